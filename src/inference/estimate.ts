@@ -1,0 +1,34 @@
+/**
+ * Token estimates, used where no upstream usage exists (a hold before dispatch, a stream that was cut) and by the
+ * embedded upstream as its tokenizer, so that there an estimate and a reported count are the same number.
+ */
+
+/** What one message costs beside its text: the role and separators of a chat template. */
+const TOKENS_PER_MESSAGE = 4
+/** What a picture, a sound or a file is taken to cost when only its presence is known. */
+const TOKENS_PER_MEDIA_PART = 1_024
+
+/** About four UTF-16 units a token, rounded up; 0 only for the empty string. */
+export function estimateTokens(text: string): number {
+  return Math.ceil(text.length / 4)
+}
+
+/** Tokens of a chat prompt: messages with string or part contents, and the tool calls they carry. */
+export function estimatePromptTokens(messages: readonly unknown[]): number {
+  let tokens = 0
+  for (const message of messages) {
+    tokens += TOKENS_PER_MESSAGE
+    if (typeof message !== "object" || message === null) continue
+    const { content, tool_calls: toolCalls } = message as { content?: unknown; tool_calls?: unknown }
+    if (typeof content === "string") tokens += estimateTokens(content)
+    else if (Array.isArray(content)) for (const part of content) tokens += estimatePartTokens(part)
+    if (Array.isArray(toolCalls)) tokens += estimateTokens(JSON.stringify(toolCalls))
+  }
+  return tokens
+}
+
+function estimatePartTokens(part: unknown): number {
+  if (typeof part !== "object" || part === null) return 0
+  const { text } = part as { text?: unknown }
+  return typeof text === "string" ? estimateTokens(text) : TOKENS_PER_MEDIA_PART
+}
