@@ -8,9 +8,12 @@ const TOKENS_PER_MESSAGE = 4
 /** What a picture, a sound or a file is taken to cost when only its presence is known. */
 const TOKENS_PER_MEDIA_PART = 1_024
 
-/** About four UTF-16 units a token, rounded up; 0 only for the empty string. */
+/** UTF-16 units of text that make about one token. */
+export const UNITS_PER_TOKEN = 4
+
+/** Rounded up; 0 only for the empty string. */
 export function estimateTokens(text: string): number {
-  return Math.ceil(text.length / 4)
+  return Math.ceil(text.length / UNITS_PER_TOKEN)
 }
 
 /** Tokens of a chat prompt: messages with string or part contents, and the tool calls they carry. */

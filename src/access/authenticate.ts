@@ -1,0 +1,75 @@
+import type { MiddlewareHandler } from "hono"
+import { GatewayError } from "../edge/errors.ts"
+import type { App, Env } from "../env.ts"
+import { findKey, findOperatorHome } from "../keys/store.ts"
+import type { Caller } from "./caller.ts"
+import { hashKey } from "./key.ts"
+
+/**
+ * How long an isolate may go on believing what it last read of a key: the bound on how late a disabled, deleted or
+ * re-limited key takes effect elsewhere. What is not there is believed for less, so that a new key works at once.
+ */
+export const KEY_CACHE_MS = 5_000
+export const UNKNOWN_KEY_CACHE_MS = 1_000
+const MAX_CACHED_KEYS = 10_000
+
+type Remembered = { caller: Caller | undefined; until: number }
+const remembered = new Map<string, Remembered>()
+
+/** Drop what this isolate remembers of a key, after changing it. */
+export function forgetKey(hash: string): void {
+  remembered.delete(hash)
+}
+
+const BEARER = /^Bearer +(\S+) *$/i
+
+/** Who is asking, or 401. The one reader of the Authorization header. */
+export const authenticate: MiddlewareHandler<App> = async function authenticate(c, next) {
+  c.set("caller", await callerOf(c.req.header("authorization"), c.env, Date.now()))
+  return next()
+}
+
+async function callerOf(authorization: string | undefined, env: Env, now: number): Promise<Caller> {
+  if (!authorization) throw unauthenticated("Send your API key: Authorization: Bearer <API_KEY>.")
+  const secret = BEARER.exec(authorization)?.[1]
+  const caller = secret === undefined ? undefined : await find(await hashKey(secret), env, now)
+  // One answer for unknown, disabled and expired: a prober learns nothing from the difference.
+  if (!caller || (caller.expiresAt !== null && caller.expiresAt <= now)) {
+    throw unauthenticated("This API key is not valid.")
+  }
+  return caller
+}
+
+async function find(hash: string, env: Env, now: number): Promise<Caller | undefined> {
+  const known = remembered.get(hash)
+  if (known && known.until > now) return known.caller
+  const caller = (await findKey(env.DB, hash)) ?? (await findOperator(hash, env))
+  remembered.delete(hash)
+  if (remembered.size >= MAX_CACHED_KEYS) remembered.delete(remembered.keys().next().value ?? "")
+  remembered.set(hash, { caller, until: now + (caller ? KEY_CACHE_MS : UNKNOWN_KEY_CACHE_MS) })
+  return caller
+}
+
+/** The bootstrap key is a secret of the deployment, not a row. It acts for the first organization, once there is one. */
+async function findOperator(hash: string, env: Env): Promise<Caller | undefined> {
+  const secret = env.BOOTSTRAP_MANAGEMENT_KEY
+  if (!secret || hash !== (await hashKey(secret))) return undefined
+  const home = await findOperatorHome(env.DB)
+  return {
+    keyHash: hash,
+    label: "bootstrap",
+    kind: "management",
+    isOperator: true,
+    organizationId: home?.organizationId ?? "",
+    workspaceId: home?.workspaceId ?? "",
+    creatorUserId: home?.ownerId ?? null,
+    limitNano: null,
+    limitReset: null,
+    includeByokInLimit: false,
+    expiresAt: null,
+  }
+}
+
+function unauthenticated(message: string): GatewayError {
+  return new GatewayError("unauthenticated", message, { headers: { "www-authenticate": "Bearer" } })
+}

@@ -1,0 +1,51 @@
+import type { MiddlewareHandler } from "hono"
+import { GatewayError } from "../edge/errors.ts"
+import type { App } from "../env.ts"
+
+export type KeyKind = "normal" | "management" | "provisioning" | "free_tier"
+export type ResetInterval = "daily" | "weekly" | "monthly"
+
+/** Who is asking. Made once, in authenticate.ts; nothing else reads the Authorization header. */
+export type Caller = {
+  /** SHA-256 of the key in hex: the key's id. */
+  keyHash: string
+  /** Masked key. */
+  label: string
+  kind: KeyKind
+  /** The bootstrap key, a Worker secret: may set up organizations, credit them and write the catalogue. */
+  isOperator: boolean
+  organizationId: string
+  workspaceId: string
+  creatorUserId: string | null
+  /** Nano-USD, null for no cap. */
+  limitNano: number | null
+  limitReset: ResetInterval | null
+  includeByokInLimit: boolean
+  /** Epoch milliseconds. */
+  expiresAt: number | null
+}
+
+/** Management keys only: everything that changes an account. */
+export const requireManagement: MiddlewareHandler<App> = async function requireManagement(c, next) {
+  if (c.var.caller.kind !== "management") {
+    throw new GatewayError("forbidden", "Only management keys may perform this operation.")
+  }
+  return next()
+}
+
+/** Keys that may mint and manage keys: management keys, and provisioning keys, which can do nothing else. */
+export const requireProvisioning: MiddlewareHandler<App> = async function requireProvisioning(c, next) {
+  const { kind } = c.var.caller
+  if (kind !== "management" && kind !== "provisioning") {
+    throw new GatewayError("forbidden", "Only management keys may perform this operation.")
+  }
+  return next()
+}
+
+/** The deployment's own key: what concerns more than one organization. */
+export const requireOperator: MiddlewareHandler<App> = async function requireOperator(c, next) {
+  if (!c.var.caller.isOperator) {
+    throw new GatewayError("forbidden", "Only the deployment's bootstrap management key may perform this operation.")
+  }
+  return next()
+}

@@ -1,0 +1,43 @@
+import { Hono } from "hono"
+import { credits, removedCredits } from "./credits/routes.ts"
+import { onError, onNotFound } from "./edge/answer.ts"
+import { requireConfiguration } from "./edge/configuration.ts"
+import { describeApi } from "./edge/document.ts"
+import { mountKeyed, newRouter } from "./edge/router.ts"
+import type { App } from "./env.ts"
+import { generations } from "./generations/routes.ts"
+import { inference } from "./inference/routes.ts"
+import { keys } from "./keys/routes.ts"
+import { catalogueAdmin, keyedModels, publicModels } from "./models/routes.ts"
+import { organizations } from "./workspaces/routes.ts"
+
+export const BASE_PATH = "/api/v1"
+
+/** The table of contents. */
+export const api = newRouter()
+
+// Without a key: what can be called, and what no longer can.
+for (const router of [publicModels, removedCredits]) api.route("/", router)
+
+// With a key.
+for (const router of [inference, keyedModels, generations, keys, credits]) mountKeyed(api, router)
+
+// With a key, for whoever runs the deployment.
+for (const router of [organizations, catalogueAdmin]) mountKeyed(api, router)
+
+api.get("/openapi.json", (c) => c.json(describeApi(api)))
+
+export const app = new Hono<App>()
+
+app.use(async function identify(c, next) {
+  c.set("requestId", `req-${crypto.randomUUID()}`)
+  await next()
+  c.res.headers.set("x-request-id", c.var.requestId)
+})
+app.get("/health", (c) => c.json({ status: "ok" }))
+app.use(`${BASE_PATH}/*`, requireConfiguration)
+app.route(BASE_PATH, api)
+app.onError(onError)
+app.notFound(
+  onNotFound((method, path) => app.router.match(method, path)[0].some(([[, route]]) => route.method === method)),
+)

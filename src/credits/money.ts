@@ -1,0 +1,95 @@
+import type { Pricing } from "../models/catalogue.ts"
+
+/**
+ * Money inside the gateway is an integer of nano-USD (1e-9 USD), prices are decimal strings of USD, and the product of
+ * the two is formed exactly, in BigInt of pico-USD (1e-12), and rounded once. No float takes part in a sum.
+ */
+
+/** Above this a nano-USD amount is no longer an exact JavaScript number: about 9 million USD. */
+export const MAX_NANO = Number.MAX_SAFE_INTEGER
+
+const PICO_PER_NANO = 1_000n
+const PICO_DIGITS = 12
+
+/** Exact pico-USD of a decimal string such as `0.0000025`. The string has been validated: models/pricing.ts. */
+export function priceToPico(price: string): bigint {
+  const [whole = "0", fraction = ""] = price.split(".")
+  return BigInt(whole + fraction.padEnd(PICO_DIGITS, "0").slice(0, PICO_DIGITS))
+}
+
+/** Rounded up: a fraction of a nano-USD is charged as one, so that nothing that costs is free. */
+export function picoToNano(pico: bigint): number {
+  const nano = (pico + PICO_PER_NANO - 1n) / PICO_PER_NANO
+  return nano > BigInt(MAX_NANO) ? MAX_NANO : Number(nano)
+}
+
+/** A JSON number of USD, to the nearest nano-USD. */
+export function usdToNano(usd: number): number {
+  return Number(BigInt(usd.toFixed(9).replace(".", "")))
+}
+
+/** A JSON number of USD: the double nearest to the exact amount. */
+export function nanoToUsd(nano: number): number {
+  return nano / 1e9
+}
+
+/**
+ * Tokens of one call, in one shape for every wire: `prompt` and `completion` are totals, the others are parts of them
+ * (cached and cacheWrite of prompt, reasoning of completion). A partition, so no token is charged twice.
+ */
+export type Tokens = {
+  prompt: number
+  completion: number
+  cached: number
+  cacheWrite: number
+  reasoning: number
+}
+
+export const NO_TOKENS: Tokens = { prompt: 0, completion: 0, cached: 0, cacheWrite: 0, reasoning: 0 }
+
+/** Nano-USD: what the tokens cost at these prices. */
+export type Cost = { totalNano: number; promptNano: number; completionNano: number }
+
+export function costOf(tokens: Tokens, pricing: Pricing): Cost {
+  const prompt = priceToPico(pricing.prompt)
+  const completion = priceToPico(pricing.completion)
+  const price = (value: string | undefined, fallback: bigint) => (value === undefined ? fallback : priceToPico(value))
+
+  const cached = Math.min(tokens.cached, tokens.prompt)
+  const cacheWrite = Math.min(tokens.cacheWrite, tokens.prompt - cached)
+  const reasoning = Math.min(tokens.reasoning, tokens.completion)
+  const promptPico =
+    BigInt(tokens.prompt - cached - cacheWrite) * prompt +
+    BigInt(cached) * price(pricing.input_cache_read, prompt) +
+    BigInt(cacheWrite) * price(pricing.input_cache_write, prompt) +
+    price(pricing.request, 0n)
+  const completionPico =
+    BigInt(tokens.completion - reasoning) * completion +
+    BigInt(reasoning) * price(pricing.internal_reasoning, completion)
+  return {
+    totalNano: picoToNano(promptPico + completionPico),
+    promptNano: picoToNano(promptPico),
+    completionNano: picoToNano(completionPico),
+  }
+}
+
+/** Nano-USD that these many tokens cannot exceed, whatever share of them turns out cached, written or reasoned. */
+export function boundOf(promptTokens: number, completionTokens: number, pricing: Pricing): number {
+  const dearest = (...prices: (string | undefined)[]) =>
+    prices.reduce((most, price) => {
+      const pico = price === undefined ? 0n : priceToPico(price)
+      return pico > most ? pico : most
+    }, 0n)
+  const prompt = dearest(pricing.prompt, pricing.input_cache_read, pricing.input_cache_write)
+  const completion = dearest(pricing.completion, pricing.internal_reasoning)
+  const request = pricing.request === undefined ? 0n : priceToPico(pricing.request)
+  return picoToNano(BigInt(promptTokens) * prompt + BigInt(completionTokens) * completion + request)
+}
+
+/** How many completion tokens `nano` can pay for at these prices; Infinity where they cost nothing. */
+export function affordableCompletion(nano: number, pricing: Pricing): number {
+  const prices = [pricing.completion, pricing.internal_reasoning ?? "0"].map(priceToPico)
+  const dearest = prices.reduce((most, price) => (price > most ? price : most), 0n)
+  if (dearest === 0n) return Infinity
+  return nano <= 0 ? 0 : Number((BigInt(nano) * PICO_PER_NANO) / dearest)
+}

@@ -1,0 +1,19 @@
+import type { ResetInterval } from "../access/caller.ts"
+
+const DAY_MS = 86_400_000
+/** 1970-01-01 was a Thursday; the first Monday is four days later. */
+const FIRST_MONDAY_MS = 4 * DAY_MS
+
+/** Epoch milliseconds at which the calendar window that holds `at` began: UTC midnight, Monday, the 1st. */
+export function windowStart(interval: ResetInterval, at: number): number {
+  switch (interval) {
+    case "daily":
+      return at - (at % DAY_MS)
+    case "weekly":
+      return at - ((at - FIRST_MONDAY_MS) % (7 * DAY_MS))
+    case "monthly": {
+      const date = new Date(at)
+      return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1)
+    }
+  }
+}

@@ -1,0 +1,272 @@
+/**
+ * Builds src/models/seed.json, the body of the first PUT /catalogue, from two packages of facts:
+ *   node src/dev/build-seed.ts [folder whose node_modules has them]
+ */
+import { readFileSync, writeFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { resolve } from "node:path"
+import { runInNewContext } from "node:vm"
+import type { Pricing } from "../models/catalogue.ts"
+import { basePricing, highestPricing, larger, shift, type Dated, type ListPrices } from "./seed-prices.ts"
+import { authorPrices, embeddingModels, unseeded, upstreams } from "./seed-upstreams.ts"
+
+type Meta = {
+  id: string
+  name: string
+  supports: { input: string[]; output: string[]; supports: string[] }
+  context_window: number
+  max_output_tokens?: number
+  pricing: { text: { input: { normal: number; cached: number }; output: { normal: number } } }
+}
+type Listed = {
+  deprecated?: boolean
+  context_window?: number
+  price_comments?: string
+  prices: ListPrices | Dated[]
+}
+type PriceLists = {
+  calcPrice(
+    usage: object,
+    id: string,
+    options: { providerId: string },
+  ): { model: Listed; provider: { id: string } } | null
+}
+type Offer = { provider: string; upstream_id: string; pricing: Pricing; quantization?: string; collects_data: boolean }
+
+const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
+  maxCompletionTokens: ["max_tokens", "max_completion_tokens"],
+  temperature: ["temperature"],
+  topP: ["top_p"],
+  stop: ["stop"],
+  seed: ["seed"],
+  frequencyPenalty: ["frequency_penalty"],
+  presencePenalty: ["presence_penalty"],
+  logitBias: ["logit_bias"],
+  logprobs: ["logprobs"],
+  topLogprobs: ["top_logprobs"],
+  toolChoice: ["tools", "tool_choice"],
+  parallelToolCalls: ["parallel_tool_calls"],
+  responseFormat: ["response_format"],
+  reasoning: ["reasoning", "include_reasoning", "reasoning_effort"],
+}
+
+const TOKENIZERS: readonly (readonly [RegExp, string])[] = [
+  [/^openai\//, "GPT"],
+  [/^anthropic\//, "Claude"],
+  [/^google\/gemini/, "Gemini"],
+  [/^google\/gemma/, "Gemma"],
+  [/^x-ai\//, "Grok"],
+  [/^cohere\//, "Cohere"],
+  [/^amazon\/nova/, "Nova"],
+  [/^qwen\/qwen3/, "Qwen3"],
+  [/^qwen\//, "Qwen"],
+  [/^deepseek\/(?!.*(llama|qwen))/, "DeepSeek"],
+  [/^mistralai\//, "Mistral"],
+  [/llama-4/, "Llama4"],
+  [/llama-3|\/l3/, "Llama3"],
+]
+
+const require = createRequire(resolve(process.argv[2] ?? ".", "package.json"))
+const today = new Date().toISOString().slice(0, 10)
+const lists = require("@pydantic/genai-prices") as PriceLists
+const { metas, schemaModels } = readModelMeta()
+
+const chat = metas.filter(isSeeded).map((meta) => toSeedModel(meta))
+const embeddings = Object.entries(embeddingModels).map(([id, facts]) => toEmbeddingModel(id, facts))
+const models = [...chat, ...embeddings].filter(({ endpoints }) => endpoints.length > 0)
+models.sort((a, b) => (a.id < b.id ? -1 : 1))
+const lines = models.map((model) => JSON.stringify(model)).join(",\n")
+writeFileSync(new URL("../models/seed.json", import.meta.url), `{"source":"seed","models":[\n${lines}\n]}\n`)
+console.log(`${models.length} models, ${models.reduce((sum, { endpoints }) => sum + endpoints.length, 0)} endpoints`)
+
+/** The package exports ids alone: the facts are module constants, so its text is run with the list added. */
+function readModelMeta(): { metas: Meta[]; schemaModels: ReadonlySet<string> } {
+  // Its exports have no `require` condition; what stands beside its package.json is found by path.
+  const folder =
+    require.resolve.paths("x")?.map((path) => `${path}/@tanstack/ai-openrouter/dist/esm/model-meta.js`) ?? []
+  const source = firstFile(folder)
+  const names = [...source.matchAll(/^var ([A-Z0-9_]+) = \{\n\tid: /gm)].map(([, name]) => name)
+  const body = source.replace(/^export .*$/m, "")
+  return runInNewContext(
+    `${body}\n;({ metas: [${names.join(",")}], schemaModels: OPENROUTER_COMBINED_TOOLS_AND_SCHEMA_MODELS })`,
+  ) as { metas: Meta[]; schemaModels: ReadonlySet<string> }
+}
+
+function firstFile(paths: readonly string[]): string {
+  for (const path of paths) {
+    try {
+      return readFileSync(path, "utf8")
+    } catch {
+      continue
+    }
+  }
+  throw new Error(`@tanstack/ai-openrouter is in none of ${paths.join(", ")}`)
+}
+
+/** Text alone comes out; no alias whose target moves (`~`), no variant that is not answered at once (`:batch`). */
+function isSeeded({ id, supports }: Meta): boolean {
+  if (id.startsWith("~") || id.endsWith(":batch") || unseeded.has(id)) return false
+  return supports.output.join() === "text" && supports.input.includes("text")
+}
+
+function toSeedModel(meta: Meta) {
+  const { id, name, supports } = meta
+  const taken = supports.input.map((input) => (input === "document" ? "file" : input))
+  const inputs = ["text", "image", "file", "audio", "video"].filter((input) => taken.includes(input))
+  const parameters = toParameters(meta)
+  const offers = [...nativeOffers(id), toResoldOffer(meta)]
+  return {
+    id,
+    name,
+    description: describe(meta, inputs, parameters),
+    created: toCreated(id),
+    context_length: meta.context_window,
+    input_modalities: inputs,
+    output_modalities: supports.output,
+    tokenizer: toTokenizer(id),
+    endpoints: offers.map((offer) => ({
+      ...offer,
+      context_length: Math.min(meta.context_window, listed(offer)?.context_window ?? meta.context_window),
+      max_completion_tokens: isAtHome(offer, id) ? (meta.max_output_tokens ?? null) : null,
+      supported_parameters: parameters,
+    })),
+  }
+}
+
+/** The list's output limit is of the reseller and of the author; another provider may have set its own. */
+function isAtHome({ provider }: Offer, id: string): boolean {
+  return provider === "openrouter" || upstreams[provider]?.prices === authorPrices[id.split("/")[0] ?? ""]
+}
+
+function toEmbeddingModel(id: string, { name, context, tokenizer }: (typeof embeddingModels)[string]) {
+  return {
+    id,
+    name,
+    description: `Embeds text. Context of ${context.toLocaleString("en")} tokens.`,
+    context_length: context,
+    input_modalities: ["text"],
+    output_modalities: ["embeddings"],
+    tokenizer,
+    // Nothing is generated: whatever a list says of output is not billed.
+    endpoints: nativeOffers(id).map((offer) => ({
+      ...offer,
+      pricing: { ...offer.pricing, completion: "0" },
+      context_length: context,
+      supported_parameters: [],
+    })),
+  }
+}
+
+/** What the providers themselves ask. A price taken over from a reseller, or of a retired model, is not theirs. */
+function nativeOffers(id: string): Offer[] {
+  return Object.entries(upstreams).flatMap(([provider, upstream]) => {
+    const upstreamId = upstream.models[id]
+    const found = upstreamId === undefined ? undefined : find(upstream.prices, upstreamId)
+    if (upstreamId === undefined) return []
+    if (!found || found.deprecated || /OpenRouter|trusting/i.test(found.price_comments ?? "")) {
+      console.warn(`no price of ${upstreamId} at ${provider}: left out`)
+      return []
+    }
+    const {
+      prompt,
+      completion = id in embeddingModels ? "0" : undefined,
+      ...rest
+    } = highestPricing(found.prices, today)
+    if (prompt === undefined || completion === undefined) return []
+    const quantization = upstream.quantization?.[id]
+    return {
+      provider,
+      upstream_id: upstreamId,
+      pricing: tidy({ prompt, completion, ...rest }),
+      ...(quantization !== undefined && { quantization }),
+      collects_data: upstream.collectsData,
+    }
+  })
+}
+
+/**
+ * OpenRouter's offer. The model list has its base prices; tiers, request fees and the price of a cached token come from a
+ * price list only where that list's base prices are the same, so that both mean the same offer.
+ */
+function toResoldOffer(meta: Meta): Offer {
+  const { normal, cached } = meta.pricing.text.input
+  let pricing: Pricing = { prompt: shift(normal, 6), completion: shift(meta.pricing.text.output.normal, 6) }
+  for (const prices of [find("openrouter", meta.id)?.prices, authorListed(meta.id)?.prices]) {
+    if (!prices) continue
+    const base = basePricing(prices, today)
+    if (base.prompt !== shift(normal, 6) || base.completion !== shift(meta.pricing.text.output.normal, 6)) continue
+    pricing = highestOf(pricing, highestPricing(prices, today))
+  }
+  // `cached` is the price of reading and writing together: the price of reading alone is known where nothing is written.
+  if (!("input_cache_read" in pricing) && cached > 0 && cached < normal && !billsCacheWrites(meta.id)) {
+    pricing.input_cache_read = shift(cached, 6)
+  }
+  return { provider: "openrouter", upstream_id: meta.id, pricing: tidy(pricing), collects_data: true }
+}
+
+function billsCacheWrites(id: string): boolean {
+  return /^(anthropic|google|qwen|alibaba)\//.test(id) || /^openai\/gpt-(5\.[6-9]|[6-9])/.test(id)
+}
+
+function highestOf(a: Pricing, b: Partial<Pricing>): Pricing {
+  const merged: Pricing = { ...a }
+  for (const [key, price] of Object.entries(b) as [keyof Pricing, string][])
+    merged[key] = larger(price, merged[key] ?? "0")
+  return merged
+}
+
+/** A cached token never costs more to read, nor less to write, than a plain one: a list that says so means something else. */
+function tidy(pricing: Pricing): Pricing {
+  const { input_cache_read: read, input_cache_write: write, audio, ...rest } = pricing
+  return {
+    ...rest,
+    ...(read !== undefined &&
+      read !== "0" &&
+      larger(pricing.prompt, read) === pricing.prompt && { input_cache_read: read }),
+    ...(write !== undefined && larger(write, pricing.prompt) === write && { input_cache_write: write }),
+    ...(audio !== undefined && { audio }),
+  }
+}
+
+function find(providerId: string, id: string): Listed | undefined {
+  const found = lists.calcPrice({}, id, { providerId })
+  return found && found.provider.id === providerId ? found.model : undefined
+}
+
+function authorListed(id: string): Listed | undefined {
+  const [author = "", slug = ""] = id.split("/")
+  const providerId = authorPrices[author]
+  if (providerId === undefined || slug.includes(":")) return undefined
+  return find(providerId, slug) ?? find(providerId, slug.replaceAll(".", "-"))
+}
+
+function listed({ provider, upstream_id: upstreamId }: Offer): Listed | undefined {
+  const upstream = upstreams[provider]
+  return upstream && find(upstream.prices, upstreamId)
+}
+
+function toParameters({ id, supports }: Meta): string[] {
+  const named = supports.supports.flatMap((name) => PARAMETERS[name] ?? [])
+  if (schemaModels.has(id)) named.push("structured_outputs")
+  return [...new Set(named)].sort()
+}
+
+function describe({ context_window: context }: Meta, inputs: readonly string[], parameters: readonly string[]): string {
+  const abilities = [
+    parameters.includes("tools") && "calls tools",
+    parameters.includes("structured_outputs") && "answers in a JSON schema",
+    parameters.includes("reasoning") && "reasons",
+  ].filter((ability) => ability !== false)
+  const takes = `Takes ${inputs.join(", ")}; context of ${context.toLocaleString("en")} tokens.`
+  return abilities.length > 0 ? `${takes} It ${abilities.join(", ")}.` : takes
+}
+
+/** The day a name ends in, as `gpt-4o-2024-08-06` does; otherwise it is not known. */
+function toCreated(id: string): number {
+  const day = /-(\d{4}-\d{2}-\d{2})$/.exec(id)?.[1]
+  return day === undefined ? 0 : Date.parse(`${day}T00:00:00Z`) / 1_000
+}
+
+function toTokenizer(id: string): string {
+  return TOKENIZERS.find(([pattern]) => pattern.test(id))?.[1] ?? "Other"
+}

@@ -1,0 +1,97 @@
+import type { Pricing } from "../models/catalogue.ts"
+
+/** A price list's entry as @pydantic/genai-prices has it: USD per million tokens, or per thousand requests. */
+export type ListPrice = number | { base: number; tiers: readonly { start: number; price: number }[] }
+export type ListPrices = Readonly<Record<string, ListPrice | undefined>>
+export type Dated = {
+  constraint?: { type: "start_date"; start_date: string } | { type: "time_of_date" }
+  prices: ListPrices
+}
+
+/** Decimals of a price in the catalogue. */
+const SCALE = 12
+/** What becomes of a list's price, by its name there and the power of ten it is counted in. */
+const NAMES = {
+  input_mtok: ["prompt", 6],
+  output_mtok: ["completion", 6],
+  cache_read_mtok: ["input_cache_read", 6],
+  cache_write_mtok: ["input_cache_write", 6],
+  input_audio_mtok: ["audio", 6],
+  requests_kcount: ["request", 3],
+} as const satisfies Record<string, readonly [keyof Pricing, number]>
+
+/** A number divided by a power of ten, as a decimal string and without floating point: 3.25, 6 -> "0.00000325". */
+export function shift(value: number, power: number): string {
+  const [mantissa = "0", exponent = "0"] = String(value).toLowerCase().split("e")
+  const [whole = "0", fraction = ""] = mantissa.split(".")
+  const places = fraction.length + power - Number(exponent)
+  return toDecimal(rescale(BigInt(whole + fraction), places))
+}
+
+/** The larger of two decimal strings. */
+export function larger(a: string, b: string): string {
+  return toUnits(a) >= toUnits(b) ? a : b
+}
+
+/**
+ * The highest each price gets: of its tiers, of the hours of the day, and of an increase already announced. An endpoint
+ * has one price, and this way it never charges less than the provider does.
+ */
+export function highestPricing(listed: ListPrices | readonly Dated[], today: string): Partial<Pricing> {
+  const pricing: Partial<Pricing> = {}
+  for (const prices of inForce(listed, today)) {
+    for (const [name, [key, power]] of Object.entries(NAMES)) {
+      const price = prices[name]
+      if (price === undefined) continue
+      const values = typeof price === "number" ? [price] : [price.base, ...price.tiers.map((tier) => tier.price)]
+      for (const value of values) pricing[key] = larger(shift(value, power), pricing[key] ?? "0")
+    }
+  }
+  return pricing
+}
+
+/** What a call at the base tier costs now: to see whether two lists mean the same offer. */
+export function basePricing(
+  listed: ListPrices | readonly Dated[],
+  today: string,
+): { prompt?: string; completion?: string } {
+  const current = inForce(listed, today).at(-1)
+  const base = (price: ListPrice | undefined) => (typeof price === "object" ? price.base : price)
+  const [prompt, completion] = [base(current?.input_mtok), base(current?.output_mtok)]
+  return {
+    ...(prompt !== undefined && { prompt: shift(prompt, 6) }),
+    ...(completion !== undefined && { completion: shift(completion, 6) }),
+  }
+}
+
+/** The price of today last, before it those of other hours and of days to come. Later entries of a list win. */
+function inForce(listed: ListPrices | readonly Dated[], today: string): ListPrices[] {
+  if (!isDated(listed)) return [listed]
+  const kept: ListPrices[] = []
+  for (const { constraint, prices } of listed.toReversed()) {
+    kept.push(prices)
+    if (!constraint || (constraint.type === "start_date" && constraint.start_date <= today)) break
+  }
+  return kept
+}
+
+function isDated(listed: ListPrices | readonly Dated[]): listed is readonly Dated[] {
+  return Array.isArray(listed)
+}
+
+function rescale(digits: bigint, places: number): bigint {
+  if (places <= SCALE) return digits * 10n ** BigInt(SCALE - places)
+  const divisor = 10n ** BigInt(places - SCALE)
+  return (digits + divisor / 2n) / divisor
+}
+
+function toUnits(price: string): bigint {
+  const [whole = "0", fraction = ""] = price.split(".")
+  return BigInt(whole + fraction.padEnd(SCALE, "0"))
+}
+
+function toDecimal(units: bigint): string {
+  const digits = units.toString().padStart(SCALE + 1, "0")
+  const fraction = digits.slice(-SCALE).replace(/0+$/, "")
+  return digits.slice(0, -SCALE) + (fraction && `.${fraction}`)
+}

@@ -1,0 +1,75 @@
+import type { ContentfulStatusCode } from "hono/utils/http-status"
+
+/**
+ * Every way a request can fail: its HTTP status (which is `error.code` on the wire) and the `error_type` that clients of
+ * this interface family read on a stream's error chunk. A name exists here or it does not exist.
+ */
+export const errors = {
+  invalid_request: { status: 400, type: "invalid_request" },
+  unauthenticated: { status: 401, type: "authentication" },
+  payment_required: { status: 402, type: "payment_required" },
+  forbidden: { status: 403, type: "permission_denied" },
+  not_found: { status: 404, type: "not_found" },
+  method_not_allowed: { status: 405, type: "invalid_request" },
+  timeout: { status: 408, type: "timeout" },
+  conflict: { status: 409, type: "precondition_failed" },
+  gone: { status: 410, type: "not_found" },
+  payload_too_large: { status: 413, type: "payload_too_large" },
+  unsupported_media_type: { status: 415, type: "invalid_request" },
+  unprocessable: { status: 422, type: "unprocessable" },
+  rate_limited: { status: 429, type: "rate_limit_exceeded" },
+  internal: { status: 500, type: "server" },
+  provider_failed: { status: 502, type: "provider_unavailable" },
+  unavailable: { status: 503, type: "provider_unavailable" },
+  misconfigured: { status: 503, type: "server" },
+  provider_timeout: { status: 524, type: "timeout" },
+  provider_overloaded: { status: 529, type: "provider_overloaded" },
+} as const satisfies Record<string, { status: number; type: string }>
+
+export type ErrorName = keyof typeof errors
+
+/** `error.metadata` of the envelope; all keys optional. */
+export type ErrorMetadata = {
+  reason?: string
+  retryable?: boolean
+  provider_code?: string
+  provider_name?: string
+  patterns?: string[]
+}
+
+type Details = { metadata?: ErrorMetadata; headers?: Record<string, string>; cause?: unknown }
+
+/** A refusal with words for the caller (`message`) and, apart from them, a cause for the log. */
+export class GatewayError extends Error {
+  override readonly name = "GatewayError"
+  readonly code: ErrorName
+  readonly metadata: ErrorMetadata | undefined
+  readonly headers: Record<string, string> | undefined
+
+  constructor(code: ErrorName, publicMessage: string, details: Details = {}) {
+    super(publicMessage, details.cause === undefined ? undefined : { cause: details.cause })
+    this.code = code
+    this.metadata = details.metadata
+    this.headers = details.headers
+  }
+
+  get status(): ContentfulStatusCode {
+    return errors[this.code].status as ContentfulStatusCode
+  }
+}
+
+export type ErrorEnvelope = { error: { code: number; message: string; metadata?: ErrorMetadata } }
+
+/** The one shape in which anything that fails is told. */
+export function toEnvelope(error: GatewayError): ErrorEnvelope {
+  const { metadata } = error
+  return { error: { code: error.status, message: error.message, ...(metadata && { metadata }) } }
+}
+
+/** Anything that is not a GatewayError is a bug: it is logged, and told without detail. */
+export function asGatewayError(thrown: unknown): GatewayError {
+  if (thrown instanceof GatewayError) return thrown
+  return new GatewayError("internal", "Something went wrong inside the gateway. Quote the X-Request-Id header.", {
+    cause: thrown,
+  })
+}

@@ -1,0 +1,61 @@
+import { OpenAPIHono } from "@hono/zod-openapi"
+import type { MiddlewareHandler } from "hono"
+import { authenticate } from "../access/authenticate.ts"
+import type { App } from "../env.ts"
+import { GatewayError } from "./errors.ts"
+import { explain } from "./schema.ts"
+
+/** The router of a capability. Whether its routes take a key is said where it is mounted, in app.ts. */
+export function newRouter(): OpenAPIHono<App> {
+  return new OpenAPIHono<App>({
+    defaultHook: (result) => {
+      if (!result.success) throw new GatewayError("invalid_request", explain(result.error))
+    },
+  })
+}
+
+/** Mount a router whose every route needs a valid key. The check stands before anything else that the route does. */
+export function mountKeyed(api: OpenAPIHono<App>, router: OpenAPIHono<App>): void {
+  const routes = new Set(router.routes.map(({ method, path }) => `${method} ${path}`))
+  for (const route of routes) {
+    const [method = "", path = ""] = route.split(" ")
+    api.on(method, path, authenticate)
+  }
+  api.route("/", router)
+}
+
+const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
+
+/**
+ * Refuse a body that is not declared as JSON (415) or is larger than `maxBytes` (413), before anything parses it.
+ * A body without a length is counted while it is read: its sender may not stop at the limit.
+ */
+export function acceptJson(maxBytes: number): MiddlewareHandler<App> {
+  return async function acceptJson(c, next) {
+    const { body, headers } = c.req.raw
+    if (!body) return next()
+    const declared = headers.get("content-length")
+    if (declared !== "0" && !JSON_TYPE.test(headers.get("content-type") ?? "")) {
+      throw new GatewayError("unsupported_media_type", "Send the body as JSON, with Content-Type: application/json.")
+    }
+    if (declared === null)
+      c.req.raw = new Request(c.req.raw, { method: c.req.method, body: await readAtMost(body, maxBytes) })
+    else if (Number(declared) > maxBytes) throw tooLarge(maxBytes)
+    return next()
+  }
+}
+
+async function readAtMost(body: ReadableStream<Uint8Array>, maxBytes: number): Promise<Blob> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body) {
+    size += chunk.byteLength
+    if (size > maxBytes) throw tooLarge(maxBytes)
+    chunks.push(chunk)
+  }
+  return new Blob(chunks)
+}
+
+function tooLarge(maxBytes: number): GatewayError {
+  return new GatewayError("payload_too_large", `The body is larger than ${maxBytes} bytes, the most this path takes.`)
+}

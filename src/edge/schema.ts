@@ -1,0 +1,68 @@
+import * as z from "zod"
+import { errors, type ErrorName } from "./errors.ts"
+
+/** The envelope as documented. */
+export const ErrorEnvelope = z
+  .object({
+    error: z.object({
+      code: z.int().meta({ description: "The HTTP status." }),
+      message: z.string(),
+      metadata: z
+        .looseObject({
+          reason: z.string().optional(),
+          retryable: z.boolean().optional(),
+          provider_code: z.string().optional().meta({ description: "The provider's own code." }),
+          provider_name: z.string().optional(),
+          patterns: z.array(z.string()).optional(),
+        })
+        .optional(),
+    }),
+  })
+  .meta({ id: "Error" })
+
+export function json<T extends z.ZodType>(schema: T) {
+  return { "application/json": { schema } }
+}
+
+/** A JSON body. `required`, since without it an empty request skips validation and the handler receives `{}`. */
+export function jsonBody<T extends z.ZodType>(schema: T) {
+  return { content: json(schema), required: true as const }
+}
+
+export function ok<T extends z.ZodType>(schema: T, description = "OK") {
+  return { description, content: json(schema) }
+}
+
+/** The documented failures of a route, from the same table that answers them. */
+export function failures(...names: ErrorName[]): Record<never, ReturnType<typeof ok<typeof ErrorEnvelope>>> {
+  const words = (name: ErrorName) => name.replaceAll("_", " ")
+  return Object.fromEntries(names.map((name) => [errors[name].status, ok(ErrorEnvelope, words(name))]))
+}
+
+/** The words for a body, path or query that its schema refused: the field, and what it accepts. */
+export function explain(error: { issues: readonly z.core.$ZodIssue[] }): string {
+  const sentences = error.issues.slice(0, 3).map((issue) => describe(deepest(issue)))
+  const more = error.issues.length - sentences.length
+  return sentences.join(" ") + (more > 0 ? ` (and ${more} more)` : "")
+}
+
+/** A union reports every alternative; the one that got furthest into the value is the one the caller meant. */
+function deepest(issue: z.core.$ZodIssue): z.core.$ZodIssue {
+  if (issue.code !== "invalid_union" || issue.errors.length === 0) return issue
+  let best: z.core.$ZodIssue | undefined
+  for (const alternative of issue.errors) {
+    const inner = alternative[0]
+    if (!inner || inner.path.length === 0) continue
+    const candidate = deepest({ ...inner, path: [...issue.path, ...inner.path] })
+    if (!best || candidate.path.length > best.path.length) best = candidate
+  }
+  return best ?? issue
+}
+
+function describe(issue: z.core.$ZodIssue): string {
+  const path = issue.path
+    .map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`))
+    .join("")
+    .replace(/^\./, "")
+  return `${path || "body"}: ${issue.message.replace(/\.?$/, ".")}`
+}

@@ -1,0 +1,117 @@
+import { estimateTokens } from "../inference/estimate.ts"
+import { toRecord, toText, toUserText, type ChatRequest, type ToolFunction } from "./chat-request.ts"
+import { findFault } from "./faults.ts"
+import { toSchemaValue } from "./schema-value.ts"
+
+/** A token of the answer, or the opening of a tool call, which costs none. */
+export type Part =
+  | { type: "content" | "reasoning" | "refusal"; text: string }
+  | { type: "arguments"; call: number; text: string }
+  | { type: "call"; call: number; id: string; name: string }
+
+export interface Answer {
+  parts: readonly Part[]
+  finishReason: "stop" | "length" | "tool_calls"
+}
+
+const LONG_TEXT = Array.from({ length: 1_600 }, (_, i) => `word-${String(i + 1).padStart(4, "0")}`).join(" ")
+const MAX_CALLS = 3
+
+/** What a model says. Two choices of one reply differ in nothing but `seed`, which makes the ids of their calls. */
+export function answer(request: ChatRequest, seed: string): Answer {
+  const parts = say(request, seed)
+  const kept = limit(parts, request.maxTokens)
+  if (kept.length < parts.length) return { parts: kept, finishReason: "length" }
+  return { parts, finishReason: parts.some((part) => part.type === "call") ? "tool_calls" : "stop" }
+}
+
+export function countTokens(parts: readonly Part[], type?: Part["type"]): number {
+  return parts.filter((part) => part.type !== "call" && (type === undefined || part.type === type)).length
+}
+
+/**
+ * Text in pieces of four UTF-16 units. A cut that would part a surrogate pair moves one unit to the left, so there
+ * are always as many pieces as `estimateTokens` says.
+ */
+export function toPieces(text: string): string[] {
+  const pieces: string[] = []
+  for (let start = 0, at = 4; start < text.length; at += 4) {
+    const end = isInsidePair(text, at) ? at - 1 : at
+    pieces.push(text.slice(start, end))
+    start = end
+  }
+  return pieces
+}
+
+/** Text repeated until it has at least so many tokens. */
+export function pad(text: string, tokens: number): string {
+  const repeats = Math.ceil((tokens * 4) / (text.length + 1))
+  return estimateTokens(text) >= tokens ? text : Array.from({ length: repeats }, () => text).join(" ")
+}
+
+function say(request: ChatRequest, seed: string): Part[] {
+  const text = toUserText(request.messages)
+  const content = (words: string) => toParts("content", toBeforeStop(words, request.stops))
+  switch (request.model) {
+    case "paced":
+      return content(pad(text, 100))
+    case "long":
+      return content(LONG_TEXT)
+    case "tool-call":
+    case "parallel-tools":
+      return useTools(request, text, seed) ?? content(toToolAnswer(request.messages) ?? text)
+    case "json":
+      return content(JSON.stringify(request.schema ? toSchemaValue(request.schema, text) : { echo: text, ok: true }))
+    case "reasoning":
+      return [...(request.reasons ? think(text) : []), ...content(text)]
+    case "refusal":
+      return toParts("refusal", "I can't help with that.")
+    case "split-utf8":
+      return content(pad(`héllo wörld 🌍 日本語 ${text}`, 20))
+    default:
+      return content(findFault(request.model) ? pad(text, 20) : text)
+  }
+}
+
+function think(text: string): Part[] {
+  return toParts("reasoning", `The user said: ${text}. I will repeat it.`)
+}
+
+function useTools(request: ChatRequest, text: string, seed: string): Part[] | undefined {
+  if (request.tools.length === 0 || toToolAnswer(request.messages) !== undefined) return undefined
+  return toCalled(request).flatMap(({ name, parameters }, call): Part[] => [
+    { type: "call", call, id: `call_${seed}_${call}`, name },
+    ...toPieces(JSON.stringify(toSchemaValue(parameters, text))).map((piece): Part => {
+      return { type: "arguments", call, text: piece }
+    }),
+  ])
+}
+
+function toCalled({ model, tools, parallelToolCalls }: ChatRequest): readonly ToolFunction[] {
+  if (model === "tool-call" || !parallelToolCalls) return tools.slice(0, 1)
+  return tools.length === 1 ? Array.from({ length: MAX_CALLS }, () => tools).flat() : tools.slice(0, MAX_CALLS)
+}
+
+function toToolAnswer(messages: readonly unknown[]): string | undefined {
+  const last = messages.at(-1)
+  return toRecord(last).role === "tool" ? `The tool answered: ${toText(last)}` : undefined
+}
+
+function toParts(type: "content" | "reasoning" | "refusal", text: string): Part[] {
+  return toPieces(text).map((piece) => ({ type, text: piece }))
+}
+
+function toBeforeStop(text: string, stops: readonly string[]): string {
+  const ends = stops.map((stop) => text.indexOf(stop)).filter((at) => at >= 0)
+  return text.slice(0, Math.min(text.length, ...ends))
+}
+
+function limit(parts: readonly Part[], maxTokens: number): readonly Part[] {
+  let tokens = 0
+  const end = parts.findIndex((part) => (part.type === "call" ? tokens >= maxTokens : ++tokens > maxTokens))
+  return end < 0 ? parts : parts.slice(0, end)
+}
+
+function isInsidePair(text: string, at: number): boolean {
+  return /[\ud800-\udbff]/.test(text.charAt(at - 1)) && /[\udc00-\udfff]/.test(text.charAt(at))
+}

@@ -1,0 +1,56 @@
+import { delayedStatuses, failureStatuses } from "./statuses.ts"
+
+export interface EmbeddedModel {
+  slug: string
+  name: string
+  description: string
+  tools?: true
+  reasoning?: true
+  structured?: true
+}
+
+const statusModels = failureStatuses.flatMap((status): EmbeddedModel[] => {
+  const slug = `status-${status}`
+  const name = `Status ${status}`
+  if (!delayedStatuses.includes(status)) return [{ slug, name, description: `Answers ${status}.` }]
+  return [
+    { slug, name, description: `Answers ${status} with Retry-After in seconds.` },
+    {
+      slug: `${slug}:date`,
+      name: `${name} (date)`,
+      description: `Answers ${status} with Retry-After as an HTTP date.`,
+    },
+    { slug: `${slug}:ms`, name: `${name} (ms)`, description: `Answers ${status} with retry-after-ms alone.` },
+  ]
+})
+
+export const embeddedModels: readonly EmbeddedModel[] = [
+  { slug: "echo", name: "Echo", description: "Repeats the last user message." },
+  { slug: "echo:free", name: "Echo (free)", description: "Repeats the last user message, free of charge." },
+  { slug: "slow", name: "Slow", description: "Waits six seconds before anything, then repeats the message." },
+  { slug: "paced", name: "Paced", description: "Repeats the message at 50 tokens a second, 100 tokens at least." },
+  { slug: "long", name: "Long", description: "Says 4,000 tokens of numbered words." },
+  { slug: "tool-call", name: "Tool call", description: "Calls the first tool, or the one asked for.", tools: true },
+  { slug: "parallel-tools", name: "Parallel tools", description: "Calls up to three tools at once.", tools: true },
+  { slug: "json", name: "JSON", description: "Answers with a document that fits the schema.", structured: true },
+  { slug: "reasoning", name: "Reasoning", description: "Thinks aloud, then repeats the message.", reasoning: true },
+  { slug: "refusal", name: "Refusal", description: "Refuses to answer, politely." },
+  ...statusModels,
+  { slug: "empty", name: "Empty", description: "Answers 200 with an empty body." },
+  { slug: "html", name: "HTML", description: "Answers 200 with a web page." },
+  { slug: "first-frame-error", name: "First-frame error", description: "Answers 200 whose first event is an error." },
+  { slug: "late-error", name: "Late error", description: "Says ten tokens, then an error." },
+  { slug: "cut", name: "Cut", description: "Says ten tokens, then the connection breaks inside an event." },
+  { slug: "stall", name: "Stall", description: "Says ten tokens, then nothing, with the connection open." },
+  { slug: "no-done", name: "No done", description: "Ends without [DONE]." },
+  { slug: "no-usage", name: "No usage", description: "Never reports usage." },
+  { slug: "zero-usage", name: "Zero usage", description: "Reports zero tokens for a real answer." },
+  { slug: "odd-usage", name: "Odd usage", description: "Reports usage beside an empty delta, after the finish." },
+  { slug: "cached-tokens", name: "Cached tokens", description: "Reports half of the prompt as cached." },
+  { slug: "crlf", name: "CRLF", description: "Ends every line of the stream with CRLF." },
+  { slug: "comments", name: "Comments", description: "Puts comment lines around and inside events." },
+  { slug: "byte-chunks", name: "Byte chunks", description: "Sends the body one byte at a time." },
+  { slug: "split-utf8", name: "Split UTF-8", description: "Splits the body in the middle of characters." },
+  { slug: "null-usage", name: "Null usage", description: "Sends null for usage and fingerprint on every chunk." },
+  { slug: "bare-chunks", name: "Bare chunks", description: "Leaves required keys out of every chunk but the last." },
+]

@@ -1,0 +1,130 @@
+import { closingChunks, openingChunks, pieceChunks, toDocument, type Chunk, type Completion } from "./completion.ts"
+import { overloaded, type Fault } from "./faults.ts"
+
+/** What happens next on the wire. A `wait` is counted from the start of the body, so that a pace does not drift. */
+export type Step =
+  | { type: "write"; bytes: Uint8Array }
+  | { type: "wait"; untilMs: number }
+  | { type: "stall" }
+  | { type: "break" }
+
+export const PACE_MS = 20
+const PIECES_BEFORE_FAULT = 10
+/** Bytes written in the same turn as the error never reach a socket. */
+const FLUSH_MS = 20
+
+const encoder = new TextEncoder()
+
+/** A completion as server-sent events. */
+export function* streamSteps(completion: Completion): Generator<Step> {
+  const { request, fault } = completion
+  if (fault.instead === "error") return yield* event(overloaded, fault)
+  for (const chunk of openingChunks(completion)) yield* event(chunk, fault)
+
+  const pieces = pieceChunks(completion)
+  for (let at = 0; !fault.afterTen || at < PIECES_BEFORE_FAULT; at++) {
+    const { value: chunk, done } = pieces.next()
+    if (done) break
+    if (request.model === "paced") yield { type: "wait", untilMs: (at + 1) * PACE_MS }
+    yield* event(chunk, fault)
+  }
+  if (fault.afterTen === "error") return yield* event(overloaded, fault)
+  if (fault.afterTen === "stall") return yield { type: "stall" }
+  if (fault.afterTen === "break") {
+    const next = pieces.next().value ?? closingChunks(completion).next().value
+    return yield* breakInside(toFrame(JSON.stringify(next), fault))
+  }
+
+  for (const chunk of closingChunks(completion)) yield* event(chunk, fault)
+  if (fault.done !== false) yield* write(toFrame("[DONE]", fault), fault)
+}
+
+/** A completion as one JSON document, for the faults that happen to its bytes. */
+export function* documentSteps(completion: Completion): Generator<Step> {
+  const { fault } = completion
+  const document = JSON.stringify(toDocument(completion))
+  if (fault.afterTen === "break") return yield* breakInside(document)
+  if (fault.afterTen === "stall") {
+    yield* write(document.slice(0, document.length / 2), fault)
+    return yield { type: "stall" }
+  }
+  yield* write(document, fault)
+}
+
+/** Plays steps as fast as the reader takes them, and stops at once when the reader leaves. */
+export function play(steps: Iterator<Step>, signal: AbortSignal): ReadableStream<Uint8Array> {
+  const cancelled = new AbortController()
+  const left = AbortSignal.any([signal, cancelled.signal])
+  const startedAt = Date.now()
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        while (!left.aborted) {
+          const { value: step, done } = steps.next()
+          if (done) return controller.close()
+          if (step.type === "write") return controller.enqueue(step.bytes)
+          await sleep(toDelayMs(step, startedAt), left)
+          if (step.type === "break") return controller.error(new Error("The connection was reset."))
+        }
+      },
+      cancel() {
+        cancelled.abort()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+/** Resolves after so many milliseconds, or as soon as the signal aborts. */
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  if (ms <= 0 || signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => {
+    const finish = () => {
+      clearTimeout(timer)
+      signal.removeEventListener("abort", finish)
+      resolve()
+    }
+    // A timer even for ever: the runtime ends a request that waits for nothing.
+    const timer = setTimeout(finish, Math.min(ms, 2 ** 31 - 1))
+    signal.addEventListener("abort", finish)
+  })
+}
+
+/** Cuts bytes after the first byte of every character that has more than one. */
+export function splitCharacters(bytes: Uint8Array): Uint8Array[] {
+  const cuts = [...bytes.keys()].filter((at) => (bytes[at - 1] ?? 0) >= 0xc0)
+  return [0, ...cuts].map((start, i) => bytes.subarray(start, cuts[i] ?? bytes.length))
+}
+
+function toDelayMs(step: Exclude<Step, { type: "write" }>, startedAt: number): number {
+  switch (step.type) {
+    case "wait":
+      return startedAt + step.untilMs - Date.now()
+    case "break":
+      return FLUSH_MS
+    case "stall":
+      return Infinity
+  }
+}
+
+function event(chunk: Chunk, fault: Fault): Generator<Step> {
+  return write(toFrame(JSON.stringify(chunk), fault), fault)
+}
+
+function toFrame(data: string, { lines }: Fault): string {
+  if (lines === "crlf") return `data: ${data}\r\n\r\n`
+  if (lines === "comments") return `: ping\n\n: ping\ndata: ${data}\n: ping\n\n`
+  return `data: ${data}\n\n`
+}
+
+function* write(text: string, { split }: Fault): Generator<Step> {
+  const bytes = encoder.encode(text)
+  if (split === "bytes") for (const byte of bytes) yield { type: "write", bytes: Uint8Array.of(byte) }
+  else if (split === "characters") for (const part of splitCharacters(bytes)) yield { type: "write", bytes: part }
+  else yield { type: "write", bytes }
+}
+
+function* breakInside(text: string): Generator<Step> {
+  yield* write(text.slice(0, text.length / 2), {})
+  yield { type: "break" }
+}

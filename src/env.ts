@@ -1,0 +1,35 @@
+import type { Ledger } from "../durable-objects/ledger.ts"
+import type { Caller } from "./access/caller.ts"
+
+/** What a deployment binds. Secrets are checked at the first request (edge/configuration.ts). */
+export interface Env {
+  DB: D1Database
+  CATALOG: KVNamespace
+  LEDGER: DurableObjectNamespace<Ledger>
+  /** The embedded upstream; absent in production. */
+  EMBEDDED?: Fetcher
+
+  STAGE: string
+  MASTER_KEY?: string
+  BOOTSTRAP_MANAGEMENT_KEY?: string
+  /** JSON: OpenAI-compatible servers added by the operator (providers/custom.ts). */
+  CUSTOM_PROVIDERS?: string
+  /** JSON of the same shape: servers that `npm start` found on their usual local ports. */
+  LOCAL_PROVIDERS?: string
+  /** Milliseconds, all optional: see inference/timers.ts for the defaults. */
+  FIRST_FRAME_TIMEOUT_MS?: string
+  IDLE_TIMEOUT_MS?: string
+  TOTAL_TIMEOUT_MS?: string
+  EARLY_COMMIT_MS?: string
+  KEEPALIVE_MS?: string
+  HOLD_TTL_MS?: string
+}
+
+/** Environment variables and secrets by name, for what is looked up by a name known only at run time. */
+export function variable(env: Env, name: string): string | undefined {
+  const value = (env as unknown as Record<string, unknown>)[name]
+  return typeof value === "string" && value !== "" ? value : undefined
+}
+
+/** Hono's generics: what travels with a request. */
+export type App = { Bindings: Env; Variables: { requestId: string; caller: Caller } }

@@ -1,0 +1,71 @@
+import { NO_TOKENS, type Tokens } from "../credits/money.ts"
+
+/** One attempt at a provider, in order; `status` is the provider's HTTP status, null when it never answered. */
+export type Attempt = { provider: string; model: string; status: number | null; latencyMs: number }
+
+/** How a call ended. `unsettled`: the runtime that served it died, and the ledger charged its estimate. */
+export type Ending = "complete" | "cancelled" | "cut" | "stalled" | "timeout" | "error" | "refused" | "unsettled"
+
+/** What is known when a call is held, before any provider was asked. */
+export type GenerationDraft = {
+  id: string
+  organizationId: string
+  workspaceId: string
+  keyHash: string
+  createdAt: number
+  requestId: string
+  apiType: "completions"
+  /** What the caller asked for. */
+  requestedModel: string
+  streamed: boolean
+  sessionId: string | null
+  appUrl: string | null
+  appTitle: string | null
+  userAgent: string | null
+  /** The prompt's tokens, estimated. */
+  promptEstimate: number
+}
+
+/** The whole record of one call. Money is nano-USD. */
+export type Generation = GenerationDraft & {
+  /** What answered; the requested model when nothing did. */
+  model: string
+  provider: string | null
+  upstreamId: string | null
+  isByok: boolean
+  tokens: Tokens
+  /** Where the tokens come from: the provider's own count, or an estimate of what was delivered. */
+  tokensFrom: "upstream" | "estimate" | "none"
+  costNano: number
+  byokCostNano: number
+  finishReason: string | null
+  ending: Ending
+  /** The status the caller got, or would have got had the stream not started. */
+  status: number
+  latencyMs: number | null
+  generationMs: number | null
+  serviceTier: string | null
+  attempts: readonly Attempt[]
+}
+
+/** The record of a call that nobody settled: its runtime died. It is charged at the last known estimate, not refunded. */
+export function unsettledGeneration(draft: GenerationDraft, estimateNano: number): Generation {
+  return {
+    ...draft,
+    model: draft.requestedModel,
+    provider: null,
+    upstreamId: null,
+    isByok: false,
+    tokens: { ...NO_TOKENS, prompt: draft.promptEstimate },
+    tokensFrom: "estimate",
+    costNano: estimateNano,
+    byokCostNano: 0,
+    finishReason: null,
+    ending: "unsettled",
+    status: 500,
+    latencyMs: null,
+    generationMs: null,
+    serviceTier: null,
+    attempts: [],
+  }
+}

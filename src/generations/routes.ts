@@ -1,0 +1,47 @@
+import { createRoute } from "@hono/zod-openapi"
+import * as z from "zod"
+import type { Caller } from "../access/caller.ts"
+import { openLedger } from "../credits/open.ts"
+import { GatewayError } from "../edge/errors.ts"
+import { newRouter } from "../edge/router.ts"
+import { failures, ok } from "../edge/schema.ts"
+import type { Env } from "../env.ts"
+import type { Generation } from "./generation.ts"
+import { GenerationRecord, toGenerationRecord } from "./schemas.ts"
+import { findGeneration } from "./store.ts"
+
+const get = createRoute({
+  method: "get",
+  path: "/generation",
+  operationId: "getGeneration",
+  tags: ["Generations"],
+  summary: "What a call used and cost.",
+  request: {
+    query: z.object({
+      id: z
+        .string({ error: "is required: an X-Generation-Id, or the id of a completion" })
+        .min(1)
+        .max(256)
+        .meta({ description: "`X-Generation-Id` of the answer, or the `id` in its body." }),
+    }),
+  },
+  responses: {
+    200: ok(z.object({ data: GenerationRecord })),
+    ...failures("invalid_request", "unauthenticated", "not_found", "internal"),
+  },
+})
+
+export const generations = newRouter().openapi(get, async (c) => {
+  const generation = await find(c.env, c.var.caller, c.req.valid("query").id)
+  if (!generation) throw new GatewayError("not_found", "There is no generation with this id.")
+  return c.json({ data: toGenerationRecord(generation) }, 200)
+})
+
+/** A fresh one is still with the ledger, an older one in the database. A key sees its workspace, a management key all. */
+async function find(env: Env, caller: Caller, id: string): Promise<Generation | undefined> {
+  if (!caller.organizationId) return undefined
+  const fresh = await openLedger(env, caller.organizationId).generation(id)
+  const generation = fresh ?? (await findGeneration(env.DB, caller.organizationId, id))
+  const visible = caller.kind === "management" || generation?.workspaceId === caller.workspaceId
+  return visible ? generation : undefined
+}

@@ -1,0 +1,132 @@
+import type { Caller } from "../access/caller.ts"
+import { affordableCompletion, boundOf, costOf, NO_TOKENS } from "../credits/money.ts"
+import type { Verdict, Wanted } from "../credits/ledger.ts"
+import { nanoToUsd } from "../credits/money.ts"
+import { GatewayError } from "../edge/errors.ts"
+import { estimatePromptTokens } from "./estimate.ts"
+import type { Target } from "./plan.ts"
+import type { ChatRequest } from "./schemas.ts"
+
+/**
+ * May this call be made, and what can it cost at most? Pure.
+ *
+ * A hold must be an upper bound, or concurrent calls pass a limit together. A token is at least one byte, so the bytes
+ * of the request bound its text; media are bounded by a constant, the whole by the model's context length.
+ */
+
+/** Tokens of a chat template and of what providers add around tools. */
+const TEMPLATE_TOKENS = 512
+/** What one picture, sound or file can come to. */
+const TOKENS_PER_MEDIA_PART = 16_384
+/** The output of a model of which neither the output limit nor the context length is known. */
+const UNKNOWN_MAX_COMPLETION = 32_768
+/** Below this an answer is of no use, and some providers refuse to give one. */
+const LEAST_COMPLETION = 16
+/** Output that an unfinished call of unknown length is taken to have had. */
+const ASSUMED_COMPLETION = 256
+
+export type Bounds = { promptBound: number; promptEstimate: number; completionBound: (target: Target) => number }
+
+/** `bodyBytes`: the size of the request as it was received. */
+export function boundsOf(request: ChatRequest, bodyBytes: number): Bounds {
+  const promptBound = boundPrompt(request, bodyBytes) + TEMPLATE_TOKENS
+  const asked = request.max_completion_tokens ?? request.max_tokens ?? Number.POSITIVE_INFINITY
+  return {
+    promptBound,
+    promptEstimate:
+      estimatePromptTokens(request.messages) +
+      (request.tools ? Math.ceil(JSON.stringify(request.tools).length / 4) : 0),
+    completionBound: ({ endpoint }) => {
+      const known = endpoint.maxCompletionTokens ?? (endpoint.contextLength || UNKNOWN_MAX_COMPLETION)
+      return Math.min(asked, known)
+    },
+  }
+}
+
+function boundPrompt(request: ChatRequest, bodyBytes: number): number {
+  let media = 0
+  let mediaUnits = 0
+  for (const { content } of request.messages) {
+    if (!Array.isArray(content)) continue
+    for (const part of content as { type: string }[]) {
+      if (part.type === "text" || part.type === "refusal") continue
+      media += 1
+      mediaUnits += JSON.stringify(part).length
+    }
+  }
+  return Math.max(0, bodyBytes - mediaUnits) + media * TOKENS_PER_MEDIA_PART
+}
+
+function promptBoundFor({ endpoint }: Target, bounds: Bounds): number {
+  return endpoint.contextLength > 0 ? Math.min(bounds.promptBound, endpoint.contextLength) : bounds.promptBound
+}
+
+/** What to hold: enough for the dearest of the targets, since any of them may answer. */
+export function wantedFor(
+  targets: readonly Target[],
+  request: ChatRequest,
+  bounds: Bounds,
+): Wanted & { estimateNano: number } {
+  const wanted = { leastNano: 0, mostNano: 0, estimateNano: 0 }
+  const choices = request.n ?? 1
+  for (const target of targets) {
+    const prompt = promptBoundFor(target, bounds)
+    const completion = bounds.completionBound(target)
+    const { pricing } = target.endpoint
+    const least = boundOf(prompt, Math.min(completion, LEAST_COMPLETION) * choices, pricing)
+    const most = boundOf(prompt, completion * choices, pricing)
+    const tokens = {
+      ...NO_TOKENS,
+      prompt: bounds.promptEstimate,
+      completion: Math.min(completion, ASSUMED_COMPLETION) * choices,
+    }
+    wanted.leastNano = Math.max(wanted.leastNano, least)
+    wanted.mostNano = Math.max(wanted.mostNano, most)
+    wanted.estimateNano = Math.max(wanted.estimateNano, costOf(tokens, pricing).totalNano)
+  }
+  return wanted
+}
+
+/** The output limit to send to a target, where the grant pays for less than the caller asked; undefined where it does not. */
+export function completionCap(
+  target: Target,
+  request: ChatRequest,
+  bounds: Bounds,
+  grantedNano: number,
+): number | undefined {
+  const { pricing } = target.endpoint
+  const left = grantedNano - boundOf(promptBoundFor(target, bounds), 0, pricing)
+  const affordable = Math.floor(affordableCompletion(left, pricing) / (request.n ?? 1))
+  return affordable < bounds.completionBound(target) ? Math.max(1, affordable) : undefined
+}
+
+/** A free-tier key calls what costs nothing. */
+export function requireTier(caller: Caller, targets: readonly Target[], bounds: Bounds): Target[] {
+  if (caller.kind !== "free_tier") return [...targets]
+  const free = targets.filter(
+    (target) => boundOf(bounds.promptBound, bounds.completionBound(target), target.endpoint.pricing) === 0,
+  )
+  if (free.length > 0) return free
+  throw new GatewayError(
+    "payment_required",
+    "This key is on the free tier. Call a model whose price is 0, such as a :free variant.",
+  )
+}
+
+/** 402, in words that say which limit and what to do. */
+export function toPaymentRequired(verdict: Extract<Verdict, { ok: false }>, caller: Caller): GatewayError {
+  const needs = `This request needs up to ${nanoToUsd(verdict.leastNano)} USD, and ${nanoToUsd(verdict.remainingNano)} USD`
+  if (verdict.scope === `key:${caller.keyHash}`) {
+    const waiting = caller.limitReset === null ? "" : ` or wait for its ${caller.limitReset} reset`
+    return new GatewayError(
+      "payment_required",
+      `${needs} are left under this key's limit, running requests included. Raise the limit${waiting}, or send fewer max_tokens.`,
+      { metadata: { reason: "key_limit" } },
+    )
+  }
+  return new GatewayError(
+    "payment_required",
+    `${needs} are left in the account, running requests included. Add credit, or send fewer max_tokens.`,
+    { metadata: { reason: "insufficient_credits" } },
+  )
+}

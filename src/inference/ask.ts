@@ -1,0 +1,190 @@
+import type { ErrorName } from "../edge/errors.ts"
+import type { Attempt } from "../generations/generation.ts"
+import { type Refusal, toRefusal } from "../providers/refusal.ts"
+import { toUpstreamBody, toUpstreamRequest } from "../providers/compatible.ts"
+import type { Provider } from "../providers/provider.ts"
+import { isObject, newReading, readAnswer, toProviderError } from "./chat/reading.ts"
+import type { EndpointHealth } from "./health.ts"
+import { type Target, targetKey } from "./plan.ts"
+import type { ChatRequest } from "./schemas.ts"
+import { type Opening, readOpening } from "./stream/opening.ts"
+import { toChunks } from "./stream/from-result.ts"
+
+export type AskWorld = {
+  /** Reaches a provider: the network, or a binding. */
+  send: (request: Request, provider: Provider) => Promise<Response>
+  health: EndpointHealth
+  firstFrameMs: number
+  now: () => number
+  /** Aborted when the caller has left or the call is over. */
+  signal: AbortSignal
+}
+
+export type Ask = {
+  request: ChatRequest
+  targets: readonly Target[]
+  pseudonym: string | undefined
+  capFor: (target: Target) => number | undefined
+}
+
+/** The first target's answer: a stream that has shown content, or a whole result that is one. */
+export type Accepted = { target: Target; upstreamBody: Record<string, unknown>; answeredAt: number } & (
+  | { kind: "stream"; opening: Opening }
+  | { kind: "whole"; result: Record<string, unknown> }
+)
+
+export type Outcome = { attempts: Attempt[]; reached: boolean } & (
+  | { ok: true; accepted: Accepted }
+  | { ok: false; refusals: Refusal[] }
+)
+
+/**
+ * Ask one target after the other until one shows content. Nothing has gone to the caller yet, so a refusal, an empty
+ * stream and an error in the first frame are all the same: the next target's turn.
+ */
+export async function ask(call: Ask, world: AskWorld): Promise<Outcome> {
+  const attempts: Attempt[] = []
+  const refusals: Refusal[] = []
+  let reached = false
+  for (const target of call.targets) {
+    const startedAt = world.now()
+    const answer = await askOne(call, target, world)
+    const { endpoint, provider } = target
+    const status = "code" in answer ? answer.status : 200
+    reached ||= status === 200
+    attempts.push({ provider: provider.name, model: endpoint.model, status, latencyMs: world.now() - startedAt })
+    if (!("code" in answer)) {
+      world.health.warm(targetKey(target))
+      return { ok: true, accepted: answer, attempts, reached }
+    }
+    refusals.push(answer)
+    if (!answer.retryable || world.signal.aborted) break
+    world.health.coolDown(targetKey(target), answer.retryAfterMs, world.now())
+  }
+  return { ok: false, refusals, attempts, reached }
+}
+
+async function askOne(call: Ask, target: Target, world: AskWorld): Promise<Accepted | Refusal> {
+  const { endpoint, provider } = target
+  const { request } = call
+  const upstreamBody = toUpstreamBody(request, provider, {
+    upstreamId: endpoint.upstreamId,
+    maxCompletionTokens: call.capFor(target),
+    pseudonym: call.pseudonym,
+  })
+  const tooSlow = new AbortController()
+  const timer = setTimeout(() => tooSlow.abort(), world.firstFrameMs)
+  const signal = AbortSignal.any([world.signal, tooSlow.signal])
+  try {
+    const outgoing = toUpstreamRequest(JSON.stringify(upstreamBody), request.stream, provider, signal)
+    const response = await world.send(outgoing, provider)
+    if (!response.ok) return await refuse(provider, response, world.now())
+    const answer = await readAccepted(response, request.stream, provider, signal)
+    return "code" in answer ? answer : { ...answer, target, upstreamBody, answeredAt: world.now() }
+  } catch {
+    // A failed connection, a broken body, a timer: foreign errors, whose words could hold an address or a key.
+    if (tooSlow.signal.aborted) return failure(provider, "timeout", `${provider.name} did not answer in time.`)
+    return failure(provider, "provider_failed", `${provider.name} could not be reached, or broke off its answer.`)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+type Content = { kind: "stream"; opening: Opening } | { kind: "whole"; result: Record<string, unknown> }
+
+async function readAccepted(
+  response: Response,
+  streamed: boolean,
+  provider: Provider,
+  signal: AbortSignal,
+): Promise<Content | Refusal> {
+  const type = response.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? ""
+  if (!response.body) return failure(provider, "provider_failed", `${provider.name} answered with an empty body.`)
+  if (streamed && type === "text/event-stream") {
+    const opening = await readOpening(response.body, signal)
+    return opening.ok ? { kind: "stream", opening } : fromToldError(provider, opening.error, opening.reason)
+  }
+  if (type !== "application/json" && type !== "") {
+    await response.body.cancel()
+    return failure(
+      provider,
+      "provider_failed",
+      `${provider.name} answered with ${type || "no content type"} instead of a completion.`,
+    )
+  }
+  return readWhole(await response.text(), streamed, provider)
+}
+
+/** A whole answer. Where the caller wanted a stream and the provider does not stream, it is told as one. */
+function readWhole(body: string, streamed: boolean, provider: Provider): Content | Refusal {
+  let result: unknown
+  try {
+    result = JSON.parse(body)
+  } catch {
+    result = undefined
+  }
+  if (!isObject(result)) {
+    const what = body === "" ? "an empty body" : "something that is not JSON"
+    return failure(provider, "provider_failed", `${provider.name} answered with ${what}.`)
+  }
+  const error = toProviderError(result["error"])
+  if (error) return fromToldError(provider, error, "an error")
+  const reading = newReading()
+  readAnswer(reading, result)
+  const { choices } = result
+  if (!Array.isArray(choices) || choices.length === 0 || (reading.units === 0 && reading.finishReason === null)) {
+    return failure(provider, "provider_failed", `${provider.name} answered without a choice.`)
+  }
+  return streamed ? { kind: "stream", opening: toChunks(result) } : { kind: "whole", result }
+}
+
+async function refuse(provider: Provider, response: Response, now: number): Promise<Refusal> {
+  const body = await readStart(response.body)
+  return toRefusal(provider, response.status, response.headers, body, now)
+}
+
+const MAX_ERROR_BYTES = 65_536
+
+/** The start of an error body; the rest is not read, and the connection is freed. */
+async function readStart(body: ReadableStream<Uint8Array> | null): Promise<string> {
+  if (!body) return ""
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let text = ""
+  try {
+    while (text.length < MAX_ERROR_BYTES) {
+      const { done, value } = await reader.read()
+      if (done) return text + decoder.decode()
+      text += decoder.decode(value, { stream: true })
+    }
+  } catch {
+    return text
+  } finally {
+    reader.cancel().catch(() => undefined)
+  }
+  return text
+}
+
+function failure(provider: Provider, code: ErrorName, message: string): Refusal {
+  return {
+    provider: provider.name,
+    status: null,
+    code,
+    message,
+    providerCode: null,
+    retryAfterMs: null,
+    retryable: true,
+  }
+}
+
+/** An error inside a 200 means what it says: its own status where it has one. */
+function fromToldError(
+  provider: Provider,
+  error: { message: string; code: string | null; status: number | null } | null,
+  reason: string,
+): Refusal {
+  if (!error) return failure(provider, "provider_failed", `${provider.name} answered with ${reason}.`)
+  const body = JSON.stringify({ error: { message: error.message } })
+  const refusal = toRefusal(provider, error.status ?? 502, new Headers(), body, 0)
+  return { ...refusal, status: 200, providerCode: error.code, message: refusal.message || error.message }
+}

@@ -1,0 +1,145 @@
+import { costOf, NO_TOKENS } from "../credits/money.ts"
+import { GatewayError } from "../edge/errors.ts"
+import type { Attempt, Ending, Generation, GenerationDraft } from "../generations/generation.ts"
+import type { Refusal } from "../providers/refusal.ts"
+import { logError } from "../support/log.ts"
+import type { Accepted } from "./ask.ts"
+import { estimateDelivered, newReading, type Reading } from "./chat/reading.ts"
+import { answerHeaders } from "./headers.ts"
+import type { Target } from "./plan.ts"
+import type { ChatRequest } from "./schemas.ts"
+import type { Arrival, World } from "./serve.ts"
+import { type Charge, chargeFor, NO_CHARGE } from "./settle.ts"
+
+/** One call under way: what both ways of answering it share. */
+export type Call = {
+  request: ChatRequest
+  arrival: Arrival
+  draft: GenerationDraft
+  heldNano: number
+  targets: readonly Target[]
+  world: World
+  /** What has been read of the answer so far. */
+  reading: Reading
+  /** Aborted when the caller leaves before an answer has begun; it ends the asking, not an answer under way. */
+  asking: AbortController
+}
+
+export function newCall(facts: Omit<Call, "reading" | "asking">): Call {
+  const call = { ...facts, reading: newReading(), asking: new AbortController() }
+  const { signal } = facts.world
+  if (signal.aborted) call.asking.abort()
+  else signal.addEventListener("abort", () => call.asking.abort(), { once: true })
+  return call
+}
+
+/** A sign of life for the hold, with what the call has cost so far, for as long as it runs. Returns how to stop. */
+export function keepHold(call: Call, accepted: Accepted | undefined): () => void {
+  const { ledger, timers } = call.world
+  const { holdTtlMs } = timers
+  const id = setInterval(
+    () => {
+      const tokens = { ...NO_TOKENS, prompt: call.draft.promptEstimate, completion: estimateDelivered(call.reading) }
+      const cost = accepted ? costOf(tokens, accepted.target.endpoint.pricing).totalNano : 0
+      ledger.renew(call.draft.id, cost, holdTtlMs).catch((cause) => logError("a hold was not renewed", {}, cause))
+    },
+    Math.min(holdTtlMs / 3, MAX_RENEWAL_MS),
+  )
+  return () => clearInterval(id)
+}
+
+/** How stale the estimate of a running call may be, should its isolate die. */
+const MAX_RENEWAL_MS = 10_000
+
+export type Receipt = { charge: Charge; settled: Promise<void> }
+
+/** The receipt of a call that was answered, in whole or in part. Charging it is under way when this returns. */
+export function settleAnswer(
+  call: Call,
+  accepted: Accepted,
+  attempts: readonly Attempt[],
+  ending: Ending,
+  status: number,
+): Receipt {
+  const { reading, draft } = call
+  const { target, answeredAt } = accepted
+  const charge = chargeFor(reading, target.endpoint.pricing, draft.promptEstimate, call.heldNano)
+  const settled = record(call, {
+    ...draft,
+    model: target.model.id,
+    provider: target.provider.name,
+    upstreamId: reading.id,
+    isByok: false,
+    tokens: charge.tokens,
+    tokensFrom: charge.tokensFrom,
+    costNano: charge.costNano,
+    byokCostNano: 0,
+    finishReason: ending === "complete" ? reading.finishReason : ending === "cancelled" ? null : "error",
+    ending,
+    status,
+    latencyMs: answeredAt - draft.createdAt,
+    generationMs: Date.now() - answeredAt,
+    serviceTier: reading.serviceTier,
+    attempts,
+  })
+  return { charge, settled }
+}
+
+/** The receipt of a call that no provider answered: free, unless one had begun to work when the caller left. */
+export function settleRefusal(
+  call: Call,
+  attempts: readonly Attempt[],
+  ending: "refused" | "cancelled",
+  status: number,
+  reached: boolean,
+): Receipt {
+  const { draft } = call
+  const [target] = call.targets
+  const worked = ending === "cancelled" && reached && target
+  const charge = worked
+    ? chargeFor(call.reading, target.endpoint.pricing, draft.promptEstimate, call.heldNano)
+    : NO_CHARGE
+  const settled = record(call, {
+    ...draft,
+    model: draft.requestedModel,
+    provider: attempts.at(-1)?.provider ?? null,
+    upstreamId: null,
+    isByok: false,
+    tokens: charge.tokens,
+    tokensFrom: charge.tokensFrom,
+    costNano: charge.costNano,
+    byokCostNano: 0,
+    finishReason: null,
+    ending,
+    status,
+    latencyMs: null,
+    generationMs: null,
+    serviceTier: null,
+    attempts,
+  })
+  return { charge, settled }
+}
+
+/** If the ledger cannot be reached, its alarm settles the hold at its estimate: nothing is lost, and nothing retried. */
+async function record(call: Call, generation: Generation): Promise<void> {
+  try {
+    await call.world.ledger.settle(generation)
+  } catch (cause) {
+    logError("a generation was not settled; its hold will be", { generation: generation.id }, cause)
+  }
+}
+
+/** What the caller is told when every target refused. */
+export function toFailure(refusals: readonly Refusal[], generationId: string): GatewayError {
+  const told = refusals.find((refusal) => !refusal.retryable) ?? refusals.at(-1)
+  if (!told) return new GatewayError("timeout", "The call ended before a provider was asked.")
+  const hints = refusals.map((refusal) => refusal.retryAfterMs)
+  const hint = hints.every((ms) => ms !== null) ? Math.min(...hints) : undefined
+  return new GatewayError(told.code, told.message, {
+    metadata: { ...(told.providerCode !== null && { provider_code: told.providerCode }), provider_name: told.provider },
+    headers: {
+      ...answerHeaders(generationId),
+      ...(hint !== undefined && { "retry-after": String(Math.ceil(hint / 1_000)) }),
+    },
+  })
+}

@@ -1,0 +1,22 @@
+import { errors, type GatewayError } from "../../edge/errors.ts"
+import { DONE_FRAME, toFrame } from "../stream/frames.ts"
+import type { ChunkDefaults } from "./normalise.ts"
+
+/** How a stream that has started tells that it failed: a chunk with `finish_reason: "error"`, then `[DONE]`. */
+export function failureFrames(error: GatewayError, defaults: ChunkDefaults): Uint8Array[] {
+  const { id, model, created } = defaults
+  const chunk = {
+    id,
+    object: "chat.completion.chunk",
+    created,
+    model,
+    choices: [{ index: 0, delta: { content: "" }, finish_reason: "error" }],
+    error: {
+      code: error.status,
+      message: error.message,
+      // Clients that read metadata here insist on error_type.
+      metadata: { error_type: errors[error.code].type, ...error.metadata },
+    },
+  }
+  return [toFrame(chunk), DONE_FRAME]
+}

@@ -1,0 +1,139 @@
+import { NO_TOKENS, type Tokens } from "../../credits/money.ts"
+import { UNITS_PER_TOKEN } from "../estimate.ts"
+
+/** What the gateway reads from an answer on its way: enough to charge it, record it and tell how it ended. */
+export type Reading = {
+  id: string | null
+  model: string | null
+  created: number | null
+  serviceTier: string | null
+  /** The provider's count; null until one was seen. An explicit zero is a count. */
+  tokens: Tokens | null
+  finishReason: string | null
+  error: ProviderError | null
+  /** `[DONE]` was seen. */
+  done: boolean
+  /** UTF-16 units of everything generated, and the number of pieces it came in. */
+  units: number
+  pieces: number
+}
+
+/** A failure that a provider told inside a 200. */
+export type ProviderError = { message: string; code: string | null; status: number | null }
+
+export function newReading(): Reading {
+  return {
+    id: null,
+    model: null,
+    created: null,
+    serviceTier: null,
+    tokens: null,
+    finishReason: null,
+    error: null,
+    done: false,
+    units: 0,
+    pieces: 0,
+  }
+}
+
+type Json = Record<string, unknown>
+
+export function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}
+
+/** Take one chunk of a stream, or a whole answer, into the reading. Foreign JSON: nothing about it is taken on trust. */
+export function readAnswer(reading: Reading, answer: Json): void {
+  if (typeof answer["id"] === "string" && answer["id"] !== "") reading.id ??= answer["id"]
+  if (typeof answer["model"] === "string" && answer["model"] !== "") reading.model ??= answer["model"]
+  if (Number.isSafeInteger(answer["created"])) reading.created ??= answer["created"] as number
+  if (typeof answer["service_tier"] === "string") reading.serviceTier = answer["service_tier"]
+  reading.tokens = toTokens(answer["usage"]) ?? reading.tokens
+  reading.error ??= toProviderError(answer["error"])
+  if (!Array.isArray(answer["choices"])) return
+  for (const choice of answer["choices"] as unknown[]) {
+    if (!isObject(choice)) continue
+    if (typeof choice["finish_reason"] === "string") reading.finishReason = choice["finish_reason"]
+    const said = isObject(choice["delta"]) ? choice["delta"] : choice["message"]
+    if (isObject(said)) readSaid(reading, said)
+  }
+}
+
+function readSaid(reading: Reading, said: Json): void {
+  // Some providers send the same reasoning under two names: it is counted once.
+  const spoken = [said["content"], said["refusal"], said["reasoning"] ?? said["reasoning_content"]]
+  let units = 0
+  for (const text of spoken) if (typeof text === "string") units += text.length
+  if (Array.isArray(said["tool_calls"])) {
+    for (const call of said["tool_calls"] as unknown[]) {
+      const called = isObject(call) ? call["function"] : undefined
+      if (!isObject(called)) continue
+      for (const text of [called["name"], called["arguments"]]) if (typeof text === "string") units += text.length
+    }
+  }
+  if (units === 0) return
+  reading.units += units
+  reading.pieces += 1
+}
+
+/** Does this chunk show that the model has begun to answer? A role, an empty text and a comment do not. */
+export function isMeaningful(chunk: Json): boolean {
+  if (!Array.isArray(chunk["choices"])) return false
+  return (chunk["choices"] as unknown[]).some((choice) => {
+    if (!isObject(choice)) return false
+    if (typeof choice["finish_reason"] === "string") return true
+    const { delta } = choice
+    if (!isObject(delta)) return false
+    return Object.entries(delta).some(
+      ([key, value]) =>
+        key !== "role" && value !== null && value !== "" && !(Array.isArray(value) && value.length === 0),
+    )
+  })
+}
+
+/** The tokens to charge when no count came: what was delivered. A token is at most one piece, and about four units. */
+export function estimateDelivered(reading: Reading): number {
+  return Math.max(Math.ceil(reading.units / UNITS_PER_TOKEN), reading.pieces)
+}
+
+/** Nobody is billed for more in one call; a count above it is not a count. */
+const MAX_TOKENS = 1_000_000_000
+
+function count(value: unknown): number | undefined {
+  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= MAX_TOKENS
+    ? (value as number)
+    : undefined
+}
+
+/** Usage as providers of the OpenAI wire report it, in our one shape; null when it is not a usage at all. */
+export function toTokens(usage: unknown): Tokens | null {
+  if (!isObject(usage)) return null
+  const prompt = count(usage["prompt_tokens"]) ?? count(usage["input_tokens"])
+  const completion = count(usage["completion_tokens"]) ?? count(usage["output_tokens"])
+  if (prompt === undefined && completion === undefined) return null
+  const promptDetails = isObject(usage["prompt_tokens_details"]) ? usage["prompt_tokens_details"] : {}
+  const completionDetails = isObject(usage["completion_tokens_details"]) ? usage["completion_tokens_details"] : {}
+  return {
+    ...NO_TOKENS,
+    prompt: prompt ?? 0,
+    completion: completion ?? 0,
+    cached: count(promptDetails["cached_tokens"]) ?? count(usage["prompt_cache_hit_tokens"]) ?? 0,
+    cacheWrite: count(promptDetails["cache_write_tokens"]) ?? 0,
+    reasoning: count(completionDetails["reasoning_tokens"]) ?? 0,
+  }
+}
+
+/** `error` of a frame or body, in any of the shapes seen: an object, a string, a nested object. */
+export function toProviderError(error: unknown): ProviderError | null {
+  if (error === undefined || error === null || error === false) return null
+  if (typeof error === "string") return { message: error, code: null, status: null }
+  if (!isObject(error)) return { message: "The provider reported an error.", code: null, status: null }
+  const { message, code, status, type } = error
+  const label = [code, type, status].find((value) => typeof value === "string" || typeof value === "number")
+  const numeric = [status, code].map(Number).find((value) => Number.isInteger(value) && value >= 400 && value <= 599)
+  return {
+    message: typeof message === "string" ? message : "The provider reported an error.",
+    code: label === undefined ? null : String(label),
+    status: numeric ?? null,
+  }
+}

@@ -1,0 +1,135 @@
+import { createRoute } from "@hono/zod-openapi"
+import type { Context } from "hono"
+import * as z from "zod"
+import { GatewayError } from "../edge/errors.ts"
+import { acceptJson, newRouter } from "../edge/router.ts"
+import { failures, json, jsonBody } from "../edge/schema.ts"
+import type { App, Env } from "../env.ts"
+import { loadCatalogue } from "../models/compile.ts"
+import { openLedger } from "../credits/open.ts"
+import { configuredProviders } from "../providers/configured.ts"
+import type { Provider } from "../providers/provider.ts"
+import { pseudonym } from "../support/pseudonym.ts"
+import { EndpointHealth } from "./health.ts"
+import { ChatChunk, ChatRequest, ChatResult, MAX_SESSION_ID_LENGTH } from "./schemas.ts"
+import { type Arrival, serve, type World } from "./serve.ts"
+import { timersOf } from "./timers.ts"
+
+/** Room for a long conversation with pictures; an isolate's 128 MB hold several of these at once. */
+export const MAX_INFERENCE_BYTES = 16 * 1024 * 1024
+
+const chat = createRoute({
+  method: "post",
+  path: "/chat/completions",
+  operationId: "createChatCompletion",
+  tags: ["Chat"],
+  summary: "A chat completion, as JSON or as server-sent events.",
+  description: "With `stream: true` the answer is a stream of `ChatChunk` events that ends with `data: [DONE]`.",
+  middleware: [acceptJson(MAX_INFERENCE_BYTES)] as const,
+  request: {
+    headers: z.object({
+      "x-service-metadata": z.string().optional().meta({
+        description: "`enabled` adds how the call was routed. `X-Service-Experimental-Metadata` is read too.",
+      }),
+      "x-session-id": z.string().optional().meta({ description: "The session, where the body names none." }),
+    }),
+    body: jsonBody(ChatRequest),
+  },
+  responses: {
+    200: {
+      description: "The completion, or its stream.",
+      headers: z.object({ "x-generation-id": z.string() }),
+      content: { ...json(ChatResult), "text/event-stream": { schema: ChatChunk } },
+    },
+    ...failures(
+      "invalid_request",
+      "unauthenticated",
+      "payment_required",
+      "forbidden",
+      "not_found",
+      "timeout",
+      "payload_too_large",
+      "unsupported_media_type",
+      "unprocessable",
+      "rate_limited",
+      "internal",
+      "provider_failed",
+      "unavailable",
+      "provider_timeout",
+      "provider_overloaded",
+    ),
+  },
+})
+
+export const inference = newRouter().openapi(chat, async (c) => {
+  const request = c.req.valid("json")
+  refuseUnavailable(request)
+  return serve(request, arrivalOf(c), c.var.caller, await openWorld(c))
+})
+
+/** What endpoints taught this isolate. */
+const health = new EndpointHealth()
+
+async function openWorld(c: Context<App>): Promise<World> {
+  const { env } = c
+  return {
+    ledger: openLedger(env, c.var.caller.organizationId),
+    catalogue: await loadCatalogue(env),
+    providers: configuredProviders(env),
+    health,
+    timers: timersOf(env),
+    send: (request, provider) => send(request, provider, env),
+    pseudonymOf: (user) => pseudonym(env.MASTER_KEY ?? "", user),
+    later: (work) => c.executionCtx.waitUntil(work),
+    signal: c.req.raw.signal,
+  }
+}
+
+function send(request: Request, provider: Provider, env: Env): Promise<Response> {
+  return provider.embedded && env.EMBEDDED ? env.EMBEDDED.fetch(request) : fetch(request)
+}
+
+const METADATA_HEADERS = [
+  "x-service-metadata",
+  "x-service-experimental-metadata",
+  "x-openrouter-metadata",
+  "x-openrouter-experimental-metadata",
+]
+const MAX_ATTRIBUTION_LENGTH = 512
+
+function arrivalOf(c: Context<App>): Arrival {
+  const header = (...names: string[]) => {
+    for (const name of names) {
+      const value = c.req.header(name)
+      if (value) return value.slice(0, MAX_ATTRIBUTION_LENGTH)
+    }
+    return null
+  }
+  const sessionId = c.req.header("x-session-id") ?? null
+  if (sessionId !== null && sessionId.length > MAX_SESSION_ID_LENGTH) {
+    throw new GatewayError("invalid_request", `x-session-id: must be at most ${MAX_SESSION_ID_LENGTH} characters.`)
+  }
+  return {
+    requestId: c.var.requestId,
+    bodyBytes: Number(c.req.header("content-length") ?? MAX_INFERENCE_BYTES),
+    sessionId,
+    appUrl: header("http-referer", "referer"),
+    appTitle: header("x-title", "x-service-title", "x-openrouter-title"),
+    userAgent: header("user-agent"),
+    wantsMetadata: METADATA_HEADERS.some((name) => c.req.header(name)?.toLowerCase() === "enabled"),
+  }
+}
+
+/** What the interface knows and this gateway does not do yet is refused by name: nothing is silently ignored. */
+function refuseUnavailable({ plugins, tools }: ChatRequest): void {
+  plugins?.forEach((plugin, index) => {
+    if (plugin.enabled !== false) {
+      throw new GatewayError("invalid_request", `plugins[${index}].id: ${plugin.id} is not available on this gateway.`)
+    }
+  })
+  tools?.forEach((tool, index) => {
+    if (tool.type !== "function") {
+      throw new GatewayError("invalid_request", `tools[${index}].type: ${tool.type} is not available on this gateway.`)
+    }
+  })
+}

@@ -1,0 +1,101 @@
+import type { Caller } from "../access/caller.ts"
+import type { LedgerStub } from "../credits/open.ts"
+import type { GenerationDraft } from "../generations/generation.ts"
+import { limitOf } from "../keys/key.ts"
+import type { Provider } from "../providers/provider.ts"
+import { newGenerationId } from "../support/ids.ts"
+import { boundsOf, completionCap, requireTier, toPaymentRequired, wantedFor } from "./admit.ts"
+import { ask } from "./ask.ts"
+import { type Call, newCall } from "./call.ts"
+import type { EndpointHealth } from "./health.ts"
+import { type PlanWorld, plan } from "./plan.ts"
+import type { ChatRequest } from "./schemas.ts"
+import { serveStream } from "./serve-stream.ts"
+import { serveWhole } from "./serve-whole.ts"
+import type { Timers } from "./timers.ts"
+
+/** How a request arrived: what is recorded of it beside its body. */
+export type Arrival = {
+  requestId: string
+  bodyBytes: number
+  sessionId: string | null
+  appUrl: string | null
+  appTitle: string | null
+  userAgent: string | null
+  wantsMetadata: boolean
+}
+
+/** All that a call can touch. A route builds it from the request; nothing below knows Hono or the environment. */
+export type World = {
+  ledger: LedgerStub
+  catalogue: PlanWorld["catalogue"]
+  providers: PlanWorld["providers"]
+  health: EndpointHealth
+  timers: Timers
+  send: (request: Request, provider: Provider) => Promise<Response>
+  /** Hides an end user's id from providers. */
+  pseudonymOf: (user: string) => Promise<string>
+  /** Keeps the isolate at work after the answer has begun. */
+  later: (work: Promise<unknown>) => void
+  /** Fires when the caller has left. */
+  signal: AbortSignal
+}
+
+/**
+ * One inference call, from request to receipt: plan → hold → ask → pass on → settle. Read this file first.
+ *
+ * Before `ask` a hold reserves the most that the call can cost; after it, whatever happens, the hold is settled once:
+ * here, or by the ledger's alarm if this isolate dies.
+ */
+export async function serve(request: ChatRequest, arrival: Arrival, caller: Caller, world: World): Promise<Response> {
+  const bounds = boundsOf(request, arrival.bodyBytes)
+  const isCooling = (target: string) => world.health.isCooling(target, Date.now())
+  const targets = requireTier(caller, plan(request, { ...world, isCooling }), bounds)
+
+  const draft = newDraft(request, arrival, caller, bounds.promptEstimate)
+  const { estimateNano, ...wanted } = wantedFor(targets, request, bounds)
+  const limit = limitOf(caller)
+  const verdict = await world.ledger.hold({
+    draft,
+    wanted,
+    estimateNano,
+    chargesAccount: true,
+    limits: limit ? [limit] : [],
+    ttlMs: world.timers.holdTtlMs,
+  })
+  if (!verdict.ok) throw toPaymentRequired(verdict, caller)
+
+  const call: Call = newCall({ request, arrival, draft, heldNano: verdict.grantedNano, targets, world })
+  const pseudonym =
+    request.user == null ? undefined : await world.pseudonymOf(`${caller.organizationId}:${request.user}`)
+  const outcome = ask(
+    { request, targets, pseudonym, capFor: (target) => completionCap(target, request, bounds, verdict.grantedNano) },
+    {
+      send: world.send,
+      health: world.health,
+      firstFrameMs: world.timers.firstFrameMs,
+      now: Date.now,
+      signal: call.asking.signal,
+    },
+  )
+  return request.stream ? serveStream(call, outcome) : serveWhole(call, outcome)
+}
+
+function newDraft(request: ChatRequest, arrival: Arrival, caller: Caller, promptEstimate: number): GenerationDraft {
+  return {
+    id: newGenerationId(),
+    organizationId: caller.organizationId,
+    workspaceId: caller.workspaceId,
+    keyHash: caller.keyHash,
+    createdAt: Date.now(),
+    requestId: arrival.requestId,
+    apiType: "completions",
+    requestedModel: request.model ?? request.models?.[0] ?? "",
+    streamed: request.stream,
+    sessionId: request.session_id ?? arrival.sessionId,
+    appUrl: arrival.appUrl,
+    appTitle: arrival.appTitle,
+    userAgent: arrival.userAgent,
+    promptEstimate,
+  }
+}

@@ -1,0 +1,45 @@
+import { GatewayError } from "../../edge/errors.ts"
+import { toRefusal } from "../../providers/refusal.ts"
+import type { Reading } from "../chat/reading.ts"
+import type { Ended } from "./lane.ts"
+
+/** Why a stream stopped being read. */
+export type Stop = "ended" | "broken" | "left" | "stalled" | "timeout"
+
+/**
+ * How a stream ended. Complete is only what says so itself: an end without a finish reason or `[DONE]` is a cut, since a
+ * truncated answer must never look like a whole one.
+ */
+export function judge(stop: Stop, reading: Reading, providerName: string): Pick<Ended, "ending" | "error"> {
+  if (stop === "left") return { ending: "cancelled", error: undefined }
+  if (reading.error) {
+    const { message, status, code } = reading.error
+    const refusal = toRefusal(
+      { name: providerName },
+      status ?? 502,
+      new Headers(),
+      JSON.stringify({ error: { message } }),
+      0,
+    )
+    const error = new GatewayError(refusal.code, refusal.message, {
+      metadata: code === null ? {} : { provider_code: code },
+    })
+    return { ending: "error", error }
+  }
+  if (reading.done || (reading.finishReason !== null && stop !== "broken")) {
+    if (reading.finishReason === "error") {
+      return { ending: "error", error: undefined }
+    }
+    return { ending: "complete", error: undefined }
+  }
+  if (stop === "stalled") {
+    return {
+      ending: "stalled",
+      error: new GatewayError("timeout", `${providerName} fell silent in the middle of its answer.`),
+    }
+  }
+  if (stop === "timeout") {
+    return { ending: "timeout", error: new GatewayError("timeout", `${providerName} took longer than a call may.`) }
+  }
+  return { ending: "cut", error: new GatewayError("provider_failed", `${providerName} broke off its answer.`) }
+}

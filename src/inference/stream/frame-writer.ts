@@ -1,0 +1,60 @@
+import { concat } from "./frames.ts"
+
+/** Frames that may wait for the caller before the provider is no longer read. */
+const MAX_WAITING_BYTES = 256 * 1024
+
+/**
+ * Writes frames in order, one write at a time: what arrives while a write is under way goes out together with the next.
+ * Crossing into the platform costs more than the frame itself, so under load this saves most of it, and it delays nothing.
+ */
+export class FrameWriter {
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>
+  readonly #onLost: () => void
+  #waiting: Uint8Array[] = []
+  #waitingBytes = 0
+  #writing: Promise<void> | undefined
+  lastWriteAt: number
+
+  /** `onLost` is called once, when the caller can no longer be written to. */
+  constructor(writable: WritableStream<Uint8Array>, onLost: () => void) {
+    this.#writer = writable.getWriter()
+    this.#onLost = onLost
+    this.lastWriteAt = Date.now()
+  }
+
+  write(frames: readonly Uint8Array[]): void {
+    if (frames.length === 0) return
+    for (const frame of frames) this.#waitingBytes += frame.byteLength
+    this.#waiting.push(...frames)
+    this.#writing ??= this.#drain()
+  }
+
+  /** Settles when there is room for more. */
+  async room(): Promise<void> {
+    if (this.#waitingBytes > MAX_WAITING_BYTES) await this.#writing
+  }
+
+  /** Settles when all is written, or the caller is lost; then the stream is free for another writer. */
+  async release(): Promise<void> {
+    await this.#writing
+    this.#writer.releaseLock()
+  }
+
+  async #drain(): Promise<void> {
+    try {
+      while (this.#waiting.length > 0) {
+        const bytes = concat(this.#waiting)
+        this.#waiting = []
+        await this.#writer.write(bytes)
+        this.#waitingBytes -= bytes.byteLength
+        this.lastWriteAt = Date.now()
+      }
+    } catch {
+      this.#waiting = []
+      this.#waitingBytes = 0
+      this.#onLost()
+    } finally {
+      this.#writing = undefined
+    }
+  }
+}

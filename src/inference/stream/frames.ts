@@ -1,0 +1,109 @@
+/**
+ * Server-sent events as bytes: cut at event boundaries and nowhere else, so that what passes through stays as it came.
+ * https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
+ */
+
+const LF = 10
+const CR = 13
+const decoder = new TextDecoder()
+const encoder = new TextEncoder()
+const EMPTY = new Uint8Array(0)
+
+/** A frame no provider sends: past this the stream is taken to be something else. */
+export const MAX_FRAME_BYTES = 16 * 1024 * 1024
+
+/** Cuts a byte stream into frames, each with the blank line that ends it. Lines end in LF, CRLF or CR, mixed or not. */
+export class FrameSplitter {
+  #rest: Uint8Array = EMPTY
+  /** How far #rest was searched, and whether the search stands at the start of a line. */
+  #searched = 0
+  #lineStart = true
+
+  /** The frames that `chunk` completes, in order. They may share the chunk's memory. */
+  push(chunk: Uint8Array): Uint8Array[] {
+    const bytes = this.#rest.byteLength === 0 ? chunk : concat([this.#rest, chunk])
+    const frames: Uint8Array[] = []
+    let start = 0
+    let at = this.#searched
+    let lineStart = this.#lineStart
+    while (at < bytes.byteLength) {
+      const byte = bytes[at]
+      if (byte !== LF && byte !== CR) {
+        lineStart = false
+        at = nextLineEnd(bytes, at + 1)
+        continue
+      }
+      // Whether a CR is followed by an LF is known only with the next byte.
+      if (byte === CR && at + 1 === bytes.byteLength) break
+      at += byte === CR && bytes[at + 1] === LF ? 2 : 1
+      if (lineStart) {
+        frames.push(bytes.subarray(start, at))
+        start = at
+      }
+      lineStart = true
+    }
+    this.#rest = start === bytes.byteLength ? EMPTY : bytes.subarray(start)
+    this.#searched = at - start
+    this.#lineStart = lineStart
+    if (this.#rest.byteLength > MAX_FRAME_BYTES) throw new Error("An event of the provider's stream never ends.")
+    return frames
+  }
+
+  /** What came after the last complete frame. */
+  get rest(): Uint8Array {
+    return this.#rest
+  }
+
+  /** The last frame of a stream that ended without its blank line, if it is whole in every other way. */
+  finish(): Uint8Array | undefined {
+    const rest = this.#rest
+    this.#rest = EMPTY
+    this.#searched = 0
+    this.#lineStart = true
+    return rest.byteLength === 0 ? undefined : concat([rest, encoder.encode("\n\n")])
+  }
+}
+
+function nextLineEnd(bytes: Uint8Array, from: number): number {
+  const lf = bytes.indexOf(LF, from)
+  const end = lf === -1 ? bytes.byteLength : lf
+  const cr = bytes.subarray(from, end).indexOf(CR)
+  return cr === -1 ? end : from + cr
+}
+
+export function concat(chunks: readonly Uint8Array[]): Uint8Array {
+  if (chunks.length === 1 && chunks[0]) return chunks[0]
+  const joined = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.byteLength, 0))
+  let at = 0
+  for (const chunk of chunks) {
+    joined.set(chunk, at)
+    at += chunk.byteLength
+  }
+  return joined
+}
+
+/** The data of a frame, its lines joined; undefined for a frame that carries none (a comment, a blank line). */
+export function dataOf(frame: Uint8Array): string | undefined {
+  const text = decoder.decode(frame)
+  // The one shape nearly every frame has.
+  if (text.startsWith("data: ") && text.endsWith("\n\n") && text.indexOf("\n") === text.length - 2) {
+    return text.slice(6, -2)
+  }
+  let data: string | undefined
+  for (const line of text.split(/\r\n|\n|\r/)) {
+    if (line !== "data" && !line.startsWith("data:")) continue
+    const value = line.slice(5)
+    const content = value.startsWith(" ") ? value.slice(1) : value
+    data = data === undefined ? content : `${data}\n${content}`
+  }
+  return data
+}
+
+export const DONE = "[DONE]"
+
+export function toFrame(value: unknown): Uint8Array {
+  return encoder.encode(`data: ${JSON.stringify(value)}\n\n`)
+}
+
+export const DONE_FRAME = encoder.encode(`data: ${DONE}\n\n`)
+export const KEEPALIVE_FRAME = encoder.encode(": keepalive\n\n")

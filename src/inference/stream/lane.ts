@@ -1,0 +1,57 @@
+import type { GatewayError } from "../../edge/errors.ts"
+import type { Ending } from "../../generations/generation.ts"
+import type { ChunkDefaults } from "../chat/normalise.ts"
+import { isObject, readAnswer, type Reading } from "../chat/reading.ts"
+import type { Timers } from "../timers.ts"
+import { dataOf, DONE } from "./frames.ts"
+import type { Opening } from "./opening.ts"
+
+/**
+ * An accepted stream on its way to the caller. Two lanes carry it: native.ts, where the platform moves the bytes and the
+ * gateway reads a copy, and scripted.ts, where every frame is looked at. Both leave the last word (`[DONE]`, or the
+ * error chunk) to serve.ts.
+ */
+export type Passage = {
+  opening: Opening
+  /** Frames of the gateway's own, to go first. Only the scripted lane has any. */
+  prelude: readonly Uint8Array[]
+  writable: WritableStream<Uint8Array>
+  defaults: ChunkDefaults
+  providerName: string
+  timers: Timers
+  /** Fires when the caller has left. */
+  leaving: AbortSignal
+  /** The call so far, for whoever watches while it runs. */
+  reading: Reading
+  /** A last change to a chunk, or undefined to leave it out. Only the scripted lane edits. */
+  edit?: (chunk: Record<string, unknown>) => Record<string, unknown> | undefined
+}
+
+export type Ended = {
+  ending: Extract<Ending, "complete" | "cancelled" | "cut" | "stalled" | "timeout" | "error">
+  /** What the caller is told; undefined for an end that is none of a failure. */
+  error: GatewayError | undefined
+  /** Nothing had to be changed, kept alive or repaired. */
+  clean: boolean
+  /** The bytes written so far end at an event boundary. */
+  atBoundary: boolean
+}
+
+/** Take one frame into the reading. Returns its chunk when it holds one. */
+export function readFrame(frame: Uint8Array, reading: Reading): Record<string, unknown> | "done" | "empty" | "broken" {
+  const data = dataOf(frame)
+  if (data === undefined || data === "") return "empty"
+  if (data === DONE) {
+    reading.done = true
+    return "done"
+  }
+  let chunk: unknown
+  try {
+    chunk = JSON.parse(data)
+  } catch {
+    return "broken"
+  }
+  if (!isObject(chunk)) return "broken"
+  readAnswer(reading, chunk)
+  return chunk
+}

@@ -1,0 +1,93 @@
+import { normaliseChunk } from "../chat/normalise.ts"
+import { judge, type Stop } from "./endings.ts"
+import { FrameWriter } from "./frame-writer.ts"
+import { FrameSplitter, KEEPALIVE_FRAME, toFrame } from "./frames.ts"
+import type { Timers } from "../timers.ts"
+import { type Ended, type Passage, readFrame } from "./lane.ts"
+
+/**
+ * The lane that looks at every frame: it repairs what strict clients refuse, edits what was asked for, and writes a
+ * comment when the provider is silent. A frame that needs nothing goes out with the very bytes it came in.
+ */
+export async function passScripted(passage: Passage): Promise<Ended> {
+  const { opening, reading, timers, leaving } = passage
+  const reader = opening.body?.getReader()
+  let stop: Stop | undefined
+  let clean = true
+  const stopFor = (reason: Stop) => {
+    stop ??= reason
+    void reader?.cancel().catch(() => undefined)
+  }
+  const onLeft = () => stopFor("left")
+  const out = new FrameWriter(passage.writable, onLeft)
+  leaving.addEventListener("abort", onLeft, { once: true })
+  if (leaving.aborted) onLeft()
+
+  const take = (frames: readonly Uint8Array[]) => {
+    const outgoing: Uint8Array[] = []
+    for (const frame of frames) {
+      if (reading.done || reading.error) break
+      const chunk = readFrame(frame, reading)
+      if (chunk === "empty") outgoing.push(frame)
+      else if (chunk === "broken") clean = false
+      else if (chunk !== "done" && !reading.error) {
+        const normal = normaliseChunk(chunk, passage.defaults)
+        if (normal !== chunk) clean = false
+        const edited = passage.edit ? passage.edit(normal) : normal
+        if (edited) outgoing.push(edited === chunk ? frame : toFrame(edited))
+      }
+    }
+    out.write(outgoing)
+  }
+
+  const sleepless = watch(timers, out, {
+    onStop: stopFor,
+    onSilence: () => {
+      clean = false
+      out.write([KEEPALIVE_FRAME])
+    },
+  })
+  const splitter = new FrameSplitter()
+  try {
+    out.write(passage.prelude)
+    take(opening.frames)
+    if (opening.rest.byteLength > 0) take(splitter.push(opening.rest))
+    while (reader && stop === undefined && !reading.done && !reading.error) {
+      const { done, value } = await reader.read()
+      sleepless.arrived()
+      if (done) break
+      take(splitter.push(value))
+      await out.room()
+    }
+    const last = splitter.finish()
+    if (last && stop === undefined) {
+      clean = false
+      take([last])
+    }
+  } catch {
+    stop ??= "broken"
+  } finally {
+    sleepless.end()
+    leaving.removeEventListener("abort", onLeft)
+    void reader?.cancel().catch(() => undefined)
+  }
+  await out.release()
+  const verdict = judge(stop ?? "ended", reading, passage.providerName)
+  return { ...verdict, clean: clean && verdict.ending === "complete" && reading.done, atBoundary: true }
+}
+
+type Alarms = { onStop: (reason: Stop) => void; onSilence: () => void }
+
+/** One timer for the three waits of a stream: for the next chunk, for the end, and for anything to write. */
+function watch(timers: Timers, out: FrameWriter, alarms: Alarms): { arrived: () => void; end: () => void } {
+  const startedAt = Date.now()
+  let lastChunkAt = startedAt
+  const tick = () => {
+    const now = Date.now()
+    if (now - lastChunkAt >= timers.idleMs) alarms.onStop("stalled")
+    else if (now - startedAt >= timers.totalMs) alarms.onStop("timeout")
+    else if (now - Math.max(out.lastWriteAt, lastChunkAt) >= timers.keepaliveMs) alarms.onSilence()
+  }
+  const id = setInterval(tick, Math.max(10, Math.min(timers.idleMs, timers.keepaliveMs) / 4))
+  return { arrived: () => (lastChunkAt = Date.now()), end: () => clearInterval(id) }
+}

@@ -1,0 +1,163 @@
+import type * as z from "zod"
+import { hashKey, newKey, toLabel } from "../access/key.ts"
+import type { Caller, KeyKind } from "../access/caller.ts"
+import { type Counters, type Limit, newCounters, remaining } from "../credits/ledger.ts"
+import { nanoToUsd, usdToNano } from "../credits/money.ts"
+import { GatewayError } from "../edge/errors.ts"
+import { toTimestamp } from "../support/time.ts"
+import type { ApiKey, ApiKeyChange, CurrentKey, NewApiKey } from "./schemas.ts"
+import type { KeyChange, KeyRow } from "./store.ts"
+
+/** What each kind of key may mint: never a kind that may do more than itself. */
+const MINTS: Record<KeyKind, readonly KeyKind[]> = {
+  management: ["normal", "management", "provisioning", "free_tier"],
+  provisioning: ["normal", "free_tier"],
+  normal: [],
+  free_tier: [],
+}
+
+export function mayMint(minter: KeyKind, kind: KeyKind): boolean {
+  return MINTS[minter].includes(kind)
+}
+
+/** A new key as the minter asked for it, or a refusal where it would exceed the minter. */
+export async function mintKey(
+  input: NewApiKey,
+  minter: Caller,
+  workspaceId: string,
+  now: number,
+): Promise<{ secret: string | undefined; row: KeyRow }> {
+  const kind = input.kind ?? "normal"
+  if (!mayMint(minter.kind, kind)) {
+    throw new GatewayError("forbidden", `A ${minter.kind} key cannot create a ${kind} key.`)
+  }
+  const limitNano = input.limit == null ? null : usdToNano(input.limit)
+  if (minter.limitNano !== null && (limitNano === null || limitNano > minter.limitNano)) {
+    const most = nanoToUsd(minter.limitNano)
+    throw new GatewayError("forbidden", `limit: this key may create keys with a limit of at most ${most} USD.`)
+  }
+  const expiresAt = input.expires_at == null ? null : Date.parse(input.expires_at)
+  if (expiresAt !== null && expiresAt <= now) {
+    throw new GatewayError("invalid_request", "expires_at: must be in the future.")
+  }
+  if (minter.expiresAt !== null && (expiresAt === null || expiresAt > minter.expiresAt)) {
+    const latest = toTimestamp(minter.expiresAt)
+    throw new GatewayError("forbidden", `expires_at: this key may create keys that expire by ${latest}.`)
+  }
+  const brought = input.external?.api_key
+  const made = brought === undefined ? await newKey() : { hash: await hashKey(brought), label: toLabel(brought) }
+  return {
+    secret: "secret" in made ? made.secret : undefined,
+    row: {
+      hash: made.hash,
+      organization_id: minter.organizationId,
+      workspace_id: workspaceId,
+      kind,
+      name: input.name,
+      label: made.label,
+      creator_user_id: input.creator_user_id ?? minter.creatorUserId,
+      external_user: input.external?.user ?? null,
+      limit_nano: limitNano,
+      limit_reset: input.limit_reset ?? null,
+      include_byok_in_limit: input.include_byok_in_limit ? 1 : 0,
+      disabled: 0,
+      expires_at: expiresAt,
+      created_at: now,
+      updated_at: null,
+    },
+  }
+}
+
+/** A change as columns. A minter's own cap binds what it may raise, as it binds what it may create. */
+export function toKeyChange(input: ApiKeyChange, changer: Caller): KeyChange {
+  const change: KeyChange = {}
+  if (input.name !== undefined) change.name = input.name
+  if (input.disabled !== undefined) change.disabled = input.disabled ? 1 : 0
+  if (input.include_byok_in_limit !== undefined) change.include_byok_in_limit = input.include_byok_in_limit ? 1 : 0
+  if (input.limit_reset !== undefined) change.limit_reset = input.limit_reset
+  if (input.limit !== undefined) change.limit_nano = input.limit === null ? null : usdToNano(input.limit)
+  const { limit_nano: limitNano } = change
+  if (changer.limitNano !== null && limitNano !== undefined && (limitNano === null || limitNano > changer.limitNano)) {
+    const most = nanoToUsd(changer.limitNano)
+    throw new GatewayError("forbidden", `limit: this key may set a limit of at most ${most} USD.`)
+  }
+  return change
+}
+
+/** The cap of a key as the ledger checks it, or undefined for a key without one. */
+export function limitOf(
+  key: Pick<Caller, "keyHash" | "limitNano" | "limitReset" | "includeByokInLimit">,
+): Limit | undefined {
+  if (key.limitNano === null) return undefined
+  const { keyHash, limitNano, limitReset, includeByokInLimit } = key
+  return { scope: `key:${keyHash}`, limitNano, interval: limitReset, includeByok: includeByokInLimit }
+}
+
+function usageFields(counters: Counters) {
+  return {
+    usage: nanoToUsd(counters.total.spent),
+    usage_daily: nanoToUsd(counters.daily.spent),
+    usage_weekly: nanoToUsd(counters.weekly.spent),
+    usage_monthly: nanoToUsd(counters.monthly.spent),
+    byok_usage: nanoToUsd(counters.total.byok),
+    byok_usage_daily: nanoToUsd(counters.daily.byok),
+    byok_usage_weekly: nanoToUsd(counters.weekly.byok),
+    byok_usage_monthly: nanoToUsd(counters.monthly.byok),
+  }
+}
+
+function limitFields(limit: Limit | undefined, counters: Counters) {
+  return {
+    limit: limit ? nanoToUsd(limit.limitNano) : null,
+    limit_remaining: limit ? nanoToUsd(Math.max(0, remaining(limit, counters))) : null,
+    limit_reset: limit?.interval ?? null,
+  }
+}
+
+/** Requests a day on free models. Not enforced yet for this deployment, so nothing is used up. */
+const FREE_DAILY_REQUESTS = 50
+
+export function toCurrentKey(caller: Caller, counters: Counters): z.infer<typeof CurrentKey> {
+  return {
+    label: caller.label,
+    ...limitFields(limitOf(caller), counters),
+    include_byok_in_limit: caller.includeByokInLimit,
+    ...usageFields(counters),
+    creator_user_id: caller.creatorUserId,
+    organization_id: caller.organizationId || null,
+    workspace_id: caller.workspaceId || null,
+    expires_at: caller.expiresAt === null ? null : toTimestamp(caller.expiresAt),
+    is_free_tier: caller.kind === "free_tier",
+    is_management_key: caller.kind === "management",
+    is_provisioning_key: caller.kind === "management" || caller.kind === "provisioning",
+    allowed_data_regions: ["global"],
+    free_model_daily_requests: { limit: FREE_DAILY_REQUESTS, remaining: FREE_DAILY_REQUESTS, used: 0 },
+    rate_limit: { interval: "10s", requests: -1, note: "This field is deprecated and safe to ignore." },
+  }
+}
+
+export function toApiKey(row: KeyRow, counters: Counters = newCounters(row.created_at)): z.infer<typeof ApiKey> {
+  const limit = limitOf({
+    keyHash: row.hash,
+    limitNano: row.limit_nano,
+    limitReset: row.limit_reset,
+    includeByokInLimit: row.include_byok_in_limit === 1,
+  })
+  return {
+    hash: row.hash,
+    name: row.name,
+    label: row.label,
+    kind: row.kind,
+    disabled: row.disabled === 1,
+    ...limitFields(limit, counters),
+    limit_reset: row.limit_reset,
+    include_byok_in_limit: row.include_byok_in_limit === 1,
+    ...usageFields(counters),
+    workspace_id: row.workspace_id,
+    creator_user_id: row.creator_user_id,
+    external_user: row.external_user,
+    expires_at: row.expires_at === null ? null : toTimestamp(row.expires_at),
+    created_at: toTimestamp(row.created_at),
+    updated_at: row.updated_at === null ? null : toTimestamp(row.updated_at),
+  }
+}

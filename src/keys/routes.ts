@@ -1,0 +1,195 @@
+import { createRoute } from "@hono/zod-openapi"
+import * as z from "zod"
+import { forgetKey } from "../access/authenticate.ts"
+import { type Caller, requireProvisioning } from "../access/caller.ts"
+import { newCounters } from "../credits/ledger.ts"
+import { openLedger } from "../credits/open.ts"
+import { GatewayError } from "../edge/errors.ts"
+import { acceptJson, newRouter } from "../edge/router.ts"
+import { failures, jsonBody, ok } from "../edge/schema.ts"
+import { findDefaultWorkspace, findWorkspace } from "../workspaces/store.ts"
+import { mayMint, mintKey, toApiKey, toCurrentKey, toKeyChange } from "./key.ts"
+import { ApiKey, ApiKeyChange, CurrentKey, NewApiKey } from "./schemas.ts"
+import { deleteKey, findKeyRow, insertKeyStatement, listKeys, updateKey } from "./store.ts"
+
+const MAX_BODY_BYTES = 65_536
+const PAGE_SIZE = 100
+
+const tags = ["API keys"]
+const data = <T extends z.ZodType>(schema: T) => z.object({ data: schema })
+const hashParam = z.object({
+  hash: z.string().regex(/^[0-9a-f]{64}$/, "must be 64 hex digits, as GET /keys lists them"),
+})
+
+const current = createRoute({
+  method: "get",
+  path: "/key",
+  operationId: "getCurrentKey",
+  tags,
+  summary: "The key that asks: its limits and what it has used.",
+  responses: { 200: ok(data(CurrentKey)), ...failures("unauthenticated", "internal") },
+})
+
+const list = createRoute({
+  method: "get",
+  path: "/keys",
+  operationId: "listApiKeys",
+  tags,
+  summary: "The keys of a workspace, newest first.",
+  middleware: [requireProvisioning] as const,
+  request: {
+    query: z.object({
+      include_disabled: z.enum(["true", "false"], { error: "accepts true or false" }).default("false"),
+      offset: z.coerce.number().int().min(0, "must be 0 or more").default(0),
+      limit: z.coerce
+        .number()
+        .int()
+        .min(1, "must be from 1 to 100")
+        .max(100, "must be from 1 to 100")
+        .default(PAGE_SIZE),
+      workspace_id: z.uuid("must be the UUID of a workspace").optional(),
+    }),
+  },
+  responses: {
+    200: ok(z.object({ data: z.array(ApiKey), total_count: z.int() })),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal"),
+  },
+})
+
+const create = createRoute({
+  method: "post",
+  path: "/keys",
+  operationId: "createApiKey",
+  tags,
+  summary: "A new key. Its secret is in this answer and nowhere else.",
+  middleware: [requireProvisioning, acceptJson(MAX_BODY_BYTES)] as const,
+  request: { body: jsonBody(NewApiKey) },
+  responses: {
+    201: ok(z.object({ data: ApiKey, key: z.string() }), "The key, with its secret."),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "conflict", "internal"),
+  },
+})
+
+const get = createRoute({
+  method: "get",
+  path: "/keys/{hash}",
+  operationId: "getApiKey",
+  tags,
+  middleware: [requireProvisioning] as const,
+  request: { params: hashParam },
+  responses: {
+    200: ok(data(ApiKey)),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal"),
+  },
+})
+
+const update = createRoute({
+  method: "patch",
+  path: "/keys/{hash}",
+  operationId: "updateApiKey",
+  tags,
+  middleware: [requireProvisioning, acceptJson(MAX_BODY_BYTES)] as const,
+  request: { params: hashParam, body: jsonBody(ApiKeyChange) },
+  responses: {
+    200: ok(data(ApiKey)),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal"),
+  },
+})
+
+const remove = createRoute({
+  method: "delete",
+  path: "/keys/{hash}",
+  operationId: "deleteApiKey",
+  tags,
+  middleware: [requireProvisioning] as const,
+  request: { params: hashParam },
+  responses: {
+    200: ok(z.object({ deleted: z.literal(true) })),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal"),
+  },
+})
+
+export const keys = newRouter()
+  .openapi(current, async (c) => {
+    const { caller } = c.var
+    const [counters] = caller.organizationId
+      ? await openLedger(c.env, caller.organizationId).usage([caller.keyHash])
+      : []
+    return c.json({ data: toCurrentKey(caller, counters ?? newCounters(Date.now())) }, 200)
+  })
+  .openapi(list, async (c) => {
+    const { organizationId } = c.var.caller
+    const query = c.req.valid("query")
+    const workspaceId = await workspaceFor(c.env.DB, organizationId, query.workspace_id)
+    const page = { workspaceId, includeDisabled: query.include_disabled === "true", ...query }
+    const { rows, total } = await listKeys(c.env.DB, organizationId, page)
+    const counters = await openLedger(c.env, organizationId).usage(rows.map((row) => row.hash))
+    return c.json({ data: rows.map((row, index) => toApiKey(row, counters[index])), total_count: total }, 200)
+  })
+  .openapi(create, async (c) => {
+    const { caller } = c.var
+    const input = c.req.valid("json")
+    const workspaceId = await workspaceFor(c.env.DB, caller.organizationId, input.workspace_id)
+    const { secret, row } = await mintKey(input, caller, workspaceId, Date.now())
+    const inserted = await insertKeyStatement(c.env.DB, row).run().catch(conflictOrThrow)
+    if (!inserted) throw new GatewayError("conflict", "external.api_key: this key exists already.")
+    forgetKey(row.hash)
+    return c.json({ data: toApiKey(row), key: secret ?? input.external?.api_key ?? "" }, 201)
+  })
+  .openapi(get, async (c) => {
+    const { organizationId } = c.var.caller
+    const row = await findKeyRow(c.env.DB, organizationId, c.req.valid("param").hash)
+    if (!row) throw noSuchKey()
+    const [counters] = await openLedger(c.env, organizationId).usage([row.hash])
+    return c.json({ data: toApiKey(row, counters) }, 200)
+  })
+  .openapi(update, async (c) => {
+    const { caller } = c.var
+    const { hash } = c.req.valid("param")
+    const change = toKeyChange(c.req.valid("json"), caller)
+    await requireAuthorityOver(c.env.DB, caller, hash)
+    const row = await updateKey(c.env.DB, caller.organizationId, hash, change, Date.now())
+    if (!row) throw noSuchKey()
+    forgetKey(hash)
+    const [counters] = await openLedger(c.env, caller.organizationId).usage([hash])
+    return c.json({ data: toApiKey(row, counters) }, 200)
+  })
+  .openapi(remove, async (c) => {
+    const { hash } = c.req.valid("param")
+    await requireAuthorityOver(c.env.DB, c.var.caller, hash)
+    if (!(await deleteKey(c.env.DB, c.var.caller.organizationId, hash, Date.now()))) throw noSuchKey()
+    forgetKey(hash)
+    return c.json({ deleted: true as const }, 200)
+  })
+
+async function workspaceFor(db: D1Database, organizationId: string, asked: string | undefined): Promise<string> {
+  if (asked !== undefined) {
+    const workspace = await findWorkspace(db, organizationId, asked)
+    if (!workspace) throw new GatewayError("not_found", "There is no workspace with this workspace_id.")
+    return workspace.id
+  }
+  const home = await findDefaultWorkspace(db, organizationId)
+  if (home === undefined) {
+    throw new GatewayError("invalid_request", "There is no default workspace. Pass workspace_id.")
+  }
+  return home
+}
+
+/** A key that may not mint a kind of key may not change or delete one either. */
+async function requireAuthorityOver(db: D1Database, caller: Caller, hash: string): Promise<void> {
+  if (caller.kind === "management") return
+  const row = await findKeyRow(db, caller.organizationId, hash)
+  if (row && !mayMint(caller.kind, row.kind)) {
+    throw new GatewayError("forbidden", `A ${caller.kind} key cannot change a ${row.kind} key.`)
+  }
+}
+
+function noSuchKey(): GatewayError {
+  return new GatewayError("not_found", "There is no key with this hash.")
+}
+
+/** D1 tells a duplicate key only by its message. */
+function conflictOrThrow(cause: unknown): undefined {
+  if (cause instanceof Error && cause.message.includes("UNIQUE constraint failed")) return undefined
+  throw cause
+}

@@ -1,0 +1,113 @@
+import * as z from "zod"
+
+const count = z.int().min(0)
+const usd = z.number().meta({ description: "USD" })
+const usage = {
+  usage: usd,
+  usage_daily: usd.meta({ description: "USD since UTC midnight" }),
+  usage_weekly: usd.meta({ description: "USD since Monday, UTC" }),
+  usage_monthly: usd.meta({ description: "USD since the 1st, UTC" }),
+  byok_usage: usd.meta({ description: "USD of calls with the caller's own provider keys" }),
+  byok_usage_daily: usd,
+  byok_usage_weekly: usd,
+  byok_usage_monthly: usd,
+}
+
+export const LimitReset = z.enum(["daily", "weekly", "monthly"], {
+  error: 'accepts "daily", "weekly", "monthly" or null',
+})
+
+/** The key that asked. */
+export const CurrentKey = z
+  .object({
+    label: z.string(),
+    limit: z.number().nullable(),
+    limit_remaining: z.number().nullable(),
+    limit_reset: z.string().nullable(),
+    include_byok_in_limit: z.boolean(),
+    ...usage,
+    creator_user_id: z.string().nullable(),
+    organization_id: z.string().nullable(),
+    workspace_id: z.string().nullable(),
+    expires_at: z.iso.datetime().nullable(),
+    is_free_tier: z.boolean(),
+    is_management_key: z.boolean(),
+    is_provisioning_key: z.boolean(),
+    allowed_data_regions: z.array(z.enum(["global", "europe", "us"])),
+    free_model_daily_requests: z.object({ limit: count, remaining: count, used: count }),
+    rate_limit: z
+      .object({ interval: z.string(), requests: z.int(), note: z.string() })
+      .meta({ description: "Deprecated: safe to ignore.", deprecated: true }),
+  })
+  .meta({ id: "CurrentKey" })
+
+/** A key as its organization's management keys see it. */
+export const ApiKey = z
+  .object({
+    hash: z.string().meta({ description: "SHA-256 of the key in hex: its id." }),
+    name: z.string(),
+    label: z.string(),
+    kind: z.enum(["normal", "management", "provisioning", "free_tier"]),
+    disabled: z.boolean(),
+    limit: z.number().nullable(),
+    limit_remaining: z.number().nullable(),
+    limit_reset: z.string().nullable(),
+    include_byok_in_limit: z.boolean(),
+    ...usage,
+    workspace_id: z.string(),
+    creator_user_id: z.string().nullable(),
+    external_user: z.string().nullable(),
+    expires_at: z.iso.datetime().nullable(),
+    created_at: z.iso.datetime(),
+    updated_at: z.iso.datetime().nullable(),
+  })
+  .meta({ id: "ApiKey" })
+
+/** USD; what nano-USD can hold exactly, with room to add. */
+const MAX_LIMIT_USD = 1_000_000
+const limit = z
+  .number({ error: "must be a number of USD, or null for no cap" })
+  .min(0, `must be from 0 to ${MAX_LIMIT_USD}`)
+  .max(MAX_LIMIT_USD, `must be from 0 to ${MAX_LIMIT_USD}`)
+const name = z
+  .string({ error: "must be a string" })
+  .min(1, "must not be empty")
+  .max(128, "must be at most 128 characters")
+
+export const NewApiKey = z
+  .strictObject({
+    name,
+    limit: limit.nullish(),
+    limit_reset: LimitReset.nullish(),
+    include_byok_in_limit: z.boolean().optional(),
+    expires_at: z.iso.datetime({ offset: true, error: "must be an ISO 8601 date-time with seconds and Z" }).nullish(),
+    workspace_id: z.uuid("must be the UUID of a workspace").optional(),
+    creator_user_id: z.string().min(1).max(256).nullish(),
+    kind: z
+      .enum(["normal", "management", "provisioning", "free_tier"], {
+        error: 'accepts "normal", "management", "provisioning" or "free_tier"',
+      })
+      .optional()
+      .meta({ description: "Default normal. A key never mints a key that may do more than itself." }),
+    external: z
+      .strictObject({
+        user: z.string().min(1).max(256),
+        api_key: z.string().min(32, "must be at least 32 characters").max(512).optional(),
+      })
+      .optional()
+      .meta({ description: "A key of the partner's own making, kept as its SHA-256, for one of the partner's users." }),
+  })
+  .meta({ id: "NewApiKey" })
+
+export const ApiKeyChange = z
+  .strictObject({
+    name: name.optional(),
+    disabled: z.boolean().optional(),
+    limit: limit.nullish(),
+    limit_reset: LimitReset.nullish(),
+    include_byok_in_limit: z.boolean().optional(),
+  })
+  .meta({ id: "ApiKeyChange" })
+
+export type NewApiKey = z.infer<typeof NewApiKey>
+export type ApiKeyChange = z.infer<typeof ApiKeyChange>

@@ -1,0 +1,124 @@
+import type { Caller, KeyKind, ResetInterval } from "../access/caller.ts"
+
+/** A row of api_keys. Money is nano-USD, instants epoch milliseconds, booleans 0 or 1. */
+export type KeyRow = {
+  hash: string
+  organization_id: string
+  workspace_id: string
+  kind: KeyKind
+  name: string
+  label: string
+  creator_user_id: string | null
+  external_user: string | null
+  limit_nano: number | null
+  limit_reset: ResetInterval | null
+  include_byok_in_limit: number
+  disabled: number
+  expires_at: number | null
+  created_at: number
+  updated_at: number | null
+}
+
+const COLUMNS =
+  "hash, organization_id, workspace_id, kind, name, label, creator_user_id, external_user, limit_nano, limit_reset, " +
+  "include_byok_in_limit, disabled, expires_at, created_at, updated_at"
+
+/** The live key with this hash. The one lookup without an organization: it is what tells the organization. */
+export async function findKey(db: D1Database, hash: string): Promise<Caller | undefined> {
+  const row = await db
+    .prepare(`SELECT ${COLUMNS} FROM api_keys WHERE hash = ? AND disabled = 0 AND deleted_at IS NULL`)
+    .bind(hash)
+    .first<KeyRow>()
+  if (!row) return undefined
+  return {
+    keyHash: row.hash,
+    label: row.label,
+    kind: row.kind,
+    isOperator: false,
+    organizationId: row.organization_id,
+    workspaceId: row.workspace_id,
+    creatorUserId: row.creator_user_id,
+    limitNano: row.limit_nano,
+    limitReset: row.limit_reset,
+    includeByokInLimit: row.include_byok_in_limit === 1,
+    expiresAt: row.expires_at,
+  }
+}
+
+/** Where the bootstrap key is at home: the default workspace of the first organization. */
+export async function findOperatorHome(db: D1Database) {
+  const row = await db
+    .prepare(
+      `SELECT w.organization_id AS organizationId, w.id AS workspaceId, m.user_id AS ownerId
+       FROM workspaces w LEFT JOIN members m ON m.organization_id = w.organization_id AND m.role = 'owner'
+       WHERE w.is_default = 1 ORDER BY w.created_at, w.id LIMIT 1`,
+    )
+    .first<{ organizationId: string; workspaceId: string; ownerId: string | null }>()
+  return row ?? undefined
+}
+
+export function insertKeyStatement(db: D1Database, row: KeyRow): D1PreparedStatement {
+  const columns = COLUMNS.split(", ") as (keyof KeyRow)[]
+  return db
+    .prepare(`INSERT INTO api_keys (${COLUMNS}) VALUES (${columns.map(() => "?").join(", ")})`)
+    .bind(...columns.map((column) => row[column]))
+}
+
+export async function findKeyRow(db: D1Database, organizationId: string, hash: string): Promise<KeyRow | undefined> {
+  const row = await db
+    .prepare(`SELECT ${COLUMNS} FROM api_keys WHERE organization_id = ? AND hash = ? AND deleted_at IS NULL`)
+    .bind(organizationId, hash)
+    .first<KeyRow>()
+  return row ?? undefined
+}
+
+export type KeyPage = { workspaceId: string; includeDisabled: boolean; limit: number; offset: number }
+
+/** Newest first. */
+export async function listKeys(
+  db: D1Database,
+  organizationId: string,
+  page: KeyPage,
+): Promise<{ rows: KeyRow[]; total: number }> {
+  const where = "organization_id = ? AND workspace_id = ? AND deleted_at IS NULL AND disabled <= ?"
+  const scope = [organizationId, page.workspaceId, page.includeDisabled ? 1 : 0]
+  const [rows, count] = await db.batch<KeyRow & { total: number }>([
+    db
+      .prepare(`SELECT ${COLUMNS} FROM api_keys WHERE ${where} ORDER BY created_at DESC, hash LIMIT ? OFFSET ?`)
+      .bind(...scope, page.limit, page.offset),
+    db.prepare(`SELECT count(*) AS total FROM api_keys WHERE ${where}`).bind(...scope),
+  ])
+  return { rows: rows?.results ?? [], total: count?.results[0]?.total ?? 0 }
+}
+
+export type KeyChange = Partial<
+  Pick<KeyRow, "name" | "limit_nano" | "limit_reset" | "include_byok_in_limit" | "disabled">
+>
+
+/** The changed row, or undefined when the organization has no such key. */
+export async function updateKey(
+  db: D1Database,
+  organizationId: string,
+  hash: string,
+  change: KeyChange,
+  now: number,
+): Promise<KeyRow | undefined> {
+  const columns = Object.keys(change) as (keyof KeyChange)[]
+  const assignments = [...columns.map((column) => `${column} = ?`), "updated_at = ?"].join(", ")
+  const row = await db
+    .prepare(
+      `UPDATE api_keys SET ${assignments} WHERE organization_id = ? AND hash = ? AND deleted_at IS NULL RETURNING ${COLUMNS}`,
+    )
+    .bind(...columns.map((column) => change[column] ?? null), now, organizationId, hash)
+    .first<KeyRow>()
+  return row ?? undefined
+}
+
+/** Deleted keys keep their row, so that their generations keep a name. */
+export async function deleteKey(db: D1Database, organizationId: string, hash: string, now: number): Promise<boolean> {
+  const { meta } = await db
+    .prepare("UPDATE api_keys SET deleted_at = ? WHERE organization_id = ? AND hash = ? AND deleted_at IS NULL")
+    .bind(now, organizationId, hash)
+    .run()
+  return meta.changes > 0
+}

@@ -1,0 +1,172 @@
+import * as z from "zod"
+import type { Provider } from "../providers/provider.ts"
+import type * as catalogue from "./catalogue.ts"
+import { PricingOrNull } from "./pricing.ts"
+import { INPUTS, OUTPUTS } from "./search.ts"
+import type { StoredEndpoint, StoredModel } from "./store.ts"
+
+const ID_WORDS = "must be author/slug, with letters, digits and . _ - : @ + ~"
+const modalities = (values: readonly string[]) =>
+  z
+    .array(z.enum(values, { error: `accepts ${values.join(", ")}` }))
+    .min(1)
+    .default(["text"])
+const tokens = z.int().min(0).max(100_000_000)
+
+const Facts = z.strictObject({
+  name: z.string().min(1),
+  description: z.string().default(""),
+  created: z.int().min(0).default(0).meta({ description: "Unix seconds." }),
+  context_length: tokens.default(0).meta({ description: "Tokens; 0 when it is not known." }),
+  input_modalities: modalities(INPUTS),
+  output_modalities: modalities(OUTPUTS),
+  tokenizer: z.string().default("Other"),
+  knowledge_cutoff: z.iso.date().nullable().default(null),
+})
+
+const Offer = z.strictObject({
+  provider: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, { error: "must be a provider slug" }),
+  upstream_id: z.string().min(1).meta({ description: "What the provider calls the model." }),
+  pricing: PricingOrNull,
+  context_length: tokens.default(0),
+  max_completion_tokens: tokens.nullable().default(null),
+  supported_parameters: z.array(z.string()).default([]),
+  quantization: z.string().nullable().default(null),
+  zero_retention: z.boolean().default(false).meta({ description: "Keeps nothing of a request." }),
+  collects_data: z.boolean().default(true).meta({ description: "May keep or train on what it is sent." }),
+})
+
+const CatalogueModel = z
+  .strictObject({
+    id: z
+      .string()
+      .max(200)
+      .regex(/^[\w.~-]+(?:\/[\w.:@+~-]+)+$/, { error: ID_WORDS })
+      .meta({ example: "openai/gpt-5.5" }),
+    ...Facts.shape,
+    endpoints: z.array(Offer).refine((offers) => isUnique(offers.map(({ provider }) => provider)), {
+      error: "has a provider twice",
+    }),
+  })
+  .meta({ id: "CatalogueModel" })
+
+export const CatalogueBody = z
+  .strictObject({
+    source: z
+      .enum(["seed", "operator"])
+      .default("operator")
+      .meta({ description: "A seed never replaces an operator's row." }),
+    models: z
+      .array(CatalogueModel)
+      .min(1)
+      .max(2_000)
+      .refine((models) => isUnique(models.map(({ id }) => id)), { error: "has a model twice" }),
+  })
+  .meta({ id: "CatalogueBody" })
+export type CatalogueBody = z.infer<typeof CatalogueBody>
+
+export const CatalogueWritten = z
+  .object({ data: z.object({ models: z.int(), endpoints: z.int() }) })
+  .meta({ id: "CatalogueWritten" })
+
+export const OverrideBody = z
+  .strictObject({
+    model: z.string(),
+    provider: z.string(),
+    pricing: PricingOrNull.optional().describe("Your own price; null goes back to the one that was put."),
+    disabled: z.boolean().optional(),
+  })
+  .refine(({ pricing, disabled }) => pricing !== undefined || disabled !== undefined, {
+    error: "needs pricing or disabled",
+  })
+  .meta({ id: "EndpointOverride" })
+
+const row = { source: z.enum(["seed", "operator"]), updated_at: z.iso.datetime() }
+
+const StoredOffer = z
+  .object({
+    ...Offer.shape,
+    ...row,
+    price_override: PricingOrNull,
+    disabled: z.boolean(),
+    configured: z.boolean().meta({ description: "The provider's secret is set." }),
+  })
+  .meta({ id: "StoredEndpoint" })
+
+export const OverrideResult = z.object({ data: StoredOffer }).meta({ id: "StoredEndpointResult" })
+
+export const CatalogueRows = z
+  .object({
+    data: z.array(z.object({ id: z.string(), ...Facts.shape, ...row, endpoints: z.array(StoredOffer) })),
+    total_count: z.int(),
+  })
+  .meta({ id: "CatalogueRows" })
+
+export function toCatalogueModels(body: CatalogueBody): catalogue.Model[] {
+  return body.models.map(({ endpoints, ...model }) => ({
+    id: model.id,
+    name: model.name,
+    description: model.description,
+    created: model.created,
+    contextLength: model.context_length,
+    inputModalities: model.input_modalities,
+    outputModalities: model.output_modalities,
+    tokenizer: model.tokenizer,
+    knowledgeCutoff: model.knowledge_cutoff,
+    endpoints: endpoints.map((offer) => ({
+      model: model.id,
+      provider: offer.provider,
+      upstreamId: offer.upstream_id,
+      pricing: offer.pricing,
+      contextLength: offer.context_length,
+      maxCompletionTokens: offer.max_completion_tokens,
+      supportedParameters: offer.supported_parameters,
+      quantization: offer.quantization,
+      zeroRetention: offer.zero_retention,
+      collectsData: offer.collects_data,
+    })),
+  }))
+}
+
+export function toStoredModel({ id, source, facts, updatedAt, endpoints }: StoredModel, providers: Providers) {
+  return {
+    id,
+    source,
+    name: facts.name,
+    description: facts.description,
+    created: facts.created,
+    context_length: facts.contextLength,
+    input_modalities: [...facts.inputModalities],
+    output_modalities: [...facts.outputModalities],
+    tokenizer: facts.tokenizer,
+    knowledge_cutoff: facts.knowledgeCutoff,
+    updated_at: new Date(updatedAt).toISOString(),
+    endpoints: endpoints.map((endpoint) => toStoredOffer(endpoint, providers)),
+  }
+}
+
+type Providers = ReadonlyMap<string, Provider>
+
+export function toStoredOffer(endpoint: StoredEndpoint, providers: Providers): z.infer<typeof StoredOffer> {
+  const { provider, source, facts, priceOverride, disabled, updatedAt } = endpoint
+  return {
+    provider,
+    source,
+    configured: providers.has(provider),
+    disabled,
+    upstream_id: facts.upstreamId,
+    pricing: facts.pricing,
+    price_override: priceOverride,
+    context_length: facts.contextLength,
+    max_completion_tokens: facts.maxCompletionTokens,
+    supported_parameters: [...facts.supportedParameters],
+    quantization: facts.quantization,
+    zero_retention: facts.zeroRetention,
+    collects_data: facts.collectsData,
+    updated_at: new Date(updatedAt).toISOString(),
+  }
+}
+
+function isUnique(values: readonly string[]): boolean {
+  return new Set(values).size === values.length
+}

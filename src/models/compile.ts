@@ -1,0 +1,111 @@
+import type { Env } from "../env.ts"
+import { configuredProviders, customProviders } from "../providers/configured.ts"
+import { logWarning } from "../support/log.ts"
+import type { Catalogue, Endpoint, Model } from "./catalogue.ts"
+import { embeddedCatalogue, toCustomModels } from "./local.ts"
+import { approximatePrice } from "./pricing.ts"
+import { listCatalogueRows, type StoredModel } from "./store.ts"
+
+export const CATALOGUE_KEY = "catalogue:v1"
+/** How long an isolate believes its copy; KV's own edge caches add up to a minute elsewhere. */
+export const CATALOGUE_CACHE_MS = 10_000
+/** How long one request is trusted to be refreshing the copy before the next tries. */
+const REFRESH_MS = 2_000
+/** KV's copy ends by itself, so that one compiled from rows already gone does not stay for good. */
+const COMPILED_TTL_SECONDS = 3_600
+
+type Copy = { catalogue: Catalogue; compiled: string; until: number }
+const copies = new WeakMap<Env, Copy>()
+
+/**
+ * What can be called now. While one request refreshes the copy, the others use the old one: they do not wait for it,
+ * because a promise of a request whose client left may never settle.
+ */
+export async function loadCatalogue(env: Env, now: number = Date.now()): Promise<Catalogue> {
+  const copy = copies.get(env)
+  if (copy && copy.until > now) return copy.catalogue
+  if (!copy) return keep(env, await readCompiled(env), now)
+  copy.until = now + REFRESH_MS
+  const compiled = await readCompiled(env).catch((error: unknown) => {
+    warn("catalogue not refreshed; the last copy stays in use", error)
+    return copy.compiled
+  })
+  // Something newer was published meanwhile.
+  const current = copies.get(env)
+  if (current && current !== copy) return current.catalogue
+  // Most refreshes find what was there: comparing the text is cheaper than parsing it.
+  if (compiled !== copy.compiled) return keep(env, compiled, now)
+  copy.until = now + CATALOGUE_CACHE_MS
+  return copy.catalogue
+}
+
+/** After a write to the catalogue's tables: compile again for everyone, here at once. */
+export async function publishCatalogue(env: Env, now: number = Date.now()): Promise<void> {
+  const compiled = JSON.stringify(compile(await listCatalogueRows(env.DB)))
+  await env.CATALOG.put(CATALOGUE_KEY, compiled, { expirationTtl: COMPILED_TTL_SECONDS })
+  keep(env, compiled, now)
+}
+
+function keep(env: Env, compiled: string, now: number): Catalogue {
+  const catalogue = toCatalogue(JSON.parse(compiled) as Model[], env)
+  copies.set(env, { catalogue, compiled, until: now + CATALOGUE_CACHE_MS })
+  return catalogue
+}
+
+async function readCompiled(env: Env): Promise<string> {
+  const kept = await env.CATALOG.get(CATALOGUE_KEY)
+  if (kept !== null) return kept
+  const models = compile(await listCatalogueRows(env.DB))
+  const compiled = JSON.stringify(models)
+  // An empty catalogue is not kept: the rows may be on their way by a road that publishes nothing.
+  if (models.length === 0) return compiled
+  // KV takes one write a second for a key, and many isolates may start at once.
+  await env.CATALOG.put(CATALOGUE_KEY, compiled, { expirationTtl: COMPILED_TTL_SECONDS }).catch((error: unknown) => {
+    warn("compiled catalogue not kept", error)
+  })
+  return compiled
+}
+
+function warn(message: string, error: unknown): void {
+  logWarning(message, { cause: String(error).slice(0, 200) })
+}
+
+/** Rows to models: the operator's price in place of the other, without what was switched off. */
+export function compile(rows: readonly StoredModel[]): Model[] {
+  return rows.flatMap(({ id, facts, endpoints }) => {
+    const offered = endpoints
+      .filter(({ disabled }) => !disabled)
+      .map((endpoint): Endpoint => ({
+        ...endpoint.facts,
+        model: id,
+        provider: endpoint.provider,
+        pricing: endpoint.priceOverride ?? endpoint.facts.pricing,
+      }))
+    return offered.length > 0 ? [{ ...facts, id, endpoints: offered }] : []
+  })
+}
+
+function toCatalogue(stored: readonly Model[], env: Env): Catalogue {
+  const configured = configuredProviders(env)
+  const local = [...customProviders(env).flatMap(toCustomModels), ...(env.EMBEDDED ? embeddedCatalogue : [])]
+  return offer([...stored, ...local], new Set(configured.keys()))
+}
+
+/** The models that one of these providers has, each with its endpoints cheapest first and those without a price last. */
+export function offer(models: readonly Model[], providers: ReadonlySet<string>): Catalogue {
+  const offered = new Map<string, Model>()
+  for (const model of models) {
+    const known = offered.get(model.id)
+    // What was put wins over what is configured for the same provider.
+    const taken = new Set(known?.endpoints.map(({ provider }) => provider))
+    const added = model.endpoints.filter(({ provider }) => providers.has(provider) && !taken.has(provider))
+    const endpoints = [...(known?.endpoints ?? []), ...added].sort(byPrice)
+    if (endpoints.length > 0) offered.set(model.id, { ...(known ?? model), endpoints })
+  }
+  return { models: offered }
+}
+
+function byPrice(a: Endpoint, b: Endpoint): number {
+  if (!a.pricing || !b.pricing) return Number(!a.pricing) - Number(!b.pricing)
+  return approximatePrice(a.pricing) - approximatePrice(b.pricing)
+}

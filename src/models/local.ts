@@ -1,0 +1,95 @@
+import { embeddedModels } from "../embedded/models.ts"
+import type { CustomProvider } from "../providers/custom.ts"
+import type { Endpoint, Model, Pricing } from "./catalogue.ts"
+
+/** Of a model that is not in the database: it comes and goes with what is configured. */
+const MODEL_DEFAULTS = {
+  created: 0,
+  inputModalities: ["text"],
+  outputModalities: ["text"],
+  tokenizer: "Other",
+  knowledgeCutoff: null,
+} as const
+
+/** What any server of the OpenAI wire takes; whether one honours more is not known until it is asked. */
+const COMMON_PARAMETERS = [
+  "max_tokens",
+  "max_completion_tokens",
+  "temperature",
+  "top_p",
+  "stop",
+  "seed",
+  "frequency_penalty",
+  "presence_penalty",
+]
+const TOOL_PARAMETERS = ["tools", "tool_choice", "parallel_tool_calls"]
+const FORMAT_PARAMETERS = ["response_format", "structured_outputs"]
+const REASONING_PARAMETERS = ["reasoning", "include_reasoning", "reasoning_effort"]
+
+/** The models of a custom provider, named `slug/id`. Prices are what was written: without both there is none. */
+export function toCustomModels(provider: CustomProvider): Model[] {
+  return provider.models.map((custom) => {
+    const id = `${provider.slug}/${custom.id}`
+    const contextLength = custom.context_length ?? 0
+    const endpoint: Endpoint = {
+      model: id,
+      provider: provider.slug,
+      upstreamId: custom.id,
+      pricing: toPricing(custom),
+      contextLength,
+      maxCompletionTokens: custom.max_completion_tokens ?? null,
+      supportedParameters: [...COMMON_PARAMETERS, ...TOOL_PARAMETERS, ...FORMAT_PARAMETERS],
+      quantization: null,
+      zeroRetention: provider.zero_retention,
+      collectsData: provider.collects_data,
+    }
+    const name = custom.name ?? `${provider.name ?? provider.slug}: ${custom.id}`
+    return { ...MODEL_DEFAULTS, id, name, description: "", contextLength, endpoints: [endpoint] }
+  })
+}
+
+function toPricing(custom: CustomProvider["models"][number]): Pricing | null {
+  const { prompt, completion, input_cache_read, request } = custom
+  if (prompt === undefined || completion === undefined) return null
+  return {
+    prompt,
+    completion,
+    ...(request !== undefined && { request }),
+    ...(input_cache_read !== undefined && { input_cache_read }),
+  }
+}
+
+/** Play money: enough that balances move, and that a cached token shows as cheaper. */
+const EMBEDDED_PRICING: Pricing = { prompt: "0.000001", completion: "0.000002", input_cache_read: "0.0000001" }
+const FREE: Pricing = { prompt: "0", completion: "0" }
+const EMBEDDED_CONTEXT = 128_000
+
+/** The scripted models of the embedded upstream, as `sim/…`. */
+export const embeddedCatalogue: readonly Model[] = embeddedModels.map((model) => {
+  const id = `sim/${model.slug}`
+  const endpoint: Endpoint = {
+    model: id,
+    provider: "embedded",
+    upstreamId: model.slug,
+    pricing: model.slug.endsWith(":free") ? FREE : EMBEDDED_PRICING,
+    contextLength: EMBEDDED_CONTEXT,
+    maxCompletionTokens: null,
+    supportedParameters: [
+      ...COMMON_PARAMETERS,
+      ...(model.tools ? TOOL_PARAMETERS : []),
+      ...(model.structured ? FORMAT_PARAMETERS : []),
+      ...(model.reasoning ? REASONING_PARAMETERS : []),
+    ],
+    quantization: null,
+    zeroRetention: true,
+    collectsData: false,
+  }
+  return {
+    ...MODEL_DEFAULTS,
+    id,
+    name: `Simulated: ${model.name}`,
+    description: model.description,
+    contextLength: EMBEDDED_CONTEXT,
+    endpoints: [endpoint],
+  }
+})

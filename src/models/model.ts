@@ -1,0 +1,119 @@
+import type { Provider } from "../providers/provider.ts"
+import { findBuiltInProvider } from "../providers/table.ts"
+import type { Endpoint, Model, Pricing } from "./catalogue.ts"
+import type * as wire from "./schemas.ts"
+
+export type PricedEndpoint = Endpoint & { pricing: Pricing }
+
+/** The endpoints a call can go to, cheapest first: one without a price is never routed to, and so never shown. */
+export function pricedEndpoints(model: Model): PricedEndpoint[] {
+  return model.endpoints.filter((endpoint): endpoint is PricedEndpoint => endpoint.pricing !== null)
+}
+
+/** What some priced endpoint of the model takes. */
+export function supportedParameters(model: Model): string[] {
+  return [...new Set(pricedEndpoints(model).flatMap((endpoint) => endpoint.supportedParameters))]
+}
+
+/** The model as a client sees it, or undefined when nobody offers it at a known price. */
+export function toModel(model: Model): wire.Model | undefined {
+  const [cheapest] = pricedEndpoints(model)
+  if (!cheapest) return undefined
+  return {
+    id: model.id,
+    canonical_slug: model.id,
+    name: model.name,
+    description: model.description,
+    created: model.created,
+    context_length: knownTokens(model.contextLength),
+    architecture: toArchitecture(model),
+    pricing: toPrices(cheapest.pricing),
+    top_provider: {
+      is_moderated: false,
+      context_length: knownTokens(cheapest.contextLength),
+      max_completion_tokens: cheapest.maxCompletionTokens,
+    },
+    supported_parameters: supportedParameters(model),
+    default_parameters: null,
+    per_request_limits: null,
+    supported_voices: null,
+    hugging_face_id: null,
+    expiration_date: null,
+    knowledge_cutoff: model.knowledgeCutoff,
+    links: { details: `/api/v1/models/${model.id}/endpoints` },
+  }
+}
+
+export function toModelEndpoints(model: Model, providers: ReadonlyMap<string, Provider>): wire.ModelEndpoints["data"] {
+  const { id, name, description, created } = model
+  const endpoints = pricedEndpoints(model).map((endpoint) => toPublicEndpoint(model, endpoint, providers))
+  return { id, name, description, created, architecture: toArchitecture(model), endpoints }
+}
+
+export function toPublicEndpoint(
+  model: Model,
+  endpoint: PricedEndpoint,
+  providers: ReadonlyMap<string, Provider>,
+): wire.PublicEndpoint {
+  const providerName = providers.get(endpoint.provider)?.name ?? endpoint.provider
+  const choosesTools = endpoint.supportedParameters.includes("tool_choice")
+  return {
+    name: `${providerName} | ${model.id}`,
+    model_id: model.id,
+    model_name: model.name,
+    provider_name: providerName,
+    tag: endpoint.provider,
+    context_length: endpoint.contextLength || model.contextLength,
+    max_completion_tokens: endpoint.maxCompletionTokens,
+    max_prompt_tokens: null,
+    pricing: toPrices(endpoint.pricing),
+    quantization: endpoint.quantization,
+    supported_parameters: [...endpoint.supportedParameters],
+    // A cheaper read that no write pays for is a cache nobody has to ask for.
+    supports_implicit_caching:
+      endpoint.pricing.input_cache_read !== undefined && endpoint.pricing.input_cache_write === undefined,
+    supports_tool_choice: {
+      auto: choosesTools,
+      function: choosesTools,
+      none: choosesTools,
+      required: choosesTools,
+    },
+    latency_last_30m: null,
+    throughput_last_30m: null,
+    uptime_last_5m: null,
+    uptime_last_30m: null,
+    uptime_last_1d: null,
+  }
+}
+
+export function toProviderListing(provider: Provider): wire.ProviderListing {
+  const known = findBuiltInProvider(provider.slug)
+  return {
+    name: provider.name,
+    slug: provider.slug,
+    headquarters: known?.headquarters ?? null,
+    datacenters: null,
+    privacy_policy_url: known?.privacyPolicyUrl ?? null,
+    terms_of_service_url: known?.termsOfServiceUrl ?? null,
+    status_page_url: known?.statusPageUrl ?? null,
+  }
+}
+
+/** `request` and `image` are always said: clients of this interface family read them without asking whether they are there. */
+function toPrices(pricing: Pricing): wire.Model["pricing"] {
+  return { ...pricing, request: pricing.request ?? "0", image: pricing.image ?? "0" }
+}
+
+function toArchitecture({ inputModalities, outputModalities, tokenizer }: Model): wire.Model["architecture"] {
+  return {
+    modality: `${inputModalities.join("+")}->${outputModalities.join("+")}`,
+    input_modalities: [...inputModalities],
+    output_modalities: [...outputModalities],
+    tokenizer,
+    instruct_type: null,
+  }
+}
+
+function knownTokens(count: number): number | null {
+  return count === 0 ? null : count
+}

@@ -1,0 +1,227 @@
+import { createRoute } from "@hono/zod-openapi"
+import type { Context } from "hono"
+import { requireOperator } from "../access/caller.ts"
+import { GatewayError } from "../edge/errors.ts"
+import { acceptJson, newRouter } from "../edge/router.ts"
+import { failures, jsonBody, ok } from "../edge/schema.ts"
+import type { App } from "../env.ts"
+import { configuredProviders } from "../providers/configured.ts"
+import * as admin from "./admin.ts"
+import type { Model } from "./catalogue.ts"
+import { loadCatalogue, publishCatalogue } from "./compile.ts"
+import * as model from "./model.ts"
+import * as wire from "./schemas.ts"
+import { OutputModalities, Page, search, Search, toPage } from "./search.ts"
+import { listCatalogueRows, overrideEndpoint, upsertCatalogue } from "./store.ts"
+
+const list = createRoute({
+  method: "get",
+  path: "/models",
+  operationId: "listModels",
+  tags: ["models"],
+  request: { query: Search },
+  responses: { 200: ok(wire.ModelList), ...failures("invalid_request", "internal") },
+})
+
+const count = createRoute({
+  method: "get",
+  path: "/models/count",
+  operationId: "countModels",
+  tags: ["models"],
+  request: { query: OutputModalities },
+  responses: { 200: ok(wire.ModelCount), ...failures("invalid_request", "internal") },
+})
+
+const get = createRoute({
+  method: "get",
+  path: "/model/{author}/{slug}",
+  operationId: "getModel",
+  tags: ["models"],
+  request: { params: wire.ModelPath },
+  responses: { 200: ok(wire.ModelDetail), ...failures("not_found", "internal") },
+})
+
+const listEndpoints = createRoute({
+  method: "get",
+  path: "/models/{author}/{slug}/endpoints",
+  operationId: "listModelEndpoints",
+  tags: ["endpoints"],
+  request: { params: wire.ModelPath },
+  responses: { 200: ok(wire.ModelEndpoints), ...failures("not_found", "internal") },
+})
+
+const listZeroRetention = createRoute({
+  method: "get",
+  path: "/endpoints/zdr",
+  operationId: "listZeroRetentionEndpoints",
+  tags: ["endpoints"],
+  responses: { 200: ok(wire.EndpointList), ...failures("internal") },
+})
+
+const listProviders = createRoute({
+  method: "get",
+  path: "/providers",
+  operationId: "listProviders",
+  tags: ["providers"],
+  responses: { 200: ok(wire.ProviderList, "The providers this deployment can reach."), ...failures("internal") },
+})
+
+type Read<Input extends { in: object; out: object }> = Context<App, string, Input>
+type AtPath = { in: { param: wire.ModelPath }; out: { param: wire.ModelPath } }
+
+async function answerModel(c: Read<AtPath>) {
+  const { id, found } = await findModel(c)
+  return c.json({ data: model.toModel(found) ?? refuseUnpriced(id) }, 200)
+}
+
+async function answerEndpoints(c: Read<AtPath>) {
+  const { found } = await findModel(c)
+  return c.json({ data: model.toModelEndpoints(found, configuredProviders(c.env)) }, 200)
+}
+
+/** The same two routes for ids with more slashes, as models of a custom provider may have. */
+const getDeep = createRoute({ ...get, path: "/model/{author}/{slug{.+}}", hide: true })
+const listDeepEndpoints = createRoute({ ...listEndpoints, path: "/models/{author}/{slug{.+}}/endpoints", hide: true })
+
+/** What can be called, for anyone to see. */
+export const publicModels = newRouter()
+  .openapi(list, async (c) => c.json(await listModels(c, c.req.valid("query")), 200))
+  .openapi(count, async (c) => {
+    const { models } = await loadCatalogue(c.env)
+    const found = search(models.values(), c.req.valid("query"), configuredProviders(c.env), Date.now())
+    return c.json({ data: { count: found.length } }, 200)
+  })
+  .openapi(get, answerModel)
+  .openapi(getDeep, answerModel)
+  .openapi(listEndpoints, answerEndpoints)
+  .openapi(listDeepEndpoints, answerEndpoints)
+  .openapi(listZeroRetention, async (c) => {
+    const { models } = await loadCatalogue(c.env)
+    const providers = configuredProviders(c.env)
+    const data = [...models.values()].flatMap((found) =>
+      model
+        .pricedEndpoints(found)
+        .filter(({ zeroRetention }) => zeroRetention)
+        .map((endpoint) => model.toPublicEndpoint(found, endpoint, providers)),
+    )
+    return c.json({ data }, 200)
+  })
+  .openapi(listProviders, (c) => {
+    const data = [...configuredProviders(c.env).values()].map(model.toProviderListing)
+    return c.json({ data }, 200)
+  })
+
+const listForUser = createRoute({
+  method: "get",
+  path: "/models/user",
+  operationId: "listModelsForUser",
+  tags: ["models"],
+  request: { query: Page.extend(OutputModalities.shape) },
+  responses: { 200: ok(wire.ModelList), ...failures("invalid_request", "unauthenticated", "internal") },
+})
+
+const listEmbeddings = createRoute({
+  method: "get",
+  path: "/embeddings/models",
+  operationId: "listEmbeddingsModels",
+  tags: ["embeddings"],
+  request: { query: Page },
+  responses: { 200: ok(wire.ModelList), ...failures("invalid_request", "unauthenticated", "internal") },
+})
+
+/** What the caller's key can call. */
+export const keyedModels = newRouter()
+  .openapi(listForUser, async (c) => c.json(await listModels(c, c.req.valid("query")), 200))
+  .openapi(listEmbeddings, async (c) => {
+    const query = { ...c.req.valid("query"), output_modalities: ["embeddings"] }
+    return c.json(await listModels(c, query), 200)
+  })
+
+/** D1 takes 2 MB in one bound value, and all endpoints are one. */
+const MAX_CATALOGUE_BYTES = 2_000_000
+const MAX_OVERRIDE_BYTES = 10_000
+
+const put = createRoute({
+  method: "put",
+  path: "/catalogue",
+  operationId: "putCatalogue",
+  tags: ["catalogue"],
+  middleware: [requireOperator, acceptJson(MAX_CATALOGUE_BYTES)] as const,
+  request: { body: jsonBody(admin.CatalogueBody) },
+  responses: {
+    200: ok(admin.CatalogueWritten),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "payload_too_large", "internal"),
+  },
+})
+
+const listRows = createRoute({
+  method: "get",
+  path: "/catalogue",
+  operationId: "listCatalogue",
+  tags: ["catalogue"],
+  middleware: [requireOperator] as const,
+  request: { query: Page },
+  responses: {
+    200: ok(admin.CatalogueRows, "Everything stored, also of providers that are not configured."),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "internal"),
+  },
+})
+
+const override = createRoute({
+  method: "patch",
+  path: "/catalogue/endpoints",
+  operationId: "overrideEndpoint",
+  tags: ["catalogue"],
+  middleware: [requireOperator, acceptJson(MAX_OVERRIDE_BYTES)] as const,
+  request: { body: jsonBody(admin.OverrideBody) },
+  responses: {
+    200: ok(admin.OverrideResult),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal"),
+  },
+})
+
+/** The catalogue itself, for the operator. */
+export const catalogueAdmin = newRouter()
+  .openapi(put, async (c) => {
+    const body = c.req.valid("json")
+    const data = await upsertCatalogue(c.env.DB, admin.toCatalogueModels(body), body.source, Date.now())
+    await publishCatalogue(c.env)
+    return c.json({ data }, 200)
+  })
+  .openapi(listRows, async (c) => {
+    const rows = await listCatalogueRows(c.env.DB)
+    const { items } = toPage(rows, c.req.valid("query"), c.req.url)
+    const providers = configuredProviders(c.env)
+    return c.json({ data: items.map((row) => admin.toStoredModel(row, providers)), total_count: rows.length }, 200)
+  })
+  .openapi(override, async (c) => {
+    const { model: id, provider, ...change } = c.req.valid("json")
+    const changed = await overrideEndpoint(c.env.DB, id, provider, change, Date.now())
+    if (!changed) {
+      throw new GatewayError(
+        "not_found",
+        `The catalogue has no endpoint of ${id} at ${provider}. PUT /catalogue adds one.`,
+      )
+    }
+    await publishCatalogue(c.env)
+    return c.json({ data: admin.toStoredOffer(changed, configuredProviders(c.env)) }, 200)
+  })
+
+async function listModels(c: Context<App>, query: Partial<Search>) {
+  const { models } = await loadCatalogue(c.env)
+  const found = search(models.values(), query, configuredProviders(c.env), Date.now())
+  const { items, next } = toPage(found, query, c.req.url)
+  return { data: items.flatMap((item) => model.toModel(item) ?? []), links: { next }, total_count: found.length }
+}
+
+async function findModel(c: Read<AtPath>): Promise<{ id: string; found: Model }> {
+  const { author, slug } = c.req.valid("param")
+  const id = `${author}/${slug}`
+  const found = (await loadCatalogue(c.env)).models.get(id)
+  if (!found) throw new GatewayError("not_found", `There is no model ${id}. GET /models lists what can be called.`)
+  return { id, found }
+}
+
+function refuseUnpriced(id: string): never {
+  throw new GatewayError("not_found", `${id} has no price, so it cannot be called. The operator can set one.`)
+}

@@ -1,0 +1,126 @@
+import * as z from "zod"
+import { GatewayError } from "../edge/errors.ts"
+import { Price } from "../models/pricing.ts"
+import { BaseUrl } from "./base-url.ts"
+import type { Provider } from "./provider.ts"
+import { builtInProviders } from "./table.ts"
+
+const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
+const SLUG_WORDS = "must be 1 to 63 lower-case letters, digits and hyphens, and start with a letter or digit"
+/** What may stand in a model id, which is also a path: no spaces, no empty segment. */
+const MODEL_ID = /^[\w.@:+~-]+(?:\/[\w.@:+~-]+)*$/
+const MODEL_ID_WORDS = "must be letters, digits and . _ - : @ + ~ in segments parted by /"
+const HEADER_WORDS = "must be the name of an HTTP header"
+/** No control characters: they would end the header. */
+const HEADER_VALUE = /^[\x20-\x7e]+$/
+const reserved = new Set([...builtInProviders.map(({ slug }) => slug), "embedded", "sim"])
+
+const text = (words: string) => z.string({ error: words }).trim().min(1, { error: words })
+const tokens = z.int({ error: "must be a whole number of tokens" }).positive({ error: "must be positive" })
+const flag = z.boolean({ error: "must be true or false" })
+
+const CustomModel = z.strictObject(
+  {
+    id: z
+      .string({ error: MODEL_ID_WORDS })
+      .max(200, { error: "must have at most 200 characters" })
+      .regex(MODEL_ID, { error: MODEL_ID_WORDS }),
+    name: text("must be a name").optional(),
+    prompt: Price.optional(),
+    completion: Price.optional(),
+    input_cache_read: Price.optional(),
+    request: Price.optional(),
+    context_length: tokens.optional(),
+    max_completion_tokens: tokens.optional(),
+  },
+  {
+    error: refuse(
+      "model",
+      "id, name, prompt, completion, input_cache_read, request, context_length, max_completion_tokens",
+    ),
+  },
+)
+
+const CustomProvider = z.strictObject(
+  {
+    slug: z
+      .string({ error: SLUG_WORDS })
+      .regex(SLUG, { error: SLUG_WORDS })
+      .refine((slug) => !reserved.has(slug), {
+        error: "is the name of a provider the gateway already has; choose another",
+      }),
+    base_url: BaseUrl,
+    api_key: z
+      .string({ error: "must be a string" })
+      .regex(HEADER_VALUE, { error: "must be printable ASCII, or left out" })
+      .optional(),
+    key_header: z
+      .string({ error: HEADER_WORDS })
+      .regex(/^[A-Za-z][\w-]*$/, { error: HEADER_WORDS })
+      .default("authorization"),
+    name: text("must be a name").optional(),
+    wire: z.literal("openai", { error: 'accepts "openai"' }).default("openai"),
+    zero_retention: flag.default(false),
+    collects_data: flag.default(false),
+    models: z.array(CustomModel, { error: "must be an array of models" }).superRefine(refuseTwice("id")),
+  },
+  {
+    error: refuse("provider", "slug, base_url, api_key, key_header, name, wire, zero_retention, collects_data, models"),
+  },
+)
+
+const CustomProviders = z
+  .array(CustomProvider, { error: "must be a JSON array of providers" })
+  .superRefine(refuseTwice("slug"))
+
+export type CustomProvider = z.infer<typeof CustomProvider>
+
+/** The servers in a variable, or a refusal that names the field and what it takes, never what it holds. */
+export function parseCustomProviders(variableName: string, json: string): readonly CustomProvider[] {
+  const parsed = CustomProviders.safeParse(parseJson(variableName, json))
+  if (parsed.success) return parsed.data
+  const issue = parsed.error.issues[0]
+  const path = (issue?.path ?? []).map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("")
+  throw new GatewayError("misconfigured", `${variableName}${path}: ${issue?.message ?? "is not valid"}.`)
+}
+
+export function toProvider(custom: CustomProvider): Provider {
+  return {
+    slug: custom.slug,
+    name: custom.name ?? custom.slug,
+    baseUrl: custom.base_url,
+    wire: custom.wire,
+    ...(custom.api_key !== undefined && { apiKey: custom.api_key }),
+    keyHeader: custom.key_header.toLowerCase(),
+    quirks: {},
+  }
+}
+
+function parseJson(variableName: string, json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    // The parser's own message quotes the text, and the text has keys in it.
+    throw new GatewayError("misconfigured", `${variableName}: must be a JSON array of providers; it is not valid JSON.`)
+  }
+}
+
+/** zod names unknown keys by quoting them, and a key pasted into the wrong place may be a secret. */
+function refuse(noun: string, fields: string): z.core.$ZodErrorMap {
+  return (issue) =>
+    issue.code === "unrecognized_keys"
+      ? `has a field that is not known; a ${noun} takes ${fields}`
+      : `must be a ${noun}: an object of ${fields}`
+}
+
+function refuseTwice<K extends string>(key: K) {
+  return (items: readonly Record<K, string>[], context: z.core.$RefinementCtx): void => {
+    const seen = new Set<string>()
+    for (const [index, item] of items.entries()) {
+      if (seen.has(item[key])) {
+        context.addIssue({ code: "custom", path: [index, key], message: "is in the list twice" })
+      }
+      seen.add(item[key])
+    }
+  }
+}

@@ -1,0 +1,28 @@
+/** What is known of a provider before any call: where it is, how it wants its key, what it is called. */
+export type Provider = {
+  /** Lower-case slug, as callers name it in `provider.only` and as endpoints refer to it. */
+  slug: string
+  /** Display name, as generation records and the provider list show it. */
+  name: string
+  /** Ends before `/chat/completions`, without a trailing slash. */
+  baseUrl: string
+  /** `openai`: the OpenAI chat wire. */
+  wire: "openai"
+  /** The key, or undefined for a server that takes none. Never logged, never in an answer. */
+  apiKey?: string
+  /** How the key is sent; `authorization` means `Authorization: Bearer KEY`. */
+  keyHeader: string
+  /** Reached over a service binding instead of the network. */
+  embedded?: true
+  quirks: Quirks
+}
+
+/** How a provider's dialect differs from the contract. Empty means: it does not. */
+export type Quirks = {
+  /** The one spelling of the output limit it takes; absent: both are forwarded as they came. */
+  maxTokensField?: "max_tokens" | "max_completion_tokens"
+  /** Answers 400 to `stream_options`. */
+  noStreamOptions?: true
+  /** Reads `reasoning_effort` and refuses a `reasoning` object. */
+  reasoningEffortField?: true
+}

@@ -1,0 +1,97 @@
+import type { ErrorName } from "../edge/errors.ts"
+
+/** Why a target did not take a call. Values, not exceptions: the next target may take it. */
+export type Refusal = {
+  provider: string
+  /** The provider's HTTP status; null when it never answered. */
+  status: number | null
+  /** What the caller is told if no other target takes the call. */
+  code: ErrorName
+  /** The provider's words where they help the caller and can hold no secret; otherwise ours. */
+  message: string
+  providerCode: string | null
+  /** Milliseconds until the provider asks to be tried again; null when it gave no hint. */
+  retryAfterMs: number | null
+  /** Whether another target could do better. False only where the request itself is at fault. */
+  retryable: boolean
+}
+
+type Rule = { code: ErrorName; retryable: boolean; relay: boolean }
+
+/**
+ * What a provider's status means to the caller. 401, 402 and 403 are about the gateway's own account there, never about
+ * the caller's key, so they are a failed provider; 5xx details help nobody and are not relayed.
+ */
+const RULES: Record<number, Rule> = {
+  400: { code: "invalid_request", retryable: false, relay: true },
+  401: { code: "provider_failed", retryable: true, relay: false },
+  402: { code: "provider_failed", retryable: true, relay: false },
+  403: { code: "provider_failed", retryable: true, relay: false },
+  404: { code: "not_found", retryable: true, relay: true },
+  408: { code: "timeout", retryable: true, relay: true },
+  413: { code: "payload_too_large", retryable: true, relay: true },
+  422: { code: "unprocessable", retryable: false, relay: true },
+  429: { code: "rate_limited", retryable: true, relay: true },
+  503: { code: "unavailable", retryable: true, relay: true },
+  524: { code: "provider_timeout", retryable: true, relay: false },
+  529: { code: "provider_overloaded", retryable: true, relay: true },
+}
+const ANYTHING_ELSE: Rule = { code: "provider_failed", retryable: true, relay: false }
+
+const MAX_MESSAGE_LENGTH = 2_000
+
+/** A provider's answer that is not a success, read: `body` is its text, at most what is worth reading. */
+export function toRefusal(
+  provider: { name: string; apiKey?: string },
+  status: number,
+  headers: Headers,
+  body: string,
+  now: number,
+): Refusal {
+  const rule = RULES[status] ?? ANYTHING_ELSE
+  const told = parseError(body)
+  const said = told.message === undefined ? "" : withoutSecret(told.message, provider.apiKey)
+  const ours = `${provider.name} answered with status ${status}.`
+  return {
+    provider: provider.name,
+    status,
+    code: rule.code,
+    message: rule.relay && said !== "" ? said : ours,
+    providerCode: String(status),
+    retryAfterMs: parseRetryAfter(headers, now),
+    retryable: rule.retryable,
+  }
+}
+
+/** Providers quote what they were sent. The key they were sent must not reach the caller. */
+function withoutSecret(message: string, secret: string | undefined): string {
+  const cut = message.slice(0, MAX_MESSAGE_LENGTH)
+  const known = secret === undefined || secret === "" ? cut : cut.replaceAll(secret, "[redacted]")
+  return known.replaceAll(/\b(?:sk|gsk|xai|pplx|AIza|key|Bearer)[-_ ][\w.-]{12,}/g, "[redacted]")
+}
+
+function parseError(body: string): { message: string | undefined } {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(body)
+  } catch {
+    return { message: undefined }
+  }
+  // Google wraps its error in an array.
+  const outer = Array.isArray(parsed) ? (parsed[0] as unknown) : parsed
+  if (typeof outer !== "object" || outer === null) return { message: undefined }
+  const { error, message, detail } = outer as { error?: unknown; message?: unknown; detail?: unknown }
+  const nested = typeof error === "object" && error !== null ? (error as { message?: unknown }).message : error
+  return { message: [nested, message, detail].find((candidate) => typeof candidate === "string") }
+}
+
+/** `retry-after-ms`, then `Retry-After` in seconds or as a date; null for none, for the past and for nonsense. */
+export function parseRetryAfter(headers: Headers, now: number): number | null {
+  const ms = Number(headers.get("retry-after-ms") ?? Number.NaN)
+  if (Number.isFinite(ms) && ms >= 0) return Math.ceil(ms)
+  const value = headers.get("retry-after")?.trim()
+  if (!value) return null
+  if (/^\d+(\.\d+)?$/.test(value)) return Math.ceil(Number(value) * 1_000)
+  const date = Date.parse(value)
+  return Number.isNaN(date) ? null : Math.max(0, date - now)
+}

@@ -1,0 +1,71 @@
+import { createRoute } from "@hono/zod-openapi"
+import * as z from "zod"
+import { forgetKey } from "../access/authenticate.ts"
+import { requireOperator } from "../access/caller.ts"
+import { openLedger } from "../credits/open.ts"
+import { usdToNano } from "../credits/money.ts"
+import { acceptJson, newRouter } from "../edge/router.ts"
+import { failures, jsonBody, ok } from "../edge/schema.ts"
+import { mintKey } from "../keys/key.ts"
+import { newId } from "../support/ids.ts"
+import { insertOrganization } from "./store.ts"
+
+const NewOrganization = z
+  .strictObject({
+    name: z.string().min(1, "must not be empty").max(128, "must be at most 128 characters"),
+    starting_balance_usd: z
+      .number({ error: "must be a number of USD" })
+      .min(0, "must be from 0 to 1000000")
+      .max(1_000_000, "must be from 0 to 1000000")
+      .default(0),
+  })
+  .meta({ id: "NewOrganization" })
+
+const Organization = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    workspace_id: z.uuid(),
+    owner_user_id: z.string(),
+    management_key: z.string().meta({ description: "Shown once." }),
+    api_key: z.string().meta({ description: "Shown once." }),
+  })
+  .meta({ id: "Organization" })
+
+const create = createRoute({
+  method: "post",
+  path: "/organizations",
+  operationId: "createOrganization",
+  tags: ["Organization"],
+  summary: "A new organization with a default workspace, an owner, a management key and a normal key.",
+  description: "For the deployment's bootstrap management key only.",
+  middleware: [requireOperator, acceptJson(65_536)] as const,
+  request: { body: jsonBody(NewOrganization) },
+  responses: {
+    201: ok(z.object({ data: Organization }), "The organization, with its two keys."),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "internal"),
+  },
+})
+
+export const organizations = newRouter().openapi(create, async (c) => {
+  const input = c.req.valid("json")
+  const [id, workspaceId, ownerId] = [newId(), newId(), newId()]
+  const now = Date.now()
+  const minter = { ...c.var.caller, organizationId: id, creatorUserId: ownerId }
+  const management = await mintKey({ name: "Management key", kind: "management" }, minter, workspaceId, now)
+  const normal = await mintKey({ name: "First key" }, minter, workspaceId, now)
+
+  const rows = [management.row, normal.row]
+  await insertOrganization(c.env.DB, { id, name: input.name, ownerId, workspaceId, keys: rows, createdAt: now })
+  await openLedger(c.env, id).credit("starting-balance", usdToNano(input.starting_balance_usd))
+  forgetKey(c.var.caller.keyHash)
+  const organization = {
+    id,
+    name: input.name,
+    workspace_id: workspaceId,
+    owner_user_id: ownerId,
+    management_key: management.secret ?? "",
+    api_key: normal.secret ?? "",
+  }
+  return c.json({ data: organization }, 201)
+})

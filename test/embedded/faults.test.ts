@@ -1,0 +1,292 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
+import { answer, pad, toPieces } from "../../src/embedded/answers.ts"
+import { toChatRequest, type ChatRequest } from "../../src/embedded/chat-request.ts"
+import { newCompletion } from "../../src/embedded/completion.ts"
+import { failureStatuses } from "../../src/embedded/statuses.ts"
+import { play, splitCharacters, streamSteps } from "../../src/embedded/stream.ts"
+import { estimatePromptTokens, estimateTokens } from "../../src/inference/estimate.ts"
+import { ask, chunksOf, contentOf, document, events, read, stream, user } from "./ask.ts"
+
+const said = "Repeat after me."
+const padded = pad(said, 20)
+const streamed = { stream: true, stream_options: { include_usage: true } }
+
+describe("a status model", () => {
+  test.each(failureStatuses.map((status) => [status]))("refuses with %i in OpenAI's shape", async (status) => {
+    for (const more of [{}, { stream: true }]) {
+      const refused = await ask(`status-${status}`, said, more)
+      expect(refused.status).toBe(status)
+      const { error } = (await refused.json()) as { error: { message: string; type: string; code: unknown } }
+      expect(error).toEqual({ message: expect.any(String), type: expect.any(String), param: null, code: error.code })
+    }
+  })
+
+  test("that refuses the key repeats it", async () => {
+    expect(await (await ask("status-401", said)).text()).toContain("Bearer sk-upstream")
+  })
+
+  test.each(["status-429", "status-503"])("%s says when to come back, in three ways", async (model) => {
+    const [seconds, date, ms] = await Promise.all(["", ":date", ":ms"].map((variant) => ask(model + variant, said)))
+    expect(seconds?.headers.get("retry-after")).toBe("2")
+    const aheadMs = Date.parse(date?.headers.get("retry-after") ?? "") - Date.now()
+    expect(aheadMs).toBeGreaterThan(0)
+    expect(aheadMs).toBeLessThanOrEqual(2_000)
+    expect(ms?.headers.get("retry-after-ms")).toBe("1500")
+    expect(ms?.headers.has("retry-after")).toBe(false)
+  })
+
+  test("that has nothing to wait for says nothing about it", async () => {
+    expect((await ask("status-500", said)).headers.has("retry-after")).toBe(false)
+  })
+})
+
+describe("a stream that goes wrong", () => {
+  test("an empty answer has the right type and no bytes", async () => {
+    const body = await ask("empty", said, { stream: true })
+    expect([body.status, body.headers.get("content-type"), await body.text()]).toEqual([
+      200,
+      "text/event-stream; charset=utf-8",
+      "",
+    ])
+    const whole = await ask("empty", said)
+    expect([whole.status, whole.headers.get("content-type"), await whole.text()]).toEqual([200, "application/json", ""])
+  })
+
+  test("a page comes where events were asked for", async () => {
+    const page = await ask("html", said, { stream: true })
+    expect(page.headers.get("content-type")).toMatch(/^text\/html/)
+    expect(await page.text()).toContain("Service portal")
+  })
+
+  const overloaded = { error: { message: "The model is overloaded.", type: "server_error", code: 503 } }
+
+  test("an error is the first and only frame", async () => {
+    const { text } = await read(await ask("first-frame-error", said, streamed))
+    expect(text).toBe(`data: ${JSON.stringify(overloaded)}\n\n`)
+  })
+
+  test("an error comes after ten pieces and nothing follows it", async () => {
+    const frames = events((await read(await ask("late-error", said, streamed))).text)
+    expect(frames).toHaveLength(12)
+    expect(
+      contentOf(
+        chunksOf(
+          frames
+            .slice(0, 11)
+            .map((data) => `data: ${data}`)
+            .join("\n"),
+        ),
+      ),
+    ).toBe(padded.slice(0, 40))
+    expect(JSON.parse(frames[11] ?? "")).toEqual(overloaded)
+  })
+
+  test.each(["first-frame-error", "late-error"])("%s as a document is an error under 200", async (model) => {
+    const whole = await ask(model, said)
+    expect([whole.status, await whole.json()]).toEqual([200, overloaded])
+  })
+
+  test("a cut stream breaks in the middle of an event", async () => {
+    const { text, broke } = await read(await ask("cut", said, streamed))
+    const frames = text.split("\n\n")
+    expect(broke).toBe(true)
+    expect(contentOf(chunksOf(frames.slice(0, 11).join("\n\n")))).toBe(padded.slice(0, 40))
+    expect(frames).toHaveLength(12)
+    expect(frames[11]).toMatch(/^data: \{"id"/)
+    expect(() => JSON.parse(frames[11]?.slice(6) ?? "")).toThrow()
+  })
+
+  test("a cut document breaks in its middle", async () => {
+    const { text, broke } = await read(await ask("cut", said))
+    expect(broke).toBe(true)
+    expect(text).toMatch(/^\{"id"/)
+    expect(() => JSON.parse(text)).toThrow()
+  })
+
+  test("an answer cut short by its limit still breaks inside an event", async () => {
+    const { text, broke } = await read(await ask("cut", said, { ...streamed, max_tokens: 3 }))
+    expect(broke).toBe(true)
+    expect(text.split("\n\n")).toHaveLength(5)
+  })
+
+  test("no-done finishes with usage but without [DONE]", async () => {
+    const { text, broke } = await read(await ask("no-done", said, streamed))
+    expect(broke).toBe(false)
+    expect(text).not.toContain("[DONE]")
+    expect(chunksOf(text).at(-1)).toMatchObject({ choices: [], usage: { completion_tokens: toPieces(padded).length } })
+  })
+})
+
+describe("a vendor's usage", () => {
+  const counts = {
+    prompt_tokens: estimatePromptTokens(user(said)),
+    completion_tokens: estimateTokens(padded),
+    total_tokens: estimatePromptTokens(user(said)) + estimateTokens(padded),
+  }
+
+  test("is never there", async () => {
+    expect(await document("no-usage", said)).not.toHaveProperty("usage")
+    expect((await stream("no-usage", said)).some((chunk) => "usage" in chunk)).toBe(false)
+  })
+
+  test("is zero for a real answer", async () => {
+    const zero = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
+    expect((await document("zero-usage", said)).usage).toEqual(zero)
+    const chunks = await stream("zero-usage", said)
+    expect(chunks.at(-1)?.usage).toEqual(zero)
+    expect(contentOf(chunks)).toBe(padded)
+  })
+
+  test("rides on a choice after the finish, with keys nobody knows", async () => {
+    const chunks = await stream("odd-usage", said)
+    expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe("stop")
+    expect(chunks.at(-1)?.choices).toEqual([{ index: 0, delta: {}, finish_reason: null }])
+    expect(chunks.at(-1)?.usage).toMatchObject(counts)
+    expect((await document("odd-usage", said)).usage).toEqual({
+      ...counts,
+      billing_units: expect.any(Number),
+      queue_time: expect.any(Number),
+    })
+  })
+
+  test("tells that half of the prompt was cached", async () => {
+    const expected = {
+      ...counts,
+      prompt_tokens_details: { cached_tokens: Math.floor(counts.prompt_tokens / 2) },
+      completion_tokens_details: { reasoning_tokens: 0 },
+    }
+    expect((await document("cached-tokens", said)).usage).toEqual(expected)
+    expect((await stream("cached-tokens", said)).at(-1)?.usage).toEqual(expected)
+  })
+
+  test("is null on every chunk before the last, as is the fingerprint", async () => {
+    const chunks = await stream("null-usage", said)
+    for (const chunk of chunks.slice(0, -1)) expect(chunk).toMatchObject({ usage: null, system_fingerprint: null })
+    expect(chunks.at(-1)?.usage).toEqual(counts)
+  })
+})
+
+describe("a sloppy wire", () => {
+  test("bare chunks lack what a chunk must have, until the finish", async () => {
+    const chunks = await stream("bare-chunks", said)
+    for (const chunk of chunks.slice(0, -2)) {
+      expect(Object.keys(chunk)).toEqual(["id", "model", "choices"])
+      expect(Object.keys(chunk.choices[0] ?? {})).toEqual(["index", "delta"])
+    }
+    expect(chunks.at(-2)).toMatchObject({ object: "chat.completion.chunk", choices: [{ finish_reason: "stop" }] })
+    expect(contentOf(chunks)).toBe(padded)
+  })
+
+  test("every line ends with CRLF", async () => {
+    const { text } = await read(await ask("crlf", said, streamed))
+    expect(text.replaceAll("\r\n", "")).not.toMatch(/[\r\n]/)
+    expect(contentOf(chunksOf(text))).toBe(padded)
+  })
+
+  test("comments stand before, between and inside events", async () => {
+    const { text } = await read(await ask("comments", said, streamed))
+    expect(text).toMatch(/^: ping\n\n: ping\ndata: .*\n: ping\n\n: ping\n\n: ping\ndata: /)
+    expect(contentOf(chunksOf(text))).toBe(padded)
+  })
+
+  test("bytes come one at a time", async () => {
+    for (const more of [{}, streamed]) {
+      const { text, chunks } = await read(await ask("byte-chunks", said, more))
+      expect(chunks.every((chunk) => chunk.length === 1)).toBe(true)
+      expect(text).toContain(padded.slice(0, 4))
+    }
+  })
+
+  test("characters are split across writes, and none is lost", async () => {
+    const expected = pad(`héllo wörld 🌍 日本語 ${said}`, 20)
+    const { text, chunks } = await read(await ask("split-utf8", said, streamed))
+    expect(contentOf(chunksOf(text))).toBe(expected)
+    const broken = chunks.filter((chunk) => new TextDecoder().decode(chunk).includes("\ufffd"))
+    expect(broken.length).toBeGreaterThan(6)
+    expect(contentOf([await document("split-utf8", said)])).toBe(expected)
+  })
+
+  test.each([
+    ["ascii", 1],
+    ["é", 2],
+    ["日本", 3],
+    ["a🌍b", 2],
+  ])("%s is written in %i parts", (text, parts) => {
+    const bytes = new TextEncoder().encode(text)
+    const split = splitCharacters(bytes)
+    expect(split).toHaveLength(parts)
+    expect(split.flatMap((part) => [...part])).toEqual([...bytes])
+  })
+})
+
+describe("time", () => {
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => void vi.useRealTimers())
+
+  test("slow holds its headers back for six seconds", async () => {
+    let answered = false
+    const slow = ask("slow", said).then((response) => ((answered = true), response))
+    await vi.advanceTimersByTimeAsync(5_999)
+    expect(answered).toBe(false)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(contentOf([(await (await slow).json()) as never])).toBe(said)
+  })
+
+  test("slow stops waiting when the caller leaves", async () => {
+    const caller = new AbortController()
+    const slow = ask("slow", said, {}, { signal: caller.signal })
+    await vi.advanceTimersByTimeAsync(100)
+    caller.abort()
+    await slow
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test("paced says a hundred tokens at fifty a second", () => {
+    const steps = [...streamSteps(newCompletion(toRequest("paced"), 0))]
+    const waits = steps.flatMap((step) => (step.type === "wait" ? [step.untilMs] : []))
+    expect(waits.slice(0, 3)).toEqual([20, 40, 60])
+    expect(waits).toHaveLength(answer(toRequest("paced"), "").parts.length)
+    expect(waits.length).toBeGreaterThanOrEqual(100)
+    expect(answer(toRequest("paced", { max_tokens: 7 }), "").parts).toHaveLength(7)
+  })
+
+  test("a wait ends on time, and for good when the reader leaves", async () => {
+    const steps = streamSteps(newCompletion(toRequest("paced"), 0))
+    const reader = play(steps, new AbortController().signal).getReader()
+    await reader.read()
+    let pieces = 0
+    const first = reader.read().then(() => pieces++)
+    await vi.advanceTimersByTimeAsync(19)
+    expect(pieces).toBe(0)
+    await vi.advanceTimersByTimeAsync(1)
+    await first
+    const second = reader.read()
+    await vi.advanceTimersByTimeAsync(1)
+    expect(vi.getTimerCount()).toBe(1)
+    await reader.cancel()
+    expect((await second).done).toBe(true)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test.each([
+    ["stream", streamed, 11],
+    ["document", {}, 1],
+  ])("a stalled %s is silent until the reader leaves", async (_, more, reads) => {
+    const body = (await ask("stall", said, more)).body
+    const reader = (body as ReadableStream<Uint8Array>).getReader()
+    let done = 0
+    const reading = (async () => {
+      while (!(await reader.read()).done) done++
+    })()
+    await vi.advanceTimersByTimeAsync(24 * 3_600_000)
+    expect(done).toBe(reads)
+    expect(vi.getTimerCount()).toBe(1)
+    await reader.cancel()
+    await reading
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  function toRequest(model: string, more: object = {}): ChatRequest {
+    return toChatRequest({ model, messages: user(said), ...more }) as ChatRequest
+  }
+})

@@ -1,0 +1,55 @@
+import { Model$inboundSchema } from "@openrouter/sdk/models/model.js"
+import { ListEndpointsResponse$inboundSchema } from "@openrouter/sdk/models/listendpointsresponse.js"
+import { describe, expect, test } from "vitest"
+import { CatalogueBody, toCatalogueModels } from "../../src/models/admin.ts"
+import { toCustomModels, embeddedCatalogue } from "../../src/models/local.ts"
+import { toModel, toModelEndpoints, toProviderListing } from "../../src/models/model.ts"
+import { Model, ModelEndpoints } from "../../src/models/schemas.ts"
+import seed from "../../src/models/seed.json"
+import { parseCustomProviders, toProvider } from "../../src/providers/custom.ts"
+
+const unpriced = parseCustomProviders(
+  "CUSTOM_PROVIDERS",
+  '[{"slug":"local","base_url":"http://127.0.0.1:11434/v1","models":[{"id":"qwen2.5:7b"}]}]',
+)
+const all = [...toCatalogueModels(CatalogueBody.parse(seed)), ...embeddedCatalogue]
+
+describe("a model as clients see it", () => {
+  test.each(all.map((model) => [model.id, model] as const))("%s is what the interface's client takes", (_, model) => {
+    const shown = toModel(model)
+    expect(Model.strict().safeParse(shown).error).toBeUndefined()
+    expect(Model$inboundSchema.safeParse(shown).error).toBeUndefined()
+    const endpoints = toModelEndpoints(model, new Map())
+    expect(ModelEndpoints.shape.data.strict().safeParse(endpoints).error).toBeUndefined()
+    expect(ListEndpointsResponse$inboundSchema.safeParse(endpoints).error).toBeUndefined()
+  })
+
+  test("has the prices of its cheapest endpoint, and says that requests and images are free", () => {
+    const [echo] = embeddedCatalogue
+    expect(echo && toModel(echo)).toMatchObject({
+      id: "sim/echo",
+      canonical_slug: "sim/echo",
+      architecture: { modality: "text->text" },
+      pricing: { prompt: "0.000001", completion: "0.000002", request: "0", image: "0" },
+      links: { details: "/api/v1/models/sim/echo/endpoints" },
+    })
+  })
+
+  test("is not shown without a price", () => {
+    expect(unpriced.flatMap(toCustomModels).map(toModel)).toEqual([undefined])
+  })
+})
+
+test("a custom provider is listed without what is not known of it", () => {
+  expect(unpriced.map(toProvider).map(toProviderListing)).toEqual([
+    {
+      name: "local",
+      slug: "local",
+      headquarters: null,
+      datacenters: null,
+      privacy_policy_url: null,
+      terms_of_service_url: null,
+      status_page_url: null,
+    },
+  ])
+})

@@ -1,0 +1,152 @@
+import { describe, expect, test } from "vitest"
+import type { Endpoint, Model, Pricing } from "../../src/models/catalogue.ts"
+import { compile, offer } from "../../src/models/compile.ts"
+import { Search, search, toPage } from "../../src/models/search.ts"
+
+const NOW = Date.parse("2026-11-21T00:00:00Z")
+const DAY = 86_400
+
+function endpoint(provider: string, pricing: Pricing | null, more: Partial<Endpoint> = {}): Endpoint {
+  return {
+    model: "",
+    provider,
+    upstreamId: "m",
+    pricing,
+    contextLength: 1_000,
+    maxCompletionTokens: null,
+    supportedParameters: ["max_tokens"],
+    quantization: null,
+    zeroRetention: false,
+    collectsData: false,
+    ...more,
+  }
+}
+
+function model(id: string, endpoints: Endpoint[], more: Partial<Model> = {}): Model {
+  return {
+    id,
+    name: id,
+    description: "",
+    created: 0,
+    contextLength: 1_000,
+    inputModalities: ["text"],
+    outputModalities: ["text"],
+    tokenizer: "Other",
+    knowledgeCutoff: null,
+    endpoints,
+    ...more,
+  }
+}
+
+const price = (prompt: string, completion = prompt): Pricing => ({ prompt, completion })
+const models = [
+  model("a/mid", [endpoint("groq", price("0.000002"))], { created: NOW / 1_000 - 10 * DAY, contextLength: 5_000 }),
+  model("a/cheap", [endpoint("openai", price("0.000001"), { supportedParameters: ["tools"], zeroRetention: true })], {
+    name: "Very Cheap",
+    inputModalities: ["text", "image"],
+    tokenizer: "GPT",
+  }),
+  model("b/dear", [endpoint("groq", price("0.000003"))], { created: NOW / 1_000 - DAY }),
+  model("b/embed", [endpoint("openai", price("0.000001", "0"))], { outputModalities: ["embeddings"] }),
+  model("c/unpriced", [endpoint("openai", null)]),
+]
+
+function find(query: Record<string, string>): string[] {
+  return search(models, Search.parse(query), new Map(), NOW).map(({ id }) => id)
+}
+
+describe("a search of models", () => {
+  test.each([
+    ["nothing finds what answers in text and has a price", {}, ["a/mid", "a/cheap", "b/dear"]],
+    ["all outputs", { output_modalities: "all" }, ["a/mid", "a/cheap", "b/dear", "b/embed"]],
+    ["one other output", { output_modalities: "embeddings" }, ["b/embed"]],
+    ["text in the name", { q: "very" }, ["a/cheap"]],
+    ["inputs, all of which it takes", { input_modalities: "text,image" }, ["a/cheap"]],
+    ["parameters", { supported_parameters: "tools" }, ["a/cheap"]],
+    ["context", { context: "2000" }, ["a/mid"]],
+    ["a price that is the limit itself", { min_price: "2", max_price: "2" }, ["a/mid"]],
+    ["an output price", { min_output_price: "2.5" }, ["b/dear"]],
+    ["authors", { model_authors: "b,c" }, ["b/dear"]],
+    ["providers", { providers: "OpenAI" }, ["a/cheap"]],
+    ["tokenizer", { arch: "gpt" }, ["a/cheap"]],
+    ["zero retention", { zdr: "true" }, ["a/cheap"]],
+    ["age, where it is known", { max_age_days: "5" }, ["b/dear"]],
+    ["what is not known of any", { category: "legal" }, []],
+    ["newest first", { sort: "newest" }, ["b/dear", "a/mid", "a/cheap"]],
+    ["cheapest first", { sort: "pricing-low-to-high" }, ["a/cheap", "a/mid", "b/dear"]],
+    ["dearest first", { sort: "pricing-high-to-low" }, ["b/dear", "a/mid", "a/cheap"]],
+    ["longest first", { sort: "context-high-to-low" }, ["a/mid", "a/cheap", "b/dear"]],
+    ["a sort without scores keeps the order", { sort: "top-weekly" }, ["a/mid", "a/cheap", "b/dear"]],
+  ])("by %s", (_, query, expected) => {
+    expect(find(query)).toEqual(expected)
+  })
+
+  test.each([
+    { limit: "0" },
+    { limit: "1001" },
+    { offset: "-1" },
+    { limit: "" },
+    { context: "many" },
+    { min_price: "1e3" },
+    { sort: "best" },
+    { output_modalities: "text,smell" },
+    { zdr: "false" },
+  ])("refuses %j", (query) => {
+    expect(Search.safeParse(query).success).toBe(false)
+  })
+})
+
+describe("a page", () => {
+  const all = Array.from({ length: 7 }, (_, i) => i)
+  const at = "https://gateway.example/api/v1/models?q=x&limit=3"
+
+  test("is everything when neither offset nor limit is given", () => {
+    expect(toPage(all, {}, at)).toEqual({ items: all, next: null })
+  })
+
+  test("names the path of the next, until there is none", () => {
+    expect(toPage(all, { limit: 3 }, at)).toEqual({ items: [0, 1, 2], next: "/api/v1/models?q=x&limit=3&offset=3" })
+    expect(toPage(all, { limit: 3, offset: 6 }, at)).toEqual({ items: [6], next: null })
+    expect(toPage(all, { offset: 9 }, at)).toEqual({ items: [], next: null })
+  })
+})
+
+describe("the catalogue", () => {
+  const dear = endpoint("openai", price("0.00001"))
+  const cheap = endpoint("groq", price("0.000001"))
+
+  test("offers what a configured provider has, cheapest first and without a price last", () => {
+    const both = model("a/x", [endpoint("xai", null), dear, cheap])
+    const { models: offered } = offer([both, model("a/gone", [cheap])], new Set(["openai", "xai"]))
+    expect([...offered.keys()]).toEqual(["a/x"])
+    expect(offered.get("a/x")?.endpoints.map(({ provider }) => provider)).toEqual(["openai", "xai"])
+    const all = offer([both], new Set(["openai", "xai", "groq"])).models.get("a/x")
+    expect(all?.endpoints.map(({ provider }) => provider)).toEqual(["groq", "openai", "xai"])
+  })
+
+  test("takes what was put over what is configured for the same provider", () => {
+    const put = model("local/x", [endpoint("local", price("0.5"))])
+    const { models: offered } = offer([put, model("local/x", [endpoint("local", null)])], new Set(["local"]))
+    expect(offered.get("local/x")?.endpoints).toEqual(put.endpoints)
+  })
+
+  test("has the operator's price in place of the seed's, and nothing that was switched off", () => {
+    const { model: _, provider: __, ...facts } = dear
+    const { id, endpoints: ___, ...about } = model("a/x", [])
+    const row = {
+      provider: "openai",
+      source: "seed",
+      facts,
+      priceOverride: null,
+      disabled: false,
+      updatedAt: 0,
+    } as const
+    const stored = [
+      { ...row, priceOverride: price("0.5") },
+      { ...row, provider: "groq", disabled: true },
+    ]
+    const [compiled] = compile([{ id, source: "seed", facts: about, updatedAt: 0, endpoints: stored }])
+    expect(compiled?.endpoints).toEqual([{ ...dear, model: "a/x", pricing: price("0.5") }])
+    expect(compile([{ id, source: "seed", facts: about, updatedAt: 0, endpoints: stored.slice(1) }])).toEqual([])
+  })
+})

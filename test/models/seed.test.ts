@@ -1,0 +1,47 @@
+import { describe, expect, test } from "vitest"
+import { CatalogueBody, toCatalogueModels } from "../../src/models/admin.ts"
+import { Price } from "../../src/models/pricing.ts"
+import seed from "../../src/models/seed.json"
+import { builtInProviders } from "../../src/providers/table.ts"
+
+describe("the seed", () => {
+  const body = CatalogueBody.parse(seed)
+  const models = toCatalogueModels(body)
+  const endpoints = models.flatMap((model) => model.endpoints)
+
+  test("is a body that PUT /catalogue takes as a seed", () => {
+    expect(body.source).toBe("seed")
+    expect(models.length).toBeGreaterThan(300)
+  })
+
+  test("names each pair of model and provider once, in order of id", () => {
+    const pairs = endpoints.map(({ model, provider }) => `${model} ${provider}`)
+    expect(new Set(pairs).size).toBe(pairs.length)
+    const ids = models.map(({ id }) => id)
+    expect(ids).toEqual(ids.toSorted((a, b) => (a < b ? -1 : 1)))
+  })
+
+  test("names no provider that the gateway does not know", () => {
+    const known = new Set(builtInProviders.map(({ slug }) => slug))
+    expect(endpoints.map(({ provider }) => provider).filter((provider) => !known.has(provider))).toEqual([])
+  })
+
+  test("has an exact price for every endpoint", () => {
+    const prices = endpoints.flatMap(({ pricing }) => Object.values(pricing ?? { missing: null }))
+    expect(prices.filter((price) => !Price.safeParse(price).success)).toEqual([])
+  })
+
+  test("gives nothing away but the variants named free", () => {
+    const free = endpoints.filter(({ pricing }) => Number(pricing?.prompt) === 0).map(({ model }) => model)
+    expect(free.filter((id) => !id.endsWith(":free"))).toEqual([])
+  })
+
+  test("prices a cached token no higher than a plain one, and a cache write no lower", () => {
+    const odd = endpoints.filter(
+      ({ pricing }) =>
+        Number(pricing?.input_cache_read ?? 0) > Number(pricing?.prompt) ||
+        Number(pricing?.input_cache_write ?? Infinity) < Number(pricing?.prompt),
+    )
+    expect(odd).toEqual([])
+  })
+})

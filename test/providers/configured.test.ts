@@ -1,0 +1,69 @@
+import { describe, expect, test } from "vitest"
+import type { Env } from "../../src/env.ts"
+import { configuredProviders, customProviders } from "../../src/providers/configured.ts"
+import { builtInProviders } from "../../src/providers/table.ts"
+
+function env(variables: Record<string, unknown>): Env {
+  return variables as unknown as Env
+}
+
+const server = (slug: string) => JSON.stringify([{ slug, base_url: "http://127.0.0.1:8080/v1", models: [] }])
+
+describe("the providers of a deployment", () => {
+  test("are those whose secret is set", () => {
+    const providers = configuredProviders(env({ OPENAI_API_KEY: "sk-1", GROQ_API_KEY: "" }))
+    expect([...providers.keys()]).toEqual(["openai"])
+    expect(providers.get("openai")).toMatchObject({
+      name: "OpenAI",
+      baseUrl: "https://api.openai.com/v1",
+      apiKey: "sk-1",
+      keyHeader: "authorization",
+    })
+  })
+
+  test("are reached through the operator's own proxy where one is named", () => {
+    const providers = configuredProviders(
+      env({ OPENAI_API_KEY: "k", OPENAI_BASE_URL: "https://proxy.example/openai/" }),
+    )
+    expect(providers.get("openai")?.baseUrl).toBe("https://proxy.example/openai")
+  })
+
+  test("are refused with a proxy URL that is none", () => {
+    const wrong = env({ OPENAI_API_KEY: "k", OPENAI_BASE_URL: "https://user:secret@proxy.example" })
+    expect(() => configuredProviders(wrong)).toThrow(/^OPENAI_BASE_URL: must be an http or https URL without/)
+    expect(() => configuredProviders(wrong)).not.toThrow(/secret/)
+  })
+
+  test("include the operator's own servers, and those on local ports where the two differ", () => {
+    const both = env({ CUSTOM_PROVIDERS: server("ollama"), LOCAL_PROVIDERS: server("ollama") })
+    expect([...configuredProviders(both).keys()]).toEqual(["ollama"])
+    expect(customProviders(both)).toHaveLength(1)
+  })
+
+  test("include the embedded upstream where it is bound", () => {
+    expect(configuredProviders(env({ EMBEDDED: {} })).get("embedded")).toMatchObject({ embedded: true })
+    expect(configuredProviders(env({})).size).toBe(0)
+  })
+
+  test("are read once for an environment", () => {
+    const same = env({ OPENAI_API_KEY: "k" })
+    expect(configuredProviders(same)).toBe(configuredProviders(same))
+  })
+})
+
+describe("the table of providers", () => {
+  test.each(builtInProviders.map((provider) => [provider.slug, provider] as const))(
+    "%s is well formed",
+    (_, provider) => {
+      expect(provider.slug).toMatch(/^[a-z0-9][a-z0-9-]{0,62}$/)
+      expect(provider.secret).toMatch(/^[A-Z0-9_]+_API_KEY$/)
+      expect(provider.baseUrl).toMatch(/^https:\/\/[^?#]+[^/]$/)
+      expect(provider.baseUrl).not.toMatch(/\/chat\/completions$/)
+    },
+  )
+
+  test("has each slug and each secret once", () => {
+    expect(new Set(builtInProviders.map(({ slug }) => slug)).size).toBe(builtInProviders.length)
+    expect(new Set(builtInProviders.map(({ secret }) => secret)).size).toBe(builtInProviders.length)
+  })
+})

@@ -1,0 +1,131 @@
+import { describe, expect, test } from "vitest"
+import { GatewayError } from "../../src/edge/errors.ts"
+import { toCustomModels } from "../../src/models/local.ts"
+import { parseCustomProviders, toProvider } from "../../src/providers/custom.ts"
+
+const SECRET = "sk-do-not-show-me"
+const minimal = { slug: "local", base_url: "http://127.0.0.1:11434/v1", models: [{ id: "qwen2.5:7b" }] }
+
+function parse(...providers: unknown[]) {
+  return parseCustomProviders("CUSTOM_PROVIDERS", JSON.stringify(providers))
+}
+
+function refusalOf(json: string): string {
+  try {
+    parseCustomProviders("CUSTOM_PROVIDERS", json)
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === "misconfigured") return error.message
+    throw error
+  }
+  throw new Error("was taken")
+}
+
+describe("a custom provider", () => {
+  test("takes as little as a slug, a URL and model ids", () => {
+    expect(parse(minimal).map(toProvider)).toEqual([
+      {
+        slug: "local",
+        name: "local",
+        baseUrl: "http://127.0.0.1:11434/v1",
+        wire: "openai",
+        keyHeader: "authorization",
+        quirks: {},
+      },
+    ])
+  })
+
+  test("takes a key and the header it goes in", () => {
+    const [provider] = parse({ ...minimal, api_key: SECRET, key_header: "X-Api-Key", name: "Ours" }).map(toProvider)
+    expect(provider).toMatchObject({ name: "Ours", apiKey: SECRET, keyHeader: "x-api-key" })
+  })
+
+  test.each([
+    "https://x.example/v1/",
+    "https://x.example/v1//",
+    "https://x.example/v1/chat/completions",
+    "https://x.example/v1/chat/completions/",
+  ])("has a base URL that ends before the path of a call: %s", (base_url) => {
+    expect(parse({ ...minimal, base_url })[0]?.base_url).toBe("https://x.example/v1")
+  })
+
+  test("has its models under its own name, slashes and colons included", () => {
+    const models = [{ id: "meta-llama/Llama-3.1-8B" }, { id: "qwen2.5:7b" }]
+    const ids = parse({ ...minimal, models }).flatMap(toCustomModels)
+    expect(ids.map(({ id }) => id)).toEqual(["local/meta-llama/Llama-3.1-8B", "local/qwen2.5:7b"])
+    expect(ids[0]?.endpoints[0]).toMatchObject({ provider: "local", upstreamId: "meta-llama/Llama-3.1-8B" })
+  })
+
+  test("prices a model only when both prices are written, zero included", () => {
+    const models = [
+      { id: "none" },
+      { id: "half", prompt: "0.1" },
+      { id: "free", prompt: "0", completion: "0" },
+      { id: "full", prompt: "0.1", completion: "0.2", request: "0.3", input_cache_read: "0.01" },
+    ]
+    const pricing = parse({ ...minimal, models })
+      .flatMap(toCustomModels)
+      .map((model) => model.endpoints[0]?.pricing)
+    expect(pricing).toEqual([
+      null,
+      null,
+      { prompt: "0", completion: "0" },
+      { prompt: "0.1", completion: "0.2", request: "0.3", input_cache_read: "0.01" },
+    ])
+  })
+
+  const model = (fields: object) => [{ ...minimal, models: [{ id: "m", ...fields }] }]
+  const provider = (fields: object) => [{ ...minimal, ...fields }]
+  test.each([
+    ["something that is not a list", {}, "CUSTOM_PROVIDERS: must be a JSON array of providers."],
+    ["a provider that is not an object", ["x"], "CUSTOM_PROVIDERS[0]: must be a provider"],
+    ["an unknown field", provider({ [SECRET]: 1 }), "CUSTOM_PROVIDERS[0]: has a field that is not known"],
+    ["no slug", provider({ slug: undefined }), "CUSTOM_PROVIDERS[0].slug: must be 1 to 63 lower-case"],
+    ["a slug in capitals", provider({ slug: "Local" }), "CUSTOM_PROVIDERS[0].slug: must be 1 to 63 lower-case"],
+    ["a slug that is too long", provider({ slug: "a".repeat(64) }), "CUSTOM_PROVIDERS[0].slug: must be 1 to 63"],
+    ["the slug of a known provider", provider({ slug: "openai" }), "CUSTOM_PROVIDERS[0].slug: is the name"],
+    ["the embedded slug", provider({ slug: "embedded" }), "CUSTOM_PROVIDERS[0].slug: is the name"],
+    ["the simulated author", provider({ slug: "sim" }), "CUSTOM_PROVIDERS[0].slug: is the name"],
+    ["a slug twice", [minimal, minimal], "CUSTOM_PROVIDERS[1].slug: is in the list twice"],
+    ["no base URL", provider({ base_url: undefined }), "CUSTOM_PROVIDERS[0].base_url: must be an http or https URL"],
+    ["another scheme", provider({ base_url: "ftp://x.example" }), "CUSTOM_PROVIDERS[0].base_url: must be"],
+    ["credentials", provider({ base_url: `https://u:${SECRET}@x.example` }), "CUSTOM_PROVIDERS[0].base_url: must be"],
+    ["a query", provider({ base_url: `https://x.example/?key=${SECRET}` }), "CUSTOM_PROVIDERS[0].base_url: must be"],
+    ["a fragment", provider({ base_url: "https://x.example/#a" }), "CUSTOM_PROVIDERS[0].base_url: must be"],
+    ["a key with a line break", provider({ api_key: `${SECRET}\n` }), "CUSTOM_PROVIDERS[0].api_key: must be printable"],
+    ["an odd header", provider({ key_header: SECRET + ":" }), "CUSTOM_PROVIDERS[0].key_header: must be the name"],
+    ["another wire", provider({ wire: SECRET }), 'CUSTOM_PROVIDERS[0].wire: accepts "openai".'],
+    ["no models", provider({ models: undefined }), "CUSTOM_PROVIDERS[0].models: must be an array of models."],
+    ["an id with a space", model({ id: "a b" }), "CUSTOM_PROVIDERS[0].models[0].id: must be letters"],
+    ["an id with an empty segment", model({ id: "a//b" }), "CUSTOM_PROVIDERS[0].models[0].id: must be letters"],
+    ["a model twice", provider({ models: [{ id: "m" }, { id: "m" }] }), "CUSTOM_PROVIDERS[0].models[1].id: is in"],
+    [
+      "a price that is a number",
+      model({ prompt: 0.1 }),
+      "CUSTOM_PROVIDERS[0].models[0].prompt: must be a decimal string",
+    ],
+    ["a negative price", model({ completion: "-1" }), "CUSTOM_PROVIDERS[0].models[0].completion: must be a decimal"],
+    ["an unknown field of a model", model({ [SECRET]: 1 }), "CUSTOM_PROVIDERS[0].models[0]: has a field that is not"],
+    [
+      "a context of nothing",
+      model({ context_length: 0 }),
+      "CUSTOM_PROVIDERS[0].models[0].context_length: must be positive",
+    ],
+    [
+      "half a token",
+      model({ max_completion_tokens: 0.5 }),
+      "CUSTOM_PROVIDERS[0].models[0].max_completion_tokens: must be",
+    ],
+  ])("refuses %s, by field and without a secret", (_, value, words) => {
+    const withKey =
+      Array.isArray(value) && value.length === 1 && typeof value[0] === "object" && !("api_key" in value[0])
+    const message = refusalOf(JSON.stringify(withKey ? [{ ...value[0], api_key: SECRET }] : value))
+    expect(message).toContain(words)
+    expect(message).not.toContain(SECRET)
+  })
+
+  test("refuses text that is not JSON without quoting it", () => {
+    expect(refusalOf(`[{"api_key": "${SECRET}`)).toBe(
+      "CUSTOM_PROVIDERS: must be a JSON array of providers; it is not valid JSON.",
+    )
+  })
+})
