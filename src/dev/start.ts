@@ -1,1 +1,156 @@
-console.log("todo")
+import type { ChildProcess } from "node:child_process"
+import { createHash } from "node:crypto"
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import net from "node:net"
+import path from "node:path"
+import { ensureDevVars, writeEnvFile } from "./dev-vars.ts"
+import { findLocalServers } from "./local-servers.ts"
+import { type Options, readOptions, root } from "./options.ts"
+import { ensureCatalogue, ensureKeys, type Keys } from "./provision.ts"
+import { endWrangler, runWrangler, startWrangler } from "./wrangler.ts"
+
+/** `npm start`: the gateway with its embedded upstream, ready to be called. */
+async function start(options: Options): Promise<void> {
+  const { port, stateDir, envFile } = options
+  if (await isTaken(port)) fail(`Port ${port} is in use. Choose another: npm start -- --port ${port + 213}`)
+  if (options.fresh) rmSync(stateDir, { recursive: true, force: true })
+  mkdirSync(stateDir, { recursive: true })
+  const secrets = ensureDevVars(path.join(root, ".dev.vars"))
+  const [servers] = await Promise.all([findLocalServers(port), migrate(stateDir)])
+
+  const child = startWrangler([
+    "dev",
+    ...["-c", "wrangler.toml", "-c", "src/embedded/wrangler.toml"],
+    ...["--port", String(port), "--persist-to", stateDir, "--show-interactive-dev-session=false"],
+    ...(servers.length > 0 ? ["--var", `LOCAL_PROVIDERS:${JSON.stringify(servers)}`] : []),
+  ])
+  endWith(child)
+  const output = collect(child)
+  const origin = `http://127.0.0.1:${port}`
+  await ready(child, origin, output)
+
+  const baseUrl = `${origin}/api/v1`
+  const bootstrapKey = secrets["BOOTSTRAP_MANAGEMENT_KEY"] ?? ""
+  await ensureCatalogue(baseUrl, bootstrapKey, stateDir)
+  const keys = await ensureKeys(baseUrl, bootstrapKey, envFile)
+  writeEnvFile(envFile, { GATEWAY_URL: baseUrl, GATEWAY_MANAGEMENT_KEY: keys.management, GATEWAY_API_KEY: keys.normal })
+  greet(
+    baseUrl,
+    keys,
+    servers.map(({ name, models }) => `${name} (${models.length} models)`),
+  )
+  output.follow()
+}
+
+/** wrangler takes seconds to find that there is nothing to apply: it is asked only when the migrations have changed. */
+async function migrate(stateDir: string): Promise<void> {
+  const folder = path.join(root, "d1-migrations")
+  const digest = createHash("sha256")
+  for (const name of readdirSync(folder).sort()) digest.update(name).update(readFileSync(path.join(folder, name)))
+  const marker = path.join(stateDir, "migrated")
+  const version = digest.digest("hex")
+  if (existsSync(marker) && readFileSync(marker, "utf8") === version) return
+  await runWrangler([
+    "d1",
+    "migrations",
+    "apply",
+    "gateway",
+    "--local",
+    "-c",
+    "wrangler.toml",
+    "--persist-to",
+    stateDir,
+  ])
+  writeFileSync(marker, version)
+}
+
+function isTaken(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = net.connect(port, "127.0.0.1")
+    socket.once("connect", () => resolve(true)).once("error", () => resolve(false))
+    socket.once("close", () => socket.destroy())
+    socket.once("connect", () => socket.end())
+  })
+}
+
+const START_PATIENCE_MS = 60_000
+
+async function ready(child: ChildProcess, origin: string, output: Output): Promise<void> {
+  const deadline = Date.now() + START_PATIENCE_MS
+  while (Date.now() < deadline && child.exitCode === null) {
+    const up = await fetch(`${origin}/health`).then(
+      (response) => response.ok,
+      () => false,
+    )
+    if (up) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  await endWrangler(child)
+  fail(`The gateway did not start.\n${output.soFar()}`)
+}
+
+type Output = { soFar: () => string; follow: () => void }
+
+/** What wrangler prints is kept until the start is over, so that the greeting is all there is to see. */
+function collect(child: ChildProcess): Output {
+  let kept = ""
+  let following = false
+  const take = (text: Buffer) => {
+    if (following) process.stdout.write(text)
+    else kept += text.toString()
+  }
+  child.stdout?.on("data", take)
+  child.stderr?.on("data", take)
+  return { soFar: () => kept, follow: () => (following = true) }
+}
+
+/** Nothing outlives this process: not on a signal, not when npm is killed above it. */
+function endWith(child: ChildProcess): void {
+  let ending = false
+  const end = async (code: number) => {
+    if (ending) return
+    ending = true
+    await endWrangler(child)
+    process.exit(code)
+  }
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+    process.on(name, () => void end(name === "SIGINT" ? 130 : 143))
+  const parent = process.ppid
+  setInterval(() => {
+    if (process.ppid !== parent) void end(0)
+  }, 500).unref()
+  child.once("exit", (code) => {
+    if (!ending) console.error(`The gateway stopped (exit code ${code}).`)
+    void end(code ?? 1)
+  })
+}
+
+function greet(baseUrl: string, keys: Keys, servers: readonly string[]): void {
+  const body = `{"model":"sim/echo","messages":[{"role":"user","content":"Hello"}],"stream":true}`
+  console.log(`
+The gateway is ready.
+
+  Base URL         ${baseUrl}
+  API key          ${keys.normal}
+  Management key   ${keys.management}
+  API document     ${baseUrl}/openapi.json
+  Models           ${baseUrl}/models${servers.length > 0 ? `\n  Found here       ${servers.join(", ")}` : ""}
+
+  curl -N ${baseUrl}/chat/completions \\
+    -H "Authorization: Bearer ${keys.normal}" \\
+    -H "Content-Type: application/json" \\
+    -d '${body}'
+
+Keys are in .dev.env, secrets in .dev.vars. Ctrl-C ends it.
+`)
+}
+
+function fail(message: string): never {
+  console.error(message)
+  process.exit(1)
+}
+
+start(readOptions(process.argv.slice(2))).catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error)
+  process.kill(process.pid, "SIGTERM")
+})

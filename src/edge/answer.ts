@@ -7,7 +7,10 @@ import { asGatewayError, GatewayError, toEnvelope } from "./errors.ts"
 /** Any failure as its envelope. The only place in the Worker that turns an error into an answer. */
 export function toErrorResponse(thrown: unknown, c: Context<App>): Response {
   const error = asGatewayError(fromHono(thrown))
-  if (error.status >= 500) logError("request failed", { requestId: c.var.requestId, code: error.code }, error.cause)
+  // What a provider did is in the generation's record; the log is for what is wrong here.
+  if (error.code === "internal" || error.code === "misconfigured") {
+    logError(error.message, { requestId: c.var.requestId, code: error.code }, error.cause)
+  }
   return c.json(toEnvelope(error), error.status, { "cache-control": "no-store", ...error.headers })
 }
 

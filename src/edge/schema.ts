@@ -33,8 +33,11 @@ export function ok<T extends z.ZodType>(schema: T, description = "OK") {
   return { description, content: json(schema) }
 }
 
+/** No status of its own, so that a handler's type lists only what it returns: failures are thrown. */
+type Failures = Record<never, ReturnType<typeof ok<typeof ErrorEnvelope>>>
+
 /** The documented failures of a route, from the same table that answers them. */
-export function failures(...names: ErrorName[]): Record<never, ReturnType<typeof ok<typeof ErrorEnvelope>>> {
+export function failures(...names: ErrorName[]): Failures {
   const words = (name: ErrorName) => name.replaceAll("_", " ")
   return Object.fromEntries(names.map((name) => [errors[name].status, ok(ErrorEnvelope, words(name))]))
 }

@@ -33,6 +33,7 @@ export type Accepted = { target: Target; upstreamBody: Record<string, unknown>; 
   | { kind: "whole"; result: Record<string, unknown> }
 )
 
+/** `reached`: a provider said 200, and so may have begun to work, whatever came of it. */
 export type Outcome = { attempts: Attempt[]; reached: boolean } & (
   | { ok: true; accepted: Accepted }
   | { ok: false; refusals: Refusal[] }
@@ -46,12 +47,12 @@ export async function ask(call: Ask, world: AskWorld): Promise<Outcome> {
   const attempts: Attempt[] = []
   const refusals: Refusal[] = []
   let reached = false
+  const onReached = () => (reached = true)
   for (const target of call.targets) {
     const startedAt = world.now()
-    const answer = await askOne(call, target, world)
+    const answer = await askOne(call, target, world, onReached)
     const { endpoint, provider } = target
     const status = "code" in answer ? answer.status : 200
-    reached ||= status === 200
     attempts.push({ provider: provider.name, model: endpoint.model, status, latencyMs: world.now() - startedAt })
     if (!("code" in answer)) {
       world.health.warm(targetKey(target))
@@ -64,7 +65,7 @@ export async function ask(call: Ask, world: AskWorld): Promise<Outcome> {
   return { ok: false, refusals, attempts, reached }
 }
 
-async function askOne(call: Ask, target: Target, world: AskWorld): Promise<Accepted | Refusal> {
+async function askOne(call: Ask, target: Target, world: AskWorld, onReached: () => void): Promise<Accepted | Refusal> {
   const { endpoint, provider } = target
   const { request } = call
   const upstreamBody = toUpstreamBody(request, provider, {
@@ -79,12 +80,13 @@ async function askOne(call: Ask, target: Target, world: AskWorld): Promise<Accep
     const outgoing = toUpstreamRequest(JSON.stringify(upstreamBody), request.stream, provider, signal)
     const response = await world.send(outgoing, provider)
     if (!response.ok) return await refuse(provider, response, world.now())
+    onReached()
     const answer = await readAccepted(response, request.stream, provider, signal)
     return "code" in answer ? answer : { ...answer, target, upstreamBody, answeredAt: world.now() }
   } catch {
     // A failed connection, a broken body, a timer: foreign errors, whose words could hold an address or a key.
-    if (tooSlow.signal.aborted) return failure(provider, "timeout", `${provider.name} did not answer in time.`)
-    return failure(provider, "provider_failed", `${provider.name} could not be reached, or broke off its answer.`)
+    if (tooSlow.signal.aborted) return failure(provider, "timeout", `${provider.name} did not answer in time.`, null)
+    return failure(provider, "provider_failed", `${provider.name} could not be reached, or broke off its answer.`, null)
   } finally {
     clearTimeout(timer)
   }
@@ -165,10 +167,10 @@ async function readStart(body: ReadableStream<Uint8Array> | null): Promise<strin
   return text
 }
 
-function failure(provider: Provider, code: ErrorName, message: string): Refusal {
+function failure(provider: Provider, code: ErrorName, message: string, status: number | null = 200): Refusal {
   return {
     provider: provider.name,
-    status: null,
+    status,
     code,
     message,
     providerCode: null,

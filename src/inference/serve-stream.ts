@@ -30,7 +30,13 @@ export async function serveStream(call: Call, asked: Promise<Outcome>): Promise<
   }
   const channel = new IdentityTransformStream()
   const work = early ? carry(call, early, channel.writable) : carryLate(call, asked, channel.writable)
-  call.world.later(work.catch((cause) => logError("a stream failed", { generation: call.draft.id }, cause)))
+  call.world.later(
+    work.catch(async (cause) => {
+      // A bug: the caller sees a broken stream, and the ledger's alarm settles the hold.
+      logError("a stream failed", { generation: call.draft.id }, cause)
+      await channel.writable.abort(cause)
+    }),
+  )
   return new Response(channel.readable, { headers: streamHeaders(call.draft.id) })
 }
 

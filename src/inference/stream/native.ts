@@ -82,8 +82,9 @@ async function watch(pump: Promise<Stop>, copy: Copy, timers: Passage["timers"])
 }
 
 function timer(ms: number): { fired: Promise<undefined>; clear: () => void } {
-  let id: ReturnType<typeof setTimeout> | null = null
-  const fired = new Promise<undefined>((resolve) => (id = setTimeout(() => resolve(undefined), ms)))
+  let fire = () => {}
+  const fired = new Promise<undefined>((resolve) => (fire = () => resolve(undefined)))
+  const id = setTimeout(fire, ms)
   return { fired, clear: () => clearTimeout(id) }
 }
 

@@ -24,20 +24,9 @@ export async function passScripted(passage: Passage): Promise<Ended> {
   if (leaving.aborted) onLeft()
 
   const take = (frames: readonly Uint8Array[]) => {
-    const outgoing: Uint8Array[] = []
-    for (const frame of frames) {
-      if (reading.done || reading.error) break
-      const chunk = readFrame(frame, reading)
-      if (chunk === "empty") outgoing.push(frame)
-      else if (chunk === "broken") clean = false
-      else if (chunk !== "done" && !reading.error) {
-        const normal = normaliseChunk(chunk, passage.defaults)
-        if (normal !== chunk) clean = false
-        const edited = passage.edit ? passage.edit(normal) : normal
-        if (edited) outgoing.push(edited === chunk ? frame : toFrame(edited))
-      }
-    }
-    out.write(outgoing)
+    const script = follow(frames, passage)
+    clean &&= script.clean
+    out.write(script.outgoing)
   }
 
   const sleepless = watch(timers, out, {
@@ -74,6 +63,28 @@ export async function passScripted(passage: Passage): Promise<Ended> {
   await out.release()
   const verdict = judge(stop ?? "ended", reading, passage.providerName)
   return { ...verdict, clean: clean && verdict.ending === "complete" && reading.done, atBoundary: true }
+}
+
+/** What goes out for these frames. Nothing follows a `[DONE]` or an error. */
+function follow(
+  frames: readonly Uint8Array[],
+  { reading, defaults, edit }: Passage,
+): { outgoing: Uint8Array[]; clean: boolean } {
+  const outgoing: Uint8Array[] = []
+  let clean = true
+  for (const frame of frames) {
+    if (reading.done || reading.error) break
+    const chunk = readFrame(frame, reading)
+    if (chunk === "empty") outgoing.push(frame)
+    else if (chunk === "broken") clean = false
+    else if (chunk !== "done" && !reading.error) {
+      const normal = normaliseChunk(chunk, defaults)
+      if (normal !== chunk) clean = false
+      const edited = edit ? edit(normal) : normal
+      if (edited) outgoing.push(edited === chunk ? frame : toFrame(edited))
+    }
+  }
+  return { outgoing, clean }
 }
 
 type Alarms = { onStop: (reason: Stop) => void; onSilence: () => void }

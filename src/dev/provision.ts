@@ -1,0 +1,71 @@
+import { createHash } from "node:crypto"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import path from "node:path"
+import { readEnvFile } from "./dev-vars.ts"
+import { root } from "./options.ts"
+
+/** USD that a new organization of development begins with. */
+const STARTING_BALANCE = 100
+
+export type Keys = { management: string; normal: string }
+
+type Answer<T> = { status: number; data: T }
+
+/** The public API, as any operator has it. */
+async function call<T>(
+  baseUrl: string,
+  key: string,
+  method: string,
+  resource: string,
+  body?: string,
+): Promise<Answer<T>> {
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
+  const response = await fetch(`${baseUrl}${resource}`, { method, headers, ...(body !== undefined && { body }) })
+  const document = (await response.json()) as { data: T; key?: string; error?: { message: string } }
+  if (response.status >= 400 && response.status !== 401) {
+    throw new Error(`${method} ${resource} answered ${response.status}: ${document.error?.message ?? ""}`)
+  }
+  return { status: response.status, data: document.key === undefined ? document.data : ({ key: document.key } as T) }
+}
+
+/** The catalogue as it ships, put where it is missing or older. What an operator changed stays. */
+export async function ensureCatalogue(baseUrl: string, bootstrapKey: string, stateDir: string): Promise<void> {
+  const seed = readFileSync(path.join(root, "src/models/seed.json"), "utf8")
+  const marker = path.join(stateDir, "seeded")
+  const digest = createHash("sha256").update(seed).digest("hex")
+  if (existsSync(marker) && readFileSync(marker, "utf8") === digest) return
+  await call(baseUrl, bootstrapKey, "PUT", "/catalogue", seed)
+  writeFileSync(marker, digest)
+}
+
+/** The keys of the last start if they still work, otherwise new ones; an organization first, where there is none. */
+export async function ensureKeys(baseUrl: string, bootstrapKey: string, envFile: string): Promise<Keys> {
+  const { GATEWAY_MANAGEMENT_KEY: management = "", GATEWAY_API_KEY: normal = "" } = readEnvFile(envFile)
+  if ((await works(baseUrl, management)) && (await works(baseUrl, normal))) return { management, normal }
+
+  const home = await call<{ organization_id: string | null }>(baseUrl, bootstrapKey, "GET", "/key")
+  if (home.data.organization_id === null) {
+    const body = JSON.stringify({ name: "Development", starting_balance_usd: STARTING_BALANCE })
+    const made = await call<{ management_key: string; api_key: string }>(
+      baseUrl,
+      bootstrapKey,
+      "POST",
+      "/organizations",
+      body,
+    )
+    return { management: made.data.management_key, normal: made.data.api_key }
+  }
+  return {
+    management: await mint(baseUrl, bootstrapKey, { name: "Management key", kind: "management" }),
+    normal: await mint(baseUrl, bootstrapKey, { name: "Development key" }),
+  }
+}
+
+async function works(baseUrl: string, key: string): Promise<boolean> {
+  return key !== "" && (await call(baseUrl, key, "GET", "/key")).status === 200
+}
+
+async function mint(baseUrl: string, bootstrapKey: string, body: object): Promise<string> {
+  const { data } = await call<{ key: string }>(baseUrl, bootstrapKey, "POST", "/keys", JSON.stringify(body))
+  return data.key
+}

@@ -1,0 +1,64 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { createRequire } from "node:module"
+import path from "node:path"
+import { root } from "./options.ts"
+
+export const shim = path.join(
+  path.dirname(createRequire(import.meta.url).resolve("wrangler/package.json")),
+  "bin/wrangler.js",
+)
+
+/** No login, no telemetry, no look for updates, nothing outside the project's folder. */
+const QUIET = {
+  CI: "true",
+  CLOUDFLARE_CF_FETCH_ENABLED: "false",
+  WRANGLER_HIDE_BANNER: "true",
+  WRANGLER_SEND_METRICS: "false",
+  WRANGLER_WRITE_LOGS: "false",
+  WRANGLER_REGISTRY_PATH: path.join(root, ".wrangler/registry"),
+}
+
+/** Started by this very Node: what a shell would find may be too old for wrangler. In a process group of its own. */
+export function startWrangler(args: readonly string[]): ChildProcess {
+  return spawn(process.execPath, ["--no-warnings", shim, ...args], {
+    cwd: root,
+    env: { ...process.env, ...QUIET },
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  })
+}
+
+/** Runs to its end; throws with all it printed when it fails. */
+export async function runWrangler(args: readonly string[]): Promise<void> {
+  const child = startWrangler(args)
+  let printed = ""
+  child.stdout?.on("data", (text: Buffer) => (printed += text.toString()))
+  child.stderr?.on("data", (text: Buffer) => (printed += text.toString()))
+  const code = await new Promise<number | null>((resolve) => child.on("close", resolve))
+  if (code !== 0) throw new Error(`wrangler ${args.slice(0, 3).join(" ")} failed:\n${printed}`)
+}
+
+const PATIENCE_MS = 5_000
+
+/** End a started wrangler with everything it started. */
+export async function endWrangler(child: ChildProcess): Promise<void> {
+  const { pid } = child
+  if (pid === undefined) return
+  const closed = child.exitCode !== null || child.signalCode !== null ? Promise.resolve() : once(child)
+  signal(pid, "SIGTERM")
+  await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))])
+  // The group: what the first signal did not reach, or what outlived it.
+  signal(-pid, "SIGKILL")
+}
+
+function once(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => child.once("exit", () => resolve()))
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch {
+    // It is gone already.
+  }
+}

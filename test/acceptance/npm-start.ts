@@ -1,0 +1,104 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process"
+import { once } from "node:events"
+import net, { type AddressInfo } from "node:net"
+import path from "node:path"
+import { readEnvFile } from "../../src/dev/dev-vars.ts"
+import { root } from "../../src/dev/options.ts"
+import { eventually } from "../runtime/eventually.ts"
+
+export type Started = {
+  url: string
+  managementKey: string
+  apiKey: string
+  process: ChildProcess
+  /** Ids of the process and of all that it started. */
+  family: number[]
+}
+
+const GREETING = "Ctrl-C ends it."
+const START_PATIENCE_MS = 80_000
+
+/** `npm start`, ready. `by` runs it: this Node, or a shell above it. */
+export async function npmStart(state: string, by: typeof byNode = byNode): Promise<Started> {
+  const port = await findFreePort()
+  const child = by(["--port", String(port), "--state", state])
+  const printed = collect(child)
+  await eventually(() => {
+    if (child.exitCode !== null) return
+    if (!printed().includes(GREETING)) throw new Error(`No greeting yet.\n${printed()}`)
+  }, START_PATIENCE_MS)
+  if (child.exitCode !== null) throw new Error(`npm start exited with ${child.exitCode}.\n${printed()}`)
+  const env = readEnvFile(path.join(state, ".dev.env"))
+  return {
+    url: env["GATEWAY_URL"] ?? "",
+    managementKey: env["GATEWAY_MANAGEMENT_KEY"] ?? "",
+    apiKey: env["GATEWAY_API_KEY"] ?? "",
+    process: child,
+    family: familyOf(child.pid ?? 0),
+  }
+}
+
+export function byNode(args: readonly string[]): ChildProcess {
+  return spawn(process.execPath, ["src/dev/start.ts", ...args], { cwd: root, stdio: ["ignore", "pipe", "pipe"] })
+}
+
+/** What comes after the command keeps the shell from becoming it. */
+export function byShell(args: readonly string[]): ChildProcess {
+  const command = '"$0" src/dev/start.ts "$@"; true'
+  return spawn("sh", ["-c", command, process.execPath, ...args], { cwd: root, stdio: ["ignore", "pipe", "pipe"] })
+}
+
+/** Runs to its end without becoming ready. */
+export async function npmStartInVain(port: number, state: string): Promise<{ code: number | null; printed: string }> {
+  const child = byNode(["--port", String(port), "--state", state])
+  const printed = collect(child)
+  const [code] = (await once(child, "close")) as [number | null]
+  return { code, printed: printed() }
+}
+
+/** A signal to the process alone; settles when nothing of its family is left, or says what is. */
+export async function end(started: Started, signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
+  started.process.kill(signal)
+  await gone(started)
+}
+
+/** Whether or not the first process has reported its exit: what counts is that none is there. */
+export async function gone({ family }: Started): Promise<void> {
+  await eventually(() => {
+    const left = processes().filter(({ pid, state }) => family.includes(pid) && !state.startsWith("Z"))
+    if (left.length > 0) throw new Error(`Still there: ${left.map(({ pid, args }) => `${pid} ${args}`).join("\n")}`)
+  })
+}
+
+type Process = { pid: number; parent: number; state: string; args: string }
+
+function processes(): Process[] {
+  const listed = execFileSync("ps", ["-A", "-o", "pid=,ppid=,stat=,args="], { encoding: "utf8" })
+  return listed.split("\n").flatMap((line) => {
+    const [, pid, parent, state = "", args = ""] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? []
+    return pid === undefined ? [] : [{ pid: Number(pid), parent: Number(parent), state, args }]
+  })
+}
+
+function familyOf(pid: number): number[] {
+  const all = processes()
+  const childrenOf = (parent: number): number[] =>
+    all.filter((each) => each.parent === parent).flatMap((child) => [child.pid, ...childrenOf(child.pid)])
+  return [pid, ...childrenOf(pid)]
+}
+
+function collect(child: ChildProcess): () => string {
+  let printed = ""
+  child.stdout?.on("data", (text: Buffer) => (printed += text.toString()))
+  child.stderr?.on("data", (text: Buffer) => (printed += text.toString()))
+  return () => printed
+}
+
+async function findFreePort(): Promise<number> {
+  const server = net.createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, "close")
+  return port
+}

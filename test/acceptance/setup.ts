@@ -1,0 +1,26 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import type { TestProject } from "vitest/node"
+import { readEnvFile } from "../../src/dev/dev-vars.ts"
+import { root } from "../../src/dev/options.ts"
+import { end, npmStart } from "./npm-start.ts"
+
+declare module "vitest" {
+  interface ProvidedContext {
+    gateway: { url: string; managementKey: string; apiKey: string; bootstrapKey: string }
+  }
+}
+
+/** One `npm start` for all the clients. That it leaves nothing behind is asserted at its end. */
+export default async function startForAll(project: TestProject): Promise<() => Promise<void>> {
+  const state = mkdtempSync(path.join(tmpdir(), "gateway-acceptance-"))
+  const started = await npmStart(state)
+  const bootstrapKey = readEnvFile(path.join(root, ".dev.vars"))["BOOTSTRAP_MANAGEMENT_KEY"] ?? ""
+  const { url, managementKey, apiKey } = started
+  project.provide("gateway", { url, managementKey, apiKey, bootstrapKey })
+  return async () => {
+    await end(started)
+    rmSync(state, { recursive: true, force: true })
+  }
+}

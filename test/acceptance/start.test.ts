@@ -1,0 +1,93 @@
+import { once } from "node:events"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import net, { type AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { expect, onTestFinished, test } from "vitest"
+import { ensureDevVars } from "../../src/dev/dev-vars.ts"
+import { byShell, end, gone, npmStart, npmStartInVain, type Started } from "./npm-start.ts"
+
+function newFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), "gateway-start-"))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** Whatever becomes of the test, nothing is left running. */
+function watched(started: Started): Started {
+  onTestFinished(() => end(started, "SIGTERM"))
+  return started
+}
+
+async function get<T>({ url }: Started, key: string, resource: string): Promise<T> {
+  const response = await fetch(`${url}${resource}`, { headers: { authorization: `Bearer ${key}` } })
+  expect(response.status).toBe(200)
+  return ((await response.json()) as { data: T }).data
+}
+
+/** What a user would miss if it were gone. */
+async function memoryOf(started: Started, generationId: string) {
+  return {
+    managementKey: started.managementKey,
+    apiKey: started.apiKey,
+    generation: await get<object>(started, started.apiKey, `/generation?id=${generationId}`),
+    key: await get<object>(started, started.apiKey, "/key"),
+    credits: await get<{ total_usage: number }>(started, started.managementKey, "/credits"),
+  }
+}
+
+test("a second start has the keys, the balance and the history of the first", async () => {
+  const state = newFolder()
+  const first = watched(await npmStart(state))
+  const response = await fetch(`${first.url}/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${first.apiKey}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "sim/echo", messages: [{ role: "user", content: "Remember me" }] }),
+  })
+  expect(response.status).toBe(200)
+  const generationId = response.headers.get("x-generation-id") ?? ""
+  const before = await memoryOf(first, generationId)
+  expect(before.credits.total_usage).toBeGreaterThan(0)
+  await end(first)
+
+  const second = watched(await npmStart(state))
+  expect(await memoryOf(second, generationId)).toEqual(before)
+})
+
+test.each(["SIGTERM", "SIGINT"] as const)("%s leaves no process behind", async (signal) => {
+  const started = watched(await npmStart(newFolder()))
+  // The command, wrangler and its runtimes.
+  expect(started.family.length).toBeGreaterThan(3)
+  await end(started, signal)
+})
+
+test("a killed parent leaves no process behind", async () => {
+  const started = watched(await npmStart(newFolder(), byShell))
+  expect(started.family.length).toBeGreaterThan(4)
+  started.process.kill("SIGKILL")
+  await gone(started)
+})
+
+test("a port in use ends the start with exit code 1 and words on what to do", async () => {
+  const server = net.createServer().listen(0, "127.0.0.1")
+  onTestFinished(() => void server.close())
+  await once(server, "listening")
+  const { port } = server.address() as AddressInfo
+  const { code, printed } = await npmStartInVain(port, newFolder())
+  expect(code).toBe(1)
+  expect(printed).toContain(`Port ${port} is in use`)
+  expect(printed).toContain("--port")
+})
+
+test("the secrets of development are added to what .dev.vars has, once", () => {
+  const file = path.join(newFolder(), ".dev.vars")
+  const written = '# mine\nOPENAI_API_KEY="sk-mine"\n\nMASTER_KEY=kept'
+  writeFileSync(file, written)
+  const secrets = ensureDevVars(file)
+  expect(readFileSync(file, "utf8").startsWith(`${written}\n`)).toBe(true)
+  expect(secrets).toMatchObject({ OPENAI_API_KEY: "sk-mine", MASTER_KEY: "kept" })
+  expect(secrets["BOOTSTRAP_MANAGEMENT_KEY"]?.length).toBeGreaterThanOrEqual(32)
+  const after = readFileSync(file, "utf8")
+  expect(ensureDevVars(file)).toEqual(secrets)
+  expect(readFileSync(file, "utf8")).toBe(after)
+})

@@ -1,0 +1,59 @@
+import { OpenRouter } from "@openrouter/sdk"
+import OpenAI from "openai"
+import { expect, inject } from "vitest"
+
+const gateway = inject("gateway")
+
+export type Organization = { id: string; apiKey: string; managementKey: string }
+
+/** An organization of the test's own. */
+export async function newOrganization(): Promise<Organization> {
+  const { data } = await ask<{ id: string; api_key: string; management_key: string }>(
+    gateway.bootstrapKey,
+    "POST",
+    "/organizations",
+    { name: "Test", starting_balance_usd: 100 },
+  )
+  return { id: data.id, apiKey: data.api_key, managementKey: data.management_key }
+}
+
+export async function newKey({ managementKey }: Organization, input: object): Promise<string> {
+  const { key } = await ask(managementKey, "POST", "/keys", { name: "test", ...input })
+  return key ?? ""
+}
+
+export type Receipt = { ending: string; cancelled: boolean; tokens_completion: number; total_cost: number }
+
+/** What a call was charged, by an id that its answer carried. */
+export async function receiptOf({ apiKey }: Organization, id: string): Promise<Receipt> {
+  return (await ask<Receipt>(apiKey, "GET", `/generation?id=${id}`)).data
+}
+
+export async function usageOf({ apiKey }: Organization): Promise<number> {
+  return (await ask<{ usage: number }>(apiKey, "GET", "/key")).data.usage
+}
+
+async function ask<T>(
+  key: string,
+  method: string,
+  resource: string,
+  body?: object,
+): Promise<{ data: T; key?: string }> {
+  const response = await fetch(`${gateway.url}${resource}`, {
+    method,
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  expect(response.status, text).toBeLessThan(300)
+  return JSON.parse(text) as { data: T; key?: string }
+}
+
+/** The clients as users make them, less the retries that would hide a failure. */
+export function openai(apiKey: string): OpenAI {
+  return new OpenAI({ baseURL: gateway.url, apiKey, maxRetries: 0, logLevel: "off" })
+}
+
+export function openrouter(apiKey: string): OpenRouter {
+  return new OpenRouter({ serverURL: gateway.url, apiKey, retryConfig: { strategy: "none" } })
+}

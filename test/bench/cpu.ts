@@ -1,0 +1,30 @@
+import { readdirSync, readFileSync } from "node:fs"
+
+/** USER_HZ, which is 100 wherever Node runs on Linux. */
+const MS_PER_TICK = 10
+
+/** CPU time of a process and all its threads, user and system. */
+export function cpuMs(pid: number): number {
+  const fields = statOf(pid)
+  return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK
+}
+
+/** The process of that name which this process started. */
+export function ownChild(name: string): number {
+  for (const entry of readdirSync("/proc")) {
+    if (!/^\d+$/.test(entry)) continue
+    try {
+      if (Number(statOf(Number(entry))[1]) !== process.pid) continue
+      if (readFileSync(`/proc/${entry}/comm`, "utf8").trim() === name) return Number(entry)
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  throw new Error(`No process ${name} was started.`)
+}
+
+/** From the third field of `/proc/<pid>/stat` on: the second may hold spaces. */
+function statOf(pid: number): string[] {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+}

@@ -1,0 +1,49 @@
+import { spawnSync } from "node:child_process"
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+
+/** What is measured and is not in the source: the bundle as deployed, and the gateway it is compared with. */
+
+/** Node processes of the tools, without their greetings and their calls home. */
+export const QUIET = {
+  CLOUDFLARE_CF_FETCH_ENABLED: "false",
+  WRANGLER_HIDE_BANNER: "true",
+  WRANGLER_SEND_METRICS: "false",
+  WRANGLER_WRITE_LOGS: "false",
+}
+
+export function buildBundle(outdir: string): void {
+  const args = ["deploy", "--dry-run", "--outdir", outdir, "--env", "production"]
+  const built = spawnSync(process.execPath, ["node_modules/wrangler/bin/wrangler.js", ...args], {
+    encoding: "utf8",
+    env: { ...process.env, ...QUIET },
+  })
+  if (built.status !== 0) throw new Error(`The Worker does not build.\n${built.stdout}${built.stderr}`)
+}
+
+export const PORTKEY_VERSION = "1.15.2"
+/** Of its own lock file. With what its ranges resolve to today every stream of it is an error. */
+const OVERRIDES = { hono: "4.9.7", "@hono/node-server": "1.13.5" }
+
+/** Why it cannot be measured, or null. It is no dependency of this project: it lives in a folder of its own. */
+export function installPortkey(folder: string, installed: string, offline: boolean): string | null {
+  if (!isInstalled(installed)) {
+    if (offline) return "it is not installed, and --offline forbids to fetch it"
+    mkdirSync(folder, { recursive: true })
+    const manifest = {
+      private: true,
+      dependencies: { "@portkey-ai/gateway": PORTKEY_VERSION },
+      overrides: OVERRIDES,
+    }
+    writeFileSync(`${folder}/package.json`, JSON.stringify(manifest, null, 2))
+    const options = { cwd: folder, encoding: "utf8", timeout: 120_000 } as const
+    const { status, stderr } = spawnSync("npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund"], options)
+    if (status !== 0 || !isInstalled(installed)) return `npm could not install it: ${String(stderr).slice(0, 300)}`
+  }
+  return null
+}
+
+function isInstalled(folder: string): boolean {
+  const manifest = `${folder}/package.json`
+  if (!existsSync(manifest)) return false
+  return (JSON.parse(readFileSync(manifest, "utf8")) as { version: string }).version === PORTKEY_VERSION
+}

@@ -1,0 +1,202 @@
+import { spawnSync } from "node:child_process"
+import { mkdirSync, readFileSync } from "node:fs"
+import { availableParallelism } from "node:os"
+import { parseArgs } from "node:util"
+import { type Child, startChild, stopChildren } from "./child.ts"
+import { cpuMs } from "./cpu.ts"
+import type { Job, Load } from "./load.ts"
+import { buildBundle, installPortkey, PORTKEY_VERSION, QUIET } from "./prepare.ts"
+import { legend, report, type Slice } from "./report.ts"
+import type { Target } from "./target.ts"
+import { COST_NANO_USD, requestBody, type Workload, workloads as workloadsOf } from "./workloads.ts"
+
+const HELP = `npm run bench -- [--quick] [--rounds N] [--offline]
+
+What a request and an event of a stream cost in CPU, as multiples of a Worker that only passes bytes on.
+  --quick    one short round (about 40 s)
+  --rounds   how many (3, about 3 minutes)
+  --offline  without Portkey's gateway, unless it is installed already`
+
+const FOLDER = ".wrangler/bench"
+const PORTKEY_FOLDER = `${FOLDER}/portkey`
+/** After the load: settlements are written a little later, and are part of what a call costs. */
+const SETTLING_MS = 700
+const WARM_UP_SECONDS = 0.6
+
+type Row = {
+  name: string
+  target: Child<Target, never, never>
+  /** What the request says beside its messages. */
+  extra: Record<string, unknown>
+  /** Whether the upstream's own bytes must come out at the end; null where it does not matter. */
+  asSent: boolean | null
+  takes: (workload: Workload) => boolean
+}
+
+type Bench = { load: Child<object, Job, Load>; wrong: string[]; answers: Map<string, number> }
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      help: { type: "boolean" },
+      quick: { type: "boolean" },
+      offline: { type: "boolean" },
+      rounds: { type: "string", default: "3" },
+    },
+  })
+  if (values.help) return say(HELP)
+  if (process.platform !== "linux") return say("The benchmark reads CPU times from /proc: it runs on Linux only.")
+  const rounds = values.quick ? 1 : Math.max(1, Math.min(20, Number(values.rounds) || 3))
+  const workloads = workloadsOf(values.quick ? 0.5 : 1)
+
+  mkdirSync(FOLDER, { recursive: true })
+  buildBundle(`${FOLDER}/bundle`)
+  const noPortkey = installPortkey(
+    PORTKEY_FOLDER,
+    `${PORTKEY_FOLDER}/node_modules/@portkey-ai/gateway`,
+    !!values.offline,
+  )
+  if (noPortkey !== null) say(`Without Portkey: ${noPortkey}.`)
+
+  const pinned = availableParallelism() > 1 && spawnSync("taskset", ["-c", "0,1", "true"]).status === 0
+  const cores = pinned ? { target: "0", client: "1" } : { target: undefined, client: undefined }
+  const client = { core: cores.client, env: QUIET }
+  const upstream = await startChild<{ port: number }, never, never>("upstream.ts", [], {
+    ...client,
+    logFile: `${FOLDER}/upstream.log`,
+  })
+  const load = await startChild<object, Job, Load>("load.ts", [], { ...client, logFile: `${FOLDER}/load.log` })
+  const start = (kind: string) =>
+    startChild<Target, never, never>("target.ts", [kind, String(upstream.port)], {
+      core: cores.target,
+      env: QUIET,
+      logFile: `${FOLDER}/${kind}.log`,
+    })
+  const rows = await startRows(start, noPortkey === null)
+  const bench: Bench = { load, wrong: [], answers: new Map() }
+  for (const row of rows) await check(row, workloads, bench)
+
+  const slices: Slice[] = []
+  for (let round = 1; round <= rounds && bench.wrong.length === 0; round += 1) {
+    for (const workload of workloads) {
+      // Whoever goes first finds the machine in another state than whoever goes last.
+      const order = [...rows.slice(round % rows.length), ...rows.slice(0, round % rows.length)]
+      for (const row of order) if (row.takes(workload)) slices.push(await measure(row, workload, round, bench))
+    }
+    process.stderr.write(`round ${round} of ${rounds}\n`)
+  }
+  for (const row of rows) if (row.target.credits) await checkCharges(row, bench)
+
+  if (slices.length > 0)
+    say(
+      report(
+        rows.map(({ name }) => name),
+        workloads,
+        slices,
+      ),
+      "",
+      legend(workloads),
+    )
+  say(machine(pinned, rounds), ...bench.wrong.map((fault) => `WRONG: ${fault}`))
+  return bench.wrong.length > 0 ? 1 : 0
+}
+
+async function startRows(start: (kind: string) => Promise<Row["target"]>, withPortkey: boolean): Promise<Row[]> {
+  const [bare, gateway] = [await start("bare"), await start("gateway")]
+  const everything = () => true
+  const rows: Row[] = [
+    { name: "bare", target: bare, extra: {}, asSent: null, takes: everything },
+    // What asks for its cost in the stream needs its stream edited. These come first: they earn the endpoint its trust.
+    {
+      name: "gateway, scripted",
+      target: gateway,
+      extra: { usage: { include: true } },
+      asSent: false,
+      takes: ({ events }) => events > 0,
+    },
+    { name: "gateway", target: gateway, extra: {}, asSent: true, takes: everything },
+  ]
+  if (!withPortkey) return rows
+  const portkey = await start("portkey")
+  return [...rows, { name: `Portkey ${PORTKEY_VERSION}`, target: portkey, extra: {}, asSent: null, takes: everything }]
+}
+
+/** One answer of each kind is read in full; then the target is warmed up. */
+async function check(row: Row, workloads: readonly Workload[], bench: Bench): Promise<void> {
+  for (const workload of workloads.filter(row.takes)) {
+    const short = workload.perSecond > 0 ? { ...workload, events: 5 } : workload
+    note(row, short, await bench.load.ask(jobOf(row, short, { verify: true, workload: short })), bench)
+    if (workload.perSecond > 0) continue
+    const warmUp = { ...workload, seconds: WARM_UP_SECONDS }
+    note(row, warmUp, await bench.load.ask(jobOf(row, warmUp, { verify: false, workload: warmUp })), bench)
+  }
+}
+
+async function measure(row: Row, workload: Workload, round: number, bench: Bench): Promise<Slice> {
+  const before = cpuMs(row.target.worker)
+  const load = await bench.load.ask(jobOf(row, workload, { verify: false, workload }))
+  await new Promise((resolve) => setTimeout(resolve, SETTLING_MS))
+  const used = cpuMs(row.target.worker) - before
+  note(row, workload, load, bench)
+  return {
+    row: row.name,
+    workload: workload.title,
+    round,
+    cpuEach: used / (workload.events === 0 ? load.answers : load.answers * workload.events),
+    firstByteMs: load.firstByteMs,
+    delivered: load.events / ((workload.perSecond > 0 ? workload.concurrency : load.answers) * workload.events),
+  }
+}
+
+function jobOf(row: Row, workload: Workload, how: Pick<Job, "verify" | "workload">): Job {
+  const { url, headers, model } = row.target
+  return { url, headers, body: requestBody(workload, { ...row.extra, model }), ...how } as Job
+}
+
+/** Wrong answers, streams on another lane than the row says, and the calls that must have been charged. */
+function note(row: Row, workload: Workload, load: Load, { wrong, answers }: Bench): void {
+  const where = `${row.name}, ${workload.title}`
+  if (load.wrong > 0) wrong.push(`${where}: ${load.wrong} of ${load.answers + load.wrong}, the first: ${load.fault}`)
+  const expected = row.asSent === true ? load.answers : 0
+  if (workload.events > 0 && row.asSent !== null && load.endedAsSent !== expected) {
+    wrong.push(`${where}: ${load.endedAsSent} of ${load.answers} streams passed as sent, not ${expected}`)
+  }
+  const { credits } = row.target
+  if (credits) answers.set(credits.url, (answers.get(credits.url) ?? 0) + load.answers)
+}
+
+/** Every answer was charged once, at its price. */
+async function checkCharges(row: Row, { wrong, answers }: Bench): Promise<void> {
+  const { credits } = row.target
+  if (!credits || row.asSent !== true) return
+  const answer = await fetch(credits.url, { headers: credits.headers })
+  const { data } = (await answer.json()) as { data: { total_usage: number } }
+  const calls = answers.get(credits.url) ?? 0
+  const charged = Math.round(data.total_usage * 1e9)
+  const due = calls * COST_NANO_USD
+  if (charged === due) say(`Charged: ${calls} calls, ${data.total_usage} USD, as due.`)
+  else wrong.push(`${row.name}: ${calls} calls cost ${due / 1e9} USD, and ${data.total_usage} USD was charged`)
+}
+
+function machine(pinned: boolean, rounds: number): string {
+  const manifest = JSON.parse(readFileSync("node_modules/workerd/package.json", "utf8")) as { version: string }
+  const pins = pinned ? "target on core 0, client and upstream on core 1" : "not pinned to cores"
+  return `${availableParallelism()} cores (${pins}), Node ${process.version}, workerd ${manifest.version}, ${rounds} rounds`
+}
+
+function say(...lines: string[]): 0 {
+  for (const line of lines) console.log(line)
+  return 0
+}
+
+for (const event of ["SIGINT", "SIGTERM"] as const) {
+  process.once(event, () => void stopChildren().finally(() => process.exit(130)))
+}
+try {
+  process.exitCode = await main()
+} catch (thrown) {
+  console.error(thrown)
+  process.exitCode = 1
+} finally {
+  await stopChildren()
+}

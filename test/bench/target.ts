@@ -1,0 +1,155 @@
+import { once } from "node:events"
+import { readdirSync, readFileSync } from "node:fs"
+import { createServer, Server } from "node:http"
+import { pathToFileURL } from "node:url"
+import { convertV4MiniflareOptions, CORE_PLUGIN, Miniflare, type V4WorkerOptions } from "miniflare"
+import { unstable_getMiniflareWorkerOptions as workerOptionsOf, unstable_splitSqlQuery as splitSql } from "wrangler"
+import { serveParent } from "./child.ts"
+import { ownChild } from "./cpu.ts"
+import type { Endpoint } from "./load.ts"
+import { MODEL, PRICE } from "./workloads.ts"
+
+/** One thing under test, in a process of its own, so that the CPU of its workerd is its own. */
+
+export type Target = Endpoint & {
+  /** Whose CPU is counted. */
+  worker: number
+  model: string
+  /** Where the gateway tells what it has charged; null for the others. */
+  credits: Endpoint | null
+}
+
+/** Where `prepare.ts` put what is not in the source, from the root of the project. */
+export const FOLDER = ".wrangler/bench"
+export const PORTKEY = `${FOLDER}/portkey/node_modules/@portkey-ai/gateway`
+
+const [kind, upstreamPort] = process.argv.slice(2)
+const upstream = `http://127.0.0.1:${upstreamPort}/v1`
+
+const BARE = `export default {
+  fetch(request) {
+    const headers = new Headers(request.headers)
+    headers.set("authorization", "Bearer upstream")
+    return fetch("${upstream}/chat/completions", { method: "POST", headers, body: request.body })
+  },
+}`
+
+/** A socket of the Worker's own: Miniflare's usual one leads through a Worker that routes, and doubles the cost. */
+const DIRECT = { cf: false as const, unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }] }
+
+/** Nor a Worker between it and the network, which Miniflare also has: that alone doubles what the bare Worker costs. */
+const { getServices } = CORE_PLUGIN
+CORE_PLUGIN.getServices = async (options) => {
+  const made = await getServices(options)
+  const services = Array.isArray(made) ? made : (made?.services ?? [])
+  for (const { worker } of services as Service[]) {
+    if (worker?.globalOutbound?.name?.startsWith("outbound:")) worker.globalOutbound = { name: "internet" }
+  }
+  return made
+}
+type Service = { worker?: { globalOutbound?: { name?: string } } }
+
+/** What wrangler.toml says of the Worker that is deployed: its bindings and compatibility, without its source. */
+function configured(): Pick<V4WorkerOptions, "compatibilityDate" | "compatibilityFlags" | "bindings"> {
+  const { modulesRules: _, ...options } = workerOptionsOf("wrangler.toml", "production").workerOptions
+  return options as ReturnType<typeof configured>
+}
+
+async function startBare(): Promise<Target> {
+  const { compatibilityDate, compatibilityFlags } = configured()
+  const miniflare = new Miniflare(
+    convertV4MiniflareOptions({
+      ...DIRECT,
+      name: "bare",
+      modules: true,
+      script: BARE,
+      ...(compatibilityDate && { compatibilityDate }),
+      ...(compatibilityFlags && { compatibilityFlags }),
+    }),
+  )
+  const url = await urlOf(miniflare)
+  return { url, headers: {}, worker: ownChild("workerd"), model: MODEL, credits: null }
+}
+
+async function startGateway(): Promise<Target> {
+  const bootstrapKey = "bench-bootstrap-management-key-0123456789"
+  const custom = { slug: "local", base_url: upstream, api_key: "upstream", models: [{ id: MODEL, ...PRICE }] }
+  const options = configured()
+  const miniflare = new Miniflare(
+    convertV4MiniflareOptions({
+      ...options,
+      ...DIRECT,
+      modules: true,
+      scriptPath: `${FOLDER}/bundle/index.js`,
+      bindings: {
+        ...options.bindings,
+        MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
+        BOOTSTRAP_MANAGEMENT_KEY: bootstrapKey,
+        CUSTOM_PROVIDERS: JSON.stringify([custom]),
+      },
+    }),
+  )
+  const url = await urlOf(miniflare)
+  const database = await miniflare.getD1Database("DB")
+  for (const file of readdirSync("d1-migrations").sort()) {
+    const statements = splitSql(readFileSync(`d1-migrations/${file}`, "utf8"))
+    await database.batch(statements.map((statement) => database.prepare(statement)))
+  }
+
+  const answer = await fetch(`${url}api/v1/organizations`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${bootstrapKey}`, "content-type": "application/json" },
+    body: JSON.stringify({ name: "Benchmark", starting_balance_usd: 1_000_000 }),
+  })
+  if (!answer.ok) throw new Error(`No organization: ${answer.status} ${await answer.text()}`)
+  const { data } = (await answer.json()) as { data: { api_key: string; management_key: string } }
+  return {
+    url: `${url}api/v1/chat/completions`,
+    headers: { authorization: `Bearer ${data.api_key}` },
+    worker: ownChild("workerd"),
+    model: `local/${MODEL}`,
+    credits: { url: `${url}api/v1/credits`, headers: { authorization: `Bearer ${data.management_key}` } },
+  }
+}
+
+let miniflareInUse: Miniflare | undefined
+
+async function urlOf(miniflare: Miniflare): Promise<string> {
+  miniflareInUse = miniflare
+  await miniflare.ready
+  return (await miniflare.unsafeGetDirectURL()).href
+}
+
+/** In this very process, which is then what is measured. */
+async function startPortkey(): Promise<Target> {
+  const probe = createServer().listen(0, "127.0.0.1")
+  await once(probe, "listening")
+  const address = probe.address()
+  const port = address && typeof address === "object" ? address.port : 0
+  probe.close()
+  await once(probe, "close")
+
+  // It would listen on every interface, and pass anyone's requests on.
+  const { listen } = Server.prototype
+  Server.prototype.listen = function () {
+    return Reflect.apply(listen, this, [port, "127.0.0.1"]) as Server
+  }
+  process.argv.push(`--port=${port}`, "--headless")
+  await import(pathToFileURL(`${PORTKEY}/build/start-server.js`).href)
+  return {
+    url: `http://127.0.0.1:${port}/v1/chat/completions`,
+    headers: { authorization: "Bearer upstream", "x-portkey-provider": "openai", "x-portkey-custom-host": upstream },
+    worker: process.pid,
+    model: MODEL,
+    credits: null,
+  }
+}
+
+const start = { bare: startBare, gateway: startGateway, portkey: startPortkey }[kind ?? ""]
+if (start) {
+  serveParent(
+    await start(),
+    async () => ({}),
+    async () => miniflareInUse?.dispose(),
+  )
+}

@@ -1,0 +1,234 @@
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
+import { env } from "cloudflare:workers"
+import * as fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import type { HoldRequest } from "../../durable-objects/ledger.ts"
+import type { Limit } from "../../src/credits/ledger.ts"
+import { type Generation, type GenerationDraft, unsettledGeneration } from "../../src/generations/generation.ts"
+import { newKey, newWorkspace, reply, type Workspace } from "../support/world.ts"
+
+const KEY = "a".repeat(64)
+
+function draft(id: string, organizationId = "o"): GenerationDraft {
+  return {
+    id,
+    organizationId,
+    workspaceId: "w",
+    keyHash: KEY,
+    createdAt: Date.now(),
+    requestId: "r",
+    apiType: "completions",
+    requestedModel: "sim/echo",
+    streamed: false,
+    sessionId: null,
+    appUrl: null,
+    appTitle: null,
+    userAgent: null,
+    promptEstimate: 0,
+  }
+}
+
+const spend = (id: string, costNano: number): Generation => ({
+  ...unsettledGeneration(draft(id), costNano),
+  ending: "complete",
+})
+
+function holdOf(id: string, mostNano: number, more: Partial<HoldRequest> = {}): HoldRequest {
+  return {
+    draft: draft(id),
+    wanted: { leastNano: mostNano, mostNano },
+    chargesAccount: true,
+    limits: [],
+    estimateNano: 0,
+    ttlMs: 60_000,
+    ...more,
+  }
+}
+
+async function newLedger(creditNano: number) {
+  const ledger = env.LEDGER.get(env.LEDGER.newUniqueId())
+  await ledger.credit("start", creditNano)
+  return ledger
+}
+
+describe("the ledger", () => {
+  test("no order of holds, settlements and expiries spends more than is there, or loses a charge", async () => {
+    const step = fc.oneof(
+      fc.record({
+        do: fc.constant("hold" as const),
+        id: fc.integer({ min: 0, max: 8 }),
+        nano: fc.integer({ min: 0, max: 60 }),
+      }),
+      fc.record({
+        do: fc.constant("settle" as const),
+        id: fc.integer({ min: 0, max: 8 }),
+        nano: fc.integer({ min: 0, max: 60 }),
+      }),
+      fc.record({ do: fc.constant("expire" as const), id: fc.integer({ min: 0, max: 8 }), nano: fc.constant(0) }),
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), fc.integer({ min: 0, max: 60 }), async (steps, keyLimit) => {
+        const ledger = await newLedger(100)
+        const limits: Limit[] = [{ scope: `key:${KEY}`, limitNano: keyLimit, interval: null, includeByok: false }]
+        const open = new Map<string, number>()
+        let [spent, turn] = [0, 0]
+        for (const { do: act, id: slot, nano } of steps) {
+          const id = [...open.keys()][slot] ?? `g${turn++}`
+          if (act === "hold" && !open.has(id)) {
+            const held = [...open.values()].reduce((sum, amount) => sum + amount, 0)
+            const fits = spent + held + nano <= Math.min(100, keyLimit)
+            const verdict = await ledger.hold(holdOf(id, nano, { limits, estimateNano: nano }))
+            expect(verdict.ok).toBe(fits)
+            if (verdict.ok) open.set(id, nano)
+          } else if (act === "settle") {
+            const cost = Math.min(nano, open.get(id) ?? nano)
+            const { settled } = await ledger.settle(spend(id, cost))
+            expect(settled).toBe(open.has(id))
+            if (open.delete(id)) spent += cost
+          } else if (act === "expire" && open.has(id)) {
+            await runInDurableObject(
+              ledger,
+              (_, { storage }) => void storage.sql.exec("UPDATE holds SET expires_at = 0 WHERE id = ?", id),
+            )
+            await runDurableObjectAlarm(ledger)
+            spent += open.get(id) ?? 0
+            open.delete(id)
+          }
+          const { spentNano, heldNano } = await ledger.balance()
+          expect(spentNano).toBe(spent)
+          expect(spentNano + heldNano).toBeLessThanOrEqual(Math.min(100, keyLimit))
+          expect((await ledger.holds()).length).toBe(open.size)
+        }
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  test("a second settlement of the same generation changes nothing", async () => {
+    const ledger = await newLedger(100)
+    await ledger.hold(holdOf("g", 10))
+    expect(await ledger.settle(spend("g", 7))).toEqual({ settled: true })
+    expect(await ledger.settle(spend("g", 7))).toEqual({ settled: false })
+    expect((await ledger.balance()).spentNano).toBe(7)
+  })
+
+  test("a cost above the hold is charged all the same", async () => {
+    const ledger = await newLedger(100)
+    await ledger.hold(holdOf("g", 10))
+    await ledger.settle(spend("g", 25))
+    expect(await ledger.balance()).toMatchObject({ spentNano: 25, heldNano: 0 })
+  })
+
+  test("a hold is given what is left, down to what it needs at least", async () => {
+    const ledger = await newLedger(100)
+    expect(await ledger.hold(holdOf("a", 0, { wanted: { leastNano: 10, mostNano: 70 } }))).toEqual({
+      ok: true,
+      grantedNano: 70,
+    })
+    expect(await ledger.hold(holdOf("b", 0, { wanted: { leastNano: 10, mostNano: 70 } }))).toEqual({
+      ok: true,
+      grantedNano: 30,
+    })
+    expect(await ledger.hold(holdOf("c", 0, { wanted: { leastNano: 10, mostNano: 70 } }))).toMatchObject({
+      ok: false,
+      scope: "account",
+    })
+  })
+
+  test("holds, counters and the outbox survive the object's eviction", async () => {
+    const ledger = await newLedger(100)
+    await ledger.hold(holdOf("a", 10))
+    await ledger.hold(holdOf("b", 20))
+    await ledger.settle(spend("b", 5))
+    const { evictDurableObject } = await import("cloudflare:test")
+    await evictDurableObject(ledger)
+    expect(await ledger.balance()).toMatchObject({ creditedNano: 100, spentNano: 5, heldNano: 10 })
+    expect(await ledger.generation("b")).toMatchObject({ costNano: 5 })
+  })
+
+  test("a hold that nobody settles is charged at its last estimate, and recorded", async () => {
+    const workspace = await newWorkspace()
+    const id = `gen-${crypto.randomUUID()}`
+    await workspace.ledger.hold(
+      holdOf(id, 1_000, {
+        draft: { ...draft(id, workspace.organizationId), workspaceId: workspace.workspaceId },
+        estimateNano: 100,
+      }),
+    )
+    await workspace.ledger.renew(id, 300, 0)
+    await runDurableObjectAlarm(workspace.ledger)
+    expect(await workspace.ledger.holds()).toEqual([])
+    const { data } = await reply<{ data: object }>(200, workspace.as.get(`/generation?id=${id}`))
+    expect(data).toMatchObject({ total_cost: 3e-7, ending: "unsettled" })
+  })
+
+  test("generations reach the database once, and wait while it is away", async () => {
+    const ledger = await newLedger(100)
+    const id = `gen-${crypto.randomUUID()}`
+    await ledger.hold(holdOf(id, 10))
+    await ledger.settle(spend(id, 7))
+    await env.DB.exec("ALTER TABLE generations RENAME TO away")
+    try {
+      await runDurableObjectAlarm(ledger)
+      expect(await ledger.generation(id)).toMatchObject({ costNano: 7 })
+    } finally {
+      await env.DB.exec("ALTER TABLE away RENAME TO generations")
+    }
+    await runDurableObjectAlarm(ledger)
+    const rows = await env.DB.prepare("SELECT cost_nano FROM generations WHERE id = ?").bind(id).all()
+    expect(rows.results).toEqual([{ cost_nano: 7 }])
+    expect(await ledger.generation(id)).toBeNull()
+  })
+
+  test("credit is given once for an id", async () => {
+    const ledger = await newLedger(100)
+    await ledger.credit("top-up", 50)
+    await ledger.credit("top-up", 50)
+    expect((await ledger.balance()).creditedNano).toBe(150)
+  })
+})
+
+describe("two hundred calls at once", () => {
+  const total = (workspace: Workspace) => workspace.ledger.balance()
+
+  async function flood(as: Workspace["as"], more: Record<string, unknown> = {}) {
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, async () => {
+        const response = await as.chat("sim/echo", "Say it again and again..", { max_tokens: 16, ...more })
+        await response.text()
+        return response.status
+      }),
+    )
+    const ok = answers.filter((status) => status === 200).length
+    expect(answers.every((status) => status === 200 || status === 402)).toBe(true)
+    return { ok, refused: answers.length - ok }
+  }
+
+  test("never pass a key's limit: the rest is 402", async () => {
+    const workspace = await newWorkspace()
+    const { as, hash } = await newKey(workspace, { limit: 0.005 })
+    const { ok, refused } = await flood(as)
+    expect(refused).toBeGreaterThan(0)
+    expect(ok).toBeGreaterThan(0)
+    const [counters] = await workspace.ledger.usage([hash])
+    expect(counters?.total.spent).toBe(ok * 22_000)
+    expect(counters?.total.spent).toBeLessThanOrEqual(5_000_000)
+    expect(await workspace.ledger.holds()).toEqual([])
+  })
+
+  test("never pass the account's balance", async () => {
+    const workspace = await newWorkspace(0.004)
+    const { ok } = await flood(workspace.as)
+    const { spentNano } = await total(workspace)
+    expect(spentNano).toBe(ok * 22_000)
+    expect(spentNano).toBeLessThanOrEqual(4_000_000)
+  })
+
+  test("streams count as well as JSON", async () => {
+    const workspace = await newWorkspace(0.004)
+    const { ok } = await flood(workspace.as, { stream: true })
+    expect(ok).toBeGreaterThan(0)
+    const { spentNano } = await total(workspace)
+    expect(spentNano).toBe(ok * 22_000)
+  })
+})

@@ -1,0 +1,78 @@
+import * as fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import {
+  affordableCompletion,
+  boundOf,
+  costOf,
+  NO_TOKENS,
+  nanoToUsd,
+  priceToPico,
+  usdToNano,
+} from "../../src/credits/money.ts"
+
+const price = fc.integer({ min: 0, max: 100_000_000 }).map((pico) => `0.${String(pico).padStart(12, "0")}`)
+const pricing = fc.record(
+  {
+    prompt: price,
+    completion: price,
+    input_cache_read: price,
+    input_cache_write: price,
+    internal_reasoning: price,
+    request: price,
+  },
+  { requiredKeys: ["prompt", "completion"] },
+)
+const count = fc.integer({ min: 0, max: 5_000_000 })
+const tokens = fc
+  .record({ prompt: count, completion: count, cached: count, cacheWrite: count, reasoning: count })
+  .map((drawn) => ({ ...NO_TOKENS, ...drawn }))
+
+describe("money", () => {
+  test("a price is exact to the last digit", () => {
+    expect(priceToPico("0.0000025")).toBe(2_500_000n)
+    expect(priceToPico("0.000000000001")).toBe(1n)
+    expect(priceToPico("12")).toBe(12_000_000_000_000n)
+  })
+
+  test("many small charges are the one large charge", () => {
+    const one = costOf({ ...NO_TOKENS, prompt: 1 }, { prompt: "0.1", completion: "0" }).totalNano
+    expect(one * 3).toBe(300_000_000)
+    expect(nanoToUsd(usdToNano(0.1) + usdToNano(0.2))).toBe(0.3)
+  })
+
+  test("USD survive the way to nano-USD and back", () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 9_000_000_000_000_000 }),
+        (nano) => usdToNano(nanoToUsd(nano)) === nano || nano > 4_503_599_627_370_496,
+      ),
+    )
+  })
+
+  test("cached, written and reasoned tokens are parts, never charged beside the whole", () => {
+    fc.assert(
+      fc.property(tokens, price, (drawn, same) => {
+        const flat = { prompt: same, completion: same }
+        const parts = { ...flat, input_cache_read: same, input_cache_write: same, internal_reasoning: same }
+        expect(costOf(drawn, parts).totalNano).toBe(costOf(drawn, flat).totalNano)
+      }),
+    )
+  })
+
+  test("no split of the tokens costs more than the bound", () => {
+    fc.assert(
+      fc.property(tokens, pricing, (drawn, prices) => {
+        expect(costOf(drawn, prices).totalNano).toBeLessThanOrEqual(boundOf(drawn.prompt, drawn.completion, prices))
+      }),
+    )
+  })
+
+  test("what is affordable is affordable", () => {
+    fc.assert(
+      fc.property(pricing, fc.integer({ min: 0, max: 10_000_000_000 }), (prices, nano) => {
+        const most = affordableCompletion(nano, { ...prices, request: "0" })
+        if (Number.isFinite(most)) expect(boundOf(0, most, { ...prices, request: "0" })).toBeLessThanOrEqual(nano)
+      }),
+    )
+  })
+})

@@ -1,0 +1,271 @@
+import { afterEach, describe, expect, test } from "vitest"
+import { chunk, DONE, good, playProvider, sse, usageChunk } from "../support/played.ts"
+import { newWorkspace, receiptOf, readStream, textOf, type Workspace } from "../support/world.ts"
+
+/** Every test asks a model of its own: what an endpoint has shown before decides which lane its stream takes. */
+let next = 0
+const newModel = () => `played/m${next++}`
+
+let stop = () => {}
+afterEach(() => stop())
+
+function play(...answers: (string | Uint8Array | Error | null)[][]) {
+  let turn = 0
+  const provider = playProvider(() => sse(answers[Math.min(turn++, answers.length - 1)] ?? []))
+  stop = provider.stop
+  return provider
+}
+
+const ask = (workspace: Workspace, model: string, more: Record<string, unknown> = {}) =>
+  workspace.as.chat(model, "Hello", { stream: true, ...more })
+
+type Piece = string | null
+/** The provider breaks the connection. */
+const BREAK = "!"
+
+const askPlayed = (workspace: Workspace, model: string, play: readonly Piece[]) => ask(workspace, model, { play })
+
+/** Three clean streams, after which the endpoint's bytes pass without being looked at. */
+async function earnTrust(workspace: Workspace, model: string) {
+  for (let i = 0; i < 3; i++) await readStream(askPlayed(workspace, model, good("Hello, world")))
+}
+
+describe.each(["scripted", "native"])("in the %s lane", (lane) => {
+  async function prepare(play: readonly Piece[]) {
+    const workspace = await newWorkspace()
+    const model = newModel()
+    if (lane === "native") await earnTrust(workspace, model)
+    return { workspace, answer: () => askPlayed(workspace, model, play) }
+  }
+
+  test("the provider's bytes reach the client untouched", async () => {
+    const pieces = good("Straight through, 日本語 🌍.").map((piece) =>
+      piece.replace('"model"', '  "vendor_field": [1, {"a": null}],  "model"'),
+    )
+    const { workspace, answer } = await prepare(pieces)
+    const { raw, response } = await readStream(answer())
+    expect(raw).toBe(pieces.join(""))
+    expect(await receiptOf(workspace, response)).toMatchObject({
+      ending: "complete",
+      tokens_prompt: 10,
+      tokens_from: "upstream",
+    })
+  })
+
+  test("a long stream is charged by the usage at its end", async () => {
+    const { workspace, answer } = await prepare(good("long ".repeat(2_000)))
+    const { chunks, response } = await readStream(answer())
+    expect(textOf(chunks)).toBe("long ".repeat(2_000))
+    expect(await receiptOf(workspace, response)).toMatchObject({ tokens_completion: 2_500, tokens_from: "upstream" })
+  })
+
+  test("a stream cut between events ends in an error chunk, charged for what came", async () => {
+    const pieces = [chunk({ content: "1234" }), chunk({ content: "5678" }), BREAK]
+    const { workspace, answer } = await prepare(pieces)
+    const { chunks, done, response } = await readStream(answer())
+    expect(done).toBe(true)
+    expect(chunks.at(-1)).toMatchObject({ choices: [{ finish_reason: "error" }], error: { code: 502 } })
+    expect(await receiptOf(workspace, response)).toMatchObject({
+      ending: "cut",
+      tokens_completion: 2,
+      tokens_from: "estimate",
+    })
+  })
+
+  test("an end without finish reason or [DONE] is a cut, not a success", async () => {
+    const { workspace, answer } = await prepare([chunk({ content: "1234" })])
+    const { chunks, response } = await readStream(answer())
+    expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe("error")
+    expect(await receiptOf(workspace, response)).toMatchObject({ ending: "cut", tokens_completion: 1 })
+  })
+
+  test("an end with a finish reason but without [DONE] is given one", async () => {
+    const { workspace, answer } = await prepare([chunk({ content: "1234" }), chunk({}, "stop"), usageChunk(10, 1)])
+    const { chunks, done, response } = await readStream(answer())
+    expect(done).toBe(true)
+    expect(chunks.every((one) => one.error === undefined)).toBe(true)
+    expect(await receiptOf(workspace, response)).toMatchObject({ ending: "complete", tokens_from: "upstream" })
+  })
+
+  test("a stalled stream ends in an error chunk", async () => {
+    const { workspace, answer } = await prepare([chunk({ content: "1234" }), null])
+    const { chunks, response } = await readStream(answer())
+    expect(chunks.at(-1)).toMatchObject({ choices: [{ finish_reason: "error" }], error: { code: 408 } })
+    expect(await receiptOf(workspace, response)).toMatchObject({ ending: "stalled", tokens_completion: 1 })
+  })
+
+  test("a stream without usage is charged for all that was delivered", async () => {
+    const pieces = good("x".repeat(40_000)).filter((piece) => !piece.includes('"usage"'))
+    const { workspace, answer } = await prepare(pieces)
+    const { response } = await readStream(answer())
+    expect(await receiptOf(workspace, response)).toMatchObject({ tokens_completion: 10_000, tokens_from: "estimate" })
+  })
+
+  test("a client that leaves is charged for what came, once", async () => {
+    const { workspace, answer } = await prepare([...Array.from({ length: 3 }, () => chunk({ content: "1234" })), null])
+    const response = await answer()
+    const reader = response.body?.getReader()
+    await reader?.read()
+    await reader?.cancel()
+    const { tokens_from: from, tokens_completion: tokens } = await receiptOf(workspace, response)
+    expect([from, tokens >= 1 && tokens <= 3]).toEqual(["estimate", true])
+    expect(await workspace.ledger.holds()).toEqual([])
+  })
+})
+
+describe("a frame that strict clients refuse", () => {
+  test.each([
+    ["a bare error", `data: {"error":{"message":"overloaded","code":529}}\n\n`, 529],
+    ["an error in words", `data: {"error":"out of memory"}\n\n`, 502],
+  ])("%s in the middle becomes the error chunk", async (_, frame, code) => {
+    play([chunk({ content: "1234" }), frame, DONE])
+    const workspace = await newWorkspace()
+    const { chunks, raw } = await readStream(ask(workspace, newModel()))
+    expect(raw).not.toContain('data: {"error"')
+    expect(chunks.at(-1)).toMatchObject({ object: "chat.completion.chunk", error: { code } })
+  })
+
+  test("broken JSON is left out, the rest arrives", async () => {
+    play([chunk({ content: "1234" }), "data: {broken\n\n", chunk({ content: "5678" }, "stop"), DONE])
+    const { chunks } = await readStream(ask(await newWorkspace(), newModel()))
+    expect(textOf(chunks)).toBe("12345678")
+  })
+
+  test("a null usage, a null fingerprint, a missing index and a foreign role are mended", async () => {
+    const sloppy = (delta: object) =>
+      `data: ${JSON.stringify({ id: "x", choices: [{ delta }], usage: null, system_fingerprint: null })}\n\n`
+    play([
+      sloppy({ role: "model", content: "1234" }),
+      sloppy({ tool_calls: [{ id: "a", function: { name: "f", arguments: {} } }] }),
+      chunk({}, "stop"),
+      DONE,
+    ])
+    const { chunks } = await readStream(ask(await newWorkspace(), newModel()))
+    for (const one of chunks) {
+      expect(one).toMatchObject({
+        object: "chat.completion.chunk",
+        created: expect.any(Number),
+        model: expect.any(String),
+      })
+      expect(one).not.toHaveProperty("usage")
+      expect(one).not.toHaveProperty("system_fingerprint")
+      for (const choice of one.choices) expect(choice).toHaveProperty("finish_reason")
+    }
+    expect(chunks[1]?.choices[0]?.delta.tool_calls).toEqual([
+      { index: 0, id: "a", function: { name: "f", arguments: "{}" } },
+    ])
+  })
+
+  test("an endpoint loses its trust with the first stream that needed help", async () => {
+    const workspace = await newWorkspace()
+    const model = newModel()
+    const bare = `data: {"error":{"message":"overloaded","code":503}}\n\n`
+    await earnTrust(workspace, model)
+    await readStream(askPlayed(workspace, model, [chunk({ content: "1234" })]))
+    const { raw } = await readStream(askPlayed(workspace, model, [chunk({ content: "1234" }), bare]))
+    expect(raw).not.toContain(bare)
+  })
+})
+
+describe("what the client asked for", () => {
+  test("include_usage: false takes the usage out", async () => {
+    play(good("Hello"))
+    const { chunks, done } = await readStream(
+      ask(await newWorkspace(), newModel(), { stream_options: { include_usage: false } }),
+    )
+    expect(done).toBe(true)
+    expect(chunks.every((one) => one.usage === undefined)).toBe(true)
+  })
+
+  test("usage.include adds the cost", async () => {
+    play(good("Hello"))
+    const { chunks } = await readStream(ask(await newWorkspace(), newModel(), { usage: { include: true } }))
+    expect(chunks.at(-1)?.usage).toMatchObject({ prompt_tokens: 10, completion_tokens: 2, cost: 0.000014 })
+  })
+
+  test.each(["X-Service-Metadata", "X-Service-Experimental-Metadata", "X-OpenRouter-Metadata"])(
+    "%s: enabled tells how it was routed, before [DONE]",
+    async (header) => {
+      play(good("Hello"))
+      const workspace = await newWorkspace()
+      const { chunks, done } = await readStream(
+        workspace.as.chat(newModel(), "Hi", { stream: true }, { [header]: "enabled" }),
+      )
+      expect(done).toBe(true)
+      expect(chunks.at(-1)).toMatchObject({
+        choices: [],
+        service_metadata: { attempt: 1, strategy: "direct", is_byok: false, endpoints: { total: 1 } },
+      })
+    },
+  )
+
+  test("debug.echo_upstream_body shows what the provider was sent", async () => {
+    const provider = play(good("Hello"))
+    const { chunks } = await readStream(ask(await newWorkspace(), newModel(), { debug: { echo_upstream_body: true } }))
+    expect(chunks[0]).toMatchObject({ choices: [], debug: { echo_upstream_body: provider.asked[0]?.body } })
+  })
+
+  test("a provider that answers a stream with JSON is told as a stream", async () => {
+    const answer = {
+      id: "a",
+      object: "chat.completion",
+      created: 1,
+      model: "m",
+      choices: [{ index: 0, message: { role: "assistant", content: "whole" }, finish_reason: "stop" }],
+      usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
+    }
+    stop = playProvider(() => Response.json(answer)).stop
+    const { chunks, done } = await readStream(ask(await newWorkspace(), newModel()))
+    expect(textOf(chunks)).toBe("whole")
+    expect(chunks.at(-1)?.usage).toEqual(answer.usage)
+    expect(done).toBe(true)
+  })
+})
+
+describe("what the provider is sent", () => {
+  test("the gateway's own headers and fields stay here, the caller's id is hidden, the rest is forwarded", async () => {
+    const provider = play(good("Hello"))
+    const workspace = await newWorkspace()
+    const more = {
+      stream: true,
+      user: "alice@example.com",
+      session_id: "s",
+      metadata: { a: "b" },
+      provider: { allow_fallbacks: false },
+      vendor_option: { deep: [1, 2] },
+      temperature: 0.5,
+      seed: null,
+    }
+    await readStream(
+      workspace.as.chat(newModel(), "Hi", more, { "x-secret": "no", cookie: "no", "http-referer": "https://app.test" }),
+    )
+    const [asked] = provider.asked
+    expect(asked?.headers.get("authorization")).toBe("Bearer played-provider-key-0123456789")
+    expect([...(asked?.headers.keys() ?? [])].sort()).toEqual([
+      "accept",
+      "accept-encoding",
+      "authorization",
+      "content-type",
+      "user-agent",
+    ])
+    expect(asked?.body).toEqual({
+      model: expect.stringMatching(/^m\d+$/),
+      messages: [{ role: "user", content: "Hi" }],
+      stream: true,
+      stream_options: { include_usage: true },
+      temperature: 0.5,
+      vendor_option: { deep: [1, 2] },
+      user: expect.stringMatching(/^[0-9a-f]{32}$/),
+    })
+  })
+
+  test("a provider's error never carries the provider's key to the client", async () => {
+    stop = playProvider(({ headers }) =>
+      Response.json({ error: { message: `bad header ${headers.get("authorization")}` } }, { status: 400 }),
+    ).stop
+    const workspace = await newWorkspace()
+    const text = await (await ask(workspace, newModel())).text()
+    expect(text).not.toContain("played-provider-key")
+    expect(text).toContain("[redacted]")
+  })
+})

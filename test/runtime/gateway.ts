@@ -1,0 +1,186 @@
+import { execFileSync } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { readD1Migrations } from "@cloudflare/vitest-pool-workers"
+import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare"
+import { expect } from "vitest"
+import { root } from "../../src/dev/options.ts"
+import { bundle } from "./bundle.ts"
+import { PRICES } from "./upstream.ts"
+
+const BOOTSTRAP = "sk-gw-boot-of-the-runtime-suite-0123456789"
+
+export type Row = { id: string; key_hash: string; cost_nano: number; ending: string; tokens: number }
+
+export type Gateway = {
+  url: string
+  /** What the gateway has logged. */
+  logs: readonly string[]
+  post: (key: string, resource: string, body: unknown) => Promise<Response>
+  get: <T>(key: string, resource: string) => Promise<T>
+  newOrganization: () => Promise<Organization>
+  /** What the database has of an organization's calls. */
+  rows: (organizationId: string) => Promise<Row[]>
+  /** A statement of the test's own, in the database. */
+  execute: (statement: string) => Promise<void>
+  /** What the ledger still holds for an organization. */
+  holds: (organizationId: string) => Promise<unknown[]>
+  /** kill -9; returns when another runtime serves from the same folder. */
+  killRuntime: () => Promise<void>
+  stop: () => Promise<void>
+}
+
+type Ledgers = {
+  idFromName: (name: string) => unknown
+  get: (id: unknown) => { holds: () => Promise<unknown[]> }
+}
+
+export type Organization = { id: string; apiKey: string; managementKey: string }
+
+/** The deployed bundle in workerd, with real D1, KV and Durable Objects in a folder, reached by a socket of its own. */
+export async function startGateway(upstreamUrl: string, bindings: Record<string, string> = {}): Promise<Gateway> {
+  const folder = mkdtempSync(path.join(tmpdir(), "gateway-runtime-"))
+  const logs: string[] = []
+  const providers = { CUSTOM_PROVIDERS: toProviders(upstreamUrl) }
+  const miniflare = new Miniflare(toOptions(folder, { ...bindings, ...providers }, logs))
+  await miniflare.ready
+  await migrate(miniflare)
+  // The runtime comes back on the same port.
+  const url = (await miniflare.unsafeGetDirectURL("gateway")).origin
+
+  const get = async <T>(key: string, resource: string): Promise<T> => {
+    const response = await fetch(`${url}/api/v1${resource}`, { headers: { authorization: `Bearer ${key}` } })
+    const text = await response.text()
+    expect(response.status, text).toBe(200)
+    return (JSON.parse(text) as { data: T }).data
+  }
+  const post = (key: string, resource: string, body: unknown) =>
+    fetch(`${url}/api/v1${resource}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    })
+  return {
+    url,
+    logs,
+    get,
+    post,
+    newOrganization: async () => {
+      const response = await post(BOOTSTRAP, "/organizations", { name: "Test", starting_balance_usd: 100 })
+      expect(response.status).toBe(201)
+      type Made = { data: { id: string; api_key: string; management_key: string } }
+      const { data } = (await response.json()) as Made
+      return { id: data.id, apiKey: data.api_key, managementKey: data.management_key }
+    },
+    rows: async (organizationId) => {
+      const db = await miniflare.getD1Database("DB", "gateway")
+      const { results } = await db
+        .prepare(
+          `SELECT id, key_hash, cost_nano, record ->> 'ending' AS ending, record ->> '$.tokens.completion' AS tokens
+           FROM generations WHERE organization_id = ?`,
+        )
+        .bind(organizationId)
+        .all<Row>()
+      return results
+    },
+    execute: async (statement) => {
+      const db = await miniflare.getD1Database("DB", "gateway")
+      await db.prepare(statement).run()
+    },
+    holds: async (organizationId) => {
+      const ledgers = (await miniflare.getDurableObjectNamespace("LEDGER", "gateway")) as unknown as Ledgers
+      return ledgers.get(ledgers.idFromName(organizationId)).holds()
+    },
+    killRuntime: async () => {
+      const killed = runtimePid()
+      process.kill(killed, "SIGKILL")
+      await eventuallyServes(url, killed)
+    },
+    stop: async () => {
+      await miniflare.dispose()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function toOptions(folder: string, bindings: Record<string, string>, logs: string[]) {
+  const config = readFileSync(path.join(root, "wrangler.toml"), "utf8")
+  return convertV4MiniflareOptions({
+    host: "127.0.0.1",
+    port: 0,
+    cf: false,
+    log: new Log(LogLevel.NONE),
+    handleStructuredLogs: ({ message }) => void logs.push(message),
+    resourcePersistencePath: folder,
+    workers: [
+      {
+        name: "gateway",
+        modules: true,
+        scriptPath: bundle,
+        compatibilityDate: /^compatibility_date = "(.+)"$/m.exec(config)?.[1] ?? "",
+        compatibilityFlags: ["enable_request_signal"],
+        d1Databases: { DB: "gateway" },
+        kvNamespaces: { CATALOG: "catalog" },
+        durableObjects: { LEDGER: { className: "Ledger", useSQLite: true } },
+        unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
+        bindings: {
+          STAGE: "production",
+          MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
+          BOOTSTRAP_MANAGEMENT_KEY: BOOTSTRAP,
+          ...bindings,
+        },
+      },
+    ],
+  })
+}
+
+/** Endpoints are trusted one by one, so a test takes a model of its own where that matters. */
+const MODELS = 200
+let taken = 0
+
+export function newModel(): string {
+  return `scripted/model-${taken++ % MODELS}`
+}
+
+function toProviders(baseUrl: string): string {
+  const models = Array.from({ length: MODELS }, (_, at) => ({
+    id: `model-${at}`,
+    ...PRICES,
+    context_length: 1_000_000,
+    max_completion_tokens: 100_000,
+  }))
+  return JSON.stringify([{ slug: "scripted", name: "Scripted", base_url: baseUrl, api_key: "sk-scripted", models }])
+}
+
+async function migrate(miniflare: Miniflare): Promise<void> {
+  const db = await miniflare.getD1Database("DB", "gateway")
+  for (const { queries } of await readD1Migrations(path.join(root, "d1-migrations"))) {
+    await db.batch(queries.map((query) => db.prepare(query)))
+  }
+}
+
+/** The runtime that this process started. */
+function runtimePid(): number {
+  const processes = execFileSync("ps", ["-A", "-o", "pid=,ppid=,args="], { encoding: "utf8" }).split("\n")
+  const own = processes
+    .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
+    .filter((match) => Number(match?.[2]) === process.pid && match?.[3]?.includes("workerd"))
+  if (own.length !== 1) throw new Error(`${own.length} runtimes run under this process.`)
+  return Number(own[0]?.[1])
+}
+
+const RESTART_PATIENCE_MS = 20_000
+
+async function eventuallyServes(url: string, killed: number): Promise<void> {
+  const deadline = Date.now() + RESTART_PATIENCE_MS
+  while (Date.now() < deadline) {
+    const isUp = await fetch(`${url}/health`).then(
+      (response) => response.ok,
+      () => false,
+    )
+    if (isUp && runtimePid() !== killed) return
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error("The runtime did not come back.")
+}

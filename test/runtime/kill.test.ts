@@ -1,0 +1,68 @@
+import { expect, test } from "vitest"
+import { piecesOf } from "./client.ts"
+import { eventually } from "./eventually.ts"
+import { newModel } from "./gateway.ts"
+import type { Script } from "./upstream.ts"
+import { call, usageOf, useWorld } from "./world.ts"
+
+const HOLD_TTL_MS = 1_500
+const world = useWorld({ HOLD_TTL_MS: String(HOLD_TTL_MS) })
+
+const IN_FLIGHT = 50
+const COMPLETED = 5
+const ROUNDS = 3
+
+const whole: Script = { pieces: ["All", " is", " well"], reportsUsage: true }
+/** Longer than the test: the runtime dies in the middle. */
+const endless: Script = { pieces: Array.from({ length: 10_000 }, (_, at) => `piece ${at} `), paceMs: 20 }
+const unanswered: Script = { pieces: ["Too late"], silenceMs: 60_000 }
+
+test("a runtime killed with 50 streams in flight has charged and recorded each once when it is back", async () => {
+  const { gateway } = world
+  const organization = await gateway.newOrganization()
+  const model = newModel()
+  let made = 0
+  for (let round = 0; round < ROUNDS; round++) {
+    for (let at = 0; at < COMPLETED; at++) await call(world, organization, model, whole).client.over
+    // One in five has not been answered yet, and its caller knows no id.
+    const calls = Array.from({ length: IN_FLIGHT }, (_, at) =>
+      call(world, organization, model, at % 5 === 0 ? unanswered : endless),
+    )
+    await Promise.all(calls.map(({ exchange }) => exchange.asked))
+    const answered = calls.filter(({ exchange }) => exchange.script === endless)
+    await eventually(() => {
+      for (const { client } of answered) expect(piecesOf(client.body()).length).toBeGreaterThan(2)
+    })
+    await gateway.killRuntime()
+    await Promise.all(calls.map(({ client }) => client.over))
+    made += COMPLETED + IN_FLIGHT
+
+    // By the database, which the ledger's own alarm fills: no request wakes the ledger.
+    const rows = await eventually(async () => {
+      const found = await gateway.rows(organization.id)
+      expect(found.length).toBeGreaterThanOrEqual(made)
+      return found
+    })
+    expect(new Set(rows.map(({ id }) => id)).size).toBe(made)
+    expect(rows).toHaveLength(made)
+    expect(await gateway.holds(organization.id)).toEqual([])
+    const spent = rows.reduce((sum, row) => sum + row.cost_nano, 0)
+    expect(spent).toBeGreaterThan(0)
+    expect(await usageOf(world, organization)).toEqual({ key: spent, account: spent })
+    expect(rows.filter(({ ending }) => ending === "complete")).toHaveLength((round + 1) * COMPLETED)
+    for (const { client } of answered) {
+      const id = client.header("x-generation-id")
+      const receipt = await gateway.get<{ ending: string; total_cost: number }>(
+        organization.apiKey,
+        `/generation?id=${id}`,
+      )
+      expect(receipt.ending).toBe("unsettled")
+      expect(receipt.total_cost).toBeGreaterThan(0)
+    }
+  }
+
+  const { client } = call(world, organization, model, whole)
+  await client.over
+  expect(piecesOf(client.body())).toEqual(whole.pieces)
+  await eventually(async () => expect(await gateway.rows(organization.id)).toHaveLength(made + 1))
+})

@@ -1,0 +1,48 @@
+import { expect, test } from "vitest"
+import type { Client } from "./client.ts"
+import { eventually } from "./eventually.ts"
+import { newModel } from "./gateway.ts"
+import { call, earnTrust, useWorld } from "./world.ts"
+
+const world = useWorld({})
+
+/** Tens of megabytes, more than all the sockets on the way can hold; each piece unlike the others. */
+const PIECES = Array.from({ length: 3_000 }, (_, at) => `${String(at).padStart(6, "0")} ${"é".repeat(5_000)} `)
+/** Bytes that the reader takes before it rests again. */
+const SIP = 2 * 1024 * 1024
+const REST_MS = 10
+
+async function readSlowly(model: string): Promise<void> {
+  const organization = await world.gateway.newOrganization()
+  let rests = 0
+  const rest = (reader: Client) => {
+    if (rests > reader.received() / SIP) return
+    rests += 1
+    reader.socket.pause()
+    if (rests > 1) setTimeout(() => reader.socket.resume(), REST_MS)
+  }
+  const { exchange, client } = call(world, organization, model, { pieces: PIECES, reportsUsage: true }, rest)
+
+  // Nothing is read: the gateway does not go on reading for its caller, or its memory would be the buffer.
+  let before = -1
+  await eventually(() => {
+    const now = exchange.sent.length
+    const isStill = exchange.isHeldBack && now === before
+    before = now
+    expect(isStill).toBe(true)
+  })
+  expect(exchange.generated.length).toBeLessThan(PIECES.length)
+
+  client.socket.resume()
+  await client.over
+  expect(client.body() === exchange.sent).toBe(true)
+}
+
+test("a slow reader of a new endpoint holds the provider back, and gets every byte in order", () =>
+  readSlowly(newModel()))
+
+test("a slow reader of a trusted endpoint holds the provider back, and gets every byte in order", async () => {
+  const model = newModel()
+  await earnTrust(world, model)
+  await readSlowly(model)
+})

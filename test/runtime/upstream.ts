@@ -1,0 +1,152 @@
+import { once } from "node:events"
+import http from "node:http"
+import type { AddressInfo } from "node:net"
+import { setTimeout as wait } from "node:timers/promises"
+
+/** What the provider does with one call. */
+export type Script = {
+  pieces: readonly string[]
+  /** Between two pieces; 0 writes as fast as the gateway reads. */
+  paceMs?: number
+  /** Before anything, headers too. */
+  silenceMs?: number
+  reportsUsage?: boolean
+  /** Nulls that strict clients refuse: the gateway takes them out wherever it looks at the frames. */
+  isCareless?: boolean
+  /** After the last piece: a good end, a connection broken inside an event, or silence with the connection open. */
+  ending?: "good" | "broken" | "silent"
+}
+
+/** One call as the provider saw it. */
+export type Exchange = {
+  id: string
+  script: Script
+  /** Settles when the call has arrived, before anything is answered. */
+  asked: Promise<void>
+  /** Pieces that went out, and all bytes of the body that did. */
+  generated: string[]
+  sent: string
+  /** The gateway takes no more for now. */
+  isHeldBack: boolean
+  closed: boolean
+}
+
+export type Upstream = {
+  baseUrl: string
+  /** A call to come, found by its id: the text of the user's message. */
+  expect: (script: Script) => Exchange
+  close: () => Promise<void>
+}
+
+export const PRICES = { prompt: "0.000001", completion: "0.000002" }
+
+/** A scripted provider of the OpenAI chat wire, with its clock and its end of the connection in the test's hands. */
+export async function startUpstream(): Promise<Upstream> {
+  const exchanges = new Map<string, Exchange & { onAsked: () => void }>()
+  const server = http.createServer((request, response) => {
+    void readJson(request).then((body) => {
+      const exchange = exchanges.get(body.messages.at(-1)?.content ?? "")
+      if (!exchange) throw new Error("Nobody expected this call.")
+      exchange.onAsked()
+      return play(exchange, body.model, response)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    expect: (script) => {
+      const id = crypto.randomUUID()
+      const { promise: asked, resolve: onAsked } = Promise.withResolvers<void>()
+      const exchange = { id, script, asked, onAsked, generated: [], sent: "", isHeldBack: false, closed: false }
+      exchanges.set(id, exchange)
+      return exchange
+    },
+    close: () => {
+      server.closeAllConnections()
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
+  }
+}
+
+type Body = { model: string; messages: { content: string }[] }
+
+async function readJson(request: http.IncomingMessage): Promise<Body> {
+  const parts: Buffer[] = []
+  for await (const part of request) parts.push(part as Buffer)
+  return JSON.parse(Buffer.concat(parts).toString()) as Body
+}
+
+async function play(exchange: Exchange, model: string, response: http.ServerResponse): Promise<void> {
+  const { script } = exchange
+  response.on("error", () => undefined)
+  const closed = new Promise<void>((resolve) => {
+    response.once("close", () => {
+      exchange.closed = true
+      resolve()
+    })
+  })
+  const startedAt = Date.now()
+  if (script.silenceMs) await wait(script.silenceMs)
+  if (exchange.closed) return
+
+  const send = async (text: string) => {
+    exchange.sent += text
+    if (response.write(text) || exchange.closed) return
+    exchange.isHeldBack = true
+    await Promise.race([once(response, "drain").catch(() => undefined), closed])
+    exchange.isHeldBack = false
+  }
+  response.writeHead(200, { "content-type": "text/event-stream" })
+  const chunk = toChunk(exchange, model)
+  await send(toFrame(chunk({ role: "assistant", content: "" })))
+  for (const [at, piece] of script.pieces.entries()) {
+    // Counted from the start, so that a pace does not drift.
+    if (script.paceMs) await wait(Math.max(0, startedAt + (script.silenceMs ?? 0) + at * script.paceMs - Date.now()))
+    if (exchange.closed) return
+    exchange.generated.push(piece)
+    await send(toFrame(chunk({ content: piece })))
+  }
+  if (script.ending === "silent") return
+  if (script.ending === "broken") {
+    const half = toFrame(chunk({ content: "never whole" }))
+    // Broken only when the half has left: bytes written in the same turn as a reset are lost with it.
+    response.write(half.slice(0, half.length / 2), () => setTimeout(() => response.destroy(), 20))
+    return
+  }
+  await send(toFrame(chunk({}, "stop")))
+  if (script.reportsUsage) await send(toFrame({ ...chunk({}), choices: [], usage: usageOf(exchange) }))
+  await send("data: [DONE]\n\n")
+  response.end()
+}
+
+function toChunk({ id, script }: Exchange, model: string) {
+  return (delta: object, finishReason: string | null = null) => ({
+    id: `chatcmpl-${id}`,
+    object: "chat.completion.chunk",
+    created: 1_790_000_000,
+    model,
+    ...(script.isCareless && { system_fingerprint: null }),
+    choices: [{ index: 0, delta, finish_reason: finishReason }],
+  })
+}
+
+function toFrame(value: unknown): string {
+  return `data: ${JSON.stringify(value)}\n\n`
+}
+
+const PROMPT_TOKENS = 7
+
+function usageOf({ generated }: Exchange) {
+  const completion = countTokens(generated)
+  return {
+    prompt_tokens: PROMPT_TOKENS,
+    completion_tokens: completion,
+    total_tokens: PROMPT_TOKENS + completion,
+  }
+}
+
+/** Tokens of pieces by the provider's measure: one a piece at least, and one for every four units. */
+export function countTokens(pieces: readonly string[]): number {
+  return Math.max(Math.ceil(pieces.join("").length / 4), pieces.filter((piece) => piece !== "").length)
+}

@@ -1,0 +1,79 @@
+import { vi } from "vitest"
+
+/** A provider of the test's own, in place of the network: CUSTOM_PROVIDERS of the suite names it `played`. */
+export const PLAYED_HOST = "http://played.test/v1"
+
+export type Asked = { url: string; headers: Headers; body: Record<string, unknown>; signal: AbortSignal }
+
+/** Answers every call that leaves the gateway by the network, until the returned function is called. */
+export function playProvider(answer: (asked: Asked) => Response | Promise<Response>): {
+  asked: Asked[]
+  stop: () => void
+} {
+  const asked: Asked[] = []
+  const spy = vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
+    const request = new Request(input as RequestInfo, init as RequestInit)
+    const call = {
+      url: request.url,
+      headers: request.headers,
+      body: (await request.json()) as Asked["body"],
+      signal: request.signal,
+    }
+    asked.push(call)
+    return answer(call)
+  })
+  return { asked, stop: () => spy.mockRestore() }
+}
+
+const encoder = new TextEncoder()
+
+/** A stream of these pieces of text, sent as they are; an Error breaks it, `null` leaves it open. */
+export function sse(
+  pieces: readonly (string | Uint8Array | Error | null)[],
+  onCancel: () => void = () => {},
+): Response {
+  const queue = [...pieces]
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const piece = queue.shift()
+      if (piece === undefined) controller.close()
+      else if (piece === null) return new Promise(() => {})
+      else if (piece instanceof Error) controller.error(piece)
+      else controller.enqueue(typeof piece === "string" ? encoder.encode(piece) : piece)
+    },
+    cancel: onCancel,
+  })
+  // As the platform hands over a provider's body: a stream of its own kind, not of script.
+  const pipe = new IdentityTransformStream()
+  body.pipeTo(pipe.writable).catch(() => undefined)
+  return new Response(pipe.readable, { headers: { "content-type": "text/event-stream" } })
+}
+
+const HEAD = { id: "up-1", object: "chat.completion.chunk", created: 1, model: "played" }
+
+export function chunk(
+  delta: Record<string, unknown>,
+  finishReason: string | null = null,
+  more: Record<string, unknown> = {},
+): string {
+  return `data: ${JSON.stringify({ ...HEAD, choices: [{ index: 0, delta, finish_reason: finishReason }], ...more })}\n\n`
+}
+
+export function usageChunk(prompt: number, completion: number): string {
+  const usage = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
+  return `data: ${JSON.stringify({ ...HEAD, choices: [], usage })}\n\n`
+}
+
+export const DONE = "data: [DONE]\n\n"
+
+/** A well-behaved stream that says `text` in pieces of four. */
+export function good(text: string): string[] {
+  const pieces = text.match(/.{1,4}/gs) ?? []
+  return [
+    chunk({ role: "assistant", content: "" }),
+    ...pieces.map((content) => chunk({ content })),
+    chunk({}, "stop"),
+    usageChunk(10, pieces.length),
+    DONE,
+  ]
+}

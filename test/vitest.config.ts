@@ -1,0 +1,73 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import path from "node:path"
+import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers"
+import { defineConfig } from "vitest/config"
+import { startPlayed } from "./support/outbound.ts"
+
+const root = path.join(import.meta.dirname, "..")
+
+/** The project's own configuration, from a folder without a .dev.vars: no secret of the developer's reaches a test. */
+function configPath(): string {
+  const folder = path.join(root, ".wrangler/test")
+  const config = readFileSync(path.join(root, "wrangler.toml"), "utf8")
+    .replace('main = "src/index.ts"', `main = "${path.join(root, "src/index.ts")}"`)
+    .replaceAll('migrations_dir = "d1-migrations"', `migrations_dir = "${path.join(root, "d1-migrations")}"`)
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(path.join(folder, "wrangler.toml"), config)
+  return path.join(folder, "wrangler.toml")
+}
+
+/** In workerd, against real D1, KV and Durable Objects, with the embedded upstream as a second Worker. */
+export default defineConfig(async () => {
+  const playedPort = await startPlayed()
+  return {
+    root,
+    logLevel: "error" as const,
+    plugins: [
+      cloudflareTest({
+        wrangler: { configPath: configPath() },
+        miniflare: {
+          bindings: {
+            TEST_MIGRATIONS: await readD1Migrations(path.join(root, "d1-migrations")),
+            MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
+            BOOTSTRAP_MANAGEMENT_KEY: "sk-gw-boot-of-the-test-suite-0123456789",
+            CUSTOM_PROVIDERS: JSON.stringify([
+              {
+                slug: "played",
+                name: "Played",
+                base_url: `http://127.0.0.1:${playedPort}/v1`,
+                api_key: "played-provider-key-0123456789",
+                models: Array.from({ length: 40 }, (_, index) => ({
+                  id: `m${index}`,
+                  prompt: "0.000001",
+                  completion: "0.000002",
+                })).concat([{ id: "unpriced" } as never]),
+              },
+            ]),
+            // Short, so that a stall is a matter of milliseconds; no test waits for one of these by sleeping.
+            FIRST_FRAME_TIMEOUT_MS: "8000",
+            IDLE_TIMEOUT_MS: "400",
+            EARLY_COMMIT_MS: "150",
+            KEEPALIVE_MS: "100",
+          },
+          serviceBindings: { EMBEDDED: "gateway-embedded" },
+          workers: [
+            {
+              name: "gateway-embedded",
+              modules: true,
+              compatibilityDate: "2026-10-15",
+              scriptPath: path.join(root, ".wrangler/test/embedded.js"),
+            },
+          ],
+        },
+      }),
+    ],
+    test: {
+      include: ["test/**/*.test.ts"],
+      exclude: ["test/acceptance/**", "test/runtime/**", "test/bench/**", "test/dev/**"],
+      globalSetup: [path.join(root, "test/support/build-embedded.ts")],
+      setupFiles: [path.join(root, "test/support/setup.ts")],
+      isolate: false,
+    },
+  }
+})
