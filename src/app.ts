@@ -32,7 +32,10 @@ export const app = new Hono<App>()
 app.use(async function identify(c, next) {
   c.set("requestId", `req-${crypto.randomUUID()}`)
   await next()
-  c.res.headers.set("x-request-id", c.var.requestId)
+  const { headers } = c.res
+  headers.set("x-request-id", c.var.requestId)
+  // Nearly everything here is about one account.
+  if (!headers.has("cache-control")) headers.set("cache-control", "private, no-store")
 })
 app.get("/health", (c) => c.json({ status: "ok" }))
 app.use(`${BASE_PATH}/*`, requireConfiguration)

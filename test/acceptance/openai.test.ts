@@ -1,4 +1,5 @@
-import OpenAI from "openai"
+import type OpenAI from "openai"
+import { APIError, AuthenticationError, BadRequestError, NotFoundError, RateLimitError } from "openai"
 import { beforeAll, describe, expect, test } from "vitest"
 import { eventually } from "../runtime/eventually.ts"
 import { newKey, newOrganization, openai, type Organization, receiptOf, usageOf } from "./world.ts"
@@ -153,16 +154,16 @@ describe("the openai client is told", () => {
     asker.chat.completions.create({ model, messages: user("Hello"), ...more })
 
   test("401 for a key that is not valid", async () => {
-    await expect(hello(openai("sk-gw-v1-wrong"))).rejects.toBeInstanceOf(OpenAI.AuthenticationError)
+    await expect(hello(openai("sk-gw-v1-wrong"))).rejects.toBeInstanceOf(AuthenticationError)
   })
 
   test("404 for a model that is not there", async () => {
-    await expect(hello(client, "sim/none")).rejects.toBeInstanceOf(OpenAI.NotFoundError)
+    await expect(hello(client, "sim/none")).rejects.toBeInstanceOf(NotFoundError)
   })
 
   test.each([false, true])("429 of a provider, streamed: %s", async (stream) => {
     const failure: unknown = await hello(client, "sim/status-429", { stream }).catch((error: unknown) => error)
-    expect(failure).toBeInstanceOf(OpenAI.RateLimitError)
+    expect(failure).toBeInstanceOf(RateLimitError)
     expect(failure).toMatchObject({ status: 429, code: 429 })
   })
 
@@ -176,7 +177,7 @@ describe("the openai client is told", () => {
 
   test("400 in words that name the field", async () => {
     const failure: unknown = await hello(client, "sim/echo", { temperature: 3 }).catch((error: unknown) => error)
-    expect(failure).toBeInstanceOf(OpenAI.BadRequestError)
+    expect(failure).toBeInstanceOf(BadRequestError)
     expect(failure).toMatchObject({ message: expect.stringMatching(/temperature/) as string })
   })
 
@@ -187,7 +188,7 @@ describe("the openai client is told", () => {
     const read = async () => {
       for await (const chunk of stream) seen.push(chunk)
     }
-    await expect(read()).rejects.toBeInstanceOf(OpenAI.APIError)
+    await expect(read()).rejects.toBeInstanceOf(APIError)
     expect(seen.length).toBeGreaterThan(0)
     expect(seen.flatMap((chunk) => chunk.choices[0]?.finish_reason ?? [])).toEqual([])
   })

@@ -60,13 +60,13 @@ export async function stopChildren(): Promise<void> {
 }
 
 /** In the child: say hello, answer questions one after the other, and end when the parent does. */
-export function serveParent<Question>(
+export function serveParent(
   hello: object,
-  answer: (question: Question) => Promise<object>,
-  end: () => Promise<void> = async () => undefined,
+  answer: (question: never) => Promise<object>,
+  end: () => Promise<void> = () => Promise.resolve(),
 ): void {
   const leave = () => void end().finally(() => process.exit(0))
   for (const event of ["disconnect", "SIGTERM", "SIGINT"]) process.once(event, leave)
-  process.on("message", (question: Question) => void answer(question).then((result) => process.send?.(result)))
+  process.on("message", (question: never) => void answer(question).then((result) => process.send?.(result)))
   process.send?.(hello)
 }

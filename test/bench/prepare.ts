@@ -37,7 +37,7 @@ export function installPortkey(folder: string, installed: string, offline: boole
     writeFileSync(`${folder}/package.json`, JSON.stringify(manifest, null, 2))
     const options = { cwd: folder, encoding: "utf8", timeout: 120_000 } as const
     const { status, stderr } = spawnSync("npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund"], options)
-    if (status !== 0 || !isInstalled(installed)) return `npm could not install it: ${String(stderr).slice(0, 300)}`
+    if (status !== 0 || !isInstalled(installed)) return `npm could not install it: ${stderr.slice(0, 300)}`
   }
   return null
 }

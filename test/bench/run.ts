@@ -13,7 +13,7 @@ import { COST_NANO_USD, requestBody, type Workload, workloads as workloadsOf } f
 const HELP = `npm run bench -- [--quick] [--rounds N] [--offline]
 
 What a request and an event of a stream cost in CPU, as multiples of a Worker that only passes bytes on.
-  --quick    one short round (about 40 s)
+  --quick    one short round (about 45 s)
   --rounds   how many (3, about 3 minutes)
   --offline  without Portkey's gateway, unless it is installed already`
 
@@ -47,7 +47,7 @@ async function main(): Promise<number> {
   if (values.help) return say(HELP)
   if (process.platform !== "linux") return say("The benchmark reads CPU times from /proc: it runs on Linux only.")
   const rounds = values.quick ? 1 : Math.max(1, Math.min(20, Number(values.rounds) || 3))
-  const workloads = workloadsOf(values.quick ? 0.5 : 1)
+  const workloads = workloadsOf(values.quick ? 0.4 : 1)
 
   mkdirSync(FOLDER, { recursive: true })
   buildBundle(`${FOLDER}/bundle`)

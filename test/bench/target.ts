@@ -3,7 +3,11 @@ import { readdirSync, readFileSync } from "node:fs"
 import { createServer, Server } from "node:http"
 import { pathToFileURL } from "node:url"
 import { convertV4MiniflareOptions, CORE_PLUGIN, Miniflare, type V4WorkerOptions } from "miniflare"
-import { unstable_getMiniflareWorkerOptions as workerOptionsOf, unstable_splitSqlQuery as splitSql } from "wrangler"
+import {
+  unstable_getMiniflareWorkerOptions as workerOptionsOf,
+  unstable_readConfig as readConfig,
+  unstable_splitSqlQuery as splitSql,
+} from "wrangler"
 import { serveParent } from "./child.ts"
 import { ownChild } from "./cpu.ts"
 import type { Endpoint } from "./load.ts"
@@ -38,7 +42,7 @@ const BARE = `export default {
 const DIRECT = { cf: false as const, unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }] }
 
 /** Nor a Worker between it and the network, which Miniflare also has: that alone doubles what the bare Worker costs. */
-const { getServices } = CORE_PLUGIN
+const getServices = CORE_PLUGIN.getServices.bind(CORE_PLUGIN)
 CORE_PLUGIN.getServices = async (options) => {
   const made = await getServices(options)
   const services = Array.isArray(made) ? made : (made?.services ?? [])
@@ -49,10 +53,10 @@ CORE_PLUGIN.getServices = async (options) => {
 }
 type Service = { worker?: { globalOutbound?: { name?: string } } }
 
-/** What wrangler.toml says of the Worker that is deployed: its bindings and compatibility, without its source. */
-function configured(): Pick<V4WorkerOptions, "compatibilityDate" | "compatibilityFlags" | "bindings"> {
+/** What wrangler.toml says of the Worker that is deployed, without its source. */
+function configured(): Pick<V4WorkerOptions, "compatibilityDate" | "compatibilityFlags"> {
   const { modulesRules: _, ...options } = workerOptionsOf("wrangler.toml", "production").workerOptions
-  return options as ReturnType<typeof configured>
+  return options
 }
 
 async function startBare(): Promise<Target> {
@@ -82,7 +86,8 @@ async function startGateway(): Promise<Target> {
       modules: true,
       scriptPath: `${FOLDER}/bundle/index.js`,
       bindings: {
-        ...options.bindings,
+        // Not `options.bindings`: they have whatever .dev.vars says in them.
+        ...readConfig({ config: "wrangler.toml", env: "production" }).vars,
         MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
         BOOTSTRAP_MANAGEMENT_KEY: bootstrapKey,
         CUSTOM_PROVIDERS: JSON.stringify([custom]),
@@ -130,9 +135,9 @@ async function startPortkey(): Promise<Target> {
   await once(probe, "close")
 
   // It would listen on every interface, and pass anyone's requests on.
-  const { listen } = Server.prototype
+  const listen: unknown = Reflect.get(Server.prototype, "listen")
   Server.prototype.listen = function () {
-    return Reflect.apply(listen, this, [port, "127.0.0.1"]) as Server
+    return Reflect.apply(listen as () => Server, this, [port, "127.0.0.1"])
   }
   process.argv.push(`--port=${port}`, "--headless")
   await import(pathToFileURL(`${PORTKEY}/build/start-server.js`).href)

@@ -2,6 +2,10 @@ import type { D1Migration } from "cloudflare:test"
 import type { Env as GatewayEnv } from "../../src/env.ts"
 
 declare global {
+  interface ImportMeta {
+    /** Vite's: the files that match, here as their text. */
+    glob<T>(patterns: string[], options: { query: "?raw"; import: "default"; eager: true }): Record<string, T>
+  }
   namespace Cloudflare {
     interface Env extends GatewayEnv {
       TEST_MIGRATIONS: D1Migration[]

@@ -4,10 +4,12 @@ import { expect } from "vitest"
 const BASE = "http://gateway.test/api/v1"
 const BOOTSTRAP = "sk-gw-boot-of-the-test-suite-0123456789"
 
+const front = () => (exports as unknown as { default: Fetcher }).default
+
 /** The front door, with a key or without. */
 export function door(key?: string) {
   const call = (method: string, resource: string, body?: unknown, headers: Record<string, string> = {}) =>
-    (exports as unknown as { default: Fetcher }).default.fetch(`${BASE}${resource}`, {
+    front().fetch(`${BASE}${resource}`, {
       method,
       headers: {
         ...(key !== undefined && { authorization: `Bearer ${key}` }),
@@ -23,6 +25,13 @@ export function door(key?: string) {
     patch: (resource: string, body: unknown) => call("PATCH", resource, body),
     delete: (resource: string) => call("DELETE", resource),
     call,
+    /** A body without a length. */
+    callRaw: (method: string, resource: string, body: ReadableStream) =>
+      front().fetch(`${BASE}${resource}`, {
+        method,
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        body,
+      }),
     /** A chat completion with one user message. */
     chat: (model: string, text: string, more: Record<string, unknown> = {}, headers?: Record<string, string>) =>
       call("POST", "/chat/completions", { model, messages: [{ role: "user", content: text }], ...more }, headers),

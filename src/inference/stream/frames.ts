@@ -86,7 +86,12 @@ export function concat(chunks: readonly Uint8Array[]): Uint8Array {
 export function dataOf(frame: Uint8Array): string | undefined {
   const text = decoder.decode(frame)
   // The one shape nearly every frame has.
-  if (text.startsWith("data: ") && text.endsWith("\n\n") && text.indexOf("\n") === text.length - 2) {
+  if (
+    text.startsWith("data: ") &&
+    text.endsWith("\n\n") &&
+    text.indexOf("\n") === text.length - 2 &&
+    !text.includes("\r")
+  ) {
     return text.slice(6, -2)
   }
   let data: string | undefined

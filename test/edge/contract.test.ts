@@ -1,0 +1,109 @@
+import { describe, expect, test } from "vitest"
+import { api, BASE_PATH } from "../../src/app.ts"
+import { describeApi } from "../../src/edge/document.ts"
+import { door, newWorkspace, operator, reply } from "../support/world.ts"
+
+/** What answers without a key: exactly these. */
+const PUBLIC = [
+  "GET /credits/vendor",
+  "GET /endpoints/zdr",
+  "GET /model/{id}",
+  "GET /model/{author}/{slug}",
+  "GET /models",
+  "GET /models/count",
+  "GET /models/{author}/{slug}/endpoints",
+  "GET /models/{id}/endpoints",
+  "GET /openapi.json",
+  "GET /providers",
+  "POST /credits/vendor",
+]
+
+const toTemplate = (path: string) => path.replaceAll(/:(\w+)(?:\{[^}]*\})?/g, "{$1}")
+const routes = [
+  ...new Set(
+    api.routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => `${method} ${toTemplate(path)}`),
+  ),
+].sort()
+
+const document = describeApi(api)
+const operations = Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
+  Object.keys(methods ?? {}).map((method) => `${method.toUpperCase()} ${path}`),
+)
+
+describe("the API document", () => {
+  test("is served", async () => {
+    const served = await reply<{ openapi: string }>(200, door().get("/openapi.json"))
+    expect(served.openapi).toBe("3.1.0")
+  })
+
+  test("has every route, and no route that is not there", () => {
+    const described = routes.filter((route) => route !== "GET /openapi.json" && !route.includes("/{id}"))
+    expect(operations.sort()).toEqual(described)
+  })
+
+  test("names every operation once", () => {
+    const ids = Object.values(document.paths ?? {}).flatMap((methods) =>
+      Object.values(methods ?? {}).map(({ operationId }) => operationId as string),
+    )
+    expect(ids.filter((id, index) => !id || ids.indexOf(id) !== index)).toEqual([])
+  })
+})
+
+describe.each(routes)("%s", (route) => {
+  const [method = "", template = ""] = route.split(" ")
+  const path = template.replaceAll(/\{\w+\}/g, "x")
+
+  if (!PUBLIC.includes(route)) {
+    test("refuses a request with no key", async () => {
+      const refused = await door().call(method, path, method === "GET" ? undefined : {})
+      expect(refused.status).toBe(401)
+      expect(await refused.json()).toMatchObject({ error: { code: 401, message: expect.any(String) } })
+      expect(refused.headers.get("x-request-id")).toMatch(/^req-/)
+    })
+  }
+
+  test("refuses another method with 405, and says which it takes", async () => {
+    const refused = await operator.call("OPTIONS", path)
+    expect([404, 405]).toContain(refused.status)
+    expect(await refused.json()).toMatchObject({ error: { code: refused.status } })
+  })
+
+  if (method !== "GET" && method !== "DELETE" && route !== "POST /credits/vendor") {
+    test("refuses a body that is not JSON", async () => {
+      const key =
+        route.includes("catalogue") || route.includes("organizations") ? operator : (await newWorkspace()).manage
+      const refused = await key.call(method, path, "{broken")
+      await reply(400, refused)
+    })
+
+    test("refuses a body that is not declared as JSON", async () => {
+      const key =
+        route.includes("catalogue") || route.includes("organizations") ? operator : (await newWorkspace()).manage
+      await reply(415, key.call(method, path, "a=b", { "content-type": "application/x-www-form-urlencoded" }))
+    })
+  }
+})
+
+test("an unknown path is a 404 in the envelope, with or without a key", async () => {
+  for (const key of [undefined, "sk-gw-v1-x"]) {
+    const { error } = await reply<{ error: { message: string } }>(404, door(key).get("/nothing/here"))
+    expect(error.message).toContain(`${BASE_PATH}/nothing/here`)
+  }
+})
+
+test("the removed charge endpoint answers 410, always", async () => {
+  await reply(410, door().post("/credits/vendor", { anything: true }))
+  await reply(410, door("wrong").post("/credits/vendor", {}))
+})
+
+test("a body that is too large is a 413, told by its length or not", async () => {
+  const workspace = await newWorkspace()
+  const large = JSON.stringify({ name: "x".repeat(70_000) })
+  await reply(413, workspace.manage.call("POST", "/keys", large))
+  const stream = new ReadableStream({
+    pull(controller) {
+      controller.enqueue(new TextEncoder().encode("x".repeat(10_000)))
+    },
+  })
+  await reply(413, workspace.manage.callRaw("POST", "/keys", stream))
+})

@@ -1,0 +1,50 @@
+import { expect, test } from "vitest"
+
+const sources = import.meta.glob<string>(["../src/**/*.ts", "../durable-objects/**/*.ts"], {
+  query: "?raw",
+  import: "default",
+  eager: true,
+})
+const files = Object.entries(sources).map(([path, text]) => ({ path: path.slice(3), text }))
+
+/** Files that match `where` and import what only `home` may. */
+function strays(pattern: RegExp, home: RegExp): string[] {
+  return files.filter(({ path, text }) => pattern.test(text) && !home.test(path)).map(({ path }) => path)
+}
+
+/** Longer for a reason: one table, or one request told whole. */
+const LONG = ["src/inference/schemas.ts", "durable-objects/ledger.ts"]
+
+test("no file is longer than 300 lines", () => {
+  const long = files.filter(({ path, text }) => text.split("\n").length > 300 && !LONG.includes(path))
+  expect(long.map(({ path }) => path)).toEqual([])
+})
+
+test("HTTP stays at the edge", () => {
+  const home = /^src\/(edge|access)\/|routes\.ts$|schemas\.ts$|^src\/app\.ts$|^src\/models\/(schemas|search|admin)\.ts$/
+  expect(strays(/from "(hono|@hono)[/"]/, home)).toEqual([])
+})
+
+test("SQL stays in the stores", () => {
+  expect(strays(/\.prepare\(|\.batch\(/, /store\.ts$/)).toEqual([])
+})
+
+test("the runtime's own modules stay in the Durable Objects", () => {
+  expect(strays(/from "cloudflare:/, /^durable-objects\//)).toEqual([])
+})
+
+test("zod is imported whole, which bundles to a third", () => {
+  expect(strays(/import \{[^}]*\bz\b[^}]*\} from "zod"/, /^$/)).toEqual([])
+})
+
+test("no statement is made of strings from outside", () => {
+  // Column lists are the only thing that is put into SQL, and they are constants of their store.
+  const inserted = files.flatMap(({ path, text }) =>
+    [...text.matchAll(/\.prepare\(\s*`[^`]*\$\{([^}]*)\}/g)].map((match) => `${path}: ${match[1]}`),
+  )
+  expect(
+    inserted.filter(
+      (one) => !/: ((ENDPOINT_)?COLUMNS|where|assignments|columns\.map\(\(\) => "\?"\)\.join\(", "\))$/.test(one),
+    ),
+  ).toEqual([])
+})

@@ -1,0 +1,215 @@
+import { afterEach, describe, expect, test } from "vitest"
+import { playProvider } from "../support/played.ts"
+import { newKey, newWorkspace, readStream, receiptOf, reply, textOf } from "../support/world.ts"
+
+type Failure = { error: { code: number; message: string; metadata?: Record<string, unknown> } }
+const hello = { model: "sim/echo", messages: [{ role: "user", content: "Hi" }] }
+
+let stop = () => {}
+afterEach(() => stop())
+
+describe("a field outside its range is refused, with a message that names it", () => {
+  const cases: [Record<string, unknown>, string][] = [
+    [{ messages: [] }, "messages"],
+    [{ messages: "Hi" }, "messages"],
+    [{ messages: [{ role: "robot", content: "Hi" }] }, "messages[0].role"],
+    [{ messages: [{ role: "user" }] }, "messages[0].content"],
+    [
+      { messages: [{ role: "user", content: [{ type: "image_url", image_url: {} }] }] },
+      "messages[0].content[0].image_url.url",
+    ],
+    [{ messages: [{ role: "tool", content: "x" }] }, "messages[0].tool_call_id"],
+    [
+      { messages: [{ role: "assistant", tool_calls: [{ id: "a", function: { name: "f" } }] }] },
+      "messages[0].tool_calls[0].function.arguments",
+    ],
+    [{ model: 7 }, "model"],
+    [{ model: undefined }, "model"],
+    [{ temperature: 2.1 }, "temperature"],
+    [{ temperature: -0.1 }, "temperature"],
+    [{ top_p: 1.1 }, "top_p"],
+    [{ frequency_penalty: -2.1 }, "frequency_penalty"],
+    [{ presence_penalty: 2.1 }, "presence_penalty"],
+    [{ top_logprobs: 21 }, "top_logprobs"],
+    [{ max_tokens: 0 }, "max_tokens"],
+    [{ max_completion_tokens: 1.5 }, "max_completion_tokens"],
+    [{ seed: "x" }, "seed"],
+    [{ stop: ["a", "b", "c", "d", "e"] }, "stop"],
+    [{ logit_bias: { "1": "x" } }, "logit_bias"],
+    [{ metadata: Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`k${i}`, "v"])) }, "metadata"],
+    [{ metadata: { ["k".repeat(65)]: "v" } }, "metadata"],
+    [{ metadata: { k: "v".repeat(513) } }, "metadata"],
+    [{ metadata: { k: 1 } }, "metadata"],
+    [{ session_id: "s".repeat(257) }, "session_id"],
+    [{ modalities: ["smell"] }, "modalities"],
+    [{ service_tier: "gold" }, "service_tier"],
+    [{ route: "scenic" }, "route"],
+    [{ reasoning: { effort: "heroic" } }, "reasoning.effort"],
+    [{ reasoning_effort: "heroic" }, "reasoning_effort"],
+    [{ reasoning_effort: "high", reasoning: { effort: "low" } }, "reasoning_effort"],
+    [{ response_format: { type: "xml" } }, "response_format"],
+    [{ tools: [{ type: "function", function: { name: "not a name" } }] }, "tools"],
+    [{ tools: [{ type: "service:web_search" }] }, "tools[0].type"],
+    [{ tool_choice: "perhaps" }, "tool_choice"],
+    [{ plugins: [{ id: "unheard-of" }] }, "plugins[0].id"],
+    [{ plugins: [{ id: "web" }] }, "plugins[0].id"],
+    [{ stop_server_tools_when: [] }, "stop_server_tools_when"],
+    [{ cache_control: { type: "forever" } }, "cache_control.type"],
+    [{ provider: { sort: "beauty" } }, "provider.sort"],
+    [{ provider: { order: "openai" } }, "provider.order"],
+    [{ stream: "yes" }, "stream"],
+    [{ debug: { echo_upstream_body: true } }, "debug"],
+    [{ prediction: { type: "guess", content: "x" } }, "prediction.type"],
+    [{ models: "sim/echo" }, "models"],
+  ]
+
+  test.each(cases)("%j names %s", async (change, field) => {
+    const workspace = await newWorkspace()
+    const { error } = await reply<Failure>(400, workspace.as.post("/chat/completions", { ...hello, ...change }))
+    expect(error.message.startsWith(field), error.message).toBe(true)
+    expect(error.message.length).toBeGreaterThan(field.length + 8)
+  })
+
+  test("a session header outside its range is refused too", async () => {
+    const workspace = await newWorkspace()
+    await reply(400, workspace.as.post("/chat/completions", hello, { "x-session-id": "s".repeat(257) }))
+  })
+})
+
+describe("what is valid is taken", () => {
+  const cases: Record<string, unknown>[] = [
+    { temperature: null, top_p: null, stop: null, seed: null, max_tokens: null, logit_bias: null, provider: null },
+    { temperature: 0, top_p: 1, frequency_penalty: -2, presence_penalty: 2, top_logprobs: 20, logprobs: true },
+    { stop: ["1", "2", "3", "4"], metadata: Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`k${i}`, "v"])) },
+    { reasoning_effort: "none", reasoning: { effort: "none", summary: "auto" } },
+    { route: "fallback" },
+    { plugins: [{ id: "web", enabled: false }] },
+    {
+      trace: { trace_id: "t", anything: { deep: true } },
+      image_config: { aspect: "1:1" },
+      cache_control: { type: "ephemeral" },
+    },
+    {
+      messages: [
+        { role: "developer", content: [{ type: "text", text: "x" }] },
+        { role: "assistant", content: null, tool_calls: null },
+        { role: "user", content: "Hi", name: "n" },
+      ],
+    },
+    { unheard_of: { by: "us" } },
+  ]
+  test.each(cases)("%j", async (change) => {
+    await reply(200, (await newWorkspace()).as.post("/chat/completions", { ...hello, ...change }))
+  })
+
+  test("a body of an unheard-of depth does no harm", async () => {
+    const deep = `{"model":"sim/echo","messages":[{"role":"user","content":"Hi"}],"x":${"[".repeat(200_000)}${"]".repeat(200_000)}}`
+    const answer = await (await newWorkspace()).as.call("POST", "/chat/completions", deep)
+    expect([200, 400]).toContain(answer.status)
+  })
+
+  test("names that mean something to JavaScript mean nothing here", async () => {
+    const body = `{"model":"sim/echo","messages":[{"role":"user","content":"Hi"}],"__proto__":{"stream":true},"constructor":{"prototype":{"x":1}}}`
+    const answer = await reply<{ object: string }>(
+      200,
+      (await newWorkspace()).as.call("POST", "/chat/completions", body),
+    )
+    expect(answer.object).toBe("chat.completion")
+    expect(({} as Record<string, unknown>)["x"]).toBeUndefined()
+  })
+})
+
+describe("where a call may go", () => {
+  test("an unknown model is a 404 that says where the known ones are", async () => {
+    const { error } = await reply<Failure>(404, (await newWorkspace()).as.chat("nobody/nothing", "Hi"))
+    expect(error.message).toContain("GET /models")
+  })
+
+  test("a model without a price is not routable", async () => {
+    const { error } = await reply<Failure>(404, (await newWorkspace()).as.chat("played/unpriced", "Hi"))
+    expect(error.message).toContain("no price is known")
+  })
+
+  test.each([
+    [{ only: ["openai"] }, "provider.only"],
+    [{ ignore: ["embedded"] }, "provider.ignore"],
+    [{ max_price: { prompt: "0.5" } }, "provider.max_price"],
+    [{ quantizations: ["fp8"] }, "provider.quantizations"],
+  ])("%j leaves nothing, and the answer names the filter", async (provider, filter) => {
+    const { error } = await reply<Failure>(404, (await newWorkspace()).as.chat("sim/echo", "Hi", { provider }))
+    expect(error.message).toContain(filter)
+  })
+
+  test("order is a wish: the rest stands behind it", async () => {
+    await reply(200, (await newWorkspace()).as.chat("sim/echo", "Hi", { provider: { order: ["openai"] } }))
+  })
+
+  test("allow_fallbacks: false asks once", async () => {
+    const answer = (await newWorkspace()).as.chat("sim/status-503", "Hi", {
+      models: ["sim/echo"],
+      provider: { allow_fallbacks: false },
+    })
+    await reply(503, answer)
+  })
+
+  test.each(["floor", "nitro"])(":%s is a way to choose, not a model of its own", async (variant) => {
+    await reply(200, (await newWorkspace()).as.chat(`sim/echo:${variant}`, "Hi"))
+  })
+})
+
+describe("a provider that is slow to begin", () => {
+  test("another is asked as long as nothing was said, although 200 is out", async () => {
+    let turn = 0
+    stop = playProvider(async () => {
+      if (turn++ > 0) return Response.json({ error: { message: "late", code: 500 } }, { status: 500 })
+      await scheduler.wait(300)
+      return Response.json({ error: { message: "late" } }, { status: 503 })
+    }).stop
+    const workspace = await newWorkspace()
+    const { raw, chunks } = await readStream(
+      workspace.as.chat("played/m30", "Hi", { stream: true, models: ["sim/echo"] }),
+    )
+    expect(raw.startsWith(": keepalive")).toBe(true)
+    expect(textOf(chunks)).toBe("Hi")
+  })
+
+  test("and if none answers, the failure is an error chunk, and free", async () => {
+    stop = playProvider(async () => {
+      await scheduler.wait(300)
+      return Response.json({ error: { message: "late" } }, { status: 503 })
+    }).stop
+    const workspace = await newWorkspace()
+    const { chunks, done, response } = await readStream(workspace.as.chat("played/m31", "Hi", { stream: true }))
+    expect(done).toBe(true)
+    expect(chunks).toMatchObject([{ choices: [{ finish_reason: "error" }], error: { code: 503, message: "late" } }])
+    expect(await receiptOf(workspace, response)).toMatchObject({ total_cost: 0, ending: "refused" })
+  })
+})
+
+describe("secrets", () => {
+  test("no key is in a generation, an error or a record", async () => {
+    const workspace = await newWorkspace()
+    const { key } = await newKey(workspace)
+    const answers = await Promise.all([
+      workspace.manage.get("/keys"),
+      workspace.as.get("/key"),
+      workspace.as.chat("sim/status-401", "Hi"),
+      workspace.as.chat("nobody/nothing", "Hi"),
+    ])
+    const texts = await Promise.all(answers.map((answer) => answer.text()))
+    for (const secret of [key, workspace.key, workspace.managementKey]) expect(texts.join()).not.toContain(secret)
+  })
+})
+
+test("every answer carries a request id, and no store may keep it", async () => {
+  const workspace = await newWorkspace()
+  for (const answer of [
+    await workspace.as.chat("sim/echo", "Hi"),
+    await workspace.as.get("/key"),
+    await workspace.as.get("/nowhere"),
+  ]) {
+    expect(answer.headers.get("x-request-id")).toMatch(/^req-[0-9a-f-]{36}$/)
+    expect(answer.headers.get("cache-control")).toContain("no-store")
+    await answer.body?.cancel()
+  }
+})

@@ -1,0 +1,231 @@
+import { env } from "cloudflare:workers"
+import { afterEach, describe, expect, test, vi } from "vitest"
+import { KEY_CACHE_MS } from "../../src/access/authenticate.ts"
+import { ApiKey, CurrentKey } from "../../src/keys/schemas.ts"
+import { door, newKey, newWorkspace, operator, reply } from "../support/world.ts"
+
+type Record_ = { data: { hash: string; name: string; limit: number | null; label: string } }
+
+afterEach(() => vi.useRealTimers())
+
+describe("a key's secret", () => {
+  test("is shown once, and kept nowhere", async () => {
+    const workspace = await newWorkspace()
+    const { key, hash } = await newKey(workspace, { name: "once" })
+    expect(key).toMatch(/^sk-gw-v1-[\w-]{43}$/)
+    const listed = await (await workspace.manage.get("/keys")).text()
+    expect(listed).toContain(hash)
+    expect(listed).not.toContain(key)
+    const rows = await env.DB.prepare("SELECT * FROM api_keys").all()
+    expect(JSON.stringify(rows.results)).not.toContain(key)
+  })
+
+  test("is masked in its label", async () => {
+    const { key, as } = await newKey(await newWorkspace())
+    const { data } = await reply<Record_>(200, as.get("/key"))
+    expect(data.label).toBe(`${key.slice(0, 12)}...${key.slice(-3)}`)
+  })
+})
+
+describe("the answer to a key that does not work is one", () => {
+  test.each(["unknown", "disabled", "deleted", "expired"])("%s", async (kind) => {
+    const workspace = await newWorkspace()
+    const soon = new Date(Date.now() + 60_000).toISOString()
+    const { as, hash } = await newKey(workspace, kind === "expired" ? { expires_at: soon } : {})
+    if (kind === "disabled") await reply(200, workspace.manage.patch(`/keys/${hash}`, { disabled: true }))
+    if (kind === "deleted") await reply(200, workspace.manage.delete(`/keys/${hash}`))
+    if (kind === "expired") vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 120_000 })
+    const asked = kind === "unknown" ? door("sk-gw-v1-unknown") : as
+    const answer = await asked.get("/key")
+    expect(answer.status).toBe(401)
+    expect(await answer.json()).toEqual({ error: { code: 401, message: "This API key is not valid." } })
+  })
+
+  test.each(["Basic abc", "Bearer", "Bearer a b", "sk-gw-v1-x"])(
+    "Authorization: %s is refused",
+    async (authorization) => {
+      await reply(401, door().get("/key", { authorization }))
+    },
+  )
+})
+
+describe("a change made elsewhere", () => {
+  test(`takes effect within ${KEY_CACHE_MS} ms`, async () => {
+    vi.useFakeTimers({ toFake: ["Date"] })
+    const { as, hash } = await newKey(await newWorkspace())
+    await reply(200, as.get("/key"))
+    await env.DB.prepare("UPDATE api_keys SET disabled = 1 WHERE hash = ?").bind(hash).run()
+    vi.setSystemTime(Date.now() + KEY_CACHE_MS)
+    await reply(401, as.get("/key"))
+  })
+})
+
+describe("GET /key", () => {
+  test("has the whole record", async () => {
+    const { as } = await newKey(await newWorkspace(), { limit: 2.5, limit_reset: "monthly" })
+    const { data } = await reply<{ data: unknown }>(200, as.get("/key"))
+    expect(CurrentKey.strict().parse(data)).toMatchObject({
+      limit: 2.5,
+      limit_remaining: 2.5,
+      limit_reset: "monthly",
+      usage: 0,
+      is_management_key: false,
+      is_provisioning_key: false,
+      is_free_tier: false,
+    })
+  })
+
+  test("counts what was spent, in every window", async () => {
+    const { as } = await newKey(await newWorkspace(), { limit: 1 })
+    await reply(200, as.chat("sim/echo", "Say it again and again.."))
+    const { data } = await reply<{ data: unknown }>(200, as.get("/key"))
+    const cost = 0.000022
+    expect(data).toMatchObject({
+      usage: cost,
+      usage_daily: cost,
+      usage_weekly: cost,
+      usage_monthly: cost,
+      limit_remaining: 1 - cost,
+      byok_usage: 0,
+    })
+  })
+})
+
+describe("limits", () => {
+  test("a key without room is refused with 402, in words, and works again once its limit is raised", async () => {
+    const workspace = await newWorkspace()
+    const { as, hash } = await newKey(workspace, { limit: 0 })
+    const { error } = await reply<{ error: { message: string; metadata: object } }>(402, as.chat("sim/echo", "Hi"))
+    expect(error.message).toContain("Raise the limit")
+    expect(error.metadata).toEqual({ reason: "key_limit" })
+    await reply(200, workspace.manage.patch(`/keys/${hash}`, { limit: 1 }))
+    await reply(200, as.chat("sim/echo", "Hi"))
+    await reply(200, workspace.manage.patch(`/keys/${hash}`, { limit: null }))
+    await reply(200, as.chat("sim/echo", "Hi"))
+  })
+
+  test("an account without balance is refused, but for what is free", async () => {
+    const workspace = await newWorkspace(0)
+    await reply(402, workspace.as.chat("sim/echo", "Hi"))
+    await reply(200, workspace.as.chat("sim/echo:free", "Hi"))
+  })
+
+  test("output is cut to what the limit can pay", async () => {
+    const { as, hash } = await newKey(await newWorkspace(), { limit: 0.0015 })
+    const { choices } = await reply<{ choices: { finish_reason: string }[] }>(200, as.chat("sim/long", "Hi"))
+    expect(choices[0]?.finish_reason).toBe("length")
+    const { data } = await reply<{ data: { usage: number; limit_remaining: number } }>(200, as.get("/key"))
+    expect(data.usage).toBeLessThanOrEqual(0.0015)
+    expect(hash).toHaveLength(64)
+  })
+
+  test("a free-tier key calls what is free, and nothing else", async () => {
+    const { as } = await newKey(await newWorkspace(), { kind: "free_tier" })
+    await reply(200, as.chat("sim/echo:free", "Hi"))
+    await reply(402, as.chat("sim/echo", "Hi"))
+  })
+})
+
+describe("managing keys", () => {
+  test("create, read, list, change, delete", async () => {
+    const workspace = await newWorkspace()
+    const made = await reply<{ data: unknown; key: string }>(
+      201,
+      workspace.manage.post("/keys", { name: "ci", limit: 5, limit_reset: "daily", include_byok_in_limit: true }),
+    )
+    const record = ApiKey.strict().parse(made.data)
+    expect(record).toMatchObject({
+      name: "ci",
+      limit: 5,
+      limit_reset: "daily",
+      include_byok_in_limit: true,
+      disabled: false,
+    })
+    expect(await reply(200, workspace.manage.get(`/keys/${record.hash}`))).toEqual({ data: record })
+    const changed = await reply<{ data: object }>(
+      200,
+      workspace.manage.patch(`/keys/${record.hash}`, { name: "cd", disabled: true }),
+    )
+    expect(changed.data).toMatchObject({ name: "cd", disabled: true, limit: 5 })
+    const enabled = await reply<{ data: { hash: string }[]; total_count: number }>(200, workspace.manage.get("/keys"))
+    expect(enabled.data.map((key) => key.hash)).not.toContain(record.hash)
+    const all = await reply<{ data: { hash: string }[]; total_count: number }>(
+      200,
+      workspace.manage.get("/keys?include_disabled=true"),
+    )
+    expect(all.data[0]?.hash).toBe(record.hash)
+    expect(all.total_count).toBe(3)
+    expect(await reply(200, workspace.manage.delete(`/keys/${record.hash}`))).toEqual({ deleted: true })
+    await reply(404, workspace.manage.get(`/keys/${record.hash}`))
+  })
+
+  test("needs a management key, and says so", async () => {
+    const workspace = await newWorkspace()
+    const { error } = await reply<{ error: { message: string } }>(403, workspace.as.get("/keys"))
+    expect(error.message).toBe("Only management keys may perform this operation.")
+  })
+
+  test("a key of another organization does not exist", async () => {
+    const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
+    const { hash } = await newKey(mine)
+    await reply(404, theirs.manage.get(`/keys/${hash}`))
+    await reply(404, theirs.manage.patch(`/keys/${hash}`, { disabled: true }))
+    await reply(404, theirs.manage.delete(`/keys/${hash}`))
+    await reply(404, theirs.manage.post("/keys", { name: "x", workspace_id: mine.workspaceId }))
+    await reply(404, theirs.manage.get(`/keys?workspace_id=${mine.workspaceId}`))
+  })
+
+  test.each([
+    [{}, "name"],
+    [{ name: "x", limit: -1 }, "limit"],
+    [{ name: "x", limit: "5" }, "limit"],
+    [{ name: "x", limit_reset: "hourly" }, "limit_reset"],
+    [{ name: "x", expires_at: "2026-12-01T00:00Z" }, "expires_at"],
+    [{ name: "x", expires_at: "2020-01-01T00:00:00Z" }, "expires_at"],
+    [{ name: "x", is_management_key: true }, "is_management_key"],
+  ])("%j is refused with a message that names %s", async (input, field) => {
+    const { error } = await reply<{ error: { message: string } }>(
+      400,
+      (await newWorkspace()).manage.post("/keys", input),
+    )
+    expect(error.message).toContain(field)
+  })
+})
+
+describe("a minted key never exceeds its minter", () => {
+  test("in kind", async () => {
+    const workspace = await newWorkspace()
+    const { as } = await newKey(workspace, { kind: "provisioning" })
+    await reply(201, as.post("/keys", { name: "x" }))
+    await reply(403, as.post("/keys", { name: "x", kind: "management" }))
+    await reply(403, as.post("/keys", { name: "x", kind: "provisioning" }))
+    const { hash } = await newKey(workspace, { kind: "management" })
+    await reply(403, as.patch(`/keys/${hash}`, { disabled: true }))
+    await reply(403, as.delete(`/keys/${hash}`))
+    await reply(403, as.get("/credits"))
+  })
+
+  test("in limit", async () => {
+    const { as } = await newKey(await newWorkspace(), { kind: "management", limit: 10 })
+    await reply(403, as.post("/keys", { name: "x", limit: 11 }))
+    await reply(403, as.post("/keys", { name: "x" }))
+    const { data } = await reply<Record_>(201, as.post("/keys", { name: "x", limit: 10 }))
+    await reply(403, as.patch(`/keys/${data.hash}`, { limit: 11 }))
+    await reply(403, as.patch(`/keys/${data.hash}`, { limit: null }))
+  })
+
+  test("in life", async () => {
+    const soon = new Date(Date.now() + 60_000).toISOString()
+    const later = new Date(Date.now() + 120_000).toISOString()
+    const { as } = await newKey(await newWorkspace(), { kind: "management", expires_at: soon })
+    await reply(403, as.post("/keys", { name: "x", expires_at: later }))
+    await reply(403, as.post("/keys", { name: "x" }))
+    await reply(201, as.post("/keys", { name: "x", expires_at: soon }))
+  })
+})
+
+test("only the bootstrap key creates organizations", async () => {
+  const workspace = await newWorkspace()
+  await reply(403, workspace.manage.post("/organizations", { name: "x" }))
+  await reply(201, operator.post("/organizations", { name: "x" }))
+})
