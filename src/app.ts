@@ -1,4 +1,5 @@
 import { Hono } from "hono"
+import { cors } from "hono/cors"
 import { credits, removedCredits } from "./credits/routes.ts"
 import { onError, onNotFound } from "./edge/answer.ts"
 import { requireConfiguration } from "./edge/configuration.ts"
@@ -37,6 +38,11 @@ app.use(async function identify(c, next) {
   // Nearly everything here is about one account.
   if (!headers.has("cache-control")) headers.set("cache-control", "private, no-store")
 })
+// Keys travel in a header, never in a cookie, so any page may call with the key it was given.
+app.use(
+  `${BASE_PATH}/*`,
+  cors({ origin: "*", exposeHeaders: ["X-Request-Id", "X-Generation-Id", "Retry-After"], maxAge: 86_400 }),
+)
 app.get("/health", (c) => c.json({ status: "ok" }))
 app.use(`${BASE_PATH}/*`, requireConfiguration)
 app.route(BASE_PATH, api)

@@ -20,8 +20,11 @@ async function start(options: Options): Promise<void> {
 
   const child = startWrangler([
     "dev",
-    ...["-c", "wrangler.toml", "-c", "src/embedded/wrangler.toml"],
-    ...["--port", String(port), "--persist-to", stateDir, "--show-interactive-dev-session=false"],
+    "-c=wrangler.toml",
+    "-c=src/embedded/wrangler.toml",
+    `--port=${port}`,
+    `--persist-to=${stateDir}`,
+    "--show-interactive-dev-session=false",
     ...(servers.length > 0 ? ["--var", `LOCAL_PROVIDERS:${JSON.stringify(servers)}`] : []),
   ])
   endWith(child)

@@ -63,9 +63,11 @@ describe.each(routes)("%s", (route) => {
   }
 
   test("refuses another method with 405, and says which it takes", async () => {
-    const refused = await operator.call("OPTIONS", path)
-    expect([404, 405]).toContain(refused.status)
-    expect(await refused.json()).toMatchObject({ error: { code: refused.status } })
+    const taken = routes.filter((other) => other.split(" ")[1] === template).map((other) => other.split(" ")[0])
+    const other = ["PUT", "DELETE", "PATCH"].find((candidate) => !taken.includes(candidate)) ?? "TRACE"
+    const refused = await operator.call(other, path)
+    expect(refused.headers.get("allow")?.split(", ").toSorted()).toEqual(taken.toSorted())
+    await reply(405, refused)
   })
 
   if (method !== "GET" && method !== "DELETE" && route !== "POST /credits/vendor") {
@@ -106,4 +108,16 @@ test("a body that is too large is a 413, told by its length or not", async () =>
     },
   })
   await reply(413, workspace.manage.callRaw("POST", "/keys", stream))
+})
+
+test("a page of any origin may call with a key", async () => {
+  const preflight = await door().call("OPTIONS", "/chat/completions", undefined, {
+    origin: "https://app.test",
+    "access-control-request-method": "POST",
+    "access-control-request-headers": "authorization,content-type",
+  })
+  expect(preflight.status).toBe(204)
+  expect(preflight.headers.get("access-control-allow-origin")).toBe("*")
+  expect(preflight.headers.get("access-control-allow-headers")).toContain("authorization")
+  expect(preflight.headers.get("access-control-allow-credentials")).toBeNull()
 })

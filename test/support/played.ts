@@ -12,11 +12,11 @@ export function playProvider(answer: (asked: Asked) => Response | Promise<Respon
 } {
   const asked: Asked[] = []
   const spy = vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
-    const request = new Request(input as RequestInfo, init as RequestInit)
+    const request = new Request(input, init)
     const call = {
       url: request.url,
       headers: request.headers,
-      body: (await request.json()) as Asked["body"],
+      body: await request.json<Asked["body"]>(),
       signal: request.signal,
     }
     asked.push(call)
