@@ -7,7 +7,7 @@ import { ensureDevVars, writeEnvFile } from "./dev-vars.ts"
 import { findLocalServers } from "./local-servers.ts"
 import { type Options, readOptions, root } from "./options.ts"
 import { ensureCatalogue, ensureKeys, type Keys } from "./provision.ts"
-import { endWrangler, runWrangler, startWrangler } from "./wrangler.ts"
+import { endWrangler, killWrangler, runWrangler, startWrangler } from "./wrangler.ts"
 
 /** `npm start`: the gateway with its embedded upstream, ready to be called. */
 async function start(options: Options): Promise<void> {
@@ -118,6 +118,12 @@ function endWith(child: ChildProcess): void {
   }
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     process.on(name, () => void end(name === "SIGINT" ? 130 : 143))
+  // Whatever ends this process, an error or a closed terminal among it, ends the rest.
+  process.on("exit", () => killWrangler(child))
+  process.on("uncaughtException", (error: Error & { code?: string }) => {
+    if (error.code !== "EPIPE") console.error(error)
+    void end(1)
+  })
   const parent = process.ppid
   setInterval(() => {
     if (process.ppid !== parent) void end(0)

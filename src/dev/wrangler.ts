@@ -47,8 +47,12 @@ export async function endWrangler(child: ChildProcess): Promise<void> {
   const closed = child.exitCode !== null || child.signalCode !== null ? Promise.resolve() : once(child)
   signal(pid, "SIGTERM")
   await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))])
-  // The group: what the first signal did not reach, or what outlived it.
-  signal(-pid, "SIGKILL")
+  killWrangler(child)
+}
+
+/** The whole group at once: what a first signal did not reach, or what outlived it. */
+export function killWrangler({ pid }: ChildProcess): void {
+  if (pid !== undefined) signal(-pid, "SIGKILL")
 }
 
 function once(child: ChildProcess): Promise<void> {

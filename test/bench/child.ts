@@ -67,6 +67,6 @@ export function serveParent(
 ): void {
   const leave = () => void end().finally(() => process.exit(0))
   for (const event of ["disconnect", "SIGTERM", "SIGINT"]) process.once(event, leave)
-  process.on("message", (question: never) => void answer(question).then((result) => process.send?.(result)))
+  process.on("message", (question) => void answer(question as never).then((result) => process.send?.(result)))
   process.send?.(hello)
 }

@@ -62,9 +62,9 @@ export function legend(workloads: readonly Workload[]): string {
     ...paced.map(({ title, events }) => `${title}: an event; streams x events a second, ${events} events a stream.`),
     "Of a stream the request and its settlement are counted in, spread over its events.",
     "first byte: from the request to the first byte of the body, median. delivered: events that came in time.",
-    "bare: a Worker that passes everything on. gateway: this one as deployed; its CPU has the simulated D1, KV and",
-    "Durable Objects in it, which in production are not the Worker's. native: streams of an endpoint that has proven",
-    "itself; scripted: streams that are looked at. Portkey: on Node, without keys, metering or storage.",
+    "bare: a Worker that passes everything on. gateway: this one as deployed, its streams passed natively, as those of an",
+    "endpoint that has proven itself; scripted: every event is looked at. The simulated D1, KV and Durable Objects are in",
+    "its CPU, which in production are not the Worker's. Portkey: on Node, without keys, metering or storage.",
   ].join("\n")
 }
 

@@ -189,13 +189,17 @@ function say(...lines: string[]): 0 {
   return 0
 }
 
+let interrupted = false
 for (const event of ["SIGINT", "SIGTERM"] as const) {
-  process.once(event, () => void stopChildren().finally(() => process.exit(130)))
+  process.once(event, () => {
+    interrupted = true
+    void stopChildren().finally(() => process.exit(130))
+  })
 }
 try {
   process.exitCode = await main()
 } catch (thrown) {
-  console.error(thrown)
+  if (!interrupted) console.error(thrown)
   process.exitCode = 1
 } finally {
   await stopChildren()

@@ -23,7 +23,7 @@ export function workloads(scale: number): Workload[] {
     events: Math.round(perSecond * seconds),
   })
   return [
-    { title: "1 KB JSON", concurrency: 16, events: 0, perSecond: 0, seconds: 2 * scale },
+    { title: "1 KB JSON", concurrency: 16, events: 0, perSecond: 0, seconds: 1.5 * scale },
     { title: "SSE burst", concurrency: 8, events: 300, perSecond: 0, seconds: 1.5 * scale },
     paced(50, 50, 4 * scale),
     paced(200, 20, 2.5 * scale),
