@@ -47,6 +47,8 @@ const FLUSH_BATCH = 100
 const MAX_FLUSH_BACKOFF_MS = 60_000
 /** How long a reader of one generation waits for a call that is ending. */
 const SETTLEMENT_PATIENCE_MS = 2_000
+const SHORT_PATIENCE_MS = 300
+const ANY_CALL = "any"
 
 /**
  * One per organization: its balance, every counter and every hold, and the outbox of its generations.
@@ -74,19 +76,18 @@ export class Ledger extends DurableObject<Env> {
     })
   }
 
+  /** Two short tables, written for every call and scanned seldom: an index on them would cost more than it saves. */
   #migrate(): void {
     this.#sql.exec(`
       CREATE TABLE IF NOT EXISTS credits (id TEXT PRIMARY KEY, amount INTEGER NOT NULL, created_at INTEGER NOT NULL);
-      CREATE TABLE IF NOT EXISTS counters (scope TEXT PRIMARY KEY, value TEXT NOT NULL);
+      CREATE TABLE IF NOT EXISTS counters (scope TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
       CREATE TABLE IF NOT EXISTS holds (
         id TEXT PRIMARY KEY, amount INTEGER NOT NULL, estimate INTEGER NOT NULL, expires_at INTEGER NOT NULL,
         scopes TEXT NOT NULL, draft TEXT NOT NULL
-      );
-      CREATE INDEX IF NOT EXISTS holds_expiry ON holds (expires_at);
+      ) WITHOUT ROWID;
       CREATE TABLE IF NOT EXISTS outbox (
-        seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, upstream_id TEXT, record TEXT NOT NULL
+        seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, upstream_id TEXT, record TEXT NOT NULL
       );
-      CREATE INDEX IF NOT EXISTS outbox_upstream ON outbox (upstream_id);
     `)
   }
 
@@ -173,7 +174,7 @@ export class Ledger extends DurableObject<Env> {
     for (const [scope, counters] of charged) this.#counters.set(scope, counters)
     this.#addHeld(hold, -hold.amount)
     this.#wakeBy(now + FLUSH_AFTER_MS)
-    this.#settlements.get(generation.id)?.()
+    for (const key of [generation.id, ANY_CALL]) this.#settlements.get(key)?.()
     return true
   }
 
@@ -209,18 +210,27 @@ export class Ledger extends DurableObject<Env> {
    * that a client may ask for it as soon as it has read the last byte.
    */
   async generation(id: string): Promise<Generation | null> {
-    const [open] = this.#sql.exec("SELECT id FROM holds WHERE id = ?", id).toArray()
-    if (open) await this.#settlement(id)
+    const found = this.#find(id)
+    if (found || this.#held.size === 0) return found
+    await this.#settlement(id)
+    return this.#find(id)
+  }
+
+  #find(id: string): Generation | null {
     const [row] = this.#sql
       .exec<{ record: string }>("SELECT record FROM outbox WHERE id = ? OR upstream_id = ? LIMIT 1", id, id)
       .toArray()
     return row ? (JSON.parse(row.record) as Generation) : null
   }
 
+  /** Settles with the call of this id; of a call known by the provider's id it cannot be told which, so with any. */
   async #settlement(id: string): Promise<void> {
-    const settled = new Promise<void>((resolve) => this.#settlements.set(id, resolve))
-    await Promise.race([settled, scheduler.wait(SETTLEMENT_PATIENCE_MS)])
-    this.#settlements.delete(id)
+    const [open] = this.#sql.exec("SELECT id FROM holds WHERE id = ?", id).toArray()
+    if (!open && id.startsWith("gen-")) return
+    const key = open ? id : ANY_CALL
+    const settled = new Promise<void>((resolve) => this.#settlements.set(key, resolve))
+    await Promise.race([settled, scheduler.wait(open ? SETTLEMENT_PATIENCE_MS : SHORT_PATIENCE_MS)])
+    this.#settlements.delete(key)
   }
 
   /** What is open, for reconciliation. */

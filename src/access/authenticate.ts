@@ -32,7 +32,7 @@ export const authenticate: MiddlewareHandler<App> = async function authenticate(
 async function callerOf(authorization: string | undefined, env: Env, now: number): Promise<Caller> {
   if (!authorization) throw unauthenticated("Send your API key: Authorization: Bearer <API_KEY>.")
   const secret = BEARER.exec(authorization)?.[1]
-  const caller = secret === undefined ? undefined : await find(await hashKey(secret), env, now)
+  const caller = secret === undefined ? undefined : await find(hashKey(secret), env, now)
   // One answer for unknown, disabled and expired: a prober learns nothing from the difference.
   if (!caller || (caller.expiresAt !== null && caller.expiresAt <= now)) {
     throw unauthenticated("This API key is not valid.")
@@ -53,7 +53,7 @@ async function find(hash: string, env: Env, now: number): Promise<Caller | undef
 /** The bootstrap key is a secret of the deployment, not a row. It acts for the first organization, once there is one. */
 async function findOperator(hash: string, env: Env): Promise<Caller | undefined> {
   const secret = env.BOOTSTRAP_MANAGEMENT_KEY
-  if (!secret || hash !== (await hashKey(secret))) return undefined
+  if (!secret || hash !== hashKey(secret)) return undefined
   const home = await findOperatorHome(env.DB)
   return {
     keyHash: hash,

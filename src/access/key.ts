@@ -5,13 +5,13 @@ const PREFIX = "sk-gw-v1-"
 const SECRET_BYTES = 32
 
 /** A new key: the secret, to be shown once and never kept, and what is kept in its place. */
-export async function newKey(): Promise<{ secret: string; hash: string; label: string }> {
+export function newKey(): { secret: string; hash: string; label: string } {
   const secret = PREFIX + toBase64Url(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)))
-  return { secret, hash: await hashKey(secret), label: toLabel(secret) }
+  return { secret, hash: hashKey(secret), label: toLabel(secret) }
 }
 
 /** The id of a key, and all that is stored of it: SHA-256 in hex. A key has 256 random bits, so no salt is needed. */
-export function hashKey(secret: string): Promise<string> {
+export function hashKey(secret: string): string {
   return sha256Hex(secret)
 }
 

@@ -102,7 +102,8 @@ async function readAccepted(
 ): Promise<Content | Refusal> {
   const type = response.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? ""
   if (!response.body) return failure(provider, "provider_failed", `${provider.name} answered with an empty body.`)
-  if (streamed && type === "text/event-stream") {
+  // Servers name their streams in many ways; what is no stream shows in its first frame.
+  if (streamed && type !== "application/json" && type !== "text/html") {
     const opening = await readOpening(response.body, signal)
     return opening.ok ? { kind: "stream", opening } : fromToldError(provider, opening.error, opening.reason)
   }

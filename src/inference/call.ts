@@ -1,5 +1,5 @@
 import { costOf, NO_TOKENS } from "../credits/money.ts"
-import { GatewayError } from "../edge/errors.ts"
+import { asGatewayError, GatewayError } from "../edge/errors.ts"
 import type { Attempt, Ending, Generation, GenerationDraft } from "../generations/generation.ts"
 import type { Refusal } from "../providers/refusal.ts"
 import { logError } from "../support/log.ts"
@@ -21,12 +21,23 @@ export type Call = {
   world: World
   /** What has been read of the answer so far. */
   reading: Reading
+  /** The target that answers, once one does. */
+  answering: Target | undefined
   /** Aborted when the caller leaves before an answer has begun; it ends the asking, not an answer under way. */
   asking: AbortController
+  /** Ends the signs of life for the hold. */
+  letGo: () => void
 }
 
-export function newCall(facts: Omit<Call, "reading" | "asking">): Call {
-  const call = { ...facts, reading: newReading(), asking: new AbortController() }
+export function newCall(facts: Omit<Call, "reading" | "answering" | "asking" | "letGo">): Call {
+  const call: Call = {
+    ...facts,
+    reading: newReading(),
+    answering: undefined,
+    asking: new AbortController(),
+    letGo: () => {},
+  }
+  call.letGo = keepHold(call)
   const { signal } = facts.world
   if (signal.aborted) call.asking.abort()
   else signal.addEventListener("abort", () => call.asking.abort(), { once: true })
@@ -34,17 +45,15 @@ export function newCall(facts: Omit<Call, "reading" | "asking">): Call {
 }
 
 /** A sign of life for the hold, with what the call has cost so far, for as long as it runs. Returns how to stop. */
-export function keepHold(call: Call, accepted: Accepted | undefined): () => void {
+function keepHold(call: Call): () => void {
   const { ledger, timers } = call.world
   const { holdTtlMs } = timers
-  const id = setInterval(
-    () => {
-      const tokens = { ...NO_TOKENS, prompt: call.draft.promptEstimate, completion: estimateDelivered(call.reading) }
-      const cost = accepted ? costOf(tokens, accepted.target.endpoint.pricing).totalNano : 0
-      ledger.renew(call.draft.id, cost, holdTtlMs).catch((cause) => logError("a hold was not renewed", {}, cause))
-    },
-    Math.min(holdTtlMs / 3, MAX_RENEWAL_MS),
-  )
+  const renew = () => {
+    const tokens = { ...NO_TOKENS, prompt: call.draft.promptEstimate, completion: estimateDelivered(call.reading) }
+    const cost = call.answering ? costOf(tokens, call.answering.endpoint.pricing).totalNano : 0
+    ledger.renew(call.draft.id, cost, holdTtlMs).catch((cause) => logError("a hold was not renewed", {}, cause))
+  }
+  const id = setInterval(renew, Math.min(holdTtlMs / 3, MAX_RENEWAL_MS))
   return () => clearInterval(id)
 }
 
@@ -122,6 +131,7 @@ export function settleRefusal(
 
 /** If the ledger cannot be reached, its alarm settles the hold at its estimate: nothing is lost, and nothing retried. */
 async function record(call: Call, generation: Generation): Promise<void> {
+  call.letGo()
   try {
     await call.world.ledger.settle(generation)
   } catch (cause) {
@@ -132,7 +142,7 @@ async function record(call: Call, generation: Generation): Promise<void> {
 /** What the caller is told when every target refused. */
 export function toFailure(refusals: readonly Refusal[], generationId: string): GatewayError {
   const told = refusals.find((refusal) => !refusal.retryable) ?? refusals.at(-1)
-  if (!told) return new GatewayError("timeout", "The call ended before a provider was asked.")
+  if (!told) return asGatewayError(new Error("A call ended without an answer or a refusal."))
   const hints = refusals.map((refusal) => refusal.retryAfterMs)
   const hint = hints.every((ms) => ms !== null) ? Math.min(...hints) : undefined
   return new GatewayError(told.code, told.message, {

@@ -8,6 +8,8 @@ const DEFAULT_COOLDOWN_MS = 15_000
 const MAX_COOLDOWN_MS = 300_000
 /** Streams in a row that passed unchanged and ended well before an endpoint's bytes are passed without being looked at. */
 const STREAMS_TO_TRUST = 3
+/** How many more it takes once one did not. */
+const STREAMS_TO_FORGIVE = 20
 const MAX_REMEMBERED = 5_000
 
 export class EndpointHealth {
@@ -28,11 +30,7 @@ export class EndpointHealth {
 
   /** A stream that ended; `clean`: nothing in it had to be changed, kept alive or repaired. */
   streamed(endpoint: string, clean: boolean): void {
-    remember(
-      this.#cleanStreams,
-      endpoint,
-      clean ? (this.#cleanStreams.get(endpoint) ?? 0) + 1 : Number.NEGATIVE_INFINITY,
-    )
+    remember(this.#cleanStreams, endpoint, clean ? (this.#cleanStreams.get(endpoint) ?? 0) + 1 : -STREAMS_TO_FORGIVE)
   }
 
   trustsStreams(endpoint: string): boolean {

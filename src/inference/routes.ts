@@ -18,6 +18,10 @@ import { timersOf } from "./timers.ts"
 /** Room for a long conversation with pictures; an isolate's 128 MB hold several of these at once. */
 export const MAX_INFERENCE_BYTES = 16 * 1024 * 1024
 
+function headerParameter(name: string, description: string) {
+  return { name, in: "header" as const, required: false, description, schema: { type: "string" as const } }
+}
+
 const chat = createRoute({
   method: "post",
   path: "/chat/completions",
@@ -26,15 +30,15 @@ const chat = createRoute({
   summary: "A chat completion, as JSON or as server-sent events.",
   description: "With `stream: true` the answer is a stream of `ChatChunk` events that ends with `data: [DONE]`.",
   middleware: [acceptJson(MAX_INFERENCE_BYTES)] as const,
-  request: {
-    headers: z.object({
-      "x-service-metadata": z.string().optional().meta({
-        description: "`enabled` adds how the call was routed. `X-Service-Experimental-Metadata` is read too.",
-      }),
-      "x-session-id": z.string().optional().meta({ description: "The session, where the body names none." }),
-    }),
-    body: jsonBody(ChatRequest),
-  },
+  // Described, not validated: any other value of the one means "disabled", and the other is checked in arrivalOf.
+  parameters: [
+    headerParameter(
+      "X-Service-Metadata",
+      "`enabled` adds how the call was routed. `X-Service-Experimental-Metadata` is read too.",
+    ),
+    headerParameter("X-Session-Id", "The session, where the body names none."),
+  ],
+  request: { body: jsonBody(ChatRequest) },
   responses: {
     200: {
       description: "The completion, or its stream.",
@@ -64,7 +68,7 @@ const chat = createRoute({
 export const inference = newRouter().openapi(chat, async (c) => {
   const request = c.req.valid("json")
   refuseUnavailable(request)
-  return serve(request, arrivalOf(c), c.var.caller, await openWorld(c))
+  return serve(request, arrivalOf(c, request), c.var.caller, await openWorld(c))
 })
 
 /** What endpoints taught this isolate. */
@@ -97,7 +101,7 @@ const METADATA_HEADERS = [
 ]
 const MAX_ATTRIBUTION_LENGTH = 512
 
-function arrivalOf(c: Context<App>): Arrival {
+function arrivalOf(c: Context<App>, request: ChatRequest): Arrival {
   const header = (...names: string[]) => {
     for (const name of names) {
       const value = c.req.header(name)
@@ -111,7 +115,7 @@ function arrivalOf(c: Context<App>): Arrival {
   }
   return {
     requestId: c.var.requestId,
-    bodyBytes: Number(c.req.header("content-length") ?? MAX_INFERENCE_BYTES),
+    bodyBytes: Number(c.req.header("content-length") ?? new TextEncoder().encode(JSON.stringify(request)).byteLength),
     sessionId,
     appUrl: header("http-referer", "referer"),
     appTitle: header("x-title", "x-service-title", "x-openrouter-title"),

@@ -1,7 +1,7 @@
 import { nanoToUsd } from "../credits/money.ts"
 import { logError } from "../support/log.ts"
 import type { Accepted, Outcome } from "./ask.ts"
-import { type Call, keepHold, settleAnswer, settleRefusal, toFailure } from "./call.ts"
+import { type Call, settleAnswer, settleRefusal, toFailure } from "./call.ts"
 import { failureFrames } from "./chat/failure.ts"
 import type { ChunkDefaults } from "./chat/normalise.ts"
 import { isObject, toTokens } from "./chat/reading.ts"
@@ -42,14 +42,14 @@ export async function serveStream(call: Call, asked: Promise<Outcome>): Promise<
 
 /** 200 is out, no content is there: comments until there is, and an error chunk if there never will be. */
 async function carryLate(call: Call, asked: Promise<Outcome>, writable: WritableStream<Uint8Array>): Promise<void> {
-  const letGo = keepHold(call, undefined)
-  const outcome = await keepAlive(call, asked, writable).finally(letGo)
+  const outcome = await keepAlive(call, asked, writable)
   if (outcome.ok) return carry(call, outcome, writable)
 
   const left = call.asking.signal.aborted
   const error = toFailure(outcome.refusals, call.draft.id)
   const ending = left ? "cancelled" : "refused"
   const { settled } = settleRefusal(call, outcome.attempts, ending, error.status, outcome.reached)
+  call.world.later(settled)
   await writeLast(writable, left ? [] : failureFrames(error, defaultsOf(call, undefined)))
   await settled
 }
@@ -72,16 +72,17 @@ type Answered = Extract<Outcome, { ok: true }>
 async function carry(call: Call, outcome: Answered, writable: WritableStream<Uint8Array>): Promise<void> {
   const { accepted, attempts } = outcome
   if (accepted.kind !== "stream") throw new Error("A stream was asked for.")
-  const letGo = keepHold(call, accepted)
+  call.answering = accepted.target
   const { health } = call.world
   const key = targetKey(accepted.target)
   const passage = toPassage(call, accepted, writable)
   const isNative = !needsScript(call) && accepted.opening.body !== null && health.trustsStreams(key)
-  const ended = await (isNative ? passNative(passage) : passScripted(passage)).finally(letGo)
+  const ended = await (isNative ? passNative(passage) : passScripted(passage))
   if (ended.ending !== "cancelled") health.streamed(key, ended.clean)
 
   // Charged before `[DONE]` goes out: a caller who asks for the receipt right after finds it.
   const { settled } = settleAnswer(call, accepted, attempts, ended.ending, ended.error?.status ?? 200)
+  call.world.later(settled)
   await writeLast(writable, lastFrames(call, outcome, ended, isNative))
   await settled
 }
@@ -160,14 +161,14 @@ function lastFrames(call: Call, { accepted, attempts }: Answered, ended: Ended, 
   return metadata ? [toFrame(chunk), DONE_FRAME] : [DONE_FRAME]
 }
 
-/** A caller who has left is told nothing. */
+/** A caller who has left is told nothing, and nothing that goes wrong here may reach the settlement. */
 async function writeLast(writable: WritableStream<Uint8Array>, frames: readonly Uint8Array[]): Promise<void> {
-  const writer = writable.getWriter()
   try {
+    const writer = writable.getWriter()
     if (frames.length > 0) await writer.write(concat(frames))
     await writer.close()
   } catch {
-    await writer.abort().catch(() => undefined)
+    await writable.abort().catch(() => undefined)
   }
 }
 

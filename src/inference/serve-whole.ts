@@ -1,6 +1,6 @@
 import { nanoToUsd } from "../credits/money.ts"
 import type { Outcome } from "./ask.ts"
-import { type Call, keepHold, settleAnswer, settleRefusal, toFailure } from "./call.ts"
+import { type Call, settleAnswer, settleRefusal, toFailure } from "./call.ts"
 import { normaliseResult } from "./chat/normalise.ts"
 import { isObject, readAnswer } from "./chat/reading.ts"
 import { answerHeaders } from "./headers.ts"
@@ -20,11 +20,11 @@ export function serveWhole(call: Call, asked: Promise<Outcome>): Promise<Respons
 }
 
 async function answer(call: Call, asked: Promise<Outcome>): Promise<{ response: Response; settled: Promise<void> }> {
-  const letGo = keepHold(call, undefined)
-  const outcome = await asked.finally(letGo)
+  const outcome = await asked
   if (!outcome.ok || outcome.accepted.kind !== "whole") {
     const error = toFailure(outcome.ok ? [] : outcome.refusals, call.draft.id)
-    await settleRefusal(call, outcome.attempts, "refused", error.status, outcome.reached).settled
+    const ending = call.asking.signal.aborted ? "cancelled" : "refused"
+    await settleRefusal(call, outcome.attempts, ending, error.status, outcome.reached).settled
     throw error
   }
   const { accepted } = outcome

@@ -5,10 +5,11 @@ import { limitOf } from "../keys/key.ts"
 import type { Provider } from "../providers/provider.ts"
 import { newGenerationId } from "../support/ids.ts"
 import { boundsOf, completionCap, requireTier, toPaymentRequired, wantedFor } from "./admit.ts"
-import { ask } from "./ask.ts"
-import { type Call, newCall } from "./call.ts"
+import { logError } from "../support/log.ts"
+import { ask, type Outcome } from "./ask.ts"
+import { newCall } from "./call.ts"
 import type { EndpointHealth } from "./health.ts"
-import { type PlanWorld, plan } from "./plan.ts"
+import { type PlanWorld, plan, type Target } from "./plan.ts"
 import type { ChatRequest } from "./schemas.ts"
 import { serveStream } from "./serve-stream.ts"
 import { serveWhole } from "./serve-whole.ts"
@@ -52,6 +53,8 @@ export async function serve(request: ChatRequest, arrival: Arrival, caller: Call
   const isCooling = (target: string) => world.health.isCooling(target, Date.now())
   const targets = requireTier(caller, plan(request, { ...world, isCooling }), bounds)
 
+  const pseudonym =
+    request.user == null ? undefined : await world.pseudonymOf(`${caller.organizationId}:${request.user}`)
   const draft = newDraft(request, arrival, caller, bounds.promptEstimate)
   const { estimateNano, ...wanted } = wantedFor(targets, request, bounds)
   const limit = limitOf(caller)
@@ -65,11 +68,10 @@ export async function serve(request: ChatRequest, arrival: Arrival, caller: Call
   })
   if (!verdict.ok) throw toPaymentRequired(verdict, caller)
 
-  const call: Call = newCall({ request, arrival, draft, heldNano: verdict.grantedNano, targets, world })
-  const pseudonym =
-    request.user == null ? undefined : await world.pseudonymOf(`${caller.organizationId}:${request.user}`)
+  const call = newCall({ request, arrival, draft, heldNano: verdict.grantedNano, targets, world })
+  const capFor = (target: Target) => completionCap(target, request, bounds, verdict.grantedNano)
   const outcome = ask(
-    { request, targets, pseudonym, capFor: (target) => completionCap(target, request, bounds, verdict.grantedNano) },
+    { request, targets, pseudonym, capFor },
     {
       send: world.send,
       health: world.health,
@@ -77,7 +79,10 @@ export async function serve(request: ChatRequest, arrival: Arrival, caller: Call
       now: Date.now,
       signal: call.asking.signal,
     },
-  )
+  ).catch((cause): Outcome => {
+    logError("asking failed", { generation: draft.id }, cause)
+    return { ok: false, refusals: [], attempts: [], reached: false }
+  })
   return request.stream ? serveStream(call, outcome) : serveWhole(call, outcome)
 }
 

@@ -21,12 +21,12 @@ export function mayMint(minter: KeyKind, kind: KeyKind): boolean {
 }
 
 /** A new key as the minter asked for it, or a refusal where it would exceed the minter. */
-export async function mintKey(
+export function mintKey(
   input: NewApiKey,
   minter: Caller,
   workspaceId: string,
   now: number,
-): Promise<{ secret: string | undefined; row: KeyRow }> {
+): { secret: string | undefined; row: KeyRow } {
   const kind = input.kind ?? "normal"
   if (!mayMint(minter.kind, kind)) {
     throw new GatewayError("forbidden", `A ${minter.kind} key cannot create a ${kind} key.`)
@@ -45,7 +45,7 @@ export async function mintKey(
     throw new GatewayError("forbidden", `expires_at: this key may create keys that expire by ${latest}.`)
   }
   const brought = input.external?.api_key
-  const made = brought === undefined ? await newKey() : { hash: await hashKey(brought), label: toLabel(brought) }
+  const made = brought === undefined ? newKey() : { hash: hashKey(brought), label: toLabel(brought) }
   return {
     secret: "secret" in made ? made.secret : undefined,
     row: {

@@ -130,7 +130,7 @@ export const keys = newRouter()
     const { caller } = c.var
     const input = c.req.valid("json")
     const workspaceId = await workspaceFor(c.env.DB, caller.organizationId, input.workspace_id)
-    const { secret, row } = await mintKey(input, caller, workspaceId, Date.now())
+    const { secret, row } = mintKey(input, caller, workspaceId, Date.now())
     const inserted = await insertKeyStatement(c.env.DB, row).run().catch(conflictOrThrow)
     if (!inserted) throw new GatewayError("conflict", "external.api_key: this key exists already.")
     forgetKey(row.hash)

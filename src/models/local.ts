@@ -62,6 +62,8 @@ function toPricing(custom: CustomProvider["models"][number]): Pricing | null {
 /** Play money: enough that balances move, and that a cached token shows as cheaper. */
 const EMBEDDED_PRICING: Pricing = { prompt: "0.000001", completion: "0.000002", input_cache_read: "0.0000001" }
 const FREE: Pricing = { prompt: "0", completion: "0" }
+/** The longest answer that one of them gives has 4,000. */
+const EMBEDDED_MAX_COMPLETION = 4_096
 const EMBEDDED_CONTEXT = 128_000
 
 /** The scripted models of the embedded upstream, as `sim/…`. */
@@ -73,7 +75,7 @@ export const embeddedCatalogue: readonly Model[] = embeddedModels.map((model) =>
     upstreamId: model.slug,
     pricing: model.slug.endsWith(":free") ? FREE : EMBEDDED_PRICING,
     contextLength: EMBEDDED_CONTEXT,
-    maxCompletionTokens: null,
+    maxCompletionTokens: EMBEDDED_MAX_COMPLETION,
     supportedParameters: [
       ...COMMON_PARAMETERS,
       ...(model.tools ? TOOL_PARAMETERS : []),

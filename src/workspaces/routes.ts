@@ -52,8 +52,8 @@ export const organizations = newRouter().openapi(create, async (c) => {
   const [id, workspaceId, ownerId] = [newId(), newId(), newId()]
   const now = Date.now()
   const minter = { ...c.var.caller, organizationId: id, creatorUserId: ownerId }
-  const management = await mintKey({ name: "Management key", kind: "management" }, minter, workspaceId, now)
-  const normal = await mintKey({ name: "First key" }, minter, workspaceId, now)
+  const management = mintKey({ name: "Management key", kind: "management" }, minter, workspaceId, now)
+  const normal = mintKey({ name: "First key" }, minter, workspaceId, now)
 
   const rows = [management.row, normal.row]
   await insertOrganization(c.env.DB, { id, name: input.name, ownerId, workspaceId, keys: rows, createdAt: now })

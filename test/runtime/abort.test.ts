@@ -13,7 +13,10 @@ const RUNS_PER_LANE = 25
 
 type Departure = Required<Pick<Script, "pieces" | "paceMs" | "silenceMs" | "reportsUsage">> & { afterBytes: number }
 
-/** Bytes count from the first of the status line. 0: as soon as the provider was asked, and before anything came back. */
+/** As soon as the request is written. */
+const AT_ONCE = -1
+
+/** Bytes count from the first of the status line; 0 is as soon as the provider was asked, before anything came back. */
 const departures: fc.Arbitrary<Departure> = fc.record({
   pieces: fc.array(fc.string({ unit: fc.constantFrom("a", "é", "🌍", '"', "\n"), minLength: 1, maxLength: 9 }), {
     minLength: 1,
@@ -23,7 +26,11 @@ const departures: fc.Arbitrary<Departure> = fc.record({
   paceMs: fc.integer({ min: 1, max: 6 }),
   silenceMs: fc.constantFrom(0, 0, 0, 250),
   reportsUsage: fc.boolean(),
-  afterBytes: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 400 }), fc.integer({ min: 400, max: 9_000 })),
+  afterBytes: fc.oneof(
+    fc.constantFrom(AT_ONCE, 0),
+    fc.integer({ min: 1, max: 400 }),
+    fc.integer({ min: 400, max: 9_000 }),
+  ),
 })
 
 type Left = { organizationId: string; ending: string }
@@ -33,6 +40,7 @@ async function leave(model: string, { afterBytes, ...script }: Departure): Promi
   const { exchange, client } = call(world, organization, model, script, (reader) => {
     if (reader.received() >= afterBytes) reader.leave()
   })
+  if (afterBytes === AT_ONCE) client.socket.once("connect", client.leave)
   await exchange.asked
   if (afterBytes === 0) client.leave()
   await client.over

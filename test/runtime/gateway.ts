@@ -111,7 +111,10 @@ function toOptions(folder: string, bindings: Record<string, string>, logs: strin
     port: 0,
     cf: false,
     log: new Log(LogLevel.NONE),
-    handleStructuredLogs: ({ message }) => void logs.push(message),
+    handleStructuredLogs: ({ message }) => {
+      // The gateway's own lines are JSON; the runtime's are not.
+      if (message.startsWith("{")) logs.push(message)
+    },
     resourcePersistencePath: folder,
     workers: [
       {
