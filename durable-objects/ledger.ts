@@ -91,8 +91,9 @@ export class Ledger extends DurableObject<Env> {
     `)
   }
 
-  /** Reserve before dispatch: every limit at once, all or nothing. */
-  hold(request: HoldRequest): Verdict {
+  /** Reserve before dispatch: every limit at once, all or nothing. Settlements that came along are charged first. */
+  hold(request: HoldRequest, settlements: Generation[] = []): Verdict {
+    this.settle(settlements)
     const now = Date.now()
     const limits = request.chargesAccount
       ? [{ scope: ACCOUNT, limitNano: this.#credited(), interval: null, includeByok: false }, ...request.limits]
@@ -139,11 +140,12 @@ export class Ledger extends DurableObject<Env> {
   }
 
   /**
-   * Charge what the call cost, end its hold and record it. Every settlement was preceded by a hold, so a missing hold
-   * means that it is settled already: a second settlement changes nothing.
+   * Charge what calls cost, end their holds and record them. Every settlement was preceded by a hold, so a missing hold
+   * means that it is settled already: a second settlement changes nothing. Answers how many were new.
    */
-  settle(generation: Generation): { settled: boolean } {
-    return { settled: this.ctx.storage.transactionSync(() => this.#settle(generation)) }
+  settle(generations: Generation[]): number {
+    if (generations.length === 0) return 0
+    return this.ctx.storage.transactionSync(() => generations.filter((generation) => this.#settle(generation)).length)
   }
 
   #settle(generation: Generation): boolean {
@@ -252,7 +254,7 @@ export class Ledger extends DurableObject<Env> {
     for (const hold of this.#sql.exec<HoldRow>("SELECT * FROM holds WHERE expires_at <= ?", now).toArray()) {
       const generation = unsettledGeneration(JSON.parse(hold.draft) as GenerationDraft, hold.estimate)
       logWarning("a hold expired and was charged at its estimate", { generation: hold.id, estimateNano: hold.estimate })
-      this.settle(generation)
+      this.settle([generation])
     }
   }
 

@@ -5,7 +5,7 @@ import { GatewayError } from "../edge/errors.ts"
 import { newRouter } from "../edge/router.ts"
 import { failures, ok } from "../edge/schema.ts"
 import { nanoToUsd } from "./money.ts"
-import { openLedger } from "./open.ts"
+import { openLedger } from "./ledger-client.ts"
 
 const tags = ["Credits"]
 

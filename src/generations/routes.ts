@@ -1,7 +1,7 @@
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import type { Caller } from "../access/caller.ts"
-import { openLedger } from "../credits/open.ts"
+import { openLedger } from "../credits/ledger-client.ts"
 import { GatewayError } from "../edge/errors.ts"
 import { newRouter } from "../edge/router.ts"
 import { failures, ok } from "../edge/schema.ts"

@@ -115,7 +115,7 @@ function toPassage(
     prelude: request.debug?.echo_upstream_body ? [toFrame(echo)] : [],
     writable,
     defaults,
-    providerName: accepted.target.provider.name,
+    provider: accepted.target.provider,
     timers: world.timers,
     leaving: world.signal,
     reading: call.reading,

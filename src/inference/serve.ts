@@ -1,5 +1,5 @@
 import type { Caller } from "../access/caller.ts"
-import type { LedgerStub } from "../credits/open.ts"
+import type { LedgerClient } from "../credits/ledger-client.ts"
 import type { GenerationDraft } from "../generations/generation.ts"
 import { limitOf } from "../keys/key.ts"
 import type { Provider } from "../providers/provider.ts"
@@ -28,7 +28,7 @@ export type Arrival = {
 
 /** All that a call can touch. A route builds it from the request; nothing below knows Hono or the environment. */
 export type World = {
-  ledger: LedgerStub
+  ledger: LedgerClient
   catalogue: PlanWorld["catalogue"]
   providers: PlanWorld["providers"]
   health: EndpointHealth

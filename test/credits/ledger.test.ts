@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest"
 import type { HoldRequest } from "../../durable-objects/ledger.ts"
 import type { Limit } from "../../src/credits/ledger.ts"
 import { type Generation, type GenerationDraft, unsettledGeneration } from "../../src/generations/generation.ts"
-import { newKey, newWorkspace, reply, type Workspace } from "../support/world.ts"
+import { newKey, newWorkspace, reply, type Workspace, openHolds } from "../support/world.ts"
 
 const KEY = "a".repeat(64)
 
@@ -82,7 +82,7 @@ describe("the ledger", () => {
             if (verdict.ok) open.set(id, nano)
           } else if (act === "settle") {
             const cost = Math.min(nano, open.get(id) ?? nano)
-            const { settled } = await ledger.settle(spend(id, cost))
+            const settled = (await ledger.settle([spend(id, cost)])) === 1
             expect(settled).toBe(open.has(id))
             if (open.delete(id)) spent += cost
           } else if (act === "expire" && open.has(id)) {
@@ -107,15 +107,15 @@ describe("the ledger", () => {
   test("a second settlement of the same generation changes nothing", async () => {
     const ledger = await newLedger(100)
     await ledger.hold(holdOf("g", 10))
-    expect(await ledger.settle(spend("g", 7))).toEqual({ settled: true })
-    expect(await ledger.settle(spend("g", 7))).toEqual({ settled: false })
+    expect(await ledger.settle([spend("g", 7)])).toBe(1)
+    expect(await ledger.settle([spend("g", 7)])).toBe(0)
     expect((await ledger.balance()).spentNano).toBe(7)
   })
 
   test("a cost above the hold is charged all the same", async () => {
     const ledger = await newLedger(100)
     await ledger.hold(holdOf("g", 10))
-    await ledger.settle(spend("g", 25))
+    await ledger.settle([spend("g", 25)])
     expect(await ledger.balance()).toMatchObject({ spentNano: 25, heldNano: 0 })
   })
 
@@ -139,7 +139,7 @@ describe("the ledger", () => {
     const ledger = await newLedger(100)
     await ledger.hold(holdOf("a", 10))
     await ledger.hold(holdOf("b", 20))
-    await ledger.settle(spend("b", 5))
+    await ledger.settle([spend("b", 5)])
     const { evictDurableObject } = await import("cloudflare:test")
     await evictDurableObject(ledger)
     expect(await ledger.balance()).toMatchObject({ creditedNano: 100, spentNano: 5, heldNano: 10 })
@@ -156,8 +156,8 @@ describe("the ledger", () => {
       }),
     )
     await workspace.ledger.renew(id, 300, 0)
-    await runDurableObjectAlarm(workspace.ledger)
-    expect(await workspace.ledger.holds()).toEqual([])
+    await runDurableObjectAlarm(workspace.object)
+    expect(await openHolds(workspace)).toEqual([])
     const { data } = await reply<{ data: object }>(200, workspace.as.get(`/generation?id=${id}`))
     expect(data).toMatchObject({ total_cost: 3e-7, ending: "unsettled" })
   })
@@ -166,7 +166,7 @@ describe("the ledger", () => {
     const ledger = await newLedger(100)
     const id = `gen-${crypto.randomUUID()}`
     await ledger.hold(holdOf(id, 10))
-    await ledger.settle(spend(id, 7))
+    await ledger.settle([spend(id, 7)])
     await env.DB.exec("ALTER TABLE generations RENAME TO away")
     try {
       await runDurableObjectAlarm(ledger)
@@ -213,7 +213,7 @@ describe("two hundred calls at once", () => {
     const [counters] = await workspace.ledger.usage([hash])
     expect(counters?.total.spent).toBe(ok * 22_000)
     expect(counters?.total.spent).toBeLessThanOrEqual(5_000_000)
-    expect(await workspace.ledger.holds()).toEqual([])
+    expect(await openHolds(workspace)).toEqual([])
   })
 
   test("never pass the account's balance", async () => {

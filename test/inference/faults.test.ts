@@ -1,6 +1,15 @@
 import { describe, expect, test } from "vitest"
 import { embeddedModels } from "../../src/embedded/models.ts"
-import { type Chunk, newWorkspace, type Receipt, receiptOf, readStream, reply, textOf } from "../support/world.ts"
+import {
+  type Chunk,
+  newWorkspace,
+  type Receipt,
+  receiptOf,
+  readStream,
+  reply,
+  textOf,
+  openHolds,
+} from "../support/world.ts"
 
 /** "Say it again and again" makes 24 units: a prompt of 4 + 6 tokens. */
 const TEXT = "Say it again and again.."
@@ -108,7 +117,7 @@ describe("an answer that is whole", () => {
   test("sim/echo:free costs nothing", async () => {
     const { receipt, workspace } = await stream("echo:free")
     expect(receipt.total_cost).toBe(0)
-    expect(await workspace.ledger.holds()).toEqual([])
+    expect(await openHolds(workspace)).toEqual([])
   })
 
   test("sim/cached-tokens: cached tokens are charged at their own price, once", async () => {
@@ -244,7 +253,7 @@ describe("a provider that fails before it answers", () => {
       else expect(hint).toBe(retryAfter)
       const receipt = await receiptOf(workspace, response)
       expect(receipt).toMatchObject({ total_cost: 0, tokens_from: "none", ending: "refused", status })
-      expect(await workspace.ledger.holds()).toEqual([])
+      expect(await openHolds(workspace)).toEqual([])
     }
   })
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest"
 import { chunk, DONE, good, playProvider, sse, usageChunk } from "../support/played.ts"
-import { newWorkspace, receiptOf, readStream, textOf, type Workspace } from "../support/world.ts"
+import { newWorkspace, receiptOf, readStream, textOf, type Workspace, openHolds } from "../support/world.ts"
 
 /** Every test asks a model of its own: what an endpoint has shown before decides which lane its stream takes. */
 let next = 0
@@ -109,7 +109,7 @@ describe.each(["scripted", "native"])("in the %s lane", (lane) => {
     await reader?.cancel()
     const { tokens_from: from, tokens_completion: tokens } = await receiptOf(workspace, response)
     expect([from, tokens >= 1 && tokens <= 3]).toEqual(["estimate", true])
-    expect(await workspace.ledger.holds()).toEqual([])
+    expect(await openHolds(workspace)).toEqual([])
   })
 })
 

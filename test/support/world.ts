@@ -1,5 +1,7 @@
 import { env, exports } from "cloudflare:workers"
 import { expect } from "vitest"
+import type { Ledger } from "../../durable-objects/ledger.ts"
+import { type LedgerClient, openLedger } from "../../src/credits/ledger-client.ts"
 
 const BASE = "http://gateway.test/api/v1"
 const BOOTSTRAP = "sk-gw-boot-of-the-test-suite-0123456789"
@@ -61,7 +63,9 @@ export type Workspace = {
   /** With the normal key. */
   as: Door
   manage: Door
-  ledger: DurableObjectStub<import("../../durable-objects/ledger.ts").Ledger>
+  ledger: LedgerClient
+  /** The object behind it. */
+  object: DurableObjectStub<Ledger>
 }
 
 /** An organization of the test's own. */
@@ -76,7 +80,8 @@ export async function newWorkspace(balanceUsd = 100): Promise<Workspace> {
     managementKey: data.management_key,
     as: door(data.api_key),
     manage: door(data.management_key),
-    ledger: env.LEDGER.get(env.LEDGER.idFromName(data.id)),
+    ledger: openLedger(env, data.id),
+    object: env.LEDGER.get(env.LEDGER.idFromName(data.id)),
   }
 }
 
@@ -141,6 +146,12 @@ export type Receipt = {
   status: number
   provider_responses: { status: number | null }[]
   native_tokens_cached: number
+}
+
+/** The holds that are open, once what was settled is charged. */
+export async function openHolds(workspace: Workspace) {
+  await workspace.ledger.balance()
+  return workspace.object.holds()
 }
 
 /** What a call was charged, by the id its answer carried. */

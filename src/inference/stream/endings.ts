@@ -10,17 +10,15 @@ export type Stop = "ended" | "broken" | "left" | "stalled" | "timeout"
  * How a stream ended. Complete is only what says so itself: an end without a finish reason or `[DONE]` is a cut, since a
  * truncated answer must never look like a whole one.
  */
-export function judge(stop: Stop, reading: Reading, providerName: string): Pick<Ended, "ending" | "error"> {
+export function judge(
+  stop: Stop,
+  reading: Reading,
+  provider: { name: string; apiKey?: string },
+): Pick<Ended, "ending" | "error"> {
   if (stop === "left") return { ending: "cancelled", error: undefined }
   if (reading.error) {
     const { message, status, code } = reading.error
-    const refusal = toRefusal(
-      { name: providerName },
-      status ?? 502,
-      new Headers(),
-      JSON.stringify({ error: { message } }),
-      0,
-    )
+    const refusal = toRefusal(provider, status ?? 502, new Headers(), JSON.stringify({ error: { message } }), 0)
     const error = new GatewayError(refusal.code, refusal.message, {
       metadata: code === null ? {} : { provider_code: code },
     })
@@ -35,11 +33,11 @@ export function judge(stop: Stop, reading: Reading, providerName: string): Pick<
   if (stop === "stalled") {
     return {
       ending: "stalled",
-      error: new GatewayError("timeout", `${providerName} fell silent in the middle of its answer.`),
+      error: new GatewayError("timeout", `${provider.name} fell silent in the middle of its answer.`),
     }
   }
   if (stop === "timeout") {
-    return { ending: "timeout", error: new GatewayError("timeout", `${providerName} took longer than a call may.`) }
+    return { ending: "timeout", error: new GatewayError("timeout", `${provider.name} took longer than a call may.`) }
   }
-  return { ending: "cut", error: new GatewayError("provider_failed", `${providerName} broke off its answer.`) }
+  return { ending: "cut", error: new GatewayError("provider_failed", `${provider.name} broke off its answer.`) }
 }

@@ -17,7 +17,7 @@ export type Passage = {
   prelude: readonly Uint8Array[]
   writable: WritableStream<Uint8Array>
   defaults: ChunkDefaults
-  providerName: string
+  provider: { name: string; apiKey?: string }
   timers: Timers
   /** Fires when the caller has left. */
   leaving: AbortSignal
