@@ -14,7 +14,7 @@ export type GenerationDraft = {
   keyHash: string
   createdAt: number
   requestId: string
-  apiType: "completions"
+  apiType: "completions" | "embeddings"
   /** What the caller asked for. */
   requestedModel: string
   streamed: boolean

@@ -25,7 +25,13 @@ const LEAST_COMPLETION = 16
 /** Output that an unfinished call of unknown length is taken to have had. */
 const ASSUMED_COMPLETION = 256
 
-export type Bounds = { promptBound: number; promptEstimate: number; completionBound: (target: Target) => number }
+export type Bounds = {
+  promptBound: number
+  promptEstimate: number
+  /** Tokens of one choice. */
+  completionBound: (target: Target) => number
+  choices: number
+}
 
 /** `bodyBytes`: the size of the request as it was received. */
 export function boundsOf(request: ChatRequest, bodyBytes: number): Bounds {
@@ -40,6 +46,7 @@ export function boundsOf(request: ChatRequest, bodyBytes: number): Bounds {
       const known = endpoint.maxCompletionTokens ?? (endpoint.contextLength || UNKNOWN_MAX_COMPLETION)
       return Math.min(asked, known)
     },
+    choices: request.n ?? 1,
   }
 }
 
@@ -62,13 +69,9 @@ function promptBoundFor({ endpoint }: Target, bounds: Bounds): number {
 }
 
 /** What to hold: enough for the dearest of the targets, since any of them may answer. */
-export function wantedFor(
-  targets: readonly Target[],
-  request: ChatRequest,
-  bounds: Bounds,
-): Wanted & { estimateNano: number } {
+export function wantedFor(targets: readonly Target[], bounds: Bounds): Wanted & { estimateNano: number } {
   const wanted = { leastNano: 0, mostNano: 0, estimateNano: 0 }
-  const choices = request.n ?? 1
+  const { choices } = bounds
   for (const target of targets) {
     const prompt = promptBoundFor(target, bounds)
     const completion = bounds.completionBound(target)
@@ -88,15 +91,10 @@ export function wantedFor(
 }
 
 /** The output limit to send to a target, where the grant pays for less than the caller asked; undefined where it does not. */
-export function completionCap(
-  target: Target,
-  request: ChatRequest,
-  bounds: Bounds,
-  grantedNano: number,
-): number | undefined {
+export function completionCap(target: Target, bounds: Bounds, grantedNano: number): number | undefined {
   const { pricing } = target.endpoint
   const left = grantedNano - boundOf(promptBoundFor(target, bounds), 0, pricing)
-  const affordable = Math.floor(affordableCompletion(left, pricing) / (request.n ?? 1))
+  const affordable = Math.floor(affordableCompletion(left, pricing) / bounds.choices)
   return affordable < bounds.completionBound(target) ? Math.max(1, affordable) : undefined
 }
 

@@ -1,12 +1,12 @@
 import type { ErrorName } from "../edge/errors.ts"
 import type { Attempt } from "../generations/generation.ts"
 import { type Refusal, toRefusal } from "../providers/refusal.ts"
-import { toUpstreamBody, toUpstreamRequest } from "../providers/compatible.ts"
+import { toUpstreamRequest } from "../providers/compatible.ts"
 import type { Provider } from "../providers/provider.ts"
-import { isObject, newReading, readAnswer, toProviderError } from "./chat/reading.ts"
+import { isObject, toProviderError } from "./chat/reading.ts"
 import type { EndpointHealth } from "./health.ts"
+import type { Question } from "./intake.ts"
 import { type Target, targetKey } from "./plan.ts"
-import type { ChatRequest } from "./schemas.ts"
 import { type Opening, readOpening } from "./stream/opening.ts"
 import { toChunks } from "./stream/from-result.ts"
 
@@ -21,7 +21,7 @@ export type AskWorld = {
 }
 
 export type Ask = {
-  request: ChatRequest
+  question: Question
   targets: readonly Target[]
   pseudonym: string | undefined
   capFor: (target: Target) => number | undefined
@@ -67,8 +67,8 @@ export async function ask(call: Ask, world: AskWorld): Promise<Outcome> {
 
 async function askOne(call: Ask, target: Target, world: AskWorld, onReached: () => void): Promise<Accepted | Refusal> {
   const { endpoint, provider } = target
-  const { request } = call
-  const upstreamBody = toUpstreamBody(request, provider, {
+  const { question } = call
+  const upstreamBody = question.bodyFor(provider, {
     upstreamId: endpoint.upstreamId,
     maxCompletionTokens: call.capFor(target),
     pseudonym: call.pseudonym,
@@ -77,11 +77,11 @@ async function askOne(call: Ask, target: Target, world: AskWorld, onReached: () 
   const timer = setTimeout(() => tooSlow.abort(), world.firstFrameMs)
   const signal = AbortSignal.any([world.signal, tooSlow.signal])
   try {
-    const outgoing = toUpstreamRequest(JSON.stringify(upstreamBody), request.stream, provider, signal)
+    const outgoing = toUpstreamRequest(question, JSON.stringify(upstreamBody), provider, signal)
     const response = await world.send(outgoing, provider)
     if (!response.ok) return await refuse(provider, response, world.now())
     onReached()
-    const answer = await readAccepted(response, request.stream, provider, signal)
+    const answer = await readAccepted(response, question, provider, signal)
     return "code" in answer ? answer : { ...answer, target, upstreamBody, answeredAt: world.now() }
   } catch {
     // A failed connection, a broken body, a timer: foreign errors, whose words could hold an address or a key.
@@ -96,14 +96,14 @@ type Content = { kind: "stream"; opening: Opening } | { kind: "whole"; result: R
 
 async function readAccepted(
   response: Response,
-  streamed: boolean,
+  question: Question,
   provider: Provider,
   signal: AbortSignal,
 ): Promise<Content | Refusal> {
   const type = response.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? ""
   if (!response.body) return failure(provider, "provider_failed", `${provider.name} answered with an empty body.`)
   // Servers name their streams in many ways; what is no stream shows in its first frame.
-  if (streamed && type !== "application/json" && type !== "text/html") {
+  if (question.streamed && type !== "application/json" && type !== "text/html") {
     const opening = await readOpening(response.body, signal)
     return opening.ok ? { kind: "stream", opening } : fromToldError(provider, opening.error, opening.reason)
   }
@@ -115,11 +115,11 @@ async function readAccepted(
       `${provider.name} answered with ${type || "no content type"} instead of a completion.`,
     )
   }
-  return readWhole(await response.text(), streamed, provider)
+  return readWhole(await response.text(), question, provider)
 }
 
 /** A whole answer. Where the caller wanted a stream and the provider does not stream, it is told as one. */
-function readWhole(body: string, streamed: boolean, provider: Provider): Content | Refusal {
+function readWhole(body: string, question: Question, provider: Provider): Content | Refusal {
   let result: unknown
   try {
     result = JSON.parse(body)
@@ -132,13 +132,9 @@ function readWhole(body: string, streamed: boolean, provider: Provider): Content
   }
   const error = toProviderError(result["error"])
   if (error) return fromToldError(provider, error, "an error")
-  const reading = newReading()
-  readAnswer(reading, result)
-  const { choices } = result
-  if (!Array.isArray(choices) || choices.length === 0 || (reading.units === 0 && reading.finishReason === null)) {
-    return failure(provider, "provider_failed", `${provider.name} answered without a choice.`)
-  }
-  return streamed ? { kind: "stream", opening: toChunks(result) } : { kind: "whole", result }
+  if (!question.isAnswer(result))
+    return failure(provider, "provider_failed", `${provider.name} answered without an answer.`)
+  return question.streamed ? { kind: "stream", opening: toChunks(result) } : { kind: "whole", result }
 }
 
 async function refuse(provider: Provider, response: Response, now: number): Promise<Refusal> {

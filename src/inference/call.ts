@@ -6,14 +6,15 @@ import { logError } from "../support/log.ts"
 import type { Accepted } from "./ask.ts"
 import { estimateDelivered, newReading, type Reading } from "./chat/reading.ts"
 import { answerHeaders } from "./headers.ts"
+import type { Dialect } from "./dialect.ts"
+import type { Intake } from "./intake.ts"
 import type { Target } from "./plan.ts"
-import type { ChatRequest } from "./schemas.ts"
 import type { Arrival, World } from "./serve.ts"
 import { type Charge, chargeFor, NO_CHARGE } from "./settle.ts"
 
-/** One call under way: what both ways of answering it share. */
-export type Call = {
-  request: ChatRequest
+/** What is known of one call under way. */
+export type CallState = {
+  intake: Intake
   arrival: Arrival
   draft: GenerationDraft
   heldNano: number
@@ -25,27 +26,25 @@ export type Call = {
   answering: Target | undefined
   /** Aborted when the caller leaves before an answer has begun; it ends the asking, not an answer under way. */
   asking: AbortController
+}
+
+/** One call under way: what both ways of answering it share. */
+export type Call = CallState & {
+  dialect: Dialect
   /** Ends the signs of life for the hold. */
   letGo: () => void
 }
 
-export function newCall(facts: Omit<Call, "reading" | "answering" | "asking" | "letGo">): Call {
-  const call: Call = {
-    ...facts,
-    reading: newReading(),
-    answering: undefined,
-    asking: new AbortController(),
-    letGo: () => {},
-  }
-  call.letGo = keepHold(call)
+export function newCall(facts: Omit<CallState, "reading" | "answering" | "asking">): Call {
+  const state: CallState = { ...facts, reading: newReading(), answering: undefined, asking: new AbortController() }
   const { signal } = facts.world
-  if (signal.aborted) call.asking.abort()
-  else signal.addEventListener("abort", () => call.asking.abort(), { once: true })
-  return call
+  if (signal.aborted) state.asking.abort()
+  else signal.addEventListener("abort", () => state.asking.abort(), { once: true })
+  return Object.assign(state, { dialect: facts.intake.dialectOf(state), letGo: keepHold(state) })
 }
 
 /** A sign of life for the hold, with what the call has cost so far, for as long as it runs. Returns how to stop. */
-function keepHold(call: Call): () => void {
+function keepHold(call: CallState): () => void {
   const { ledger, timers } = call.world
   const { holdTtlMs } = timers
   const renew = () => {

@@ -1,9 +1,8 @@
-import type { Attempt } from "../generations/generation.ts"
-import type { Call } from "./call.ts"
-import type { Target } from "./plan.ts"
+import type { CallState } from "./call.ts"
+import type { Answering } from "./dialect.ts"
 
 /** How a call was routed, as `X-Service-Metadata: enabled` asks for it; under both names that clients read. */
-export function routingMetadata(call: Call, selected: Target, attempts: readonly Attempt[]) {
+export function routingMetadata(call: CallState, { target: selected, attempts }: Answering) {
   const { requestedModel } = call.draft
   const available = call.targets.map((target) => ({
     model: target.model.id,
@@ -13,7 +12,7 @@ export function routingMetadata(call: Call, selected: Target, attempts: readonly
   const metadata = {
     attempt: attempts.length,
     requested: requestedModel,
-    strategy: call.request.models?.length ? "fallback" : "direct",
+    strategy: call.intake.routing.models?.length ? "fallback" : "direct",
     region: "global",
     is_byok: false,
     summary: `${selected.model.id} by ${selected.provider.name}, attempt ${attempts.length} of ${available.length} possible`,

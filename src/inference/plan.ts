@@ -2,10 +2,17 @@ import { priceToPico } from "../credits/money.ts"
 import { GatewayError } from "../edge/errors.ts"
 import type { Catalogue, Endpoint, Model, Pricing } from "../models/catalogue.ts"
 import type { Provider } from "../providers/provider.ts"
-import type { ChatRequest, ProviderPreferences } from "./schemas.ts"
+import type { ProviderPreferences } from "./schemas.ts"
 
 /** One place a call can go, with all that is needed to go there. */
 export type Target = { model: Model; endpoint: Endpoint & { pricing: Pricing }; provider: Provider }
+
+/** What routing reads of a request: the models asked for, the preferences, and which parameters are used. */
+export type Routable = {
+  model?: string | undefined
+  models?: readonly string[] | null | undefined
+  provider?: ProviderPreferences | null | undefined
+} & Readonly<Record<string, unknown>>
 
 export function targetKey(target: Target): string {
   return `${target.endpoint.model} ${target.endpoint.provider}`
@@ -20,7 +27,7 @@ export type PlanWorld = {
 type Filter = { name: string; keeps: (endpoint: Endpoint, provider: Provider) => boolean }
 
 /** Where a call may go, best first; or a refusal that names the filter which removed the last endpoint. */
-export function plan(request: ChatRequest, world: PlanWorld): Target[] {
+export function plan(request: Routable, world: PlanWorld): Target[] {
   const preferences = request.provider ?? {}
   const asked = askedModels(request).map((name) => findModel(name, world.catalogue))
   const known = asked.filter((found) => found.model !== undefined)
@@ -46,7 +53,7 @@ export function plan(request: ChatRequest, world: PlanWorld): Target[] {
   return preferences.allow_fallbacks === false ? targets.slice(0, 1) : targets
 }
 
-function askedModels(request: ChatRequest): string[] {
+function askedModels(request: Routable): string[] {
   return [...new Set([...(request.model === undefined ? [] : [request.model]), ...(request.models ?? [])])]
 }
 
@@ -86,7 +93,7 @@ function narrow(
   )
 }
 
-function filtersOf(request: ChatRequest, preferences: ProviderPreferences): Filter[] {
+function filtersOf(request: Routable, preferences: ProviderPreferences): Filter[] {
   const named = (slugs: readonly string[]) => {
     const wanted = new Set(slugs.map((slug) => slug.toLowerCase()))
     return (provider: Provider) => wanted.has(provider.slug) || wanted.has(provider.name.toLowerCase())

@@ -10,6 +10,7 @@ import { openLedger } from "../credits/ledger-client.ts"
 import { configuredProviders } from "../providers/configured.ts"
 import type { Provider } from "../providers/provider.ts"
 import { pseudonym } from "../support/pseudonym.ts"
+import { chatIntake } from "./chat/intake.ts"
 import { EndpointHealth } from "./health.ts"
 import { ChatChunk, ChatRequest, ChatResult, MAX_SESSION_ID_LENGTH } from "./schemas.ts"
 import { type Arrival, serve, type World } from "./serve.ts"
@@ -68,7 +69,7 @@ const chat = createRoute({
 export const inference = newRouter().openapi(chat, async (c) => {
   const request = c.req.valid("json")
   refuseUnavailable(request)
-  return serve(request, arrivalOf(c, request), c.var.caller, await openWorld(c))
+  return serve(chatIntake(request, bodyBytes(c, request)), arrivalOf(c), c.var.caller, await openWorld(c))
 })
 
 /** What endpoints taught this isolate. */
@@ -93,6 +94,11 @@ function send(request: Request, provider: Provider, env: Env): Promise<Response>
   return provider.embedded && env.EMBEDDED ? env.EMBEDDED.fetch(request) : fetch(request)
 }
 
+/** The size of a request as it came; of one that came without its length, as it would be written. */
+function bodyBytes(c: Context<App>, body: object): number {
+  return Number(c.req.header("content-length") ?? new TextEncoder().encode(JSON.stringify(body)).byteLength)
+}
+
 const METADATA_HEADERS = [
   "x-service-metadata",
   "x-service-experimental-metadata",
@@ -101,7 +107,7 @@ const METADATA_HEADERS = [
 ]
 const MAX_ATTRIBUTION_LENGTH = 512
 
-function arrivalOf(c: Context<App>, request: ChatRequest): Arrival {
+function arrivalOf(c: Context<App>): Arrival {
   const header = (...names: string[]) => {
     for (const name of names) {
       const value = c.req.header(name)
@@ -115,7 +121,6 @@ function arrivalOf(c: Context<App>, request: ChatRequest): Arrival {
   }
   return {
     requestId: c.var.requestId,
-    bodyBytes: Number(c.req.header("content-length") ?? new TextEncoder().encode(JSON.stringify(request)).byteLength),
     sessionId,
     appUrl: header("http-referer", "referer"),
     appTitle: header("x-title", "x-service-title", "x-openrouter-title"),

@@ -1,15 +1,11 @@
-import { nanoToUsd } from "../credits/money.ts"
 import { logError } from "../support/log.ts"
-import type { Accepted, Outcome } from "./ask.ts"
+import type { Outcome } from "./ask.ts"
 import { type Call, settleAnswer, settleRefusal, toFailure } from "./call.ts"
-import { failureFrames } from "./chat/failure.ts"
-import type { ChunkDefaults } from "./chat/normalise.ts"
-import { isObject, toTokens } from "./chat/reading.ts"
+import { defaultsOf } from "./chat/dialect.ts"
 import { streamHeaders } from "./headers.ts"
-import { routingMetadata } from "./metadata.ts"
 import { targetKey } from "./plan.ts"
-import { chargeFor } from "./settle.ts"
-import { concat, DONE_FRAME, KEEPALIVE_FRAME, toFrame } from "./stream/frames.ts"
+import type { Charge } from "./settle.ts"
+import { concat } from "./stream/frames.ts"
 import type { Ended, Passage } from "./stream/lane.ts"
 import { passNative } from "./stream/native.ts"
 import { passScripted } from "./stream/scripted.ts"
@@ -23,9 +19,7 @@ export async function serveStream(call: Call, asked: Promise<Outcome>): Promise<
   const early = await Promise.race([asked, wait(call.world.timers.earlyCommitMs)])
   if (early && !early.ok) {
     const error = toFailure(early.refusals, call.draft.id)
-    const { settled } = settleRefusal(call, early.attempts, "refused", error.status, early.reached)
-    call.world.later(settled)
-    await settled
+    call.world.later(settleRefusal(call, early.attempts, "refused", error.status, early.reached).settled)
     throw error
   }
   const channel = new IdentityTransformStream()
@@ -50,7 +44,7 @@ async function carryLate(call: Call, asked: Promise<Outcome>, writable: Writable
   const ending = left ? "cancelled" : "refused"
   const { settled } = settleRefusal(call, outcome.attempts, ending, error.status, outcome.reached)
   call.world.later(settled)
-  await writeLast(writable, left ? [] : failureFrames(error, defaultsOf(call, undefined)))
+  await writeLast(writable, left ? [] : call.dialect.failure(error))
   await settled
 }
 
@@ -58,7 +52,7 @@ async function keepAlive(call: Call, asked: Promise<Outcome>, writable: Writable
   const writer = writable.getWriter()
   try {
     for (;;) {
-      await writer.write(KEEPALIVE_FRAME).catch(() => call.asking.abort())
+      await writer.write(concat(call.dialect.silence())).catch(() => call.asking.abort())
       const outcome = await Promise.race([asked, wait(call.world.timers.keepaliveMs)])
       if (outcome) return outcome
     }
@@ -75,90 +69,34 @@ async function carry(call: Call, outcome: Answered, writable: WritableStream<Uin
   call.answering = accepted.target
   const { health } = call.world
   const key = targetKey(accepted.target)
-  const passage = toPassage(call, accepted, writable)
-  const isNative = !needsScript(call) && accepted.opening.body !== null && health.trustsStreams(key)
+  const { dialect, world, reading } = call
+  const passage: Passage = {
+    opening: accepted.opening,
+    writable,
+    dialect,
+    answering: { ...accepted, attempts },
+    defaults: defaultsOf(call),
+    timers: world.timers,
+    leaving: world.signal,
+    reading,
+  }
+  const isNative = dialect.passesNative && accepted.opening.body !== null && health.trustsStreams(key)
   const ended = await (isNative ? passNative(passage) : passScripted(passage))
   if (ended.ending !== "cancelled") health.streamed(key, ended.clean)
 
   // Charged before `[DONE]` goes out: a caller who asks for the receipt right after finds it.
-  const { settled } = settleAnswer(call, accepted, attempts, ended.ending, ended.error?.status ?? 200)
+  const { charge, settled } = settleAnswer(call, accepted, attempts, ended.ending, ended.error?.status ?? 200)
   call.world.later(settled)
-  await writeLast(writable, lastFrames(call, outcome, ended, isNative))
+  await writeLast(writable, lastFrames(call, ended, charge, isNative))
   await settled
 }
 
-/** Requests whose stream is changed on the way. */
-function needsScript({ request, arrival }: Call): boolean {
-  return (
-    arrival.wantsMetadata ||
-    request.stream_options?.include_usage === false ||
-    request.usage?.include === true ||
-    request.debug?.echo_upstream_body === true
-  )
-}
-
-function toPassage(
-  call: Call,
-  accepted: Extract<Accepted, { kind: "stream" }>,
-  writable: WritableStream<Uint8Array>,
-): Passage {
-  const { request, world } = call
-  const defaults = defaultsOf(call, accepted)
-  const echo = {
-    ...defaults,
-    object: "chat.completion.chunk",
-    choices: [],
-    debug: { echo_upstream_body: accepted.upstreamBody },
-  }
-  return {
-    opening: accepted.opening,
-    prelude: request.debug?.echo_upstream_body ? [toFrame(echo)] : [],
-    writable,
-    defaults,
-    provider: accepted.target.provider,
-    timers: world.timers,
-    leaving: world.signal,
-    reading: call.reading,
-    edit: (chunk) => editUsage(call, accepted, chunk),
-  }
-}
-
-/** Usage is sent whether asked for or not; only an explicit no takes it out. Its cost is added where that was asked. */
-function editUsage(
-  call: Call,
-  accepted: Accepted,
-  chunk: Record<string, unknown>,
-): Record<string, unknown> | undefined {
-  if (!isObject(chunk["usage"])) return chunk
-  const { request, draft, heldNano } = call
-  if (request.stream_options?.include_usage === false) {
-    const { usage: _, ...rest } = chunk
-    return Array.isArray(rest["choices"]) && rest["choices"].length === 0 ? undefined : rest
-  }
-  if (!request.usage?.include) return chunk
-  const reading = { ...call.reading, tokens: toTokens(chunk["usage"]) }
-  const { costNano } = chargeFor(reading, accepted.target.endpoint.pricing, draft.promptEstimate, heldNano)
-  return { ...chunk, usage: { ...chunk["usage"], cost: nanoToUsd(costNano), is_byok: false } }
-}
-
-function defaultsOf(call: Call, accepted: Accepted | undefined): ChunkDefaults {
-  const { reading, draft } = call
-  return {
-    id: reading.id ?? draft.id,
-    model: reading.model ?? accepted?.target.model.id ?? draft.requestedModel,
-    created: reading.created ?? Math.floor(draft.createdAt / 1_000),
-  }
-}
-
 /** What is still to be said once the provider has said all. The native lane has passed `[DONE]` on already. */
-function lastFrames(call: Call, { accepted, attempts }: Answered, ended: Ended, isNative: boolean): Uint8Array[] {
+function lastFrames({ dialect, reading }: Call, ended: Ended, charge: Charge, isNative: boolean): Uint8Array[] {
   if (ended.ending === "cancelled") return []
   const boundary = ended.atBoundary ? [] : [new TextEncoder().encode("\n\n")]
-  if (ended.error) return [...boundary, ...failureFrames(ended.error, defaultsOf(call, accepted))]
-  if (isNative) return call.reading.done ? [] : [...boundary, DONE_FRAME]
-  const metadata = call.arrival.wantsMetadata ? routingMetadata(call, accepted.target, attempts) : undefined
-  const chunk = { ...defaultsOf(call, accepted), object: "chat.completion.chunk", choices: [], ...metadata }
-  return metadata ? [toFrame(chunk), DONE_FRAME] : [DONE_FRAME]
+  if (ended.error) return [...boundary, ...dialect.failure(ended.error)]
+  return isNative && reading.done ? [] : [...boundary, ...dialect.end(charge)]
 }
 
 /** A caller who has left is told nothing, and nothing that goes wrong here may reach the settlement. */

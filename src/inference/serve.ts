@@ -4,13 +4,13 @@ import type { GenerationDraft } from "../generations/generation.ts"
 import { limitOf } from "../keys/key.ts"
 import type { Provider } from "../providers/provider.ts"
 import { newGenerationId } from "../support/ids.ts"
-import { boundsOf, completionCap, requireTier, toPaymentRequired, wantedFor } from "./admit.ts"
+import { completionCap, requireTier, toPaymentRequired, wantedFor } from "./admit.ts"
 import { logError } from "../support/log.ts"
 import { ask, type Outcome } from "./ask.ts"
 import { newCall } from "./call.ts"
 import type { EndpointHealth } from "./health.ts"
+import type { Intake } from "./intake.ts"
 import { type PlanWorld, plan, type Target } from "./plan.ts"
-import type { ChatRequest } from "./schemas.ts"
 import { serveStream } from "./serve-stream.ts"
 import { serveWhole } from "./serve-whole.ts"
 import type { Timers } from "./timers.ts"
@@ -18,7 +18,6 @@ import type { Timers } from "./timers.ts"
 /** How a request arrived: what is recorded of it beside its body. */
 export type Arrival = {
   requestId: string
-  bodyBytes: number
   sessionId: string | null
   appUrl: string | null
   appTitle: string | null
@@ -48,15 +47,14 @@ export type World = {
  * Before `ask` a hold reserves the most that the call can cost; after it, whatever happens, the hold is settled once:
  * here, or by the ledger's alarm if this isolate dies.
  */
-export async function serve(request: ChatRequest, arrival: Arrival, caller: Caller, world: World): Promise<Response> {
-  const bounds = boundsOf(request, arrival.bodyBytes)
+export async function serve(intake: Intake, arrival: Arrival, caller: Caller, world: World): Promise<Response> {
+  const { bounds, question, user } = intake
   const isCooling = (target: string) => world.health.isCooling(target, Date.now())
-  const targets = requireTier(caller, plan(request, { ...world, isCooling }), bounds)
+  const targets = requireTier(caller, plan(intake.routing, { ...world, isCooling }), bounds)
 
-  const pseudonym =
-    request.user == null ? undefined : await world.pseudonymOf(`${caller.organizationId}:${request.user}`)
-  const draft = newDraft(request, arrival, caller, bounds.promptEstimate)
-  const { estimateNano, ...wanted } = wantedFor(targets, request, bounds)
+  const pseudonym = user === null ? undefined : await world.pseudonymOf(`${caller.organizationId}:${user}`)
+  const draft = newDraft(intake, arrival, caller)
+  const { estimateNano, ...wanted } = wantedFor(targets, bounds)
   const limit = limitOf(caller)
   const verdict = await world.ledger.hold({
     draft,
@@ -68,10 +66,10 @@ export async function serve(request: ChatRequest, arrival: Arrival, caller: Call
   })
   if (!verdict.ok) throw toPaymentRequired(verdict, caller)
 
-  const call = newCall({ request, arrival, draft, heldNano: verdict.grantedNano, targets, world })
-  const capFor = (target: Target) => completionCap(target, request, bounds, verdict.grantedNano)
+  const call = newCall({ intake, arrival, draft, heldNano: verdict.grantedNano, targets, world })
+  const capFor = (target: Target) => completionCap(target, bounds, verdict.grantedNano)
   const outcome = ask(
-    { request, targets, pseudonym, capFor },
+    { question, targets, pseudonym, capFor },
     {
       send: world.send,
       health: world.health,
@@ -83,10 +81,11 @@ export async function serve(request: ChatRequest, arrival: Arrival, caller: Call
     logError("asking failed", { generation: draft.id }, cause)
     return { ok: false, refusals: [], attempts: [], reached: false }
   })
-  return request.stream ? serveStream(call, outcome) : serveWhole(call, outcome)
+  return question.streamed ? serveStream(call, outcome) : serveWhole(call, outcome)
 }
 
-function newDraft(request: ChatRequest, arrival: Arrival, caller: Caller, promptEstimate: number): GenerationDraft {
+function newDraft(intake: Intake, arrival: Arrival, caller: Caller): GenerationDraft {
+  const { routing, bounds } = intake
   return {
     id: newGenerationId(),
     organizationId: caller.organizationId,
@@ -94,13 +93,13 @@ function newDraft(request: ChatRequest, arrival: Arrival, caller: Caller, prompt
     keyHash: caller.keyHash,
     createdAt: Date.now(),
     requestId: arrival.requestId,
-    apiType: "completions",
-    requestedModel: request.model ?? request.models?.[0] ?? "",
-    streamed: request.stream,
-    sessionId: request.session_id ?? arrival.sessionId,
+    apiType: intake.apiType,
+    requestedModel: routing.model ?? routing.models?.[0] ?? "",
+    streamed: intake.question.streamed,
+    sessionId: intake.sessionId ?? arrival.sessionId,
     appUrl: arrival.appUrl,
     appTitle: arrival.appTitle,
     userAgent: arrival.userAgent,
-    promptEstimate,
+    promptEstimate: bounds.promptEstimate,
   }
 }

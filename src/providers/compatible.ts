@@ -74,17 +74,22 @@ function setReasoning(body: Record<string, unknown>, request: ChatRequest, { qui
 }
 
 /** The request to a provider. Its headers are made from nothing: none of the caller's goes there. */
-export function toUpstreamRequest(body: string, streamed: boolean, provider: Provider, signal: AbortSignal): Request {
+export function toUpstreamRequest(
+  question: { path: string; streamed: boolean },
+  body: string,
+  provider: Provider,
+  signal: AbortSignal,
+): Request {
   const headers = new Headers({
     "content-type": "application/json",
-    accept: streamed ? "text/event-stream" : "application/json",
+    accept: question.streamed ? "text/event-stream" : "application/json",
     "accept-encoding": "identity",
     "user-agent": "edge-model-gateway",
   })
   const { apiKey, keyHeader } = provider
   if (apiKey !== undefined) headers.set(keyHeader, keyHeader === "authorization" ? `Bearer ${apiKey}` : apiKey)
   // A redirect is not followed: it would carry the key to wherever it points.
-  return new Request(`${provider.baseUrl}/chat/completions`, {
+  return new Request(`${provider.baseUrl}${question.path}`, {
     method: "POST",
     headers,
     body,

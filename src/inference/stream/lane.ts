@@ -2,6 +2,7 @@ import type { GatewayError } from "../../edge/errors.ts"
 import type { Ending } from "../../generations/generation.ts"
 import type { ChunkDefaults } from "../chat/normalise.ts"
 import { isObject, readAnswer, type Reading } from "../chat/reading.ts"
+import type { Answering, Dialect } from "../dialect.ts"
 import type { Timers } from "../timers.ts"
 import { dataOf, DONE } from "./frames.ts"
 import type { Opening } from "./opening.ts"
@@ -13,18 +14,16 @@ import type { Opening } from "./opening.ts"
  */
 export type Passage = {
   opening: Opening
-  /** Frames of the gateway's own, to go first. Only the scripted lane has any. */
-  prelude: readonly Uint8Array[]
   writable: WritableStream<Uint8Array>
+  /** Says each chunk in the caller's words. Only the scripted lane asks it. */
+  dialect: Dialect
+  answering: Answering
   defaults: ChunkDefaults
-  provider: { name: string; apiKey?: string }
   timers: Timers
   /** Fires when the caller has left. */
   leaving: AbortSignal
   /** The call so far, for whoever watches while it runs. */
   reading: Reading
-  /** A last change to a chunk, or undefined to leave it out. Only the scripted lane edits. */
-  edit?: (chunk: Record<string, unknown>) => Record<string, unknown> | undefined
 }
 
 export type Ended = {

@@ -1,7 +1,7 @@
 import { normaliseChunk } from "../chat/normalise.ts"
 import { judge, type Stop } from "./endings.ts"
 import { FrameWriter } from "./frame-writer.ts"
-import { FrameSplitter, KEEPALIVE_FRAME, toFrame } from "./frames.ts"
+import { FrameSplitter } from "./frames.ts"
 import type { Timers } from "../timers.ts"
 import { type Ended, type Passage, readFrame } from "./lane.ts"
 
@@ -33,12 +33,12 @@ export async function passScripted(passage: Passage): Promise<Ended> {
     onStop: stopFor,
     onSilence: () => {
       clean = false
-      out.write([KEEPALIVE_FRAME])
+      out.write(passage.dialect.silence())
     },
   })
   const splitter = new FrameSplitter()
   try {
-    out.write(passage.prelude)
+    out.write(passage.dialect.open(passage.answering))
     take(opening.frames)
     if (opening.rest.byteLength > 0) take(splitter.push(opening.rest))
     while (reader && stop === undefined && !reading.done && !reading.error) {
@@ -61,14 +61,14 @@ export async function passScripted(passage: Passage): Promise<Ended> {
     void reader?.cancel().catch(() => undefined)
   }
   await out.release()
-  const verdict = judge(stop ?? "ended", reading, passage.provider)
+  const verdict = judge(stop ?? "ended", reading, passage.answering.target.provider)
   return { ...verdict, clean: clean && verdict.ending === "complete" && reading.done, atBoundary: true }
 }
 
 /** What goes out for these frames. Nothing follows a `[DONE]` or an error. */
 function follow(
   frames: readonly Uint8Array[],
-  { reading, defaults, edit }: Passage,
+  { reading, defaults, dialect }: Passage,
 ): { outgoing: Uint8Array[]; clean: boolean } {
   const outgoing: Uint8Array[] = []
   let clean = true
@@ -80,8 +80,7 @@ function follow(
     else if (chunk !== "done" && !reading.error) {
       const normal = normaliseChunk(chunk, defaults)
       if (normal !== chunk) clean = false
-      const edited = edit ? edit(normal) : normal
-      if (edited) outgoing.push(edited === chunk ? frame : toFrame(edited))
+      outgoing.push(...dialect.chunk(normal, normal === chunk ? frame : undefined))
     }
   }
   return { outgoing, clean }

@@ -1,0 +1,82 @@
+import { nanoToUsd } from "../../credits/money.ts"
+import type { CallState } from "../call.ts"
+import type { Answering, Dialect } from "../dialect.ts"
+import { routingMetadata } from "../metadata.ts"
+import type { ChatRequest } from "../schemas.ts"
+import { chargeFor } from "../settle.ts"
+import { DONE_FRAME, KEEPALIVE_FRAME, toFrame } from "../stream/frames.ts"
+import { failureFrames } from "./failure.ts"
+import { type ChunkDefaults, normaliseResult } from "./normalise.ts"
+import { isObject, toTokens } from "./reading.ts"
+
+type Json = Record<string, unknown>
+
+/** The chat wire itself: chunks go out as they come, but for what the request asked to have changed. */
+export function chatDialect(request: ChatRequest, call: CallState): Dialect {
+  const { wantsMetadata } = call.arrival
+  const dropsUsage = request.stream_options?.include_usage === false
+  const addsCost = request.usage?.include === true
+  const echoesBody = request.debug?.echo_upstream_body === true
+  let answering: Answering | undefined
+
+  return {
+    passesNative: !wantsMetadata && !dropsUsage && !addsCost && !echoesBody,
+
+    whole(result, told, charge) {
+      const normal = normaliseResult(result, defaultsOf(call))
+      if (isObject(normal["usage"])) {
+        normal["usage"] = { ...normal["usage"], cost: nanoToUsd(charge.costNano), is_byok: false }
+      }
+      return { ...normal, provider: told.target.provider.name, ...(wantsMetadata && routingMetadata(call, told)) }
+    },
+
+    open(told) {
+      answering = told
+      const echo = { ...emptyChunk(call), debug: { echo_upstream_body: told.upstreamBody } }
+      return echoesBody ? [toFrame(echo)] : []
+    },
+
+    chunk(chunk, frame) {
+      const edited = dropsUsage ? withoutUsage(chunk) : addsCost ? withCost(chunk, call) : chunk
+      if (edited === undefined) return []
+      return [edited === chunk && frame ? frame : toFrame(edited)]
+    },
+
+    silence: () => [KEEPALIVE_FRAME],
+
+    failure: (error) => failureFrames(error, defaultsOf(call)),
+
+    end: () =>
+      wantsMetadata && answering
+        ? [toFrame({ ...emptyChunk(call), ...routingMetadata(call, answering) }), DONE_FRAME]
+        : [DONE_FRAME],
+  }
+}
+
+/** Usage is sent whether asked for or not; only an explicit no takes it out, and a chunk that held nothing else. */
+function withoutUsage(chunk: Json): Json | undefined {
+  if (!("usage" in chunk)) return chunk
+  const { usage: _, ...rest } = chunk
+  return Array.isArray(rest["choices"]) && rest["choices"].length === 0 ? undefined : rest
+}
+
+function withCost(chunk: Json, call: CallState): Json {
+  if (!isObject(chunk["usage"]) || !call.answering) return chunk
+  const reading = { ...call.reading, tokens: toTokens(chunk["usage"]) }
+  const { pricing } = call.answering.endpoint
+  const { costNano } = chargeFor(reading, pricing, call.draft.promptEstimate, call.heldNano)
+  return { ...chunk, usage: { ...chunk["usage"], cost: nanoToUsd(costNano), is_byok: false } }
+}
+
+function emptyChunk(call: CallState): Json {
+  return { ...defaultsOf(call), object: "chat.completion.chunk", choices: [] }
+}
+
+/** What stands in for what a provider leaves out. */
+export function defaultsOf({ reading, draft, answering }: CallState): ChunkDefaults {
+  return {
+    id: reading.id ?? draft.id,
+    model: reading.model ?? answering?.model.id ?? draft.requestedModel,
+    created: reading.created ?? Math.floor(draft.createdAt / 1_000),
+  }
+}

@@ -1,0 +1,30 @@
+import type { GatewayError } from "../edge/errors.ts"
+import type { Attempt } from "../generations/generation.ts"
+import type { Target } from "./plan.ts"
+import type { Charge } from "./settle.ts"
+
+type Json = Record<string, unknown>
+
+/** Who answers, and after how many attempts. */
+export type Answering = { target: Target; attempts: readonly Attempt[]; upstreamBody: Json }
+
+/**
+ * How a caller is spoken to. The road carries chunks of the chat wire; a dialect says them in the caller's words. One is
+ * made for each call, and may remember what it has said.
+ */
+export type Dialect = {
+  /** The provider's frames are what the caller wants to hear, so they may pass as they are. */
+  passesNative: boolean
+  /** An answer in one document. */
+  whole: (result: Json, answering: Answering, charge: Charge) => Json
+  /** Said before the first chunk. */
+  open: (answering: Answering) => Uint8Array[]
+  /** Said for a chunk; `frame` holds its bytes if they are as the contract has them. */
+  chunk: (chunk: Json, frame: Uint8Array | undefined) => Uint8Array[]
+  /** Said into a silence that has lasted long enough to be cut. */
+  silence: () => Uint8Array[]
+  /** The last words of an answer that failed after it had begun. */
+  failure: (error: GatewayError) => Uint8Array[]
+  /** The last words of an answer that is whole. */
+  end: (charge: Charge) => Uint8Array[]
+}

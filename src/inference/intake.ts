@@ -1,0 +1,28 @@
+import type { GenerationDraft } from "../generations/generation.ts"
+import type { Outgoing } from "../providers/compatible.ts"
+import type { Provider } from "../providers/provider.ts"
+import type { Bounds } from "./admit.ts"
+import type { CallState } from "./call.ts"
+import type { Dialect } from "./dialect.ts"
+import type { Routable } from "./plan.ts"
+
+/** What is asked of a provider, whichever takes it. */
+export type Question = {
+  /** After the provider's base URL. */
+  path: string
+  streamed: boolean
+  bodyFor: (provider: Provider, outgoing: Outgoing) => Record<string, unknown>
+  /** Whether a JSON answer of status 200 is one. */
+  isAnswer: (result: Record<string, unknown>) => boolean
+}
+
+/** A request of any surface, as the road takes it: all that the steps need to know of it. */
+export type Intake = {
+  apiType: GenerationDraft["apiType"]
+  routing: Routable
+  sessionId: string | null
+  user: string | null
+  bounds: Bounds
+  question: Question
+  dialectOf: (call: CallState) => Dialect
+}
