@@ -1,6 +1,7 @@
 import { countTokens } from "./answers.ts"
-import { toChatRequest } from "./chat-request.ts"
+import { toChatRequest, toRecord } from "./chat-request.ts"
 import { newCompletion, toDocument, type Completion } from "./completion.ts"
+import { embed } from "./embed.ts"
 import { overloaded, portalPage } from "./faults.ts"
 import { embeddedModels } from "./models.ts"
 import { errorResponse, findFailure } from "./statuses.ts"
@@ -10,12 +11,14 @@ import { documentSteps, PACE_MS, play, sleep, streamSteps } from "./stream.ts"
 export default { fetch: serve }
 
 const SLOW_MS = 6_000
-const slugs = new Set(embeddedModels.map(({ slug }) => slug))
+const slugs = new Set(embeddedModels.filter(({ embeddings }) => !embeddings).map(({ slug }) => slug))
+const embedders = new Set(embeddedModels.filter(({ embeddings }) => embeddings).map(({ slug }) => slug))
 
 async function serve(request: Request): Promise<Response> {
   const { pathname } = new URL(request.url)
   if (request.method === "GET" && pathname === "/v1/models") return listModels()
   if (request.method === "POST" && pathname === "/v1/chat/completions") return complete(request)
+  if (request.method === "POST" && pathname === "/v1/embeddings") return embeddings(request)
   return invalid(404, `Unknown request URL: ${request.method} ${pathname}.`, null, "unknown_url")
 }
 
@@ -38,6 +41,16 @@ async function complete(request: Request): Promise<Response> {
   const completion = newCompletion(chat, Date.now())
   await sleep(delayMs(completion), request.signal)
   return reply(completion, request.signal)
+}
+
+async function embeddings(request: Request): Promise<Response> {
+  const body = toRecord(await readJson(request))
+  if (!body) return invalid(400, "We could not parse the JSON body of your request.", null, null)
+  if (!embedders.has(String(body["model"]))) {
+    return invalid(404, `The model '${String(body["model"])}' does not exist.`, "model", "model_not_found")
+  }
+  const answer = embed(body)
+  return answer.ok ? Response.json(answer.body) : invalid(400, answer.message, answer.param, null)
 }
 
 function reply(completion: Completion, signal: AbortSignal): Response {

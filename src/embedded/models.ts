@@ -7,6 +7,7 @@ export interface EmbeddedModel {
   tools?: true
   reasoning?: true
   structured?: true
+  embeddings?: true
 }
 
 const statusModels = failureStatuses.flatMap((status): EmbeddedModel[] => {
@@ -35,6 +36,7 @@ export const embeddedModels: readonly EmbeddedModel[] = [
   { slug: "json", name: "JSON", description: "Answers with a document that fits the schema.", structured: true },
   { slug: "reasoning", name: "Reasoning", description: "Thinks aloud, then repeats the message.", reasoning: true },
   { slug: "refusal", name: "Refusal", description: "Refuses to answer, politely." },
+  { slug: "embed", name: "Embeddings", description: "Vectors in which shared words are near.", embeddings: true },
   ...statusModels,
   { slug: "empty", name: "Empty", description: "Answers 200 with an empty body." },
   { slug: "html", name: "HTML", description: "Answers 200 with a web page." },

@@ -27,6 +27,8 @@ const ASSUMED_COMPLETION = 256
 
 export type Bounds = {
   promptBound: number
+  /** Whether the model's context length bounds the prompt, too. */
+  promptLimit: "context" | "none"
   promptEstimate: number
   /** Tokens of one choice. */
   completionBound: (target: Target) => number
@@ -39,6 +41,7 @@ export function boundsOf(request: ChatRequest, bodyBytes: number): Bounds {
   const asked = request.max_completion_tokens ?? request.max_tokens ?? Number.POSITIVE_INFINITY
   return {
     promptBound,
+    promptLimit: "context",
     promptEstimate:
       estimatePromptTokens(request.messages) +
       (request.tools ? Math.ceil(JSON.stringify(request.tools).length / 4) : 0),
@@ -65,7 +68,9 @@ function boundPrompt(request: ChatRequest, bodyBytes: number): number {
 }
 
 function promptBoundFor({ endpoint }: Target, bounds: Bounds): number {
-  return endpoint.contextLength > 0 ? Math.min(bounds.promptBound, endpoint.contextLength) : bounds.promptBound
+  return endpoint.contextLength > 0 && bounds.promptLimit === "context"
+    ? Math.min(bounds.promptBound, endpoint.contextLength)
+    : bounds.promptBound
 }
 
 /** What to hold: enough for the dearest of the targets, since any of them may answer. */

@@ -19,6 +19,8 @@ export type Question = {
 /** A request of any surface, as the road takes it: all that the steps need to know of it. */
 export type Intake = {
   apiType: GenerationDraft["apiType"]
+  /** What the model must make. */
+  output: "text" | "embeddings"
   routing: Routable
   sessionId: string | null
   user: string | null

@@ -19,6 +19,8 @@ export function targetKey(target: Target): string {
 }
 
 export type PlanWorld = {
+  /** What the model must make. */
+  output: "text" | "embeddings"
   catalogue: Catalogue
   providers: ReadonlyMap<string, Provider>
   isCooling: (target: string) => boolean
@@ -40,6 +42,10 @@ export function plan(request: Routable, world: PlanWorld): Target[] {
   const targets: Target[] = []
   for (const { model, sort } of known) {
     if (!model) continue
+    if (makesEmbeddings(model) !== (world.output === "embeddings")) {
+      removed.push(`${model.id} makes ${model.outputModalities.join(", ")}, which is not what is asked here`)
+      continue
+    }
     const offers = narrow(model, filtersOf(request, preferences), world.providers, removed)
     targets.push(...inOrder(offers, preferences, sort, world.isCooling))
   }
@@ -51,6 +57,11 @@ export function plan(request: Routable, world: PlanWorld): Target[] {
     )
   }
   return preferences.allow_fallbacks === false ? targets.slice(0, 1) : targets
+}
+
+/** Any other model may have text to say, beside what else it makes. */
+function makesEmbeddings({ outputModalities }: Model): boolean {
+  return outputModalities.length === 1 && outputModalities[0] === "embeddings"
 }
 
 function askedModels(request: Routable): string[] {

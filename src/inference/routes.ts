@@ -3,7 +3,7 @@ import type { Context } from "hono"
 import * as z from "zod"
 import { GatewayError } from "../edge/errors.ts"
 import { acceptJson, newRouter } from "../edge/router.ts"
-import { failures, json, jsonBody } from "../edge/schema.ts"
+import { failures, json, jsonBody, ok } from "../edge/schema.ts"
 import type { App, Env } from "../env.ts"
 import { loadCatalogue } from "../models/compile.ts"
 import { openLedger } from "../credits/ledger-client.ts"
@@ -11,6 +11,8 @@ import { configuredProviders } from "../providers/configured.ts"
 import type { Provider } from "../providers/provider.ts"
 import { pseudonym } from "../support/pseudonym.ts"
 import { chatIntake } from "./chat/intake.ts"
+import { embeddingsIntake } from "./embeddings/intake.ts"
+import { EmbeddingsRequest, EmbeddingsResult } from "./embeddings/schemas.ts"
 import { EndpointHealth } from "./health.ts"
 import { ChatChunk, ChatRequest, ChatResult, MAX_SESSION_ID_LENGTH } from "./schemas.ts"
 import { type Arrival, serve, type World } from "./serve.ts"
@@ -18,6 +20,25 @@ import { timersOf } from "./timers.ts"
 
 /** Room for a long conversation with pictures; an isolate's 128 MB hold several of these at once. */
 export const MAX_INFERENCE_BYTES = 16 * 1024 * 1024
+
+/** How an inference call can fail. */
+const FAILURES = failures(
+  "invalid_request",
+  "unauthenticated",
+  "payment_required",
+  "forbidden",
+  "not_found",
+  "timeout",
+  "payload_too_large",
+  "unsupported_media_type",
+  "unprocessable",
+  "rate_limited",
+  "internal",
+  "provider_failed",
+  "unavailable",
+  "provider_timeout",
+  "provider_overloaded",
+)
 
 function headerParameter(name: string, description: string) {
   return { name, in: "header" as const, required: false, description, schema: { type: "string" as const } }
@@ -46,31 +67,37 @@ const chat = createRoute({
       headers: z.object({ "x-generation-id": z.string() }),
       content: { ...json(ChatResult), "text/event-stream": { schema: ChatChunk } },
     },
-    ...failures(
-      "invalid_request",
-      "unauthenticated",
-      "payment_required",
-      "forbidden",
-      "not_found",
-      "timeout",
-      "payload_too_large",
-      "unsupported_media_type",
-      "unprocessable",
-      "rate_limited",
-      "internal",
-      "provider_failed",
-      "unavailable",
-      "provider_timeout",
-      "provider_overloaded",
-    ),
+    ...FAILURES,
   },
 })
 
-export const inference = newRouter().openapi(chat, async (c) => {
-  const request = c.req.valid("json")
-  refuseUnavailable(request)
-  return serve(chatIntake(request, bodyBytes(c, request)), arrivalOf(c), c.var.caller, await openWorld(c))
+const embeddings = createRoute({
+  method: "post",
+  path: "/embeddings",
+  operationId: "createEmbeddings",
+  tags: ["Embeddings"],
+  summary: "Vectors for texts.",
+  middleware: [acceptJson(MAX_INFERENCE_BYTES)] as const,
+  request: { body: jsonBody(EmbeddingsRequest) },
+  responses: { 200: ok(EmbeddingsResult, "A vector for each input."), ...FAILURES },
 })
+
+export const inference = newRouter()
+  .openapi(chat, async (c) => {
+    const request = c.req.valid("json")
+    refuseUnavailable(request)
+    return serve(chatIntake(request, bodyBytes(c, request)), arrivalOf(c), c.var.caller, await openWorld(c))
+  })
+  .openapi(embeddings, async (c) => {
+    const request = c.req.valid("json")
+    const answer = await serve(
+      embeddingsIntake(request, bodyBytes(c, request)),
+      arrivalOf(c),
+      c.var.caller,
+      await openWorld(c),
+    )
+    return answer as never
+  })
 
 /** What endpoints taught this isolate. */
 const health = new EndpointHealth()

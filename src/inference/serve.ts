@@ -50,7 +50,7 @@ export type World = {
 export async function serve(intake: Intake, arrival: Arrival, caller: Caller, world: World): Promise<Response> {
   const { bounds, question, user } = intake
   const isCooling = (target: string) => world.health.isCooling(target, Date.now())
-  const targets = requireTier(caller, plan(intake.routing, { ...world, isCooling }), bounds)
+  const targets = requireTier(caller, plan(intake.routing, { ...world, isCooling, output: intake.output }), bounds)
 
   const pseudonym = user === null ? undefined : await world.pseudonymOf(`${caller.organizationId}:${user}`)
   const draft = newDraft(intake, arrival, caller)

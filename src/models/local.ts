@@ -61,6 +61,7 @@ function toPricing(custom: CustomProvider["models"][number]): Pricing | null {
 
 /** Play money: enough that balances move, and that a cached token shows as cheaper. */
 const EMBEDDED_PRICING: Pricing = { prompt: "0.000001", completion: "0.000002", input_cache_read: "0.0000001" }
+const EMBEDDINGS_PRICING: Pricing = { prompt: "0.0000001", completion: "0" }
 const FREE: Pricing = { prompt: "0", completion: "0" }
 /** The longest answer that one of them gives has 4,000. */
 const EMBEDDED_MAX_COMPLETION = 4_096
@@ -73,11 +74,11 @@ export const embeddedCatalogue: readonly Model[] = embeddedModels.map((model) =>
     model: id,
     provider: "embedded",
     upstreamId: model.slug,
-    pricing: model.slug.endsWith(":free") ? FREE : EMBEDDED_PRICING,
+    pricing: model.slug.endsWith(":free") ? FREE : model.embeddings ? EMBEDDINGS_PRICING : EMBEDDED_PRICING,
     contextLength: EMBEDDED_CONTEXT,
     maxCompletionTokens: EMBEDDED_MAX_COMPLETION,
     supportedParameters: [
-      ...COMMON_PARAMETERS,
+      ...(model.embeddings ? [] : COMMON_PARAMETERS),
       ...(model.tools ? TOOL_PARAMETERS : []),
       ...(model.structured ? FORMAT_PARAMETERS : []),
       ...(model.reasoning ? REASONING_PARAMETERS : []),
@@ -92,6 +93,7 @@ export const embeddedCatalogue: readonly Model[] = embeddedModels.map((model) =>
     name: `Simulated: ${model.name}`,
     description: model.description,
     contextLength: EMBEDDED_CONTEXT,
+    ...(model.embeddings && { outputModalities: ["embeddings"] }),
     endpoints: [endpoint],
   }
 })

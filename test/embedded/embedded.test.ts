@@ -210,10 +210,11 @@ describe("refused requests", () => {
 test("every model of the list is served under its slug", async () => {
   const listed = await (await worker.fetch(new Request("https://embedded/v1/models"))).json()
   const slugs = embeddedModels.map(({ slug }) => slug)
+  const chatting = embeddedModels.filter(({ embeddings }) => !embeddings).map(({ slug }) => slug)
   expect((listed as { data: { id: string }[] }).data.map(({ id }) => id)).toEqual(slugs)
   expect(new Set(slugs).size).toBe(slugs.length)
   const waiting = ["slow", "paced"]
-  for (const slug of slugs.filter((slug) => !waiting.includes(slug))) {
+  for (const slug of chatting.filter((slug) => !waiting.includes(slug))) {
     const answered = await ask(slug, said, { stream: true })
     expect([200, Number(slug.slice(7, 10))]).toContain(answered.status)
     await answered.body?.cancel()

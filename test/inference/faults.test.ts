@@ -312,5 +312,10 @@ test("a request at fault is not tried elsewhere", async () => {
 })
 
 test("every scripted model has a test here", () => {
-  expect(embeddedModels.map(({ slug }) => slug).filter((slug) => !seen.has(slug))).toEqual([])
+  expect(
+    embeddedModels
+      .filter(({ embeddings }) => !embeddings)
+      .map(({ slug }) => slug)
+      .filter((slug) => !seen.has(slug)),
+  ).toEqual([])
 })

@@ -9,6 +9,7 @@ import { isObject, newReading, readAnswer } from "./reading.ts"
 export function chatIntake(request: ChatRequest, bodyBytes: number): Intake {
   return {
     apiType: "completions",
+    output: "text",
     routing: request,
     sessionId: request.session_id ?? null,
     user: request.user ?? null,

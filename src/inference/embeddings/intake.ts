@@ -1,0 +1,75 @@
+import { nanoToUsd } from "../../credits/money.ts"
+import { isObject } from "../chat/reading.ts"
+import type { Dialect } from "../dialect.ts"
+import { UNITS_PER_TOKEN } from "../estimate.ts"
+import type { Intake } from "../intake.ts"
+import { routingMetadata } from "../metadata.ts"
+import type { CallState } from "../call.ts"
+import type { EmbeddingsRequest } from "./schemas.ts"
+
+/** Fields that are the gateway's own: no provider is sent them. */
+const OWN_FIELDS = new Set(["model", "provider", "session_id", "trace", "user"])
+
+/** An embeddings request as the road takes it: all prompt, no completion. */
+export function embeddingsIntake(request: EmbeddingsRequest, bodyBytes: number): Intake {
+  return {
+    apiType: "embeddings",
+    output: "embeddings",
+    routing: request,
+    sessionId: request.session_id ?? null,
+    user: request.user ?? null,
+    bounds: {
+      promptBound: bodyBytes,
+      // One request holds many texts, each of which may fill the context of its own.
+      promptLimit: "none",
+      promptEstimate: Math.ceil(JSON.stringify(request.input).length / UNITS_PER_TOKEN),
+      completionBound: () => 0,
+      choices: 1,
+    },
+    question: {
+      path: "/embeddings",
+      streamed: false,
+      bodyFor: (_, { upstreamId, pseudonym }) => ({
+        ...Object.fromEntries(Object.entries(request).filter(([key, value]) => !OWN_FIELDS.has(key) && value !== null)),
+        model: upstreamId,
+        ...(pseudonym !== undefined && { user: pseudonym }),
+      }),
+      isAnswer: ({ data }) =>
+        Array.isArray(data) && data.length > 0 && data.every((one) => isObject(one) && "embedding" in one),
+    },
+    dialectOf: embeddingsDialect,
+  }
+}
+
+function embeddingsDialect(call: CallState): Dialect {
+  const unsaid = () => []
+  return {
+    passesNative: false,
+    whole(result, answering, charge) {
+      const { usage, ...rest } = result
+      const known = isObject(usage) && charge.tokensFrom === "upstream"
+      const { prompt } = charge.tokens
+      return {
+        ...rest,
+        object: "list",
+        model: typeof result["model"] === "string" ? result["model"] : answering.target.model.id,
+        ...(known && {
+          usage: {
+            ...usage,
+            prompt_tokens: prompt,
+            total_tokens: prompt,
+            cost: nanoToUsd(charge.costNano),
+            is_byok: false,
+          },
+        }),
+        provider: answering.target.provider.name,
+        ...(call.arrival.wantsMetadata && routingMetadata(call, answering)),
+      }
+    },
+    open: unsaid,
+    chunk: unsaid,
+    silence: unsaid,
+    failure: unsaid,
+    end: unsaid,
+  }
+}

@@ -1,0 +1,54 @@
+import * as z from "zod"
+import { MAX_SESSION_ID_LENGTH, ProviderPreferences } from "../schemas.ts"
+
+const INPUT_WORDS = "must be a string, an array of strings, an array of token ids, or an array of such arrays"
+const filled = z.string().min(1, "must not be empty")
+const tokenIds = z.array(z.int()).min(1, "must not be empty")
+const MAX_INPUTS = 2_048
+
+/** The embeddings request; unknown fields are forwarded. */
+export const EmbeddingsRequest = z
+  .looseObject({
+    model: z.string({ error: "is required: author/slug, as GET /embeddings/models lists" }).min(1).max(256),
+    input: z.union(
+      [
+        filled,
+        z.array(filled).min(1).max(MAX_INPUTS),
+        tokenIds,
+        z.array(tokenIds).min(1).max(MAX_INPUTS),
+        z.array(z.looseObject({ content: z.array(z.looseObject({ type: z.string() })) })).min(1),
+      ],
+      { error: INPUT_WORDS },
+    ),
+    encoding_format: z.enum(["float", "base64"], { error: 'accepts "float" or "base64"' }).optional(),
+    dimensions: z
+      .int({ error: "must be an integer of at least 1" })
+      .min(1, "must be an integer of at least 1")
+      .optional(),
+    input_type: z.string({ error: "must be a string" }).optional(),
+    provider: ProviderPreferences.nullish(),
+    session_id: z.string().max(MAX_SESSION_ID_LENGTH, `must be at most ${MAX_SESSION_ID_LENGTH} characters`).nullish(),
+    trace: z.looseObject({}).nullish(),
+    user: z.string().max(256, "must be at most 256 characters").nullish(),
+  })
+  .meta({ id: "EmbeddingsRequest" })
+
+export type EmbeddingsRequest = z.infer<typeof EmbeddingsRequest>
+
+export const EmbeddingsResult = z
+  .looseObject({
+    object: z.literal("list"),
+    model: z.string(),
+    data: z.array(
+      z.looseObject({
+        object: z.literal("embedding"),
+        index: z.int().optional(),
+        embedding: z.union([
+          z.array(z.number()),
+          z.string().meta({ description: "float32, little-endian, in base64" }),
+        ]),
+      }),
+    ),
+    usage: z.looseObject({ prompt_tokens: z.int(), total_tokens: z.int(), cost: z.number().optional() }).optional(),
+  })
+  .meta({ id: "EmbeddingsResult" })

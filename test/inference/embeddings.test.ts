@@ -1,0 +1,83 @@
+import { describe, expect, test } from "vitest"
+import { newWorkspace, receiptOf, reply } from "../support/world.ts"
+
+type Answer = {
+  object: string
+  model: string
+  data: { object: string; index: number; embedding: number[] & string }[]
+  usage: object
+}
+type Failure = { error: { message: string } }
+
+const ask = async (body: Record<string, unknown>) =>
+  (await newWorkspace()).as.post("/embeddings", { model: "sim/embed", ...body })
+const cosine = (a: number[], b: number[]) => a.reduce((sum, value, index) => sum + value * (b[index] ?? 0), 0)
+
+describe("embeddings", () => {
+  test("texts that share words are nearer than texts that do not", async () => {
+    const input = ["the cat sat on the mat", "the cat on the mat", "quarterly revenue grew"]
+    const { data, object } = await reply<Answer>(200, ask({ input }))
+    const [cat, alike, other] = data.map(({ embedding }) => embedding)
+    expect(object).toBe("list")
+    expect(data.map(({ index }) => index)).toEqual([0, 1, 2])
+    expect(cosine(cat ?? [], alike ?? [])).toBeGreaterThan(cosine(cat ?? [], other ?? []) + 0.3)
+  })
+
+  test("base64 holds the same floats", async () => {
+    const floats = await reply<Answer>(200, ask({ input: "Hi", dimensions: 8 }))
+    const packed = await reply<Answer>(200, ask({ input: "Hi", dimensions: 8, encoding_format: "base64" }))
+    const bytes = Uint8Array.from(atob(packed.data[0]?.embedding ?? ""), (char) => char.charCodeAt(0))
+    expect([...new Float32Array(bytes.buffer)]).toEqual(floats.data[0]?.embedding)
+    expect(floats.data[0]?.embedding).toHaveLength(8)
+  })
+
+  test.each([
+    ["a string", "Hi"],
+    ["strings", ["Hi", "you"]],
+    ["token ids", [1, 2]],
+    ["lists of token ids", [[1, 2], [3]]],
+  ])("%s are taken", async (_, input) => {
+    await reply(200, ask({ input }))
+  })
+
+  test("the prompt is charged, and recorded as embeddings", async () => {
+    const workspace = await newWorkspace()
+    const response = await workspace.as.post("/embeddings", { model: "sim/embed", input: "x".repeat(40) })
+    const { usage } = await reply<Answer>(200, response)
+    expect(usage).toMatchObject({ prompt_tokens: 10, total_tokens: 10, cost: 0.000001 })
+    expect(await receiptOf(workspace, response)).toMatchObject({
+      api_type: "embeddings",
+      tokens_prompt: 10,
+      tokens_completion: 0,
+      total_cost: 0.000001,
+    })
+  })
+
+  test.each([
+    [{}, "input"],
+    [{ input: "" }, "input"],
+    [{ input: [] }, "input"],
+    [{ input: "x", dimensions: 0 }, "dimensions"],
+    [{ input: "x", encoding_format: "hex" }, "encoding_format"],
+    [{ input: "x", model: undefined }, "model"],
+  ])("%j is refused with a message that names %s", async (body, field) => {
+    const { error } = await reply<Failure>(400, ask(body))
+    expect(error.message.startsWith(field), error.message).toBe(true)
+  })
+
+  test("a chat model makes no embeddings, and the other way round", async () => {
+    const workspace = await newWorkspace()
+    const chat = await reply<Failure>(404, workspace.as.post("/embeddings", { model: "sim/echo", input: "x" }))
+    expect(chat.error.message).toContain("makes text")
+    const embed = await reply<Failure>(404, workspace.as.chat("sim/embed", "x"))
+    expect(embed.error.message).toContain("makes embeddings")
+  })
+
+  test("GET /embeddings/models lists the models for it, GET /models does not", async () => {
+    const workspace = await newWorkspace()
+    const ids = async (path: string) =>
+      (await reply<{ data: { id: string }[] }>(200, workspace.as.get(path))).data.map(({ id }) => id)
+    expect(await ids("/embeddings/models")).toEqual(["sim/embed"])
+    expect(await ids("/models")).not.toContain("sim/embed")
+  })
+})
