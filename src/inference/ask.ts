@@ -9,6 +9,7 @@ import type { Question } from "./intake.ts"
 import { type Target, targetKey } from "./plan.ts"
 import { type Opening, readOpening } from "./stream/opening.ts"
 import { toChunks } from "./stream/from-result.ts"
+import { toResult } from "./stream/to-result.ts"
 
 export type AskWorld = {
   /** Reaches a provider: the network, or a binding. */
@@ -106,6 +107,11 @@ async function readAccepted(
   if (question.streamed && type !== "application/json" && type !== "text/html") {
     const opening = await readOpening(response.body, signal)
     return opening.ok ? { kind: "stream", opening } : fromToldError(provider, opening.error, opening.reason)
+  }
+  if (type === "text/event-stream") {
+    const { result, error } = toResult(new Uint8Array(await response.arrayBuffer()))
+    if (result && question.isAnswer(result)) return { kind: "whole", result }
+    return fromToldError(provider, error, "a stream that broke off")
   }
   if (type !== "application/json" && type !== "") {
     await response.body.cancel()

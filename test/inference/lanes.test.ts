@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest"
 import { chunk, DONE, good, playProvider, sse, usageChunk } from "../support/played.ts"
-import { newWorkspace, receiptOf, readStream, textOf, type Workspace, openHolds } from "../support/world.ts"
+import { newWorkspace, receiptOf, readStream, reply, textOf, type Workspace, openHolds } from "../support/world.ts"
 
 /** Every test asks a model of its own: what an endpoint has shown before decides which lane its stream takes. */
 let next = 0
@@ -219,6 +219,42 @@ describe("what the client asked for", () => {
     expect(textOf(chunks)).toBe("whole")
     expect(chunks.at(-1)?.usage).toEqual(answer.usage)
     expect(done).toBe(true)
+  })
+})
+
+describe("a provider that streams although it was asked not to", () => {
+  const whole = async (pieces: string[]) => {
+    stop = playProvider(() => sse(pieces)).stop
+    return (await newWorkspace()).as.chat(newModel(), "Hi")
+  }
+
+  test("is told as one document, tool calls joined", async () => {
+    const call = (piece: object) => chunk({ tool_calls: [{ index: 0, ...piece }] })
+    const pieces = [
+      chunk({ role: "assistant", content: "" }),
+      chunk({ content: "Let me " }),
+      chunk({ content: "look." }),
+      call({ id: "a", type: "function", function: { name: "find", arguments: "" } }),
+      call({ function: { arguments: '{"x":' } }),
+      call({ function: { arguments: "1}" } }),
+      chunk({}, "tool_calls"),
+      usageChunk(10, 9),
+      DONE,
+    ]
+    const message = {
+      role: "assistant",
+      content: "Let me look.",
+      tool_calls: [{ id: "a", type: "function", function: { name: "find", arguments: '{"x":1}' } }],
+    }
+    expect(await reply(200, whole(pieces))).toMatchObject({
+      object: "chat.completion",
+      choices: [{ index: 0, message, finish_reason: "tool_calls" }],
+      usage: { prompt_tokens: 10, completion_tokens: 9 },
+    })
+  })
+
+  test("and cut, is a failed provider", async () => {
+    await reply(502, whole([chunk({ content: "half" })]))
   })
 })
 
