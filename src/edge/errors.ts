@@ -37,7 +37,13 @@ export type ErrorMetadata = {
   patterns?: string[]
 }
 
-type Details = { metadata?: ErrorMetadata; headers?: Record<string, string>; cause?: unknown }
+type Details = {
+  metadata?: ErrorMetadata
+  headers?: Record<string, string>
+  /** Told beside `error`, at the top level of the body. */
+  beside?: Record<string, unknown>
+  cause?: unknown
+}
 
 /** A refusal with words for the caller (`message`) and, apart from them, a cause for the log. */
 export class GatewayError extends Error {
@@ -45,12 +51,14 @@ export class GatewayError extends Error {
   readonly code: ErrorName
   readonly metadata: ErrorMetadata | undefined
   readonly headers: Record<string, string> | undefined
+  readonly beside: Record<string, unknown> | undefined
 
   constructor(code: ErrorName, publicMessage: string, details: Details = {}) {
     super(publicMessage, details.cause === undefined ? undefined : { cause: details.cause })
     this.code = code
     this.metadata = details.metadata
     this.headers = details.headers
+    this.beside = details.beside
   }
 
   get status(): ContentfulStatusCode {
@@ -62,8 +70,8 @@ export type ErrorEnvelope = { error: { code: number; message: string; metadata?:
 
 /** The one shape in which anything that fails is told. */
 export function toEnvelope(error: GatewayError): ErrorEnvelope {
-  const { metadata } = error
-  return { error: { code: error.status, message: error.message, ...(metadata && { metadata }) } }
+  const { metadata, beside } = error
+  return { error: { code: error.status, message: error.message, ...(metadata && { metadata }) }, ...beside }
 }
 
 /** Anything that is not a GatewayError is a bug: it is logged, and told without detail. */

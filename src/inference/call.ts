@@ -8,6 +8,7 @@ import { estimateDelivered, newReading, type Reading } from "./chat/reading.ts"
 import { answerHeaders } from "./headers.ts"
 import type { Dialect } from "./dialect.ts"
 import type { Intake } from "./intake.ts"
+import { routingMetadata } from "./metadata.ts"
 import type { Target } from "./plan.ts"
 import type { Arrival, World } from "./serve.ts"
 import { type Charge, chargeFor, NO_CHARGE } from "./settle.ts"
@@ -139,15 +140,16 @@ async function record(call: Call, generation: Generation): Promise<void> {
 }
 
 /** What the caller is told when every target refused. */
-export function toFailure(refusals: readonly Refusal[], generationId: string): GatewayError {
+export function toFailure(call: Call, refusals: readonly Refusal[], attempts: readonly Attempt[]): GatewayError {
   const told = refusals.find((refusal) => !refusal.retryable) ?? refusals.at(-1)
   if (!told) return asGatewayError(new Error("A call ended without an answer or a refusal."))
   const hints = refusals.map((refusal) => refusal.retryAfterMs)
   const hint = hints.every((ms) => ms !== null) ? Math.min(...hints) : undefined
   return new GatewayError(told.code, told.message, {
     metadata: { ...(told.providerCode !== null && { provider_code: told.providerCode }), provider_name: told.provider },
+    ...(call.arrival.wantsMetadata && { beside: routingMetadata(call, attempts) }),
     headers: {
-      ...answerHeaders(generationId),
+      ...answerHeaders(call.draft.id),
       ...(hint !== undefined && { "retry-after": String(Math.ceil(hint / 1_000)) }),
     },
   })

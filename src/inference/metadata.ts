@@ -1,13 +1,14 @@
+import type { Attempt } from "../generations/generation.ts"
 import type { CallState } from "./call.ts"
-import type { Answering } from "./dialect.ts"
 
 /** How a call was routed, as `X-Service-Metadata: enabled` asks for it; under both names that clients read. */
-export function routingMetadata(call: CallState, { target: selected, attempts }: Answering) {
+export function routingMetadata(call: CallState, attempts: readonly Attempt[]) {
   const { requestedModel } = call.draft
+  const { answering } = call
   const available = call.targets.map((target) => ({
     model: target.model.id,
     provider: target.provider.name,
-    selected: target === selected,
+    selected: target === answering,
   }))
   const metadata = {
     attempt: attempts.length,
@@ -15,7 +16,9 @@ export function routingMetadata(call: CallState, { target: selected, attempts }:
     strategy: call.intake.routing.models?.length ? "fallback" : "direct",
     region: "global",
     is_byok: false,
-    summary: `${selected.model.id} by ${selected.provider.name}, attempt ${attempts.length} of ${available.length} possible`,
+    summary: answering
+      ? `${answering.model.id} by ${answering.provider.name}, attempt ${attempts.length} of ${available.length} possible`
+      : `no provider answered in ${attempts.length} attempts`,
     endpoints: { total: available.length, available },
     attempts: attempts.map(({ model, provider, status }) => ({ model, provider, status: status ?? 0 })),
     pipeline: [],

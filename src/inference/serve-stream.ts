@@ -18,7 +18,7 @@ import { passScripted } from "./stream/scripted.ts"
 export async function serveStream(call: Call, asked: Promise<Outcome>): Promise<Response> {
   const early = await Promise.race([asked, wait(call.world.timers.earlyCommitMs)])
   if (early && !early.ok) {
-    const error = toFailure(early.refusals, call.draft.id)
+    const error = toFailure(call, early.refusals, early.attempts)
     call.world.later(settleRefusal(call, early.attempts, "refused", error.status, early.reached).settled)
     throw error
   }
@@ -40,7 +40,7 @@ async function carryLate(call: Call, asked: Promise<Outcome>, writable: Writable
   if (outcome.ok) return carry(call, outcome, writable)
 
   const left = call.asking.signal.aborted
-  const error = toFailure(outcome.refusals, call.draft.id)
+  const error = toFailure(call, outcome.refusals, outcome.attempts)
   const ending = left ? "cancelled" : "refused"
   const { settled } = settleRefusal(call, outcome.attempts, ending, error.status, outcome.reached)
   call.world.later(settled)

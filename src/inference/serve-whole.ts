@@ -15,7 +15,7 @@ async function answer(call: Call, asked: Promise<Outcome>): Promise<Response> {
   const outcome = await asked
   const { later } = call.world
   if (!outcome.ok || outcome.accepted.kind !== "whole") {
-    const error = toFailure(outcome.ok ? [] : outcome.refusals, call.draft.id)
+    const error = toFailure(call, outcome.ok ? [] : outcome.refusals, outcome.attempts)
     const ending = call.asking.signal.aborted ? "cancelled" : "refused"
     later(settleRefusal(call, outcome.attempts, ending, error.status, outcome.reached).settled)
     throw error

@@ -199,6 +199,29 @@ describe("what the client asked for", () => {
     },
   )
 
+  test("the same beside an error, and in a JSON answer", async () => {
+    const workspace = await newWorkspace()
+    const enabled = { "x-service-metadata": "Enabled" }
+    const failed = await reply<object>(503, workspace.as.chat("sim/status-503", "Hi", {}, enabled))
+    expect(failed).toMatchObject({
+      error: { code: 503 },
+      service_metadata: { attempt: 1, attempts: [{ status: 503 }] },
+    })
+    const answered = await reply<object>(
+      200,
+      workspace.as.chat("sim/status-503", "Hi", { models: ["sim/echo"] }, enabled),
+    )
+    expect(answered).toMatchObject({
+      service_metadata: {
+        attempt: 2,
+        strategy: "fallback",
+        endpoints: { total: 2, available: [{ selected: false }, { selected: true }] },
+      },
+    })
+    expect(answered).toHaveProperty("openrouter_metadata")
+    expect(await reply<object>(200, workspace.as.chat("sim/echo", "Hi"))).not.toHaveProperty("service_metadata")
+  })
+
   test("debug.echo_upstream_body shows what the provider was sent", async () => {
     const provider = play(good("Hello"))
     const { chunks } = await readStream(ask(await newWorkspace(), newModel(), { debug: { echo_upstream_body: true } }))

@@ -27,7 +27,11 @@ export function chatDialect(request: ChatRequest, call: CallState): Dialect {
       if (isObject(normal["usage"])) {
         normal["usage"] = { ...normal["usage"], cost: nanoToUsd(charge.costNano), is_byok: false }
       }
-      return { ...normal, provider: told.target.provider.name, ...(wantsMetadata && routingMetadata(call, told)) }
+      return {
+        ...normal,
+        provider: told.target.provider.name,
+        ...(wantsMetadata && routingMetadata(call, told.attempts)),
+      }
     },
 
     open(told) {
@@ -48,7 +52,7 @@ export function chatDialect(request: ChatRequest, call: CallState): Dialect {
 
     end: () =>
       wantsMetadata && answering
-        ? [toFrame({ ...emptyChunk(call), ...routingMetadata(call, answering) }), DONE_FRAME]
+        ? [toFrame({ ...emptyChunk(call), ...routingMetadata(call, answering.attempts) }), DONE_FRAME]
         : [DONE_FRAME],
   }
 }

@@ -63,7 +63,7 @@ function embeddingsDialect(call: CallState): Dialect {
           },
         }),
         provider: answering.target.provider.name,
-        ...(call.arrival.wantsMetadata && routingMetadata(call, answering)),
+        ...(call.arrival.wantsMetadata && routingMetadata(call, answering.attempts)),
       }
     },
     open: unsaid,
