@@ -1,9 +1,9 @@
 import type { MiddlewareHandler } from "hono"
 import { GatewayError } from "../edge/errors.ts"
+import type { ResetInterval } from "../credits/windows.ts"
 import type { App } from "../env.ts"
 
 export type KeyKind = "normal" | "management" | "provisioning" | "free_tier"
-export type ResetInterval = "daily" | "weekly" | "monthly"
 
 /** Who is asking. Made once, in authenticate.ts; nothing else reads the Authorization header. */
 export type Caller = {

@@ -1,5 +1,4 @@
-import type { ResetInterval } from "../access/caller.ts"
-import { windowStart } from "./windows.ts"
+import { type ResetInterval, windowStart } from "./windows.ts"
 
 /**
  * The ledger's decisions, pure: counters in, counters out, time as an argument. The Durable Object around them

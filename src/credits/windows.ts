@@ -1,4 +1,4 @@
-import type { ResetInterval } from "../access/caller.ts"
+export type ResetInterval = "daily" | "weekly" | "monthly"
 
 const DAY_MS = 86_400_000
 /** 1970-01-01 was a Thursday; the first Monday is four days later. */

@@ -1,33 +1,15 @@
 import { costOf, NO_TOKENS } from "../credits/money.ts"
 import { asGatewayError, GatewayError } from "../edge/errors.ts"
-import type { Attempt, Ending, Generation, GenerationDraft } from "../generations/generation.ts"
+import type { Attempt, Ending, Generation } from "../generations/generation.ts"
 import type { Refusal } from "../providers/refusal.ts"
 import { logError } from "../support/log.ts"
 import type { Accepted } from "./ask.ts"
-import { estimateDelivered, newReading, type Reading } from "./chat/reading.ts"
+import { estimateDelivered, newReading } from "./chat/reading.ts"
 import { answerHeaders } from "./headers.ts"
 import type { Dialect } from "./dialect.ts"
-import type { Intake } from "./intake.ts"
+import type { CallState } from "./intake.ts"
 import { routingMetadata } from "./metadata.ts"
-import type { Target } from "./plan.ts"
-import type { Arrival, World } from "./serve.ts"
 import { type Charge, chargeFor, NO_CHARGE } from "./settle.ts"
-
-/** What is known of one call under way. */
-export type CallState = {
-  intake: Intake
-  arrival: Arrival
-  draft: GenerationDraft
-  heldNano: number
-  targets: readonly Target[]
-  world: World
-  /** What has been read of the answer so far. */
-  reading: Reading
-  /** The target that answers, once one does. */
-  answering: Target | undefined
-  /** Aborted when the caller leaves before an answer has begun; it ends the asking, not an answer under way. */
-  asking: AbortController
-}
 
 /** One call under way: what both ways of answering it share. */
 export type Call = CallState & {

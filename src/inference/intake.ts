@@ -2,9 +2,10 @@ import type { GenerationDraft } from "../generations/generation.ts"
 import type { Outgoing } from "../providers/compatible.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { Bounds } from "./admit.ts"
-import type { CallState } from "./call.ts"
+import type { Reading } from "./chat/reading.ts"
 import type { Dialect } from "./dialect.ts"
-import type { Routable } from "./plan.ts"
+import type { Routable, Target } from "./plan.ts"
+import type { Arrival, World } from "./world.ts"
 
 /** What is asked of a provider, whichever takes it. */
 export type Question = {
@@ -27,4 +28,20 @@ export type Intake = {
   bounds: Bounds
   question: Question
   dialectOf: (call: CallState) => Dialect
+}
+
+/** What is known of one call under way. */
+export type CallState = {
+  intake: Intake
+  arrival: Arrival
+  draft: GenerationDraft
+  heldNano: number
+  targets: readonly Target[]
+  world: World
+  /** What has been read of the answer so far. */
+  reading: Reading
+  /** The target that answers, once one does. */
+  answering: Target | undefined
+  /** Aborted when the caller leaves before an answer has begun; it ends the asking, not an answer under way. */
+  asking: AbortController
 }

@@ -1,5 +1,5 @@
 import type { Attempt } from "../generations/generation.ts"
-import type { CallState } from "./call.ts"
+import type { CallState } from "./intake.ts"
 
 /** How a call was routed, as `X-Service-Metadata: enabled` asks for it; under both names that clients read. */
 export function routingMetadata(call: CallState, attempts: readonly Attempt[]) {

@@ -15,7 +15,8 @@ import { embeddingsIntake } from "./embeddings/intake.ts"
 import { EmbeddingsRequest, EmbeddingsResult } from "./embeddings/schemas.ts"
 import { EndpointHealth } from "./health.ts"
 import { ChatChunk, ChatRequest, ChatResult, MAX_SESSION_ID_LENGTH } from "./schemas.ts"
-import { type Arrival, serve, type World } from "./serve.ts"
+import { serve } from "./serve.ts"
+import type { Arrival, World } from "./world.ts"
 import { timersOf } from "./timers.ts"
 
 /** Room for a long conversation with pictures; an isolate's 128 MB hold several of these at once. */

@@ -1,45 +1,16 @@
 import type { Caller } from "../access/caller.ts"
-import type { LedgerClient } from "../credits/ledger-client.ts"
 import type { GenerationDraft } from "../generations/generation.ts"
 import { limitOf } from "../keys/key.ts"
-import type { Provider } from "../providers/provider.ts"
 import { newGenerationId } from "../support/ids.ts"
 import { completionCap, requireTier, toPaymentRequired, wantedFor } from "./admit.ts"
 import { logError } from "../support/log.ts"
 import { ask, type Outcome } from "./ask.ts"
 import { newCall } from "./call.ts"
-import type { EndpointHealth } from "./health.ts"
 import type { Intake } from "./intake.ts"
-import { type PlanWorld, plan, type Target } from "./plan.ts"
+import { plan, type Target } from "./plan.ts"
 import { serveStream } from "./serve-stream.ts"
 import { serveWhole } from "./serve-whole.ts"
-import type { Timers } from "./timers.ts"
-
-/** How a request arrived: what is recorded of it beside its body. */
-export type Arrival = {
-  requestId: string
-  sessionId: string | null
-  appUrl: string | null
-  appTitle: string | null
-  userAgent: string | null
-  wantsMetadata: boolean
-}
-
-/** All that a call can touch. A route builds it from the request; nothing below knows Hono or the environment. */
-export type World = {
-  ledger: LedgerClient
-  catalogue: PlanWorld["catalogue"]
-  providers: PlanWorld["providers"]
-  health: EndpointHealth
-  timers: Timers
-  send: (request: Request, provider: Provider) => Promise<Response>
-  /** Hides an end user's id from providers. */
-  pseudonymOf: (user: string) => Promise<string>
-  /** Keeps the isolate at work after the answer has begun. */
-  later: (work: Promise<unknown>) => void
-  /** Fires when the caller has left. */
-  signal: AbortSignal
-}
+import type { Arrival, World } from "./world.ts"
 
 /**
  * One inference call, from request to receipt: plan → hold → ask → pass on → settle. Read this file first.

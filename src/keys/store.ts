@@ -1,4 +1,5 @@
-import type { Caller, KeyKind, ResetInterval } from "../access/caller.ts"
+import type { Caller, KeyKind } from "../access/caller.ts"
+import type { ResetInterval } from "../credits/windows.ts"
 
 /** A row of api_keys. Money is nano-USD, instants epoch milliseconds, booleans 0 or 1. */
 export type KeyRow = {

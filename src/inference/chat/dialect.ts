@@ -1,5 +1,5 @@
 import { nanoToUsd } from "../../credits/money.ts"
-import type { CallState } from "../call.ts"
+import type { CallState } from "../intake.ts"
 import type { Answering, Dialect } from "../dialect.ts"
 import { routingMetadata } from "../metadata.ts"
 import type { ChatRequest } from "../schemas.ts"

@@ -2,9 +2,8 @@ import { nanoToUsd } from "../../credits/money.ts"
 import { isObject } from "../chat/reading.ts"
 import type { Dialect } from "../dialect.ts"
 import { UNITS_PER_TOKEN } from "../estimate.ts"
-import type { Intake } from "../intake.ts"
 import { routingMetadata } from "../metadata.ts"
-import type { CallState } from "../call.ts"
+import type { CallState, Intake } from "../intake.ts"
 import type { EmbeddingsRequest } from "./schemas.ts"
 
 /** Fields that are the gateway's own: no provider is sent them. */

@@ -1,0 +1,31 @@
+import type { LedgerClient } from "../credits/ledger-client.ts"
+import type { Provider } from "../providers/provider.ts"
+import type { EndpointHealth } from "./health.ts"
+import type { PlanWorld } from "./plan.ts"
+import type { Timers } from "./timers.ts"
+
+/** How a request arrived: what is recorded of it beside its body. */
+export type Arrival = {
+  requestId: string
+  sessionId: string | null
+  appUrl: string | null
+  appTitle: string | null
+  userAgent: string | null
+  wantsMetadata: boolean
+}
+
+/** All that a call can touch. A route builds it from the request; nothing below knows Hono or the environment. */
+export type World = {
+  ledger: LedgerClient
+  catalogue: PlanWorld["catalogue"]
+  providers: PlanWorld["providers"]
+  health: EndpointHealth
+  timers: Timers
+  send: (request: Request, provider: Provider) => Promise<Response>
+  /** Hides an end user's id from providers. */
+  pseudonymOf: (user: string) => Promise<string>
+  /** Keeps the isolate at work after the answer has begun. */
+  later: (work: Promise<unknown>) => void
+  /** Fires when the caller has left. */
+  signal: AbortSignal
+}
