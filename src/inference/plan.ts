@@ -24,6 +24,8 @@ export type PlanWorld = {
   catalogue: Catalogue
   providers: ReadonlyMap<string, Provider>
   isCooling: (target: string) => boolean
+  /** From just above 0 to 1: decides between endpoints where nothing else does. */
+  chance: (target: string) => number
 }
 
 type Filter = { name: string; keeps: (endpoint: Endpoint, provider: Provider) => boolean }
@@ -47,7 +49,7 @@ export function plan(request: Routable, world: PlanWorld): Target[] {
       continue
     }
     const offers = narrow(model, filtersOf(request, preferences), world.providers, removed)
-    targets.push(...inOrder(offers, preferences, sort, world.isCooling))
+    targets.push(...inOrder(offers, preferences, sort, world))
   }
   if (targets.length === 0) {
     const names = known.map((found) => found.name).join(", ")
@@ -168,28 +170,43 @@ function isWithin(pricing: Pricing | null, maxPrice: NonNullable<ProviderPrefere
   )
 }
 
-/** `order` is a wish, not a filter: what it names comes first, the rest stands behind as fallbacks, cheapest first. */
+/**
+ * `order` is a wish, not a filter: what it names comes first, the rest stands behind as fallbacks. Endpoints that failed
+ * lately come last. Between equals the cheaper one is likelier, as the inverse square of its price, unless a sort is asked.
+ */
 function inOrder(
   targets: Target[],
   preferences: ProviderPreferences,
   variantSort: string | undefined,
-  isCooling: PlanWorld["isCooling"],
+  world: PlanWorld,
 ): Target[] {
   const order = (preferences.order ?? []).map((slug) => slug.toLowerCase())
-  const sort = typeof preferences.sort === "object" ? preferences.sort?.by : preferences.sort
-  const byPrice = (sort ?? variantSort ?? "price") === "price"
+  const sort = (typeof preferences.sort === "object" ? preferences.sort?.by : preferences.sort) ?? variantSort
   const rank = ({ provider }: Target) => {
     const place = order.findIndex((name) => name === provider.slug || name === provider.name.toLowerCase())
     return place === -1 ? order.length : place
   }
-  const price = ({ endpoint }: Target) =>
-    priceToPico(endpoint.pricing.prompt) + priceToPico(endpoint.pricing.completion)
   return targets
-    .map((target) => ({ target, cooling: isCooling(targetKey(target)), rank: rank(target), price: price(target) }))
-    .sort((a, b) => {
-      if (a.cooling !== b.cooling) return a.cooling ? 1 : -1
-      if (a.rank !== b.rank) return a.rank - b.rank
-      return byPrice ? Number(a.price - b.price) : 0
+    .map((target) => {
+      const price = Number(
+        priceToPico(target.endpoint.pricing.prompt) + priceToPico(target.endpoint.pricing.completion),
+      )
+      const key = targetKey(target)
+      // An exponential race: the first of such times is each target's with a chance in proportion to its weight.
+      const place = sort === undefined && order.length === 0 ? -Math.log(world.chance(key)) * price ** 2 : price
+      return { target, place, cooling: world.isCooling(key), rank: rank(target) }
     })
+    .sort((a, b) => Number(a.cooling) - Number(b.cooling) || a.rank - b.rank || a.place - b.place)
     .map(({ target }) => target)
+}
+
+/** A chance that is always the same for this session and target: a session stays with its provider, and its caches. */
+export function chanceFor(sessionId: string): (target: string) => number {
+  return (target) => {
+    let hash = 0x811c9dc5
+    for (const char of `${sessionId} ${target}`) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193)
+    // FNV's low bits are good, its high bits less so: one more mix.
+    hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+    return (((hash ^ (hash >>> 13)) >>> 0) + 1) / (2 ** 32 + 1)
+  }
 }

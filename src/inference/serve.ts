@@ -7,7 +7,7 @@ import { logError } from "../support/log.ts"
 import { ask, type Outcome } from "./ask.ts"
 import { newCall } from "./call.ts"
 import type { Intake } from "./intake.ts"
-import { plan, type Target } from "./plan.ts"
+import { chanceFor, plan, type Target } from "./plan.ts"
 import { serveStream } from "./serve-stream.ts"
 import { serveWhole } from "./serve-whole.ts"
 import type { Arrival, World } from "./world.ts"
@@ -21,7 +21,13 @@ import type { Arrival, World } from "./world.ts"
 export async function serve(intake: Intake, arrival: Arrival, caller: Caller, world: World): Promise<Response> {
   const { bounds, question, user } = intake
   const isCooling = (target: string) => world.health.isCooling(target, Date.now())
-  const targets = requireTier(caller, plan(intake.routing, { ...world, isCooling, output: intake.output }), bounds)
+  const sessionId = intake.sessionId ?? arrival.sessionId
+  const chance = sessionId === null ? () => 1 - Math.random() : chanceFor(sessionId)
+  const targets = requireTier(
+    caller,
+    plan(intake.routing, { ...world, isCooling, chance, output: intake.output }),
+    bounds,
+  )
 
   const pseudonym = user === null ? undefined : await world.pseudonymOf(`${caller.organizationId}:${user}`)
   const draft = newDraft(intake, arrival, caller)
