@@ -14,6 +14,8 @@ import { chatIntake } from "./chat/intake.ts"
 import { embeddingsIntake } from "./embeddings/intake.ts"
 import { EmbeddingsRequest, EmbeddingsResult } from "./embeddings/schemas.ts"
 import { EndpointHealth } from "./health.ts"
+import { responsesIntake } from "./responses/intake.ts"
+import { ResponsesEvent, ResponsesRequest, ResponsesResult } from "./responses/schemas.ts"
 import { ChatChunk, ChatRequest, ChatResult, MAX_SESSION_ID_LENGTH } from "./schemas.ts"
 import { serve } from "./serve.ts"
 import type { Arrival, World } from "./world.ts"
@@ -45,6 +47,15 @@ function headerParameter(name: string, description: string) {
   return { name, in: "header" as const, required: false, description, schema: { type: "string" as const } }
 }
 
+/** Described, not validated: any other value of the one means "disabled", and the other is checked in arrivalOf. */
+const ROUTING_HEADERS = [
+  headerParameter(
+    "X-Service-Metadata",
+    "`enabled` adds how the call was routed. `X-Service-Experimental-Metadata` is read too.",
+  ),
+  headerParameter("X-Session-Id", "The session, where the body names none."),
+]
+
 const chat = createRoute({
   method: "post",
   path: "/chat/completions",
@@ -53,20 +64,32 @@ const chat = createRoute({
   summary: "A chat completion, as JSON or as server-sent events.",
   description: "With `stream: true` the answer is a stream of `ChatChunk` events that ends with `data: [DONE]`.",
   middleware: [acceptJson(MAX_INFERENCE_BYTES)] as const,
-  // Described, not validated: any other value of the one means "disabled", and the other is checked in arrivalOf.
-  parameters: [
-    headerParameter(
-      "X-Service-Metadata",
-      "`enabled` adds how the call was routed. `X-Service-Experimental-Metadata` is read too.",
-    ),
-    headerParameter("X-Session-Id", "The session, where the body names none."),
-  ],
+  parameters: ROUTING_HEADERS,
   request: { body: jsonBody(ChatRequest) },
   responses: {
     200: {
       description: "The completion, or its stream.",
       headers: z.object({ "x-generation-id": z.string() }),
       content: { ...json(ChatResult), "text/event-stream": { schema: ChatChunk } },
+    },
+    ...FAILURES,
+  },
+})
+
+const responses = createRoute({
+  method: "post",
+  path: "/responses",
+  operationId: "createResponse",
+  tags: ["Responses"],
+  summary: "A response, as JSON or as server-sent events. Nothing is stored.",
+  description: "With `stream: true` the answer is a stream of `ResponsesEvent` events that ends with `data: [DONE]`.",
+  middleware: [acceptJson(MAX_INFERENCE_BYTES)] as const,
+  parameters: ROUTING_HEADERS,
+  request: { body: jsonBody(ResponsesRequest) },
+  responses: {
+    200: {
+      description: "The response, or its stream.",
+      content: { ...json(ResponsesResult), "text/event-stream": { schema: ResponsesEvent } },
     },
     ...FAILURES,
   },
@@ -88,6 +111,11 @@ export const inference = newRouter()
     const request = c.req.valid("json")
     refuseUnavailable(request)
     return serve(chatIntake(request, bodyBytes(c, request)), arrivalOf(c), c.var.caller, await openWorld(c))
+  })
+  .openapi(responses, async (c) => {
+    const request = c.req.valid("json")
+    refuseUnavailable(request)
+    return serve(responsesIntake(request, bodyBytes(c, request)), arrivalOf(c), c.var.caller, await openWorld(c))
   })
   .openapi(embeddings, async (c) => {
     const request = c.req.valid("json")
@@ -158,7 +186,10 @@ function arrivalOf(c: Context<App>): Arrival {
 }
 
 /** What the interface knows and this gateway does not do yet is refused by name: nothing is silently ignored. */
-function refuseUnavailable({ plugins, tools }: ChatRequest): void {
+function refuseUnavailable({
+  plugins,
+  tools,
+}: Pick<ChatRequest, "plugins"> & { tools?: readonly { type: string }[] | null | undefined }): void {
   plugins?.forEach((plugin, index) => {
     if (plugin.enabled !== false) {
       throw new GatewayError("invalid_request", `plugins[${index}].id: ${plugin.id} is not available on this gateway.`)

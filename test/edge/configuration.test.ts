@@ -6,7 +6,7 @@ import type { Env } from "../../src/env.ts"
 type Failure = { error: { code: number; message: string } }
 
 async function ask(change: Partial<Record<keyof Env, unknown>>): Promise<Failure> {
-  const answer = await app.request("http://gateway.test/api/v1/models", {}, { ...env, ...change } as Env)
+  const answer = await app.request("http://gateway.test/api/v1/models", {}, { ...env, ...change })
   expect(answer.status).toBe(503)
   return answer.json<Failure>()
 }

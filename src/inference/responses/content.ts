@@ -1,0 +1,83 @@
+import type { InputPart } from "./input-schemas.ts"
+
+/** Content parts of the Responses wire in the words of the chat wire. */
+
+type Json = Record<string, unknown>
+export type ChatContent = string | Json[]
+
+/** One plain text is said as a string, which every provider takes. */
+export function toContent(content: string | readonly InputPart[]): ChatContent {
+  if (typeof content === "string") return content
+  const parts = content.map(toPart)
+  const [only] = parts
+  return parts.length === 1 && only && isPlainText(only) ? (only["text"] as string) : parts
+}
+
+/** What an assistant said: refusals apart, plain texts as the one string that they were. */
+export function toSaid(content: string | readonly InputPart[] | null | undefined): {
+  content: ChatContent | null
+  refusal: string | null
+} {
+  if (content === null || content === undefined || typeof content === "string") {
+    return { content: content ?? null, refusal: null }
+  }
+  const refusals = content.flatMap((part) => (part.type === "refusal" ? [part.refusal] : []))
+  const parts = content.filter((part) => part.type !== "refusal").map(toPart)
+  const said = parts.every(isPlainText) ? parts.map((part) => part["text"] as string).join("") : parts
+  return {
+    content: parts.length === 0 ? null : said,
+    refusal: refusals.length === 0 ? null : refusals.join(""),
+  }
+}
+
+export function joinContent(first: ChatContent | null, second: ChatContent | null): ChatContent | null {
+  if (first === null || second === null) return first ?? second
+  if (typeof first === "string" && typeof second === "string") return first + second
+  return [...toParts(first), ...toParts(second)]
+}
+
+function toParts(content: ChatContent): Json[] {
+  return typeof content === "string" ? [{ type: "text", text: content }] : content
+}
+
+function isPlainText(part: Json): boolean {
+  return part["type"] === "text" && Object.keys(part).length === 2
+}
+
+function toPart(part: InputPart): Json {
+  switch (part.type) {
+    case "input_text": {
+      const { type: _, ...rest } = part
+      return { ...withoutNulls(rest), type: "text" }
+    }
+    // Its annotations and logprobs tell of an answer, and are no part of a question.
+    case "output_text":
+      return { type: "text", text: part.text }
+    case "refusal":
+      return { type: "refusal", refusal: part.refusal }
+    case "input_image":
+      return toImage(part)
+    case "input_file": {
+      const { type: _, file_url: url, file_data: data, file_id: id, filename, ...rest } = part
+      // The chat wire has one field for the bytes of a file and for where they are.
+      const file = withoutNulls({ file_data: data ?? url, file_id: id, filename })
+      return { ...withoutNulls(rest), type: "file", file }
+    }
+    case "input_audio":
+      return part
+    case "input_video": {
+      const { type: _, video_url: url, processing, ...rest } = part
+      return { ...withoutNulls(rest), type: "video_url", video_url: withoutNulls({ url, processing }) }
+    }
+  }
+}
+
+function toImage(part: Extract<InputPart, { type: "input_image" }>): Json {
+  const { type: _, image_url: url, file_id: id, detail, ...rest } = part
+  if (url == null) return { ...withoutNulls(rest), type: "file", file: { file_id: id } }
+  return { ...withoutNulls(rest), type: "image_url", image_url: withoutNulls({ url, detail }) }
+}
+
+export function withoutNulls(fields: Json): Json {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined))
+}

@@ -1,0 +1,113 @@
+import * as z from "zod"
+
+/** The items of `input`: what a conversation is made of on the Responses wire. */
+
+const text = z.string({ error: "must be a string" })
+const nonEmpty = text.min(1, "must not be empty")
+
+const DETAILS = ["auto", "low", "high", "original"] as const
+const STATUSES = ["in_progress", "completed", "incomplete"] as const
+const status = z.enum(STATUSES, { error: `accepts ${STATUSES.join(", ")}` }).nullish()
+
+const inputText = z.looseObject({ type: z.literal("input_text"), text })
+const outputText = z.looseObject({ type: z.literal("output_text"), text })
+const refusal = z.looseObject({ type: z.literal("refusal"), refusal: text })
+const inputImage = z
+  .looseObject({
+    type: z.literal("input_image"),
+    image_url: text.nullish(),
+    file_id: text.nullish(),
+    detail: z.enum(DETAILS, { error: `accepts ${DETAILS.join(", ")}` }).nullish(),
+  })
+  .refine((part) => part.image_url != null || part.file_id != null, "needs image_url or file_id")
+const inputFile = z
+  .looseObject({
+    type: z.literal("input_file"),
+    file_data: text.nullish(),
+    file_url: text.nullish(),
+    file_id: text.nullish(),
+    filename: text.nullish(),
+  })
+  .refine(
+    (part) => part.file_data != null || part.file_url != null || part.file_id != null,
+    "needs file_data, file_url or file_id",
+  )
+const inputAudio = z.looseObject({
+  type: z.literal("input_audio"),
+  input_audio: z.looseObject({ data: text, format: text }),
+})
+const inputVideo = z.looseObject({ type: z.literal("input_video"), video_url: text })
+
+const textPart = z.discriminatedUnion("type", [inputText, outputText], {
+  error: "must have a type: input_text or output_text",
+})
+const part = z.discriminatedUnion(
+  "type",
+  [inputText, outputText, refusal, inputImage, inputFile, inputAudio, inputVideo],
+  { error: "must have a type: input_text, output_text, refusal, input_image, input_file, input_audio or input_video" },
+)
+const outputPart = z.discriminatedUnion("type", [inputText, inputImage, inputFile], {
+  error: "must have a type: input_text, input_image or input_file",
+})
+
+const partsOr = <T extends z.ZodType>(of: T) =>
+  z.union([text, z.array(of)], { error: "must be a string or an array of content parts" })
+
+/** `type` may be left out of a message. */
+const type = z.literal("message").optional()
+const message = z.discriminatedUnion(
+  "role",
+  [
+    z.looseObject({ type, role: z.literal("system"), content: partsOr(textPart) }),
+    z.looseObject({ type, role: z.literal("developer"), content: partsOr(textPart) }),
+    z.looseObject({ type, role: z.literal("user"), content: partsOr(part) }),
+    z.looseObject({ type, role: z.literal("assistant"), content: partsOr(part).nullish(), status }),
+  ],
+  { error: "must have a role: system, developer, user or assistant" },
+)
+
+const functionCall = z.looseObject({
+  type: z.literal("function_call"),
+  call_id: nonEmpty,
+  name: nonEmpty,
+  arguments: text,
+  status,
+})
+
+const functionCallOutput = z.looseObject({
+  type: z.literal("function_call_output"),
+  call_id: nonEmpty,
+  output: partsOr(outputPart),
+  status,
+})
+
+const reasoning = z.looseObject({
+  type: z.literal("reasoning"),
+  id: text.nullish(),
+  summary: z.array(z.looseObject({ type: z.literal("summary_text"), text })).nullish(),
+  content: z.array(z.looseObject({ type: z.literal("reasoning_text"), text })).nullish(),
+  encrypted_content: text.nullish(),
+  signature: text.nullish(),
+  format: text.nullish(),
+  status,
+})
+
+const KNOWN = ["message", "function_call", "function_call_output", "reasoning"]
+const known = z.discriminatedUnion("type", [message, functionCall, functionCallOutput, reasoning])
+/** Kept as it is, for to-chat.ts to refuse by name. Aborts, or a union would report this alternative and no other. */
+const unknown = z.looseObject({ type: text.refine((name) => !KNOWN.includes(name), { abort: true }) })
+
+export const InputItem = z.union([known, unknown], {
+  error: "must be an item: a message with a role, or a function_call, function_call_output or reasoning",
+})
+
+export type InputMessage = z.infer<typeof message>
+export type InputPart = z.infer<typeof part>
+export type FunctionCallItem = z.infer<typeof functionCall>
+export type FunctionCallOutputItem = z.infer<typeof functionCallOutput>
+export type ReasoningItem = z.infer<typeof reasoning>
+export type KnownItem = z.infer<typeof known>
+
+export function isKnown(item: z.infer<typeof InputItem>): item is KnownItem {
+  return item.type === undefined || KNOWN.includes(item.type)
+}

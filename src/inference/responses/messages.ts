@@ -1,0 +1,126 @@
+import { GatewayError } from "../../edge/errors.ts"
+import { type ChatContent, joinContent, toContent, toSaid } from "./content.ts"
+import {
+  type FunctionCallItem,
+  type FunctionCallOutputItem,
+  type InputMessage,
+  isKnown,
+  type ReasoningItem,
+} from "./input-schemas.ts"
+import { type ReasoningDetail, textOf, toDetails } from "./reasoning-details.ts"
+import type { ResponsesRequest } from "./schemas.ts"
+
+type Json = Record<string, unknown>
+type AssistantMessage = {
+  role: "assistant"
+  content: ChatContent | null
+  refusal?: string
+  reasoning?: string
+  reasoning_details?: ReasoningDetail[]
+  tool_calls?: Json[]
+}
+
+/**
+ * A conversation under translation. Items that one answer of a model was made of become one assistant message again:
+ * its reasoning, its text and its calls.
+ */
+type Conversation = {
+  messages: (Json | AssistantMessage)[]
+  /** The last message, while an item may still belong to it. */
+  assistant: AssistantMessage | undefined
+  /** Reasoning whose message has not come yet. */
+  details: ReasoningDetail[]
+}
+
+/** `instructions` and `input` as the messages of a chat. */
+export function toMessages({ instructions, input }: Pick<ResponsesRequest, "instructions" | "input">): Json[] {
+  const conversation: Conversation = { messages: [], assistant: undefined, details: [] }
+  if (instructions != null) conversation.messages.push({ role: "system", content: instructions })
+  if (typeof input === "string") conversation.messages.push({ role: "user", content: input })
+  else input.forEach((item, position) => take(conversation, item, position))
+  endTurn(conversation)
+  return conversation.messages
+}
+
+function take(conversation: Conversation, item: Exclude<ResponsesRequest["input"], string>[number], at: number): void {
+  if (!isKnown(item)) throw refusal(item.type, at)
+  switch (item.type) {
+    case "reasoning":
+      return takeReasoning(conversation, item)
+    case "function_call":
+      return takeCall(conversation, item)
+    case "function_call_output":
+      return takeOutput(conversation, item)
+    default:
+      return takeMessage(conversation, item)
+  }
+}
+
+function refusal(type: string, at: number): GatewayError {
+  const words =
+    type === "item_reference"
+      ? "item_reference names an item that is stored, and nothing is stored here: send the item itself"
+      : `${type} is not available on this gateway; it takes message, function_call, function_call_output and reasoning`
+  return new GatewayError("invalid_request", `input[${at}].type: ${words}.`)
+}
+
+function takeReasoning(conversation: Conversation, item: ReasoningItem): void {
+  conversation.details.push(...toDetails(item))
+}
+
+function takeMessage(conversation: Conversation, item: InputMessage): void {
+  if (item.role !== "assistant") {
+    endTurn(conversation)
+    conversation.messages.push({ role: item.role, content: toContent(item.content) })
+    return
+  }
+  const { content, refusal: refused } = toSaid(item.content)
+  // Tool results must follow the message with their calls, so a text between the two goes into that message.
+  const message = conversation.assistant?.tool_calls ? conversation.assistant : newAssistant(conversation)
+  message.content = joinContent(message.content, content)
+  if (refused !== null) message.refusal = (message.refusal ?? "") + refused
+  attachDetails(conversation, message)
+}
+
+function takeCall(conversation: Conversation, item: FunctionCallItem): void {
+  const message = conversation.assistant ?? newAssistant(conversation)
+  message.tool_calls ??= []
+  message.tool_calls.push({
+    id: item.call_id,
+    type: "function",
+    function: { name: item.name, arguments: item.arguments },
+  })
+  attachDetails(conversation, message)
+}
+
+function takeOutput(conversation: Conversation, item: FunctionCallOutputItem): void {
+  endTurn(conversation)
+  conversation.messages.push({ role: "tool", tool_call_id: item.call_id, content: toContent(item.output) })
+}
+
+function newAssistant(conversation: Conversation): AssistantMessage {
+  const message: AssistantMessage = { role: "assistant", content: null }
+  conversation.messages.push(message)
+  conversation.assistant = message
+  return message
+}
+
+function attachDetails(conversation: Conversation, message: AssistantMessage): void {
+  if (conversation.details.length === 0) return
+  const known = message.reasoning_details ?? []
+  const added = conversation.details.map((detail, at) => ({ index: known.length + at, ...detail }))
+  message.reasoning_details = [...known, ...added]
+  conversation.details = []
+  const text = message.reasoning_details.map(textOf).join("")
+  if (text !== "") message.reasoning = text
+}
+
+/** Reasoning after the last item of an answer belongs to that answer; alone, it is a message without words. */
+function endTurn(conversation: Conversation): void {
+  if (conversation.details.length > 0) {
+    const message = conversation.assistant ?? newAssistant(conversation)
+    attachDetails(conversation, message)
+    if (message.content === null && !message.tool_calls) message.content = ""
+  }
+  conversation.assistant = undefined
+}

@@ -1,0 +1,188 @@
+import * as z from "zod"
+import { ChatRequest } from "../schemas.ts"
+import { InputItem } from "./input-schemas.ts"
+
+/**
+ * The Responses wire. Fields that it shares with the chat wire are checked by the chat request's own schemas, the rest
+ * here; what neither knows is forwarded. Shapes: the interface; what it leaves out: the published client of its family.
+ */
+
+const text = z.string({ error: "must be a string" })
+const flag = z.boolean({ error: "must be true or false" })
+const only = (value: false, words: string) => z.literal(value, { error: words }).nullish()
+const nothing = (words: string) => z.null({ error: words }).optional()
+const integer = (words: string, least: number, most = Number.MAX_SAFE_INTEGER) =>
+  z.int({ error: words }).min(least, words).max(most, words)
+const oneOf = <const T extends readonly string[]>(values: T) =>
+  z.enum(values, { error: `accepts ${values.join(", ")} or null` }).nullish()
+
+const shared = ChatRequest.shape
+const NAME = /^[\w-]{1,64}$/
+const nameWords = "must be 1 to 64 letters, digits, _ or -"
+const name = z.string({ error: `${nameWords}; a function stands flat in its tool here` }).regex(NAME, nameWords)
+const schema = z.record(z.string(), z.unknown(), { error: "must be a JSON schema object" })
+
+const FunctionTool = z.looseObject({
+  type: z.literal("function"),
+  name,
+  description: text.nullish(),
+  parameters: schema.nullish(),
+  strict: flag.nullish(),
+})
+/** Aborts, or a union would report this alternative and no other. */
+const typeOtherThan = (...known: string[]) =>
+  z.looseObject({ type: text.refine((type) => !known.includes(type), { abort: true }) })
+const tool = z.union([FunctionTool, typeOtherThan("function")], { error: "must be a tool with a type" })
+
+const toolChoice = z.union(
+  [
+    z.enum(["none", "auto", "required"]),
+    z.looseObject({ type: z.literal("function"), name: text }),
+    z.looseObject({
+      type: z.literal("allowed_tools"),
+      mode: z.enum(["auto", "required"], { error: 'accepts "auto" or "required"' }),
+      tools: z.array(z.looseObject({ type: text })),
+    }),
+    typeOtherThan("function", "allowed_tools"),
+  ],
+  { error: 'accepts "none", "auto", "required" or an object that names a tool' },
+)
+
+const format = z.discriminatedUnion(
+  "type",
+  [
+    z.looseObject({ type: z.literal("text") }),
+    z.looseObject({ type: z.literal("json_object") }),
+    z.looseObject({
+      type: z.literal("json_schema"),
+      name: z.string({ error: nameWords }).regex(NAME, nameWords),
+      description: text.nullish(),
+      schema,
+      strict: flag.nullish(),
+    }),
+  ],
+  { error: "must have a type: text, json_object or json_schema" },
+)
+
+const INCLUDABLE = [
+  "file_search_call.results",
+  "message.input_image.image_url",
+  "computer_call_output.output.image_url",
+  "reasoning.encrypted_content",
+  "code_interpreter_call.outputs",
+] as const
+
+const MAX_TOOL_CALLS = 30
+const stateless = "nothing is stored here: send the full conversation in input"
+const atLeastOne = "must be an integer of at least 1"
+
+export const ResponsesRequest = z
+  .looseObject({
+    ...shared,
+    // The chat wire's own way of saying what has another name here.
+    messages: nothing("is a field of /chat/completions; here the conversation goes in input"),
+    response_format: nothing("is a field of /chat/completions; here it is text.format"),
+    n: z.literal(1, { error: "accepts 1: a response is one answer" }).nullish(),
+    stream_options: z.looseObject({}).nullish(),
+
+    input: z.union([text, z.array(InputItem).min(1, "must have at least 1 item")], {
+      error: "must be a string or an array of input items",
+    }),
+    instructions: text.nullish(),
+    max_output_tokens: integer(atLeastOne, 1).nullish(),
+    max_tool_calls: integer(`must be an integer from 1 to ${MAX_TOOL_CALLS}`, 1, MAX_TOOL_CALLS).nullish(),
+    metadata: shared.metadata.refine(
+      (pairs) => pairs == null || Object.keys(pairs).every((key) => !/[[\]]/.test(key)),
+      "keys must have no brackets",
+    ),
+    modalities: z
+      .array(z.enum(["text", "image"], { error: "accepts text or image" }), { error: "must be an array" })
+      .nullish(),
+    reasoning: z
+      .looseObject({
+        effort: shared.reasoning_effort,
+        summary: oneOf(["auto", "concise", "detailed"]),
+        enabled: flag.nullish(),
+        max_tokens: integer(atLeastOne, 1).nullish(),
+        context: oneOf(["auto", "all_turns", "current_turn"]),
+        mode: oneOf(["standard", "pro"]),
+      })
+      .nullish(),
+    text: z
+      .looseObject({ format: format.nullish(), verbosity: oneOf(["low", "medium", "high", "xhigh", "max"]) })
+      .nullish(),
+    tools: z.array(tool, { error: "must be an array of tools" }).nullish(),
+    tool_choice: toolChoice.nullish(),
+    truncation: oneOf(["auto", "disabled"]),
+    include: z
+      .array(z.enum(INCLUDABLE, { error: `accepts ${INCLUDABLE.join(", ")}` }), { error: "must be an array" })
+      .nullish(),
+    safety_identifier: text.max(256, "must be at most 256 characters").nullish(),
+
+    store: only(false, `accepts false or null: ${stateless}`),
+    background: only(false, "accepts false or null: a response is made while its caller waits"),
+    previous_response_id: nothing(`is not supported: ${stateless}`),
+    prompt: nothing("is not supported: no prompt is stored here; send its text in instructions and input"),
+  })
+  .superRefine((request, context) => {
+    const refuse = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message })
+    const { reasoning, reasoning_effort: shorthand } = request
+    if (shorthand != null && reasoning?.effort != null && shorthand !== reasoning.effort) {
+      refuse("reasoning_effort", `differs from reasoning.effort (${reasoning.effort}); send one of them`)
+    }
+    if (request.model === undefined && !request.models?.length)
+      refuse("model", "is required: author/slug, as GET /models lists")
+    if (request.debug?.echo_upstream_body && !request.stream) refuse("debug", "works with stream: true only")
+  })
+  .meta({ id: "ResponsesRequest" })
+
+export type ResponsesRequest = z.infer<typeof ResponsesRequest>
+
+const OutputItem = z.looseObject({ type: z.string().meta({ description: "message, reasoning or function_call" }) })
+
+const Usage = z.looseObject({
+  input_tokens: z.int(),
+  input_tokens_details: z.looseObject({ cached_tokens: z.int(), cache_write_tokens: z.int().optional() }),
+  output_tokens: z.int(),
+  output_tokens_details: z.looseObject({ reasoning_tokens: z.int() }),
+  total_tokens: z.int(),
+  cost: z.number().nullish().meta({ description: "USD charged for this call" }),
+})
+
+/** Keys that may be null are present all the same: clients refuse a result without them. */
+export const ResponsesResult = z
+  .looseObject({
+    id: z.string(),
+    object: z.literal("response"),
+    created_at: z.int().meta({ description: "Unix seconds" }),
+    completed_at: z.int().nullable(),
+    status: z.enum(["completed", "incomplete", "in_progress", "failed"]),
+    model: z.string(),
+    output: z.array(OutputItem),
+    error: z.looseObject({ code: z.string(), message: z.string() }).nullable(),
+    error_type: z.string().optional(),
+    incomplete_details: z.looseObject({ reason: z.enum(["max_output_tokens", "content_filter"]) }).nullable(),
+    instructions: z.string().nullable(),
+    max_output_tokens: z.int().nullable(),
+    metadata: z.record(z.string(), z.string()).nullable(),
+    parallel_tool_calls: z.boolean(),
+    tool_choice: z.union([z.string(), z.looseObject({ type: z.string() })]),
+    tools: z.array(z.looseObject({ type: z.string() })),
+    temperature: z.number().nullable(),
+    top_p: z.number().nullable(),
+    frequency_penalty: z.number().nullable(),
+    presence_penalty: z.number().nullable(),
+    usage: Usage.nullable(),
+  })
+  .meta({ id: "ResponsesResult" })
+
+export type ResponsesResult = z.infer<typeof ResponsesResult>
+
+export const ResponsesEvent = z
+  .looseObject({
+    type: z.string().meta({ description: "response.created, response.output_text.delta, response.completed, …" }),
+    sequence_number: z.int().meta({ description: "0, 1, 2, … without gaps" }),
+  })
+  .meta({ id: "ResponsesEvent" })
+
+export type ResponsesEvent = z.infer<typeof ResponsesEvent>

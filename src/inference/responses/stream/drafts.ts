@@ -1,0 +1,86 @@
+import { withoutNulls } from "../content.ts"
+
+type Json = Record<string, unknown>
+
+/** Output items while they grow. An item's place in `items` is its `output_index`. */
+
+export type ItemStatus = "in_progress" | "completed" | "incomplete"
+type Block = { index: unknown; text: string }
+
+export type ReasoningDraft = {
+  type: "reasoning"
+  id: string
+  status: ItemStatus
+  summary: readonly Block[]
+  content: readonly Block[]
+  encrypted: string | null
+  signature: string | null
+  format: string | null
+}
+
+export type PartDraft = { type: "output_text"; text: string; logprobs: Logprobs } | { type: "refusal"; text: string }
+export type MessageDraft = { type: "message"; id: string; status: ItemStatus; parts: readonly PartDraft[] }
+
+export type CallDraft = {
+  type: "function_call"
+  id: string
+  status: ItemStatus
+  /** As the provider counts and names it; the caller reads `callId`, which is unique in the response. */
+  index: number | null
+  upstreamId: string | null
+  callId: string
+  name: string
+  arguments: string
+  /** Its place in `items`; null until its name is known. */
+  position: number | null
+}
+
+export type ImageDraft = { type: "image_generation_call"; id: string; status: ItemStatus; result: string }
+
+export type Draft = ReasoningDraft | MessageDraft | ImageDraft | { type: "function_call"; call: number }
+
+/** Newest first, so that adding to a long list copies nothing. */
+export type Logprobs = { entries: Json[]; before: Logprobs } | null
+
+/** The item at a place, as the wire has it. */
+export function itemAt({ items, calls }: { items: readonly Draft[]; calls: readonly CallDraft[] }, at: number): Json {
+  const draft = items[at]
+  if (!draft) throw new Error(`There is no output item ${at}.`)
+  if (draft.type === "message") {
+    const { type, id, status, parts } = draft
+    return { type, id, status, role: "assistant", content: parts.map(toPart) }
+  }
+  if (draft.type === "reasoning") return toReasoningItem(draft)
+  if (draft.type === "image_generation_call") {
+    const { type, id, status, result } = draft
+    return { type, id, status, result: status === "in_progress" ? null : result }
+  }
+  const call = calls[draft.call]
+  if (!call) throw new Error(`There is no call ${draft.call}.`)
+  const { type, id, status, callId, name } = call
+  return { type, id, status, call_id: callId, name, arguments: call.arguments }
+}
+
+function toReasoningItem(draft: ReasoningDraft): Json {
+  const { type, id, status, summary, content, encrypted, signature, format } = draft
+  return {
+    type,
+    id,
+    status,
+    summary: summary.map(({ text }) => ({ type: "summary_text", text })),
+    ...(content.length > 0 && { content: content.map(({ text }) => ({ type: "reasoning_text", text })) }),
+    ...withoutNulls({ encrypted_content: encrypted, signature, format }),
+  }
+}
+
+export function toPart(part: PartDraft): Json {
+  if (part.type === "refusal") return { type: "refusal", refusal: part.text }
+  const logprobs = toList(part.logprobs)
+  return { type: "output_text", text: part.text, annotations: [], ...(logprobs.length > 0 && { logprobs }) }
+}
+
+export function toList(logprobs: Logprobs): Json[] {
+  const lists: Json[][] = []
+  for (let node = logprobs; node; node = node.before) lists.push(node.entries)
+  return lists.toReversed().flat()
+}

@@ -1,0 +1,107 @@
+import type { Progress, ResponseFacts } from "../response.ts"
+import type { ReasoningDetail } from "../reasoning-details.ts"
+import type { ResponsesEvent, ResponsesRequest } from "../schemas.ts"
+import {
+  type CallDraft,
+  type Draft,
+  itemAt,
+  type ItemStatus,
+  type MessageDraft,
+  type ReasoningDraft,
+  toList,
+  toPart,
+} from "./drafts.ts"
+
+type Json = Record<string, unknown>
+
+export type EventState = {
+  readonly request: ResponsesRequest
+  readonly facts: ResponseFacts
+  readonly phase: "new" | "under way" | "over"
+  readonly sequence: number
+  readonly items: readonly Draft[]
+  readonly calls: readonly CallDraft[]
+  /** The reasoning or message that still grows. Calls grow until the answer ends: providers interleave them. */
+  readonly open: number | null
+  /** Reasoning that came in the middle of a message, which is not cut in two for it. */
+  readonly late: readonly ReasoningDetail[]
+  readonly finishReason: string | null
+  readonly failure: Progress["failure"]
+  readonly usage: unknown
+  readonly serviceTier: string | null
+  readonly metadata: Json
+}
+
+/** One step of the machine: a state of its own to change, and the events that the step tells. */
+export type Turn = { state: { -readonly [Key in keyof EventState]: EventState[Key] }; events: ResponsesEvent[] }
+
+export function newTurn(state: EventState): Turn {
+  return { state: { ...state }, events: [] }
+}
+
+export function emit({ state, events }: Turn, type: string, fields: Json): void {
+  events.push({ type, sequence_number: state.sequence, ...fields })
+  state.sequence += 1
+}
+
+/** Puts an item at the end of the output and tells so. Returns its place. */
+export function addItem(turn: Turn, draft: Draft): number {
+  const at = turn.state.items.length
+  turn.state.items = [...turn.state.items, draft]
+  emit(turn, "response.output_item.added", { output_index: at, item: itemAt(turn.state, at) })
+  return at
+}
+
+export function replaceItem({ state }: Turn, at: number, draft: Draft): void {
+  state.items = state.items.with(at, draft)
+}
+
+export function replaceCall({ state }: Turn, at: number, call: CallDraft): void {
+  state.calls = state.calls.with(at, call)
+}
+
+/** Ends the reasoning or message that still grows. */
+export function closeOpen(turn: Turn, status: ItemStatus = "completed"): void {
+  const { state } = turn
+  const at = state.open
+  const draft = at === null ? undefined : state.items[at]
+  if (at === null || !draft) return
+  if (draft.type === "message") closePart(turn, at, draft)
+  if (draft.type === "reasoning") closeBlock(turn, at, draft)
+  if (draft.type !== "function_call") replaceItem(turn, at, { ...draft, status })
+  emit(turn, "response.output_item.done", { output_index: at, item: itemAt(state, at) })
+  state.open = null
+}
+
+export type Place = { item_id: string; output_index: number; content_index: number }
+
+export function placeOf(draft: MessageDraft, at: number): Place {
+  return { item_id: draft.id, output_index: at, content_index: draft.parts.length - 1 }
+}
+
+/** Ends the part of a message that still grows. */
+export function closePart(turn: Turn, at: number, draft: MessageDraft): void {
+  const part = draft.parts.at(-1)
+  if (!part) return
+  const place = placeOf(draft, at)
+  if (part.type === "refusal") emit(turn, "response.refusal.done", { ...place, refusal: part.text })
+  else emit(turn, "response.output_text.done", { ...place, text: part.text, logprobs: toList(part.logprobs) })
+  emit(turn, "response.content_part.done", { ...place, part: toPart(part) })
+}
+
+/** Ends the summary or text that still grows. */
+export function closeBlock(turn: Turn, at: number, { id, summary, content }: ReasoningDraft): void {
+  const place = { item_id: id, output_index: at }
+  const [block] = content
+  const last = summary.at(-1)
+  if (block) {
+    const part = { type: "reasoning_text", text: block.text }
+    emit(turn, "response.reasoning_text.done", { ...place, content_index: 0, text: block.text })
+    emit(turn, "response.content_part.done", { ...place, content_index: 0, part })
+  } else if (last) {
+    const here = { ...place, summary_index: summary.length - 1 }
+    const part = { type: "summary_text", text: last.text }
+    emit(turn, "response.reasoning_summary_text.done", { ...here, text: last.text })
+    emit(turn, "response.reasoning_summary_part.done", { ...here, part })
+  }
+}

@@ -1,0 +1,93 @@
+import type { ChatRequest } from "../schemas.ts"
+import { withoutNulls } from "./content.ts"
+import { toMessages } from "./messages.ts"
+import type { ResponsesRequest } from "./schemas.ts"
+
+type Json = Record<string, unknown>
+
+/** Fields that say their word here in another way, or to the gateway alone: the chat wire has no place for them. */
+const OWN_FIELDS = [
+  "input",
+  "instructions",
+  "max_output_tokens",
+  "max_tool_calls",
+  "text",
+  "tools",
+  "tool_choice",
+  "truncation",
+  "include",
+  "store",
+  "background",
+  "previous_response_id",
+  "prompt",
+  "messages",
+  "response_format",
+  "n",
+  "stream_options",
+  "safety_identifier",
+]
+
+/** The request in the words of the chat wire. Throws for items of `input` that have none. */
+export function toChatRequest(request: ResponsesRequest): ChatRequest {
+  const { text, tools, tool_choice: toolChoice, top_logprobs: topLogprobs, reasoning } = request
+  const format = toResponseFormat(text?.format)
+  const shared: Json = { ...request }
+  for (const name of OWN_FIELDS) delete shared[name]
+  const chat: Json = {
+    ...shared,
+    messages: toMessages(request),
+    ...withoutNulls({
+      max_completion_tokens: request.max_output_tokens,
+      response_format: format,
+      verbosity: text?.verbosity,
+      tools: tools?.map(toTool),
+      tool_choice: toToolChoice(toolChoice),
+      // Without `user`, the id that stands for the same person.
+      user: request.user ?? request.safety_identifier,
+      reasoning: reasoning == null ? undefined : withoutNulls(reasoning),
+      logprobs: topLogprobs == null ? undefined : true,
+    }),
+  }
+  return chat as ChatRequest
+}
+
+type Format = NonNullable<NonNullable<ResponsesRequest["text"]>["format"]>
+
+/** Text is what a model answers anyway, and asking for it would exclude endpoints that know no formats. */
+function toResponseFormat(format: Format | null | undefined): Json | undefined {
+  if (format == null || format.type === "text") return undefined
+  if (format.type === "json_object") return { type: "json_object" }
+  const { type, ...schema } = format
+  return { type, json_schema: withoutNulls(schema) }
+}
+
+type Tool = NonNullable<ResponsesRequest["tools"]>[number]
+type FunctionTool = Extract<Tool, { name: string }>
+
+export function isFunctionTool(tool: Tool): tool is FunctionTool {
+  return tool.type === "function"
+}
+
+/** How the Responses wire runs a tool; the chat wire knows none of these. */
+const TOOL_MODES = ["async", "defer_loading"]
+
+function toTool(tool: Tool): Json {
+  if (!isFunctionTool(tool)) return tool
+  const { type, name, description, parameters, strict, ...rest } = tool
+  const further = Object.entries(rest).filter(([key]) => !TOOL_MODES.includes(key))
+  return {
+    ...withoutNulls(Object.fromEntries(further)),
+    type,
+    function: withoutNulls({ name, description, parameters, strict }),
+  }
+}
+
+function toToolChoice(choice: ResponsesRequest["tool_choice"]): unknown {
+  if (choice == null || typeof choice === "string") return choice
+  if (choice.type === "function") return { type: "function", function: { name: choice["name"] } }
+  if (choice.type !== "allowed_tools") return choice
+  const allowed = (choice["tools"] as Json[]).map((tool) =>
+    tool["type"] === "function" ? { type: "function", function: { name: tool["name"] } } : tool,
+  )
+  return { type: "allowed_tools", allowed_tools: { mode: choice["mode"], tools: allowed } }
+}

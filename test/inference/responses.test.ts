@@ -1,0 +1,165 @@
+import { describe, expect, test } from "vitest"
+import { newWorkspace, openHolds, receiptOf, reply } from "../support/world.ts"
+
+type Item = {
+  type: string
+  content?: { type: string; text?: string }[]
+  name?: string
+  arguments?: string
+  call_id?: string
+}
+type Answer = {
+  id: string
+  status: string
+  output: Item[]
+  usage: { input_tokens: number; output_tokens: number; cost: number }
+  error: unknown
+}
+type Event = {
+  type: string
+  sequence_number: number
+  delta?: string
+  response?: Answer & { error: { code: string; message: string } }
+}
+
+const TEXT = "Say it again and again.."
+const ask = (body: Record<string, unknown>, as = newWorkspace()) =>
+  as.then((workspace) => workspace.as.post("/responses", { model: "sim/echo", input: TEXT, ...body }))
+
+async function stream(body: Record<string, unknown>) {
+  const workspace = await newWorkspace()
+  const response = await workspace.as.post("/responses", { model: "sim/echo", input: TEXT, stream: true, ...body })
+  const raw = await response.text()
+  expect(response.status, raw).toBe(200)
+  const data = raw
+    .split("\n")
+    .filter((line) => line.startsWith("data: "))
+    .map((line) => line.slice(6))
+  expect(data.at(-1)).toBe("[DONE]")
+  const events = data.slice(0, -1).map((one) => JSON.parse(one) as Event)
+  expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, index) => index))
+  return { events, raw, workspace, response, last: events.at(-1) }
+}
+
+const textOf = ({ output }: Answer) =>
+  output
+    .flatMap(({ content }) => content ?? [])
+    .map(({ text }) => text ?? "")
+    .join("")
+
+describe("a response", () => {
+  test("in one document, charged like the chat it is", async () => {
+    const workspace = await newWorkspace()
+    const response = await ask({}, Promise.resolve(workspace))
+    const answer = await reply<Answer>(200, response)
+    expect(answer).toMatchObject({ status: "completed", error: null })
+    expect(textOf(answer)).toBe(TEXT)
+    expect(answer.usage).toMatchObject({ input_tokens: 10, output_tokens: 6, cost: 0.000022 })
+    expect(await receiptOf(workspace, response)).toMatchObject({ total_cost: 0.000022, tokens_from: "upstream" })
+    const { data } = await reply<{ data: { id: string } }>(200, workspace.as.get(`/generation?id=${answer.id}`))
+    expect(data.id).toBe(answer.id)
+  })
+
+  test("as events, from created to completed, whose last holds the whole", async () => {
+    const { events, last } = await stream({})
+    expect(events.slice(0, 2).map(({ type }) => type)).toEqual(["response.created", "response.in_progress"])
+    const deltas = events.filter(({ type }) => type === "response.output_text.delta").map(({ delta }) => delta)
+    expect(deltas.join("")).toBe(TEXT)
+    expect(last?.type).toBe("response.completed")
+    expect(textOf(last?.response as Answer)).toBe(TEXT)
+    expect(last?.response?.usage).toMatchObject({ input_tokens: 10, output_tokens: 6, cost: 0.000022 })
+  })
+
+  test("with instructions, a conversation and a tool, over two turns", async () => {
+    const tools = [
+      {
+        type: "function",
+        name: "weather",
+        parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+      },
+    ]
+    const first = await reply<Answer>(200, ask({ model: "sim/tool-call", tools, instructions: "Be brief." }))
+    const call = first.output.find(({ type }) => type === "function_call")
+    expect(call).toMatchObject({ name: "weather", arguments: JSON.stringify({ city: TEXT }) })
+    const input = [
+      { role: "user", content: TEXT },
+      ...first.output,
+      { type: "function_call_output", call_id: call?.call_id, output: "sunny" },
+    ]
+    const second = await reply<Answer>(200, ask({ model: "sim/tool-call", tools, input }))
+    expect(textOf(second)).toBe("The tool answered: sunny")
+  })
+
+  test("tells silence with data, since not every client counts a comment", async () => {
+    const { events, last } = await stream({ model: "sim/slow" })
+    expect(events.filter(({ type }) => type === "response.in_progress").length).toBeGreaterThan(1)
+    expect(last?.type).toBe("response.completed")
+  }, 15_000)
+
+  test("cut at its limit is incomplete", async () => {
+    expect(await reply<Answer>(200, ask({ model: "sim/long", max_output_tokens: 20 }))).toMatchObject({
+      status: "incomplete",
+      incomplete_details: { reason: "max_output_tokens" },
+    })
+  })
+})
+
+describe("a provider that fails", () => {
+  test.each([
+    ["sim/status-429", 429],
+    ["sim/status-500", 502],
+    ["sim/status-529", 529],
+    ["sim/empty", 502],
+    ["sim/html", 502],
+    ["sim/first-frame-error", 503],
+  ])("before it answers: %s is HTTP %i, streamed or not, and free", async (model, status) => {
+    for (const streamed of [true, false]) {
+      const workspace = await newWorkspace()
+      const response = await ask({ model, stream: streamed }, Promise.resolve(workspace))
+      await reply(status, response.clone())
+      expect(await receiptOf(workspace, response)).toMatchObject({ total_cost: 0, ending: "refused" })
+      expect(await openHolds(workspace)).toEqual([])
+    }
+  })
+
+  test.each([
+    ["sim/late-error", 503],
+    ["sim/cut", 502],
+    ["sim/stall", 408],
+  ])("in the middle: %s ends in response.failed, and what was delivered is charged", async (model, status) => {
+    const { events, last, workspace, response } = await stream({ model })
+    expect(last?.type).toBe("response.failed")
+    expect(last?.response?.error.message).toEqual(expect.any(String))
+    expect(events.filter(({ type }) => type === "response.completed")).toEqual([])
+    expect(await receiptOf(workspace, response)).toMatchObject({
+      tokens_completion: 10,
+      tokens_from: "estimate",
+      status,
+    })
+  })
+
+  test("another takes its turn", async () => {
+    const { last } = await stream({ model: "sim/status-503", models: ["sim/echo"] })
+    expect(textOf(last?.response as Answer)).toBe(TEXT)
+  })
+})
+
+describe("what cannot be had is refused with a message that names it", () => {
+  test.each([
+    [{ previous_response_id: "resp_1" }, "previous_response_id"],
+    [{ prompt: { id: "p" } }, "prompt"],
+    [{ store: true }, "store"],
+    [{ background: true }, "background"],
+    [{ max_tool_calls: 31 }, "max_tool_calls"],
+    [{ input: undefined }, "input"],
+    [{ input: [{ type: "item_reference", id: "x" }] }, "input[0]"],
+    [{ tools: [{ type: "web_search" }] }, "tools[0].type"],
+    [{ metadata: { "a[b]": "c" } }, "metadata"],
+    [{ temperature: 3 }, "temperature"],
+    [{ include: ["everything"] }, "include"],
+    [{ stop_server_tools_when: [] }, "stop_server_tools_when"],
+  ])("%j names %s", async (body, field) => {
+    const { error } = await reply<{ error: { message: string } }>(400, ask(body))
+    expect(error.message.startsWith(field), error.message).toBe(true)
+  })
+})
