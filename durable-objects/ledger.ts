@@ -220,7 +220,11 @@ export class Ledger extends DurableObject<Env> {
 
   #find(id: string): Generation | null {
     const [row] = this.#sql
-      .exec<{ record: string }>("SELECT record FROM outbox WHERE id = ? OR upstream_id = ? LIMIT 1", id, id)
+      .exec<{ record: string }>(
+        "SELECT record FROM outbox WHERE id = ? OR upstream_id = ? ORDER BY seq DESC LIMIT 1",
+        id,
+        id,
+      )
       .toArray()
     return row ? (JSON.parse(row.record) as Generation) : null
   }

@@ -37,7 +37,7 @@ export default defineConfig(async () => {
                 name: "Played",
                 base_url: `http://127.0.0.1:${playedPort}/v1`,
                 api_key: "played-provider-key-0123456789",
-                models: Array.from({ length: 40 }, (_, index) => ({
+                models: Array.from({ length: 100 }, (_, index) => ({
                   id: `m${index}`,
                   prompt: "0.000001",
                   completion: "0.000002",

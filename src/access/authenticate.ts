@@ -43,7 +43,7 @@ async function callerOf(authorization: string | undefined, env: Env, now: number
 async function find(hash: string, env: Env, now: number): Promise<Caller | undefined> {
   const known = remembered.get(hash)
   if (known && known.until > now) return known.caller
-  const caller = (await findKey(env.DB, hash)) ?? (await findOperator(hash, env))
+  const caller = (await findOperator(hash, env)) ?? (await findKey(env.DB, hash))
   remembered.delete(hash)
   if (remembered.size >= MAX_CACHED_KEYS) remembered.delete(remembered.keys().next().value ?? "")
   remembered.set(hash, { caller, until: now + (caller ? KEY_CACHE_MS : UNKNOWN_KEY_CACHE_MS) })

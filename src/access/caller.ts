@@ -33,7 +33,7 @@ export const requireManagement: MiddlewareHandler<App> = async function requireM
   return next()
 }
 
-/** Keys that may mint and manage keys: management keys, and provisioning keys, which can do nothing else. */
+/** Keys that may mint and manage keys: management keys, and provisioning keys, which manage nothing else. */
 export const requireProvisioning: MiddlewareHandler<App> = async function requireProvisioning(c, next) {
   const { kind } = c.var.caller
   if (kind !== "management" && kind !== "provisioning") {

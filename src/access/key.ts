@@ -15,7 +15,8 @@ export function hashKey(secret: string): string {
   return sha256Hex(secret)
 }
 
-/** Enough to recognize a key by, too little to guess it from: `sk-gw-v1-Abc...xyz`. */
+/** Enough to recognize a key by, too little to guess it from: `sk-gw-v1-Abc...xyz`; of a foreign key `Abc...xyz`. */
 export function toLabel(secret: string): string {
-  return `${secret.slice(0, PREFIX.length + 3)}...${secret.slice(-3)}`
+  const shown = secret.startsWith(PREFIX) ? PREFIX.length + 3 : 3
+  return `${secret.slice(0, shown)}...${secret.slice(-3)}`
 }

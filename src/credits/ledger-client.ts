@@ -17,7 +17,7 @@ const CARRIER_PATIENCE_MS = 1_000
  * A settlement on its way. Calls share nothing but this plain data: a promise of a call whose client has left may never
  * settle, so no call waits for another's.
  */
-type Waiting = { generation: Generation; state: "waiting" | "taken" | "charged" }
+type Waiting = { generation: Generation; state: "waiting" | "taken" | "charged" | "returned" }
 
 const waiting = new Map<string, Waiting[]>()
 
@@ -45,8 +45,11 @@ export class LedgerClient {
     this.#waiting = list
   }
 
-  hold(request: HoldRequest): Promise<Verdict> {
-    return this.#carrying<Verdict>(async (settlements) => this.#stub.hold(request, settlements))
+  async hold(request: HoldRequest): Promise<Verdict> {
+    const hold = async (settlements: Generation[]): Promise<Verdict> => this.#stub.hold(request, settlements)
+    if (this.#waiting.length === 0) return hold([])
+    // What goes along may be at fault: it must not cost another call its hold.
+    return this.#carrying(hold).catch(() => hold([]))
   }
 
   async renew(id: string, estimateNano: number, ttlMs: number): Promise<void> {
@@ -60,7 +63,7 @@ export class LedgerClient {
     await wait(COMPANY_MS)
     if (own.state === "waiting") await this.#flush()
     else if (own.state === "taken") await wait(CARRIER_PATIENCE_MS)
-    // Charged once however often it is asked.
+    // By itself, if it was not taken along or came back. Charged once however often it is asked.
     if (own.state !== "charged") await this.#stub.settle([generation])
   }
 
@@ -83,13 +86,13 @@ export class LedgerClient {
     return this.#stub.credit(id, amountNano)
   }
 
+  /** What cannot be charged now is charged by its own call, or from its hold by the ledger's alarm. */
   async #flush(): Promise<void> {
-    if (this.#waiting.some(({ state }) => state === "waiting")) {
-      await this.#carrying((settlements) => this.#stub.settle(settlements))
-    }
+    if (this.#waiting.length === 0) return
+    await this.#carrying((settlements) => this.#stub.settle(settlements)).catch(() => undefined)
   }
 
-  /** Make a call that takes along what waits; if it fails, what it took waits again. */
+  /** Make a call that takes along what waits; if it fails, each of what it took is left to its own call. */
   async #carrying<T>(call: (settlements: Generation[]) => Promise<T>): Promise<T> {
     const taken = this.#waiting.splice(0)
     for (const one of taken) one.state = "taken"
@@ -98,8 +101,7 @@ export class LedgerClient {
       for (const one of taken) one.state = "charged"
       return answer
     } catch (error) {
-      for (const one of taken) one.state = "waiting"
-      this.#waiting.push(...taken)
+      for (const one of taken) one.state = "returned"
       throw error
     }
   }

@@ -35,7 +35,7 @@ export function nanoToUsd(nano: number): number {
 
 /**
  * Tokens of one call, in one shape for every wire: `prompt` and `completion` are totals, the others are parts of them
- * (cached and cacheWrite of prompt, reasoning of completion). A partition, so no token is charged twice.
+ * (cached, cacheWrite and audio of prompt, reasoning of completion). A partition, so no token is charged twice.
  */
 export type Tokens = {
   prompt: number
@@ -43,9 +43,21 @@ export type Tokens = {
   cached: number
   cacheWrite: number
   reasoning: number
+  /** Of the prompt. */
+  audio: number
+  /** Pictures in the prompt: counted by the request, priced each. */
+  images: number
 }
 
-export const NO_TOKENS: Tokens = { prompt: 0, completion: 0, cached: 0, cacheWrite: 0, reasoning: 0 }
+export const NO_TOKENS: Tokens = {
+  prompt: 0,
+  completion: 0,
+  cached: 0,
+  cacheWrite: 0,
+  reasoning: 0,
+  audio: 0,
+  images: 0,
+}
 
 /** Nano-USD: what the tokens cost at these prices. */
 export type Cost = { totalNano: number; promptNano: number; completionNano: number }
@@ -57,9 +69,12 @@ export function costOf(tokens: Tokens, pricing: Pricing): Cost {
 
   const cached = Math.min(tokens.cached, tokens.prompt)
   const cacheWrite = Math.min(tokens.cacheWrite, tokens.prompt - cached)
+  const audio = Math.min(tokens.audio, tokens.prompt - cached - cacheWrite)
   const reasoning = Math.min(tokens.reasoning, tokens.completion)
   const promptPico =
-    BigInt(tokens.prompt - cached - cacheWrite) * prompt +
+    BigInt(tokens.prompt - cached - cacheWrite - audio) * prompt +
+    BigInt(audio) * price(pricing.audio, prompt) +
+    BigInt(tokens.images) * price(pricing.image, 0n) +
     BigInt(cached) * price(pricing.input_cache_read, prompt) +
     BigInt(cacheWrite) * price(pricing.input_cache_write, prompt) +
     price(pricing.request, 0n)
@@ -74,16 +89,16 @@ export function costOf(tokens: Tokens, pricing: Pricing): Cost {
 }
 
 /** Nano-USD that these many tokens cannot exceed, whatever share of them turns out cached, written or reasoned. */
-export function boundOf(promptTokens: number, completionTokens: number, pricing: Pricing): number {
+export function boundOf(promptTokens: number, completionTokens: number, pricing: Pricing, images = 0): number {
   const dearest = (...prices: (string | undefined)[]) =>
     prices.reduce((most, price) => {
       const pico = price === undefined ? 0n : priceToPico(price)
       return pico > most ? pico : most
     }, 0n)
-  const prompt = dearest(pricing.prompt, pricing.input_cache_read, pricing.input_cache_write)
+  const prompt = dearest(pricing.prompt, pricing.input_cache_read, pricing.input_cache_write, pricing.audio)
   const completion = dearest(pricing.completion, pricing.internal_reasoning)
-  const request = pricing.request === undefined ? 0n : priceToPico(pricing.request)
-  return picoToNano(BigInt(promptTokens) * prompt + BigInt(completionTokens) * completion + request)
+  const fixed = priceToPico(pricing.request ?? "0") + BigInt(images) * priceToPico(pricing.image ?? "0")
+  return picoToNano(BigInt(promptTokens) * prompt + BigInt(completionTokens) * completion + fixed)
 }
 
 /** How many completion tokens `nano` can pay for at these prices; Infinity where they cost nothing. */

@@ -6,9 +6,15 @@ export function parseEnv(text: string): Record<string, string> {
   const found: Record<string, string> = {}
   for (const line of text.split(/\r?\n/)) {
     const match = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$/.exec(line)
-    if (match?.[1] !== undefined) found[match[1]] = (match[2] ?? "").replace(/^(["'])(.*)\1$/, "$2")
+    if (match?.[1] !== undefined) found[match[1]] = toValue(match[2] ?? "")
   }
   return found
+}
+
+/** What stands in quotes, or all up to a comment. */
+function toValue(text: string): string {
+  const quoted = /^(["'`])(.*?)\1\s*(?:#.*)?$/.exec(text)
+  return quoted ? (quoted[2] ?? "") : text.replace(/\s+#.*$/, "")
 }
 
 const GENERATED: Record<string, () => string> = {

@@ -22,6 +22,7 @@ async function call<T>(
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
   const response = await fetch(`${baseUrl}${resource}`, { method, headers, ...(body !== undefined && { body }) })
   const document = (await response.json()) as { data: T; key?: string; error?: { message: string } }
+  if (response.status === 503) throw new Error(document.error?.message)
   if (response.status >= 400 && response.status !== 401) {
     throw new Error(`${method} ${resource} answered ${response.status}: ${document.error?.message ?? ""}`)
   }
@@ -44,6 +45,10 @@ export async function ensureKeys(baseUrl: string, bootstrapKey: string, envFile:
   if ((await works(baseUrl, management)) && (await works(baseUrl, normal))) return { management, normal }
 
   const home = await call<{ organization_id: string | null }>(baseUrl, bootstrapKey, "GET", "/key")
+  if (home.status === 401)
+    throw new Error(
+      "The gateway does not know the BOOTSTRAP_MANAGEMENT_KEY of .dev.vars. Write it without quotes or spaces.",
+    )
   if (home.data.organization_id === null) {
     const body = JSON.stringify({ name: "Development", starting_balance_usd: STARTING_BALANCE })
     const made = await call<{ management_key: string; api_key: string }>(

@@ -13,6 +13,7 @@ import { endWrangler, killWrangler, runWrangler, startWrangler } from "./wrangle
 async function start(options: Options): Promise<void> {
   const { port, stateDir, envFile } = options
   if (await isTaken(port)) fail(`Port ${port} is in use. Choose another: npm start -- --port ${port + 213}`)
+  lock(stateDir)
   if (options.fresh) rmSync(stateDir, { recursive: true, force: true })
   mkdirSync(stateDir, { recursive: true })
   const secrets = ensureDevVars(path.join(root, ".dev.vars"))
@@ -43,6 +44,26 @@ async function start(options: Options): Promise<void> {
     servers.map(({ name, models }) => `${name} (${models.length} models)`),
   )
   output.follow()
+}
+
+/** Two runtimes on one state would each hold money that the other spends. The lock stands beside the folder. */
+function lock(stateDir: string): void {
+  const file = `${stateDir}.lock`
+  mkdirSync(path.dirname(file), { recursive: true })
+  const owner = existsSync(file) ? Number(readFileSync(file, "utf8")) : 0
+  if (owner > 0 && isAlive(owner))
+    fail(`${stateDir} is in use by process ${owner}. Give this one a state of its own: --state DIR`)
+  writeFileSync(file, String(process.pid))
+  process.on("exit", () => rmSync(file, { force: true }))
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return pid !== process.pid
+  } catch {
+    return false
+  }
 }
 
 /** wrangler takes seconds to find that there is nothing to apply: it is asked only when the migrations have changed. */

@@ -15,6 +15,8 @@ const QUIET = {
   WRANGLER_HIDE_BANNER: "true",
   WRANGLER_SEND_METRICS: "false",
   WRANGLER_WRITE_LOGS: "false",
+  // An explorer of the local database, open to every process of this computer.
+  X_LOCAL_EXPLORER: "false",
   WRANGLER_REGISTRY_PATH: path.join(root, ".wrangler/registry"),
 }
 

@@ -38,11 +38,22 @@ export function acceptJson(maxBytes: number): MiddlewareHandler<App> {
     if (declared !== "0" && !JSON_TYPE.test(headers.get("content-type") ?? "")) {
       throw new GatewayError("unsupported_media_type", "Send the body as JSON, with Content-Type: application/json.")
     }
+    // The validator behind is stricter about parameters than any server needs to be.
+    if (headers.get("content-type") !== "application/json") c.req.raw = withJsonType(c.req.raw)
     if (declared === null)
-      c.req.raw = new Request(c.req.raw, { method: c.req.method, body: await readAtMost(body, maxBytes) })
+      c.req.raw = new Request(c.req.raw, {
+        method: c.req.method,
+        body: await readAtMost(c.req.raw.body ?? body, maxBytes),
+      })
     else if (Number(declared) > maxBytes) throw tooLarge(maxBytes)
     return next()
   }
+}
+
+function withJsonType(request: Request): Request {
+  const headers = new Headers(request.headers)
+  headers.set("content-type", "application/json")
+  return new Request(request, { headers })
 }
 
 async function readAtMost(body: ReadableStream<Uint8Array>, maxBytes: number): Promise<Blob> {

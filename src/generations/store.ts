@@ -23,8 +23,10 @@ export async function findGeneration(
   id: string,
 ): Promise<Generation | undefined> {
   const row = await db
-    .prepare("SELECT record FROM generations WHERE organization_id = ? AND (id = ? OR upstream_id = ?) LIMIT 1")
-    .bind(organizationId, id, id)
+    .prepare(
+      "SELECT record FROM generations WHERE organization_id = ? AND (id = ? OR upstream_id = ?) ORDER BY id = ? DESC, created_at DESC LIMIT 1",
+    )
+    .bind(organizationId, id, id, id)
     .first<{ record: string }>()
   return row ? (JSON.parse(row.record) as Generation) : undefined
 }

@@ -19,7 +19,7 @@ const TEMPLATE_TOKENS = 512
 /** What one picture, sound or file can come to. */
 const TOKENS_PER_MEDIA_PART = 16_384
 /** The output of a model of which neither the output limit nor the context length is known. */
-const UNKNOWN_MAX_COMPLETION = 32_768
+const UNKNOWN_MAX_COMPLETION = 16_384
 /** Below this an answer is of no use, and some providers refuse to give one. */
 const LEAST_COMPLETION = 16
 /** Output that an unfinished call of unknown length is taken to have had. */
@@ -27,12 +27,16 @@ const ASSUMED_COMPLETION = 256
 
 export type Bounds = {
   promptBound: number
+  /** Pictures in the prompt. */
+  images: number
   /** Whether the model's context length bounds the prompt, too. */
   promptLimit: "context" | "none"
   promptEstimate: number
   /** Tokens of one choice. */
   completionBound: (target: Target) => number
   choices: number
+  /** Whether the bound of the completion is known to nobody but us. */
+  isAssumed: (target: Target) => boolean
 }
 
 /** `bodyBytes`: the size of the request as it was received. */
@@ -41,6 +45,7 @@ export function boundsOf(request: ChatRequest, bodyBytes: number): Bounds {
   const asked = request.max_completion_tokens ?? request.max_tokens ?? Number.POSITIVE_INFINITY
   return {
     promptBound,
+    images: countImages(request),
     promptLimit: "context",
     promptEstimate:
       estimatePromptTokens(request.messages) +
@@ -50,6 +55,8 @@ export function boundsOf(request: ChatRequest, bodyBytes: number): Bounds {
       return Math.min(asked, known)
     },
     choices: request.n ?? 1,
+    isAssumed: ({ endpoint }) =>
+      asked === Number.POSITIVE_INFINITY && endpoint.maxCompletionTokens === null && endpoint.contextLength === 0,
   }
 }
 
@@ -67,6 +74,11 @@ function boundPrompt(request: ChatRequest, bodyBytes: number): number {
   return Math.max(0, bodyBytes - mediaUnits) + media * TOKENS_PER_MEDIA_PART
 }
 
+function countImages({ messages }: ChatRequest): number {
+  const parts = messages.flatMap(({ content }) => (Array.isArray(content) ? (content as { type: string }[]) : []))
+  return parts.filter(({ type }) => type === "image_url").length
+}
+
 function promptBoundFor({ endpoint }: Target, bounds: Bounds): number {
   return endpoint.contextLength > 0 && bounds.promptLimit === "context"
     ? Math.min(bounds.promptBound, endpoint.contextLength)
@@ -76,15 +88,16 @@ function promptBoundFor({ endpoint }: Target, bounds: Bounds): number {
 /** What to hold: enough for the dearest of the targets, since any of them may answer. */
 export function wantedFor(targets: readonly Target[], bounds: Bounds): Wanted & { estimateNano: number } {
   const wanted = { leastNano: 0, mostNano: 0, estimateNano: 0 }
-  const { choices } = bounds
+  const { choices, images } = bounds
   for (const target of targets) {
     const prompt = promptBoundFor(target, bounds)
     const completion = bounds.completionBound(target)
     const { pricing } = target.endpoint
-    const least = boundOf(prompt, Math.min(completion, LEAST_COMPLETION) * choices, pricing)
-    const most = boundOf(prompt, completion * choices, pricing)
+    const least = boundOf(prompt, Math.min(completion, LEAST_COMPLETION) * choices, pricing, images)
+    const most = boundOf(prompt, completion * choices, pricing, images)
     const tokens = {
       ...NO_TOKENS,
+      images,
       prompt: bounds.promptEstimate,
       completion: Math.min(completion, ASSUMED_COMPLETION) * choices,
     }
@@ -98,16 +111,21 @@ export function wantedFor(targets: readonly Target[], bounds: Bounds): Wanted & 
 /** The output limit to send to a target, where the grant pays for less than the caller asked; undefined where it does not. */
 export function completionCap(target: Target, bounds: Bounds, grantedNano: number): number | undefined {
   const { pricing } = target.endpoint
-  const left = grantedNano - boundOf(promptBoundFor(target, bounds), 0, pricing)
+  const left = grantedNano - boundOf(promptBoundFor(target, bounds), 0, pricing, bounds.images)
   const affordable = Math.floor(affordableCompletion(left, pricing) / bounds.choices)
-  return affordable < bounds.completionBound(target) ? Math.max(1, affordable) : undefined
+  const bound = bounds.completionBound(target)
+  // A bound that is only assumed is made true by asking for it, where passing it would cost.
+  if (bounds.isAssumed(target) && affordable !== Number.POSITIVE_INFINITY)
+    return Math.max(1, Math.min(affordable, bound))
+  return affordable < bound ? Math.max(1, affordable) : undefined
 }
 
 /** A free-tier key calls what costs nothing. */
 export function requireTier(caller: Caller, targets: readonly Target[], bounds: Bounds): Target[] {
   if (caller.kind !== "free_tier") return [...targets]
   const free = targets.filter(
-    (target) => boundOf(bounds.promptBound, bounds.completionBound(target), target.endpoint.pricing) === 0,
+    (target) =>
+      boundOf(bounds.promptBound, bounds.completionBound(target), target.endpoint.pricing, bounds.images) === 0,
   )
   if (free.length > 0) return free
   throw new GatewayError(

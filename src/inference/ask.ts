@@ -1,6 +1,6 @@
 import type { ErrorName } from "../edge/errors.ts"
 import type { Attempt } from "../generations/generation.ts"
-import { type Refusal, toRefusal } from "../providers/refusal.ts"
+import { type Refusal, toRefusal, withoutSecret } from "../providers/refusal.ts"
 import { toUpstreamRequest } from "../providers/compatible.ts"
 import type { Provider } from "../providers/provider.ts"
 import { isObject, toProviderError } from "./chat/reading.ts"
@@ -8,6 +8,7 @@ import type { EndpointHealth } from "./health.ts"
 import type { Question } from "./intake.ts"
 import { type Target, targetKey } from "./plan.ts"
 import { type Opening, readOpening } from "./stream/opening.ts"
+import { concat } from "./stream/frames.ts"
 import { toChunks } from "./stream/from-result.ts"
 import { toResult } from "./stream/to-result.ts"
 
@@ -109,7 +110,7 @@ async function readAccepted(
     return opening.ok ? { kind: "stream", opening } : fromToldError(provider, opening.error, opening.reason)
   }
   if (type === "text/event-stream") {
-    const { result, error } = toResult(new Uint8Array(await response.arrayBuffer()))
+    const { result, error } = toResult(await readAtMost(response.body))
     if (result && question.isAnswer(result)) return { kind: "whole", result }
     return fromToldError(provider, error, "a stream that broke off")
   }
@@ -121,7 +122,7 @@ async function readAccepted(
       `${provider.name} answered with ${type || "no content type"} instead of a completion.`,
     )
   }
-  return readWhole(await response.text(), question, provider)
+  return readWhole(new TextDecoder().decode(await readAtMost(response.body)), question, provider)
 }
 
 /** A whole answer. Where the caller wanted a stream and the provider does not stream, it is told as one. */
@@ -141,6 +142,20 @@ function readWhole(body: string, question: Question, provider: Provider): Conten
   if (!question.isAnswer(result))
     return failure(provider, "provider_failed", `${provider.name} answered without an answer.`)
   return question.streamed ? { kind: "stream", opening: toChunks(result) } : { kind: "whole", result }
+}
+
+/** An answer of this size is no answer, and several of them fill an isolate's memory. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024
+
+async function readAtMost(body: ReadableStream<Uint8Array>): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body) {
+    size += chunk.byteLength
+    if (size > MAX_ANSWER_BYTES) throw new Error("The provider's answer is too large.")
+    chunks.push(chunk)
+  }
+  return chunks.length === 0 ? new Uint8Array(0) : concat(chunks)
 }
 
 async function refuse(provider: Provider, response: Response, now: number): Promise<Refusal> {
@@ -191,5 +206,6 @@ function fromToldError(
   if (!error) return failure(provider, "provider_failed", `${provider.name} answered with ${reason}.`)
   const body = JSON.stringify({ error: { message: error.message } })
   const refusal = toRefusal(provider, error.status ?? 502, new Headers(), body, 0)
-  return { ...refusal, status: 200, providerCode: error.code, message: refusal.message || error.message }
+  const providerCode = error.code === null ? null : withoutSecret(error.code, provider.apiKey)
+  return { ...refusal, status: 200, providerCode }
 }

@@ -54,7 +54,8 @@ export function settleAnswer(
 ): Receipt {
   const { reading, draft } = call
   const { target, answeredAt } = accepted
-  const charge = chargeFor(reading, target.endpoint.pricing, draft.promptEstimate, call.heldNano)
+  const { pricing } = target.endpoint
+  const charge = chargeFor(reading, pricing, call.intake.bounds, call.heldNano, ending === "complete")
   const settled = record(call, {
     ...draft,
     model: target.model.id,
@@ -88,7 +89,7 @@ export function settleRefusal(
   const [target] = call.targets
   const worked = ending === "cancelled" && reached && target
   const charge = worked
-    ? chargeFor(call.reading, target.endpoint.pricing, draft.promptEstimate, call.heldNano)
+    ? chargeFor(call.reading, target.endpoint.pricing, call.intake.bounds, call.heldNano, false)
     : NO_CHARGE
   const settled = record(call, {
     ...draft,

@@ -7,7 +7,7 @@
 const DEFAULT_COOLDOWN_MS = 15_000
 const MAX_COOLDOWN_MS = 300_000
 /** Streams in a row that passed unchanged and ended well before an endpoint's bytes are passed without being looked at. */
-const STREAMS_TO_TRUST = 3
+export const STREAMS_TO_TRUST = 20
 /** How many more it takes once one did not. */
 const STREAMS_TO_FORGIVE = 20
 const MAX_REMEMBERED = 5_000

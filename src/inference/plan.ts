@@ -162,7 +162,7 @@ function supports(endpoint: Endpoint, parameter: string): boolean {
 function isWithin(pricing: Pricing | null, maxPrice: NonNullable<ProviderPreferences["max_price"]>): boolean {
   if (!pricing) return false
   const fits = (price: string, most: string | number | undefined, per: bigint) =>
-    most === undefined || priceToPico(price) * per <= priceToPico(String(most))
+    most === undefined || priceToPico(price) * per <= priceToPico(typeof most === "number" ? most.toFixed(12) : most)
   return (
     fits(pricing.prompt, maxPrice.prompt, 1_000_000n) &&
     fits(pricing.completion, maxPrice.completion, 1_000_000n) &&

@@ -26,7 +26,7 @@ const contentPart = z.discriminatedUnion(
     z.looseObject({ type: z.literal("input_audio"), input_audio: z.looseObject({ data: text, format: text }) }),
     z.looseObject({
       type: z.literal("file"),
-      file: z.looseObject({ file_data: text.optional(), file_id: text.optional(), filename: text.optional() }),
+      file: z.looseObject({ file_data: text.optional(), file_id: text.optional(), filename: text.nullish() }),
     }),
     z.looseObject({ type: z.literal("video_url"), video_url: z.looseObject({ url: text }) }),
     z.looseObject({ type: z.literal("input_video"), video_url: z.looseObject({ url: text }) }),
@@ -44,18 +44,18 @@ const toolCall = z.looseObject({
   function: z.looseObject({ name: text, arguments: text }),
 })
 
-const instruction = { content: partsOr(textPart), name: text.optional() }
+const instruction = { content: partsOr(textPart), name: text.nullish() }
 
 const message = z.discriminatedUnion(
   "role",
   [
     z.looseObject({ role: z.literal("system"), ...instruction }),
     z.looseObject({ role: z.literal("developer"), ...instruction }),
-    z.looseObject({ role: z.literal("user"), content: partsOr(contentPart), name: text.optional() }),
+    z.looseObject({ role: z.literal("user"), content: partsOr(contentPart), name: text.nullish() }),
     z.looseObject({
       role: z.literal("assistant"),
       content: partsOr(contentPart).nullish(),
-      name: text.optional(),
+      name: text.nullish(),
       tool_calls: z.array(toolCall, { error: "must be an array of tool calls" }).nullish(),
       refusal: text.nullish(),
       reasoning: text.nullish(),
@@ -73,7 +73,7 @@ const tool = z.union(
       type: z.literal("function"),
       function: z.looseObject({
         name: functionName,
-        description: text.optional(),
+        description: text.nullish(),
         parameters: z.record(z.string(), z.unknown()).optional(),
         strict: flag.nullish(),
       }),
@@ -101,7 +101,7 @@ const responseFormat = z.discriminatedUnion(
       type: z.literal("json_schema"),
       json_schema: z.looseObject({
         name: functionName,
-        description: text.optional(),
+        description: text.nullish(),
         schema: z.record(z.string(), z.unknown()).optional(),
         strict: flag.nullish(),
       }),
@@ -119,7 +119,7 @@ const QUANTIZATIONS = "int4 int8 fp4 mxfp4 nvfp4 fp6 fp8 mxfp8 fp16 bf16 fp32 un
 const SORTS = ["price", "throughput", "latency", "exacto"] as const
 
 const slugs = z.array(text, { error: "must be an array of provider slugs" }).nullish()
-const decimal = z.union([text.regex(/^\d+(\.\d+)?$/), z.number().min(0)], {
+const decimal = z.union([text.regex(/^\d{1,12}(\.\d{1,12})?$/), z.number().min(0).max(1e12)], {
   error: "must be USD per million tokens as a decimal string",
 })
 const percentiles = z.union([z.number().min(0), z.looseObject({})], { error: "must be a number or percentiles" })
@@ -196,7 +196,7 @@ export const ChatRequest = z
     max_tokens: integer(atLeastOne, 1).nullish().meta({ deprecated: true }),
     temperature: between(0, 2).nullish(),
     top_p: between(0, 1).nullish(),
-    top_k: integer("must be an integer of at least 0", 0).nullish(),
+    top_k: integer("must be an integer of at least -1", -1).nullish(),
     top_a: between(0, 1).nullish(),
     min_p: between(0, 1).nullish(),
     frequency_penalty: between(-2, 2).nullish(),

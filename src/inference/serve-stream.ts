@@ -19,7 +19,15 @@ export async function serveStream(call: Call, asked: Promise<Outcome>): Promise<
   const early = await Promise.race([asked, wait(call.world.timers.earlyCommitMs)])
   if (early && !early.ok) {
     const error = toFailure(call, early.refusals, early.attempts)
-    call.world.later(settleRefusal(call, early.attempts, "refused", error.status, early.reached).settled)
+    call.world.later(
+      settleRefusal(
+        call,
+        early.attempts,
+        call.asking.signal.aborted ? "cancelled" : "refused",
+        error.status,
+        early.reached,
+      ).settled,
+    )
     throw error
   }
   const channel = new IdentityTransformStream()

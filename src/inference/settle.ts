@@ -15,12 +15,27 @@ export const NO_CHARGE: Charge = { tokens: NO_TOKENS, tokensFrom: "none", costNa
  * delivered, estimated, so that neither a missing usage nor a caller who leaves makes tokens free. An estimate never
  * passes what was held; a count may, since it happened.
  */
-export function chargeFor(reading: Reading, pricing: Pricing, promptEstimate: number, heldNano: number): Charge {
-  if (reading.tokens) {
-    const cost = costOf(reading.tokens, pricing)
-    return { tokens: reading.tokens, tokensFrom: "upstream", costNano: cost.totalNano, cost }
+export function chargeFor(
+  reading: Reading,
+  pricing: Pricing,
+  prompt: { promptEstimate: number; images: number },
+  heldNano: number,
+  isWhole: boolean,
+): Charge {
+  const { promptEstimate, images } = prompt
+  const told = reading.tokens && { ...reading.tokens, images }
+  const delivered = estimateDelivered(reading)
+  if (told && !isWhole && told.completion < delivered) {
+    // A count from before the end: it cannot know what came after it.
+    const tokens = { ...told, prompt: told.prompt || promptEstimate, completion: delivered }
+    const cost = costOf(tokens, pricing)
+    return { tokens, tokensFrom: "estimate", costNano: Math.min(cost.totalNano, heldNano), cost }
   }
-  const tokens = { ...NO_TOKENS, prompt: promptEstimate, completion: estimateDelivered(reading) }
+  if (told) {
+    const cost = costOf(told, pricing)
+    return { tokens: told, tokensFrom: "upstream", costNano: cost.totalNano, cost }
+  }
+  const tokens = { ...NO_TOKENS, images, prompt: promptEstimate, completion: delivered }
   const cost = costOf(tokens, pricing)
   return { tokens, tokensFrom: "estimate", costNano: Math.min(cost.totalNano, heldNano), cost }
 }

@@ -32,10 +32,8 @@ export function mintKey(
     throw new GatewayError("forbidden", `A ${minter.kind} key cannot create a ${kind} key.`)
   }
   const limitNano = input.limit == null ? null : usdToNano(input.limit)
-  if (minter.limitNano !== null && (limitNano === null || limitNano > minter.limitNano)) {
-    const most = nanoToUsd(minter.limitNano)
-    throw new GatewayError("forbidden", `limit: this key may create keys with a limit of at most ${most} USD.`)
-  }
+  const limitReset = input.limit_reset ?? null
+  requireWithin(minter, { limitNano, limitReset, includeByokInLimit: input.include_byok_in_limit ?? false })
   const expiresAt = input.expires_at == null ? null : Date.parse(input.expires_at)
   if (expiresAt !== null && expiresAt <= now) {
     throw new GatewayError("invalid_request", "expires_at: must be in the future.")
@@ -58,7 +56,7 @@ export function mintKey(
       creator_user_id: input.creator_user_id ?? minter.creatorUserId,
       external_user: input.external?.user ?? null,
       limit_nano: limitNano,
-      limit_reset: input.limit_reset ?? null,
+      limit_reset: limitReset,
       include_byok_in_limit: input.include_byok_in_limit ? 1 : 0,
       disabled: 0,
       expires_at: expiresAt,
@@ -68,19 +66,48 @@ export function mintKey(
   }
 }
 
-/** A change as columns. A minter's own cap binds what it may raise, as it binds what it may create. */
-export function toKeyChange(input: ApiKeyChange, changer: Caller): KeyChange {
+type Cap = Pick<Caller, "limitNano" | "limitReset" | "includeByokInLimit">
+
+/** From the most that a cap allows over time to the least: a cap that never resets is the tightest. */
+const RESETS = ["daily", "weekly", "monthly", null]
+
+/** A cap that a key with a cap of its own makes or changes must be no wider than that. */
+export function requireWithin(maker: Cap, made: Cap): void {
+  if (maker.limitNano === null) return
+  const most = nanoToUsd(maker.limitNano)
+  if (made.limitNano === null || made.limitNano > maker.limitNano) {
+    throw new GatewayError("forbidden", `limit: this key may set a limit of at most ${most} USD.`)
+  }
+  if (RESETS.indexOf(made.limitReset) < RESETS.indexOf(maker.limitReset)) {
+    const own = maker.limitReset ?? "null"
+    throw new GatewayError(
+      "forbidden",
+      `limit_reset: this key's own limit resets less often: set ${own}, or less often still.`,
+    )
+  }
+  if (maker.includeByokInLimit && !made.includeByokInLimit) {
+    throw new GatewayError("forbidden", "include_byok_in_limit: must be true, as it is for this key.")
+  }
+}
+
+/** The cap that a row will have after a change. */
+export function capAfter(row: KeyRow, change: KeyChange): Cap {
+  const after = { ...row, ...change }
+  return {
+    limitNano: after.limit_nano,
+    limitReset: after.limit_reset,
+    includeByokInLimit: after.include_byok_in_limit === 1,
+  }
+}
+
+/** A change as columns. */
+export function toKeyChange(input: ApiKeyChange): KeyChange {
   const change: KeyChange = {}
   if (input.name !== undefined) change.name = input.name
   if (input.disabled !== undefined) change.disabled = input.disabled ? 1 : 0
   if (input.include_byok_in_limit !== undefined) change.include_byok_in_limit = input.include_byok_in_limit ? 1 : 0
   if (input.limit_reset !== undefined) change.limit_reset = input.limit_reset
   if (input.limit !== undefined) change.limit_nano = input.limit === null ? null : usdToNano(input.limit)
-  const { limit_nano: limitNano } = change
-  if (changer.limitNano !== null && limitNano !== undefined && (limitNano === null || limitNano > changer.limitNano)) {
-    const most = nanoToUsd(changer.limitNano)
-    throw new GatewayError("forbidden", `limit: this key may set a limit of at most ${most} USD.`)
-  }
   return change
 }
 

@@ -8,9 +8,9 @@ import { GatewayError } from "../edge/errors.ts"
 import { acceptJson, newRouter } from "../edge/router.ts"
 import { failures, jsonBody, ok } from "../edge/schema.ts"
 import { findDefaultWorkspace, findWorkspace } from "../workspaces/store.ts"
-import { mayMint, mintKey, toApiKey, toCurrentKey, toKeyChange } from "./key.ts"
+import { capAfter, mayMint, mintKey, requireWithin, toApiKey, toCurrentKey, toKeyChange } from "./key.ts"
 import { ApiKey, ApiKeyChange, CurrentKey, NewApiKey } from "./schemas.ts"
-import { deleteKey, findKeyRow, insertKeyStatement, listKeys, updateKey } from "./store.ts"
+import { deleteKey, findKeyRow, type KeyRow, insertKeyStatement, listKeys, updateKey } from "./store.ts"
 
 const MAX_BODY_BYTES = 65_536
 const PAGE_SIZE = 100
@@ -65,7 +65,10 @@ const create = createRoute({
   middleware: [requireProvisioning, acceptJson(MAX_BODY_BYTES)] as const,
   request: { body: jsonBody(NewApiKey) },
   responses: {
-    201: ok(z.object({ data: ApiKey, key: z.string() }), "The key, with its secret."),
+    201: ok(
+      z.object({ data: ApiKey, key: z.string().meta({ description: "Empty for a key of the caller's own making." }) }),
+      "The key, with its secret.",
+    ),
     ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "conflict", "internal"),
   },
 })
@@ -134,7 +137,7 @@ export const keys = newRouter()
     const inserted = await insertKeyStatement(c.env.DB, row).run().catch(conflictOrThrow)
     if (!inserted) throw new GatewayError("conflict", "external.api_key: this key exists already.")
     forgetKey(row.hash)
-    return c.json({ data: toApiKey(row), key: secret ?? input.external?.api_key ?? "" }, 201)
+    return c.json({ data: toApiKey(row), key: secret ?? "" }, 201)
   })
   .openapi(get, async (c) => {
     const { organizationId } = c.var.caller
@@ -146,8 +149,10 @@ export const keys = newRouter()
   .openapi(update, async (c) => {
     const { caller } = c.var
     const { hash } = c.req.valid("param")
-    const change = toKeyChange(c.req.valid("json"), caller)
-    await requireAuthorityOver(c.env.DB, caller, hash)
+    const change = toKeyChange(c.req.valid("json"))
+    const before = await requireAuthorityOver(c.env.DB, caller, hash)
+    // Renaming, disabling and the like are no matter of caps.
+    if (CAP_COLUMNS.some((column) => column in change)) requireWithin(caller, capAfter(before, change))
     const row = await updateKey(c.env.DB, caller.organizationId, hash, change, Date.now())
     if (!row) throw noSuchKey()
     forgetKey(hash)
@@ -175,13 +180,16 @@ async function workspaceFor(db: D1Database, organizationId: string, asked: strin
   return home
 }
 
-/** A key that may not mint a kind of key may not change or delete one either. */
-async function requireAuthorityOver(db: D1Database, caller: Caller, hash: string): Promise<void> {
-  if (caller.kind === "management") return
+const CAP_COLUMNS = ["limit_nano", "limit_reset", "include_byok_in_limit"]
+
+/** The key, if the caller may change it: a key that may not mint a kind of key may not change or delete one either. */
+async function requireAuthorityOver(db: D1Database, caller: Caller, hash: string): Promise<KeyRow> {
   const row = await findKeyRow(db, caller.organizationId, hash)
-  if (row && !mayMint(caller.kind, row.kind)) {
+  if (!row) throw noSuchKey()
+  if (!mayMint(caller.kind, row.kind)) {
     throw new GatewayError("forbidden", `A ${caller.kind} key cannot change a ${row.kind} key.`)
   }
+  return row
 }
 
 function noSuchKey(): GatewayError {

@@ -74,6 +74,9 @@ const name = z
   .min(1, "must not be empty")
   .max(128, "must be at most 128 characters")
 
+/** Of 32 random characters of any alphabet, fewer than this are not seen in a lifetime. */
+const MIN_DISTINCT = 10
+
 export const NewApiKey = z
   .strictObject({
     name,
@@ -92,7 +95,14 @@ export const NewApiKey = z
     external: z
       .strictObject({
         user: z.string().min(1).max(256),
-        api_key: z.string().min(32, "must be at least 32 characters").max(512).optional(),
+        api_key: z
+          .string()
+          .regex(/^[\x21-\x7e]{32,512}$/, "must be 32 to 512 printable ASCII characters without spaces")
+          .refine(
+            (key) => new Set(key).size >= MIN_DISTINCT,
+            `must be random: at least ${MIN_DISTINCT} different characters`,
+          )
+          .optional(),
       })
       .optional()
       .meta({ description: "A key of the partner's own making, kept as its SHA-256, for one of the partner's users." }),

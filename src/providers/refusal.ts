@@ -64,7 +64,7 @@ export function toRefusal(
 }
 
 /** Providers quote what they were sent. The key they were sent must not reach the caller. */
-function withoutSecret(message: string, secret: string | undefined): string {
+export function withoutSecret(message: string, secret: string | undefined): string {
   const cut = message.slice(0, MAX_MESSAGE_LENGTH)
   const known = secret === undefined || secret === "" ? cut : cut.replaceAll(secret, "[redacted]")
   return known.replaceAll(/\b(?:sk|gsk|xai|pplx|AIza|key|Bearer)[-_ ][\w.-]{12,}/g, "[redacted]")

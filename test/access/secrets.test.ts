@@ -32,7 +32,7 @@ test("whatever goes wrong, no key is in a log line, an answer or a header", asyn
     () => sse([chunk({ content: "1234" }), `data: {"error":{"message":"${providerKey}","code":400}}\n\n`]),
   ]) {
     const { stop } = playProvider(play)
-    for (const stream of [true, false]) answers.push(await as.chat("played/m35", "Hi", { stream }))
+    for (const stream of [true, false]) answers.push(await as.chat("played/m92", "Hi", { stream }))
     stop()
   }
   answers.push(

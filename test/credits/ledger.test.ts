@@ -180,6 +180,16 @@ describe("the ledger", () => {
     expect(await ledger.generation(id)).toBeNull()
   })
 
+  test("a settlement that cannot be carried costs no other call its hold", async () => {
+    const workspace = await newWorkspace()
+    const monster = { ...spend("monster", 1), finishReason: "x".repeat(40_000_000) }
+    const settling = workspace.ledger.settle(monster).catch(() => "refused")
+    await reply(200, workspace.as.chat("sim/echo", "Hi"))
+    await reply(200, workspace.as.get("/key"))
+    expect(await settling).toBe("refused")
+    await reply(200, workspace.as.chat("sim/echo", "Hi"))
+  })
+
   test("credit is given once for an id", async () => {
     const ledger = await newLedger(100)
     await ledger.credit("top-up", 50)

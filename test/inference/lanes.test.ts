@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest"
+import { STREAMS_TO_TRUST } from "../../src/inference/health.ts"
 import { chunk, DONE, good, playProvider, sse, usageChunk } from "../support/played.ts"
 import { newWorkspace, receiptOf, readStream, reply, textOf, type Workspace, openHolds } from "../support/world.ts"
 
@@ -25,9 +26,9 @@ const BREAK = "!"
 
 const askPlayed = (workspace: Workspace, model: string, play: readonly Piece[]) => ask(workspace, model, { play })
 
-/** Three clean streams, after which the endpoint's bytes pass without being looked at. */
+/** As many clean streams as it takes, after which the endpoint's bytes pass without being looked at. */
 async function earnTrust(workspace: Workspace, model: string) {
-  for (let i = 0; i < 3; i++) await readStream(askPlayed(workspace, model, good("Hello, world")))
+  for (let i = 0; i < STREAMS_TO_TRUST; i++) await readStream(askPlayed(workspace, model, good("Hello, world")))
 }
 
 describe.each(["scripted", "native"])("in the %s lane", (lane) => {
@@ -125,10 +126,43 @@ describe("a frame that strict clients refuse", () => {
     expect(chunks.at(-1)).toMatchObject({ object: "chat.completion.chunk", error: { code } })
   })
 
-  test("broken JSON is left out, the rest arrives", async () => {
+  test("broken JSON ends the answer: what it held is lost", async () => {
     play([chunk({ content: "1234" }), "data: {broken\n\n", chunk({ content: "5678" }, "stop"), DONE])
     const { chunks } = await readStream(ask(await newWorkspace(), newModel()))
-    expect(textOf(chunks)).toBe("12345678")
+    expect(textOf(chunks)).toBe("1234")
+    expect(chunks.at(-1)).toMatchObject({ choices: [{ finish_reason: "error" }], error: { code: 502 } })
+  })
+
+  test.each([
+    ["an error object", `data: {"object":"error","message":"out of memory","code":500}\n\n`],
+    ["an error event", `event: error\ndata: {"message":"overloaded"}\n\n`],
+  ])("%s and a [DONE] after it is no success", async (_, frame) => {
+    play([chunk({ content: "1234" }), frame, DONE])
+    const { chunks } = await readStream(ask(await newWorkspace(), newModel()))
+    expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe("error")
+  })
+
+  test("of two choices one that never finishes makes a cut", async () => {
+    const second = chunk({ content: "b" }).replace('"index":0', '"index":1')
+    play([chunk({ content: "a" }), second, chunk({}, "stop")])
+    const { chunks } = await readStream(ask(await newWorkspace(), newModel(), { n: 2 }))
+    expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe("error")
+  })
+
+  test("an empty finish reason is none: another provider still gets its turn", async () => {
+    play([chunk({ role: "assistant" }, ""), `data: {"error":{"message":"no","code":503}}\n\n`])
+    const workspace = await newWorkspace()
+    const { chunks } = await readStream(ask(workspace, newModel(), { models: ["sim/echo"] }))
+    expect(textOf(chunks)).toBe("Hello")
+  })
+
+  test("tool calls without an index are numbered by their ids", async () => {
+    const call = (id: string | undefined, part: string) =>
+      chunk({ tool_calls: [{ id, function: { name: "f", arguments: part } }] })
+    play([call("a", "1"), call(undefined, "2"), call("b", "3"), call("a", "4"), chunk({}, "tool_calls"), DONE])
+    const { chunks } = await readStream(ask(await newWorkspace(), newModel()))
+    const indexes = chunks.flatMap((one) => one.choices[0]?.delta.tool_calls ?? []) as { index: number }[]
+    expect(indexes.map(({ index }) => index)).toEqual([0, 0, 1, 0])
   })
 
   test("a null usage, a null fingerprint, a missing index and a foreign role are mended", async () => {
@@ -164,6 +198,66 @@ describe("a frame that strict clients refuse", () => {
     await readStream(askPlayed(workspace, model, [chunk({ content: "1234" })]))
     const { raw } = await readStream(askPlayed(workspace, model, [chunk({ content: "1234" }), bare]))
     expect(raw).not.toContain(bare)
+  })
+})
+
+describe("a count that is none, or not the last", () => {
+  const usageOf = (usage: object, delta: object = {}) =>
+    `data: ${JSON.stringify({ id: "u", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: null }], usage })}\n\n`
+  const charged = async (pieces: (string | Error)[]) => {
+    play(pieces)
+    const workspace = await newWorkspace()
+    return receiptOf(workspace, (await readStream(ask(workspace, newModel()))).response)
+  }
+  const eight = [chunk({ content: "1234" }), chunk({ content: "5678" })]
+
+  test.each([
+    ["no completion", { prompt_tokens: 10, total_tokens: 500 }, 490, "upstream"],
+    ["a null", { prompt_tokens: 10, completion_tokens: null }, 2, "estimate"],
+    ["a negative", { prompt_tokens: 10, completion_tokens: -5 }, 2, "estimate"],
+    ["a fraction", { prompt_tokens: 10, completion_tokens: 2.5 }, 2, "estimate"],
+    [
+      "reasoning beside it",
+      {
+        prompt_tokens: 32,
+        completion_tokens: 9,
+        total_tokens: 1041,
+        completion_tokens_details: { reasoning_tokens: 1000 },
+      },
+      1009,
+      "upstream",
+    ],
+    [
+      "reasoning within it",
+      {
+        prompt_tokens: 32,
+        completion_tokens: 1009,
+        total_tokens: 1041,
+        completion_tokens_details: { reasoning_tokens: 1000 },
+      },
+      1009,
+      "upstream",
+    ],
+  ])("%s", async (_, usage, completion, from) => {
+    expect(await charged([...eight, chunk({}, "stop"), usageOf(usage), DONE])).toMatchObject({
+      tokens_completion: completion,
+      tokens_from: from,
+    })
+  })
+
+  test.each([
+    [{ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }],
+    [{ prompt_tokens: 7, completion_tokens: 1, total_tokens: 8 }],
+  ])("a snapshot %j of a stream that is cut does not make the rest free", async (snapshot) => {
+    expect(await charged([usageOf(snapshot, { content: "a" }), ...eight, new Error("cut")])).toMatchObject({
+      ending: "cut",
+      tokens_completion: 3,
+    })
+  })
+
+  test("text in parts is counted", async () => {
+    const parts = chunk({ content: [{ type: "text", text: "x".repeat(400) }] })
+    expect(await charged([parts, chunk({}, "stop"), DONE])).toMatchObject({ tokens_completion: 100 })
   })
 })
 
@@ -314,6 +408,8 @@ describe("what the provider is sent", () => {
       stream_options: { include_usage: true },
       temperature: 0.5,
       vendor_option: { deep: [1, 2] },
+      // Nothing is known of the model's limits: what was held for is asked for.
+      max_tokens: 16_384,
       user: expect.stringMatching(/^[0-9a-f]{32}$/),
     })
   })

@@ -102,6 +102,19 @@ describe("what is valid is taken", () => {
     await reply(200, (await newWorkspace()).as.post("/chat/completions", { ...hello, ...change }))
   })
 
+  test.each(["application/json;", "application/json ; charset=utf-8", "application/vnd.api+json", "Application/JSON"])(
+    "declared as %s",
+    async (type) => {
+      const workspace = await newWorkspace()
+      await reply(200, workspace.as.call("POST", "/chat/completions", JSON.stringify(hello), { "content-type": type }))
+    },
+  )
+
+  test.each([1e-7, 5, "5"])("a highest price of %s", async (prompt) => {
+    const answer = (await newWorkspace()).as.chat("sim/echo", "Hi", { provider: { max_price: { prompt } } })
+    await reply(prompt === 1e-7 ? 404 : 200, answer)
+  })
+
   test("a body of an unheard-of depth does no harm", async () => {
     const deep = `{"model":"sim/echo","messages":[{"role":"user","content":"Hi"}],"x":${"[".repeat(200_000)}${"]".repeat(200_000)}}`
     const answer = await (await newWorkspace()).as.call("POST", "/chat/completions", deep)
@@ -167,7 +180,7 @@ describe("a provider that is slow to begin", () => {
     }).stop
     const workspace = await newWorkspace()
     const { raw, chunks } = await readStream(
-      workspace.as.chat("played/m30", "Hi", { stream: true, models: ["sim/echo"] }),
+      workspace.as.chat("played/m90", "Hi", { stream: true, models: ["sim/echo"] }),
     )
     expect(raw.startsWith(": keepalive")).toBe(true)
     expect(textOf(chunks)).toBe("Hi")
@@ -179,7 +192,7 @@ describe("a provider that is slow to begin", () => {
       return Response.json({ error: { message: "late" } }, { status: 503 })
     }).stop
     const workspace = await newWorkspace()
-    const { chunks, done, response } = await readStream(workspace.as.chat("played/m31", "Hi", { stream: true }))
+    const { chunks, done, response } = await readStream(workspace.as.chat("played/m91", "Hi", { stream: true }))
     expect(done).toBe(true)
     expect(chunks).toMatchObject([{ choices: [{ finish_reason: "error" }], error: { code: 503, message: "late" } }])
     expect(await receiptOf(workspace, response)).toMatchObject({ total_cost: 0, ending: "refused" })

@@ -214,6 +214,17 @@ describe("a minted key never exceeds its minter", () => {
     await reply(403, as.patch(`/keys/${data.hash}`, { limit: null }))
   })
 
+  test("in how often the limit resets", async () => {
+    const workspace = await newWorkspace()
+    const { as, hash } = await newKey(workspace, { kind: "management", limit: 1, limit_reset: "monthly" })
+    await reply(403, as.post("/keys", { name: "x", limit: 1, limit_reset: "daily" }))
+    await reply(201, as.post("/keys", { name: "x", limit: 1, limit_reset: "monthly" }))
+    await reply(201, as.post("/keys", { name: "x", limit: 1 }))
+    await reply(403, as.patch(`/keys/${hash}`, { limit_reset: "daily" }))
+    await reply(200, as.patch(`/keys/${hash}`, { name: "renamed" }))
+    await reply(200, as.patch(`/keys/${hash}`, { limit_reset: null }))
+  })
+
   test("in life", async () => {
     const soon = new Date(Date.now() + 60_000).toISOString()
     const later = new Date(Date.now() + 120_000).toISOString()
@@ -222,6 +233,16 @@ describe("a minted key never exceeds its minter", () => {
     await reply(403, as.post("/keys", { name: "x" }))
     await reply(201, as.post("/keys", { name: "x", expires_at: soon }))
   })
+})
+
+test("a key of the caller's own making works, is random, and is not told back", async () => {
+  const workspace = await newWorkspace()
+  const own = `own-${crypto.randomUUID()}-${crypto.randomUUID()}`
+  await reply(400, workspace.manage.post("/keys", { name: "x", external: { user: "u", api_key: "a".repeat(32) } }))
+  const made = await (await workspace.manage.post("/keys", { name: "x", external: { user: "u", api_key: own } })).text()
+  expect(made).not.toContain(own)
+  await reply(200, door(own).get("/key"))
+  await reply(409, workspace.manage.post("/keys", { name: "y", external: { user: "u", api_key: own } }))
 })
 
 test("only the bootstrap key creates organizations", async () => {

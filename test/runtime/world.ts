@@ -1,3 +1,4 @@
+import { STREAMS_TO_TRUST } from "../../src/inference/health.ts"
 import { afterAll, beforeAll, expect } from "vitest"
 import { askForStream, type Client } from "./client.ts"
 import { type Gateway, type Organization, startGateway } from "./gateway.ts"
@@ -33,8 +34,6 @@ export function call(
   const body = { model, messages: [{ role: "user", content: exchange.id }] }
   return { exchange, client: askForStream(gateway.url, apiKey, body, onData) }
 }
-
-const STREAMS_TO_TRUST = 3
 
 /** Streams that end well, until the endpoint's bytes are passed without being looked at; and proof that they are. */
 export async function earnTrust(world: World, model: string): Promise<void> {

@@ -68,12 +68,13 @@ function withCost(chunk: Json, call: CallState): Json {
   if (!isObject(chunk["usage"]) || !call.answering) return chunk
   const reading = { ...call.reading, tokens: toTokens(chunk["usage"]) }
   const { pricing } = call.answering.endpoint
-  const { costNano } = chargeFor(reading, pricing, call.draft.promptEstimate, call.heldNano)
+  const { costNano } = chargeFor(reading, pricing, call.intake.bounds, call.heldNano, true)
   return { ...chunk, usage: { ...chunk["usage"], cost: nanoToUsd(costNano), is_byok: false } }
 }
 
 function emptyChunk(call: CallState): Json {
-  return { ...defaultsOf(call), object: "chat.completion.chunk", choices: [] }
+  const { id, model, created } = defaultsOf(call)
+  return { id, object: "chat.completion.chunk", created, model, choices: [] }
 }
 
 /** What stands in for what a provider leaves out. */
@@ -82,5 +83,6 @@ export function defaultsOf({ reading, draft, answering }: CallState): ChunkDefau
     id: reading.id ?? draft.id,
     model: reading.model ?? answering?.model.id ?? draft.requestedModel,
     created: reading.created ?? Math.floor(draft.createdAt / 1_000),
+    calls: [],
   }
 }

@@ -5,7 +5,13 @@ import { isObject } from "./reading.ts"
  * that its bytes can pass as they came.
  */
 
-export type ChunkDefaults = { id: string; model: string; created: number }
+export type ChunkDefaults = {
+  id: string
+  model: string
+  created: number
+  /** Ids of the tool calls seen, by their index: for providers that number none. */
+  calls: string[]
+}
 
 type Json = Record<string, unknown>
 
@@ -30,15 +36,15 @@ export function normaliseChunk(chunk: Json, defaults: ChunkDefaults): Json {
   if (!Array.isArray(chunk["choices"])) set("choices", [])
   else {
     const choices = chunk["choices"] as unknown[]
-    const normal = choices.map((choice, index) => normaliseChoice(choice, index))
+    const normal = choices.map((choice, index) => normaliseChoice(choice, index, defaults.calls))
     if (normal.some((choice, index) => choice !== choices[index])) set("choices", normal)
   }
   return changed ? fixed : chunk
 }
 
-function normaliseChoice(choice: unknown, position: number): unknown {
+function normaliseChoice(choice: unknown, position: number, calls: string[]): unknown {
   if (!isObject(choice)) return { index: position, delta: {}, finish_reason: null }
-  const delta = isObject(choice["delta"]) ? normaliseDelta(choice["delta"]) : {}
+  const delta = isObject(choice["delta"]) ? normaliseDelta(choice["delta"], calls) : {}
   const index = Number.isSafeInteger(choice["index"]) ? choice["index"] : position
   const finishReason = typeof choice["finish_reason"] === "string" ? choice["finish_reason"] : null
   if (delta === choice["delta"] && index === choice["index"] && finishReason === choice["finish_reason"]) return choice
@@ -47,7 +53,7 @@ function normaliseChoice(choice: unknown, position: number): unknown {
 
 const LISTS = ["tool_calls", "images", "reasoning_details"] as const
 
-function normaliseDelta(delta: Json): Json {
+function normaliseDelta(delta: Json, seen: string[]): Json {
   const fixed = { ...delta }
   let changed = false
   if ("role" in delta && delta["role"] !== "assistant") {
@@ -66,7 +72,7 @@ function normaliseDelta(delta: Json): Json {
   }
   if (Array.isArray(delta["tool_calls"])) {
     const calls = delta["tool_calls"] as unknown[]
-    const normal = calls.map((call, index) => normaliseToolCall(call, index))
+    const normal = calls.map((call) => normaliseToolCall(call, seen))
     if (normal.some((call, index) => call !== calls[index])) {
       fixed["tool_calls"] = normal
       changed = true
@@ -75,10 +81,10 @@ function normaliseDelta(delta: Json): Json {
   return changed ? fixed : delta
 }
 
-function normaliseToolCall(call: unknown, position: number): unknown {
-  if (!isObject(call)) return { index: position }
+function normaliseToolCall(call: unknown, seen: string[]): unknown {
+  if (!isObject(call)) return { index: Math.max(0, seen.length - 1) }
   const fixed = { ...call }
-  if (!Number.isSafeInteger(call["index"])) fixed["index"] = position
+  if (!Number.isSafeInteger(call["index"])) fixed["index"] = indexOf(call["id"], seen)
   for (const key of ["id", "type"] as const) {
     if (key in call && (typeof call[key] !== "string" || call[key] === "")) delete fixed[key]
   }
@@ -105,11 +111,19 @@ function normaliseToolCall(call: unknown, position: number): unknown {
   return same ? call : fixed
 }
 
+/** The place of a call without one: a new id begins a new call, and no id goes on with the last. */
+function indexOf(id: unknown, seen: string[]): number {
+  if (typeof id === "string" && id !== "" && !seen.includes(id)) seen.push(id)
+  const known = typeof id === "string" ? seen.indexOf(id) : -1
+  return known === -1 ? Math.max(0, seen.length - 1) : known
+}
+
 function isUsage(usage: unknown): boolean {
-  return (
-    isObject(usage) &&
-    ["prompt_tokens", "completion_tokens", "total_tokens"].every((key) => Number.isSafeInteger(usage[key]))
-  )
+  return isObject(usage) && ["prompt_tokens", "completion_tokens", "total_tokens"].every((key) => isCount(usage[key]))
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
 function toInteger(value: unknown): number | undefined {

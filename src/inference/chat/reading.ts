@@ -13,6 +13,8 @@ export type Reading = {
   error: ProviderError | null
   /** `[DONE]` was seen. */
   done: boolean
+  /** The choices seen, and whether each has finished. */
+  choices: Map<number, boolean>
   /** UTF-16 units of everything generated, and the number of pieces it came in. */
   units: number
   pieces: number
@@ -31,6 +33,7 @@ export function newReading(): Reading {
     finishReason: null,
     error: null,
     done: false,
+    choices: new Map(),
     units: 0,
     pieces: 0,
   }
@@ -38,22 +41,35 @@ export function newReading(): Reading {
 
 type Json = Record<string, unknown>
 
+/** What is kept of a provider's answer is kept for long: a longer name than this is none. */
+const MAX_NAME_LENGTH = 256
+
+function isName(value: unknown): value is string {
+  return typeof value === "string" && value !== "" && value.length <= MAX_NAME_LENGTH
+}
+
 export function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
 /** Take one chunk of a stream, or a whole answer, into the reading. Foreign JSON: nothing about it is taken on trust. */
 export function readAnswer(reading: Reading, answer: Json): void {
-  if (typeof answer["id"] === "string" && answer["id"] !== "") reading.id ??= answer["id"]
-  if (typeof answer["model"] === "string" && answer["model"] !== "") reading.model ??= answer["model"]
+  if (isName(answer["id"])) reading.id ??= answer["id"]
+  if (isName(answer["model"])) reading.model ??= answer["model"]
   if (Number.isSafeInteger(answer["created"])) reading.created ??= answer["created"] as number
-  if (typeof answer["service_tier"] === "string") reading.serviceTier = answer["service_tier"]
+  if (isName(answer["service_tier"])) reading.serviceTier = answer["service_tier"]
   reading.tokens = toTokens(answer["usage"]) ?? reading.tokens
-  reading.error ??= toProviderError(answer["error"])
+  reading.error ??= toProviderError(answer["error"]) ?? toBareError(answer)
   if (!Array.isArray(answer["choices"])) return
   for (const choice of answer["choices"] as unknown[]) {
     if (!isObject(choice)) continue
-    if (typeof choice["finish_reason"] === "string") reading.finishReason = choice["finish_reason"]
+    const index = Number.isSafeInteger(choice["index"]) ? (choice["index"] as number) : 0
+    if (!reading.choices.has(index)) reading.choices.set(index, false)
+    if (isName(choice["finish_reason"])) {
+      reading.finishReason = choice["finish_reason"]
+      reading.choices.set(index, true)
+      if (reading.finishReason === "error") reading.error ??= toProviderError(choice["error"])
+    }
     const said = isObject(choice["delta"]) ? choice["delta"] : choice["message"]
     if (isObject(said)) readSaid(reading, said)
   }
@@ -62,18 +78,21 @@ export function readAnswer(reading: Reading, answer: Json): void {
 function readSaid(reading: Reading, said: Json): void {
   // Some providers send the same reasoning under two names: it is counted once.
   const spoken = [said["content"], said["refusal"], said["reasoning"] ?? said["reasoning_content"]]
+  const calls = Array.isArray(said["tool_calls"]) ? (said["tool_calls"] as unknown[]) : []
+  const called = [said["function_call"], ...calls.map((call) => (isObject(call) ? call["function"] : undefined))]
   let units = 0
-  for (const text of spoken) if (typeof text === "string") units += text.length
-  if (Array.isArray(said["tool_calls"])) {
-    for (const call of said["tool_calls"] as unknown[]) {
-      const called = isObject(call) ? call["function"] : undefined
-      if (!isObject(called)) continue
-      for (const text of [called["name"], called["arguments"]]) if (typeof text === "string") units += text.length
-    }
-  }
+  for (const one of spoken) units += unitsOf(one)
+  for (const one of called) if (isObject(one)) units += unitsOf(one["name"]) + unitsOf(one["arguments"])
   if (units === 0) return
   reading.units += units
   reading.pieces += 1
+}
+
+/** Text as a string, or in parts. */
+function unitsOf(content: unknown): number {
+  if (typeof content === "string") return content.length
+  if (!Array.isArray(content)) return 0
+  return (content as unknown[]).reduce<number>((sum, part) => sum + (isObject(part) ? unitsOf(part["text"]) : 0), 0)
 }
 
 /** Does this chunk show that the model has begun to answer? A role, an empty text and a comment do not. */
@@ -81,7 +100,7 @@ export function isMeaningful(chunk: Json): boolean {
   if (!Array.isArray(chunk["choices"])) return false
   return (chunk["choices"] as unknown[]).some((choice) => {
     if (!isObject(choice)) return false
-    if (typeof choice["finish_reason"] === "string") return true
+    if (isName(choice["finish_reason"])) return true
     const { delta } = choice
     if (!isObject(delta)) return false
     return Object.entries(delta).some(
@@ -109,31 +128,48 @@ function count(value: unknown): number | undefined {
 export function toTokens(usage: unknown): Tokens | null {
   if (!isObject(usage)) return null
   const prompt = count(usage["prompt_tokens"]) ?? count(usage["input_tokens"])
-  const completion = count(usage["completion_tokens"]) ?? count(usage["output_tokens"])
-  if (prompt === undefined && completion === undefined) return null
+  const total = count(usage["total_tokens"])
+  const told = count(usage["completion_tokens"]) ?? count(usage["output_tokens"])
+  if (prompt === undefined && told === undefined) return null
+  const rest = total === undefined || prompt === undefined || total < prompt ? undefined : total - prompt
+  const completion = told ?? rest
+  // Half a count is none: what is missing would be free.
+  if (completion === undefined) return null
   const promptDetails = isObject(usage["prompt_tokens_details"]) ? usage["prompt_tokens_details"] : {}
   const completionDetails = isObject(usage["completion_tokens_details"]) ? usage["completion_tokens_details"] : {}
+  const reasoning = count(completionDetails["reasoning_tokens"]) ?? 0
+  // Some providers count reasoning beside the completion: their total tells.
+  const isBeside = reasoning > 0 && rest === completion + reasoning
   return {
     ...NO_TOKENS,
     prompt: prompt ?? 0,
-    completion: completion ?? 0,
+    completion: isBeside ? completion + reasoning : completion,
     cached: count(promptDetails["cached_tokens"]) ?? count(usage["prompt_cache_hit_tokens"]) ?? 0,
     cacheWrite: count(promptDetails["cache_write_tokens"]) ?? 0,
-    reasoning: count(completionDetails["reasoning_tokens"]) ?? 0,
+    reasoning,
+    audio: count(promptDetails["audio_tokens"]) ?? 0,
   }
+}
+
+const MAX_WORDS = 2_000
+
+/** A frame that is an error rather than having one: `{"object":"error", …}`, or nothing but a message. */
+function toBareError(answer: Json): ProviderError | null {
+  const isError = answer["object"] === "error" || (!("choices" in answer) && typeof answer["message"] === "string")
+  return isError ? toProviderError(answer) : null
 }
 
 /** `error` of a frame or body, in any of the shapes seen: an object, a string, a nested object. */
 export function toProviderError(error: unknown): ProviderError | null {
   if (error === undefined || error === null || error === false) return null
-  if (typeof error === "string") return { message: error, code: null, status: null }
+  if (typeof error === "string") return { message: error.slice(0, MAX_WORDS), code: null, status: null }
   if (!isObject(error)) return { message: "The provider reported an error.", code: null, status: null }
   const { message, code, status, type } = error
   const label = [code, type, status].find((value) => typeof value === "string" || typeof value === "number")
   const numeric = [status, code].map(Number).find((value) => Number.isInteger(value) && value >= 400 && value <= 599)
   return {
-    message: typeof message === "string" ? message : "The provider reported an error.",
-    code: label === undefined ? null : String(label),
+    message: typeof message === "string" ? message.slice(0, MAX_WORDS) : "The provider reported an error.",
+    code: label === undefined ? null : String(label).slice(0, MAX_NAME_LENGTH),
     status: numeric ?? null,
   }
 }

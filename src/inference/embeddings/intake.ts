@@ -19,11 +19,13 @@ export function embeddingsIntake(request: EmbeddingsRequest, bodyBytes: number):
     user: request.user ?? null,
     bounds: {
       promptBound: bodyBytes,
+      images: 0,
       // One request holds many texts, each of which may fill the context of its own.
       promptLimit: "none",
       promptEstimate: Math.ceil(JSON.stringify(request.input).length / UNITS_PER_TOKEN),
       completionBound: () => 0,
       choices: 1,
+      isAssumed: () => false,
     },
     question: {
       path: "/embeddings",

@@ -1,10 +1,11 @@
 import { GatewayError } from "../../edge/errors.ts"
-import { toRefusal } from "../../providers/refusal.ts"
+import { toRefusal, withoutSecret } from "../../providers/refusal.ts"
 import type { Reading } from "../chat/reading.ts"
 import type { Ended } from "./lane.ts"
 
 /** Why a stream stopped being read. */
-export type Stop = "ended" | "broken" | "left" | "stalled" | "timeout"
+/** `nonsense`: an event that is no event; the text it held is lost. */
+export type Stop = "ended" | "broken" | "nonsense" | "left" | "stalled" | "timeout"
 
 /**
  * How a stream ended. Complete is only what says so itself: an end without a finish reason or `[DONE]` is a cut, since a
@@ -20,11 +21,18 @@ export function judge(
     const { message, status, code } = reading.error
     const refusal = toRefusal(provider, status ?? 502, new Headers(), JSON.stringify({ error: { message } }), 0)
     const error = new GatewayError(refusal.code, refusal.message, {
-      metadata: code === null ? {} : { provider_code: code },
+      metadata: code === null ? {} : { provider_code: withoutSecret(code, provider.apiKey) },
     })
     return { ending: "error", error }
   }
-  if (reading.done || (reading.finishReason !== null && stop !== "broken")) {
+  const isFinished = reading.finishReason !== null && [...reading.choices.values()].every(Boolean)
+  if (stop === "nonsense") {
+    return {
+      ending: "error",
+      error: new GatewayError("provider_failed", `${provider.name} sent an event that is not JSON.`),
+    }
+  }
+  if (reading.done || (isFinished && stop !== "broken")) {
     if (reading.finishReason === "error") {
       return { ending: "error", error: undefined }
     }

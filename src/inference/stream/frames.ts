@@ -10,18 +10,20 @@ const encoder = new TextEncoder()
 const EMPTY = new Uint8Array(0)
 
 /** A frame no provider sends: past this the stream is taken to be something else. */
-export const MAX_FRAME_BYTES = 16 * 1024 * 1024
+export const MAX_FRAME_BYTES = 8 * 1024 * 1024
 
 /** Cuts a byte stream into frames, each with the blank line that ends it. Lines end in LF, CRLF or CR, mixed or not. */
 export class FrameSplitter {
-  #rest: Uint8Array = EMPTY
-  /** How far #rest was searched, and whether the search stands at the start of a line. */
+  /** The unfinished frame stands at the start of this, and room for more behind it. */
+  #buffer: Uint8Array = EMPTY
+  #size = 0
+  /** How far the unfinished frame was searched, and whether the search stands at the start of a line. */
   #searched = 0
   #lineStart = true
 
   /** The frames that `chunk` completes, in order. They may share the chunk's memory. */
   push(chunk: Uint8Array): Uint8Array[] {
-    const bytes = this.#rest.byteLength === 0 ? chunk : concat([this.#rest, chunk])
+    const bytes = this.#size === 0 ? chunk : this.#append(chunk)
     const frames: Uint8Array[] = []
     let start = 0
     let at = this.#searched
@@ -37,27 +39,48 @@ export class FrameSplitter {
       if (byte === CR && at + 1 === bytes.byteLength) break
       at += byte === CR && bytes[at + 1] === LF ? 2 : 1
       if (lineStart) {
-        frames.push(bytes.subarray(start, at))
+        frames.push(bytes.slice(start, at))
         start = at
       }
       lineStart = true
     }
-    this.#rest = start === bytes.byteLength ? EMPTY : bytes.subarray(start)
+    this.#keep(bytes.subarray(start))
     this.#searched = at - start
     this.#lineStart = lineStart
-    if (this.#rest.byteLength > MAX_FRAME_BYTES) throw new Error("An event of the provider's stream never ends.")
+    if (this.#size > MAX_FRAME_BYTES) throw new Error("An event of the provider's stream never ends.")
     return frames
+  }
+
+  /** Behind what is there, in a buffer that doubles: a frame that comes in many pieces is not copied for each. */
+  #append(chunk: Uint8Array): Uint8Array {
+    const size = this.#size + chunk.byteLength
+    if (size > this.#buffer.byteLength) {
+      const larger = new Uint8Array(size * 2)
+      larger.set(this.#buffer.subarray(0, this.#size))
+      this.#buffer = larger
+    }
+    this.#buffer.set(chunk, this.#size)
+    this.#size = size
+    return this.#buffer.subarray(0, size)
+  }
+
+  #keep(rest: Uint8Array): void {
+    const isOurs = rest.buffer === this.#buffer.buffer
+    if (isOurs) this.#buffer.copyWithin(0, rest.byteOffset, rest.byteOffset + rest.byteLength)
+    else if (rest.byteLength > this.#buffer.byteLength) this.#buffer = rest.slice()
+    else this.#buffer.set(rest)
+    this.#size = rest.byteLength
   }
 
   /** What came after the last complete frame. */
   get rest(): Uint8Array {
-    return this.#rest
+    return this.#buffer.slice(0, this.#size)
   }
 
   /** The last frame of a stream that ended without its blank line, if it is whole in every other way. */
   finish(): Uint8Array | undefined {
-    const rest = this.#rest
-    this.#rest = EMPTY
+    const { rest } = this
+    this.#size = 0
     this.#searched = 0
     this.#lineStart = true
     return rest.byteLength === 0 ? undefined : concat([rest, encoder.encode("\n\n")])

@@ -1,4 +1,4 @@
-import { isMeaningful, isObject, type ProviderError, toProviderError } from "../chat/reading.ts"
+import { isMeaningful, isObject, newReading, type ProviderError, readAnswer } from "../chat/reading.ts"
 import { concat, dataOf, DONE, FrameSplitter } from "./frames.ts"
 
 /** The start of a stream up to its first content, and where the rest of it comes from. */
@@ -69,9 +69,15 @@ function classify(data: string): Kind {
     return { is: "noise" }
   }
   if (!isObject(chunk)) return { is: "noise" }
-  const error = toProviderError(chunk["error"])
+  const { error } = readInto(chunk)
   if (error) return { is: "error", error }
   return { is: isMeaningful(chunk) ? "content" : "preamble" }
+}
+
+function readInto(chunk: Record<string, unknown>) {
+  const reading = newReading()
+  readAnswer(reading, chunk)
+  return reading
 }
 
 export function openingBytes(opening: Opening): Uint8Array {

@@ -27,6 +27,7 @@ export async function passScripted(passage: Passage): Promise<Ended> {
     const script = follow(frames, passage)
     clean &&= script.clean
     out.write(script.outgoing)
+    if (script.isNonsense) stopFor("nonsense")
   }
 
   const sleepless = watch(timers, out, {
@@ -46,7 +47,8 @@ export async function passScripted(passage: Passage): Promise<Ended> {
       sleepless.arrived()
       if (done) break
       take(splitter.push(value))
-      await out.room()
+      // A caller who reads slowly keeps the provider waiting: its silence is not its own.
+      await sleepless.without(out.room())
     }
     const last = splitter.finish()
     if (last && stop === undefined) {
@@ -69,35 +71,46 @@ export async function passScripted(passage: Passage): Promise<Ended> {
 function follow(
   frames: readonly Uint8Array[],
   { reading, defaults, dialect }: Passage,
-): { outgoing: Uint8Array[]; clean: boolean } {
+): { outgoing: Uint8Array[]; clean: boolean; isNonsense: boolean } {
   const outgoing: Uint8Array[] = []
   let clean = true
   for (const frame of frames) {
     if (reading.done || reading.error) break
     const chunk = readFrame(frame, reading)
     if (chunk === "empty") outgoing.push(frame)
-    else if (chunk === "broken") clean = false
+    else if (chunk === "broken") return { outgoing, clean: false, isNonsense: true }
     else if (chunk !== "done" && !reading.error) {
       const normal = normaliseChunk(chunk, defaults)
       if (normal !== chunk) clean = false
       outgoing.push(...dialect.chunk(normal, normal === chunk ? frame : undefined))
     }
   }
-  return { outgoing, clean }
+  return { outgoing, clean, isNonsense: false }
 }
 
 type Alarms = { onStop: (reason: Stop) => void; onSilence: () => void }
 
 /** One timer for the three waits of a stream: for the next chunk, for the end, and for anything to write. */
-function watch(timers: Timers, out: FrameWriter, alarms: Alarms): { arrived: () => void; end: () => void } {
+function watch(timers: Timers, out: FrameWriter, alarms: Alarms) {
   const startedAt = Date.now()
   let lastChunkAt = startedAt
+  let isPaused = false
   const tick = () => {
     const now = Date.now()
+    if (isPaused) lastChunkAt = now
     if (now - lastChunkAt >= timers.idleMs) alarms.onStop("stalled")
     else if (now - startedAt >= timers.totalMs) alarms.onStop("timeout")
     else if (now - Math.max(out.lastWriteAt, lastChunkAt) >= timers.keepaliveMs) alarms.onSilence()
   }
   const id = setInterval(tick, Math.max(10, Math.min(timers.idleMs, timers.keepaliveMs) / 4))
-  return { arrived: () => (lastChunkAt = Date.now()), end: () => clearInterval(id) }
+  return {
+    arrived: () => (lastChunkAt = Date.now()),
+    without: async (work: Promise<void>) => {
+      isPaused = true
+      await work
+      isPaused = false
+      lastChunkAt = Date.now()
+    },
+    end: () => clearInterval(id),
+  }
 }
