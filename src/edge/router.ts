@@ -2,6 +2,7 @@ import { OpenAPIHono } from "@hono/zod-openapi"
 import type { MiddlewareHandler } from "hono"
 import { authenticate } from "../access/authenticate.ts"
 import type { App } from "../env.ts"
+import { readAtMost } from "../support/bytes.ts"
 import { GatewayError } from "./errors.ts"
 import { explain } from "./schema.ts"
 
@@ -40,12 +41,11 @@ export function acceptJson(maxBytes: number): MiddlewareHandler<App> {
     }
     // The validator behind is stricter about parameters than any server needs to be.
     if (headers.get("content-type") !== "application/json") c.req.raw = withJsonType(c.req.raw)
-    if (declared === null)
-      c.req.raw = new Request(c.req.raw, {
-        method: c.req.method,
-        body: await readAtMost(c.req.raw.body ?? body, maxBytes),
-      })
-    else if (Number(declared) > maxBytes) throw tooLarge(maxBytes)
+    if (declared === null) {
+      const bytes = await readAtMost(c.req.raw.body ?? body, maxBytes)
+      if (!bytes) throw tooLarge(maxBytes)
+      c.req.raw = new Request(c.req.raw, { method: c.req.method, body: bytes })
+    } else if (Number(declared) > maxBytes) throw tooLarge(maxBytes)
     return next()
   }
 }
@@ -54,17 +54,6 @@ function withJsonType(request: Request): Request {
   const headers = new Headers(request.headers)
   headers.set("content-type", "application/json")
   return new Request(request, { headers })
-}
-
-async function readAtMost(body: ReadableStream<Uint8Array>, maxBytes: number): Promise<Blob> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of body) {
-    size += chunk.byteLength
-    if (size > maxBytes) throw tooLarge(maxBytes)
-    chunks.push(chunk)
-  }
-  return new Blob(chunks)
 }
 
 function tooLarge(maxBytes: number): GatewayError {

@@ -8,7 +8,7 @@ import type { EndpointHealth } from "./health.ts"
 import type { Question } from "./intake.ts"
 import { type Target, targetKey } from "./plan.ts"
 import { type Opening, readOpening } from "./stream/opening.ts"
-import { concat } from "./stream/frames.ts"
+import { readAtMost } from "../support/bytes.ts"
 import { toChunks } from "./stream/from-result.ts"
 import { toResult } from "./stream/to-result.ts"
 
@@ -110,7 +110,7 @@ async function readAccepted(
     return opening.ok ? { kind: "stream", opening } : fromToldError(provider, opening.error, opening.reason)
   }
   if (type === "text/event-stream") {
-    const { result, error } = toResult(await readAtMost(response.body))
+    const { result, error } = toResult(await readAnswerBody(response.body))
     if (result && question.isAnswer(result)) return { kind: "whole", result }
     return fromToldError(provider, error, "a stream that broke off")
   }
@@ -122,7 +122,7 @@ async function readAccepted(
       `${provider.name} answered with ${type || "no content type"} instead of a completion.`,
     )
   }
-  return readWhole(new TextDecoder().decode(await readAtMost(response.body)), question, provider)
+  return readWhole(new TextDecoder().decode(await readAnswerBody(response.body)), question, provider)
 }
 
 /** A whole answer. Where the caller wanted a stream and the provider does not stream, it is told as one. */
@@ -147,15 +147,10 @@ function readWhole(body: string, question: Question, provider: Provider): Conten
 /** An answer of this size is no answer, and several of them fill an isolate's memory. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024
 
-async function readAtMost(body: ReadableStream<Uint8Array>): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of body) {
-    size += chunk.byteLength
-    if (size > MAX_ANSWER_BYTES) throw new Error("The provider's answer is too large.")
-    chunks.push(chunk)
-  }
-  return chunks.length === 0 ? new Uint8Array(0) : concat(chunks)
+async function readAnswerBody(body: ReadableStream<Uint8Array>): Promise<Uint8Array> {
+  const bytes = await readAtMost(body, MAX_ANSWER_BYTES)
+  if (!bytes) throw new Error("The provider's answer is too large.")
+  return bytes
 }
 
 async function refuse(provider: Provider, response: Response, now: number): Promise<Refusal> {

@@ -1,7 +1,8 @@
 import { createParser } from "eventsource-parser"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { concat, dataOf, FrameSplitter } from "../../src/inference/stream/frames.ts"
+import { concat } from "../../src/support/bytes.ts"
+import { dataOf, FrameSplitter } from "../../src/inference/stream/frames.ts"
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()

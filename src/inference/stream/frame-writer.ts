@@ -1,4 +1,4 @@
-import { concat } from "./frames.ts"
+import { concat } from "../../support/bytes.ts"
 
 /** Frames that may wait for the caller before the provider is no longer read. */
 const MAX_WAITING_BYTES = 256 * 1024

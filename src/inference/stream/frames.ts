@@ -1,3 +1,5 @@
+import { concat } from "../../support/bytes.ts"
+
 /**
  * Server-sent events as bytes: cut at event boundaries and nowhere else, so that what passes through stays as it came.
  * https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
@@ -92,17 +94,6 @@ function nextLineEnd(bytes: Uint8Array, from: number): number {
   const end = lf === -1 ? bytes.byteLength : lf
   const cr = bytes.subarray(from, end).indexOf(CR)
   return cr === -1 ? end : from + cr
-}
-
-export function concat(chunks: readonly Uint8Array[]): Uint8Array {
-  if (chunks.length === 1 && chunks[0]) return chunks[0]
-  const joined = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.byteLength, 0))
-  let at = 0
-  for (const chunk of chunks) {
-    joined.set(chunk, at)
-    at += chunk.byteLength
-  }
-  return joined
 }
 
 /** The data of a frame, its lines joined; undefined for a frame that carries none (a comment, a blank line). */

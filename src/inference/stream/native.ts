@@ -1,6 +1,7 @@
 import { judge, type Stop } from "./endings.ts"
 import { newReading, type Reading } from "../chat/reading.ts"
-import { concat, FrameSplitter } from "./frames.ts"
+import { concat } from "../../support/bytes.ts"
+import { FrameSplitter } from "./frames.ts"
 import { type Ended, type Passage, readFrame } from "./lane.ts"
 import { openingBytes } from "./opening.ts"
 

@@ -1,5 +1,6 @@
 import { isMeaningful, isObject, newReading, type ProviderError, readAnswer } from "../chat/reading.ts"
-import { concat, dataOf, DONE, FrameSplitter } from "./frames.ts"
+import { concat } from "../../support/bytes.ts"
+import { dataOf, DONE, FrameSplitter } from "./frames.ts"
 
 /** The start of a stream up to its first content, and where the rest of it comes from. */
 export type Opening = {

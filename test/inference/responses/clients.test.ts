@@ -12,7 +12,8 @@ import {
 import { toResponsesResult } from "../../../src/inference/responses/from-chat.ts"
 import { ResponsesRequest, type ResponsesEvent } from "../../../src/inference/responses/schemas.ts"
 import { toChatRequest } from "../../../src/inference/responses/to-chat.ts"
-import { concat, DONE_FRAME } from "../../../src/inference/stream/frames.ts"
+import { concat } from "../../../src/support/bytes.ts"
+import { DONE_FRAME } from "../../../src/inference/stream/frames.ts"
 import { ChatRequest } from "../../../src/inference/schemas.ts"
 import { asked, chunkOf, facts, finalOf, type Json, play, resultOf, told, USAGE } from "./asked.ts"
 
