@@ -1,6 +1,7 @@
 import type { Balance, HoldRequest, Ledger } from "../../durable-objects/ledger.ts"
 import type { Env } from "../env.ts"
 import type { Generation } from "../generations/generation.ts"
+import { wait } from "../support/time.ts"
 import type { Counters, Verdict } from "./ledger.ts"
 
 /** The ledger of an organization: the one place that holds and charges its money. */
@@ -105,8 +106,4 @@ export class LedgerClient {
       throw error
     }
   }
-}
-
-function wait(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }

@@ -3,7 +3,7 @@ import type { Attempt } from "../generations/generation.ts"
 import { type Refusal, toRefusal, withoutSecret } from "../providers/refusal.ts"
 import { toUpstreamRequest } from "../providers/compatible.ts"
 import type { Provider } from "../providers/provider.ts"
-import { isObject, toProviderError } from "./chat/reading.ts"
+import { errorIn, isObject } from "./chat/reading.ts"
 import type { EndpointHealth } from "./health.ts"
 import type { Question } from "./intake.ts"
 import { type Target, targetKey } from "./plan.ts"
@@ -137,7 +137,7 @@ function readWhole(body: string, question: Question, provider: Provider): Conten
     const what = body === "" ? "an empty body" : "something that is not JSON"
     return failure(provider, "provider_failed", `${provider.name} answered with ${what}.`)
   }
-  const error = toProviderError(result["error"])
+  const error = errorIn(result)
   if (error) return fromToldError(provider, error, "an error")
   if (!question.isAnswer(result))
     return failure(provider, "provider_failed", `${provider.name} answered without an answer.`)

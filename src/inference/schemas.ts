@@ -184,6 +184,28 @@ const metadata = z
 const modelName = text.min(1, "must not be empty").max(256, "must be at most 256 characters")
 const atLeastOne = "must be an integer of at least 1"
 
+type Contradictable = {
+  model?: string | undefined
+  models?: readonly string[] | null | undefined
+  stream: boolean
+  reasoning?: { effort?: string | null | undefined } | null | undefined
+  reasoning_effort?: string | null | undefined
+  debug?: { echo_upstream_body?: boolean | null | undefined } | null | undefined
+}
+
+/** What no single field shows: fields that contradict each other, or of which one is needed. */
+export function refuseContradictions(request: Contradictable, context: z.RefinementCtx): void {
+  const refuse = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message })
+  const { reasoning, reasoning_effort: shorthand } = request
+  if (shorthand != null && reasoning?.effort != null && shorthand !== reasoning.effort) {
+    refuse("reasoning_effort", `differs from reasoning.effort (${reasoning.effort}); send one of them`)
+  }
+  if (request.model === undefined && !request.models?.length) {
+    refuse("model", "is required: author/slug, as GET /models lists")
+  }
+  if (request.debug?.echo_upstream_body && !request.stream) refuse("debug", "works with stream: true only")
+}
+
 export const ChatRequest = z
   .looseObject({
     messages: z.array(message, { error: "must be an array of messages" }).min(1, "must have at least 1 message"),
@@ -264,56 +286,8 @@ export const ChatRequest = z
     usage: z.looseObject({ include: flag.nullish() }).nullish(),
     debug: z.looseObject({ echo_upstream_body: flag.nullish() }).nullish(),
   })
-  .superRefine((request, context) => {
-    const refuse = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message })
-    const { reasoning, reasoning_effort: shorthand } = request
-    if (shorthand != null && reasoning?.effort != null && shorthand !== reasoning.effort) {
-      refuse("reasoning_effort", `differs from reasoning.effort (${reasoning.effort}); send one of them`)
-    }
-    if (request.model === undefined && !request.models?.length)
-      refuse("model", "is required: author/slug, as GET /models lists")
-    if (request.debug?.echo_upstream_body && !request.stream) refuse("debug", "works with stream: true only")
-  })
+  .superRefine(refuseContradictions)
   .meta({ id: "ChatRequest" })
 
 export type ChatRequest = z.infer<typeof ChatRequest>
 export type ProviderPreferences = z.infer<typeof ProviderPreferences>
-
-const Usage = z.looseObject({
-  prompt_tokens: z.int(),
-  completion_tokens: z.int(),
-  total_tokens: z.int(),
-  cost: z.number().nullish().meta({ description: "USD charged for this call" }),
-})
-
-/** What a caller gets back, as far as it is promised: providers' further fields pass through. */
-export const ChatResult = z
-  .looseObject({
-    id: z.string(),
-    object: z.literal("chat.completion"),
-    created: z.int(),
-    model: z.string(),
-    system_fingerprint: z.string().nullable(),
-    service_tier: z.string().nullish(),
-    choices: z.array(
-      z.looseObject({
-        index: z.int(),
-        finish_reason: z.string().nullable(),
-        message: z.looseObject({ role: z.literal("assistant"), content: z.unknown() }),
-      }),
-    ),
-    usage: Usage.optional(),
-  })
-  .meta({ id: "ChatResult" })
-
-export const ChatChunk = z
-  .looseObject({
-    id: z.string(),
-    object: z.literal("chat.completion.chunk"),
-    created: z.int(),
-    model: z.string(),
-    choices: z.array(z.looseObject({ index: z.int(), delta: z.looseObject({}), finish_reason: z.string().nullable() })),
-    usage: Usage.optional(),
-    error: z.looseObject({ code: z.int(), message: z.string() }).optional(),
-  })
-  .meta({ id: "ChatChunk" })

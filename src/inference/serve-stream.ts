@@ -1,4 +1,5 @@
 import { logError } from "../support/log.ts"
+import { wait } from "../support/time.ts"
 import type { Outcome } from "./ask.ts"
 import { type Call, settleAnswer, settleRefusal, toFailure } from "./call.ts"
 import { defaultsOf } from "./chat/dialect.ts"
@@ -116,8 +117,4 @@ async function writeLast(writable: WritableStream<Uint8Array>, frames: readonly 
   } catch {
     await writable.abort().catch(() => undefined)
   }
-}
-
-function wait(ms: number): Promise<undefined> {
-  return new Promise((resolve) => setTimeout(() => resolve(undefined), ms))
 }

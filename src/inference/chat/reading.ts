@@ -59,7 +59,7 @@ export function readAnswer(reading: Reading, answer: Json): void {
   if (Number.isSafeInteger(answer["created"])) reading.created ??= answer["created"] as number
   if (isName(answer["service_tier"])) reading.serviceTier = answer["service_tier"]
   reading.tokens = toTokens(answer["usage"]) ?? reading.tokens
-  reading.error ??= toProviderError(answer["error"]) ?? toBareError(answer)
+  reading.error ??= errorIn(answer)
   if (!Array.isArray(answer["choices"])) return
   for (const choice of answer["choices"] as unknown[]) {
     if (!isObject(choice)) continue
@@ -153,10 +153,10 @@ export function toTokens(usage: unknown): Tokens | null {
 
 const MAX_WORDS = 2_000
 
-/** A frame that is an error rather than having one: `{"object":"error", …}`, or nothing but a message. */
-function toBareError(answer: Json): ProviderError | null {
+/** The error an answer has, or is: `{"object":"error", …}`, or nothing but a message. */
+export function errorIn(answer: Json): ProviderError | null {
   const isError = answer["object"] === "error" || (!("choices" in answer) && typeof answer["message"] === "string")
-  return isError ? toProviderError(answer) : null
+  return toProviderError(answer["error"]) ?? (isError ? toProviderError(answer) : null)
 }
 
 /** `error` of a frame or body, in any of the shapes seen: an object, a string, a nested object. */

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { ChatRequest } from "../schemas.ts"
+import { ChatRequest, refuseContradictions } from "../schemas.ts"
 import { InputItem } from "./input-schemas.ts"
 
 /**
@@ -124,16 +124,7 @@ export const ResponsesRequest = z
     previous_response_id: nothing(`is not supported: ${stateless}`),
     prompt: nothing("is not supported: no prompt is stored here; send its text in instructions and input"),
   })
-  .superRefine((request, context) => {
-    const refuse = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message })
-    const { reasoning, reasoning_effort: shorthand } = request
-    if (shorthand != null && reasoning?.effort != null && shorthand !== reasoning.effort) {
-      refuse("reasoning_effort", `differs from reasoning.effort (${reasoning.effort}); send one of them`)
-    }
-    if (request.model === undefined && !request.models?.length)
-      refuse("model", "is required: author/slug, as GET /models lists")
-    if (request.debug?.echo_upstream_body && !request.stream) refuse("debug", "works with stream: true only")
-  })
+  .superRefine(refuseContradictions)
   .meta({ id: "ResponsesRequest" })
 
 export type ResponsesRequest = z.infer<typeof ResponsesRequest>

@@ -3,8 +3,7 @@ import { toRefusal, withoutSecret } from "../../providers/refusal.ts"
 import type { Reading } from "../chat/reading.ts"
 import type { Ended } from "./lane.ts"
 
-/** Why a stream stopped being read. */
-/** `nonsense`: an event that is no event; the text it held is lost. */
+/** Why a stream stopped being read. `nonsense`: an event that is no JSON, whose text is lost. */
 export type Stop = "ended" | "broken" | "nonsense" | "left" | "stalled" | "timeout"
 
 /**
@@ -33,10 +32,7 @@ export function judge(
     }
   }
   if (reading.done || (isFinished && stop !== "broken")) {
-    if (reading.finishReason === "error") {
-      return { ending: "error", error: undefined }
-    }
-    return { ending: "complete", error: undefined }
+    return { ending: reading.finishReason === "error" ? "error" : "complete", error: undefined }
   }
   if (stop === "stalled") {
     return {

@@ -1,4 +1,4 @@
-import { isMeaningful, isObject, newReading, type ProviderError, readAnswer } from "../chat/reading.ts"
+import { errorIn, isMeaningful, isObject, type ProviderError } from "../chat/reading.ts"
 import { concat } from "../../support/bytes.ts"
 import { dataOf, DONE, FrameSplitter } from "./frames.ts"
 
@@ -70,15 +70,9 @@ function classify(data: string): Kind {
     return { is: "noise" }
   }
   if (!isObject(chunk)) return { is: "noise" }
-  const { error } = readInto(chunk)
+  const error = errorIn(chunk)
   if (error) return { is: "error", error }
   return { is: isMeaningful(chunk) ? "content" : "preamble" }
-}
-
-function readInto(chunk: Record<string, unknown>) {
-  const reading = newReading()
-  readAnswer(reading, chunk)
-  return reading
 }
 
 export function openingBytes(opening: Opening): Uint8Array {

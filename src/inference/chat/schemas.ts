@@ -1,0 +1,40 @@
+import * as z from "zod"
+
+const Usage = z.looseObject({
+  prompt_tokens: z.int(),
+  completion_tokens: z.int(),
+  total_tokens: z.int(),
+  cost: z.number().nullish().meta({ description: "USD charged for this call" }),
+})
+
+/** What a caller gets back, as far as it is promised: providers' further fields pass through. */
+export const ChatResult = z
+  .looseObject({
+    id: z.string(),
+    object: z.literal("chat.completion"),
+    created: z.int(),
+    model: z.string(),
+    system_fingerprint: z.string().nullable(),
+    service_tier: z.string().nullish(),
+    choices: z.array(
+      z.looseObject({
+        index: z.int(),
+        finish_reason: z.string().nullable(),
+        message: z.looseObject({ role: z.literal("assistant"), content: z.unknown() }),
+      }),
+    ),
+    usage: Usage.optional(),
+  })
+  .meta({ id: "ChatResult" })
+
+export const ChatChunk = z
+  .looseObject({
+    id: z.string(),
+    object: z.literal("chat.completion.chunk"),
+    created: z.int(),
+    model: z.string(),
+    choices: z.array(z.looseObject({ index: z.int(), delta: z.looseObject({}), finish_reason: z.string().nullable() })),
+    usage: Usage.optional(),
+    error: z.looseObject({ code: z.int(), message: z.string() }).optional(),
+  })
+  .meta({ id: "ChatChunk" })
