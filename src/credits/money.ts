@@ -60,9 +60,7 @@ export const NO_TOKENS: Tokens = {
 }
 
 /** Nano-USD: what the tokens cost at these prices. */
-export type Cost = { totalNano: number; promptNano: number; completionNano: number }
-
-export function costOf(tokens: Tokens, pricing: Pricing): Cost {
+export function costOf(tokens: Tokens, pricing: Pricing): number {
   const prompt = priceToPico(pricing.prompt)
   const completion = priceToPico(pricing.completion)
   const price = (value: string | undefined, fallback: bigint) => (value === undefined ? fallback : priceToPico(value))
@@ -81,11 +79,7 @@ export function costOf(tokens: Tokens, pricing: Pricing): Cost {
   const completionPico =
     BigInt(tokens.completion - reasoning) * completion +
     BigInt(reasoning) * price(pricing.internal_reasoning, completion)
-  return {
-    totalNano: picoToNano(promptPico + completionPico),
-    promptNano: picoToNano(promptPico),
-    completionNano: picoToNano(completionPico),
-  }
+  return picoToNano(promptPico + completionPico)
 }
 
 /** Nano-USD that these many tokens cannot exceed, whatever share of them turns out cached, written or reasoned. */

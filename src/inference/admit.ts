@@ -103,7 +103,7 @@ export function wantedFor(targets: readonly Target[], bounds: Bounds): Wanted & 
     }
     wanted.leastNano = Math.max(wanted.leastNano, least)
     wanted.mostNano = Math.max(wanted.mostNano, most)
-    wanted.estimateNano = Math.max(wanted.estimateNano, costOf(tokens, pricing).totalNano)
+    wanted.estimateNano = Math.max(wanted.estimateNano, costOf(tokens, pricing))
   }
   return wanted
 }

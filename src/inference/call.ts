@@ -32,7 +32,7 @@ function keepHold(call: CallState): () => void {
   const { holdTtlMs } = timers
   const renew = () => {
     const tokens = { ...NO_TOKENS, prompt: call.draft.promptEstimate, completion: estimateDelivered(call.reading) }
-    const cost = call.answering ? costOf(tokens, call.answering.endpoint.pricing).totalNano : 0
+    const cost = call.answering ? costOf(tokens, call.answering.endpoint.pricing) : 0
     ledger.renew(call.draft.id, cost, holdTtlMs).catch((cause) => logError("a hold was not renewed", {}, cause))
   }
   const id = setInterval(renew, Math.min(holdTtlMs / 3, MAX_RENEWAL_MS))

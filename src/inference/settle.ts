@@ -1,14 +1,12 @@
-import { type Cost, costOf, NO_TOKENS, type Tokens } from "../credits/money.ts"
+import { costOf, NO_TOKENS, type Tokens } from "../credits/money.ts"
 import type { Pricing } from "../models/catalogue.ts"
 import { estimateDelivered, type Reading } from "./chat/reading.ts"
 
 /** What a call is charged, and why. */
-export type Charge = { tokens: Tokens; tokensFrom: "upstream" | "estimate" | "none"; costNano: number; cost: Cost }
-
-const NOTHING: Cost = { totalNano: 0, promptNano: 0, completionNano: 0 }
+export type Charge = { tokens: Tokens; tokensFrom: "upstream" | "estimate" | "none"; costNano: number }
 
 /** Nothing was asked of a model, or no model took it: nothing is charged. */
-export const NO_CHARGE: Charge = { tokens: NO_TOKENS, tokensFrom: "none", costNano: 0, cost: NOTHING }
+export const NO_CHARGE: Charge = { tokens: NO_TOKENS, tokensFrom: "none", costNano: 0 }
 
 /**
  * The charge for an answer, whole or not. The provider's count where there is one, a zero included; otherwise what was
@@ -25,17 +23,11 @@ export function chargeFor(
   const { promptEstimate, images } = prompt
   const told = reading.tokens && { ...reading.tokens, images }
   const delivered = estimateDelivered(reading)
-  if (told && !isWhole && told.completion < delivered) {
-    // A count from before the end: it cannot know what came after it.
-    const tokens = { ...told, prompt: told.prompt || promptEstimate, completion: delivered }
-    const cost = costOf(tokens, pricing)
-    return { tokens, tokensFrom: "estimate", costNano: Math.min(cost.totalNano, heldNano), cost }
+  // A count from before the end cannot know what came after it.
+  if (told && (isWhole || told.completion >= delivered)) {
+    return { tokens: told, tokensFrom: "upstream", costNano: costOf(told, pricing) }
   }
-  if (told) {
-    const cost = costOf(told, pricing)
-    return { tokens: told, tokensFrom: "upstream", costNano: cost.totalNano, cost }
-  }
-  const tokens = { ...NO_TOKENS, images, prompt: promptEstimate, completion: delivered }
-  const cost = costOf(tokens, pricing)
-  return { tokens, tokensFrom: "estimate", costNano: Math.min(cost.totalNano, heldNano), cost }
+  const before = told ?? { ...NO_TOKENS, images }
+  const tokens = { ...before, prompt: before.prompt || promptEstimate, completion: delivered }
+  return { tokens, tokensFrom: "estimate", costNano: Math.min(costOf(tokens, pricing), heldNano) }
 }
