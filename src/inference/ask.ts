@@ -3,14 +3,13 @@ import type { Attempt } from "../generations/generation.ts"
 import { type Refusal, toRefusal, withoutSecret } from "../providers/refusal.ts"
 import { toUpstreamRequest } from "../providers/compatible.ts"
 import type { Provider } from "../providers/provider.ts"
-import { errorIn, isObject } from "./chat/reading.ts"
+import { isObject } from "./chat/reading.ts"
 import type { EndpointHealth } from "./health.ts"
-import type { Question } from "./intake.ts"
+import type { Asked, Question } from "./intake.ts"
+import type { Wire } from "./wires/wire.ts"
 import { type Target, targetKey } from "./plan.ts"
 import { type Opening, readOpening } from "./stream/opening.ts"
 import { readAtMost } from "../support/bytes.ts"
-import { toChunks } from "./stream/from-result.ts"
-import { toResult } from "./stream/to-result.ts"
 
 export type AskWorld = {
   /** Reaches a provider: the network, or a binding. */
@@ -30,10 +29,14 @@ export type Ask = {
 }
 
 /** The first target's answer: a stream that has shown content, or a whole result that is one. */
-export type Accepted = { target: Target; upstreamBody: Record<string, unknown>; answeredAt: number } & (
-  | { kind: "stream"; opening: Opening }
-  | { kind: "whole"; result: Record<string, unknown> }
-)
+export type Accepted = {
+  target: Target
+  wire: Wire
+  /** The provider's own bytes are read, not a translation of them. */
+  isOwn: boolean
+  upstreamBody: Record<string, unknown>
+  answeredAt: number
+} & ({ kind: "stream"; opening: Opening } | { kind: "whole"; result: Record<string, unknown> })
 
 /** `reached`: a provider said 200, and so may have begun to work, whatever came of it. */
 export type Outcome = { attempts: Attempt[]; reached: boolean } & (
@@ -70,7 +73,7 @@ export async function ask(call: Ask, world: AskWorld): Promise<Outcome> {
 async function askOne(call: Ask, target: Target, world: AskWorld, onReached: () => void): Promise<Accepted | Refusal> {
   const { endpoint, provider } = target
   const { question } = call
-  const upstreamBody = question.bodyFor(provider, {
+  const asked = question.askOf(provider, {
     upstreamId: endpoint.upstreamId,
     maxCompletionTokens: call.capFor(target),
     pseudonym: call.pseudonym,
@@ -79,12 +82,14 @@ async function askOne(call: Ask, target: Target, world: AskWorld, onReached: () 
   const timer = setTimeout(() => tooSlow.abort(), world.firstFrameMs)
   const signal = AbortSignal.any([world.signal, tooSlow.signal])
   try {
-    const outgoing = toUpstreamRequest(question, JSON.stringify(upstreamBody), provider, signal)
+    const outgoing = toUpstreamRequest(asked, question.streamed, provider, signal)
     const response = await world.send(outgoing, provider)
     if (!response.ok) return await refuse(provider, response, world.now())
     onReached()
-    const answer = await readAccepted(response, question, provider, signal)
-    return "code" in answer ? answer : { ...answer, target, upstreamBody, answeredAt: world.now() }
+    const answer = await readAccepted(response, asked, question.streamed, provider, signal)
+    if ("code" in answer) return answer
+    const { wire, translate, body } = asked
+    return { ...answer, target, wire, isOwn: !translate, upstreamBody: body, answeredAt: world.now() }
   } catch {
     // A failed connection, a broken body, a timer: foreign errors, whose words could hold an address or a key.
     if (tooSlow.signal.aborted) return failure(provider, "timeout", `${provider.name} did not answer in time.`, null)
@@ -98,20 +103,24 @@ type Content = { kind: "stream"; opening: Opening } | { kind: "whole"; result: R
 
 async function readAccepted(
   response: Response,
-  question: Question,
+  asked: Asked,
+  isStreamed: boolean,
   provider: Provider,
   signal: AbortSignal,
 ): Promise<Content | Refusal> {
   const type = response.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? ""
+  const { wire, translate } = asked
   if (!response.body) return failure(provider, "provider_failed", `${provider.name} answered with an empty body.`)
   // Servers name their streams in many ways; what is no stream shows in its first frame.
-  if (question.streamed && type !== "application/json" && type !== "text/html") {
-    const opening = await readOpening(response.body, signal)
+  if (isStreamed && type !== "application/json" && type !== "text/html") {
+    const body = translate ? translate.stream(response.body) : response.body
+    const opening = await readOpening(body, wire, signal)
     return opening.ok ? { kind: "stream", opening } : fromToldError(provider, opening.error, opening.reason)
   }
   if (type === "text/event-stream") {
-    const { result, error } = toResult(await readAnswerBody(response.body))
-    if (result && question.isAnswer(result)) return { kind: "whole", result }
+    const body = translate ? translate.stream(response.body) : response.body
+    const { result, error } = wire.toResult(await readAnswerBody(body))
+    if (result && wire.isAnswer(result)) return { kind: "whole", result }
     return fromToldError(provider, error, "a stream that broke off")
   }
   if (type !== "application/json" && type !== "") {
@@ -122,26 +131,40 @@ async function readAccepted(
       `${provider.name} answered with ${type || "no content type"} instead of a completion.`,
     )
   }
-  return readWhole(new TextDecoder().decode(await readAnswerBody(response.body)), question, provider)
+  return readWhole(new TextDecoder().decode(await readAnswerBody(response.body)), asked, isStreamed, provider)
 }
 
 /** A whole answer. Where the caller wanted a stream and the provider does not stream, it is told as one. */
-function readWhole(body: string, question: Question, provider: Provider): Content | Refusal {
-  let result: unknown
-  try {
-    result = JSON.parse(body)
-  } catch {
-    result = undefined
-  }
-  if (!isObject(result)) {
+function readWhole(
+  body: string,
+  { wire, translate }: Asked,
+  isStreamed: boolean,
+  provider: Provider,
+): Content | Refusal {
+  const told = parseObject(body)
+  if (!told) {
     const what = body === "" ? "an empty body" : "something that is not JSON"
     return failure(provider, "provider_failed", `${provider.name} answered with ${what}.`)
   }
-  const error = errorIn(result)
+  const error = wire.errorIn(told)
   if (error) return fromToldError(provider, error, "an error")
-  if (!question.isAnswer(result))
+  const result = translate ? translate.whole(told) : told
+  if (!wire.isAnswer(result))
     return failure(provider, "provider_failed", `${provider.name} answered without an answer.`)
-  return question.streamed ? { kind: "stream", opening: toChunks(result) } : { kind: "whole", result }
+  if (!isStreamed) return { kind: "whole", result }
+  const opening = wire.toOpening(result)
+  return opening
+    ? { kind: "stream", opening }
+    : failure(provider, "provider_failed", `${provider.name} did not stream its answer.`)
+}
+
+function parseObject(body: string): Record<string, unknown> | undefined {
+  try {
+    const parsed: unknown = JSON.parse(body)
+    return isObject(parsed) ? parsed : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** An answer of this size is no answer, and several of them fill an isolate's memory. */

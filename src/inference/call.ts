@@ -18,8 +18,14 @@ export type Call = CallState & {
   letGo: () => void
 }
 
-export function newCall(facts: Omit<CallState, "reading" | "answering" | "asking">): Call {
-  const state: CallState = { ...facts, reading: newReading(), answering: undefined, asking: new AbortController() }
+export function newCall(facts: Omit<CallState, "reading" | "answering" | "asking" | "metadata">): Call {
+  const state: CallState = {
+    ...facts,
+    reading: newReading(),
+    answering: undefined,
+    asking: new AbortController(),
+    metadata: (attempts) => routingMetadata(state, attempts),
+  }
   const { signal } = facts.world
   if (signal.aborted) state.asking.abort()
   else signal.addEventListener("abort", () => state.asking.abort(), { once: true })
@@ -130,7 +136,7 @@ export function toFailure(call: Call, refusals: readonly Refusal[], attempts: re
   const hint = hints.every((ms) => ms !== null) ? Math.min(...hints) : undefined
   return new GatewayError(told.code, told.message, {
     metadata: { ...(told.providerCode !== null && { provider_code: told.providerCode }), provider_name: told.provider },
-    ...(call.arrival.wantsMetadata && { beside: routingMetadata(call, attempts) }),
+    ...(call.arrival.wantsMetadata && { beside: call.metadata(attempts) }),
     headers: {
       ...answerHeaders(call.draft.id),
       ...(hint !== undefined && { "retry-after": String(Math.ceil(hint / 1_000)) }),

@@ -2,15 +2,16 @@ import type { GatewayError } from "../edge/errors.ts"
 import type { Attempt } from "../generations/generation.ts"
 import type { Target } from "./plan.ts"
 import type { Charge } from "./settle.ts"
+import type { Wire } from "./wires/wire.ts"
 
 type Json = Record<string, unknown>
 
-/** Who answers, and after how many attempts. */
-export type Answering = { target: Target; attempts: readonly Attempt[]; upstreamBody: Json }
+/** Who answers, in the words of which wire, and after how many attempts. */
+export type Answering = { target: Target; wire: Wire; attempts: readonly Attempt[]; upstreamBody: Json }
 
 /**
- * How a caller is spoken to. The road carries chunks of the chat wire; a dialect says them in the caller's words. One is
- * made for each call, and may remember what it has said.
+ * How a caller is spoken to. The road carries the events of the wire that answers; a dialect says them in the caller's
+ * words. One is made for each call, and may remember what it has said.
  */
 export type Dialect = {
   /** The provider's frames are what the caller wants to hear, so they may pass as they are. */

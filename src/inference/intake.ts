@@ -1,20 +1,37 @@
-import type { GenerationDraft } from "../generations/generation.ts"
+import type { Attempt, GenerationDraft } from "../generations/generation.ts"
 import type { Outgoing } from "../providers/compatible.ts"
+import type { GatewayError } from "../edge/errors.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { Bounds } from "./admit.ts"
 import type { Reading } from "./chat/reading.ts"
 import type { Dialect } from "./dialect.ts"
 import type { Routable, Target } from "./plan.ts"
+import type { Wire } from "./wires/wire.ts"
 import type { Arrival, World } from "./world.ts"
 
 /** What is asked of a provider, whichever takes it. */
 export type Question = {
+  streamed: boolean
+  askOf: (provider: Provider, outgoing: Outgoing) => Asked
+  /** Why this provider cannot be asked this; absent where every provider can. */
+  refusalOf?: (provider: Provider) => GatewayError | undefined
+}
+
+/** One question in the words of one provider. */
+export type Asked = {
+  /** The wire of the answer, once it is translated. */
+  wire: Wire
   /** After the provider's base URL. */
   path: string
-  streamed: boolean
-  bodyFor: (provider: Provider, outgoing: Outgoing) => Record<string, unknown>
-  /** Whether a JSON answer of status 200 is one. */
-  isAnswer: (result: Record<string, unknown>) => boolean
+  headers?: Readonly<Record<string, string>>
+  body: Record<string, unknown>
+  /** From the words of the provider to those of `wire`, where they differ. */
+  translate?: Translation
+}
+
+export type Translation = {
+  stream: (body: ReadableStream<Uint8Array>) => ReadableStream<Uint8Array>
+  whole: (result: Record<string, unknown>) => Record<string, unknown>
 }
 
 /** A request of any surface, as the road takes it: all that the steps need to know of it. */
@@ -38,6 +55,8 @@ export type CallState = {
   heldNano: number
   targets: readonly Target[]
   world: World
+  /** How the call was routed, for whoever asked to be told. */
+  metadata: (attempts: readonly Attempt[]) => Record<string, unknown>
   /** What has been read of the answer so far. */
   reading: Reading
   /** The target that answers, once one does. */

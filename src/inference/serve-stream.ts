@@ -89,7 +89,7 @@ async function carry(call: Call, outcome: Answered, writable: WritableStream<Uin
     leaving: world.signal,
     reading,
   }
-  const isNative = dialect.passesNative && accepted.opening.body !== null && health.trustsStreams(key)
+  const isNative = dialect.passesNative && accepted.isOwn && accepted.opening.body !== null && health.trustsStreams(key)
   const ended = await (isNative ? passNative(passage) : passScripted(passage))
   if (ended.ending !== "cancelled") health.streamed(key, ended.clean)
 

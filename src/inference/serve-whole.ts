@@ -1,6 +1,5 @@
 import type { Outcome } from "./ask.ts"
 import { type Call, settleAnswer, settleRefusal, toFailure } from "./call.ts"
-import { readAnswer } from "./chat/reading.ts"
 import { answerHeaders } from "./headers.ts"
 
 /** An answer in one JSON document. */
@@ -22,7 +21,7 @@ async function answer(call: Call, asked: Promise<Outcome>): Promise<Response> {
   }
   const { accepted, attempts } = outcome
   call.answering = accepted.target
-  readAnswer(call.reading, accepted.result)
+  accepted.wire.read(call.reading, accepted.result)
   const { charge, settled } = settleAnswer(call, accepted, attempts, "complete", 200)
   later(settled)
   const body = call.dialect.whole(accepted.result, { ...accepted, attempts }, charge)

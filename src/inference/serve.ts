@@ -23,11 +23,8 @@ export async function serve(intake: Intake, arrival: Arrival, caller: Caller, wo
   const isCooling = (target: string) => world.health.isCooling(target, Date.now())
   const sessionId = intake.sessionId ?? arrival.sessionId
   const chance = sessionId === null ? () => 1 - Math.random() : chanceFor(sessionId)
-  const targets = requireTier(
-    caller,
-    plan(intake.routing, { ...world, isCooling, chance, output: intake.output }),
-    bounds,
-  )
+  const planned = plan(intake.routing, { ...world, isCooling, chance, output: intake.output })
+  const targets = requireTier(caller, askable(planned, question), bounds)
 
   const pseudonym = user === null ? undefined : await world.pseudonymOf(`${caller.organizationId}:${user}`)
   const draft = newDraft(intake, arrival, caller)
@@ -59,6 +56,15 @@ export async function serve(intake: Intake, arrival: Arrival, caller: Caller, wo
     return { ok: false, refusals: [], attempts: [], reached: false }
   })
   return question.streamed ? serveStream(call, outcome) : serveWhole(call, outcome)
+}
+
+/** Without the targets that cannot be asked this. If none is left, the first of them says why. */
+function askable(targets: readonly Target[], { refusalOf }: Intake["question"]): readonly Target[] {
+  if (!refusalOf) return targets
+  const refusals = targets.map(({ provider }) => refusalOf(provider))
+  const left = targets.filter((_, at) => refusals[at] === undefined)
+  if (left.length === 0 && refusals[0]) throw refusals[0]
+  return left
 }
 
 function newDraft(intake: Intake, arrival: Arrival, caller: Caller): GenerationDraft {

@@ -2,7 +2,7 @@ import type { ChatRequest } from "../inference/schemas.ts"
 import type { Provider } from "./provider.ts"
 
 /** Fields that are the gateway's own: no provider is sent them. */
-const OWN_FIELDS = new Set([
+export const OWN_FIELDS: ReadonlySet<string> = new Set([
   "model",
   "models",
   "provider",
@@ -75,24 +75,25 @@ function setReasoning(body: Record<string, unknown>, request: ChatRequest, { qui
 
 /** The request to a provider. Its headers are made from nothing: none of the caller's goes there. */
 export function toUpstreamRequest(
-  question: { path: string; streamed: boolean },
-  body: string,
+  asked: { path: string; headers?: Readonly<Record<string, string>>; body: Record<string, unknown> },
+  isStreamed: boolean,
   provider: Provider,
   signal: AbortSignal,
 ): Request {
   const headers = new Headers({
     "content-type": "application/json",
-    accept: question.streamed ? "text/event-stream" : "application/json",
+    accept: isStreamed ? "text/event-stream" : "application/json",
     "accept-encoding": "identity",
     "user-agent": "edge-model-gateway",
+    ...asked.headers,
   })
   const { apiKey, keyHeader } = provider
   if (apiKey !== undefined) headers.set(keyHeader, keyHeader === "authorization" ? `Bearer ${apiKey}` : apiKey)
   // A redirect is not followed: it would carry the key to wherever it points.
-  return new Request(`${provider.baseUrl}${question.path}`, {
+  return new Request(`${provider.baseUrl}${asked.path}`, {
     method: "POST",
     headers,
-    body,
+    body: JSON.stringify(asked.body),
     redirect: "manual",
     signal,
   })

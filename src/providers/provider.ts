@@ -6,8 +6,12 @@ export type Provider = {
   name: string
   /** Ends before `/chat/completions`, without a trailing slash. */
   baseUrl: string
-  /** `openai`: the OpenAI chat wire. */
-  wire: "openai"
+  /** `openai`: the OpenAI chat wire; `anthropic`: the Messages wire. */
+  wire: ProviderWire
+  /** Speaks the OpenAI Responses wire as well. */
+  responses?: true
+  /** Where it works: `europe`, `us` …; a regional hostname uses no other. Absent: nothing is known. `any`: everywhere. */
+  regions?: readonly string[]
   /** The key, or undefined for a server that takes none. Never logged, never in an answer. */
   apiKey?: string
   /** How the key is sent; `authorization` means `Authorization: Bearer KEY`. */
@@ -16,6 +20,9 @@ export type Provider = {
   embedded?: true
   quirks: Quirks
 }
+
+export const PROVIDER_WIRES = ["openai", "anthropic"] as const
+export type ProviderWire = (typeof PROVIDER_WIRES)[number]
 
 /** How a provider's dialect differs from the contract. Empty means: it does not. */
 export type Quirks = {

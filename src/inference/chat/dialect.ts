@@ -1,7 +1,6 @@
 import { nanoToUsd } from "../../credits/money.ts"
 import type { CallState } from "../intake.ts"
 import type { Answering, Dialect } from "../dialect.ts"
-import { routingMetadata } from "../metadata.ts"
 import type { ChatRequest } from "../schemas.ts"
 import { chargeFor } from "../settle.ts"
 import { DONE_FRAME, KEEPALIVE_FRAME, toFrame } from "../stream/frames.ts"
@@ -30,7 +29,7 @@ export function chatDialect(request: ChatRequest, call: CallState): Dialect {
       return {
         ...normal,
         provider: told.target.provider.name,
-        ...(wantsMetadata && routingMetadata(call, told.attempts)),
+        ...(wantsMetadata && call.metadata(told.attempts)),
       }
     },
 
@@ -52,7 +51,7 @@ export function chatDialect(request: ChatRequest, call: CallState): Dialect {
 
     end: () =>
       wantsMetadata && answering
-        ? [toFrame({ ...emptyChunk(call), ...routingMetadata(call, answering.attempts) }), DONE_FRAME]
+        ? [toFrame({ ...emptyChunk(call), ...call.metadata(answering.attempts) }), DONE_FRAME]
         : [DONE_FRAME],
   }
 }

@@ -1,9 +1,10 @@
 import { toUpstreamBody } from "../../providers/compatible.ts"
 import { boundsOf } from "../admit.ts"
-import type { Intake } from "../intake.ts"
+import type { Intake, Question } from "../intake.ts"
+import { asMessages } from "../wires/as-messages.ts"
 import type { ChatRequest } from "../schemas.ts"
+import { chatWire } from "../wires/chat.ts"
 import { chatDialect } from "./dialect.ts"
-import { isObject, newReading, readAnswer } from "./reading.ts"
 
 /** A chat request as the road takes it. */
 export function chatIntake(request: ChatRequest, bodyBytes: number): Intake {
@@ -14,21 +15,18 @@ export function chatIntake(request: ChatRequest, bodyBytes: number): Intake {
     sessionId: request.session_id ?? null,
     user: request.user ?? null,
     bounds: boundsOf(request, bodyBytes),
-    question: {
-      path: "/chat/completions",
-      streamed: request.stream,
-      bodyFor: (provider, outgoing) => toUpstreamBody(request, provider, outgoing),
-      isAnswer: hasAnswer,
-    },
+    question: chatQuestion(request),
     dialectOf: (call) => chatDialect(request, call),
   }
 }
 
-/** A choice that says something, or at least says that it is over. */
-function hasAnswer(result: Record<string, unknown>): boolean {
-  const { choices } = result
-  if (!Array.isArray(choices) || !choices.some(isObject)) return false
-  const reading = newReading()
-  readAnswer(reading, result)
-  return reading.units > 0 || reading.finishReason !== null
+/** A chat request as any provider is asked it: in its own words where it does not speak the chat wire. */
+export function chatQuestion(request: ChatRequest): Question {
+  return {
+    streamed: request.stream,
+    askOf: (provider, outgoing) =>
+      provider.wire === "anthropic"
+        ? asMessages(request, outgoing)
+        : { wire: chatWire, path: "/chat/completions", body: toUpstreamBody(request, provider, outgoing) },
+  }
 }

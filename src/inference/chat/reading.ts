@@ -52,12 +52,17 @@ export function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
-/** Take one chunk of a stream, or a whole answer, into the reading. Foreign JSON: nothing about it is taken on trust. */
-export function readAnswer(reading: Reading, answer: Json): void {
+/** What an answer calls itself. The first name stands, but for the tier, which is known at the end. */
+export function readNames(reading: Reading, answer: Json): void {
   if (isName(answer["id"])) reading.id ??= answer["id"]
   if (isName(answer["model"])) reading.model ??= answer["model"]
   if (Number.isSafeInteger(answer["created"])) reading.created ??= answer["created"] as number
   if (isName(answer["service_tier"])) reading.serviceTier = answer["service_tier"]
+}
+
+/** Take one chunk of a stream, or a whole answer, into the reading. Foreign JSON: nothing about it is taken on trust. */
+export function readAnswer(reading: Reading, answer: Json): void {
+  readNames(reading, answer)
   reading.tokens = toTokens(answer["usage"]) ?? reading.tokens
   reading.error ??= errorIn(answer)
   if (!Array.isArray(answer["choices"])) return
@@ -135,8 +140,9 @@ export function toTokens(usage: unknown): Tokens | null {
   const completion = told ?? rest
   // Half a count is none: what is missing would be free.
   if (completion === undefined) return null
-  const promptDetails = isObject(usage["prompt_tokens_details"]) ? usage["prompt_tokens_details"] : {}
-  const completionDetails = isObject(usage["completion_tokens_details"]) ? usage["completion_tokens_details"] : {}
+  const detailsOf = (...names: string[]) => names.map((name) => usage[name]).find(isObject) ?? {}
+  const promptDetails = detailsOf("prompt_tokens_details", "input_tokens_details")
+  const completionDetails = detailsOf("completion_tokens_details", "output_tokens_details")
   const reasoning = count(completionDetails["reasoning_tokens"]) ?? 0
   // Some providers count reasoning beside the completion: their total tells.
   const isBeside = reasoning > 0 && rest === completion + reasoning

@@ -2,9 +2,13 @@ import { nanoToUsd } from "../../credits/money.ts"
 import { isObject } from "../chat/reading.ts"
 import type { Dialect } from "../dialect.ts"
 import { UNITS_PER_TOKEN } from "../estimate.ts"
-import { routingMetadata } from "../metadata.ts"
 import type { CallState, Intake } from "../intake.ts"
+import { plainWire } from "../wires/plain.ts"
 import type { EmbeddingsRequest } from "./schemas.ts"
+
+const embeddingsWire = plainWire(
+  ({ data }) => Array.isArray(data) && data.length > 0 && data.every((one) => isObject(one) && "embedding" in one),
+)
 
 /** Fields that are the gateway's own: no provider is sent them. */
 const OWN_FIELDS = new Set(["model", "provider", "session_id", "trace", "user"])
@@ -28,15 +32,18 @@ export function embeddingsIntake(request: EmbeddingsRequest, bodyBytes: number):
       isAssumed: () => false,
     },
     question: {
-      path: "/embeddings",
       streamed: false,
-      bodyFor: (_, { upstreamId, pseudonym }) => ({
-        ...Object.fromEntries(Object.entries(request).filter(([key, value]) => !OWN_FIELDS.has(key) && value !== null)),
-        model: upstreamId,
-        ...(pseudonym !== undefined && { user: pseudonym }),
+      askOf: (_, { upstreamId, pseudonym }) => ({
+        wire: embeddingsWire,
+        path: "/embeddings",
+        body: {
+          ...Object.fromEntries(
+            Object.entries(request).filter(([key, value]) => !OWN_FIELDS.has(key) && value !== null),
+          ),
+          model: upstreamId,
+          ...(pseudonym !== undefined && { user: pseudonym }),
+        },
       }),
-      isAnswer: ({ data }) =>
-        Array.isArray(data) && data.length > 0 && data.every((one) => isObject(one) && "embedding" in one),
     },
     dialectOf: embeddingsDialect,
   }
@@ -64,7 +71,7 @@ function embeddingsDialect(call: CallState): Dialect {
           },
         }),
         provider: answering.target.provider.name,
-        ...(call.arrival.wantsMetadata && routingMetadata(call, answering.attempts)),
+        ...(call.arrival.wantsMetadata && call.metadata(answering.attempts)),
       }
     },
     open: unsaid,

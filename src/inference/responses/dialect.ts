@@ -3,15 +3,19 @@ import { errors } from "../../edge/errors.ts"
 import { defaultsOf } from "../chat/dialect.ts"
 import { normaliseResult } from "../chat/normalise.ts"
 import { isObject } from "../chat/reading.ts"
-import type { Dialect } from "../dialect.ts"
+import type { Answering, Dialect } from "../dialect.ts"
 import type { CallState } from "../intake.ts"
-import { routingMetadata } from "../metadata.ts"
 import { DONE_FRAME } from "../stream/frames.ts"
+import type { Charge } from "../settle.ts"
 import { advance, fail, finish, keepAlive, newEventState, type Step, start, toEventFrame } from "./events.ts"
 import { toResponsesResult } from "./from-chat.ts"
+import { NativeResponse } from "./native.ts"
 import type { ResponsesRequest } from "./schemas.ts"
 
-/** A response, told from an answer on the chat wire. Its id is the generation's, so that the one finds the other. */
+/**
+ * A response: a provider's own, or one told from an answer on the chat wire. Its id is the generation's, so that the one
+ * finds the other.
+ */
 export function responsesDialect(request: ResponsesRequest, call: CallState): Dialect {
   const { draft, arrival } = call
   const facts = {
@@ -21,41 +25,51 @@ export function responsesDialect(request: ResponsesRequest, call: CallState): Di
     newId: () => crypto.randomUUID().replaceAll("-", ""),
   }
   let state = newEventState(request, facts)
-  let attempts: Parameters<typeof routingMetadata>[1] = []
+  let native: NativeResponse | undefined
+  let answering: Answering | undefined
   const say = ([next, events]: Step) => {
     state = next
     return events.map(toEventFrame)
   }
+  const closing = ({ costNano }: Charge, told: Answering | undefined) => ({
+    cost: nanoToUsd(costNano),
+    metadata: arrival.wantsMetadata ? call.metadata(told?.attempts ?? []) : {},
+  })
 
   return {
     passesNative: false,
     whole(result, told, charge) {
+      const { cost, metadata } = closing(charge, told)
+      if (told.wire.name === "responses") return new NativeResponse(request, facts, 0).whole(result, { cost, metadata })
       const normal = normaliseResult(result, defaultsOf(call))
-      const usage = isObject(normal["usage"]) ? { usage: { ...normal["usage"], cost: nanoToUsd(charge.costNano) } } : {}
-      const metadata = arrival.wantsMetadata ? routingMetadata(call, told.attempts) : {}
+      const usage = isObject(normal["usage"]) ? { usage: { ...normal["usage"], cost } } : {}
       const response = toResponsesResult({ ...normal, ...usage }, request, { ...facts, completedAt: Date.now() })
       return { ...response, ...metadata }
     },
     open(told) {
-      attempts = told.attempts
-      return say(start(state))
+      answering = told
+      const { upstreamBody } = told
+      const echo =
+        request.debug?.echo_upstream_body === true ? { debug: { echo_upstream_body: upstreamBody } } : undefined
+      if (told.wire.name !== "responses") return [...say(start(state)), ...(echo ? say(advance(state, echo)) : [])]
+      native = new NativeResponse(request, facts, state.sequence)
+      return echo ? native.take({ type: "response.debug", ...echo }, undefined) : []
     },
-    chunk: (chunk) => say(advance(state, chunk)),
+    chunk: (chunk, frame) => (native ? native.take(chunk, frame) : say(advance(state, chunk))),
     // A comment does not reset the idle timer of every client of this wire.
-    silence: () => say(keepAlive(state)),
+    silence: () => (native ? native.silence() : say(keepAlive(state))),
     failure: (error) => [
-      ...say(fail(state, { code: error.status, message: error.message, error_type: errors[error.code].type })),
+      ...(native
+        ? native.failure(error)
+        : say(fail(state, { code: error.status, message: error.message, error_type: errors[error.code].type }))),
       DONE_FRAME,
     ],
-    end: (charge) => [
-      ...say(
-        finish(state, {
-          completedAt: Date.now(),
-          cost: nanoToUsd(charge.costNano),
-          ...(arrival.wantsMetadata && { metadata: routingMetadata(call, attempts) }),
-        }),
-      ),
-      DONE_FRAME,
-    ],
+    end(charge) {
+      const { cost, metadata } = closing(charge, answering)
+      const frames = native
+        ? native.end({ cost, metadata })
+        : say(finish(state, { completedAt: Date.now(), cost, ...(arrival.wantsMetadata && { metadata }) }))
+      return [...frames, DONE_FRAME]
+    },
   }
 }

@@ -1,9 +1,10 @@
 import type { GatewayError } from "../../edge/errors.ts"
 import type { Ending } from "../../generations/generation.ts"
 import type { ChunkDefaults } from "../chat/normalise.ts"
-import { isObject, readAnswer, type Reading } from "../chat/reading.ts"
+import { isObject, type Reading } from "../chat/reading.ts"
 import type { Answering, Dialect } from "../dialect.ts"
 import type { Timers } from "../timers.ts"
+import type { Wire } from "../wires/wire.ts"
 import { dataOf, DONE } from "./frames.ts"
 import type { Opening } from "./opening.ts"
 
@@ -36,8 +37,12 @@ export type Ended = {
   atBoundary: boolean
 }
 
-/** Take one frame into the reading. Returns its chunk when it holds one. */
-export function readFrame(frame: Uint8Array, reading: Reading): Record<string, unknown> | "done" | "empty" | "broken" {
+/** Take one frame into the reading. Returns its event when it holds one. */
+export function readFrame(
+  frame: Uint8Array,
+  reading: Reading,
+  wire: Wire,
+): Record<string, unknown> | "done" | "empty" | "broken" {
   const data = dataOf(frame)
   if (data === undefined || data === "") return "empty"
   if (data === DONE) {
@@ -51,6 +56,6 @@ export function readFrame(frame: Uint8Array, reading: Reading): Record<string, u
     return "broken"
   }
   if (!isObject(chunk)) return "broken"
-  readAnswer(reading, chunk)
+  wire.read(reading, chunk)
   return chunk
 }

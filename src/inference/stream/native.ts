@@ -2,6 +2,7 @@ import { judge, type Stop } from "./endings.ts"
 import { newReading, type Reading } from "../chat/reading.ts"
 import { concat } from "../../support/bytes.ts"
 import { FrameSplitter } from "./frames.ts"
+import type { Wire } from "../wires/wire.ts"
 import { type Ended, type Passage, readFrame } from "./lane.ts"
 import { openingBytes } from "./opening.ts"
 
@@ -26,7 +27,7 @@ export async function passNative(passage: Passage): Promise<Ended> {
   const { opening, timers, reading } = passage
   if (!opening.body) throw new Error("The native lane needs a stream to pass.")
   const [through, aside] = opening.body.tee()
-  const copy = new Copy(aside, reading)
+  const copy = new Copy(aside, reading, passage.answering.wire)
   copy.take(openingBytes(opening))
 
   const halt = new AbortController()
@@ -93,13 +94,15 @@ function timer(ms: number): { fired: Promise<undefined>; clear: () => void } {
 class Copy {
   readonly #reader: ReadableStreamBYOBReader
   readonly #reading: Reading
+  readonly #wire: Wire
   readonly #splitter = new FrameSplitter()
   #pending: Promise<ReadableStreamReadResult<Uint8Array> | "failed"> | undefined
   lastArrivalAt = Date.now()
 
-  constructor(stream: ReadableStream<Uint8Array>, reading: Reading) {
+  constructor(stream: ReadableStream<Uint8Array>, reading: Reading, wire: Wire) {
     this.#reader = stream.getReader({ mode: "byob" })
     this.#reading = reading
+    this.#wire = wire
   }
 
   get atBoundary(): boolean {
@@ -107,7 +110,7 @@ class Copy {
   }
 
   take(bytes: Uint8Array): void {
-    for (const frame of this.#splitter.push(bytes)) readFrame(frame, this.#reading)
+    for (const frame of this.#splitter.push(bytes)) readFrame(frame, this.#reading, this.#wire)
   }
 
   /** Empty what the copy holds. */
@@ -144,7 +147,7 @@ class Copy {
       const found: Reading = { ...newReading() }
       // What precedes the first boundary is half a frame.
       const frames = tail.push(bytes.subarray(-TAIL_BYTES)).slice(1)
-      for (const frame of frames) readFrame(frame, found)
+      for (const frame of frames) readFrame(frame, found, this.#wire)
       if (found.done && found.tokens && found.finishReason !== null && !found.error) {
         const { done, tokens, finishReason, serviceTier } = found
         Object.assign(this.#reading, {

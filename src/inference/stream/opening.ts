@@ -1,4 +1,5 @@
-import { errorIn, isMeaningful, isObject, type ProviderError } from "../chat/reading.ts"
+import { isObject, type ProviderError } from "../chat/reading.ts"
+import type { Wire } from "../wires/wire.ts"
 import { concat } from "../../support/bytes.ts"
 import { dataOf, DONE, FrameSplitter } from "./frames.ts"
 
@@ -19,7 +20,11 @@ export type NoOpening = { ok: false; error: ProviderError | null; reason: string
  * Read a stream until the model has begun to answer. Before that nothing is promised to the caller: an error, an end or
  * something that is no chunk is a refusal like any other.
  */
-export async function readOpening(body: ReadableStream<Uint8Array>, signal: AbortSignal): Promise<Opening | NoOpening> {
+export async function readOpening(
+  body: ReadableStream<Uint8Array>,
+  wire: Wire,
+  signal: AbortSignal,
+): Promise<Opening | NoOpening> {
   const reader = body.getReader()
   const splitter = new FrameSplitter()
   const frames: Uint8Array[] = []
@@ -40,10 +45,10 @@ export async function readOpening(body: ReadableStream<Uint8Array>, signal: Abor
         const data = dataOf(frame)
         if (data === undefined || data === "") continue
         if (!begun) {
-          const kind = classify(data)
+          const kind = classify(data, wire)
           if (kind.is === "error") return refuse(kind.error, "an error")
           if (kind.is === "end") return refuse(null, "an empty stream")
-          if (kind.is === "noise") return refuse(null, "something that is not a chat completion stream")
+          if (kind.is === "noise") return refuse(null, "something that is not a completion stream")
           begun = kind.is === "content"
         }
         frames.push(frame)
@@ -61,7 +66,7 @@ export async function readOpening(body: ReadableStream<Uint8Array>, signal: Abor
 
 type Kind = { is: "content" | "preamble" | "end" | "noise" } | { is: "error"; error: ProviderError }
 
-function classify(data: string): Kind {
+function classify(data: string, wire: Wire): Kind {
   if (data === DONE) return { is: "end" }
   let chunk: unknown
   try {
@@ -70,9 +75,9 @@ function classify(data: string): Kind {
     return { is: "noise" }
   }
   if (!isObject(chunk)) return { is: "noise" }
-  const error = errorIn(chunk)
+  const error = wire.errorIn(chunk)
   if (error) return { is: "error", error }
-  return { is: isMeaningful(chunk) ? "content" : "preamble" }
+  return { is: wire.isMeaningful(chunk) ? "content" : "preamble" }
 }
 
 export function openingBytes(opening: Opening): Uint8Array {

@@ -1,4 +1,3 @@
-import { normaliseChunk } from "../chat/normalise.ts"
 import { judge, type Stop } from "./endings.ts"
 import { FrameWriter } from "./frame-writer.ts"
 import { FrameSplitter } from "./frames.ts"
@@ -70,17 +69,17 @@ export async function passScripted(passage: Passage): Promise<Ended> {
 /** What goes out for these frames. Nothing follows a `[DONE]` or an error. */
 function follow(
   frames: readonly Uint8Array[],
-  { reading, defaults, dialect }: Passage,
+  { reading, defaults, dialect, answering }: Passage,
 ): { outgoing: Uint8Array[]; clean: boolean; isNonsense: boolean } {
   const outgoing: Uint8Array[] = []
   let clean = true
   for (const frame of frames) {
     if (reading.done || reading.error) break
-    const chunk = readFrame(frame, reading)
+    const chunk = readFrame(frame, reading, answering.wire)
     if (chunk === "empty") outgoing.push(frame)
     else if (chunk === "broken") return { outgoing, clean: false, isNonsense: true }
     else if (chunk !== "done" && !reading.error) {
-      const normal = normaliseChunk(chunk, defaults)
+      const normal = answering.wire.normalise(chunk, defaults)
       if (normal !== chunk) clean = false
       outgoing.push(...dialect.chunk(normal, normal === chunk ? frame : undefined))
     }

@@ -1,12 +1,13 @@
 import { isObject, newReading, type ProviderError } from "../chat/reading.ts"
 import { dataOf, FrameSplitter } from "./frames.ts"
+import type { Wire } from "../wires/wire.ts"
 import { readFrame } from "./lane.ts"
 
 type Json = Record<string, unknown>
 type Choice = { index: number; message: Json; finish_reason: string | null; logprobs?: unknown }
 
 /** A stream told as a whole answer, for a provider that streams although it was asked not to. */
-export function toResult(bytes: Uint8Array): { result: Json | undefined; error: ProviderError | null } {
+export function toResult(bytes: Uint8Array, wire: Wire): { result: Json | undefined; error: ProviderError | null } {
   const reading = newReading()
   const splitter = new FrameSplitter()
   const frames = splitter.push(bytes)
@@ -15,7 +16,7 @@ export function toResult(bytes: Uint8Array): { result: Json | undefined; error: 
   let usage: unknown
   const choices = new Map<number, Choice>()
   for (const frame of last && dataOf(last) ? [...frames, last] : frames) {
-    const chunk = readFrame(frame, reading)
+    const chunk = readFrame(frame, reading, wire)
     if (typeof chunk === "string") continue
     const { choices: said, usage: counted, object: _, ...rest } = chunk
     head = { ...rest, ...head }
