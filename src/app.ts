@@ -4,6 +4,7 @@ import { credits, removedCredits } from "./credits/routes.ts"
 import { onError, onNotFound } from "./edge/answer.ts"
 import { requireConfiguration } from "./edge/configuration.ts"
 import { describeApi } from "./edge/document.ts"
+import { refuseRegional } from "./edge/region.ts"
 import { mountKeyed, newRouter } from "./edge/router.ts"
 import type { App } from "./env.ts"
 import { generations } from "./generations/routes.ts"
@@ -45,6 +46,10 @@ app.use(
 )
 app.get("/health", (c) => c.json({ status: "ok" }))
 app.use(`${BASE_PATH}/*`, requireConfiguration)
+for (const path of ["/interns", "/vault"]) {
+  app.use(`${BASE_PATH}${path}`, refuseRegional)
+  app.use(`${BASE_PATH}${path}/*`, refuseRegional)
+}
 app.route(BASE_PATH, api)
 app.onError(onError)
 app.notFound(

@@ -16,6 +16,10 @@ export interface Env {
   CUSTOM_PROVIDERS?: string
   /** JSON of the same shape: servers that `npm start` found on their usual local ports. */
   LOCAL_PROVIDERS?: string
+  /** JSON: exact hostnames and their regions (edge/region.ts). */
+  REGIONAL_HOSTS?: string
+  /** JSON: slugs of built-in providers and the regions they work in (providers/configured.ts). */
+  PROVIDER_REGIONS?: string
   /** Milliseconds, all optional: see inference/timers.ts for the defaults. */
   FIRST_FRAME_TIMEOUT_MS?: string
   IDLE_TIMEOUT_MS?: string

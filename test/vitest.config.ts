@@ -43,6 +43,28 @@ export default defineConfig(async () => {
                   completion: "0.000002",
                 })).concat([{ id: "unpriced" } as never]),
               },
+              // Three that serve one model, and one that speaks the Messages wire: tests play all of them.
+              ...["a", "b", "c"].map((name) => ({
+                slug: `twin-${name}`,
+                base_url: `http://twin-${name}.test/v1`,
+                api_key: `twin-${name}-provider-key-0123456789`,
+                responses: name === "c",
+                regions: name === "b" ? ["europe"] : [],
+                // Many: what an isolate learns of an endpoint outlives a test.
+                models: Array.from({ length: 100 }, (_, index) => ({
+                  id: `m${index}`,
+                  model: `acme/chat-${index}`,
+                  prompt: "0.000001",
+                  completion: "0.000002",
+                })),
+              })),
+              {
+                slug: "claudish",
+                wire: "anthropic",
+                base_url: "http://claudish.test/v1",
+                api_key: "claudish-provider-key-0123456789",
+                models: [{ id: "opus", model: "acme/opus-1", prompt: "0.000001", completion: "0.000002" }],
+              },
             ]),
             // Short, so that a stall is a matter of milliseconds; no test waits for one of these by sleeping.
             FIRST_FRAME_TIMEOUT_MS: "8000",

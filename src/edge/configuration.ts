@@ -1,6 +1,7 @@
 import type { MiddlewareHandler } from "hono"
 import type { App, Env } from "../env.ts"
 import { configuredProviders } from "../providers/configured.ts"
+import { regionalHosts } from "./region.ts"
 import { GatewayError } from "./errors.ts"
 
 const MASTER_KEY_BYTES = 32
@@ -21,6 +22,7 @@ function findFault(env: Env): GatewayError | undefined {
   if (fault !== undefined) return new GatewayError("misconfigured", `The gateway is not configured. ${fault}`)
   try {
     configuredProviders(env)
+    regionalHosts(env)
     return undefined
   } catch (thrown) {
     if (thrown instanceof GatewayError) return thrown

@@ -4,7 +4,7 @@ import type { Verdict, Wanted } from "../credits/ledger.ts"
 import { nanoToUsd } from "../credits/money.ts"
 import { GatewayError } from "../edge/errors.ts"
 import { estimatePromptTokens } from "./estimate.ts"
-import type { Target } from "./plan.ts"
+import type { Target } from "./routing/target.ts"
 import type { ChatRequest } from "./schemas.ts"
 
 /**

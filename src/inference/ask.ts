@@ -4,10 +4,10 @@ import { type Refusal, toRefusal, withoutSecret } from "../providers/refusal.ts"
 import { toUpstreamRequest } from "../providers/compatible.ts"
 import type { Provider } from "../providers/provider.ts"
 import { isObject } from "./chat/reading.ts"
-import type { EndpointHealth } from "./health.ts"
+import type { EndpointHealth } from "./routing/health.ts"
 import type { Asked, Question } from "./intake.ts"
 import type { Wire } from "./wires/wire.ts"
-import { type Target, targetKey } from "./plan.ts"
+import { type Target, targetKey } from "./routing/target.ts"
 import { type Opening, readOpening } from "./stream/opening.ts"
 import { readAtMost } from "../support/bytes.ts"
 
@@ -53,7 +53,10 @@ export async function ask(call: Ask, world: AskWorld): Promise<Outcome> {
   const refusals: Refusal[] = []
   let reached = false
   const onReached = () => (reached = true)
+  /** Models that take no such request, whoever serves them. */
+  const unfit = new Set<string>()
   for (const target of call.targets) {
+    if (unfit.has(target.model.id)) continue
     const startedAt = world.now()
     const answer = await askOne(call, target, world, onReached)
     const { endpoint, provider } = target
@@ -64,10 +67,18 @@ export async function ask(call: Ask, world: AskWorld): Promise<Outcome> {
       return { ok: true, accepted: answer, attempts, reached }
     }
     refusals.push(answer)
-    if (!answer.retryable || world.signal.aborted) break
-    world.health.coolDown(targetKey(target), answer.retryAfterMs, world.now())
+    if (world.signal.aborted) break
+    if (answer.retryable) fail(target, answer, world)
+    else if (answer.isUnfit) unfit.add(target.model.id)
+    else break
   }
   return { ok: false, refusals, attempts, reached }
+}
+
+function fail(target: Target, { retryAfterMs }: Refusal, { health, now }: AskWorld): void {
+  const key = targetKey(target)
+  health.coolDown(key, retryAfterMs, now())
+  health.measured(key, { at: now(), latencyMs: null, tokensPerSecond: null, isGood: false })
 }
 
 async function askOne(call: Ask, target: Target, world: AskWorld, onReached: () => void): Promise<Accepted | Refusal> {

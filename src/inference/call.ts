@@ -8,7 +8,8 @@ import { estimateDelivered, newReading } from "./chat/reading.ts"
 import { answerHeaders } from "./headers.ts"
 import type { Dialect } from "./dialect.ts"
 import type { CallState } from "./intake.ts"
-import { routingMetadata } from "./metadata.ts"
+import { routingMetadata } from "./routing/metadata.ts"
+import { type Target, targetKey } from "./routing/target.ts"
 import { type Charge, chargeFor, NO_CHARGE } from "./settle.ts"
 
 /** One call under way: what both ways of answering it share. */
@@ -62,6 +63,7 @@ export function settleAnswer(
   const { target, answeredAt } = accepted
   const { pricing } = target.endpoint
   const charge = chargeFor(reading, pricing, call.intake.bounds, call.heldNano, ending === "complete")
+  if (ending !== "cancelled") learn(call, target, attempts, charge, ending, Date.now() - answeredAt)
   const settled = record(call, {
     ...draft,
     model: target.model.id,
@@ -81,6 +83,27 @@ export function settleAnswer(
     attempts,
   })
   return { charge, settled }
+}
+
+/** What this answer showed of its endpoint. A whole answer shows no first content, and its time is all generation. */
+function learn(
+  { reading, draft, world }: Call,
+  target: Target,
+  attempts: readonly Attempt[],
+  { tokens }: Charge,
+  ending: Ending,
+  streamedMs: number,
+): void {
+  const key = targetKey(target)
+  const askedMs = attempts.at(-1)?.latencyMs ?? 0
+  const seconds = Math.max(1, draft.streamed ? streamedMs : askedMs) / 1_000
+  world.health.measured(key, {
+    at: Date.now(),
+    latencyMs: draft.streamed ? askedMs : null,
+    tokensPerSecond: tokens.completion > 0 ? tokens.completion / seconds : null,
+    isGood: ending === "complete",
+  })
+  if (reading.signature !== null) world.health.signed(reading.signature, key)
 }
 
 /** The receipt of a call that no provider answered: free, unless one had begun to work when the caller left. */

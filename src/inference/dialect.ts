@@ -1,6 +1,6 @@
 import type { GatewayError } from "../edge/errors.ts"
 import type { Attempt } from "../generations/generation.ts"
-import type { Target } from "./plan.ts"
+import type { Target } from "./routing/target.ts"
 import type { Charge } from "./settle.ts"
 import type { Wire } from "./wires/wire.ts"
 

@@ -5,7 +5,8 @@ import type { Provider } from "../providers/provider.ts"
 import type { Bounds } from "./admit.ts"
 import type { Reading } from "./chat/reading.ts"
 import type { Dialect } from "./dialect.ts"
-import type { Routable, Target } from "./plan.ts"
+import type { Output, Routable } from "./routing/plan.ts"
+import type { Target } from "./routing/target.ts"
 import type { Wire } from "./wires/wire.ts"
 import type { Arrival, World } from "./world.ts"
 
@@ -38,9 +39,13 @@ export type Translation = {
 export type Intake = {
   apiType: GenerationDraft["apiType"]
   /** What the model must make. */
-  output: "text" | "embeddings"
+  output: Output
   routing: Routable
   sessionId: string | null
+  /** What stays the same over a conversation that should stay with its provider; null where any may go on. */
+  conversation: string | null
+  /** Of the reasoning that the conversation carries, the latest first. */
+  signatures: readonly string[]
   user: string | null
   bounds: Bounds
   question: Question

@@ -2,6 +2,7 @@ import { createRoute } from "@hono/zod-openapi"
 import type { Context } from "hono"
 import * as z from "zod"
 import { GatewayError } from "../edge/errors.ts"
+import { regionOf } from "../edge/region.ts"
 import { acceptJson, newRouter } from "../edge/router.ts"
 import { failures, json, jsonBody, ok } from "../edge/schema.ts"
 import type { App, Env } from "../env.ts"
@@ -13,7 +14,7 @@ import { pseudonym } from "../support/pseudonym.ts"
 import { chatIntake } from "./chat/intake.ts"
 import { embeddingsIntake } from "./embeddings/intake.ts"
 import { EmbeddingsRequest, EmbeddingsResult } from "./embeddings/schemas.ts"
-import { EndpointHealth } from "./health.ts"
+import { EndpointHealth } from "./routing/health.ts"
 import { responsesIntake } from "./responses/intake.ts"
 import { ResponsesEvent, ResponsesRequest, ResponsesResult } from "./responses/schemas.ts"
 import { ChatChunk, ChatResult } from "./chat/schemas.ts"
@@ -182,6 +183,7 @@ function arrivalOf(c: Context<App>): Arrival {
     appUrl: header("http-referer", "referer"),
     appTitle: header("x-title", "x-service-title", "x-openrouter-title"),
     userAgent: header("user-agent"),
+    region: regionOf(c.req.raw, c.env),
     wantsMetadata: METADATA_HEADERS.some((name) => c.req.header(name)?.toLowerCase() === "enabled"),
   }
 }

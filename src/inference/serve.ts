@@ -7,7 +7,8 @@ import { logError } from "../support/log.ts"
 import { ask, type Outcome } from "./ask.ts"
 import { newCall } from "./call.ts"
 import type { Intake } from "./intake.ts"
-import { chanceFor, plan, type Target } from "./plan.ts"
+import { chanceFor, plan, type PlanWorld } from "./routing/plan.ts"
+import type { Target } from "./routing/target.ts"
 import { serveStream } from "./serve-stream.ts"
 import { serveWhole } from "./serve-whole.ts"
 import type { Arrival, World } from "./world.ts"
@@ -20,11 +21,11 @@ import type { Arrival, World } from "./world.ts"
  */
 export async function serve(intake: Intake, arrival: Arrival, caller: Caller, world: World): Promise<Response> {
   const { bounds, question, user } = intake
-  const isCooling = (target: string) => world.health.isCooling(target, Date.now())
-  const sessionId = intake.sessionId ?? arrival.sessionId
-  const chance = sessionId === null ? () => 1 - Math.random() : chanceFor(sessionId)
-  const planned = plan(intake.routing, { ...world, isCooling, chance, output: intake.output })
-  const targets = requireTier(caller, askable(planned, question), bounds)
+  const targets = requireTier(
+    caller,
+    askable(plan(intake.routing, planWorld(intake, arrival, world)), question),
+    bounds,
+  )
 
   const pseudonym = user === null ? undefined : await world.pseudonymOf(`${caller.organizationId}:${user}`)
   const draft = newDraft(intake, arrival, caller)
@@ -56,6 +57,23 @@ export async function serve(intake: Intake, arrival: Arrival, caller: Caller, wo
     return { ok: false, refusals: [], attempts: [], reached: false }
   })
   return question.streamed ? serveStream(call, outcome) : serveWhole(call, outcome)
+}
+
+/** A session, or else a conversation that must stay together, goes to one provider; all others are spread. */
+function planWorld({ output, sessionId, conversation, signatures }: Intake, arrival: Arrival, world: World): PlanWorld {
+  const { catalogue, providers, health } = world
+  const belongsTo = sessionId ?? arrival.sessionId ?? conversation
+  const now = Date.now()
+  return {
+    output,
+    catalogue,
+    providers,
+    region: arrival.region,
+    isCooling: (target) => health.isCooling(target, now),
+    statisticsOf: (target) => health.statisticsOf(target, now),
+    pinnedTo: signatures.map((signature) => health.signerOf(signature)).find((signer) => signer !== undefined),
+    chance: belongsTo === null ? () => 1 - Math.random() : chanceFor(belongsTo),
+  }
 }
 
 /** Without the targets that cannot be asked this. If none is left, the first of them says why. */

@@ -1,7 +1,7 @@
 import type { LedgerClient } from "../credits/ledger-client.ts"
 import type { Provider } from "../providers/provider.ts"
-import type { EndpointHealth } from "./health.ts"
-import type { PlanWorld } from "./plan.ts"
+import type { EndpointHealth } from "./routing/health.ts"
+import type { PlanWorld } from "./routing/plan.ts"
 import type { Timers } from "./timers.ts"
 
 /** How a request arrived: what is recorded of it beside its body. */
@@ -12,6 +12,8 @@ export type Arrival = {
   appTitle: string | null
   userAgent: string | null
   wantsMetadata: boolean
+  /** Of the hostname it came to; null on any that has none. */
+  region: string | null
 }
 
 /** All that a call can touch. A route builds it from the request; nothing below knows Hono or the environment. */

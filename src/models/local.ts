@@ -26,10 +26,13 @@ const TOOL_PARAMETERS = ["tools", "tool_choice", "parallel_tool_calls"]
 const FORMAT_PARAMETERS = ["response_format", "structured_outputs"]
 const REASONING_PARAMETERS = ["reasoning", "include_reasoning", "reasoning_effort"]
 
-/** The models of a custom provider, named `slug/id`. Prices are what was written: without both there is none. */
+/**
+ * The models of a custom provider, by the id that callers use: the one it was given, or `slug/id`. Providers that serve
+ * one id are endpoints of one model. Prices are what was written: without both there is none.
+ */
 export function toCustomModels(provider: CustomProvider): Model[] {
   return provider.models.map((custom) => {
-    const id = `${provider.slug}/${custom.id}`
+    const id = custom.model ?? `${provider.slug}/${custom.id}`
     const contextLength = custom.context_length ?? 0
     const endpoint: Endpoint = {
       model: id,
@@ -44,7 +47,16 @@ export function toCustomModels(provider: CustomProvider): Model[] {
       collectsData: provider.collects_data,
     }
     const name = custom.name ?? `${provider.name ?? provider.slug}: ${custom.id}`
-    return { ...MODEL_DEFAULTS, id, name, description: "", contextLength, endpoints: [endpoint] }
+    return {
+      ...MODEL_DEFAULTS,
+      id,
+      name,
+      description: "",
+      contextLength,
+      ...(custom.input && { inputModalities: custom.input }),
+      ...(custom.output && { outputModalities: custom.output }),
+      endpoints: [endpoint],
+    }
   })
 }
 

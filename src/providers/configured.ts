@@ -1,3 +1,4 @@
+import * as z from "zod"
 import { GatewayError } from "../edge/errors.ts"
 import { variable, type Env } from "../env.ts"
 import { BASE_URL_WORDS, BaseUrl } from "./base-url.ts"
@@ -41,23 +42,66 @@ const embedded: Provider = {
   wire: "openai",
   keyHeader: "authorization",
   embedded: true,
+  // It runs where the gateway runs.
+  regions: ["any"],
   quirks: {},
 }
 
 function toConfigured(provider: BuiltInProvider, env: Env): Provider | undefined {
   const apiKey = variable(env, provider.secret)
-  if (apiKey === undefined) return undefined
-  const { slug, name, quirks } = provider
-  return { slug, name, baseUrl: toBaseUrl(provider, env), wire: "openai", apiKey, keyHeader: "authorization", quirks }
+  const own = ownBaseUrl(provider, env)
+  if (apiKey === undefined && !(provider.keyless && own !== undefined)) return undefined
+  const baseUrl = own ?? provider.baseUrl
+  const { slug, name, quirks, wire, keyHeader, secret } = provider
+  if (baseUrl === null) {
+    throw new GatewayError("misconfigured", `${secret} is set; ${baseUrlVariable(provider)} must be set with it.`)
+  }
+  const regions = regionsOf(env)[slug]
+  return {
+    slug,
+    name,
+    baseUrl,
+    wire,
+    keyHeader,
+    quirks,
+    ...(apiKey !== undefined && { apiKey }),
+    ...(provider.responses && { responses: true as const }),
+    ...(regions && { regions }),
+  }
 }
 
-function toBaseUrl({ secret, baseUrl }: BuiltInProvider, env: Env): string {
-  const name = secret.replace(/_API_KEY$/, "_BASE_URL")
+function baseUrlVariable({ secret }: BuiltInProvider): string {
+  return secret.replace(/_API_KEY$/, "_BASE_URL")
+}
+
+function ownBaseUrl(provider: BuiltInProvider, env: Env): string | undefined {
+  const name = baseUrlVariable(provider)
   const override = variable(env, name)
-  if (override === undefined) return baseUrl
+  if (override === undefined) return undefined
   const parsed = BaseUrl.safeParse(override)
   if (!parsed.success) throw new GatewayError("misconfigured", `${name}: ${BASE_URL_WORDS}.`)
   return parsed.data
+}
+
+const REGIONS_WORDS =
+  'PROVIDER_REGIONS: must be a JSON object of provider slugs and their regions, {"mistral":["europe"]}'
+const ProviderRegions = z.record(z.string(), z.array(z.string().min(1)))
+
+/** Where the operator knows that a built-in provider's endpoints work, as its base URL or its contract has it. */
+function regionsOf(env: Env): Record<string, readonly string[]> {
+  const json = variable(env, "PROVIDER_REGIONS")
+  if (json === undefined) return {}
+  const parsed = ProviderRegions.safeParse(parseJson(json))
+  if (!parsed.success) throw new GatewayError("misconfigured", `${REGIONS_WORDS}.`)
+  return parsed.data
+}
+
+function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
 }
 
 /** What the operator wrote wins over what was found on a local port. */

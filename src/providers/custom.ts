@@ -2,7 +2,7 @@ import * as z from "zod"
 import { GatewayError } from "../edge/errors.ts"
 import { Price } from "../models/pricing.ts"
 import { BaseUrl } from "./base-url.ts"
-import type { Provider } from "./provider.ts"
+import { keyHeaderOf, type Provider, PROVIDER_WIRES } from "./provider.ts"
 import { builtInProviders } from "./table.ts"
 
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
@@ -10,14 +10,29 @@ const SLUG_WORDS = "must be 1 to 63 lower-case letters, digits and hyphens, and 
 /** What may stand in a model id, which is also a path: no spaces, no empty segment. */
 const MODEL_ID = /^[\w.@:+~-]+(?:\/[\w.@:+~-]+)*$/
 const MODEL_ID_WORDS = "must be letters, digits and . _ - : @ + ~ in segments parted by /"
+const SERVES_WORDS = "must be the id that callers use, author/slug; left out, it is the provider's slug and the id"
 const HEADER_WORDS = "must be the name of an HTTP header"
+const INPUTS = ["text", "image", "file", "audio", "video"] as const
+const OUTPUTS = ["text", "image", "audio", "embeddings", "rerank", "speech", "transcription", "video"] as const
 /** No control characters: they would end the header. */
 const HEADER_VALUE = /^[\x20-\x7e]+$/
-const reserved = new Set([...builtInProviders.map(({ slug }) => slug), "embedded", "sim"])
+/** What a request cannot carry a key in. */
+const OWN_HEADERS = new Set(["accept", "accept-encoding", "connection", "content-length", "content-type", "host"])
+/** Servers of the operator's own keep their usual names, however they are configured. */
+const reserved = new Set([
+  ...builtInProviders.filter(({ keyless }) => !keyless).map(({ slug }) => slug),
+  "embedded",
+  "sim",
+])
 
 const text = (words: string) => z.string({ error: words }).trim().min(1, { error: words })
 const tokens = z.int({ error: "must be a whole number of tokens" }).positive({ error: "must be positive" })
 const flag = z.boolean({ error: "must be true or false" })
+
+function modalities<const T extends readonly [string, ...string[]]>(known: T) {
+  const words = `must be an array of ${known.join(", ")}`
+  return z.array(z.enum(known, { error: words }), { error: words }).min(1, { error: words })
+}
 
 const CustomModel = z.strictObject(
   {
@@ -25,7 +40,15 @@ const CustomModel = z.strictObject(
       .string({ error: MODEL_ID_WORDS })
       .max(200, { error: "must have at most 200 characters" })
       .regex(MODEL_ID, { error: MODEL_ID_WORDS }),
+    model: z
+      .string({ error: SERVES_WORDS })
+      .max(200, { error: "must have at most 200 characters" })
+      .regex(MODEL_ID, { error: MODEL_ID_WORDS })
+      .refine((id) => id.includes("/"), { error: SERVES_WORDS })
+      .optional(),
     name: text("must be a name").optional(),
+    input: modalities(INPUTS).optional(),
+    output: modalities(OUTPUTS).optional(),
     prompt: Price.optional(),
     completion: Price.optional(),
     input_cache_read: Price.optional(),
@@ -36,7 +59,7 @@ const CustomModel = z.strictObject(
   {
     error: refuse(
       "model",
-      "id, name, prompt, completion, input_cache_read, request, context_length, max_completion_tokens",
+      "id, model, name, input, output, prompt, completion, input_cache_read, request, context_length, max_completion_tokens",
     ),
   },
 )
@@ -57,15 +80,21 @@ const CustomProvider = z.strictObject(
     key_header: z
       .string({ error: HEADER_WORDS })
       .regex(/^[A-Za-z][\w-]*$/, { error: HEADER_WORDS })
-      .default("authorization"),
+      .refine((name) => !OWN_HEADERS.has(name.toLowerCase()), { error: "is a header that the gateway sets itself" })
+      .optional(),
     name: text("must be a name").optional(),
-    wire: z.literal("openai", { error: 'accepts "openai"' }).default("openai"),
+    wire: z.enum(PROVIDER_WIRES, { error: 'accepts "openai" or "anthropic"' }).default("openai"),
+    responses: flag.default(false),
+    regions: z.array(text("must be the name of a region"), { error: "must be an array of regions" }).optional(),
     zero_retention: flag.default(false),
     collects_data: flag.default(false),
     models: z.array(CustomModel, { error: "must be an array of models" }).superRefine(refuseTwice("id")),
   },
   {
-    error: refuse("provider", "slug, base_url, api_key, key_header, name, wire, zero_retention, collects_data, models"),
+    error: refuse(
+      "provider",
+      "slug, base_url, api_key, key_header, name, wire, responses, regions, zero_retention, collects_data, models",
+    ),
   },
 )
 
@@ -91,7 +120,9 @@ export function toProvider(custom: CustomProvider): Provider {
     baseUrl: custom.base_url,
     wire: custom.wire,
     ...(custom.api_key !== undefined && { apiKey: custom.api_key }),
-    keyHeader: custom.key_header.toLowerCase(),
+    keyHeader: custom.key_header?.toLowerCase() ?? keyHeaderOf(custom.wire),
+    ...(custom.responses && { responses: true as const }),
+    ...(custom.regions && { regions: custom.regions }),
     quirks: {},
   }
 }

@@ -33,3 +33,13 @@ export type Quirks = {
   /** Reads `reasoning_effort` and refuses a `reasoning` object. */
   reasoningEffortField?: true
 }
+
+/** How a wire sends its key, where nothing else is said. */
+export function keyHeaderOf(wire: ProviderWire): string {
+  return wire === "anthropic" ? "x-api-key" : "authorization"
+}
+
+/** Whether calls that must stay in `region` may go there. */
+export function isInRegion({ regions }: Provider, region: string): boolean {
+  return regions?.some((one) => one === region || one === "any") ?? false
+}

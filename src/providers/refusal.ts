@@ -14,6 +14,8 @@ export type Refusal = {
   retryAfterMs: number | null
   /** Whether another target could do better. False only where the request itself is at fault. */
   retryable: boolean
+  /** The request is more than this model takes, whoever serves it: another model may take it. */
+  isUnfit?: boolean
 }
 
 type Rule = { code: ErrorName; retryable: boolean; relay: boolean }
@@ -38,6 +40,15 @@ const RULES: Record<number, Rule> = {
 }
 const ANYTHING_ELSE: Rule = { code: "provider_failed", retryable: true, relay: false }
 
+/** A refusal that speaks of the gateway's own key or account, under a status that says the request is at fault. */
+const KEY_AT_FAULT: Rule = { code: "provider_failed", retryable: true, relay: false }
+const KEY_WORDS =
+  /api[ _-]?key[^.]{0,40}\b(?:not valid|invalid|incorrect|expired|disabled)|\b(?:invalid|incorrect) api[ _-]?key|credit balance|billing|quota|insufficient[ _](?:funds|balance|credit|quota)|(?:does not|do not|don't) have access|not (?:available|enabled|allowed|authorized|authorised) (?:for|in|to|on) (?:your|this) (?:api[ _-]?key|account|key|project|organization|subscription|region|tier|plan)|account (?:is|has been) (?:disabled|suspended|deactivated)/i
+
+/** A refusal that speaks of the model and not of the request. */
+const MODEL_WORDS =
+  /context[ _](?:length|window|size)|maximum context|(?:prompt|input) is too long|too many (?:input )?tokens|model[^.]{0,80}(?:does not|doesn't|do not) (?:support|exist|accept)|not supported (?:by|with|for|on) (?:this|the) model/i
+
 const MAX_MESSAGE_LENGTH = 2_000
 
 /** A provider's answer that is not a success, read: `body` is its text, at most what is worth reading. */
@@ -48,8 +59,9 @@ export function toRefusal(
   body: string,
   now: number,
 ): Refusal {
-  const rule = RULES[status] ?? ANYTHING_ELSE
   const told = parseError(body)
+  const blamesKey = (status === 400 || status === 422) && told.message !== undefined && KEY_WORDS.test(told.message)
+  const rule = blamesKey ? KEY_AT_FAULT : (RULES[status] ?? ANYTHING_ELSE)
   const said = told.message === undefined ? "" : withoutSecret(told.message, provider.apiKey)
   const ours = `${provider.name} answered with status ${status}.`
   return {
@@ -58,8 +70,9 @@ export function toRefusal(
     code: rule.code,
     message: rule.relay && said !== "" ? said : ours,
     providerCode: String(status),
-    retryAfterMs: parseRetryAfter(headers, now),
+    retryAfterMs: parseRetryAfter(headers, now) ?? told.retryAfterMs,
     retryable: rule.retryable,
+    isUnfit: !rule.retryable && told.message !== undefined && MODEL_WORDS.test(told.message),
   }
 }
 
@@ -70,19 +83,37 @@ export function withoutSecret(message: string, secret: string | undefined): stri
   return known.replaceAll(/\b(?:sk|gsk|xai|pplx|AIza|key|Bearer)[-_ ][\w.-]{12,}/g, "[redacted]")
 }
 
-function parseError(body: string): { message: string | undefined } {
+function parseError(body: string): { message: string | undefined; retryAfterMs: number | null } {
   let parsed: unknown
   try {
     parsed = JSON.parse(body)
   } catch {
-    return { message: undefined }
+    return { message: undefined, retryAfterMs: null }
   }
   // Google wraps its error in an array.
   const outer = Array.isArray(parsed) ? (parsed[0] as unknown) : parsed
-  if (typeof outer !== "object" || outer === null) return { message: undefined }
+  if (typeof outer !== "object" || outer === null) return { message: undefined, retryAfterMs: null }
   const { error, message, detail } = outer as { error?: unknown; message?: unknown; detail?: unknown }
-  const nested = typeof error === "object" && error !== null ? (error as { message?: unknown }).message : error
-  return { message: [nested, message, detail].find((candidate) => typeof candidate === "string") }
+  const inner = typeof error === "object" && error !== null ? (error as Record<string, unknown>) : {}
+  const nested = "message" in inner ? inner["message"] : error
+  return {
+    message: [nested, message, detail].find((candidate) => typeof candidate === "string"),
+    retryAfterMs: hintIn(inner) ?? hintIn(outer as Record<string, unknown>),
+  }
+}
+
+/** A hint in the body, as providers without the header give it: `retry_after`, or Google's RetryInfo. */
+function hintIn(error: Record<string, unknown>): number | null {
+  const seconds = error["retry_after"] ?? error["retry_after_seconds"]
+  if (typeof seconds === "number" && seconds >= 0 && Number.isFinite(seconds)) return Math.ceil(seconds * 1_000)
+  const details = Array.isArray(error["details"]) ? (error["details"] as unknown[]) : []
+  for (const detail of details) {
+    if (typeof detail !== "object" || detail === null) continue
+    const { retryDelay } = detail as { retryDelay?: unknown }
+    const delay = typeof retryDelay === "string" ? /^(\d+(?:\.\d+)?)s$/.exec(retryDelay)?.[1] : undefined
+    if (delay !== undefined) return Math.ceil(Number(delay) * 1_000)
+  }
+  return null
 }
 
 /** `retry-after-ms`, then `Retry-After` in seconds or as a date; null for none, for the past and for nonsense. */

@@ -1,12 +1,20 @@
-import type { Quirks } from "./provider.ts"
+import { keyHeaderOf, type ProviderWire, type Quirks } from "./provider.ts"
 
 /** A provider the gateway knows by heart: setting its secret is all it takes to use it. */
 export type BuiltInProvider = {
   slug: string
   name: string
-  baseUrl: string
+  /** null where every account has its own: the operator sets it. */
+  baseUrl: string | null
   /** The variable that holds its key. `X_API_KEY` also makes `X_BASE_URL`, which replaces `baseUrl`. */
   secret: string
+  /** A server of the operator's own: a base URL is enough. */
+  keyless: boolean
+  wire: ProviderWire
+  /** Speaks the Responses wire as well. */
+  responses: boolean
+  /** How the key is sent. */
+  keyHeader: string
   quirks: Quirks
   /** ISO 3166-1 alpha-2, null where it is not certain. */
   headquarters: string | null
@@ -15,19 +23,39 @@ export type BuiltInProvider = {
   statusPageUrl: string | null
 }
 
-type Links = { privacy?: string; terms?: string; status?: string }
+type More = {
+  privacy?: string
+  terms?: string
+  status?: string
+  wire?: ProviderWire
+  responses?: true
+  keyHeader?: string
+  keyless?: true
+}
 
-function row(slug: string, name: string, baseUrl: string, at: string | null, quirks: Quirks = {}, links: Links = {}) {
+function row(
+  slug: string,
+  name: string,
+  baseUrl: string | null,
+  at: string | null,
+  quirks: Quirks = {},
+  more: More = {},
+) {
+  const { wire = "openai" } = more
   return {
     slug,
     name,
     baseUrl,
     secret: `${slug.toUpperCase().replaceAll("-", "_")}_API_KEY`,
+    keyless: more.keyless ?? false,
+    wire,
+    responses: more.responses ?? false,
+    keyHeader: more.keyHeader ?? keyHeaderOf(wire),
     quirks,
     headquarters: at,
-    privacyPolicyUrl: links.privacy ?? null,
-    termsOfServiceUrl: links.terms ?? null,
-    statusPageUrl: links.status ?? null,
+    privacyPolicyUrl: more.privacy ?? null,
+    termsOfServiceUrl: more.terms ?? null,
+    statusPageUrl: more.status ?? null,
   } satisfies BuiltInProvider
 }
 
@@ -42,11 +70,44 @@ const STRICT_NO_STREAM_OPTIONS: Quirks = { ...STRICT_OLD, noStreamOptions: true 
 export const builtInProviders: readonly BuiltInProvider[] = [
   row("ai21", "AI21", "https://api.ai21.com/studio/v1", "IL", OLD_LIMIT),
   row("alibaba", "Alibaba", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", "CN", OLD_LIMIT),
+  // The base URL of a region: https://bedrock-runtime.us-east-1.amazonaws.com/openai/v1
+  row("amazon-bedrock", "Amazon Bedrock", null, "US", STRICT_OLD, {
+    privacy: "https://aws.amazon.com/privacy/",
+    terms: "https://aws.amazon.com/service-terms/",
+    status: "https://health.aws.amazon.com/health/status",
+  }),
+  row(
+    "anthropic",
+    "Anthropic",
+    "https://api.anthropic.com/v1",
+    "US",
+    {},
+    {
+      wire: "anthropic",
+      privacy: "https://www.anthropic.com/legal/privacy",
+      terms: "https://www.anthropic.com/legal/commercial-terms",
+      status: "https://status.anthropic.com/",
+    },
+  ),
+  // The base URL of a resource: https://NAME.openai.azure.com/openai/v1
+  row("azure", "Azure", null, "US", STRICT_NEW, {
+    responses: true,
+    keyHeader: "api-key",
+    privacy: "https://www.microsoft.com/en-us/privacy/privacystatement",
+    terms: "https://www.microsoft.com/en-us/legal/terms-of-use",
+    status: "https://status.azure.com/",
+  }),
   row("baseten", "BaseTen", "https://inference.baseten.co/v1", "US", OLD_LIMIT),
   row("cerebras", "Cerebras", "https://api.cerebras.ai/v1", "US", STRICT_NEW, {
     status: "https://status.cerebras.ai/",
   }),
   row("chutes", "Chutes", "https://llm.chutes.ai/v1", null, OLD_LIMIT),
+  // Workers AI, by the base URL of an account: https://api.cloudflare.com/client/v4/accounts/ACCOUNT/ai/v1
+  row("cloudflare", "Cloudflare", null, "US", OLD_LIMIT, {
+    privacy: "https://www.cloudflare.com/privacypolicy/",
+    terms: "https://www.cloudflare.com/website-terms/",
+    status: "https://www.cloudflarestatus.com/",
+  }),
   row("cohere", "Cohere", "https://api.cohere.ai/compatibility/v1", "CA", STRICT_NO_STREAM_OPTIONS, {
     privacy: "https://cohere.com/privacy",
     terms: "https://cohere.com/terms-of-use",
@@ -86,6 +147,8 @@ export const builtInProviders: readonly BuiltInProvider[] = [
     status: "https://groqstatus.com/",
   }),
   row("inception", "Inception", "https://api.inceptionlabs.ai/v1", "US", OLD_LIMIT),
+  row("llama-cpp", "llama.cpp", null, null, {}, { keyless: true }),
+  row("lm-studio", "LM Studio", null, null, {}, { keyless: true }),
   row("minimax", "Minimax", "https://api.minimax.io/v1", "CN", OLD_LIMIT),
   row("mistral", "Mistral", "https://api.mistral.ai/v1", "FR", STRICT_NO_STREAM_OPTIONS, {
     privacy: "https://mistral.ai/terms/#privacy-policy",
@@ -100,7 +163,9 @@ export const builtInProviders: readonly BuiltInProvider[] = [
     terms: "https://novita.ai/legal/terms-of-service",
   }),
   row("nvidia", "Nvidia", "https://integrate.api.nvidia.com/v1", "US", OLD_LIMIT),
+  row("ollama", "Ollama", null, null, {}, { keyless: true }),
   row("openai", "OpenAI", "https://api.openai.com/v1", "US", STRICT_NEW, {
+    responses: true,
     privacy: "https://openai.com/policies/privacy-policy/",
     terms: "https://openai.com/policies/services-agreement/",
     status: "https://status.openai.com/",
@@ -112,6 +177,7 @@ export const builtInProviders: readonly BuiltInProvider[] = [
     "US",
     {},
     {
+      responses: true,
       privacy: "https://openrouter.ai/privacy",
       terms: "https://openrouter.ai/terms",
       status: "https://status.openrouter.ai/",
@@ -137,8 +203,10 @@ export const builtInProviders: readonly BuiltInProvider[] = [
   }),
   row("upstage", "Upstage", "https://api.upstage.ai/v1", "KR", OLD_LIMIT),
   row("venice", "Venice", "https://api.venice.ai/api/v1", "US", OLD_LIMIT),
+  row("vllm", "vLLM", null, null, {}, { keyless: true }),
   row("wandb", "WandB", "https://api.inference.wandb.ai/v1", "US", OLD_LIMIT),
   row("xai", "xAI", "https://api.x.ai/v1", "US", STRICT_NEW, {
+    responses: true,
     privacy: "https://x.ai/legal/privacy-policy",
     terms: "https://x.ai/legal/terms-of-service-enterprise",
     status: "https://status.x.ai/",

@@ -307,8 +307,8 @@ test("Retry-After is given only when every provider that was asked gave a hint",
 
 test("a request at fault is not tried elsewhere", async () => {
   const workspace = await newWorkspace()
-  const response = await workspace.as.chat("sim/status-400", TEXT, { models: ["sim/echo"] })
-  await reply(400, response)
+  const response = await workspace.as.chat("sim/status-422", TEXT, { models: ["sim/echo"] })
+  await reply(422, response)
 })
 
 test("every scripted model has a test here", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { chanceFor, type PlanWorld, plan } from "../../src/inference/plan.ts"
+import { chanceFor, type PlanWorld, plan } from "../../src/inference/routing/plan.ts"
 import type { Endpoint, Model } from "../../src/models/catalogue.ts"
 import type { Provider } from "../../src/providers/provider.ts"
 

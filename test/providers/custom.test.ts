@@ -93,7 +93,7 @@ describe("a custom provider", () => {
     ["a fragment", provider({ base_url: "https://x.example/#a" }), "CUSTOM_PROVIDERS[0].base_url: must be"],
     ["a key with a line break", provider({ api_key: `${SECRET}\n` }), "CUSTOM_PROVIDERS[0].api_key: must be printable"],
     ["an odd header", provider({ key_header: SECRET + ":" }), "CUSTOM_PROVIDERS[0].key_header: must be the name"],
-    ["another wire", provider({ wire: SECRET }), 'CUSTOM_PROVIDERS[0].wire: accepts "openai".'],
+    ["another wire", provider({ wire: SECRET }), 'CUSTOM_PROVIDERS[0].wire: accepts "openai" or "anthropic".'],
     ["no models", provider({ models: undefined }), "CUSTOM_PROVIDERS[0].models: must be an array of models."],
     ["an id with a space", model({ id: "a b" }), "CUSTOM_PROVIDERS[0].models[0].id: must be letters"],
     ["an id with an empty segment", model({ id: "a//b" }), "CUSTOM_PROVIDERS[0].models[0].id: must be letters"],

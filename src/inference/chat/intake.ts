@@ -4,6 +4,7 @@ import type { Intake, Question } from "../intake.ts"
 import { asMessages } from "../wires/as-messages.ts"
 import type { ChatRequest } from "../schemas.ts"
 import { chatWire } from "../wires/chat.ts"
+import { belongingOf } from "./belonging.ts"
 import { chatDialect } from "./dialect.ts"
 
 /** A chat request as the road takes it. */
@@ -13,6 +14,7 @@ export function chatIntake(request: ChatRequest, bodyBytes: number): Intake {
     output: "text",
     routing: request,
     sessionId: request.session_id ?? null,
+    ...belongingOf(request),
     user: request.user ?? null,
     bounds: boundsOf(request, bodyBytes),
     question: chatQuestion(request),

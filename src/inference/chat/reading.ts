@@ -10,6 +10,8 @@ export type Reading = {
   /** The provider's count; null until one was seen. An explicit zero is a count. */
   tokens: Tokens | null
   finishReason: string | null
+  /** The last of what only the provider can verify in its reasoning. */
+  signature: string | null
   error: ProviderError | null
   /** `[DONE]` was seen. */
   done: boolean
@@ -31,6 +33,7 @@ export function newReading(): Reading {
     serviceTier: null,
     tokens: null,
     finishReason: null,
+    signature: null,
     error: null,
     done: false,
     choices: new Map(),
@@ -81,6 +84,8 @@ export function readAnswer(reading: Reading, answer: Json): void {
 }
 
 function readSaid(reading: Reading, said: Json): void {
+  const details = Array.isArray(said["reasoning_details"]) ? (said["reasoning_details"] as unknown[]) : []
+  for (const detail of details) if (isObject(detail)) readSignature(reading, detail["signature"], detail["data"])
   // Some providers send the same reasoning under two names: it is counted once.
   const spoken = [said["content"], said["refusal"], said["reasoning"] ?? said["reasoning_content"]]
   const calls = Array.isArray(said["tool_calls"]) ? (said["tool_calls"] as unknown[]) : []
@@ -91,6 +96,10 @@ function readSaid(reading: Reading, said: Json): void {
   if (units === 0) return
   reading.units += units
   reading.pieces += 1
+}
+
+export function readSignature(reading: Reading, ...candidates: unknown[]): void {
+  for (const one of candidates) if (typeof one === "string" && one !== "") reading.signature = one
 }
 
 /** Text as a string, or in parts. */

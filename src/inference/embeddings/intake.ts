@@ -20,6 +20,8 @@ export function embeddingsIntake(request: EmbeddingsRequest, bodyBytes: number):
     output: "embeddings",
     routing: request,
     sessionId: request.session_id ?? null,
+    conversation: null,
+    signatures: [],
     user: request.user ?? null,
     bounds: {
       promptBound: bodyBytes,

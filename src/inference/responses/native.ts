@@ -55,7 +55,12 @@ export class NativeResponse {
   end(closing: Closing): Uint8Array[] {
     const event = this.#terminal
     const response = isObject(event?.["response"]) ? event["response"] : this.#latest
-    return [this.#say(TERMINAL.has(event?.["type"]) ? (event?.["type"] as string) : "response.completed", this.whole(response, closing))]
+    return [
+      this.#say(
+        TERMINAL.has(event?.["type"]) ? (event?.["type"] as string) : "response.completed",
+        this.whole(response, closing),
+      ),
+    ]
   }
 
   failure(error: GatewayError): Uint8Array[] {

@@ -1,4 +1,12 @@
-import { isObject, type ProviderError, readNames, type Reading, toProviderError, toTokens } from "../chat/reading.ts"
+import {
+  isObject,
+  type ProviderError,
+  readNames,
+  readSignature,
+  type Reading,
+  toProviderError,
+  toTokens,
+} from "../chat/reading.ts"
 import type { Tokens } from "../../credits/money.ts"
 import type { Wire } from "./wire.ts"
 
@@ -80,6 +88,7 @@ const WORDS = ["text", "thinking", "partial_json", "data"] as const
 
 function readWords(reading: Reading, said: unknown): void {
   if (!isObject(said)) return
+  readSignature(reading, said["signature"], said["type"] === "redacted_thinking" ? said["data"] : undefined)
   let units = WORDS.reduce((sum, key) => sum + (typeof said[key] === "string" ? said[key].length : 0), 0)
   if (isObject(said["input"]) && Object.keys(said["input"]).length > 0) units += JSON.stringify(said["input"]).length
   if (units === 0) return

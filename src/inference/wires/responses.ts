@@ -1,4 +1,12 @@
-import { isObject, type ProviderError, readNames, type Reading, toProviderError, toTokens } from "../chat/reading.ts"
+import {
+  isObject,
+  type ProviderError,
+  readNames,
+  readSignature,
+  type Reading,
+  toProviderError,
+  toTokens,
+} from "../chat/reading.ts"
 import { dataOf, FrameSplitter } from "../stream/frames.ts"
 import type { Wire } from "./wire.ts"
 
@@ -38,6 +46,7 @@ function read(reading: Reading, answer: Json): void {
     reading.pieces += units > 0 ? 1 : 0
     return
   }
+  if (isObject(answer["item"])) readSignature(reading, answer["item"]["encrypted_content"])
   const response = responseIn(answer)
   if (!response) return
   readNames(reading, { ...response, created: response["created_at"] })
@@ -67,6 +76,7 @@ function readWords(reading: Reading, output: unknown): void {
   if (!Array.isArray(output)) return
   for (const item of output as unknown[]) {
     if (!isObject(item)) continue
+    readSignature(reading, item["encrypted_content"])
     const parts = [item["content"], item["summary"]].flatMap((list) => (Array.isArray(list) ? (list as unknown[]) : []))
     const texts = parts.map((part) => (isObject(part) ? (part["text"] ?? part["refusal"]) : undefined))
     const words = [...texts, item["arguments"], item["input"]].filter((one) => typeof one === "string")

@@ -1,5 +1,5 @@
-import type { Attempt } from "../generations/generation.ts"
-import type { CallState } from "./intake.ts"
+import type { Attempt } from "../../generations/generation.ts"
+import type { CallState } from "../intake.ts"
 
 /** How a call was routed, as `X-Service-Metadata: enabled` asks for it; under both names that clients read. */
 export function routingMetadata(call: CallState, attempts: readonly Attempt[]) {
@@ -13,8 +13,8 @@ export function routingMetadata(call: CallState, attempts: readonly Attempt[]) {
   const metadata = {
     attempt: attempts.length,
     requested: requestedModel,
-    strategy: call.intake.routing.models?.length ? "fallback" : "direct",
-    region: "global",
+    strategy: strategyOf(call),
+    region: call.arrival.region ?? "global",
     is_byok: false,
     summary: answering
       ? `${answering.model.id} by ${answering.provider.name}, attempt ${attempts.length} of ${available.length} possible`
@@ -24,4 +24,11 @@ export function routingMetadata(call: CallState, attempts: readonly Attempt[]) {
     pipeline: [],
   }
   return { service_metadata: metadata, openrouter_metadata: metadata }
+}
+
+/** How the models to try were found; the names are the field's. */
+function strategyOf({ draft, intake }: CallState): string {
+  if (intake.routing.models?.length) return "fallback"
+  if (draft.requestedModel.startsWith("~")) return "latest"
+  return draft.requestedModel.endsWith(":free") ? "free" : "direct"
 }

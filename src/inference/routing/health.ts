@@ -1,0 +1,103 @@
+/**
+ * What an isolate has learned of endpoints from the calls it served: which to leave alone for a while, how fast and how
+ * reliable they are, whose streams need no looking after, and who signed what. Lost with the isolate, and so only ever
+ * an advice.
+ */
+
+/** Cooldown of an endpoint that gave no hint, and the longest that a hint is believed. */
+const DEFAULT_COOLDOWN_MS = 15_000
+const MAX_COOLDOWN_MS = 300_000
+/** Streams in a row that passed unchanged and ended well before an endpoint's bytes are passed without being looked at. */
+export const STREAMS_TO_TRUST = 20
+/** How many more it takes once one did not. */
+const STREAMS_TO_FORGIVE = 20
+const MAX_REMEMBERED = 5_000
+const MAX_REMEMBERED_SIGNATURES = 20_000
+/** What is measured is forgotten after this, and no more than so many samples of an endpoint are kept. */
+const STATISTICS_MS = 30 * 60_000
+const MAX_SAMPLES = 100
+
+/** One answer. `latencyMs`: to the first content; `tokensPerSecond`: of what came then. null: this answer does not show it. */
+export type Sample = { at: number; latencyMs: number | null; tokensPerSecond: number | null; isGood: boolean }
+
+export const PERCENTILES = ["p50", "p75", "p90", "p99"] as const
+export type Percentiles = Record<(typeof PERCENTILES)[number], number>
+
+export type Statistics = {
+  /** Milliseconds; null until measured. */
+  latencyMs: Percentiles | null
+  /** `p90`: what 90 of 100 answers reach. */
+  tokensPerSecond: Percentiles | null
+  /** Share of answers that failed or broke off; 0 until there are any. */
+  failures: number
+}
+
+export class EndpointHealth {
+  readonly #coolUntil = new Map<string, number>()
+  readonly #cleanStreams = new Map<string, number>()
+  readonly #samples = new Map<string, Sample[]>()
+  readonly #signers = new Map<string, string>()
+
+  coolDown(endpoint: string, retryAfterMs: number | null, now: number): void {
+    remember(this.#coolUntil, endpoint, now + Math.min(retryAfterMs ?? DEFAULT_COOLDOWN_MS, MAX_COOLDOWN_MS))
+  }
+
+  warm(endpoint: string): void {
+    this.#coolUntil.delete(endpoint)
+  }
+
+  isCooling(endpoint: string, now: number): boolean {
+    return (this.#coolUntil.get(endpoint) ?? 0) > now
+  }
+
+  /** A stream that ended; `clean`: nothing in it had to be changed, kept alive or repaired. */
+  streamed(endpoint: string, clean: boolean): void {
+    remember(this.#cleanStreams, endpoint, clean ? (this.#cleanStreams.get(endpoint) ?? 0) + 1 : -STREAMS_TO_FORGIVE)
+  }
+
+  trustsStreams(endpoint: string): boolean {
+    return (this.#cleanStreams.get(endpoint) ?? 0) >= STREAMS_TO_TRUST
+  }
+
+  measured(endpoint: string, sample: Sample): void {
+    const samples = this.#samples.get(endpoint) ?? []
+    remember(this.#samples, endpoint, [...samples.slice(1 - MAX_SAMPLES), sample])
+  }
+
+  statisticsOf(endpoint: string, now: number): Statistics {
+    const recent = (this.#samples.get(endpoint) ?? []).filter(({ at }) => now - at < STATISTICS_MS)
+    const known = (key: "latencyMs" | "tokensPerSecond") =>
+      recent.flatMap((sample) => sample[key] ?? []).toSorted((a, b) => a - b)
+    const failed = recent.filter(({ isGood }) => !isGood).length
+    return {
+      latencyMs: percentilesOf(known("latencyMs")),
+      tokensPerSecond: percentilesOf(known("tokensPerSecond").toReversed()),
+      failures: recent.length === 0 ? 0 : failed / recent.length,
+    }
+  }
+
+  /** Reasoning that only its maker can verify: a conversation that carries it goes on there. */
+  signed(signature: string, endpoint: string): void {
+    remember(this.#signers, signature.slice(-SIGNATURE_END), endpoint, MAX_REMEMBERED_SIGNATURES)
+  }
+
+  signerOf(signature: string): string | undefined {
+    return this.#signers.get(signature.slice(-SIGNATURE_END))
+  }
+}
+
+/** Enough of a signature to know it by. */
+const SIGNATURE_END = 48
+
+/** Of values in the order from best to worst; null of none. */
+function percentilesOf(ordered: readonly number[]): Percentiles | null {
+  if (ordered.length === 0) return null
+  const at = (share: number) => ordered[Math.min(ordered.length - 1, Math.floor(share * ordered.length))] ?? 0
+  return { p50: at(0.5), p75: at(0.75), p90: at(0.9), p99: at(0.99) }
+}
+
+function remember<V>(map: Map<string, V>, key: string, value: V, most: number = MAX_REMEMBERED): void {
+  map.delete(key)
+  if (map.size >= most) map.delete(map.keys().next().value ?? "")
+  map.set(key, value)
+}

@@ -1,0 +1,129 @@
+import { GatewayError } from "../../edge/errors.ts"
+import type { Catalogue, Model } from "../../models/catalogue.ts"
+import type { Provider } from "../../providers/provider.ts"
+import type { ProviderPreferences } from "../schemas.ts"
+import { type Filter, filtersOf, FREE, isNamed } from "./filters.ts"
+import type { Statistics } from "./health.ts"
+import { findModel, type Named } from "./names.ts"
+import { inOrder } from "./order.ts"
+import type { Target } from "./target.ts"
+
+/** What routing reads of a request: the models asked for, the preferences, and which parameters are used. */
+export type Routable = {
+  model?: string | undefined
+  models?: readonly string[] | null | undefined
+  provider?: ProviderPreferences | null | undefined
+} & Readonly<Record<string, unknown>>
+
+/** What a model must make. `text`: an answer in a conversation, whatever it is made of. */
+export const OUTPUTS = ["text", "embeddings", "image", "rerank", "speech", "transcription", "video"] as const
+export type Output = (typeof OUTPUTS)[number]
+
+export type PlanWorld = {
+  output: Output
+  catalogue: Catalogue
+  providers: ReadonlyMap<string, Provider>
+  /** The region that the call must stay in, or null. */
+  region?: string | null
+  isCooling: (target: string) => boolean
+  statisticsOf?: (target: string) => Statistics
+  /** The target whose signatures the conversation carries. */
+  pinnedTo?: string | undefined
+  /** From just above 0 to 1: decides between endpoints where nothing else does. */
+  chance: (target: string) => number
+}
+
+/** Where a call may go, best first; or a refusal that names the filter which removed the last endpoint. */
+export function plan(request: Routable, world: PlanWorld): Target[] {
+  const preferences = request.provider ?? {}
+  const asked = askedModels(request).map((name) => findModel(name, world.catalogue))
+  const known = asked.filter((found) => found.model !== undefined)
+  if (known.length === 0) {
+    const names = asked.map((found) => found.name).join(", ")
+    throw new GatewayError("not_found", `There is no model ${names} here. GET /models lists what can be called.`)
+  }
+
+  const removed: string[] = []
+  const filters = filtersOf(request, preferences, world.region ?? null)
+  const offers = known.map((named) => ({ named, targets: offersOf(named, filters, world, removed) }))
+  const pool = offers.flatMap((offer) => offer.targets)
+  const ordered = isOnePool(request)
+    ? inOrder(pool, preferences, known[0]?.sort ?? "price", world)
+    : offers.flatMap((offer) => inOrder(offer.targets, preferences, offer.named.sort, world))
+  const targets = limited(ordered, preferences)
+  if (targets.length > 0) return targets
+  const names = known.map((found) => found.name).join(", ")
+  throw new GatewayError(
+    "not_found",
+    removed.length > 0
+      ? `No endpoint of ${names} can take this request: ${[...new Set(removed)].join("; ")}.`
+      : `None of provider.order offers ${names}, and provider.allow_fallbacks is false.`,
+  )
+}
+
+/** `partition: "none"` sorts the endpoints of all models together; `route: "sort"` is its older name. */
+function isOnePool({ provider, route }: Routable): boolean {
+  const sort = provider?.sort
+  return route === "sort" || (typeof sort === "object" && sort?.partition === "none")
+}
+
+/** Without fallbacks: those that `order` names, or the first. */
+function limited(targets: Target[], { allow_fallbacks: allowed, order }: ProviderPreferences): Target[] {
+  if (allowed !== false) return targets
+  if (!order?.length) return targets.slice(0, 1)
+  return targets.filter(({ endpoint, provider }) => order.some((name) => isNamed(name, endpoint, provider)))
+}
+
+function askedModels(request: Routable): string[] {
+  return [...new Set([...(request.model === undefined ? [] : [request.model]), ...(request.models ?? [])])]
+}
+
+function offersOf({ model, isFree }: Named, filters: readonly Filter[], world: PlanWorld, removed: string[]): Target[] {
+  if (!model) return []
+  if (!makes(model, world.output)) {
+    removed.push(`${model.id} makes ${model.outputModalities.join(", ")}, which is not what is asked here`)
+    return []
+  }
+  return narrow(model, isFree ? [...filters, FREE] : filters, world.providers, removed)
+}
+
+/** What a conversation can be answered with. */
+const CONVERSED = ["text", "image", "audio"]
+
+export function makes({ outputModalities }: Pick<Model, "outputModalities">, output: Output): boolean {
+  return outputModalities.some((made) => (output === "text" ? CONVERSED.includes(made) : made === output))
+}
+
+function narrow(
+  model: Model,
+  filters: readonly Filter[],
+  providers: ReadonlyMap<string, Provider>,
+  removed: string[],
+): Target[] {
+  let offers = model.endpoints.flatMap((endpoint) => {
+    const provider = providers.get(endpoint.provider)
+    return provider ? [{ endpoint, provider }] : []
+  })
+  if (offers.length === 0) removed.push("no provider that offers it is configured")
+  for (const filter of filters) {
+    const before = offers
+    offers = offers.filter(({ endpoint, provider }) => filter.keeps(endpoint, provider))
+    if (before.length > 0 && offers.length === 0) {
+      removed.push(`${filter.name} (${before.map(({ endpoint }) => endpoint.provider).join(", ")})`)
+    }
+  }
+  return offers.flatMap(({ endpoint, provider }) =>
+    endpoint.pricing ? [{ model, endpoint: { ...endpoint, pricing: endpoint.pricing }, provider }] : [],
+  )
+}
+
+/** A chance that is always the same for this session and target: a session stays with its provider, and its caches. */
+export function chanceFor(sessionId: string): (target: string) => number {
+  return (target) => {
+    let hash = 0x811c9dc5
+    for (const char of `${sessionId} ${target}`) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193)
+    // FNV's low bits are good, its high bits less so: one more mix.
+    hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+    return (((hash ^ (hash >>> 13)) >>> 0) + 1) / (2 ** 32 + 1)
+  }
+}

@@ -1,0 +1,234 @@
+import { exports } from "cloudflare:workers"
+import { afterEach, describe, expect, test } from "vitest"
+import { type Asked, chunk, good, playProvider, sse } from "../support/played.ts"
+import { newWorkspace, readStream, reply, type Workspace } from "../support/world.ts"
+
+type Failure = { error: { code: number; message: string; metadata?: Record<string, unknown> } }
+type Routed = {
+  service_metadata: {
+    region: string
+    strategy: string
+    endpoints: { available: { provider: string; selected: boolean }[] }
+  }
+}
+
+let stop = () => {}
+afterEach(() => stop())
+
+let models = 0
+/** A model that no test has called before, offered by the three twins. */
+const newModel = () => `acme/chat-${models++}`
+
+const front = () => (exports as unknown as { default: Fetcher }).default
+const twinOf = ({ url }: Asked) => new URL(url).hostname.replace(".test", "")
+const answer = (text: string) => Response.json({ choices: [{ message: { content: text }, finish_reason: "stop" }] })
+const refusal = (status: number, message: string, headers: Record<string, string> = {}) =>
+  Response.json({ error: { message } }, { status, headers })
+
+/** Only the named one answers well; the others refuse as they are told to. */
+function play(refuse: (asked: Asked) => Response | undefined) {
+  const provider = playProvider((asked) => refuse(asked) ?? answer(twinOf(asked)))
+  ;({ stop } = provider)
+  return provider
+}
+
+describe("a refusal that belongs to the gateway's own key is another provider's turn", () => {
+  test.each([
+    [400, "API key not valid. Please pass a valid API key."],
+    [400, "Your credit balance is too low to access the API."],
+    [400, "The model is not available for your account"],
+    [401, "Incorrect API key provided"],
+    [402, "Insufficient Balance"],
+    [403, "Project does not have access to this model"],
+    [404, "The model does not exist"],
+    [422, "You exceeded your current quota"],
+  ])("%i %s", async (status, message) => {
+    const { as } = await newWorkspace()
+    const { asked } = play((one) => (twinOf(one) === "twin-a" ? refusal(status, message) : undefined))
+    const told = await reply<{ choices: { message: { content: string } }[] }>(
+      200,
+      as.chat(newModel(), "Hi", { provider: { order: ["twin-a", "twin-b"], only: ["twin-a", "twin-b"] } }),
+    )
+    expect(told.choices[0]?.message.content).toBe("twin-b")
+    expect(asked.map(twinOf)).toEqual(["twin-a", "twin-b"])
+  })
+
+  test("its words about the key do not reach the caller", async () => {
+    const { as } = await newWorkspace()
+    play(() => refusal(400, "Invalid API key sk-live-0123456789abcdef"))
+    const { error } = await reply<Failure>(502, as.chat(newModel(), "Hi", { provider: { only: ["twin-a"] } }))
+    expect(error.message).not.toContain("sk-live")
+  })
+})
+
+describe("a refusal that belongs to the request", () => {
+  test("is told, and nobody else is asked", async () => {
+    const { as } = await newWorkspace()
+    const { asked } = play(() => refusal(400, "messages[0].content: too strange"))
+    const { error } = await reply<Failure>(400, as.chat(newModel(), "Hi", { models: [newModel()] }))
+    expect(error.message).toContain("too strange")
+    expect(asked).toHaveLength(1)
+  })
+
+  test("but a model whose context is too short leaves the turn to the next model", async () => {
+    const { as } = await newWorkspace()
+    const [short, long] = [newModel(), newModel()]
+    const { asked } = play((one) =>
+      short.endsWith(`-${String(one.body["model"]).slice(1)}`)
+        ? refusal(400, "This model's maximum context length is 8192 tokens")
+        : undefined,
+    )
+    await reply(200, as.chat(short, "Hi", { models: [long] }))
+    expect(asked).toHaveLength(2)
+  })
+})
+
+describe("hints when to come back", () => {
+  test.each([
+    ["Retry-After in seconds", () => refusal(429, "slow down", { "retry-after": "7" }), "7"],
+    ["retry-after-ms", () => refusal(429, "slow down", { "retry-after-ms": "1500" }), "2"],
+    ["retry_after in the body", () => Response.json({ error: { message: "m", retry_after: 9 } }, { status: 429 }), "9"],
+    [
+      "Google's RetryInfo",
+      () =>
+        Response.json(
+          [
+            {
+              error: {
+                message: "m",
+                details: [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "13s" }],
+              },
+            },
+          ],
+          { status: 429 },
+        ),
+      "13",
+    ],
+  ])("%s is relayed", async (_, response, expected) => {
+    const { as } = await newWorkspace()
+    play(response)
+    const told = await as.chat(newModel(), "Hi", { provider: { only: ["twin-a"] } })
+    expect(told.status).toBe(429)
+    expect(told.headers.get("retry-after")).toBe(expected)
+  })
+
+  test("the shortest of them, once everyone refused", async () => {
+    const { as } = await newWorkspace()
+    const hints: Record<string, string> = { "twin-a": "30", "twin-b": "5", "twin-c": "60" }
+    play((one) => refusal(429, "slow down", { "retry-after": hints[twinOf(one)] ?? "" }))
+    const told = await as.chat(newModel(), "Hi")
+    expect(told.headers.get("retry-after")).toBe("5")
+  })
+})
+
+describe("reasoning that only its provider can verify", () => {
+  const signed = (details: unknown[]) => [chunk({ reasoning: "hm", reasoning_details: details }), ...good("so")]
+
+  test("keeps the conversation with that provider", async () => {
+    const { as } = await newWorkspace()
+    const { asked } = playProviderWith((one) =>
+      sse(signed([{ type: "reasoning.text", text: "hm", signature: `sig-${twinOf(one)}-1` }])),
+    )
+    const model = newModel()
+    await readStream(as.chat(model, "Hi", { stream: true }))
+    const first = twinOf(asked[0] as Asked)
+    for (let turn = 0; turn < 12; turn++) {
+      const messages = [
+        { role: "user", content: "Hi" },
+        {
+          role: "assistant",
+          content: "so",
+          reasoning_details: [{ type: "reasoning.text", signature: `sig-${first}-1` }],
+        },
+        { role: "user", content: `turn ${turn}` },
+      ]
+      await readStream(as.post("/chat/completions", { model, messages, stream: true }))
+    }
+    expect(new Set(asked.map(twinOf))).toEqual(new Set([first]))
+  })
+
+  test("a conversation that asks for reasoning stays with one from its first turn", async () => {
+    const { as } = await newWorkspace()
+    const { asked } = play(() => undefined)
+    const model = newModel()
+    for (let turn = 0; turn < 12; turn++) await as.chat(model, "Why?", { reasoning: { effort: "low" } })
+    expect(new Set(asked.map(twinOf)).size).toBe(1)
+  })
+
+  function playProviderWith(answerWith: (asked: Asked) => Response) {
+    const provider = playProvider(answerWith)
+    ;({ stop } = provider)
+    return provider
+  }
+})
+
+describe("on a regional hostname", () => {
+  const ask = (workspace: Workspace, host: string, body: object) =>
+    front().fetch(`http://${host}/api/v1/chat/completions`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${workspace.key}`,
+        "content-type": "application/json",
+        "x-service-metadata": "enabled",
+      },
+      body: JSON.stringify({ messages: [{ role: "user", content: "Hi" }], ...body }),
+    })
+
+  test("only endpoints of that region are asked", async () => {
+    const workspace = await newWorkspace()
+    const { asked } = play(() => undefined)
+    const model = newModel()
+    for (let turn = 0; turn < 8; turn++) {
+      const told = await reply<Routed>(200, ask(workspace, "eu.localhost", { model }))
+      expect(told.service_metadata.region).toBe("europe")
+      expect(told.service_metadata.endpoints.available.map(({ provider }) => provider)).toEqual(["twin-b"])
+    }
+    expect(new Set(asked.map(twinOf))).toEqual(new Set(["twin-b"]))
+  })
+
+  test("a model without one there is a 404 that says so", async () => {
+    const { error } = await reply<Failure>(404, ask(await newWorkspace(), "us.localhost", { model: newModel() }))
+    expect(error.message).toContain("not in the region us (twin-")
+  })
+
+  test("the embedded models answer: they run where the gateway runs", async () => {
+    await reply(200, ask(await newWorkspace(), "us.localhost", { model: "sim/echo" }))
+  })
+
+  test.each(["/interns", "/interns/x/daemon", "/interns/x/chat", "/vault/interns/x/secrets/y", "/vault"])(
+    "%s is refused, whoever asks",
+    async (path) => {
+      const { error } = await reply<Failure>(403, front().fetch(`http://EU.localhost:8787/api/v1${path}`))
+      expect(error.metadata).toEqual({ reason: "regional_hostname" })
+    },
+  )
+
+  test.each(["eu.localhost.evil.test", "xeu.localhost", "localhost", "a.eu.localhost"])(
+    "%s is not one",
+    async (host) => {
+      const told = await front().fetch(`http://${host}/api/v1/interns`)
+      expect(told.status).not.toBe(403)
+    },
+  )
+})
+
+describe("sorted by what was measured", () => {
+  test("latency and throughput are those of the calls before", async () => {
+    const { as } = await newWorkspace()
+    const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+    const provider = playProvider(async (one) => {
+      await wait(twinOf(one) === "twin-a" ? 120 : 5)
+      return sse(good("a b c"))
+    })
+    ;({ stop } = provider)
+    const only = ["twin-a", "twin-b"]
+    const model = newModel()
+    for (const slug of only) await readStream(as.chat(model, "Hi", { stream: true, provider: { only: [slug] } }))
+    provider.asked.length = 0
+    await readStream(as.chat(model, "Hi", { stream: true, provider: { only, sort: "latency" } }))
+    await readStream(
+      as.chat(model, "Hi", { stream: true, provider: { only, sort: "price", preferred_max_latency: 0.08 } }),
+    )
+    expect(provider.asked.map(twinOf)).toEqual(["twin-b", "twin-b"])
+  })
+})
