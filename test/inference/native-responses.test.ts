@@ -1,0 +1,260 @@
+import { afterEach, describe, expect, test } from "vitest"
+import { type Asked, playProvider, sse } from "../support/played.ts"
+import { newWorkspace, openHolds, receiptOf, reply } from "../support/world.ts"
+
+/** `twin-c` of the suite speaks the Responses wire. */
+const ONLY_C = { provider: { only: ["twin-c"] } }
+type Json = Record<string, unknown>
+type Failure = { error: { code: number; message: string } }
+
+let stop = () => {}
+afterEach(() => stop())
+let models = 50
+const newModel = () => `acme/chat-${models++}`
+
+function play(answer: (asked: Asked) => Response) {
+  const provider = playProvider(answer)
+  ;({ stop } = provider)
+  return provider
+}
+
+const USAGE = {
+  input_tokens: 20,
+  input_tokens_details: { cached_tokens: 5 },
+  output_tokens: 7,
+  output_tokens_details: { reasoning_tokens: 2 },
+  total_tokens: 27,
+}
+const MESSAGE = {
+  id: "msg_1",
+  type: "message",
+  role: "assistant",
+  status: "completed",
+  content: [{ type: "output_text", text: "Hello", annotations: [] }],
+}
+const RESPONSE = {
+  id: "resp_up",
+  object: "response",
+  created_at: 1,
+  status: "completed",
+  model: "m",
+  output: [MESSAGE],
+}
+
+const event = (type: string, fields: Json) => `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`
+
+function stream(ending: Json = { ...RESPONSE, usage: USAGE }, type = "response.completed"): string[] {
+  const head = { ...RESPONSE, status: "in_progress", output: [] }
+  return [
+    event("response.created", { sequence_number: 0, response: head }),
+    event("response.in_progress", { sequence_number: 1, response: head }),
+    event("response.output_item.added", { sequence_number: 2, output_index: 0, item: { ...MESSAGE, content: [] } }),
+    event("response.output_text.delta", {
+      sequence_number: 3,
+      item_id: "msg_1",
+      output_index: 0,
+      content_index: 0,
+      delta: "Hello",
+      obfuscation: "xyz",
+    }),
+    event("response.output_item.done", { sequence_number: 4, output_index: 0, item: MESSAGE }),
+    event(type, { sequence_number: 5, response: ending }),
+  ]
+}
+
+async function read(answer: Promise<Response>) {
+  const response = await answer
+  const raw = await response.text()
+  expect(response.status, raw).toBe(200)
+  const data = raw.split("\n\n").flatMap((frame) => /^data: (.*)$/m.exec(frame)?.[1] ?? [])
+  const events = data.slice(0, -1).map((one) => JSON.parse(one) as Json & { response: Json })
+  return { events, last: events.at(-1) as Json & { response: Json }, isDone: data.at(-1) === "[DONE]", raw, response }
+}
+
+describe("a provider that speaks the Responses wire is asked in its own words", () => {
+  test("and its answer is told as it is, with the generation's id, the cost and the keys that clients insist on", async () => {
+    const workspace = await newWorkspace()
+    const { asked } = play(() => Response.json({ ...RESPONSE, usage: USAGE, vendor_field: 1 }))
+    const answer = await workspace.as.post("/responses", {
+      model: newModel(),
+      input: "Hi",
+      user: "ada",
+      store: false,
+      max_output_tokens: 99,
+      include: ["reasoning.encrypted_content"],
+      metadata: { a: "b" },
+      ...ONLY_C,
+    })
+    const told = await reply<Json & { usage: Json }>(200, answer.clone())
+    expect(told).toMatchObject({
+      id: answer.headers.get("x-generation-id"),
+      status: "completed",
+      output: [MESSAGE],
+      vendor_field: 1,
+      presence_penalty: null,
+      metadata: { a: "b" },
+    })
+    expect(told.usage["cost"]).toBeCloseTo(20e-6 + 7 * 2e-6, 9)
+    const [{ url, body }] = asked as [Asked]
+    expect(url).toBe("http://twin-c.test/v1/responses")
+    expect(body).toMatchObject({
+      input: "Hi",
+      store: false,
+      max_output_tokens: 99,
+      include: ["reasoning.encrypted_content"],
+    })
+    for (const own of ["provider", "metadata", "user", "session_id"]) expect(body).not.toHaveProperty(own)
+    expect(JSON.stringify(body)).not.toContain("ada")
+    const receipt = await receiptOf(workspace, answer)
+    expect(receipt).toMatchObject({
+      tokens_prompt: 20,
+      tokens_completion: 7,
+      native_tokens_cached: 5,
+      ending: "complete",
+    })
+  })
+
+  test("and its stream passes event for event; the last waits for the charge", async () => {
+    const workspace = await newWorkspace()
+    play(() => sse(stream()))
+    const { events, last, isDone, raw, response } = await read(
+      workspace.as.post("/responses", { model: newModel(), input: "Hi", stream: true, ...ONLY_C }),
+    )
+    expect(events.map(({ sequence_number: number }) => number)).toEqual([0, 1, 2, 3, 4, 5])
+    expect(raw).toContain('"obfuscation":"xyz"')
+    expect(last["type"]).toBe("response.completed")
+    expect(last.response).toMatchObject({ id: response.headers.get("x-generation-id"), output: [MESSAGE] })
+    expect((last.response["usage"] as Json)["cost"]).toBeCloseTo(34e-6, 9)
+    expect(isDone).toBe(true)
+    expect(await openHolds(workspace)).toEqual([])
+  })
+
+  test("what the chat wire has no words for goes there alone", async () => {
+    const { as } = await newWorkspace()
+    const { asked } = play(() => Response.json({ ...RESPONSE, usage: USAGE }))
+    const input = [
+      { role: "user", content: "Hi" },
+      { type: "computer_call_output", call_id: "c", output: { type: "input_image" } },
+    ]
+    for (let turn = 0; turn < 6; turn++) await reply(200, as.post("/responses", { model: newModel(), input }))
+    expect(new Set(asked.map(({ url }) => url))).toEqual(new Set(["http://twin-c.test/v1/responses"]))
+    const only = { provider: { only: ["twin-a"] } }
+    const { error } = await reply<Failure>(400, as.post("/responses", { model: newModel(), input, ...only }))
+    expect(error.message).toContain("input[1].type")
+  })
+
+  test("reasoning that another provider's answer was made into is left out", async () => {
+    const { as } = await newWorkspace()
+    const { asked } = play(() => Response.json({ ...RESPONSE, usage: USAGE }))
+    const input = [
+      { role: "user", content: "Hi" },
+      {
+        type: "reasoning",
+        id: "rs_gw_1",
+        summary: [],
+        content: [{ type: "reasoning_text", text: "hm" }],
+        signature: "s",
+      },
+      { type: "reasoning", id: "rs_2", summary: [], encrypted_content: "gAAA", format: "openai-responses-v1" },
+      { role: "assistant", content: "Hello" },
+      { role: "user", content: "Again" },
+    ]
+    await reply(200, as.post("/responses", { model: newModel(), input, ...ONLY_C }))
+    const told = asked[0]?.body["input"] as Json[]
+    expect(told.filter(({ type }) => type === "reasoning")).toEqual([
+      { type: "reasoning", id: "rs_2", summary: [], encrypted_content: "gAAA" },
+    ])
+  })
+})
+
+describe("a stream of that wire that goes wrong", () => {
+  const ask = async (pieces: (string | Error | null)[]) => {
+    const workspace = await newWorkspace()
+    play(() => sse(pieces))
+    const told = await read(
+      workspace.as.post("/responses", { model: newModel(), input: "Hi", stream: true, ...ONLY_C }),
+    )
+    return { ...told, workspace }
+  }
+
+  test.each([
+    ["cut in the middle", stream().slice(0, 4)],
+    ["broken", [...stream().slice(0, 4), new Error("reset")]],
+    ["silent", [...stream().slice(0, 4), null]],
+    [
+      "failed",
+      stream({ ...RESPONSE, status: "failed", error: { code: "server_error", message: "boom" } }, "response.failed"),
+    ],
+    ["an error event", [...stream().slice(0, 4), event("error", { code: "server_error", message: "boom" })]],
+  ])("%s: ends with response.failed, and what was said is charged", async (_, pieces) => {
+    const { last, isDone, workspace, response } = await ask(pieces)
+    expect(last["type"]).toBe("response.failed")
+    expect(last.response).toMatchObject({ status: "failed", error: { code: expect.any(String) as string } })
+    expect(isDone).toBe(true)
+    const receipt = await receiptOf(workspace, response)
+    expect(receipt.ending).not.toBe("complete")
+    expect(receipt.total_cost).toBeGreaterThan(0)
+    expect(await openHolds(workspace)).toEqual([])
+  })
+
+  test("response.incomplete is an end like any other", async () => {
+    const details = {
+      ...RESPONSE,
+      status: "incomplete",
+      incomplete_details: { reason: "max_output_tokens" },
+      usage: USAGE,
+    }
+    const { last, workspace, response } = await ask(stream(details, "response.incomplete"))
+    expect(last["type"]).toBe("response.incomplete")
+    expect(await receiptOf(workspace, response)).toMatchObject({ ending: "complete", finish_reason: "length" })
+  })
+
+  test("an error before any content is another provider's turn", async () => {
+    const { as } = await newWorkspace()
+    play(({ url }) =>
+      url.includes("twin-c")
+        ? sse([...stream().slice(0, 3), event("error", { code: "x", message: "no" })])
+        : Response.json({ choices: [{ message: { content: "fine" }, finish_reason: "stop" }] }),
+    )
+    const { last } = await read(
+      as.post("/responses", {
+        model: newModel(),
+        input: "Hi",
+        stream: true,
+        provider: { order: ["twin-c", "twin-a"] },
+      }),
+    )
+    expect(last["type"]).toBe("response.completed")
+    expect(JSON.stringify(last.response["output"])).toContain("fine")
+  })
+
+  test("a silence before the first content is filled, and the numbers go on", async () => {
+    const workspace = await newWorkspace()
+    let open = () => {}
+    const opened = new Promise<void>((resolve) => (open = resolve))
+    play(() => {
+      const pipe = new TransformStream<Uint8Array, Uint8Array>()
+      const writer = pipe.writable.getWriter()
+      void (async () => {
+        await opened
+        for (const piece of stream()) await writer.write(new TextEncoder().encode(piece))
+        await writer.close()
+      })()
+      return new Response(pipe.readable, { headers: { "content-type": "text/event-stream" } })
+    })
+    const response = await workspace.as.post("/responses", { model: newModel(), input: "Hi", stream: true, ...ONLY_C })
+    const reader = response.body?.getReader()
+    const first = await reader?.read()
+    open()
+    let raw = new TextDecoder().decode(first?.value)
+    for (;;) {
+      const next = await reader?.read()
+      if (!next || next.done) break
+      raw += new TextDecoder().decode(next.value)
+    }
+    const events = [...raw.matchAll(/^data: (\{.*)$/gm)].map(([, json]) => JSON.parse(json ?? "") as Json)
+    expect(events.map(({ sequence_number: number }) => number)).toEqual(events.map((_, index) => index))
+    expect(events.filter(({ type }) => type === "response.created")).toHaveLength(1)
+    expect(events.at(-1)?.["type"]).toBe("response.completed")
+  })
+})
