@@ -8,6 +8,7 @@ import { refuseRegional } from "./edge/region.ts"
 import { mountKeyed, newRouter } from "./edge/router.ts"
 import type { App } from "./env.ts"
 import { generations } from "./generations/routes.ts"
+import { media } from "./inference/media/routes.ts"
 import { inference } from "./inference/routes.ts"
 import { keys } from "./keys/routes.ts"
 import { catalogueAdmin, keyedModels, publicModels } from "./models/routes.ts"
@@ -22,7 +23,7 @@ export const api = newRouter()
 for (const router of [publicModels, removedCredits]) api.route("/", router)
 
 // With a key.
-for (const router of [inference, keyedModels, generations, keys, credits]) mountKeyed(api, router)
+for (const router of [inference, media, keyedModels, generations, keys, credits]) mountKeyed(api, router)
 
 // With a key, for whoever runs the deployment.
 for (const router of [organizations, catalogueAdmin]) mountKeyed(api, router)

@@ -47,7 +47,10 @@ export type Tokens = {
   audio: number
   /** Pictures in the prompt: counted by the request, priced each. */
   images: number
-}
+} & Partial<Made>
+
+/** What is priced by the piece and by the second: pictures that were made; sound and film, read or made. */
+export type Made = { pictures: number; seconds: number }
 
 export const NO_TOKENS: Tokens = {
   prompt: 0,
@@ -75,15 +78,30 @@ export function costOf(tokens: Tokens, pricing: Pricing): number {
     BigInt(tokens.images) * price(pricing.image, 0n) +
     BigInt(cached) * price(pricing.input_cache_read, prompt) +
     BigInt(cacheWrite) * price(pricing.input_cache_write, prompt) +
-    price(pricing.request, 0n)
+    price(pricing.request, 0n) +
+    madePico(tokens, pricing)
   const completionPico =
     BigInt(tokens.completion - reasoning) * completion +
     BigInt(reasoning) * price(pricing.internal_reasoning, completion)
   return picoToNano(promptPico + completionPico)
 }
 
+/** A thousandth of a second is the least that is counted. */
+function madePico({ pictures = 0, seconds = 0 }: Partial<Made>, { image_output: picture, second }: Pricing): bigint {
+  const milliseconds = BigInt(Math.ceil(seconds * 1_000))
+  const perSecond = second === undefined ? 0n : priceToPico(second)
+  return (
+    BigInt(pictures) * (picture === undefined ? 0n : priceToPico(picture)) + (milliseconds * perSecond + 999n) / 1_000n
+  )
+}
+
 /** Nano-USD that these many tokens cannot exceed, whatever share of them turns out cached, written or reasoned. */
-export function boundOf(promptTokens: number, completionTokens: number, pricing: Pricing, images = 0): number {
+export function boundOf(
+  promptTokens: number,
+  completionTokens: number,
+  pricing: Pricing,
+  { images = 0, ...made }: Partial<Made> & { images?: number } = {},
+): number {
   const dearest = (...prices: (string | undefined)[]) =>
     prices.reduce((most, price) => {
       const pico = price === undefined ? 0n : priceToPico(price)
@@ -91,7 +109,8 @@ export function boundOf(promptTokens: number, completionTokens: number, pricing:
     }, 0n)
   const prompt = dearest(pricing.prompt, pricing.input_cache_read, pricing.input_cache_write, pricing.audio)
   const completion = dearest(pricing.completion, pricing.internal_reasoning)
-  const fixed = priceToPico(pricing.request ?? "0") + BigInt(images) * priceToPico(pricing.image ?? "0")
+  const fixed =
+    priceToPico(pricing.request ?? "0") + BigInt(images) * priceToPico(pricing.image ?? "0") + madePico(made, pricing)
   return picoToNano(BigInt(promptTokens) * prompt + BigInt(completionTokens) * completion + fixed)
 }
 

@@ -32,15 +32,28 @@ const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
  * A body without a length is counted while it is read: its sender may not stop at the limit.
  */
 export function acceptJson(maxBytes: number): MiddlewareHandler<App> {
-  return async function acceptJson(c, next) {
+  return acceptBody(maxBytes, undefined)
+}
+
+/** The same, and a form is as good as JSON. */
+export function acceptJsonOrForm(maxBytes: number): MiddlewareHandler<App> {
+  return acceptBody(maxBytes, FORM_TYPE)
+}
+
+const FORM_TYPE = /^multipart\/form-data\s*;/i
+
+function acceptBody(maxBytes: number, alternative: RegExp | undefined): MiddlewareHandler<App> {
+  return async function acceptBody(c, next) {
     const { body, headers } = c.req.raw
     if (!body) return next()
     const declared = headers.get("content-length")
-    if (declared !== "0" && !JSON_TYPE.test(headers.get("content-type") ?? "")) {
+    const type = headers.get("content-type") ?? ""
+    const isForm = alternative?.test(type) ?? false
+    if (declared !== "0" && !isForm && !JSON_TYPE.test(type)) {
       throw new GatewayError("unsupported_media_type", "Send the body as JSON, with Content-Type: application/json.")
     }
     // The validator behind is stricter about parameters than any server needs to be.
-    if (headers.get("content-type") !== "application/json") c.req.raw = withJsonType(c.req.raw)
+    if (!isForm && type !== "application/json") c.req.raw = withJsonType(c.req.raw)
     if (declared === null) {
       const bytes = await readAtMost(c.req.raw.body ?? body, maxBytes)
       if (!bytes) throw tooLarge(maxBytes)

@@ -14,7 +14,7 @@ export type GenerationDraft = {
   keyHash: string
   createdAt: number
   requestId: string
-  apiType: "completions" | "embeddings"
+  apiType: "completions" | "embeddings" | "rerank" | "image" | "tts" | "stt" | "video"
   /** What the caller asked for. */
   requestedModel: string
   streamed: boolean

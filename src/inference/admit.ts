@@ -1,5 +1,5 @@
 import type { Caller } from "../access/caller.ts"
-import { affordableCompletion, boundOf, costOf, NO_TOKENS } from "../credits/money.ts"
+import { affordableCompletion, boundOf, costOf, type Made, NO_TOKENS } from "../credits/money.ts"
 import type { Verdict, Wanted } from "../credits/ledger.ts"
 import { nanoToUsd } from "../credits/money.ts"
 import { GatewayError } from "../edge/errors.ts"
@@ -25,10 +25,12 @@ const LEAST_COMPLETION = 16
 /** Output that an unfinished call of unknown length is taken to have had. */
 const ASSUMED_COMPLETION = 256
 
+export type Pieces = { images: number } & Partial<Made>
+
 export type Bounds = {
   promptBound: number
-  /** Pictures in the prompt. */
-  images: number
+  /** What is priced by the piece: pictures in the prompt, and at most so much of what is made. */
+  pieces: Pieces
   /** Whether the model's context length bounds the prompt, too. */
   promptLimit: "context" | "none"
   promptEstimate: number
@@ -45,7 +47,7 @@ export function boundsOf(request: ChatRequest, bodyBytes: number): Bounds {
   const asked = request.max_completion_tokens ?? request.max_tokens ?? Number.POSITIVE_INFINITY
   return {
     promptBound,
-    images: countImages(request),
+    pieces: { images: countImages(request) },
     promptLimit: "context",
     promptEstimate:
       estimatePromptTokens(request.messages) +
@@ -88,16 +90,16 @@ function promptBoundFor({ endpoint }: Target, bounds: Bounds): number {
 /** What to hold: enough for the dearest of the targets, since any of them may answer. */
 export function wantedFor(targets: readonly Target[], bounds: Bounds): Wanted & { estimateNano: number } {
   const wanted = { leastNano: 0, mostNano: 0, estimateNano: 0 }
-  const { choices, images } = bounds
+  const { choices, pieces } = bounds
   for (const target of targets) {
     const prompt = promptBoundFor(target, bounds)
     const completion = bounds.completionBound(target)
     const { pricing } = target.endpoint
-    const least = boundOf(prompt, Math.min(completion, LEAST_COMPLETION) * choices, pricing, images)
-    const most = boundOf(prompt, completion * choices, pricing, images)
+    const least = boundOf(prompt, Math.min(completion, LEAST_COMPLETION) * choices, pricing, pieces)
+    const most = boundOf(prompt, completion * choices, pricing, pieces)
     const tokens = {
       ...NO_TOKENS,
-      images,
+      ...pieces,
       prompt: bounds.promptEstimate,
       completion: Math.min(completion, ASSUMED_COMPLETION) * choices,
     }
@@ -111,7 +113,7 @@ export function wantedFor(targets: readonly Target[], bounds: Bounds): Wanted & 
 /** The output limit to send to a target, where the grant pays for less than the caller asked; undefined where it does not. */
 export function completionCap(target: Target, bounds: Bounds, grantedNano: number): number | undefined {
   const { pricing } = target.endpoint
-  const left = grantedNano - boundOf(promptBoundFor(target, bounds), 0, pricing, bounds.images)
+  const left = grantedNano - boundOf(promptBoundFor(target, bounds), 0, pricing, bounds.pieces)
   const affordable = Math.floor(affordableCompletion(left, pricing) / bounds.choices)
   const bound = bounds.completionBound(target)
   // A bound that is only assumed is made true by asking for it, where passing it would cost.
@@ -125,7 +127,7 @@ export function requireTier(caller: Caller, targets: readonly Target[], bounds: 
   if (caller.kind !== "free_tier") return [...targets]
   const free = targets.filter(
     (target) =>
-      boundOf(bounds.promptBound, bounds.completionBound(target), target.endpoint.pricing, bounds.images) === 0,
+      boundOf(bounds.promptBound, bounds.completionBound(target), target.endpoint.pricing, bounds.pieces) === 0,
   )
   if (free.length > 0) return free
   throw new GatewayError(

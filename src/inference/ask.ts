@@ -36,7 +36,11 @@ export type Accepted = {
   isOwn: boolean
   upstreamBody: Record<string, unknown>
   answeredAt: number
-} & ({ kind: "stream"; opening: Opening } | { kind: "whole"; result: Record<string, unknown> })
+} & Content
+
+type Content = { kind: "stream"; opening: Opening } | { kind: "whole"; result: Record<string, unknown> } | Bytes
+/** An answer that is no text: what it is, and the whole of it as it comes. */
+type Bytes = { kind: "bytes"; contentType: string; body: ReadableStream<Uint8Array> }
 
 /** `reached`: a provider said 200, and so may have begun to work, whatever came of it. */
 export type Outcome = { attempts: Attempt[]; reached: boolean } & (
@@ -110,8 +114,6 @@ async function askOne(call: Ask, target: Target, world: AskWorld, onReached: () 
   }
 }
 
-type Content = { kind: "stream"; opening: Opening } | { kind: "whole"; result: Record<string, unknown> }
-
 async function readAccepted(
   response: Response,
   asked: Asked,
@@ -122,6 +124,7 @@ async function readAccepted(
   const type = response.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? ""
   const { wire, translate } = asked
   if (!response.body) return failure(provider, "provider_failed", `${provider.name} answered with an empty body.`)
+  if (asked.bytes?.test(type)) return { kind: "bytes", contentType: type, body: response.body }
   // Servers name their streams in many ways; what is no stream shows in its first frame.
   if (isStreamed && type !== "application/json" && type !== "text/html") {
     const body = translate ? translate.stream(response.body) : response.body

@@ -6,7 +6,7 @@ import { logError } from "../support/log.ts"
 import type { Accepted } from "./ask.ts"
 import { estimateDelivered, newReading } from "./chat/reading.ts"
 import { answerHeaders } from "./headers.ts"
-import type { Dialect } from "./dialect.ts"
+import type { Answering, Dialect } from "./dialect.ts"
 import type { CallState } from "./intake.ts"
 import { routingMetadata } from "./routing/metadata.ts"
 import { type Target, targetKey } from "./routing/target.ts"
@@ -48,6 +48,10 @@ function keepHold(call: CallState): () => void {
 
 /** How stale the estimate of a running call may be, should its isolate die. */
 const MAX_RENEWAL_MS = 10_000
+
+export function toAnswering({ target, wire, upstreamBody }: Accepted, attempts: readonly Attempt[]): Answering {
+  return { provider: target.provider.name, model: target.model.id, wire, attempts, upstreamBody }
+}
 
 export type Receipt = { charge: Charge; settled: Promise<void> }
 

@@ -1,13 +1,19 @@
 import type { GatewayError } from "../edge/errors.ts"
 import type { Attempt } from "../generations/generation.ts"
-import type { Target } from "./routing/target.ts"
 import type { Charge } from "./settle.ts"
 import type { Wire } from "./wires/wire.ts"
 
 type Json = Record<string, unknown>
 
 /** Who answers, in the words of which wire, and after how many attempts. */
-export type Answering = { target: Target; wire: Wire; attempts: readonly Attempt[]; upstreamBody: Json }
+export type Answering = {
+  /** The provider's display name. */
+  provider: string
+  model: string
+  wire: Wire
+  attempts: readonly Attempt[]
+  upstreamBody: Json
+}
 
 /**
  * How a caller is spoken to. The road carries the events of the wire that answers; a dialect says them in the caller's

@@ -26,6 +26,10 @@ export type Asked = {
   path: string
   headers?: Readonly<Record<string, string>>
   body: Record<string, unknown>
+  /** Sent in place of the body, which then stands for it where it is shown. */
+  form?: FormData
+  /** The answer is bytes of this kind, and passes as it is. */
+  bytes?: RegExp
   /** From the words of the provider to those of `wire`, where they differ. */
   translate?: Translation
 }
@@ -49,7 +53,26 @@ export type Intake = {
   user: string | null
   bounds: Bounds
   question: Question
+  /** What was done to the request before it got here; absent where nothing was. */
+  preparation?: Preparation
   dialectOf: (call: CallState) => Dialect
+}
+
+/** What plugins and variants made of a request, for those who ask how it was routed. */
+export type Preparation = {
+  /** As the caller wrote it. */
+  requestedModel: string
+  strategy?: string
+  stages: readonly Stage[]
+}
+
+/** One stage of the pipeline, written by the code that ran. */
+export type Stage = {
+  type: "guardrail" | "plugin" | "server_tools" | "response_healing" | "context_compression"
+  name: string
+  summary: string
+  data?: Record<string, unknown>
+  cost_usd?: number
 }
 
 /** What is known of one call under way. */

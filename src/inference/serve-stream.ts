@@ -1,7 +1,7 @@
 import { logError } from "../support/log.ts"
 import { wait } from "../support/time.ts"
 import type { Outcome } from "./ask.ts"
-import { type Call, settleAnswer, settleRefusal, toFailure } from "./call.ts"
+import { type Call, settleAnswer, settleRefusal, toAnswering, toFailure } from "./call.ts"
 import { defaultsOf } from "./chat/dialect.ts"
 import { streamHeaders } from "./headers.ts"
 import { targetKey } from "./routing/target.ts"
@@ -83,7 +83,8 @@ async function carry(call: Call, outcome: Answered, writable: WritableStream<Uin
     opening: accepted.opening,
     writable,
     dialect,
-    answering: { ...accepted, attempts },
+    answering: toAnswering(accepted, attempts),
+    provider: accepted.target.provider,
     defaults: defaultsOf(call),
     timers: world.timers,
     leaving: world.signal,

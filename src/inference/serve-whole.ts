@@ -1,5 +1,5 @@
 import type { Outcome } from "./ask.ts"
-import { type Call, settleAnswer, settleRefusal, toFailure } from "./call.ts"
+import { type Call, settleAnswer, settleRefusal, toAnswering, toFailure } from "./call.ts"
 import { answerHeaders } from "./headers.ts"
 
 /** An answer in one JSON document. */
@@ -13,7 +13,7 @@ export function serveWhole(call: Call, asked: Promise<Outcome>): Promise<Respons
 async function answer(call: Call, asked: Promise<Outcome>): Promise<Response> {
   const outcome = await asked
   const { later } = call.world
-  if (!outcome.ok || outcome.accepted.kind !== "whole") {
+  if (!outcome.ok || outcome.accepted.kind === "stream") {
     const error = toFailure(call, outcome.ok ? [] : outcome.refusals, outcome.attempts)
     const ending = call.asking.signal.aborted ? "cancelled" : "refused"
     later(settleRefusal(call, outcome.attempts, ending, error.status, outcome.reached).settled)
@@ -21,9 +21,14 @@ async function answer(call: Call, asked: Promise<Outcome>): Promise<Response> {
   }
   const { accepted, attempts } = outcome
   call.answering = accepted.target
-  accepted.wire.read(call.reading, accepted.result)
+  if (accepted.kind === "whole") accepted.wire.read(call.reading, accepted.result)
   const { charge, settled } = settleAnswer(call, accepted, attempts, "complete", 200)
   later(settled)
-  const body = call.dialect.whole(accepted.result, { ...accepted, attempts }, charge)
+  if (accepted.kind === "bytes") {
+    return new Response(accepted.body, {
+      headers: { ...answerHeaders(call.draft.id), "content-type": accepted.contentType },
+    })
+  }
+  const body = call.dialect.whole(accepted.result, toAnswering(accepted, attempts), charge)
   return Response.json(body, { headers: answerHeaders(call.draft.id) })
 }

@@ -1,11 +1,9 @@
 import type { Caller } from "../access/caller.ts"
-import type { GenerationDraft } from "../generations/generation.ts"
-import { limitOf } from "../keys/key.ts"
-import { newGenerationId } from "../support/ids.ts"
-import { completionCap, requireTier, toPaymentRequired, wantedFor } from "./admit.ts"
+import { completionCap, requireTier, wantedFor } from "./admit.ts"
 import { logError } from "../support/log.ts"
 import { ask, type Outcome } from "./ask.ts"
 import { newCall } from "./call.ts"
+import { hold, newDraft } from "./hold.ts"
 import type { Intake } from "./intake.ts"
 import { chanceFor, plan, type PlanWorld } from "./routing/plan.ts"
 import type { Target } from "./routing/target.ts"
@@ -28,21 +26,12 @@ export async function serve(intake: Intake, arrival: Arrival, caller: Caller, wo
   )
 
   const pseudonym = user === null ? undefined : await world.pseudonymOf(`${caller.organizationId}:${user}`)
-  const draft = newDraft(intake, arrival, caller)
+  const draft = newDraft(aboutOf(intake, arrival), arrival, caller)
   const { estimateNano, ...wanted } = wantedFor(targets, bounds)
-  const limit = limitOf(caller)
-  const verdict = await world.ledger.hold({
-    draft,
-    wanted,
-    estimateNano,
-    chargesAccount: true,
-    limits: limit ? [limit] : [],
-    ttlMs: world.timers.holdTtlMs,
-  })
-  if (!verdict.ok) throw toPaymentRequired(verdict, caller)
+  const heldNano = await hold(draft, wanted, estimateNano, caller, world)
 
-  const call = newCall({ intake, arrival, draft, heldNano: verdict.grantedNano, targets, world })
-  const capFor = (target: Target) => completionCap(target, bounds, verdict.grantedNano)
+  const call = newCall({ intake, arrival, draft, heldNano, targets, world })
+  const capFor = (target: Target) => completionCap(target, bounds, heldNano)
   const outcome = ask(
     { question, targets, pseudonym, capFor },
     {
@@ -85,22 +74,12 @@ function askable(targets: readonly Target[], { refusalOf }: Intake["question"]):
   return left
 }
 
-function newDraft(intake: Intake, arrival: Arrival, caller: Caller): GenerationDraft {
-  const { routing, bounds } = intake
+function aboutOf({ routing, bounds, preparation, apiType, question, sessionId }: Intake, arrival: Arrival) {
   return {
-    id: newGenerationId(),
-    organizationId: caller.organizationId,
-    workspaceId: caller.workspaceId,
-    keyHash: caller.keyHash,
-    createdAt: Date.now(),
-    requestId: arrival.requestId,
-    apiType: intake.apiType,
-    requestedModel: routing.model ?? routing.models?.[0] ?? "",
-    streamed: intake.question.streamed,
-    sessionId: intake.sessionId ?? arrival.sessionId,
-    appUrl: arrival.appUrl,
-    appTitle: arrival.appTitle,
-    userAgent: arrival.userAgent,
+    apiType,
+    requestedModel: preparation?.requestedModel ?? routing.model ?? routing.models?.[0] ?? "",
+    streamed: question.streamed,
+    sessionId: sessionId ?? arrival.sessionId,
     promptEstimate: bounds.promptEstimate,
   }
 }

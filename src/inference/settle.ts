@@ -1,5 +1,6 @@
 import { costOf, NO_TOKENS, type Tokens } from "../credits/money.ts"
 import type { Pricing } from "../models/catalogue.ts"
+import type { Pieces } from "./admit.ts"
 import { estimateDelivered, type Reading } from "./chat/reading.ts"
 
 /** What a call is charged, and why. */
@@ -16,18 +17,20 @@ export const NO_CHARGE: Charge = { tokens: NO_TOKENS, tokensFrom: "none", costNa
 export function chargeFor(
   reading: Reading,
   pricing: Pricing,
-  prompt: { promptEstimate: number; images: number },
+  bounds: { promptEstimate: number; pieces: Pieces },
   heldNano: number,
   isWhole: boolean,
 ): Charge {
-  const { promptEstimate, images } = prompt
-  const told = reading.tokens && { ...reading.tokens, images }
+  const { promptEstimate } = bounds
+  // What the answer says was made stands above what was asked for.
+  const pieces = { ...bounds.pieces, ...reading.made }
+  const told = reading.tokens && { ...reading.tokens, ...pieces }
   const delivered = estimateDelivered(reading)
   // A count from before the end cannot know what came after it.
   if (told && (isWhole || told.completion >= delivered)) {
     return { tokens: told, tokensFrom: "upstream", costNano: costOf(told, pricing) }
   }
-  const before = told ?? { ...NO_TOKENS, images }
+  const before = told ?? { ...NO_TOKENS, ...pieces }
   const tokens = { ...before, prompt: before.prompt || promptEstimate, completion: delivered }
   return { tokens, tokensFrom: "estimate", costNano: Math.min(costOf(tokens, pricing), heldNano) }
 }

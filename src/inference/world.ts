@@ -1,5 +1,7 @@
 import type { LedgerClient } from "../credits/ledger-client.ts"
 import type { Provider } from "../providers/provider.ts"
+import type { ModerationSettings } from "../plugins/moderation.ts"
+import type { ToolWorld } from "../server-tools/tool.ts"
 import type { EndpointHealth } from "./routing/health.ts"
 import type { PlanWorld } from "./routing/plan.ts"
 import type { Timers } from "./timers.ts"
@@ -24,6 +26,9 @@ export type World = {
   health: EndpointHealth
   timers: Timers
   send: (request: Request, provider: Provider) => Promise<Response>
+  /** What the gateway's own tools and plugins can touch; throws where a variable that they need cannot be read. */
+  tools: () => ToolWorld
+  moderation: () => ModerationSettings | undefined
   /** Hides an end user's id from providers. */
   pseudonymOf: (user: string) => Promise<string>
   /** Keeps the isolate at work after the answer has begun. */

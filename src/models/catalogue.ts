@@ -10,6 +10,10 @@ export type Pricing = {
   /** USD an image in the prompt. */
   image?: string
   audio?: string
+  /** USD a picture that is made. */
+  image_output?: string
+  /** USD a second of sound or film, read or made. */
+  second?: string
 }
 
 /** One provider's offer of one model: what routing chooses between. */

@@ -61,12 +61,14 @@ export function toCustomModels(provider: CustomProvider): Model[] {
 }
 
 function toPricing(custom: CustomProvider["models"][number]): Pricing | null {
-  const { prompt, completion, input_cache_read, request } = custom
+  const { prompt, completion, input_cache_read, request, image_output, second } = custom
   if (prompt === undefined || completion === undefined) return null
   return {
     prompt,
     completion,
     ...(request !== undefined && { request }),
+    ...(image_output !== undefined && { image_output }),
+    ...(second !== undefined && { second }),
     ...(input_cache_read !== undefined && { input_cache_read }),
   }
 }

@@ -13,6 +13,8 @@ export const Price = z
 const perToken = Price.meta({ description: "USD a token.", example: "0.0000025" })
 const perRequest = Price.meta({ description: "USD a request.", example: "0.012" })
 const perImage = Price.meta({ description: "USD an image in the prompt.", example: "0.001" })
+const perPicture = Price.meta({ description: "USD a picture that is made.", example: "0.04" })
+const perSecond = Price.meta({ description: "USD a second of sound or film.", example: "0.0001" })
 
 /** What an endpoint costs. A name not in it is refused: a price that is not understood would be a price not charged. */
 export const Pricing = z.strictObject(
@@ -25,6 +27,8 @@ export const Pricing = z.strictObject(
     internal_reasoning: perToken.exactOptional(),
     image: perImage.exactOptional(),
     audio: perToken.exactOptional(),
+    image_output: perPicture.exactOptional(),
+    second: perSecond.exactOptional(),
   },
   {
     error: (issue) =>

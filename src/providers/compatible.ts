@@ -1,3 +1,4 @@
+import type { Asked } from "../inference/intake.ts"
 import type { ChatRequest } from "../inference/schemas.ts"
 import type { Provider } from "./provider.ts"
 
@@ -75,13 +76,14 @@ function setReasoning(body: Record<string, unknown>, request: ChatRequest, { qui
 
 /** The request to a provider. Its headers are made from nothing: none of the caller's goes there. */
 export function toUpstreamRequest(
-  asked: { path: string; headers?: Readonly<Record<string, string>>; body: Record<string, unknown> },
+  asked: Pick<Asked, "path" | "headers" | "body" | "form">,
   isStreamed: boolean,
   provider: Provider,
   signal: AbortSignal,
 ): Request {
   const headers = new Headers({
-    "content-type": "application/json",
+    // A form says by itself where its parts end.
+    ...(!asked.form && { "content-type": "application/json" }),
     accept: isStreamed ? "text/event-stream" : "application/json",
     "accept-encoding": "identity",
     "user-agent": "edge-model-gateway",
@@ -93,7 +95,7 @@ export function toUpstreamRequest(
   return new Request(`${provider.baseUrl}${asked.path}`, {
     method: "POST",
     headers,
-    body: JSON.stringify(asked.body),
+    body: asked.form ?? JSON.stringify(asked.body),
     redirect: "manual",
     signal,
   })

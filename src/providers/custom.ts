@@ -53,13 +53,15 @@ const CustomModel = z.strictObject(
     completion: Price.optional(),
     input_cache_read: Price.optional(),
     request: Price.optional(),
+    image_output: Price.optional(),
+    second: Price.optional(),
     context_length: tokens.optional(),
     max_completion_tokens: tokens.optional(),
   },
   {
     error: refuse(
       "model",
-      "id, model, name, input, output, prompt, completion, input_cache_read, request, context_length, max_completion_tokens",
+      "id, model, name, input, output, prompt, completion, input_cache_read, request, image_output, second, context_length, max_completion_tokens",
     ),
   },
 )

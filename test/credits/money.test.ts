@@ -63,7 +63,7 @@ describe("money", () => {
     const prices = { prompt: "0.000001", completion: "0", image: "0.001", audio: "0.00001" }
     const drawn = { ...NO_TOKENS, prompt: 100, audio: 40, images: 3 }
     expect(costOf(drawn, prices)).toBe(60 * 1_000 + 40 * 10_000 + 3 * 1_000_000)
-    expect(boundOf(100, 0, prices, 3)).toBeGreaterThanOrEqual(costOf(drawn, prices))
+    expect(boundOf(100, 0, prices, { images: 3 })).toBeGreaterThanOrEqual(costOf(drawn, prices))
   })
 
   test("no split of the tokens costs more than the bound", () => {

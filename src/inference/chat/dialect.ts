@@ -28,7 +28,7 @@ export function chatDialect(request: ChatRequest, call: CallState): Dialect {
       }
       return {
         ...normal,
-        provider: told.target.provider.name,
+        provider: told.provider,
         ...(wantsMetadata && call.metadata(told.attempts)),
       }
     },

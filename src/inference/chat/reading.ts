@@ -1,4 +1,4 @@
-import { NO_TOKENS, type Tokens } from "../../credits/money.ts"
+import { type Made, NO_TOKENS, type Tokens } from "../../credits/money.ts"
 import { UNITS_PER_TOKEN } from "../estimate.ts"
 
 /** What the gateway reads from an answer on its way: enough to charge it, record it and tell how it ended. */
@@ -9,6 +9,8 @@ export type Reading = {
   serviceTier: string | null
   /** The provider's count; null until one was seen. An explicit zero is a count. */
   tokens: Tokens | null
+  /** Of what is priced by the piece, as far as the answer tells. */
+  made: Partial<Made>
   finishReason: string | null
   /** The last of what only the provider can verify in its reasoning. */
   signature: string | null
@@ -32,6 +34,7 @@ export function newReading(): Reading {
     created: null,
     serviceTier: null,
     tokens: null,
+    made: {},
     finishReason: null,
     signature: null,
     error: null,

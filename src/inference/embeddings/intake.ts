@@ -25,7 +25,7 @@ export function embeddingsIntake(request: EmbeddingsRequest, bodyBytes: number):
     user: request.user ?? null,
     bounds: {
       promptBound: bodyBytes,
-      images: 0,
+      pieces: { images: 0 },
       // One request holds many texts, each of which may fill the context of its own.
       promptLimit: "none",
       promptEstimate: Math.ceil(JSON.stringify(request.input).length / UNITS_PER_TOKEN),
@@ -62,7 +62,7 @@ function embeddingsDialect(call: CallState): Dialect {
       return {
         ...rest,
         object: "list",
-        model: typeof result["model"] === "string" ? result["model"] : answering.target.model.id,
+        model: typeof result["model"] === "string" ? result["model"] : answering.model,
         ...(known && {
           usage: {
             ...usage,
@@ -72,7 +72,7 @@ function embeddingsDialect(call: CallState): Dialect {
             is_byok: false,
           },
         }),
-        provider: answering.target.provider.name,
+        provider: answering.provider,
         ...(call.arrival.wantsMetadata && call.metadata(answering.attempts)),
       }
     },

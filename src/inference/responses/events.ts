@@ -5,7 +5,8 @@ import type { ResponsesEvent, ResponsesRequest } from "./schemas.ts"
 import { itemAt, type ItemStatus } from "./stream/drafts.ts"
 import { closeCall, readCallDelta, takeCall, tellCall } from "./stream/take-calls.ts"
 import { takeDetail, takeLate } from "./stream/take-reasoning.ts"
-import { takeImage, takeRefusal, takeText } from "./stream/take-words.ts"
+import { takeServerTool } from "./stream/take-tools.ts"
+import { takeAnnotations, takeImage, takeRefusal, takeText } from "./stream/take-words.ts"
 import { closeOpen, emit, type EventState, newTurn, type Turn } from "./stream/turn.ts"
 
 /**
@@ -113,8 +114,9 @@ function take(turn: Turn, chunk: Json): void {
 
 function takeDelta(turn: Turn, delta: Json, logprobs: unknown): void {
   const listOf = (value: unknown) => (Array.isArray(value) ? (value as unknown[]) : [])
-  for (const detail of readDetails(delta)) takeDetail(turn, detail)
+  for (const detail of readDetails(delta)) takeDetail(turn, takeServerTool(turn, detail))
   takeText(turn, toText(delta["content"]), isObject(logprobs) ? listOf(logprobs["content"]) : [])
+  takeAnnotations(turn, listOf(delta["annotations"]))
   takeRefusal(turn, toText(delta["refusal"]))
   for (const image of listOf(delta["images"])) takeImage(turn, image)
   for (const call of listOf(delta["tool_calls"])) takeCall(turn, readCallDelta(call))

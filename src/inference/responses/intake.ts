@@ -2,6 +2,7 @@ import { GatewayError } from "../../edge/errors.ts"
 import { boundsOf } from "../admit.ts"
 import { chatIntake, chatQuestion } from "../chat/intake.ts"
 import { UNITS_PER_TOKEN } from "../estimate.ts"
+import { isClientTool } from "../prepare/needs.ts"
 import type { Intake } from "../intake.ts"
 import type { ChatRequest } from "../schemas.ts"
 import { responsesWire } from "../wires/responses.ts"
@@ -26,10 +27,20 @@ export function responsesIntake(request: ResponsesRequest, bodyBytes: number): I
         provider.responses
           ? { wire: responsesWire, path: "/responses", body: toResponsesBody(request, outgoing) }
           : intake.question.askOf(provider, outgoing),
-      refusalOf: (provider) => (isSayable || provider.responses ? undefined : bridged),
+      refusalOf: (provider) => (provider.responses ? undefined : isSayable ? vendorToolIn(request.tools) : bridged),
     },
     dialectOf: (call) => responsesDialect(request, call),
   }
+}
+
+/** Only a provider that speaks this wire runs its vendor's tools. */
+export function vendorToolIn(
+  tools: readonly { type?: string | undefined }[] | null | undefined,
+): GatewayError | undefined {
+  const at = tools?.findIndex(({ type }) => !isClientTool(type)) ?? -1
+  if (at === -1) return undefined
+  const words = `${tools?.[at]?.type} is run by providers that offer it, and the one that is left does not`
+  return new GatewayError("invalid_request", `tools[${at}].type: ${words}.`)
 }
 
 function bridge(request: ResponsesRequest): ChatRequest | GatewayError {

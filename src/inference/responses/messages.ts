@@ -43,7 +43,11 @@ export function toMessages({ instructions, input }: Pick<ResponsesRequest, "inst
 }
 
 function take(conversation: Conversation, item: Exclude<ResponsesRequest["input"], string>[number], at: number): void {
-  if (!isKnown(item)) throw refusal(item.type, at)
+  if (!isKnown(item)) {
+    // What the gateway's own tools did comes back with the reasoning beside it.
+    if (SERVER_TOOL_ITEM.test(item.type)) return
+    throw refusal(item.type, at)
+  }
   switch (item.type) {
     case "reasoning":
       return takeReasoning(conversation, item)
@@ -55,6 +59,8 @@ function take(conversation: Conversation, item: Exclude<ResponsesRequest["input"
       return takeMessage(conversation, item)
   }
 }
+
+const SERVER_TOOL_ITEM = /^(?:web_search_call$|(?:service|openrouter):)/
 
 function refusal(type: string, at: number): GatewayError {
   const words =

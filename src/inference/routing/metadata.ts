@@ -21,13 +21,14 @@ export function routingMetadata(call: CallState, attempts: readonly Attempt[]) {
       : `no provider answered in ${attempts.length} attempts`,
     endpoints: { total: available.length, available },
     attempts: attempts.map(({ model, provider, status }) => ({ model, provider, status: status ?? 0 })),
-    pipeline: [],
+    pipeline: call.intake.preparation?.stages ?? [],
   }
   return { service_metadata: metadata, openrouter_metadata: metadata }
 }
 
 /** How the models to try were found; the names are the field's. */
 function strategyOf({ draft, intake }: CallState): string {
+  if (intake.preparation?.strategy !== undefined) return intake.preparation.strategy
   if (intake.routing.models?.length) return "fallback"
   if (draft.requestedModel.startsWith("~")) return "latest"
   return draft.requestedModel.endsWith(":free") ? "free" : "direct"

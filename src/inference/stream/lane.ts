@@ -3,6 +3,7 @@ import type { Ending } from "../../generations/generation.ts"
 import type { ChunkDefaults } from "../chat/normalise.ts"
 import { isObject, type Reading } from "../chat/reading.ts"
 import type { Answering, Dialect } from "../dialect.ts"
+import type { Provider } from "../../providers/provider.ts"
 import type { Timers } from "../timers.ts"
 import type { Wire } from "../wires/wire.ts"
 import { dataOf, DONE } from "./frames.ts"
@@ -19,6 +20,7 @@ export type Passage = {
   /** Says each chunk in the caller's words. Only the scripted lane asks it. */
   dialect: Dialect
   answering: Answering
+  provider: Provider
   defaults: ChunkDefaults
   timers: Timers
   /** Fires when the caller has left. */

@@ -38,7 +38,7 @@ export async function passNative(passage: Passage): Promise<Ended> {
   const rest = await copy.finish(stop === "ended")
   // A pump breaks on either side. If the copy has neither ended nor failed, it was the caller's.
   const left = passage.leaving.aborted || stop === "left" || (stop === "broken" && rest === "open")
-  const verdict = judge(left ? "left" : stop, reading, passage.answering.target.provider)
+  const verdict = judge(left ? "left" : stop, reading, passage.provider)
   return { ...verdict, clean: verdict.ending === "complete" && reading.done, atBoundary: copy.atBoundary }
 }
 

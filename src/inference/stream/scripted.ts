@@ -62,7 +62,7 @@ export async function passScripted(passage: Passage): Promise<Ended> {
     void reader?.cancel().catch(() => undefined)
   }
   await out.release()
-  const verdict = judge(stop ?? "ended", reading, passage.answering.target.provider)
+  const verdict = judge(stop ?? "ended", reading, passage.provider)
   return { ...verdict, clean: clean && verdict.ending === "complete" && reading.done, atBoundary: true }
 }
 

@@ -4,7 +4,7 @@ import type { Wire } from "../wires/wire.ts"
 import { readFrame } from "./lane.ts"
 
 type Json = Record<string, unknown>
-type Choice = { index: number; message: Json; finish_reason: string | null; logprobs?: unknown }
+export type Choice = { index: number; message: Json; finish_reason: string | null; logprobs?: unknown }
 
 /** A stream told as a whole answer, for a provider that streams although it was asked not to. */
 export function toResult(bytes: Uint8Array, wire: Wire): { result: Json | undefined; error: ProviderError | null } {
@@ -21,7 +21,7 @@ export function toResult(bytes: Uint8Array, wire: Wire): { result: Json | undefi
     const { choices: said, usage: counted, object: _, ...rest } = chunk
     head = { ...rest, ...head }
     if (isObject(counted)) usage = counted
-    if (Array.isArray(said)) for (const choice of said as unknown[]) if (isObject(choice)) merge(choices, choice)
+    if (Array.isArray(said)) for (const choice of said as unknown[]) if (isObject(choice)) mergeChoice(choices, choice)
   }
   if (reading.error) return { result: undefined, error: reading.error }
   // Without a finish it was cut: half an answer is none.
@@ -30,7 +30,8 @@ export function toResult(bytes: Uint8Array, wire: Wire): { result: Json | undefi
   return { result: { ...head, choices: ordered, ...(usage !== undefined && { usage }) }, error: null }
 }
 
-function merge(choices: Map<number, Choice>, said: Json): void {
+/** Takes a choice of a chunk into the choices as far as they have grown. */
+export function mergeChoice(choices: Map<number, Choice>, said: Json): void {
   const index = Number.isSafeInteger(said["index"]) ? (said["index"] as number) : 0
   const choice = choices.get(index) ?? { index, message: { role: "assistant", content: null }, finish_reason: null }
   choices.set(index, choice)

@@ -18,7 +18,9 @@ export type ReasoningDraft = {
   format: string | null
 }
 
-export type PartDraft = { type: "output_text"; text: string; logprobs: Logprobs } | { type: "refusal"; text: string }
+export type PartDraft =
+  | { type: "output_text"; text: string; logprobs: Logprobs; annotations: readonly Json[] }
+  | { type: "refusal"; text: string }
 export type MessageDraft = { type: "message"; id: string; status: ItemStatus; parts: readonly PartDraft[] }
 
 export type CallDraft = {
@@ -37,7 +39,15 @@ export type CallDraft = {
 
 export type ImageDraft = { type: "image_generation_call"; id: string; status: ItemStatus; result: string }
 
-export type Draft = ReasoningDraft | MessageDraft | ImageDraft | { type: "function_call"; call: number }
+/** A run of one of the gateway's own tools. */
+export type ServerToolDraft = { type: "server_tool"; id: string; toolType: string; status: string; fields: Json }
+
+export type Draft =
+  | ReasoningDraft
+  | MessageDraft
+  | ImageDraft
+  | ServerToolDraft
+  | { type: "function_call"; call: number }
 
 /** Newest first, so that adding to a long list copies nothing. */
 export type Logprobs = { entries: Json[]; before: Logprobs } | null
@@ -54,6 +64,10 @@ export function itemAt({ items, calls }: { items: readonly Draft[]; calls: reado
   if (draft.type === "image_generation_call") {
     const { type, id, status, result } = draft
     return { type, id, status, result: status === "in_progress" ? null : result }
+  }
+  if (draft.type === "server_tool") {
+    const { id, toolType, status, fields } = draft
+    return { ...fields, type: toolType, id, status }
   }
   const call = calls[draft.call]
   if (!call) throw new Error(`There is no call ${draft.call}.`)
@@ -76,7 +90,12 @@ function toReasoningItem(draft: ReasoningDraft): Json {
 export function toPart(part: PartDraft): Json {
   if (part.type === "refusal") return { type: "refusal", refusal: part.text }
   const logprobs = toList(part.logprobs)
-  return { type: "output_text", text: part.text, annotations: [], ...(logprobs.length > 0 && { logprobs }) }
+  return {
+    type: "output_text",
+    text: part.text,
+    annotations: part.annotations,
+    ...(logprobs.length > 0 && { logprobs }),
+  }
 }
 
 export function toList(logprobs: Logprobs): Json[] {

@@ -20,13 +20,39 @@ export function takeRefusal(turn: Turn, text: string): void {
   growPart(turn, text, [])
 }
 
+/** Where the words of a message came from. Tells nothing of a message that has no words. */
+export function takeAnnotations(turn: Turn, annotations: readonly unknown[]): void {
+  for (const told of annotations) {
+    const annotation = toAnnotation(told)
+    const at = turn.state.items.findLastIndex(({ type }) => type === "message")
+    const draft = turn.state.items[at]
+    if (!annotation || draft?.type !== "message" || turn.state.open !== at) continue
+    const part = draft.parts.at(-1)
+    if (part?.type !== "output_text") continue
+    emit(turn, "response.output_text.annotation.added", {
+      ...placeOf(draft, at),
+      annotation_index: part.annotations.length,
+      annotation,
+    })
+    const grown = { ...part, annotations: [...part.annotations, annotation] }
+    replaceItem(turn, at, { ...draft, parts: [...draft.parts.slice(0, -1), grown] })
+  }
+}
+
+/** The chat wire has its citations in an object of their own. */
+function toAnnotation(told: unknown): Json | undefined {
+  if (!isObject(told) || typeof told["type"] !== "string") return undefined
+  const { type, url_citation: citation, ...rest } = told
+  return isObject(citation) ? { type, ...citation } : { type, ...rest }
+}
+
 /** The part of the open message that takes this kind of words, begun if it must be. */
 function openPart(turn: Turn, type: PartDraft["type"]): Place {
   const { at, draft } = openMessage(turn)
   const last = draft.parts.at(-1)
   if (last?.type === type) return placeOf(draft, at)
   if (last) closePart(turn, at, draft)
-  const part: PartDraft = type === "refusal" ? { type, text: "" } : { type, text: "", logprobs: null }
+  const part: PartDraft = type === "refusal" ? { type, text: "" } : { type, text: "", logprobs: null, annotations: [] }
   const grown = { ...draft, parts: [...draft.parts, part] }
   replaceItem(turn, at, grown)
   const place = placeOf(grown, at)

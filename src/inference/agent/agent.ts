@@ -1,0 +1,177 @@
+import type { Caller } from "../../access/caller.ts"
+import { newTally } from "../../server-tools/tool.ts"
+import { chatIntake } from "../chat/intake.ts"
+import type { Dialect } from "../dialect.ts"
+import type { CallState, Stage } from "../intake.ts"
+import type { Prepared } from "../prepare/prepare.ts"
+import type { ChatRequest } from "../schemas.ts"
+import { serve } from "../serve.ts"
+import type { Arrival, World } from "../world.ts"
+import { callsOf, CallSieve, type ToolCall } from "./calls.ts"
+import { mergeDetails, nextIndex } from "./details.ts"
+import { paying } from "./pay.ts"
+import type { Round } from "./round.ts"
+import { type Run, runCalls, toAnnotation, toDetail, toResults } from "./run-tools.ts"
+import { isOver, MAX_STEPS } from "./stops.ts"
+import { addUsage, costNanoOf, tokensOf } from "./usage.ts"
+
+type Json = Record<string, unknown>
+
+/** A conversation that the gateway itself takes part in: its tools answer the model until the model answers the caller. */
+export type Job = {
+  prepared: Prepared
+  dialectOf: (call: CallState) => Dialect
+  tellsItems: boolean
+  maxSteps: number | null | undefined
+}
+
+/**
+ * The state of one such conversation. Every round is a call of its own on the road, held, charged and recorded by
+ * itself; what the caller is told of usage and cost is their sum.
+ */
+export class Agent {
+  readonly job: Job
+  readonly arrival: Arrival
+  readonly world: World
+  readonly #caller: Caller
+  readonly #tally = newTally()
+  #messages: Json[]
+  #steps = 0
+  #requested = 0
+  #executed = 0
+  #searches = 0
+  #toolCostNano = 0
+  #isLast = false
+  usage: Json | undefined
+  /** Routing metadata of the last round that told any. */
+  metadata: Json | undefined
+  detailOffset = 0
+  sieve: CallSieve
+  readonly annotations: Json[]
+
+  constructor(job: Job, arrival: Arrival, caller: Caller, world: World) {
+    this.job = job
+    this.arrival = arrival
+    this.world = world
+    this.#caller = caller
+    this.#messages = [...job.prepared.chat.messages]
+    this.annotations = [...job.prepared.annotations]
+    this.sieve = new CallSieve(this.#names, 0)
+  }
+
+  get #names(): string[] {
+    return this.job.prepared.tools.map(({ definition }) => definition.name)
+  }
+
+  /** The next round, on the road. */
+  ask(signal: AbortSignal): Promise<Response> {
+    const request = this.#request()
+    const bytes = new TextEncoder().encode(JSON.stringify(request)).byteLength
+    const intake = { ...chatIntake(request, bytes), preparation: this.job.prepared.preparation }
+    return serve(intake, this.arrival, this.#caller, { ...this.world, signal })
+  }
+
+  #request(): ChatRequest {
+    const { chat } = this.job.prepared
+    const isFirst = this.#steps === 0
+    // A choice that forces a call has been obeyed once; again it would have no end.
+    const choice = this.#isLast ? "none" : isFirst ? chat.tool_choice : chat.tool_choice === "none" ? "none" : "auto"
+    return {
+      ...chat,
+      messages: this.#messages as ChatRequest["messages"],
+      ...(chat.tools && choice != null && { tool_choice: choice }),
+      ...(chat.stream && { stream_options: { ...chat.stream_options, include_usage: true } }),
+      usage: { ...chat.usage, include: true },
+      debug: isFirst ? chat.debug : undefined,
+    }
+  }
+
+  /** The gateway's calls of a round, if it is to answer them. */
+  pending(round: Round): ToolCall[] {
+    this.usage = addUsage(this.usage, round.usage)
+    const names = this.#names
+    const own = this.#isLast ? [] : callsOf(round.message).filter((call) => names.includes(call.function.name))
+    this.#requested += own.length
+    return own
+  }
+
+  /** The calls of a round that are the caller's to answer. One of the gateway's that it will not answer is nobody's. */
+  foreign({ message }: Round): ToolCall[] {
+    const names = this.#names
+    return callsOf(message).filter((call) => !names.includes(call.function.name))
+  }
+
+  /** Answers these calls. Afterwards the conversation goes on, unless the caller's own tools are called too. */
+  async answer(
+    round: Round,
+    own: readonly ToolCall[],
+    signal: AbortSignal,
+  ): Promise<{ details: Json[]; goesOn: boolean }> {
+    const { job, world, arrival } = this
+    const all = callsOf(round.message)
+    const pay = paying(arrival, this.#caller, world)
+    const runs = await runCalls(own, job.prepared.tools, { ...world.tools(), signal }, this.#tally, pay)
+    this.detailOffset = nextIndex(round.message["reasoning_details"], 0) + this.detailOffset
+    const details = runs.map((run) => toDetail(run, this.detailOffset++, job.tellsItems))
+    this.#count(runs)
+    this.#steps += 1
+    this.#isLast = isOver(
+      {
+        steps: this.#steps,
+        finishReason: round.finishReason,
+        called: all.map((call) => call.function.name),
+        costNano: costNanoOf(this.usage) + this.#toolCostNano,
+        tokens: tokensOf(this.usage),
+      },
+      job.prepared.chat.stop_server_tools_when,
+      job.maxSteps ?? MAX_STEPS,
+    )
+    this.#messages = [...this.#messages, toAssistant(round.message, own), ...toResults(runs)]
+    this.sieve = new CallSieve(this.#names, this.sieve.count)
+    return { details, goesOn: all.length === own.length }
+  }
+
+  #count(runs: readonly Run[]): void {
+    for (const { outcome } of runs) {
+      this.#executed += outcome.isError ? 0 : 1
+      this.#searches += outcome.searches
+      this.#toolCostNano += outcome.costNano
+      this.annotations.push(...outcome.citations.map(toAnnotation))
+    }
+  }
+
+  /** Of all rounds and tools together, as the caller is told. */
+  get total(): { usage: Json | undefined; costNano: number } {
+    const costNano = costNanoOf(this.usage) + this.#toolCostNano
+    if (!this.usage) return { usage: undefined, costNano }
+    const usage: Json = { ...this.usage, cost: costNano / 1e9 }
+    if (this.#requested > 0) {
+      usage["server_tool_use_details"] = {
+        tool_calls_requested: this.#requested,
+        tool_calls_executed: this.#executed,
+        web_search_requests: this.#searches,
+      }
+    }
+    return { usage, costNano }
+  }
+
+  /** The stage of the pipeline that the tools were, once any ran. */
+  get stages(): Stage[] {
+    if (this.#requested === 0) return []
+    const summary = `${this.#requested} calls in ${this.#steps} steps, ${this.#executed} of them answered`
+    return [{ type: "server_tools", name: "server-tools", summary, cost_usd: this.#toolCostNano / 1e9 }]
+  }
+}
+
+/** The model's own turn, as it goes back to it: its words, its reasoning and the calls that were answered. */
+function toAssistant(message: Json, own: readonly ToolCall[]): Json {
+  const { content, reasoning, reasoning_details: details } = message
+  const merged = mergeDetails(Array.isArray(details) ? (details as unknown[]) : [])
+  return {
+    role: "assistant",
+    content: content ?? null,
+    ...(typeof reasoning === "string" && reasoning !== "" && { reasoning }),
+    ...(merged.length > 0 && { reasoning_details: merged }),
+    tool_calls: own,
+  }
+}

@@ -1,0 +1,49 @@
+import { isObject } from "../chat/reading.ts"
+
+type Json = Record<string, unknown>
+
+/** The pieces in which a stream told its reasoning, as the blocks that they are: what goes back must be whole. */
+export function mergeDetails(pieces: readonly unknown[]): Json[] {
+  const merged: Json[] = []
+  for (const piece of pieces) {
+    if (!isObject(piece)) continue
+    const last = merged.at(-1)
+    if (last && continues(last, piece)) merged[merged.length - 1] = join(last, piece)
+    else merged.push({ ...piece })
+  }
+  return merged
+}
+
+const GROWING = { "reasoning.text": "text", "reasoning.summary": "summary" } as const
+
+function continues(last: Json, piece: Json): boolean {
+  const { type } = piece
+  if (last["type"] !== type || (type !== "reasoning.text" && type !== "reasoning.summary")) return false
+  if (last["index"] !== piece["index"]) return false
+  // A block is closed by its signature.
+  return typeof last["signature"] !== "string" || last["signature"] === ""
+}
+
+function join(last: Json, piece: Json): Json {
+  const key = GROWING[last["type"] as keyof typeof GROWING]
+  const text = [last[key], piece[key]].filter((one) => typeof one === "string").join("")
+  const told = Object.fromEntries(Object.entries(piece).filter(([, value]) => value !== null && value !== undefined))
+  return { ...last, ...told, [key]: text }
+}
+
+/** The details of a round, numbered on from those of the rounds before: clients put them together by number. */
+export function renumber(details: unknown, offset: number): unknown {
+  if (offset === 0 || !Array.isArray(details)) return details
+  return (details as unknown[]).map((detail) =>
+    isObject(detail) && typeof detail["index"] === "number" ? { ...detail, index: detail["index"] + offset } : detail,
+  )
+}
+
+/** The number after the highest of these. */
+export function nextIndex(details: unknown, least: number): number {
+  if (!Array.isArray(details)) return least
+  return (details as unknown[]).reduce<number>((next, detail) => {
+    const index = isObject(detail) ? detail["index"] : undefined
+    return typeof index === "number" ? Math.max(next, index + 1) : next
+  }, least)
+}

@@ -1,0 +1,62 @@
+import type { Caller } from "../../access/caller.ts"
+import { NO_TOKENS } from "../../credits/money.ts"
+import { GatewayError } from "../../edge/errors.ts"
+import type { Generation, GenerationDraft } from "../../generations/generation.ts"
+import { hold, newDraft } from "../hold.ts"
+import type { Searcher } from "../prepare/web.ts"
+import type { Arrival, World } from "../world.ts"
+
+/**
+ * A run of a tool that costs is held, charged and recorded as a call of its own: nothing that costs depends on what
+ * becomes of the call around it.
+ */
+export function paying(arrival: Arrival, caller: Caller, world: World): Searcher {
+  return async (tool, run) => {
+    if (tool.priceNano === 0) return run()
+    const about = { apiType: "completions", requestedModel: tool.name, streamed: false, promptEstimate: 0 } as const
+    const draft = newDraft({ ...about, sessionId: arrival.sessionId }, arrival, caller)
+    const wanted = { leastNano: tool.priceNano, mostNano: tool.priceNano }
+    await hold(draft, wanted, tool.priceNano, caller, world)
+    const settle = (costNano: number, isDone: boolean) =>
+      world.ledger.settle(toGeneration(draft, tool, costNano, isDone))
+    try {
+      const outcome = await run()
+      world.later(settle(outcome.costNano, true))
+      return outcome
+    } catch (thrown) {
+      world.later(settle(0, false))
+      throw thrown
+    }
+  }
+}
+
+function toGeneration(
+  draft: GenerationDraft,
+  { name, provider }: { name: string; provider: string },
+  costNano: number,
+  isDone: boolean,
+): Generation {
+  return {
+    ...draft,
+    model: name,
+    provider,
+    upstreamId: null,
+    isByok: false,
+    tokens: NO_TOKENS,
+    tokensFrom: "none",
+    costNano,
+    byokCostNano: 0,
+    finishReason: null,
+    ending: isDone ? "complete" : "refused",
+    status: isDone ? 200 : 502,
+    latencyMs: Date.now() - draft.createdAt,
+    generationMs: null,
+    serviceTier: null,
+    attempts: [],
+  }
+}
+
+/** What a refused payment is to a tool: words for the model. */
+export function isPaymentRequired(thrown: unknown): thrown is GatewayError {
+  return thrown instanceof GatewayError && thrown.code === "payment_required"
+}

@@ -1,0 +1,128 @@
+import { type ErrorName, errors, GatewayError } from "../../edge/errors.ts"
+import { isObject } from "../chat/reading.ts"
+import { dataOf, DONE, FrameSplitter } from "../stream/frames.ts"
+import { type Choice, mergeChoice } from "../stream/to-result.ts"
+import type { CallSieve } from "./calls.ts"
+import { renumber } from "./details.ts"
+
+type Json = Record<string, unknown>
+
+/** What one turn of the model came to. */
+export type Round = {
+  /** Of its answer: id, model, created and whatever else stands beside the choices. */
+  head: Json
+  message: Json
+  finishReason: string | null
+  nativeFinishReason: unknown
+  usage: Json | undefined
+}
+
+/** What stands in an answer for the gateway's own use, and is told again over all rounds. */
+const OWN_KEYS = ["usage", "choices", "service_metadata", "openrouter_metadata", "object"]
+
+function headOf(answer: Json): Json {
+  return Object.fromEntries(Object.entries(answer).filter(([key]) => !OWN_KEYS.includes(key)))
+}
+
+/** A round that came as one document. */
+export async function readWholeRound(response: Response, onMetadata: (told: Json) => void): Promise<Round> {
+  const answer = await response.json<Json>()
+  takeMetadata(answer, onMetadata)
+  const choices = Array.isArray(answer["choices"]) ? (answer["choices"] as unknown[]) : []
+  const choice = choices.find(isObject) ?? {}
+  return {
+    head: headOf(answer),
+    message: isObject(choice["message"]) ? choice["message"] : {},
+    finishReason: typeof choice["finish_reason"] === "string" ? choice["finish_reason"] : null,
+    nativeFinishReason: choice["native_finish_reason"],
+    usage: isObject(answer["usage"]) ? answer["usage"] : undefined,
+  }
+}
+
+export type Listener = {
+  onChunk: (chunk: Json) => void
+  onSilence: () => void
+  onMetadata: (told: Json) => void
+  /** Keeps the words back, for whoever mends them once they are all there. */
+  holdsContent: boolean
+  detailOffset: number
+  sieve: CallSieve
+  signal: AbortSignal
+}
+
+/** A round as it streams: what goes on to the caller is handed on at once. Throws what the round failed with. */
+export async function readStreamedRound(response: Response, listener: Listener): Promise<Round> {
+  const round: Round = { head: {}, message: {}, finishReason: null, nativeFinishReason: undefined, usage: undefined }
+  const choices = new Map<number, Choice>()
+  for await (const data of dataIn(response, listener)) {
+    const chunk = JSON.parse(data) as Json
+    if (isObject(chunk["error"])) throw toGatewayError(chunk["error"])
+    takeMetadata(chunk, listener.onMetadata)
+    if (isObject(chunk["usage"])) round.usage = chunk["usage"]
+    if (Object.keys(round.head).length === 0) round.head = headOf(chunk)
+    const choice = Array.isArray(chunk["choices"]) ? (chunk["choices"] as unknown[]).find(isObject) : undefined
+    if (!choice) {
+      if (isObject(chunk["debug"])) listener.onChunk({ ...headOf(chunk), choices: [] })
+      continue
+    }
+    mergeChoice(choices, { ...choice, index: 0 })
+    if (typeof choice["finish_reason"] === "string") round.finishReason = choice["finish_reason"]
+    round.nativeFinishReason = choice["native_finish_reason"] ?? round.nativeFinishReason
+    pass(chunk, choice, choices.get(0)?.message ?? {}, listener)
+  }
+  round.message = choices.get(0)?.message ?? {}
+  return round
+}
+
+function takeMetadata(answer: Json, onMetadata: (told: Json) => void): void {
+  if (isObject(answer["service_metadata"])) onMetadata(answer["service_metadata"])
+}
+
+/** Hands on what the caller may see of a chunk now: not the end, not the gateway's own calls, not what is kept back. */
+function pass(chunk: Json, choice: Json, whole: Json, listener: Listener): void {
+  const told = isObject(choice["delta"]) ? choice["delta"] : {}
+  const { tool_calls: deltas, content, reasoning_details: details, ...rest } = told
+  const wholeCalls = Array.isArray(whole["tool_calls"]) ? (whole["tool_calls"] as unknown[]) : []
+  const calls = Array.isArray(deltas) ? listener.sieve.take(deltas as unknown[], wholeCalls, false) : []
+  const delta: Json = {
+    ...rest,
+    ...(content !== undefined && !listener.holdsContent && { content }),
+    ...(details !== undefined && { reasoning_details: renumber(details, listener.detailOffset) }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+  }
+  if (Object.keys(delta).length === 0 && choice["logprobs"] == null) return
+  const { finish_reason: _, native_finish_reason: __, ...kept } = choice
+  listener.onChunk({ ...headOf(chunk), choices: [{ ...kept, index: 0, delta, finish_reason: null }] })
+}
+
+async function* dataIn(response: Response, { onSilence, signal }: Listener): AsyncGenerator<string> {
+  const reader = response.body?.getReader()
+  if (!reader) return
+  const giveUp = () => void reader.cancel().catch(() => undefined)
+  signal.addEventListener("abort", giveUp, { once: true })
+  const splitter = new FrameSplitter()
+  try {
+    if (signal.aborted) return
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      for (const frame of splitter.push(value)) {
+        const data = dataOf(frame)
+        if (data === DONE) return
+        if (data === undefined || data === "") onSilence()
+        else yield data
+      }
+    }
+  } finally {
+    signal.removeEventListener("abort", giveUp)
+    giveUp()
+  }
+}
+
+/** The error chunk of a round, as the failure it was made from. */
+function toGatewayError({ code, message, metadata }: Json): GatewayError {
+  const names = Object.keys(errors) as ErrorName[]
+  const name = names.find((one) => errors[one].status === code) ?? "provider_failed"
+  const { error_type: _, ...rest } = isObject(metadata) ? metadata : {}
+  return new GatewayError(name, typeof message === "string" ? message : "The provider failed.", { metadata: rest })
+}

@@ -1,0 +1,73 @@
+import { runServerTool } from "../../server-tools/run-tool.ts"
+import { failure, type RequestedTool, type Tally, type ToolOutcome, type ToolWorld } from "../../server-tools/tool.ts"
+import { SERVER_TOOL_DETAIL } from "../prepare/replay.ts"
+import type { Searcher } from "../prepare/web.ts"
+import type { ToolCall } from "./calls.ts"
+import { isPaymentRequired } from "./pay.ts"
+
+type Json = Record<string, unknown>
+
+export type Run = { call: ToolCall; tool: RequestedTool; outcome: ToolOutcome }
+
+/** Answers the calls of one round, side by side. What fails is an answer too. */
+export function runCalls(
+  calls: readonly ToolCall[],
+  tools: readonly RequestedTool[],
+  world: ToolWorld,
+  tally: Tally,
+  pay: Searcher,
+): Promise<Run[]> {
+  const runs = calls.flatMap((call) => {
+    const tool = tools.find(({ definition }) => definition.name === call.function.name)
+    return tool ? [{ call, tool }] : []
+  })
+  return Promise.all(
+    runs.map(async ({ call, tool }) => {
+      const run = () => runServerTool(tool, call.function.arguments, world, tally)
+      return { call, tool, outcome: await payFor(tool, run, world, pay) }
+    }),
+  )
+}
+
+async function payFor(
+  tool: RequestedTool,
+  run: () => Promise<ToolOutcome>,
+  { settings }: ToolWorld,
+  pay: Searcher,
+): Promise<ToolOutcome> {
+  const priceNano = tool.kind === "web_search" ? (settings.webSearch?.priceNano ?? 0) : 0
+  try {
+    return await pay({ name: tool.kind, provider: settings.webSearch?.preferred ?? tool.kind, priceNano }, run)
+  } catch (thrown) {
+    if (!isPaymentRequired(thrown)) throw thrown
+    return failure(`${tool.definition.name} costs more than is left to spend. Go on without it.`, {
+      action: { type: "search", query: "", sources: [] },
+    })
+  }
+}
+
+/** What the model reads next. */
+export function toResults(runs: readonly Run[]): Json[] {
+  return runs.map(({ call, outcome }) => ({ role: "tool", tool_call_id: call.id, content: outcome.content }))
+}
+
+/** A run as it is told in the answer, for the caller to send back with the conversation. */
+export function toDetail({ call, tool, outcome }: Run, index: number, tellsItem: boolean): Json {
+  const status = outcome.isError ? tool.failedStatus : "completed"
+  return {
+    type: SERVER_TOOL_DETAIL,
+    tool_name: tool.definition.name,
+    tool_call_id: call.id,
+    arguments: call.function.arguments,
+    result: outcome.content,
+    index,
+    ...(tellsItem && { item: { ...outcome.item, type: tool.itemType, status } }),
+  }
+}
+
+export function toAnnotation({ url, title, content }: ToolOutcome["citations"][number]): Json {
+  return {
+    type: "url_citation",
+    url_citation: { url, title, ...(content !== undefined && { content }), start_index: 0, end_index: 0 },
+  }
+}

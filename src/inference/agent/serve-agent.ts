@@ -1,0 +1,84 @@
+import type { Caller } from "../../access/caller.ts"
+import { asGatewayError, GatewayError } from "../../edge/errors.ts"
+import { logError } from "../../support/log.ts"
+import { chatIntake } from "../chat/intake.ts"
+import { newReading } from "../chat/reading.ts"
+import { answerHeaders, streamHeaders } from "../headers.ts"
+import { newDraft } from "../hold.ts"
+import type { CallState, Stage } from "../intake.ts"
+import { FrameWriter } from "../stream/frame-writer.ts"
+import type { Arrival, World } from "../world.ts"
+import { Agent, type Job } from "./agent.ts"
+import { StreamTelling } from "./tell-stream.ts"
+import { tellWhole } from "./tell-whole.ts"
+import { isJson } from "./telling.ts"
+
+/** A call whose answer the gateway works on: its tools answer the model, or its plugins mend what the model says. */
+export async function serveAgent(job: Job, arrival: Arrival, caller: Caller, world: World): Promise<Response> {
+  const { chat } = job.prepared
+  if (chat.n != null && chat.n > 1) {
+    throw new GatewayError(
+      "invalid_request",
+      "n: must be 1 with server tools, and with plugins that work on the answer.",
+    )
+  }
+  const agent = new Agent(job, arrival, caller, world)
+  const leaving = new AbortController()
+  const signal = AbortSignal.any([world.signal, leaving.signal])
+  const first = await agent.ask(signal)
+  const id = first.headers.get("x-generation-id") ?? ""
+  const dialect = job.dialectOf(outerCall(id, agent, caller))
+  if (!chat.stream) return Response.json(await tellWhole(agent, dialect, first, signal), { headers: answerHeaders(id) })
+
+  const channel = new IdentityTransformStream()
+  const out = new FrameWriter(channel.writable, () => leaving.abort())
+  const work = new StreamTelling(agent, dialect, out, signal)
+    .tell(first)
+    .catch((thrown: unknown) => {
+      const error = asGatewayError(thrown)
+      if (error.code === "internal") logError("an agent's stream failed", { generation: id }, thrown)
+      if (!signal.aborted) out.write(dialect.failure(error))
+    })
+    .then(() => out.release())
+    .then(() => channel.writable.close())
+    .catch(() => undefined)
+  world.later(work)
+  return new Response(channel.readable, { headers: streamHeaders(id) })
+}
+
+/** What a dialect reads of a call; of this one the road knows the rounds alone. */
+function outerCall(id: string, agent: Agent, caller: Caller): CallState {
+  const { job, arrival, world } = agent
+  const { chat, preparation } = job.prepared
+  const { requestedModel } = preparation
+  const about = {
+    apiType: "completions",
+    requestedModel,
+    streamed: chat.stream,
+    sessionId: null,
+    promptEstimate: 0,
+  } as const
+  return {
+    intake: chatIntake(chat, 0),
+    arrival,
+    draft: { ...newDraft(about, arrival, caller), id },
+    heldNano: 0,
+    targets: [],
+    world,
+    metadata: () => {
+      if (!agent.metadata) return {}
+      const stages = Array.isArray(agent.metadata["pipeline"]) ? (agent.metadata["pipeline"] as Stage[]) : []
+      const metadata = { ...agent.metadata, pipeline: [...stages, ...agent.stages, ...healingOf(job)] }
+      return { service_metadata: metadata, openrouter_metadata: metadata }
+    },
+    reading: newReading(),
+    answering: undefined,
+    asking: new AbortController(),
+  }
+}
+
+function healingOf({ prepared }: Job): Stage[] {
+  if (!prepared.heals) return []
+  const summary = isJson(prepared.chat) ? "the answer was made valid JSON, if it was none" : "no JSON was asked for"
+  return [{ type: "response_healing", name: "response-healing", summary }]
+}

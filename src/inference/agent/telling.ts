@@ -1,0 +1,30 @@
+import type { Answering } from "../dialect.ts"
+import type { Charge } from "../settle.ts"
+import { NO_TOKENS } from "../../credits/money.ts"
+import { chatWire } from "../wires/chat.ts"
+import type { Agent, Job } from "./agent.ts"
+
+type Json = Record<string, unknown>
+
+/** Whether JSON was asked for: what is healed is nothing else. */
+export function isJson({ response_format: format }: Job["prepared"]["chat"]): boolean {
+  return format?.type === "json_object" || format?.type === "json_schema"
+}
+
+export function chargeOf(agent: Agent): Charge {
+  return { tokens: NO_TOKENS, tokensFrom: "upstream", costNano: agent.total.costNano }
+}
+
+export function answeringOf(head: Json, model: string): Answering {
+  const provider = typeof head["provider"] === "string" ? head["provider"] : ""
+  return { provider, model, wire: chatWire, attempts: [], upstreamBody: {} }
+}
+
+/** A finish that speaks of calls which the caller never sees is an ordinary end. */
+export function finishOf(reason: string | null, calls: number): string | null {
+  return reason === "tool_calls" && calls === 0 ? "stop" : reason
+}
+
+export function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? (value as unknown[]) : []
+}

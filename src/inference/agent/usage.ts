@@ -1,0 +1,32 @@
+import { isObject } from "../chat/reading.ts"
+
+type Json = Record<string, unknown>
+
+/** The sum of two usages, key by key: counts and costs add up, anything else is the later one's. */
+export function addUsage(total: Json | undefined, usage: Json | undefined): Json | undefined {
+  if (!total || !usage) return total ?? usage
+  const sum: Json = { ...total }
+  for (const [key, value] of Object.entries(usage)) {
+    const before = sum[key]
+    if (typeof value === "number" && typeof before === "number") sum[key] = add(before, value)
+    else if (isObject(value) && isObject(before)) sum[key] = addUsage(before, value)
+    else if (value !== null && value !== undefined) sum[key] = value
+  }
+  return sum
+}
+
+/** Costs are decimal fractions: added in nano-USD, their sum is exact. */
+function add(one: number, other: number): number {
+  if (Number.isInteger(one) && Number.isInteger(other)) return one + other
+  return (Math.round(one * 1e9) + Math.round(other * 1e9)) / 1e9
+}
+
+export function costNanoOf(usage: Json | undefined): number {
+  const cost = usage?.["cost"]
+  return typeof cost === "number" && Number.isFinite(cost) ? Math.round(cost * 1e9) : 0
+}
+
+export function tokensOf(usage: Json | undefined): number {
+  const total = usage?.["total_tokens"]
+  return typeof total === "number" && Number.isFinite(total) ? total : 0
+}

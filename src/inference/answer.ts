@@ -1,0 +1,41 @@
+import type { Caller } from "../access/caller.ts"
+import { paying } from "./agent/pay.ts"
+import { serveAgent } from "./agent/serve-agent.ts"
+import { chatIntake } from "./chat/intake.ts"
+import { needsPreparation, type Preparable } from "./prepare/needs.ts"
+import { prepare } from "./prepare/prepare.ts"
+import { serve } from "./serve.ts"
+import type { Surface } from "./surface.ts"
+import type { Arrival, World } from "./world.ts"
+
+/** Answers a request of a conversation: straight on the road, or first prepared where it asks for the gateway's own work. */
+export async function answer<Request extends Preparable>(
+  surface: Surface<Request>,
+  request: Request,
+  bodyBytes: number,
+  arrival: Arrival,
+  caller: Caller,
+  world: World,
+): Promise<Response> {
+  if (!needsPreparation(request, world, surface.isSpokenBy)) {
+    return serve(surface.intakeOf(request, bodyBytes), arrival, caller, world)
+  }
+  const prepared = await prepare(surface.toChat(request), world, paying(arrival, caller, world))
+  const { chat, preparation, tools, annotations, heals } = prepared
+  if (tools.length > 0 || annotations.length > 0 || heals) {
+    const { max_tool_calls: maxSteps } = request
+    const job = {
+      prepared,
+      tellsItems: surface.tellsItems,
+      maxSteps: typeof maxSteps === "number" ? maxSteps : undefined,
+      // What went upstream is told by the rounds.
+      dialectOf: (call: Parameters<typeof surface.dialectOf>[1]) =>
+        surface.dialectOf({ ...request, debug: undefined }, call),
+    }
+    return serveAgent(job, arrival, caller, world)
+  }
+  const bytes = new TextEncoder().encode(JSON.stringify(chat)).byteLength
+  const intake = chatIntake(chat, bytes)
+  const dialectOf = (call: Parameters<typeof surface.dialectOf>[1]) => surface.dialectOf(request, call)
+  return serve({ ...intake, preparation, dialectOf }, arrival, caller, world)
+}

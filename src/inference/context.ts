@@ -1,0 +1,113 @@
+import type { Context } from "hono"
+import { openLedger } from "../credits/ledger-client.ts"
+import { GatewayError } from "../edge/errors.ts"
+import { regionOf } from "../edge/region.ts"
+import { failures } from "../edge/schema.ts"
+import type { App, Env } from "../env.ts"
+import { loadCatalogue } from "../models/compile.ts"
+import { configuredModeration } from "../plugins/moderation.ts"
+import { configuredProviders } from "../providers/configured.ts"
+import type { Provider } from "../providers/provider.ts"
+import { toolWorld } from "../server-tools/settings.ts"
+import { pseudonym } from "../support/pseudonym.ts"
+import { EndpointHealth } from "./routing/health.ts"
+import { MAX_SESSION_ID_LENGTH } from "./schemas.ts"
+import { timersOf } from "./timers.ts"
+import type { Arrival, World } from "./world.ts"
+
+/** What the routes of inference share: how they fail, and the request and the environment as the road knows them. */
+
+/** Room for a long conversation with pictures; an isolate's 128 MB hold several of these at once. */
+export const MAX_INFERENCE_BYTES = 16 * 1024 * 1024
+
+/** How an inference call can fail. */
+export const FAILURES = failures(
+  "invalid_request",
+  "unauthenticated",
+  "payment_required",
+  "forbidden",
+  "not_found",
+  "timeout",
+  "payload_too_large",
+  "unsupported_media_type",
+  "unprocessable",
+  "rate_limited",
+  "internal",
+  "provider_failed",
+  "unavailable",
+  "provider_timeout",
+  "provider_overloaded",
+)
+
+function headerParameter(name: string, description: string) {
+  return { name, in: "header" as const, required: false, description, schema: { type: "string" as const } }
+}
+
+/** Described, not validated: any other value of the one means "disabled", and the other is checked in arrivalOf. */
+export const ROUTING_HEADERS = [
+  headerParameter(
+    "X-Service-Metadata",
+    "`enabled` adds how the call was routed. `X-Service-Experimental-Metadata` is read too.",
+  ),
+  headerParameter("X-Session-Id", "The session, where the body names none."),
+]
+
+/** What endpoints taught this isolate. */
+const health = new EndpointHealth()
+
+export async function openWorld(c: Context<App>): Promise<World> {
+  const { env } = c
+  return {
+    ledger: openLedger(env, c.var.caller.organizationId),
+    catalogue: await loadCatalogue(env),
+    providers: configuredProviders(env),
+    health,
+    timers: timersOf(env),
+    send: (request, provider) => send(request, provider, env),
+    tools: () => toolWorld(env, { fetch: (...one) => fetch(...one), now: Date.now, signal: c.req.raw.signal }),
+    moderation: () => configuredModeration(env),
+    pseudonymOf: (user) => pseudonym(env.MASTER_KEY ?? "", user),
+    later: (work) => c.executionCtx.waitUntil(work),
+    signal: c.req.raw.signal,
+  }
+}
+
+function send(request: Request, provider: Provider, env: Env): Promise<Response> {
+  return provider.embedded && env.EMBEDDED ? env.EMBEDDED.fetch(request) : fetch(request)
+}
+
+/** The size of a request as it came; of one that came without its length, as it would be written. */
+export function bodyBytes(c: Context<App>, body: object): number {
+  return Number(c.req.header("content-length") ?? new TextEncoder().encode(JSON.stringify(body)).byteLength)
+}
+
+const METADATA_HEADERS = [
+  "x-service-metadata",
+  "x-service-experimental-metadata",
+  "x-openrouter-metadata",
+  "x-openrouter-experimental-metadata",
+]
+const MAX_ATTRIBUTION_LENGTH = 512
+
+export function arrivalOf(c: Context<App>): Arrival {
+  const header = (...names: string[]) => {
+    for (const name of names) {
+      const value = c.req.header(name)
+      if (value) return value.slice(0, MAX_ATTRIBUTION_LENGTH)
+    }
+    return null
+  }
+  const sessionId = c.req.header("x-session-id") ?? null
+  if (sessionId !== null && sessionId.length > MAX_SESSION_ID_LENGTH) {
+    throw new GatewayError("invalid_request", `x-session-id: must be at most ${MAX_SESSION_ID_LENGTH} characters.`)
+  }
+  return {
+    requestId: c.var.requestId,
+    sessionId,
+    appUrl: header("http-referer", "referer"),
+    appTitle: header("x-title", "x-service-title", "x-openrouter-title"),
+    userAgent: header("user-agent"),
+    region: regionOf(c.req.raw, c.env),
+    wantsMetadata: METADATA_HEADERS.some((name) => c.req.header(name)?.toLowerCase() === "enabled"),
+  }
+}

@@ -1,0 +1,46 @@
+import type { Caller } from "../access/caller.ts"
+import type { Wanted } from "../credits/ledger.ts"
+import type { GenerationDraft } from "../generations/generation.ts"
+import { limitOf } from "../keys/key.ts"
+import { newGenerationId } from "../support/ids.ts"
+import { toPaymentRequired } from "./admit.ts"
+import type { Arrival, World } from "./world.ts"
+
+type About = Pick<GenerationDraft, "apiType" | "requestedModel" | "streamed" | "sessionId" | "promptEstimate">
+
+/** What is known of a call before anything is asked. */
+export function newDraft(about: About, arrival: Arrival, caller: Caller): GenerationDraft {
+  return {
+    ...about,
+    id: newGenerationId(),
+    organizationId: caller.organizationId,
+    workspaceId: caller.workspaceId,
+    keyHash: caller.keyHash,
+    createdAt: Date.now(),
+    requestId: arrival.requestId,
+    appUrl: arrival.appUrl,
+    appTitle: arrival.appTitle,
+    userAgent: arrival.userAgent,
+  }
+}
+
+/** Reserves what a call can cost, under every limit that applies to it. Returns nano-USD granted; 402 if one refuses. */
+export async function hold(
+  draft: GenerationDraft,
+  wanted: Wanted,
+  estimateNano: number,
+  caller: Caller,
+  { ledger, timers }: Pick<World, "ledger" | "timers">,
+): Promise<number> {
+  const limit = limitOf(caller)
+  const verdict = await ledger.hold({
+    draft,
+    wanted,
+    estimateNano,
+    chargesAccount: true,
+    limits: limit ? [limit] : [],
+    ttlMs: timers.holdTtlMs,
+  })
+  if (!verdict.ok) throw toPaymentRequired(verdict, caller)
+  return verdict.grantedNano
+}

@@ -1,0 +1,91 @@
+import { nanoToUsd } from "../../credits/money.ts"
+import type { Outgoing } from "../../providers/compatible.ts"
+import type { Pieces } from "../admit.ts"
+import { isObject } from "../chat/reading.ts"
+import type { Dialect } from "../dialect.ts"
+import { UNITS_PER_TOKEN } from "../estimate.ts"
+import type { Asked, CallState, Intake } from "../intake.ts"
+import type { Output } from "../routing/plan.ts"
+import type { ProviderPreferences } from "../schemas.ts"
+
+type Json = Record<string, unknown>
+type Shared = {
+  model: string
+  provider?: ProviderPreferences | null | undefined
+  session_id?: string | null | undefined
+  user?: string | null | undefined
+} & Json
+
+/** Fields that are the gateway's own: no provider is sent them. */
+const OWN_FIELDS = new Set(["model", "provider", "session_id", "trace", "user", "usage", "stream"])
+
+export type Kind = {
+  apiType: Intake["apiType"]
+  output: Output
+  /** At most so many tokens of prompt, which also stand for it where a provider counts nothing. */
+  promptBound: number
+  pieces?: Pieces
+  askOf: (outgoing: Outgoing) => Asked
+}
+
+/** A request that is answered in one piece, as the road takes it. */
+export function plainIntake(request: Shared, kind: Kind): Intake {
+  return {
+    apiType: kind.apiType,
+    output: kind.output,
+    routing: request,
+    sessionId: request.session_id ?? null,
+    conversation: null,
+    signatures: [],
+    user: request.user ?? null,
+    bounds: {
+      promptBound: kind.promptBound,
+      pieces: kind.pieces ?? { images: 0 },
+      promptLimit: "none",
+      promptEstimate: kind.promptBound,
+      // What is made is priced by the piece, or counted in tokens that the model bounds.
+      completionBound: ({ endpoint }) => endpoint.maxCompletionTokens ?? 0,
+      choices: 1,
+      isAssumed: () => false,
+    },
+    question: { streamed: false, askOf: (_, outgoing) => kind.askOf(outgoing) },
+    dialectOf: plainDialect,
+  }
+}
+
+/** The request as a provider is sent it: the caller's fields, less what is ours. */
+export function forwarded(request: Json, { upstreamId, pseudonym }: Outgoing): Json {
+  return {
+    ...Object.fromEntries(Object.entries(request).filter(([key, value]) => !OWN_FIELDS.has(key) && value != null)),
+    model: upstreamId,
+    ...(pseudonym !== undefined && { user: pseudonym }),
+  }
+}
+
+export function tokensIn(text: string): number {
+  return Math.ceil(text.length / UNITS_PER_TOKEN)
+}
+
+/** The provider's own answer, with what it cost and who gave it. */
+function plainDialect(call: CallState): Dialect {
+  const unsaid = () => []
+  return {
+    passesNative: false,
+    whole: (result, told, charge) => ({
+      ...result,
+      model: typeof result["model"] === "string" ? result["model"] : told.model,
+      usage: {
+        ...(isObject(result["usage"]) ? result["usage"] : {}),
+        cost: nanoToUsd(charge.costNano),
+        is_byok: false,
+      },
+      provider: told.provider,
+      ...(call.arrival.wantsMetadata && call.metadata(told.attempts)),
+    }),
+    open: unsaid,
+    chunk: unsaid,
+    silence: unsaid,
+    failure: unsaid,
+    end: unsaid,
+  }
+}

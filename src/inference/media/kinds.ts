@@ -1,0 +1,169 @@
+import { decodeBase64 } from "../../support/encoding.ts"
+import { GatewayError } from "../../edge/errors.ts"
+import { isObject, type Reading } from "../chat/reading.ts"
+import type { Asked, Intake } from "../intake.ts"
+import { plainWire } from "../wires/plain.ts"
+import type { Wire } from "../wires/wire.ts"
+import { forwarded, plainIntake, tokensIn } from "./intake.ts"
+import type { ImageRequest, RerankRequest, SpeechRequest, TranscriptionRequest, VideoRequest } from "./schemas.ts"
+
+type Json = Record<string, unknown>
+
+/** What each surface asks, and how its answer is read and charged. */
+
+const rerankWire = plainWire(({ results }) => Array.isArray(results) && results.every(isScored))
+
+function isScored(result: unknown): boolean {
+  return isObject(result) && Number.isSafeInteger(result["index"]) && typeof result["relevance_score"] === "number"
+}
+
+/** Charged a request, and what tokens the provider counts. */
+export function rerankIntake(request: RerankRequest): Intake {
+  return plainIntake(request, {
+    apiType: "rerank",
+    output: "rerank",
+    promptBound: tokensIn(JSON.stringify([request.query, request.documents])),
+    askOf: (outgoing) => ({ wire: rerankWire, path: "/rerank", body: forwarded(request, outgoing) }),
+  })
+}
+
+const imageWire = reading(
+  plainWire(
+    ({ data }) => Array.isArray(data) && data.length > 0 && data.every((one) => isObject(one) && isPicture(one)),
+  ),
+  ({ data }, made) => {
+    made.pictures = Array.isArray(data) ? data.length : 1
+  },
+)
+
+function isPicture(one: Json): boolean {
+  return typeof one["b64_json"] === "string" || typeof one["url"] === "string"
+}
+
+/** Charged for each picture that was made, and what tokens the provider counts. */
+export function imageIntake(request: ImageRequest): Intake {
+  return plainIntake(request, {
+    apiType: "image",
+    output: "image",
+    promptBound: tokensIn(JSON.stringify(request)),
+    pieces: { images: 0, pictures: request.n ?? 1 },
+    askOf: (outgoing) => ({ wire: imageWire, path: "/images/generations", body: forwarded(request, outgoing) }),
+  })
+}
+
+/** Charged by the character: of sound nobody counts tokens. */
+export function speechIntake(request: SpeechRequest): Intake {
+  return plainIntake(request, {
+    apiType: "tts",
+    output: "speech",
+    promptBound: request.input.length,
+    askOf: (outgoing) => ({
+      wire: plainWire(() => false),
+      path: "/audio/speech",
+      body: forwarded(request, outgoing),
+      bytes: /^(?:audio\/|application\/octet-stream$)/,
+    }),
+  })
+}
+
+const transcriptionWire = reading(
+  plainWire(({ text }) => typeof text === "string"),
+  ({ usage, duration }, made) => {
+    const told = isObject(usage) ? (usage["seconds"] ?? usage["duration"]) : undefined
+    const seconds = toSeconds(told) ?? toSeconds(duration)
+    if (seconds !== undefined) made.seconds = seconds
+  },
+)
+
+/** No sound is stored in less than this many bytes a second: what bounds its length before anyone has heard it. */
+const LEAST_BYTES_A_SECOND = 1_000
+const MAX_SECONDS = 1_000_000
+
+function toSeconds(value: unknown): number | undefined {
+  return typeof value === "number" && value >= 0 && value <= MAX_SECONDS ? value : undefined
+}
+
+/** Without its sound, which stands beside it. */
+export type Transcription = Record<string, unknown> &
+  Pick<TranscriptionRequest, "model" | "provider" | "session_id" | "user">
+
+export type AudioFile = { bytes: Uint8Array; name: string; type: string }
+
+/** Charged by the second, or what tokens the provider counts. */
+export function transcriptionIntake(request: Transcription, file: AudioFile): Intake {
+  return plainIntake(request, {
+    apiType: "stt",
+    output: "transcription",
+    promptBound: tokensIn(typeof request.prompt === "string" ? request.prompt : ""),
+    pieces: { images: 0, seconds: Math.ceil(file.bytes.byteLength / LEAST_BYTES_A_SECOND) },
+    askOf: (outgoing): Asked => {
+      const { input_audio: _, ...body } = forwarded(request, outgoing)
+      return { wire: transcriptionWire, path: "/audio/transcriptions", body, form: toForm(body, file) }
+    },
+  })
+}
+
+/** Providers of this wire take sound in a form alone. */
+function toForm(fields: Json, { bytes, name, type }: AudioFile): FormData {
+  const form = new FormData()
+  for (const [key, value] of Object.entries(fields)) {
+    const values = Array.isArray(value) ? (value as unknown[]) : [value]
+    const name = Array.isArray(value) ? `${key}[]` : key
+    for (const one of values) form.append(name, typeof one === "string" ? one : JSON.stringify(one))
+  }
+  form.append("file", new File([bytes], name, { type }))
+  return form
+}
+
+/** The sound that a JSON request carries in base64. */
+export function toAudioFile({ data, format }: TranscriptionRequest["input_audio"]): AudioFile {
+  const bytes = decodeBase64(data.replace(/^data:[^,]*,/, ""))
+  if (!bytes || bytes.byteLength === 0) {
+    throw new GatewayError("invalid_request", "input_audio.data: must be the sound in base64.")
+  }
+  const safe = /^[a-z0-9]{1,8}$/i.test(format) ? format.toLowerCase() : "wav"
+  return { bytes, name: `audio.${safe}`, type: `audio/${safe}` }
+}
+
+const ASSUMED_VIDEO_SECONDS = 60
+const videoWire = plainWire(({ id }) => typeof id === "string" && id !== "")
+
+/** Charged by the second when it is ordered: what becomes of the order is not known for minutes. */
+export function videoIntake(request: VideoRequest, toJob: (job: Json, provider: string) => Json): Intake {
+  const seconds = request.duration ?? secondsOf(request) ?? ASSUMED_VIDEO_SECONDS
+  const intake = plainIntake(request, {
+    apiType: "video",
+    output: "video",
+    promptBound: tokensIn(request.prompt ?? ""),
+    pieces: { images: 0, pictures: 1, seconds },
+    askOf: (outgoing) => ({ wire: videoWire, path: "/videos", body: forwarded(request, outgoing) }),
+  })
+  return {
+    ...intake,
+    dialectOf: (call) => {
+      const dialect = intake.dialectOf(call)
+      const slugOf = () => call.answering?.provider.slug ?? ""
+      return {
+        ...dialect,
+        whole: (...told) => ({ ...toJob(dialect.whole(...told), slugOf()), generation_id: call.draft.id }),
+      }
+    },
+  }
+}
+
+/** The OpenAI wire has the length in words. */
+function secondsOf(request: Json): number | undefined {
+  const told = Number(request["seconds"] ?? Number.NaN)
+  return Number.isInteger(told) && told > 0 && told <= 3_600 ? told : undefined
+}
+
+/** A wire whose answers also tell how much was made. */
+function reading(wire: Wire, take: (answer: Json, made: Reading["made"]) => void): Wire {
+  return {
+    ...wire,
+    read: (state, answer) => {
+      wire.read(state, answer)
+      take(answer, state.made)
+    },
+  }
+}

@@ -1,0 +1,210 @@
+import { createRoute } from "@hono/zod-openapi"
+import type { Context, MiddlewareHandler } from "hono"
+import * as z from "zod"
+import { GatewayError } from "../../edge/errors.ts"
+import { acceptJson, acceptJsonOrForm, newRouter } from "../../edge/router.ts"
+import { explain, jsonBody, ok } from "../../edge/schema.ts"
+import type { App } from "../../env.ts"
+import { arrivalOf, FAILURES, MAX_INFERENCE_BYTES, openWorld } from "../context.ts"
+import type { Intake } from "../intake.ts"
+import { serve } from "../serve.ts"
+import {
+  type AudioFile,
+  imageIntake,
+  type Transcription,
+  rerankIntake,
+  speechIntake,
+  toAudioFile,
+  transcriptionIntake,
+  videoIntake,
+} from "./kinds.ts"
+import {
+  ImageRequest,
+  ImageResult,
+  RerankRequest,
+  RerankResult,
+  SpeechRequest,
+  TranscriptionRequest,
+  TranscriptionResult,
+  VideoJob,
+  VideoRequest,
+} from "./schemas.ts"
+import { readJobId, toJob, toJobId, toOrderRequest } from "./video-jobs.ts"
+
+/** 25 MB of sound, in base64 and with what stands around it. */
+const MAX_SOUND_BYTES = 36 * 1024 * 1024
+const MAX_FILE_BYTES = 25 * 1024 * 1024
+
+const post = <Path extends string>(path: Path, operationId: string, summary: string) => ({
+  method: "post" as const,
+  path,
+  operationId,
+  tags: ["Media"],
+  summary,
+  middleware: [acceptJson(MAX_INFERENCE_BYTES)] as [MiddlewareHandler<App>],
+})
+
+const rerank = createRoute({
+  ...post("/rerank", "rerank", "Documents in the order of their relevance to a query."),
+  request: { body: jsonBody(RerankRequest) },
+  responses: { 200: ok(RerankResult, "The most relevant first."), ...FAILURES },
+})
+
+const images = <Path extends string>(path: Path, operationId: string) =>
+  createRoute({
+    ...post(path, operationId, "Pictures from words."),
+    request: { body: jsonBody(ImageRequest) },
+    responses: { 200: ok(ImageResult, "The pictures."), ...FAILURES },
+  })
+
+const speech = createRoute({
+  ...post("/audio/speech", "createSpeech", "Speech from words."),
+  request: { body: jsonBody(SpeechRequest) },
+  responses: { 200: { description: "The sound.", content: { "audio/*": { schema: z.unknown() } } }, ...FAILURES },
+})
+
+const transcriptions = createRoute({
+  ...post("/audio/transcriptions", "createTranscription", "Words from speech."),
+  description: "As JSON with the sound in base64, or as `multipart/form-data` with a `file`.",
+  middleware: [acceptJsonOrForm(MAX_SOUND_BYTES)] as const,
+  responses: { 200: ok(TranscriptionResult, "The words."), ...FAILURES },
+})
+
+const videos = createRoute({
+  ...post("/videos", "createVideo", "Orders a video."),
+  request: { body: jsonBody(VideoRequest) },
+  responses: { 202: ok(VideoJob, "The order: ask for it at polling_url."), ...FAILURES },
+})
+
+const JobPath = z.object({ jobId: z.string().min(1).max(2_048) })
+
+const videoJob = createRoute({
+  method: "get",
+  path: "/videos/{jobId}",
+  operationId: "getVideo",
+  tags: ["Media"],
+  summary: "How an ordered video is doing.",
+  request: { params: JobPath },
+  responses: { 200: ok(VideoJob, "The order."), ...FAILURES },
+})
+
+const videoContent = createRoute({
+  method: "get",
+  path: "/videos/{jobId}/content",
+  operationId: "getVideoContent",
+  tags: ["Media"],
+  summary: "An ordered video that is ready.",
+  request: { params: JobPath },
+  responses: { 200: { description: "The video.", content: { "video/mp4": { schema: z.unknown() } } }, ...FAILURES },
+})
+
+/** What answers in one piece, in words of its own; its status and body are made by the road. */
+async function answer(c: Context<App>, intake: Intake): Promise<never> {
+  return (await serve(intake, arrivalOf(c), c.var.caller, await openWorld(c))) as never
+}
+
+export const media = newRouter()
+  .openapi(rerank, (c) => answer(c, rerankIntake(c.req.valid("json"))))
+  .openapi(images("/images", "createImage"), (c) => answer(c, imageIntake(c.req.valid("json"))))
+  // As clients of the OpenAI wire spell it.
+  .openapi(images("/images/generations", "createImageGeneration"), (c) => answer(c, imageIntake(c.req.valid("json"))))
+  .openapi(speech, (c) => answer(c, speechIntake(c.req.valid("json"))))
+  .openapi(transcriptions, async (c) => {
+    const { request, file } = await readSound(c)
+    return answer(c, transcriptionIntake(request, file))
+  })
+  .openapi(videos, async (c) => {
+    const { organizationId } = c.var.caller
+    const base = new URL(c.req.url).origin + c.req.path
+    const masterKey = c.env.MASTER_KEY ?? ""
+    let order: { provider: string; upstreamId: string } | undefined
+    const intake = videoIntake(c.req.valid("json"), (told, provider) => {
+      order = { provider, upstreamId: String(told["id"]) }
+      return told
+    })
+    const response: Response = await answer(c, intake)
+    const told = await response.json<Record<string, unknown>>()
+    const id = await toJobId({ provider: "", upstreamId: "", ...order, organizationId }, masterKey)
+    const job = { ...toJob(told, id, base), generation_id: told["generation_id"] }
+    return Response.json(job, { status: 202, headers: response.headers }) as never
+  })
+  .openapi(videoJob, async (c) => {
+    const { jobId } = c.req.valid("param")
+    const response = await askForOrder(c, jobId, "")
+    const told = await response.json<Record<string, unknown>>().catch(() => ({}))
+    const base = new URL(c.req.url).origin + c.req.path.slice(0, c.req.path.lastIndexOf("/"))
+    return c.json(toJob(told, jobId, base) as VideoJob, 200)
+  })
+  .openapi(videoContent, async (c) => {
+    const response = await askForOrder(c, c.req.valid("param").jobId, "/content")
+    const type = response.headers.get("content-type") ?? "video/mp4"
+    return new Response(response.body, { headers: { "content-type": type } })
+  })
+
+async function askForOrder(c: Context<App>, jobId: string, path: string): Promise<Response> {
+  const { upstreamId, provider: slug } = await readJobId(jobId, c.var.caller.organizationId, c.env.MASTER_KEY ?? "")
+  const { providers, send } = await openWorld(c)
+  const provider = providers.get(slug)
+  if (!provider) throw new GatewayError("not_found", "The provider of this video is no longer configured.")
+  const request = toOrderRequest(provider, encodeURIComponent(upstreamId) + path, c.req.raw.signal)
+  const response = await send(request, provider).catch(() => undefined)
+  if (response?.ok) return response
+  await response?.body?.cancel()
+  const { status } = response ?? {}
+  if (status === 404) throw new GatewayError("not_found", `${provider.name} knows no such video any more.`)
+  if (status === 409 || status === 425) throw new GatewayError("conflict", "The video is not ready yet.")
+  if (status === 410) throw new GatewayError("gone", "The video is no longer kept.")
+  throw new GatewayError("provider_failed", `${provider.name} could not be asked for the video.`)
+}
+
+/** A transcription's request, whichever way it carries its sound. */
+async function readSound(c: Context<App>): Promise<{ request: Transcription; file: AudioFile }> {
+  if (!(c.req.header("content-type") ?? "").startsWith("multipart/form-data")) {
+    const body: unknown = await c.req.json().catch(() => undefined)
+    const request = check(TranscriptionRequest, body)
+    return { request, file: toAudioFile(request.input_audio) }
+  }
+  const form = await c.req.raw.formData().catch(() => undefined)
+  const sound = form?.get("file")
+  if (!form || !(sound instanceof File)) {
+    throw new GatewayError("invalid_request", "file: must be a part of the form with the sound and a file name.")
+  }
+  if (sound.size > MAX_FILE_BYTES) {
+    throw new GatewayError("payload_too_large", `file: is larger than ${MAX_FILE_BYTES} bytes, the most that is taken.`)
+  }
+  const request = check(TranscriptionRequest.omit({ input_audio: true }), toFields(form))
+  const bytes = new Uint8Array(await sound.arrayBuffer())
+  return { request, file: { bytes, name: sound.name || "audio", type: sound.type || "application/octet-stream" } }
+}
+
+const NUMBERS = ["temperature"]
+const OBJECTS = ["provider", "trace"]
+
+/** The parts of a form as the fields they stand for. */
+function toFields(form: FormData): Record<string, unknown> {
+  const fields: Record<string, unknown> = {}
+  for (const key of new Set(form.keys())) {
+    const values = form.getAll(key)
+    const value = values.find((one) => typeof one === "string")
+    if (key === "file" || value === undefined) continue
+    if (key.endsWith("[]")) fields[key.slice(0, -2)] = values
+    else if (NUMBERS.includes(key)) fields[key] = Number(value)
+    else if (key === "stream") fields[key] = value === "true"
+    else fields[key] = OBJECTS.includes(key) ? parse(key, value) : value
+  }
+  return fields
+}
+
+function parse(key: string, json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    throw new GatewayError("invalid_request", `${key}: must be a JSON object.`)
+  }
+}
+
+function check<T extends z.ZodType>(schema: T, value: unknown): z.infer<T> {
+  const checked = schema.safeParse(value)
+  if (!checked.success) throw new GatewayError("invalid_request", explain(checked.error))
+  return checked.data
+}

@@ -1,0 +1,131 @@
+import * as z from "zod"
+import { MAX_SESSION_ID_LENGTH, ProviderPreferences } from "../schemas.ts"
+
+/**
+ * Requests of what is neither a conversation nor an embedding. What the gateway reads is checked; the rest is the
+ * provider's to judge. Shapes: the published client of this interface family, and the OpenAI wire where that has one.
+ */
+
+const text = z.string({ error: "must be a string" })
+const filled = text.min(1, "must not be empty")
+const whole = (least: number, most: number) => {
+  const words = `must be an integer from ${least} to ${most}`
+  return z.int({ error: words }).min(least, words).max(most, words)
+}
+
+const shared = {
+  model: z.string({ error: "is required: author/slug, as GET /models lists" }).min(1).max(256),
+  provider: ProviderPreferences.nullish(),
+  session_id: text.max(MAX_SESSION_ID_LENGTH, `must be at most ${MAX_SESSION_ID_LENGTH} characters`).nullish(),
+  trace: z.looseObject({}).nullish(),
+  user: text.max(256, "must be at most 256 characters").nullish(),
+}
+
+const document = z.union([text, z.looseObject({ text: text.optional(), image: text.optional() })], {
+  error: "must be a string or an object with text or image",
+})
+
+export const RerankRequest = z
+  .looseObject({
+    ...shared,
+    query: filled,
+    documents: z
+      .array(document, { error: "must be an array of documents" })
+      .min(1, "must have at least 1 document")
+      .max(10_000, "must have at most 10000 documents"),
+    top_n: whole(1, 10_000).nullish(),
+  })
+  .meta({ id: "RerankRequest" })
+export type RerankRequest = z.infer<typeof RerankRequest>
+
+export const RerankResult = z
+  .looseObject({
+    id: z.string().optional(),
+    model: z.string(),
+    provider: z.string().optional(),
+    results: z.array(z.looseObject({ index: z.int(), relevance_score: z.number() })),
+    usage: z.looseObject({ cost: z.number().optional(), search_units: z.number().optional() }).optional(),
+  })
+  .meta({ id: "RerankResult" })
+
+const notStreamed = z.literal(false, { error: "accepts false: pictures are told whole on this gateway" }).nullish()
+
+export const ImageRequest = z
+  .looseObject({
+    ...shared,
+    prompt: filled,
+    n: whole(1, 10).nullish(),
+    output_compression: whole(0, 100).nullish(),
+    stream: notStreamed,
+  })
+  .meta({ id: "ImageRequest" })
+export type ImageRequest = z.infer<typeof ImageRequest>
+
+export const ImageResult = z
+  .looseObject({
+    created: z.int(),
+    data: z.array(z.looseObject({ b64_json: z.string().optional(), url: z.string().optional() })),
+    usage: z.looseObject({ cost: z.number().optional() }).optional(),
+  })
+  .meta({ id: "ImageResult" })
+
+export const SpeechRequest = z
+  .looseObject({
+    ...shared,
+    input: filled,
+    // A name, or an object with the id of a voice.
+    voice: z.union([text, z.looseObject({})], { error: "must be the name of a voice" }).nullish(),
+    speed: z.number().min(0.25, "must be from 0.25 to 4").max(4, "must be from 0.25 to 4").nullish(),
+    response_format: text.nullish(),
+    stream_format: z.literal("audio", { error: 'accepts "audio"' }).nullish(),
+  })
+  .meta({ id: "SpeechRequest" })
+export type SpeechRequest = z.infer<typeof SpeechRequest>
+
+const FORMAT_WORDS = 'accepts "json" or "verbose_json"'
+const GRANULARITY_WORDS = 'must be an array of "word" and "segment"'
+
+export const TranscriptionRequest = z
+  .looseObject({
+    ...shared,
+    input_audio: z.looseObject(
+      { data: filled, format: filled },
+      { error: "must be an object with data (base64) and format; or send the file as multipart/form-data" },
+    ),
+    language: text.nullish(),
+    prompt: text.nullish(),
+    response_format: z.enum(["json", "verbose_json"], { error: FORMAT_WORDS }).nullish(),
+    temperature: z.number().min(0, "must be from 0 to 1").max(1, "must be from 0 to 1").nullish(),
+    timestamp_granularities: z
+      .array(z.enum(["word", "segment"], { error: GRANULARITY_WORDS }), { error: GRANULARITY_WORDS })
+      .nullish(),
+    stream: z.literal(false, { error: "accepts false: transcriptions are told whole on this gateway" }).nullish(),
+  })
+  .meta({ id: "TranscriptionRequest" })
+export type TranscriptionRequest = z.infer<typeof TranscriptionRequest>
+
+export const TranscriptionResult = z
+  .looseObject({ text: z.string(), usage: z.looseObject({ cost: z.number().optional() }).optional() })
+  .meta({ id: "TranscriptionResult" })
+
+export const VideoRequest = z
+  .looseObject({
+    ...shared,
+    prompt: text.nullish(),
+    duration: whole(1, 3_600).nullish(),
+    callback_url: z.null({ error: "is not supported: poll polling_url" }).optional(),
+  })
+  .meta({ id: "VideoRequest" })
+export type VideoRequest = z.infer<typeof VideoRequest>
+
+export const VideoJob = z
+  .looseObject({
+    id: z.string(),
+    polling_url: z.string(),
+    status: z.enum(["pending", "in_progress", "completed", "failed", "cancelled", "expired"]),
+    generation_id: z.string().optional(),
+    unsigned_urls: z.array(z.string()).optional(),
+    error: z.string().optional(),
+  })
+  .meta({ id: "VideoJob" })
+export type VideoJob = z.infer<typeof VideoJob>

@@ -1,0 +1,73 @@
+import { GatewayError } from "../../edge/errors.ts"
+import type { Provider } from "../../providers/provider.ts"
+import { decodeBase64, toBase64Url } from "../../support/encoding.ts"
+import { pseudonym } from "../../support/pseudonym.ts"
+import { isObject } from "../chat/reading.ts"
+
+/**
+ * A video is ordered from one provider and asked for later. Nothing is stored of it here: its id says where it was
+ * ordered and by whom, signed, so that no caller reads another's and none makes one up.
+ */
+export type Order = { provider: string; upstreamId: string; organizationId: string }
+
+const encoder = new TextEncoder()
+const PREFIX = "vid_"
+
+export async function toJobId({ provider, upstreamId, organizationId }: Order, masterKey: string): Promise<string> {
+  const told = toBase64Url(encoder.encode(JSON.stringify([provider, upstreamId])))
+  return `${PREFIX}${told}_${await sign(told, organizationId, masterKey)}`
+}
+
+/** The order of an id; 404 for any that was not made for this organization. */
+export async function readJobId(id: string, organizationId: string, masterKey: string): Promise<Order> {
+  const [, told = "", signature = ""] = /^vid_([\w-]+)_([0-9a-f]{32})$/.exec(id) ?? []
+  if (told !== "" && (await sign(told, organizationId, masterKey)) === signature) {
+    const [provider, upstreamId] = JSON.parse(new TextDecoder().decode(decodeBase64(told))) as [string, string]
+    return { provider, upstreamId, organizationId }
+  }
+  throw new GatewayError("not_found", "There is no video with this id.")
+}
+
+function sign(told: string, organizationId: string, masterKey: string): Promise<string> {
+  return pseudonym(masterKey, `video:${organizationId}:${told}`)
+}
+
+/** What providers call the states of an order. */
+const STATES: Record<string, string> = {
+  queued: "pending",
+  pending: "pending",
+  in_progress: "in_progress",
+  processing: "in_progress",
+  running: "in_progress",
+  completed: "completed",
+  succeeded: "completed",
+  success: "completed",
+  failed: "failed",
+  error: "failed",
+  cancelled: "cancelled",
+  canceled: "cancelled",
+  expired: "expired",
+}
+
+/** A provider's order as callers are told it. `base`: the URL of the videos of this gateway. */
+export function toJob(order: Record<string, unknown>, id: string, base: string): Record<string, unknown> {
+  const status = STATES[typeof order["status"] === "string" ? order["status"] : ""] ?? "pending"
+  const { error, usage } = order
+  const words = isObject(error) ? error["message"] : error
+  return {
+    id,
+    polling_url: `${base}/${id}`,
+    status,
+    ...(typeof words === "string" && { error: words.slice(0, 2_000) }),
+    ...(status === "completed" && { unsigned_urls: [`${base}/${id}/content`] }),
+    ...(isObject(usage) && { usage }),
+  }
+}
+
+/** A question about an order, for the provider that has it. */
+export function toOrderRequest(provider: Provider, path: string, signal: AbortSignal): Request {
+  const { apiKey, keyHeader, baseUrl } = provider
+  const headers = new Headers({ "user-agent": "edge-model-gateway" })
+  if (apiKey !== undefined) headers.set(keyHeader, keyHeader === "authorization" ? `Bearer ${apiKey}` : apiKey)
+  return new Request(`${baseUrl}/videos/${path}`, { headers, redirect: "manual", signal })
+}

@@ -1,0 +1,69 @@
+import { GatewayError } from "../../edge/errors.ts"
+import { type Candidate, chooseModels, type Facts, looksLikeCode, type Wishes } from "../../plugins/auto-router.ts"
+import { pricedEndpoints } from "../../models/model.ts"
+import type { Stage } from "../intake.ts"
+import { estimatePromptTokens } from "../estimate.ts"
+import { makes } from "../routing/plan.ts"
+import type { ChatRequest } from "../schemas.ts"
+import type { World } from "../world.ts"
+
+/** The chosen model, and so many to fall back on. */
+const MAX_CHOSEN = 4
+
+/** The request with models in place of the automatic one. */
+export function choose(chat: ChatRequest, wishes: Wishes, world: World): { chat: ChatRequest; stage: Stage } {
+  const candidates = candidatesOf(world, (wishes.allowed_models ?? []).length > 0)
+  const chosen = chooseModels(candidates, wishes, factsOf(chat)).slice(0, MAX_CHOSEN)
+  const [model] = chosen
+  if (model === undefined) {
+    throw new GatewayError(
+      "not_found",
+      "No model fits what the automatic choice may choose from: widen allowed_models or name a model.",
+    )
+  }
+  const stage: Stage = { type: "plugin", name: "auto-router", summary: `chose ${model}`, data: { models: chosen } }
+  return { chat: { ...chat, model, models: chosen.slice(1) }, stage }
+}
+
+/** Simulated models are chosen where they are allowed by name; one of them stands in where there is nothing else. */
+const STAND_IN = "sim/echo"
+
+function candidatesOf(world: World, isNamed: boolean): Candidate[] {
+  const all = offered(world)
+  if (isNamed) return all
+  const real = all.filter(({ id }) => !id.startsWith("sim/"))
+  return real.length > 0 ? real : all.filter(({ id }) => id === STAND_IN)
+}
+
+function offered({ catalogue, providers }: World): Candidate[] {
+  return [...catalogue.models.values()].flatMap((model) => {
+    const offers = pricedEndpoints(model).filter(({ provider }) => providers.has(provider))
+    const [cheapest] = offers
+    if (!cheapest || !makes(model, "text")) return []
+    return [
+      {
+        id: model.id,
+        promptPrice: cheapest.pricing.prompt,
+        completionPrice: cheapest.pricing.completion,
+        created: model.created,
+        contextLength: model.contextLength,
+        inputModalities: model.inputModalities,
+        supportedParameters: offers.flatMap(({ supportedParameters }) => supportedParameters),
+      },
+    ]
+  })
+}
+
+function factsOf({ messages, tools, response_format: format }: ChatRequest): Facts {
+  const parts = messages.flatMap(({ content }) => (Array.isArray(content) ? (content as { type: string }[]) : []))
+  const said = messages.map(({ content }) => (typeof content === "string" ? content : JSON.stringify(content ?? "")))
+  const latest = messages.findLast(({ role }) => role === "assistant") as { model?: unknown } | undefined
+  return {
+    promptTokens: estimatePromptTokens(messages),
+    needsTools: (tools?.length ?? 0) > 0,
+    needsImages: parts.some(({ type }) => type === "image_url"),
+    needsStructured: format?.type === "json_schema" || format?.type === "json_object",
+    hasCode: said.some(looksLikeCode),
+    lastAssistantModel: typeof latest?.model === "string" ? latest.model : undefined,
+  }
+}

@@ -1,0 +1,59 @@
+import type { Catalogue } from "../../models/catalogue.ts"
+import type { Provider } from "../../providers/provider.ts"
+import { findModel, splitRequestVariants } from "../routing/names.ts"
+
+/** What is read of a request, of whichever surface, to know whether the gateway has work of its own with it. */
+export type Preparable = {
+  model?: string | undefined
+  models?: readonly string[] | null | undefined
+  plugins?: readonly { enabled?: boolean | null | undefined }[] | null | undefined
+  tools?: readonly { type?: string | undefined }[] | null | undefined
+} & Readonly<Record<string, unknown>>
+
+type World = { catalogue: Catalogue; providers: ReadonlyMap<string, Provider> }
+
+/** Models that are chosen for the request. */
+const AUTO = /^(?:service|openrouter)\/auto(?::.+)?$/
+const OWN_TOOL = /^(?:service|openrouter):/
+
+export function isAuto(name: string, catalogue: Catalogue): boolean {
+  return AUTO.test(name) && !catalogue.models.has(name)
+}
+
+/** Whether plugins, variants or server tools are asked for. `isSpoken`: providers that run their vendor's tools. */
+export function needsPreparation(
+  request: Preparable,
+  world: World,
+  isSpoken: (provider: Provider) => boolean,
+): boolean {
+  const { plugins, tools, transforms } = request
+  if (plugins?.some(({ enabled }) => enabled !== false)) return true
+  if (Array.isArray(transforms) && transforms.length > 0) return true
+  const names = namesOf(request)
+  if (names.some((name) => isChanged(name, world.catalogue))) return true
+  const foreign = (tools ?? []).filter(({ type }) => !isClientTool(type))
+  if (foreign.length === 0) return false
+  return foreign.some(({ type }) => OWN_TOOL.test(type ?? "")) || !isServed(names, world, isSpoken)
+}
+
+/** Run by whoever sent the request. The Messages wire leaves the type of such a tool out. */
+export function isClientTool(type: string | undefined): boolean {
+  return type === undefined || type === "function" || type === "custom"
+}
+
+export function namesOf({ model, models }: Preparable): string[] {
+  return [...(model === undefined ? [] : [model]), ...(models ?? [])]
+}
+
+function isChanged(name: string, catalogue: Catalogue): boolean {
+  return isAuto(name, catalogue) || splitRequestVariants(name, catalogue).variants.length > 0
+}
+
+function isServed(names: readonly string[], world: World, isSpoken: (provider: Provider) => boolean): boolean {
+  return names.some((name) =>
+    findModel(name, world.catalogue).model?.endpoints.some((endpoint) => {
+      const provider = world.providers.get(endpoint.provider)
+      return provider !== undefined && isSpoken(provider)
+    }),
+  )
+}

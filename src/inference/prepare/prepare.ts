@@ -1,0 +1,189 @@
+import { GatewayError } from "../../edge/errors.ts"
+import { compress } from "../../plugins/context-compression.ts"
+import { parseFiles } from "../../plugins/file-parser.ts"
+import { moderate, toModerationInput } from "../../plugins/moderation.ts"
+import { type Plugins, readPlugins } from "../../plugins/read-plugins.ts"
+import { readServerTools, requestWebFetch, toolOfType } from "../../server-tools/read-tools.ts"
+import type { RequestedTool } from "../../server-tools/tool.ts"
+import { fetchPublic } from "../../server-tools/web-fetch/guarded-fetch.ts"
+import { estimatePromptTokens } from "../estimate.ts"
+import type { Preparation, Stage } from "../intake.ts"
+import { findModel, splitRequestVariants } from "../routing/names.ts"
+import type { ChatRequest } from "../schemas.ts"
+import type { World } from "../world.ts"
+import { choose } from "./auto.ts"
+import { isAuto, namesOf } from "./needs.ts"
+import { replayServerTools } from "./replay.ts"
+import { type Searcher, searchFor } from "./web.ts"
+
+type Json = Record<string, unknown>
+type Messages = ChatRequest["messages"]
+
+/** A request as it goes on, and what is to be done with its answer. */
+export type Prepared = {
+  chat: ChatRequest
+  preparation: Preparation
+  /** Run by the gateway when the model calls them. */
+  tools: readonly RequestedTool[]
+  /** Told with the answer: where what was put into the prompt came from. */
+  annotations: readonly Json[]
+  heals: boolean
+}
+
+/**
+ * Variants, plugins and server tools, in an order in which each sees what it should: what the caller sent is judged
+ * before anything is added to it, files are text before the conversation is measured, and it is shortened last.
+ */
+export async function prepare(sent: ChatRequest, world: World, search: Searcher): Promise<Prepared> {
+  const requestedModel = namesOf(sent)[0] ?? ""
+  const stages: Stage[] = []
+  const { chat: named, isOnline } = withoutVariants(sent, world)
+  const plugins = readPlugins(pluginsOf(named, isOnline), {
+    search: world.tools().settings.webSearch,
+    moderation: world.moderation(),
+  })
+  if (plugins.moderation) stages.push(await judge(named.messages, plugins.moderation, world))
+
+  const isChosen = namesOf(named).some((name) => isAuto(name, world.catalogue))
+  if (plugins.autoRouter && !isChosen) {
+    throw new GatewayError(
+      "invalid_request",
+      "plugins: auto-router chooses in place of the model openrouter/auto (or service/auto); the request names another.",
+    )
+  }
+  const chosen = isChosen ? choose(named, plugins.autoRouter ?? {}, world) : undefined
+  if (chosen) stages.push(chosen.stage)
+  let chat = chosen?.chat ?? named
+
+  const { tools, clientTools } = toolsOf(chat, plugins, world)
+  const names = new Set(tools.map(({ definition }) => definition.name))
+  let messages = replayServerTools(chat.messages, names)
+  if (plugins.fileParser) messages = await readFiles(messages, chat, plugins.fileParser, world, stages)
+  const found = plugins.web ? await searchFor(messages, plugins.web, world, search) : undefined
+  if (found) stages.push(found.stage)
+  messages = found?.messages ?? messages
+  if (plugins.contextCompression) messages = shorten(messages, chat, world, stages)
+
+  chat = { ...chat, messages, ...toolFields(chat, tools, clientTools) }
+  return {
+    chat: { ...chat, plugins: undefined },
+    preparation: { requestedModel, stages, ...(chosen && { strategy: "auto" }) },
+    tools,
+    annotations: found?.annotations ?? [],
+    heals: plugins.responseHealing === true,
+  }
+}
+
+/** `:online` is the web plugin, `:thinking` is reasoning; what is left names the model. */
+function withoutVariants(chat: ChatRequest, { catalogue }: World): { chat: ChatRequest; isOnline: boolean } {
+  const split = namesOf(chat).map((name) => splitRequestVariants(name, catalogue))
+  const variants = new Set(split.flatMap((one) => one.variants))
+  const names = split.map(({ name }) => name)
+  const model = chat.model === undefined ? undefined : names.shift()
+  const asksToThink = variants.has("thinking") && chat.reasoning?.effort == null && chat.reasoning_effort == null
+  return {
+    chat: {
+      ...chat,
+      ...(model !== undefined && { model }),
+      ...(chat.models && { models: names }),
+      ...(asksToThink && { reasoning: { ...chat.reasoning, effort: "medium" as const } }),
+    },
+    isOnline: variants.has("online"),
+  }
+}
+
+type Plugin = NonNullable<ChatRequest["plugins"]>[number]
+
+/** `transforms: ["middle-out"]` is the older name of context compression. */
+function pluginsOf(chat: ChatRequest, isOnline: boolean): Plugin[] {
+  const { transforms } = chat as { transforms?: unknown }
+  const plugins = chat.plugins ?? []
+  const has = (id: string) => plugins.some((plugin) => plugin.id === id)
+  const unknown = Array.isArray(transforms) ? transforms.find((one) => one !== "middle-out") : undefined
+  if (unknown !== undefined) {
+    throw new GatewayError(
+      "invalid_request",
+      'transforms: accepts "middle-out", or use the plugin context-compression.',
+    )
+  }
+  const isOlder = Array.isArray(transforms) && transforms.length > 0
+  return [
+    ...plugins,
+    ...(isOnline && !has("web") ? [{ id: "web" }] : []),
+    ...(isOlder && !has("context-compression") ? [{ id: "context-compression" }] : []),
+  ]
+}
+
+async function judge(messages: Messages, settings: NonNullable<Plugins["moderation"]>, world: World): Promise<Stage> {
+  const { fetch, signal } = world.tools()
+  const { flagged, categories } = await moderate(toModerationInput(messages), settings, { fetch, signal })
+  if (!flagged) return { type: "plugin", name: "moderation", summary: "nothing was flagged" }
+  throw new GatewayError("forbidden", `The request was flagged by moderation: ${categories.join(", ")}.`, {
+    metadata: { reason: "moderation", patterns: categories },
+  })
+}
+
+function toolsOf({ tools }: ChatRequest, plugins: Plugins, world: World) {
+  const { serverTools, clientTools } = readServerTools(tools, world.tools().settings)
+  const taken = new Set((tools ?? []).map((tool) => (tool as { function?: { name?: string } }).function?.name ?? ""))
+  for (const { definition } of serverTools) taken.add(definition.name)
+  const added = plugins.webFetch ? [requestWebFetch(plugins.webFetch, taken)] : []
+  return { tools: [...serverTools, ...added], clientTools }
+}
+
+/** The model is shown every tool as a function; a choice that names a server tool names its function. */
+function toolFields(
+  { tool_choice: choice }: ChatRequest,
+  tools: readonly RequestedTool[],
+  clientTools: NonNullable<ChatRequest["tools"]>,
+): Partial<ChatRequest> {
+  const functions = tools.map(({ definition }) => ({ type: "function" as const, function: definition }))
+  const all = [...clientTools, ...functions]
+  const named = typeof choice === "object" && choice !== null ? toolOfType(tools, choice.type) : undefined
+  return {
+    tools: all.length > 0 ? all : undefined,
+    ...(named && { tool_choice: { type: "function", function: { name: named.definition.name } } }),
+  }
+}
+
+async function readFiles(
+  messages: Messages,
+  chat: ChatRequest,
+  options: NonNullable<Plugins["fileParser"]>,
+  world: World,
+  stages: Stage[],
+): Promise<Messages> {
+  const readsFiles = firstModel(chat, world)?.inputModalities.includes("file") ?? false
+  const engine = options.engine ?? (readsFiles ? "native" : "cloudflare-ai")
+  const tools = world.tools()
+  const fetchFile = (url: string) => fetchPublic(url, { ...tools, settings: tools.settings.webFetch })
+  const parsed = await parseFiles(messages, { engine }, { fetchFile })
+  stages.push({ type: "plugin", name: "file-parser", summary: `files read by the engine ${engine}` })
+  return parsed as Messages
+}
+
+/** Left for the answer where the request does not limit it: a share of the context, and no more than most answers need. */
+const ANSWER_SHARE = 0.25
+const MAX_ASSUMED_ANSWER = 4_096
+
+function shorten(messages: Messages, chat: ChatRequest, world: World, stages: Stage[]): Messages {
+  const model = firstModel(chat, world)
+  const context = model?.contextLength ?? 0
+  if (context === 0) return messages
+  const asked = chat.max_completion_tokens ?? chat.max_tokens
+  const forAnswer = asked ?? Math.min(MAX_ASSUMED_ANSWER, Math.floor(context * ANSWER_SHARE))
+  const forTools = chat.tools ? estimatePromptTokens([{ content: JSON.stringify(chat.tools) }]) : 0
+  const { messages: short, dropped, shortened } = compress(messages, Math.max(1, context - forAnswer - forTools))
+  const summary =
+    dropped + shortened === 0
+      ? "everything fits"
+      : `${dropped} messages left out, ${shortened} shortened, from the middle`
+  stages.push({ type: "context_compression", name: "middle-out", summary, data: { dropped, shortened } })
+  return short as Messages
+}
+
+function firstModel(chat: ChatRequest, { catalogue }: World) {
+  return namesOf(chat)
+    .map((name) => findModel(name, catalogue).model)
+    .find((model) => model !== undefined)
+}

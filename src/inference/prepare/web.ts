@@ -1,0 +1,46 @@
+import type { Plugins } from "../../plugins/read-plugins.ts"
+import { searchQuery, toAnnotations, withResults } from "../../plugins/web.ts"
+import { searchWeb, type Searched } from "../../server-tools/web-search/search.ts"
+import type { Stage } from "../intake.ts"
+import type { ChatRequest } from "../schemas.ts"
+import type { World } from "../world.ts"
+
+type Messages = ChatRequest["messages"]
+
+/** Makes a paid run of a tool: holds its price first, and charges what it came to. */
+export type Searcher = <T extends { costNano: number }>(
+  tool: { name: string; provider: string; priceNano: number },
+  run: () => Promise<T>,
+) => Promise<T>
+
+type Found = { messages: Messages; annotations: Record<string, unknown>[]; stage: Stage }
+
+/** The plugin `web`: one search for the user's last words, its results put before them. Without results it goes on. */
+export async function searchFor(
+  messages: Messages,
+  { config, searchPrompt, settings }: NonNullable<Plugins["web"]>,
+  world: World,
+  pay: Searcher,
+): Promise<Found | undefined> {
+  const query = searchQuery(messages)
+  if (query === undefined) return undefined
+  const { fetch, signal, now } = world.tools()
+  const tool = { name: "web_search", provider: config.engine, priceNano: settings.priceNano }
+  const searched = await pay(tool, async () => {
+    const told: Searched = await searchWeb(config.engine, { ...config, query }, { fetch, signal, settings })
+    return { told, costNano: told.ok ? told.costNano : 0 }
+  })
+  const { told, costNano } = searched
+  const stage: Stage = {
+    type: "plugin",
+    name: "web",
+    summary: told.ok ? `${told.results.length} results by ${config.engine}` : `no results: ${told.reason}`,
+    cost_usd: costNano / 1e9,
+  }
+  if (!told.ok) return { messages, annotations: [], stage }
+  return {
+    messages: withResults(messages, told.results, { searchPrompt, nowMs: now() }) as Messages,
+    annotations: toAnnotations(told.results),
+    stage,
+  }
+}

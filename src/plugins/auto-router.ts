@@ -1,0 +1,128 @@
+import { matcher } from "./patterns.ts"
+
+export const COST_TIERS = ["low", "medium", "high", "xhigh", "max"] as const
+export type CostTier = (typeof COST_TIERS)[number]
+
+export type Candidate = {
+  id: string
+  /** USD a token, as decimal strings. */
+  promptPrice: string
+  completionPrice: string
+  /** Unix seconds. */
+  created: number
+  /** Tokens; 0 when unknown. */
+  contextLength: number
+  inputModalities: readonly string[]
+  supportedParameters: readonly string[]
+}
+
+export type Wishes = {
+  allowed_models?: readonly string[] | null | undefined
+  excluded_models?: readonly string[] | null | undefined
+  cost_tier?: CostTier | null | undefined
+  /** Superseded by `cost_tier`: 0 for quality to 10 for cost. */
+  cost_quality_tradeoff?: number | null | undefined
+  pin_model?: boolean | null | undefined
+}
+
+/** What is known of a request without a model to read it. */
+export type Facts = {
+  promptTokens: number
+  needsTools: boolean
+  needsImages: boolean
+  needsStructured: boolean
+  hasCode: boolean
+  /** The model that the latest assistant message says it is from. */
+  lastAssistantModel: string | undefined
+}
+
+/** Prices are blended as a chat spends them: about three tokens read for one written. */
+const PROMPT_SHARE = 3
+const BAND = 20
+
+/**
+ * The models to try, best first; none when nothing fits. Models are ranked by price, and a tier takes a fifth of the
+ * ranking: the band of its percentiles or, where no model stands in it, the nearest. In a band the newest comes first,
+ * since nothing else that is known here tells more of what a model can do; then the cheaper; then by name.
+ */
+export function chooseModels(candidates: readonly Candidate[], wishes: Wishes, facts: Facts): string[] {
+  const isWanted = wanted(wishes)
+  const ranked = candidates
+    .filter((one) => isWanted(one.id) && canServe(one, facts))
+    .map((one) => ({ ...one, price: blended(one) }))
+    .filter(({ price }) => price >= 0)
+    .sort((one, other) => one.price - other.price || compare(one.id, other.id))
+    .map((one, index, all) => ({ ...one, percentile: all.length === 1 ? 0 : (100 * index) / (all.length - 1) }))
+  const pinned = wishes.pin_model ? ranked.find(({ id }) => id === facts.lastAssistantModel) : undefined
+  const chosen = inBand(ranked, wishes, facts)
+    .sort((one, other) => other.created - one.created || one.price - other.price || compare(one.id, other.id))
+    .map(({ id }) => id)
+  return pinned ? [pinned.id, ...chosen.filter((id) => id !== pinned.id)] : chosen
+}
+
+/** Exclusion wins. Without a list of what is allowed, everything is. */
+function wanted({ allowed_models: allowed, excluded_models: excluded }: Wishes): (id: string) => boolean {
+  const isAllowed = allowed && allowed.length > 0 ? matcher(allowed) : () => true
+  const isExcluded = matcher(excluded ?? [])
+  return (id) => isAllowed(id) && !isExcluded(id)
+}
+
+function canServe(candidate: Candidate, facts: Facts): boolean {
+  const { contextLength, inputModalities, supportedParameters } = candidate
+  const supports = (...names: string[]) => names.some((name) => supportedParameters.includes(name))
+  if (contextLength > 0 && facts.promptTokens >= contextLength) return false
+  if (facts.needsImages && !inputModalities.includes("image")) return false
+  if (facts.needsTools && !supports("tools")) return false
+  return !facts.needsStructured || supports("structured_outputs", "response_format")
+}
+
+function inBand<T extends { percentile: number }>(ranked: readonly T[], wishes: Wishes, facts: Facts): T[] {
+  const { cost_tier: tier, cost_quality_tradeoff: tradeoff } = wishes
+  if (tier == null && tradeoff != null) {
+    // As it was documented: 10 keeps about the cheapest tenth, 0 all but the dearest tenth.
+    const ceiling = 90 - 8 * tradeoff
+    return ranked.filter(({ percentile }) => percentile <= ceiling)
+  }
+  const from = COST_TIERS.indexOf(tier ?? tierFor(facts)) * BAND
+  const distance = ({ percentile }: T) => {
+    if (percentile < from) return from - percentile
+    // The last band has its upper end in it, the others do not.
+    if (percentile < from + BAND || from + BAND === 100) return 0
+    return Math.max(percentile - (from + BAND), Number.EPSILON)
+  }
+  const nearest = ranked.reduce((least, one) => Math.min(least, distance(one)), Infinity)
+  return ranked.filter((one) => distance(one) === nearest)
+}
+
+const LONG_PROMPT = 2_000
+const VERY_LONG_PROMPT = 16_000
+
+/** One step up for each sign of work: a long prompt, a very long one, tools, code, a schema to keep to. */
+export function tierFor(facts: Facts): CostTier {
+  const signs = [
+    facts.promptTokens > LONG_PROMPT,
+    facts.promptTokens > VERY_LONG_PROMPT,
+    facts.needsTools,
+    facts.hasCode,
+    facts.needsStructured,
+  ].filter(Boolean).length
+  return COST_TIERS[Math.min(signs, 3)] ?? "low"
+}
+
+const CODE =
+  /```|^\s*(?:import |from \w+ import|def \w+\(|class \w+|function \w*\(|const \w+ =|#include|SELECT .+ FROM|public static)|[;{}]\s*$|=>/m
+
+/** Whether a text has code in it, going by what prose does not have. */
+export function looksLikeCode(text: string): boolean {
+  return CODE.test(text.slice(0, 20_000))
+}
+
+/** For order only, never for charging. NaN, of a price that is none, fails every comparison and so is left out. */
+function blended({ promptPrice, completionPrice }: Candidate): number {
+  const [prompt, completion] = [Number(promptPrice), Number(completionPrice)]
+  return prompt < 0 || completion < 0 ? -1 : (PROMPT_SHARE * prompt + completion) / (PROMPT_SHARE + 1)
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0
+}

@@ -1,0 +1,139 @@
+import { GatewayError } from "../edge/errors.ts"
+import { estimatePromptTokens, UNITS_PER_TOKEN } from "../inference/estimate.ts"
+import { cutMiddle } from "../server-tools/text.ts"
+import { toUnits } from "./turns.ts"
+
+type Json = Record<string, unknown>
+type Estimate = (messages: readonly Json[]) => number
+
+export type Compressed = {
+  messages: Json[]
+  /** Messages left out. */
+  dropped: number
+  /** Messages of which the middle was left out. */
+  shortened: number
+}
+
+/** Shorter than this a text is not cut: what is left would be a note and no text. */
+const MIN_TEXT_LENGTH = 256
+
+/**
+ * Middle-out: what a model attends to least is left out first. System messages and everything from the last user message
+ * on stay; of the rest, whole exchanges go, from the middle outwards, a tool call always with its results. Before that a
+ * single message that would fill most of the budget is cut in its own middle, and after it, if need be, so is what
+ * stays, the longest text first; a system message never.
+ */
+export function compress(
+  messages: readonly Json[],
+  budgetTokens: number,
+  estimate: Estimate = estimatePromptTokens,
+): Compressed {
+  if (estimate(messages) <= budgetTokens) return { messages: [...messages], dropped: 0, shortened: 0 }
+  const units = toUnits(messages)
+  const droppable = units.filter(({ isKept }) => !isKept)
+  const shortened = new Set<number>()
+  const working = messages.map((message) => ({ ...message }))
+
+  const room = Math.max(MIN_TEXT_LENGTH, Math.floor((budgetTokens * UNITS_PER_TOKEN) / 2))
+  for (const index of droppable.flatMap((unit) => unit.members)) {
+    if (cutTexts(working, index, room)) shortened.add(index)
+  }
+  const order = fromTheMiddle(droppable.map(({ members }) => members))
+  const without = (count: number) => {
+    const gone = new Set(order.slice(0, count).flat())
+    return working.flatMap((message, index) => (gone.has(index) ? [] : [{ message, index }]))
+  }
+  const count = leastThatFits(order.length, (dropped) => estimate(toMessages(without(dropped))) <= budgetTokens)
+  const left = without(count)
+  cutKept(left, budgetTokens, estimate, shortened)
+  const kept = new Set(left.map(({ index }) => index))
+  return {
+    messages: toMessages(left),
+    dropped: messages.length - left.length,
+    shortened: [...shortened].filter((index) => kept.has(index)).length,
+  }
+}
+
+type Placed = { message: Json; index: number }
+
+function toMessages(placed: readonly Placed[]): Json[] {
+  return placed.map(({ message }) => message)
+}
+
+/** The oldest of the middle first, then outwards. */
+function fromTheMiddle<T>(items: readonly T[]): T[] {
+  const center = (items.length - 1) / 2
+  const order = items.map((item, index) => ({ item, index, distance: Math.abs(index - center) }))
+  return order.sort((one, other) => one.distance - other.distance || one.index - other.index).map(({ item }) => item)
+}
+
+/** The least count for which `fits`, or the most there is. Leaving out more never makes a prompt longer. */
+function leastThatFits(most: number, fits: (count: number) => boolean): number {
+  let [low, high] = [0, most]
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    if (fits(middle)) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+function cutKept(left: readonly Placed[], budget: number, estimate: Estimate, shortened: Set<number>): void {
+  const messages = toMessages(left)
+  for (let over = estimate(messages) - budget; over > 0; over = estimate(messages) - budget) {
+    const { position, length } = longest(messages)
+    if (length <= MIN_TEXT_LENGTH) throw tooLong(budget + over, budget)
+    const cut = Math.max((over + 1) * UNITS_PER_TOKEN, Math.ceil(length / 10))
+    cutTexts(messages, position, Math.max(MIN_TEXT_LENGTH, length - cut))
+    const index = left[position]?.index
+    if (index !== undefined) shortened.add(index)
+  }
+  for (const [position, placed] of left.entries()) placed.message = messages[position] ?? placed.message
+}
+
+function tooLong(needed: number, budget: number): GatewayError {
+  return new GatewayError(
+    "invalid_request",
+    `messages: even compressed, the system messages and the last turn need about ${needed} tokens, and there is room for ${budget}. Shorten them, ask for fewer tokens, or choose a model with a longer context.`,
+  )
+}
+
+/** The message with the longest text that may be cut. */
+function longest(messages: readonly Json[]): { position: number; length: number } {
+  let found = { position: -1, length: 0 }
+  for (const [position, message] of messages.entries()) {
+    const length = isInstruction(message) ? 0 : Math.max(0, ...textsOf(message).map((text) => text.length))
+    if (length > found.length) found = { position, length }
+  }
+  return found
+}
+
+function isInstruction({ role }: Json): boolean {
+  return role === "system" || role === "developer"
+}
+
+function textsOf({ content }: Json): string[] {
+  if (typeof content === "string") return [content]
+  return Array.isArray(content) ? content.map(textOf).filter((text) => text !== undefined) : []
+}
+
+function textOf(part: unknown): string | undefined {
+  const text = (part as { text?: unknown } | null)?.text
+  return typeof text === "string" ? text : undefined
+}
+
+/** Puts a copy with shorter texts in the message's place. Returns whether one was too long. */
+function cutTexts(messages: Json[], position: number, maxLength: number): boolean {
+  const message = messages[position]
+  if (!message || !textsOf(message).some((text) => text.length > maxLength)) return false
+  const { content } = message
+  const cut =
+    typeof content === "string"
+      ? cutMiddle(content, maxLength)
+      : (content as unknown[]).map((part) => {
+          const text = textOf(part)
+          return text === undefined ? part : { ...(part as Json), text: cutMiddle(text, maxLength) }
+        })
+  messages[position] = { ...message, content: cut }
+  return true
+}

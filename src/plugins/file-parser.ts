@@ -1,0 +1,141 @@
+import { refuseAt } from "../server-tools/parse-at.ts"
+import { decode, isPdf, isText, toMediaType } from "../server-tools/web-fetch/document.ts"
+import type { Fetched } from "../server-tools/web-fetch/guarded-fetch.ts"
+import { PDF_FAULTS, readPdf } from "../server-tools/web-fetch/pdf.ts"
+import type { FileParserOptions } from "./read-plugins.ts"
+
+type Json = Record<string, unknown>
+type File = { bytes: Uint8Array; mediaType: string; contentType: string }
+
+export type FileReader = {
+  /** Fetches a file that is given by its URL: `fetchPublic` with the world of this request. */
+  fetchFile: (url: string) => Promise<Fetched>
+}
+
+const MAX_FILE_BYTES = 10_000_000
+const MAX_FILES = 20
+
+/** By the end of a file's name, for files whose data does not say what they are. */
+const EXTENSIONS: Record<string, string> = {
+  pdf: "application/pdf",
+  txt: "text/plain",
+  text: "text/plain",
+  log: "text/plain",
+  md: "text/markdown",
+  markdown: "text/markdown",
+  csv: "text/csv",
+  tsv: "text/tab-separated-values",
+  json: "application/json",
+  jsonl: "application/x-ndjson",
+  xml: "application/xml",
+  yaml: "application/yaml",
+  yml: "application/yaml",
+  html: "text/html",
+  htm: "text/html",
+}
+
+/** The conversation with its files as text. Left as it is when the model is to read the files itself. */
+export async function parseFiles(
+  messages: readonly Json[],
+  { engine }: FileParserOptions,
+  reader: FileReader,
+): Promise<Json[]> {
+  if (engine === "native") return [...messages]
+  let files = 0
+  const parsed: Json[] = []
+  // One after the other, so that one file at a time is in memory.
+  for (const [index, message] of messages.entries()) {
+    const { content } = message
+    if (!Array.isArray(content)) {
+      parsed.push(message)
+      continue
+    }
+    const parts: unknown[] = []
+    for (const [position, part] of content.entries()) {
+      const path = `messages[${index}].content[${position}]`
+      if (isFile(part) && ++files > MAX_FILES)
+        throw refuseAt(path, `at most ${MAX_FILES} files are read in one request`)
+      parts.push(isFile(part) ? await toTextPart(part, path, reader) : part)
+    }
+    parsed.push({ ...message, content: parts })
+  }
+  return parsed
+}
+
+type FilePart = { type: "file"; file: { filename?: string | null; file_data: string } }
+
+/** A file that is given by an id is not ours to read. */
+function isFile(part: unknown): part is FilePart {
+  const { type, file } = (part ?? {}) as { type?: unknown; file?: { file_data?: unknown } | null }
+  return type === "file" && typeof file?.file_data === "string"
+}
+
+async function toTextPart({ file }: FilePart, path: string, reader: FileReader): Promise<Json> {
+  const name = file.filename ?? "file"
+  const text = await readText(await load(file.file_data, name, path, reader), path)
+  // The mark that ends the file must not be one that the file itself brought.
+  const inside = text.replaceAll(/<(?=\/file>)/gi, "&lt;")
+  return { type: "text", text: `<file name="${toAttribute(name)}">\n${inside}\n</file>` }
+}
+
+function toAttribute(name: string): string {
+  return name
+    .slice(0, 255)
+    .replace(/\p{Cc}/gu, " ")
+    .replaceAll("&", "&amp;")
+    .replaceAll('"', "&quot;")
+    .replaceAll("<", "&lt;")
+}
+
+async function load(data: string, name: string, path: string, reader: FileReader): Promise<File> {
+  if (/^https?:/i.test(data)) return loadUrl(data, name, path, reader)
+  const [whole = "", header = ""] = /^data:([^,]*),/i.exec(data.slice(0, 300)) ?? []
+  const base64 = data.slice(whole.length)
+  if (whole !== "" && !/;\s*base64\s*$/i.test(header)) throw refuseAt(`${path}.file.file_data`, "must be base64")
+  const contentType = header.replace(/;\s*base64\s*$/i, "")
+  return toFile(decodeBase64(base64, path), contentType, name)
+}
+
+async function loadUrl(url: string, name: string, path: string, { fetchFile }: FileReader): Promise<File> {
+  const fetched = await fetchFile(url)
+  if (!fetched.ok) throw refuseAt(`${path}.file.file_data`, `the file was not fetched: ${fetched.reason}`)
+  const { bytes, contentType, isCut } = fetched.page
+  if (isCut) throw refuseAt(`${path}.file.file_data`, `the file is larger than ${bytes.byteLength} bytes`)
+  return toFile(bytes, contentType, name === "file" ? (URL.parse(url)?.pathname ?? name) : name)
+}
+
+function toFile(bytes: Uint8Array, contentType: string, name: string): File {
+  const stated = toMediaType(contentType)
+  const named = EXTENSIONS[(/\.(\w+)$/.exec(name)?.[1] ?? "").toLowerCase()]
+  const isVague = stated === "" || stated === "application/octet-stream"
+  const mediaType = isPdf(bytes) ? "application/pdf" : isVague ? (named ?? stated) : stated
+  return { bytes, mediaType, contentType }
+}
+
+function decodeBase64(base64: string, path: string): Uint8Array {
+  const tooLarge = () => refuseAt(`${path}.file.file_data`, `a file may have at most ${MAX_FILE_BYTES} bytes`)
+  if (base64.length > MAX_FILE_BYTES * 1.4) throw tooLarge()
+  let bytes: Uint8Array
+  try {
+    const binary = atob(base64.replaceAll("-", "+").replaceAll("_", "/"))
+    bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0))
+  } catch {
+    throw refuseAt(`${path}.file.file_data`, "must be a data: URL, base64, or the http or https URL of a file")
+  }
+  if (bytes.byteLength > MAX_FILE_BYTES) throw tooLarge()
+  return bytes
+}
+
+async function readText({ bytes, mediaType, contentType }: File, path: string): Promise<string> {
+  if (mediaType === "application/pdf") {
+    const pdf = await readPdf(bytes)
+    if (!pdf.ok) throw refuseAt(path, `the file was not read: ${PDF_FAULTS[pdf.reason]}`)
+    return pdf.isCut ? `${pdf.text}\n[… the PDF has ${pdf.pages} pages; the rest is left out]` : pdf.text
+  }
+  if (isText(mediaType)) return decode(bytes, contentType)
+  const kind = mediaType === "" ? "a file that states no type" : mediaType
+  throw refuseAt(
+    path,
+    `${kind} cannot be read here; PDF and text files can. Name the file with its ending, or set pdf.engine to "native" for a model that reads files`,
+  )
+}

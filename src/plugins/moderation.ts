@@ -1,0 +1,127 @@
+import * as z from "zod"
+import { GatewayError } from "../edge/errors.ts"
+import { type Env, variable } from "../env.ts"
+import { BASE_URL_WORDS, BaseUrl } from "../providers/base-url.ts"
+import { readAtMost } from "../support/bytes.ts"
+import { within } from "../server-tools/web-fetch/deadline.ts"
+
+export type ModerationSettings = { baseUrl: string; apiKey: string | undefined; model: string; timeoutMs: number }
+export type ModerationInput = { texts: readonly string[]; images: readonly string[] }
+export type Verdict = { flagged: boolean; categories: string[] }
+
+export const MODERATION_VARIABLES = "OPENAI_API_KEY, MODERATION_API_KEY or MODERATION_BASE_URL"
+
+const OPENAI_URL = "https://api.openai.com/v1"
+const DEFAULT_MODEL = "omni-moderation-latest"
+const TIMEOUT_MS = 15_000
+const MAX_ANSWER_BYTES = 2_000_000
+const MAX_IMAGES = 20
+
+/**
+ * The moderation model of this deployment. The OpenAI key goes where that provider's calls go and nowhere else: a
+ * MODERATION_BASE_URL has a key of its own, or none.
+ */
+export function configuredModeration(env: Env): ModerationSettings | undefined {
+  const ownUrl = variable(env, "MODERATION_BASE_URL")
+  const ownKey = variable(env, "MODERATION_API_KEY")
+  const openaiKey = variable(env, "OPENAI_API_KEY")
+  if ((ownUrl ?? ownKey ?? openaiKey) === undefined) return undefined
+  const usesOpenai = ownUrl === undefined && ownKey === undefined
+  const name = usesOpenai ? "OPENAI_BASE_URL" : "MODERATION_BASE_URL"
+  const baseUrl = BaseUrl.safeParse(variable(env, name) ?? OPENAI_URL)
+  if (!baseUrl.success) throw new GatewayError("misconfigured", `${name}: ${BASE_URL_WORDS}.`)
+  return {
+    baseUrl: baseUrl.data,
+    apiKey: usesOpenai ? openaiKey : ownKey,
+    model: variable(env, "MODERATION_MODEL") ?? DEFAULT_MODEL,
+    timeoutMs: TIMEOUT_MS,
+  }
+}
+
+const Answer = z.object({
+  results: z
+    .array(z.object({ flagged: z.boolean(), categories: z.record(z.string(), z.boolean().nullish()).nullish() }))
+    .min(1),
+})
+
+/** Whether something in the input may not be sent on. An input nobody could judge is not sent on either: it throws. */
+export async function moderate(
+  input: ModerationInput,
+  settings: ModerationSettings,
+  world: { fetch: typeof fetch; signal: AbortSignal },
+): Promise<Verdict> {
+  if (input.images.length > MAX_IMAGES) {
+    throw new GatewayError("invalid_request", `messages: at most ${MAX_IMAGES} images are moderated in one request.`)
+  }
+  const texts = input.texts.filter((text) => text.trim() !== "")
+  // One image a request is what the model takes; texts go together.
+  const inputs: unknown[] = input.images.map((url) => [{ type: "image_url", image_url: { url } }])
+  if (texts.length > 0) inputs.push(texts)
+  if (inputs.length === 0) return { flagged: false, categories: [] }
+  const timed = await within(settings.timeoutMs, world.signal, (signal) =>
+    Promise.all(inputs.map((one) => ask(one, settings, { ...world, signal }))),
+  ).catch((cause: unknown) => unavailable(cause))
+  if (!("value" in timed)) return unavailable(timed.stopped)
+  const verdicts = timed.value
+  return {
+    flagged: verdicts.some(({ flagged }) => flagged),
+    categories: [...new Set(verdicts.flatMap(({ categories }) => categories))].sort(),
+  }
+}
+
+function unavailable(cause: unknown): never {
+  throw new GatewayError(
+    "unavailable",
+    "The moderation model is not available, so the request was not sent on. Try again later.",
+    {
+      metadata: { reason: "moderation_unavailable", retryable: true },
+      cause,
+    },
+  )
+}
+
+async function ask(
+  input: unknown,
+  { baseUrl, apiKey, model }: ModerationSettings,
+  { fetch: send, signal }: { fetch: typeof fetch; signal: AbortSignal },
+): Promise<Verdict> {
+  const response = await send(`${baseUrl}/moderations`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }) },
+    body: JSON.stringify({ model, input }),
+    redirect: "manual",
+    signal,
+  })
+  if (!response.ok || !response.body) {
+    await response.body?.cancel()
+    throw new Error(`The moderation model answered ${response.status}`)
+  }
+  const bytes = await readAtMost(response.body, MAX_ANSWER_BYTES)
+  const { results } = Answer.parse(JSON.parse(new TextDecoder().decode(bytes)))
+  const isCount = Array.isArray(input) && typeof input[0] === "string" && results.length !== input.length
+  if (isCount) throw new Error("The moderation model judged another number of texts than it was sent")
+  return {
+    flagged: results.some(({ flagged }) => flagged),
+    categories: results.flatMap((one) =>
+      Object.entries(one.categories ?? {}).flatMap(([name, is]) => (is ? [name] : [])),
+    ),
+  }
+}
+
+type Json = Record<string, unknown>
+
+/** What a caller says in a chat: all texts and images of its messages but the assistant's own words. */
+export function toModerationInput(messages: readonly Json[]): ModerationInput {
+  const texts: string[] = []
+  const images: string[] = []
+  for (const { role, content } of messages) {
+    if (role === "assistant") continue
+    if (typeof content === "string") texts.push(content)
+    for (const part of Array.isArray(content) ? (content as (Json | null)[]) : []) {
+      if (typeof part?.["text"] === "string") texts.push(part["text"])
+      const url = (part?.["image_url"] as { url?: unknown } | undefined)?.url
+      if (typeof url === "string") images.push(url)
+    }
+  }
+  return { texts, images }
+}

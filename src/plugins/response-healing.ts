@@ -1,0 +1,88 @@
+import { jsonrepair } from "jsonrepair"
+
+/** Places in a text at which JSON is looked for before it is given up. */
+const MAX_ATTEMPTS = 20
+const MAX_LENGTH = 2_000_000
+
+/**
+ * The JSON that a text was meant to be, or null when it was meant to be none. Text that is JSON stays as it is; around
+ * or instead of broken JSON only an object or an array counts, since any word can be repaired into a string.
+ */
+export function heal(text: string): string | null {
+  if (isJson(text)) return text
+  if (text.length > MAX_LENGTH) return null
+  for (const fenced of fencedIn(text)) {
+    const healed = healPiece(fenced)
+    if (healed !== null) return healed
+  }
+  let at = 0
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const start = nextOpening(text, at)
+    if (start === -1) return null
+    const end = endOf(text, start)
+    // To the bracket that closes it; to the end of the text where quotes that are broken hide that bracket.
+    const healed = healPiece(text.slice(start, end)) ?? healPiece(text.slice(start))
+    if (healed !== null) return healed
+    // What was JSON and could not be repaired is left as a whole: a piece of it would be another answer.
+    at = looksLikeJson(text.slice(start, end)) ? end : start + 1
+  }
+  return null
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** What stands in code fences; the last one may be open. */
+function fencedIn(text: string): string[] {
+  return [...text.matchAll(/```[ \t]*[\w-]*[ \t]*\r?\n([\s\S]*?)(?:```|$)/g)].map((match) => match[1] ?? "")
+}
+
+/** A piece that begins as an object or array does, repaired where that is needed. */
+function healPiece(piece: string): string | null {
+  const trimmed = piece.trim()
+  if (!looksLikeJson(trimmed)) return null
+  if (isJson(trimmed)) return trimmed
+  try {
+    const repaired = jsonrepair(trimmed)
+    const value: unknown = JSON.parse(repaired)
+    return typeof value === "object" && value !== null ? repaired : null
+  } catch {
+    // Not repairable, or nested deeper than the stack is.
+    return null
+  }
+}
+
+/**
+ * `{"a"`, `{'a'`, `{a:` and `{}` begin an object; `[` before a value that is written as JSON begins an array. A word in
+ * braces or a number in brackets is how prose writes placeholders and footnotes.
+ */
+function looksLikeJson(text: string): boolean {
+  return /^\{\s*(?:["'“‘]|[\w$-]+\s*:|\}|$)/.test(text) || /^\[\s*(?:[{["'“‘]|-?\d[\d.eE+-]*\s*,|\]\s*$|$)/.test(text)
+}
+
+function nextOpening(text: string, from: number): number {
+  const found = /[{[]/.exec(text.slice(from))
+  return found ? from + found.index : -1
+}
+
+/** Past the bracket that closes the one at `start`, strings aside; the end of the text when none does. */
+function endOf(text: string, start: number): number {
+  let depth = 0
+  let isInString = false
+  for (let at = start; at < text.length; at++) {
+    const character = text[at]
+    if (isInString) {
+      if (character === "\\") at++
+      else if (character === '"') isInString = false
+    } else if (character === '"') isInString = true
+    else if (character === "{" || character === "[") depth++
+    else if ((character === "}" || character === "]") && --depth === 0) return at + 1
+  }
+  return text.length
+}

@@ -1,0 +1,34 @@
+type Json = Record<string, unknown>
+
+/** Messages that stay or go together: an assistant's calls with the results of them, or one message by itself. */
+export type Unit = { members: number[]; isKept: boolean }
+
+/** A conversation as units, in its order. A unit is kept for any message of it that is: a system's, or of the last turn. */
+export function toUnits(messages: readonly Json[]): Unit[] {
+  const lastTurn = messages.findLastIndex(({ role }) => role === "user")
+  const units: Unit[] = []
+  /** Ids are unique to a model's answer, not to a conversation: a result belongs to the latest call with its id. */
+  const callers = new Map<string, Unit>()
+  for (const [index, message] of messages.entries()) {
+    const isKept = isInstruction(message) || (lastTurn !== -1 && index >= lastTurn)
+    const caller = message["role"] === "tool" ? callers.get(String(message["tool_call_id"])) : undefined
+    if (caller) {
+      caller.members.push(index)
+      caller.isKept ||= isKept
+      continue
+    }
+    const unit = { members: [index], isKept }
+    units.push(unit)
+    for (const id of callIdsOf(message)) callers.set(id, unit)
+  }
+  return units
+}
+
+function isInstruction({ role }: Json): boolean {
+  return role === "system" || role === "developer"
+}
+
+function callIdsOf({ tool_calls: calls }: Json): string[] {
+  if (!Array.isArray(calls)) return []
+  return calls.map((call: { id?: unknown } | null) => String(call?.id))
+}

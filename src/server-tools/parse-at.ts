@@ -1,0 +1,15 @@
+import type * as z from "zod"
+import { GatewayError } from "../edge/errors.ts"
+import { explain } from "../edge/schema.ts"
+
+/** The value its schema makes of a part of a request, or a refusal that names the field by its place in the request. */
+export function parseAt<T extends z.ZodType>(schema: T, value: unknown, path: readonly PropertyKey[]): z.output<T> {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const issues = parsed.error.issues.map((issue) => ({ ...issue, path: [...path, ...issue.path] }))
+  throw new GatewayError("invalid_request", explain({ issues }))
+}
+
+export function refuseAt(path: string, words: string): GatewayError {
+  return new GatewayError("invalid_request", `${path}: ${words}.`)
+}

@@ -1,0 +1,128 @@
+import { GatewayError } from "../edge/errors.ts"
+import { datetime, DatetimeConfig } from "./datetime.ts"
+import { parseAt } from "./parse-at.ts"
+import type { RequestedTool, ServerTool, ToolKind, ToolSettings } from "./tool.ts"
+import { requireSearch, webSearchConfig } from "./web-search/config.ts"
+import { webSearch } from "./web-search/web-search.ts"
+import { webFetch, WebFetchConfig } from "./web-fetch/web-fetch.ts"
+
+type Json = Record<string, unknown>
+type Tool = Json & { type: string }
+
+export const AVAILABLE_TOOLS: readonly ToolKind[] = ["datetime", "web_fetch", "web_search"]
+
+/** Run by whoever sent the request. */
+const CLIENT_TYPES = ["function", "custom"]
+const PREFIXED = /^(?:service|openrouter):(.+)$/
+const SEARCH_SHORTHANDS = ["web_search", "web_search_preview", "web_search_preview_2025_03_11", "web_search_2025_08_26"]
+/** As the Messages wire dates its tools: web_search_20250305, web_fetch_20250910. */
+const DATED = /^(web_search|web_fetch)_\d{8}$/
+const MAX_SERVER_TOOLS = 16
+
+/** The tools of a request, parted by who runs them. Takes the chat wire's functions and the Responses wire's. */
+export function readServerTools<T extends Tool>(
+  tools: readonly T[] | null | undefined,
+  settings: ToolSettings,
+): { serverTools: RequestedTool[]; clientTools: T[] } {
+  const clientTools = (tools ?? []).filter(({ type }) => CLIENT_TYPES.includes(type))
+  const taken = new Set(clientTools.map(nameOf))
+  const serverTools: RequestedTool[] = []
+  for (const [index, tool] of (tools ?? []).entries()) {
+    if (CLIENT_TYPES.includes(tool.type)) continue
+    if (serverTools.length === MAX_SERVER_TOOLS) {
+      throw new GatewayError("invalid_request", `tools[${index}]: at most ${MAX_SERVER_TOOLS} server tools are taken.`)
+    }
+    serverTools.push(readOne(tool, index, taken, settings))
+  }
+  return { serverTools, clientTools }
+}
+
+/** The server tool that a `tool_choice` of this type names. */
+export function toolOfType(serverTools: readonly RequestedTool[], type: string): RequestedTool | undefined {
+  const kind = kindOf(type)
+  return serverTools.find((tool) => tool.type === type) ?? serverTools.find((tool) => tool.kind === kind)
+}
+
+function readOne(tool: Tool, index: number, taken: Set<string>, settings: ToolSettings): RequestedTool {
+  const { type } = tool
+  const kind = kindOf(type)
+  if (!kind) throw refusal(type, index)
+  const nested = tool["parameters"] != null
+  const value = nested ? tool["parameters"] : PREFIXED.test(type) ? {} : withoutNulls(tool)
+  const path = nested || PREFIXED.test(type) ? ["tools", index, "parameters"] : ["tools", index]
+  const request = { type, name: newName(kind, taken) }
+  switch (kind) {
+    case "datetime":
+      return toRequested(datetime, parseAt(DatetimeConfig, value, path), request)
+    case "web_fetch": {
+      const config = parseAt(WebFetchConfig, value, path)
+      return toRequested(webFetch, config, request, config.maxUses)
+    }
+    case "web_search": {
+      const search = requireSearch(settings.webSearch, `tools[${index}].type`, type)
+      const config = parseAt(webSearchConfig(search), value, path)
+      return toRequested(webSearch, config, request, config.maxUses)
+    }
+  }
+}
+
+/** A tool that a request has asked for in another way, such as by a plugin. `taken` are the names of its functions. */
+export function requestWebFetch(config: WebFetchConfig, taken: Set<string>): RequestedTool {
+  const request = { type: "openrouter:web_fetch", name: newName("web_fetch", taken) }
+  return toRequested(webFetch, config, request, config.maxUses)
+}
+
+function toRequested<Config>(
+  tool: ServerTool<Config>,
+  config: Config,
+  { type, name }: { type: string; name: string },
+  maxUses?: number,
+): RequestedTool {
+  const itemType = itemTypeOf(type, tool.kind)
+  return {
+    kind: tool.kind,
+    type,
+    itemType,
+    failedStatus: itemType === "web_search_call" ? "failed" : "incomplete",
+    definition: { name, ...tool.definition(config) },
+    maxUses,
+    run: (args, world, tally) => tool.run(args, config, world, tally),
+  }
+}
+
+function kindOf(type: string): ToolKind | undefined {
+  const name = PREFIXED.exec(type)?.[1] ?? DATED.exec(type)?.[1] ?? type
+  if (SEARCH_SHORTHANDS.includes(type)) return "web_search"
+  // Without a prefix and without a date, only the shorthands are names of server tools.
+  return name === type ? undefined : AVAILABLE_TOOLS.find((kind) => kind === name)
+}
+
+function itemTypeOf(type: string, kind: ToolKind): string {
+  if (PREFIXED.test(type)) return type
+  return kind === "web_search" ? "web_search_call" : `openrouter:${kind}`
+}
+
+function refusal(type: string, index: number): GatewayError {
+  const has = "it has datetime, web_fetch and web_search, each after openrouter: or service:"
+  const shown = type.slice(0, 100)
+  return new GatewayError("invalid_request", `tools[${index}].type: ${shown} is not available on this gateway; ${has}.`)
+}
+
+function nameOf(tool: Json): string {
+  const inner = tool["function"] ?? tool["custom"]
+  const name = tool["name"] ?? (inner as Json | undefined)?.["name"]
+  return typeof name === "string" ? name : ""
+}
+
+/** The tool's own name, or one beside it when the client has a function that is called so. */
+function newName(kind: ToolKind, taken: Set<string>): string {
+  let name: string = kind
+  for (let number = 1; taken.has(name); number++) name = `gateway_${kind}${number === 1 ? "" : `_${number}`}`
+  taken.add(name)
+  return name
+}
+
+/** Clients say null for an option that they leave out. */
+function withoutNulls(tool: Json): Json {
+  return Object.fromEntries(Object.entries(tool).filter(([, value]) => value !== null))
+}

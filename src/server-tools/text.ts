@@ -1,0 +1,27 @@
+/** The start of a text, no character of it in two. */
+export function startOf(text: string, maxLength: number): string {
+  return text.slice(0, wholeAt(text, maxLength))
+}
+
+/** The start of a text, with a visible note where it was cut. */
+export function cutEnd(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text
+  const kept = startOf(text, maxLength)
+  return `${kept}\n[… cut here: ${text.length - kept.length} more characters]`
+}
+
+/** The start and the end of a text, with a visible note between them. The note counts. */
+export function cutMiddle(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text
+  const note = (left: number) => `\n[… ${left} characters left out …]\n`
+  const room = Math.max(0, maxLength - note(text.length).length)
+  const head = startOf(text, Math.ceil(room / 2))
+  const tail = text.slice(wholeAt(text, text.length - Math.floor(room / 2), 1))
+  return head + note(text.length - head.length - tail.length) + tail
+}
+
+/** The place itself, or one beside it where it would part the two halves of a character. */
+function wholeAt(text: string, at: number, step: -1 | 1 = -1): number {
+  const unit = text.charCodeAt(at)
+  return unit >= 0xdc00 && unit <= 0xdfff && at > 0 ? at + step : at
+}

@@ -1,0 +1,69 @@
+import type { Resolve } from "./web-fetch/resolve.ts"
+import type { FetchSettings } from "./web-fetch/guarded-fetch.ts"
+import type { SearchSettings } from "./web-search/configured.ts"
+
+export type JsonSchema = Record<string, unknown>
+export type ToolKind = "datetime" | "web_fetch" | "web_search"
+
+/** A tool as the model is shown it. */
+export type FunctionDefinition = { name: string; description: string; parameters: JsonSchema }
+
+export type Citation = { url: string; title: string; content?: string }
+
+/** What came of one run. A failure is a result too: the model reads it and goes on. */
+export type ToolOutcome = {
+  /** What the model reads. */
+  content: string
+  isError: boolean
+  costNano: number
+  /** Searches that an engine answered. */
+  searches: number
+  /** The output item of the Responses wire, but for `type`, `id` and `status`. */
+  item: Record<string, unknown>
+  citations: readonly Citation[]
+}
+
+/** What the operator set: settings.ts. */
+export type ToolSettings = { webFetch: FetchSettings; webSearch: SearchSettings | undefined }
+
+/** All that a tool can touch. */
+export type ToolWorld = {
+  fetch: typeof fetch
+  now: () => number
+  resolve: Resolve
+  /** Fires when the caller has left. */
+  signal: AbortSignal
+  settings: ToolSettings
+}
+
+/** What the tools of one request have used up so far. One for each request, the same for every turn of its loop. */
+export type Tally = { uses: Map<string, number>; searchResults: number }
+
+export function newTally(): Tally {
+  return { uses: new Map(), searchResults: 0 }
+}
+
+/** One way for the gateway itself to answer a call of the model. */
+export type ServerTool<Config> = {
+  kind: ToolKind
+  definition(config: Config): Omit<FunctionDefinition, "name">
+  run(args: unknown, config: Config, world: ToolWorld, tally: Tally): Promise<ToolOutcome>
+}
+
+/** A server tool with the options of one request. */
+export type RequestedTool = {
+  kind: ToolKind
+  /** As the request wrote it: what `tool_choice` may name. */
+  type: string
+  /** `type` of its output items, and their `status` when a run failed. */
+  itemType: string
+  failedStatus: "failed" | "incomplete"
+  definition: FunctionDefinition
+  /** Runs a request may have; undefined for any number. */
+  maxUses: number | undefined
+  run(args: unknown, world: ToolWorld, tally: Tally): Promise<ToolOutcome>
+}
+
+export function failure(words: string, item: Record<string, unknown>): ToolOutcome {
+  return { content: words, isError: true, costNano: 0, searches: 0, item, citations: [] }
+}

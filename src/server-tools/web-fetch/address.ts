@@ -1,0 +1,47 @@
+import ipaddr from "ipaddr.js"
+import { toHost } from "../domains.ts"
+
+/** Names that mean something inside a network, and nothing outside of it. */
+const INTERNAL_NAMES = ["localhost", "localdomain", "local", "internal", "home.arpa"]
+
+/** Public by number, but the inside of a cloud: Azure's platform services for its machines. */
+const CLOUD_ADDRESSES = new Set(["168.63.129.16"])
+
+/** IPv6 beyond the global unicast block has ranges that are handed out over time; none of them is the web. */
+const GLOBAL_UNICAST = ipaddr.parseCIDR("2000::/3") as [ipaddr.IPv6, number]
+
+/** Whether an address in any spelling is one that anybody may reach. What is not understood is not public. */
+export function isPublicAddress(text: string): boolean {
+  if (!ipaddr.isValid(text)) return false
+  // `process` says a v4-mapped address as the IPv4 address that it reaches.
+  const address = ipaddr.process(text)
+  if (address.range() !== "unicast" || CLOUD_ADDRESSES.has(address.toString())) return false
+  return address.kind() === "ipv4" || (address as ipaddr.IPv6).match(GLOBAL_UNICAST)
+}
+
+/** A host that the operator wrote in WEB_FETCH_ALLOWED_HOSTS, with this port or without one. */
+export function isAllowedHost(url: URL, allowedHosts: ReadonlySet<string>): boolean {
+  const host = toHost(url.hostname)
+  const port = url.port || (url.protocol === "https:" ? "443" : "80")
+  return allowedHosts.has(`${host}:${port}`) || (url.port === "" && allowedHosts.has(host))
+}
+
+/** Why a URL is not fetched, as far as its own text shows; undefined when nothing speaks against it. */
+export function refusalOf(url: URL): string | undefined {
+  if (url.port !== "") return "only the default ports of http and https are fetched"
+  const host = toHost(url.hostname)
+  const literal = toLiteral(host)
+  if (literal !== undefined) return isPublicAddress(literal) ? undefined : NOT_PUBLIC
+  if (!host.includes(".") || INTERNAL_NAMES.some((name) => host === name || host.endsWith(`.${name}`))) {
+    return NOT_PUBLIC
+  }
+  return undefined
+}
+
+export const NOT_PUBLIC = "the address is not a public one"
+
+/** The address, where a host is one. `URL` has already turned every spelling of an IPv4 address into the plain one. */
+export function toLiteral(host: string): string | undefined {
+  if (host.startsWith("[")) return host.slice(1, -1)
+  return ipaddr.IPv4.isValid(host) ? host : undefined
+}

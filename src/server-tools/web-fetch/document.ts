@@ -1,0 +1,65 @@
+import { htmlToText } from "./html.ts"
+import { PDF_FAULTS, readPdf } from "./pdf.ts"
+import type { Page } from "./guarded-fetch.ts"
+
+export type Readable = { ok: true; title: string | undefined; text: string } | { ok: false; reason: string }
+
+const HTML = /^(?:text\/html|application\/xhtml\+xml)$/
+const TEXT =
+  /^(?:text\/.+|application\/(?:.+\+)?(?:json|xml|yaml)|application\/(?:json5|x-ndjson|jsonl|x-yaml|toml|javascript|ecmascript|x-sh|sql|graphql))$/
+
+/** What a page says, by its content type. */
+export async function readDocument({ url, contentType, bytes, isCut }: Page): Promise<Readable> {
+  const type = toMediaType(contentType)
+  if (type === "application/pdf" || isPdf(bytes)) return isCut ? refuse("the PDF is too large") : read(bytes)
+  if (HTML.test(type)) {
+    try {
+      const { title, text } = await htmlToText(decode(bytes, contentType), url)
+      return { ok: true, title: title || undefined, text }
+    } catch {
+      return refuse("the page's HTML could not be read")
+    }
+  }
+  if (isText(type)) return { ok: true, title: undefined, text: decode(bytes, contentType) }
+  return refuse(type === "" ? "it states no content type" : `its content type, ${type}, is not text, HTML or PDF`)
+}
+
+/** Only what a media type may be made of, as a server can send anything in its place. */
+export function toMediaType(contentType: string): string {
+  const type = (contentType.split(";")[0] ?? "").trim().toLowerCase()
+  return /^[\w.+-]{1,60}\/[\w.+-]{1,100}$/.test(type) ? type : ""
+}
+
+export function isText(mediaType: string): boolean {
+  return TEXT.test(mediaType)
+}
+
+export function isPdf(bytes: Uint8Array): boolean {
+  return new TextDecoder().decode(bytes.subarray(0, 5)) === "%PDF-"
+}
+
+async function read(bytes: Uint8Array): Promise<Readable> {
+  const pdf = await readPdf(bytes)
+  if (!pdf.ok) return refuse(PDF_FAULTS[pdf.reason])
+  return { ok: true, title: undefined, text: pdf.text }
+}
+
+function refuse(reason: string): Readable {
+  return { ok: false, reason }
+}
+
+/** In the encoding that the header names, or the first kilobyte; else UTF-8. */
+export function decode(bytes: Uint8Array, contentType: string): string {
+  const named = /charset\s*=\s*["']?([\w-]{1,40})/i
+  const start = new TextDecoder("latin1").decode(bytes.subarray(0, 1_024))
+  const label = named.exec(contentType)?.[1] ?? (/<meta[^>]*charset/i.test(start) ? named.exec(start)?.[1] : undefined)
+  return toDecoder(label).decode(bytes)
+}
+
+function toDecoder(label: string | undefined): TextDecoder {
+  try {
+    return new TextDecoder(label ?? "utf-8")
+  } catch {
+    return new TextDecoder()
+  }
+}

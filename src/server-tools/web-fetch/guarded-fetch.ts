@@ -1,0 +1,127 @@
+import { concat } from "../../support/bytes.ts"
+import { within } from "./deadline.ts"
+import { isAllowedHost, isPublicAddress, NOT_PUBLIC, refusalOf, toLiteral } from "./address.ts"
+import type { Resolve } from "./resolve.ts"
+import { toHost } from "../domains.ts"
+
+export type FetchSettings = {
+  /** `host` or `host:port`: reached without a look at their addresses. */
+  allowedHosts: ReadonlySet<string>
+  timeoutMs: number
+  maxBytes: number
+}
+
+export type FetchWorld = { fetch: typeof fetch; resolve: Resolve; signal: AbortSignal; settings: FetchSettings }
+
+export type Page = {
+  /** After redirects. */
+  url: string
+  status: number
+  contentType: string
+  bytes: Uint8Array
+  /** The body went on; it was not read further. */
+  isCut: boolean
+}
+export type Fetched = { ok: true; page: Page } | { ok: false; reason: string; status?: number }
+
+const MAX_REDIRECTS = 5
+const REDIRECTS = [301, 302, 303, 307, 308]
+const HEADERS = {
+  "user-agent": "edge-model-gateway",
+  accept: "text/html, text/*;q=0.9, application/pdf;q=0.8, */*;q=0.5",
+}
+
+/**
+ * Fetch what a stranger named, and only from where anybody could. Every hop is checked by its text, by the addresses
+ * of its name, and by `mayFetch`. The runtime resolves the name once more when it connects; that a name changes
+ * between the two is stopped by the network (Cloudflare's has no private addresses), not here.
+ */
+export async function fetchPublic(
+  text: string,
+  world: FetchWorld,
+  mayFetch: (url: URL) => boolean = () => true,
+): Promise<Fetched> {
+  try {
+    const timed = await within(world.settings.timeoutMs, world.signal, (signal) =>
+      follow(text, { ...world, signal }, mayFetch),
+    )
+    if ("value" in timed) return timed.value
+    return refuse(timed.stopped === "timeout" ? "the page took too long" : "the request was cancelled")
+  } catch {
+    // What a connection fails with can name hosts and addresses of the gateway's own network.
+    return refuse("the connection failed")
+  }
+}
+
+function refuse(reason: string, status?: number): Fetched {
+  return { ok: false, reason, ...(status !== undefined && { status }) }
+}
+
+async function follow(text: string, world: FetchWorld, mayFetch: (url: URL) => boolean): Promise<Fetched> {
+  let target = text
+  let base: string | undefined
+  for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
+    world.signal.throwIfAborted()
+    const url = URL.parse(target, base)
+    if (!url) return refuse("it is not a valid URL")
+    const reason = await refusalAt(url, world, mayFetch)
+    if (reason !== undefined) return refuse(reason)
+    url.hash = ""
+    // Taken out of its object: the runtime's own `fetch` refuses to be called as a method of another.
+    const { fetch: send } = world
+    const response = await send(url.href, { headers: HEADERS, redirect: "manual", signal: world.signal })
+    const location = REDIRECTS.includes(response.status) ? response.headers.get("location") : null
+    if (location === null) return read(url, response, world.settings.maxBytes)
+    await response.body?.cancel()
+    target = location
+    base = url.href
+  }
+  return refuse(`it redirects more than ${MAX_REDIRECTS} times`)
+}
+
+async function refusalAt(
+  url: URL,
+  { resolve, signal, settings }: FetchWorld,
+  mayFetch: (url: URL) => boolean,
+): Promise<string | undefined> {
+  if (url.protocol !== "http:" && url.protocol !== "https:") return "only http and https URLs are fetched"
+  if (url.username !== "" || url.password !== "") return "a URL with a user name or password is not fetched"
+  if (!mayFetch(url)) return "this domain is not among those that may be fetched"
+  if (isAllowedHost(url, settings.allowedHosts)) return undefined
+  const refusal = refusalOf(url)
+  const host = toHost(url.hostname)
+  if (refusal !== undefined || toLiteral(host) !== undefined) return refusal
+  const addresses = await resolve(host, signal).catch(() => [])
+  if (addresses.length === 0) return "its host name could not be resolved"
+  return addresses.every(isPublicAddress) ? undefined : NOT_PUBLIC
+}
+
+async function read(url: URL, response: Response, maxBytes: number): Promise<Fetched> {
+  if (!response.ok) {
+    await response.body?.cancel()
+    return refuse(`the server answered ${response.status}`, response.status)
+  }
+  const { bytes, isCut } = response.body
+    ? await readUpTo(response.body, maxBytes)
+    : { bytes: new Uint8Array(), isCut: false }
+  const contentType = response.headers.get("content-type") ?? ""
+  return { ok: true, page: { url: url.href, status: response.status, contentType, bytes, isCut } }
+}
+
+async function readUpTo(
+  body: ReadableStream<Uint8Array>,
+  maxBytes: number,
+): Promise<{ bytes: Uint8Array; isCut: boolean }> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body) {
+    const room = maxBytes - size
+    if (chunk.byteLength > room) {
+      chunks.push(chunk.subarray(0, room))
+      return { bytes: concat(chunks), isCut: true }
+    }
+    chunks.push(chunk)
+    size += chunk.byteLength
+  }
+  return { bytes: concat(chunks), isCut: false }
+}

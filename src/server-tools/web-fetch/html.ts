@@ -1,0 +1,76 @@
+import { decodeEntities } from "./entities.ts"
+
+/** Not content: what runs, what decorates, what leads elsewhere, and what a reader would not see. */
+const DROPPED =
+  "script, style, noscript, template, svg, math, nav, iframe, object, canvas, select, button, [hidden], [aria-hidden=true]"
+const BLOCKS =
+  "p, div, section, article, main, header, footer, aside, figure, figcaption, blockquote, ul, ol, dl, table, form, pre, hr, address, details, summary"
+const LINES = "br, tr, dt, dd"
+
+/** Stand for line breaks of the text while those of the source are still in it. No document has it: it is taken out. */
+const BREAK = "\u0001"
+/** Stands for a space that means something: code is indented. */
+const SPACE = "\u0002"
+
+/** A page as text that reads well: its title, headings with #, lists with -, links as [words](url). */
+export async function htmlToText(html: string, baseUrl: string): Promise<{ title: string; text: string }> {
+  let title = ""
+  const source = new Response(html.replaceAll(BREAK, "").replaceAll(SPACE, ""), {
+    headers: { "content-type": "text/html; charset=utf-8" },
+  })
+  const rewriter = new HTMLRewriter()
+    .on("title", {
+      text: (chunk) => {
+        if (title.length < 1_000) title += chunk.text
+      },
+      element: (element) => void element.remove(),
+    })
+    .on(DROPPED, { element: (element) => void element.remove() })
+    .on(BLOCKS, { element: (element) => void element.before(BREAK + BREAK).after(BREAK + BREAK) })
+    .on(LINES, { element: (element) => void element.before(BREAK) })
+    .on("li", { element: (element) => void element.before(`${BREAK}- `) })
+    .on("td, th", { element: (element) => void element.before(" | ") })
+    .on("pre", {
+      text: (chunk) => void chunk.replace(asTyped(chunk.text), { html: true }),
+    })
+    .on("a[href]", { element: (element) => link(element, baseUrl) })
+  for (const level of [1, 2, 3, 4, 5, 6]) {
+    rewriter.on(`h${level}`, {
+      element: (element) =>
+        void element.before(`${BREAK}${BREAK}${"#".repeat(level)} `, { html: true }).after(BREAK + BREAK),
+    })
+  }
+  const marked = await rewriter
+    .on("*", { element: (element) => void element.removeAndKeepContent() })
+    .onDocument({ comments: (comment) => void comment.remove() })
+    .transform(source)
+    .text()
+  return { title: squeeze(decodeEntities(title)), text: toLines(marked) }
+}
+
+/** Attribute values come as they are written, so what is put back as HTML is decoded with the rest of the text. */
+function link(element: Element, baseUrl: string): void {
+  const url = URL.parse(decodeEntities(element.getAttribute("href") ?? ""), baseUrl)
+  if (!url || (url.protocol !== "http:" && url.protocol !== "https:")) return
+  const isOfThisPage = url.hash !== "" && url.href.replace(url.hash, "") === baseUrl
+  if (!isOfThisPage) element.before("[").after(`](${url.href})`)
+}
+
+function asTyped(text: string): string {
+  return text
+    .replaceAll("\n", BREAK)
+    .replaceAll("\t", SPACE + SPACE)
+    .replaceAll(" ", SPACE)
+}
+
+function squeeze(text: string): string {
+  return text.replace(/\s+/g, " ").trim()
+}
+
+function toLines(marked: string): string {
+  const lines = marked.replace(/^\s*<!doctype[^>]*>/i, "").split(BREAK)
+  return decodeEntities(lines.map(squeeze).join("\n").replaceAll(SPACE, " "))
+    .replace(/\[\s*\]\([^)\s]*\)/g, "")
+    .replace(/\n(?:[ \t]*\n)+/g, "\n\n")
+    .replace(/^(?:[ \t]*\n)+|\s+$/g, "")
+}

@@ -1,0 +1,49 @@
+import * as z from "zod"
+import { readAtMost } from "../../support/bytes.ts"
+
+/** Every address of a name, of both families; empty when it has none. Throws when that cannot be learned. */
+export type Resolve = (host: string, signal: AbortSignal) => Promise<string[]>
+
+const TYPES = { A: 1, AAAA: 28 } as const
+const NO_ERROR = 0
+const NO_SUCH_NAME = 3
+const MAX_ANSWER_BYTES = 65_536
+
+const Answer = z.object({
+  Status: z.int(),
+  Answer: z.array(z.object({ type: z.int(), data: z.string() })).nullish(),
+})
+
+/**
+ * DNS over HTTPS in JSON, which is also what the runtime's own `node:dns` does, but to an address the operator can
+ * choose and through a `fetch` that is handed in.
+ */
+export function dnsOverHttps(endpoint: string, send: typeof fetch): Resolve {
+  return async (host, signal) => {
+    const both = await Promise.all([ask(endpoint, send, host, "A", signal), ask(endpoint, send, host, "AAAA", signal)])
+    return both.flat()
+  }
+}
+
+async function ask(
+  endpoint: string,
+  send: typeof fetch,
+  host: string,
+  type: keyof typeof TYPES,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const url = new URL(endpoint)
+  url.searchParams.set("name", host)
+  url.searchParams.set("type", type)
+  const response = await send(url.href, { headers: { accept: "application/dns-json" }, redirect: "manual", signal })
+  if (!response.ok || !response.body) {
+    await response.body?.cancel()
+    throw new Error(`DNS answered ${response.status}`)
+  }
+  const bytes = await readAtMost(response.body, MAX_ANSWER_BYTES)
+  if (!bytes) throw new Error("The DNS answer is too large")
+  const answer = Answer.parse(JSON.parse(new TextDecoder().decode(bytes)))
+  if (answer.Status === NO_SUCH_NAME) return []
+  if (answer.Status !== NO_ERROR) throw new Error(`DNS answered with status ${answer.Status}`)
+  return (answer.Answer ?? []).filter((record) => record.type === TYPES[type]).map((record) => record.data)
+}

@@ -1,0 +1,64 @@
+import { picoToNano, priceToPico } from "../../credits/money.ts"
+import { GatewayError } from "../../edge/errors.ts"
+import { type Env, variable } from "../../env.ts"
+import { Price } from "../../models/pricing.ts"
+import { BASE_URL_WORDS, BaseUrl } from "../../providers/base-url.ts"
+import { engines, type EngineName, engineNames } from "./engines.ts"
+
+export type SearchSettings = {
+  /** The configured engines, in the order in which one is chosen. */
+  engines: ReadonlyMap<EngineName, { baseUrl: string; apiKey: string | undefined }>
+  preferred: EngineName
+  /** Nano-USD that a search is charged at. */
+  priceNano: number
+  timeoutMs: number
+}
+
+const TIMEOUT_MS = 15_000
+
+/** The search engines this deployment can ask; undefined when it can ask none. */
+export function configuredSearch(env: Env): SearchSettings | undefined {
+  const configured = new Map(engineNames.flatMap((name) => toConfigured(name, env) ?? []))
+  const [first] = configured.keys()
+  const wanted = variable(env, "WEB_SEARCH_ENGINE")
+  if (wanted !== undefined && !configured.has(wanted as EngineName)) throw unusable(wanted)
+  if (first === undefined) return undefined
+  return {
+    engines: configured,
+    preferred: (wanted as EngineName | undefined) ?? first,
+    priceNano: toPrice(variable(env, "WEB_SEARCH_PRICE") ?? "0"),
+    timeoutMs: TIMEOUT_MS,
+  }
+}
+
+/** The variable without which an engine is not asked: a key, or the place of one's own server. */
+export function variableOf(name: EngineName): string {
+  return name === "searxng" ? "SEARXNG_BASE_URL" : `${name.toUpperCase()}_API_KEY`
+}
+
+export const SEARCH_VARIABLES = engineNames
+  .map(variableOf)
+  .join(", ")
+  .replace(/, (\w+)$/, " or $1")
+
+function toConfigured(name: EngineName, env: Env) {
+  const baseName = `${name.toUpperCase()}_BASE_URL`
+  const apiKey = variable(env, `${name.toUpperCase()}_API_KEY`)
+  const override = variable(env, baseName)
+  if (variable(env, variableOf(name)) === undefined) return undefined
+  const parsed = BaseUrl.safeParse(override ?? engines[name].baseUrl)
+  if (!parsed.success) throw new GatewayError("misconfigured", `${baseName}: ${BASE_URL_WORDS}.`)
+  return [[name, { baseUrl: parsed.data, apiKey }] as const]
+}
+
+function unusable(wanted: string): GatewayError {
+  const name = engineNames.find((one) => one === wanted)
+  const words = name ? `${name} needs ${variableOf(name)}` : `accepts ${engineNames.join(", ")}`
+  return new GatewayError("misconfigured", `WEB_SEARCH_ENGINE: ${words}.`)
+}
+
+function toPrice(text: string): number {
+  const price = Price.safeParse(text)
+  if (price.success) return picoToNano(priceToPico(price.data))
+  throw new GatewayError("misconfigured", `WEB_SEARCH_PRICE: ${price.error.issues[0]?.message ?? "is not a price"}.`)
+}

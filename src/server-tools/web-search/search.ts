@@ -1,0 +1,99 @@
+import { readAtMost } from "../../support/bytes.ts"
+import { isPermitted } from "../domains.ts"
+import { cutEnd, startOf } from "../text.ts"
+import { within } from "../web-fetch/deadline.ts"
+import type { SearchSettings } from "./configured.ts"
+import { engines, type EngineName, type Search, type SearchResult } from "./engines.ts"
+
+export type { SearchResult } from "./engines.ts"
+export type Searched = { ok: true; results: SearchResult[]; costNano: number } | { ok: false; reason: string }
+
+type SearchWorld = { fetch: typeof fetch; signal: AbortSignal; settings: SearchSettings }
+type Json = Record<string, unknown>
+
+const MAX_ANSWER_BYTES = 4_000_000
+const MAX_QUERY_LENGTH = 1_000
+const MAX_TITLE_LENGTH = 300
+const MAX_URL_LENGTH = 2_048
+
+/** Ask one engine. Nothing that it says of a failure is repeated, since it may quote the key it was asked with. */
+export async function searchWeb(engine: EngineName, search: Search, world: SearchWorld): Promise<Searched> {
+  const { settings } = world
+  try {
+    const timed = await within(settings.timeoutMs, world.signal, (signal) => ask(engine, search, { ...world, signal }))
+    if ("value" in timed) return timed.value
+    return refuse(timed.stopped === "timeout" ? "the search engine took too long" : "the request was cancelled")
+  } catch {
+    return refuse("the search engine could not be reached")
+  }
+}
+
+function refuse(reason: string): Searched {
+  return { ok: false, reason }
+}
+
+async function ask(engine: EngineName, search: Search, world: SearchWorld): Promise<Searched> {
+  const response = await send(engine, { ...search, query: startOf(search.query, MAX_QUERY_LENGTH) }, world)
+  if (!response.ok || !response.body) {
+    await response.body?.cancel()
+    return refuse(`the search engine answered ${response.status}`)
+  }
+  const bytes = await readAtMost(response.body, MAX_ANSWER_BYTES)
+  if (!bytes) return refuse("the search engine's answer was too large")
+  const answer = parse(bytes)
+  if (!answer) return refuse("the search engine's answer could not be read")
+  return { ok: true, results: toResults(engine, answer, search), costNano: world.settings.priceNano }
+}
+
+/** A redirect is not followed: it would take the key to another host. */
+async function send(engine: EngineName, search: Search, world: SearchWorld): Promise<Response> {
+  const { fetch: request, settings, signal } = world
+  const configured = settings.engines.get(engine)
+  if (!configured) throw new Error(`${engine} is not configured`)
+  const { path, headers, body, query } = engines[engine].ask(search, configured.apiKey ?? "")
+  const url = new URL(configured.baseUrl + path)
+  for (const [name, value] of Object.entries(query ?? {})) url.searchParams.set(name, value)
+  return request(url.href, {
+    method: body ? "POST" : "GET",
+    headers: { accept: "application/json", ...(body && { "content-type": "application/json" }), ...headers },
+    ...(body && { body: JSON.stringify(body) }),
+    redirect: "manual",
+    signal,
+  })
+}
+
+function parse(bytes: Uint8Array): Json | undefined {
+  try {
+    const answer: unknown = JSON.parse(new TextDecoder().decode(bytes))
+    return isObject(answer) ? answer : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}
+
+function toResults(engine: EngineName, answer: Json, search: Search): SearchResult[] {
+  const { list, toResult } = engines[engine]
+  const raw = list(answer)
+  const results: SearchResult[] = []
+  const seen = new Set<string>()
+  for (const one of Array.isArray(raw) ? raw : []) {
+    const { title, url, snippet, published } = isObject(one) ? toResult(one) : ({} as ReturnType<typeof toResult>)
+    const link = typeof url === "string" && url.length <= MAX_URL_LENGTH ? URL.parse(url) : null
+    if (!link || !/^https?:$/.test(link.protocol) || seen.has(link.href)) continue
+    if (!isPermitted(link, { allowed: search.allowed, blocked: search.excluded })) continue
+    seen.add(link.href)
+    results.push({
+      title:
+        (typeof title === "string" && title.replace(/\s+/g, " ").trim().slice(0, MAX_TITLE_LENGTH)) || link.hostname,
+      url: link.href,
+      snippet: typeof snippet === "string" ? cutEnd(snippet.trim(), search.maxCharacters) : "",
+      ...(typeof published === "string" && published !== "" && { published: published.slice(0, 40) }),
+    })
+    if (results.length === search.maxResults) break
+  }
+  return results
+}

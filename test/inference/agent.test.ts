@@ -1,0 +1,378 @@
+import { afterEach, describe, expect, test } from "vitest"
+import { type Asked, chunk, DONE, good, playProvider, sse, usageChunk } from "../support/played.ts"
+import { newKey, newWorkspace, openHolds, readStream, reply, textOf, type Workspace } from "../support/world.ts"
+
+type Json = Record<string, unknown>
+type Failure = { error: { code: number; message: string } }
+type Result = {
+  choices: {
+    message: Json & { content: string; reasoning_details?: Json[]; tool_calls?: Json[] }
+    finish_reason: string
+  }[]
+  usage: { total_tokens: number; cost: number; server_tool_use_details?: Json }
+  service_metadata?: { pipeline: Json[] }
+}
+
+let stop = () => {}
+afterEach(() => stop())
+
+const call = (name: string, args: Json = {}, id = "c1") => ({
+  id,
+  type: "function",
+  function: { name, arguments: JSON.stringify(args) },
+})
+const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
+const whole = (message: Json, finish = "stop") =>
+  Response.json({
+    choices: [{ index: 0, message: { role: "assistant", ...message }, finish_reason: finish }],
+    usage: USAGE,
+  })
+
+/** Answers one turn after the other; the last one again and again. */
+function play(turns: (() => Response)[]) {
+  let turn = 0
+  const provider = playProvider(() => (turns[Math.min(turn++, turns.length - 1)] as () => Response)())
+  ;({ stop } = provider)
+  return provider
+}
+
+const ask = (workspace: Workspace, more: Json, headers: Record<string, string> = {}) =>
+  workspace.as.post(
+    "/chat/completions",
+    { model: "played/m1", messages: [{ role: "user", content: "What time is it?" }], ...more },
+    headers,
+  )
+const DATETIME = { tools: [{ type: "openrouter:datetime" }] }
+const messagesOf = ({ body }: Asked) => body["messages"] as Json[]
+
+describe("a server tool", () => {
+  test.each(["openrouter:datetime", "service:datetime"])(
+    "%s is run, and its result goes back to the model",
+    async (type) => {
+      const workspace = await newWorkspace()
+      const { asked } = play([
+        () => whole({ content: null, tool_calls: [call("datetime", { timezone: "Asia/Tokyo" })] }, "tool_calls"),
+        () => whole({ content: "It is late." }),
+      ])
+      const response = await ask(workspace, { tools: [{ type }] }, { "x-service-metadata": "enabled" })
+      const result = await reply<Result>(200, response)
+      expect(result.choices[0]).toMatchObject({ message: { content: "It is late." }, finish_reason: "stop" })
+      expect(result.choices[0]?.message.tool_calls).toBeUndefined()
+      expect(result.choices[0]?.message.reasoning_details).toMatchObject([
+        { type: "reasoning.server_tool_call", tool_name: "datetime", tool_call_id: "c1" },
+      ])
+      expect(result.usage).toMatchObject({
+        total_tokens: 30,
+        server_tool_use_details: { tool_calls_requested: 1, tool_calls_executed: 1, web_search_requests: 0 },
+      })
+      expect(result.usage.cost).toBeCloseTo(2 * (10e-6 + 10e-6), 9)
+      expect(result.service_metadata?.pipeline).toMatchObject([{ type: "server_tools" }])
+      expect(asked).toHaveLength(2)
+      expect(asked[0]?.body["tools"]).toMatchObject([{ type: "function", function: { name: "datetime" } }])
+      const [, assistant, told] = messagesOf(asked[1] as Asked)
+      expect(assistant).toMatchObject({ role: "assistant", tool_calls: [{ id: "c1", function: { name: "datetime" } }] })
+      expect(told).toMatchObject({
+        role: "tool",
+        tool_call_id: "c1",
+        content: expect.stringContaining("Asia/Tokyo") as string,
+      })
+      expect(await openHolds(workspace)).toEqual([])
+    },
+  )
+
+  test("in a stream, the caller hears one answer: the words of every round, the run, one finish, one usage", async () => {
+    const workspace = await newWorkspace()
+    const stream = (pieces: string[]) => () => sse([...pieces, usageChunk(10, 5), DONE])
+    play([
+      stream([
+        chunk({ role: "assistant", content: "Let me see. " }),
+        chunk({ tool_calls: [{ index: 0, id: "c1", type: "function", function: { name: "date", arguments: "" } }] }),
+        chunk({ tool_calls: [{ index: 0, function: { name: "time", arguments: "{" } }] }),
+        chunk({ tool_calls: [{ index: 0, function: { arguments: "}" } }] }),
+        chunk({}, "tool_calls"),
+      ]),
+      stream([chunk({ content: "It is late." }), chunk({}, "stop")]),
+    ])
+    const { chunks, done } = await readStream(ask(workspace, { ...DATETIME, stream: true }))
+    expect(done).toBe(true)
+    expect(textOf(chunks)).toBe("Let me see. It is late.")
+    expect(chunks.flatMap((one) => one.choices[0]?.delta.tool_calls ?? [])).toEqual([])
+    expect(chunks.map((one) => one.choices[0]?.finish_reason).filter(Boolean)).toEqual(["stop"])
+    expect(chunks.filter(({ usage }) => usage)).toHaveLength(1)
+    expect(chunks.at(-1)?.usage).toMatchObject({ total_tokens: 30, cost: 0.00004 })
+    expect(new Set(chunks.map(({ id }) => id)).size).toBe(1)
+    expect(JSON.stringify(chunks)).toContain("reasoning.server_tool_call")
+    expect(await openHolds(workspace)).toEqual([])
+  })
+
+  test("beside a function of the caller's: the run is told, the function is the caller's to answer", async () => {
+    const workspace = await newWorkspace()
+    const mine = { type: "function", function: { name: "mine", parameters: { type: "object" } } }
+    const { asked } = play([
+      () => whole({ content: null, tool_calls: [call("datetime"), call("mine", { a: 1 }, "c2")] }, "tool_calls"),
+    ])
+    const result = await reply<Result>(200, ask(workspace, { tools: [mine, ...DATETIME.tools] }))
+    expect(result.choices[0]?.finish_reason).toBe("tool_calls")
+    expect(result.choices[0]?.message.tool_calls).toMatchObject([{ id: "c2", function: { name: "mine" } }])
+    expect(asked).toHaveLength(1)
+
+    // Sent back as it came, the run is a call and a result again.
+    play([() => whole({ content: "fine" })])
+    const second = play([() => whole({ content: "fine" })])
+    await reply(
+      200,
+      ask(workspace, {
+        tools: [mine, ...DATETIME.tools],
+        messages: [
+          { role: "user", content: "What time is it?" },
+          result.choices[0]?.message,
+          { role: "tool", tool_call_id: "c2", content: "done" },
+        ],
+      }),
+    )
+    expect(messagesOf(second.asked[0] as Asked).map(({ role }) => role)).toEqual([
+      "user",
+      "assistant",
+      "tool",
+      "assistant",
+      "tool",
+    ])
+  })
+
+  test("in a stream, the caller's own calls are numbered from 0, without those of the gateway", async () => {
+    const mine = { type: "function", function: { name: "mine", parameters: { type: "object" } } }
+    const delta = (index: number, name: string, args: string) =>
+      chunk({ tool_calls: [{ index, id: `c${index}`, type: "function", function: { name, arguments: args } }] })
+    play([
+      () =>
+        sse([
+          delta(0, "datetime", "{}"),
+          delta(1, "mine", '{"a":'),
+          chunk({ tool_calls: [{ index: 1, function: { arguments: "1}" } }] }),
+          chunk({}, "tool_calls"),
+          DONE,
+        ]),
+    ])
+    const { chunks } = await readStream(ask(await newWorkspace(), { tools: [mine, ...DATETIME.tools], stream: true }))
+    const deltas = chunks.flatMap(
+      (one) => (one.choices[0]?.delta.tool_calls ?? []) as { index: number; function: Json }[],
+    )
+    expect(deltas.map(({ index }) => index)).toEqual([0, 0])
+    expect(deltas.map((one) => one.function["arguments"]).join("")).toBe('{"a":1}')
+  })
+})
+
+describe("the loop ends", () => {
+  const again = () => whole({ content: "x", tool_calls: [call("datetime")] }, "tool_calls")
+
+  test.each([
+    [{ stop_server_tools_when: [{ type: "step_count_is", step_count: 2 }] }, 3],
+    [{ stop_server_tools_when: [{ type: "has_tool_call", tool_name: "openrouter:datetime" }] }, 2],
+    [{ stop_server_tools_when: [{ type: "finish_reason_is", reason: "tool_calls" }] }, 2],
+    [{ stop_server_tools_when: [{ type: "max_tokens_used", max_tokens: 40 }] }, 4],
+    [{ stop_server_tools_when: [{ type: "max_cost", max_cost_in_dollars: 0.00005 }] }, 4],
+    [
+      {
+        stop_server_tools_when: [
+          { type: "max_cost", max_cost_in_dollars: 9 },
+          { type: "step_count_is", step_count: 1 },
+        ],
+      },
+      2,
+    ],
+    [{}, 31],
+  ])("%j: after %i rounds, the last of them without tools", async (more, rounds) => {
+    const { asked } = play([again])
+    const result = await reply<Result>(200, ask(await newWorkspace(), { ...DATETIME, ...more }))
+    expect(asked).toHaveLength(rounds)
+    expect(asked.map(({ body }) => body["tool_choice"]).at(-1)).toBe("none")
+    expect(asked.slice(0, -1).every(({ body }) => body["tool_choice"] !== "none")).toBe(true)
+    expect(result.choices[0]?.finish_reason).toBe("stop")
+  })
+
+  test("max_tool_calls on /responses is such a number of steps, and conditions stand above it", async () => {
+    const { as } = await newWorkspace()
+    const body = { model: "played/m1", input: "Hi", ...DATETIME, max_tool_calls: 2 }
+    const { asked } = play([again])
+    await reply(200, as.post("/responses", body))
+    expect(asked).toHaveLength(3)
+    asked.length = 0
+    await reply(
+      200,
+      as.post("/responses", { ...body, stop_server_tools_when: [{ type: "step_count_is", step_count: 4 }] }),
+    )
+    expect(asked).toHaveLength(5)
+  })
+
+  test("a choice that forces a call forces one", async () => {
+    const { asked } = play([again, () => whole({ content: "done" })])
+    await reply(200, ask(await newWorkspace(), { ...DATETIME, tool_choice: { type: "openrouter:datetime" } }))
+    expect(asked.map(({ body }) => body["tool_choice"])).toEqual([
+      { type: "function", function: { name: "datetime" } },
+      "auto",
+    ])
+  })
+
+  test("with the money: a round that cannot be paid is a 402, and what was used is charged", async () => {
+    const workspace = await newWorkspace()
+    const { as } = await newKey(workspace, { limit: 0.00009 })
+    play([again])
+    const body = { model: "played/m1", messages: [{ role: "user", content: "Hi" }], max_tokens: 16, ...DATETIME }
+    const { error } = await reply<Failure>(402, as.post("/chat/completions", body))
+    expect(error.message).toContain("limit")
+    expect(await openHolds(workspace)).toEqual([])
+  })
+
+  test("with the provider: an error in a later round of a stream is told in the stream", async () => {
+    const first = () =>
+      sse([
+        chunk({ content: "Let me see. " }),
+        chunk({ tool_calls: [call("datetime")] }),
+        chunk({}, "tool_calls"),
+        DONE,
+      ])
+    play([first, () => Response.json({ error: { message: "no" } }, { status: 500 })])
+    const workspace = await newWorkspace()
+    const { chunks, done } = await readStream(ask(workspace, { ...DATETIME, stream: true }))
+    expect(chunks.at(-1)).toMatchObject({ error: { code: 502 }, choices: [{ finish_reason: "error" }] })
+    expect(done).toBe(true)
+    expect(await openHolds(workspace)).toEqual([])
+  })
+})
+
+describe("on /responses", () => {
+  test("a run is an output item of its own, and the conversation can be sent back", async () => {
+    const { as } = await newWorkspace()
+    play([
+      () => whole({ content: null, tool_calls: [call("datetime")] }, "tool_calls"),
+      () => whole({ content: "Late." }),
+    ])
+    const body = { model: "played/m1", input: "What time is it?", tools: [{ type: "openrouter:datetime" }] }
+    const { output } = await reply<{ output: (Json & { type: string })[] }>(200, as.post("/responses", body))
+    expect(output.map(({ type }) => type)).toEqual(["openrouter:datetime", "reasoning", "message"])
+    expect(output[0]).toMatchObject({ status: "completed", timezone: "UTC", datetime: expect.any(String) as string })
+
+    const { asked } = play([() => whole({ content: "Still late." })])
+    const input = [{ role: "user", content: "What time is it?" }, ...output, { role: "user", content: "And now?" }]
+    await reply(200, as.post("/responses", { ...body, input }))
+    expect(messagesOf(asked[0] as Asked).map(({ role }) => role)).toEqual([
+      "user",
+      "assistant",
+      "tool",
+      "assistant",
+      "user",
+    ])
+  })
+
+  test("a stream tells the item when it begins and when it is done", async () => {
+    const { as } = await newWorkspace()
+    play([
+      () => sse([chunk({ tool_calls: [call("datetime")] }), chunk({}, "tool_calls"), usageChunk(10, 5), DONE]),
+      () => sse(good("Late.")),
+    ])
+    const body = { model: "played/m1", input: "Hi", tools: [{ type: "service:datetime" }], stream: true }
+    const { chunks } = await readStream(as.post("/responses", body))
+    const events = chunks as unknown as (Json & {
+      type: string
+      item?: Json
+      sequence_number: number
+      response?: Json
+    })[]
+    expect(events.map(({ sequence_number: number }) => number)).toEqual(events.map((_, index) => index))
+    expect(events.filter(({ item }) => item?.["type"] === "service:datetime").map(({ type }) => type)).toEqual([
+      "response.output_item.added",
+      "response.output_item.done",
+    ])
+    expect(events.at(-1)?.type).toBe("response.completed")
+    expect(events.at(-1)?.response?.["usage"]).toMatchObject({ output_tokens: 7 })
+  })
+})
+
+describe("what is not here is refused by name", () => {
+  test.each([
+    [{ tools: [{ type: "openrouter:bash" }] }, "tools[0].type: openrouter:bash is not available"],
+    [{ tools: [{ type: "openrouter:web_search" }] }, "tools[0].type"],
+    [{ tools: [{ type: "openrouter:datetime", parameters: { timezone: "Mars" } }] }, "tools[0].parameters.timezone"],
+    [{ plugins: [{ id: "fusion" }] }, "plugins[0].id: fusion"],
+    [{ plugins: [{ id: "web" }] }, "plugins[0].id"],
+    [{ plugins: [{ id: "auto-router" }] }, "auto-router"],
+    [{ transforms: ["sideways"] }, "transforms"],
+    [{ model: "played/m1:online" }, "plugins[0].id: web"],
+    [{ n: 2, tools: [{ type: "openrouter:datetime" }] }, "n: must be 1"],
+  ])("%j", async (more, words) => {
+    const { error } = await reply<Failure>(400, ask(await newWorkspace(), more))
+    expect(error.message).toContain(words)
+  })
+})
+
+describe("plugins", () => {
+  const JSON_FORMAT = { response_format: { type: "json_object" }, plugins: [{ id: "response-healing" }] }
+
+  test("response-healing mends JSON, streamed or not", async () => {
+    const broken = '```json\n{"a": 1, "b": [1, 2,]\n```'
+    play([() => whole({ content: broken })])
+    const result = await reply<Result>(200, ask(await newWorkspace(), JSON_FORMAT))
+    expect(JSON.parse(result.choices[0]?.message.content ?? "")).toEqual({ a: 1, b: [1, 2] })
+    play([() => sse([...broken.split(/(?=[\s[{])/).map((content) => chunk({ content })), chunk({}, "stop"), DONE])])
+    const { chunks } = await readStream(ask(await newWorkspace(), { ...JSON_FORMAT, stream: true }))
+    expect(JSON.parse(textOf(chunks))).toEqual({ a: 1, b: [1, 2] })
+  })
+
+  test("response-healing leaves words alone when no JSON was asked for", async () => {
+    play([() => whole({ content: 'Use {"a": 1,} here' })])
+    const result = await reply<Result>(200, ask(await newWorkspace(), { plugins: [{ id: "response-healing" }] }))
+    expect(result.choices[0]?.message.content).toBe('Use {"a": 1,} here')
+  })
+
+  test("file-parser turns a text file into text", async () => {
+    const { asked } = play([() => whole({ content: "ok" })])
+    const file = { filename: "a.txt", file_data: `data:text/plain;base64,${btoa("the contents")}` }
+    const content = [
+      { type: "text", text: "Read" },
+      { type: "file", file },
+    ]
+    const body = { messages: [{ role: "user", content }], plugins: [{ id: "file-parser" }] }
+    await reply(200, ask(await newWorkspace(), body))
+    expect(JSON.stringify(messagesOf(asked[0] as Asked))).toContain("the contents")
+    expect(JSON.stringify(messagesOf(asked[0] as Asked))).not.toContain("file_data")
+  })
+
+  test("context-compression leaves out the middle", async () => {
+    const { as } = await newWorkspace()
+    const middle = Array.from({ length: 60 }, (_, index) => ({
+      role: index % 2 ? "assistant" : "user",
+      content: `${index} ${"x".repeat(12_000)}`,
+    }))
+    const messages = [{ role: "system", content: "Be brief" }, ...middle, { role: "user", content: "the end" }]
+    type Compressed = Result & { service_metadata: { pipeline: Json[] } }
+    const result = await reply<Compressed>(
+      200,
+      as.post(
+        "/chat/completions",
+        { model: "sim/echo", messages, plugins: [{ id: "context-compression" }] },
+        { "x-service-metadata": "enabled" },
+      ),
+    )
+    expect(result.choices[0]?.message.content).toBe("the end")
+    expect(result.service_metadata.pipeline).toMatchObject([{ type: "context_compression" }])
+  })
+
+  test("auto-router chooses among what it may", async () => {
+    const { as } = await newWorkspace()
+    const body = {
+      model: "openrouter/auto",
+      messages: [{ role: "user", content: "Hi" }],
+      plugins: [{ id: "auto-router", allowed_models: ["sim/echo"] }],
+    }
+    const headers = { "x-service-metadata": "enabled" }
+    type Routed = Result & { service_metadata: Json }
+    const { service_metadata: told } = await reply<Routed>(200, as.post("/chat/completions", body, headers))
+    expect(told).toMatchObject({ strategy: "auto", requested: "openrouter/auto" })
+  })
+
+  test(":thinking asks for reasoning", async () => {
+    const { asked } = play([() => whole({ content: "ok" })])
+    await reply(200, ask(await newWorkspace(), { model: "played/m1:thinking" }))
+    expect(asked[0]?.body).toMatchObject({ model: "m1", reasoning: { effort: "medium" } })
+  })
+})

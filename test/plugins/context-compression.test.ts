@@ -1,0 +1,170 @@
+import * as fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { GatewayError } from "../../src/edge/errors.ts"
+import { estimatePromptTokens } from "../../src/inference/estimate.ts"
+import { compress } from "../../src/plugins/context-compression.ts"
+import { refusalOf } from "../server-tools/played.ts"
+
+type Message = Record<string, unknown> & { role: string }
+
+const user = (content: unknown): Message => ({ role: "user", content })
+const says = (content: string): Message => ({ role: "assistant", content })
+const system = (content: string): Message => ({ role: "system", content })
+const calls = (...ids: string[]): Message => ({
+  role: "assistant",
+  content: null,
+  tool_calls: ids.map((id) => ({ id, type: "function", function: { name: "f", arguments: "{}" } })),
+})
+const result = (id: string, content = "done"): Message => ({ role: "tool", tool_call_id: id, content })
+const words = (count: number) => "word ".repeat(count)
+
+describe("a conversation", () => {
+  test("that fits stays as it is", () => {
+    const messages = [system("s"), user("u")]
+    expect(compress(messages, 1_000)).toEqual({ messages, dropped: 0, shortened: 0 })
+  })
+
+  test("that does not fit loses its middle, the older half of it first", () => {
+    const messages = [system("s"), ...[1, 2, 3, 4, 5, 6].map((number) => says(`${number} ${words(40)}`)), user("now")]
+    const { messages: left, dropped } = compress(messages, 230)
+    expect(left.map(({ content }) => String(content).slice(0, 1))).toEqual(["s", "1", "2", "5", "6", "n"])
+    expect(dropped).toBe(2)
+    const one = compress(messages, 290)
+    expect(one.messages.map(({ content }) => String(content).slice(0, 1))).toEqual(["s", "1", "2", "4", "5", "6", "n"])
+  })
+
+  test("keeps instructions wherever they stand, and all of its last turn", () => {
+    const turn = [user("now"), calls("x"), result("x"), says("so")]
+    const messages = [system("s"), user(words(400)), { role: "developer", content: "d" }, says(words(400)), ...turn]
+    const { messages: left, dropped } = compress(messages, 80)
+    expect(left).toEqual([system("s"), { role: "developer", content: "d" }, ...turn])
+    expect(dropped).toBe(2)
+  })
+
+  test("loses calls only with their results", () => {
+    const exchange = (id: string) => [calls(id, `${id}2`), result(id, words(50)), result(`${id}2`, words(50))]
+    const messages = [user("first"), ...exchange("a"), ...exchange("b"), ...exchange("c"), user("now")]
+    const { messages: left, dropped } = compress(messages, 380)
+    expect(dropped).toBe(3)
+    expect(left).toEqual([user("first"), ...exchange("b"), ...exchange("c"), user("now")])
+  })
+
+  test("with ids that come again takes a result for that of the latest call", () => {
+    const exchange = () => [calls("call_0"), result("call_0", words(50))]
+    const messages = [user("first"), ...exchange(), ...exchange(), ...exchange(), user("now")]
+    const { messages: left } = compress(messages, 230)
+    expect(left).toEqual([user("first"), ...exchange(), ...exchange(), user("now")])
+  })
+
+  test("keeps calls whose results came after the user spoke again", () => {
+    const messages = [says(words(400)), calls("a"), says(words(400)), user("now"), result("a")]
+    expect(compress(messages, 80).messages).toEqual([calls("a"), user("now"), result("a")])
+  })
+
+  test("with one message that is too long has its middle cut, and nothing else is lost", () => {
+    const messages = [user(`START ${words(2_000)} END`), says("ok"), user("now")]
+    const { messages: left, dropped, shortened } = compress(messages, 1_000)
+    expect([left.length, dropped, shortened]).toEqual([3, 0, 1])
+    expect(left[0]?.["content"]).toMatch(/^START [\s\S]*\n\[… \d+ characters left out …\]\n[\s\S]* END$/)
+    expect(estimatePromptTokens(left)).toBeLessThanOrEqual(1_000)
+  })
+
+  test("whose last turn is too long has that cut, its pictures aside", () => {
+    const picture = { type: "image_url", image_url: { url: "data:," } }
+    const messages = [says("old"), user([{ type: "text", text: `START ${words(5_000)} END` }, picture])]
+    const { messages: left, dropped, shortened } = compress(messages, 2_000)
+    expect([dropped, shortened]).toEqual([1, 1])
+    const parts = left[0]?.["content"] as { text: string }[]
+    expect(parts[0]?.text).toMatch(/^START [\s\S]*characters left out[\s\S]* END$/)
+    expect(parts[1]).toEqual(picture)
+  })
+
+  test("whose instructions do not fit is refused, in words that help", async () => {
+    const messages = [system(words(2_000)), user("now")]
+    expect(() => compress(messages, 1_000)).toThrow(GatewayError)
+    expect(await refusalOf(() => compress(messages, 1_000))).toBe(
+      "messages: even compressed, the system messages and the last turn need about 2509 tokens, and there is room for 1000. Shorten them, ask for fewer tokens, or choose a model with a longer context.",
+    )
+  })
+
+  test("is not changed where its caller has it", () => {
+    const messages = [user(words(3_000)), user([{ type: "text", text: words(3_000) }])]
+    const before = structuredClone(messages)
+    compress(messages, 1_000)
+    expect(messages).toEqual(before)
+  })
+
+  test("of ten thousand messages is done at once", () => {
+    const messages = [...Array.from({ length: 10_000 }, (_, index) => says(`${index} ${words(20)}`)), user("now")]
+    const start = performance.now()
+    expect(estimatePromptTokens(compress(messages, 5_000).messages)).toBeLessThanOrEqual(5_000)
+    expect(performance.now() - start).toBeLessThan(2_000)
+  })
+})
+
+const text = fc.string({ unit: "grapheme", maxLength: 2_000, size: "+3" })
+const turn: fc.Arbitrary<Message[]> = fc.oneof(
+  text.map((content) => [system(content.slice(0, 100))]),
+  text.map((content) => [user(content)]),
+  fc.array(text, { maxLength: 3 }).map((texts) => [user(texts.map((one) => ({ type: "text", text: one })))]),
+  text.map((content) => [says(content)]),
+  // Few ids, so that they come again, and results in any order.
+  fc
+    .tuple(fc.uniqueArray(fc.constantFrom("a", "b", "c"), { minLength: 1 }), text, fc.boolean())
+    .map(([ids, content, turned]) => {
+      const results = ids.map((id) => result(id, content))
+      return [calls(...ids), ...(turned ? results.toReversed() : results)]
+    }),
+)
+
+test("what is left always fits, is whole, and is in order", () => {
+  const conversation = fc.array(turn, { maxLength: 30 }).map((turns) => turns.flat())
+  const seen = { refused: 0, dropped: 0, shortened: 0 }
+  fc.assert(
+    fc.property(conversation, fc.integer({ min: 50, max: 4_000 }), (messages, budget) => {
+      const numbered = messages.map((message, index) => ({ ...message, index }))
+      let compressed
+      try {
+        compressed = compress(numbered, budget)
+      } catch (error) {
+        expect(error).toBeInstanceOf(GatewayError)
+        seen.refused++
+        return
+      }
+      const { messages: left, dropped, shortened } = compressed
+      if (dropped > 0) seen.dropped++
+      if (shortened > 0) seen.shortened++
+      expect(estimatePromptTokens(left)).toBeLessThanOrEqual(budget)
+      expect(left.length + dropped).toBe(messages.length)
+      const indexes = left.map((message) => message["index"] as number)
+      expect(indexes).toEqual(indexes.toSorted((one, other) => one - other))
+
+      const lastUser = messages.findLastIndex(({ role }) => role === "user")
+      for (const [index, message] of messages.entries()) {
+        const isKept = message.role === "system" || (lastUser !== -1 && index >= lastUser)
+        if (isKept) expect(indexes).toContain(index)
+        if (message.role === "system") expect(left.find((one) => one["index"] === index)).toMatchObject(message)
+      }
+      expect(openCalls(left)).toEqual([])
+    }),
+    { numRuns: 300 },
+  )
+  // Or the property held of nothing.
+  expect(Object.values(seen).every((count) => count > 20)).toBe(true)
+})
+
+/** Ids of calls without a result, and of results without a call before them. */
+function openCalls(messages: readonly Record<string, unknown>[]): string[] {
+  const faults: string[] = []
+  let open: string[] = []
+  for (const { role, tool_calls: toolCalls, tool_call_id: id } of messages) {
+    if (role === "tool") {
+      if (!open.includes(id as string)) faults.push(id as string)
+      open = open.filter((one) => one !== id)
+      continue
+    }
+    faults.push(...open)
+    open = Array.isArray(toolCalls) ? toolCalls.map((call: { id: string }) => call.id) : []
+  }
+  return [...faults, ...open]
+}

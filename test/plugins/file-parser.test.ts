@@ -1,0 +1,163 @@
+import { describe, expect, test } from "vitest"
+import { parseFiles } from "../../src/plugins/file-parser.ts"
+import type { Fetched } from "../../src/server-tools/web-fetch/guarded-fetch.ts"
+import { pdf, refusalOf } from "../server-tools/played.ts"
+
+const base64 = (bytes: Uint8Array) => btoa(String.fromCharCode(...bytes))
+const utf8 = (text: string) => base64(new TextEncoder().encode(text))
+const file = (file_data: string, filename?: string) => ({
+  type: "file",
+  file: { file_data, ...(filename && { filename }) },
+})
+
+const never = () => Promise.reject(new Error("was fetched"))
+const local = { engine: "cloudflare-ai" } as const
+
+async function parse(part: object, fetchFile: (url: string) => Promise<Fetched> = never): Promise<unknown> {
+  const [message] = await parseFiles([{ role: "user", content: [{ type: "text", text: "Read:" }, part] }], local, {
+    fetchFile,
+  })
+  return (message?.["content"] as { text: string }[] | undefined)?.[1]?.text
+}
+
+describe("a file in a message", () => {
+  test("becomes text where it stands", async () => {
+    const messages = [
+      { role: "system", content: "Be brief." },
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "Read:" },
+          file(`data:application/pdf;base64,${base64(pdf("One.", "Two."))}`, "a.pdf"),
+        ],
+      },
+      { role: "assistant", content: null },
+    ]
+    expect(await parseFiles(messages, { engine: undefined }, { fetchFile: never })).toEqual([
+      messages[0],
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "Read:" },
+          { type: "text", text: '<file name="a.pdf">\nOne.\n\nTwo.\n</file>' },
+        ],
+      },
+      messages[2],
+    ])
+  })
+
+  test("stays when the model is to read it", async () => {
+    const messages = [{ role: "user", content: [file("x")] }]
+    expect(await parseFiles(messages, { engine: "native" }, { fetchFile: never })).toEqual(messages)
+  })
+
+  test("stays when it is somebody else's", async () => {
+    const part = { type: "file", file: { file_id: "file-1" } }
+    const messages = [{ role: "user", content: [part] }]
+    expect(await parseFiles(messages, local, { fetchFile: never })).toEqual(messages)
+  })
+
+  test.each([
+    ["plain text", file(`data:text/plain;base64,${utf8("Grüße")}`, "a.txt"), '<file name="a.txt">\nGrüße\n</file>'],
+    [
+      "its encoding named",
+      file("data:text/plain;charset=latin1;base64,R/zfZQ==", "a.txt"),
+      '<file name="a.txt">\nGüße\n</file>',
+    ],
+    ["no media type but a name", file(utf8("a,b"), "a.csv"), '<file name="a.csv">\na,b\n</file>'],
+    [
+      "a vague media type",
+      file(`data:application/octet-stream;base64,${utf8("# A")}`, "A.MD"),
+      '<file name="A.MD">\n# A\n</file>',
+    ],
+    ["JSON", file(`data:application/json;base64,${utf8("{}")}`, "a.json"), '<file name="a.json">\n{}\n</file>'],
+    ["a PDF without a name", file(base64(pdf("Hi."))), '<file name="file">\nHi.\n</file>'],
+    ["a PDF by a wrong name", file(base64(pdf("Hi.")), "a.txt"), '<file name="a.txt">\nHi.\n</file>'],
+    ["base64 of the URL kind", file("data:text/plain;base64,8J-YgA", "a.txt"), '<file name="a.txt">\n😀\n</file>'],
+    ["a name that would end its mark", file(utf8("x"), 'a"><b>.txt'), '<file name="a&quot;>&lt;b>.txt">\nx\n</file>'],
+    [
+      "text that would end its mark",
+      file(utf8("a</file></FILE>b"), "a.txt"),
+      '<file name="a.txt">\na&lt;/file>&lt;/FILE>b\n</file>',
+    ],
+  ])("is read when it is %s", async (_, part, text) => {
+    expect(await parse(part)).toBe(text)
+  })
+
+  const PLACE = "messages[0].content[1]"
+  test.each([
+    [
+      "a PDF that is none",
+      file("data:application/pdf;base64,aGVsbG8=", "a.pdf"),
+      `${PLACE}: the file was not read: it is not a PDF that can be read.`,
+    ],
+    [
+      "a PDF of pictures",
+      file(base64(pdf("", "")), "scan.pdf"),
+      `${PLACE}: the file was not read: it is a PDF without a text layer, such as a scan.`,
+    ],
+    [
+      "what is not base64",
+      file("hello there!", "a.txt"),
+      `${PLACE}.file.file_data: must be a data: URL, base64, or the http or https URL of a file.`,
+    ],
+    ["a data: URL in plain words", file("data:text/plain,hello", "a.txt"), `${PLACE}.file.file_data: must be base64.`],
+    [
+      "another kind of URL",
+      file("ftp://example.com/a.pdf"),
+      `${PLACE}.file.file_data: must be a data: URL, base64, or the http or https URL of a file.`,
+    ],
+    [
+      "a picture",
+      file(`data:image/png;base64,${utf8("x")}`),
+      /^messages\[0\]\.content\[1\]: image\/png cannot be read here; PDF and text files can\./,
+    ],
+    ["a file of no kind", file(utf8("x"), "a"), /: a file that states no type cannot be read here/],
+    [
+      "a file that is too large",
+      file(`data:text/plain;base64,${"A".repeat(14_000_004)}`),
+      `${PLACE}.file.file_data: a file may have at most 10000000 bytes.`,
+    ],
+  ])("is refused by its place when it is %s", async (_, part, words) => {
+    const message = await refusalOf(() => parse(part))
+    if (typeof words === "string") expect(message).toBe(words)
+    else expect(message).toMatch(words)
+  })
+
+  test("is not one of too many", async () => {
+    const content = Array.from({ length: 21 }, () => file(utf8("x"), "a.txt"))
+    const parsed = () => parseFiles([{ role: "user", content }], local, { fetchFile: never })
+    expect(await refusalOf(parsed)).toBe("messages[0].content[20]: at most 20 files are read in one request.")
+  })
+})
+
+describe("a file elsewhere", () => {
+  const page = (body: Uint8Array, contentType: string, isCut = false): Fetched => ({
+    ok: true,
+    page: { url: "https://example.com/x", status: 200, contentType, bytes: body, isCut },
+  })
+
+  test("is fetched by the guarded fetch, and named by its URL where it has no name", async () => {
+    const asked: string[] = []
+    const fetchFile = async (url: string) => {
+      asked.push(url)
+      return page(new TextEncoder().encode("a,b"), "application/octet-stream")
+    }
+    expect(await parse(file("https://example.com/data/a.csv?x=1"), fetchFile)).toBe('<file name="file">\na,b\n</file>')
+    expect(asked).toEqual(["https://example.com/data/a.csv?x=1"])
+    const asPdf = async () => page(pdf("Hi."), "application/pdf")
+    expect(await parse(file("HTTPS://example.com/a", "a.pdf"), asPdf)).toBe('<file name="a.pdf">\nHi.\n</file>')
+  })
+
+  test("is refused as the fetch refuses it, or when it is too large", async () => {
+    const refused = async (): Promise<Fetched> => ({ ok: false, reason: "the address is not a public one" })
+    const place = "messages[0].content[1].file.file_data"
+    expect(await refusalOf(() => parse(file("http://10.0.0.1/a.pdf"), refused))).toBe(
+      `${place}: the file was not fetched: the address is not a public one.`,
+    )
+    const cut = async () => page(new Uint8Array(10), "text/plain", true)
+    expect(await refusalOf(() => parse(file("http://example.com/a.txt"), cut))).toBe(
+      `${place}: the file is larger than 10 bytes.`,
+    )
+  })
+})

@@ -1,0 +1,77 @@
+import { describe, expect, test } from "vitest"
+import { searchQuery, takeOnline, toAnnotations, withResults } from "../../src/plugins/web.ts"
+import { NOW } from "../server-tools/played.ts"
+
+const results = [
+  { title: "Salt", url: "https://a.example/salt", snippet: "White.", published: "2026-10-01" },
+  { title: "Pepper", url: "https://b.example/pepper", snippet: "Black." },
+]
+const user = (content: unknown) => ({ role: "user", content })
+
+test.each([
+  ["a/b:online", "a/b", true],
+  ["a/b:free:online", "a/b:free", true],
+  ["a/b", "a/b", false],
+  ["a/online", "a/online", false],
+  [":online", ":online", false],
+])("%s", (given, model, isOnline) => {
+  expect(takeOnline(given)).toEqual({ model, isOnline })
+})
+
+describe("what is searched for", () => {
+  test.each<[string, Record<string, unknown>[], string | undefined]>([
+    ["the last words of the user", [user("one"), { role: "assistant", content: "two" }, user("three")], "three"],
+    [
+      "the words of their parts",
+      [user([{ type: "text", text: "one\n\n two" }, { type: "image_url" }, null])],
+      "one two",
+    ],
+    ["words before what tools said", [user("one"), { role: "assistant" }, { role: "tool", content: "t" }], "one"],
+    ["nothing where there are none", [{ role: "system", content: "s" }], undefined],
+    ["nothing of blanks", [user(" \n ")], undefined],
+    ["nothing of pictures", [user([{ type: "image_url" }])], undefined],
+  ])("is %s", (_, messages, query) => {
+    expect(searchQuery(messages)).toBe(query)
+  })
+
+  test("is cut, and no character in two", () => {
+    expect(searchQuery([user("word ".repeat(1_000))])?.length).toBeLessThanOrEqual(400)
+    for (const start of ["", "x"]) {
+      const query = searchQuery([user(start + "😀".repeat(400))])
+      expect(query?.isWellFormed()).toBe(true)
+      expect(query?.length).toBeGreaterThan(398)
+    }
+  })
+})
+
+describe("results", () => {
+  test("stand before the words they answer", () => {
+    const messages = [
+      user("one"),
+      { role: "assistant", content: "two" },
+      user("three"),
+      { role: "assistant", content: "four" },
+    ]
+    const [first, second, inserted, ...rest] = withResults(messages, results, { nowMs: NOW })
+    expect([first, second, ...rest]).toEqual(messages)
+    expect(inserted).toMatchObject({ role: "system" })
+    expect(inserted?.["content"]).toMatch(/^The web was searched on 2026-11-21\./)
+    expect(inserted?.["content"]).toContain(
+      "1. Salt\nhttps://a.example/salt\nPublished: 2026-10-01\nWhite.\n\n2. Pepper\nhttps://b.example/pepper\nBlack.",
+    )
+  })
+
+  test("stand under the caller's own words, when it has some", () => {
+    const [inserted] = withResults([user("one")], [], { searchPrompt: "Look:", nowMs: NOW })
+    expect(inserted).toEqual({ role: "system", content: "Look:\n\nNothing was found." })
+  })
+
+  test("are told of as annotations", () => {
+    expect(toAnnotations(results)).toEqual(
+      results.map(({ title, url, snippet }) => ({
+        type: "url_citation",
+        url_citation: { url, title, content: snippet, start_index: 0, end_index: 0 },
+      })),
+    )
+  })
+})

@@ -1,0 +1,281 @@
+import * as fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { isPublicAddress } from "../../src/server-tools/web-fetch/address.ts"
+import { fetchPublic, type FetchWorld } from "../../src/server-tools/web-fetch/guarded-fetch.ts"
+import { html, network, PUBLIC, redirect, SECRET } from "./played.ts"
+
+type Made = { world: FetchWorld; sent: { url: string }[]; asked: string[] }
+
+function make(
+  answers: Parameters<typeof network>[0],
+  addresses: Record<string, string[]> = {},
+  allowed: string[] = [],
+): Made {
+  const { fetch, sent } = network(answers)
+  const asked: string[] = []
+  const world: FetchWorld = {
+    fetch,
+    resolve: async (host) => {
+      asked.push(host)
+      return addresses[host] ?? [PUBLIC]
+    },
+    signal: new AbortController().signal,
+    settings: { allowedHosts: new Set(allowed), timeoutMs: 1_000, maxBytes: 1_000 },
+  }
+  return { world, sent, asked }
+}
+
+const FORBIDDEN: [string, string][] = [
+  ["a loopback address", "http://127.0.0.1/"],
+  ["another loopback address", "http://127.8.9.10/"],
+  ["a decimal address", "http://2130706433/"],
+  ["a hexadecimal address", "http://0x7f000001/"],
+  ["a hexadecimal octet", "http://0x7f.0.0.1/"],
+  ["an octal octet", "http://0177.0.0.1/"],
+  ["an address of two parts", "http://127.1/"],
+  ["an address of three parts", "http://127.0.1/"],
+  ["zero", "http://0/"],
+  ["the unspecified address", "http://0.0.0.0/"],
+  ["full-width digits", "http://１２７.0.0.1/"],
+  ["ideographic full stops", "http://127。0。0。1/"],
+  ["an escaped address", "http://%31%32%37.0.0.1/"],
+  ["a trailing dot", "http://127.0.0.1./"],
+  ["two trailing dots", "http://127.0.0.1../"],
+  ["a private address, class A", "http://10.0.0.1/"],
+  ["a private address, class B", "http://172.16.5.4/"],
+  ["a private address, class C", "http://192.168.1.1/"],
+  ["carrier-grade NAT", "http://100.64.0.1/"],
+  ["the metadata of clouds", "http://169.254.169.254/latest/meta-data/"],
+  ["the metadata of Alibaba's cloud", "http://100.100.100.200/"],
+  ["the platform of Azure", "http://168.63.129.16/"],
+  ["the metadata of Oracle's cloud", "http://192.0.0.192/"],
+  ["benchmarks", "http://198.18.0.1/"],
+  ["documentation", "http://203.0.113.7/"],
+  ["multicast", "http://224.0.0.1/"],
+  ["broadcast", "http://255.255.255.255/"],
+  ["reserved", "http://240.0.0.1/"],
+  ["IPv6 loopback", "http://[::1]/"],
+  ["IPv6 loopback, written out", "http://[0:0:0:0:0:0:0:1]/"],
+  ["the unspecified IPv6 address", "http://[::]/"],
+  ["a mapped address", "http://[::ffff:127.0.0.1]/"],
+  ["a mapped address in hexadecimal", "http://[::ffff:7f00:1]/"],
+  ["a mapped private address", "http://[::FFFF:10.0.0.1]/"],
+  ["a mapped metadata address", "http://[::ffff:a9fe:a9fe]/"],
+  ["a compatible address", "http://[::127.0.0.1]/"],
+  ["a translated address", "http://[::ffff:0:127.0.0.1]/"],
+  ["NAT64", "http://[64:ff9b::7f00:1]/"],
+  ["NAT64 of a public address", "http://[64:ff9b::5db8:d822]/"],
+  ["local NAT64", "http://[64:ff9b:1::1]/"],
+  ["6to4", "http://[2002:7f00:1::]/"],
+  ["Teredo", "http://[2001::1]/"],
+  ["IPv6 link-local", "http://[fe80::1]/"],
+  ["a zone", "http://[fe80::1%25eth0]/"],
+  ["IPv6 unique local", "http://[fd00:ec2::254]/"],
+  ["IPv6 site-local", "http://[fec0::1]/"],
+  ["IPv6 multicast", "http://[ff02::1]/"],
+  ["IPv6 documentation", "http://[2001:db8::1]/"],
+  ["IPv6 that is not handed out", "http://[4000::1]/"],
+  ["localhost", "http://localhost/"],
+  ["LOCALHOST", "http://LOCALHOST/"],
+  ["localhost with a dot", "http://localhost./"],
+  ["a name under localhost", "http://api.localhost/"],
+  ["a local name", "http://printer.local/"],
+  ["a local name in capitals", "http://PRINTER.LOCAL./"],
+  ["a name in a home", "http://nas.home.arpa/"],
+  ["the metadata of Google's cloud", "http://metadata.google.internal/computeMetadata/v1/"],
+  ["a name of one label", "http://intranet/"],
+  ["a port of a database", "http://example.com:6379/"],
+  ["the port of https on http", "http://example.com:443/"],
+  ["a user name", "http://user@example.com/"],
+  ["a password", `https://user:${SECRET}@example.com/`],
+  ["a host that is behind the @", "http://example.com@127.0.0.1/"],
+  ["another scheme", "ftp://example.com/"],
+  ["a file", "file:///etc/passwd"],
+  ["data", "data:text/html,hello"],
+  ["a script", "javascript:alert(1)"],
+  ["no URL", "example.com"],
+  ["nothing", ""],
+]
+
+describe("a fetch for a stranger", () => {
+  test.each(FORBIDDEN)("does not go to %s: %s", async (_, url) => {
+    const { world, sent, asked } = make({ "*": html("secret") })
+    const fetched = await fetchPublic(url, world)
+    expect(fetched.ok).toBe(false)
+    expect(sent).toEqual([])
+    expect(asked).toEqual([])
+    expect(JSON.stringify(fetched)).not.toContain(SECRET)
+  })
+
+  test.each(FORBIDDEN.filter(([, url]) => URL.canParse(url)))("is not led by a redirect to %s: %s", async (_, url) => {
+    const { world, sent } = make({ "https://example.com/": redirect(url), "*": html("secret") })
+    expect((await fetchPublic("https://example.com/", world)).ok).toBe(false)
+    expect(sent.map((one) => one.url)).toEqual(["https://example.com/"])
+  })
+
+  test.each([
+    ["a private address", ["10.0.0.1"]],
+    ["a public address beside a private one", [PUBLIC, "192.168.0.1"]],
+    ["a mapped address", ["::ffff:127.0.0.1"]],
+    ["an IPv6 loopback address beside a public one", ["2606:4700::1111", "::1"]],
+    ["no address", []],
+    ["something that is no address", ["example.org."]],
+  ])("does not go to a name that stands for %s", async (_, addresses) => {
+    const { world, sent } = make({ "*": html("secret") }, { "rebound.example.com": addresses })
+    expect((await fetchPublic("https://rebound.example.com/", world)).ok).toBe(false)
+    expect(sent).toEqual([])
+  })
+
+  test("does not go where the name cannot be looked up", async () => {
+    const { world, sent } = make({ "*": html("secret") })
+    const failing = { ...world, resolve: async () => Promise.reject(new Error(`10.0.0.53 said ${SECRET}`)) }
+    expect(await fetchPublic("https://example.com/", failing)).toEqual({
+      ok: false,
+      reason: "its host name could not be resolved",
+    })
+    expect(sent).toEqual([])
+  })
+
+  test("looks up the name of every hop", async () => {
+    const answers = { "https://a.example/": redirect("https://b.example/"), "https://b.example/": html("never") }
+    const { world, sent, asked } = make(answers, { "b.example": ["169.254.169.254"] })
+    expect(await fetchPublic("https://a.example/", world)).toEqual({
+      ok: false,
+      reason: "the address is not a public one",
+    })
+    expect(asked).toEqual(["a.example", "b.example"])
+    expect(sent.map((one) => one.url)).toEqual(["https://a.example/"])
+  })
+
+  test("follows five redirects and no more", async () => {
+    const chain = (length: number) =>
+      Object.fromEntries(
+        Array.from({ length: length + 1 }, (_, hop) => [
+          `https://example.com/${hop}`,
+          hop === length ? html("there") : redirect(`/${hop + 1}`, [301, 302, 303, 307, 308][hop % 5]),
+        ]),
+      )
+    const five = make(chain(5))
+    expect(await fetchPublic("https://example.com/0", five.world)).toMatchObject({
+      ok: true,
+      page: { url: "https://example.com/5" },
+    })
+    const six = make(chain(6))
+    expect(await fetchPublic("https://example.com/0", six.world)).toMatchObject({ ok: false })
+    expect(six.sent).toHaveLength(6)
+  })
+
+  test("leaves a loop of redirects", async () => {
+    const { world, sent } = make({ "https://example.com/": redirect("https://example.com/") })
+    const fetched = await fetchPublic("https://example.com/", world)
+    expect(fetched).toEqual({ ok: false, reason: "it redirects more than 5 times" })
+    expect(sent).toHaveLength(6)
+  })
+
+  test("says only what it must", async () => {
+    const { fetch, sent } = network({ "*": html("hello") })
+    const { world } = make({})
+    await fetchPublic("https://EXAMPLE.com./a?b=c#d", { ...world, fetch })
+    expect(sent).toMatchObject([{ url: "https://example.com./a?b=c", method: "GET", body: "", redirect: "manual" }])
+    expect(Object.keys(sent[0]?.headers ?? {}).sort()).toEqual(["accept", "user-agent"])
+    expect(sent[0]?.headers["user-agent"]).toBe("edge-model-gateway")
+  })
+
+  test("goes to names of any script, by their ASCII form", async () => {
+    const { world, sent, asked } = make({ "*": html("hallo") })
+    expect((await fetchPublic("http://bücher.example/", world)).ok).toBe(true)
+    expect(asked).toEqual(["xn--bcher-kva.example"])
+    expect(sent[0]?.url).toBe("http://xn--bcher-kva.example/")
+  })
+
+  test("goes to public addresses without looking them up", async () => {
+    const { world, asked } = make({ "*": html("hello") })
+    expect((await fetchPublic(`http://${PUBLIC}/`, world)).ok).toBe(true)
+    expect((await fetchPublic("http://[2606:4700::1111]/", world)).ok).toBe(true)
+    expect((await fetchPublic("http://[::ffff:93.184.216.34]/", world)).ok).toBe(true)
+    expect(asked).toEqual([])
+  })
+
+  test("goes to exactly the private hosts that the operator wrote down", async () => {
+    const { world, sent, asked } = make({ "*": html("hello") }, {}, ["wiki.internal", "10.0.0.5:8080", "[::1]:9000"])
+    const goesTo = async (url: string) => (await fetchPublic(url, world)).ok
+    expect(await goesTo("http://wiki.internal/page")).toBe(true)
+    expect(await goesTo("https://WIKI.internal./page")).toBe(true)
+    expect(await goesTo("http://10.0.0.5:8080/")).toBe(true)
+    expect(await goesTo("http://[::1]:9000/")).toBe(true)
+    expect(asked).toEqual([])
+    expect(sent).toHaveLength(4)
+    expect(await goesTo("http://wiki.internal:8080/")).toBe(false)
+    expect(await goesTo("http://sub.wiki.internal/")).toBe(false)
+    expect(await goesTo("http://10.0.0.5/")).toBe(false)
+    expect(await goesTo("http://10.0.0.6:8080/")).toBe(false)
+    expect(await goesTo("http://user:pass@wiki.internal/")).toBe(false)
+    expect(sent).toHaveLength(4)
+  })
+
+  test("does not wait for ever, and stops reading", async () => {
+    const { world } = make({
+      "*": (_, signal) =>
+        new Promise<Response>((_resolve, reject) => signal?.addEventListener("abort", () => reject(new Error(SECRET)))),
+    })
+    const patient = { ...world, settings: { ...world.settings, timeoutMs: 20 } }
+    expect(await fetchPublic("https://example.com/", patient)).toEqual({ ok: false, reason: "the page took too long" })
+  })
+
+  test("stops when the caller has left", async () => {
+    const leaving = new AbortController()
+    const { world } = make({
+      "*": () => {
+        leaving.abort()
+        return new Promise<Response>(() => {})
+      },
+    })
+    const watched = { ...world, signal: leaving.signal }
+    const reason = { ok: false, reason: "the request was cancelled" }
+    expect(await fetchPublic("https://example.com/", watched)).toEqual(reason)
+    expect(await fetchPublic("https://example.com/", watched)).toEqual(reason)
+  })
+
+  test("repeats nothing that a failed connection says", async () => {
+    const { world } = make({ "*": new Error(`connect to 10.0.0.1 with ${SECRET}`) })
+    expect(await fetchPublic("https://example.com/", world)).toEqual({ ok: false, reason: "the connection failed" })
+  })
+
+  test("reads as much as it may, of a body without end too", async () => {
+    let pulled = 0
+    const endless = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        pulled++
+        controller.enqueue(new Uint8Array(400))
+      },
+    })
+    const { world } = make({ "*": () => new Response(endless) })
+    const fetched = await fetchPublic("https://example.com/", world)
+    expect(fetched).toMatchObject({ ok: true, page: { isCut: true } })
+    expect(fetched.ok && fetched.page.bytes.byteLength).toBe(1_000)
+    expect(pulled).toBeLessThan(10)
+  })
+})
+
+test("an IPv4 address is as public in any spelling as in its own", () => {
+  fc.assert(
+    fc.property(fc.ipV4(), (address) => {
+      const number = address.split(".").reduce((sum, part) => sum * 256 + Number(part), 0)
+      const spelled = [String(number), `0x${number.toString(16)}`, `0${number.toString(8)}`]
+      for (const spelling of spelled) {
+        expect(isPublicAddress(new URL(`http://${spelling}/`).hostname)).toBe(isPublicAddress(address))
+      }
+      expect(isPublicAddress(`::ffff:${address}`)).toBe(isPublicAddress(address))
+    }),
+  )
+})
+
+test("no address of the reserved IPv4 blocks is public", () => {
+  const blocks = ["10", "127", "169.254", "192.168", "172.16", "172.31", "100.64", "100.127", "0", "198.18", "240"]
+  fc.assert(
+    fc.property(fc.constantFrom(...blocks), fc.array(fc.nat(255), { minLength: 3, maxLength: 3 }), (block, rest) => {
+      const address = [...block.split("."), ...rest].slice(0, 4).join(".")
+      expect(isPublicAddress(address)).toBe(false)
+    }),
+  )
+})
