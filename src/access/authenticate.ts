@@ -23,10 +23,16 @@ export function forgetKey(hash: string): void {
 
 const BEARER = /^Bearer +(\S+) *$/i
 
-/** Who is asking, or 401. The one reader of the Authorization header. */
+/** Who is asking, or 401. The one reader of the credential. */
 export const authenticate: MiddlewareHandler<App> = async function authenticate(c, next) {
-  c.set("caller", await callerOf(c.req.header("authorization"), c.env, Date.now()))
+  c.set("caller", await callerOf(credentialOf(c.req.raw.headers), c.env, Date.now()))
   return next()
+}
+
+/** Clients of the Messages wire send the key in a header of its own. Where both are sent, Authorization counts. */
+function credentialOf(headers: Headers): string | undefined {
+  const bare = headers.get("x-api-key")
+  return headers.get("authorization") ?? (bare === null ? undefined : `Bearer ${bare}`)
 }
 
 async function callerOf(authorization: string | undefined, env: Env, now: number): Promise<Caller> {

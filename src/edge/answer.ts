@@ -2,7 +2,8 @@ import type { Context, ErrorHandler, NotFoundHandler } from "hono"
 import { HTTPException } from "hono/http-exception"
 import type { App } from "../env.ts"
 import { logError } from "../support/log.ts"
-import { asGatewayError, GatewayError, toEnvelope } from "./errors.ts"
+import { toMessagesError } from "../inference/messages/errors.ts"
+import { asGatewayError, type ErrorEnvelope, GatewayError, toEnvelope } from "./errors.ts"
 
 /** Any failure as its envelope. The only place in the Worker that turns an error into an answer. */
 export function toErrorResponse(thrown: unknown, c: Context<App>): Response {
@@ -11,7 +12,17 @@ export function toErrorResponse(thrown: unknown, c: Context<App>): Response {
   if (error.code === "internal" || error.code === "misconfigured") {
     logError(error.message, { requestId: c.var.requestId, code: error.code }, error.cause)
   }
-  return c.json(toEnvelope(error), error.status, { "cache-control": "no-store", ...error.headers })
+  const envelope = toEnvelope(error)
+  const body = SPEAKS_MESSAGES.test(c.req.path) ? withMessagesError(envelope, error) : envelope
+  return c.json(body, error.status, { "cache-control": "no-store", ...error.headers })
+}
+
+/** Clients of the Messages wire read the kind of a failure from words of that wire, which stand beside ours. */
+const SPEAKS_MESSAGES = /\/messages(?:\/count_tokens)?$/
+
+function withMessagesError(envelope: ErrorEnvelope, { status, message }: GatewayError) {
+  const { type, error } = toMessagesError(status, message)
+  return { ...envelope, type, error: { ...error, ...envelope.error } }
 }
 
 export const onError: ErrorHandler<App> = (thrown, c) => toErrorResponse(thrown, c)

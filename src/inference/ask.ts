@@ -36,6 +36,7 @@ export type Accepted = {
   isOwn: boolean
   upstreamBody: Record<string, unknown>
   answeredAt: number
+  counted: (() => unknown) | undefined
 } & Content
 
 type Content = { kind: "stream"; opening: Opening } | { kind: "whole"; result: Record<string, unknown> } | Bytes
@@ -103,8 +104,8 @@ async function askOne(call: Ask, target: Target, world: AskWorld, onReached: () 
     onReached()
     const answer = await readAccepted(response, asked, question.streamed, provider, signal)
     if ("code" in answer) return answer
-    const { wire, translate, body } = asked
-    return { ...answer, target, wire, isOwn: !translate, upstreamBody: body, answeredAt: world.now() }
+    const { wire, translate, body, counted } = asked
+    return { ...answer, target, wire, isOwn: !translate, upstreamBody: body, answeredAt: world.now(), counted }
   } catch {
     // A failed connection, a broken body, a timer: foreign errors, whose words could hold an address or a key.
     if (tooSlow.signal.aborted) return failure(provider, "timeout", `${provider.name} did not answer in time.`, null)
@@ -160,9 +161,9 @@ function readWhole(
     const what = body === "" ? "an empty body" : "something that is not JSON"
     return failure(provider, "provider_failed", `${provider.name} answered with ${what}.`)
   }
-  const error = wire.errorIn(told)
-  if (error) return fromToldError(provider, error, "an error")
   const result = translate ? translate.whole(told) : told
+  const error = wire.errorIn(result)
+  if (error) return fromToldError(provider, error, "an error")
   if (!wire.isAnswer(result))
     return failure(provider, "provider_failed", `${provider.name} answered without an answer.`)
   if (!isStreamed) return { kind: "whole", result }

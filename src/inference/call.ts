@@ -4,7 +4,7 @@ import type { Attempt, Ending, Generation } from "../generations/generation.ts"
 import type { Refusal } from "../providers/refusal.ts"
 import { logError } from "../support/log.ts"
 import type { Accepted } from "./ask.ts"
-import { estimateDelivered, newReading } from "./chat/reading.ts"
+import { estimateDelivered, newReading, toTokens } from "./chat/reading.ts"
 import { answerHeaders } from "./headers.ts"
 import type { Answering, Dialect } from "./dialect.ts"
 import type { CallState } from "./intake.ts"
@@ -64,7 +64,8 @@ export function settleAnswer(
   status: number,
 ): Receipt {
   const { reading, draft } = call
-  const { target, answeredAt } = accepted
+  const { target, answeredAt, counted } = accepted
+  reading.tokens ??= toTokens(counted?.())
   const { pricing } = target.endpoint
   const charge = chargeFor(reading, pricing, call.intake.bounds, call.heldNano, ending === "complete")
   if (ending !== "cancelled") learn(call, target, attempts, charge, ending, Date.now() - answeredAt)

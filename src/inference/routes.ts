@@ -8,6 +8,9 @@ import { chatSurface } from "./chat/surface.ts"
 import { arrivalOf, bodyBytes, FAILURES, MAX_INFERENCE_BYTES, openWorld, ROUTING_HEADERS } from "./context.ts"
 import { embeddingsIntake } from "./embeddings/intake.ts"
 import { EmbeddingsRequest, EmbeddingsResult } from "./embeddings/schemas.ts"
+import { countOf, CountRequest, CountResult } from "./messages/count.ts"
+import { MessagesEvent, MessagesRequest, MessagesResult } from "./messages/schemas.ts"
+import { messagesSurface } from "./messages/surface.ts"
 import { ResponsesEvent, ResponsesRequest, ResponsesResult } from "./responses/schemas.ts"
 import { responsesSurface } from "./responses/surface.ts"
 import { ChatRequest } from "./schemas.ts"
@@ -52,6 +55,36 @@ const responses = createRoute({
   },
 })
 
+const messages = createRoute({
+  method: "post",
+  path: "/messages",
+  operationId: "createMessage",
+  tags: ["Messages"],
+  summary: "A message on the Anthropic wire, as JSON or as server-sent events.",
+  description: "With `stream: true` the answer is a stream of `MessagesEvent` events that ends with `message_stop`.",
+  middleware: [acceptJson(MAX_INFERENCE_BYTES)] as const,
+  parameters: ROUTING_HEADERS,
+  request: { body: jsonBody(MessagesRequest) },
+  responses: {
+    200: {
+      description: "The message, or its stream.",
+      content: { ...json(MessagesResult), "text/event-stream": { schema: MessagesEvent } },
+    },
+    ...FAILURES,
+  },
+})
+
+const countTokens = createRoute({
+  method: "post",
+  path: "/messages/count_tokens",
+  operationId: "countMessageTokens",
+  tags: ["Messages"],
+  summary: "The tokens of a request on the Anthropic wire, estimated: about four characters each.",
+  middleware: [acceptJson(MAX_INFERENCE_BYTES)] as const,
+  request: { body: jsonBody(CountRequest) },
+  responses: { 200: ok(CountResult, "The estimate."), ...FAILURES },
+})
+
 const embeddings = createRoute({
   method: "post",
   path: "/embeddings",
@@ -72,6 +105,12 @@ export const inference = newRouter()
     const request = c.req.valid("json")
     return answer(responsesSurface, request, bodyBytes(c, request), arrivalOf(c), c.var.caller, await openWorld(c))
   })
+  .openapi(messages, async (c) => {
+    const betas = c.req.header("anthropic-beta")?.split(/\s*,\s*/)
+    const request = { ...c.req.valid("json"), ...(betas && { betas }) }
+    return answer(messagesSurface, request, bodyBytes(c, request), arrivalOf(c), c.var.caller, await openWorld(c))
+  })
+  .openapi(countTokens, (c) => c.json({ input_tokens: countOf(c.req.valid("json")) }, 200))
   .openapi(embeddings, async (c) => {
     const request = c.req.valid("json")
     const told = await serve(

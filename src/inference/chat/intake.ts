@@ -1,6 +1,8 @@
 import { toUpstreamBody } from "../../providers/compatible.ts"
 import { boundsOf } from "../admit.ts"
+import { GatewayError } from "../../edge/errors.ts"
 import type { Intake, Question } from "../intake.ts"
+import { toMessagesBody } from "../messages/upstream/to-body.ts"
 import { asMessages } from "../wires/as-messages.ts"
 import type { ChatRequest } from "../schemas.ts"
 import { chatWire } from "../wires/chat.ts"
@@ -30,5 +32,17 @@ export function chatQuestion(request: ChatRequest): Question {
       provider.wire === "anthropic"
         ? asMessages(request, outgoing)
         : { wire: chatWire, path: "/chat/completions", body: toUpstreamBody(request, provider, outgoing) },
+    refusalOf: (provider) => (provider.wire === "anthropic" ? whyNotMessages(request) : undefined),
+  }
+}
+
+/** What the Messages wire has no words for, if anything. */
+function whyNotMessages(request: ChatRequest): GatewayError | undefined {
+  try {
+    toMessagesBody(request, { upstreamId: "", maxCompletionTokens: undefined, pseudonym: undefined })
+    return undefined
+  } catch (refusal) {
+    if (refusal instanceof GatewayError) return refusal
+    throw refusal
   }
 }

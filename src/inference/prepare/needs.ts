@@ -7,7 +7,7 @@ export type Preparable = {
   model?: string | undefined
   models?: readonly string[] | null | undefined
   plugins?: readonly { enabled?: boolean | null | undefined }[] | null | undefined
-  tools?: readonly { type?: string | undefined }[] | null | undefined
+  tools?: readonly { type?: string | null | undefined }[] | null | undefined
 } & Readonly<Record<string, unknown>>
 
 type World = { catalogue: Catalogue; providers: ReadonlyMap<string, Provider> }
@@ -37,8 +37,8 @@ export function needsPreparation(
 }
 
 /** Run by whoever sent the request. The Messages wire leaves the type of such a tool out. */
-export function isClientTool(type: string | undefined): boolean {
-  return type === undefined || type === "function" || type === "custom"
+export function isClientTool(type: string | null | undefined): boolean {
+  return type == null || type === "function" || type === "custom"
 }
 
 export function namesOf({ model, models }: Preparable): string[] {

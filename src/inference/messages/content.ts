@@ -1,0 +1,78 @@
+import { withoutNulls } from "../responses/content.ts"
+import type { ToldBlock } from "./block-schemas.ts"
+
+/** Content blocks of the Messages wire in the words of the chat wire. */
+
+type Json = Record<string, unknown>
+export type ChatContent = string | Json[]
+
+/** What a user or a tool says. One plain text is said as a string, which every provider takes. */
+export function toContent(content: string | readonly ToldBlock[]): ChatContent {
+  return typeof content === "string" ? content : simplest(content.flatMap(toParts))
+}
+
+export function simplest(parts: Json[]): ChatContent {
+  const [only] = parts
+  return parts.length === 1 && only && isPlainText(only) ? (only["text"] as string) : parts
+}
+
+export function isPlainText(part: Json): boolean {
+  return part["type"] === "text" && Object.keys(part).length === 2
+}
+
+export function toTextPart(text: string, cacheControl?: Json | null): Json {
+  return withoutNulls({ type: "text", text, cache_control: cacheControl })
+}
+
+export function toParts(block: ToldBlock): Json[] {
+  const mark = withoutNulls({ cache_control: block.cache_control })
+  switch (block.type) {
+    case "text":
+      return [toTextPart(block.text, block.cache_control)]
+    case "image":
+      return [{ ...toImage(block.source), ...mark }]
+    case "search_result": {
+      const words = block.content.map(({ text }) => text).join("\n")
+      return [toTextPart(`${block.title}\n${block.source}\n\n${words}`, block.cache_control)]
+    }
+    case "document":
+      return mark["cache_control"] === undefined ? toDocument(block) : markLast(toDocument(block), mark)
+  }
+}
+
+function markLast(parts: Json[], mark: Json): Json[] {
+  return parts.map((part, at) => (at === parts.length - 1 ? { ...part, ...mark } : part))
+}
+
+function toImage(source: Extract<ToldBlock, { type: "image" }>["source"]): Json {
+  switch (source.type) {
+    case "base64":
+      return { type: "image_url", image_url: { url: `data:${source.media_type};base64,${source.data}` } }
+    case "url":
+      return { type: "image_url", image_url: { url: source.url } }
+    case "file":
+      return { type: "file", file: { file_id: source.file_id } }
+  }
+}
+
+/** A document of words is said in words, which every provider takes; any other is a file. */
+function toDocument({ source, title, context }: Extract<ToldBlock, { type: "document" }>): Json[] {
+  const heading = [title, context].filter((line) => line != null && line !== "").join("\n")
+  const headed = (text: string) => toTextPart(heading === "" ? text : `${heading}\n\n${text}`)
+  const about = context == null || context === "" ? [] : [toTextPart(context)]
+  const toFile = (file: Json) => [...about, { type: "file", file: withoutNulls({ filename: title, ...file }) }]
+  switch (source.type) {
+    case "text":
+      return [headed(source.data)]
+    case "content":
+      if (typeof source.content === "string") return [headed(source.content)]
+      return [...(heading === "" ? [] : [toTextPart(heading)]), ...source.content.flatMap(toParts)]
+    case "base64":
+      return toFile({ file_data: `data:${source.media_type};base64,${source.data}` })
+    // The chat wire has one field for the bytes of a file and for where they are.
+    case "url":
+      return toFile({ file_data: source.url })
+    case "file":
+      return toFile({ file_id: source.file_id })
+  }
+}

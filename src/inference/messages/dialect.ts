@@ -1,0 +1,80 @@
+import { nanoToUsd } from "../../credits/money.ts"
+import { defaultsOf } from "../chat/dialect.ts"
+import { normaliseResult } from "../chat/normalise.ts"
+import { isObject } from "../chat/reading.ts"
+import type { Answering, Dialect } from "../dialect.ts"
+import type { CallState } from "../intake.ts"
+import type { Charge } from "../settle.ts"
+import { KEEPALIVE_FRAME } from "../stream/frames.ts"
+import { toMessagesError } from "./errors.ts"
+import { advance, finish, keepAlive, newEventState, type Step, start, toEventFrame } from "./events.ts"
+import { toMessagesResult } from "./from-chat.ts"
+import type { MessagesEvent, MessagesRequest } from "./schemas.ts"
+
+type Json = Record<string, unknown>
+
+/** A message: a provider's own, event for event, or one told from an answer on the chat wire. */
+export function messagesDialect(_request: MessagesRequest, call: CallState): Dialect {
+  const { draft, arrival } = call
+  const facts = {
+    id: `msg_${draft.id}`,
+    model: draft.requestedModel,
+    newId: () => crypto.randomUUID().replaceAll("-", ""),
+  }
+  let state = newEventState(facts)
+  let answering: Answering | undefined
+  /** The last events of a provider's own message wait for the charge. */
+  let last: Json[] = []
+  const isNative = () => answering?.wire.name === "messages"
+  const say = ([next, events]: Step) => {
+    state = next
+    return events.map(toEventFrame)
+  }
+  const closing = ({ costNano }: Charge, told: Answering | undefined) => ({
+    cost: nanoToUsd(costNano),
+    metadata: arrival.wantsMetadata ? call.metadata(told?.attempts ?? []) : {},
+  })
+
+  return {
+    passesNative: false,
+    whole(result, told, charge) {
+      const { cost, metadata } = closing(charge, told)
+      if (told.wire.name === "messages") return { ...result, usage: withCost(result["usage"], cost), ...metadata }
+      return toMessagesResult(normaliseResult(result, defaultsOf(call)), { ...facts, cost, metadata })
+    },
+    open(told) {
+      answering = told
+      return isNative() ? [] : say(start(state))
+    },
+    chunk(event, frame) {
+      if (!isNative()) return say(advance(state, event))
+      if (event["type"] === "message_delta" || event["type"] === "message_stop") {
+        last.push(event)
+        return []
+      }
+      return [frame ?? toEventFrame(event as MessagesEvent)]
+    },
+    // Before the first event a comment is all that may be said.
+    silence: () => (!answering ? [KEEPALIVE_FRAME] : isNative() ? [PING] : say(keepAlive(state))),
+    failure: (error) => [toEventFrame(toMessagesError(error.status, error.message))],
+    end(charge) {
+      const { cost, metadata } = closing(charge, answering)
+      if (!isNative()) return say(finish(state, { cost, metadata }))
+      // A stream that said why it stopped and then ended is whole.
+      const isStopped = last.some(({ type }) => type === "message_stop")
+      const frames = (isStopped ? last : [...last, { type: "message_stop" }]).map((event) => {
+        const told =
+          event["type"] === "message_delta" ? { ...event, usage: withCost(event["usage"], cost), ...metadata } : event
+        return toEventFrame(told as MessagesEvent)
+      })
+      last = []
+      return frames
+    },
+  }
+}
+
+function withCost(usage: unknown, cost: number): Json {
+  return { ...(isObject(usage) ? usage : {}), cost }
+}
+
+const PING = toEventFrame({ type: "ping" })

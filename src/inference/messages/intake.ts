@@ -1,0 +1,58 @@
+import { OWN_FIELDS, type Outgoing } from "../../providers/compatible.ts"
+import { bridgedIntake } from "../bridge.ts"
+import type { Asked, Intake } from "../intake.ts"
+import { MESSAGES_PATH } from "../wires/as-messages.ts"
+import { messagesWire } from "../wires/messages.ts"
+import { messagesDialect } from "./dialect.ts"
+import type { MessagesRequest } from "./schemas.ts"
+import { toChatRequest } from "./to-chat.ts"
+import { isCarried } from "./thinking.ts"
+import { ANTHROPIC_HEADERS } from "./upstream/to-body.ts"
+
+/** A messages request as the road takes it. */
+export function messagesIntake(request: MessagesRequest, bodyBytes: number): Intake {
+  const intake = bridgedIntake({
+    request,
+    bodyBytes,
+    toChat: toChatRequest,
+    isSpokenBy: ({ wire }) => wire === "anthropic",
+    askOf: (outgoing) => toAsked(request, outgoing),
+    maxTokens: request.max_tokens,
+    dialectOf: messagesDialect,
+  })
+  return { ...intake, user: request.user ?? request.metadata?.user_id ?? null }
+}
+
+/** Fields that have a place on this wire, although the chat wire's body spells them anew. */
+const PASSED = new Set(["max_tokens", "service_tier"])
+/** What a header says of betas that a client wants; nothing else of its headers goes upstream. */
+const BETA = /^[\w.-]{1,100}$/
+const MAX_BETAS = 32
+
+type Message = MessagesRequest["messages"][number]
+
+/** What another provider thought is not this one's to verify. */
+function withoutForeignThoughts(message: Message): Message {
+  if (message.role !== "assistant" || !Array.isArray(message.content)) return message
+  const content = message.content.filter((block) => !isCarried(block["signature"]) && !isCarried(block["data"]))
+  return content.length === message.content.length ? message : { ...message, content }
+}
+
+function toAsked(request: MessagesRequest, { upstreamId, maxCompletionTokens: cap, pseudonym }: Outgoing): Asked {
+  const { betas, max_tokens: limit } = request
+  const wanted = Array.isArray(betas) ? (betas as unknown[]) : []
+  const named = wanted.filter((beta): beta is string => typeof beta === "string" && BETA.test(beta)).slice(0, MAX_BETAS)
+  const fields = Object.entries(request).filter(
+    ([key, value]) => (!OWN_FIELDS.has(key) || PASSED.has(key)) && key !== "betas" && value !== undefined,
+  )
+  const body = {
+    ...Object.fromEntries(fields),
+    messages: request.messages.map(withoutForeignThoughts),
+    model: upstreamId,
+    max_tokens: Math.min(limit, cap ?? limit),
+    // The caller's name for its user stays here.
+    ...(pseudonym !== undefined && { metadata: { user_id: pseudonym } }),
+  }
+  const headers = { ...ANTHROPIC_HEADERS, ...(named.length > 0 && { "anthropic-beta": named.join(",") }) }
+  return { wire: messagesWire, path: MESSAGES_PATH, headers, body }
+}

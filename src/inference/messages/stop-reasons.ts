@@ -1,0 +1,32 @@
+/** Why an answer ended, in the words of both wires. */
+
+const FINISH_REASONS = new Map([
+  ["end_turn", "stop"],
+  ["stop_sequence", "stop"],
+  ["pause_turn", "stop"],
+  ["max_tokens", "length"],
+  ["model_context_window_exceeded", "length"],
+  ["tool_use", "tool_calls"],
+  ["refusal", "content_filter"],
+])
+
+const STOP_REASONS = new Map([
+  ["stop", "end_turn"],
+  ["length", "max_tokens"],
+  ["tool_calls", "tool_use"],
+  ["function_call", "tool_use"],
+  ["content_filter", "refusal"],
+])
+
+export function toFinishReason(stopReason: string): string {
+  return FINISH_REASONS.get(stopReason) ?? "stop"
+}
+
+/** The provider's own word where it is one of this wire's and says the same, since it says it more exactly. */
+export function toStopReason(finishReason: string | null, native: string | null, hasCalls: boolean): string {
+  const finish = finishReason ?? "stop"
+  // Some providers end an answer that calls tools as they end any other.
+  if (finish === "stop" && hasCalls) return "tool_use"
+  if (native !== null && FINISH_REASONS.get(native) === finish) return native
+  return STOP_REASONS.get(finish) ?? "end_turn"
+}

@@ -1,0 +1,34 @@
+import type { ServerCall } from "../thinking.ts"
+
+/** What an answer is made of while it grows. `pending` is what has come of it and has not been told. */
+
+export type TextDraft = { kind: "text"; pending: string }
+
+export type ThinkingDraft = {
+  kind: "thinking"
+  type: "reasoning.text" | "reasoning.summary"
+  pending: string
+  signature: string | null
+  format: string | null
+  id: string | null
+  /** As the provider counts. */
+  index: number | null
+}
+
+/** What is opaque, and comes whole. */
+export type SealedDraft = { kind: "sealed"; data: string }
+
+export type ServerDraft = { kind: "server tool"; call: ServerCall }
+
+export type CallDraft = {
+  kind: "call"
+  pending: string
+  /** As the provider counts and names it; the caller reads `callId`, which is unique in the answer. */
+  index: number | null
+  upstreamId: string | null
+  callId: string
+  name: string
+  arguments: string
+}
+
+export type Draft = TextDraft | ThinkingDraft | SealedDraft | ServerDraft | CallDraft

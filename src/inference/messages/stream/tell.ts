@@ -1,0 +1,117 @@
+import { carry, isNative, resultTypeOf } from "../thinking.ts"
+import type { CallDraft, Draft, ThinkingDraft } from "./drafts.ts"
+import { emit, replaceDraft, type Turn } from "./turn.ts"
+
+type Json = Record<string, unknown>
+
+/**
+ * Tells what can be told: blocks one after the other, each begun when the one before it has stopped. A call may still
+ * grow while others come, so it stops when its arguments are whole; at the end of the answer, everything does.
+ */
+export function tellOn(turn: Turn, isEnd: boolean): void {
+  const { state } = turn
+  for (;;) {
+    const draft = state.drafts[state.head]
+    if (!draft || (draft.kind === "call" && draft.name === "" && !isEnd)) return
+    if (!state.isBegun) begin(turn, draft)
+    tellPending(turn)
+    const isLast = state.head === state.drafts.length - 1
+    if (!isEnd && (isLast || !isWhole(draft))) return
+    stop(turn, draft)
+  }
+}
+
+function isWhole(draft: Draft): boolean {
+  return draft.kind !== "call" || isWholeObject(draft.arguments)
+}
+
+export function isWholeObject(text: string): boolean {
+  if (!text.startsWith("{") || !text.trimEnd().endsWith("}")) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function begin(turn: Turn, draft: Draft): void {
+  turn.state.isBegun = true
+  emit(turn, "content_block_start", { index: turn.state.index, content_block: toBlock(turn, draft) })
+}
+
+function toBlock(turn: Turn, draft: Draft): Json {
+  switch (draft.kind) {
+    case "text":
+      return { type: "text", text: "" }
+    case "thinking":
+      return { type: "thinking", thinking: "", signature: "" }
+    case "sealed":
+      return { type: "redacted_thinking", data: draft.data }
+    case "server tool":
+      return { type: "server_tool_use", id: draft.call.id, name: draft.call.name, input: {} }
+    case "call": {
+      const callId = toCallId(turn, draft)
+      replaceDraft(turn, turn.state.head, { ...draft, callId })
+      return { type: "tool_use", id: callId, name: draft.name, input: {} }
+    }
+  }
+}
+
+/** The provider's id, unless it gave none or gave it to another call too. */
+function toCallId({ state }: Turn, { upstreamId }: CallDraft): string {
+  const isTaken = state.drafts.some((draft) => draft.kind === "call" && draft.callId === upstreamId)
+  return upstreamId === null || isTaken ? `toolu_${state.facts.newId()}` : upstreamId
+}
+
+function tellPending(turn: Turn): void {
+  const { head, drafts } = turn.state
+  const draft = drafts[head]
+  if (!draft || !("pending" in draft) || draft.pending === "") return
+  const { pending } = draft
+  replaceDraft(turn, head, { ...draft, pending: "" })
+  switch (draft.kind) {
+    case "text":
+      return tellDelta(turn, { type: "text_delta", text: pending })
+    case "thinking":
+      return tellDelta(turn, { type: "thinking_delta", thinking: pending })
+    case "call":
+      return tellDelta(turn, { type: "input_json_delta", partial_json: pending })
+  }
+}
+
+function tellDelta(turn: Turn, delta: Json): void {
+  emit(turn, "content_block_delta", { index: turn.state.index, delta })
+}
+
+function stop(turn: Turn, draft: Draft): void {
+  const { state } = turn
+  // Clients take one signature for a block, so it is told when it is whole.
+  const signature = draft.kind === "thinking" ? toSignature(draft) : ""
+  if (signature !== "") tellDelta(turn, { type: "signature_delta", signature })
+  if (draft.kind === "server tool")
+    tellDelta(turn, { type: "input_json_delta", partial_json: inputOf(draft.call.input) })
+  endBlock(turn)
+  if (draft.kind === "server tool" && draft.call.result !== null) {
+    const { id, name, result } = draft.call
+    const block = { type: resultTypeOf(name), tool_use_id: id, content: result }
+    emit(turn, "content_block_start", { index: state.index, content_block: block })
+    endBlock(turn)
+  }
+  state.head += 1
+  state.isBegun = false
+}
+
+function endBlock(turn: Turn): void {
+  emit(turn, "content_block_stop", { index: turn.state.index })
+  turn.state.index += 1
+}
+
+function inputOf(input: Json): string {
+  return JSON.stringify(input)
+}
+
+function toSignature({ type, signature, format, id }: ThinkingDraft): string {
+  const detail = { type, format, id, signature }
+  return isNative(detail) ? (signature ?? "") : carry(detail)
+}

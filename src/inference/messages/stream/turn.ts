@@ -1,0 +1,53 @@
+import type { MessagesEvent } from "../schemas.ts"
+import type { Draft } from "./drafts.ts"
+
+type Json = Record<string, unknown>
+
+/** What is known of an answer before it begins. */
+export type MessageFacts = {
+  id: string
+  model: string
+  /** Makes the unique part of the id of a call that its provider gave none. */
+  newId: () => string
+}
+
+/** `code` is an HTTP status. */
+export type MessageFailure = { code: number; message: string }
+
+export type EventState = {
+  readonly facts: MessageFacts
+  readonly phase: "new" | "under way" | "over"
+  /** What the answer is made of, in the order in which it began. */
+  readonly drafts: readonly Draft[]
+  /** The draft that is being told, and whether its block has begun: what follows it waits, as blocks do not overlap. */
+  readonly head: number
+  readonly isBegun: boolean
+  /** The index of the next block. */
+  readonly index: number
+  readonly finishReason: string | null
+  readonly nativeReason: string | null
+  readonly stopSequence: string | null
+  readonly stopDetails: Json | null
+  readonly failure: MessageFailure | null
+  readonly usage: unknown
+  readonly metadata: Json
+}
+
+/** One step of the machine: a state of its own to change, and the events that the step tells. */
+export type Turn = { state: { -readonly [Key in keyof EventState]: EventState[Key] }; events: MessagesEvent[] }
+
+export function newTurn(state: EventState): Turn {
+  return { state: { ...state }, events: [] }
+}
+
+export function emit({ events }: Turn, type: string, fields: Json = {}): void {
+  events.push({ type, ...fields })
+}
+
+export function addDraft({ state }: Turn, draft: Draft): void {
+  state.drafts = [...state.drafts, draft]
+}
+
+export function replaceDraft({ state }: Turn, at: number, draft: Draft): void {
+  state.drafts = state.drafts.with(at, draft)
+}

@@ -1,0 +1,108 @@
+import { withoutNulls } from "../responses/content.ts"
+import type { ChatRequest } from "../schemas.ts"
+import { toMessages } from "./messages.ts"
+import type { MessagesRequest } from "./schemas.ts"
+
+type Json = Record<string, unknown>
+
+/**
+ * Fields that say their word here in another way, or to Anthropic's own service alone: the chat wire has no place for
+ * them.
+ */
+const OWN_FIELDS = [
+  "max_tokens",
+  "metadata",
+  "output_config",
+  "stop_sequences",
+  "system",
+  "thinking",
+  "tool_choice",
+  "tools",
+  "betas",
+  "container",
+  "context_management",
+  "diagnostics",
+  "fallbacks",
+  "inference_geo",
+  "mcp_servers",
+  "n",
+  "output_format",
+  "safeguards",
+  "speed",
+  "stream_options",
+  "user_profile_id",
+  "workspace_id",
+]
+
+/** The request in the words of the chat wire. Throws for content blocks that have none. */
+export function toChatRequest(request: MessagesRequest): ChatRequest {
+  const { output_config: config, metadata, tool_choice: choice, service_tier: tier } = request
+  const shared: Json = { ...request }
+  for (const name of OWN_FIELDS) delete shared[name]
+  const isOneAtATime = choice?.["disable_parallel_tool_use"] === true
+  const chat: Json = {
+    ...shared,
+    messages: toMessages(request),
+    max_completion_tokens: request.max_tokens,
+    ...withoutNulls({
+      stop: request.stop_sequences,
+      tools: request.tools?.map(toTool),
+      tool_choice: toToolChoice(choice),
+      parallel_tool_calls: isOneAtATime ? false : undefined,
+      reasoning: toReasoning(request),
+      response_format: toResponseFormat(config?.format),
+      // Without `user`, the id that stands for the same person.
+      user: request.user ?? metadata?.user_id,
+      service_tier: tier === "standard_only" ? "default" : tier,
+    }),
+  }
+  return chat as ChatRequest
+}
+
+type Tool = NonNullable<MessagesRequest["tools"]>[number]
+type CustomTool = Extract<Tool, { input_schema: unknown }>
+
+export function isCustomTool(tool: Tool): tool is CustomTool {
+  return tool.type == null || tool.type === "custom"
+}
+
+/** A tool that its type describes stays as it is, for the road to run or refuse. */
+function toTool(tool: Tool): Json {
+  if (!isCustomTool(tool)) return tool
+  const { name, description, input_schema: parameters, strict, cache_control: mark } = tool
+  const called = withoutNulls({ name, description, parameters, strict })
+  return { type: "function", function: called, ...withoutNulls({ cache_control: mark }) }
+}
+
+function toToolChoice(choice: MessagesRequest["tool_choice"]): unknown {
+  if (choice == null) return undefined
+  if (choice.type === "any") return "required"
+  return choice.type === "tool" ? { type: "function", function: { name: choice.name } } : choice.type
+}
+
+/** What is disabled is `effort: "none"` on the chat wire; what only thinks between tools makes the least effort. */
+function toReasoning({ thinking, output_config: config }: MessagesRequest): Json | undefined {
+  const effort = config?.effort ?? undefined
+  switch (thinking?.type) {
+    case undefined:
+      return effort === undefined ? undefined : { effort }
+    case "disabled":
+      return { effort: "none" }
+    case "between_tools":
+      return { effort: "minimal" }
+    case "adaptive":
+      return withoutNulls({ enabled: true, effort })
+    case "enabled":
+      return withoutNulls({ max_tokens: thinking.budget_tokens, effort })
+  }
+}
+
+type Format = NonNullable<MessagesRequest["output_config"]>["format"]
+
+/** The chat wire insists on a name. */
+const FORMAT_NAME = "answer"
+
+function toResponseFormat(format: Format): Json | undefined {
+  if (format == null) return undefined
+  return { type: "json_schema", json_schema: { name: FORMAT_NAME, schema: format.schema, strict: true } }
+}

@@ -1,0 +1,46 @@
+import type { Counts } from "../usage.ts"
+import type { ServerCall } from "../thinking.ts"
+import type { OpenBlock } from "./blocks.ts"
+
+type Json = Record<string, unknown>
+
+/** What the chunks say that the stream does not. `created` is in Unix seconds; without it, chunks have none. */
+export type ReadingFacts = { created?: number }
+
+export type MessagesReading = {
+  readonly facts: ReadingFacts
+  /** `over`: the message said its own end. `failed`: an error ended it. */
+  readonly phase: "new" | "under way" | "over" | "failed"
+  readonly id: string | null
+  readonly model: string | null
+  /** The blocks that still grow, by the provider's index. */
+  readonly blocks: ReadonlyMap<number, OpenBlock>
+  /** Calls of server tools whose results have not come. */
+  readonly serverCalls: readonly ServerCall[]
+  /** How many tool calls, reasoning details and UTF-16 units of text there were. */
+  readonly calls: number
+  readonly details: number
+  readonly length: number
+  readonly counts: Counts
+  /** A count came that no chunk has told. */
+  readonly isCountNew: boolean
+  readonly serviceTier: string | null
+}
+
+/** One step of the machine: a state of its own to change, and the chunks that the step tells. */
+export type Turn = { state: { -readonly [Key in keyof MessagesReading]: MessagesReading[Key] }; chunks: Json[] }
+
+export function say(turn: Turn, delta: Json, finishReason: string | null = null, further: Json = {}): void {
+  tell(turn, { choices: [{ index: 0, delta, finish_reason: finishReason, ...further }] })
+}
+
+export function tell({ state, chunks }: Turn, fields: Json): void {
+  const { id, model, facts } = state
+  chunks.push({
+    ...(id !== null && { id }),
+    object: "chat.completion.chunk",
+    ...(facts.created !== undefined && { created: facts.created }),
+    ...(model !== null && { model }),
+    ...fields,
+  })
+}

@@ -1,0 +1,321 @@
+import { afterEach, describe, expect, test } from "vitest"
+import { chunk, DONE, good, playProvider, type Asked, sse, usageChunk } from "../../support/played.ts"
+import { door, newWorkspace, openHolds, receiptOf, reply } from "../../support/world.ts"
+
+/** `claudish` of the suite speaks the Messages wire, `played` the chat wire. */
+type Json = Record<string, unknown>
+type Failure = { type: string; error: { type: string; code: number; message: string } }
+
+let stop = () => {}
+afterEach(() => stop())
+
+function play(answer: (asked: Asked) => Response) {
+  const provider = playProvider(answer)
+  ;({ stop } = provider)
+  return provider
+}
+
+const HI = { max_tokens: 100, messages: [{ role: "user", content: "Hi" }] }
+const USAGE = { input_tokens: 12, cache_read_input_tokens: 8, output_tokens: 5 }
+const MESSAGE = {
+  id: "msg_up",
+  type: "message",
+  role: "assistant",
+  model: "opus",
+  content: [
+    { type: "thinking", thinking: "hm", signature: "sig==" },
+    { type: "text", text: "Hello" },
+  ],
+  stop_reason: "end_turn",
+  stop_sequence: null,
+  usage: USAGE,
+}
+const event = (type: string, fields: Json = {}) => `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`
+const STREAM = [
+  event("message_start", {
+    message: { ...MESSAGE, content: [], usage: { input_tokens: 12, cache_read_input_tokens: 8, output_tokens: 1 } },
+  }),
+  event("ping"),
+  event("content_block_start", { index: 0, content_block: { type: "text", text: "" } }),
+  event("content_block_delta", { index: 0, delta: { type: "text_delta", text: "Hello" } }),
+  event("content_block_stop", { index: 0 }),
+  event("message_delta", { delta: { stop_reason: "end_turn", stop_sequence: null }, usage: { output_tokens: 5 } }),
+  event("message_stop"),
+]
+
+async function read(answer: Promise<Response>) {
+  const response = await answer
+  const raw = await response.text()
+  expect(response.status, raw).toBe(200)
+  const events = [...raw.matchAll(/^data: (.*)$/gm)].map(
+    ([, data]) => JSON.parse(data ?? "") as Json & { type: string },
+  )
+  return { events, types: events.map(({ type }) => type), raw, response }
+}
+
+describe("POST /messages, by a provider that speaks it", () => {
+  test("the request goes as it came, less what is ours, and the answer comes back with its cost", async () => {
+    const workspace = await newWorkspace()
+    const { asked } = play(() => Response.json(MESSAGE))
+    const system = [{ type: "text", text: "Be brief", cache_control: { type: "ephemeral" } }]
+    const answer = await workspace.as.post(
+      "/messages",
+      {
+        ...HI,
+        model: "acme/opus-1",
+        system,
+        thinking: { type: "enabled", budget_tokens: 1_024 },
+        max_tokens: 2_000,
+        metadata: { user_id: "ada@example" },
+        session_id: "s",
+        top_k: 3,
+      },
+      { "anthropic-beta": "interleaved-thinking-2025-05-14", "x-secret": "no" },
+    )
+    const told = await reply<Json & { usage: Json }>(200, answer.clone())
+    expect(told).toMatchObject({ id: "msg_up", content: MESSAGE.content, stop_reason: "end_turn" })
+    // 12 + 8 of prompt at 1e-6, 5 of completion at 2e-6.
+    expect(told.usage["cost"]).toBeCloseTo(30e-6, 9)
+    const [{ url, body, headers }] = asked as [Asked]
+    expect(url).toBe("http://claudish.test/v1/messages")
+    expect(body).toMatchObject({
+      model: "opus",
+      system,
+      max_tokens: 2_000,
+      top_k: 3,
+      thinking: { budget_tokens: 1_024 },
+    })
+    expect(JSON.stringify(body)).not.toContain("ada@example")
+    for (const own of ["session_id", "provider", "betas"]) expect(body).not.toHaveProperty(own)
+    expect(headers.get("x-api-key")).toBe("claudish-provider-key-0123456789")
+    expect(headers.get("anthropic-version")).toBe("2023-06-01")
+    expect(headers.get("anthropic-beta")).toBe("interleaved-thinking-2025-05-14")
+    expect(headers.get("authorization")).toBeNull()
+    expect(headers.get("x-secret")).toBeNull()
+    const receipt = await receiptOf(workspace, answer)
+    expect(receipt).toMatchObject({
+      tokens_prompt: 20,
+      tokens_completion: 5,
+      native_tokens_cached: 8,
+      finish_reason: "stop",
+    })
+  })
+
+  test("the stream passes event for event; the last two wait for the charge", async () => {
+    const workspace = await newWorkspace()
+    play(() => sse(STREAM))
+    const { events, types, raw, response } = await read(
+      workspace.as.post("/messages", { ...HI, model: "acme/opus-1", stream: true }),
+    )
+    expect(types).toEqual([
+      "message_start",
+      "ping",
+      "content_block_start",
+      "content_block_delta",
+      "content_block_stop",
+      "message_delta",
+      "message_stop",
+    ])
+    expect(raw).not.toContain("[DONE]")
+    expect((events.at(-2)?.["usage"] as Json)["cost"]).toBeCloseTo(30e-6, 9)
+    expect(await receiptOf(workspace, response)).toMatchObject({ tokens_prompt: 20, tokens_completion: 5 })
+    expect(await openHolds(workspace)).toEqual([])
+  })
+
+  test.each([
+    ["cut", STREAM.slice(0, 4)],
+    ["broken", [...STREAM.slice(0, 4), new Error("reset")]],
+    ["silent", [...STREAM.slice(0, 4), null]],
+    [
+      "an error event",
+      [...STREAM.slice(0, 4), event("error", { error: { type: "overloaded_error", message: "busy" } })],
+    ],
+  ])("%s: the stream ends with an error event, and what was counted is charged", async (_, pieces) => {
+    const workspace = await newWorkspace()
+    play(() => sse(pieces))
+    const { types, response } = await read(
+      workspace.as.post("/messages", { ...HI, model: "acme/opus-1", stream: true }),
+    )
+    expect(types.at(-1)).toBe("error")
+    const receipt = await receiptOf(workspace, response)
+    expect(receipt.tokens_prompt).toBe(20)
+    expect(receipt.tokens_completion).toBeGreaterThan(0)
+    expect(await openHolds(workspace)).toEqual([])
+  })
+})
+
+describe("a provider of that wire, asked from the others", () => {
+  test("POST /chat/completions: the answer is a chat completion", async () => {
+    const workspace = await newWorkspace()
+    const { asked } = play(() => Response.json(MESSAGE))
+    const answer = await workspace.as.chat("acme/opus-1", "Hi", { max_tokens: 50, user: "ada@example" })
+    const told = await reply<Json & { choices: { message: Json }[]; usage: Json }>(200, answer.clone())
+    expect(told.choices[0]).toMatchObject({
+      finish_reason: "stop",
+      message: { content: "Hello", reasoning: "hm", reasoning_details: [{ signature: "sig==" }] },
+    })
+    expect(told.usage).toMatchObject({
+      prompt_tokens: 20,
+      completion_tokens: 5,
+      prompt_tokens_details: { cached_tokens: 8 },
+    })
+    expect(asked[0]?.body).toMatchObject({ model: "opus", max_tokens: 50 })
+    expect(JSON.stringify(asked[0]?.body)).not.toContain("ada@example")
+    expect(await receiptOf(workspace, answer)).toMatchObject({ tokens_prompt: 20, native_tokens_cached: 8 })
+  })
+
+  test("POST /chat/completions, streamed; a cut is charged by what was counted at the start", async () => {
+    const workspace = await newWorkspace()
+    play(() => sse(STREAM))
+    const whole = await workspace.as.chat("acme/opus-1", "Hi", { stream: true })
+    const raw = await whole.clone().text()
+    expect(raw).toContain('"content":"Hello"')
+    expect(raw.endsWith("data: [DONE]\n\n")).toBe(true)
+    expect(await receiptOf(workspace, whole)).toMatchObject({
+      tokens_prompt: 20,
+      tokens_completion: 5,
+      ending: "complete",
+    })
+    play(() => sse(STREAM.slice(0, 4)))
+    const cut = await workspace.as.chat("acme/opus-1", "Hi", { stream: true })
+    expect(await cut.clone().text()).toContain('"finish_reason":"error"')
+    expect(await receiptOf(workspace, cut)).toMatchObject({ tokens_prompt: 20, ending: "cut" })
+    expect(await openHolds(workspace)).toEqual([])
+  })
+
+  test("POST /responses, streamed", async () => {
+    const { as } = await newWorkspace()
+    play(() => sse(STREAM))
+    const response = await as.post("/responses", { model: "acme/opus-1", input: "Hi", stream: true })
+    const raw = await response.text()
+    expect(raw).toContain("response.output_text.done")
+    expect(raw).toContain("response.completed")
+  })
+
+  test.each([
+    [529, "overloaded_error"],
+    [429, "rate_limit_error"],
+    [400, "invalid_request_error"],
+  ])("its status %i is ours, with its words", async (status, type) => {
+    const { as } = await newWorkspace()
+    play(() => Response.json({ type: "error", error: { type, message: "the words" } }, { status }))
+    const { error } = await reply<Failure>(status, as.chat("acme/opus-1", "Hi"))
+    expect(error.message).toBe("the words")
+  })
+
+  test("an error inside a 200 means what its type says", async () => {
+    const { as } = await newWorkspace()
+    play(() => sse([event("error", { error: { type: "overloaded_error", message: "busy" } })]))
+    await reply(529, as.chat("acme/opus-1", "Hi", { stream: true }))
+  })
+
+  test("what that wire has no words for is a 400 that names it", async () => {
+    const { as } = await newWorkspace()
+    const content = [{ type: "input_audio", input_audio: { data: "AAAA", format: "wav" } }]
+    const body = { model: "acme/opus-1", messages: [{ role: "user", content }] }
+    const { error } = await reply<Failure>(400, as.post("/chat/completions", body))
+    expect(error.message).toContain("messages[0].content[0]")
+  })
+})
+
+describe("POST /messages, by a provider of the chat wire", () => {
+  const TOOLS = { tools: [{ name: "weather", input_schema: { type: "object" } }] }
+
+  test("tools, system and thinking are said in its words, and the answer is a message", async () => {
+    const workspace = await newWorkspace()
+    const tool_calls = [{ id: "c1", type: "function", function: { name: "weather", arguments: '{"city":"Oslo"}' } }]
+    const { asked } = play(() =>
+      Response.json({
+        choices: [{ message: { content: "Let me look.", tool_calls }, finish_reason: "tool_calls" }],
+        usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+      }),
+    )
+    const answer = await workspace.as.post("/messages", { ...HI, ...TOOLS, model: "played/m2", system: "Be brief" })
+    expect(await reply<Json>(200, answer.clone())).toMatchObject({
+      type: "message",
+      content: [
+        { type: "text", text: "Let me look." },
+        { type: "tool_use", id: "c1", name: "weather", input: { city: "Oslo" } },
+      ],
+      stop_reason: "tool_use",
+      usage: { input_tokens: 10, output_tokens: 5, cost: 0.00002 },
+    })
+    expect(asked[0]?.body["messages"]).toEqual([
+      { role: "system", content: "Be brief" },
+      { role: "user", content: "Hi" },
+    ])
+    expect(await receiptOf(workspace, answer)).toMatchObject({ total_cost: 0.00002 })
+  })
+
+  test("a stream tells the whole life of the message, with its cost and how it was routed", async () => {
+    const workspace = await newWorkspace()
+    play(() => sse(good("Hello there")))
+    const body = { ...HI, model: "played/m2", stream: true }
+    const { events, types } = await read(workspace.as.post("/messages", body, { "x-service-metadata": "enabled" }))
+    expect(types[0]).toBe("message_start")
+    expect(types.slice(-3)).toEqual(["content_block_stop", "message_delta", "message_stop"])
+    expect(events.at(-2)).toMatchObject({
+      delta: { stop_reason: "end_turn" },
+      service_metadata: { requested: "played/m2" },
+    })
+    expect((events.at(-2)?.["usage"] as Json)["cost"]).toBeGreaterThan(0)
+  })
+
+  test("a stream that fails ends with an error event", async () => {
+    play(() => sse([chunk({ content: "Hel" }), 'data: {"error":{"message":"boom","code":500}}\n\n', DONE]))
+    const { as } = await newWorkspace()
+    const { events } = await read(as.post("/messages", { ...HI, model: "played/m2", stream: true }))
+    expect(events.at(-1)).toMatchObject({ type: "error", error: { type: "api_error" } })
+  })
+
+  test("the gateway's own tools answer here, too", async () => {
+    let turn = 0
+    const { asked } = play(() =>
+      turn++ === 0
+        ? sse([
+            chunk({
+              tool_calls: [{ index: 0, id: "c1", type: "function", function: { name: "datetime", arguments: "{}" } }],
+            }),
+            chunk({}, "tool_calls"),
+            usageChunk(1, 1),
+            DONE,
+          ])
+        : sse(good("Late")),
+    )
+    const { as } = await newWorkspace()
+    const body = { ...HI, model: "played/m2", stream: true, tools: [{ type: "openrouter:datetime" }] }
+    const { events } = await read(as.post("/messages", body))
+    expect(asked).toHaveLength(2)
+    const said = events.map(({ delta }) => (delta as { text?: string } | undefined)?.text ?? "")
+    expect(said.join("")).toBe("Late")
+    expect(events.at(-2)).toMatchObject({ delta: { stop_reason: "end_turn" } })
+  })
+})
+
+describe("clients of that wire", () => {
+  test("send their key in x-api-key", async () => {
+    const { key } = await newWorkspace()
+    await reply(200, door().post("/messages", { ...HI, model: "sim/echo" }, { "x-api-key": key }))
+    await reply(401, door().post("/messages", { ...HI, model: "sim/echo" }, { "x-api-key": "sk-nonsense" }))
+  })
+
+  test.each([
+    [{}, 400, "invalid_request_error"],
+    [{ model: "nobody/nothing" }, 404, "not_found_error"],
+    [{ model: "sim/status-429" }, 429, "rate_limit_error"],
+    [{ model: "sim/status-529" }, 529, "overloaded_error"],
+  ])("read the kind of a failure in their own words: %j", async (more, status, type) => {
+    const { as } = await newWorkspace()
+    const told = await reply<Failure>(status, as.post("/messages", { ...HI, ...more }))
+    expect(told).toMatchObject({ type: "error", error: { type, code: status } })
+  })
+
+  test("count tokens, as an estimate", async () => {
+    const { as } = await newWorkspace()
+    const { input_tokens: count } = await reply<{ input_tokens: number }>(
+      200,
+      as.post("/messages/count_tokens", { model: "sim/echo", messages: [{ role: "user", content: "x".repeat(400) }] }),
+    )
+    expect(count).toBe(104)
+  })
+})
