@@ -1,0 +1,273 @@
+import { describe, expect, test } from "vitest"
+import { embeddedModels } from "../../src/embedded/models.ts"
+import { type Door, newWorkspace, openHolds, receiptOf } from "../support/world.ts"
+
+/**
+ * Every scripted model by every surface, streamed and whole, alone and with a healthy model behind it: the client gets
+ * a correct answer or a correct failure in the words of its surface, and the charge is right.
+ */
+
+type Json = Record<string, unknown>
+const TEXT = "Say it again and again.."
+const TOOLS = ["tool-call", "parallel-tools"]
+const PARAMETERS = { type: "object", properties: { city: { type: "string" } }, required: ["city"] }
+
+/** What fails before it answers, and the status that comes of it. */
+const FAILS: Record<string, number> = {
+  "status-400": 400,
+  "status-401": 502,
+  "status-402": 502,
+  "status-403": 502,
+  "status-404": 404,
+  "status-408": 408,
+  "status-413": 413,
+  "status-422": 422,
+  "status-429": 429,
+  "status-429:date": 429,
+  "status-429:ms": 429,
+  "status-500": 502,
+  "status-502": 502,
+  "status-503": 503,
+  "status-503:date": 503,
+  "status-503:ms": 503,
+  "status-504": 502,
+  "status-529": 529,
+  empty: 502,
+  html: 502,
+  "first-frame-error": 503,
+}
+/** What fails in the middle of a stream; as a document it fails whole. */
+const BREAKS: Record<string, number> = { "late-error": 503, cut: 502, stall: 408 }
+/** The request is at fault: no other model is asked. */
+const AT_FAULT = ["status-422"]
+/** Six seconds each: these have tests of their own. */
+const SLOW = ["slow"]
+
+const slugs = embeddedModels.filter((model) => !isOther(model)).map(({ slug }) => slug)
+
+/** What is neither a conversation nor a failure of one. */
+function isOther(model: object): boolean {
+  return "embeddings" in model || "media" in model || "output" in model
+}
+
+type Told = { text: string; calls: { name: string; args: unknown }[]; prompt: number; completion: number }
+type Surface = {
+  name: string
+  path: string
+  body: (slug: string, limit: number) => Json
+  whole: (answer: Json) => Told
+  /** The last word of a stream, and what it told if it is whole. */
+  streamed: (raw: string) => { failure: Json | undefined; told: Told }
+}
+
+const eventsIn = (raw: string) =>
+  [...raw.matchAll(/^data:(?: )?(.*)$/gm)].flatMap(([, data]) =>
+    data === "[DONE]" ? [] : [JSON.parse(data ?? "") as Json],
+  )
+const at = (value: unknown, ...keys: (string | number)[]): unknown =>
+  keys.reduce<unknown>((one, key) => (one as Record<string | number, unknown> | null | undefined)?.[key], value)
+const numberAt = (value: unknown, ...keys: (string | number)[]) => Number(at(value, ...keys) ?? 0)
+const list = (value: unknown) => (Array.isArray(value) ? (value as Json[]) : [])
+
+const chat: Surface = {
+  name: "chat",
+  path: "/chat/completions",
+  body: (slug, limit) => ({
+    messages: [{ role: "user", content: TEXT }],
+    max_tokens: limit,
+    ...(TOOLS.includes(slug) && {
+      tools: ["weather", "time"].map((name) => ({ type: "function", function: { name, parameters: PARAMETERS } })),
+    }),
+  }),
+  whole: (answer) => {
+    const message = at(answer, "choices", 0, "message")
+    return {
+      text: String(at(message, "content") ?? at(message, "refusal") ?? ""),
+      calls: list(at(message, "tool_calls")).map((call) =>
+        toCall(at(call, "function", "name"), at(call, "function", "arguments")),
+      ),
+      prompt: numberAt(answer, "usage", "prompt_tokens"),
+      completion: numberAt(answer, "usage", "completion_tokens"),
+    }
+  },
+  streamed: (raw) => {
+    const chunks = eventsIn(raw)
+    expect(raw.trimEnd().endsWith("data: [DONE]")).toBe(true)
+    const calls: { name: string; args: string }[] = []
+    for (const call of chunks.flatMap((chunk) => list(at(chunk, "choices", 0, "delta", "tool_calls")))) {
+      const known = (calls[numberAt(call, "index")] ??= { name: "", args: "" })
+      known.name += String(at(call, "function", "name") ?? "")
+      known.args += String(at(call, "function", "arguments") ?? "")
+    }
+    const said = (key: string) => chunks.map((chunk) => String(at(chunk, "choices", 0, "delta", key) ?? "")).join("")
+    const usage = chunks.map((chunk) => at(chunk, "usage")).findLast((one) => one !== undefined)
+    return {
+      failure: chunks.map((chunk) => at(chunk, "error") as Json | undefined).find((error) => error !== undefined),
+      told: {
+        text: said("content") || said("refusal"),
+        calls: calls.map(({ name, args }) => toCall(name, args)),
+        prompt: numberAt(usage, "prompt_tokens"),
+        completion: numberAt(usage, "completion_tokens"),
+      },
+    }
+  },
+}
+
+const readResponse = (response: Json): Told => {
+  const items = list(response["output"])
+  const parts = items.flatMap((item) => (item["type"] === "message" ? list(item["content"]) : []))
+  return {
+    text: parts.map((part) => String(part["text"] ?? part["refusal"] ?? "")).join(""),
+    calls: items.filter(({ type }) => type === "function_call").map((item) => toCall(item["name"], item["arguments"])),
+    prompt: numberAt(response, "usage", "input_tokens"),
+    completion: numberAt(response, "usage", "output_tokens"),
+  }
+}
+
+const responses: Surface = {
+  name: "responses",
+  path: "/responses",
+  body: (slug, limit) => ({
+    input: TEXT,
+    max_output_tokens: limit,
+    ...(TOOLS.includes(slug) && {
+      tools: ["weather", "time"].map((name) => ({ type: "function", name, parameters: PARAMETERS })),
+    }),
+  }),
+  whole: readResponse,
+  streamed: (raw) => {
+    const events = eventsIn(raw)
+    expect(raw.trimEnd().endsWith("data: [DONE]")).toBe(true)
+    expect(events.map((event) => event["sequence_number"])).toEqual(events.map((_, index) => index))
+    const last = events.at(-1) as Json
+    const response = last["response"] as Json
+    const isFailed = last["type"] === "response.failed"
+    if (!isFailed) expect(["response.completed", "response.incomplete"]).toContain(last["type"])
+    return { failure: isFailed ? (response["error"] as Json) : undefined, told: readResponse(response) }
+  },
+}
+
+const readBlocks = (blocks: readonly Json[], usage: unknown): Told => ({
+  text: blocks.map((block) => (block["type"] === "text" ? String(block["text"]) : "")).join(""),
+  calls: blocks
+    .filter(({ type }) => type === "tool_use")
+    .map((block) => ({ name: String(block["name"]), args: block["input"] })),
+  prompt: numberAt(usage, "input_tokens") + numberAt(usage, "cache_read_input_tokens"),
+  completion: numberAt(usage, "output_tokens"),
+})
+
+const messages: Surface = {
+  name: "messages",
+  path: "/messages",
+  body: (slug, limit) => ({
+    messages: [{ role: "user", content: TEXT }],
+    max_tokens: limit,
+    ...(TOOLS.includes(slug) && { tools: ["weather", "time"].map((name) => ({ name, input_schema: PARAMETERS })) }),
+  }),
+  whole: (answer) => readBlocks(list(answer["content"]), answer["usage"]),
+  streamed: (raw) => {
+    const events = eventsIn(raw)
+    expect(raw).not.toContain("[DONE]")
+    const blocks: (Json & { encoded: string })[] = []
+    for (const event of events) {
+      if (event["type"] === "content_block_start") blocks.push({ ...(event["content_block"] as Json), encoded: "" })
+      const block = blocks.at(-1)
+      if (event["type"] !== "content_block_delta" || !block) continue
+      const delta = event["delta"] as Json
+      if (delta["type"] === "text_delta") block["text"] = String(block["text"]) + String(delta["text"])
+      block.encoded += String(delta["partial_json"] ?? "")
+    }
+    const last = events.at(-1) as Json
+    if (last["type"] !== "error") expect(last["type"]).toBe("message_stop")
+    const whole = blocks.map(({ encoded, ...block }) =>
+      encoded === "" ? block : { ...block, input: JSON.parse(encoded) as unknown },
+    )
+    return {
+      failure: last["type"] === "error" ? (last["error"] as Json) : undefined,
+      told: readBlocks(whole, events.findLast(({ type }) => type === "message_delta")?.["usage"]),
+    }
+  },
+}
+
+function toCall(name: unknown, args: unknown) {
+  return { name: String(name), args: JSON.parse(String(args)) as unknown }
+}
+
+/** What a model says, by its whole answer on the chat wire: the same by every surface. */
+const references = new Map<string, Promise<Told>>()
+function referenceOf(slug: string): Promise<Told> {
+  const known =
+    references.get(slug) ??
+    newWorkspace().then(async ({ as }) => chat.whole(await (await ask(as, chat, slug, {})).json()))
+  references.set(slug, known)
+  return known
+}
+
+function ask(as: Door, surface: Surface, slug: string, more: Json): Promise<Response> {
+  const limit = slug === "paced" ? 5 : 4_096
+  return as.post(surface.path, { model: `sim/${slug}`, ...surface.body(slug, limit), ...more })
+}
+
+const usd = (prompt: number, completion: number, cached = 0) =>
+  Number(((prompt - cached) * 1e-6 + cached * 1e-7 + completion * 2e-6).toFixed(9))
+
+describe.each([chat, responses, messages])("$name", (surface) => {
+  describe.each([
+    [true, "streamed"],
+    [false, "whole"],
+  ])("stream: %s", (stream) => {
+    describe.each([
+      [false, "alone"],
+      [true, "with a healthy model behind it"],
+    ])("fallback: %s", (hasFallback) => {
+      const cases = slugs.filter((slug) => !SLOW.includes(slug) && !(slug === "stall" && !stream))
+
+      test.each(cases)("sim/%s", async (slug) => {
+        const workspace = await newWorkspace()
+        const more = { stream, ...(hasFallback && { models: ["sim/echo"] }) }
+        const response = await ask(workspace.as, surface, slug, more)
+        const raw = await response.text()
+        const failsWith = FAILS[slug] ?? (stream ? undefined : BREAKS[slug])
+        const isCarried = hasFallback && !AT_FAULT.includes(slug)
+
+        if (failsWith !== undefined && !isCarried) {
+          expect(response.status, raw).toBe(failsWith)
+          expect(JSON.parse(raw)).toMatchObject({ error: { code: failsWith, message: expect.any(String) as string } })
+          const receipt = await receiptOf(workspace, response)
+          expect(receipt).toMatchObject({ total_cost: 0, tokens_from: "none", status: failsWith })
+        } else if (stream && BREAKS[slug] !== undefined) {
+          expect(response.status, raw).toBe(200)
+          const { failure, told } = surface.streamed(raw)
+          expect(failure).toMatchObject({ message: expect.any(String) as string })
+          if (surface !== responses) expect(told.text).not.toBe("")
+          const receipt = await receiptOf(workspace, response)
+          expect(receipt).toMatchObject({ tokens_from: "estimate", status: BREAKS[slug], total_cost: usd(10, 10) })
+        } else {
+          expect(response.status, raw).toBe(200)
+          const answered = failsWith === undefined ? slug : "echo"
+          const expected = await referenceOf(answered)
+          const told = stream
+            ? surface.streamed(raw)
+            : { failure: undefined, told: surface.whole(JSON.parse(raw) as Json) }
+          expect(told.failure).toBeUndefined()
+          expect({ text: told.told.text, calls: told.told.calls }).toEqual({
+            text: expected.text,
+            calls: expected.calls,
+          })
+          const receipt = await receiptOf(workspace, response)
+          const { tokens_prompt: prompt, tokens_completion: completion, native_tokens_cached: cached } = receipt
+          const price = answered.endsWith(":free") ? 0 : usd(prompt, completion, cached)
+          expect(receipt).toMatchObject({ ending: "complete", status: 200, total_cost: price })
+          if (receipt.tokens_from === "upstream")
+            expect([told.told.prompt, told.told.completion]).toEqual([prompt, completion])
+        }
+        expect(await openHolds(workspace)).toEqual([])
+      })
+    })
+  })
+})
+
+test("every scripted conversation is in the matrix", () => {
+  const known = slugs.filter((slug) => slug in FAILS || slug in BREAKS)
+  expect(known.toSorted()).toEqual([...Object.keys(FAILS), ...Object.keys(BREAKS)].toSorted())
+})
