@@ -6,7 +6,7 @@ import { dataOf, DONE, FrameSplitter } from "./frames.ts"
 /** The start of a stream up to its first content, and where the rest of it comes from. */
 export type Opening = {
   ok: true
-  /** Complete frames that carry data, comments left out. */
+  /** Complete frames, comments among them. */
   frames: Uint8Array[]
   /** Bytes after the last complete frame. */
   rest: Uint8Array
@@ -43,8 +43,7 @@ export async function readOpening(
       let begun = false
       for (const frame of arrived) {
         const data = dataOf(frame)
-        if (data === undefined || data === "") continue
-        if (!begun) {
+        if (!begun && data !== undefined && data !== "") {
           const kind = classify(data, wire)
           if (kind.is === "error") return refuse(kind.error, "an error")
           if (kind.is === "end") return refuse(null, "an empty stream")

@@ -1,0 +1,113 @@
+import fc from "fast-check"
+import { afterEach, beforeEach, expect, test } from "vitest"
+import { playProvider, sse } from "../support/played.ts"
+import { newWorkspace, openHolds, type Workspace } from "../support/world.ts"
+
+/**
+ * A stream of the chat wire that strict clients can read reaches the caller byte for byte, however the network cut it
+ * and whatever stands in it that the gateway does not know. Its last word, `[DONE]`, is the gateway's own.
+ */
+const STREAMS = 10_000
+const AT_ONCE = 50
+
+const encoder = new TextEncoder()
+const HEAD = { id: "up-1", object: "chat.completion.chunk", created: 1, model: "m" }
+
+const json = fc.jsonValue({ maxDepth: 2 })
+const unknownFields = fc.dictionary(fc.stringMatching(/^x_[a-z]{1,8}$/), json, { maxKeys: 2 })
+const words = fc.string({ unit: "grapheme", maxLength: 20 })
+
+const chunkOf = (choices: unknown[], more: object) => ({ ...HEAD, choices, ...more })
+const said = fc.record({ words, more: unknownFields, inDelta: unknownFields }).map(({ words: content, more, inDelta }) =>
+  chunkOf([{ index: 0, delta: { content, ...inDelta }, finish_reason: null }], more),
+)
+const reasoned = words.map((reasoning) => chunkOf([{ index: 0, delta: { reasoning }, finish_reason: null }], {}))
+const called = fc.record({ name: fc.stringMatching(/^[a-z]{1,8}$/), args: words }).map(({ name, args }) =>
+  chunkOf(
+    [{ index: 0, delta: { tool_calls: [{ index: 0, id: "c", type: "function", function: { name, arguments: args } }] }, finish_reason: null }],
+    {},
+  ),
+)
+const usage = fc.nat(99).map((prompt_tokens) =>
+  chunkOf([], { usage: { prompt_tokens, completion_tokens: 3, total_tokens: prompt_tokens + 3, x_vendor: { a: null } } }),
+)
+const chunks = fc
+  .tuple(fc.array(fc.oneof(said, reasoned, called), { minLength: 1, maxLength: 6 }), fc.option(usage))
+  .map(([spoken, counted]) => [
+    chunkOf([{ index: 0, delta: { role: "assistant", content: "" }, finish_reason: null }], {}),
+    chunkOf([{ index: 0, delta: { content: "!" }, finish_reason: null }], {}),
+    ...spoken,
+    chunkOf([{ index: 0, delta: {}, finish_reason: "stop" }], { x_end: true }),
+    ...(counted ? [counted] : []),
+  ])
+
+/** The ways in which servers write an event, and what they put between events. */
+const style = fc.record({
+  space: fc.boolean(),
+  isPretty: fc.boolean(),
+  further: fc.constantFrom<string[]>([], ["event: message"], ["id: 7"], ["retry: 100"], [": inside"], ["x-unknown: y"]),
+  between: fc.constantFrom<string[]>([], [], [], [": a comment"], [":"], [": é 漢 🎈"]),
+})
+const ending = fc.constantFrom("\n", "\r\n", "\r")
+
+const stream = fc
+  .record({ chunks, styles: fc.array(style, { minLength: 1, maxLength: 4 }), ending, cuts: fc.array(fc.nat(10_000), { maxLength: 12 }) })
+  .map(({ chunks: told, styles, ending: end, cuts }) => {
+    const frames = told.map((chunk, index) => {
+      const { space, isPretty, further, between } = styles[index % styles.length] as (typeof styles)[number]
+      const lines = JSON.stringify(chunk, null, isPretty ? 1 : 0).split("\n")
+      const data = lines.map((line) => `data:${space ? " " : ""}${line}`)
+      const comment = between.length > 0 ? between.join(end) + end + end : ""
+      return comment + [...further, ...data].join(end) + end + end
+    })
+    const bytes = encoder.encode(frames.join(""))
+    const sent = encoder.encode(`${frames.join("")}data: [DONE]${end}${end}`)
+    const places = [...new Set(cuts.map((cut) => cut % sent.byteLength))].toSorted((a, b) => a - b)
+    const pieces = [0, ...places].map((place, index) => sent.slice(place, places[index] ?? sent.byteLength))
+    return { bytes, pieces: pieces.filter(({ byteLength }) => byteLength > 0) }
+  })
+
+let provider: ReturnType<typeof playProvider>
+let played: Uint8Array[][]
+beforeEach(() => {
+  played = []
+  provider = playProvider(({ body }) => sse(played[body["x_stream"] as number] ?? []))
+})
+afterEach(() => provider.stop())
+
+async function pass(workspace: Workspace, index: number, headers: Record<string, string>): Promise<Uint8Array> {
+  const body = { model: "played/m90", messages: [{ role: "user", content: "Hi" }], stream: true, x_stream: index }
+  const response = await workspace.as.post("/chat/completions", body, headers)
+  expect(response.status).toBe(200)
+  return new Uint8Array(await response.arrayBuffer())
+}
+
+/** The bytes before the last event, or the last two. */
+function withoutLast(bytes: Uint8Array, frames: number): Uint8Array {
+  let text = new TextDecoder("utf-8", { ignoreBOM: true, fatal: false }).decode(bytes)
+  for (let frame = 0; frame < frames; frame++) text = text.slice(0, Math.max(text.lastIndexOf("data:"), 0))
+  return encoder.encode(text)
+}
+
+test.each([
+  ["the lane that reads every event", { "x-service-metadata": "enabled" }, 2],
+  ["the lane that an endpoint earns", {}, 1],
+])(
+  `${STREAMS / 2} random streams reach the caller byte for byte: %s`,
+  async (_, headers, last) => {
+    const workspace = await newWorkspace(10_000)
+    const streams = fc.sample(stream, STREAMS / 2)
+    for (let at = 0; at < streams.length; at += AT_ONCE) {
+      const batch = streams.slice(at, at + AT_ONCE)
+      played = batch.map(({ pieces }) => pieces)
+      const received = await Promise.all(batch.map((_one, index) => pass(workspace, index, headers)))
+      for (const [index, bytes] of received.entries()) {
+        const sent = new TextDecoder().decode(batch[index]?.bytes)
+        expect(new TextDecoder().decode(withoutLast(bytes, last))).toBe(sent)
+      }
+      provider.asked.length = 0
+    }
+    expect(await openHolds(workspace)).toEqual([])
+  },
+  120_000,
+)
