@@ -35,6 +35,16 @@ export const upstreams: Readonly<Record<string, Upstream>> = {
       ...named("openai", "text-embedding-3-small text-embedding-3-large text-embedding-ada-002"),
     },
   },
+  anthropic: {
+    prices: "anthropic",
+    collectsData: false,
+    // Dotted versions are written with a hyphen there.
+    models: Object.fromEntries(
+      "fable-5 haiku-4.5 opus-4.1 opus-4.5 opus-4.6 opus-4.7 opus-4.8 opus-5 sonnet-4.5 sonnet-4.6 sonnet-5"
+        .split(" ")
+        .map((name) => [`anthropic/claude-${name}`, `claude-${name.replace(".", "-")}`]),
+    ),
+  },
   groq: {
     prices: "groq",
     collectsData: false,

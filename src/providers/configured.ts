@@ -28,23 +28,30 @@ function configurationOf(env: Env): Configuration {
   const all = [
     ...builtInProviders.flatMap((provider) => toConfigured(provider, env) ?? []),
     ...custom.map(toProvider),
-    ...(env.EMBEDDED ? [embedded] : []),
+    ...(env.EMBEDDED ? embedded : []),
   ]
   const configuration = { providers: new Map(all.map((provider) => [provider.slug, provider])), custom }
   remembered.set(env, configuration)
   return configuration
 }
 
-const embedded: Provider = {
-  slug: "embedded",
-  name: "Embedded",
-  baseUrl: "https://embedded.invalid/v1",
-  wire: "openai",
-  keyHeader: "authorization",
-  embedded: true,
-  // It runs where the gateway runs.
-  regions: ["any"],
-  quirks: {},
+/** One Worker, at an address for each wire. */
+const embedded: readonly Provider[] = [
+  { ...embeddedAt("/v1"), slug: "embedded", name: "Embedded" },
+  { ...embeddedAt("/responses/v1"), slug: "embedded-responses", name: "Embedded (Responses)", responses: true },
+  { ...embeddedAt("/messages/v1"), slug: "embedded-messages", name: "Embedded (Messages)", wire: "anthropic" },
+]
+
+function embeddedAt(path: string) {
+  return {
+    baseUrl: `https://embedded.invalid${path}`,
+    wire: "openai" as const,
+    keyHeader: "authorization",
+    embedded: true as const,
+    // It runs where the gateway runs.
+    regions: ["any"],
+    quirks: {},
+  }
 }
 
 function toConfigured(provider: BuiltInProvider, env: Env): Provider | undefined {

@@ -22,7 +22,11 @@ const OWN_HEADERS = new Set(["accept", "accept-encoding", "connection", "content
 const reserved = new Set([
   ...builtInProviders.filter(({ keyless }) => !keyless).map(({ slug }) => slug),
   "embedded",
+  "embedded-messages",
+  "embedded-responses",
   "sim",
+  "sim-messages",
+  "sim-responses",
 ])
 
 const text = (words: string) => z.string({ error: words }).trim().min(1, { error: words })
