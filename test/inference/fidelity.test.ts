@@ -18,19 +18,33 @@ const unknownFields = fc.dictionary(fc.stringMatching(/^x_[a-z]{1,8}$/), json, {
 const words = fc.string({ unit: "grapheme", maxLength: 20 })
 
 const chunkOf = (choices: unknown[], more: object) => ({ ...HEAD, choices, ...more })
-const said = fc.record({ words, more: unknownFields, inDelta: unknownFields }).map(({ words: content, more, inDelta }) =>
-  chunkOf([{ index: 0, delta: { content, ...inDelta }, finish_reason: null }], more),
-)
+const said = fc
+  .record({ words, more: unknownFields, inDelta: unknownFields })
+  .map(({ words: content, more, inDelta }) =>
+    chunkOf([{ index: 0, delta: { content, ...inDelta }, finish_reason: null }], more),
+  )
 const reasoned = words.map((reasoning) => chunkOf([{ index: 0, delta: { reasoning }, finish_reason: null }], {}))
-const called = fc.record({ name: fc.stringMatching(/^[a-z]{1,8}$/), args: words }).map(({ name, args }) =>
-  chunkOf(
-    [{ index: 0, delta: { tool_calls: [{ index: 0, id: "c", type: "function", function: { name, arguments: args } }] }, finish_reason: null }],
-    {},
-  ),
-)
-const usage = fc.nat(99).map((prompt_tokens) =>
-  chunkOf([], { usage: { prompt_tokens, completion_tokens: 3, total_tokens: prompt_tokens + 3, x_vendor: { a: null } } }),
-)
+const called = fc
+  .record({ name: fc.stringMatching(/^[a-z]{1,8}$/), args: words })
+  .map(({ name, args }) =>
+    chunkOf(
+      [
+        {
+          index: 0,
+          delta: { tool_calls: [{ index: 0, id: "c", type: "function", function: { name, arguments: args } }] },
+          finish_reason: null,
+        },
+      ],
+      {},
+    ),
+  )
+const usage = fc
+  .nat(99)
+  .map((prompt_tokens) =>
+    chunkOf([], {
+      usage: { prompt_tokens, completion_tokens: 3, total_tokens: prompt_tokens + 3, x_vendor: { a: null } },
+    }),
+  )
 const chunks = fc
   .tuple(fc.array(fc.oneof(said, reasoned, called), { minLength: 1, maxLength: 6 }), fc.option(usage))
   .map(([spoken, counted]) => [
@@ -51,7 +65,12 @@ const style = fc.record({
 const ending = fc.constantFrom("\n", "\r\n", "\r")
 
 const stream = fc
-  .record({ chunks, styles: fc.array(style, { minLength: 1, maxLength: 4 }), ending, cuts: fc.array(fc.nat(10_000), { maxLength: 12 }) })
+  .record({
+    chunks,
+    styles: fc.array(style, { minLength: 1, maxLength: 4 }),
+    ending,
+    cuts: fc.array(fc.nat(10_000), { maxLength: 12 }),
+  })
   .map(({ chunks: told, styles, ending: end, cuts }) => {
     const frames = told.map((chunk, index) => {
       const { space, isPretty, further, between } = styles[index % styles.length] as (typeof styles)[number]

@@ -36,9 +36,11 @@ export function needsPreparation(
   return foreign.some(({ type }) => OWN_TOOL.test(type ?? "")) || !isServed(names, world, isSpoken)
 }
 
+const CLIENT_TYPES = ["function", "custom", "namespace"]
+
 /** Run by whoever sent the request. The Messages wire leaves the type of such a tool out. */
 export function isClientTool(type: string | null | undefined): boolean {
-  return type == null || type === "function" || type === "custom"
+  return type == null || CLIENT_TYPES.includes(type)
 }
 
 export function namesOf({ model, models }: Preparable): string[] {

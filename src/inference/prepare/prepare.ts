@@ -124,11 +124,16 @@ async function judge(messages: Messages, settings: NonNullable<Plugins["moderati
 }
 
 function toolsOf({ tools }: ChatRequest, plugins: Plugins, world: World) {
-  const { serverTools, clientTools } = readServerTools(tools, world.tools().settings)
+  const { serverTools, clientTools } = readServerTools(tools?.filter(reachesOut), world.tools().settings)
   const taken = new Set((tools ?? []).map((tool) => (tool as { function?: { name?: string } }).function?.name ?? ""))
   for (const { definition } of serverTools) taken.add(definition.name)
   const added = plugins.webFetch ? [requestWebFetch(plugins.webFetch, taken)] : []
   return { tools: [...serverTools, ...added], clientTools }
+}
+
+/** A search that may not leave the vendor's own index has nothing to search here, and is not offered to the model. */
+function reachesOut(tool: object): boolean {
+  return (tool as { external_web_access?: unknown }).external_web_access !== false
 }
 
 /** The model is shown every tool as a function; a choice that names a server tool names its function. */

@@ -2,6 +2,7 @@ import { isObject, toProviderError } from "../chat/reading.ts"
 import { readDetails } from "./reasoning-details.ts"
 import { NOT_BEGUN, type Progress, type ResponseFacts, type ResponseFailure, toResponse } from "./response.ts"
 import type { ResponsesEvent, ResponsesRequest } from "./schemas.ts"
+import { toolNames } from "./tool-names.ts"
 import { itemAt, type ItemStatus } from "./stream/drafts.ts"
 import { closeCall, readCallDelta, takeCall, tellCall } from "./stream/take-calls.ts"
 import { takeDetail, takeLate } from "./stream/take-reasoning.ts"
@@ -29,6 +30,7 @@ export function newEventState(request: ResponsesRequest, facts: ResponseFacts): 
     sequence: 0,
     items: [],
     calls: [],
+    names: toolNames(request.tools),
     open: null,
     late: [],
     finishReason: null,

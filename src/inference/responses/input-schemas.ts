@@ -70,12 +70,29 @@ const functionCall = z.looseObject({
   type: z.literal("function_call"),
   call_id: nonEmpty,
   name: nonEmpty,
+  namespace: text.nullish(),
   arguments: text,
+  status,
+})
+
+const customToolCall = z.looseObject({
+  type: z.literal("custom_tool_call"),
+  call_id: nonEmpty,
+  name: nonEmpty,
+  namespace: text.nullish(),
+  input: text,
   status,
 })
 
 const functionCallOutput = z.looseObject({
   type: z.literal("function_call_output"),
+  call_id: nonEmpty,
+  output: partsOr(outputPart),
+  status,
+})
+
+const customToolCallOutput = z.looseObject({
+  type: z.literal("custom_tool_call_output"),
   call_id: nonEmpty,
   output: partsOr(outputPart),
   status,
@@ -92,8 +109,22 @@ const reasoning = z.looseObject({
   status,
 })
 
-const KNOWN = ["message", "function_call", "function_call_output", "reasoning"]
-const known = z.discriminatedUnion("type", [message, functionCall, functionCallOutput, reasoning])
+const KNOWN = [
+  "message",
+  "function_call",
+  "function_call_output",
+  "custom_tool_call",
+  "custom_tool_call_output",
+  "reasoning",
+]
+const known = z.discriminatedUnion("type", [
+  message,
+  functionCall,
+  functionCallOutput,
+  customToolCall,
+  customToolCallOutput,
+  reasoning,
+])
 /** Kept as it is, for to-chat.ts to refuse by name. Aborts, or a union would report this alternative and no other. */
 const unknown = z.looseObject({ type: text.refine((name) => !KNOWN.includes(name), { abort: true }) })
 
@@ -105,6 +136,7 @@ export type InputMessage = z.infer<typeof message>
 export type InputPart = z.infer<typeof part>
 export type FunctionCallItem = z.infer<typeof functionCall>
 export type FunctionCallOutputItem = z.infer<typeof functionCallOutput>
+export type CustomCallOutputItem = z.infer<typeof customToolCallOutput>
 export type ReasoningItem = z.infer<typeof reasoning>
 export type KnownItem = z.infer<typeof known>
 

@@ -1,6 +1,7 @@
 import { GatewayError } from "../../edge/errors.ts"
 import { type ChatContent, joinContent, toContent, toSaid } from "./content.ts"
 import {
+  type CustomCallOutputItem,
   type FunctionCallItem,
   type FunctionCallOutputItem,
   type InputMessage,
@@ -9,6 +10,7 @@ import {
 } from "./input-schemas.ts"
 import { type ReasoningDetail, textOf, toDetails } from "./reasoning-details.ts"
 import type { ResponsesRequest } from "./schemas.ts"
+import { chatNameOf, toArguments } from "./tool-names.ts"
 
 type Json = Record<string, unknown>
 type AssistantMessage = {
@@ -54,7 +56,10 @@ function take(conversation: Conversation, item: Exclude<ResponsesRequest["input"
     case "function_call":
       return takeCall(conversation, item)
     case "function_call_output":
+    case "custom_tool_call_output":
       return takeOutput(conversation, item)
+    case "custom_tool_call":
+      return takeCall(conversation, { ...item, type: "function_call", arguments: toArguments(item.input) })
     default:
       return takeMessage(conversation, item)
   }
@@ -66,7 +71,7 @@ function refusal(type: string, at: number): GatewayError {
   const words =
     type === "item_reference"
       ? "item_reference names an item that is stored, and nothing is stored here: send the item itself"
-      : `${type} is not available on this gateway; it takes message, function_call, function_call_output and reasoning`
+      : `${type} is not available on this gateway; it takes message, function_call, custom_tool_call, their outputs and reasoning`
   return new GatewayError("invalid_request", `input[${at}].type: ${words}.`)
 }
 
@@ -94,12 +99,12 @@ function takeCall(conversation: Conversation, item: FunctionCallItem): void {
   message.tool_calls.push({
     id: item.call_id,
     type: "function",
-    function: { name: item.name, arguments: item.arguments },
+    function: { name: chatNameOf(item.name, item.namespace), arguments: item.arguments },
   })
   attachDetails(conversation, message)
 }
 
-function takeOutput(conversation: Conversation, item: FunctionCallOutputItem): void {
+function takeOutput(conversation: Conversation, item: FunctionCallOutputItem | CustomCallOutputItem): void {
   endTurn(conversation)
   conversation.messages.push({ role: "tool", tool_call_id: item.call_id, content: toContent(item.output) })
 }

@@ -2,6 +2,7 @@ import type { ChatRequest } from "../schemas.ts"
 import { withoutNulls } from "./content.ts"
 import { toMessages } from "./messages.ts"
 import type { ResponsesRequest } from "./schemas.ts"
+import { chatNameOf, toFunction } from "./tool-names.ts"
 
 type Json = Record<string, unknown>
 
@@ -25,6 +26,9 @@ const OWN_FIELDS = [
   "n",
   "stream_options",
   "safety_identifier",
+  "client_metadata",
+  "context_management",
+  "conversation",
 ]
 
 /** The request in the words of the chat wire. Throws for items of `input` that have none. */
@@ -40,7 +44,7 @@ export function toChatRequest(request: ResponsesRequest): ChatRequest {
       max_completion_tokens: request.max_output_tokens,
       response_format: format,
       verbosity: text?.verbosity,
-      tools: tools?.map(toTool),
+      tools: tools?.flatMap((one) => toTools(one)),
       tool_choice: toToolChoice(toolChoice),
       // Without `user`, the id that stands for the same person.
       user: request.user ?? request.safety_identifier,
@@ -71,20 +75,30 @@ export function isFunctionTool(tool: Tool): tool is FunctionTool {
 /** How the Responses wire runs a tool; the chat wire knows none of these. */
 const TOOL_MODES = ["async", "defer_loading"]
 
-function toTool(tool: Tool): Json {
-  if (!isFunctionTool(tool)) return tool
+/** A namespace is its tools; what runs elsewhere stays as it is, for the road to run or refuse. */
+function toTools(tool: Tool, namespace?: string): Json[] {
+  if (tool.type === "custom") return [toFunction(tool, namespace)]
+  if (tool.type === "namespace" && Array.isArray(tool["tools"])) {
+    const name = String((tool as Json)["name"])
+    return (tool["tools"] as Tool[]).flatMap((member) => toTools(member, name))
+  }
+  return [isFunctionTool(tool) ? toTool(tool, namespace) : tool]
+}
+
+function toTool(tool: FunctionTool, namespace?: string): Json {
   const { type, name, description, parameters, strict, ...rest } = tool
   const further = Object.entries(rest).filter(([key]) => !TOOL_MODES.includes(key))
   return {
     ...withoutNulls(Object.fromEntries(further)),
     type,
-    function: withoutNulls({ name, description, parameters, strict }),
+    function: withoutNulls({ name: chatNameOf(name, namespace), description, parameters, strict }),
   }
 }
 
 function toToolChoice(choice: ResponsesRequest["tool_choice"]): unknown {
   if (choice == null || typeof choice === "string") return choice
-  if (choice.type === "function") return { type: "function", function: { name: choice["name"] } }
+  if (choice.type === "function" || choice.type === "custom")
+    return { type: "function", function: { name: choice["name"] } }
   if (choice.type !== "allowed_tools") return choice
   const allowed = (choice["tools"] as Json[]).map((tool) =>
     tool["type"] === "function" ? { type: "function", function: { name: tool["name"] } } : tool,

@@ -1,4 +1,5 @@
 import { withoutNulls } from "../content.ts"
+import { inputIn, type NamedTool } from "../tool-names.ts"
 
 type Json = Record<string, unknown>
 
@@ -52,8 +53,15 @@ export type Draft =
 /** Newest first, so that adding to a long list copies nothing. */
 export type Logprobs = { entries: Json[]; before: Logprobs } | null
 
+type Items = {
+  items: readonly Draft[]
+  calls: readonly CallDraft[]
+  /** Calls that are not plain functions to the caller. */
+  names: ReadonlyMap<string, NamedTool>
+}
+
 /** The item at a place, as the wire has it. */
-export function itemAt({ items, calls }: { items: readonly Draft[]; calls: readonly CallDraft[] }, at: number): Json {
+export function itemAt({ items, calls, names }: Items, at: number): Json {
   const draft = items[at]
   if (!draft) throw new Error(`There is no output item ${at}.`)
   if (draft.type === "message") {
@@ -72,7 +80,17 @@ export function itemAt({ items, calls }: { items: readonly Draft[]; calls: reado
   const call = calls[draft.call]
   if (!call) throw new Error(`There is no call ${draft.call}.`)
   const { type, id, status, callId, name } = call
-  return { type, id, status, call_id: callId, name, arguments: call.arguments }
+  const named = names.get(name)
+  const told = {
+    id,
+    status,
+    call_id: callId,
+    name: named?.name ?? name,
+    ...(named?.namespace && { namespace: named.namespace }),
+  }
+  if (named?.kind !== "custom") return { type, ...told, arguments: call.arguments }
+  // Its text is known once the whole of the arguments is.
+  return { type: "custom_tool_call", ...told, input: status === "in_progress" ? "" : inputIn(call.arguments) }
 }
 
 function toReasoningItem(draft: ReasoningDraft): Json {

@@ -1,5 +1,6 @@
 import { isObject } from "../../chat/reading.ts"
 import { type CallDraft, itemAt, type ItemStatus } from "./drafts.ts"
+import { inputIn } from "../tool-names.ts"
 import { takeLate } from "./take-reasoning.ts"
 import { addItem, closeOpen, emit, replaceCall, type Turn } from "./turn.ts"
 
@@ -109,7 +110,7 @@ export function tellCall(turn: Turn, at: number): void {
 }
 
 function tellArguments(turn: Turn, call: CallDraft, position: number, delta: string): void {
-  if (delta === "") return
+  if (delta === "" || turn.state.names.get(call.name)?.kind === "custom") return
   emit(turn, "response.function_call_arguments.delta", { item_id: call.id, output_index: position, delta })
 }
 
@@ -118,7 +119,12 @@ export function closeCall(turn: Turn, at: number, status: ItemStatus): void {
   if (!call || call.position === null) return
   const place = { item_id: call.id, output_index: call.position }
   const { name, arguments: whole } = call
-  emit(turn, "response.function_call_arguments.done", { ...place, name, arguments: whole })
+  const named = turn.state.names.get(name)
+  if (named?.kind === "custom") {
+    const input = inputIn(whole)
+    emit(turn, "response.custom_tool_call_input.delta", { ...place, delta: input })
+    emit(turn, "response.custom_tool_call_input.done", { ...place, input })
+  } else emit(turn, "response.function_call_arguments.done", { ...place, name: named?.name ?? name, arguments: whole })
   replaceCall(turn, at, { ...call, status })
   const item = itemAt(turn.state, call.position)
   emit(turn, "response.output_item.done", { output_index: call.position, item })

@@ -1,5 +1,6 @@
 import type { Progress, ResponseFacts } from "../response.ts"
 import type { ReasoningDetail } from "../reasoning-details.ts"
+import type { NamedTool } from "../tool-names.ts"
 import type { ResponsesEvent, ResponsesRequest } from "../schemas.ts"
 import {
   type CallDraft,
@@ -21,6 +22,8 @@ export type EventState = {
   readonly sequence: number
   readonly items: readonly Draft[]
   readonly calls: readonly CallDraft[]
+  /** By the names of the chat wire, what is more than a function on this one. */
+  readonly names: ReadonlyMap<string, NamedTool>
   /** The reasoning or message that still grows. Calls grow until the answer ends: providers interleave them. */
   readonly open: number | null
   /** Reasoning that came in the middle of a message, which is not cut in two for it. */
