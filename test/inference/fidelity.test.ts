@@ -1,4 +1,4 @@
-import fc from "fast-check"
+import * as fc from "fast-check"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { playProvider, sse } from "../support/played.ts"
 import { newWorkspace, openHolds, type Workspace } from "../support/world.ts"
@@ -24,27 +24,23 @@ const said = fc
     chunkOf([{ index: 0, delta: { content, ...inDelta }, finish_reason: null }], more),
   )
 const reasoned = words.map((reasoning) => chunkOf([{ index: 0, delta: { reasoning }, finish_reason: null }], {}))
-const called = fc
-  .record({ name: fc.stringMatching(/^[a-z]{1,8}$/), args: words })
-  .map(({ name, args }) =>
-    chunkOf(
-      [
-        {
-          index: 0,
-          delta: { tool_calls: [{ index: 0, id: "c", type: "function", function: { name, arguments: args } }] },
-          finish_reason: null,
-        },
-      ],
-      {},
-    ),
-  )
-const usage = fc
-  .nat(99)
-  .map((prompt_tokens) =>
-    chunkOf([], {
-      usage: { prompt_tokens, completion_tokens: 3, total_tokens: prompt_tokens + 3, x_vendor: { a: null } },
-    }),
-  )
+const called = fc.record({ name: fc.stringMatching(/^[a-z]{1,8}$/), args: words }).map(({ name, args }) =>
+  chunkOf(
+    [
+      {
+        index: 0,
+        delta: { tool_calls: [{ index: 0, id: "c", type: "function", function: { name, arguments: args } }] },
+        finish_reason: null,
+      },
+    ],
+    {},
+  ),
+)
+const usage = fc.nat(99).map((prompt_tokens) =>
+  chunkOf([], {
+    usage: { prompt_tokens, completion_tokens: 3, total_tokens: prompt_tokens + 3, x_vendor: { a: null } },
+  }),
+)
 const chunks = fc
   .tuple(fc.array(fc.oneof(said, reasoned, called), { minLength: 1, maxLength: 6 }), fc.option(usage))
   .map(([spoken, counted]) => [

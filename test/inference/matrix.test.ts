@@ -66,6 +66,7 @@ const eventsIn = (raw: string) =>
   )
 const at = (value: unknown, ...keys: (string | number)[]): unknown =>
   keys.reduce<unknown>((one, key) => (one as Record<string | number, unknown> | null | undefined)?.[key], value)
+const str = (value: unknown) => (typeof value === "string" ? value : "")
 const numberAt = (value: unknown, ...keys: (string | number)[]) => Number(at(value, ...keys) ?? 0)
 const list = (value: unknown) => (Array.isArray(value) ? (value as Json[]) : [])
 
@@ -82,7 +83,7 @@ const chat: Surface = {
   whole: (answer) => {
     const message = at(answer, "choices", 0, "message")
     return {
-      text: String(at(message, "content") ?? at(message, "refusal") ?? ""),
+      text: str(at(message, "content") ?? at(message, "refusal")),
       calls: list(at(message, "tool_calls")).map((call) =>
         toCall(at(call, "function", "name"), at(call, "function", "arguments")),
       ),
@@ -96,10 +97,10 @@ const chat: Surface = {
     const calls: { name: string; args: string }[] = []
     for (const call of chunks.flatMap((chunk) => list(at(chunk, "choices", 0, "delta", "tool_calls")))) {
       const known = (calls[numberAt(call, "index")] ??= { name: "", args: "" })
-      known.name += String(at(call, "function", "name") ?? "")
-      known.args += String(at(call, "function", "arguments") ?? "")
+      known.name += str(at(call, "function", "name"))
+      known.args += str(at(call, "function", "arguments"))
     }
-    const said = (key: string) => chunks.map((chunk) => String(at(chunk, "choices", 0, "delta", key) ?? "")).join("")
+    const said = (key: string) => chunks.map((chunk) => str(at(chunk, "choices", 0, "delta", key))).join("")
     const usage = chunks.map((chunk) => at(chunk, "usage")).findLast((one) => one !== undefined)
     return {
       failure: chunks.map((chunk) => at(chunk, "error") as Json | undefined).find((error) => error !== undefined),
@@ -117,7 +118,7 @@ const readResponse = (response: Json): Told => {
   const items = list(response["output"])
   const parts = items.flatMap((item) => (item["type"] === "message" ? list(item["content"]) : []))
   return {
-    text: parts.map((part) => String(part["text"] ?? part["refusal"] ?? "")).join(""),
+    text: parts.map((part) => str(part["text"] ?? part["refusal"])).join(""),
     calls: items.filter(({ type }) => type === "function_call").map((item) => toCall(item["name"], item["arguments"])),
     prompt: numberAt(response, "usage", "input_tokens"),
     completion: numberAt(response, "usage", "output_tokens"),
@@ -148,10 +149,10 @@ const responses: Surface = {
 }
 
 const readBlocks = (blocks: readonly Json[], usage: unknown): Told => ({
-  text: blocks.map((block) => (block["type"] === "text" ? String(block["text"]) : "")).join(""),
+  text: blocks.map((block) => (block["type"] === "text" ? str(block["text"]) : "")).join(""),
   calls: blocks
     .filter(({ type }) => type === "tool_use")
-    .map((block) => ({ name: String(block["name"]), args: block["input"] })),
+    .map((block) => ({ name: str(block["name"]), args: block["input"] })),
   prompt: numberAt(usage, "input_tokens") + numberAt(usage, "cache_read_input_tokens"),
   completion: numberAt(usage, "output_tokens"),
 })
@@ -174,8 +175,8 @@ const messages: Surface = {
       const block = blocks.at(-1)
       if (event["type"] !== "content_block_delta" || !block) continue
       const delta = event["delta"] as Json
-      if (delta["type"] === "text_delta") block["text"] = String(block["text"]) + String(delta["text"])
-      block.encoded += String(delta["partial_json"] ?? "")
+      if (delta["type"] === "text_delta") block["text"] = str(block["text"]) + str(delta["text"])
+      block.encoded += str(delta["partial_json"])
     }
     const last = events.at(-1) as Json
     if (last["type"] !== "error") expect(last["type"]).toBe("message_stop")
@@ -190,7 +191,7 @@ const messages: Surface = {
 }
 
 function toCall(name: unknown, args: unknown) {
-  return { name: String(name), args: JSON.parse(String(args)) as unknown }
+  return { name: str(name), args: JSON.parse(str(args)) as unknown }
 }
 
 /** What a model says, by its whole answer on the chat wire: the same by every surface. */

@@ -117,7 +117,7 @@ describe("POST /messages, by a provider that speaks it", () => {
       "message_stop",
     ])
     expect(raw).not.toContain("[DONE]")
-    expect((events.at(-2)?.["usage"] as Json)["cost"]).toBeCloseTo(30e-6, 9)
+    expect(events.at(-2)).toMatchObject({ usage: { cost: 0.00003 } })
     expect(await receiptOf(workspace, response)).toMatchObject({ tokens_prompt: 20, tokens_completion: 5 })
     expect(await openHolds(workspace)).toEqual([])
   })
@@ -258,7 +258,7 @@ describe("POST /messages, by a provider of the chat wire", () => {
       delta: { stop_reason: "end_turn" },
       service_metadata: { requested: "played/m2" },
     })
-    expect((events.at(-2)?.["usage"] as Json)["cost"]).toBeGreaterThan(0)
+    expect(events.at(-2)).toMatchObject({ usage: { cost: expect.any(Number) as number } })
   })
 
   test("a stream that fails ends with an error event", async () => {

@@ -102,7 +102,8 @@ describe("custom tools and namespaces, where a provider knows functions alone", 
     const outputs = OUTPUT.map(({ type, call_id }) => ({ type: `${type}_output`, call_id, output: "ok" }))
     const input = [{ role: "user", content: "Hi" }, ...OUTPUT, ...outputs]
     await as.post("/responses", { model: "played/m3", input, tools: TOOLS })
-    const [, assistant, ...results] = asked[0]?.body["messages"] as { tool_calls: { function: Json }[]; role: string }[]
+    type Message = { tool_calls: { function: Json }[]; role: string }
+    const [, assistant, ...results] = (asked[0]?.body["messages"] ?? []) as Message[]
     expect(assistant?.tool_calls.map((call) => [call.function["name"], call.function["arguments"]])).toEqual(CALLS)
     expect(results.map(({ role }) => role)).toEqual(["tool", "tool", "tool", "tool"])
   })
