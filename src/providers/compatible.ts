@@ -1,5 +1,6 @@
 import type { Asked } from "../inference/intake.ts"
 import type { ChatRequest } from "../inference/schemas.ts"
+import { withoutExtensions } from "./extensions.ts"
 import type { Provider } from "./provider.ts"
 
 /** Fields that are the gateway's own: no provider is sent them. */
@@ -49,7 +50,7 @@ export function toUpstreamBody(request: ChatRequest, provider: Provider, outgoin
   if (request.service_tier != null)
     body["service_tier"] = request.service_tier === "fast" ? "priority" : request.service_tier
   if (outgoing.pseudonym !== undefined) body["user"] = outgoing.pseudonym
-  return body
+  return quirks.isStrict ? withoutExtensions(body) : body
 }
 
 function setOutputLimit(
@@ -66,7 +67,7 @@ function setOutputLimit(
 
 function setReasoning(body: Record<string, unknown>, request: ChatRequest, { quirks }: Provider): void {
   const effort = request.reasoning_effort ?? request.reasoning?.effort
-  if (quirks.reasoningEffortField) {
+  if (quirks.isStrict) {
     if (effort != null) body["reasoning_effort"] = effort
     return
   }

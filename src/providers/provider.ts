@@ -30,8 +30,8 @@ export type Quirks = {
   maxTokensField?: "max_tokens" | "max_completion_tokens"
   /** Answers 400 to `stream_options`. */
   noStreamOptions?: true
-  /** Reads `reasoning_effort` and refuses a `reasoning` object. */
-  reasoningEffortField?: true
+  /** Answers 400 to fields that the OpenAI wire does not have; reads `reasoning_effort`, not a `reasoning` object. */
+  isStrict?: true
 }
 
 /** How a wire sends its key, where nothing else is said. */

@@ -62,8 +62,8 @@ function row(
 /** Take only `max_tokens`. */
 const OLD_LIMIT: Quirks = { maxTokensField: "max_tokens" }
 /** Refuse unknown fields, `reasoning` among them. */
-const STRICT_NEW: Quirks = { maxTokensField: "max_completion_tokens", reasoningEffortField: true }
-const STRICT_OLD: Quirks = { maxTokensField: "max_tokens", reasoningEffortField: true }
+const STRICT_NEW: Quirks = { maxTokensField: "max_completion_tokens", isStrict: true }
+const STRICT_OLD: Quirks = { maxTokensField: "max_tokens", isStrict: true }
 /** Refuse `stream_options` as well; the last chunk has usage all the same. */
 const STRICT_NO_STREAM_OPTIONS: Quirks = { ...STRICT_OLD, noStreamOptions: true }
 
