@@ -1,4 +1,5 @@
 import { GatewayError } from "../../edge/errors.ts"
+import { toWholeChunk } from "../chat/as-chunk.ts"
 import { isObject } from "../chat/reading.ts"
 import { advance, type Ending, finish, type MessageFacts, newEventState } from "./events.ts"
 import type { MessagesEvent, MessagesResult } from "./schemas.ts"
@@ -10,7 +11,7 @@ type Json = Record<string, unknown>
  * same however it was asked for. Throws for an answer that failed, since a message has no way to say so.
  */
 export function toMessagesResult(result: Json, { id, model, newId, ...ending }: MessageFacts & Ending): MessagesResult {
-  const [spoken, said] = advance(newEventState({ id, model, newId }), toChunk(result))
+  const [spoken, said] = advance(newEventState({ id, model, newId }), toWholeChunk(result))
   const [, last] = finish(spoken, ending)
   let message: Json = {}
   const blocks: Json[] = []
@@ -50,24 +51,4 @@ function toInput(encoded: string): Json {
     // Told below.
   }
   return { unparsed: encoded }
-}
-
-function toChunk(result: Json): Json {
-  const choices = Array.isArray(result["choices"]) ? (result["choices"] as unknown[]) : []
-  return { ...result, choices: choices.filter(isObject).map((choice) => ({ ...choice, delta: toDelta(choice) })) }
-}
-
-/** The parts of a whole answer are apart already: each gets its place, and each call an id that only it has. */
-function toDelta({ message }: Json): Json {
-  if (!isObject(message)) return {}
-  const calls = Array.isArray(message["tool_calls"]) ? (message["tool_calls"] as unknown[]).filter(isObject) : []
-  const ids = calls.map((call) => call["id"])
-  const placed = calls.map((call, index) => ({
-    ...call,
-    index,
-    id: ids.indexOf(call["id"]) === index ? call["id"] : "",
-  }))
-  const details = Array.isArray(message["reasoning_details"]) ? (message["reasoning_details"] as unknown[]) : []
-  const numbered = details.filter(isObject).map((detail, index) => ({ index, ...detail }))
-  return { ...message, tool_calls: placed, reasoning_details: numbered }
 }

@@ -1,4 +1,4 @@
-import { isObject } from "../chat/reading.ts"
+import { toWholeChunk } from "../chat/as-chunk.ts"
 import { advance, finish, newEventState } from "./events.ts"
 import type { ResponseFacts } from "./response.ts"
 import type { ResponsesRequest, ResponsesResult } from "./schemas.ts"
@@ -14,27 +14,7 @@ export function toResponsesResult(
   request: ResponsesRequest,
   facts: ResponseFacts & { completedAt: number },
 ): ResponsesResult {
-  const [spoken] = advance(newEventState(request, facts), toChunk(result))
+  const [spoken] = advance(newEventState(request, facts), toWholeChunk(result))
   const [, events] = finish(spoken, { completedAt: facts.completedAt })
   return events.at(-1)?.["response"] as ResponsesResult
-}
-
-function toChunk(result: Json): Json {
-  const choices = Array.isArray(result["choices"]) ? (result["choices"] as unknown[]) : []
-  return { ...result, choices: choices.filter(isObject).map((choice) => ({ ...choice, delta: toDelta(choice) })) }
-}
-
-/** The parts of a whole answer are apart already: each gets its place, and each call an id that only it has. */
-function toDelta({ message }: Json): Json {
-  if (!isObject(message)) return {}
-  const calls = Array.isArray(message["tool_calls"]) ? (message["tool_calls"] as unknown[]).filter(isObject) : []
-  const ids = calls.map((call) => call["id"])
-  const placed = calls.map((call, index) => ({
-    ...call,
-    index,
-    id: ids.indexOf(call["id"]) === index ? call["id"] : "",
-  }))
-  const details = Array.isArray(message["reasoning_details"]) ? (message["reasoning_details"] as unknown[]) : []
-  const numbered = details.filter(isObject).map((detail, index) => ({ index, ...detail }))
-  return { ...message, tool_calls: placed, reasoning_details: numbered }
 }

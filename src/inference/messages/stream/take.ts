@@ -1,8 +1,7 @@
+import { isRepeat, readCallDelta, routeCall } from "../../chat/call-deltas.ts"
 import { type ReasoningDetail, textOf } from "../../responses/reasoning-details.ts"
-import { type CallDelta, readCallDelta } from "../../responses/stream/take-calls.ts"
 import { carry, isNative, toServerCall } from "../thinking.ts"
-import type { CallDraft, ThinkingDraft } from "./drafts.ts"
-import { isWholeObject } from "./tell.ts"
+import type { ThinkingDraft } from "./drafts.ts"
 import { addDraft, replaceDraft, type Turn } from "./turn.ts"
 
 /** Takes what a chunk says into the drafts that it belongs to. */
@@ -60,7 +59,7 @@ function fits(draft: ThinkingDraft, said: Thought): boolean {
 export function takeCall(turn: Turn, told: unknown): void {
   const delta = readCallDelta(told)
   const calls = turn.state.drafts.filter((draft) => draft.kind === "call")
-  const found = calls[route(calls, delta)]
+  const found = calls[routeCall(calls, delta)]
   if (!found) {
     const { index, id, name, arguments: piece } = delta
     const begun = { index, upstreamId: id, callId: "", name: name ?? "", arguments: piece, pending: piece }
@@ -74,33 +73,6 @@ export function takeCall(turn: Turn, told: unknown): void {
     arguments: found.arguments + added,
     pending: found.pending + added,
   })
-}
-
-/**
- * Which call a delta continues; -1 for a new one. The index decides, unless the id belongs to another call or names
- * one that the index does not; a delta with neither goes on with the last call.
- */
-function route(calls: readonly CallDraft[], delta: CallDelta): number {
-  const byIndex = delta.index === null ? -1 : calls.findIndex(({ index }) => index === delta.index)
-  const byId = delta.id === null ? -1 : calls.findIndex(({ upstreamId }) => upstreamId === delta.id)
-  const indexed = calls[byIndex]
-  const isSame = indexed && (byIndex === byId || delta.id === null || indexed.upstreamId === null)
-  const continued = delta.name === null ? (indexed ? byIndex : calls.length - 1) : -1
-  const found = isSame ? byIndex : byId === -1 ? continued : byId
-  const call = calls[found]
-  return call && byIndex !== byId && beginsAnother(call, delta) ? -1 : found
-}
-
-/** A second name, where the first call is whole already: some providers count every parallel call as number 0. */
-function beginsAnother(call: CallDraft, delta: CallDelta): boolean {
-  if (delta.name === null || call.name === "") return false
-  if (delta.name !== call.name) return true
-  return delta.arguments !== "" && !isRepeat(call, delta) && isWholeObject(call.arguments)
-}
-
-/** Some providers send a finished call once more with the finish reason. */
-function isRepeat(call: CallDraft, delta: CallDelta): boolean {
-  return delta.arguments.startsWith("{") && delta.arguments === call.arguments && isWholeObject(call.arguments)
 }
 
 function stringOf(detail: ReasoningDetail, key: string): string | null {

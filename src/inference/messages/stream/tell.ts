@@ -1,3 +1,4 @@
+import { isWholeObject } from "../../chat/call-deltas.ts"
 import { carry, isNative, resultTypeOf } from "../thinking.ts"
 import type { CallDraft, Draft, ThinkingDraft } from "./drafts.ts"
 import { emit, replaceDraft, type Turn } from "./turn.ts"
@@ -23,16 +24,6 @@ export function tellOn(turn: Turn, isEnd: boolean): void {
 
 function isWhole(draft: Draft): boolean {
   return draft.kind !== "call" || isWholeObject(draft.arguments)
-}
-
-export function isWholeObject(text: string): boolean {
-  if (!text.startsWith("{") || !text.trimEnd().endsWith("}")) return false
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }
 
 function begin(turn: Turn, draft: Draft): void {
