@@ -38,10 +38,7 @@ export function plan(request: Routable, world: PlanWorld): Target[] {
   const preferences = request.provider ?? {}
   const asked = askedModels(request).map((name) => findModel(name, world.catalogue))
   const known = asked.filter((found) => found.model !== undefined)
-  if (known.length === 0) {
-    const names = asked.map((found) => found.name).join(", ")
-    throw new GatewayError("not_found", `There is no model ${names} here. GET /models lists what can be called.`)
-  }
+  if (known.length === 0) throw unknownModel(asked, world)
 
   const removed: string[] = []
   const filters = filtersOf(request, preferences, world.region ?? null)
@@ -59,6 +56,15 @@ export function plan(request: Routable, world: PlanWorld): Target[] {
       ? `No endpoint of ${names} can take this request: ${[...new Set(removed)].join("; ")}.`
       : `None of provider.order offers ${names}, and provider.allow_fallbacks is false.`,
   )
+}
+
+function unknownModel(asked: readonly Named[], { catalogue, output }: PlanWorld): GatewayError {
+  const names = asked.map((found) => found.name).join(", ")
+  const isOffered = [...catalogue.models.values()].some((model) => makes(model, output))
+  const words = isOffered
+    ? `GET /models?output_modalities=${output} lists what can be called.`
+    : `No provider that is configured on this gateway offers ${output}.`
+  return new GatewayError("not_found", `There is no model ${names} here. ${words}`)
 }
 
 /** `partition: "none"` sorts the endpoints of all models together; `route: "sort"` is its older name. */
