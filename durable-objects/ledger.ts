@@ -1,4 +1,5 @@
 import { DurableObject } from "cloudflare:workers"
+import { workspaceScope } from "../src/budgets/budget.ts"
 import {
   addSpent,
   type Counters,
@@ -111,7 +112,7 @@ export class Ledger extends DurableObject<Env> {
       amount: verdict.grantedNano,
       estimate: Math.min(request.estimateNano, verdict.grantedNano),
       expires_at: now + request.ttlMs,
-      scopes: JSON.stringify(limits.map((limit) => limit.scope)),
+      scopes: JSON.stringify([...new Set(limits.map((limit) => limit.scope))]),
       draft: JSON.stringify(request.draft),
     }
     this.#sql.exec(
@@ -161,7 +162,7 @@ export class Ledger extends DurableObject<Env> {
     }
     const now = Date.now()
     const free = amount.spent === 0 && amount.byok === 0
-    const charged = (free ? [] : [ACCOUNT, keyScope(generation.keyHash)]).map(
+    const charged = (free ? [] : scopesOf(generation, hold)).map(
       (scope) => [scope, addSpent(this.#countersOf(scope), amount, now)] as const,
     )
     for (const [scope, counters] of charged) {
@@ -317,4 +318,9 @@ export class Ledger extends DurableObject<Env> {
 
 export function keyScope(hash: string): string {
   return `key:${hash}`
+}
+
+/** What a call counts in: always the account, its key and its workspace, and whatever else its hold was under. */
+function scopesOf({ keyHash, workspaceId }: Generation, { scopes }: HoldRow): string[] {
+  return [...new Set([ACCOUNT, keyScope(keyHash), workspaceScope(workspaceId), ...(JSON.parse(scopes) as string[])])]
 }

@@ -1,5 +1,6 @@
 import { Hono } from "hono"
 import { cors } from "hono/cors"
+import { budgets } from "./budgets/routes.ts"
 import { credits, removedCredits } from "./credits/routes.ts"
 import { onError, onNotFound } from "./edge/answer.ts"
 import { requireConfiguration } from "./edge/configuration.ts"
@@ -23,7 +24,7 @@ export const api = newRouter()
 for (const router of [publicModels, removedCredits]) api.route("/", router)
 
 // With a key.
-for (const router of [inference, media, keyedModels, generations, keys, credits]) mountKeyed(api, router)
+for (const router of [inference, media, keyedModels, generations, keys, credits, budgets]) mountKeyed(api, router)
 
 // With a key, for whoever runs the deployment.
 for (const router of [organizations, catalogueAdmin]) mountKeyed(api, router)

@@ -1,4 +1,6 @@
 import type { MiddlewareHandler } from "hono"
+import { NO_BUDGETS } from "../budgets/budget.ts"
+import { findWorkspaceBudgets } from "../budgets/store.ts"
 import { GatewayError } from "../edge/errors.ts"
 import type { App, Env } from "../env.ts"
 import { findKey, findOperatorHome } from "../keys/store.ts"
@@ -19,6 +21,11 @@ const remembered = new Map<string, Remembered>()
 /** Drop what this isolate remembers of a key, after changing it. */
 export function forgetKey(hash: string): void {
   remembered.delete(hash)
+}
+
+/** Drop what this isolate remembers of a workspace's keys, after changing what they may spend. */
+export function forgetWorkspace(workspaceId: string): void {
+  for (const [hash, { caller }] of remembered) if (caller?.workspaceId === workspaceId) remembered.delete(hash)
 }
 
 const BEARER = /^Bearer +(\S+) *$/i
@@ -72,6 +79,7 @@ async function findOperator(hash: string, env: Env): Promise<Caller | undefined>
     limitNano: null,
     limitReset: null,
     includeByokInLimit: false,
+    budgets: home ? await findWorkspaceBudgets(env.DB, home.workspaceId) : NO_BUDGETS,
     expiresAt: null,
   }
 }

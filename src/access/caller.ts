@@ -1,4 +1,5 @@
 import type { MiddlewareHandler } from "hono"
+import type { WorkspaceBudgets } from "../budgets/budget.ts"
 import { GatewayError } from "../edge/errors.ts"
 import type { ResetInterval } from "../credits/windows.ts"
 import type { App } from "../env.ts"
@@ -21,6 +22,8 @@ export type Caller = {
   limitNano: number | null
   limitReset: ResetInterval | null
   includeByokInLimit: boolean
+  /** Of the key's workspace. */
+  budgets: WorkspaceBudgets
   /** Epoch milliseconds. */
   expiresAt: number | null
 }

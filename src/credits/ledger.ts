@@ -70,7 +70,7 @@ export type Wanted = { leastNano: number; mostNano: number }
 
 export type Verdict =
   | { ok: true; grantedNano: number }
-  | { ok: false; scope: string; remainingNano: number; leastNano: number }
+  | { ok: false; scope: string; interval: ResetInterval | null; remainingNano: number; leastNano: number }
 
 /** All limits or none: the grant is the smallest room any of them leaves, and a refusal names the one that had least. */
 export function decideHold(
@@ -80,13 +80,14 @@ export function decideHold(
   heldOf: (scope: string) => number,
 ): Verdict {
   let granted = wanted.mostNano
-  let tightest = ""
+  let tightest: Pick<Limit, "scope" | "interval"> = { scope: "", interval: null }
   for (const limit of limits) {
     const room = remaining(limit, countersOf(limit.scope)) - heldOf(limit.scope)
-    if (room < granted) [granted, tightest] = [room, limit.scope]
+    if (room < granted) [granted, tightest] = [room, limit]
   }
   if (granted >= wanted.leastNano) return { ok: true, grantedNano: granted }
-  return { ok: false, scope: tightest, remainingNano: Math.max(0, granted), leastNano: wanted.leastNano }
+  const { scope, interval } = tightest
+  return { ok: false, scope, interval, remainingNano: Math.max(0, granted), leastNano: wanted.leastNano }
 }
 
 /** Nano-USD left under a limit; negative once it was passed. Holds are not counted here. */

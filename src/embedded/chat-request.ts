@@ -84,6 +84,15 @@ export function toText(message: unknown): string {
     .join("")
 }
 
+/** The body of a request; undefined where it is not JSON. */
+export async function readJson(request: Request): Promise<unknown> {
+  try {
+    return await request.json()
+  } catch {
+    return undefined
+  }
+}
+
 export function toRecord(value: unknown): Record<string, unknown> {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {}
 }

@@ -56,3 +56,17 @@ export const embeddedModels: readonly EmbeddedModel[] = [
   { slug: "null-usage", name: "Null usage", description: "Sends null for usage and fingerprint on every chunk." },
   { slug: "bare-chunks", name: "Bare chunks", description: "Leaves required keys out of every chunk but the last." },
 ]
+
+/** Of these models there are twins that speak another wire. */
+export const wireSlugs: readonly string[] = [
+  "echo",
+  "tool-call",
+  "parallel-tools",
+  "json",
+  "reasoning",
+  "first-frame-error",
+  "late-error",
+  "cut",
+  "status-429",
+  "no-usage",
+]

@@ -68,6 +68,14 @@ export function errorResponse(
   return Response.json({ error: { message, type, param, code } }, { status, headers })
 }
 
+export function invalid(status: number, message: string, param: string | null, code: string | null): Response {
+  return errorResponse(status, { message, type: "invalid_request_error", param, code })
+}
+
+export function unknownModel(model: string): Response {
+  return invalid(404, `The model '${model}' does not exist.`, "model", "model_not_found")
+}
+
 /** The refusal of a `status-N` model; `undefined` for every other slug. */
 export function findFailure(slug: string, authorization: string | null, now: number): Response | undefined {
   const [, digits, variant] = /^status-(\d{3})(?::(date|ms))?$/.exec(slug) ?? []

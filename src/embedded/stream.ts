@@ -1,5 +1,6 @@
-import { closingChunks, openingChunks, pieceChunks, toDocument, type Chunk, type Completion } from "./completion.ts"
-import { overloaded, type Fault } from "./faults.ts"
+import { closingChunks, openingChunks, pieceChunks, type Completion } from "./completion.ts"
+import type { Fault } from "./faults.ts"
+import type { Teller } from "./wires/teller.ts"
 
 /** What happens next on the wire. A `wait` is counted from the start of the body, so that a pace does not drift. */
 export type Step =
@@ -16,33 +17,31 @@ const FLUSH_MS = 20
 const encoder = new TextEncoder()
 
 /** A completion as server-sent events. */
-export function* streamSteps(completion: Completion): Generator<Step> {
+export function* streamSteps(completion: Completion, teller: Teller): Generator<Step> {
   const { request, fault } = completion
-  if (fault.instead === "error") return yield* event(overloaded, fault)
-  for (const chunk of openingChunks(completion)) yield* event(chunk, fault)
+  if (fault.instead === "error") return yield* tell(teller.failure(), fault)
+  for (const chunk of openingChunks(completion)) yield* tell(teller.chunk(chunk), fault)
 
   const pieces = pieceChunks(completion)
   for (let at = 0; !fault.afterTen || at < PIECES_BEFORE_FAULT; at++) {
     const { value: chunk, done } = pieces.next()
     if (done) break
     if (request.model === "paced") yield { type: "wait", untilMs: (at + 1) * PACE_MS }
-    yield* event(chunk, fault)
+    yield* tell(teller.chunk(chunk), fault)
   }
-  if (fault.afterTen === "error") return yield* event(overloaded, fault)
+  if (fault.afterTen === "error") return yield* tell(teller.failure(), fault)
   if (fault.afterTen === "stall") return yield { type: "stall" }
   if (fault.afterTen === "break") {
-    const next = pieces.next().value ?? closingChunks(completion).next().value
-    return yield* breakInside(toFrame(JSON.stringify(next), fault))
+    const left = [...pieces, ...closingChunks(completion)].flatMap(teller.chunk)
+    return yield* breakInside([...left, ...teller.end()][0] ?? "")
   }
 
-  for (const chunk of closingChunks(completion)) yield* event(chunk, fault)
-  if (fault.done !== false) yield* write(toFrame("[DONE]", fault), fault)
+  for (const chunk of closingChunks(completion)) yield* tell(teller.chunk(chunk), fault)
+  yield* tell(teller.end(), fault)
 }
 
-/** A completion as one JSON document, for the faults that happen to its bytes. */
-export function* documentSteps(completion: Completion): Generator<Step> {
-  const { fault } = completion
-  const document = JSON.stringify(toDocument(completion))
+/** A document for the faults that happen to its bytes. */
+export function* documentSteps(document: string, fault: Fault): Generator<Step> {
   if (fault.afterTen === "break") return yield* breakInside(document)
   if (fault.afterTen === "stall") {
     yield* write(document.slice(0, document.length / 2), fault)
@@ -107,14 +106,8 @@ function toDelayMs(step: Exclude<Step, { type: "write" }>, startedAt: number): n
   }
 }
 
-function event(chunk: Chunk, fault: Fault): Generator<Step> {
-  return write(toFrame(JSON.stringify(chunk), fault), fault)
-}
-
-function toFrame(data: string, { lines }: Fault): string {
-  if (lines === "crlf") return `data: ${data}\r\n\r\n`
-  if (lines === "comments") return `: ping\n\n: ping\ndata: ${data}\n: ping\n\n`
-  return `data: ${data}\n\n`
+function* tell(frames: readonly string[], fault: Fault): Generator<Step> {
+  for (const frame of frames) yield* write(frame, fault)
 }
 
 function* write(text: string, { split }: Fault): Generator<Step> {

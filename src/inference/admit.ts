@@ -1,5 +1,6 @@
 import type { Caller } from "../access/caller.ts"
 import { affordableCompletion, boundOf, costOf, type Made, NO_TOKENS } from "../credits/money.ts"
+import { workspaceScope } from "../budgets/budget.ts"
 import type { Verdict, Wanted } from "../credits/ledger.ts"
 import { nanoToUsd } from "../credits/money.ts"
 import { GatewayError } from "../edge/errors.ts"
@@ -17,7 +18,7 @@ import type { ChatRequest } from "./schemas.ts"
 /** Tokens of a chat template and of what providers add around tools. */
 const TEMPLATE_TOKENS = 512
 /** What one picture, sound or file can come to. */
-const TOKENS_PER_MEDIA_PART = 16_384
+export const TOKENS_PER_MEDIA_PART = 16_384
 /** The output of a model of which neither the output limit nor the context length is known. */
 const UNKNOWN_MAX_COMPLETION = 16_384
 /** Below this an answer is of no use, and some providers refuse to give one. */
@@ -37,6 +38,8 @@ export type Bounds = {
   /** Tokens of one choice. */
   completionBound: (target: Target) => number
   choices: number
+  /** What is made cannot be cut short: all of it is affordable, or nothing is made. */
+  isWhole?: true
   /** Whether the bound of the completion is known to nobody but us. */
   isAssumed: (target: Target) => boolean
 }
@@ -95,7 +98,8 @@ export function wantedFor(targets: readonly Target[], bounds: Bounds): Wanted & 
     const prompt = promptBoundFor(target, bounds)
     const completion = bounds.completionBound(target)
     const { pricing } = target.endpoint
-    const least = boundOf(prompt, Math.min(completion, LEAST_COMPLETION) * choices, pricing, pieces)
+    const leastCompletion = bounds.isWhole ? completion : Math.min(completion, LEAST_COMPLETION)
+    const least = boundOf(prompt, leastCompletion * choices, pricing, pieces)
     const most = boundOf(prompt, completion * choices, pricing, pieces)
     const tokens = {
       ...NO_TOKENS,
@@ -136,8 +140,8 @@ export function requireTier(caller: Caller, targets: readonly Target[], bounds: 
   )
 }
 
-/** 402, in words that say which limit and what to do. */
-export function toPaymentRequired(verdict: Extract<Verdict, { ok: false }>, caller: Caller): GatewayError {
+/** 402 for the account and the key, 403 for a budget, in words that say which limit and what to do. */
+export function toRefusal(verdict: Extract<Verdict, { ok: false }>, caller: Caller): GatewayError {
   const needs = `This request needs up to ${nanoToUsd(verdict.leastNano)} USD, and ${nanoToUsd(verdict.remainingNano)} USD`
   if (verdict.scope === `key:${caller.keyHash}`) {
     const waiting = caller.limitReset === null ? "" : ` or wait for its ${caller.limitReset} reset`
@@ -145,6 +149,15 @@ export function toPaymentRequired(verdict: Extract<Verdict, { ok: false }>, call
       "payment_required",
       `${needs} are left under this key's limit, running requests included. Raise the limit${waiting}, or send fewer max_tokens.`,
       { metadata: { reason: "key_limit" } },
+    )
+  }
+  if (verdict.scope === workspaceScope(caller.workspaceId)) {
+    const { interval } = verdict
+    const waiting = interval === null ? "" : ` or wait for its ${interval} reset`
+    return new GatewayError(
+      "forbidden",
+      `${needs} are left under the workspace's ${interval ?? "lifetime"} budget, running requests included. Raise the budget${waiting}, or send fewer max_tokens.`,
+      { metadata: { reason: "workspace_budget" } },
     )
   }
   return new GatewayError(

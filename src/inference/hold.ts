@@ -1,9 +1,10 @@
 import type { Caller } from "../access/caller.ts"
 import type { Wanted } from "../credits/ledger.ts"
 import type { GenerationDraft } from "../generations/generation.ts"
+import { budgetLimits } from "../budgets/budget.ts"
 import { limitOf } from "../keys/key.ts"
 import { newGenerationId } from "../support/ids.ts"
-import { toPaymentRequired } from "./admit.ts"
+import { toRefusal } from "./admit.ts"
 import type { Arrival, World } from "./world.ts"
 
 type About = Pick<GenerationDraft, "apiType" | "requestedModel" | "streamed" | "sessionId" | "promptEstimate">
@@ -24,7 +25,7 @@ export function newDraft(about: About, arrival: Arrival, caller: Caller): Genera
   }
 }
 
-/** Reserves what a call can cost, under every limit that applies to it. Returns nano-USD granted; 402 if one refuses. */
+/** Reserves what a call can cost, under every limit that applies to it. Returns nano-USD granted; throws where one refuses. */
 export async function hold(
   draft: GenerationDraft,
   wanted: Wanted,
@@ -33,14 +34,15 @@ export async function hold(
   { ledger, timers }: Pick<World, "ledger" | "timers">,
 ): Promise<number> {
   const limit = limitOf(caller)
+  const budgets = budgetLimits(caller.workspaceId, caller.budgets)
   const verdict = await ledger.hold({
     draft,
     wanted,
     estimateNano,
     chargesAccount: true,
-    limits: limit ? [limit] : [],
+    limits: [...(limit ? [limit] : []), ...budgets],
     ttlMs: timers.holdTtlMs,
   })
-  if (!verdict.ok) throw toPaymentRequired(verdict, caller)
+  if (!verdict.ok) throw toRefusal(verdict, caller)
   return verdict.grantedNano
 }

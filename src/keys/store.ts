@@ -1,4 +1,5 @@
 import type { Caller, KeyKind } from "../access/caller.ts"
+import { type KeyBudgetRow, keyBudgetsStatement, toWorkspaceBudgets } from "../budgets/store.ts"
 import type { ResetInterval } from "../credits/windows.ts"
 
 /** A row of api_keys. Money is nano-USD, instants epoch milliseconds, booleans 0 or 1. */
@@ -26,10 +27,11 @@ const COLUMNS =
 
 /** The live key with this hash. The one lookup without an organization: it is what tells the organization. */
 export async function findKey(db: D1Database, hash: string): Promise<Caller | undefined> {
-  const row = await db
-    .prepare(`SELECT ${COLUMNS} FROM api_keys WHERE hash = ? AND disabled = 0 AND deleted_at IS NULL`)
-    .bind(hash)
-    .first<KeyRow>()
+  const [keys, budgets] = await db.batch<Record<string, unknown>>([
+    db.prepare(`SELECT ${COLUMNS} FROM api_keys WHERE hash = ? AND disabled = 0 AND deleted_at IS NULL`).bind(hash),
+    keyBudgetsStatement(db, hash),
+  ])
+  const row = keys?.results[0] as KeyRow | undefined
   if (!row) return undefined
   return {
     keyHash: row.hash,
@@ -42,6 +44,7 @@ export async function findKey(db: D1Database, hash: string): Promise<Caller | un
     limitNano: row.limit_nano,
     limitReset: row.limit_reset,
     includeByokInLimit: row.include_byok_in_limit === 1,
+    budgets: toWorkspaceBudgets((budgets?.results ?? []) as KeyBudgetRow[]),
     expiresAt: row.expires_at,
   }
 }

@@ -1,4 +1,5 @@
-import { embeddedModels } from "../embedded/models.ts"
+import { mediaModels, type MediaModel } from "../embedded/media/models.ts"
+import { embeddedModels, wireSlugs, type EmbeddedModel } from "../embedded/models.ts"
 import type { CustomProvider } from "../providers/custom.ts"
 import type { Endpoint, Model, Pricing } from "./catalogue.ts"
 
@@ -77,26 +78,66 @@ function toPricing(custom: CustomProvider["models"][number]): Pricing | null {
 const EMBEDDED_PRICING: Pricing = { prompt: "0.000001", completion: "0.000002", input_cache_read: "0.0000001" }
 const EMBEDDINGS_PRICING: Pricing = { prompt: "0.0000001", completion: "0" }
 const FREE: Pricing = { prompt: "0", completion: "0" }
+const MEDIA_PRICING: Record<MediaModel["makes"], Pricing> = {
+  rerank: { ...FREE, request: "0.001" },
+  image: { ...FREE, image_output: "0.02" },
+  // A character.
+  speech: { ...FREE, prompt: "0.000015" },
+  transcription: { ...FREE, second: "0.0001" },
+  video: { ...FREE, second: "0.05" },
+}
 /** The longest answer that one of them gives has 4,000. */
 const EMBEDDED_MAX_COMPLETION = 4_096
 const EMBEDDED_CONTEXT = 128_000
 
-/** The scripted models of the embedded upstream, as `sim/…`. */
-export const embeddedCatalogue: readonly Model[] = embeddedModels.map((model) => {
-  const id = `sim/${model.slug}`
+/** The upstream's addresses, each of which speaks another wire, and the authors of their models. */
+const EMBEDDED_WIRES = [
+  { author: "sim", provider: "embedded", wire: "", slugs: embeddedModels.map(({ slug }) => slug) },
+  { author: "sim-responses", provider: "embedded-responses", wire: " (Responses)", slugs: wireSlugs },
+  { author: "sim-messages", provider: "embedded-messages", wire: " (Messages)", slugs: wireSlugs },
+]
+
+/** The scripted models of the embedded upstream, as `sim/…`, and their twins of other wires. */
+export const embeddedCatalogue: readonly Model[] = [
+  ...EMBEDDED_WIRES.flatMap(({ author, provider, wire, slugs }) =>
+    embeddedModels
+      .filter(({ slug }) => slugs.includes(slug))
+      .map((model) => toTextModel({ ...model, name: model.name + wire }, author, provider)),
+  ),
+  ...mediaModels.map(toMediaModel),
+]
+
+function toTextModel(model: EmbeddedModel, author: string, provider: string): Model {
+  const { slug, embeddings } = model
+  const pricing = slug.endsWith(":free") ? FREE : embeddings ? EMBEDDINGS_PRICING : EMBEDDED_PRICING
+  const supportedParameters = [
+    ...(embeddings ? [] : COMMON_PARAMETERS),
+    ...(model.tools ? TOOL_PARAMETERS : []),
+    ...(model.structured ? FORMAT_PARAMETERS : []),
+    ...(model.reasoning ? REASONING_PARAMETERS : []),
+  ]
+  const offer = { provider, pricing, supportedParameters, maxCompletionTokens: EMBEDDED_MAX_COMPLETION }
+  return toEmbeddedModel(`${author}/${slug}`, model, offer, embeddings ? { outputModalities: ["embeddings"] } : {})
+}
+
+function toMediaModel(model: MediaModel): Model {
+  const { slug, takes, makes } = model
+  const pricing = MEDIA_PRICING[makes]
+  const offer = { provider: "embedded", pricing, supportedParameters: [], maxCompletionTokens: null }
+  return toEmbeddedModel(`sim/${slug}`, model, offer, { inputModalities: [takes], outputModalities: [makes] })
+}
+
+function toEmbeddedModel(
+  id: string,
+  { slug, name, description }: Pick<EmbeddedModel, "slug" | "name" | "description">,
+  offer: Pick<Endpoint, "provider" | "pricing" | "supportedParameters" | "maxCompletionTokens">,
+  modalities: Partial<Pick<Model, "inputModalities" | "outputModalities">>,
+): Model {
   const endpoint: Endpoint = {
     model: id,
-    provider: "embedded",
-    upstreamId: model.slug,
-    pricing: model.slug.endsWith(":free") ? FREE : model.embeddings ? EMBEDDINGS_PRICING : EMBEDDED_PRICING,
+    upstreamId: slug,
+    ...offer,
     contextLength: EMBEDDED_CONTEXT,
-    maxCompletionTokens: EMBEDDED_MAX_COMPLETION,
-    supportedParameters: [
-      ...(model.embeddings ? [] : COMMON_PARAMETERS),
-      ...(model.tools ? TOOL_PARAMETERS : []),
-      ...(model.structured ? FORMAT_PARAMETERS : []),
-      ...(model.reasoning ? REASONING_PARAMETERS : []),
-    ],
     quantization: null,
     zeroRetention: true,
     collectsData: false,
@@ -104,10 +145,10 @@ export const embeddedCatalogue: readonly Model[] = embeddedModels.map((model) =>
   return {
     ...MODEL_DEFAULTS,
     id,
-    name: `Simulated: ${model.name}`,
-    description: model.description,
+    name: `Simulated: ${name}`,
+    description,
     contextLength: EMBEDDED_CONTEXT,
-    ...(model.embeddings && { outputModalities: ["embeddings"] }),
+    ...modalities,
     endpoints: [endpoint],
   }
-})
+}

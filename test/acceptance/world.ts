@@ -3,6 +3,8 @@ import OpenAI from "openai"
 import { expect, inject } from "vitest"
 
 const gateway = inject("gateway")
+/** Where clients of the OpenAI wire are pointed; ends in `/v1`. */
+export const gatewayUrl = gateway.url
 
 export type Organization = { id: string; apiKey: string; managementKey: string }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { estimatePromptTokens, estimateTokens } from "../../src/inference/estimate.ts"
+import { mediaModels } from "../../src/embedded/media/models.ts"
 import { embeddedModels } from "../../src/embedded/models.ts"
 import { toSchemaValue } from "../../src/embedded/schema-value.ts"
 import { ask, contentOf, document, events, post, read, stream, user, worker } from "./ask.ts"
@@ -209,7 +210,7 @@ describe("refused requests", () => {
 
 test("every model of the list is served under its slug", async () => {
   const listed = await (await worker.fetch(new Request("https://embedded/v1/models"))).json()
-  const slugs = embeddedModels.map(({ slug }) => slug)
+  const slugs = [...embeddedModels, ...mediaModels].map(({ slug }) => slug)
   const chatting = embeddedModels.filter(({ embeddings }) => !embeddings).map(({ slug }) => slug)
   expect((listed as { data: { id: string }[] }).data.map(({ id }) => id)).toEqual(slugs)
   expect(new Set(slugs).size).toBe(slugs.length)

@@ -4,6 +4,7 @@ import { toChatRequest, type ChatRequest } from "../../src/embedded/chat-request
 import { newCompletion } from "../../src/embedded/completion.ts"
 import { failureStatuses } from "../../src/embedded/statuses.ts"
 import { play, splitCharacters, streamSteps } from "../../src/embedded/stream.ts"
+import { chatTeller } from "../../src/embedded/wires/chat.ts"
 import { estimatePromptTokens, estimateTokens } from "../../src/inference/estimate.ts"
 import { ask, chunksOf, contentOf, document, events, read, stream, user } from "./ask.ts"
 
@@ -242,7 +243,7 @@ describe("time", () => {
   })
 
   test("paced says a hundred tokens at fifty a second", () => {
-    const steps = [...streamSteps(newCompletion(toRequest("paced"), 0))]
+    const steps = [...pacedSteps()]
     const waits = steps.flatMap((step) => (step.type === "wait" ? [step.untilMs] : []))
     expect(waits.slice(0, 3)).toEqual([20, 40, 60])
     expect(waits).toHaveLength(answer(toRequest("paced"), "").parts.length)
@@ -251,8 +252,7 @@ describe("time", () => {
   })
 
   test("a wait ends on time, and for good when the reader leaves", async () => {
-    const steps = streamSteps(newCompletion(toRequest("paced"), 0))
-    const reader = play(steps, new AbortController().signal).getReader()
+    const reader = play(pacedSteps(), new AbortController().signal).getReader()
     await reader.read()
     let pieces = 0
     const first = reader.read().then(() => pieces++)
@@ -285,6 +285,11 @@ describe("time", () => {
     await reading
     expect(vi.getTimerCount()).toBe(0)
   })
+
+  function pacedSteps() {
+    const completion = newCompletion(toRequest("paced"), 0)
+    return streamSteps(completion, chatTeller(completion))
+  }
 
   function toRequest(model: string, more: object = {}): ChatRequest {
     return toChatRequest({ model, messages: user(said), ...more }) as ChatRequest

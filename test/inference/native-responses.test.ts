@@ -91,7 +91,7 @@ describe("a provider that speaks the Responses wire is asked in its own words", 
       status: "completed",
       output: [MESSAGE],
       vendor_field: 1,
-      presence_penalty: null,
+      presence_penalty: 0,
       metadata: { a: "b" },
     })
     expect(told.usage["cost"]).toBeCloseTo(20e-6 + 7 * 2e-6, 9)

@@ -7,6 +7,7 @@ import { UNITS_PER_TOKEN } from "../estimate.ts"
 import type { Asked, CallState, Intake } from "../intake.ts"
 import type { Output } from "../routing/plan.ts"
 import type { ProviderPreferences } from "../schemas.ts"
+import type { Charge } from "../settle.ts"
 
 type Json = Record<string, unknown>
 type Shared = {
@@ -22,10 +23,16 @@ const OWN_FIELDS = new Set(["model", "provider", "session_id", "trace", "user", 
 export type Kind = {
   apiType: Intake["apiType"]
   output: Output
-  /** At most so many tokens of prompt, which also stand for it where a provider counts nothing. */
+  /** At most so many tokens of prompt. */
   promptBound: number
+  /** What stands for the prompt where a provider counts nothing. */
+  promptEstimate: number
+  /** At most so many tokens of each thing that is made, where the model states no limit. */
+  completionBound?: number
   pieces?: Pieces
   askOf: (outgoing: Outgoing) => Asked
+  /** The answer with what clients insist on and providers leave out. */
+  complete?: (answer: Json, charge: Charge) => Json
 }
 
 /** A request that is answered in one piece, as the road takes it. */
@@ -42,14 +49,14 @@ export function plainIntake(request: Shared, kind: Kind): Intake {
       promptBound: kind.promptBound,
       pieces: kind.pieces ?? { images: 0 },
       promptLimit: "none",
-      promptEstimate: kind.promptBound,
-      // What is made is priced by the piece, or counted in tokens that the model bounds.
-      completionBound: ({ endpoint }) => endpoint.maxCompletionTokens ?? 0,
-      choices: 1,
+      promptEstimate: kind.promptEstimate,
+      completionBound: ({ endpoint }) => endpoint.maxCompletionTokens ?? kind.completionBound ?? 0,
+      choices: kind.pieces?.pictures ?? 1,
+      isWhole: true,
       isAssumed: () => false,
     },
     question: { streamed: false, askOf: (_, outgoing) => kind.askOf(outgoing) },
-    dialectOf: plainDialect,
+    dialectOf: (call) => plainDialect(call, kind.complete ?? ((answer) => answer)),
   }
 }
 
@@ -66,22 +73,27 @@ export function tokensIn(text: string): number {
   return Math.ceil(text.length / UNITS_PER_TOKEN)
 }
 
+/** A token is at least one byte. */
+export function mostTokensIn(text: string): number {
+  return new TextEncoder().encode(text).byteLength
+}
+
 /** The provider's own answer, with what it cost and who gave it. */
-function plainDialect(call: CallState): Dialect {
+function plainDialect(call: CallState, complete: NonNullable<Kind["complete"]>): Dialect {
   const unsaid = () => []
   return {
     passesNative: false,
-    whole: (result, told, charge) => ({
-      ...result,
-      model: typeof result["model"] === "string" ? result["model"] : told.model,
-      usage: {
-        ...(isObject(result["usage"]) ? result["usage"] : {}),
-        cost: nanoToUsd(charge.costNano),
-        is_byok: false,
-      },
-      provider: told.provider,
-      ...(call.arrival.wantsMetadata && call.metadata(told.attempts)),
-    }),
+    whole(result, told, charge) {
+      const answer = complete(result, charge)
+      const usage = isObject(answer["usage"]) ? answer["usage"] : {}
+      return {
+        ...answer,
+        model: typeof answer["model"] === "string" ? answer["model"] : told.model,
+        usage: { ...usage, cost: nanoToUsd(charge.costNano), is_byok: false },
+        provider: told.provider,
+        ...(call.arrival.wantsMetadata && call.metadata(told.attempts)),
+      }
+    },
     open: unsaid,
     chunk: unsaid,
     silence: unsaid,

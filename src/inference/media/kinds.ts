@@ -1,10 +1,11 @@
 import { decodeBase64 } from "../../support/encoding.ts"
 import { GatewayError } from "../../edge/errors.ts"
+import { TOKENS_PER_MEDIA_PART } from "../admit.ts"
 import { isObject, type Reading } from "../chat/reading.ts"
 import type { Asked, Intake } from "../intake.ts"
 import { plainWire } from "../wires/plain.ts"
 import type { Wire } from "../wires/wire.ts"
-import { forwarded, plainIntake, tokensIn } from "./intake.ts"
+import { forwarded, mostTokensIn, plainIntake, tokensIn } from "./intake.ts"
 import type { ImageRequest, RerankRequest, SpeechRequest, TranscriptionRequest, VideoRequest } from "./schemas.ts"
 
 type Json = Record<string, unknown>
@@ -17,14 +18,27 @@ function isScored(result: unknown): boolean {
   return isObject(result) && Number.isSafeInteger(result["index"]) && typeof result["relevance_score"] === "number"
 }
 
-/** Charged a request, and what tokens the provider counts. */
+/** Charged a request, and what tokens the provider counts: some count the query with each of the documents. */
 export function rerankIntake(request: RerankRequest): Intake {
+  const { query, documents } = request
+  const media = documents.filter((one) => typeof one !== "string" && one.image !== undefined).length
+  const texts = documents.map((one) => (typeof one === "string" ? one : (one.text ?? "")))
   return plainIntake(request, {
     apiType: "rerank",
     output: "rerank",
-    promptBound: tokensIn(JSON.stringify([request.query, request.documents])),
+    promptBound: mostTokensIn(query) * documents.length + mostTokensIn(texts.join("")) + media * TOKENS_PER_MEDIA_PART,
+    promptEstimate: tokensIn(query + texts.join("")),
     askOf: (outgoing) => ({ wire: rerankWire, path: "/rerank", body: forwarded(request, outgoing) }),
+    complete: (answer) => ({
+      ...answer,
+      results: (answer["results"] as Json[]).map((one) => documented(one, request)),
+    }),
   })
+}
+
+function documented(result: Json, { documents }: RerankRequest): Json {
+  const asked = documents[result["index"] as number]
+  return { ...result, document: result["document"] ?? (typeof asked === "string" ? { text: asked } : asked) }
 }
 
 const imageWire = reading(
@@ -42,12 +56,26 @@ function isPicture(one: Json): boolean {
 
 /** Charged for each picture that was made, and what tokens the provider counts. */
 export function imageIntake(request: ImageRequest): Intake {
+  const { prompt, n, input_references: references } = request
+  const media = Array.isArray(references) ? references.length : 0
   return plainIntake(request, {
     apiType: "image",
     output: "image",
-    promptBound: tokensIn(JSON.stringify(request)),
-    pieces: { images: 0, pictures: request.n ?? 1 },
+    promptBound: mostTokensIn(prompt) + media * TOKENS_PER_MEDIA_PART,
+    promptEstimate: tokensIn(prompt),
+    completionBound: TOKENS_PER_MEDIA_PART,
+    pieces: { images: 0, pictures: n ?? 1 },
     askOf: (outgoing) => ({ wire: imageWire, path: "/images/generations", body: forwarded(request, outgoing) }),
+    complete: (answer, { tokens: { prompt: asked, completion } }) => ({
+      ...answer,
+      created: answer["created"] ?? Math.floor(Date.now() / 1_000),
+      usage: {
+        ...(isObject(answer["usage"]) ? answer["usage"] : {}),
+        prompt_tokens: asked,
+        completion_tokens: completion,
+        total_tokens: asked + completion,
+      },
+    }),
   })
 }
 
@@ -57,6 +85,7 @@ export function speechIntake(request: SpeechRequest): Intake {
     apiType: "tts",
     output: "speech",
     promptBound: request.input.length,
+    promptEstimate: request.input.length,
     askOf: (outgoing) => ({
       wire: plainWire(() => false),
       path: "/audio/speech",
@@ -91,10 +120,13 @@ export type AudioFile = { bytes: Uint8Array; name: string; type: string }
 
 /** Charged by the second, or what tokens the provider counts. */
 export function transcriptionIntake(request: Transcription, file: AudioFile): Intake {
+  const prompt = typeof request["prompt"] === "string" ? request["prompt"] : ""
   return plainIntake(request, {
     apiType: "stt",
     output: "transcription",
-    promptBound: tokensIn(typeof request.prompt === "string" ? request.prompt : ""),
+    promptBound: mostTokensIn(prompt) + TOKENS_PER_MEDIA_PART,
+    promptEstimate: tokensIn(prompt),
+    completionBound: TOKENS_PER_MEDIA_PART,
     pieces: { images: 0, seconds: Math.ceil(file.bytes.byteLength / LEAST_BYTES_A_SECOND) },
     askOf: (outgoing): Asked => {
       const { input_audio: _, ...body } = forwarded(request, outgoing)
@@ -134,7 +166,8 @@ export function videoIntake(request: VideoRequest, toJob: (job: Json, provider: 
   const intake = plainIntake(request, {
     apiType: "video",
     output: "video",
-    promptBound: tokensIn(request.prompt ?? ""),
+    promptBound: mostTokensIn(request.prompt ?? ""),
+    promptEstimate: tokensIn(request.prompt ?? ""),
     pieces: { images: 0, pictures: 1, seconds },
     askOf: (outgoing) => ({ wire: videoWire, path: "/videos", body: forwarded(request, outgoing) }),
   })

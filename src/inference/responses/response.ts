@@ -57,7 +57,7 @@ export function toResponse(request: ResponsesRequest, facts: ResponseFacts, prog
     ...(failure && { error_type: failure.error_type }),
     incomplete_details: incompleteReason && { reason: incompleteReason },
     ...echo(request),
-    service_tier: progress.serviceTier ?? request.service_tier ?? null,
+    service_tier: progress.serviceTier ?? request.service_tier ?? "default",
     usage: toResponsesUsage(progress.usage),
     ...progress.metadata,
   }
@@ -88,16 +88,17 @@ function echo(request: ResponsesRequest) {
     safety_identifier: request.safety_identifier ?? null,
     store: false,
     background: false,
-    temperature: request.temperature ?? null,
+    // What the wire says is in force where nothing was asked: clients of it insist on numbers.
+    temperature: request.temperature ?? 1,
     text: { ...withoutNulls(text ?? {}), format: text?.format ? withoutNulls(text.format) : { type: "text" } },
     tool_choice: request.tool_choice ?? "auto",
     tools: (tools ?? []).map((tool) =>
       isFunctionTool(tool) ? { ...tool, parameters: tool.parameters ?? null, strict: tool.strict ?? null } : tool,
     ),
-    top_logprobs: request.top_logprobs ?? null,
-    top_p: request.top_p ?? null,
-    frequency_penalty: request.frequency_penalty ?? null,
-    presence_penalty: request.presence_penalty ?? null,
+    top_logprobs: request.top_logprobs ?? 0,
+    top_p: request.top_p ?? 1,
+    frequency_penalty: request.frequency_penalty ?? 0,
+    presence_penalty: request.presence_penalty ?? 0,
     truncation: request.truncation ?? "disabled",
     user: request.user ?? null,
   }

@@ -14,7 +14,7 @@ const message = (content: Json[], status = "completed", id = "msg_1") => ({
   role: "assistant",
   content,
 })
-const text = (words: string) => ({ type: "output_text", text: words, annotations: [] })
+const text = (words: string) => ({ type: "output_text", text: words, annotations: [], logprobs: [] })
 
 test("the whole object, with every key that clients insist on", () => {
   expect(answered({ content: "Hi." }, "stop", { usage: USAGE, service_tier: "default" })).toEqual({
@@ -38,14 +38,14 @@ test("the whole object, with every key that clients insist on", () => {
     safety_identifier: null,
     store: false,
     background: false,
-    temperature: null,
+    temperature: 1,
     text: { format: { type: "text" } },
     tool_choice: "auto",
     tools: [],
-    top_logprobs: null,
-    top_p: null,
-    frequency_penalty: null,
-    presence_penalty: null,
+    top_logprobs: 0,
+    top_p: 1,
+    frequency_penalty: 0,
+    presence_penalty: 0,
     truncation: "disabled",
     user: null,
     service_tier: "default",

@@ -107,13 +107,7 @@ function toReasoningItem(draft: ReasoningDraft): Json {
 
 export function toPart(part: PartDraft): Json {
   if (part.type === "refusal") return { type: "refusal", refusal: part.text }
-  const logprobs = toList(part.logprobs)
-  return {
-    type: "output_text",
-    text: part.text,
-    annotations: part.annotations,
-    ...(logprobs.length > 0 && { logprobs }),
-  }
+  return { type: "output_text", text: part.text, annotations: part.annotations, logprobs: toList(part.logprobs) }
 }
 
 export function toList(logprobs: Logprobs): Json[] {

@@ -1,0 +1,67 @@
+import type { Limit } from "../credits/ledger.ts"
+import { nanoToUsd } from "../credits/money.ts"
+import { GatewayError } from "../edge/errors.ts"
+import { toTimestamp } from "../support/time.ts"
+import type { Budget } from "./schemas.ts"
+
+/** From the longest window to the shortest: their limits strictly decrease in this order. */
+export const BUDGET_INTERVALS = ["lifetime", "monthly", "weekly", "daily"] as const
+export type BudgetInterval = (typeof BUDGET_INTERVALS)[number]
+
+/** A row of workspace_budgets. Money is nano-USD, instants epoch milliseconds. */
+export type BudgetRow = {
+  id: string
+  workspace_id: string
+  interval: BudgetInterval
+  limit_nano: number
+  created_at: number
+  updated_at: number
+}
+
+/** What a workspace may spend, as every call of its keys carries it. */
+export type WorkspaceBudgets = {
+  includeByok: boolean
+  limits: readonly { interval: BudgetInterval; limitNano: number }[]
+}
+
+export const NO_BUDGETS: WorkspaceBudgets = { includeByok: false, limits: [] }
+
+export function workspaceScope(workspaceId: string): string {
+  return `workspace:${workspaceId}`
+}
+
+export function budgetLimits(workspaceId: string, { includeByok, limits }: WorkspaceBudgets): Limit[] {
+  return limits.map(({ interval, limitNano }) => ({
+    scope: workspaceScope(workspaceId),
+    limitNano,
+    interval: interval === "lifetime" ? null : interval,
+    includeByok,
+  }))
+}
+
+/** A budget that a longer one would reach first, or at the same time, would never be felt. */
+export function refuseDisorder(interval: BudgetInterval, limitNano: number, others: readonly BudgetRow[]): void {
+  const place = BUDGET_INTERVALS.indexOf(interval)
+  for (const other of others) {
+    const otherPlace = BUDGET_INTERVALS.indexOf(other.interval)
+    if (otherPlace === place) continue
+    const isLonger = otherPlace < place
+    if (isLonger ? limitNano < other.limit_nano : limitNano > other.limit_nano) continue
+    const words = isLonger ? "less than" : "more than"
+    throw new GatewayError(
+      "invalid_request",
+      `limit_usd: must be ${words} the ${other.interval} budget of ${nanoToUsd(other.limit_nano)} USD. Budgets strictly decrease from lifetime over monthly and weekly to daily.`,
+    )
+  }
+}
+
+export function toBudget(row: BudgetRow): Budget {
+  return {
+    id: row.id,
+    workspace_id: row.workspace_id,
+    limit_usd: nanoToUsd(row.limit_nano),
+    reset_interval: row.interval === "lifetime" ? null : row.interval,
+    created_at: toTimestamp(row.created_at),
+    updated_at: toTimestamp(row.updated_at),
+  }
+}

@@ -1,0 +1,104 @@
+import { createRoute } from "@hono/zod-openapi"
+import { forgetWorkspace } from "../access/authenticate.ts"
+import { requireManagement } from "../access/caller.ts"
+import { usdToNano } from "../credits/money.ts"
+import { GatewayError } from "../edge/errors.ts"
+import { acceptJson, newRouter } from "../edge/router.ts"
+import { failures, jsonBody, ok } from "../edge/schema.ts"
+import { newId } from "../support/ids.ts"
+import { refuseDisorder, toBudget } from "./budget.ts"
+import { BudgetAnswer, BudgetChange, BudgetDeleted, BudgetList, BudgetPath, WorkspacePath } from "./schemas.ts"
+import { type Budgeted, deleteBudget, findBudgets, putBudget } from "./store.ts"
+
+const PATH = "/workspaces/{workspaceRef}/budgets"
+const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
+const shared = { tags: ["Workspaces"], middleware: [requireManagement] as [typeof requireManagement] }
+
+const list = createRoute({
+  ...shared,
+  method: "get",
+  path: PATH,
+  operationId: "listWorkspaceBudgets",
+  summary: "What a workspace may spend.",
+  request: { params: WorkspacePath },
+  responses: { 200: ok(BudgetList, "The budgets, the largest first."), ...FAILURES },
+})
+
+const get = createRoute({
+  ...shared,
+  method: "get",
+  path: `${PATH}/{interval}`,
+  operationId: "getWorkspaceBudget",
+  summary: "One budget of a workspace.",
+  request: { params: BudgetPath },
+  responses: { 200: ok(BudgetAnswer, "The budget."), ...FAILURES },
+})
+
+const put = createRoute({
+  ...shared,
+  method: "put",
+  path: `${PATH}/{interval}`,
+  operationId: "setWorkspaceBudget",
+  summary: "Sets a budget of a workspace. It counts from the next call on, what the window already saw included.",
+  middleware: [requireManagement, acceptJson(65_536)] as const,
+  request: { params: BudgetPath, body: jsonBody(BudgetChange) },
+  responses: { 200: ok(BudgetAnswer, "The budget."), ...FAILURES },
+})
+
+const remove = createRoute({
+  ...shared,
+  method: "delete",
+  path: `${PATH}/{interval}`,
+  operationId: "deleteWorkspaceBudget",
+  summary: "Removes a budget of a workspace.",
+  request: { params: BudgetPath },
+  responses: { 200: ok(BudgetDeleted, "Removed, or not there."), ...FAILURES },
+})
+
+export const budgets = newRouter()
+  .openapi(list, async (c) => {
+    const found = await workspaceOf(c.env.DB, c.var.caller.organizationId, c.req.valid("param").workspaceRef)
+    return c.json({ data: found.budgets.map(toBudget), include_byok_in_budgets: found.includeByok }, 200)
+  })
+  .openapi(get, async (c) => {
+    const { workspaceRef, interval } = c.req.valid("param")
+    const found = await workspaceOf(c.env.DB, c.var.caller.organizationId, workspaceRef)
+    const row = found.budgets.find((budget) => budget.interval === interval)
+    if (!row) throw new GatewayError("not_found", `The workspace has no ${interval} budget.`)
+    return c.json({ data: toBudget(row), include_byok_in_budgets: found.includeByok }, 200)
+  })
+  .openapi(put, async (c) => {
+    const { workspaceRef, interval } = c.req.valid("param")
+    const { limit_usd: limitUsd, include_byok_in_budgets: includeByok } = c.req.valid("json")
+    const found = await workspaceOf(c.env.DB, c.var.caller.organizationId, workspaceRef)
+    const limitNano = usdToNano(limitUsd)
+    if (limitNano < 1) throw new GatewayError("invalid_request", "limit_usd: must be at least 0.000000001.")
+    refuseDisorder(interval, limitNano, found.budgets)
+    const now = Date.now()
+    const { workspaceId } = found
+    const known = found.budgets.find((budget) => budget.interval === interval)
+    const row = {
+      id: known?.id ?? newId(),
+      workspace_id: workspaceId,
+      interval,
+      limit_nano: limitNano,
+      updated_at: now,
+    }
+    await putBudget(c.env.DB, { ...row, created_at: now }, includeByok)
+    forgetWorkspace(workspaceId)
+    const data = toBudget({ ...row, created_at: known?.created_at ?? now })
+    return c.json({ data, include_byok_in_budgets: includeByok ?? found.includeByok }, 200)
+  })
+  .openapi(remove, async (c) => {
+    const { workspaceRef, interval } = c.req.valid("param")
+    const { workspaceId } = await workspaceOf(c.env.DB, c.var.caller.organizationId, workspaceRef)
+    await deleteBudget(c.env.DB, workspaceId, interval)
+    forgetWorkspace(workspaceId)
+    return c.json({ deleted: true as const }, 200)
+  })
+
+async function workspaceOf(db: D1Database, organizationId: string, ref: string): Promise<Budgeted> {
+  const found = await findBudgets(db, organizationId, ref)
+  if (!found) throw new GatewayError("not_found", "There is no workspace with this id or slug.")
+  return found
+}

@@ -1,0 +1,28 @@
+import { estimateTokens } from "../../inference/estimate.ts"
+import { toRecord } from "../chat-request.ts"
+
+/** Documents by the share of the query's words that they have; equals stay in the order they came in. */
+export function rerank(query: string, documents: readonly unknown[], top: number): Record<string, unknown> {
+  const wanted = toWords(query)
+  const texts = documents.map(toText)
+  const results = texts
+    .map((text, index) => ({ index, relevance_score: shareOf(wanted, toWords(text)) }))
+    .sort((a, b) => b.relevance_score - a.relevance_score)
+    .slice(0, top)
+  const tokens = [query, ...texts].reduce((sum, text) => sum + estimateTokens(text), 0)
+  return { results, usage: { search_units: 1, total_tokens: tokens } }
+}
+
+function toText(document: unknown): string {
+  if (typeof document === "string") return document
+  const { text } = toRecord(document)
+  return typeof text === "string" ? text : ""
+}
+
+function toWords(text: string): Set<string> {
+  return new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu))
+}
+
+function shareOf(wanted: ReadonlySet<string>, words: ReadonlySet<string>): number {
+  return wanted.size === 0 ? 0 : [...wanted].filter((word) => words.has(word)).length / wanted.size
+}

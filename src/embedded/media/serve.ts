@@ -1,0 +1,81 @@
+import { readJson, toRecord } from "../chat-request.ts"
+import { invalid, unknownModel } from "../statuses.ts"
+import { FILM, findOrder, newOrder } from "./film.ts"
+import { mediaModels, type MediaModel } from "./models.ts"
+import { toPicture } from "./picture.ts"
+import { rerank } from "./rerank.ts"
+import { BYTES_A_SECOND, hum, toWav } from "./sound.ts"
+
+type Json = Record<string, unknown>
+type Serve = (request: Request) => Promise<Response>
+
+/** What the upstream makes besides words, by method and path. */
+export const mediaRoutes: readonly (readonly [string, Serve])[] = [
+  ["POST /v1/rerank", inJson("rerank", order)],
+  ["POST /v1/images/generations", inJson("image", paint)],
+  ["POST /v1/audio/speech", inJson("speech", speak)],
+  ["POST /v1/audio/transcriptions", transcribe],
+  ["POST /v1/videos", inJson("video", (body) => Response.json(newOrder(body)))],
+]
+
+const VIDEO_PATH = /^\/v1\/videos\/([^/]+)(\/content)?$/
+
+/** An ordered video, or what it shows; undefined for a path of something else. */
+export function findVideo(pathname: string): Response | undefined {
+  const [, id, content] = VIDEO_PATH.exec(pathname) ?? []
+  if (id === undefined) return undefined
+  const order = findOrder(decodeURIComponent(id))
+  if (!order) return invalid(404, `There is no video '${id}'.`, "id", "video_not_found")
+  return content ? new Response(FILM, { headers: { "content-type": "video/mp4" } }) : Response.json(order)
+}
+
+function inJson(makes: MediaModel["makes"], answer: (body: Json) => Response): Serve {
+  return async (request) => {
+    const body = await readJson(request)
+    if (body === undefined) return invalid(400, "We could not parse the JSON body of your request.", null, null)
+    return refuseModel(toRecord(body)["model"], makes) ?? answer(toRecord(body))
+  }
+}
+
+function refuseModel(model: unknown, makes: MediaModel["makes"]): Response | undefined {
+  return mediaModels.some((one) => one.slug === model && one.makes === makes) ? undefined : unknownModel(String(model))
+}
+
+function order({ model, query, documents, top_n: top }: Json): Response {
+  if (typeof query !== "string") return invalid(400, "'query' must be a string.", "query", null)
+  if (!Array.isArray(documents)) return invalid(400, "'documents' must be an array.", "documents", null)
+  const ranked = rerank(query, documents as unknown[], typeof top === "number" ? top : documents.length)
+  return Response.json({ id: `rerank-${crypto.randomUUID()}`, model, ...ranked })
+}
+
+function paint({ prompt, n }: Json): Response {
+  if (typeof prompt !== "string") return invalid(400, "'prompt' must be a string.", "prompt", null)
+  const data = Array.from({ length: typeof n === "number" ? n : 1 }, (_, at) => {
+    // The prompt makes two of the colours; the third tells the pictures of one answer apart.
+    const picture = toPicture(prompt.length & 0xff, prompt.charCodeAt(0) & 0xff, at)
+    return { b64_json: btoa(String.fromCharCode(...picture)) }
+  })
+  return Response.json({ created: Math.floor(Date.now() / 1_000), data })
+}
+
+const SOUNDS = new Map([
+  ["wav", { type: "audio/wav", encode: toWav }],
+  ["pcm", { type: "audio/pcm", encode: (samples: Uint8Array) => samples }],
+])
+
+function speak({ input, response_format: format }: Json): Response {
+  if (typeof input !== "string") return invalid(400, "'input' must be a string.", "input", null)
+  const sound = typeof format === "string" ? SOUNDS.get(format) : SOUNDS.get("wav")
+  if (!sound) return invalid(400, "'response_format' must be wav or pcm.", "response_format", null)
+  return new Response(sound.encode(hum(input)), { headers: { "content-type": sound.type } })
+}
+
+async function transcribe(request: Request): Promise<Response> {
+  const form = await request.formData().catch(() => undefined)
+  const file = form?.get("file")
+  if (!(file instanceof File)) return invalid(400, "'file' must be a part of the form.", "file", null)
+  const refused = refuseModel(form?.get("model"), "transcription")
+  if (refused) return refused
+  const seconds = Math.ceil(file.size / BYTES_A_SECOND)
+  return Response.json({ text: `${file.size} bytes of ${file.type}`, usage: { type: "duration", seconds } })
+}

@@ -1,0 +1,30 @@
+import { countTokens } from "./answers.ts"
+import type { Completion } from "./completion.ts"
+import { portalPage } from "./faults.ts"
+import { documentSteps, PACE_MS, play, sleep, streamSteps } from "./stream.ts"
+import type { Teller } from "./wires/teller.ts"
+
+const SLOW_MS = 6_000
+
+/** A completion as it goes out, with the fault of its model. */
+export async function reply(completion: Completion, teller: Teller, signal: AbortSignal): Promise<Response> {
+  await sleep(delayMs(completion), signal)
+  const { request, fault } = completion
+  if (fault.instead === "page") return new Response(portalPage, { headers: { "content-type": "text/html" } })
+  const headers = request.stream
+    ? { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" }
+    : { "content-type": "application/json" }
+  if (fault.instead === "nothing") return new Response(request.stream ? play([].values(), signal) : "", { headers })
+  if (request.stream) return new Response(play(streamSteps(completion, teller), signal), { headers })
+  if (fault.instead === "error" || fault.afterTen === "error") return teller.failed()
+  const document = teller.document()
+  if (!fault.split && !fault.afterTen) return Response.json(document)
+  return new Response(play(documentSteps(JSON.stringify(document), fault), signal), { headers })
+}
+
+/** How long the headers are held back: a document is paced by arriving as late as its last token would. */
+function delayMs({ request, answers }: Completion): number {
+  if (request.model === "slow") return SLOW_MS
+  if (request.model !== "paced" || request.stream) return 0
+  return PACE_MS * countTokens(answers[0]?.parts ?? [])
+}

@@ -1,0 +1,20 @@
+import type * as z from "zod"
+import type { Invalid } from "../chat-request.ts"
+
+/** What `read` makes of a body that fits, or why there is nothing to make. */
+export function readAs<Schema extends z.ZodType, Read>(
+  schema: Schema,
+  body: unknown,
+  read: (request: z.infer<Schema>) => Read,
+): Read | Invalid {
+  const parsed = schema.safeParse(body)
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    return { message: issue?.message ?? "The body is not valid.", param: issue?.path.join(".") ?? null }
+  }
+  try {
+    return read(parsed.data)
+  } catch (refusal) {
+    return { message: refusal instanceof Error ? refusal.message : "The body is not valid.", param: null }
+  }
+}

@@ -1,0 +1,100 @@
+import Anthropic, { APIError, AuthenticationError, NotFoundError, RateLimitError } from "@anthropic-ai/sdk"
+import { beforeAll, describe, expect, test } from "vitest"
+import { ANSWER, AUTHORS, DESCRIPTION, NAME, PARAMETERS, QUESTION, weatherIn } from "./weather.ts"
+import { gatewayUrl, newOrganization, type Organization, receiptOf } from "./world.ts"
+
+let organization: Organization
+
+beforeAll(async () => {
+  organization = await newOrganization()
+})
+
+/** The client adds `/v1` itself. */
+function anthropic(apiKey: string): Anthropic {
+  return new Anthropic({ baseURL: gatewayUrl.replace(/\/v1$/, ""), apiKey, maxRetries: 0, logLevel: "off" })
+}
+
+const tools: Anthropic.Tool[] = [{ name: NAME, description: DESCRIPTION, input_schema: PARAMETERS }]
+const user = (content: string) => ({ role: "user" as const, content })
+const LIMIT = { max_tokens: 1_024 }
+
+function textOf({ content }: Anthropic.Message): string {
+  return content.map((block) => (block.type === "text" ? block.text : "")).join("")
+}
+
+describe.each(AUTHORS)("@anthropic-ai/sdk over the wire of %s", (author) => {
+  test("reads a whole message, with its usage and cost", async () => {
+    const { data: message, response } = await anthropic(organization.apiKey)
+      .messages.create({ model: `${author}/echo`, messages: [user("Hello there")], ...LIMIT })
+      .withResponse()
+    expect(message).toMatchObject({ type: "message", role: "assistant", stop_reason: "end_turn", stop_sequence: null })
+    expect(textOf(message)).toBe("Hello there")
+    const receipt = await receiptOf(organization, response.headers.get("x-generation-id") ?? "")
+    expect(message.usage).toMatchObject({ output_tokens: receipt.tokens_completion, cost: receipt.total_cost })
+    expect(message.usage.input_tokens).toBeGreaterThan(0)
+  })
+
+  test("completes a streamed tool loop", async () => {
+    const client = anthropic(organization.apiKey)
+    const asked = { model: `${author}/tool-call`, tools, ...LIMIT }
+    const first = await client.messages.stream({ ...asked, messages: [user(QUESTION)] }).finalMessage()
+    expect(first.stop_reason).toBe("tool_use")
+    const called = first.content.find((block) => block.type === "tool_use")
+    expect(called).toMatchObject({ name: NAME, input: { city: QUESTION } })
+    const content = weatherIn(called?.input as { city: string })
+    const result = { type: "tool_result" as const, tool_use_id: called?.id ?? "", content }
+    const messages = [
+      user(QUESTION),
+      { role: "assistant" as const, content: first.content },
+      { role: "user" as const, content: [result] },
+    ]
+    const second = client.messages.stream({ ...asked, messages })
+    let said = ""
+    second.on("text", (text) => (said += text))
+    const final = await second.finalMessage()
+    expect([said, textOf(final)]).toEqual([ANSWER, ANSWER])
+    expect(final.usage.output_tokens).toBeGreaterThan(0)
+  })
+
+  test("runs several tools that were called at once", async () => {
+    const asked = { model: `${author}/parallel-tools`, tools, messages: [user(QUESTION)], ...LIMIT }
+    const { content } = await anthropic(organization.apiKey).messages.stream(asked).finalMessage()
+    const calls = content.filter((block) => block.type === "tool_use")
+    expect(calls.map(({ input }) => input)).toEqual(Array.from({ length: 3 }, () => ({ city: QUESTION })))
+    expect(new Set(calls.map(({ id }) => id)).size).toBe(3)
+  })
+
+  test("streams a thought before the words", async () => {
+    const asked = { model: `${author}/reasoning`, messages: [user("Why?")], ...LIMIT }
+    const message = await anthropic(organization.apiKey).messages.stream(asked).finalMessage()
+    expect(message.content).toMatchObject([
+      { type: "thinking", thinking: expect.stringContaining("I will repeat it.") as string },
+      { type: "text", text: "Why?" },
+    ])
+  })
+
+  test.each(["late-error", "cut"])("is told of %s in the middle of a stream", async (fault) => {
+    const stream = anthropic(organization.apiKey).messages.stream({
+      model: `${author}/${fault}`,
+      messages: [user("Hello")],
+      ...LIMIT,
+    })
+    await expect(stream.finalMessage()).rejects.toBeInstanceOf(APIError)
+  })
+
+  test("counts the tokens of a request before it is sent", async () => {
+    const asked = { model: `${author}/echo`, messages: [user("Hello there")] }
+    expect((await anthropic(organization.apiKey).messages.countTokens(asked)).input_tokens).toBeGreaterThan(0)
+  })
+
+  test("is told of a provider's 429 as its own error", async () => {
+    const asked = { model: `${author}/status-429`, messages: [user("Hello")], ...LIMIT }
+    await expect(anthropic(organization.apiKey).messages.create(asked)).rejects.toBeInstanceOf(RateLimitError)
+  })
+})
+
+test("@anthropic-ai/sdk: a model that is not there is a not-found error, a wrong key one of authentication", async () => {
+  const asked = { model: "sim/none", messages: [user("Hello")], ...LIMIT }
+  await expect(anthropic(organization.apiKey).messages.create(asked)).rejects.toBeInstanceOf(NotFoundError)
+  await expect(anthropic("sk-gw-v1-wrong").messages.create(asked)).rejects.toBeInstanceOf(AuthenticationError)
+})

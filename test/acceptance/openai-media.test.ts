@@ -1,0 +1,49 @@
+import { NotFoundError, toFile } from "openai"
+import { beforeAll, expect, test } from "vitest"
+import { newOrganization, openai, type Organization, receiptOf } from "./world.ts"
+
+let organization: Organization
+
+beforeAll(async () => {
+  organization = await newOrganization()
+})
+
+test("openai: pictures are made", async () => {
+  const images = await openai(organization.apiKey).images.generate({ model: "sim/image", prompt: "a dot", n: 2 })
+  const pictures = images.data?.map(({ b64_json: picture }) => Buffer.from(picture ?? "", "base64")) ?? []
+  expect(pictures.map((picture) => picture.subarray(1, 4).toString())).toEqual(["PNG", "PNG"])
+  expect(images.usage).toMatchObject({ cost: 0.04 })
+})
+
+test("openai: what was spoken can be sent back to be written down", async () => {
+  const client = openai(organization.apiKey)
+  const speech = await client.audio.speech.create({
+    model: "sim/speech",
+    voice: "alloy",
+    input: "Hello there",
+    response_format: "wav",
+  })
+  expect(speech.headers.get("content-type")).toBe("audio/wav")
+  const sound = Buffer.from(await speech.arrayBuffer())
+  expect(sound.subarray(0, 4).toString()).toBe("RIFF")
+  const receipt = await receiptOf(organization, speech.headers.get("x-generation-id") ?? "")
+  expect(receipt.total_cost).toBeCloseTo(11 * 0.000015, 9)
+
+  const file = await toFile(sound, "hello.wav", { type: "audio/wav" })
+  const written = await client.audio.transcriptions.create({ model: "sim/transcribe", file })
+  expect(written.text).toBe(`${sound.byteLength} bytes of audio/wav`)
+  expect(written.usage).toMatchObject({ type: "duration", seconds: 1, cost: 0.0001 })
+})
+
+test("openai: a model that does not make this is the client's not-found error", async () => {
+  const client = openai(organization.apiKey)
+  const model = "sim/echo"
+  const file = await toFile(Buffer.from("sound"), "a.wav")
+  for (const ask of [
+    () => client.images.generate({ model, prompt: "a dot" }),
+    () => client.audio.speech.create({ model, voice: "alloy", input: "Hello" }),
+    () => client.audio.transcriptions.create({ model, file }),
+  ]) {
+    await expect(ask()).rejects.toBeInstanceOf(NotFoundError)
+  }
+})

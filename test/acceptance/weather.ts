@@ -1,0 +1,21 @@
+/** The function that models of the tests may call, for every client in its own words. */
+
+export const NAME = "weather"
+export const DESCRIPTION = "The weather of a city."
+export const PARAMETERS = {
+  type: "object" as const,
+  properties: { city: { type: "string" as const } },
+  required: ["city"],
+  additionalProperties: false as const,
+}
+
+export function weatherIn({ city }: { city: string }): string {
+  return `Sunny in ${city}`
+}
+
+/** What the models make of it. */
+export const QUESTION = "Paris"
+export const ANSWER = "The tool answered: Sunny in Paris"
+
+/** Authors whose models are the same, each behind a provider of another wire. */
+export const AUTHORS = ["sim", "sim-responses", "sim-messages"] as const

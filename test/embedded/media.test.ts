@@ -1,0 +1,132 @@
+import { describe, expect, test } from "vitest"
+import { toWav } from "../../src/embedded/media/sound.ts"
+import { decodeBase64 } from "../../src/support/encoding.ts"
+import { worker } from "./ask.ts"
+
+type Json = Record<string, unknown>
+
+function post(path: string, body: unknown): Promise<Response> {
+  const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }
+  return worker.fetch(new Request(`https://embedded/v1${path}`, init))
+}
+
+const get = (path: string) => worker.fetch(new Request(`https://embedded/v1${path}`))
+
+function transcribe(fields: Record<string, string | File>): Promise<Response> {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(fields)) form.append(name, value)
+  return worker.fetch(new Request("https://embedded/v1/audio/transcriptions", { method: "POST", body: form }))
+}
+
+test("documents are ordered by the words they share with the query, equals as they came", async () => {
+  const documents = ["Nothing alike", { text: "the Cat, alone" }, "the cat sat", { image: "data:," }]
+  const answer = await (await post("/rerank", { model: "rerank", query: "The cat sat", documents, top_n: 3 })).json()
+  expect(answer).toMatchObject({
+    results: [
+      { index: 2, relevance_score: 1 },
+      { index: 1, relevance_score: 2 / 3 },
+      { index: 0, relevance_score: 0 },
+    ],
+    usage: { search_units: 1 },
+  })
+})
+
+describe("pictures", () => {
+  test("come as many as asked, each its own", async () => {
+    const { data } = await (
+      await post("/images/generations", { model: "image", prompt: "a dot", n: 3 })
+    ).json<{
+      data: { b64_json: string }[]
+    }>()
+    expect(new Set(data.map(({ b64_json }) => b64_json)).size).toBe(3)
+  })
+
+  test("are PNG, whose data inflates to one dot", async () => {
+    const answer = await post("/images/generations", { model: "image", prompt: "AB" })
+    const { data } = await answer.json<{ data: [{ b64_json: string }] }>()
+    const bytes = decodeBase64(data[0].b64_json) ?? new Uint8Array(0)
+    expect([...bytes.subarray(0, 8)]).toEqual([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+    const at = new TextDecoder("latin1").decode(bytes).indexOf("IDAT")
+    const size = new DataView(bytes.buffer).getUint32(at - 4)
+    const zlib = new Response(bytes.subarray(at + 4, at + 4 + size)).body
+    const dot = await new Response(zlib?.pipeThrough(new DecompressionStream("deflate"))).arrayBuffer()
+    expect([...new Uint8Array(dot)]).toEqual([0, 2, 65, 0])
+    // The sum over an empty IEND is the same in every PNG.
+    expect([...bytes.subarray(-4)]).toEqual([0xae, 0x42, 0x60, 0x82])
+  })
+})
+
+describe("speech", () => {
+  const speak = (more: Json) => post("/audio/speech", { model: "speech", ...more })
+
+  test("is a WAV that grows with the text", async () => {
+    const [short, long] = [await speak({ input: "Hi" }), await speak({ input: "Hi, all of you" })]
+    expect(short.headers.get("content-type")).toBe("audio/wav")
+    const [one, other] = [await short.arrayBuffer(), await long.arrayBuffer()]
+    expect(new TextDecoder().decode(one.slice(0, 4))).toBe("RIFF")
+    expect(new DataView(one).getUint32(40, true)).toBe(one.byteLength - 44)
+    expect((other.byteLength - 44) / (one.byteLength - 44)).toBe(7)
+  })
+
+  test("is the samples alone when asked for as PCM", async () => {
+    const pcm = await speak({ input: "Hi", response_format: "pcm" })
+    expect(pcm.headers.get("content-type")).toBe("audio/pcm")
+    const wav = new Uint8Array(await (await speak({ input: "Hi" })).arrayBuffer())
+    expect(toWav(new Uint8Array(await pcm.arrayBuffer()))).toEqual(wav)
+  })
+})
+
+test("a transcription says how much sound of what kind came", async () => {
+  const file = new File([new Uint8Array(16_001)], "a.mp3", { type: "audio/mpeg" })
+  const answer = await transcribe({ model: "transcribe", file })
+  expect(await answer.json()).toEqual({ text: "16001 bytes of audio/mpeg", usage: { type: "duration", seconds: 2 } })
+})
+
+describe("a video", () => {
+  test("is ordered, then ready, then bytes of MP4", async () => {
+    const order = await (await post("/videos", { model: "video", prompt: "waves", duration: 7 })).json<Json>()
+    expect(order).toMatchObject({ status: "queued", seconds: "7" })
+    const path = `/videos/${String(order["id"])}`
+    expect(await (await get(path)).json()).toMatchObject({ id: order["id"], status: "completed", seconds: "7" })
+    const content = await get(`${path}/content`)
+    expect(content.headers.get("content-type")).toBe("video/mp4")
+    expect(new TextDecoder().decode((await content.arrayBuffer()).slice(4, 12))).toBe("ftypisom")
+  })
+
+  test.each(["/videos/none", "/videos/none/content", "/videos/video_1_4"])("%s is not there", async (path) => {
+    const refused = await get(path)
+    expect(refused.status).toBe(404)
+    expect(await refused.json()).toMatchObject({ error: { code: "video_not_found" } })
+  })
+})
+
+describe("refused requests", () => {
+  const file = new File(["x"], "a.wav")
+
+  test.each([
+    ["a rerank without documents", () => post("/rerank", { model: "rerank", query: "x" }), "documents"],
+    ["a picture of nothing", () => post("/images/generations", { model: "image" }), "prompt"],
+    ["speech without words", () => post("/audio/speech", { model: "speech" }), "input"],
+    [
+      "speech in a format of others",
+      () => post("/audio/speech", { model: "speech", input: "x", response_format: "mp3" }),
+      "response_format",
+    ],
+    ["a transcription of nothing", () => transcribe({ model: "transcribe" }), "file"],
+  ])("%s", async (_, ask, param) => {
+    const refused = await ask()
+    expect(refused.status).toBe(400)
+    expect(await refused.json()).toMatchObject({ error: { type: "invalid_request_error", param } })
+  })
+
+  test.each([
+    ["rerank", () => post("/rerank", { model: "echo", query: "x", documents: [] })],
+    ["images", () => post("/images/generations", { model: "speech", prompt: "x" })],
+    ["transcriptions", () => transcribe({ model: "speech", file })],
+    ["videos", () => post("/videos", {})],
+  ])("a model that does not make %s does not exist there", async (_, ask) => {
+    const refused = await ask()
+    expect(refused.status).toBe(404)
+    expect(await refused.json()).toMatchObject({ error: { code: "model_not_found" } })
+  })
+})
