@@ -1,4 +1,13 @@
 import { DurableObject } from "cloudflare:workers"
+import {
+  currentFree,
+  dailyLimit,
+  type FreeCount,
+  type FreeLimits,
+  type FreeRefusal,
+  NO_FREE_REQUESTS,
+  takeFree,
+} from "../src/credits/free-requests.ts"
 import { workspaceScope } from "../src/budgets/budget.ts"
 import {
   addSpent,
@@ -20,12 +29,19 @@ import { logError, logWarning } from "../src/support/log.ts"
 /** The scope of the whole organization: its limit is what it was credited. */
 export const ACCOUNT = "account"
 
+/** Where the requests on free models are counted. */
+const FREE = "free"
+
+export type HoldVerdict = Verdict | { ok: false; free: FreeRefusal }
+
 export type HoldRequest = {
   draft: GenerationDraft
   wanted: Wanted
   /** Charge the account's balance; false for calls that cost the organization nothing. */
   chargesAccount: boolean
   limits: Limit[]
+  /** The call is one of those that cost nothing, of which an account has so many. */
+  free?: FreeLimits
   /** Nano-USD to charge if nobody ever settles this hold. */
   estimateNano: number
   ttlMs: number
@@ -93,9 +109,11 @@ export class Ledger extends DurableObject<Env> {
   }
 
   /** Reserve before dispatch: every limit at once, all or nothing. Settlements that came along are charged first. */
-  hold(request: HoldRequest, settlements: Generation[] = []): Verdict {
+  hold(request: HoldRequest, settlements: Generation[] = []): HoldVerdict {
     this.settle(settlements)
     const now = Date.now()
+    const free = request.free && takeFree(this.#freeCount(), request.free, this.#credited(), now)
+    if (free && "refusal" in free) return { ok: false, free: free.refusal }
     const limits = request.chargesAccount
       ? [{ scope: ACCOUNT, limitNano: this.#credited(), interval: null, includeByok: false }, ...request.limits]
       : request.limits
@@ -106,6 +124,7 @@ export class Ledger extends DurableObject<Env> {
       (scope) => this.#held.get(scope) ?? 0,
     )
     if (!verdict.ok) return verdict
+    if (free) this.#save(FREE, free.count)
 
     const hold: HoldRow = {
       id: request.draft.id,
@@ -165,9 +184,7 @@ export class Ledger extends DurableObject<Env> {
     const charged = (free ? [] : scopesOf(generation, hold)).map(
       (scope) => [scope, addSpent(this.#countersOf(scope), amount, now)] as const,
     )
-    for (const [scope, counters] of charged) {
-      this.#sql.exec("INSERT OR REPLACE INTO counters (scope, value) VALUES (?, ?)", scope, JSON.stringify(counters))
-    }
+    for (const [scope, counters] of charged) this.#save(scope, counters)
     this.#sql.exec(
       "INSERT INTO outbox (id, upstream_id, record) VALUES (?, ?, ?)",
       generation.id,
@@ -200,6 +217,21 @@ export class Ledger extends DurableObject<Env> {
     const { total } = this.#countersOf(ACCOUNT)
     const heldNano = this.#held.get(ACCOUNT) ?? 0
     return { creditedNano: this.#credited(), spentNano: total.spent, heldNano, byokNano: total.byok }
+  }
+
+  /** Requests of today on models that cost nothing. */
+  freeToday(limits: FreeLimits): { limit: number; used: number } {
+    const { day } = currentFree(this.#freeCount(), Date.now())
+    return { limit: dailyLimit(limits, this.#credited()), used: day }
+  }
+
+  #freeCount(): FreeCount {
+    const [row] = this.#sql.exec<{ value: string }>("SELECT value FROM counters WHERE scope = ?", FREE).toArray()
+    return row ? (JSON.parse(row.value) as FreeCount) : NO_FREE_REQUESTS
+  }
+
+  #save(scope: string, value: Counters | FreeCount): void {
+    this.#sql.exec("INSERT OR REPLACE INTO counters (scope, value) VALUES (?, ?)", scope, JSON.stringify(value))
   }
 
   /** Counters of these keys, in the order asked. */

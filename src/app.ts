@@ -31,6 +31,15 @@ for (const router of [organizations, catalogueAdmin]) mountKeyed(api, router)
 
 api.get("/openapi.json", (c) => c.json(describeApi(api)))
 
+const EXPOSED_HEADERS = [
+  "X-Request-Id",
+  "X-Generation-Id",
+  "Retry-After",
+  "X-RateLimit-Limit",
+  "X-RateLimit-Remaining",
+  "X-RateLimit-Reset",
+]
+
 export const app = new Hono<App>()
 
 app.use(async function identify(c, next) {
@@ -42,10 +51,7 @@ app.use(async function identify(c, next) {
   if (!headers.has("cache-control")) headers.set("cache-control", "private, no-store")
 })
 // Keys travel in a header, never in a cookie, so any page may call with the key it was given.
-app.use(
-  `${BASE_PATH}/*`,
-  cors({ origin: "*", exposeHeaders: ["X-Request-Id", "X-Generation-Id", "Retry-After"], maxAge: 86_400 }),
-)
+app.use(`${BASE_PATH}/*`, cors({ origin: "*", exposeHeaders: EXPOSED_HEADERS, maxAge: 86_400 }))
 app.get("/health", (c) => c.json({ status: "ok" }))
 app.use(`${BASE_PATH}/*`, requireConfiguration)
 for (const path of ["/interns", "/vault"]) {

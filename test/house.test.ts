@@ -45,7 +45,8 @@ test("no statement is made of strings from outside", () => {
   )
   expect(
     inserted.filter(
-      (one) => !/: ((ENDPOINT_)?COLUMNS|OF_WORKSPACE|where|assignments|columns\.map\(\(\) => "\?"\)\.join\(", "\))$/.test(one),
+      (one) =>
+        !/: ((ENDPOINT_)?COLUMNS|OF_WORKSPACE|where|assignments|columns\.map\(\(\) => "\?"\)\.join\(", "\))$/.test(one),
     ),
   ).toEqual([])
 })

@@ -1,8 +1,9 @@
-import type { Balance, HoldRequest, Ledger } from "../../durable-objects/ledger.ts"
+import type { Balance, HoldRequest, HoldVerdict, Ledger } from "../../durable-objects/ledger.ts"
 import type { Env } from "../env.ts"
 import type { Generation } from "../generations/generation.ts"
 import { wait } from "../support/time.ts"
-import type { Counters, Verdict } from "./ledger.ts"
+import type { FreeLimits } from "./free-requests.ts"
+import type { Counters } from "./ledger.ts"
 
 /** The ledger of an organization: the one place that holds and charges its money. */
 export function openLedger(env: Env, organizationId: string): LedgerClient {
@@ -46,8 +47,8 @@ export class LedgerClient {
     this.#waiting = list
   }
 
-  async hold(request: HoldRequest): Promise<Verdict> {
-    const hold = async (settlements: Generation[]): Promise<Verdict> => this.#stub.hold(request, settlements)
+  async hold(request: HoldRequest): Promise<HoldVerdict> {
+    const hold = async (settlements: Generation[]): Promise<HoldVerdict> => this.#stub.hold(request, settlements)
     if (this.#waiting.length === 0) return hold([])
     // What goes along may be at fault: it must not cost another call its hold.
     return this.#carrying(hold).catch(() => hold([]))
@@ -71,6 +72,10 @@ export class LedgerClient {
   async usage(keyHashes: string[]): Promise<Counters[]> {
     await this.#flush()
     return this.#stub.usage(keyHashes)
+  }
+
+  async freeToday(limits: FreeLimits): Promise<{ limit: number; used: number }> {
+    return this.#stub.freeToday(limits)
   }
 
   async balance(): Promise<Balance> {

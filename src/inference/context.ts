@@ -1,4 +1,5 @@
 import type { Context } from "hono"
+import { freeLimits } from "../credits/free-requests.ts"
 import { openLedger } from "../credits/ledger-client.ts"
 import { GatewayError } from "../edge/errors.ts"
 import { regionOf } from "../edge/region.ts"
@@ -63,6 +64,7 @@ export async function openWorld(c: Context<App>): Promise<World> {
     providers: configuredProviders(env),
     health,
     timers: timersOf(env),
+    freeLimits: freeLimits(env),
     send: (request, provider) => send(request, provider, env),
     tools: () => toolWorld(env, { fetch: (...one) => fetch(...one), now: Date.now, signal: c.req.raw.signal }),
     moderation: () => configuredModeration(env),

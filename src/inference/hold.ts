@@ -1,6 +1,8 @@
 import type { Caller } from "../access/caller.ts"
 import type { Wanted } from "../credits/ledger.ts"
 import type { GenerationDraft } from "../generations/generation.ts"
+import type { FreeLimits, FreeRefusal } from "../credits/free-requests.ts"
+import { GatewayError } from "../edge/errors.ts"
 import { budgetLimits } from "../budgets/budget.ts"
 import { limitOf } from "../keys/key.ts"
 import { newGenerationId } from "../support/ids.ts"
@@ -32,6 +34,7 @@ export async function hold(
   estimateNano: number,
   caller: Caller,
   { ledger, timers }: Pick<World, "ledger" | "timers">,
+  free?: FreeLimits,
 ): Promise<number> {
   const limit = limitOf(caller)
   const budgets = budgetLimits(caller.workspaceId, caller.budgets)
@@ -41,8 +44,27 @@ export async function hold(
     estimateNano,
     chargesAccount: true,
     limits: [...(limit ? [limit] : []), ...budgets],
+    ...(free && { free }),
     ttlMs: timers.holdTtlMs,
   })
-  if (!verdict.ok) throw toRefusal(verdict, caller)
+  if (!verdict.ok) throw "free" in verdict ? tooManyFree(verdict.free) : toRefusal(verdict, caller)
   return verdict.grantedNano
+}
+
+/** The gateway's own 429, with the headers that only it carries. */
+function tooManyFree({ limit, resetAt, window }: FreeRefusal): GatewayError {
+  const seconds = Math.max(1, Math.ceil((resetAt - Date.now()) / 1_000))
+  return new GatewayError(
+    "rate_limited",
+    `This account may make ${limit} requests a ${window} on free models, and has made them. Wait ${seconds} seconds, or call a model that is paid for.`,
+    {
+      metadata: { reason: "free_model_limit", retryable: true },
+      headers: {
+        "x-ratelimit-limit": String(limit),
+        "x-ratelimit-remaining": "0",
+        "x-ratelimit-reset": String(resetAt),
+        "retry-after": String(seconds),
+      },
+    },
+  )
 }

@@ -28,7 +28,8 @@ export async function serve(intake: Intake, arrival: Arrival, caller: Caller, wo
   const pseudonym = user === null ? undefined : await world.pseudonymOf(`${caller.organizationId}:${user}`)
   const draft = newDraft(aboutOf(intake, arrival), arrival, caller)
   const { estimateNano, ...wanted } = wantedFor(targets, bounds)
-  const heldNano = await hold(draft, wanted, estimateNano, caller, world)
+  const isFree = targets[0] !== undefined && isFreeVariant(targets[0], draft.requestedModel)
+  const heldNano = await hold(draft, wanted, estimateNano, caller, world, isFree ? world.freeLimits : undefined)
 
   const call = newCall({ intake, arrival, draft, heldNano, targets, world })
   const capFor = (target: Target) => completionCap(target, bounds, heldNano)
@@ -46,6 +47,11 @@ export async function serve(intake: Intake, arrival: Arrival, caller: Caller, wo
     return { ok: false, refusals: [], attempts: [], reached: false }
   })
   return question.streamed ? serveStream(call, outcome) : serveWhole(call, outcome)
+}
+
+/** A model that is free by its name; that of a provider which asks nothing is the operator's own affair. */
+function isFreeVariant({ model }: Target, requested: string): boolean {
+  return model.id.endsWith(":free") || requested.endsWith(":free")
 }
 
 /** A session, or else a conversation that must stay together, goes to one provider; all others are spread. */

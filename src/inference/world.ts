@@ -1,3 +1,4 @@
+import type { FreeLimits } from "../credits/free-requests.ts"
 import type { LedgerClient } from "../credits/ledger-client.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { ModerationSettings } from "../plugins/moderation.ts"
@@ -25,6 +26,7 @@ export type World = {
   providers: PlanWorld["providers"]
   health: EndpointHealth
   timers: Timers
+  freeLimits: FreeLimits
   send: (request: Request, provider: Provider) => Promise<Response>
   /** What the gateway's own tools and plugins can touch; throws where a variable that they need cannot be read. */
   tools: () => ToolWorld

@@ -141,10 +141,12 @@ function limitFields(limit: Limit | undefined, counters: Counters) {
   }
 }
 
-/** Requests a day on free models. Not enforced yet for this deployment, so nothing is used up. */
-const FREE_DAILY_REQUESTS = 50
-
-export function toCurrentKey(caller: Caller, counters: Counters): z.infer<typeof CurrentKey> {
+/** `free`: requests of today on free models, of so many. */
+export function toCurrentKey(
+  caller: Caller,
+  counters: Counters,
+  free: { limit: number; used: number },
+): z.infer<typeof CurrentKey> {
   return {
     label: caller.label,
     ...limitFields(limitOf(caller), counters),
@@ -158,7 +160,7 @@ export function toCurrentKey(caller: Caller, counters: Counters): z.infer<typeof
     is_management_key: caller.kind === "management",
     is_provisioning_key: caller.kind === "management" || caller.kind === "provisioning",
     allowed_data_regions: ["global"],
-    free_model_daily_requests: { limit: FREE_DAILY_REQUESTS, remaining: FREE_DAILY_REQUESTS, used: 0 },
+    free_model_daily_requests: { ...free, remaining: Math.max(0, free.limit - free.used) },
     rate_limit: { interval: "10s", requests: -1, note: "This field is deprecated and safe to ignore." },
   }
 }

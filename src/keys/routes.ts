@@ -3,6 +3,7 @@ import * as z from "zod"
 import { forgetKey } from "../access/authenticate.ts"
 import { type Caller, requireProvisioning } from "../access/caller.ts"
 import { newCounters } from "../credits/ledger.ts"
+import { freeLimits } from "../credits/free-requests.ts"
 import { openLedger } from "../credits/ledger-client.ts"
 import { GatewayError } from "../edge/errors.ts"
 import { acceptJson, newRouter } from "../edge/router.ts"
@@ -115,10 +116,11 @@ const remove = createRoute({
 export const keys = newRouter()
   .openapi(current, async (c) => {
     const { caller } = c.var
-    const [counters] = caller.organizationId
-      ? await openLedger(c.env, caller.organizationId).usage([caller.keyHash])
-      : []
-    return c.json({ data: toCurrentKey(caller, counters ?? newCounters(Date.now())) }, 200)
+    const limits = freeLimits(c.env)
+    const ledger = caller.organizationId ? openLedger(c.env, caller.organizationId) : undefined
+    const [counters] = (await ledger?.usage([caller.keyHash])) ?? []
+    const free = (await ledger?.freeToday(limits)) ?? { limit: limits.perDay, used: 0 }
+    return c.json({ data: toCurrentKey(caller, counters ?? newCounters(Date.now()), free) }, 200)
   })
   .openapi(list, async (c) => {
     const { organizationId } = c.var.caller
