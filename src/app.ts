@@ -2,6 +2,7 @@ import { Hono } from "hono"
 import { cors } from "hono/cors"
 import { budgets } from "./budgets/routes.ts"
 import { credits, removedCredits } from "./credits/routes.ts"
+import { datasets } from "./datasets/routes.ts"
 import { onError, onNotFound } from "./edge/answer.ts"
 import { requireConfiguration } from "./edge/configuration.ts"
 import { describeApi } from "./edge/document.ts"
@@ -24,7 +25,8 @@ export const api = newRouter()
 for (const router of [publicModels, removedCredits]) api.route("/", router)
 
 // With a key.
-for (const router of [inference, media, keyedModels, generations, keys, credits, budgets]) mountKeyed(api, router)
+for (const router of [inference, media, keyedModels, generations, keys, credits, budgets, datasets])
+  mountKeyed(api, router)
 
 // With a key, for whoever runs the deployment.
 for (const router of [organizations, catalogueAdmin]) mountKeyed(api, router)

@@ -1,0 +1,66 @@
+import type { SessionCostQuery } from "./schemas.ts"
+import { LEAST_SESSIONS, WINDOW_DAYS, windowBefore } from "./session-cost.ts"
+
+const NAME = "session-cost"
+
+/**
+ * Computes the cells anew: what a session of an app cost with a model, in the middle, by how many turns it took. A turn
+ * is a call that an app made in a session and that was answered. No session and no user is kept.
+ */
+export async function refreshSessionCost(db: D1Database, now: number): Promise<void> {
+  const { from, to, lastDay } = windowBefore(now)
+  await db.batch([
+    db.prepare("DELETE FROM session_cost_cells"),
+    db
+      .prepare(
+        `INSERT INTO session_cost_cells (app_slug, model, turn_range, app_name, median_nano)
+         WITH sessions AS (
+           SELECT lower(replace(trim(record ->> 'appTitle'), ' ', '-')) AS app_slug, max(trim(record ->> 'appTitle')) AS app_name,
+             model, count(*) AS turns, sum(cost_nano) AS cost
+           FROM generations
+           WHERE created_at >= ?1 AND created_at < ?2 AND record ->> 'ending' = 'complete'
+             AND trim(record ->> 'appTitle') <> '' AND record ->> 'sessionId' IS NOT NULL
+           GROUP BY organization_id, record ->> 'sessionId', app_slug, model
+         ), ranged AS (
+           SELECT *, CASE WHEN turns = 1 THEN '1-turn' WHEN turns < 10 THEN '2-9-turns' WHEN turns < 50 THEN '10-49-turns'
+             ELSE '50-plus-turns' END AS turn_range FROM sessions
+         ), ranked AS (
+           SELECT *, row_number() OVER (PARTITION BY app_slug, model, turn_range ORDER BY cost) AS place,
+             count(*) OVER (PARTITION BY app_slug, model, turn_range) AS size FROM ranged
+         )
+         SELECT app_slug, model, turn_range, max(app_name), avg(cost) FROM ranked
+         WHERE size >= ?3 AND place IN ((size + 1) / 2, (size + 2) / 2) GROUP BY app_slug, model, turn_range`,
+      )
+      .bind(from, to, LEAST_SESSIONS),
+    db
+      .prepare(
+        `INSERT INTO dataset_snapshots (name, as_of, window_days, window_end_date) VALUES (?, ?, ?, ?)
+         ON CONFLICT (name) DO UPDATE SET as_of = excluded.as_of, window_days = excluded.window_days,
+           window_end_date = excluded.window_end_date`,
+      )
+      .bind(NAME, now, WINDOW_DAYS, lastDay),
+  ])
+}
+
+export type CellRow = { app_name: string; app_slug: string; model: string; turn_range: string; median_nano: number }
+export type SnapshotRow = { as_of: number; window_days: number; window_end_date: string }
+
+export async function readSessionCost(
+  db: D1Database,
+  { app_slug: app, model, turn_range: range, limit, offset }: SessionCostQuery,
+): Promise<{ cells: CellRow[]; snapshot: SnapshotRow | undefined }> {
+  const [cells, snapshots] = await db.batch<Record<string, unknown>>([
+    db
+      .prepare(
+        `SELECT app_name, app_slug, model, turn_range, median_nano FROM session_cost_cells
+         WHERE (?1 IS NULL OR app_slug = ?1) AND (?2 IS NULL OR model = ?2) AND (?3 IS NULL OR turn_range = ?3)
+         ORDER BY app_slug, model, turn_range LIMIT ?4 OFFSET ?5`,
+      )
+      .bind(app ?? null, model ?? null, range ?? null, limit, offset),
+    db.prepare("SELECT as_of, window_days, window_end_date FROM dataset_snapshots WHERE name = ?").bind(NAME),
+  ])
+  return {
+    cells: (cells?.results ?? []) as CellRow[],
+    snapshot: snapshots?.results[0] as SnapshotRow | undefined,
+  }
+}

@@ -1,0 +1,16 @@
+import { refreshSessionCost } from "./datasets/store.ts"
+import type { Env } from "./env.ts"
+import { logError } from "./support/log.ts"
+
+/** What runs by the clock: the crons of wrangler.toml. One job that fails does not keep the others from running. */
+const JOBS: Readonly<Record<string, readonly { name: string; run: (env: Env, now: number) => Promise<void> }[]>> = {
+  "0 3 * * 1": [{ name: "session-cost", run: (env, now) => refreshSessionCost(env.DB, now) }],
+}
+
+/** `cron`: the expression that fired; an empty one, as a hand gives it, runs every job. */
+export async function runSchedule(cron: string, env: Env, now: number): Promise<void> {
+  const jobs = cron === "" ? Object.values(JOBS).flat() : (JOBS[cron] ?? [])
+  for (const job of jobs) {
+    await job.run(env, now).catch((cause: unknown) => logError("a scheduled job failed", { job: job.name }, cause))
+  }
+}

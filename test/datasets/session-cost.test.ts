@@ -1,0 +1,103 @@
+import { env } from "cloudflare:workers"
+import { describe, expect, test } from "vitest"
+import { insertGenerations } from "../../src/generations/store.ts"
+import { runSchedule } from "../../src/schedule.ts"
+import { newId } from "../../src/support/ids.ts"
+import { door, newWorkspace, reply } from "../support/world.ts"
+
+type Cell = { app_slug: string; model_permaslug: string; turn_range: string; median_session_cost_usd: number }
+type Answer = { data: Cell[]; meta: { version: string; window_days: number | null; window_end_date: string | null } }
+
+const NOW = Date.UTC(2026, 10, 23, 3)
+const DAY_MS = 86_400_000
+
+/** Sessions of an app, each with so many calls of so many micro-USD. */
+async function play(
+  app: string,
+  model: string,
+  sessions: { calls: number; each: number; at?: number; ending?: string }[],
+) {
+  const { organizationId, workspaceId } = await newWorkspace()
+  const records = sessions.flatMap(({ calls, each, at = NOW - DAY_MS, ending = "complete" }) => {
+    const sessionId = newId()
+    return Array.from({ length: calls }, () => ({
+      id: `gen-${newId()}`,
+      organizationId,
+      workspaceId,
+      keyHash: "k",
+      createdAt: at,
+      model,
+      upstreamId: null,
+      costNano: each * 1_000,
+      byokCostNano: 0,
+      sessionId,
+      appTitle: app,
+      ending,
+    }))
+  })
+  await insertGenerations(
+    env.DB,
+    records.map((record) => JSON.stringify(record)),
+  )
+}
+
+describe("GET /datasets/session-cost", () => {
+  test("tells the cost in the middle, by app, model and turns, of cells that are large enough", async () => {
+    await play(
+      "My Editor",
+      "a/one",
+      [10, 20, 30, 40, 1_000].map((each) => ({ calls: 1, each })),
+    )
+    await play(
+      "My Editor",
+      "a/one",
+      [1, 2, 3, 4, 5, 6].map((each) => ({ calls: 4, each })),
+    )
+    await play(
+      "My Editor",
+      "a/few",
+      [1, 2, 3, 4].map((each) => ({ calls: 1, each })),
+    )
+    await play(
+      "My Editor",
+      "a/old",
+      [1, 2, 3, 4, 5].map((each) => ({ calls: 1, each, at: NOW - 40 * DAY_MS })),
+    )
+    await play(
+      "My Editor",
+      "a/cut",
+      [1, 2, 3, 4, 5].map((each) => ({ calls: 1, each, ending: "cut" })),
+    )
+    await runSchedule("0 3 * * 1", env, NOW)
+
+    const { as } = await newWorkspace()
+    const { data, meta } = await reply<Answer>(200, as.get("/datasets/session-cost?app_slug=my-editor"))
+    expect(data).toEqual([
+      {
+        app_name: "My Editor",
+        app_slug: "my-editor",
+        model_permaslug: "a/one",
+        turn_range: "1-turn",
+        median_session_cost_usd: 0.00003,
+      },
+      expect.objectContaining({ turn_range: "2-9-turns", median_session_cost_usd: 0.000014 }) as Cell,
+    ])
+    expect(meta).toMatchObject({ version: "v1", window_days: 28, window_end_date: "2026-11-22" })
+    const filtered = await reply<Answer>(200, as.get("/datasets/session-cost?model=a/one&turn_range=2-9-turns&limit=1"))
+    expect(filtered.data).toHaveLength(1)
+    expect((await reply<Answer>(200, as.get("/datasets/session-cost?offset=5000"))).data).toEqual([])
+  })
+
+  test.each(["limit=0", "limit=501", "limit=x", "offset=-1", "offset=5001", "turn_range=many"])(
+    "refuses %s, and names it",
+    async (query) => {
+      const { as } = await newWorkspace()
+      const { error } = await reply<{ error: { message: string } }>(400, as.get(`/datasets/session-cost?${query}`))
+      expect(error.message).toContain(query.split("=")[0])
+    },
+  )
+
+  test("needs a key", async () => {
+    await reply(401, door().get("/datasets/session-cost"))
+  })
+})
