@@ -41,7 +41,10 @@ export default defineConfig(async () => {
                   id: `m${index}`,
                   prompt: "0.000001",
                   completion: "0.000002",
-                })).concat([{ id: "unpriced" } as never]),
+                })).concat([
+                  { id: "unpriced" } as never,
+                  { id: "flat", prompt: "0", completion: "0", request: "0.01" } as never,
+                ]),
               },
               // Three that serve one model, and one that speaks the Messages wire: tests play all of them.
               ...["a", "b", "c"].map((name) => ({
