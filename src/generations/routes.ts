@@ -1,14 +1,15 @@
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
-import type { Caller } from "../access/caller.ts"
+import { type Caller, requireManagement } from "../access/caller.ts"
 import { openLedger } from "../credits/ledger-client.ts"
 import { GatewayError } from "../edge/errors.ts"
 import { newRouter } from "../edge/router.ts"
 import { failures, ok } from "../edge/schema.ts"
 import type { Env } from "../env.ts"
+import { Activity, ActivityQuery, activityWindow, DATE_WORDS, toActivityItem } from "./activity.ts"
 import type { Generation } from "./generation.ts"
 import { GenerationRecord, toGenerationRecord } from "./schemas.ts"
-import { findGeneration } from "./store.ts"
+import { findGeneration, readActivity } from "./store.ts"
 
 const get = createRoute({
   method: "get",
@@ -31,10 +32,32 @@ const get = createRoute({
   },
 })
 
+const activity = createRoute({
+  method: "get",
+  path: "/activity",
+  operationId: "getActivity",
+  tags: ["Analytics"],
+  summary: "What was used on each of the last 30 completed days, by model and provider.",
+  middleware: [requireManagement] as const,
+  request: { query: ActivityQuery },
+  responses: {
+    200: ok(Activity, "The newest day first."),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "internal"),
+  },
+})
+
 export const generations = newRouter().openapi(get, async (c) => {
   const generation = await find(c.env, c.var.caller, c.req.valid("query").id)
   if (!generation) throw new GatewayError("not_found", "There is no generation with this id.")
   return c.json({ data: toGenerationRecord(generation) }, 200)
+})
+
+generations.openapi(activity, async (c) => {
+  const query = c.req.valid("query")
+  const window = activityWindow(query.date, Date.now())
+  if (!window) throw new GatewayError("invalid_request", `date: ${DATE_WORDS}.`)
+  const rows = await readActivity(c.env.DB, c.var.caller.organizationId, { ...query, ...window })
+  return c.json({ data: rows.map((row) => toActivityItem(row, query.group_by === "workspace")) }, 200)
 })
 
 /** A fresh one is still with the ledger, an older one in the database. A key sees its workspace, a management key all. */
