@@ -44,8 +44,9 @@ export function failures(...names: ErrorName[]): Failures {
 
 /** The words for a body, path or query that its schema refused: the field, and what it accepts. */
 export function explain(error: { issues: readonly z.core.$ZodIssue[] }): string {
-  const sentences = error.issues.slice(0, 3).map((issue) => describe(deepest(issue)))
-  const more = error.issues.length - sentences.length
+  const all = [...new Set(error.issues.map((issue) => describe(deepest(issue))))]
+  const sentences = all.slice(0, 3)
+  const more = all.length - sentences.length
   return sentences.join(" ") + (more > 0 ? ` (and ${more} more)` : "")
 }
 
@@ -67,5 +68,14 @@ function describe(issue: z.core.$ZodIssue): string {
     .map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`))
     .join("")
     .replace(/^\./, "")
-  return `${path || "body"}: ${issue.message.replace(/\.?$/, ".")}`
+  return `${path || "body"}: ${toWords(issue.message).replace(/\.?$/, ".")}`
+}
+
+/** What a schema has no words of its own for, in ours. */
+function toWords(message: string): string {
+  const [, expected = "", received] = /^Invalid input: expected (\w+), received (\w+)$/.exec(message) ?? []
+  if (expected === "") return message
+  if (received === "undefined") return "is required"
+  const kind = { boolean: "true or false", int: "an integer" }[expected]
+  return `must be ${kind ?? `${/^[aeio]/.test(expected) ? "an" : "a"} ${expected}`}`
 }

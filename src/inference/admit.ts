@@ -65,23 +65,45 @@ export function boundsOf(request: ChatRequest, bodyBytes: number): Bounds {
   }
 }
 
+/**
+ * The bytes of the request, where the bytes of a picture, a sound or a file stand for themselves no longer: in their
+ * place comes what such a thing can come to. All else of a part is text like any other.
+ */
 function boundPrompt(request: ChatRequest, bodyBytes: number): number {
-  let media = 0
-  let mediaUnits = 0
-  for (const { content } of request.messages) {
-    if (!Array.isArray(content)) continue
-    for (const part of content as { type: string }[]) {
-      if (part.type === "text" || part.type === "refusal") continue
-      media += 1
-      mediaUnits += JSON.stringify(part).length
-    }
+  let bound = bodyBytes
+  for (const part of partsOf(request)) {
+    const bytes = payloadOf(part)?.length ?? 0
+    if (part.type === "text" || part.type === "refusal") continue
+    bound += tokensOfMedia(part.type, bytes) - bytes
   }
-  return Math.max(0, bodyBytes - mediaUnits) + media * TOKENS_PER_MEDIA_PART
+  return Math.max(0, bound)
 }
 
-function countImages({ messages }: ChatRequest): number {
-  const parts = messages.flatMap(({ content }) => (Array.isArray(content) ? (content as { type: string }[]) : []))
-  return parts.filter(({ type }) => type === "image_url").length
+type Part = { type: string } & Record<string, unknown>
+
+function partsOf({ messages }: ChatRequest): Part[] {
+  return messages.flatMap(({ content }) => (Array.isArray(content) ? (content as Part[]) : []))
+}
+
+/** What a part carries in one string of ASCII: its data, or where they are. */
+function payloadOf(part: Part): string | undefined {
+  const { type } = part
+  const held = (part[type] ?? part["video_url"]) as Record<string, unknown> | undefined
+  const payload = held?.["url"] ?? held?.["data"] ?? held?.["file_data"]
+  return typeof payload === "string" ? payload : undefined
+}
+
+/** Of sound and film a token lasts at least so many bytes, in base64. */
+const BYTES_PER_SOUND_TOKEN = 32
+
+/** A file can be all text; a picture is not larger than it looks. */
+function tokensOfMedia(type: string, bytes: number): number {
+  if (type === "image_url") return TOKENS_PER_MEDIA_PART
+  return Math.max(TOKENS_PER_MEDIA_PART, type === "file" ? bytes : Math.ceil(bytes / BYTES_PER_SOUND_TOKEN))
+}
+
+function countImages(request: ChatRequest): number {
+  return partsOf(request).filter(({ type }) => type === "image_url").length
 }
 
 function promptBoundFor({ endpoint }: Target, bounds: Bounds): number {

@@ -125,7 +125,10 @@ async function readAccepted(
   const type = response.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? ""
   const { wire, translate } = asked
   if (!response.body) return failure(provider, "provider_failed", `${provider.name} answered with an empty body.`)
-  if (asked.bytes?.test(type)) return { kind: "bytes", contentType: type, body: response.body }
+  if (asked.bytes?.test(type)) {
+    const contentType = type === "application/octet-stream" ? (asked.bytesType ?? type) : type
+    return { kind: "bytes", contentType, body: response.body }
+  }
   // Servers name their streams in many ways; what is no stream shows in its first frame.
   if (isStreamed && type !== "application/json" && type !== "text/html") {
     const body = translate ? translate.stream(response.body) : response.body

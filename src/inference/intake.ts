@@ -30,6 +30,8 @@ export type Asked = {
   form?: FormData
   /** The answer is bytes of this kind, and passes as it is. */
   bytes?: RegExp
+  /** The kind to tell where the provider says nothing but that it is bytes. */
+  bytesType?: string
   /** What the provider has counted so far, where an answer that breaks off would not tell it. */
   counted?: () => unknown
   /** From the words of the provider to those of `wire`, where they differ. */

@@ -1,6 +1,8 @@
 import type { Caller } from "../access/caller.ts"
 import { completionCap, requireTier, wantedFor } from "./admit.ts"
+import { GatewayError } from "../edge/errors.ts"
 import { logError } from "../support/log.ts"
+import { unroutable } from "./routing/metadata.ts"
 import { ask, type Outcome } from "./ask.ts"
 import { newCall } from "./call.ts"
 import { hold, newDraft } from "./hold.ts"
@@ -19,11 +21,7 @@ import type { Arrival, World } from "./world.ts"
  */
 export async function serve(intake: Intake, arrival: Arrival, caller: Caller, world: World): Promise<Response> {
   const { bounds, question, user } = intake
-  const targets = requireTier(
-    caller,
-    askable(plan(intake.routing, planWorld(intake, arrival, world)), question),
-    bounds,
-  )
+  const targets = requireTier(caller, askable(planned(intake, arrival, world), question), bounds)
 
   const pseudonym = user === null ? undefined : await world.pseudonymOf(`${caller.organizationId}:${user}`)
   const draft = newDraft(aboutOf(intake, arrival), arrival, caller)
@@ -47,6 +45,18 @@ export async function serve(intake: Intake, arrival: Arrival, caller: Caller, wo
     return { ok: false, refusals: [], attempts: [], reached: false }
   })
   return question.streamed ? serveStream(call, outcome) : serveWhole(call, outcome)
+}
+
+/** Where the call may go. A caller who wants to know how it was routed is told also that it could not be. */
+function planned(intake: Intake, arrival: Arrival, world: World): Target[] {
+  try {
+    return plan(intake.routing, planWorld(intake, arrival, world))
+  } catch (refusal) {
+    if (!(refusal instanceof GatewayError) || !arrival.wantsMetadata) throw refusal
+    const { code, message, metadata } = refusal
+    const beside = unroutable(aboutOf(intake, arrival).requestedModel, arrival.region, message)
+    throw new GatewayError(code, message, { ...(metadata && { metadata }), beside })
+  }
 }
 
 /** A model that is free by its name; that of a provider which asks nothing is the operator's own affair. */

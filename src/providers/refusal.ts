@@ -50,19 +50,15 @@ const MODEL_WORDS =
   /context[ _](?:length|window|size)|maximum context|(?:prompt|input) is too long|too many (?:input )?tokens|model[^.]{0,80}(?:does not|doesn't|do not) (?:support|exist|accept)|not supported (?:by|with|for|on) (?:this|the) model/i
 
 const MAX_MESSAGE_LENGTH = 2_000
+/** A hint is believed, and told, up to this. */
+const MAX_HINT_MS = 300_000
 
 /** A provider's answer that is not a success, read: `body` is its text, at most what is worth reading. */
-export function toRefusal(
-  provider: { name: string; apiKey?: string },
-  status: number,
-  headers: Headers,
-  body: string,
-  now: number,
-): Refusal {
+export function toRefusal(provider: Told, status: number, headers: Headers, body: string, now: number): Refusal {
   const told = parseError(body)
   const blamesKey = (status === 400 || status === 422) && told.message !== undefined && KEY_WORDS.test(told.message)
   const rule = blamesKey ? KEY_AT_FAULT : (RULES[status] ?? ANYTHING_ELSE)
-  const said = told.message === undefined ? "" : withoutSecret(told.message, provider.apiKey)
+  const said = told.message === undefined ? "" : redacted(told.message, provider)
   const ours = `${provider.name} answered with status ${status}.`
   return {
     provider: provider.name,
@@ -70,10 +66,19 @@ export function toRefusal(
     code: rule.code,
     message: rule.relay && said !== "" ? said : ours,
     providerCode: String(status),
-    retryAfterMs: parseRetryAfter(headers, now) ?? told.retryAfterMs,
+    retryAfterMs: capped(parseRetryAfter(headers, now) ?? told.retryAfterMs),
     retryable: rule.retryable,
     isUnfit: !rule.retryable && told.message !== undefined && MODEL_WORDS.test(told.message),
   }
+}
+
+type Told = { name: string; apiKey?: string; baseUrl?: string }
+
+/** A provider's words, without its key and without where it is. */
+export function redacted(message: string, { apiKey, baseUrl }: Told): string {
+  const known = withoutSecret(message, apiKey)
+  const host = baseUrl === undefined ? undefined : URL.parse(baseUrl)?.host
+  return host === undefined || host === "" ? known : known.replaceAll(host, "[redacted]")
 }
 
 /** Providers quote what they were sent. The key they were sent must not reach the caller. */
@@ -123,6 +128,11 @@ export function parseRetryAfter(headers: Headers, now: number): number | null {
   const value = headers.get("retry-after")?.trim()
   if (!value) return null
   if (/^\d+(\.\d+)?$/.test(value)) return Math.ceil(Number(value) * 1_000)
-  const date = Date.parse(value)
+  // A date has letters in it; anything else that could be read as one is nonsense.
+  const date = /[a-z]/i.test(value) ? Date.parse(value) : Number.NaN
   return Number.isNaN(date) ? null : Math.max(0, date - now)
+}
+
+function capped(hintMs: number | null): number | null {
+  return hintMs === null ? null : Math.min(hintMs, MAX_HINT_MS)
 }

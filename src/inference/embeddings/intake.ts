@@ -62,6 +62,7 @@ function embeddingsDialect(call: CallState): Dialect {
       return {
         ...rest,
         object: "list",
+        data: (rest["data"] as Record<string, unknown>[]).map((one, index) => ({ index, ...one, object: "embedding" })),
         model: typeof result["model"] === "string" ? result["model"] : answering.model,
         ...(known && {
           usage: {

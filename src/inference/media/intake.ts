@@ -1,5 +1,6 @@
 import { nanoToUsd } from "../../credits/money.ts"
 import type { Outgoing } from "../../providers/compatible.ts"
+import type { Provider } from "../../providers/provider.ts"
 import type { Pieces } from "../admit.ts"
 import { isObject } from "../chat/reading.ts"
 import type { Dialect } from "../dialect.ts"
@@ -30,7 +31,7 @@ export type Kind = {
   /** At most so many tokens of each thing that is made, where the model states no limit. */
   completionBound?: number
   pieces?: Pieces
-  askOf: (outgoing: Outgoing) => Asked
+  askOf: (outgoing: Outgoing, provider: Provider) => Asked
   /** The answer with what clients insist on and providers leave out. */
   complete?: (answer: Json, charge: Charge) => Json
 }
@@ -55,7 +56,7 @@ export function plainIntake(request: Shared, kind: Kind): Intake {
       isWhole: true,
       isAssumed: () => false,
     },
-    question: { streamed: false, askOf: (_, outgoing) => kind.askOf(outgoing) },
+    question: { streamed: false, askOf: (provider, outgoing) => kind.askOf(outgoing, provider) },
     dialectOf: (call) => plainDialect(call, kind.complete ?? ((answer) => answer)),
   }
 }

@@ -79,6 +79,16 @@ export function imageIntake(request: ImageRequest): Intake {
   })
 }
 
+/** What a format of sound is called where its provider does not say. */
+const SOUND_TYPES: Record<string, string> = {
+  wav: "wav",
+  opus: "ogg",
+  aac: "aac",
+  flac: "flac",
+  pcm: "pcm",
+  mp3: "mpeg",
+}
+
 /** Charged by the character: of sound nobody counts tokens. */
 export function speechIntake(request: SpeechRequest): Intake {
   return plainIntake(request, {
@@ -91,6 +101,7 @@ export function speechIntake(request: SpeechRequest): Intake {
       path: "/audio/speech",
       body: forwarded(request, outgoing),
       bytes: /^(?:audio\/|application\/octet-stream$)/,
+      bytesType: `audio/${SOUND_TYPES[request.response_format ?? "mp3"] ?? "mpeg"}`,
     }),
   })
 }
@@ -162,14 +173,23 @@ const videoWire = plainWire(({ id }) => typeof id === "string" && id !== "")
 
 /** Charged by the second when it is ordered: what becomes of the order is not known for minutes. */
 export function videoIntake(request: VideoRequest, toJob: (job: Json, provider: string) => Json): Intake {
-  const seconds = request.duration ?? secondsOf(request) ?? ASSUMED_VIDEO_SECONDS
+  const { duration, seconds: asText } = request
+  if (duration != null && asText != null && duration !== Number(asText)) {
+    throw new GatewayError("invalid_request", `seconds: differs from duration (${duration}); send one of them.`)
+  }
+  const asked = duration ?? (asText == null ? undefined : Number(asText))
   const intake = plainIntake(request, {
     apiType: "video",
     output: "video",
     promptBound: mostTokensIn(request.prompt ?? ""),
     promptEstimate: tokensIn(request.prompt ?? ""),
-    pieces: { images: 0, pictures: 1, seconds },
-    askOf: (outgoing) => ({ wire: videoWire, path: "/videos", body: forwarded(request, outgoing) }),
+    pieces: { images: 0, pictures: 1, seconds: asked ?? ASSUMED_VIDEO_SECONDS },
+    askOf: (outgoing, { quirks }) => {
+      const { duration: _, seconds: __, ...body } = forwarded(request, outgoing)
+      // The OpenAI wire has the length in words, under a name of its own.
+      const length = asked === undefined ? {} : quirks.isStrict ? { seconds: String(asked) } : { duration: asked }
+      return { wire: videoWire, path: "/videos", body: { ...body, ...length } }
+    },
   })
   return {
     ...intake,
@@ -182,12 +202,6 @@ export function videoIntake(request: VideoRequest, toJob: (job: Json, provider: 
       }
     },
   }
-}
-
-/** The OpenAI wire has the length in words. */
-function secondsOf(request: Json): number | undefined {
-  const told = Number(request["seconds"] ?? Number.NaN)
-  return Number.isInteger(told) && told > 0 && told <= 3_600 ? told : undefined
 }
 
 /** A wire whose answers also tell how much was made. */

@@ -4,7 +4,10 @@ import * as z from "zod"
 import { GatewayError } from "../../edge/errors.ts"
 import { acceptJson, acceptJsonOrForm, newRouter } from "../../edge/router.ts"
 import { explain, jsonBody, ok } from "../../edge/schema.ts"
+import { regionOf } from "../../edge/region.ts"
 import type { App } from "../../env.ts"
+import { configuredProviders } from "../../providers/configured.ts"
+import { isInRegion, type Provider } from "../../providers/provider.ts"
 import { arrivalOf, FAILURES, MAX_INFERENCE_BYTES, openWorld } from "../context.ts"
 import type { Intake } from "../intake.ts"
 import { serve } from "../serve.ts"
@@ -98,6 +101,9 @@ const videoContent = createRoute({
   responses: { 200: { description: "The video.", content: { "video/mp4": { schema: z.unknown() } } }, ...FAILURES },
 })
 
+/** How the order was routed, under both names. */
+const METADATA = ["service_metadata", "openrouter_metadata"]
+
 /** What answers in one piece, in words of its own; its status and body are made by the road. */
 async function answer(c: Context<App>, intake: Intake): Promise<never> {
   return (await serve(intake, arrivalOf(c), c.var.caller, await openWorld(c))) as never
@@ -125,30 +131,44 @@ export const media = newRouter()
     const response: Response = await answer(c, intake)
     const told = await response.json<Record<string, unknown>>()
     const id = await toJobId({ provider: "", upstreamId: "", ...order, organizationId }, masterKey)
-    const job = { ...toJob(told, id, base), generation_id: told["generation_id"] }
+    const provider = configuredProviders(c.env).get(order?.provider ?? "")
+    const routed = METADATA.filter((key) => key in told).map((key) => [key, told[key]] as const)
+    const job = {
+      ...toJob(told, id, base, provider),
+      generation_id: told["generation_id"],
+      ...Object.fromEntries(routed),
+    }
     return Response.json(job, { status: 202, headers: response.headers }) as never
   })
   .openapi(videoJob, async (c) => {
     const { jobId } = c.req.valid("param")
-    const response = await askForOrder(c, jobId, "")
+    const { response, provider } = await askForOrder(c, jobId, "")
     const told = await response.json<Record<string, unknown>>().catch(() => ({}))
     const base = new URL(c.req.url).origin + c.req.path.slice(0, c.req.path.lastIndexOf("/"))
-    return c.json(toJob(told, jobId, base) as VideoJob, 200)
+    return c.json(toJob(told, jobId, base, provider) as VideoJob, 200)
   })
   .openapi(videoContent, async (c) => {
-    const response = await askForOrder(c, c.req.valid("param").jobId, "/content")
+    const { response } = await askForOrder(c, c.req.valid("param").jobId, "/content")
     const type = response.headers.get("content-type") ?? "video/mp4"
     return new Response(response.body, { headers: { "content-type": type } })
   })
 
-async function askForOrder(c: Context<App>, jobId: string, path: string): Promise<Response> {
+async function askForOrder(
+  c: Context<App>,
+  jobId: string,
+  path: string,
+): Promise<{ response: Response; provider: Provider }> {
   const { upstreamId, provider: slug } = await readJobId(jobId, c.var.caller.organizationId, c.env.MASTER_KEY ?? "")
   const { providers, send } = await openWorld(c)
   const provider = providers.get(slug)
   if (!provider) throw new GatewayError("not_found", "The provider of this video is no longer configured.")
+  const region = regionOf(c.req.raw, c.env)
+  if (region !== null && !isInRegion(provider, region)) {
+    throw new GatewayError("not_found", `The provider of this video is not in the region ${region}.`)
+  }
   const request = toOrderRequest(provider, encodeURIComponent(upstreamId) + path, c.req.raw.signal)
   const response = await send(request, provider).catch(() => undefined)
-  if (response?.ok) return response
+  if (response?.ok) return { response, provider }
   await response?.body?.cancel()
   const { status } = response ?? {}
   if (status === 404) throw new GatewayError("not_found", `${provider.name} knows no such video any more.`)

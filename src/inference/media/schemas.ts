@@ -15,6 +15,8 @@ const whole = (least: number, most: number) => {
 
 const shared = {
   model: z.string({ error: "is required: author/slug, as GET /models lists" }).min(1).max(256),
+  // One model is asked here: a list of them is a field of the conversations.
+  models: z.null({ error: "is not taken here; name one model" }).optional(),
   provider: ProviderPreferences.nullish(),
   session_id: text.max(MAX_SESSION_ID_LENGTH, `must be at most ${MAX_SESSION_ID_LENGTH} characters`).nullish(),
   trace: z.looseObject({}).nullish(),
@@ -113,6 +115,10 @@ export const VideoRequest = z
     ...shared,
     prompt: text.nullish(),
     duration: whole(1, 3_600).nullish(),
+    // As the OpenAI wire has the length.
+    seconds: z
+      .union([whole(1, 3_600), text.regex(/^[1-9]\d{0,3}$/)], { error: "must be an integer from 1 to 3600" })
+      .nullish(),
     callback_url: z.null({ error: "is not supported: poll polling_url" }).optional(),
   })
   .meta({ id: "VideoRequest" })

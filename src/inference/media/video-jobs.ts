@@ -1,5 +1,6 @@
 import { GatewayError } from "../../edge/errors.ts"
 import type { Provider } from "../../providers/provider.ts"
+import { redacted } from "../../providers/refusal.ts"
 import { decodeBase64, toBase64Url } from "../../support/encoding.ts"
 import { pseudonym } from "../../support/pseudonym.ts"
 import { isObject } from "../chat/reading.ts"
@@ -50,7 +51,12 @@ const STATES: Record<string, string> = {
 }
 
 /** A provider's order as callers are told it. `base`: the URL of the videos of this gateway. */
-export function toJob(order: Record<string, unknown>, id: string, base: string): Record<string, unknown> {
+export function toJob(
+  order: Record<string, unknown>,
+  id: string,
+  base: string,
+  provider: Provider | undefined,
+): Record<string, unknown> {
   const status = STATES[typeof order["status"] === "string" ? order["status"] : ""] ?? "pending"
   const { error, usage } = order
   const words = isObject(error) ? error["message"] : error
@@ -58,7 +64,9 @@ export function toJob(order: Record<string, unknown>, id: string, base: string):
     id,
     polling_url: `${base}/${id}`,
     status,
-    ...(typeof words === "string" && { error: words.slice(0, 2_000) }),
+    ...(typeof words === "string" && {
+      error: provider ? redacted(words, provider) : "The provider reported an error.",
+    }),
     ...(status === "completed" && { unsigned_urls: [`${base}/${id}/content`] }),
     ...(isObject(usage) && { usage }),
   }

@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { estimatePromptTokens, estimateTokens } from "../estimate.ts"
-import { Message } from "./block-schemas.ts"
+import { Message, TextBlock } from "./block-schemas.ts"
 import { toMessages } from "./messages.ts"
 import type { MessagesRequest } from "./schemas.ts"
 
@@ -8,7 +8,9 @@ export const CountRequest = z
   .looseObject({
     model: z.string({ error: "is required: author/slug, as GET /models lists" }).min(1).max(256),
     messages: z.array(Message, { error: "must be an array of messages" }).min(1, "must have at least 1 message"),
-    system: z.unknown().optional(),
+    system: z
+      .union([z.string(), z.array(TextBlock)], { error: "must be a string or an array of text blocks" })
+      .nullish(),
     tools: z.array(z.unknown(), { error: "must be an array of tools" }).nullish(),
   })
   .meta({ id: "MessagesCountRequest" })

@@ -29,6 +29,17 @@ const PASSED = new Set(["max_tokens", "service_tier"])
 const BETA = /^[\w.-]{1,100}$/
 const MAX_BETAS = 32
 
+/** The least budget that the wire knows, and the share of a limit that a budget may take. */
+const MIN_BUDGET = 1_024
+const BUDGET_SHARE = 0.8
+
+/** Where the credit left pays for less than was asked, there is less to think with, or nothing. */
+function withinLimit(thinking: { type: "enabled"; budget_tokens: number }, maxTokens: number): Record<string, unknown> {
+  if (thinking.budget_tokens < maxTokens) return thinking
+  const budget = Math.floor(maxTokens * BUDGET_SHARE)
+  return budget < MIN_BUDGET ? { type: "disabled" } : { ...thinking, budget_tokens: budget }
+}
+
 type Message = MessagesRequest["messages"][number]
 
 /** What another provider thought is not this one's to verify. */
@@ -45,11 +56,13 @@ function toAsked(request: MessagesRequest, { upstreamId, maxCompletionTokens: ca
   const fields = Object.entries(request).filter(
     ([key, value]) => (!OWN_FIELDS.has(key) || PASSED.has(key)) && key !== "betas" && value !== undefined,
   )
+  const maxTokens = Math.min(limit, cap ?? limit)
   const body = {
     ...Object.fromEntries(fields),
+    ...(request.thinking?.type === "enabled" && { thinking: withinLimit(request.thinking, maxTokens) }),
     messages: request.messages.map(withoutForeignThoughts),
     model: upstreamId,
-    max_tokens: Math.min(limit, cap ?? limit),
+    max_tokens: maxTokens,
     // The caller's name for its user stays here.
     ...(pseudonym !== undefined && { metadata: { user_id: pseudonym } }),
   }

@@ -33,3 +33,19 @@ function strategyOf({ draft, intake }: CallState): string {
   if (draft.requestedModel.startsWith("~")) return "latest"
   return draft.requestedModel.endsWith(":free") ? "free" : "direct"
 }
+
+/** The same, of a call that no endpoint could take. */
+export function unroutable(requested: string, region: string | null, summary: string) {
+  const metadata = {
+    attempt: 0,
+    requested,
+    strategy: "direct",
+    region: region ?? "global",
+    is_byok: false,
+    summary,
+    endpoints: { total: 0, available: [] },
+    attempts: [],
+    pipeline: [],
+  }
+  return { service_metadata: metadata, openrouter_metadata: metadata }
+}

@@ -13,7 +13,7 @@ export type Stop = "ended" | "broken" | "nonsense" | "left" | "stalled" | "timeo
 export function judge(
   stop: Stop,
   reading: Reading,
-  provider: { name: string; apiKey?: string },
+  provider: { name: string; apiKey?: string; baseUrl?: string },
 ): Pick<Ended, "ending" | "error"> {
   if (stop === "left") return { ending: "cancelled", error: undefined }
   if (reading.error) {

@@ -1,0 +1,179 @@
+import { exports } from "cloudflare:workers"
+import { afterEach, describe, expect, test, vi } from "vitest"
+import { newKey, newWorkspace, operator, reply } from "../support/world.ts"
+
+/** What a hostile caller or a careless provider may not bring about. */
+type Json = Record<string, unknown>
+type Failure = { error: { code: number; message: string }; service_metadata?: Json }
+
+afterEach(() => vi.restoreAllMocks())
+
+let models = 0
+async function newModel(output: string, pricing: Json): Promise<string> {
+  const id = `bounds/${output}-${models++}`
+  const endpoints = [{ provider: "played", upstream_id: "up", pricing: { prompt: "0", completion: "0", ...pricing } }]
+  await reply(200, operator.put("/catalogue", { models: [{ id, name: id, output_modalities: [output], endpoints }] }))
+  return id
+}
+
+function play(answer: (url: string, body: Json) => Response): { url: string; body: Json }[] {
+  const asked: { url: string; body: Json }[] = []
+  vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
+    const request = new Request(input, init)
+    const body = request.method === "POST" ? await request.json<Json>() : {}
+    asked.push({ url: request.url, body })
+    return answer(request.url, body)
+  })
+  return asked
+}
+
+describe("the bound of a prompt", () => {
+  const ask = async (limit: number, content: unknown) => {
+    const { as } = await newKey(await newWorkspace(), { limit })
+    return as.post("/chat/completions", { model: "sim/echo", max_tokens: 16, messages: [{ role: "user", content }] })
+  }
+  const picture = { type: "image_url", image_url: { url: "https://x.test/y.png" } }
+
+  test("is not made smaller by what stands beside a picture's address", async () => {
+    const text = { type: "text", text: "字".repeat(10_000) }
+    expect((await ask(0.03, [text, picture])).status).toBe(402)
+    expect((await ask(0.03, [text, { ...picture, z: Array.from({ length: 6_000 }, () => 1e20) }])).status).toBe(402)
+  })
+
+  test("is that of its bytes for a file, which can be all text", async () => {
+    const file = (bytes: number) => ({
+      type: "file",
+      file: { filename: "a.txt", file_data: `data:text/plain;base64,${"A".repeat(bytes)}` },
+    })
+    expect((await ask(0.04, [file(100)])).status).toBe(200)
+    expect((await ask(0.04, [file(60_000)])).status).toBe(402)
+  })
+})
+
+describe("a video", () => {
+  const PRICE = { second: "0.1" }
+
+  test("is as long as it was paid for: two lengths that differ are refused", async () => {
+    const model = await newModel("video", PRICE)
+    const { as } = await newWorkspace()
+    const asked = play(() => Response.json({ id: "v", status: "queued" }))
+    const body = { model, prompt: "x", duration: 1 }
+    const { error } = await reply<Failure>(400, as.post("/videos", { ...body, seconds: "3600" }))
+    expect(error.message).toContain("seconds: differs from duration")
+    await reply(400, as.post("/videos", { ...body, seconds: "99999" }))
+    await reply(202, as.post("/videos", { ...body, seconds: "1" }))
+    expect(asked).toHaveLength(1)
+    expect(asked[0]?.body).toMatchObject({ duration: 1 })
+  })
+
+  test("that failed is told without the key and the address of its provider", async () => {
+    const model = await newModel("video", PRICE)
+    const { as } = await newWorkspace()
+    const words = "Incorrect API key provided: played-provider-key-0123456789 at HOST"
+    play((url, body) =>
+      "prompt" in body
+        ? Response.json({ id: "v", status: "queued" })
+        : Response.json({ id: "v", status: "failed", error: { message: words.replace("HOST", new URL(url).host) } }),
+    )
+    const { id } = await reply<{ id: string }>(202, as.post("/videos", { model, prompt: "x", duration: 1 }))
+    const told = await reply<Json>(200, as.get(`/videos/${id}`))
+    expect(told["status"]).toBe("failed")
+    expect(JSON.stringify(told)).not.toMatch(/played-provider-key|127\.0\.0\.1:/)
+  })
+
+  test("of a provider outside the region is not asked for on its hostname", async () => {
+    const model = await newModel("video", PRICE)
+    const { as, key } = await newWorkspace()
+    const asked = play(() => Response.json({ id: "v", status: "queued" }))
+    const { id } = await reply<{ id: string }>(202, as.post("/videos", { model, prompt: "x", duration: 1 }))
+    const front = (exports as unknown as { default: Fetcher }).default
+    const headers = { authorization: `Bearer ${key}` }
+    await reply(404, front.fetch(`http://eu.localhost/api/v1/videos/${id}`, { headers }))
+    await reply(404, front.fetch(`http://eu.localhost/api/v1/videos/${id}/content`, { headers }))
+    expect(asked).toHaveLength(1)
+  })
+})
+
+test("a native message that the credit left cuts short thinks within what is left", async () => {
+  const workspace = await newWorkspace()
+  const asked = play(() =>
+    Response.json({
+      type: "message",
+      id: "m",
+      role: "assistant",
+      model: "opus",
+      content: [{ type: "text", text: "a" }],
+      usage: {},
+    }),
+  )
+  const body = {
+    model: "acme/opus-1",
+    max_tokens: 5_000,
+    thinking: { type: "enabled", budget_tokens: 4_000 },
+    messages: [{ role: "user", content: "Hi" }],
+  }
+  await reply(200, (await newKey(workspace, { limit: 0.006 })).as.post("/messages", body))
+  await reply(200, (await newKey(workspace, { limit: 0.002 })).as.post("/messages", body))
+  const [some, none] = asked.map(
+    (one) => one.body as { max_tokens: number; thinking: { type: string; budget_tokens?: number } },
+  )
+  expect(some?.max_tokens).toBeLessThan(5_000)
+  expect(some?.thinking.budget_tokens).toBeLessThan(some?.max_tokens ?? 0)
+  expect(none?.thinking).toEqual({ type: "disabled" })
+})
+
+describe("bad input is a 400 in words", () => {
+  test.each([
+    ["/embeddings", { model: "sim/embed", input: "x", models: 1 }, "models"],
+    ["/rerank", { model: "sim/rerank", query: "x", documents: ["y"], models: [null] }, "models"],
+    ["/images", { model: "sim/image", prompt: "x", models: 1 }, "models"],
+    ["/messages/count_tokens", { model: "a/b", messages: [{ role: "user", content: "x" }], system: 1 }, "system"],
+    ["/messages/count_tokens", { model: "a/b", messages: [{ role: "user", content: "x" }], system: [null] }, "system"],
+    [
+      "/chat/completions",
+      { model: "sim/echo", messages: [{ role: "user", content: "x" }], trace: "x" },
+      "trace: must be an object",
+    ],
+    [
+      "/chat/completions",
+      { model: "sim/echo", messages: [{ role: "user", content: "x" }], provider: 1 },
+      "provider: must be an object",
+    ],
+  ])("%s %j", async (path, body, words) => {
+    const { as } = await newWorkspace()
+    const { error } = await reply<Failure>(400, as.post(path, body))
+    expect(error.message).toContain(words)
+    expect(error.message).not.toContain("Invalid input")
+  })
+})
+
+describe("what is told of a failure", () => {
+  test("a hint is relayed up to five minutes, and nonsense is none", async () => {
+    const { as } = await newWorkspace()
+    play(() =>
+      Response.json({ error: { message: "slow" } }, { status: 429, headers: { "retry-after": "99999999999" } }),
+    )
+    const told = await as.chat("played/m95", "Hi")
+    expect(told.headers.get("retry-after")).toBe("300")
+    play(() => Response.json({ error: { message: "slow" } }, { status: 429, headers: { "retry-after": "-5" } }))
+    expect((await as.chat("played/m96", "Hi")).headers.get("retry-after")).toBeNull()
+  })
+
+  test("a call that could not be routed says so in its routing metadata, too", async () => {
+    const { as } = await newWorkspace()
+    const preferences = { provider: { only: ["nobody"] } }
+    const told = await reply<Failure>(404, as.chat("sim/echo", "Hi", preferences, { "x-service-metadata": "enabled" }))
+    expect(told.service_metadata).toMatchObject({ requested: "sim/echo", endpoints: { total: 0, available: [] } })
+  })
+})
+
+test("embeddings that name nothing are told as clients insist on them", async () => {
+  const model = await newModel("embeddings", {})
+  const { as } = await newWorkspace()
+  play(() => Response.json({ data: [{ embedding: [1] }, { embedding: [2] }] }))
+  const { data } = await reply<{ data: Json[] }>(200, as.post("/embeddings", { model, input: ["a", "b"] }))
+  expect(data).toEqual([
+    { object: "embedding", index: 0, embedding: [1] },
+    { object: "embedding", index: 1, embedding: [2] },
+  ])
+})
