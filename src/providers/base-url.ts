@@ -1,4 +1,5 @@
 import * as z from "zod"
+import type { ProviderWire } from "./provider.ts"
 
 export const BASE_URL_WORDS =
   "must be an http or https URL without credentials, query or fragment, such as https://api.example.com/v1"
@@ -10,7 +11,7 @@ export const BaseUrl = z
   .transform((text) =>
     text
       .replace(/\/+$/, "")
-      .replace(/\/chat\/completions$/, "")
+      .replace(/\/(?:chat\/completions|responses|messages)$/, "")
       .replace(/\/+$/, ""),
   )
 
@@ -18,4 +19,9 @@ function isPlainUrl(text: string): boolean {
   const url = URL.parse(text)
   if (!url || (url.protocol !== "http:" && url.protocol !== "https:")) return false
   return url.username === "" && url.password === "" && !/[?#\s]/.test(text)
+}
+
+/** Clients of the Messages wire add `/v1` themselves, so addresses for them are written without it. */
+export function forWire(baseUrl: string, wire: ProviderWire): string {
+  return wire === "anthropic" && new URL(baseUrl).pathname === "/" ? `${baseUrl}/v1` : baseUrl
 }

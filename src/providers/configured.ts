@@ -1,7 +1,7 @@
 import * as z from "zod"
 import { GatewayError } from "../edge/errors.ts"
 import { variable, type Env } from "../env.ts"
-import { BASE_URL_WORDS, BaseUrl } from "./base-url.ts"
+import { BASE_URL_WORDS, BaseUrl, forWire } from "./base-url.ts"
 import { parseCustomProviders, toProvider, type CustomProvider } from "./custom.ts"
 import type { Provider } from "./provider.ts"
 import { builtInProviders, type BuiltInProvider } from "./table.ts"
@@ -87,7 +87,7 @@ function ownBaseUrl(provider: BuiltInProvider, env: Env): string | undefined {
   if (override === undefined) return undefined
   const parsed = BaseUrl.safeParse(override)
   if (!parsed.success) throw new GatewayError("misconfigured", `${name}: ${BASE_URL_WORDS}.`)
-  return parsed.data
+  return forWire(parsed.data, provider.wire)
 }
 
 const REGIONS_WORDS =

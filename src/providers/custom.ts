@@ -1,7 +1,7 @@
 import * as z from "zod"
 import { GatewayError } from "../edge/errors.ts"
 import { Price } from "../models/pricing.ts"
-import { BaseUrl } from "./base-url.ts"
+import { BaseUrl, forWire } from "./base-url.ts"
 import { keyHeaderOf, type Provider, PROVIDER_WIRES } from "./provider.ts"
 import { builtInProviders } from "./table.ts"
 
@@ -123,7 +123,7 @@ export function toProvider(custom: CustomProvider): Provider {
   return {
     slug: custom.slug,
     name: custom.name ?? custom.slug,
-    baseUrl: custom.base_url,
+    baseUrl: forWire(custom.base_url, custom.wire),
     wire: custom.wire,
     ...(custom.api_key !== undefined && { apiKey: custom.api_key }),
     keyHeader: custom.key_header?.toLowerCase() ?? keyHeaderOf(custom.wire),

@@ -44,8 +44,20 @@ describe("a custom provider", () => {
     "https://x.example/v1//",
     "https://x.example/v1/chat/completions",
     "https://x.example/v1/chat/completions/",
+    "https://x.example/v1/responses",
+    "https://x.example/v1/messages",
   ])("has a base URL that ends before the path of a call: %s", (base_url) => {
     expect(parse({ ...minimal, base_url })[0]?.base_url).toBe("https://x.example/v1")
+  })
+
+  test.each([
+    ["https://x.example", "anthropic", "https://x.example/v1"],
+    ["https://x.example/v1", "anthropic", "https://x.example/v1"],
+    ["https://x.example/proxy", "anthropic", "https://x.example/proxy"],
+    ["https://x.example", "openai", "https://x.example"],
+  ])("at %s that speaks the wire of %s is asked under %s", (base_url, wire, expected) => {
+    const [custom] = parse({ ...minimal, base_url, wire })
+    expect(custom && toProvider(custom).baseUrl).toBe(expected)
   })
 
   test("has its models under its own name, slashes and colons included", () => {
