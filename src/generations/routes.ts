@@ -3,13 +3,14 @@ import * as z from "zod"
 import { type Caller, requireManagement } from "../access/caller.ts"
 import { openLedger } from "../credits/ledger-client.ts"
 import { GatewayError } from "../edge/errors.ts"
-import { newRouter } from "../edge/router.ts"
-import { failures, ok } from "../edge/schema.ts"
+import { acceptJson, newRouter } from "../edge/router.ts"
+import { failures, jsonBody, ok } from "../edge/schema.ts"
 import type { Env } from "../env.ts"
 import { Activity, ActivityQuery, activityWindow, DATE_WORDS, toActivityItem } from "./activity.ts"
 import type { Generation } from "./generation.ts"
 import { GenerationRecord, toGenerationRecord } from "./schemas.ts"
-import { findGeneration, readActivity } from "./store.ts"
+import { newId } from "../support/ids.ts"
+import { findGeneration, insertFeedback, readActivity } from "./store.ts"
 
 const get = createRoute({
   method: "get",
@@ -32,6 +33,38 @@ const get = createRoute({
   },
 })
 
+const FEEDBACK = [
+  "latency",
+  "incoherence",
+  "incorrect_response",
+  "formatting",
+  "billing",
+  "api_error",
+  "other",
+] as const
+
+const NewFeedback = z
+  .strictObject({
+    generation_id: z.string({ error: "is required: an X-Generation-Id, or the id of a completion" }).min(1).max(256),
+    category: z.enum(FEEDBACK, { error: `accepts ${FEEDBACK.join(", ")}` }),
+    comment: z.string({ error: "must be a string" }).max(4_000, "must be at most 4000 characters").optional(),
+  })
+  .meta({ id: "GenerationFeedback" })
+
+const feedback = createRoute({
+  method: "post",
+  path: "/generation/feedback",
+  operationId: "submitGenerationFeedback",
+  tags: ["Generations"],
+  summary: "Says what was wrong with an answer.",
+  middleware: [requireManagement, acceptJson(65_536)] as const,
+  request: { body: jsonBody(NewFeedback) },
+  responses: {
+    200: ok(z.object({ data: z.object({ success: z.literal(true) }) }), "It is kept with the generation."),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal"),
+  },
+})
+
 const activity = createRoute({
   method: "get",
   path: "/activity",
@@ -50,6 +83,17 @@ export const generations = newRouter().openapi(get, async (c) => {
   const generation = await find(c.env, c.var.caller, c.req.valid("query").id)
   if (!generation) throw new GatewayError("not_found", "There is no generation with this id.")
   return c.json({ data: toGenerationRecord(generation) }, 200)
+})
+
+generations.openapi(feedback, async (c) => {
+  const { generation_id: id, category, comment = null } = c.req.valid("json")
+  const { caller } = c.var
+  const generation = await find(c.env, caller, id)
+  if (!generation) throw new GatewayError("not_found", "There is no generation with this id.")
+  const { organizationId, keyHash } = caller
+  const row = { id: newId(), organizationId, generationId: generation.id, category, comment, keyHash }
+  await insertFeedback(c.env.DB, { ...row, createdAt: Date.now() })
+  return c.json({ data: { success: true as const } }, 200)
 })
 
 generations.openapi(activity, async (c) => {

@@ -76,3 +76,24 @@ export async function readActivity(
     .all<ActivityRow>()
   return results
 }
+
+export type Feedback = {
+  id: string
+  organizationId: string
+  generationId: string
+  category: string
+  comment: string | null
+  keyHash: string
+  createdAt: number
+}
+
+export async function insertFeedback(db: D1Database, feedback: Feedback): Promise<void> {
+  const { id, organizationId, generationId, category, comment, keyHash, createdAt } = feedback
+  await db
+    .prepare(
+      `INSERT INTO generation_feedback (id, organization_id, generation_id, category, comment, key_hash, created_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    )
+    .bind(id, organizationId, generationId, category, comment, keyHash, createdAt)
+    .run()
+}
