@@ -30,8 +30,8 @@ export type Dialect = {
   chunk: (chunk: Json, frame: Uint8Array | undefined) => Uint8Array[]
   /** Said into a silence that has lasted long enough to be cut. */
   silence: () => Uint8Array[]
-  /** The last words of an answer that failed after it had begun. */
-  failure: (error: GatewayError) => Uint8Array[]
+  /** The last words of an answer that failed after it had begun; `metadata`: how it was routed, where that was asked. */
+  failure: (error: GatewayError, metadata: Json) => Uint8Array[]
   /** The last words of an answer that is whole. */
   end: (charge: Charge) => Uint8Array[]
 }

@@ -1,5 +1,6 @@
 import { logError } from "../support/log.ts"
 import { wait } from "../support/time.ts"
+import type { Attempt } from "../generations/generation.ts"
 import type { Outcome } from "./ask.ts"
 import { type Call, settleAnswer, settleRefusal, toAnswering, toFailure } from "./call.ts"
 import { defaultsOf } from "./chat/dialect.ts"
@@ -53,7 +54,7 @@ async function carryLate(call: Call, asked: Promise<Outcome>, writable: Writable
   const ending = left ? "cancelled" : "refused"
   const { settled } = settleRefusal(call, outcome.attempts, ending, error.status, outcome.reached)
   call.world.later(settled)
-  await writeLast(writable, left ? [] : call.dialect.failure(error))
+  await writeLast(writable, left ? [] : call.dialect.failure(error, routingOf(call, outcome.attempts)))
   await settled
 }
 
@@ -90,22 +91,37 @@ async function carry(call: Call, outcome: Answered, writable: WritableStream<Uin
     leaving: world.signal,
     reading,
   }
-  const isNative = dialect.passesNative && accepted.isOwn && accepted.opening.body !== null && health.trustsStreams(key)
+  // Streams of calls go wrong in ways of their own, and so earn a trust of their own.
+  const trust = call.intake.routing["tools"] == null ? key : `${key} tools`
+  const isNative =
+    dialect.passesNative && accepted.isOwn && accepted.opening.body !== null && health.trustsStreams(trust)
   const ended = await (isNative ? passNative(passage) : passScripted(passage))
-  if (ended.ending !== "cancelled") health.streamed(key, ended.clean)
+  if (ended.ending !== "cancelled") health.streamed(trust, ended.clean)
 
   // Charged before `[DONE]` goes out: a caller who asks for the receipt right after finds it.
   const { charge, settled } = settleAnswer(call, accepted, attempts, ended.ending, ended.error?.status ?? 200)
   call.world.later(settled)
-  await writeLast(writable, lastFrames(call, ended, charge, isNative))
+  await writeLast(writable, lastFrames(call, ended, charge, isNative, attempts))
   await settled
 }
 
+/** How the call was routed, for whoever asked to be told. */
+function routingOf(call: Call, attempts: readonly Attempt[]): Record<string, unknown> {
+  return call.arrival.wantsMetadata ? call.metadata(attempts) : {}
+}
+
 /** What is still to be said once the provider has said all. The native lane has passed `[DONE]` on already. */
-function lastFrames({ dialect, reading }: Call, ended: Ended, charge: Charge, isNative: boolean): Uint8Array[] {
+function lastFrames(
+  call: Call,
+  ended: Ended,
+  charge: Charge,
+  isNative: boolean,
+  attempts: readonly Attempt[],
+): Uint8Array[] {
+  const { dialect, reading } = call
   if (ended.ending === "cancelled") return []
   const boundary = ended.atBoundary ? [] : [new TextEncoder().encode("\n\n")]
-  if (ended.error) return [...boundary, ...dialect.failure(ended.error)]
+  if (ended.error) return [...boundary, ...dialect.failure(ended.error, routingOf(call, attempts))]
   return isNative && reading.done ? [] : [...boundary, ...dialect.end(charge)]
 }
 

@@ -116,8 +116,7 @@ describe("a server tool", () => {
     expect(result.choices[0]?.message.tool_calls).toMatchObject([{ id: "c2", function: { name: "mine" } }])
     expect(asked).toHaveLength(1)
 
-    // Sent back as it came, the run is a call and a result again.
-    play([() => whole({ content: "fine" })])
+    // Sent back as it came, the run is a call and a result again, in the turn in which both were called.
     const second = play([() => whole({ content: "fine" })])
     await reply(
       200,
@@ -130,12 +129,11 @@ describe("a server tool", () => {
         ],
       }),
     )
-    expect(messagesOf(second.asked[0] as Asked).map(({ role }) => role)).toEqual([
-      "user",
-      "assistant",
-      "tool",
-      "assistant",
-      "tool",
+    const [, turn, ...results] = messagesOf(second.asked[0] as Asked)
+    expect(turn).toMatchObject({ role: "assistant", tool_calls: [{ id: "c1" }, { id: "c2" }] })
+    expect(results.map(({ role, tool_call_id: id }) => [role, id])).toEqual([
+      ["tool", "c1"],
+      ["tool", "c2"],
     ])
   })
 

@@ -167,6 +167,38 @@ describe("what is told of a failure", () => {
   })
 })
 
+describe("what is told although a provider tells less", () => {
+  test("a total alone is a count where there is nothing but prompt", async () => {
+    const model = await newModel("rerank", { prompt: "0.000001" })
+    const { as } = await newWorkspace()
+    play(() => Response.json({ results: [{ index: 0, relevance_score: 1 }], usage: { total_tokens: 1_000 } }))
+    const { usage } = await reply<{ usage: Json }>(200, as.post("/rerank", { model, query: "q", documents: ["d"] }))
+    expect(usage["cost"]).toBe(0.001)
+  })
+
+  test.each([
+    ["/chat/completions", { messages: [{ role: "user", content: "Hi" }] }, "completion_tokens"],
+    ["/responses", { input: "Hi" }, "output_tokens"],
+    ["/messages", { max_tokens: 50, messages: [{ role: "user", content: "Hi" }] }, "output_tokens"],
+  ])("%s: what is charged by estimate is told as usage", async (path, body, key) => {
+    const { as } = await newWorkspace()
+    const { usage } = await reply<{ usage: Json }>(200, as.post(path, { model: "sim/no-usage", ...body }))
+    expect(usage[key]).toBeGreaterThan(0)
+    expect(usage["cost"]).toBeGreaterThan(0)
+  })
+
+  test.each([
+    ["/chat/completions", { messages: [{ role: "user", content: "Hi there" }] }],
+    ["/responses", { input: "Hi there" }],
+    ["/messages", { max_tokens: 50, messages: [{ role: "user", content: "Hi there" }] }],
+  ])("%s: a stream that fails says how it was routed to whoever asked", async (path, body) => {
+    const { as } = await newWorkspace()
+    const headers = { "x-service-metadata": "enabled" }
+    const raw = await (await as.post(path, { model: "sim/late-error", stream: true, ...body }, headers)).text()
+    expect(raw).toContain('"service_metadata":{"attempt":1')
+  })
+})
+
 test("embeddings that name nothing are told as clients insist on them", async () => {
   const model = await newModel("embeddings", {})
   const { as } = await newWorkspace()

@@ -42,6 +42,7 @@ export class Agent {
   #searches = 0
   #toolCostNano = 0
   #isLast = false
+  #contentLength = 0
   usage: Json | undefined
   /** Routing metadata of the last round that told any. */
   metadata: Json | undefined
@@ -111,8 +112,10 @@ export class Agent {
     const all = callsOf(round.message)
     const pay = paying(arrival, this.#caller, world)
     const runs = await runCalls(own, job.prepared.tools, { ...world.tools(), signal }, this.#tally, pay)
+    const goesOn = all.length === own.length
     this.detailOffset = nextIndex(round.message["reasoning_details"], 0) + this.detailOffset
-    const details = runs.map((run) => toDetail(run, this.detailOffset++, job.tellsItems))
+    const place = { round: this.#steps, isPending: !goesOn, contentLength: this.#lengthWith(round) }
+    const details = runs.map((run) => toDetail(run, { ...place, index: this.detailOffset++ }, job.tellsItems))
     this.#count(runs)
     this.#steps += 1
     this.#isLast = isOver(
@@ -128,7 +131,14 @@ export class Agent {
     )
     this.#messages = [...this.#messages, toAssistant(round.message, own), ...toResults(runs)]
     this.sieve = new CallSieve(this.#names, this.sieve.count)
-    return { details, goesOn: all.length === own.length }
+    return { details, goesOn }
+  }
+
+  /** How much has been said with this round, where that is a place in the words of the answer. */
+  #lengthWith({ message: { content } }: Round): number | undefined {
+    const { prepared, tellsItems } = this.job
+    if (typeof content === "string") this.#contentLength += content.length
+    return tellsItems || prepared.heals || this.#contentLength === 0 ? undefined : this.#contentLength
   }
 
   #count(runs: readonly Run[]): void {

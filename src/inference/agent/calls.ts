@@ -11,8 +11,8 @@ export function callsOf(message: Json): ToolCall[] {
   return calls.flatMap((call, index) => {
     const called = isObject(call) && isObject(call["function"]) ? call["function"] : undefined
     if (!isObject(call) || typeof called?.["name"] !== "string" || called["name"] === "") return []
-    const args =
-      typeof called["arguments"] === "string" ? called["arguments"] : JSON.stringify(called["arguments"] ?? {})
+    const told = called["arguments"] === "" ? {} : (called["arguments"] ?? {})
+    const args = typeof told === "string" ? told : JSON.stringify(told)
     const id = typeof call["id"] === "string" && call["id"] !== "" ? call["id"] : `call_${index}`
     return [{ ...call, id, type: "function", function: { ...called, name: called["name"], arguments: args } }]
   })
@@ -39,26 +39,34 @@ export class CallSieve {
     return this.#next
   }
 
-  /** The deltas that go on. `whole`: the calls as far as they have grown, these deltas included. */
-  take(deltas: readonly unknown[], whole: readonly unknown[], isLast: boolean): Json[] {
+  /** The deltas that go on. `places`: which of the calls each delta is of. `whole`: those as far as they have grown. */
+  take(deltas: readonly unknown[], places: readonly number[], whole: readonly unknown[], isLast: boolean): Json[] {
+    // A call goes on with all that it has grown to, so these deltas have no more to say of it.
+    const begun = new Set<number>()
     return deltas.flatMap((delta, position) => {
-      if (!isObject(delta)) return []
-      const index = Number.isSafeInteger(delta["index"]) ? (delta["index"] as number) : position
-      const passedAs = this.#passed.get(index)
+      const place = places[position] ?? -1
+      if (!isObject(delta) || place === -1 || begun.has(place)) return []
+      const passedAs = this.#passed.get(place)
       if (passedAs !== undefined) return [{ ...delta, index: passedAs }]
-      const call = whole[index]
+      const call = whole[place]
       const called = isObject(call) && isObject(call["function"]) ? call["function"] : {}
       const name = typeof called["name"] === "string" ? called["name"] : ""
       const isNamed = name !== "" && (isLast || called["arguments"] !== "" || !this.#mayBeOwn(name))
       if (!isNamed || this.#isOwn(name)) return []
-      this.#passed.set(index, this.#next)
+      begun.add(place)
+      this.#passed.set(place, this.#next)
       return [{ ...(call as Json), index: this.#next++ }]
     })
   }
 
   /** Calls that never came to arguments, and so were not told yet. */
   rest(whole: readonly unknown[]): Json[] {
-    const untold = whole.flatMap((_, index) => (this.#passed.has(index) ? [] : [{ index }]))
-    return this.take(untold, whole, true)
+    const untold = [...whole.keys()].filter((place) => !this.#passed.has(place))
+    return this.take(
+      untold.map(() => ({})),
+      untold,
+      whole,
+      true,
+    )
   }
 }

@@ -1,7 +1,7 @@
 import { type ErrorName, errors, GatewayError } from "../../edge/errors.ts"
 import { isObject } from "../chat/reading.ts"
 import { dataOf, DONE, FrameSplitter } from "../stream/frames.ts"
-import { type Choice, mergeChoice } from "../stream/to-result.ts"
+import { type GrowingChoice, mergeChoice } from "../stream/to-result.ts"
 import type { CallSieve } from "./calls.ts"
 import { renumber } from "./details.ts"
 
@@ -53,7 +53,7 @@ export type Listener = {
 /** A round as it streams: what goes on to the caller is handed on at once. Throws what the round failed with. */
 export async function readStreamedRound(response: Response, listener: Listener): Promise<Round> {
   const round: Round = { head: {}, message: {}, finishReason: null, nativeFinishReason: undefined, usage: undefined }
-  const choices = new Map<number, Choice>()
+  const choices = new Map<number, GrowingChoice>()
   for await (const data of dataIn(response, listener)) {
     const chunk = JSON.parse(data) as Json
     if (isObject(chunk["error"])) throw toGatewayError(chunk["error"])
@@ -65,13 +65,17 @@ export async function readStreamedRound(response: Response, listener: Listener):
       if (isObject(chunk["debug"])) listener.onChunk({ ...headOf(chunk), choices: [] })
       continue
     }
-    mergeChoice(choices, { ...choice, index: 0 })
+    const places = mergeChoice(choices, { ...choice, index: 0 })
     if (typeof choice["finish_reason"] === "string") round.finishReason = choice["finish_reason"]
     round.nativeFinishReason = choice["native_finish_reason"] ?? round.nativeFinishReason
-    pass(chunk, choice, choices.get(0)?.message ?? {}, listener)
+    pass(chunk, choice, { message: messageIn(choices), places }, listener)
   }
-  round.message = choices.get(0)?.message ?? {}
+  round.message = messageIn(choices)
   return round
+}
+
+function messageIn(choices: ReadonlyMap<number, GrowingChoice>): Json {
+  return choices.get(0)?.choice.message ?? {}
 }
 
 function takeMetadata(answer: Json, onMetadata: (told: Json) => void): void {
@@ -79,11 +83,12 @@ function takeMetadata(answer: Json, onMetadata: (told: Json) => void): void {
 }
 
 /** Hands on what the caller may see of a chunk now: not the end, not the gateway's own calls, not what is kept back. */
-function pass(chunk: Json, choice: Json, whole: Json, listener: Listener): void {
+function pass(chunk: Json, choice: Json, grown: { message: Json; places: number[] }, listener: Listener): void {
   const told = isObject(choice["delta"]) ? choice["delta"] : {}
   const { tool_calls: deltas, content, reasoning_details: details, ...rest } = told
-  const wholeCalls = Array.isArray(whole["tool_calls"]) ? (whole["tool_calls"] as unknown[]) : []
-  const calls = Array.isArray(deltas) ? listener.sieve.take(deltas as unknown[], wholeCalls, false) : []
+  const { message, places } = grown
+  const whole = Array.isArray(message["tool_calls"]) ? (message["tool_calls"] as unknown[]) : []
+  const calls = Array.isArray(deltas) ? listener.sieve.take(deltas as unknown[], places, whole, false) : []
   const delta: Json = {
     ...rest,
     ...(content !== undefined && !listener.holdsContent && { content }),

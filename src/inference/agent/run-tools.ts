@@ -1,5 +1,6 @@
 import { runServerTool } from "../../server-tools/run-tool.ts"
 import { failure, type RequestedTool, type Tally, type ToolOutcome, type ToolWorld } from "../../server-tools/tool.ts"
+import { fieldsOf } from "../responses/call-fields.ts"
 import { SERVER_TOOL_DETAIL } from "../prepare/replay.ts"
 import type { Searcher } from "../prepare/web.ts"
 import type { ToolCall } from "./calls.ts"
@@ -51,16 +52,31 @@ export function toResults(runs: readonly Run[]): Json[] {
   return runs.map(({ call, outcome }) => ({ role: "tool", tool_call_id: call.id, content: outcome.content }))
 }
 
+/** Where in an answer a run stands, for the turns to be told apart again. */
+export type RunPlace = {
+  index: number
+  round: number
+  /** Calls of the same turn await the caller. */
+  isPending: boolean
+  /** The length of the words before it, where an answer tells all its words as one. */
+  contentLength: number | undefined
+}
+
 /** A run as it is told in the answer, for the caller to send back with the conversation. */
-export function toDetail({ call, tool, outcome }: Run, index: number, tellsItem: boolean): Json {
+export function toDetail({ call, tool, outcome }: Run, place: RunPlace, tellsItem: boolean): Json {
   const status = outcome.isError ? tool.failedStatus : "completed"
+  const fields = fieldsOf(call)
   return {
     type: SERVER_TOOL_DETAIL,
     tool_name: tool.definition.name,
     tool_call_id: call.id,
     arguments: call.function.arguments,
     result: outcome.content,
-    index,
+    index: place.index,
+    round: place.round,
+    ...(place.isPending && { is_pending: true }),
+    ...(place.contentLength !== undefined && { content_length: place.contentLength }),
+    ...(fields && { call_fields: fields }),
     ...(tellsItem && { item: { ...outcome.item, type: tool.itemType, status } }),
   }
 }

@@ -27,7 +27,8 @@ export async function serveAgent(job: Job, arrival: Arrival, caller: Caller, wor
   const signal = AbortSignal.any([world.signal, leaving.signal])
   const first = await agent.ask(signal)
   const id = first.headers.get("x-generation-id") ?? ""
-  const dialect = job.dialectOf(outerCall(id, agent, caller))
+  const outer = outerCall(id, agent, caller)
+  const dialect = job.dialectOf(outer)
   if (!chat.stream) return Response.json(await tellWhole(agent, dialect, first, signal), { headers: answerHeaders(id) })
 
   const channel = new IdentityTransformStream()
@@ -37,7 +38,7 @@ export async function serveAgent(job: Job, arrival: Arrival, caller: Caller, wor
     .catch((thrown: unknown) => {
       const error = asGatewayError(thrown)
       if (error.code === "internal") logError("an agent's stream failed", { generation: id }, thrown)
-      if (!signal.aborted) out.write(dialect.failure(error))
+      if (!signal.aborted) out.write(dialect.failure(error, outer.metadata([])))
     })
     .then(() => out.release())
     .then(() => channel.writable.close())

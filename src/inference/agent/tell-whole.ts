@@ -1,52 +1,70 @@
 import { heal } from "../../plugins/response-healing.ts"
 import type { Dialect } from "../dialect.ts"
+import { EARLIER } from "../responses/from-chat.ts"
 import type { Agent } from "./agent.ts"
 import { renumber } from "./details.ts"
-import { readWholeRound } from "./round.ts"
+import { readWholeRound, type Round } from "./round.ts"
 import { answeringOf, chargeOf, finishOf, isJson, listOf } from "./telling.ts"
 
 type Json = Record<string, unknown>
 
 /** The rounds to their end, and their answer in one document. */
 export async function tellWhole(agent: Agent, dialect: Dialect, first: Response, signal: AbortSignal): Promise<Json> {
-  const { chat, heals } = agent.job.prepared
-  const told: Json = { role: "assistant", content: null }
+  /** What was said and done before the last words. */
+  const earlier: Json[] = []
   let response = first
   for (;;) {
     const round = await readWholeRound(response, (metadata) => (agent.metadata = metadata))
     const own = agent.pending(round)
-    addMessage(told, { ...round.message, tool_calls: agent.foreign(round) }, agent.detailOffset)
-    const { details, goesOn } =
+    const details = renumber(round.message["reasoning_details"], agent.detailOffset)
+    const said: Json = { ...round.message, reasoning_details: details, tool_calls: agent.foreign(round) }
+    const { details: runs, goesOn } =
       own.length > 0 ? await agent.answer(round, own, signal) : { details: [] as Json[], goesOn: false }
-    addMessage(told, { reasoning_details: details }, 0)
-    if (goesOn) {
-      response = await agent.ask(signal)
-      continue
-    }
-    if (heals && isJson(chat) && typeof told["content"] === "string")
-      told["content"] = heal(told["content"]) ?? told["content"]
-    if (agent.annotations.length > 0) told["annotations"] = [...listOf(told["annotations"]), ...agent.annotations]
-    const { finishReason, nativeFinishReason, head } = round
-    const choice = {
-      index: 0,
-      message: told,
-      finish_reason: finishOf(finishReason, listOf(told["tool_calls"]).length),
-      ...(nativeFinishReason !== undefined && { native_finish_reason: nativeFinishReason }),
-    }
-    const { usage } = agent.total
-    const result = { ...head, object: "chat.completion", choices: [choice], ...(usage && { usage }) }
-    return dialect.whole(result, answeringOf(head, chat.model ?? ""), chargeOf(agent))
+    const done = runs.map((run) => ({ reasoning_details: [run] }))
+    if (!goesOn) return tellAnswer(agent, dialect, round, { earlier, said, done })
+    earlier.push(said, ...done)
+    response = await agent.ask(signal)
   }
 }
 
-/** Adds what a round said to what was said before: texts and lists grow, the rest is the later one's. */
-function addMessage(told: Json, said: Json, detailOffset: number): void {
-  for (const [key, value] of Object.entries(said)) {
+type Answer = { earlier: Json[]; said: Json; done: Json[] }
+
+/** On a wire of items, the turns one after the other, as its stream tells them; on another, all of them as one. */
+function tellAnswer(agent: Agent, dialect: Dialect, round: Round, { earlier, said, done }: Answer): Json {
+  const { prepared, tellsItems } = agent.job
+  const { chat, heals } = prepared
+  const { finishReason, nativeFinishReason, head } = round
+  const last = tellsItems ? said : merge([...earlier, said, ...done])
+  if (heals && isJson(chat) && typeof last["content"] === "string")
+    last["content"] = heal(last["content"]) ?? last["content"]
+  if (agent.annotations.length > 0) last["annotations"] = [...listOf(last["annotations"]), ...agent.annotations]
+  const [message, ...before] = tellsItems ? [...earlier, last, ...done].toReversed() : [last]
+  const choice = {
+    index: 0,
+    message,
+    finish_reason: finishOf(finishReason, listOf(last["tool_calls"]).length),
+    ...(nativeFinishReason !== undefined && { native_finish_reason: nativeFinishReason }),
+  }
+  const { usage } = agent.total
+  const result = {
+    ...head,
+    object: "chat.completion",
+    choices: [choice],
+    ...(usage && { usage }),
+    [EARLIER]: before.toReversed(),
+  }
+  return dialect.whole(result, answeringOf(head, chat.model ?? ""), chargeOf(agent))
+}
+
+/** What was said in turns as one message: texts and lists grow, the rest is the later one's. */
+function merge(messages: readonly Json[]): Json {
+  const told: Json = { role: "assistant", content: null }
+  for (const [key, value] of messages.flatMap(Object.entries<unknown>)) {
     const before = told[key]
     if (key === "role" || value === null || value === undefined) continue
     if (Array.isArray(value)) {
-      const list = key === "reasoning_details" ? renumber(value, detailOffset) : value
-      if (value.length > 0) told[key] = [...listOf(before), ...listOf(list)]
+      if (value.length > 0) told[key] = [...listOf(before), ...(value as unknown[])]
     } else told[key] = typeof value === "string" && typeof before === "string" ? before + value : value
   }
+  return told
 }

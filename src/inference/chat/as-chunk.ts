@@ -20,5 +20,9 @@ function toDelta({ message }: Json): Json {
   }))
   const details = Array.isArray(message["reasoning_details"]) ? (message["reasoning_details"] as unknown[]) : []
   const numbered = details.filter(isObject).map((detail, index) => ({ index, ...detail }))
-  return { ...message, tool_calls: placed, reasoning_details: numbered }
+  return {
+    ...message,
+    ...("tool_calls" in message && { tool_calls: placed }),
+    ...("reasoning_details" in message && { reasoning_details: numbered }),
+  }
 }

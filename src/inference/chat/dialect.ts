@@ -2,7 +2,7 @@ import { nanoToUsd } from "../../credits/money.ts"
 import type { CallState } from "../intake.ts"
 import type { Answering, Dialect } from "../dialect.ts"
 import type { ChatRequest } from "../schemas.ts"
-import { chargeFor } from "../settle.ts"
+import { type Charge, chargeFor } from "../settle.ts"
 import { DONE_FRAME, KEEPALIVE_FRAME, toFrame } from "../stream/frames.ts"
 import { failureFrames } from "./failure.ts"
 import { type ChunkDefaults, normaliseResult } from "./normalise.ts"
@@ -23,9 +23,8 @@ export function chatDialect(request: ChatRequest, call: CallState): Dialect {
 
     whole(result, told, charge) {
       const normal = normaliseResult(result, defaultsOf(call))
-      if (isObject(normal["usage"])) {
-        normal["usage"] = { ...normal["usage"], cost: nanoToUsd(charge.costNano), is_byok: false }
-      }
+      const usage = isObject(normal["usage"]) ? normal["usage"] : toUsage(charge)
+      normal["usage"] = { ...usage, cost: nanoToUsd(charge.costNano), is_byok: false }
       return {
         ...normal,
         provider: told.provider,
@@ -47,13 +46,18 @@ export function chatDialect(request: ChatRequest, call: CallState): Dialect {
 
     silence: () => [KEEPALIVE_FRAME],
 
-    failure: (error) => failureFrames(error, defaultsOf(call)),
+    failure: (error, metadata) => failureFrames(error, defaultsOf(call), metadata),
 
     end: () =>
       wantsMetadata && answering
         ? [toFrame({ ...emptyChunk(call), ...call.metadata(answering.attempts) }), DONE_FRAME]
         : [DONE_FRAME],
   }
+}
+
+/** What is charged where the provider counts nothing, told as a count would be. */
+export function toUsage({ tokens: { prompt, completion } }: Charge): Json {
+  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
 }
 
 /** Usage is sent whether asked for or not; only an explicit no takes it out, and a chunk that held nothing else. */

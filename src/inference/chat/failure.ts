@@ -3,7 +3,11 @@ import { DONE_FRAME, toFrame } from "../stream/frames.ts"
 import type { ChunkDefaults } from "./normalise.ts"
 
 /** How a stream that has started tells that it failed: a chunk with `finish_reason: "error"`, then `[DONE]`. */
-export function failureFrames(error: GatewayError, defaults: ChunkDefaults): Uint8Array[] {
+export function failureFrames(
+  error: GatewayError,
+  defaults: ChunkDefaults,
+  routing: Record<string, unknown>,
+): Uint8Array[] {
   const { id, model, created } = defaults
   const chunk = {
     id,
@@ -11,6 +15,7 @@ export function failureFrames(error: GatewayError, defaults: ChunkDefaults): Uin
     created,
     model,
     choices: [{ index: 0, delta: { content: "" }, finish_reason: "error" }],
+    ...routing,
     error: {
       code: error.status,
       message: error.message,

@@ -1,3 +1,5 @@
+import { flattenContent } from "./flatten.ts"
+import { normaliseCall, normaliseCallDeltas, type SeenCall } from "./normalise-calls.ts"
 import { isObject } from "./reading.ts"
 
 /**
@@ -9,8 +11,8 @@ export type ChunkDefaults = {
   id: string
   model: string
   created: number
-  /** Ids of the tool calls seen, by their index: for providers that number none. */
-  calls: string[]
+  /** The tool calls seen, for providers that number them badly or not at all. */
+  calls: SeenCall[]
 }
 
 type Json = Record<string, unknown>
@@ -33,6 +35,7 @@ export function normaliseChunk(chunk: Json, defaults: ChunkDefaults): Json {
   if (!Number.isSafeInteger(chunk["created"])) set("created", toInteger(chunk["created"]) ?? defaults.created)
   if ("system_fingerprint" in chunk && typeof chunk["system_fingerprint"] !== "string") drop("system_fingerprint")
   if ("usage" in chunk && !isUsage(chunk["usage"])) drop("usage")
+  if ("error" in chunk && chunk["error"] === null) drop("error")
   if (!Array.isArray(chunk["choices"])) set("choices", [])
   else {
     const choices = chunk["choices"] as unknown[]
@@ -42,10 +45,10 @@ export function normaliseChunk(chunk: Json, defaults: ChunkDefaults): Json {
   return changed ? fixed : chunk
 }
 
-function normaliseChoice(choice: unknown, position: number, calls: string[]): unknown {
+function normaliseChoice(choice: unknown, position: number, calls: SeenCall[]): unknown {
   if (!isObject(choice)) return { index: position, delta: {}, finish_reason: null }
-  const delta = isObject(choice["delta"]) ? normaliseDelta(choice["delta"], calls) : {}
-  const index = Number.isSafeInteger(choice["index"]) ? choice["index"] : position
+  const index = Number.isSafeInteger(choice["index"]) ? (choice["index"] as number) : position
+  const delta = isObject(choice["delta"]) ? normaliseDelta(choice["delta"], index, calls) : {}
   const finishReason = typeof choice["finish_reason"] === "string" ? choice["finish_reason"] : null
   if (delta === choice["delta"] && index === choice["index"] && finishReason === choice["finish_reason"]) return choice
   return { ...choice, index, delta, finish_reason: finishReason }
@@ -53,16 +56,17 @@ function normaliseChoice(choice: unknown, position: number, calls: string[]): un
 
 const LISTS = ["tool_calls", "images", "reasoning_details"] as const
 
-function normaliseDelta(delta: Json, seen: string[]): Json {
-  const fixed = { ...delta }
-  let changed = false
+function normaliseDelta(delta: Json, choice: number, seen: SeenCall[]): Json {
+  const flat = flattenContent(delta)
+  const fixed = { ...flat }
+  let changed = flat !== delta
   if ("role" in delta && delta["role"] !== "assistant") {
     if (typeof delta["role"] === "string" && delta["role"] !== "") fixed["role"] = "assistant"
     else delete fixed["role"]
     changed = true
   }
   for (const key of LISTS) {
-    if (!(key in delta) || Array.isArray(delta[key])) continue
+    if (!(key in fixed) || Array.isArray(fixed[key])) continue
     delete fixed[key]
     changed = true
   }
@@ -71,51 +75,13 @@ function normaliseDelta(delta: Json, seen: string[]): Json {
     changed = true
   }
   if (Array.isArray(delta["tool_calls"])) {
-    const calls = delta["tool_calls"] as unknown[]
-    const normal = calls.map((call) => normaliseToolCall(call, seen))
-    if (normal.some((call, index) => call !== calls[index])) {
-      fixed["tool_calls"] = normal
+    const calls = normaliseCallDeltas(delta["tool_calls"] as unknown[], choice, seen)
+    if (calls !== delta["tool_calls"]) {
+      fixed["tool_calls"] = calls
       changed = true
     }
   }
   return changed ? fixed : delta
-}
-
-function normaliseToolCall(call: unknown, seen: string[]): unknown {
-  if (!isObject(call)) return { index: Math.max(0, seen.length - 1) }
-  const fixed = { ...call }
-  if (!Number.isSafeInteger(call["index"])) fixed["index"] = indexOf(call["id"], seen)
-  for (const key of ["id", "type"] as const) {
-    if (key in call && (typeof call[key] !== "string" || call[key] === "")) delete fixed[key]
-  }
-  const called = call["function"]
-  if (isObject(called)) {
-    const named = { ...called }
-    for (const key of ["name", "arguments"] as const) {
-      if (key in called && typeof called[key] !== "string") {
-        // Some providers send the arguments as the object they encode.
-        if (key === "arguments" && isObject(called[key])) named[key] = JSON.stringify(called[key])
-        else delete named[key]
-      }
-    }
-    if (
-      Object.keys(named).some((key) => named[key] !== called[key]) ||
-      Object.keys(named).length !== Object.keys(called).length
-    ) {
-      fixed["function"] = named
-    }
-  }
-  const same =
-    Object.keys(fixed).length === Object.keys(call).length &&
-    Object.keys(fixed).every((key) => fixed[key] === call[key])
-  return same ? call : fixed
-}
-
-/** The place of a call without one: a new id begins a new call, and no id goes on with the last. */
-function indexOf(id: unknown, seen: string[]): number {
-  if (typeof id === "string" && id !== "" && !seen.includes(id)) seen.push(id)
-  const known = typeof id === "string" ? seen.indexOf(id) : -1
-  return known === -1 ? Math.max(0, seen.length - 1) : known
 }
 
 function isUsage(usage: unknown): boolean {
@@ -133,9 +99,10 @@ function toInteger(value: unknown): number | undefined {
 /** A whole answer as the contract has it. */
 export function normaliseResult(result: Json, defaults: ChunkDefaults): Json {
   const choices = Array.isArray(result["choices"]) ? (result["choices"] as unknown[]) : []
-  const { usage, ...rest } = result
+  const { usage, error, ...rest } = result
   return {
     ...rest,
+    ...(error != null && { error }),
     id: typeof result["id"] === "string" ? result["id"] : defaults.id,
     object: "chat.completion",
     created: toInteger(result["created"]) ?? defaults.created,
@@ -148,13 +115,26 @@ export function normaliseResult(result: Json, defaults: ChunkDefaults): Json {
 
 function normaliseWholeChoice(choice: unknown, position: number): unknown {
   if (!isObject(choice)) return { index: position, finish_reason: null, message: { role: "assistant", content: null } }
-  const said = isObject(choice["message"]) ? choice["message"] : {}
-  const message: Json = { ...said, role: "assistant", content: said["content"] ?? null }
-  for (const key of [...LISTS, "audio"]) if (message[key] === null) delete message[key]
+  const finishReason = typeof choice["finish_reason"] === "string" ? choice["finish_reason"] : null
   return {
     ...choice,
     index: Number.isSafeInteger(choice["index"]) ? choice["index"] : position,
-    finish_reason: typeof choice["finish_reason"] === "string" ? choice["finish_reason"] : null,
-    message,
+    finish_reason: finishReason,
+    message: normaliseMessage(isObject(choice["message"]) ? choice["message"] : {}, finishReason),
   }
+}
+
+/** A whole message as the contract has it. */
+export function normaliseMessage(said: Json, finishReason: unknown): Json {
+  const flat = flattenContent(said)
+  const message: Json = { ...flat, role: "assistant", content: flat["content"] ?? null }
+  for (const key of LISTS) if (key in message && !Array.isArray(message[key])) delete message[key]
+  if (message["audio"] === null) delete message["audio"]
+  if (Array.isArray(message["tool_calls"])) {
+    const calls = (message["tool_calls"] as unknown[]).filter(isObject)
+    // A limit cuts what comes last.
+    const isCut = (at: number) => finishReason === "length" && at === calls.length - 1
+    message["tool_calls"] = calls.map((call, at) => normaliseCall(call, isCut(at)))
+  }
+  return message
 }

@@ -105,11 +105,14 @@ export function readSignature(reading: Reading, ...candidates: unknown[]): void 
   for (const one of candidates) if (typeof one === "string" && one !== "") reading.signature = one
 }
 
-/** Text as a string, or in parts. */
+/** Text as a string, or in parts, thoughts among them. */
 function unitsOf(content: unknown): number {
   if (typeof content === "string") return content.length
   if (!Array.isArray(content)) return 0
-  return (content as unknown[]).reduce<number>((sum, part) => sum + (isObject(part) ? unitsOf(part["text"]) : 0), 0)
+  return (content as unknown[]).reduce<number>((sum, part) => {
+    if (!isObject(part)) return sum + unitsOf(part)
+    return sum + unitsOf(part["text"]) + unitsOf(part["thinking"])
+  }, 0)
 }
 
 /** Does this chunk show that the model has begun to answer? A role, an empty text and a comment do not. */
@@ -177,17 +180,42 @@ export function errorIn(answer: Json): ProviderError | null {
   return toProviderError(answer["error"]) ?? (isError ? toProviderError(answer) : null)
 }
 
+/** The statuses that names of failures stand for, as the providers that use the names document them. */
+const STATUSES = new Map([
+  ...names(400, "invalid_request_error", "invalid_request", "invalid_prompt", "invalid_argument", "bad_request"),
+  ...names(400, "context_length_exceeded", "string_above_max_length", "content_policy_violation"),
+  ...names(401, "authentication_error", "invalid_api_key", "unauthenticated", "unauthorized"),
+  ...names(402, "billing_error", "insufficient_balance", "insufficient_credits"),
+  ...names(403, "permission_error", "permission_denied", "forbidden"),
+  ...names(404, "not_found_error", "not_found", "model_not_found"),
+  ...names(408, "timeout", "request_timeout"),
+  ...names(413, "request_too_large", "payload_too_large"),
+  ...names(429, "rate_limit_exceeded", "rate_limit_error", "rate_limited", "too_many_requests"),
+  ...names(429, "insufficient_quota", "resource_exhausted"),
+  ...names(500, "api_error", "server_error", "internal_error", "internal_server_error"),
+  ...names(503, "unavailable", "service_unavailable", "server_overloaded", "server_is_overloaded", "slow_down"),
+  ...names(504, "timeout_error", "gateway_timeout", "deadline_exceeded"),
+  ...names(529, "overloaded_error", "overloaded"),
+])
+
+function names(status: number, ...all: string[]): [name: string, status: number][] {
+  return all.map((name) => [name, status])
+}
+
 /** `error` of a frame or body, in any of the shapes seen: an object, a string, a nested object. */
 export function toProviderError(error: unknown): ProviderError | null {
   if (error === undefined || error === null || error === false) return null
-  if (typeof error === "string") return { message: error.slice(0, MAX_WORDS), code: null, status: null }
+  if (typeof error === "string") {
+    return { message: error.slice(0, MAX_WORDS), code: null, status: STATUSES.get(error.toLowerCase()) ?? null }
+  }
   if (!isObject(error)) return { message: "The provider reported an error.", code: null, status: null }
   const { message, code, status, type } = error
   const label = [code, type, status].find((value) => typeof value === "string" || typeof value === "number")
   const numeric = [status, code].map(Number).find((value) => Number.isInteger(value) && value >= 400 && value <= 599)
+  const named = [code, type, status].map((name) => STATUSES.get(String(name).toLowerCase())).find(Boolean)
   return {
     message: typeof message === "string" ? message.slice(0, MAX_WORDS) : "The provider reported an error.",
     code: label === undefined ? null : String(label).slice(0, MAX_NAME_LENGTH),
-    status: numeric ?? null,
+    status: numeric ?? named ?? null,
   }
 }

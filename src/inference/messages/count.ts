@@ -2,7 +2,6 @@ import * as z from "zod"
 import { estimatePromptTokens, estimateTokens } from "../estimate.ts"
 import { Message, TextBlock } from "./block-schemas.ts"
 import { toMessages } from "./messages.ts"
-import type { MessagesRequest } from "./schemas.ts"
 
 export const CountRequest = z
   .looseObject({
@@ -20,6 +19,6 @@ export const CountResult = z.object({ input_tokens: z.int() }).meta({ id: "Messa
 
 /** Nobody but the provider can count exactly, and asking it would be a call to pay for. */
 export function countOf(request: CountRequest): number {
-  const messages = toMessages(request as unknown as MessagesRequest)
+  const messages = toMessages(request)
   return estimatePromptTokens(messages) + (request.tools ? estimateTokens(JSON.stringify(request.tools)) : 0)
 }

@@ -1,5 +1,5 @@
 import { nanoToUsd } from "../../credits/money.ts"
-import { defaultsOf } from "../chat/dialect.ts"
+import { defaultsOf, toUsage } from "../chat/dialect.ts"
 import { normaliseResult } from "../chat/normalise.ts"
 import { isObject } from "../chat/reading.ts"
 import type { Answering, Dialect } from "../dialect.ts"
@@ -40,7 +40,9 @@ export function messagesDialect(_request: MessagesRequest, call: CallState): Dia
     whole(result, told, charge) {
       const { cost, metadata } = closing(charge, told)
       if (told.wire.name === "messages") return { ...result, usage: withCost(result["usage"], cost), ...metadata }
-      return toMessagesResult(normaliseResult(result, defaultsOf(call)), { ...facts, cost, metadata })
+      const normal = normaliseResult(result, defaultsOf(call))
+      const usage = isObject(normal["usage"]) ? normal["usage"] : toUsage(charge)
+      return toMessagesResult(normal, { ...facts, cost, metadata, usage })
     },
     open(told) {
       answering = told
@@ -56,10 +58,11 @@ export function messagesDialect(_request: MessagesRequest, call: CallState): Dia
     },
     // Before the first event a comment is all that may be said.
     silence: () => (!answering ? [KEEPALIVE_FRAME] : isNative() ? [PING] : say(keepAlive(state))),
-    failure: (error) => [toEventFrame(toMessagesError(error.status, error.message))],
+    failure: (error, metadata) => [toEventFrame({ ...toMessagesError(error.status, error.message), ...metadata })],
     end(charge) {
       const { cost, metadata } = closing(charge, answering)
-      if (!isNative()) return say(finish(state, { cost, metadata }))
+      const untold = state.usage === undefined ? { usage: toUsage(charge) } : {}
+      if (!isNative()) return say(finish(state, { cost, metadata, ...untold }))
       // A stream that said why it stopped and then ended is whole.
       const isStopped = last.some(({ type }) => type === "message_stop")
       const frames = (isStopped ? last : [...last, { type: "message_stop" }]).map((event) => {

@@ -4,9 +4,9 @@ import type { Asked, Intake } from "../intake.ts"
 import { MESSAGES_PATH } from "../wires/as-messages.ts"
 import { messagesWire } from "../wires/messages.ts"
 import { messagesDialect } from "./dialect.ts"
+import { toOwnTurns } from "./messages.ts"
 import type { MessagesRequest } from "./schemas.ts"
 import { toChatRequest } from "./to-chat.ts"
-import { isCarried } from "./thinking.ts"
 import { ANTHROPIC_HEADERS } from "./upstream/to-body.ts"
 
 /** A messages request as the road takes it. */
@@ -40,15 +40,6 @@ function withinLimit(thinking: { type: "enabled"; budget_tokens: number }, maxTo
   return budget < MIN_BUDGET ? { type: "disabled" } : { ...thinking, budget_tokens: budget }
 }
 
-type Message = MessagesRequest["messages"][number]
-
-/** What another provider thought is not this one's to verify. */
-function withoutForeignThoughts(message: Message): Message {
-  if (message.role !== "assistant" || !Array.isArray(message.content)) return message
-  const content = message.content.filter((block) => !isCarried(block["signature"]) && !isCarried(block["data"]))
-  return content.length === message.content.length ? message : { ...message, content }
-}
-
 function toAsked(request: MessagesRequest, { upstreamId, maxCompletionTokens: cap, pseudonym }: Outgoing): Asked {
   const { betas, max_tokens: limit } = request
   const wanted = Array.isArray(betas) ? (betas as unknown[]) : []
@@ -60,7 +51,7 @@ function toAsked(request: MessagesRequest, { upstreamId, maxCompletionTokens: ca
   const body = {
     ...Object.fromEntries(fields),
     ...(request.thinking?.type === "enabled" && { thinking: withinLimit(request.thinking, maxTokens) }),
-    messages: request.messages.map(withoutForeignThoughts),
+    messages: toOwnTurns(request.messages),
     model: upstreamId,
     max_tokens: maxTokens,
     // The caller's name for its user stays here.

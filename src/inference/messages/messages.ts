@@ -1,9 +1,10 @@
 import { GatewayError } from "../../edge/errors.ts"
+import { addFields, CALL_FIELDS } from "../responses/call-fields.ts"
 import type { ReasoningDetail } from "../responses/reasoning-details.ts"
 import { type ContentBlock, isKnown, type KnownBlock, type ToldBlock, type ToolResultBlock } from "./block-schemas.ts"
 import { isPlainText, simplest, toContent, toParts, toTextPart } from "./content.ts"
 import type { MessagesRequest } from "./schemas.ts"
-import { resultTypeOf, toReasoning, toSealed, toServerDetail, toThought } from "./thinking.ts"
+import { isCarried, resultTypeOf, toReasoning, toSealed, toServerDetail, toThoughts } from "./thinking.ts"
 
 type Json = Record<string, unknown>
 
@@ -17,6 +18,36 @@ export function toMessages({ system, messages }: Pick<MessagesRequest, "system" 
   })
   const isSilent = system == null || system.length === 0
   return isSilent ? said : [{ role: "system", content: toContent(system) }, ...said]
+}
+
+type Turn = MessagesRequest["messages"][number]
+
+/**
+ * The turns for a provider of this wire, which verifies its own thoughts alone. A turn of which nothing is left, and an
+ * empty one, is left out, since such a provider refuses it.
+ */
+export function toOwnTurns(messages: readonly Turn[]): Turn[] {
+  const turns: Turn[] = []
+  let isGap = false
+  for (const message of messages) {
+    const { role, content } = message
+    const own = Array.isArray(content) ? (content as ContentBlock[]).filter((block) => !isForeign(block)) : content
+    const last = turns.at(-1)
+    if (own.length > 0 && isGap && last?.role === role) {
+      turns[turns.length - 1] = { ...last, content: [...toBlockList(last.content), ...toBlockList(own)] } as Turn
+    } else if (own.length > 0) turns.push({ ...message, content: own } as Turn)
+    isGap = own.length === 0
+  }
+  if (turns.length > 0) return turns
+  throw new GatewayError("invalid_request", "messages: must say something.")
+}
+
+function isForeign(block: Json): boolean {
+  return isCarried(block["signature"]) || isCarried(block["data"])
+}
+
+function toBlockList(content: string | readonly ContentBlock[]): readonly ContentBlock[] {
+  return typeof content === "string" ? [{ type: "text", text: content }] : content
 }
 
 /** Each result is a message of its own, right after the answer that called for it; the rest is what the user says. */
@@ -64,9 +95,9 @@ function toAssistantMessage(content: readonly ContentBlock[], at: number): Json 
     }
     switch (block.type) {
       case "thinking":
-        return details.push(toThought(block.thinking, block.signature))
+        return details.push(...toThoughts(block.thinking, block.signature))
       case "redacted_thinking":
-        return details.push(toSealed(block.data))
+        return details.push(...toSealed(block.data))
       case "server_tool_use": {
         const { id, name, input } = block
         return details.push(toServerDetail({ id, name, input, result: resultOf(content, id, name) }))
@@ -81,11 +112,15 @@ function toAssistantMessage(content: readonly ContentBlock[], at: number): Json 
         throw refuse(block, "assistant", at, position)
     }
   })
+  for (const { type, tool_call_id: id, fields } of details) {
+    const call = type === CALL_FIELDS ? calls.find((one) => one["id"] === id) : undefined
+    if (call) addFields(call, fields)
+  }
   const words = parts.every(isPlainText) ? parts.map(({ text }) => text as string).join("") : parts
   return {
     role: "assistant",
     content: parts.length > 0 ? words : calls.length > 0 ? null : "",
-    ...toReasoning(details),
+    ...toReasoning(details.filter(({ type }) => type !== CALL_FIELDS)),
     ...(calls.length > 0 && { tool_calls: calls }),
   }
 }

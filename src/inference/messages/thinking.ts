@@ -1,5 +1,5 @@
 import { isObject } from "../chat/reading.ts"
-import { withoutNulls } from "../responses/content.ts"
+import { unpack } from "../responses/carried.ts"
 import { type ReasoningDetail, textOf } from "../responses/reasoning-details.ts"
 
 /**
@@ -13,44 +13,27 @@ type Json = Record<string, unknown>
 
 /** The format of what Claude itself made, and of a detail that names none. */
 export const CLAUDE_FORMAT = "anthropic-claude-v1"
-const CARRIED = "gateway-carried-v1:"
+
+export { isCarried, pack as carry } from "../responses/carried.ts"
 
 /** Whether the wire's own blocks say all that the detail does. */
 export function isNative({ type, format, id }: ReasoningDetail): boolean {
   return type !== "reasoning.summary" && id == null && (format == null || format === CLAUDE_FORMAT)
 }
 
-/** The opaque string for a detail, whose text goes beside it. */
-export function carry(detail: ReasoningDetail): string {
-  return CARRIED + JSON.stringify(withoutNulls(detail))
-}
-
-/** The detail that a `thinking` block was made of. */
-export function toThought(thinking: string, signature: string | null | undefined): ReasoningDetail {
+/** The details that a `thinking` block was made of. */
+export function toThoughts(thinking: string, signature: string | null | undefined): ReasoningDetail[] {
   const carried = unpack(signature)
-  if (carried) return { ...carried, [carried.type === "reasoning.summary" ? "summary" : "text"]: thinking }
-  const signed = signature ? { signature } : {}
-  return { type: "reasoning.text", text: thinking, ...signed, format: CLAUDE_FORMAT }
-}
-
-/** The detail that a `redacted_thinking` block was made of. */
-export function toSealed(data: string): ReasoningDetail {
-  return unpack(data) ?? { type: "reasoning.encrypted", data, format: CLAUDE_FORMAT }
-}
-
-/** Whether a block's opaque string is ours, which no provider would know. */
-export function isCarried(opaque: unknown): boolean {
-  return typeof opaque === "string" && opaque.startsWith(CARRIED)
-}
-
-function unpack(opaque: string | null | undefined): ReasoningDetail | null {
-  if (!opaque?.startsWith(CARRIED)) return null
-  try {
-    const detail: unknown = JSON.parse(opaque.slice(CARRIED.length))
-    return isObject(detail) && typeof detail["type"] === "string" ? (detail as ReasoningDetail) : null
-  } catch {
-    return null
+  if (!carried) {
+    const signed = signature ? { signature } : {}
+    return [{ type: "reasoning.text", text: thinking, ...signed, format: CLAUDE_FORMAT }]
   }
+  return carried.map((detail) => ({ ...detail, [detail.type === "reasoning.summary" ? "summary" : "text"]: thinking }))
+}
+
+/** The details that a `redacted_thinking` block was made of. */
+export function toSealed(data: string): ReasoningDetail[] {
+  return unpack(data) ?? [{ type: "reasoning.encrypted", data, format: CLAUDE_FORMAT }]
 }
 
 /** The details of one message in their order, and their words. */

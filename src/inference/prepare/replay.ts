@@ -1,9 +1,16 @@
 import { isObject } from "../chat/reading.ts"
+import { addFields } from "../responses/call-fields.ts"
 import type { ChatRequest } from "../schemas.ts"
 
 type Json = Record<string, unknown>
+type Assistant = Extract<ChatRequest["messages"][number], { role: "assistant" }>
 
 export const SERVER_TOOL_DETAIL = "reasoning.server_tool_call"
+
+/** Whether a detail is the record of a run of the gateway's; a vendor's own have the format of their provider. */
+export function isRun({ type, format }: Json): boolean {
+  return type === SERVER_TOOL_DETAIL && format == null
+}
 
 /**
  * Runs of server tools that earlier answers of the conversation carry, as the calls and results they were; only those of
@@ -13,36 +20,119 @@ export function replayServerTools(
   messages: ChatRequest["messages"],
   names: ReadonlySet<string>,
 ): ChatRequest["messages"] {
-  return messages.flatMap((message) => {
-    if (message.role !== "assistant" || !message.reasoning_details) return [message]
-    const details = message.reasoning_details as Json[]
-    const runs = details.filter(({ type }) => type === SERVER_TOOL_DETAIL)
-    if (runs.length === 0) return [message]
-    const rest = details.filter(({ type }) => type !== SERVER_TOOL_DETAIL)
-    const { reasoning_details: _, ...plain } = message
-    const spoken = rest.length > 0 ? { ...plain, reasoning_details: rest } : plain
-    return [...toTurn(runs, names), spoken] as ChatRequest["messages"]
-  })
+  const replayed: Json[] = []
+  for (const message of messages) {
+    const isAnswer = message.role === "assistant" && message.reasoning_details?.some(isRun) === true
+    if (isAnswer) replay(message, names, replayed)
+    else replayed.push(message)
+  }
+  return replayed as ChatRequest["messages"]
 }
 
-function toTurn(runs: readonly Json[], names: ReadonlySet<string>): Json[] {
-  const known = runs.flatMap((run, index) => {
-    const name = typeof run["tool_name"] === "string" ? run["tool_name"] : ""
-    if (!names.has(name)) return []
-    const id = typeof run["tool_call_id"] === "string" ? run["tool_call_id"] : `call_${index}`
-    return [{ id, name, args: textOf(run["arguments"]), result: textOf(run["result"]) }]
-  })
-  if (known.length === 0) return []
-  const calls = known.map(({ id, name, args }) => ({
-    id,
-    type: "function",
-    function: { name, arguments: args || "{}" },
-  }))
-  const results = known.map(({ id, result }) => ({ role: "tool", tool_call_id: id, content: result }))
-  return [{ role: "assistant", content: null, tool_calls: calls }, ...results]
+type Run = { call: Json; result: string; round: unknown; isPending: boolean; said: unknown }
+/** What the model thought in a turn of its own, and what it called for then. */
+type Round = { thoughts: Json[]; runs: Run[] }
+
+/** An answer as the turns that it was made in: each with its thoughts and words, its calls and their results. */
+function replay(message: Assistant, names: ReadonlySet<string>, replayed: Json[]): void {
+  const { reasoning_details: details, reasoning, tool_calls: awaited, content, ...plain } = message
+  const { rounds, rest } = roundsOf(details ?? [], names)
+  const isThought = (details ?? []).some((detail) => textOf(detail) !== "")
+  const toThoughts = (thoughts: Json[]) => {
+    const text = reasoning == null ? "" : thoughts.map(textOf).join("")
+    return { ...(text !== "" && { reasoning: text }), ...(thoughts.length > 0 && { reasoning_details: thoughts }) }
+  }
+  const last = rounds.at(-1)
+  // The caller's calls of the turn in which the gateway's were answered.
+  const beside = awaited?.length && rest.length === 0 && last?.runs.every(standsBesideOthers) ? rounds.pop() : undefined
+  let start = 0
+  for (const { thoughts, runs } of rounds) {
+    const end = endOf(runs, content, start)
+    const words = typeof content === "string" && end > start ? content.slice(start, end) : null
+    start = end
+    const turn = {
+      role: "assistant",
+      content: words,
+      ...toThoughts(thoughts),
+      tool_calls: runs.map(({ call }) => call),
+    }
+    pushTurn(replayed, turn)
+    replayed.push(...runs.map(toResult))
+  }
+  const left = typeof content === "string" ? content.slice(start) : content
+  const spoken: Json = {
+    ...plain,
+    content: left === "" && awaited ? null : left,
+    ...(!isThought && reasoning != null && { reasoning }),
+    ...toThoughts(beside?.thoughts ?? rest),
+    ...(awaited && { tool_calls: [...(beside?.runs.map(({ call }) => call) ?? []), ...awaited] }),
+  }
+  if (rounds.length === 0 || !isSilent(spoken)) replayed.push(spoken)
+  if (beside) replayed.push(...beside.runs.map(toResult))
 }
 
-function textOf(value: unknown): string {
+function roundsOf(details: readonly Json[], names: ReadonlySet<string>): { rounds: Round[]; rest: Json[] } {
+  const rounds: Round[] = []
+  let thoughts: Json[] = []
+  details.forEach((detail, index) => {
+    if (!isRun(detail)) {
+      thoughts.push(detail)
+      return
+    }
+    const name = typeof detail["tool_name"] === "string" ? detail["tool_name"] : ""
+    if (!names.has(name)) return
+    const run = toRun(detail, name, index)
+    const last = rounds.at(-1)
+    if (last && thoughts.length === 0 && last.runs[0]?.round === run.round) last.runs.push(run)
+    else rounds.push({ thoughts, runs: [run] })
+    thoughts = []
+  })
+  return { rounds, rest: thoughts }
+}
+
+function toRun(detail: Json, name: string, index: number): Run {
+  const { tool_call_id: told, round, is_pending: isPending, content_length: said, call_fields: fields } = detail
+  const id = typeof told === "string" ? told : `call_${index}`
+  const call = { id, type: "function", function: { name, arguments: wordsOf(detail["arguments"]) || "{}" } }
+  addFields(call, fields)
+  return { call, result: wordsOf(detail["result"]), round, isPending: isPending === true, said }
+}
+
+/** What tells so may be lost on the way; a turn that goes on as it began is whole then, and keeps its thoughts in front. */
+function standsBesideOthers({ isPending, round }: Run): boolean {
+  return isPending || round === undefined
+}
+
+/** Where the words of a turn end in those of the whole answer. */
+function endOf([run]: readonly Run[], content: unknown, start: number): number {
+  const end = run?.said
+  const isPlace = typeof content === "string" && Number.isSafeInteger(end)
+  return isPlace && (end as number) >= start && (end as number) <= content.length ? (end as number) : start
+}
+
+/** The calls of a turn whose words were a message of their own belong to that message. */
+function pushTurn(replayed: Json[], turn: Json): void {
+  const before = replayed.at(-1)
+  const isItsOwn = turn["content"] !== null || turn["reasoning_details"] !== undefined
+  if (before?.["role"] !== "assistant" || before["tool_calls"] != null || isItsOwn) replayed.push(turn)
+  else replayed[replayed.length - 1] = { ...before, tool_calls: turn["tool_calls"] }
+}
+
+function isSilent({ content, tool_calls: calls, reasoning_details: details, refusal }: Json): boolean {
+  const isEmpty = content == null || content === "" || (Array.isArray(content) && content.length === 0)
+  return isEmpty && calls == null && details == null && refusal == null
+}
+
+function toResult({ call, result }: Run): Json {
+  return { role: "tool", tool_call_id: call["id"], content: result }
+}
+
+function textOf(detail: Json): string {
+  const text = detail["text"] ?? detail["summary"]
+  return typeof text === "string" ? text : ""
+}
+
+function wordsOf(value: unknown): string {
   if (typeof value === "string") return value
   return isObject(value) ? JSON.stringify(value) : ""
 }

@@ -1,6 +1,6 @@
 import { nanoToUsd } from "../../credits/money.ts"
-import { errors } from "../../edge/errors.ts"
-import { defaultsOf } from "../chat/dialect.ts"
+import { errors, type GatewayError } from "../../edge/errors.ts"
+import { defaultsOf, toUsage } from "../chat/dialect.ts"
 import { normaliseResult } from "../chat/normalise.ts"
 import { isObject } from "../chat/reading.ts"
 import type { Answering, Dialect } from "../dialect.ts"
@@ -36,15 +36,16 @@ export function responsesDialect(request: ResponsesRequest, call: CallState): Di
     metadata: arrival.wantsMetadata ? call.metadata(told?.attempts ?? []) : {},
   })
 
+  /** What is charged, where the provider counted nothing. */
+  const untold = (charge: Charge) => (state.usage === undefined ? { usage: toUsage(charge) } : {})
+
   return {
     passesNative: false,
     whole(result, told, charge) {
       const { cost, metadata } = closing(charge, told)
       if (told.wire.name === "responses") return new NativeResponse(request, facts, 0).whole(result, { cost, metadata })
-      const normal = normaliseResult(result, defaultsOf(call))
-      const usage = isObject(normal["usage"]) ? { usage: { ...normal["usage"], cost } } : {}
-      const response = toResponsesResult({ ...normal, ...usage }, request, { ...facts, completedAt: Date.now() })
-      return { ...response, ...metadata }
+      const normal = withUsage(normaliseResult(result, defaultsOf(call)), charge)
+      return { ...toResponsesResult(normal, request, { ...facts, completedAt: Date.now() }), ...metadata }
     },
     open(told) {
       answering = told
@@ -58,18 +59,26 @@ export function responsesDialect(request: ResponsesRequest, call: CallState): Di
     chunk: (chunk, frame) => (native ? native.take(chunk, frame) : say(advance(state, chunk))),
     // A comment does not reset the idle timer of every client of this wire.
     silence: () => (native ? native.silence() : say(keepAlive(state))),
-    failure: (error) => [
+    failure: (error, metadata) => [
       ...(native
-        ? native.failure(error)
-        : say(fail(state, { code: error.status, message: error.message, error_type: errors[error.code].type }))),
+        ? native.failure(error, metadata)
+        : [...say(advance(state, metadata)), ...say(fail(state, toFailure(error)))]),
       DONE_FRAME,
     ],
     end(charge) {
       const { cost, metadata } = closing(charge, answering)
-      const frames = native
-        ? native.end({ cost, metadata })
-        : say(finish(state, { completedAt: Date.now(), cost, ...(arrival.wantsMetadata && { metadata }) }))
-      return [...frames, DONE_FRAME]
+      const ending = { completedAt: Date.now(), cost, metadata, ...untold(charge) }
+      return [...(native ? native.end({ cost, metadata }) : say(finish(state, ending))), DONE_FRAME]
     },
   }
+}
+
+function toFailure({ code, status, message }: GatewayError) {
+  return { code: status, message, error_type: errors[code].type }
+}
+
+/** With what it cost, and with what is charged where the provider counted nothing. */
+function withUsage(result: Record<string, unknown>, charge: Charge): Record<string, unknown> {
+  const usage = isObject(result["usage"]) ? result["usage"] : toUsage(charge)
+  return { ...result, usage: { ...usage, cost: nanoToUsd(charge.costNano) } }
 }

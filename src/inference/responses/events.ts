@@ -6,6 +6,7 @@ import type { ResponsesEvent, ResponsesRequest } from "./schemas.ts"
 import { toolNames } from "./tool-names.ts"
 import { itemAt, type ItemStatus } from "./stream/drafts.ts"
 import { closeCall, takeCall, tellCall } from "./stream/take-calls.ts"
+import { takeFields, tellFields } from "./stream/take-fields.ts"
 import { takeDetail, takeLate } from "./stream/take-reasoning.ts"
 import { takeServerTool } from "./stream/take-tools.ts"
 import { takeAnnotations, takeImage, takeRefusal, takeText } from "./stream/take-words.ts"
@@ -31,6 +32,7 @@ export function newEventState(request: ResponsesRequest, facts: ResponseFacts): 
     sequence: 0,
     items: [],
     calls: [],
+    callFields: new Map(),
     names: toolNames(request.tools),
     open: null,
     late: [],
@@ -122,7 +124,11 @@ function takeDelta(turn: Turn, delta: Json, logprobs: unknown): void {
   takeAnnotations(turn, listOf(delta["annotations"]))
   takeRefusal(turn, toText(delta["refusal"]))
   for (const image of listOf(delta["images"])) takeImage(turn, image)
-  for (const call of listOf(delta["tool_calls"])) takeCall(turn, readCallDelta(call))
+  for (const call of listOf(delta["tool_calls"])) {
+    const before = turn.state.calls
+    takeCall(turn, readCallDelta(call))
+    takeFields(turn, call, before)
+  }
 }
 
 function toText(content: unknown): string {
@@ -167,6 +173,7 @@ function closeAll(turn: Turn, lastStatus: ItemStatus, otherStatus: ItemStatus = 
     else closeOpen(turn, status)
   }
   takeLate(turn)
+  tellFields(turn)
 }
 
 function endFailed(turn: Turn, failure: ResponseFailure): void {

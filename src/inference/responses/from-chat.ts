@@ -5,16 +5,21 @@ import type { ResponsesRequest, ResponsesResult } from "./schemas.ts"
 
 type Json = Record<string, unknown>
 
+/** In a result, the messages that came before its own, one for each turn: no provider can tell any. */
+export const EARLIER = Symbol("earlier")
+
 /**
  * A whole chat completion as a response: what its stream would have ended with, by the same machine, so that an answer
  * is the same however it was asked for.
  */
 export function toResponsesResult(
-  result: Json,
+  result: Json & { [EARLIER]?: readonly Json[] },
   request: ResponsesRequest,
   facts: ResponseFacts & { completedAt: number },
 ): ResponsesResult {
-  const [spoken] = advance(newEventState(request, facts), toWholeChunk(result))
-  const [, events] = finish(spoken, { completedAt: facts.completedAt })
+  const earlier = (result[EARLIER] ?? []).map((message) => ({ choices: [{ index: 0, message }] }))
+  let state = newEventState(request, facts)
+  for (const turn of [...earlier, result]) [state] = advance(state, toWholeChunk(turn))
+  const [, events] = finish(state, { completedAt: facts.completedAt })
   return events.at(-1)?.["response"] as ResponsesResult
 }

@@ -1,4 +1,6 @@
 import { GatewayError } from "../../edge/errors.ts"
+import { isRun } from "../prepare/replay.ts"
+import { addFields, CALL_FIELDS } from "./call-fields.ts"
 import { type ChatContent, joinContent, toContent, toSaid } from "./content.ts"
 import {
   type CustomCallOutputItem,
@@ -32,11 +34,13 @@ type Conversation = {
   assistant: AssistantMessage | undefined
   /** Reasoning whose message has not come yet. */
   details: ReasoningDetail[]
+  /** By id, the last call that has it: ids are unique in an answer, not in a conversation. */
+  calls: Map<unknown, Json>
 }
 
 /** `instructions` and `input` as the messages of a chat. */
 export function toMessages({ instructions, input }: Pick<ResponsesRequest, "instructions" | "input">): Json[] {
-  const conversation: Conversation = { messages: [], assistant: undefined, details: [] }
+  const conversation: Conversation = { messages: [], assistant: undefined, details: [], calls: new Map() }
   if (instructions != null) conversation.messages.push({ role: "system", content: instructions })
   if (typeof input === "string") conversation.messages.push({ role: "user", content: input })
   else input.forEach((item, position) => take(conversation, item, position))
@@ -76,7 +80,17 @@ function refusal(type: string, at: number): GatewayError {
 }
 
 function takeReasoning(conversation: Conversation, item: ReasoningItem): void {
-  conversation.details.push(...toDetails(item))
+  for (const detail of toDetails(item)) {
+    const { type, tool_call_id: id, fields } = detail
+    const call = conversation.calls.get(id)
+    if (type === CALL_FIELDS) {
+      if (call) addFields(call, fields)
+      continue
+    }
+    // After a tool of the gateway has run, the model speaks anew, unless calls of the same turn await the caller.
+    if (isRun(detail) && !conversation.assistant?.tool_calls) conversation.assistant = undefined
+    conversation.details.push(detail)
+  }
 }
 
 function takeMessage(conversation: Conversation, item: InputMessage): void {
@@ -95,12 +109,10 @@ function takeMessage(conversation: Conversation, item: InputMessage): void {
 
 function takeCall(conversation: Conversation, item: FunctionCallItem): void {
   const message = conversation.assistant ?? newAssistant(conversation)
-  message.tool_calls ??= []
-  message.tool_calls.push({
-    id: item.call_id,
-    type: "function",
-    function: { name: chatNameOf(item.name, item.namespace), arguments: item.arguments },
-  })
+  const named = { name: chatNameOf(item.name, item.namespace), arguments: item.arguments }
+  const call = { id: item.call_id, type: "function", function: named }
+  message.tool_calls = [...(message.tool_calls ?? []), call]
+  conversation.calls.set(item.call_id, call)
   attachDetails(conversation, message)
 }
 

@@ -63,12 +63,13 @@ export class NativeResponse {
     ]
   }
 
-  failure(error: GatewayError): Uint8Array[] {
+  failure(error: GatewayError, metadata: Json): Uint8Array[] {
     const failed = {
       ...this.#retell(this.#latest),
       status: "failed",
       error: { code: error.status === 429 ? "rate_limit_exceeded" : "server_error", message: error.message },
       error_type: errors[error.code].type,
+      ...metadata,
     }
     return [this.#say("response.failed", failed)]
   }

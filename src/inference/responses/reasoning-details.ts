@@ -1,4 +1,4 @@
-import { isObject } from "../chat/reading.ts"
+import { isCarried, isDetail, pack, unpack } from "./carried.ts"
 import { withoutNulls } from "./content.ts"
 import type { ReasoningItem } from "./input-schemas.ts"
 
@@ -10,8 +10,6 @@ export type ReasoningDetail = { type: string } & Record<string, unknown>
 
 /** Begins the id of a reasoning item that its provider gave none; such an id is not sent back. */
 export const OWN_ID_PREFIX = "rs_gw_"
-/** The format of an encrypted content that is no secret: a detail for which an item has no place, as it came. */
-export const CARRIED_FORMAT = "gateway-carried-v1"
 
 /** The reasoning of a message or a delta. Some providers tell the same text twice, plain and in details. */
 export function readDetails(said: Record<string, unknown>): ReasoningDetail[] {
@@ -20,10 +18,6 @@ export function readDetails(said: Record<string, unknown>): ReasoningDetail[] {
   const plain = [said["reasoning"], said["reasoning_content"]].find((text) => typeof text === "string" && text !== "")
   if (plain === undefined || details.some((detail) => textOf(detail) !== "")) return details
   return [{ type: "reasoning.text", text: plain }, ...details]
-}
-
-function isDetail(detail: unknown): detail is ReasoningDetail {
-  return isObject(detail) && typeof detail["type"] === "string"
 }
 
 /** What the detail says in words, if it does. */
@@ -35,7 +29,8 @@ export function textOf(detail: ReasoningDetail): string {
 /** The details from which an item was made, in their order. */
 export function toDetails(item: ReasoningItem): ReasoningDetail[] {
   const { encrypted_content: data, signature, summary, content } = item
-  if (item.format === CARRIED_FORMAT) return carried(data)
+  const carried = unpack(data)
+  if (carried) return carried
   const format = item.format ?? undefined
   const id = item.id?.startsWith(OWN_ID_PREFIX) || item.id === "" ? undefined : (item.id ?? undefined)
   const common = withoutNulls({ id, format })
@@ -49,11 +44,16 @@ export function toDetails(item: ReasoningItem): ReasoningDetail[] {
   return [...summaries, ...texts, ...encrypted]
 }
 
-function carried(data: string | null | undefined): ReasoningDetail[] {
-  try {
-    const detail: unknown = JSON.parse(data ?? "")
-    return isDetail(detail) ? [detail] : []
-  } catch {
-    return []
-  }
+/**
+ * The encrypted content of an item. Clients of this wire keep it, the id and the summary alone, so what a provider
+ * verifies besides is carried in it; what a provider of this wire has encrypted stays as it is.
+ */
+export function toEncryptedContent(item: ReasoningItem): string | null {
+  const { encrypted_content: data, signature, format } = item
+  const isWhole = isCarried(data) || (signature == null && isResponsesFormat(format))
+  return isWhole ? (data ?? null) : pack(toDetails(item))
+}
+
+export function isResponsesFormat(format: string | null | undefined): boolean {
+  return format == null || format.endsWith("-responses-v1")
 }

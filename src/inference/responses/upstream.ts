@@ -1,7 +1,8 @@
 import { OWN_FIELDS, type Outgoing } from "../../providers/compatible.ts"
+import { isCarried } from "./carried.ts"
 import { withoutNulls } from "./content.ts"
 import { isKnown } from "./input-schemas.ts"
-import { CARRIED_FORMAT, OWN_ID_PREFIX } from "./reasoning-details.ts"
+import { isResponsesFormat, OWN_ID_PREFIX } from "./reasoning-details.ts"
 import type { ResponsesRequest } from "./schemas.ts"
 
 type Json = Record<string, unknown>
@@ -41,15 +42,16 @@ export function toResponsesBody(request: ResponsesRequest, outgoing: Outgoing): 
   }
 }
 
+/** What the gateway's own tools did: the provider's own such items have names without a prefix. */
+const OWN_ITEM = /^(?:service|openrouter):/
+
 /** Reasoning that another wire's answer was made into would be refused: its ids and its signatures are not this one's. */
 function toItem(item: Exclude<ResponsesRequest["input"], string>[number]): Json[] {
-  if (!isKnown(item) || item.type !== "reasoning") return [item]
+  if (!isKnown(item)) return OWN_ITEM.test(item.type) ? [] : [item]
+  if (item.type !== "reasoning") return [item]
   const { format, signature, content, ...rest } = item
-  const isForeign = signature != null || format === CARRIED_FORMAT || !isOwnFormat(format)
-  if (isForeign || item.encrypted_content == null || item.id?.startsWith(OWN_ID_PREFIX)) return []
+  const { encrypted_content: encrypted, id } = item
+  const isForeign = signature != null || isCarried(encrypted) || !isResponsesFormat(format)
+  if (isForeign || encrypted == null || id?.startsWith(OWN_ID_PREFIX)) return []
   return [{ ...withoutNulls(rest), ...(content?.length && { content }) }]
-}
-
-function isOwnFormat(format: string | null | undefined): boolean {
-  return format == null || format.endsWith("-responses-v1")
 }

@@ -1,10 +1,14 @@
+import { type CallDelta, growCall, type GrowingCall, readCallDelta, routeCall } from "../chat/call-deltas.ts"
+import { flattenContent } from "../chat/flatten.ts"
 import { isObject, newReading, type ProviderError } from "../chat/reading.ts"
-import { dataOf, FrameSplitter } from "./frames.ts"
+import { FrameSplitter } from "./frames.ts"
 import type { Wire } from "../wires/wire.ts"
 import { readFrame } from "./lane.ts"
 
 type Json = Record<string, unknown>
-export type Choice = { index: number; message: Json; finish_reason: string | null; logprobs?: unknown }
+type Choice = Json & { index: number; message: Json; finish_reason: string | null }
+/** A choice as far as it has grown, and how its calls are told apart. */
+export type GrowingChoice = { choice: Choice; calls: GrowingCall[] }
 
 /** A stream told as a whole answer, for a provider that streams although it was asked not to. */
 export function toResult(bytes: Uint8Array, wire: Wire): { result: Json | undefined; error: ProviderError | null } {
@@ -14,10 +18,13 @@ export function toResult(bytes: Uint8Array, wire: Wire): { result: Json | undefi
   const last = splitter.finish()
   let head: Json = {}
   let usage: unknown
-  const choices = new Map<number, Choice>()
-  for (const frame of last && dataOf(last) ? [...frames, last] : frames) {
+  const choices = new Map<number, GrowingChoice>()
+  for (const frame of last ? [...frames, last] : frames) {
     const chunk = readFrame(frame, reading, wire)
-    if (typeof chunk === "string") continue
+    if (chunk === "done") break
+    // What it held is lost.
+    if (chunk === "broken") return { result: undefined, error: reading.error }
+    if (chunk === "empty") continue
     const { choices: said, usage: counted, object: _, ...rest } = chunk
     head = { ...rest, ...head }
     if (isObject(counted)) usage = counted
@@ -26,45 +33,84 @@ export function toResult(bytes: Uint8Array, wire: Wire): { result: Json | undefi
   if (reading.error) return { result: undefined, error: reading.error }
   // Without a finish it was cut: half an answer is none.
   if (reading.finishReason === null && !reading.done) return { result: undefined, error: null }
-  const ordered = [...choices.values()].sort((a, b) => a.index - b.index)
+  const ordered = [...choices.values()].map(({ choice }) => choice).sort((a, b) => a.index - b.index)
   return { result: { ...head, choices: ordered, ...(usage !== undefined && { usage }) }, error: null }
 }
 
-/** Takes a choice of a chunk into the choices as far as they have grown. */
-export function mergeChoice(choices: Map<number, Choice>, said: Json): void {
-  const index = Number.isSafeInteger(said["index"]) ? (said["index"] as number) : 0
-  const choice = choices.get(index) ?? { index, message: { role: "assistant", content: null }, finish_reason: null }
-  choices.set(index, choice)
-  if (typeof said["finish_reason"] === "string") choice.finish_reason = said["finish_reason"]
-  if (!isObject(said["delta"])) return
-  for (const [key, value] of Object.entries(said["delta"])) {
-    const { message } = choice
+/**
+ * Takes a choice of a chunk into the choices as far as they have grown. Returns the place of the call that each of its
+ * call deltas went to, -1 for what is none.
+ */
+export function mergeChoice(choices: Map<number, GrowingChoice>, said: Json): number[] {
+  const { index: told, delta, message: _, finish_reason: finishReason, logprobs, ...rest } = said
+  const index = Number.isSafeInteger(told) ? (told as number) : 0
+  const growing = choices.get(index) ?? newChoice(index)
+  choices.set(index, growing)
+  const { choice } = growing
+  if (typeof finishReason === "string") choice.finish_reason = finishReason
+  for (const [key, value] of Object.entries(rest)) if (value !== null) choice[key] = value
+  if (isObject(logprobs)) choice["logprobs"] = mergeLogprobs(choice["logprobs"], logprobs)
+  return isObject(delta) ? mergeDelta(growing, flattenContent(delta)) : []
+}
+
+function newChoice(index: number): GrowingChoice {
+  return { choice: { index, message: { role: "assistant", content: null }, finish_reason: null }, calls: [] }
+}
+
+function mergeDelta(growing: GrowingChoice, delta: Json): number[] {
+  const { message } = growing.choice
+  let places: number[] = []
+  for (const [key, value] of Object.entries(delta)) {
     if (key === "role" || value === null) continue
-    if (key === "tool_calls" && Array.isArray(value)) message[key] = mergeCalls(message[key], value)
+    if (key === "tool_calls" && Array.isArray(value)) places = value.map((piece) => mergeCall(growing, piece))
     else if (typeof value === "string") message[key] = (typeof message[key] === "string" ? message[key] : "") + value
-    else if (Array.isArray(value))
-      message[key] = [...(Array.isArray(message[key]) ? (message[key] as unknown[]) : []), ...value]
+    else if (Array.isArray(value)) message[key] = [...listOf(message[key]), ...(value as unknown[])]
     else message[key] = value
+  }
+  return places
+}
+
+/** The lists of tokens go on from chunk to chunk. */
+function mergeLogprobs(known: unknown, said: Json): Json {
+  const merged: Json = isObject(known) ? { ...known } : {}
+  for (const [key, value] of Object.entries(said)) {
+    if (Array.isArray(value)) merged[key] = [...listOf(merged[key]), ...(value as unknown[])]
+    else merged[key] ??= value
+  }
+  return merged
+}
+
+function mergeCall({ choice: { message }, calls }: GrowingChoice, piece: unknown): number {
+  if (!isObject(piece)) return -1
+  const delta = readCallDelta(piece)
+  const found = routeCall(calls, delta)
+  const at = found === -1 ? calls.length : found
+  const { grown } = growCall(calls[at] ?? newCall(delta), delta)
+  calls[at] = grown
+  const told = listOf(message["tool_calls"])
+  told[at] = toCall(told[at], piece, grown)
+  message["tool_calls"] = told
+  return at
+}
+
+function newCall({ index, id }: CallDelta): GrowingCall {
+  return { index, upstreamId: id, name: "", arguments: "" }
+}
+
+/** Fields that the wire does not know stay with their call: providers may verify them. */
+function toCall(known: unknown, told: Json, grown: GrowingCall): Json {
+  const { index: _, function: piece, ...rest } = told
+  const before = isObject(known) ? known : { id: "", type: "function", function: {} }
+  const further = Object.fromEntries(Object.entries(rest).filter(([, value]) => Boolean(value)))
+  const called = { ...(before["function"] as Json), ...(isObject(piece) && piece) }
+  return {
+    ...before,
+    ...further,
+    id: grown.upstreamId ?? "",
+    function: { ...called, name: grown.name, arguments: grown.arguments },
   }
 }
 
-/** An index is the provider's word: a far one would make an array of holes. */
-const MAX_CALLS = 1_024
-
-function mergeCalls(known: unknown, said: unknown[]): Json[] {
-  const calls = Array.isArray(known) ? (known as Json[]) : []
-  said.forEach((piece, position) => {
-    if (!isObject(piece)) return
-    const { index, function: called, ...rest } = piece
-    const at = Number.isSafeInteger(index) ? (index as number) : position
-    if (at < 0 || at >= MAX_CALLS) return
-    const call = (calls[at] ??= { id: "", type: "function", function: { name: "", arguments: "" } })
-    for (const [key, value] of Object.entries(rest)) if (value) call[key] = value
-    const merged = call["function"] as { name: string; arguments: string }
-    if (isObject(called)) {
-      if (typeof called["name"] === "string") merged.name += called["name"]
-      if (typeof called["arguments"] === "string") merged.arguments += called["arguments"]
-    }
-  })
-  return calls
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? [...(value as unknown[])] : []
 }

@@ -8,6 +8,8 @@ import {
   toTokens,
 } from "../chat/reading.ts"
 import type { Tokens } from "../../credits/money.ts"
+import { toEvents } from "./messages-events.ts"
+import { toMessage } from "./messages-whole.ts"
 import type { Wire } from "./wire.ts"
 
 type Json = Record<string, unknown>
@@ -20,8 +22,8 @@ export const messagesWire: Wire = {
   errorIn,
   isAnswer: (result) => result["type"] === "message" && Array.isArray(result["content"]),
   normalise: (event) => event,
-  toOpening: () => null,
-  toResult: () => ({ result: undefined, error: null }),
+  toOpening: toEvents,
+  toResult: (bytes) => toMessage(bytes, messagesWire),
 }
 
 function read(reading: Reading, event: Json): void {
@@ -106,24 +108,8 @@ function isMeaningful(event: Json): boolean {
   return type === "message_delta" || type === "message_stop"
 }
 
-/** Status codes of the wire's error types. https://docs.anthropic.com/en/api/errors */
-const STATUSES: Record<string, number> = {
-  invalid_request_error: 400,
-  authentication_error: 401,
-  billing_error: 402,
-  permission_error: 403,
-  not_found_error: 404,
-  request_too_large: 413,
-  rate_limit_error: 429,
-  api_error: 500,
-  timeout_error: 504,
-  overloaded_error: 529,
-}
-
 function errorIn(answer: Json): ProviderError | null {
   const { type, error } = answer
   if (type !== "error" && !("error" in answer)) return null
-  const told = toProviderError(error ?? "The provider reported an error.")
-  const status = isObject(error) ? STATUSES[String(error["type"])] : undefined
-  return told && { ...told, status: told.status ?? status ?? null }
+  return toProviderError(error ?? (type === "error" ? "The provider reported an error." : null))
 }

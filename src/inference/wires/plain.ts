@@ -1,11 +1,14 @@
-import { errorIn, readAnswer } from "../chat/reading.ts"
+import { errorIn, isObject, readAnswer, toTokens } from "../chat/reading.ts"
 import type { Wire } from "./wire.ts"
 
 /** A wire of whole documents alone, such as embeddings: nothing of it streams. */
 export function plainWire(isAnswer: Wire["isAnswer"]): Wire {
   return {
     name: "plain",
-    read: readAnswer,
+    read: (reading, answer) => {
+      readAnswer(reading, answer)
+      reading.tokens ??= toTokens(allPrompt(answer["usage"]))
+    },
     isMeaningful: () => false,
     errorIn,
     isAnswer,
@@ -13,4 +16,10 @@ export function plainWire(isAnswer: Wire["isAnswer"]): Wire {
     toOpening: () => null,
     toResult: () => ({ result: undefined, error: null }),
   }
+}
+
+/** Where nothing is said there is nothing but prompt: a total alone is its count. */
+function allPrompt(usage: unknown): unknown {
+  if (!isObject(usage) || usage["total_tokens"] === undefined) return undefined
+  return { prompt_tokens: usage["total_tokens"], completion_tokens: 0 }
 }

@@ -8,6 +8,7 @@ import {
   toTokens,
 } from "../chat/reading.ts"
 import { dataOf, FrameSplitter } from "../stream/frames.ts"
+import { toEvents } from "./responses-events.ts"
 import type { Wire } from "./wire.ts"
 
 type Json = Record<string, unknown>
@@ -20,8 +21,7 @@ export const responsesWire: Wire = {
   errorIn,
   isAnswer: (result) => Array.isArray(result["output"]) && typeof result["status"] === "string",
   normalise: (event) => event,
-  // An answer that comes whole has none of the deltas that clients build it from: better another provider's turn.
-  toOpening: () => null,
+  toOpening: toEvents,
   toResult,
 }
 

@@ -179,6 +179,20 @@ describe("calls", () => {
     ])
   })
 
+  test("begin with their first arguments, or with what comes after them", () => {
+    const typesBy = (...chunks: Json[]) =>
+      typesOf(
+        play(
+          newEventState(facts()),
+          chunks.map((chunk) => (state) => advance(state, chunk)),
+        ),
+      ).slice(1)
+    const named = callOf({ index: 0, id: "a", function: { name: "f", arguments: "" } })
+    expect(typesBy(named)).toEqual([])
+    expect(typesBy(named, callOf({ index: 0, function: { arguments: "{" } }))).toHaveLength(2)
+    expect(typesBy(named, chunkOf({ content: "So." }))).toEqual(["content_block_start"])
+  })
+
   test("that interleave wait for each other", () => {
     const events = told([
       callOf({ index: 0, id: "a", function: { name: "f", arguments: "" } }),
@@ -226,6 +240,23 @@ describe("calls", () => {
       [
         { index: 0, id: "a", function: { arguments: "{" } },
         { index: 0, function: { name: "f", arguments: "}" } },
+      ],
+      [toolUse("a", "f", "{}")],
+    ],
+    [
+      "whose name comes in pieces",
+      [
+        { index: 0, id: "a", function: { name: "get_" } },
+        { index: 0, function: { name: "weather", arguments: "" } },
+        { index: 0, function: { arguments: '{"a":1}' } },
+      ],
+      [toolUse("a", "get_weather", '{"a":1}')],
+    ],
+    [
+      "whose name is told twice before the arguments",
+      [
+        { index: 0, id: "a", function: { name: "f", arguments: "" } },
+        { index: 0, id: "a", function: { name: "f", arguments: "{}" } },
       ],
       [toolUse("a", "f", "{}")],
     ],

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
+import { advance, type EventState, newEventState } from "../../../src/inference/responses/events.ts"
 import type { ResponsesEvent } from "../../../src/inference/responses/schemas.ts"
-import { callDelta, chunkOf, finalOf, type Json, told } from "./asked.ts"
+import { asked, callDelta, chunkOf, facts, finalOf, type Json, play, told } from "./asked.ts"
 import { expectWellFormed } from "./well-formed.ts"
 
 const callsOf = (events: readonly ResponsesEvent[]) =>
@@ -84,6 +85,66 @@ describe("calls, as providers number and name them", () => {
     ],
     ["a name that never comes", [go(0, "{}", "a")], [["a", "", "{}"]]],
     [
+      "a name in pieces",
+      [
+        callDelta({ index: 0, id: "a", function: { name: "get_" } }),
+        callDelta({ index: 0, function: { name: "weather", arguments: "" } }),
+        go(0, "{}"),
+      ],
+      [["a", "get_weather", "{}"]],
+    ],
+    [
+      "a name in pieces, the last with the arguments, before another call",
+      [begin("a", 0, "get_"), begin("a", 0, "weather", "{}"), begin("b", 1, "get_"), begin("", 1, "time", "{}")],
+      [
+        ["a", "get_weather", "{}"],
+        ["b", "get_time", "{}"],
+      ],
+    ],
+    [
+      "a whole name twice before the arguments",
+      [begin("a", 0, "f"), begin("a", 0, "f"), go(0, "{}")],
+      [["a", "f", "{}"]],
+    ],
+    [
+      "an id for two calls, whose numbers tell them apart",
+      [begin("a", 0, "f", "{}"), begin("a", 1, "g", "{"), go(1, "}", "a")],
+      [
+        ["a", "f", "{}"],
+        ["call_3", "g", "{}"],
+      ],
+    ],
+    [
+      "every call number 0, and pieces without an id",
+      [begin("a", 0, "f", "{"), go(0, "}"), begin("b", 0, "g", "{"), go(0, "}")],
+      [
+        ["a", "f", "{}"],
+        ["b", "g", "{}"],
+      ],
+    ],
+    [
+      "a call whose name comes after its id and number",
+      [begin("a", 0, "f", "{}"), go(1, "{", "b"), callDelta({ index: 1, function: { name: "g", arguments: "}" } })],
+      [
+        ["a", "f", "{}"],
+        ["b", "g", "{}"],
+      ],
+    ],
+    [
+      "no index, no id, the name on every delta",
+      [begin("", undefined, "f", "{"), begin("", undefined, "f", "}")],
+      [["call_2", "f", "{}"]],
+    ],
+    ["no arguments", [begin("a", 0, "f")], [["a", "f", "{}"]]],
+    [
+      "no arguments, before another call",
+      [begin("a", 0, "f"), begin("b", 1, "g", "{}")],
+      [
+        ["a", "f", "{}"],
+        ["b", "g", "{}"],
+      ],
+    ],
+    [
       "arguments as an object",
       [callDelta({ index: 0, id: "a", function: { name: "f", arguments: { x: 1 } } })],
       [["a", "f", '{"x":1}']],
@@ -92,6 +153,26 @@ describe("calls, as providers number and name them", () => {
   test.each(cases)("%s", (_, chunks, calls) => {
     const events = told([...chunks, chunkOf({}, "tool_calls")])
     expect(callsOf(events)).toEqual(calls)
+    expectWellFormed(events)
+  })
+
+  test("a call is told with its first arguments, with the next call, or at the end", () => {
+    const begunBy = (...chunks: Json[]) => {
+      const steps = chunks.map((chunk) => (state: EventState) => advance(state, chunk))
+      const added = play(newEventState(asked(), facts()), steps).filter(({ type }) => type.endsWith("item.added"))
+      return added.map(({ item }) => (item as Json)["name"])
+    }
+    expect(begunBy(begin("a", 0, "f"))).toEqual([])
+    expect(begunBy(begin("a", 0, "f"), go(0, "{"))).toEqual(["f"])
+    expect(begunBy(begin("a", 0, "f"), begin("b", 1, "g"))).toEqual(["f"])
+  })
+
+  test("a call that a limit cut before its arguments has none", () => {
+    const events = told([begin("a", 0, "f", "{}"), begin("b", 1, "g"), chunkOf({}, "length")])
+    expect(callsOf(events)).toEqual([
+      ["a", "f", "{}"],
+      ["b", "g", ""],
+    ])
     expectWellFormed(events)
   })
 })

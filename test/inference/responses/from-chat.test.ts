@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest"
+import { pack } from "../../../src/inference/responses/carried.ts"
 import { toResponsesResult } from "../../../src/inference/responses/from-chat.ts"
 import { ResponsesResult } from "../../../src/inference/responses/schemas.ts"
 import { asked, facts, type Json, resultOf, USAGE } from "./asked.ts"
@@ -117,7 +118,7 @@ describe("output", () => {
         },
         message([text("So.")], "completed", "msg_2"),
         { type: "function_call", id: "fc_3", status: "completed", call_id: "a", name: "f", arguments: "{}" },
-        { type: "function_call", id: "fc_4", status: "completed", call_id: "b", name: "g", arguments: "" },
+        { type: "function_call", id: "fc_4", status: "completed", call_id: "b", name: "g", arguments: "{}" },
       ],
     ],
     [
@@ -134,6 +135,12 @@ describe("output", () => {
           status: "completed",
           summary: [],
           content: [{ type: "reasoning_text", text: "Hm." }],
+          encrypted_content: pack({
+            type: "reasoning.text",
+            text: "Hm.",
+            format: "anthropic-claude-v1",
+            signature: "s",
+          }),
           signature: "s",
           format: "anthropic-claude-v1",
         },

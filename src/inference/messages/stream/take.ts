@@ -1,7 +1,7 @@
-import { isRepeat, readCallDelta, routeCall } from "../../chat/call-deltas.ts"
+import { type CallDelta, growCall, readCallDelta, routeCall } from "../../chat/call-deltas.ts"
 import { type ReasoningDetail, textOf } from "../../responses/reasoning-details.ts"
 import { carry, isNative, toServerCall } from "../thinking.ts"
-import type { ThinkingDraft } from "./drafts.ts"
+import type { CallDraft, ThinkingDraft } from "./drafts.ts"
 import { addDraft, replaceDraft, type Turn } from "./turn.ts"
 
 /** Takes what a chunk says into the drafts that it belongs to. */
@@ -60,19 +60,14 @@ export function takeCall(turn: Turn, told: unknown): void {
   const delta = readCallDelta(told)
   const calls = turn.state.drafts.filter((draft) => draft.kind === "call")
   const found = calls[routeCall(calls, delta)]
-  if (!found) {
-    const { index, id, name, arguments: piece } = delta
-    const begun = { index, upstreamId: id, callId: "", name: name ?? "", arguments: piece, pending: piece }
-    return addDraft(turn, { kind: "call", ...begun })
-  }
-  const added = isRepeat(found, delta) ? "" : delta.arguments
-  replaceDraft(turn, turn.state.drafts.indexOf(found), {
-    ...found,
-    upstreamId: found.upstreamId ?? delta.id,
-    name: found.name || (delta.name ?? ""),
-    arguments: found.arguments + added,
-    pending: found.pending + added,
-  })
+  const { grown, added } = growCall(found ?? newCall(delta), delta)
+  const draft = { ...grown, pending: grown.pending + added }
+  if (found) replaceDraft(turn, turn.state.drafts.indexOf(found), draft)
+  else addDraft(turn, draft)
+}
+
+function newCall({ index, id }: CallDelta): CallDraft {
+  return { kind: "call", index, upstreamId: id, callId: "", name: "", arguments: "", pending: "" }
 }
 
 function stringOf(detail: ReasoningDetail, key: string): string | null {

@@ -13,13 +13,18 @@ export function tellOn(turn: Turn, isEnd: boolean): void {
   const { state } = turn
   for (;;) {
     const draft = state.drafts[state.head]
-    if (!draft || (draft.kind === "call" && draft.name === "" && !isEnd)) return
+    const isLast = state.head === state.drafts.length - 1
+    if (!draft || (!isEnd && !isNamed(draft, isLast))) return
     if (!state.isBegun) begin(turn, draft)
     tellPending(turn)
-    const isLast = state.head === state.drafts.length - 1
     if (!isEnd && (isLast || !isWhole(draft))) return
     stop(turn, draft)
   }
+}
+
+/** A block is begun with its name, which may come in pieces, all of them before the arguments and before other blocks. */
+function isNamed(draft: Draft, isLast: boolean): boolean {
+  return draft.kind !== "call" || (draft.name !== "" && (draft.arguments !== "" || !isLast))
 }
 
 function isWhole(draft: Draft): boolean {

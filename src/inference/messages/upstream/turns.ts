@@ -12,7 +12,7 @@ export type Turn = { role: "user" | "assistant"; content: Block[] }
 
 /**
  * Instructions go to `system` wherever they stand, in their order: not every model takes them among the turns. Alone,
- * they are what is asked, since a conversation has at least one turn.
+ * they are what is asked, since a conversation has at least one turn. A turn without a block is refused, so it is none.
  */
 export function toTurns(request: ChatRequest): { system: Block[]; turns: Turn[] } {
   const told = request.prompt_cache_options?.ttl
@@ -27,7 +27,9 @@ export function toTurns(request: ChatRequest): { system: Block[]; turns: Turn[] 
     else join(turns, "user", message.role === "tool" ? [toResult(message, place)] : toBlocks(message.content, place))
   })
   trimLast(turns)
-  return turns.length > 0 ? { system, turns } : { system: [], turns: [{ role: "user", content: system }] }
+  if (turns.length > 0) return { system, turns }
+  if (system.length === 0) throw refuse("messages", "must say something")
+  return { system: [], turns: [{ role: "user", content: system }] }
 }
 
 /** Adds to the last turn, if it is of the same role. Results of tools stand before anything else that a user says. */

@@ -1,4 +1,5 @@
 import { withoutNulls } from "../content.ts"
+import { toEncryptedContent } from "../reasoning-details.ts"
 import { inputIn, type NamedTool } from "../tool-names.ts"
 
 type Json = Record<string, unknown>
@@ -95,14 +96,15 @@ export function itemAt({ items, calls, names }: Items, at: number): Json {
 
 function toReasoningItem(draft: ReasoningDraft): Json {
   const { type, id, status, summary, content, encrypted, signature, format } = draft
-  return {
+  const item = {
     type,
     id,
     status,
-    summary: summary.map(({ text }) => ({ type: "summary_text", text })),
-    ...(content.length > 0 && { content: content.map(({ text }) => ({ type: "reasoning_text", text })) }),
-    ...withoutNulls({ encrypted_content: encrypted, signature, format }),
+    summary: summary.map(({ text }) => ({ type: "summary_text" as const, text })),
+    ...(content.length > 0 && { content: content.map(({ text }) => ({ type: "reasoning_text" as const, text })) }),
   }
+  const opaque = toEncryptedContent({ ...item, encrypted_content: encrypted, signature, format })
+  return { ...item, ...withoutNulls({ encrypted_content: opaque, signature, format }) }
 }
 
 export function toPart(part: PartDraft): Json {

@@ -1,4 +1,4 @@
-import { type CallDelta, isRepeat, routeCall } from "../../chat/call-deltas.ts"
+import { type CallDelta, growCall, routeCall } from "../../chat/call-deltas.ts"
 import { type CallDraft, itemAt, type ItemStatus } from "./drafts.ts"
 import { inputIn } from "../tool-names.ts"
 import { takeLate } from "./take-reasoning.ts"
@@ -7,28 +7,22 @@ import { addItem, closeOpen, emit, replaceCall, type Turn } from "./turn.ts"
 export function takeCall(turn: Turn, delta: CallDelta): void {
   const { state } = turn
   const found = routeCall(state.calls, delta)
-  const at = found === -1 ? state.calls.length : found
-  const known = state.calls[at]
-  const call = known ?? newCall(turn, delta)
-  const added = isRepeat(call, delta) ? "" : delta.arguments
-  const grown = {
-    ...call,
-    upstreamId: call.upstreamId ?? delta.id,
-    name: call.name || (delta.name ?? ""),
-    arguments: call.arguments + added,
-  }
+  const known = state.calls[found]
+  if (!known) state.calls.forEach((call, at) => call.name !== "" && tellCall(turn, at))
+  const at = known ? found : state.calls.length
+  const { grown, added } = growCall(known ?? newCall(turn, delta), delta)
   state.calls = known ? state.calls.with(at, grown) : [...state.calls, grown]
   if (grown.position !== null) tellArguments(turn, grown, grown.position, added)
-  else if (grown.name !== "") tellCall(turn, at)
+  else if (grown.name !== "" && grown.arguments !== "") tellCall(turn, at)
 }
 
-function newCall({ state }: Turn, delta: CallDelta): CallDraft {
+function newCall({ state }: Turn, { index, id }: CallDelta): CallDraft {
   return {
     type: "function_call",
     id: `fc_${state.facts.newId()}`,
     status: "in_progress",
-    index: delta.index,
-    upstreamId: delta.id,
+    index,
+    upstreamId: id,
     callId: "",
     name: "",
     arguments: "",
@@ -42,7 +36,7 @@ function toCallId({ state }: Turn, { upstreamId }: CallDraft): string {
   return upstreamId === null || isTaken ? `call_${state.facts.newId()}` : upstreamId
 }
 
-/** The item is told with its name, so a call without one waits. */
+/** The item is told with its name, so a call waits until that is whole: until its arguments, another call or the end. */
 export function tellCall(turn: Turn, at: number): void {
   const call = turn.state.calls[at]
   if (!call || call.position !== null) return
@@ -60,18 +54,28 @@ function tellArguments(turn: Turn, call: CallDraft, position: number, delta: str
   emit(turn, "response.function_call_arguments.delta", { item_id: call.id, output_index: position, delta })
 }
 
+/** Arguments are JSON, of a call that has none too; those of a call that was cut off stay as they are. */
+const NO_ARGUMENTS = "{}"
+
 export function closeCall(turn: Turn, at: number, status: ItemStatus): void {
   const call = turn.state.calls[at]
   if (!call || call.position === null) return
   const place = { item_id: call.id, output_index: call.position }
-  const { name, arguments: whole } = call
+  const { name } = call
   const named = turn.state.names.get(name)
+  let whole = call.arguments
   if (named?.kind === "custom") {
     const input = inputIn(whole)
     emit(turn, "response.custom_tool_call_input.delta", { ...place, delta: input })
     emit(turn, "response.custom_tool_call_input.done", { ...place, input })
-  } else emit(turn, "response.function_call_arguments.done", { ...place, name: named?.name ?? name, arguments: whole })
-  replaceCall(turn, at, { ...call, status })
+  } else {
+    if (whole === "" && status === "completed") {
+      whole = NO_ARGUMENTS
+      tellArguments(turn, call, call.position, whole)
+    }
+    emit(turn, "response.function_call_arguments.done", { ...place, name: named?.name ?? name, arguments: whole })
+  }
+  replaceCall(turn, at, { ...call, status, arguments: whole })
   const item = itemAt(turn.state, call.position)
   emit(turn, "response.output_item.done", { output_index: call.position, item })
 }

@@ -1,4 +1,5 @@
-import { CARRIED_FORMAT, OWN_ID_PREFIX, type ReasoningDetail, textOf } from "../reasoning-details.ts"
+import { pack } from "../carried.ts"
+import { OWN_ID_PREFIX, type ReasoningDetail, textOf } from "../reasoning-details.ts"
 import type { ReasoningDraft } from "./drafts.ts"
 import { addItem, closeBlock, closeOpen, emit, replaceItem, type Turn } from "./turn.ts"
 
@@ -15,14 +16,16 @@ export function takeDetail(turn: Turn, detail: ReasoningDetail): void {
   }
   const fitting = open?.type === "reasoning" && fits(open, detail)
   if (!fitting) closeOpen(turn)
-  if (!fitting && !canStand(turn, detail)) {
-    // Kept whole in an item of its own, for the caller to send back.
-    const carried = { encrypted: JSON.stringify(detail), format: CARRIED_FORMAT }
-    state.open = addItem(turn, { ...newReasoning(newOwnId(turn)), ...carried })
-    return closeOpen(turn)
-  }
+  if (!fitting && !canStand(turn, detail)) return addCarried(turn, detail)
   if (state.open === null) state.open = addItem(turn, newReasoning(stringOf(detail, "id") ?? newOwnId(turn)))
   grow(turn, detail)
+}
+
+/** Kept whole in an item of its own, for the caller to send back. */
+export function addCarried(turn: Turn, detail: ReasoningDetail): void {
+  closeOpen(turn)
+  turn.state.open = addItem(turn, { ...newReasoning(newOwnId(turn)), encrypted: pack(detail) })
+  closeOpen(turn)
 }
 
 /** Reasoning that waited for a message to end. */

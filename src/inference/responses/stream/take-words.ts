@@ -1,4 +1,5 @@
 import { isObject } from "../../chat/reading.ts"
+import { withoutNulls } from "../content.ts"
 import { itemAt, type Logprobs, type MessageDraft, type PartDraft, toPart } from "./drafts.ts"
 import { addItem, closeOpen, closePart, emit, type Place, placeOf, replaceItem, type Turn } from "./turn.ts"
 
@@ -39,11 +40,14 @@ export function takeAnnotations(turn: Turn, annotations: readonly unknown[]): vo
   }
 }
 
-/** The chat wire has its citations in an object of their own. */
+/** The chat wire has its citations in an object of their own. Clients refuse an answer for a place that one lacks. */
 function toAnnotation(told: unknown): Json | undefined {
   if (!isObject(told) || typeof told["type"] !== "string") return undefined
   const { type, url_citation: citation, ...rest } = told
-  return isObject(citation) ? { type, ...citation } : { type, ...rest }
+  const fields = isObject(citation) ? citation : rest
+  if (type !== "url_citation") return { type, ...fields }
+  if (typeof fields["url"] !== "string") return undefined
+  return { type, title: "", start_index: 0, end_index: 0, ...withoutNulls(fields) }
 }
 
 /** The part of the open message that takes this kind of words, begun if it must be. */

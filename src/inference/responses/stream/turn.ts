@@ -22,6 +22,8 @@ export type EventState = {
   readonly sequence: number
   readonly items: readonly Draft[]
   readonly calls: readonly CallDraft[]
+  /** By their places in `calls`: what the chat wire says of them and this one does not. */
+  readonly callFields: ReadonlyMap<number, Json>
   /** By the names of the chat wire, what is more than a function on this one. */
   readonly names: ReadonlyMap<string, NamedTool>
   /** The reasoning or message that still grows. Calls grow until the answer ends: providers interleave them. */

@@ -1,0 +1,212 @@
+import { afterEach, describe, expect, test } from "vitest"
+import { messagesWire } from "../../src/inference/wires/messages.ts"
+import { responsesWire } from "../../src/inference/wires/responses.ts"
+import { type Asked, playProvider, sse } from "../support/played.ts"
+import { newWorkspace, openHolds, receiptOf, reply } from "../support/world.ts"
+
+/** A provider of a wire of its own that answers in the other form: events where none were asked for, or none where they were. */
+type Json = Record<string, unknown>
+type Failure = { error: { code: number; message: string } }
+
+let stop = () => {}
+afterEach(() => stop())
+let models = 70
+
+function play(answer: (asked: Asked) => Response) {
+  const provider = playProvider(answer)
+  ;({ stop } = provider)
+  return provider
+}
+
+async function eventsOf(answer: Promise<Response>) {
+  const response = await answer
+  const raw = await response.text()
+  expect(response.status, raw).toBe(200)
+  const events = [...raw.matchAll(/^data: (\{.*)$/gm)].map(([, json]) => JSON.parse(json ?? "") as Json)
+  return { events, response }
+}
+
+const frame = (event: Json) => `event: ${String(event["type"])}\ndata: ${JSON.stringify(event)}\n\n`
+const bytesOf = (events: readonly Json[]) => new TextEncoder().encode(events.map(frame).join(""))
+
+const MESSAGE = {
+  id: "msg_up",
+  type: "message",
+  role: "assistant",
+  model: "opus",
+  content: [
+    { type: "thinking", thinking: "Hm.", signature: "sig==" },
+    { type: "redacted_thinking", data: "sealed" },
+    { type: "text", text: "So.", citations: [{ type: "web_search_result_location", url: "u" }] },
+    { type: "server_tool_use", id: "srv_1", name: "web_search", input: { query: "x" } },
+    { type: "web_search_tool_result", tool_use_id: "srv_1", content: [] },
+    { type: "tool_use", id: "toolu_1", name: "f", input: { x: [1] } },
+    { type: "tool_use", id: "toolu_2", name: "g", input: {} },
+  ],
+  stop_reason: "tool_use",
+  stop_sequence: null,
+  usage: { input_tokens: 12, cache_read_input_tokens: 8, output_tokens: 5 },
+}
+const ASK = { model: "acme/opus-1", max_tokens: 100, messages: [{ role: "user", content: "Hi" }] }
+
+describe("a message", () => {
+  const told = () => {
+    const opening = messagesWire.toOpening(MESSAGE)
+    return (opening?.frames ?? []).map((one) => new TextDecoder().decode(one))
+  }
+
+  test("told as events and put together again is the same", () => {
+    const bytes = new TextEncoder().encode(told().join(""))
+    expect(messagesWire.toResult(bytes)).toEqual({ result: MESSAGE, error: null })
+  })
+
+  test("that came whole is streamed, block by block", async () => {
+    const workspace = await newWorkspace()
+    play(() => Response.json(MESSAGE))
+    const { events, response } = await eventsOf(workspace.as.post("/messages", { ...ASK, stream: true }))
+    expect(events.map(({ type }) => type).filter((type) => type !== "content_block_delta")).toEqual([
+      "message_start",
+      ...MESSAGE.content.flatMap(() => ["content_block_start", "content_block_stop"]),
+      "message_delta",
+      "message_stop",
+    ])
+    expect(events[0]).toMatchObject({ message: { id: "msg_up", content: [], stop_reason: null } })
+    expect(events.flatMap(({ delta }) => (delta === undefined ? [] : [delta]))).toEqual([
+      { type: "thinking_delta", thinking: "Hm." },
+      { type: "signature_delta", signature: "sig==" },
+      { type: "text_delta", text: "So." },
+      { type: "citations_delta", citation: { type: "web_search_result_location", url: "u" } },
+      { type: "input_json_delta", partial_json: '{"query":"x"}' },
+      { type: "input_json_delta", partial_json: '{"x":[1]}' },
+      { type: "input_json_delta", partial_json: "{}" },
+      { stop_reason: "tool_use", stop_sequence: null },
+    ])
+    const receipt = await receiptOf(workspace, response)
+    expect(receipt).toMatchObject({ tokens_prompt: 20, tokens_completion: 5, ending: "complete" })
+    expect(await openHolds(workspace)).toEqual([])
+  })
+
+  test("that came as events is one document", async () => {
+    const workspace = await newWorkspace()
+    play(() => sse(told()))
+    const answer = await workspace.as.post("/messages", ASK)
+    const { content, stop_reason: reason } = await reply<Json>(200, answer.clone())
+    expect({ content, reason }).toEqual({ content: MESSAGE.content, reason: "tool_use" })
+    expect(await receiptOf(workspace, answer)).toMatchObject({ tokens_prompt: 20, tokens_completion: 5 })
+  })
+
+  test("whose input a limit has cut does not pass for whole", () => {
+    const events = [
+      { type: "message_start", message: { ...MESSAGE, content: [], stop_reason: null } },
+      { type: "content_block_start", index: 0, content_block: { type: "tool_use", id: "a", name: "f", input: {} } },
+      { type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: '{"x":' } },
+      { type: "message_delta", delta: { stop_reason: "max_tokens" }, usage: { output_tokens: 7, input_tokens: null } },
+    ]
+    expect(messagesWire.toResult(bytesOf(events)).result).toMatchObject({
+      content: [{ input: { unparsed: '{"x":' } }],
+      stop_reason: "max_tokens",
+      usage: { input_tokens: 12, output_tokens: 7 },
+    })
+  })
+
+  test.each([
+    ["an error event", [frame({ type: "error", error: { type: "overloaded_error", message: "busy" } })], 529],
+    ["a cut", told().slice(0, -2), 502],
+    ["an event that is no JSON", [...told().slice(0, 2), "data: {broken\n\n", ...told().slice(2)], 502],
+  ])("with %s among its events is refused", async (_, pieces, status) => {
+    play(() => sse(pieces))
+    const { error } = await reply<Failure>(status, (await newWorkspace()).as.post("/messages", ASK))
+    expect(error.message).not.toBe("")
+  })
+})
+
+const RESPONSE = {
+  id: "resp_up",
+  object: "response",
+  created_at: 1,
+  status: "completed",
+  model: "m",
+  output: [
+    {
+      id: "rs_1",
+      type: "reasoning",
+      summary: [{ type: "summary_text", text: "In short." }],
+      content: [{ type: "reasoning_text", text: "Hm." }],
+      encrypted_content: "gAAA",
+    },
+    {
+      id: "msg_1",
+      type: "message",
+      role: "assistant",
+      status: "completed",
+      content: [
+        { type: "output_text", text: "So.", annotations: [{ type: "url_citation", url: "u" }], logprobs: [] },
+        { type: "refusal", refusal: "No." },
+      ],
+    },
+    { id: "fc_1", type: "function_call", status: "completed", call_id: "a", name: "f", arguments: '{"x":1}' },
+    { id: "ctc_1", type: "custom_tool_call", status: "completed", call_id: "b", name: "g", input: "y" },
+    { id: "ws_1", type: "web_search_call", status: "completed", action: { type: "search", query: "q" } },
+  ],
+  usage: { input_tokens: 20, output_tokens: 7, total_tokens: 27 },
+}
+const PLACE = { model: "", input: "Hi", stream: true, provider: { only: ["twin-c"] } }
+
+describe("a response", () => {
+  const stream = async (response: Json) => {
+    const workspace = await newWorkspace()
+    play(() => Response.json(response))
+    const told = await eventsOf(workspace.as.post("/responses", { ...PLACE, model: `acme/chat-${models++}` }))
+    return { ...told, workspace }
+  }
+
+  test("that came whole is streamed, item by item", async () => {
+    const { events, response, workspace } = await stream(RESPONSE)
+    expect(events.map(({ sequence_number: number }) => number)).toEqual(events.map((_, index) => index))
+    const words = (kind: string) =>
+      events.filter(({ type }) => type === `response.${kind}.delta`).map(({ delta, item_id: id }) => [id, delta])
+    expect(words("reasoning_summary_text")).toEqual([["rs_1", "In short."]])
+    expect(words("reasoning_text")).toEqual([["rs_1", "Hm."]])
+    expect(words("output_text")).toEqual([["msg_1", "So."]])
+    expect(words("refusal")).toEqual([["msg_1", "No."]])
+    expect(words("function_call_arguments")).toEqual([["fc_1", '{"x":1}']])
+    expect(words("custom_tool_call_input")).toEqual([["ctc_1", "y"]])
+    const done = events.filter(({ type }) => type === "response.output_item.done")
+    expect(done.map(({ item }) => item)).toEqual(RESPONSE.output)
+    expect(events[0]).toMatchObject({ type: "response.created", response: { status: "in_progress", output: [] } })
+    expect(events.at(-1)).toMatchObject({ type: "response.completed", response: { output: RESPONSE.output } })
+    expect(await receiptOf(workspace, response)).toMatchObject({ tokens_prompt: 20, tokens_completion: 7 })
+    expect(await openHolds(workspace)).toEqual([])
+  })
+
+  test("that a limit cut is streamed as one, and items have an id", async () => {
+    const details = { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } }
+    const { id: _, ...item } = RESPONSE.output[2] as Json
+    const { events } = await stream({ ...RESPONSE, ...details, output: [item] })
+    expect(events.at(-1)).toMatchObject({ type: "response.incomplete", response: { ...details, output: [item] } })
+    expect(events.find(({ type }) => type === "response.function_call_arguments.done")?.["item_id"]).toBe("item_0")
+  })
+
+  test("that is still at work is no answer", async () => {
+    expect(responsesWire.toOpening({ ...RESPONSE, status: "in_progress" })).toBeNull()
+    play(() => Response.json({ ...RESPONSE, status: "queued" }))
+    const body = { ...PLACE, model: `acme/chat-${models++}` }
+    await reply(502, (await newWorkspace()).as.post("/responses", body))
+  })
+
+  test.each([
+    [
+      "response.failed",
+      { response: { status: "failed", error: { code: "rate_limit_exceeded", message: "Slow down." } } },
+    ],
+    ["error", { code: "insufficient_quota", message: "Slow down." }],
+  ])("an error that is known by its name keeps its status: %s", async (type, fields) => {
+    play(() => sse([frame({ type, ...fields })]))
+    const { as } = await newWorkspace()
+    for (const isStreamed of [true, false]) {
+      const body = { ...PLACE, model: `acme/chat-${models++}`, stream: isStreamed }
+      const { error } = await reply<Failure>(429, as.post("/responses", body))
+      expect(error.message).toContain("Slow down.")
+    }
+  })
+})
