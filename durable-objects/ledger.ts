@@ -184,7 +184,7 @@ export class Ledger extends DurableObject<Env> {
     const charged = (free ? [] : scopesOf(generation, hold)).map(
       (scope) => [scope, addSpent(this.#countersOf(scope), amount, now)] as const,
     )
-    for (const [scope, counters] of charged) this.#save(scope, counters)
+    this.#saveAll(charged)
     this.#sql.exec(
       "INSERT INTO outbox (id, upstream_id, record) VALUES (?, ?, ?)",
       generation.id,
@@ -231,7 +231,15 @@ export class Ledger extends DurableObject<Env> {
   }
 
   #save(scope: string, value: Counters | FreeCount): void {
-    this.#sql.exec("INSERT OR REPLACE INTO counters (scope, value) VALUES (?, ?)", scope, JSON.stringify(value))
+    this.#saveAll([[scope, value]])
+  }
+
+  /** One statement for all of them: each statement costs more than what it writes. */
+  #saveAll(values: readonly (readonly [scope: string, value: Counters | FreeCount])[]): void {
+    if (values.length === 0) return
+    const rows = values.map(() => "(?, ?)").join(", ")
+    const bound = values.flatMap(([scope, value]) => [scope, JSON.stringify(value)])
+    this.#sql.exec(`INSERT OR REPLACE INTO counters (scope, value) VALUES ${rows}`, ...bound)
   }
 
   /** Counters of these keys, in the order asked. */
