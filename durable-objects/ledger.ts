@@ -1,38 +1,23 @@
 import { DurableObject } from "cloudflare:workers"
-import {
-  currentFree,
-  dailyLimit,
-  type FreeCount,
-  type FreeLimits,
-  type FreeRefusal,
-  NO_FREE_REQUESTS,
-  takeFree,
-} from "../src/credits/free-requests.ts"
 import { workspaceScope } from "../src/budgets/budget.ts"
-import {
-  addSpent,
-  type Counters,
-  decideHold,
-  type Limit,
-  newCounters,
-  rollForward,
-  type Spent,
-  type Verdict,
-  type Wanted,
-} from "../src/credits/ledger.ts"
+import { currentFree, dailyLimit, type FreeLimits, type FreeRefusal, takeFree } from "../src/credits/free-requests.ts"
+import { sliceOf } from "../src/credits/lease.ts"
+import { type Counters, decideHold, type Limit, rollForward, type Verdict, type Wanted } from "../src/credits/ledger.ts"
 import { MAX_NANO } from "../src/credits/money.ts"
 import type { Env } from "../src/env.ts"
 import { type Generation, type GenerationDraft, unsettledGeneration } from "../src/generations/generation.ts"
-import { insertGenerations } from "../src/generations/store.ts"
 import { logError, logWarning } from "../src/support/log.ts"
+import { CounterBook } from "./counters.ts"
+import { type HoldRow, Holds } from "./holds.ts"
+import { Outbox } from "./outbox.ts"
 
 /** The scope of the whole organization: its limit is what it was credited. */
 export const ACCOUNT = "account"
 
-/** Where the requests on free models are counted. */
-const FREE = "free"
+export type HoldVerdict = (Verdict & { leasedNano?: number }) | { ok: false; free: FreeRefusal }
 
-export type HoldVerdict = Verdict | { ok: false; free: FreeRefusal }
+/** `charged`: of what was reported along, the ids that were charged by it. */
+export type HoldAnswer = { verdict: HoldVerdict; charged: string[] }
 
 export type HoldRequest = {
   draft: GenerationDraft
@@ -45,23 +30,33 @@ export type HoldRequest = {
   /** Nano-USD to charge if nobody ever settles this hold. */
   estimateNano: number
   ttlMs: number
+  /** The lease that the call, and others after it, would rather be admitted of; nano-USD to add to it. */
+  lease?: { id: string; wantNano: number }
 }
+
+/** A call that is over; `leaseId`: what it was admitted of, null where it had a hold of its own. */
+export type Settlement = { generation: Generation; leaseId: string | null }
+
+/** A call admitted of a lease that goes on: it gets a hold of its own out of the lease. Nano-USD. */
+export type Registration = {
+  draft: GenerationDraft
+  leaseId: string
+  amountNano: number
+  estimateNano: number
+  ttlMs: number
+}
+
+/** How an isolate has a lease: what its calls that are not registered may have cost, and whether it gives it back. */
+export type LeaseNews = { id: string; estimateNano: number; ttlMs: number; isReturned: boolean }
+
+export type Report = { settlements: Settlement[]; registrations: Registration[]; leases: LeaseNews[] }
+
+export const NOTHING_TO_REPORT: Report = { settlements: [], registrations: [], leases: [] }
 
 export type Balance = { creditedNano: number; spentNano: number; heldNano: number; byokNano: number }
 
-type HoldRow = {
-  id: string
-  amount: number
-  estimate: number
-  expires_at: number
-  scopes: string
-  draft: string
-}
-
 /** How long a settled generation may wait for company on its way to D1. */
 const FLUSH_AFTER_MS = 400
-const FLUSH_BATCH = 100
-const MAX_FLUSH_BACKOFF_MS = 60_000
 /** How long a reader of one generation waits for a call that is ending. */
 const SETTLEMENT_PATIENCE_MS = 2_000
 const SHORT_PATIENCE_MS = 300
@@ -76,129 +71,157 @@ const ANY_CALL = "any"
  */
 export class Ledger extends DurableObject<Env> {
   readonly #sql: SqlStorage
-  /** Nano-USD held per scope: the sum over the holds table, kept so that a hold costs no scan. */
-  readonly #held = new Map<string, number>()
-  readonly #counters = new Map<string, Counters>()
+  readonly #holds: Holds
+  readonly #counters: CounterBook
+  readonly #outbox: Outbox
   readonly #settlements = new Map<string, () => void>()
   #alarmAt: number | null = null
-  #flushFailures = 0
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.#sql = ctx.storage.sql
+    this.#sql.exec(
+      "CREATE TABLE IF NOT EXISTS credits (id TEXT PRIMARY KEY, amount INTEGER NOT NULL, created_at INTEGER NOT NULL)",
+    )
+    this.#holds = new Holds(this.#sql)
+    this.#counters = new CounterBook(this.#sql)
+    this.#outbox = new Outbox(this.#sql)
     void ctx.blockConcurrencyWhile(async () => {
-      this.#migrate()
-      for (const hold of this.#sql.exec<HoldRow>("SELECT * FROM holds")) this.#addHeld(hold, hold.amount)
       this.#alarmAt = await ctx.storage.getAlarm()
     })
   }
 
-  /** Two short tables, written for every call and scanned seldom: an index on them would cost more than it saves. */
-  #migrate(): void {
-    this.#sql.exec(`
-      CREATE TABLE IF NOT EXISTS credits (id TEXT PRIMARY KEY, amount INTEGER NOT NULL, created_at INTEGER NOT NULL);
-      CREATE TABLE IF NOT EXISTS counters (scope TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-      CREATE TABLE IF NOT EXISTS holds (
-        id TEXT PRIMARY KEY, amount INTEGER NOT NULL, estimate INTEGER NOT NULL, expires_at INTEGER NOT NULL,
-        scopes TEXT NOT NULL, draft TEXT NOT NULL
-      ) WITHOUT ROWID;
-      CREATE TABLE IF NOT EXISTS outbox (
-        seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, upstream_id TEXT, record TEXT NOT NULL
-      );
-    `)
+  /**
+   * Reserve before dispatch: every limit at once, all or nothing. A caller far from every limit gets a lease instead,
+   * where it asks for one, of which this call is the first. What was reported along is done first.
+   */
+  hold(request: HoldRequest, report: Report = NOTHING_TO_REPORT): HoldAnswer {
+    const charged = this.report(report)
+    return { verdict: this.#decide(request, Date.now()), charged }
   }
 
-  /** Reserve before dispatch: every limit at once, all or nothing. Settlements that came along are charged first. */
-  hold(request: HoldRequest, settlements: Generation[] = []): HoldVerdict {
-    this.settle(settlements)
-    const now = Date.now()
-    const free = request.free && takeFree(this.#freeCount(), request.free, this.#credited(), now)
+  #decide(request: HoldRequest, now: number): HoldVerdict {
+    const free = request.free && takeFree(this.#counters.free, request.free, this.#credited(), now)
     if (free && "refusal" in free) return { ok: false, free: free.refusal }
     const limits = request.chargesAccount
       ? [{ scope: ACCOUNT, limitNano: this.#credited(), interval: null, includeByok: false }, ...request.limits]
       : request.limits
-    const verdict = decideHold(
-      request.wanted,
-      limits,
-      (scope) => rollForward(this.#countersOf(scope), now),
-      (scope) => this.#held.get(scope) ?? 0,
-    )
-    if (!verdict.ok) return verdict
-    if (free) this.#save(FREE, free.count)
+    const countersOf = (scope: string) => rollForward(this.#counters.of(scope), now)
+    const heldOf = (scope: string) => this.#holds.held(scope)
 
-    const hold: HoldRow = {
-      id: request.draft.id,
-      amount: verdict.grantedNano,
-      estimate: Math.min(request.estimateNano, verdict.grantedNano),
-      expires_at: now + request.ttlMs,
-      scopes: JSON.stringify([...new Set(limits.map((limit) => limit.scope))]),
-      draft: JSON.stringify(request.draft),
+    const leasedNano = request.lease && sliceOf(request.wanted, request.lease.wantNano, limits, countersOf, heldOf)
+    if (request.lease && leasedNano) {
+      this.#lease(request, request.lease.id, leasedNano, limits, now)
+      return { ok: true, grantedNano: request.wanted.mostNano, leasedNano }
     }
-    this.#sql.exec(
-      "INSERT INTO holds (id, amount, estimate, expires_at, scopes, draft) VALUES (?, ?, ?, ?, ?, ?)",
-      hold.id,
-      hold.amount,
-      hold.estimate,
-      hold.expires_at,
-      hold.scopes,
-      hold.draft,
-    )
-    this.#addHeld(hold, hold.amount)
-    this.#wakeBy(hold.expires_at)
+    const verdict = decideHold(request.wanted, limits, countersOf, heldOf)
+    if (!verdict.ok) return verdict
+    if (free) this.#counters.saveFree(free.count)
+    this.#hold(toHold(request, request.draft.id, verdict.grantedNano, limits, now))
     return verdict
+  }
+
+  #lease(request: HoldRequest, id: string, nano: number, limits: Limit[], now: number): void {
+    const lease = this.#holds.lease(id)
+    const fresh = toHold(request, id, nano, limits, now)
+    if (!lease) return this.#hold(fresh)
+    this.#holds.changeLease(id, {
+      amount: lease.amount + nano,
+      estimate: lease.estimate + fresh.estimate,
+      expires_at: fresh.expires_at,
+    })
+  }
+
+  #hold(row: HoldRow): void {
+    this.#holds.add(row)
+    this.#wakeBy(row.expires_at)
   }
 
   /** The call still runs: keep its hold, and remember what it has cost so far. */
   renew(id: string, estimateNano: number, ttlMs: number): void {
-    const expiresAt = Date.now() + ttlMs
-    this.#sql.exec(
-      "UPDATE holds SET expires_at = ?, estimate = min(amount, ?) WHERE id = ?",
-      expiresAt,
-      estimateNano,
-      id,
-    )
+    this.#holds.renew(id, estimateNano, Date.now() + ttlMs)
   }
 
   /**
-   * Charge what calls cost, end their holds and record them. Every settlement was preceded by a hold, so a missing hold
-   * means that it is settled already: a second settlement changes nothing. Answers how many were new.
+   * Charge what calls cost, end their holds and record them; register calls that go on; renew and take back leases. All
+   * of it or nothing. Answers the ids that were charged: one that is missing was charged before, or its lease is over.
    */
-  settle(generations: Generation[]): number {
-    if (generations.length === 0) return 0
-    return this.ctx.storage.transactionSync(() => generations.filter((generation) => this.#settle(generation)).length)
+  report({ settlements, registrations, leases }: Report): string[] {
+    if (settlements.length + registrations.length + leases.length === 0) return []
+    const now = Date.now()
+    const charged = this.#atomically(() => {
+      const changes = new Map<string, number>()
+      for (const registration of registrations) this.#register(registration, changes, now)
+      const settled = settlements.filter((settlement) => this.#settle(settlement, changes, now))
+      this.#counters.save()
+      for (const news of leases) this.#renewLease(news, changes.get(news.id) ?? 0, now)
+      return settled.map(({ generation }) => generation.id)
+    })
+    if (charged.length > 0) this.#wakeBy(now + FLUSH_AFTER_MS)
+    for (const id of charged) this.#settlements.get(id)?.()
+    if (charged.length > 0) this.#settlements.get(ANY_CALL)?.()
+    return charged
   }
 
-  #settle(generation: Generation): boolean {
-    const [hold] = this.#sql.exec<HoldRow>("DELETE FROM holds WHERE id = ? RETURNING *", generation.id).toArray()
-    if (!hold) return false
-    const amount: Spent = { spent: generation.costNano, byok: generation.byokCostNano }
-    if (amount.spent > hold.amount) {
-      logWarning("a generation cost more than was held", {
-        generation: generation.id,
-        heldNano: hold.amount,
-        ...amount,
-      })
+  #atomically<T>(work: () => T): T {
+    try {
+      return this.ctx.storage.transactionSync(work)
+    } catch (cause) {
+      this.#holds.reload()
+      this.#counters.reload()
+      throw cause
     }
-    const now = Date.now()
-    const free = amount.spent === 0 && amount.byok === 0
-    const charged = (free ? [] : scopesOf(generation, hold)).map(
-      (scope) => [scope, addSpent(this.#countersOf(scope), amount, now)] as const,
-    )
-    this.#saveAll(charged)
-    this.#sql.exec(
-      "INSERT INTO outbox (id, upstream_id, record) VALUES (?, ?, ?)",
-      generation.id,
-      generation.upstreamId,
-      JSON.stringify(generation),
-    )
-    for (const [scope, counters] of charged) this.#counters.set(scope, counters)
-    this.#addHeld(hold, -hold.amount)
-    this.#wakeBy(now + FLUSH_AFTER_MS)
-    for (const key of [generation.id, ANY_CALL]) this.#settlements.get(key)?.()
+  }
+
+  #register({ draft, leaseId, ...hold }: Registration, changes: Map<string, number>, now: number): void {
+    const lease = this.#holds.lease(leaseId)
+    if (!lease || this.#outbox.has(draft.id)) return
+    const change = changes.get(leaseId) ?? 0
+    // A call that cost more than its bound may have used up what was meant for this one.
+    const amount = Math.max(0, Math.min(hold.amountNano, lease.amount + change))
+    const isNew = this.#holds.add({
+      id: draft.id,
+      amount,
+      estimate: Math.min(hold.estimateNano, amount),
+      expires_at: now + hold.ttlMs,
+      scopes: lease.scopes,
+      draft: JSON.stringify(draft),
+    })
+    if (isNew) changes.set(leaseId, change - amount)
+    this.#wakeBy(now + hold.ttlMs)
+  }
+
+  /** Every settlement was preceded by a hold, so one without it is settled already: a second one changes nothing. */
+  #settle({ generation, leaseId }: Settlement, changes: Map<string, number>, now: number): boolean {
+    const hold = this.#holds.take(generation.id)
+    const lease = leaseId === null ? undefined : this.#holds.lease(leaseId)
+    const cover = hold ?? lease
+    if (!cover || !this.#outbox.add({ ...generation, settledAt: now })) {
+      if (!cover && leaseId !== null && !this.#outbox.has(generation.id)) {
+        logError("a call outlived its lease, which was charged in its place", { generation: generation.id })
+      }
+      return false
+    }
+    const amount = { spent: generation.costNano, byok: generation.byokCostNano }
+    const costs = amount.spent + amount.byok
+    if (costs > 0) this.#counters.add(scopesOf(generation, cover), amount, now)
+    if (hold && amount.spent > hold.amount) {
+      logWarning("a generation cost more than was held", { generation: generation.id, held: hold.amount, ...amount })
+    }
+    if (lease) changes.set(lease.id, (changes.get(lease.id) ?? 0) + (hold?.amount ?? 0) - costs)
     return true
   }
 
-  /** Add credit, once per `id`. */
+  #renewLease({ id, estimateNano, ttlMs, isReturned }: LeaseNews, change: number, now: number): void {
+    const lease = this.#holds.lease(id)
+    if (isReturned) this.#holds.take(id)
+    else if (lease) {
+      const amount = lease.amount + change
+      this.#holds.changeLease(id, { amount, estimate: Math.min(estimateNano, amount), expires_at: now + ttlMs })
+    }
+  }
+
+  /** Add credit, or take some away, once per `id`. */
   credit(id: string, amountNano: number): { ok: boolean; balance: Balance } {
     const total = this.#credited() + amountNano
     const ok = Number.isSafeInteger(amountNano) && total <= MAX_NANO && total >= -MAX_NANO
@@ -214,38 +237,21 @@ export class Ledger extends DurableObject<Env> {
   }
 
   balance(): Balance {
-    const { total } = this.#countersOf(ACCOUNT)
-    const heldNano = this.#held.get(ACCOUNT) ?? 0
+    const { total } = this.#counters.of(ACCOUNT)
+    const heldNano = this.#holds.held(ACCOUNT)
     return { creditedNano: this.#credited(), spentNano: total.spent, heldNano, byokNano: total.byok }
   }
 
   /** Requests of today on models that cost nothing. */
   freeToday(limits: FreeLimits): { limit: number; used: number } {
-    const { day } = currentFree(this.#freeCount(), Date.now())
+    const { day } = currentFree(this.#counters.free, Date.now())
     return { limit: dailyLimit(limits, this.#credited()), used: day }
-  }
-
-  #freeCount(): FreeCount {
-    const [row] = this.#sql.exec<{ value: string }>("SELECT value FROM counters WHERE scope = ?", FREE).toArray()
-    return row ? (JSON.parse(row.value) as FreeCount) : NO_FREE_REQUESTS
-  }
-
-  #save(scope: string, value: Counters | FreeCount): void {
-    this.#saveAll([[scope, value]])
-  }
-
-  /** One statement for all of them: each statement costs more than what it writes. */
-  #saveAll(values: readonly (readonly [scope: string, value: Counters | FreeCount])[]): void {
-    if (values.length === 0) return
-    const rows = values.map(() => "(?, ?)").join(", ")
-    const bound = values.flatMap(([scope, value]) => [scope, JSON.stringify(value)])
-    this.#sql.exec(`INSERT OR REPLACE INTO counters (scope, value) VALUES ${rows}`, ...bound)
   }
 
   /** Counters of these keys, in the order asked. */
   usage(keyHashes: string[]): Counters[] {
     const now = Date.now()
-    return keyHashes.map((hash) => rollForward(this.#countersOf(keyScope(hash)), now))
+    return keyHashes.map((hash) => rollForward(this.#counters.of(keyScope(hash)), now))
   }
 
   /**
@@ -253,77 +259,45 @@ export class Ledger extends DurableObject<Env> {
    * that a client may ask for it as soon as it has read the last byte.
    */
   async generation(id: string): Promise<Generation | null> {
-    const found = this.#find(id)
-    if (found || this.#held.size === 0) return found
+    const found = this.#outbox.find(id)
+    if (found || this.#holds.isEmpty) return found
     await this.#settlement(id)
-    return this.#find(id)
+    return this.#outbox.find(id)
   }
 
-  #find(id: string): Generation | null {
-    const [row] = this.#sql
-      .exec<{ record: string }>(
-        "SELECT record FROM outbox WHERE id = ? OR upstream_id = ? ORDER BY seq DESC LIMIT 1",
-        id,
-        id,
-      )
-      .toArray()
-    return row ? (JSON.parse(row.record) as Generation) : null
-  }
-
-  /** Settles with the call of this id; of a call known by the provider's id it cannot be told which, so with any. */
+  /** Settles with the call of this id; of one that is known by another's id it cannot be told which, so with any. */
   async #settlement(id: string): Promise<void> {
-    const [open] = this.#sql.exec("SELECT id FROM holds WHERE id = ?", id).toArray()
-    if (!open && id.startsWith("gen-")) return
-    const key = open ? id : ANY_CALL
+    const isOpen = this.#holds.has(id)
+    if (!isOpen && id.startsWith("gen-") && !this.#holds.hasLeases) return
+    const key = isOpen ? id : ANY_CALL
     const settled = new Promise<void>((resolve) => this.#settlements.set(key, resolve))
-    await Promise.race([settled, scheduler.wait(open ? SETTLEMENT_PATIENCE_MS : SHORT_PATIENCE_MS)])
+    await Promise.race([settled, scheduler.wait(isOpen ? SETTLEMENT_PATIENCE_MS : SHORT_PATIENCE_MS)])
     this.#settlements.delete(key)
   }
 
-  /** What is open, for reconciliation. */
-  holds(): { id: string; amountNano: number; expiresAt: number }[] {
-    const rows = this.#sql.exec<HoldRow>("SELECT * FROM holds ORDER BY expires_at").toArray()
-    return rows.map((row) => ({ id: row.id, amountNano: row.amount, expiresAt: row.expires_at }))
+  /** What is reserved, calls and leases. */
+  holds(): ReturnType<Holds["list"]> {
+    return this.#holds.list()
   }
 
   /** Runs at least once for every expiry and every flush: each step is safe twice. */
   override async alarm(): Promise<void> {
     this.#alarmAt = null
-    this.#settleExpired(Date.now())
-    await this.#flush()
-    const [next] = this.#sql.exec<{ at: number | null }>("SELECT min(expires_at) AS at FROM holds").toArray()
-    if (next?.at != null) this.#wakeBy(next.at)
+    for (const hold of this.#holds.expired(Date.now())) this.#settleExpired(hold)
+    const waitMs = await this.#outbox.flush(this.env.DB)
+    if (waitMs !== null) this.#wakeBy(Date.now() + waitMs)
+    const next = this.#holds.nextExpiry()
+    if (next !== null) this.#wakeBy(next)
   }
 
-  #settleExpired(now: number): void {
-    for (const hold of this.#sql.exec<HoldRow>("SELECT * FROM holds WHERE expires_at <= ?", now).toArray()) {
-      const generation = unsettledGeneration(JSON.parse(hold.draft) as GenerationDraft, hold.estimate)
-      logWarning("a hold expired and was charged at its estimate", { generation: hold.id, estimateNano: hold.estimate })
-      this.settle([generation])
-    }
-  }
-
-  async #flush(): Promise<void> {
-    for (;;) {
-      const rows = this.#sql
-        .exec<{ seq: number; record: string }>("SELECT seq, record FROM outbox ORDER BY seq LIMIT ?", FLUSH_BATCH)
-        .toArray()
-      if (rows.length === 0) return
-      try {
-        await insertGenerations(
-          this.env.DB,
-          rows.map((row) => row.record),
-        )
-      } catch (cause) {
-        const waitMs = Math.min(MAX_FLUSH_BACKOFF_MS, 2 ** this.#flushFailures++ * 1_000)
-        logError("generations wait in the ledger's outbox", { waitMs }, cause)
-        this.#wakeBy(Date.now() + waitMs)
-        return
-      }
-      this.#flushFailures = 0
-      const upTo = rows.at(-1)?.seq ?? 0
-      this.#sql.exec("DELETE FROM outbox WHERE seq <= ?", upTo)
-    }
+  /** A lease with nothing open goes as it came; of one whose isolate died in the middle, its calls' estimate is charged. */
+  #settleExpired({ id, estimate, draft }: HoldRow): void {
+    const isLease = this.#holds.lease(id) !== undefined
+    if (isLease && estimate === 0) return void this.#holds.take(id)
+    logWarning("a hold expired and was charged at its estimate", { generation: id, estimateNano: estimate })
+    const charged = unsettledGeneration({ ...(JSON.parse(draft) as GenerationDraft), id }, estimate)
+    const generation: Generation = isLease ? { ...charged, ending: "unattributed" } : charged
+    this.report({ ...NOTHING_TO_REPORT, settlements: [{ generation, leaseId: null }] })
   }
 
   #wakeBy(at: number): void {
@@ -336,28 +310,21 @@ export class Ledger extends DurableObject<Env> {
     const [row] = this.#sql.exec<{ total: number }>("SELECT coalesce(sum(amount), 0) AS total FROM credits").toArray()
     return row?.total ?? 0
   }
-
-  #countersOf(scope: string): Counters {
-    let counters = this.#counters.get(scope)
-    if (!counters) {
-      const [row] = this.#sql.exec<{ value: string }>("SELECT value FROM counters WHERE scope = ?", scope).toArray()
-      counters = row ? (JSON.parse(row.value) as Counters) : newCounters(Date.now())
-      this.#counters.set(scope, counters)
-    }
-    return counters
-  }
-
-  #addHeld(hold: HoldRow, amount: number): void {
-    for (const scope of JSON.parse(hold.scopes) as string[]) {
-      const held = (this.#held.get(scope) ?? 0) + amount
-      if (held === 0) this.#held.delete(scope)
-      else this.#held.set(scope, held)
-    }
-  }
 }
 
 export function keyScope(hash: string): string {
   return `key:${hash}`
+}
+
+function toHold(request: HoldRequest, id: string, amount: number, limits: Limit[], now: number): HoldRow {
+  return {
+    id,
+    amount,
+    estimate: Math.min(request.estimateNano, amount),
+    expires_at: now + request.ttlMs,
+    scopes: JSON.stringify([...new Set(limits.map((limit) => limit.scope))]),
+    draft: JSON.stringify(request.draft),
+  }
 }
 
 /** What a call counts in: always the account, its key and its workspace, and whatever else its hold was under. */

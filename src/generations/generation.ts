@@ -3,8 +3,20 @@ import { NO_TOKENS, type Tokens } from "../credits/money.ts"
 /** One attempt at a provider, in order; `status` is the provider's HTTP status, null when it never answered. */
 export type Attempt = { provider: string; model: string; status: number | null; latencyMs: number }
 
-/** How a call ended. `unsettled`: the runtime that served it died, and the ledger charged its estimate. */
-export type Ending = "complete" | "cancelled" | "cut" | "stalled" | "timeout" | "error" | "refused" | "unsettled"
+/**
+ * How a call ended. `unsettled`: the runtime that served it died, and the ledger charged its
+ * estimate. `unattributed`: the same of calls so young that the ledger had not heard of them one by one.
+ */
+export type Ending =
+  | "complete"
+  | "cancelled"
+  | "cut"
+  | "stalled"
+  | "timeout"
+  | "error"
+  | "refused"
+  | "unsettled"
+  | "unattributed"
 
 /** What is known when a call is held, before any provider was asked. */
 export type GenerationDraft = {
@@ -47,6 +59,9 @@ export type Generation = GenerationDraft & {
   serviceTier: string | null
   attempts: readonly Attempt[]
 }
+
+/** One that the ledger has charged. */
+export type Settled = Generation & { settledAt: number }
 
 /** The record of a call that nobody settled: its runtime died. It is charged at the last known estimate, not refunded. */
 export function unsettledGeneration(draft: GenerationDraft, estimateNano: number): Generation {

@@ -6,15 +6,25 @@ export async function insertGenerations(db: D1Database, records: readonly string
   await db
     .prepare(
       `INSERT INTO generations
-         (id, organization_id, workspace_id, key_hash, created_at, model, upstream_id, cost_nano, byok_cost_nano, record)
+         (id, organization_id, workspace_id, key_hash, created_at, settled_at, model, upstream_id, cost_nano,
+          byok_cost_nano, record)
        SELECT value ->> 'id', value ->> 'organizationId', value ->> 'workspaceId', value ->> 'keyHash',
-         value ->> 'createdAt', value ->> 'model', value ->> 'upstreamId', value ->> 'costNano',
+         value ->> 'createdAt', coalesce(value ->> 'settledAt', value ->> 'createdAt'), value ->> 'model', value ->> 'upstreamId', value ->> 'costNano',
          value ->> 'byokCostNano', value
        FROM json_each(?) WHERE true
        ON CONFLICT DO NOTHING`,
     )
     .bind(`[${records.join(",")}]`)
     .run()
+}
+
+/** Of these, the ids that are there. */
+export async function findGenerationIds(db: D1Database, ids: readonly string[]): Promise<Set<string>> {
+  const { results } = await db
+    .prepare("SELECT id FROM generations WHERE id IN (SELECT value FROM json_each(?))")
+    .bind(JSON.stringify(ids))
+    .all<{ id: string }>()
+  return new Set(results.map((row) => row.id))
 }
 
 /** By its own id or the provider's, within the organization. */

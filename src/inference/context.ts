@@ -58,8 +58,9 @@ const health = new EndpointHealth()
 
 export async function openWorld(c: Context<App>): Promise<World> {
   const { env } = c
+  const later = (work: Promise<unknown>) => c.executionCtx.waitUntil(work)
   return {
-    ledger: openLedger(env, c.var.caller.organizationId),
+    ledger: openLedger(env, c.var.caller.organizationId, later),
     catalogue: await loadCatalogue(env),
     providers: configuredProviders(env),
     health,
@@ -69,7 +70,7 @@ export async function openWorld(c: Context<App>): Promise<World> {
     tools: () => toolWorld(env, { fetch: (...one) => fetch(...one), now: Date.now, signal: c.req.raw.signal }),
     moderation: () => configuredModeration(env),
     pseudonymOf: (user) => pseudonym(env.MASTER_KEY ?? "", user),
-    later: (work) => c.executionCtx.waitUntil(work),
+    later,
     signal: c.req.raw.signal,
   }
 }

@@ -2,7 +2,7 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import type { HoldRequest } from "../../durable-objects/ledger.ts"
+import { type HoldRequest, NOTHING_TO_REPORT } from "../../durable-objects/ledger.ts"
 import type { Limit } from "../../src/credits/ledger.ts"
 import { type Generation, type GenerationDraft, unsettledGeneration } from "../../src/generations/generation.ts"
 import { newKey, newWorkspace, reply, type Workspace, openHolds } from "../support/world.ts"
@@ -51,6 +51,16 @@ async function newLedger(creditNano: number) {
   return ledger
 }
 
+type Stub = Awaited<ReturnType<typeof newLedger>>
+
+const hold = async (ledger: Stub, request: HoldRequest) => (await ledger.hold(request)).verdict
+
+/** Whether it was charged by this. */
+async function settle(ledger: Stub, generation: Generation): Promise<boolean> {
+  const charged = await ledger.report({ ...NOTHING_TO_REPORT, settlements: [{ generation, leaseId: null }] })
+  return charged.includes(generation.id)
+}
+
 describe("the ledger", () => {
   test("no order of holds, settlements and expiries spends more than is there, or loses a charge", async () => {
     const step = fc.oneof(
@@ -77,12 +87,12 @@ describe("the ledger", () => {
           if (act === "hold" && !open.has(id)) {
             const held = [...open.values()].reduce((sum, amount) => sum + amount, 0)
             const fits = spent + held + nano <= Math.min(100, keyLimit)
-            const verdict = await ledger.hold(holdOf(id, nano, { limits, estimateNano: nano }))
+            const verdict = await hold(ledger, holdOf(id, nano, { limits, estimateNano: nano }))
             expect(verdict.ok).toBe(fits)
             if (verdict.ok) open.set(id, nano)
           } else if (act === "settle") {
             const cost = Math.min(nano, open.get(id) ?? nano)
-            const settled = (await ledger.settle([spend(id, cost)])) === 1
+            const settled = await settle(ledger, spend(id, cost))
             expect(settled).toBe(open.has(id))
             if (open.delete(id)) spent += cost
           } else if (act === "expire" && open.has(id)) {
@@ -106,30 +116,30 @@ describe("the ledger", () => {
 
   test("a second settlement of the same generation changes nothing", async () => {
     const ledger = await newLedger(100)
-    await ledger.hold(holdOf("g", 10))
-    expect(await ledger.settle([spend("g", 7)])).toBe(1)
-    expect(await ledger.settle([spend("g", 7)])).toBe(0)
+    await hold(ledger, holdOf("g", 10))
+    expect(await settle(ledger, spend("g", 7))).toBe(true)
+    expect(await settle(ledger, spend("g", 7))).toBe(false)
     expect((await ledger.balance()).spentNano).toBe(7)
   })
 
   test("a cost above the hold is charged all the same", async () => {
     const ledger = await newLedger(100)
-    await ledger.hold(holdOf("g", 10))
-    await ledger.settle([spend("g", 25)])
+    await hold(ledger, holdOf("g", 10))
+    await settle(ledger, spend("g", 25))
     expect(await ledger.balance()).toMatchObject({ spentNano: 25, heldNano: 0 })
   })
 
   test("a hold is given what is left, down to what it needs at least", async () => {
     const ledger = await newLedger(100)
-    expect(await ledger.hold(holdOf("a", 0, { wanted: { leastNano: 10, mostNano: 70 } }))).toEqual({
+    expect(await hold(ledger, holdOf("a", 0, { wanted: { leastNano: 10, mostNano: 70 } }))).toEqual({
       ok: true,
       grantedNano: 70,
     })
-    expect(await ledger.hold(holdOf("b", 0, { wanted: { leastNano: 10, mostNano: 70 } }))).toEqual({
+    expect(await hold(ledger, holdOf("b", 0, { wanted: { leastNano: 10, mostNano: 70 } }))).toEqual({
       ok: true,
       grantedNano: 30,
     })
-    expect(await ledger.hold(holdOf("c", 0, { wanted: { leastNano: 10, mostNano: 70 } }))).toMatchObject({
+    expect(await hold(ledger, holdOf("c", 0, { wanted: { leastNano: 10, mostNano: 70 } }))).toMatchObject({
       ok: false,
       scope: "account",
     })
@@ -137,9 +147,9 @@ describe("the ledger", () => {
 
   test("holds, counters and the outbox survive the object's eviction", async () => {
     const ledger = await newLedger(100)
-    await ledger.hold(holdOf("a", 10))
-    await ledger.hold(holdOf("b", 20))
-    await ledger.settle([spend("b", 5)])
+    await hold(ledger, holdOf("a", 10))
+    await hold(ledger, holdOf("b", 20))
+    await settle(ledger, spend("b", 5))
     const { evictDurableObject } = await import("cloudflare:test")
     await evictDurableObject(ledger)
     expect(await ledger.balance()).toMatchObject({ creditedNano: 100, spentNano: 5, heldNano: 10 })
@@ -165,8 +175,8 @@ describe("the ledger", () => {
   test("generations reach the database once, and wait while it is away", async () => {
     const ledger = await newLedger(100)
     const id = `gen-${crypto.randomUUID()}`
-    await ledger.hold(holdOf(id, 10))
-    await ledger.settle([spend(id, 7)])
+    await hold(ledger, holdOf(id, 10))
+    await settle(ledger, spend(id, 7))
     await env.DB.exec("ALTER TABLE generations RENAME TO away")
     try {
       await runDurableObjectAlarm(ledger)

@@ -33,7 +33,7 @@ export type Gateway = {
 
 type Ledgers = {
   idFromName: (name: string) => unknown
-  get: (id: unknown) => { holds: () => Promise<unknown[]> }
+  get: (id: unknown) => { holds: () => Promise<{ isLease: boolean }[]> }
 }
 
 export type Organization = { id: string; apiKey: string; managementKey: string }
@@ -90,7 +90,8 @@ export async function startGateway(upstreamUrl: string, bindings: Record<string,
     },
     holds: async (organizationId) => {
       const ledgers = (await miniflare.getDurableObjectNamespace("LEDGER", "gateway")) as unknown as Ledgers
-      return ledgers.get(ledgers.idFromName(organizationId)).holds()
+      const holds = await ledgers.get(ledgers.idFromName(organizationId)).holds()
+      return holds.filter(({ isLease }) => !isLease)
     },
     killRuntime: async () => {
       const killed = runtimePid()

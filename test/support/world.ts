@@ -148,10 +148,10 @@ export type Receipt = {
   native_tokens_cached: number
 }
 
-/** The holds that are open, once what was settled is charged. */
+/** The calls that are held, once what was settled is charged; leases, of which calls are admitted, are not calls. */
 export async function openHolds(workspace: Workspace) {
   await workspace.ledger.balance()
-  return workspace.object.holds()
+  return (await workspace.object.holds()).filter(({ isLease }) => !isLease)
 }
 
 /** What a call was charged, by the id its answer carried. */

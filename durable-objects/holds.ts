@@ -1,0 +1,143 @@
+/** What is reserved: a call's own hold, or a lease, of which an isolate admits calls (src/credits/lease.ts). */
+export type HoldRow = {
+  id: string
+  /** Nano-USD. */
+  amount: number
+  /** Nano-USD to charge if nobody ever settles it. */
+  estimate: number
+  expires_at: number
+  /** JSON: every scope it is held against. */
+  scopes: string
+  /** JSON of GenerationDraft. */
+  draft: string
+}
+
+const LEASE = "lease-"
+const isLease = ({ id }: Pick<HoldRow, "id">) => id.startsWith(LEASE)
+
+/** The ledger's table of holds, and what is held per scope: the sum over it, kept so that a hold costs no scan. */
+export class Holds {
+  readonly #sql: SqlStorage
+  readonly #held = new Map<string, number>()
+  readonly #leases = new Map<string, HoldRow>()
+
+  /** A short table, written for every call and scanned seldom: an index on it would cost more than it saves. */
+  constructor(sql: SqlStorage) {
+    this.#sql = sql
+    sql.exec(`CREATE TABLE IF NOT EXISTS holds (
+      id TEXT PRIMARY KEY, amount INTEGER NOT NULL, estimate INTEGER NOT NULL, expires_at INTEGER NOT NULL,
+      scopes TEXT NOT NULL, draft TEXT NOT NULL
+    ) WITHOUT ROWID`)
+    this.reload()
+  }
+
+  /** What memory knows is what is stored: at the start, and after a transaction that was rolled back. */
+  reload(): void {
+    this.#held.clear()
+    this.#leases.clear()
+    for (const row of this.#sql.exec<HoldRow>("SELECT * FROM holds")) {
+      this.#addHeld(row, row.amount)
+      if (isLease(row)) this.#leases.set(row.id, row)
+    }
+  }
+
+  /** Nano-USD. */
+  held(scope: string): number {
+    return this.#held.get(scope) ?? 0
+  }
+
+  get isEmpty(): boolean {
+    return this.#held.size === 0
+  }
+
+  get hasLeases(): boolean {
+    return this.#leases.size > 0
+  }
+
+  has(id: string): boolean {
+    return this.#sql.exec("SELECT 1 FROM holds WHERE id = ?", id).toArray().length > 0
+  }
+
+  /** False where it is there already. */
+  add(row: HoldRow): boolean {
+    const { rowsWritten } = this.#sql.exec(
+      "INSERT INTO holds (id, amount, estimate, expires_at, scopes, draft) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+      row.id,
+      row.amount,
+      row.estimate,
+      row.expires_at,
+      row.scopes,
+      row.draft,
+    )
+    if (rowsWritten === 0) return false
+    this.#addHeld(row, row.amount)
+    if (isLease(row)) this.#leases.set(row.id, row)
+    return true
+  }
+
+  /** Ends a hold; undefined where there is none. */
+  take(id: string): HoldRow | undefined {
+    const [row] = this.#sql.exec<HoldRow>("DELETE FROM holds WHERE id = ? RETURNING *", id).toArray()
+    if (!row) return undefined
+    this.#addHeld(row, -row.amount)
+    this.#leases.delete(id)
+    return row
+  }
+
+  renew(id: string, estimate: number, expiresAt: number): void {
+    this.#sql.exec("UPDATE holds SET expires_at = ?, estimate = min(amount, ?) WHERE id = ?", expiresAt, estimate, id)
+  }
+
+  lease(id: string): Readonly<HoldRow> | undefined {
+    return this.#leases.get(id)
+  }
+
+  /** A lease that is there already, with another amount and a new life. An amount is never below 0. */
+  changeLease(id: string, change: Pick<HoldRow, "amount" | "estimate" | "expires_at">): void {
+    const lease = this.#leases.get(id)
+    if (!lease) return
+    const next = { ...lease, ...change, amount: Math.max(0, change.amount) }
+    this.#sql.exec(
+      "UPDATE holds SET amount = ?, estimate = ?, expires_at = ? WHERE id = ?",
+      next.amount,
+      next.estimate,
+      next.expires_at,
+      id,
+    )
+    this.#addHeld(lease, next.amount - lease.amount)
+    this.#leases.set(id, next)
+  }
+
+  expired(now: number): HoldRow[] {
+    return this.#sql.exec<HoldRow>("SELECT * FROM holds WHERE expires_at <= ?", now).toArray()
+  }
+
+  /** Epoch milliseconds; null where nothing is held. */
+  nextExpiry(): number | null {
+    const [next] = this.#sql.exec<{ at: number | null }>("SELECT min(expires_at) AS at FROM holds").toArray()
+    return next?.at ?? null
+  }
+
+  list(): { id: string; amountNano: number; expiresAt: number; isLease: boolean }[] {
+    const rows = this.#sql.exec<HoldRow>("SELECT * FROM holds ORDER BY expires_at").toArray()
+    return rows.map((row) => ({
+      id: row.id,
+      amountNano: row.amount,
+      expiresAt: row.expires_at,
+      isLease: isLease(row),
+    }))
+  }
+
+  #addHeld({ scopes }: HoldRow, amount: number): void {
+    if (amount === 0) return
+    for (const scope of JSON.parse(scopes) as string[]) {
+      const held = this.held(scope) + amount
+      if (held === 0) this.#held.delete(scope)
+      else this.#held.set(scope, held)
+    }
+  }
+}
+
+export function newLeaseId(): string {
+  return LEASE + crypto.randomUUID()
+}

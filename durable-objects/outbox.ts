@@ -1,0 +1,143 @@
+import type { Generation, Settled } from "../src/generations/generation.ts"
+import { findGenerationIds, insertGenerations } from "../src/generations/store.ts"
+import { logError } from "../src/support/log.ts"
+
+const FLUSH_BATCH = 100
+const MAX_BACKOFF_MS = 60_000
+/** Delivered records that are kept until they are proven to be in the database. */
+const MAX_KEPT = 100_000
+/** For so long a settlement may come twice, and is known by its record. */
+const KEPT_MS = 600_000
+const VERIFY_BATCH = 500
+
+type Row = { seq: number; id: string; record: string }
+
+/**
+ * The ledger's generations on their way to D1. They are delivered in batches, idempotently, and kept here after it until
+ * `verify` has found them there, so that what a database loses within a day it is given again.
+ */
+export class Outbox {
+  readonly #sql: SqlStorage
+  /** All up to this number have been delivered. */
+  #delivered: number
+  #failures = 0
+  #isPaused = false
+  #delivering: Promise<unknown> = Promise.resolve()
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql
+    sql.exec(`
+      CREATE TABLE IF NOT EXISTS outbox (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, upstream_id TEXT, record TEXT NOT NULL
+      );
+      CREATE UNIQUE INDEX IF NOT EXISTS outbox_id ON outbox (id);
+      CREATE TABLE IF NOT EXISTS delivery (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+    `)
+    const [row] = sql.exec<{ value: number }>("SELECT value FROM delivery WHERE name = 'delivered'").toArray()
+    this.#delivered = row?.value ?? 0
+  }
+
+  /** False where the generation was charged before. */
+  add(generation: Settled): boolean {
+    const { rowsWritten } = this.#sql.exec(
+      "INSERT INTO outbox (id, upstream_id, record) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+      generation.id,
+      generation.upstreamId,
+      JSON.stringify(generation),
+    )
+    return rowsWritten > 0
+  }
+
+  has(id: string): boolean {
+    return this.#sql.exec("SELECT 1 FROM outbox WHERE id = ?", id).toArray().length > 0
+  }
+
+  /** One that may not be in D1 yet, by its own id or the provider's. */
+  find(id: string): Generation | null {
+    const [row] = this.#sql
+      .exec<{ record: string }>(
+        "SELECT record FROM outbox WHERE seq > ? AND (id = ? OR upstream_id = ?) ORDER BY seq DESC LIMIT 1",
+        this.#delivered,
+        id,
+        id,
+      )
+      .toArray()
+    return row ? (JSON.parse(row.record) as Generation) : null
+  }
+
+  undelivered(): Settled[] {
+    const rows = this.#sql.exec<Row>("SELECT * FROM outbox WHERE seq > ? ORDER BY seq", this.#delivered).toArray()
+    return rows.map((row) => JSON.parse(row.record) as Settled)
+  }
+
+  /** Delivers all there is. Milliseconds to wait before trying again where the database is away; null when done. */
+  async flush(db: D1Database): Promise<number | null> {
+    const delivering = this.#deliver(db)
+    this.#delivering = delivering
+    return delivering
+  }
+
+  async #deliver(db: D1Database): Promise<number | null> {
+    while (!this.#isPaused) {
+      const rows = this.#sql
+        .exec<Row>("SELECT * FROM outbox WHERE seq > ? ORDER BY seq LIMIT ?", this.#delivered, FLUSH_BATCH)
+        .toArray()
+      const last = rows.at(-1)
+      if (!last) return null
+      try {
+        await insertGenerations(
+          db,
+          rows.map((row) => row.record),
+        )
+      } catch (cause) {
+        const waitMs = Math.min(MAX_BACKOFF_MS, 2 ** this.#failures++ * 1_000)
+        logError("generations wait in the ledger's outbox", { waitMs }, cause)
+        return waitMs
+      }
+      this.#failures = 0
+      this.#deliveredUpTo(last.seq)
+    }
+    return null
+  }
+
+  /** While `work` runs, what D1 has of this ledger stays as it is. */
+  async paused<T>(work: () => Promise<T>): Promise<T> {
+    this.#isPaused = true
+    try {
+      await this.#delivering
+      return await work()
+    } finally {
+      this.#isPaused = false
+    }
+  }
+
+  /** Gives the database again what was delivered and is not there, and forgets what is. Answers how many were missing. */
+  async verify(db: D1Database, now: number): Promise<number> {
+    for (let missed = 0; ;) {
+      const rows = this.#sql
+        .exec<Row>(
+          "SELECT * FROM outbox WHERE seq <= ? AND record ->> 'settledAt' <= ? ORDER BY seq LIMIT ?",
+          this.#delivered,
+          now - KEPT_MS,
+          VERIFY_BATCH,
+        )
+        .toArray()
+      const last = rows.at(-1)
+      if (!last) return missed
+      const there = await findGenerationIds(
+        db,
+        rows.map((row) => row.id),
+      )
+      const again = rows.filter((row) => !there.has(row.id)).map((row) => row.record)
+      if (again.length > 0) await insertGenerations(db, again)
+      missed += again.length
+      this.#sql.exec("DELETE FROM outbox WHERE seq <= ?", last.seq)
+    }
+  }
+
+  #deliveredUpTo(seq: number): void {
+    this.#delivered = seq
+    this.#sql.exec("INSERT OR REPLACE INTO delivery (name, value) VALUES ('delivered', ?)", seq)
+    this.#sql.exec("DELETE FROM outbox WHERE seq <= ?", seq - MAX_KEPT)
+  }
+}

@@ -1,0 +1,170 @@
+import type { HoldRequest, LeaseNews, Registration } from "../../durable-objects/ledger.ts"
+import type { GenerationDraft } from "../generations/generation.ts"
+import { closed, NO_SLICE, opened, refill, type Slice, wantOf } from "./lease.ts"
+
+/** A caller too near a limit for a lease is asked about again after so long. */
+const REFUSED_FOR_MS = 1_000
+/** An isolate's request may end while it asks: after so long another one may ask. */
+const ASKING_MS = 5_000
+/** A lease that nothing has used for so long goes back. */
+export const IDLE_MS = 1_000
+/** A sentinel that has not come back after so long never will: the runtime ends what a request leaves behind. */
+const SENTINEL_MS = 25_000
+
+const MAX_LEASES = 1_000
+
+export type Lease = {
+  readonly id: string
+  readonly signature: string
+  readonly ttlMs: number
+  slice: Slice
+  /** Calls admitted of it that are not charged yet. */
+  readonly open: Map<string, OpenCall>
+  /** Epoch milliseconds, all of these. */
+  usableUntil: number
+  usedAt: number
+  askAgainAt: number
+  watchedUntil: number
+}
+
+/** Nano-USD: at most it costs `mostNano`. */
+export type OpenCall = {
+  readonly lease: Lease
+  readonly draft: GenerationDraft
+  readonly mostNano: number
+  readonly estimateNano: number
+  isRegistered: boolean
+}
+
+/**
+ * The leases that this isolate has of one organization's ledger, and the calls it admitted of them. Plain data that calls
+ * share: none waits for another's promise, since a promise of a call whose client has left may never settle.
+ */
+export class LeaseBook {
+  readonly #leases = new Map<string, Lease>()
+  readonly #open = new Map<string, OpenCall>()
+
+  /** The lease for calls under these limits; an empty one where there is none. */
+  leaseFor(request: HoldRequest, now: number): Lease {
+    const signature = JSON.stringify([request.chargesAccount, request.limits])
+    const known = this.#leases.get(signature)
+    // What the ledger has not heard of for long may be over there: its calls end under it, and new ones get another.
+    if (known && (known.usableUntil > now || known.slice === NO_SLICE)) return known
+    const lease: Lease = {
+      id: `lease-${crypto.randomUUID()}`,
+      signature,
+      ttlMs: request.ttlMs,
+      slice: NO_SLICE,
+      open: new Map(),
+      usableUntil: 0,
+      usedAt: now,
+      askAgainAt: 0,
+      watchedUntil: 0,
+    }
+    this.#forgetRefused()
+    this.#leases.set(signature, lease)
+    return lease
+  }
+
+  /** True where the lease has room for the call, which then runs under it. */
+  admit(lease: Lease, { draft, wanted: { mostNano }, estimateNano }: HoldRequest, now: number): boolean {
+    const slice = lease.usableUntil > now ? opened(lease.slice, mostNano) : undefined
+    if (!slice) return false
+    lease.slice = slice
+    lease.usedAt = now
+    const call: OpenCall = { lease, draft, mostNano, estimateNano, isRegistered: false }
+    lease.open.set(draft.id, call)
+    this.#open.set(draft.id, call)
+    return true
+  }
+
+  /** What to ask the ledger for beside a hold; undefined where another call is asking, or has lately been refused. */
+  ask(lease: Lease, { wanted }: HoldRequest, now: number): { id: string; wantNano: number } | undefined {
+    if (lease.askAgainAt > now) return undefined
+    lease.askAgainAt = now + ASKING_MS
+    return { id: lease.id, wantNano: wantOf(lease.slice, wanted) }
+  }
+
+  /** `askedAt`: the lease's life counts from before the ledger wrote it down, so that it ends here first. */
+  answered(lease: Lease, leasedNano: number | undefined, askedAt: number): void {
+    if (leasedNano) {
+      lease.slice = refill(lease.slice, leasedNano)
+      lease.askAgainAt = 0
+      this.#heard(lease, askedAt)
+    } else {
+      lease.askAgainAt = askedAt + REFUSED_FOR_MS
+    }
+  }
+
+  call(id: string): OpenCall | undefined {
+    return this.#open.get(id)
+  }
+
+  /** The call is charged so much; null where the ledger would not say: then it cost all that it could. */
+  close(id: string, costNano: number | null): void {
+    const call = this.#open.get(id)
+    if (!call) return
+    const { lease, mostNano } = call
+    this.#open.delete(id)
+    lease.open.delete(id)
+    lease.slice = closed(lease.slice, mostNano, costNano ?? mostNano)
+  }
+
+  /** Calls that go on and are to be held by themselves, save those that are about to be charged. */
+  registrations(ending: ReadonlySet<string>): Registration[] {
+    const calls = [...this.#open.values()].filter((call) => !call.isRegistered && !ending.has(call.draft.id))
+    return calls.map(({ lease, draft, mostNano, estimateNano }) => ({
+      draft,
+      leaseId: lease.id,
+      amountNano: mostNano,
+      estimateNano,
+      ttlMs: lease.ttlMs,
+    }))
+  }
+
+  registered(registrations: readonly Registration[]): void {
+    for (const { draft } of registrations) {
+      const call = this.#open.get(draft.id)
+      if (call) call.isRegistered = true
+    }
+  }
+
+  /** Of these leases, once the calls in `told` are charged or registered. */
+  news(leases: Iterable<Lease>, told: ReadonlySet<string>): LeaseNews[] {
+    return [...leases].map(({ id, open, ttlMs }) => {
+      const unknown = [...open.values()].filter((call) => !call.isRegistered && !told.has(call.draft.id))
+      const estimateNano = unknown.reduce((sum, call) => sum + call.estimateNano, 0)
+      return { id, estimateNano, ttlMs, isReturned: false }
+    })
+  }
+
+  heard(leaseIds: ReadonlySet<string>, reportedAt: number): void {
+    for (const lease of this.#leases.values()) if (leaseIds.has(lease.id)) this.#heard(lease, reportedAt)
+  }
+
+  /** A lease that nothing uses and nobody asks for, which is then no longer here. */
+  retire(lease: Lease, now: number): boolean {
+    if (lease.open.size > 0 || lease.askAgainAt > now || now - lease.usedAt < IDLE_MS) return false
+    if (this.#leases.get(lease.signature) === lease) this.#leases.delete(lease.signature)
+    return lease.slice !== NO_SLICE
+  }
+
+  /** True for the one caller that is to see to the lease's return. */
+  watch(lease: Lease, now: number): boolean {
+    if (lease.open.size > 0 || lease.watchedUntil > now) return false
+    lease.watchedUntil = now + SENTINEL_MS
+    return true
+  }
+
+  /** Callers near their limits have no lease to give back, and so nobody who sees to it. */
+  #forgetRefused(): void {
+    if (this.#leases.size < MAX_LEASES) return
+    for (const [signature, { slice, open }] of this.#leases) {
+      if (slice === NO_SLICE && open.size === 0) this.#leases.delete(signature)
+    }
+  }
+
+  #heard(lease: Lease, at: number): void {
+    lease.usableUntil = Math.max(lease.usableUntil, at + lease.ttlMs / 2)
+  }
+}
