@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest"
-import { searchQuery, takeOnline, toAnnotations, withResults } from "../../src/plugins/web.ts"
+import { searchQuery, takeOnline, withResults } from "../../src/plugins/web.ts"
+import { toAnnotations } from "../../src/server-tools/citations.ts"
+import { toCitations } from "../../src/server-tools/web-search/web-search.ts"
 import { NOW } from "../server-tools/played.ts"
 
 const results = [
@@ -67,7 +69,7 @@ describe("results", () => {
   })
 
   test("are told of as annotations", () => {
-    expect(toAnnotations(results)).toEqual(
+    expect(toAnnotations(toCitations(results))).toEqual(
       results.map(({ title, url, snippet }) => ({
         type: "url_citation",
         url_citation: { url, title, content: snippet, start_index: 0, end_index: 0 },

@@ -80,10 +80,3 @@ export function toDetail({ call, tool, outcome }: Run, place: RunPlace, tellsIte
     ...(tellsItem && { item: { ...outcome.item, type: tool.itemType, status } }),
   }
 }
-
-export function toAnnotation({ url, title, content }: ToolOutcome["citations"][number]): Json {
-  return {
-    type: "url_citation",
-    url_citation: { url, title, ...(content !== undefined && { content }), start_index: 0, end_index: 0 },
-  }
-}

@@ -1,10 +1,11 @@
 import { heal } from "../../plugins/response-healing.ts"
+import { listOf } from "../chat/reading.ts"
 import type { Dialect } from "../dialect.ts"
 import { EARLIER } from "../responses/from-chat.ts"
 import type { Agent } from "./agent.ts"
 import { renumber } from "./details.ts"
 import { readWholeRound, type Round } from "./round.ts"
-import { answeringOf, chargeOf, finishOf, isJson, listOf } from "./telling.ts"
+import { answeringOf, chargeOf, finishOf, isJson } from "./telling.ts"
 
 type Json = Record<string, unknown>
 

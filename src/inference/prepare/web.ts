@@ -1,6 +1,8 @@
 import type { Plugins } from "../../plugins/read-plugins.ts"
-import { searchQuery, toAnnotations, withResults } from "../../plugins/web.ts"
+import { searchQuery, withResults } from "../../plugins/web.ts"
+import { toAnnotations } from "../../server-tools/citations.ts"
 import { searchWeb, type Searched } from "../../server-tools/web-search/search.ts"
+import { toCitations } from "../../server-tools/web-search/web-search.ts"
 import type { Stage } from "../intake.ts"
 import type { ChatRequest } from "../schemas.ts"
 import type { World } from "../world.ts"
@@ -40,7 +42,7 @@ export async function searchFor(
   if (!told.ok) return { messages, annotations: [], stage }
   return {
     messages: withResults(messages, told.results, { searchPrompt, nowMs: now() }) as Messages,
-    annotations: toAnnotations(told.results),
+    annotations: toAnnotations(toCitations(told.results)),
     stage,
   }
 }
