@@ -6,13 +6,6 @@ import { toTimestamp } from "../support/time.ts"
 type Json = Record<string, unknown>
 
 const MAX_QUERY_LENGTH = 400
-const SUFFIX = ":online"
-
-/** A model name with `:online` is that model with the web plugin. */
-export function takeOnline(model: string): { model: string; isOnline: boolean } {
-  const isOnline = model.endsWith(SUFFIX) && model.length > SUFFIX.length
-  return { model: isOnline ? model.slice(0, -SUFFIX.length) : model, isOnline }
-}
 
 /** What to search for: the last words of the user; undefined when there are none. */
 export function searchQuery(messages: readonly Json[]): string | undefined {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { searchQuery, takeOnline, withResults } from "../../src/plugins/web.ts"
+import { searchQuery, withResults } from "../../src/plugins/web.ts"
 import { toAnnotations } from "../../src/server-tools/citations.ts"
 import { toCitations } from "../../src/server-tools/web-search/web-search.ts"
 import { NOW } from "../server-tools/played.ts"
@@ -9,16 +9,6 @@ const results = [
   { title: "Pepper", url: "https://b.example/pepper", snippet: "Black." },
 ]
 const user = (content: unknown) => ({ role: "user", content })
-
-test.each([
-  ["a/b:online", "a/b", true],
-  ["a/b:free:online", "a/b:free", true],
-  ["a/b", "a/b", false],
-  ["a/online", "a/online", false],
-  [":online", ":online", false],
-])("%s", (given, model, isOnline) => {
-  expect(takeOnline(given)).toEqual({ model, isOnline })
-})
 
 describe("what is searched for", () => {
   test.each<[string, Record<string, unknown>[], string | undefined]>([

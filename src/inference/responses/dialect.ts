@@ -41,11 +41,11 @@ export function responsesDialect(request: ResponsesRequest, call: CallState): Di
 
   return {
     passesNative: false,
-    whole(result, told, charge) {
+    whole(result, told, charge, earlier) {
       const { cost, metadata } = closing(charge, told)
       if (told.wire.name === "responses") return new NativeResponse(request, facts, 0).whole(result, { cost, metadata })
       const normal = withUsage(normaliseResult(result, defaultsOf(call)), charge)
-      return { ...toResponsesResult(normal, request, { ...facts, completedAt: Date.now() }), ...metadata }
+      return { ...toResponsesResult(normal, request, { ...facts, completedAt: Date.now() }, earlier), ...metadata }
     },
     open(told) {
       answering = told

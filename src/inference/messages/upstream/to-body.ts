@@ -12,23 +12,6 @@ type Json = Record<string, unknown>
 /** The version of the API that is spoken here. */
 export const ANTHROPIC_HEADERS: Readonly<Record<string, string>> = { "anthropic-version": "2023-06-01" }
 
-/** What this wire has no place for, and what is left out of a request to it. */
-export const UNSUPPORTED_PARAMETERS: readonly string[] = [
-  "frequency_penalty",
-  "image_config",
-  "logit_bias",
-  "logprobs",
-  "min_p",
-  "n",
-  "prediction",
-  "presence_penalty",
-  "prompt_cache_key",
-  "repetition_penalty",
-  "seed",
-  "top_a",
-  "top_logprobs",
-]
-
 /** The wire knows schemas alone, so a wish for any JSON is said to the model. */
 const JSON_ALONE = "Answer with one valid JSON object and nothing else: no words before or after it, and no code fence."
 
