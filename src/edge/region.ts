@@ -35,9 +35,11 @@ function parse(json: string): unknown {
 
 /** The region of the hostname that a request came to, or null. Exact: no suffix of a name stands for it. */
 export function regionOf(request: Request, env: Env): string | null {
+  const hosts = regionalHosts(env)
+  if (hosts.size === 0) return null
   const { hostname } = new URL(request.url)
   // A name may be written with the dot of the root.
-  return regionalHosts(env).get(hostname.toLowerCase().replace(/\.$/, "")) ?? null
+  return hosts.get(hostname.toLowerCase().replace(/\.$/, "")) ?? null
 }
 
 /** For routes whose work belongs to no region. Stands before the key is looked at: the answer is the same for every key. */

@@ -2,6 +2,7 @@ import type { Caller } from "../access/caller.ts"
 import { paying } from "./agent/pay.ts"
 import { serveAgent } from "./agent/serve-agent.ts"
 import { chatIntake } from "./chat/intake.ts"
+import type { CallState } from "./intake.ts"
 import { needsPreparation, type Preparable } from "./prepare/needs.ts"
 import { prepare } from "./prepare/prepare.ts"
 import { serve } from "./serve.ts"
@@ -29,13 +30,12 @@ export async function answer<Request extends Preparable>(
       tellsItems: surface.tellsItems,
       maxSteps: typeof maxSteps === "number" ? maxSteps : undefined,
       // What went upstream is told by the rounds.
-      dialectOf: (call: Parameters<typeof surface.dialectOf>[1]) =>
-        surface.dialectOf({ ...request, debug: undefined }, call),
+      dialectOf: (call: CallState) => surface.dialectOf({ ...request, debug: undefined }, call),
     }
     return serveAgent(job, arrival, caller, world)
   }
   const bytes = new TextEncoder().encode(JSON.stringify(chat)).byteLength
   const intake = chatIntake(chat, bytes)
-  const dialectOf = (call: Parameters<typeof surface.dialectOf>[1]) => surface.dialectOf(request, call)
+  const dialectOf = (call: CallState) => surface.dialectOf(request, call)
   return serve({ ...intake, preparation, dialectOf }, arrival, caller, world)
 }

@@ -65,7 +65,7 @@ export async function openWorld(c: Context<App>): Promise<World> {
     providers: configuredProviders(env),
     health,
     timers: timersOf(env),
-    freeLimits: freeLimits(env),
+    freeLimits: () => freeLimits(env),
     send: (request, provider) => send(request, provider, env),
     tools: () => toolWorld(env, { fetch: (...one) => fetch(...one), now: Date.now, signal: c.req.raw.signal }),
     moderation: () => configuredModeration(env),

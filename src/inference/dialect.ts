@@ -22,8 +22,8 @@ export type Answering = {
 export type Dialect = {
   /** The provider's frames are what the caller wants to hear, so they may pass as they are. */
   passesNative: boolean
-  /** An answer in one document. */
-  whole: (result: Json, answering: Answering, charge: Charge) => Json
+  /** An answer in one document. `earlier`: messages that came before the result's own, one for each turn. */
+  whole: (result: Json, answering: Answering, charge: Charge, earlier?: readonly Json[]) => Json
   /** Said before the first chunk. */
   open: (answering: Answering) => Uint8Array[]
   /** Said for a chunk; `frame` holds its bytes if they are as the contract has them. */

@@ -26,7 +26,7 @@ export type World = {
   providers: PlanWorld["providers"]
   health: EndpointHealth
   timers: Timers
-  freeLimits: FreeLimits
+  freeLimits: () => FreeLimits
   send: (request: Request, provider: Provider) => Promise<Response>
   /** What the gateway's own tools and plugins can touch; throws where a variable that they need cannot be read. */
   tools: () => ToolWorld

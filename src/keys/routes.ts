@@ -118,9 +118,9 @@ export const keys = newRouter()
     const { caller } = c.var
     const limits = freeLimits(c.env)
     const ledger = caller.organizationId ? openLedger(c.env, caller.organizationId) : undefined
-    const [counters] = (await ledger?.usage([caller.keyHash])) ?? []
-    const free = (await ledger?.freeToday(limits)) ?? { limit: limits.perDay, used: 0 }
-    return c.json({ data: toCurrentKey(caller, counters ?? newCounters(Date.now()), free) }, 200)
+    const [usage, freeToday] = await Promise.all([ledger?.usage([caller.keyHash]), ledger?.freeToday(limits)])
+    const free = freeToday ?? { limit: limits.perDay, used: 0 }
+    return c.json({ data: toCurrentKey(caller, usage?.[0] ?? newCounters(Date.now()), free) }, 200)
   })
   .openapi(list, async (c) => {
     const { organizationId } = c.var.caller

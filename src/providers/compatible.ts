@@ -75,6 +75,11 @@ function setReasoning(body: Record<string, unknown>, request: ChatRequest, { qui
   if (request.reasoning_effort != null) body["reasoning_effort"] = request.reasoning_effort
 }
 
+/** Sets the provider's key, where it takes one. */
+export function authorize(headers: Headers, { apiKey, keyHeader }: Provider): void {
+  if (apiKey !== undefined) headers.set(keyHeader, keyHeader === "authorization" ? `Bearer ${apiKey}` : apiKey)
+}
+
 /** The request to a provider. Its headers are made from nothing: none of the caller's goes there. */
 export function toUpstreamRequest(
   asked: Pick<Asked, "path" | "headers" | "body" | "form">,
@@ -90,8 +95,7 @@ export function toUpstreamRequest(
     "user-agent": "edge-model-gateway",
     ...asked.headers,
   })
-  const { apiKey, keyHeader } = provider
-  if (apiKey !== undefined) headers.set(keyHeader, keyHeader === "authorization" ? `Bearer ${apiKey}` : apiKey)
+  authorize(headers, provider)
   // A redirect is not followed: it would carry the key to wherever it points.
   return new Request(`${provider.baseUrl}${asked.path}`, {
     method: "POST",

@@ -106,4 +106,27 @@ describe("between providers of a model", () => {
   test("a free endpoint comes before any that costs", () => {
     expect(slugs({}, world([cheap, endpoint("free", "0")]))[0]).toBe("free")
   })
+
+  test.each<[Record<string, unknown>, string, number]>([
+    [{}, "cheap", 0],
+    [{ sort: "price" }, "cheap", 0],
+    [{ order: ["dear"] }, "dear", 0],
+    [{ sort: "latency" }, "dear", 2],
+    [{ sort: { by: "throughput" } }, "dear", 2],
+    [{ sort: "exacto" }, "dear", 2],
+    [{ preferred_max_latency: 1 }, "dear", 2],
+    [{ preferred_min_throughput: { p90: 50 } }, "dear", 2],
+  ])("%j asks %s first, after reading what was measured of %i", (preferences, expected, count) => {
+    const read: string[] = []
+    const told = (value: number) => ({ p50: value, p75: value, p90: value, p99: value })
+    const statisticsOf = (target: string) => {
+      read.push(target)
+      return target === "a/m cheap"
+        ? { latencyMs: told(5_000), tokensPerSecond: told(1), failures: 1 }
+        : { latencyMs: told(1), tokensPerSecond: told(5_000), failures: 0 }
+    }
+    const [first] = slugs({ provider: preferences }, world([cheap, dear], { statisticsOf, chance: () => 0.5 }))
+    expect(first).toBe(expected)
+    expect(read).toHaveLength(count)
+  })
 })

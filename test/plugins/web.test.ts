@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest"
-import { searchQuery, takeOnline, toAnnotations, withResults } from "../../src/plugins/web.ts"
+import { searchQuery, withResults } from "../../src/plugins/web.ts"
+import { toAnnotations } from "../../src/server-tools/citations.ts"
+import { toCitations } from "../../src/server-tools/web-search/web-search.ts"
 import { NOW } from "../server-tools/played.ts"
 
 const results = [
@@ -7,16 +9,6 @@ const results = [
   { title: "Pepper", url: "https://b.example/pepper", snippet: "Black." },
 ]
 const user = (content: unknown) => ({ role: "user", content })
-
-test.each([
-  ["a/b:online", "a/b", true],
-  ["a/b:free:online", "a/b:free", true],
-  ["a/b", "a/b", false],
-  ["a/online", "a/online", false],
-  [":online", ":online", false],
-])("%s", (given, model, isOnline) => {
-  expect(takeOnline(given)).toEqual({ model, isOnline })
-})
 
 describe("what is searched for", () => {
   test.each<[string, Record<string, unknown>[], string | undefined]>([
@@ -67,7 +59,7 @@ describe("results", () => {
   })
 
   test("are told of as annotations", () => {
-    expect(toAnnotations(results)).toEqual(
+    expect(toAnnotations(toCitations(results))).toEqual(
       results.map(({ title, url, snippet }) => ({
         type: "url_citation",
         url_citation: { url, title, content: snippet, start_index: 0, end_index: 0 },

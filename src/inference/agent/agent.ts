@@ -1,4 +1,5 @@
 import type { Caller } from "../../access/caller.ts"
+import { toAnnotations } from "../../server-tools/citations.ts"
 import { newTally } from "../../server-tools/tool.ts"
 import { chatIntake } from "../chat/intake.ts"
 import type { Dialect } from "../dialect.ts"
@@ -11,7 +12,7 @@ import { callsOf, CallSieve, type ToolCall } from "./calls.ts"
 import { mergeDetails, nextIndex } from "./details.ts"
 import { paying } from "./pay.ts"
 import type { Round } from "./round.ts"
-import { type Run, runCalls, toAnnotation, toDetail, toResults } from "./run-tools.ts"
+import { type Run, runCalls, toDetail, toResults } from "./run-tools.ts"
 import { isOver, MAX_STEPS } from "./stops.ts"
 import { addUsage, costNanoOf, tokensOf } from "./usage.ts"
 
@@ -146,7 +147,7 @@ export class Agent {
       this.#executed += outcome.isError ? 0 : 1
       this.#searches += outcome.searches
       this.#toolCostNano += outcome.costNano
-      this.annotations.push(...outcome.citations.map(toAnnotation))
+      this.annotations.push(...toAnnotations(outcome.citations))
     }
   }
 

@@ -3,14 +3,19 @@ import { NO_TOKENS } from "../../credits/money.ts"
 import { GatewayError } from "../../edge/errors.ts"
 import type { Generation, GenerationDraft } from "../../generations/generation.ts"
 import { hold, newDraft } from "../hold.ts"
-import type { Searcher } from "../prepare/web.ts"
 import type { Arrival, World } from "../world.ts"
+
+/** Makes a paid run of a tool: holds its price first, and charges what it came to. */
+export type Pay = <T extends { costNano: number }>(
+  tool: { name: string; provider: string; priceNano: number },
+  run: () => Promise<T>,
+) => Promise<T>
 
 /**
  * A run of a tool that costs is held, charged and recorded as a call of its own: nothing that costs depends on what
  * becomes of the call around it.
  */
-export function paying(arrival: Arrival, caller: Caller, world: World): Searcher {
+export function paying(arrival: Arrival, caller: Caller, world: World): Pay {
   return async (tool, run) => {
     if (tool.priceNano === 0) return run()
     const about = { apiType: "completions", requestedModel: tool.name, streamed: false, promptEstimate: 0 } as const

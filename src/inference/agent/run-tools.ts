@@ -2,9 +2,8 @@ import { runServerTool } from "../../server-tools/run-tool.ts"
 import { failure, type RequestedTool, type Tally, type ToolOutcome, type ToolWorld } from "../../server-tools/tool.ts"
 import { fieldsOf } from "../responses/call-fields.ts"
 import { SERVER_TOOL_DETAIL } from "../prepare/replay.ts"
-import type { Searcher } from "../prepare/web.ts"
 import type { ToolCall } from "./calls.ts"
-import { isPaymentRequired } from "./pay.ts"
+import { isPaymentRequired, type Pay } from "./pay.ts"
 
 type Json = Record<string, unknown>
 
@@ -16,7 +15,7 @@ export function runCalls(
   tools: readonly RequestedTool[],
   world: ToolWorld,
   tally: Tally,
-  pay: Searcher,
+  pay: Pay,
 ): Promise<Run[]> {
   const runs = calls.flatMap((call) => {
     const tool = tools.find(({ definition }) => definition.name === call.function.name)
@@ -34,7 +33,7 @@ async function payFor(
   tool: RequestedTool,
   run: () => Promise<ToolOutcome>,
   { settings }: ToolWorld,
-  pay: Searcher,
+  pay: Pay,
 ): Promise<ToolOutcome> {
   const priceNano = tool.kind === "web_search" ? (settings.webSearch?.priceNano ?? 0) : 0
   try {
@@ -78,12 +77,5 @@ export function toDetail({ call, tool, outcome }: Run, place: RunPlace, tellsIte
     ...(place.contentLength !== undefined && { content_length: place.contentLength }),
     ...(fields && { call_fields: fields }),
     ...(tellsItem && { item: { ...outcome.item, type: tool.itemType, status } }),
-  }
-}
-
-export function toAnnotation({ url, title, content }: ToolOutcome["citations"][number]): Json {
-  return {
-    type: "url_citation",
-    url_citation: { url, title, ...(content !== undefined && { content }), start_index: 0, end_index: 0 },
   }
 }

@@ -1,10 +1,11 @@
 import { heal } from "../../plugins/response-healing.ts"
 import { wait } from "../../support/time.ts"
+import { listOf } from "../chat/reading.ts"
 import type { Dialect } from "../dialect.ts"
 import type { FrameWriter } from "../stream/frame-writer.ts"
 import type { Agent } from "./agent.ts"
 import { readStreamedRound, type Round } from "./round.ts"
-import { answeringOf, chargeOf, finishOf, isJson, listOf } from "./telling.ts"
+import { answeringOf, chargeOf, finishOf, isJson } from "./telling.ts"
 
 type Json = Record<string, unknown>
 

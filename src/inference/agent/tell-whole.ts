@@ -1,10 +1,10 @@
 import { heal } from "../../plugins/response-healing.ts"
+import { listOf } from "../chat/reading.ts"
 import type { Dialect } from "../dialect.ts"
-import { EARLIER } from "../responses/from-chat.ts"
 import type { Agent } from "./agent.ts"
 import { renumber } from "./details.ts"
 import { readWholeRound, type Round } from "./round.ts"
-import { answeringOf, chargeOf, finishOf, isJson, listOf } from "./telling.ts"
+import { answeringOf, chargeOf, finishOf, isJson } from "./telling.ts"
 
 type Json = Record<string, unknown>
 
@@ -46,14 +46,8 @@ function tellAnswer(agent: Agent, dialect: Dialect, round: Round, { earlier, sai
     ...(nativeFinishReason !== undefined && { native_finish_reason: nativeFinishReason }),
   }
   const { usage } = agent.total
-  const result = {
-    ...head,
-    object: "chat.completion",
-    choices: [choice],
-    ...(usage && { usage }),
-    [EARLIER]: before.toReversed(),
-  }
-  return dialect.whole(result, answeringOf(head, chat.model ?? ""), chargeOf(agent))
+  const result = { ...head, object: "chat.completion", choices: [choice], ...(usage && { usage }) }
+  return dialect.whole(result, answeringOf(head, chat.model ?? ""), chargeOf(agent), before.toReversed())
 }
 
 /** What was said in turns as one message: texts and lists grow, the rest is the later one's. */

@@ -24,7 +24,3 @@ export function answeringOf(head: Json, model: string): Answering {
 export function finishOf(reason: string | null, calls: number): string | null {
   return reason === "tool_calls" && calls === 0 ? "stop" : reason
 }
-
-export function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? (value as unknown[]) : []
-}

@@ -1,4 +1,4 @@
-import { isObject } from "./reading.ts"
+import { isObject, listOf } from "./reading.ts"
 
 type Json = Record<string, unknown>
 
@@ -37,8 +37,4 @@ function wordsOf(said: unknown): string {
   if (typeof said === "string") return said
   if (Array.isArray(said)) return (said as unknown[]).map(wordsOf).join("")
   return isObject(said) && typeof said["text"] === "string" ? said["text"] : ""
-}
-
-function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? (value as unknown[]) : []
 }

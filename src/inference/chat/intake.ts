@@ -2,7 +2,7 @@ import { toUpstreamBody } from "../../providers/compatible.ts"
 import { boundsOf } from "../admit.ts"
 import { GatewayError } from "../../edge/errors.ts"
 import type { Intake, Question } from "../intake.ts"
-import { toMessagesBody } from "../messages/upstream/to-body.ts"
+import { type Conversation, toConversation } from "../messages/upstream/to-body.ts"
 import { asMessages } from "../wires/as-messages.ts"
 import type { ChatRequest } from "../schemas.ts"
 import { chatWire } from "../wires/chat.ts"
@@ -26,21 +26,30 @@ export function chatIntake(request: ChatRequest, bodyBytes: number): Intake {
 
 /** A chat request as any provider is asked it: in its own words where it does not speak the chat wire. */
 export function chatQuestion(request: ChatRequest): Question {
+  /** Translated once, whichever providers are asked, and only if one is asked so. */
+  let translated: Conversation | GatewayError | undefined
+  const inMessages = () => (translated ??= translate(request))
   return {
     streamed: request.stream,
-    askOf: (provider, outgoing) =>
-      provider.wire === "anthropic"
-        ? asMessages(request, outgoing)
-        : { wire: chatWire, path: "/chat/completions", body: toUpstreamBody(request, provider, outgoing) },
-    refusalOf: (provider) => (provider.wire === "anthropic" ? whyNotMessages(request) : undefined),
+    askOf(provider, outgoing) {
+      if (provider.wire !== "anthropic") {
+        return { wire: chatWire, path: "/chat/completions", body: toUpstreamBody(request, provider, outgoing) }
+      }
+      const conversation = inMessages()
+      if (conversation instanceof GatewayError) throw conversation
+      return asMessages(request, outgoing, conversation)
+    },
+    refusalOf(provider) {
+      const conversation = provider.wire === "anthropic" ? inMessages() : undefined
+      return conversation instanceof GatewayError ? conversation : undefined
+    },
   }
 }
 
-/** What the Messages wire has no words for, if anything. */
-function whyNotMessages(request: ChatRequest): GatewayError | undefined {
+/** The request in the words of the Messages wire, or what that has no words for. */
+function translate(request: ChatRequest): Conversation | GatewayError {
   try {
-    toMessagesBody(request, { upstreamId: "", maxCompletionTokens: undefined, pseudonym: undefined })
-    return undefined
+    return toConversation(request)
   } catch (refusal) {
     if (refusal instanceof GatewayError) return refusal
     throw refusal

@@ -58,6 +58,11 @@ export function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
+/** The list that foreign JSON has in a place; none where it has anything else there. */
+export function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? (value as unknown[]) : []
+}
+
 /** What an answer calls itself. The first name stands, but for the tier, which is known at the end. */
 export function readNames(reading: Reading, answer: Json): void {
   if (isName(answer["id"])) reading.id ??= answer["id"]
@@ -87,11 +92,11 @@ export function readAnswer(reading: Reading, answer: Json): void {
 }
 
 function readSaid(reading: Reading, said: Json): void {
-  const details = Array.isArray(said["reasoning_details"]) ? (said["reasoning_details"] as unknown[]) : []
-  for (const detail of details) if (isObject(detail)) readSignature(reading, detail["signature"], detail["data"])
+  for (const detail of listOf(said["reasoning_details"]))
+    if (isObject(detail)) readSignature(reading, detail["signature"], detail["data"])
   // Some providers send the same reasoning under two names: it is counted once.
   const spoken = [said["content"], said["refusal"], said["reasoning"] ?? said["reasoning_content"]]
-  const calls = Array.isArray(said["tool_calls"]) ? (said["tool_calls"] as unknown[]) : []
+  const calls = listOf(said["tool_calls"])
   const called = [said["function_call"], ...calls.map((call) => (isObject(call) ? call["function"] : undefined))]
   let units = 0
   for (const one of spoken) units += unitsOf(one)

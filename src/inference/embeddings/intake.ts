@@ -3,15 +3,13 @@ import { isObject } from "../chat/reading.ts"
 import type { Dialect } from "../dialect.ts"
 import { UNITS_PER_TOKEN } from "../estimate.ts"
 import type { CallState, Intake } from "../intake.ts"
+import { forwarded, UNSTREAMED } from "../media/intake.ts"
 import { plainWire } from "../wires/plain.ts"
 import type { EmbeddingsRequest } from "./schemas.ts"
 
 const embeddingsWire = plainWire(
   ({ data }) => Array.isArray(data) && data.length > 0 && data.every((one) => isObject(one) && "embedding" in one),
 )
-
-/** Fields that are the gateway's own: no provider is sent them. */
-const OWN_FIELDS = new Set(["model", "provider", "session_id", "trace", "user"])
 
 /** An embeddings request as the road takes it: all prompt, no completion. */
 export function embeddingsIntake(request: EmbeddingsRequest, bodyBytes: number): Intake {
@@ -35,26 +33,15 @@ export function embeddingsIntake(request: EmbeddingsRequest, bodyBytes: number):
     },
     question: {
       streamed: false,
-      askOf: (_, { upstreamId, pseudonym }) => ({
-        wire: embeddingsWire,
-        path: "/embeddings",
-        body: {
-          ...Object.fromEntries(
-            Object.entries(request).filter(([key, value]) => !OWN_FIELDS.has(key) && value !== null),
-          ),
-          model: upstreamId,
-          ...(pseudonym !== undefined && { user: pseudonym }),
-        },
-      }),
+      askOf: (_, outgoing) => ({ wire: embeddingsWire, path: "/embeddings", body: forwarded(request, outgoing) }),
     },
     dialectOf: embeddingsDialect,
   }
 }
 
 function embeddingsDialect(call: CallState): Dialect {
-  const unsaid = () => []
   return {
-    passesNative: false,
+    ...UNSTREAMED,
     whole(result, answering, charge) {
       const { usage, ...rest } = result
       const known = isObject(usage) && charge.tokensFrom === "upstream"
@@ -77,10 +64,5 @@ function embeddingsDialect(call: CallState): Dialect {
         ...(call.arrival.wantsMetadata && call.metadata(answering.attempts)),
       }
     },
-    open: unsaid,
-    chunk: unsaid,
-    silence: unsaid,
-    failure: unsaid,
-    end: unsaid,
   }
 }

@@ -79,11 +79,22 @@ export function mostTokensIn(text: string): number {
   return new TextEncoder().encode(text).byteLength
 }
 
+const unsaid = () => []
+
+/** Of a dialect whose answers are never streams. */
+export const UNSTREAMED: Omit<Dialect, "whole"> = {
+  passesNative: false,
+  open: unsaid,
+  chunk: unsaid,
+  silence: unsaid,
+  failure: unsaid,
+  end: unsaid,
+}
+
 /** The provider's own answer, with what it cost and who gave it. */
 function plainDialect(call: CallState, complete: NonNullable<Kind["complete"]>): Dialect {
-  const unsaid = () => []
   return {
-    passesNative: false,
+    ...UNSTREAMED,
     whole(result, told, charge) {
       const answer = complete(result, charge)
       const usage = isObject(answer["usage"]) ? answer["usage"] : {}
@@ -95,10 +106,5 @@ function plainDialect(call: CallState, complete: NonNullable<Kind["complete"]>):
         ...(call.arrival.wantsMetadata && call.metadata(told.attempts)),
       }
     },
-    open: unsaid,
-    chunk: unsaid,
-    silence: unsaid,
-    failure: unsaid,
-    end: unsaid,
   }
 }

@@ -1,4 +1,5 @@
 import { GatewayError } from "../../edge/errors.ts"
+import { authorize } from "../../providers/compatible.ts"
 import type { Provider } from "../../providers/provider.ts"
 import { redacted } from "../../providers/refusal.ts"
 import { decodeBase64, toBase64Url } from "../../support/encoding.ts"
@@ -74,8 +75,7 @@ export function toJob(
 
 /** A question about an order, for the provider that has it. */
 export function toOrderRequest(provider: Provider, path: string, signal: AbortSignal): Request {
-  const { apiKey, keyHeader, baseUrl } = provider
   const headers = new Headers({ "user-agent": "edge-model-gateway" })
-  if (apiKey !== undefined) headers.set(keyHeader, keyHeader === "authorization" ? `Bearer ${apiKey}` : apiKey)
-  return new Request(`${baseUrl}/videos/${path}`, { headers, redirect: "manual", signal })
+  authorize(headers, provider)
+  return new Request(`${provider.baseUrl}/videos/${path}`, { headers, redirect: "manual", signal })
 }

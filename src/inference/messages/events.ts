@@ -1,4 +1,4 @@
-import { isObject, toProviderError } from "../chat/reading.ts"
+import { isObject, listOf, toProviderError } from "../chat/reading.ts"
 import { readDetails } from "../responses/reasoning-details.ts"
 import { toMessagesError } from "./errors.ts"
 import type { MessagesEvent } from "./schemas.ts"
@@ -91,13 +91,6 @@ export function keepAlive(state: EventState): Step {
   return step(state, (turn) => emit(turn, "ping"))
 }
 
-const encoder = new TextEncoder()
-
-/** The event as it goes out. This wire has no `[DONE]`: `message_stop` is the last word. */
-export function toEventFrame(event: MessagesEvent): Uint8Array {
-  return encoder.encode(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
-}
-
 function step(state: EventState, work: (turn: Turn) => void): Step {
   if (state.phase === "over") return [state, []]
   const turn = newTurn(state)
@@ -130,7 +123,7 @@ function take(turn: Turn, chunk: Json): void {
   const { state } = turn
   for (const key of METADATA) if (isObject(chunk[key])) state.metadata = { ...state.metadata, [key]: chunk[key] }
   state.failure ??= toFailure(chunk["error"])
-  const choices = Array.isArray(chunk["choices"]) ? (chunk["choices"] as unknown[]) : []
+  const choices = listOf(chunk["choices"])
   // A message is one answer: the first choice.
   const choice = choices.find((one) => isObject(one) && (one["index"] ?? 0) === 0)
   if (!isObject(choice)) return
@@ -143,8 +136,7 @@ function takeDelta(turn: Turn, delta: Json): void {
   takeText(turn, toText(delta["content"]))
   // A refusal is told in words; the stop reason says what they are.
   takeText(turn, toText(delta["refusal"]))
-  const calls = Array.isArray(delta["tool_calls"]) ? (delta["tool_calls"] as unknown[]) : []
-  for (const call of calls) takeCall(turn, call)
+  for (const call of listOf(delta["tool_calls"])) takeCall(turn, call)
 }
 
 function takeFinish({ state }: Turn, reason: string, choice: Json): void {

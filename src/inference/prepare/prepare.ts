@@ -6,6 +6,7 @@ import { type Plugins, readPlugins } from "../../plugins/read-plugins.ts"
 import { readServerTools, requestWebFetch, toolOfType } from "../../server-tools/read-tools.ts"
 import type { RequestedTool } from "../../server-tools/tool.ts"
 import { fetchPublic } from "../../server-tools/web-fetch/guarded-fetch.ts"
+import type { Pay } from "../agent/pay.ts"
 import { estimatePromptTokens } from "../estimate.ts"
 import type { Preparation, Stage } from "../intake.ts"
 import { findModel, splitRequestVariants } from "../routing/names.ts"
@@ -14,7 +15,7 @@ import type { World } from "../world.ts"
 import { choose } from "./auto.ts"
 import { isAuto, namesOf } from "./needs.ts"
 import { replayServerTools } from "./replay.ts"
-import { type Searcher, searchFor } from "./web.ts"
+import { searchFor } from "./web.ts"
 
 type Json = Record<string, unknown>
 type Messages = ChatRequest["messages"]
@@ -34,7 +35,7 @@ export type Prepared = {
  * Variants, plugins and server tools, in an order in which each sees what it should: what the caller sent is judged
  * before anything is added to it, files are text before the conversation is measured, and it is shortened last.
  */
-export async function prepare(sent: ChatRequest, world: World, search: Searcher): Promise<Prepared> {
+export async function prepare(sent: ChatRequest, world: World, pay: Pay): Promise<Prepared> {
   const requestedModel = namesOf(sent)[0] ?? ""
   const stages: Stage[] = []
   const { chat: named, isOnline } = withoutVariants(sent, world)
@@ -59,7 +60,7 @@ export async function prepare(sent: ChatRequest, world: World, search: Searcher)
   const names = new Set(tools.map(({ definition }) => definition.name))
   let messages = replayServerTools(chat.messages, names)
   if (plugins.fileParser) messages = await readFiles(messages, chat, plugins.fileParser, world, stages)
-  const found = plugins.web ? await searchFor(messages, plugins.web, world, search) : undefined
+  const found = plugins.web ? await searchFor(messages, plugins.web, world, pay) : undefined
   if (found) stages.push(found.stage)
   messages = found?.messages ?? messages
   if (plugins.contextCompression) messages = shorten(messages, chat, world, stages)

@@ -1,17 +1,14 @@
 import type { Plugins } from "../../plugins/read-plugins.ts"
-import { searchQuery, toAnnotations, withResults } from "../../plugins/web.ts"
+import { searchQuery, withResults } from "../../plugins/web.ts"
+import { toAnnotations } from "../../server-tools/citations.ts"
 import { searchWeb, type Searched } from "../../server-tools/web-search/search.ts"
+import { toCitations } from "../../server-tools/web-search/web-search.ts"
+import type { Pay } from "../agent/pay.ts"
 import type { Stage } from "../intake.ts"
 import type { ChatRequest } from "../schemas.ts"
 import type { World } from "../world.ts"
 
 type Messages = ChatRequest["messages"]
-
-/** Makes a paid run of a tool: holds its price first, and charges what it came to. */
-export type Searcher = <T extends { costNano: number }>(
-  tool: { name: string; provider: string; priceNano: number },
-  run: () => Promise<T>,
-) => Promise<T>
 
 type Found = { messages: Messages; annotations: Record<string, unknown>[]; stage: Stage }
 
@@ -20,7 +17,7 @@ export async function searchFor(
   messages: Messages,
   { config, searchPrompt, settings }: NonNullable<Plugins["web"]>,
   world: World,
-  pay: Searcher,
+  pay: Pay,
 ): Promise<Found | undefined> {
   const query = searchQuery(messages)
   if (query === undefined) return undefined
@@ -40,7 +37,7 @@ export async function searchFor(
   if (!told.ok) return { messages, annotations: [], stage }
   return {
     messages: withResults(messages, told.results, { searchPrompt, nowMs: now() }) as Messages,
-    annotations: toAnnotations(told.results),
+    annotations: toAnnotations(toCitations(told.results)),
     stage,
   }
 }

@@ -5,9 +5,9 @@ import { normaliseResult } from "../chat/normalise.ts"
 import { isObject } from "../chat/reading.ts"
 import type { Answering, Dialect } from "../dialect.ts"
 import type { CallState } from "../intake.ts"
-import { DONE_FRAME } from "../stream/frames.ts"
+import { DONE_FRAME, toEventFrame } from "../stream/frames.ts"
 import type { Charge } from "../settle.ts"
-import { advance, fail, finish, keepAlive, newEventState, type Step, start, toEventFrame } from "./events.ts"
+import { advance, fail, finish, keepAlive, newEventState, type Step, start } from "./events.ts"
 import { toResponsesResult } from "./from-chat.ts"
 import { NativeResponse } from "./native.ts"
 import type { ResponsesRequest } from "./schemas.ts"
@@ -41,11 +41,11 @@ export function responsesDialect(request: ResponsesRequest, call: CallState): Di
 
   return {
     passesNative: false,
-    whole(result, told, charge) {
+    whole(result, told, charge, earlier) {
       const { cost, metadata } = closing(charge, told)
       if (told.wire.name === "responses") return new NativeResponse(request, facts, 0).whole(result, { cost, metadata })
       const normal = withUsage(normaliseResult(result, defaultsOf(call)), charge)
-      return { ...toResponsesResult(normal, request, { ...facts, completedAt: Date.now() }), ...metadata }
+      return { ...toResponsesResult(normal, request, { ...facts, completedAt: Date.now() }, earlier), ...metadata }
     },
     open(told) {
       answering = told

@@ -1,5 +1,5 @@
 import { readCallDelta } from "../chat/call-deltas.ts"
-import { isObject, toProviderError } from "../chat/reading.ts"
+import { isObject, listOf, toProviderError } from "../chat/reading.ts"
 import { readDetails } from "./reasoning-details.ts"
 import { NOT_BEGUN, type Progress, type ResponseFacts, type ResponseFailure, toResponse } from "./response.ts"
 import type { ResponsesEvent, ResponsesRequest } from "./schemas.ts"
@@ -81,13 +81,6 @@ export function keepAlive(state: EventState): Step {
   return step(state, (turn) => emit(turn, "response.in_progress", { response: responseOf(turn) }))
 }
 
-const encoder = new TextEncoder()
-
-/** The event as it goes out. `[DONE]`, after the last, is DONE_FRAME as on the chat wire. */
-export function toEventFrame(event: ResponsesEvent): Uint8Array {
-  return encoder.encode(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
-}
-
 function step(state: EventState, work: (turn: Turn) => void): Step {
   if (state.phase === "over") return [state, []]
   const turn = newTurn(state)
@@ -109,7 +102,7 @@ function take(turn: Turn, chunk: Json): void {
   for (const key of METADATA) if (isObject(chunk[key])) state.metadata = { ...state.metadata, [key]: chunk[key] }
   if (isObject(chunk["debug"])) emit(turn, "response.debug", { debug: chunk["debug"] })
   state.failure ??= toFailure(chunk["error"])
-  const choices = Array.isArray(chunk["choices"]) ? (chunk["choices"] as unknown[]) : []
+  const choices = listOf(chunk["choices"])
   // A response is one answer: the first choice.
   const choice = choices.find((one) => isObject(one) && (one["index"] ?? 0) === 0)
   if (!isObject(choice)) return
@@ -118,7 +111,6 @@ function take(turn: Turn, chunk: Json): void {
 }
 
 function takeDelta(turn: Turn, delta: Json, logprobs: unknown): void {
-  const listOf = (value: unknown) => (Array.isArray(value) ? (value as unknown[]) : [])
   for (const detail of readDetails(delta)) takeDetail(turn, takeServerTool(turn, detail))
   takeText(turn, toText(delta["content"]), isObject(logprobs) ? listOf(logprobs["content"]) : [])
   takeAnnotations(turn, listOf(delta["annotations"]))

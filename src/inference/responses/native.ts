@@ -1,7 +1,7 @@
 import type { GatewayError } from "../../edge/errors.ts"
 import { errors } from "../../edge/errors.ts"
 import { isObject } from "../chat/reading.ts"
-import { toEventFrame } from "./events.ts"
+import { toEventFrame } from "../stream/frames.ts"
 import { NOT_BEGUN, type ResponseFacts, toResponse } from "./response.ts"
 import type { ResponsesEvent, ResponsesRequest } from "./schemas.ts"
 

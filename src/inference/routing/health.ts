@@ -61,7 +61,9 @@ export class EndpointHealth {
 
   measured(endpoint: string, sample: Sample): void {
     const samples = this.#samples.get(endpoint) ?? []
-    remember(this.#samples, endpoint, [...samples.slice(1 - MAX_SAMPLES), sample])
+    samples.push(sample)
+    if (samples.length > MAX_SAMPLES) samples.shift()
+    remember(this.#samples, endpoint, samples)
   }
 
   statisticsOf(endpoint: string, now: number): Statistics {

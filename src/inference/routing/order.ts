@@ -20,6 +20,8 @@ export function inOrder(
 ): Target[] {
   const order = preferences.order ?? []
   const sort = sortOf(preferences) ?? variantSort
+  // Made anew of up to a hundred samples each time, so only for who goes by them.
+  const statisticsOf = goesByStatistics(sort, preferences) ? world.statisticsOf : undefined
   const rank = ({ endpoint, provider }: Target) => {
     const place = order.findIndex((name) => isNamed(name, endpoint, provider))
     return place === -1 ? order.length : place
@@ -27,7 +29,7 @@ export function inOrder(
   return targets
     .map((target) => {
       const key = targetKey(target)
-      const statistics = world.statisticsOf?.(key) ?? UNKNOWN
+      const statistics = statisticsOf?.(key) ?? UNKNOWN
       const place =
         sort === undefined && order.length === 0
           ? drawn(target, world.chance(key))
@@ -56,6 +58,11 @@ export function inOrder(
 
 export function sortOf({ sort }: ProviderPreferences): Sort | undefined {
   return (typeof sort === "object" ? sort?.by : sort) ?? undefined
+}
+
+function goesByStatistics(sort: Sort | undefined, preferences: ProviderPreferences): boolean {
+  const { preferred_max_latency: maxLatency, preferred_min_throughput: minThroughput } = preferences
+  return (sort !== undefined && sort !== "price") || maxLatency != null || minThroughput != null
 }
 
 const UNKNOWN: Statistics = { latencyMs: null, tokensPerSecond: null, failures: 0 }

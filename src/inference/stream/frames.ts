@@ -124,5 +124,13 @@ export function toFrame(value: unknown): Uint8Array {
   return encoder.encode(`data: ${JSON.stringify(value)}\n\n`)
 }
 
+/**
+ * An event that is named, as those of the Responses and Messages wires are. On the first `[DONE]` follows the last event
+ * as on the chat wire; the second has none, and `message_stop` is its last word.
+ */
+export function toEventFrame(event: { type: string } & Record<string, unknown>): Uint8Array {
+  return encoder.encode(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+}
+
 export const DONE_FRAME = encoder.encode(`data: ${DONE}\n\n`)
 export const KEEPALIVE_FRAME = encoder.encode(": keepalive\n\n")

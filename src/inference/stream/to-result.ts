@@ -1,6 +1,6 @@
 import { type CallDelta, growCall, type GrowingCall, readCallDelta, routeCall } from "../chat/call-deltas.ts"
 import { flattenContent } from "../chat/flatten.ts"
-import { isObject, newReading, type ProviderError } from "../chat/reading.ts"
+import { isObject, listOf, newReading, type ProviderError } from "../chat/reading.ts"
 import { FrameSplitter } from "./frames.ts"
 import type { Wire } from "../wires/wire.ts"
 import { readFrame } from "./lane.ts"
@@ -87,7 +87,7 @@ function mergeCall({ choice: { message }, calls }: GrowingChoice, piece: unknown
   const at = found === -1 ? calls.length : found
   const { grown } = growCall(calls[at] ?? newCall(delta), delta)
   calls[at] = grown
-  const told = listOf(message["tool_calls"])
+  const told = [...listOf(message["tool_calls"])]
   told[at] = toCall(told[at], piece, grown)
   message["tool_calls"] = told
   return at
@@ -109,8 +109,4 @@ function toCall(known: unknown, told: Json, grown: GrowingCall): Json {
     id: grown.upstreamId ?? "",
     function: { ...called, name: grown.name, arguments: grown.arguments },
   }
-}
-
-function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? [...(value as unknown[])] : []
 }

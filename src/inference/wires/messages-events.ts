@@ -1,9 +1,9 @@
-import { isObject } from "../chat/reading.ts"
-import { toEventFrame } from "../messages/events.ts"
-import type { MessagesEvent } from "../messages/schemas.ts"
+import { isObject, listOf } from "../chat/reading.ts"
+import { toEventFrame } from "../stream/frames.ts"
 import type { Opening } from "../stream/opening.ts"
 
 type Json = Record<string, unknown>
+type Event = Json & { type: string }
 
 /** A whole message told as the events that its stream would have had. */
 export function toEvents(message: Json): Opening {
@@ -22,17 +22,17 @@ export function toEvents(message: Json): Opening {
     stop_sequence: sequence ?? null,
     ...(details != null && { stop_details: details }),
   }
-  const events: Json[] = [
+  const events: Event[] = [
     { type: "message_start", message: begun },
     ...blocks.flatMap(tellBlock),
     { type: "message_delta", delta: ended, usage: counted },
     { type: "message_stop" },
   ]
-  const frames = events.map((event) => toEventFrame(event as MessagesEvent))
+  const frames = events.map(toEventFrame)
   return { ok: true, frames, rest: new Uint8Array(0), body: null }
 }
 
-function tellBlock(block: Json, index: number): Json[] {
+function tellBlock(block: Json, index: number): Event[] {
   const { start, deltas } = cut(block)
   return [
     { type: "content_block_start", index, content_block: start },
@@ -45,7 +45,7 @@ function tellBlock(block: Json, index: number): Json[] {
 function cut(block: Json): { start: Json; deltas: Json[] } {
   const { type, text, thinking, signature, citations, input } = block
   if (type === "text" && typeof text === "string") {
-    const cited = Array.isArray(citations) ? (citations as unknown[]) : []
+    const cited = listOf(citations)
     const start = { ...block, text: "", ...(cited.length > 0 && { citations: [] }) }
     const said = text === "" ? [] : [{ type: "text_delta", text }]
     return { start, deltas: [...said, ...cited.map((citation) => ({ type: "citations_delta", citation }))] }

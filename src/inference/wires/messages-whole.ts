@@ -1,4 +1,4 @@
-import { isObject, newReading, type ProviderError } from "../chat/reading.ts"
+import { isObject, listOf, newReading, type ProviderError } from "../chat/reading.ts"
 import { readFrame } from "../stream/lane.ts"
 import { FrameSplitter } from "../stream/frames.ts"
 import type { Wire } from "./wire.ts"
@@ -66,8 +66,4 @@ function toInput(encoded: string): Json {
     // Told below.
   }
   return { unparsed: encoded }
-}
-
-function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? (value as unknown[]) : []
 }

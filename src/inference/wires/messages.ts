@@ -8,6 +8,7 @@ import {
   toTokens,
 } from "../chat/reading.ts"
 import type { Tokens } from "../../credits/money.ts"
+import { toFinishReason } from "../messages/stop-reasons.ts"
 import { toEvents } from "./messages-events.ts"
 import { toMessage } from "./messages-whole.ts"
 import type { Wire } from "./wire.ts"
@@ -48,20 +49,10 @@ function readMessage(reading: Reading, message: Json): void {
   readUsage(reading, message["usage"])
 }
 
-const FINISHES: Record<string, string> = {
-  end_turn: "stop",
-  stop_sequence: "stop",
-  pause_turn: "stop",
-  max_tokens: "length",
-  model_context_window_exceeded: "length",
-  tool_use: "tool_calls",
-  refusal: "content_filter",
-}
-
 function readEnd(reading: Reading, told: Json): void {
   const reason = told["stop_reason"]
   if (typeof reason !== "string") return
-  reading.finishReason = FINISHES[reason] ?? "stop"
+  reading.finishReason = toFinishReason(reason)
   reading.choices.set(0, true)
 }
 

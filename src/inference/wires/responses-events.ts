@@ -1,5 +1,5 @@
 import { isObject } from "../chat/reading.ts"
-import { toEventFrame } from "../responses/events.ts"
+import { toEventFrame } from "../stream/frames.ts"
 import type { Opening } from "../stream/opening.ts"
 
 type Json = Record<string, unknown>

@@ -1,3 +1,4 @@
+import { isObject } from "../../inference/chat/reading.ts"
 import { readAtMost } from "../../support/bytes.ts"
 import { isPermitted } from "../domains.ts"
 import { cutEnd, startOf } from "../text.ts"
@@ -69,10 +70,6 @@ function parse(bytes: Uint8Array): Json | undefined {
   } catch {
     return undefined
   }
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
 function toResults(engine: EngineName, answer: Json, search: Search): SearchResult[] {

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { failure, type ServerTool, type Tally, type ToolOutcome, type ToolWorld } from "../tool.ts"
+import { type Citation, failure, type ServerTool, type Tally, type ToolOutcome, type ToolWorld } from "../tool.ts"
 import type { WebSearchConfig } from "./config.ts"
 import { searchWeb, type SearchResult } from "./search.ts"
 
@@ -47,8 +47,12 @@ async function run(args: unknown, config: WebSearchConfig, world: ToolWorld, tal
     costNano,
     searches: 1,
     item: toItem(query, results),
-    citations: results.map(({ url, title, snippet }) => ({ url, title, content: snippet })),
+    citations: toCitations(results),
   }
+}
+
+export function toCitations(results: readonly SearchResult[]): Citation[] {
+  return results.map(({ url, title, snippet }) => ({ url, title, content: snippet }))
 }
 
 function toItem(query: string, results: readonly SearchResult[]): Record<string, unknown> {

@@ -1,16 +1,9 @@
 import { describe, expect, test } from "vitest"
 import { toMessagesError } from "../../../src/inference/messages/errors.ts"
-import {
-  advance,
-  fail,
-  finish,
-  keepAlive,
-  newEventState,
-  start,
-  toEventFrame,
-} from "../../../src/inference/messages/events.ts"
+import { advance, fail, finish, keepAlive, newEventState, start } from "../../../src/inference/messages/events.ts"
 import { MessagesRequest, type MessagesEvent } from "../../../src/inference/messages/schemas.ts"
 import { toChatRequest } from "../../../src/inference/messages/to-chat.ts"
+import { toEventFrame } from "../../../src/inference/stream/frames.ts"
 import type { Json } from "./recorded.ts"
 import { blocksOf, callOf, chunkOf, detailOf, expectWellFormed, facts, play, told, USAGE } from "./told.ts"
 

@@ -1,9 +1,8 @@
 import { createOpenAI } from "@ai-sdk/openai"
 import { generateText, streamText } from "ai"
 import { describe, expect, test } from "vitest"
-import { toEventFrame } from "../../../src/inference/responses/events.ts"
 import { toResponsesResult } from "../../../src/inference/responses/from-chat.ts"
-import { DONE_FRAME } from "../../../src/inference/stream/frames.ts"
+import { DONE_FRAME, toEventFrame } from "../../../src/inference/stream/frames.ts"
 import { concat } from "../../../src/support/bytes.ts"
 import { asked, chunkOf, facts, type Json, resultOf, told } from "./asked.ts"
 

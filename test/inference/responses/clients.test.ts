@@ -1,19 +1,12 @@
 import { HTTPClient, OpenRouter } from "@openrouter/sdk"
 import OpenAI from "openai"
 import { describe, expect, test } from "vitest"
-import {
-  advance,
-  fail,
-  keepAlive,
-  newEventState,
-  start,
-  toEventFrame,
-} from "../../../src/inference/responses/events.ts"
+import { advance, fail, keepAlive, newEventState, start } from "../../../src/inference/responses/events.ts"
 import { toResponsesResult } from "../../../src/inference/responses/from-chat.ts"
 import { ResponsesRequest, type ResponsesEvent } from "../../../src/inference/responses/schemas.ts"
 import { toChatRequest } from "../../../src/inference/responses/to-chat.ts"
 import { concat } from "../../../src/support/bytes.ts"
-import { DONE_FRAME } from "../../../src/inference/stream/frames.ts"
+import { DONE_FRAME, toEventFrame } from "../../../src/inference/stream/frames.ts"
 import { ChatRequest } from "../../../src/inference/schemas.ts"
 import { asked, chunkOf, facts, finalOf, type Json, play, resultOf, told, USAGE } from "./asked.ts"
 

@@ -1,14 +1,7 @@
 import { describe, expect, test } from "vitest"
-import {
-  advance,
-  fail,
-  finish,
-  keepAlive,
-  newEventState,
-  start,
-  toEventFrame,
-} from "../../../src/inference/responses/events.ts"
+import { advance, fail, finish, keepAlive, newEventState, start } from "../../../src/inference/responses/events.ts"
 import type { ResponsesEvent } from "../../../src/inference/responses/schemas.ts"
+import { toEventFrame } from "../../../src/inference/stream/frames.ts"
 import { asked, callDelta, chunkOf, COMPLETED_AT, facts, finalOf, play, told, USAGE } from "./asked.ts"
 
 const typesOf = (events: readonly ResponsesEvent[]) => events.map(({ type }) => type.replace("response.", ""))

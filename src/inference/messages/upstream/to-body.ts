@@ -12,40 +12,34 @@ type Json = Record<string, unknown>
 /** The version of the API that is spoken here. */
 export const ANTHROPIC_HEADERS: Readonly<Record<string, string>> = { "anthropic-version": "2023-06-01" }
 
-/** What this wire has no place for, and what is left out of a request to it. */
-export const UNSUPPORTED_PARAMETERS: readonly string[] = [
-  "frequency_penalty",
-  "image_config",
-  "logit_bias",
-  "logprobs",
-  "min_p",
-  "n",
-  "prediction",
-  "presence_penalty",
-  "prompt_cache_key",
-  "repetition_penalty",
-  "seed",
-  "top_a",
-  "top_logprobs",
-]
-
 /** The wire knows schemas alone, so a wish for any JSON is said to the model. */
 const JSON_ALONE = "Answer with one valid JSON object and nothing else: no words before or after it, and no code fence."
+
+/** What a request says, the same for every model of the wire. */
+export type Conversation = ReturnType<typeof toConversation>
+
+/** Throws a GatewayError where the wire has no words for the request. */
+export function toConversation(request: ChatRequest) {
+  const { system, turns } = toTurns(request)
+  const tools = toTools(request)
+  const { format, sentence } = toFormat(request.response_format)
+  return { instructions: sentence === undefined ? system : [...system, sentence], turns, tools, format }
+}
 
 /**
  * The body for a provider of the Messages wire. It is made of what that wire knows and of nothing else, since the API
  * refuses a field that it does not know.
  */
-export function toMessagesBody(request: ChatRequest, outgoing: Outgoing): Json {
+export function toMessagesBody(
+  request: ChatRequest,
+  outgoing: Outgoing,
+  { instructions, turns, tools, format }: Conversation = toConversation(request),
+): Json {
   const traits = traitsOf(outgoing.upstreamId)
-  const { system, turns } = toTurns(request)
-  const tools = toTools(request)
   const wish = wishOf(request)
   const maxTokens = toMaxTokens(request, wish, traits, outgoing.maxCompletionTokens)
   const canBudget = canThink(turns) && !isForced(tools["tool_choice"])
   const { thinking, effort } = toThinking(wish, maxTokens, traits, canBudget)
-  const { format, sentence } = toFormat(request.response_format)
-  const instructions = sentence === undefined ? system : [...system, sentence]
   const config = withoutNulls({ effort: effort ?? toVerbosity(request, traits), format })
   return {
     model: outgoing.upstreamId,

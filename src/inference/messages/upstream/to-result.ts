@@ -1,4 +1,4 @@
-import { isObject } from "../../chat/reading.ts"
+import { isObject, listOf } from "../../chat/reading.ts"
 import { advance, newMessagesReading, type ReadingFacts, toChatError } from "./reading.ts"
 
 type Json = Record<string, unknown>
@@ -46,11 +46,11 @@ function merge(said: Json, delta: Json): void {
     if (typeof text === "string" && text !== "") said[key] = textOf(said[key]) + text
   }
   for (const [key, list] of Object.entries(lists)) said[key] = [...listOf(said[key]), ...listOf(list)]
-  for (const call of listOf(calls)) mergeCall(said, call)
+  for (const call of listOf(calls) as Json[]) mergeCall(said, call)
 }
 
 function mergeCall(said: Json, { index, function: piece, ...rest }: Json): void {
-  const calls = listOf(said["tool_calls"])
+  const calls = listOf(said["tool_calls"]) as Json[]
   const called = piece as { name?: string; arguments: string }
   const known = calls[index as number]
   const before = known?.["function"] as typeof called | undefined
@@ -64,8 +64,4 @@ function mergeCall(said: Json, { index, function: piece, ...rest }: Json): void 
 
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : ""
-}
-
-function listOf(value: unknown): Json[] {
-  return Array.isArray(value) ? (value as Json[]) : []
 }

@@ -1,0 +1,9 @@
+import type { Citation } from "./tool.ts"
+
+/** Sources as chat answers carry them; a place in the text is not known. */
+export function toAnnotations(citations: readonly Citation[]): Record<string, unknown>[] {
+  return citations.map(({ url, title, content }) => ({
+    type: "url_citation",
+    url_citation: { url, title, ...(content !== undefined && { content }), start_index: 0, end_index: 0 },
+  }))
+}
