@@ -1,5 +1,6 @@
 import { Hono } from "hono"
 import { cors } from "hono/cors"
+import { audit } from "./audit/routes.ts"
 import { budgets } from "./budgets/routes.ts"
 import { credits, removedCredits } from "./credits/routes.ts"
 import { datasets } from "./datasets/routes.ts"
@@ -25,7 +26,7 @@ export const api = newRouter()
 for (const router of [publicModels, removedCredits]) api.route("/", router)
 
 // With a key.
-for (const router of [inference, media, keyedModels, generations, keys, credits, budgets, datasets])
+for (const router of [inference, media, keyedModels, generations, keys, credits, budgets, datasets, audit])
   mountKeyed(api, router)
 
 // With a key, for whoever runs the deployment.

@@ -1,6 +1,8 @@
 import type { Caller, KeyKind } from "../access/caller.ts"
 import { type KeyBudgetRow, keyBudgetsStatement, toWorkspaceBudgets } from "../budgets/store.ts"
 import type { ResetInterval } from "../credits/windows.ts"
+import type { AuditEntry } from "../audit/entry.ts"
+import { auditIfChanged, auditStatement } from "../audit/store.ts"
 
 /** A row of api_keys. Money is nano-USD, instants epoch milliseconds, booleans 0 or 1. */
 export type KeyRow = {
@@ -68,6 +70,10 @@ export function insertKeyStatement(db: D1Database, row: KeyRow): D1PreparedState
     .bind(...columns.map((column) => row[column]))
 }
 
+export async function insertKey(db: D1Database, row: KeyRow, entry: AuditEntry): Promise<void> {
+  await db.batch([insertKeyStatement(db, row), auditStatement(db, entry)])
+}
+
 export async function findKeyRow(db: D1Database, organizationId: string, hash: string): Promise<KeyRow | undefined> {
   const row = await db
     .prepare(`SELECT ${COLUMNS} FROM api_keys WHERE organization_id = ? AND hash = ? AND deleted_at IS NULL`)
@@ -106,23 +112,34 @@ export async function updateKey(
   hash: string,
   change: KeyChange,
   now: number,
+  entry: AuditEntry,
 ): Promise<KeyRow | undefined> {
   const columns = Object.keys(change) as (keyof KeyChange)[]
   const assignments = [...columns.map((column) => `${column} = ?`), "updated_at = ?"].join(", ")
-  const row = await db
-    .prepare(
-      `UPDATE api_keys SET ${assignments} WHERE organization_id = ? AND hash = ? AND deleted_at IS NULL RETURNING ${COLUMNS}`,
-    )
-    .bind(...columns.map((column) => change[column] ?? null), now, organizationId, hash)
-    .first<KeyRow>()
-  return row ?? undefined
+  const [updated] = await db.batch<KeyRow>([
+    db
+      .prepare(
+        `UPDATE api_keys SET ${assignments} WHERE organization_id = ? AND hash = ? AND deleted_at IS NULL RETURNING ${COLUMNS}`,
+      )
+      .bind(...columns.map((column) => change[column] ?? null), now, organizationId, hash),
+    auditIfChanged(db, entry),
+  ])
+  return updated?.results[0]
 }
 
 /** Deleted keys keep their row, so that their generations keep a name. */
-export async function deleteKey(db: D1Database, organizationId: string, hash: string, now: number): Promise<boolean> {
-  const { meta } = await db
-    .prepare("UPDATE api_keys SET deleted_at = ? WHERE organization_id = ? AND hash = ? AND deleted_at IS NULL")
-    .bind(now, organizationId, hash)
-    .run()
-  return meta.changes > 0
+export async function deleteKey(
+  db: D1Database,
+  organizationId: string,
+  hash: string,
+  now: number,
+  entry: AuditEntry,
+): Promise<boolean> {
+  const [deleted] = await db.batch([
+    db
+      .prepare("UPDATE api_keys SET deleted_at = ? WHERE organization_id = ? AND hash = ? AND deleted_at IS NULL")
+      .bind(now, organizationId, hash),
+    auditIfChanged(db, entry),
+  ])
+  return (deleted?.meta.changes ?? 0) > 0
 }

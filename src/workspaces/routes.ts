@@ -1,7 +1,9 @@
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { forgetKey } from "../access/authenticate.ts"
+import { actorOf } from "../access/actor.ts"
 import { requireOperator } from "../access/caller.ts"
+import { changesOf, newEntry } from "../audit/entry.ts"
 import { openLedger } from "../credits/ledger-client.ts"
 import { usdToNano } from "../credits/money.ts"
 import { acceptJson, newRouter } from "../edge/router.ts"
@@ -56,10 +58,20 @@ export const organizations = newRouter().openapi(create, async (c) => {
   const normal = mintKey({ name: "First key" }, minter, workspaceId, now)
 
   const rows = [management.row, normal.row]
-  await insertOrganization(c.env.DB, { id, name: input.name, ownerId, workspaceId, keys: rows, createdAt: now })
+  const actor = { ...actorOf(c), organizationId: id }
+  const changed = changesOf(input, ["name", "starting_balance_usd"])
+  const entries = [
+    newEntry(actor, { action: "organization.create", resourceId: id, workspaceId: null, changed }),
+    ...rows.map(({ hash, name, kind }) => {
+      const changed = changesOf({ name, kind }, ["name", "kind"])
+      return newEntry(actor, { action: "api_key.create", resourceId: hash, workspaceId, changed })
+    }),
+  ]
+  const organization = { id, name: input.name, ownerId, workspaceId, keys: rows, createdAt: now }
+  await insertOrganization(c.env.DB, organization, entries)
   await openLedger(c.env, id).credit("starting-balance", usdToNano(input.starting_balance_usd))
   forgetKey(c.var.caller.keyHash)
-  const organization = {
+  const data = {
     id,
     name: input.name,
     workspace_id: workspaceId,
@@ -67,5 +79,5 @@ export const organizations = newRouter().openapi(create, async (c) => {
     management_key: management.secret ?? "",
     api_key: normal.secret ?? "",
   }
-  return c.json({ data: organization }, 201)
+  return c.json({ data }, 201)
 })

@@ -1,3 +1,5 @@
+import type { AuditEntry } from "../audit/entry.ts"
+import { auditStatement } from "../audit/store.ts"
 import { insertKeyStatement, type KeyRow } from "../keys/store.ts"
 
 export async function findWorkspace(
@@ -30,7 +32,11 @@ export type NewOrganization = {
 }
 
 /** An organization with its owner, its default workspace and its first keys: all or nothing. */
-export async function insertOrganization(db: D1Database, organization: NewOrganization): Promise<void> {
+export async function insertOrganization(
+  db: D1Database,
+  organization: NewOrganization,
+  entries: readonly AuditEntry[],
+): Promise<void> {
   const { id, name, ownerId, workspaceId, keys, createdAt } = organization
   await db.batch([
     db.prepare("INSERT INTO organizations (id, name, created_at) VALUES (?, ?, ?)").bind(id, name, createdAt),
@@ -43,5 +49,6 @@ export async function insertOrganization(db: D1Database, organization: NewOrgani
       )
       .bind(workspaceId, id, createdAt),
     ...keys.map((key) => insertKeyStatement(db, key)),
+    ...entries.map((entry) => auditStatement(db, entry)),
   ])
 }
