@@ -15,7 +15,10 @@ import { media } from "./inference/media/routes.ts"
 import { inference } from "./inference/routes.ts"
 import { keys } from "./keys/routes.ts"
 import { catalogueAdmin, keyedModels, publicModels } from "./models/routes.ts"
-import { organizations } from "./workspaces/routes.ts"
+import { organizationMembers } from "./members/routes.ts"
+import { workspaceMembers } from "./members/workspace-routes.ts"
+import { organizations } from "./organizations/routes.ts"
+import { workspaces } from "./workspaces/routes.ts"
 
 export const BASE_PATH = "/api/v1"
 
@@ -28,6 +31,7 @@ for (const router of [publicModels, removedCredits]) api.route("/", router)
 // With a key.
 for (const router of [inference, media, keyedModels, generations, keys, credits, budgets, datasets, audit])
   mountKeyed(api, router)
+for (const router of [workspaces, workspaceMembers, organizationMembers]) mountKeyed(api, router)
 
 // With a key, for whoever runs the deployment.
 for (const router of [organizations, catalogueAdmin]) mountKeyed(api, router)

@@ -3,6 +3,7 @@ import type { WorkspaceBudgets } from "../budgets/budget.ts"
 import { GatewayError } from "../edge/errors.ts"
 import type { ResetInterval } from "../credits/windows.ts"
 import type { App } from "../env.ts"
+import type { CallDefaults } from "../workspaces/settings.ts"
 import { auditDenial } from "./actor.ts"
 
 export type KeyKind = "normal" | "management" | "provisioning" | "free_tier"
@@ -23,7 +24,8 @@ export type Caller = {
   limitNano: number | null
   limitReset: ResetInterval | null
   includeByokInLimit: boolean
-  /** Of the key's workspace. */
+  /** Of the key's workspace, as are its budgets. */
+  defaults: CallDefaults
   budgets: WorkspaceBudgets
   /** Epoch milliseconds. */
   expiresAt: number | null

@@ -1,15 +1,10 @@
 import * as z from "zod"
+import { PageQuery } from "../edge/schema.ts"
 
 const instant = z.iso
   .datetime({ offset: true, error: "must be an ISO 8601 date-time with seconds and Z" })
   .transform((text) => Date.parse(text))
-const words = (text: string) => ({ error: text })
-const page = (least: number, most: number, fallback: number, text: string) =>
-  z.coerce.number(words(text)).int(text).min(least, text).max(most, text).default(fallback)
-
-export const AuditQuery = z.object({
-  limit: page(1, 100, 50, "must be an integer from 1 to 100"),
-  offset: page(0, Number.MAX_SAFE_INTEGER, 0, "must be an integer of at least 0"),
+export const AuditQuery = PageQuery.extend({
   action: z.string().min(1).max(64).optional().meta({ description: "`api_key.create`, …, or `denied`." }),
   resource_type: z.string().min(1).max(64).optional().meta({ description: "`api_key`, `workspace`, …" }),
   resource_id: z.string().min(1).max(512).optional(),

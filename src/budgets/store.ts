@@ -8,7 +8,7 @@ export type Budgeted = { workspaceId: string; includeByok: boolean; budgets: Bud
 
 /** A workspace of this organization, by id or slug, with its budgets. */
 export async function findBudgets(db: D1Database, organizationId: string, ref: string): Promise<Budgeted | undefined> {
-  const where = "organization_id = ?1 AND (id = ?2 OR slug = ?2)"
+  const where = "organization_id = ?1 AND (id = ?2 OR slug = ?2) AND deleted_at IS NULL"
   const [workspaces, budgets] = await db.batch<Record<string, unknown>>([
     db
       .prepare(

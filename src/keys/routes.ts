@@ -140,8 +140,9 @@ export const keys = newRouter()
     const { secret, row } = mintKey(input, caller, workspaceId, Date.now())
     const changed = changesOf(input, TOLD_FIELDS)
     const entry = entryOf(c, { action: "api_key.create", resourceId: row.hash, workspaceId, changed })
-    const isNew = await insertKey(c.env.DB, row, entry).then(() => true, falseIfTaken)
-    if (!isNew) throw new GatewayError("conflict", "external.api_key: this key exists already.")
+    const inserted = await insertKey(c.env.DB, row, entry).catch(undefinedIfTaken)
+    if (inserted === undefined) throw new GatewayError("conflict", "external.api_key: this key exists already.")
+    if (!inserted) throw noSuchWorkspace()
     forgetKey(row.hash)
     return c.json({ data: toApiKey(row), key: secret ?? "" }, 201)
   })
@@ -181,12 +182,12 @@ export const keys = newRouter()
 async function workspaceFor(db: D1Database, organizationId: string, asked: string | undefined): Promise<string> {
   if (asked !== undefined) {
     const workspace = await findWorkspace(db, organizationId, asked)
-    if (!workspace) throw new GatewayError("not_found", "There is no workspace with this workspace_id.")
+    if (!workspace) throw noSuchWorkspace()
     return workspace.id
   }
   const home = await findDefaultWorkspace(db, organizationId)
   if (home === undefined) {
-    throw new GatewayError("invalid_request", "There is no default workspace. Pass workspace_id.")
+    throw new GatewayError("invalid_request", "The default workspace was deleted. Pass workspace_id.")
   }
   return home
 }
@@ -203,12 +204,16 @@ async function requireAuthorityOver(db: D1Database, caller: Caller, hash: string
   return row
 }
 
+function noSuchWorkspace(): GatewayError {
+  return new GatewayError("not_found", "There is no workspace with this workspace_id.")
+}
+
 function noSuchKey(): GatewayError {
   return new GatewayError("not_found", "There is no key with this hash.")
 }
 
 /** D1 tells a duplicate key only by its message. */
-function falseIfTaken(cause: unknown): false {
-  if (cause instanceof Error && cause.message.includes("UNIQUE constraint failed")) return false
+function undefinedIfTaken(cause: unknown): undefined {
+  if (cause instanceof Error && cause.message.includes("UNIQUE constraint failed")) return undefined
   throw cause
 }
