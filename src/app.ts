@@ -1,5 +1,6 @@
 import { Hono } from "hono"
 import { cors } from "hono/cors"
+import { audit } from "./audit/routes.ts"
 import { budgets } from "./budgets/routes.ts"
 import { credits, removedCredits } from "./credits/routes.ts"
 import { datasets } from "./datasets/routes.ts"
@@ -14,7 +15,10 @@ import { media } from "./inference/media/routes.ts"
 import { inference } from "./inference/routes.ts"
 import { keys } from "./keys/routes.ts"
 import { catalogueAdmin, keyedModels, publicModels } from "./models/routes.ts"
-import { organizations } from "./workspaces/routes.ts"
+import { organizationMembers } from "./members/routes.ts"
+import { workspaceMembers } from "./members/workspace-routes.ts"
+import { organizations } from "./organizations/routes.ts"
+import { workspaces } from "./workspaces/routes.ts"
 
 export const BASE_PATH = "/api/v1"
 
@@ -25,8 +29,9 @@ export const api = newRouter()
 for (const router of [publicModels, removedCredits]) api.route("/", router)
 
 // With a key.
-for (const router of [inference, media, keyedModels, generations, keys, credits, budgets, datasets])
+for (const router of [inference, media, keyedModels, generations, keys, credits, budgets, datasets, audit])
   mountKeyed(api, router)
+for (const router of [workspaces, workspaceMembers, organizationMembers]) mountKeyed(api, router)
 
 // With a key, for whoever runs the deployment.
 for (const router of [organizations, catalogueAdmin]) mountKeyed(api, router)

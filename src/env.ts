@@ -27,6 +27,8 @@ export interface Env {
   EARLY_COMMIT_MS?: string
   KEEPALIVE_MS?: string
   HOLD_TTL_MS?: string
+  /** How long the audit log is kept (audit/retention.ts). */
+  AUDIT_RETENTION_DAYS?: string
 }
 
 /** Environment variables and secrets by name, for what is looked up by a name known only at run time. */

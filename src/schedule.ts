@@ -1,9 +1,12 @@
+import { auditRetentionDays } from "./audit/retention.ts"
+import { pruneAudit } from "./audit/store.ts"
 import { refreshSessionCost } from "./datasets/store.ts"
 import type { Env } from "./env.ts"
 import { logError } from "./support/log.ts"
 
 /** What runs by the clock: the crons of wrangler.toml. One job that fails does not keep the others from running. */
-const JOBS: Readonly<Record<string, readonly { name: string; run: (env: Env, now: number) => Promise<void> }[]>> = {
+const JOBS: Readonly<Record<string, readonly { name: string; run: (env: Env, now: number) => Promise<unknown> }[]>> = {
+  "0 2 * * *": [{ name: "prune-audit", run: (env, now) => pruneAudit(env.DB, now, auditRetentionDays(env)) }],
   "0 3 * * 1": [{ name: "session-cost", run: (env, now) => refreshSessionCost(env.DB, now) }],
 }
 

@@ -4,6 +4,7 @@ import { findWorkspaceBudgets } from "../budgets/store.ts"
 import { GatewayError } from "../edge/errors.ts"
 import type { App, Env } from "../env.ts"
 import { findKey, findOperatorHome } from "../keys/store.ts"
+import { toCallDefaults } from "../workspaces/settings.ts"
 import type { Caller } from "./caller.ts"
 import { hashKey } from "./key.ts"
 
@@ -79,7 +80,8 @@ async function findOperator(hash: string, env: Env): Promise<Caller | undefined>
     limitNano: null,
     limitReset: null,
     includeByokInLimit: false,
-    budgets: home ? await findWorkspaceBudgets(env.DB, home.workspaceId) : NO_BUDGETS,
+    defaults: toCallDefaults(home?.settings ?? null),
+    budgets: home?.workspaceId ? await findWorkspaceBudgets(env.DB, home.workspaceId) : NO_BUDGETS,
     expiresAt: null,
   }
 }

@@ -1,8 +1,10 @@
-import type { MiddlewareHandler } from "hono"
+import type { Context, MiddlewareHandler } from "hono"
 import type { WorkspaceBudgets } from "../budgets/budget.ts"
 import { GatewayError } from "../edge/errors.ts"
 import type { ResetInterval } from "../credits/windows.ts"
 import type { App } from "../env.ts"
+import type { CallDefaults } from "../workspaces/settings.ts"
+import { auditDenial } from "./actor.ts"
 
 export type KeyKind = "normal" | "management" | "provisioning" | "free_tier"
 
@@ -22,7 +24,8 @@ export type Caller = {
   limitNano: number | null
   limitReset: ResetInterval | null
   includeByokInLimit: boolean
-  /** Of the key's workspace. */
+  /** Of the key's workspace, as are its budgets. */
+  defaults: CallDefaults
   budgets: WorkspaceBudgets
   /** Epoch milliseconds. */
   expiresAt: number | null
@@ -31,7 +34,7 @@ export type Caller = {
 /** Management keys only: everything that changes an account. */
 export const requireManagement: MiddlewareHandler<App> = async function requireManagement(c, next) {
   if (c.var.caller.kind !== "management") {
-    throw new GatewayError("forbidden", "Only management keys may perform this operation.")
+    deny(c, "Only management keys may perform this operation.")
   }
   return next()
 }
@@ -40,7 +43,7 @@ export const requireManagement: MiddlewareHandler<App> = async function requireM
 export const requireProvisioning: MiddlewareHandler<App> = async function requireProvisioning(c, next) {
   const { kind } = c.var.caller
   if (kind !== "management" && kind !== "provisioning") {
-    throw new GatewayError("forbidden", "Only management keys may perform this operation.")
+    deny(c, "Only management keys may perform this operation.")
   }
   return next()
 }
@@ -48,7 +51,12 @@ export const requireProvisioning: MiddlewareHandler<App> = async function requir
 /** The deployment's own key: what concerns more than one organization. */
 export const requireOperator: MiddlewareHandler<App> = async function requireOperator(c, next) {
   if (!c.var.caller.isOperator) {
-    throw new GatewayError("forbidden", "Only the deployment's bootstrap management key may perform this operation.")
+    deny(c, "Only the deployment's bootstrap management key may perform this operation.")
   }
   return next()
+}
+
+function deny(c: Context<App>, message: string): never {
+  auditDenial(c)
+  throw new GatewayError("forbidden", message)
 }

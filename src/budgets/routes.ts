@@ -1,6 +1,8 @@
 import { createRoute } from "@hono/zod-openapi"
 import { forgetWorkspace } from "../access/authenticate.ts"
+import { entryOf } from "../access/actor.ts"
 import { requireManagement } from "../access/caller.ts"
+import { changesOf } from "../audit/entry.ts"
 import { usdToNano } from "../credits/money.ts"
 import { GatewayError } from "../edge/errors.ts"
 import { acceptJson, newRouter } from "../edge/router.ts"
@@ -69,7 +71,8 @@ export const budgets = newRouter()
   })
   .openapi(put, async (c) => {
     const { workspaceRef, interval } = c.req.valid("param")
-    const { limit_usd: limitUsd, include_byok_in_budgets: includeByok } = c.req.valid("json")
+    const input = c.req.valid("json")
+    const { limit_usd: limitUsd, include_byok_in_budgets: includeByok } = input
     const found = await workspaceOf(c.env.DB, c.var.caller.organizationId, workspaceRef)
     const limitNano = usdToNano(limitUsd)
     if (limitNano < 1) throw new GatewayError("invalid_request", "limit_usd: must be at least 0.000000001.")
@@ -84,7 +87,10 @@ export const budgets = newRouter()
       limit_nano: limitNano,
       updated_at: now,
     }
-    await putBudget(c.env.DB, { ...row, created_at: now }, includeByok)
+    const changed = changesOf(input, ["limit_usd", "include_byok_in_budgets"])
+    const resourceId = budgetName(workspaceId, interval)
+    const entry = entryOf(c, { action: "workspace_budget.set", resourceId, workspaceId, changed })
+    await putBudget(c.env.DB, { ...row, created_at: now }, includeByok, entry)
     forgetWorkspace(workspaceId)
     const data = toBudget({ ...row, created_at: known?.created_at ?? now })
     return c.json({ data, include_byok_in_budgets: includeByok ?? found.includeByok }, 200)
@@ -92,10 +98,17 @@ export const budgets = newRouter()
   .openapi(remove, async (c) => {
     const { workspaceRef, interval } = c.req.valid("param")
     const { workspaceId } = await workspaceOf(c.env.DB, c.var.caller.organizationId, workspaceRef)
-    await deleteBudget(c.env.DB, workspaceId, interval)
+    const resourceId = budgetName(workspaceId, interval)
+    const entry = entryOf(c, { action: "workspace_budget.delete", resourceId, workspaceId })
+    await deleteBudget(c.env.DB, workspaceId, interval, entry)
     forgetWorkspace(workspaceId)
     return c.json({ deleted: true as const }, 200)
   })
+
+/** A budget's id is that of one setting of it; its place is what it is known by. */
+function budgetName(workspaceId: string, interval: string): string {
+  return `${workspaceId}/${interval}`
+}
 
 async function workspaceOf(db: D1Database, organizationId: string, ref: string): Promise<Budgeted> {
   const found = await findBudgets(db, organizationId, ref)

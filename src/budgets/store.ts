@@ -1,3 +1,5 @@
+import type { AuditEntry } from "../audit/entry.ts"
+import { auditIfChanged, auditStatement } from "../audit/store.ts"
 import type { BudgetInterval, BudgetRow, WorkspaceBudgets } from "./budget.ts"
 
 const COLUMNS = "id, workspace_id, interval, limit_nano, created_at, updated_at"
@@ -6,7 +8,7 @@ export type Budgeted = { workspaceId: string; includeByok: boolean; budgets: Bud
 
 /** A workspace of this organization, by id or slug, with its budgets. */
 export async function findBudgets(db: D1Database, organizationId: string, ref: string): Promise<Budgeted | undefined> {
-  const where = "organization_id = ?1 AND (id = ?2 OR slug = ?2)"
+  const where = "organization_id = ?1 AND (id = ?2 OR slug = ?2) AND deleted_at IS NULL"
   const [workspaces, budgets] = await db.batch<Record<string, unknown>>([
     db
       .prepare(
@@ -31,7 +33,12 @@ export async function findBudgets(db: D1Database, organizationId: string, ref: s
 }
 
 /** Creates or replaces; an existing budget keeps its id. `includeByok` is the workspace's own, undefined to leave it. */
-export async function putBudget(db: D1Database, row: BudgetRow, includeByok: boolean | undefined): Promise<void> {
+export async function putBudget(
+  db: D1Database,
+  row: BudgetRow,
+  includeByok: boolean | undefined,
+  entry: AuditEntry,
+): Promise<void> {
   const { id, workspace_id: workspaceId, interval, limit_nano: limitNano, created_at: now } = row
   await db.batch([
     db
@@ -47,14 +54,20 @@ export async function putBudget(db: D1Database, row: BudgetRow, includeByok: boo
             .prepare("UPDATE workspaces SET include_byok_in_budgets = ? WHERE id = ?")
             .bind(includeByok ? 1 : 0, workspaceId),
         ]),
+    auditStatement(db, entry),
   ])
 }
 
-export async function deleteBudget(db: D1Database, workspaceId: string, interval: BudgetInterval): Promise<void> {
-  await db
-    .prepare("DELETE FROM workspace_budgets WHERE workspace_id = ? AND interval = ?")
-    .bind(workspaceId, interval)
-    .run()
+export async function deleteBudget(
+  db: D1Database,
+  workspaceId: string,
+  interval: BudgetInterval,
+  entry: AuditEntry,
+): Promise<void> {
+  await db.batch([
+    db.prepare("DELETE FROM workspace_budgets WHERE workspace_id = ? AND interval = ?").bind(workspaceId, interval),
+    auditIfChanged(db, entry),
+  ])
 }
 
 const OF_WORKSPACE = `SELECT w.include_byok_in_budgets AS includeByok, b.interval, b.limit_nano AS limitNano

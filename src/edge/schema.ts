@@ -79,3 +79,13 @@ function toWords(message: string): string {
   const kind = { boolean: "true or false", int: "an integer" }[expected]
   return `must be ${kind ?? `${/^[aeio]/.test(expected) ? "an" : "a"} ${expected}`}`
 }
+
+const pageNumber = (least: number, most: number, words: string) =>
+  z.coerce.number({ error: words }).int(words).min(least, words).max(most, words)
+
+/** How lists are paged. */
+export const PageQuery = z.object({
+  limit: pageNumber(1, 100, "must be an integer from 1 to 100").default(50),
+  offset: pageNumber(0, Number.MAX_SAFE_INTEGER, "must be an integer of at least 0").default(0),
+})
+export type Page = z.infer<typeof PageQuery>

@@ -1,6 +1,8 @@
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
+import { entryOf } from "../access/actor.ts"
 import { type Caller, requireManagement } from "../access/caller.ts"
+import { changesOf } from "../audit/entry.ts"
 import { openLedger } from "../credits/ledger-client.ts"
 import { GatewayError } from "../edge/errors.ts"
 import { acceptJson, newRouter } from "../edge/router.ts"
@@ -92,7 +94,10 @@ generations.openapi(feedback, async (c) => {
   if (!generation) throw new GatewayError("not_found", "There is no generation with this id.")
   const { organizationId, keyHash } = caller
   const row = { id: newId(), organizationId, generationId: generation.id, category, comment, keyHash }
-  await insertFeedback(c.env.DB, { ...row, createdAt: Date.now() })
+  const { workspaceId } = generation
+  const changed = changesOf({ category, comment }, ["category"])
+  const entry = entryOf(c, { action: "generation.feedback", resourceId: generation.id, workspaceId, changed })
+  await insertFeedback(c.env.DB, { ...row, createdAt: Date.now() }, entry)
   return c.json({ data: { success: true as const } }, 200)
 })
 

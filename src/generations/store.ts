@@ -1,3 +1,5 @@
+import type { AuditEntry } from "../audit/entry.ts"
+import { auditStatement } from "../audit/store.ts"
 import type { ActivityQuery } from "./activity.ts"
 import type { Generation } from "./generation.ts"
 
@@ -97,13 +99,15 @@ export type Feedback = {
   createdAt: number
 }
 
-export async function insertFeedback(db: D1Database, feedback: Feedback): Promise<void> {
+export async function insertFeedback(db: D1Database, feedback: Feedback, entry: AuditEntry): Promise<void> {
   const { id, organizationId, generationId, category, comment, keyHash, createdAt } = feedback
-  await db
-    .prepare(
-      `INSERT INTO generation_feedback (id, organization_id, generation_id, category, comment, key_hash, created_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?)`,
-    )
-    .bind(id, organizationId, generationId, category, comment, keyHash, createdAt)
-    .run()
+  await db.batch([
+    db
+      .prepare(
+        `INSERT INTO generation_feedback (id, organization_id, generation_id, category, comment, key_hash, created_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      )
+      .bind(id, organizationId, generationId, category, comment, keyHash, createdAt),
+    auditStatement(db, entry),
+  ])
 }

@@ -3,6 +3,7 @@ import { paying } from "./agent/pay.ts"
 import { serveAgent } from "./agent/serve-agent.ts"
 import { chatIntake } from "./chat/intake.ts"
 import type { CallState } from "./intake.ts"
+import { withDefaults } from "./defaults.ts"
 import { needsPreparation, type Preparable } from "./prepare/needs.ts"
 import { prepare } from "./prepare/prepare.ts"
 import { serve } from "./serve.ts"
@@ -12,16 +13,18 @@ import type { Arrival, World } from "./world.ts"
 /** Answers a request of a conversation: straight on the road, or first prepared where it asks for the gateway's own work. */
 export async function answer<Request extends Preparable>(
   surface: Surface<Request>,
-  request: Request,
+  sent: Request,
   bodyBytes: number,
   arrival: Arrival,
   caller: Caller,
   world: World,
 ): Promise<Response> {
+  const { defaults } = caller
+  const request = withDefaults(sent, defaults)
   if (!needsPreparation(request, world, surface.isSpokenBy)) {
     return serve(surface.intakeOf(request, bodyBytes), arrival, caller, world)
   }
-  const prepared = await prepare(surface.toChat(request), world, paying(arrival, caller, world))
+  const prepared = await prepare(surface.toChat(request), world, paying(arrival, caller, world), defaults)
   const { chat, preparation, tools, annotations, heals } = prepared
   if (tools.length > 0 || annotations.length > 0 || heals) {
     const { max_tool_calls: maxSteps } = request

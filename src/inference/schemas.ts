@@ -185,23 +185,18 @@ const modelName = text.min(1, "must not be empty").max(256, "must be at most 256
 const atLeastOne = "must be an integer of at least 1"
 
 type Contradictable = {
-  model?: string | undefined
-  models?: readonly string[] | null | undefined
   stream: boolean
   reasoning?: { effort?: string | null | undefined } | null | undefined
   reasoning_effort?: string | null | undefined
   debug?: { echo_upstream_body?: boolean | null | undefined } | null | undefined
 }
 
-/** What no single field shows: fields that contradict each other, or of which one is needed. */
+/** What no single field shows: fields that contradict each other. */
 export function refuseContradictions(request: Contradictable, context: z.RefinementCtx): void {
   const refuse = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message })
   const { reasoning, reasoning_effort: shorthand } = request
   if (shorthand != null && reasoning?.effort != null && shorthand !== reasoning.effort) {
     refuse("reasoning_effort", `differs from reasoning.effort (${reasoning.effort}); send one of them`)
-  }
-  if (request.model === undefined && !request.models?.length) {
-    refuse("model", "is required: author/slug, as GET /models lists")
   }
   if (request.debug?.echo_upstream_body && !request.stream) refuse("debug", "works with stream: true only")
 }

@@ -21,7 +21,7 @@ import type { Arrival, World } from "./world.ts"
  */
 export async function serve(intake: Intake, arrival: Arrival, caller: Caller, world: World): Promise<Response> {
   const { bounds, question, user } = intake
-  const targets = requireTier(caller, askable(planned(intake, arrival, world), question), bounds)
+  const targets = requireTier(caller, askable(planned(intake, arrival, caller, world), question), bounds)
 
   const pseudonym = user === null ? undefined : await world.pseudonymOf(`${caller.organizationId}:${user}`)
   const draft = newDraft(aboutOf(intake, arrival), arrival, caller)
@@ -48,9 +48,9 @@ export async function serve(intake: Intake, arrival: Arrival, caller: Caller, wo
 }
 
 /** Where the call may go. A caller who wants to know how it was routed is told also that it could not be. */
-function planned(intake: Intake, arrival: Arrival, world: World): Target[] {
+function planned(intake: Intake, arrival: Arrival, caller: Caller, world: World): Target[] {
   try {
-    return plan(intake.routing, planWorld(intake, arrival, world))
+    return plan(intake.routing, planWorld(intake, arrival, caller, world))
   } catch (refusal) {
     if (!(refusal instanceof GatewayError) || !arrival.wantsMetadata) throw refusal
     const { code, message, metadata } = refusal
@@ -65,7 +65,12 @@ function isFreeVariant({ model }: Target, requested: string): boolean {
 }
 
 /** A session, or else a conversation that must stay together, goes to one provider; all others are spread. */
-function planWorld({ output, sessionId, conversation, signatures }: Intake, arrival: Arrival, world: World): PlanWorld {
+function planWorld(
+  { output, sessionId, conversation, signatures }: Intake,
+  arrival: Arrival,
+  { defaults }: Caller,
+  world: World,
+): PlanWorld {
   const { catalogue, providers, health } = world
   const belongsTo = sessionId ?? arrival.sessionId ?? conversation
   const now = Date.now()
@@ -74,6 +79,7 @@ function planWorld({ output, sessionId, conversation, signatures }: Intake, arri
     catalogue,
     providers,
     region: arrival.region,
+    defaultSort: defaults.providerSort ?? undefined,
     isCooling: (target) => health.isCooling(target, now),
     statisticsOf: (target) => health.statisticsOf(target, now),
     pinnedTo: signatures.map((signature) => health.signerOf(signature)).find((signer) => signer !== undefined),

@@ -100,6 +100,18 @@ export function capAfter(row: KeyRow, change: KeyChange): Cap {
   }
 }
 
+/** What the audit log tells of a key that is made or changed: all of a body but a key of the caller's own making. */
+export const TOLD_FIELDS = [
+  "name",
+  "kind",
+  "disabled",
+  "limit",
+  "limit_reset",
+  "include_byok_in_limit",
+  "expires_at",
+  "creator_user_id",
+]
+
 /** A change as columns. */
 export function toKeyChange(input: ApiKeyChange): KeyChange {
   const change: KeyChange = {}

@@ -1,7 +1,9 @@
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { forgetKey } from "../access/authenticate.ts"
+import { entryOf } from "../access/actor.ts"
 import { type Caller, requireProvisioning } from "../access/caller.ts"
+import { changesOf } from "../audit/entry.ts"
 import { newCounters } from "../credits/ledger.ts"
 import { freeLimits } from "../credits/free-requests.ts"
 import { openLedger } from "../credits/ledger-client.ts"
@@ -9,9 +11,9 @@ import { GatewayError } from "../edge/errors.ts"
 import { acceptJson, newRouter } from "../edge/router.ts"
 import { failures, jsonBody, ok } from "../edge/schema.ts"
 import { findDefaultWorkspace, findWorkspace } from "../workspaces/store.ts"
-import { capAfter, mayMint, mintKey, requireWithin, toApiKey, toCurrentKey, toKeyChange } from "./key.ts"
+import { capAfter, mayMint, mintKey, requireWithin, toApiKey, toCurrentKey, toKeyChange, TOLD_FIELDS } from "./key.ts"
 import { ApiKey, ApiKeyChange, CurrentKey, NewApiKey } from "./schemas.ts"
-import { deleteKey, findKeyRow, type KeyRow, insertKeyStatement, listKeys, updateKey } from "./store.ts"
+import { deleteKey, findKeyRow, type KeyRow, insertKey, listKeys, updateKey } from "./store.ts"
 
 const MAX_BODY_BYTES = 65_536
 const PAGE_SIZE = 100
@@ -136,8 +138,11 @@ export const keys = newRouter()
     const input = c.req.valid("json")
     const workspaceId = await workspaceFor(c.env.DB, caller.organizationId, input.workspace_id)
     const { secret, row } = mintKey(input, caller, workspaceId, Date.now())
-    const inserted = await insertKeyStatement(c.env.DB, row).run().catch(conflictOrThrow)
-    if (!inserted) throw new GatewayError("conflict", "external.api_key: this key exists already.")
+    const changed = changesOf(input, TOLD_FIELDS)
+    const entry = entryOf(c, { action: "api_key.create", resourceId: row.hash, workspaceId, changed })
+    const inserted = await insertKey(c.env.DB, row, entry).catch(undefinedIfTaken)
+    if (inserted === undefined) throw new GatewayError("conflict", "external.api_key: this key exists already.")
+    if (!inserted) throw noSuchWorkspace()
     forgetKey(row.hash)
     return c.json({ data: toApiKey(row), key: secret ?? "" }, 201)
   })
@@ -151,11 +156,15 @@ export const keys = newRouter()
   .openapi(update, async (c) => {
     const { caller } = c.var
     const { hash } = c.req.valid("param")
-    const change = toKeyChange(c.req.valid("json"))
+    const input = c.req.valid("json")
+    const change = toKeyChange(input)
     const before = await requireAuthorityOver(c.env.DB, caller, hash)
     // Renaming, disabling and the like are no matter of caps.
     if (CAP_COLUMNS.some((column) => column in change)) requireWithin(caller, capAfter(before, change))
-    const row = await updateKey(c.env.DB, caller.organizationId, hash, change, Date.now())
+    const changed = changesOf(input, TOLD_FIELDS)
+    const deed = { resourceId: hash, workspaceId: before.workspace_id, changed }
+    const entry = entryOf(c, { action: "api_key.update", ...deed })
+    const row = await updateKey(c.env.DB, caller.organizationId, hash, change, Date.now(), entry)
     if (!row) throw noSuchKey()
     forgetKey(hash)
     const [counters] = await openLedger(c.env, caller.organizationId).usage([hash])
@@ -163,8 +172,9 @@ export const keys = newRouter()
   })
   .openapi(remove, async (c) => {
     const { hash } = c.req.valid("param")
-    await requireAuthorityOver(c.env.DB, c.var.caller, hash)
-    if (!(await deleteKey(c.env.DB, c.var.caller.organizationId, hash, Date.now()))) throw noSuchKey()
+    const { workspace_id: workspaceId } = await requireAuthorityOver(c.env.DB, c.var.caller, hash)
+    const entry = entryOf(c, { action: "api_key.delete", resourceId: hash, workspaceId })
+    if (!(await deleteKey(c.env.DB, c.var.caller.organizationId, hash, Date.now(), entry))) throw noSuchKey()
     forgetKey(hash)
     return c.json({ deleted: true as const }, 200)
   })
@@ -172,12 +182,12 @@ export const keys = newRouter()
 async function workspaceFor(db: D1Database, organizationId: string, asked: string | undefined): Promise<string> {
   if (asked !== undefined) {
     const workspace = await findWorkspace(db, organizationId, asked)
-    if (!workspace) throw new GatewayError("not_found", "There is no workspace with this workspace_id.")
+    if (!workspace) throw noSuchWorkspace()
     return workspace.id
   }
   const home = await findDefaultWorkspace(db, organizationId)
   if (home === undefined) {
-    throw new GatewayError("invalid_request", "There is no default workspace. Pass workspace_id.")
+    throw new GatewayError("invalid_request", "The default workspace was deleted. Pass workspace_id.")
   }
   return home
 }
@@ -194,12 +204,16 @@ async function requireAuthorityOver(db: D1Database, caller: Caller, hash: string
   return row
 }
 
+function noSuchWorkspace(): GatewayError {
+  return new GatewayError("not_found", "There is no workspace with this workspace_id.")
+}
+
 function noSuchKey(): GatewayError {
   return new GatewayError("not_found", "There is no key with this hash.")
 }
 
 /** D1 tells a duplicate key only by its message. */
-function conflictOrThrow(cause: unknown): undefined {
+function undefinedIfTaken(cause: unknown): undefined {
   if (cause instanceof Error && cause.message.includes("UNIQUE constraint failed")) return undefined
   throw cause
 }

@@ -1,6 +1,9 @@
 import type { Caller, KeyKind } from "../access/caller.ts"
 import { type KeyBudgetRow, keyBudgetsStatement, toWorkspaceBudgets } from "../budgets/store.ts"
 import type { ResetInterval } from "../credits/windows.ts"
+import { toCallDefaults } from "../workspaces/settings.ts"
+import type { AuditEntry } from "../audit/entry.ts"
+import { auditIfChanged } from "../audit/store.ts"
 
 /** A row of api_keys. Money is nano-USD, instants epoch milliseconds, booleans 0 or 1. */
 export type KeyRow = {
@@ -28,10 +31,15 @@ const COLUMNS =
 /** The live key with this hash. The one lookup without an organization: it is what tells the organization. */
 export async function findKey(db: D1Database, hash: string): Promise<Caller | undefined> {
   const [keys, budgets] = await db.batch<Record<string, unknown>>([
-    db.prepare(`SELECT ${COLUMNS} FROM api_keys WHERE hash = ? AND disabled = 0 AND deleted_at IS NULL`).bind(hash),
+    db
+      .prepare(
+        `SELECT (SELECT settings FROM workspaces WHERE id = workspace_id) AS settings, ${COLUMNS}
+         FROM api_keys WHERE hash = ? AND disabled = 0 AND deleted_at IS NULL`,
+      )
+      .bind(hash),
     keyBudgetsStatement(db, hash),
   ])
-  const row = keys?.results[0] as KeyRow | undefined
+  const row = keys?.results[0] as (KeyRow & { settings: string }) | undefined
   if (!row) return undefined
   return {
     keyHash: row.hash,
@@ -44,28 +52,45 @@ export async function findKey(db: D1Database, hash: string): Promise<Caller | un
     limitNano: row.limit_nano,
     limitReset: row.limit_reset,
     includeByokInLimit: row.include_byok_in_limit === 1,
+    defaults: toCallDefaults(row.settings),
     budgets: toWorkspaceBudgets((budgets?.results ?? []) as KeyBudgetRow[]),
     expiresAt: row.expires_at,
   }
 }
 
-/** Where the bootstrap key is at home: the default workspace of the first organization. */
+/** Where the bootstrap key is at home: the first organization, and its default workspace while there is one. */
 export async function findOperatorHome(db: D1Database) {
   const row = await db
     .prepare(
-      `SELECT w.organization_id AS organizationId, w.id AS workspaceId, m.user_id AS ownerId
-       FROM workspaces w LEFT JOIN members m ON m.organization_id = w.organization_id AND m.role = 'owner'
-       WHERE w.is_default = 1 ORDER BY w.created_at, w.id LIMIT 1`,
+      `SELECT o.id AS organizationId, w.id AS workspaceId, w.settings, m.user_id AS ownerId
+       FROM organizations o LEFT JOIN workspaces w ON w.organization_id = o.id AND w.is_default = 1
+         LEFT JOIN members m ON m.organization_id = o.id AND m.role = 'owner'
+       ORDER BY o.created_at, o.id LIMIT 1`,
     )
-    .first<{ organizationId: string; workspaceId: string; ownerId: string | null }>()
+    .first<{
+      organizationId: string
+      workspaceId: string | null
+      settings: string | null
+      ownerId: string | null
+    }>()
   return row ?? undefined
 }
 
+/** Changes nothing where the workspace was deleted meanwhile. */
 export function insertKeyStatement(db: D1Database, row: KeyRow): D1PreparedStatement {
   const columns = COLUMNS.split(", ") as (keyof KeyRow)[]
   return db
-    .prepare(`INSERT INTO api_keys (${COLUMNS}) VALUES (${columns.map(() => "?").join(", ")})`)
-    .bind(...columns.map((column) => row[column]))
+    .prepare(
+      `INSERT INTO api_keys (${COLUMNS}) SELECT ${columns.map(() => "?").join(", ")}
+       WHERE EXISTS (SELECT 1 FROM workspaces WHERE id = ? AND organization_id = ? AND deleted_at IS NULL)`,
+    )
+    .bind(...columns.map((column) => row[column]), row.workspace_id, row.organization_id)
+}
+
+/** Whether the workspace was still there. Rejects with D1's own error where the hash is taken. */
+export async function insertKey(db: D1Database, row: KeyRow, entry: AuditEntry): Promise<boolean> {
+  const [inserted] = await db.batch([insertKeyStatement(db, row), auditIfChanged(db, entry)])
+  return (inserted?.meta.changes ?? 0) > 0
 }
 
 export async function findKeyRow(db: D1Database, organizationId: string, hash: string): Promise<KeyRow | undefined> {
@@ -106,23 +131,34 @@ export async function updateKey(
   hash: string,
   change: KeyChange,
   now: number,
+  entry: AuditEntry,
 ): Promise<KeyRow | undefined> {
   const columns = Object.keys(change) as (keyof KeyChange)[]
   const assignments = [...columns.map((column) => `${column} = ?`), "updated_at = ?"].join(", ")
-  const row = await db
-    .prepare(
-      `UPDATE api_keys SET ${assignments} WHERE organization_id = ? AND hash = ? AND deleted_at IS NULL RETURNING ${COLUMNS}`,
-    )
-    .bind(...columns.map((column) => change[column] ?? null), now, organizationId, hash)
-    .first<KeyRow>()
-  return row ?? undefined
+  const [updated] = await db.batch<KeyRow>([
+    db
+      .prepare(
+        `UPDATE api_keys SET ${assignments} WHERE organization_id = ? AND hash = ? AND deleted_at IS NULL RETURNING ${COLUMNS}`,
+      )
+      .bind(...columns.map((column) => change[column] ?? null), now, organizationId, hash),
+    auditIfChanged(db, entry),
+  ])
+  return updated?.results[0]
 }
 
 /** Deleted keys keep their row, so that their generations keep a name. */
-export async function deleteKey(db: D1Database, organizationId: string, hash: string, now: number): Promise<boolean> {
-  const { meta } = await db
-    .prepare("UPDATE api_keys SET deleted_at = ? WHERE organization_id = ? AND hash = ? AND deleted_at IS NULL")
-    .bind(now, organizationId, hash)
-    .run()
-  return meta.changes > 0
+export async function deleteKey(
+  db: D1Database,
+  organizationId: string,
+  hash: string,
+  now: number,
+  entry: AuditEntry,
+): Promise<boolean> {
+  const [deleted] = await db.batch([
+    db
+      .prepare("UPDATE api_keys SET deleted_at = ? WHERE organization_id = ? AND hash = ? AND deleted_at IS NULL")
+      .bind(now, organizationId, hash),
+    auditIfChanged(db, entry),
+  ])
+  return (deleted?.meta.changes ?? 0) > 0
 }

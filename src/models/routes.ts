@@ -1,6 +1,8 @@
 import { createRoute } from "@hono/zod-openapi"
 import type { Context } from "hono"
+import { entryOf } from "../access/actor.ts"
 import { requireOperator } from "../access/caller.ts"
+import { changesOf } from "../audit/entry.ts"
 import { GatewayError } from "../edge/errors.ts"
 import { acceptJson, newRouter } from "../edge/router.ts"
 import { failures, jsonBody, ok } from "../edge/schema.ts"
@@ -184,7 +186,10 @@ const override = createRoute({
 export const catalogueAdmin = newRouter()
   .openapi(put, async (c) => {
     const body = c.req.valid("json")
-    const data = await upsertCatalogue(c.env.DB, admin.toCatalogueModels(body), body.source, Date.now())
+    const models = admin.toCatalogueModels(body)
+    const changed = changesOf({ source: body.source, models: models.length }, ["source", "models"])
+    const entry = entryOf(c, { action: "catalogue.put", resourceId: body.source, workspaceId: null, changed })
+    const data = await upsertCatalogue(c.env.DB, models, body.source, Date.now(), entry)
     await publishCatalogue(c.env)
     return c.json({ data }, 200)
   })
@@ -196,15 +201,18 @@ export const catalogueAdmin = newRouter()
   })
   .openapi(override, async (c) => {
     const { model: id, provider, ...change } = c.req.valid("json")
-    const changed = await overrideEndpoint(c.env.DB, id, provider, change, Date.now())
-    if (!changed) {
+    const changed = changesOf(change, ["pricing", "disabled"])
+    const deed = { resourceId: `${id} ${provider}`, workspaceId: null, changed }
+    const entry = entryOf(c, { action: "catalogue_endpoint.override", ...deed })
+    const written = await overrideEndpoint(c.env.DB, id, provider, change, Date.now(), entry)
+    if (!written) {
       throw new GatewayError(
         "not_found",
         `The catalogue has no endpoint of ${id} at ${provider}. PUT /catalogue adds one.`,
       )
     }
     await publishCatalogue(c.env)
-    return c.json({ data: admin.toStoredOffer(changed, configuredProviders(c.env)) }, 200)
+    return c.json({ data: admin.toStoredOffer(written, configuredProviders(c.env)) }, 200)
   })
 
 async function listModels(c: Context<App>, query: Partial<Search>) {

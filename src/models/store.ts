@@ -1,3 +1,5 @@
+import type { AuditEntry } from "../audit/entry.ts"
+import { auditIfChanged, auditStatement } from "../audit/store.ts"
 import type { Endpoint, Model, Pricing } from "./catalogue.ts"
 
 export type Source = "seed" | "operator"
@@ -31,6 +33,7 @@ export async function upsertCatalogue(
   models: readonly Model[],
   source: Source,
   now: number,
+  entry: AuditEntry,
 ): Promise<{ models: number; endpoints: number }> {
   // What has a column of its own is undefined here, which JSON leaves out.
   const modelRows = models.map((model) => ({
@@ -63,6 +66,7 @@ export async function upsertCatalogue(
          WHERE endpoints.source = 'seed' OR excluded.source = 'operator'`,
       )
       .bind(JSON.stringify(endpointRows), source, now),
+    auditStatement(db, entry),
   ])
   return { models: modelRows.length, endpoints: endpointRows.length }
 }
@@ -76,26 +80,30 @@ export async function overrideEndpoint(
   provider: string,
   { pricing, disabled }: EndpointOverride,
   now: number,
+  entry: AuditEntry,
 ): Promise<StoredEndpoint | undefined> {
-  const row = await db
-    .prepare(
-      `UPDATE endpoints SET
+  const [updated] = await db.batch<EndpointRow>([
+    db
+      .prepare(
+        `UPDATE endpoints SET
          price_override = CASE WHEN ?3 THEN ?4 ELSE price_override END,
          disabled = coalesce(?5, disabled),
          updated_at = ?6
        WHERE model_id = ?1 AND provider = ?2
        RETURNING ${ENDPOINT_COLUMNS}`,
-    )
-    .bind(
-      modelId,
-      provider,
-      pricing === undefined ? 0 : 1,
-      pricing ? JSON.stringify(pricing) : null,
-      disabled === undefined ? null : Number(disabled),
-      now,
-    )
-    .first<EndpointRow>()
-  return row ? toStoredEndpoint(row) : undefined
+      )
+      .bind(
+        modelId,
+        provider,
+        pricing === undefined ? 0 : 1,
+        pricing ? JSON.stringify(pricing) : null,
+        disabled === undefined ? null : Number(disabled),
+        now,
+      ),
+    auditIfChanged(db, entry),
+  ])
+  const row = updated?.results[0]
+  return row && toStoredEndpoint(row)
 }
 
 const ENDPOINT_COLUMNS = "model_id, provider, source, facts, price_override, disabled, updated_at"

@@ -43,6 +43,12 @@ export function toolOfType(serverTools: readonly RequestedTool[], type: string):
   return serverTools.find((tool) => tool.type === type) ?? serverTools.find((tool) => tool.kind === kind)
 }
 
+/** The name of the server tool that a tool of this type is, whether or not it is available; undefined for any other. */
+export function serverToolName(type: string): string | undefined {
+  if (SEARCH_SHORTHANDS.includes(type)) return "web_search"
+  return PREFIXED.exec(type)?.[1] ?? DATED.exec(type)?.[1]
+}
+
 function readOne(tool: Tool, index: number, taken: Set<string>, settings: ToolSettings): RequestedTool {
   const { type } = tool
   const kind = kindOf(type)
@@ -91,10 +97,9 @@ function toRequested<Config>(
 }
 
 function kindOf(type: string): ToolKind | undefined {
-  const name = PREFIXED.exec(type)?.[1] ?? DATED.exec(type)?.[1] ?? type
-  if (SEARCH_SHORTHANDS.includes(type)) return "web_search"
   // Without a prefix and without a date, only the shorthands are names of server tools.
-  return name === type ? undefined : AVAILABLE_TOOLS.find((kind) => kind === name)
+  const name = serverToolName(type)
+  return AVAILABLE_TOOLS.find((kind) => kind === name)
 }
 
 function itemTypeOf(type: string, kind: ToolKind): string {

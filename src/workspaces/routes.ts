@@ -1,71 +1,141 @@
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
-import { forgetKey } from "../access/authenticate.ts"
-import { requireOperator } from "../access/caller.ts"
-import { openLedger } from "../credits/ledger-client.ts"
-import { usdToNano } from "../credits/money.ts"
+import { entryOf } from "../access/actor.ts"
+import { forgetWorkspace } from "../access/authenticate.ts"
+import { requireManagement } from "../access/caller.ts"
+import { changesOf } from "../audit/entry.ts"
+import { GatewayError } from "../edge/errors.ts"
 import { acceptJson, newRouter } from "../edge/router.ts"
-import { failures, jsonBody, ok } from "../edge/schema.ts"
-import { mintKey } from "../keys/key.ts"
+import { failures, jsonBody, ok, PageQuery } from "../edge/schema.ts"
 import { newId } from "../support/ids.ts"
-import { insertOrganization } from "./store.ts"
+import { NewWorkspace, Workspace, WorkspaceChange, WorkspaceDeletion, WorkspaceList, WorkspacePath } from "./schemas.ts"
+import { SETTING_NAMES } from "./settings.ts"
+import { deleteWorkspace, findWorkspaceRow, insertWorkspace, listWorkspaces, updateWorkspace } from "./store.ts"
+import { toWorkspace, type WorkspaceRow } from "./workspace.ts"
 
-const NewOrganization = z
-  .strictObject({
-    name: z.string().min(1, "must not be empty").max(128, "must be at most 128 characters"),
-    starting_balance_usd: z
-      .number({ error: "must be a number of USD" })
-      .min(0, "must be from 0 to 1000000")
-      .max(1_000_000, "must be from 0 to 1000000")
-      .default(0),
-  })
-  .meta({ id: "NewOrganization" })
+const MAX_BODY_BYTES = 65_536
+const PATH = "/workspaces/{workspaceRef}"
+const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
+const shared = { tags: ["Workspaces"], middleware: [requireManagement] as [typeof requireManagement] }
+const One = z.object({ data: Workspace })
 
-const Organization = z
-  .object({
-    id: z.uuid(),
-    name: z.string(),
-    workspace_id: z.uuid(),
-    owner_user_id: z.string(),
-    management_key: z.string().meta({ description: "Shown once." }),
-    api_key: z.string().meta({ description: "Shown once." }),
-  })
-  .meta({ id: "Organization" })
-
-const create = createRoute({
-  method: "post",
-  path: "/organizations",
-  operationId: "createOrganization",
-  tags: ["Organization"],
-  summary: "A new organization with a default workspace, an owner, a management key and a normal key.",
-  description: "For the deployment's bootstrap management key only.",
-  middleware: [requireOperator, acceptJson(65_536)] as const,
-  request: { body: jsonBody(NewOrganization) },
+const list = createRoute({
+  ...shared,
+  method: "get",
+  path: "/workspaces",
+  operationId: "listWorkspaces",
+  summary: "The workspaces of the organization, newest first.",
+  request: { query: PageQuery },
   responses: {
-    201: ok(z.object({ data: Organization }), "The organization, with its two keys."),
+    200: ok(WorkspaceList, "The workspaces."),
     ...failures("invalid_request", "unauthenticated", "forbidden", "internal"),
   },
 })
 
-export const organizations = newRouter().openapi(create, async (c) => {
-  const input = c.req.valid("json")
-  const [id, workspaceId, ownerId] = [newId(), newId(), newId()]
-  const now = Date.now()
-  const minter = { ...c.var.caller, organizationId: id, creatorUserId: ownerId }
-  const management = mintKey({ name: "Management key", kind: "management" }, minter, workspaceId, now)
-  const normal = mintKey({ name: "First key" }, minter, workspaceId, now)
-
-  const rows = [management.row, normal.row]
-  await insertOrganization(c.env.DB, { id, name: input.name, ownerId, workspaceId, keys: rows, createdAt: now })
-  await openLedger(c.env, id).credit("starting-balance", usdToNano(input.starting_balance_usd))
-  forgetKey(c.var.caller.keyHash)
-  const organization = {
-    id,
-    name: input.name,
-    workspace_id: workspaceId,
-    owner_user_id: ownerId,
-    management_key: management.secret ?? "",
-    api_key: normal.secret ?? "",
-  }
-  return c.json({ data: organization }, 201)
+const create = createRoute({
+  ...shared,
+  method: "post",
+  path: "/workspaces",
+  operationId: "createWorkspace",
+  summary: "A new workspace.",
+  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
+  request: { body: jsonBody(NewWorkspace) },
+  responses: {
+    201: ok(One, "The workspace."),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "internal"),
+  },
 })
+
+const get = createRoute({
+  ...shared,
+  method: "get",
+  path: PATH,
+  operationId: "getWorkspace",
+  summary: "One workspace, by id or slug.",
+  request: { params: WorkspacePath },
+  responses: { 200: ok(One, "The workspace."), ...FAILURES },
+})
+
+const update = createRoute({
+  ...shared,
+  method: "patch",
+  path: PATH,
+  operationId: "updateWorkspace",
+  summary: "Changes a workspace. What is left out stays; null takes a setting back.",
+  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
+  request: { params: WorkspacePath, body: jsonBody(WorkspaceChange) },
+  responses: { 200: ok(One, "The workspace as it is now."), ...FAILURES },
+})
+
+const remove = createRoute({
+  ...shared,
+  method: "delete",
+  path: PATH,
+  operationId: "deleteWorkspace",
+  summary: "Deletes a workspace with its budgets and memberships, for good. Refused while it has active keys.",
+  request: { params: WorkspacePath, query: WorkspaceDeletion },
+  responses: { 200: ok(z.object({ deleted: z.literal(true) }), "Deleted."), ...FAILURES },
+})
+
+const TOLD_FIELDS = ["name", "slug", "description", ...SETTING_NAMES]
+
+export const workspaces = newRouter()
+  .openapi(list, async (c) => {
+    const { rows, total } = await listWorkspaces(c.env.DB, c.var.caller.organizationId, c.req.valid("query"))
+    return c.json({ data: rows.map(toWorkspace), total_count: total }, 200)
+  })
+  .openapi(create, async (c) => {
+    const input = c.req.valid("json")
+    const { organizationId, creatorUserId } = c.var.caller
+    const id = newId()
+    const changed = changesOf(input, TOLD_FIELDS)
+    const entry = entryOf(c, { action: "workspace.create", resourceId: id, workspaceId: id, changed })
+    const made = { id, organizationId, createdBy: creatorUserId, createdAt: Date.now() }
+    const row = await insertWorkspace(c.env.DB, made, input, entry).catch(refuseTakenSlug)
+    return c.json({ data: toWorkspace(required(row)) }, 201)
+  })
+  .openapi(get, async (c) => {
+    const row = await findWorkspaceRow(c.env.DB, c.var.caller.organizationId, c.req.valid("param").workspaceRef)
+    return c.json({ data: toWorkspace(required(row)) }, 200)
+  })
+  .openapi(update, async (c) => {
+    const { organizationId } = c.var.caller
+    const input = c.req.valid("json")
+    const { id } = required(await findWorkspaceRow(c.env.DB, organizationId, c.req.valid("param").workspaceRef))
+    const changed = changesOf(input, TOLD_FIELDS)
+    const entry = entryOf(c, { action: "workspace.update", resourceId: id, workspaceId: id, changed })
+    const row = await updateWorkspace(c.env.DB, organizationId, id, input, Date.now(), entry).catch(refuseTakenSlug)
+    forgetWorkspace(id)
+    return c.json({ data: toWorkspace(required(row)) }, 200)
+  })
+  .openapi(remove, async (c) => {
+    const { organizationId } = c.var.caller
+    const row = required(await findWorkspaceRow(c.env.DB, organizationId, c.req.valid("param").workspaceRef))
+    const isDefault = row.is_default === 1
+    if (isDefault && c.req.valid("query").confirm_default_workspace_deletion !== "true") {
+      throw new GatewayError(
+        "invalid_request",
+        "This is the default workspace. Its inference keys are deleted with it: pass confirm_default_workspace_deletion=true.",
+      )
+    }
+    const entry = entryOf(c, { action: "workspace.delete", resourceId: row.id, workspaceId: row.id })
+    if (!(await deleteWorkspace(c.env.DB, organizationId, { id: row.id, isDefault }, Date.now(), entry))) {
+      throw new GatewayError(
+        "invalid_request",
+        "The workspace has active API keys. Delete or disable them first; GET /keys?workspace_id= lists them.",
+      )
+    }
+    forgetWorkspace(row.id)
+    return c.json({ deleted: true as const }, 200)
+  })
+
+function required(row: WorkspaceRow | undefined): WorkspaceRow {
+  if (!row) throw new GatewayError("not_found", "There is no workspace with this id or slug.")
+  return row
+}
+
+/** D1 tells a taken slug only by its message. */
+function refuseTakenSlug(cause: unknown): never {
+  if (!(cause instanceof Error) || !cause.message.includes("UNIQUE constraint failed")) throw cause
+  throw new GatewayError("invalid_request", "slug: is taken by another workspace of the organization.")
+}

@@ -4,7 +4,7 @@ import type { Ledger } from "../../durable-objects/ledger.ts"
 import { type LedgerClient, openLedger } from "../../src/credits/ledger-client.ts"
 
 const BASE = "http://gateway.test/api/v1"
-const BOOTSTRAP = "sk-gw-boot-of-the-test-suite-0123456789"
+export const BOOTSTRAP = "sk-gw-boot-of-the-test-suite-0123456789"
 
 const front = () => (exports as unknown as { default: Fetcher }).default
 

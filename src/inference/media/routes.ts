@@ -1,6 +1,7 @@
 import { createRoute } from "@hono/zod-openapi"
 import type { Context, MiddlewareHandler } from "hono"
 import * as z from "zod"
+import type { Caller } from "../../access/caller.ts"
 import { GatewayError } from "../../edge/errors.ts"
 import { acceptJson, acceptJsonOrForm, newRouter } from "../../edge/router.ts"
 import { explain, jsonBody, ok } from "../../edge/schema.ts"
@@ -9,6 +10,7 @@ import type { App } from "../../env.ts"
 import { configuredProviders } from "../../providers/configured.ts"
 import { isInRegion, type Provider } from "../../providers/provider.ts"
 import { arrivalOf, FAILURES, MAX_INFERENCE_BYTES, openWorld } from "../context.ts"
+import { modelOr } from "../defaults.ts"
 import type { Intake } from "../intake.ts"
 import { serve } from "../serve.ts"
 import {
@@ -104,6 +106,10 @@ const videoContent = createRoute({
 /** How the order was routed, under both names. */
 const METADATA = ["service_metadata", "openrouter_metadata"]
 
+function withImageModel(request: z.infer<typeof ImageRequest>, { defaults }: Caller) {
+  return { ...request, model: modelOr(request.model, defaults.imageModel) }
+}
+
 /** What answers in one piece, in words of its own; its status and body are made by the road. */
 async function answer(c: Context<App>, intake: Intake): Promise<never> {
   return (await serve(intake, arrivalOf(c), c.var.caller, await openWorld(c))) as never
@@ -111,9 +117,13 @@ async function answer(c: Context<App>, intake: Intake): Promise<never> {
 
 export const media = newRouter()
   .openapi(rerank, (c) => answer(c, rerankIntake(c.req.valid("json"))))
-  .openapi(images("/images", "createImage"), (c) => answer(c, imageIntake(c.req.valid("json"))))
+  .openapi(images("/images", "createImage"), (c) =>
+    answer(c, imageIntake(withImageModel(c.req.valid("json"), c.var.caller))),
+  )
   // As clients of the OpenAI wire spell it.
-  .openapi(images("/images/generations", "createImageGeneration"), (c) => answer(c, imageIntake(c.req.valid("json"))))
+  .openapi(images("/images/generations", "createImageGeneration"), (c) =>
+    answer(c, imageIntake(withImageModel(c.req.valid("json"), c.var.caller))),
+  )
   .openapi(speech, (c) => answer(c, speechIntake(c.req.valid("json"))))
   .openapi(transcriptions, async (c) => {
     const { request, file } = await readSound(c)

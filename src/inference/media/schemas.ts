@@ -55,13 +55,14 @@ const notStreamed = z.literal(false, { error: "accepts false: pictures are told 
 export const ImageRequest = z
   .looseObject({
     ...shared,
+    model: shared.model.optional(),
     prompt: filled,
     n: whole(1, 10).nullish(),
     output_compression: whole(0, 100).nullish(),
     stream: notStreamed,
   })
   .meta({ id: "ImageRequest" })
-export type ImageRequest = z.infer<typeof ImageRequest>
+export type ImageRequest = z.infer<typeof ImageRequest> & { model: string }
 
 export const ImageResult = z
   .looseObject({

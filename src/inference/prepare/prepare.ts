@@ -4,9 +4,11 @@ import { parseFiles } from "../../plugins/file-parser.ts"
 import { moderate, toModerationInput } from "../../plugins/moderation.ts"
 import { type Plugins, readPlugins } from "../../plugins/read-plugins.ts"
 import { readServerTools, requestWebFetch, toolOfType } from "../../server-tools/read-tools.ts"
+import type { CallDefaults } from "../../workspaces/settings.ts"
 import type { RequestedTool } from "../../server-tools/tool.ts"
 import { fetchPublic } from "../../server-tools/web-fetch/guarded-fetch.ts"
 import type { Pay } from "../agent/pay.ts"
+import { refuseDisabled } from "../defaults.ts"
 import { estimatePromptTokens } from "../estimate.ts"
 import type { Preparation, Stage } from "../intake.ts"
 import { findModel, splitRequestVariants } from "../routing/names.ts"
@@ -35,7 +37,12 @@ export type Prepared = {
  * Variants, plugins and server tools, in an order in which each sees what it should: what the caller sent is judged
  * before anything is added to it, files are text before the conversation is measured, and it is shortened last.
  */
-export async function prepare(sent: ChatRequest, world: World, pay: Pay): Promise<Prepared> {
+export async function prepare(
+  sent: ChatRequest,
+  world: World,
+  pay: Pay,
+  { disabledTools }: CallDefaults,
+): Promise<Prepared> {
   const requestedModel = namesOf(sent)[0] ?? ""
   const stages: Stage[] = []
   const { chat: named, isOnline } = withoutVariants(sent, world)
@@ -43,6 +50,8 @@ export async function prepare(sent: ChatRequest, world: World, pay: Pay): Promis
     search: world.tools().settings.webSearch,
     moderation: world.moderation(),
   })
+  // As plugins, they are the same tools.
+  refuseDisabled([plugins.web && "web_search", plugins.webFetch && "web_fetch"], disabledTools)
   if (plugins.moderation) stages.push(await judge(named.messages, plugins.moderation, world))
 
   const isChosen = namesOf(named).some((name) => isAuto(name, world.catalogue))

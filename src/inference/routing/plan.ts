@@ -4,7 +4,7 @@ import type { Provider } from "../../providers/provider.ts"
 import type { ProviderPreferences } from "../schemas.ts"
 import { type Filter, filtersOf, FREE, isNamed } from "./filters.ts"
 import type { Statistics } from "./health.ts"
-import { findModel, type Named } from "./names.ts"
+import { findModel, type Named, type Sort } from "./names.ts"
 import { inOrder } from "./order.ts"
 import type { Target } from "./target.ts"
 
@@ -25,6 +25,8 @@ export type PlanWorld = {
   providers: ReadonlyMap<string, Provider>
   /** The region that the call must stay in, or null. */
   region?: string | null
+  /** Where neither the request nor the name of its model says how to choose. */
+  defaultSort?: Sort | undefined
   isCooling: (target: string) => boolean
   statisticsOf?: (target: string) => Statistics
   /** The target whose signatures the conversation carries. */
@@ -45,8 +47,8 @@ export function plan(request: Routable, world: PlanWorld): Target[] {
   const offers = known.map((named) => ({ named, targets: offersOf(named, filters, world, removed) }))
   const pool = offers.flatMap((offer) => offer.targets)
   const ordered = isOnePool(request)
-    ? inOrder(pool, preferences, known[0]?.sort ?? "price", world)
-    : offers.flatMap((offer) => inOrder(offer.targets, preferences, offer.named.sort, world))
+    ? inOrder(pool, preferences, known[0]?.sort ?? world.defaultSort ?? "price", world)
+    : offers.flatMap((offer) => inOrder(offer.targets, preferences, offer.named.sort ?? world.defaultSort, world))
   const targets = limited(ordered, preferences)
   if (targets.length > 0) return targets
   const names = known.map((found) => found.name).join(", ")

@@ -36,7 +36,6 @@ describe("a request that is taken", () => {
 
 describe("a request that is refused says what to change", () => {
   test.each([
-    [{ model: undefined }, "model: is required: author/slug, as GET /models lists"],
     [{ max_tokens: undefined }, "max_tokens: must be an integer of at least 1"],
     [{ max_tokens: 0 }, "max_tokens: must be an integer of at least 1"],
     [{ max_tokens: 1.5 }, "max_tokens: must be an integer of at least 1"],

@@ -1,0 +1,35 @@
+import type { Context } from "hono"
+import { routePath } from "hono/route"
+import { type Actor, type AuditEntry, type Deed, newEntry } from "../audit/entry.ts"
+import { recordDenial } from "../audit/denials.ts"
+import type { App } from "../env.ts"
+
+const MAX_USER_AGENT_LENGTH = 256
+const MAX_IP_LENGTH = 64
+
+/** The caller of a request as the audit log knows it. */
+export function actorOf(c: Context<App>): Actor {
+  const { organizationId, keyHash, label, creatorUserId } = c.var.caller
+  return {
+    organizationId,
+    keyHash,
+    label,
+    creatorUserId,
+    ip: c.req.header("cf-connecting-ip")?.slice(0, MAX_IP_LENGTH) ?? null,
+    userAgent: c.req.header("user-agent")?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
+    requestId: c.var.requestId,
+    at: Date.now(),
+  }
+}
+
+/** What the caller is about to do, for the store to write together with it. */
+export function entryOf(c: Context<App>, deed: Deed): AuditEntry {
+  return newEntry(actorOf(c), deed)
+}
+
+/** Keeps that the caller was refused a route. The route by its pattern: what stood in the path may be anything. */
+export function auditDenial(c: Context<App>): void {
+  const resourceId = `${c.req.method} ${routePath(c)}`
+  const entry = entryOf(c, { action: "denied", resourceId, workspaceId: c.var.caller.workspaceId })
+  recordDenial(c.env.DB, entry, (work) => c.executionCtx.waitUntil(work))
+}

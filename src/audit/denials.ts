@@ -1,0 +1,36 @@
+import { logError, logWarning } from "../support/log.ts"
+import type { AuditEntry } from "./entry.ts"
+import { insertAudit } from "./store.ts"
+
+const MINUTE_MS = 60_000
+/** A key that is refused all day must not fill the database: so many are kept of a key, a minute and an isolate. */
+export const DENIALS_PER_MINUTE = 10
+const MAX_KEYS = 10_000
+
+/** Counts refusals by key within the minute. */
+export class DenialGate {
+  #minute = -1
+  readonly #counts = new Map<string, number>()
+
+  /** Whether one more refusal of this key is kept. */
+  take(keyHash: string, now: number): boolean {
+    const minute = Math.floor(now / MINUTE_MS)
+    if (minute !== this.#minute) {
+      this.#minute = minute
+      this.#counts.clear()
+    }
+    const count = this.#counts.get(keyHash) ?? 0
+    if (count >= DENIALS_PER_MINUTE || (count === 0 && this.#counts.size >= MAX_KEYS)) return false
+    this.#counts.set(keyHash, count + 1)
+    if (count + 1 === DENIALS_PER_MINUTE) logWarning("refusals of a key are no longer kept this minute", { keyHash })
+    return true
+  }
+}
+
+const gate = new DenialGate()
+
+/** Keeps a refusal, beside the answer: `later` is the runtime's waitUntil. */
+export function recordDenial(db: D1Database, entry: AuditEntry, later: (work: Promise<unknown>) => void): void {
+  if (!gate.take(entry.key_hash, entry.created_at)) return
+  later(insertAudit(db, entry).catch((cause: unknown) => logError("a refusal was not recorded", {}, cause)))
+}

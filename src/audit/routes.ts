@@ -1,0 +1,26 @@
+import { createRoute } from "@hono/zod-openapi"
+import { requireManagement } from "../access/caller.ts"
+import { newRouter } from "../edge/router.ts"
+import { failures, ok } from "../edge/schema.ts"
+import { toAuditRecord } from "./entry.ts"
+import { AuditList, AuditQuery } from "./schemas.ts"
+import { listAudit } from "./store.ts"
+
+const list = createRoute({
+  method: "get",
+  path: "/audit",
+  operationId: "listAudit",
+  tags: ["Audit"],
+  summary: "Who changed what in the organization, and what was refused, newest first.",
+  middleware: [requireManagement] as const,
+  request: { query: AuditQuery },
+  responses: {
+    200: ok(AuditList, "The entries."),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "internal"),
+  },
+})
+
+export const audit = newRouter().openapi(list, async (c) => {
+  const { rows, total } = await listAudit(c.env.DB, c.var.caller.organizationId, c.req.valid("query"))
+  return c.json({ data: rows.map(toAuditRecord), total_count: total }, 200)
+})

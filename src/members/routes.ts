@@ -1,0 +1,135 @@
+import { createRoute } from "@hono/zod-openapi"
+import * as z from "zod"
+import { entryOf } from "../access/actor.ts"
+import { requireManagement } from "../access/caller.ts"
+import { changesOf } from "../audit/entry.ts"
+import { GatewayError } from "../edge/errors.ts"
+import { acceptJson, newRouter } from "../edge/router.ts"
+import { failures, jsonBody, ok, PageQuery } from "../edge/schema.ts"
+import { newId } from "../support/ids.ts"
+import { type MemberRow, toOrganizationMember, toStoredRole } from "./member.ts"
+import { MemberChange, MemberPath, NewMember, OrganizationMember, OrganizationMembers } from "./schemas.ts"
+import { deleteMember, findMember, insertMember, listMembers, updateMember } from "./store.ts"
+
+const MAX_BODY_BYTES = 65_536
+const PATH = "/organization/members/{userId}"
+const shared = { tags: ["Organization"], middleware: [requireManagement] as [typeof requireManagement] }
+const One = z.object({ data: OrganizationMember })
+const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "conflict", "internal")
+
+const list = createRoute({
+  ...shared,
+  method: "get",
+  path: "/organization/members",
+  operationId: "listOrganizationMembers",
+  summary: "The people of the organization, newest first.",
+  request: { query: PageQuery },
+  responses: {
+    200: ok(OrganizationMembers, "The members."),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "internal"),
+  },
+})
+
+const add = createRoute({
+  tags: ["Organization"],
+  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
+  method: "post",
+  path: "/organization/members",
+  operationId: "addOrganizationMember",
+  summary: "Adds a person to the organization.",
+  request: { body: jsonBody(NewMember) },
+  responses: {
+    201: ok(One, "The member."),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "conflict", "internal"),
+  },
+})
+
+const update = createRoute({
+  tags: ["Organization"],
+  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
+  method: "patch",
+  path: PATH,
+  operationId: "updateOrganizationMember",
+  summary: "Changes a member. A new role is also the role in the workspaces that the member was added to.",
+  request: { params: MemberPath, body: jsonBody(MemberChange) },
+  responses: { 200: ok(One, "The member as it is now."), ...FAILURES },
+})
+
+const remove = createRoute({
+  ...shared,
+  method: "delete",
+  path: PATH,
+  operationId: "removeOrganizationMember",
+  summary: "Removes a member from the organization and all of its workspaces. Keys that the member made stay.",
+  request: { params: MemberPath },
+  responses: { 200: ok(z.object({ deleted: z.literal(true) }), "Removed."), ...FAILURES },
+})
+
+/** Whose name and email belong to no log. */
+const TOLD_FIELDS = ["role"]
+
+/** The people of an organization. There is no sign-up: whoever manages the organization puts them here. */
+export const organizationMembers = newRouter()
+  .openapi(list, async (c) => {
+    const { rows, total } = await listMembers(c.env.DB, c.var.caller.organizationId, c.req.valid("query"))
+    return c.json({ data: rows.map(toOrganizationMember), total_count: total }, 200)
+  })
+  .openapi(add, async (c) => {
+    const input = c.req.valid("json")
+    const row: MemberRow = {
+      organization_id: c.var.caller.organizationId,
+      user_id: input.user_id ?? newId(),
+      role: toStoredRole(input.role),
+      email: input.email.toLowerCase(),
+      first_name: input.first_name ?? null,
+      last_name: input.last_name ?? null,
+      source: "manual",
+      created_at: Date.now(),
+    }
+    const deed = { resourceId: row.user_id, workspaceId: null, changed: changesOf(input, TOLD_FIELDS) }
+    await insertMember(c.env.DB, row, entryOf(c, { action: "member.add", ...deed })).catch(refuseTaken)
+    return c.json({ data: toOrganizationMember(row) }, 201)
+  })
+  .openapi(update, async (c) => {
+    const { organizationId } = c.var.caller
+    const { userId } = c.req.valid("param")
+    const change = c.req.valid("json")
+    const member = await changeable(c.env.DB, organizationId, userId)
+    if (member.role === "owner" && change.role === "org:member") {
+      throw new GatewayError("conflict", "role: the owner of the organization stays an admin.")
+    }
+    const deed = { resourceId: userId, workspaceId: null, changed: changesOf(change, TOLD_FIELDS) }
+    const entry = entryOf(c, { action: "member.update", ...deed })
+    const row = await updateMember(c.env.DB, organizationId, userId, change, entry).catch(refuseTaken)
+    if (!row) throw noSuchMember()
+    return c.json({ data: toOrganizationMember(row) }, 200)
+  })
+  .openapi(remove, async (c) => {
+    const { organizationId } = c.var.caller
+    const { userId } = c.req.valid("param")
+    const member = await changeable(c.env.DB, organizationId, userId)
+    if (member.role === "owner") throw new GatewayError("conflict", "The owner of the organization cannot be removed.")
+    const entry = entryOf(c, { action: "member.remove", resourceId: userId, workspaceId: null })
+    if (!(await deleteMember(c.env.DB, organizationId, userId, entry))) throw noSuchMember()
+    return c.json({ deleted: true as const }, 200)
+  })
+
+async function changeable(db: D1Database, organizationId: string, userId: string): Promise<MemberRow> {
+  const member = await findMember(db, organizationId, userId)
+  if (!member) throw noSuchMember()
+  if (member.source === "scim") {
+    throw new GatewayError("conflict", "This member is managed by the organization's directory. Change it there.")
+  }
+  return member
+}
+
+function noSuchMember(): GatewayError {
+  return new GatewayError("not_found", "The organization has no member with this user id.")
+}
+
+/** D1 tells what is taken only by its message. */
+function refuseTaken(cause: unknown): never {
+  if (!(cause instanceof Error) || !cause.message.includes("UNIQUE constraint failed")) throw cause
+  const field = cause.message.includes("members.email") ? "email" : "user_id"
+  throw new GatewayError("conflict", `${field}: is taken by another member of the organization.`)
+}

@@ -1,0 +1,109 @@
+import { createRoute } from "@hono/zod-openapi"
+import { entryOf } from "../access/actor.ts"
+import { requireManagement } from "../access/caller.ts"
+import { changesOf } from "../audit/entry.ts"
+import { GatewayError } from "../edge/errors.ts"
+import { acceptJson, newRouter } from "../edge/router.ts"
+import { failures, jsonBody, ok, PageQuery } from "../edge/schema.ts"
+import { WorkspacePath } from "../workspaces/schemas.ts"
+import { findWorkspaceRow } from "../workspaces/store.ts"
+import type { WorkspaceRow } from "../workspaces/workspace.ts"
+import { toWorkspaceMember } from "./member.ts"
+import { MembersAdded, MembersRemoved, UserIds, WorkspaceMembers } from "./schemas.ts"
+import {
+  deleteWorkspaceMembers,
+  findBoundMembers,
+  findStrangers,
+  insertWorkspaceMembers,
+  listWorkspaceMembers,
+} from "./store.ts"
+
+const MAX_BODY_BYTES = 65_536
+const PATH = "/workspaces/{workspaceRef}/members"
+const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
+
+const list = createRoute({
+  tags: ["Workspaces"],
+  middleware: [requireManagement] as const,
+  method: "get",
+  path: PATH,
+  operationId: "listWorkspaceMembers",
+  summary: "The people of a workspace, newest first; of the default workspace, all of the organization.",
+  request: { params: WorkspacePath, query: PageQuery },
+  responses: { 200: ok(WorkspaceMembers, "The members."), ...FAILURES },
+})
+
+const add = createRoute({
+  tags: ["Workspaces"],
+  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
+  method: "post",
+  path: `${PATH}/add`,
+  operationId: "addWorkspaceMembers",
+  summary: "Adds members of the organization to a workspace, in the role that they have there.",
+  request: { params: WorkspacePath, body: jsonBody(UserIds) },
+  responses: { 200: ok(MembersAdded, "Those who were not in the workspace before."), ...FAILURES },
+})
+
+const remove = createRoute({
+  tags: ["Workspaces"],
+  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
+  method: "post",
+  path: `${PATH}/remove`,
+  operationId: "removeWorkspaceMembers",
+  summary:
+    "Removes members from a workspace. Refused for those with active keys in it, and for those of the directory.",
+  request: { params: WorkspacePath, body: jsonBody(UserIds) },
+  responses: { 200: ok(MembersRemoved, "How many were in the workspace."), ...FAILURES },
+})
+
+export const workspaceMembers = newRouter()
+  .openapi(list, async (c) => {
+    const { organizationId } = c.var.caller
+    const { id } = await workspaceOf(c.env.DB, organizationId, c.req.valid("param").workspaceRef)
+    const { rows, total } = await listWorkspaceMembers(c.env.DB, organizationId, id, c.req.valid("query"))
+    return c.json({ data: rows.map((row) => toWorkspaceMember(id, row)), total_count: total }, 200)
+  })
+  .openapi(add, async (c) => {
+    const { organizationId } = c.var.caller
+    const { user_ids: ids } = c.req.valid("json")
+    const { id } = await workspaceOf(c.env.DB, organizationId, c.req.valid("param").workspaceRef)
+    const strangers = await findStrangers(c.env.DB, organizationId, ids)
+    if (strangers.length > 0) refuse(`${strangers.join(", ")}: not a member of the organization.`)
+    const entry = entryOf(c, { action: "workspace_member.add", ...deedOf(id, ids) })
+    const rows = await insertWorkspaceMembers(c.env.DB, organizationId, id, ids, Date.now(), entry)
+    return c.json({ added_count: rows.length, data: rows.map((row) => toWorkspaceMember(id, row)) }, 200)
+  })
+  .openapi(remove, async (c) => {
+    const { organizationId } = c.var.caller
+    const { user_ids: ids } = c.req.valid("json")
+    const workspace = await workspaceOf(c.env.DB, organizationId, c.req.valid("param").workspaceRef)
+    if (workspace.is_default === 1) {
+      refuse("the default workspace has all members of the organization. DELETE /organization/members removes one.")
+    }
+    const now = Date.now()
+    const [bound] = await findBoundMembers(c.env.DB, organizationId, workspace.id, ids, now)
+    if (bound) {
+      refuse(
+        bound.source === "scim"
+          ? `${bound.user_id}: is managed by the organization's directory. Remove the group or its mapping there.`
+          : `${bound.user_id}: has active API keys in the workspace. Delete or disable them first.`,
+      )
+    }
+    const entry = entryOf(c, { action: "workspace_member.remove", ...deedOf(workspace.id, ids) })
+    const removed = await deleteWorkspaceMembers(c.env.DB, organizationId, workspace.id, ids, now, entry)
+    return c.json({ removed_count: removed }, 200)
+  })
+
+function deedOf(workspaceId: string, ids: readonly string[]) {
+  return { resourceId: workspaceId, workspaceId, changed: changesOf({ user_ids: ids }, ["user_ids"]) }
+}
+
+async function workspaceOf(db: D1Database, organizationId: string, ref: string): Promise<WorkspaceRow> {
+  const row = await findWorkspaceRow(db, organizationId, ref)
+  if (!row) throw new GatewayError("not_found", "There is no workspace with this id or slug.")
+  return row
+}
+
+function refuse(words: string): never {
+  throw new GatewayError("invalid_request", `user_ids: ${words}`)
+}

@@ -1,0 +1,63 @@
+import { createRoute } from "@hono/zod-openapi"
+import * as z from "zod"
+import { forgetKey } from "../access/authenticate.ts"
+import { actorOf } from "../access/actor.ts"
+import { requireOperator } from "../access/caller.ts"
+import { changesOf, newEntry } from "../audit/entry.ts"
+import { openLedger } from "../credits/ledger-client.ts"
+import { usdToNano } from "../credits/money.ts"
+import { acceptJson, newRouter } from "../edge/router.ts"
+import { failures, jsonBody, ok } from "../edge/schema.ts"
+import { mintKey } from "../keys/key.ts"
+import { newId } from "../support/ids.ts"
+import { NewOrganization, Organization } from "./schemas.ts"
+import { insertOrganization } from "./store.ts"
+
+const create = createRoute({
+  method: "post",
+  path: "/organizations",
+  operationId: "createOrganization",
+  tags: ["Organization"],
+  summary: "A new organization with a default workspace, an owner, a management key and a normal key.",
+  description: "For the deployment's bootstrap management key only.",
+  middleware: [requireOperator, acceptJson(65_536)] as const,
+  request: { body: jsonBody(NewOrganization) },
+  responses: {
+    201: ok(z.object({ data: Organization }), "The organization, with its two keys."),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "internal"),
+  },
+})
+
+export const organizations = newRouter().openapi(create, async (c) => {
+  const input = c.req.valid("json")
+  const [id, workspaceId, ownerId] = [newId(), newId(), newId()]
+  const now = Date.now()
+  const minter = { ...c.var.caller, organizationId: id, creatorUserId: ownerId }
+  const management = mintKey({ name: "Management key", kind: "management" }, minter, workspaceId, now)
+  const normal = mintKey({ name: "First key" }, minter, workspaceId, now)
+
+  const rows = [management.row, normal.row]
+  const actor = { ...actorOf(c), organizationId: id }
+  const changed = changesOf(input, ["name", "starting_balance_usd"])
+  const entries = [
+    newEntry(actor, { action: "organization.create", resourceId: id, workspaceId: null, changed }),
+    ...rows.map(({ hash, name, kind }) => {
+      const changed = changesOf({ name, kind }, ["name", "kind"])
+      return newEntry(actor, { action: "api_key.create", resourceId: hash, workspaceId, changed })
+    }),
+  ]
+  const ownerEmail = input.owner_email?.toLowerCase() ?? null
+  const organization = { id, name: input.name, ownerId, ownerEmail, workspaceId, keys: rows, createdAt: now }
+  await insertOrganization(c.env.DB, organization, entries)
+  await openLedger(c.env, id).credit("starting-balance", usdToNano(input.starting_balance_usd))
+  forgetKey(c.var.caller.keyHash)
+  const data = {
+    id,
+    name: input.name,
+    workspace_id: workspaceId,
+    owner_user_id: ownerId,
+    management_key: management.secret ?? "",
+    api_key: normal.secret ?? "",
+  }
+  return c.json({ data }, 201)
+})

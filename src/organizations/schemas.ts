@@ -1,0 +1,24 @@
+import * as z from "zod"
+
+export const NewOrganization = z
+  .strictObject({
+    name: z.string().min(1, "must not be empty").max(128, "must be at most 128 characters"),
+    starting_balance_usd: z
+      .number({ error: "must be a number of USD" })
+      .min(0, "must be from 0 to 1000000")
+      .max(1_000_000, "must be from 0 to 1000000")
+      .default(0),
+    owner_email: z.email("must be an email address").max(254).optional(),
+  })
+  .meta({ id: "NewOrganization" })
+
+export const Organization = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    workspace_id: z.uuid(),
+    owner_user_id: z.string(),
+    management_key: z.string().meta({ description: "Shown once." }),
+    api_key: z.string().meta({ description: "Shown once." }),
+  })
+  .meta({ id: "Organization" })

@@ -1,0 +1,36 @@
+import type { AuditEntry } from "../audit/entry.ts"
+import { auditStatement } from "../audit/store.ts"
+import { insertKeyStatement, type KeyRow } from "../keys/store.ts"
+
+export type NewOrganization = {
+  id: string
+  name: string
+  ownerId: string
+  ownerEmail: string | null
+  workspaceId: string
+  keys: readonly KeyRow[]
+  createdAt: number
+}
+
+/** An organization with its owner, its default workspace and its first keys: all or nothing. */
+export async function insertOrganization(
+  db: D1Database,
+  organization: NewOrganization,
+  entries: readonly AuditEntry[],
+): Promise<void> {
+  const { id, name, ownerId, ownerEmail, workspaceId, keys, createdAt } = organization
+  await db.batch([
+    db.prepare("INSERT INTO organizations (id, name, created_at) VALUES (?, ?, ?)").bind(id, name, createdAt),
+    db
+      .prepare("INSERT INTO members (organization_id, user_id, role, email, created_at) VALUES (?, ?, 'owner', ?, ?)")
+      .bind(id, ownerId, ownerEmail, createdAt),
+    db
+      .prepare(
+        `INSERT INTO workspaces (id, organization_id, slug, name, is_default, created_by, created_at)
+         VALUES (?, ?, 'default', 'Default', 1, ?, ?)`,
+      )
+      .bind(workspaceId, id, ownerId, createdAt),
+    ...keys.map((key) => insertKeyStatement(db, key)),
+    ...entries.map((entry) => auditStatement(db, entry)),
+  ])
+}

@@ -1,0 +1,95 @@
+import * as z from "zod"
+import { PROVIDER_SORTS } from "./settings.ts"
+
+const text = (words: string) => z.string({ error: words })
+const flag = z.boolean({ error: "must be true or false" })
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const slugWords = "must be lowercase letters and digits, in segments joined by single hyphens"
+
+const name = text("must be a string").min(1, "must not be empty").max(128, "must be at most 128 characters")
+const slug = text(slugWords)
+  .max(64, "must be at most 64 characters")
+  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, slugWords)
+  .refine((slug) => !UUID.test(slug), "must not look like an id")
+const model = text("must be a model, author/slug, or null")
+  .min(1, "must not be empty")
+  .max(256, "must be at most 256 characters")
+
+const SERVER_TOOLS =
+  "advisor apply_patch bash datetime fusion image_generation experimental__search_models shell subagent tool_search web_fetch web_search".split(
+    " ",
+  )
+const serverTool = z
+  .string()
+  .refine((tool) => /^(openrouter|service):/.test(tool) && SERVER_TOOLS.includes(tool.slice(tool.indexOf(":") + 1)), {
+    error: `accepts, each after openrouter: or service:, ${SERVER_TOOLS.join(", ")}`,
+  })
+
+const rateWords = "must be a number from 0.0001 to 1"
+const settings = {
+  description: text("must be a string or null").max(2_000, "must be at most 2000 characters").nullish(),
+  default_text_model: model.nullish().meta({ description: "Asked where a request names no model." }),
+  default_image_model: model.nullish().meta({ description: "Asked where a request for pictures names no model." }),
+  default_provider_sort: z
+    .enum(PROVIDER_SORTS, { error: `accepts ${PROVIDER_SORTS.join(", ")} or null` })
+    .nullish()
+    .meta({ description: "How providers are chosen where a request does not say." }),
+  disabled_server_tools: z
+    .array(serverTool, { error: "must be an array of server tools or null" })
+    .max(2 * SERVER_TOOLS.length, "must not name a tool twice")
+    .nullish()
+    .meta({ description: "Requests that name one of these are refused with 403." }),
+  io_logging_api_key_ids: z
+    .array(z.int({ error: "must be an integer" }), { error: "must be an array of integers or null" })
+    .max(1_000, "must be at most 1000 ids")
+    .nullish(),
+  io_logging_sampling_rate: z.number({ error: rateWords }).min(0.0001, rateWords).max(1, rateWords).optional(),
+  is_data_discount_logging_enabled: flag.optional(),
+  is_observability_broadcast_enabled: flag.optional(),
+  is_observability_io_logging_enabled: flag.optional(),
+}
+
+export const NewWorkspace = z.strictObject({ name, slug, ...settings }).meta({ id: "NewWorkspace" })
+export const WorkspaceChange = z
+  .strictObject({ name: name.optional(), slug: slug.optional(), ...settings })
+  .meta({ id: "WorkspaceChange" })
+export type NewWorkspace = z.infer<typeof NewWorkspace>
+export type WorkspaceChange = z.infer<typeof WorkspaceChange>
+
+export const WorkspacePath = z.object({
+  workspaceRef: z.string().min(1).max(128).meta({ description: "The workspace's id or slug." }),
+})
+export const WorkspaceDeletion = z.object({
+  confirm_default_workspace_deletion: z
+    .enum(["true", "false"], { error: "accepts true or false" })
+    .default("false")
+    .meta({
+      description:
+        "Must be true to delete the default workspace, which also deletes its keys, but for management keys.",
+    }),
+})
+
+export const Workspace = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    slug: z.string(),
+    description: z.string().nullable(),
+    created_by: z.string().nullable(),
+    default_guardrail_id: z.uuid(),
+    default_text_model: z.string().nullable(),
+    default_image_model: z.string().nullable(),
+    default_provider_sort: z.enum(PROVIDER_SORTS).nullable(),
+    disabled_server_tools: z.array(z.string()).nullable(),
+    include_byok_in_budgets: z.boolean(),
+    io_logging_api_key_ids: z.array(z.int()).nullable(),
+    io_logging_sampling_rate: z.number(),
+    is_data_discount_logging_enabled: z.boolean(),
+    is_observability_broadcast_enabled: z.boolean(),
+    is_observability_io_logging_enabled: z.boolean(),
+    created_at: z.iso.datetime(),
+    updated_at: z.iso.datetime().nullable(),
+  })
+  .meta({ id: "Workspace" })
+
+export const WorkspaceList = z.object({ data: z.array(Workspace), total_count: z.int() }).meta({ id: "WorkspaceList" })

@@ -1,0 +1,172 @@
+import { env } from "cloudflare:workers"
+import { describe, expect, test } from "vitest"
+import { OrganizationMembers, WorkspaceMembers } from "../../src/members/schemas.ts"
+import { door, newKey, newWorkspace, reply, type Workspace } from "../support/world.ts"
+
+type Failure = { error: { message: string } }
+type Person = { data: { id: string; role: string } }
+
+let people = 0
+async function addPerson({ manage }: Workspace, input: Record<string, unknown> = {}): Promise<string> {
+  const body = { email: `Person${people++}@example.com`, ...input }
+  return (await reply<Person>(201, manage.post("/organization/members", body))).data.id
+}
+
+let teams = 0
+async function addTeam({ manage }: Workspace): Promise<string> {
+  const made = manage.post("/workspaces", { name: "T", slug: `crew-${teams++}` })
+  return (await reply<{ data: { id: string } }>(201, made)).data.id
+}
+
+const membersOf = async ({ manage }: Workspace, id: string) =>
+  WorkspaceMembers.strict().parse(await reply<unknown>(200, manage.get(`/workspaces/${id}/members`)))
+
+const fromDirectory = (userId: string) =>
+  env.DB.batch([
+    env.DB.prepare("UPDATE members SET source = 'scim' WHERE user_id = ?").bind(userId),
+    env.DB.prepare("UPDATE workspace_members SET source = 'scim' WHERE user_id = ?").bind(userId),
+  ])
+
+describe("the people of an organization", () => {
+  test("are added, listed, changed and removed", async () => {
+    const world = await newWorkspace()
+    const { manage } = world
+    const id = await addPerson(world, { user_id: "u-1", first_name: "Ada", email: "Ada@Example.com" })
+    expect(id).toBe("u-1")
+    const list = OrganizationMembers.strict().parse(await reply<unknown>(200, manage.get("/organization/members")))
+    expect(list.total_count).toBe(2)
+    expect(list.data[0]).toEqual({
+      id,
+      email: "ada@example.com",
+      first_name: "Ada",
+      last_name: null,
+      role: "org:member",
+    })
+    expect(list.data[1]).toMatchObject({ email: "", role: "org:admin" })
+    const change = { first_name: null, last_name: "L.", role: "org:admin" }
+    const { data } = await reply<Person>(200, manage.patch(`/organization/members/${id}`, change))
+    expect(data).toEqual({ ...list.data[0], ...change })
+    expect(await reply(200, manage.delete(`/organization/members/${id}`))).toEqual({ deleted: true })
+    await reply(404, manage.delete(`/organization/members/${id}`))
+    const entries = await reply<{ data: { action: string }[] }>(200, manage.get(`/audit?resource_id=${id}`))
+    expect(entries.data.map(({ action }) => action)).toEqual(["member.remove", "member.update", "member.add"])
+    expect(JSON.stringify(entries)).not.toContain("ada@")
+  })
+
+  test("are of their organization only", async () => {
+    const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
+    const id = await addPerson(mine)
+    await reply(404, theirs.manage.patch(`/organization/members/${id}`, { first_name: "x" }))
+    await reply(404, theirs.manage.delete(`/organization/members/${id}`))
+    expect(await (await theirs.manage.get("/organization/members")).text()).not.toContain(id)
+    await reply(403, mine.as.get("/organization/members"))
+    await reply(401, door().get("/organization/members"))
+  })
+
+  test("have an id and an email of their own", async () => {
+    const world = await newWorkspace()
+    await addPerson(world, { user_id: "same", email: "same@example.com" })
+    const add = (body: object) => reply<Failure>(409, world.manage.post("/organization/members", body))
+    expect((await add({ user_id: "same", email: "b@example.com" })).error.message).toContain("user_id")
+    expect((await add({ email: "SAME@example.com" })).error.message).toContain("email")
+    await addPerson(await newWorkspace(), { user_id: "same", email: "same@example.com" })
+  })
+
+  test("keep their owner", async () => {
+    const { manage } = await newWorkspace()
+    const { data } = await reply<{ data: { id: string }[] }>(200, manage.get("/organization/members"))
+    const path = `/organization/members/${data[0]?.id}`
+    await reply(409, manage.delete(path))
+    await reply(409, manage.patch(path, { role: "org:member" }))
+    await reply(200, manage.patch(path, { role: "org:admin", email: "owner@example.com" }))
+    await reply(409, manage.delete(path))
+  })
+
+  test("are the directory's where it put them", async () => {
+    const world = await newWorkspace()
+    const id = await addPerson(world)
+    await fromDirectory(id)
+    const { error } = await reply<Failure>(409, world.manage.delete(`/organization/members/${id}`))
+    expect(error.message).toContain("directory")
+    await reply(409, world.manage.patch(`/organization/members/${id}`, { role: "org:admin" }))
+  })
+
+  test.each([
+    [{}, "email"],
+    [{ email: "nobody" }, "email"],
+    [{ email: "a@example.com", role: "owner" }, "role"],
+    [{ email: "a@example.com", user_id: "a b" }, "user_id"],
+    [{ email: "a@example.com", password: "x" }, "password"],
+  ])("are refused with %j", async (body, field) => {
+    const { manage } = await newWorkspace()
+    const { error } = await reply<Failure>(400, manage.post("/organization/members", body))
+    expect(error.message).toContain(field)
+  })
+})
+
+describe("the people of a workspace", () => {
+  test("are added in the role that they have in the organization, once, and removed", async () => {
+    const world = await newWorkspace()
+    const team = await addTeam(world)
+    const [admin, member] = [await addPerson(world, { role: "org:admin" }), await addPerson(world)]
+    const add = (ids: string[]) => world.manage.post(`/workspaces/${team}/members/add`, { user_ids: ids })
+    const first = await reply<{ added_count: number; data: { role: string }[] }>(200, add([admin]))
+    expect(first).toMatchObject({ added_count: 1, data: [{ user_id: admin, workspace_id: team, role: "admin" }] })
+    const second = await reply<{ added_count: number }>(200, add([admin, member, member]))
+    expect(second).toMatchObject({ added_count: 1, data: [{ user_id: member, role: "member" }] })
+    expect((await membersOf(world, team)).total_count).toBe(2)
+    await reply(200, world.manage.patch(`/organization/members/${member}`, { role: "org:admin" }))
+    expect((await membersOf(world, team)).data.map(({ role }) => role)).toEqual(["admin", "admin"])
+    const removal = world.manage.post(`/workspaces/${team}/members/remove`, { user_ids: [member, "nobody"] })
+    expect(await reply(200, removal)).toEqual({ removed_count: 1 })
+    expect((await membersOf(world, team)).data.map(({ user_id: id }) => id)).toEqual([admin])
+  })
+
+  test("of the default workspace are all of the organization", async () => {
+    const world = await newWorkspace()
+    const id = await addPerson(world)
+    const { data, total_count: total } = await membersOf(world, "default")
+    expect(total).toBe(2)
+    expect(data[0]).toMatchObject({ user_id: id, role: "member", workspace_id: world.workspaceId })
+    expect((await membersOf(world, world.workspaceId)).data).toEqual(data)
+    const path = "/workspaces/default/members"
+    expect(await reply(200, world.manage.post(`${path}/add`, { user_ids: [id] }))).toEqual({ added_count: 0, data: [] })
+    await reply(400, world.manage.post(`${path}/remove`, { user_ids: [id] }))
+  })
+
+  test("are members of the organization", async () => {
+    const [world, other] = [await newWorkspace(), await newWorkspace()]
+    const [team, stranger] = [await addTeam(world), await addPerson(other)]
+    const body = { user_ids: [stranger] }
+    const { error } = await reply<Failure>(400, world.manage.post(`/workspaces/${team}/members/add`, body))
+    expect(error.message).toContain(stranger)
+    await reply(404, other.manage.post(`/workspaces/${team}/members/add`, body))
+    await reply(404, other.manage.post(`/workspaces/${team}/members/remove`, body))
+    await reply(404, other.manage.get(`/workspaces/${team}/members`))
+  })
+
+  test("stay while their keys work there, and while the directory says so", async () => {
+    const world = await newWorkspace()
+    const [team, id] = [await addTeam(world), await addPerson(world)]
+    const body = { user_ids: [id] }
+    await reply(200, world.manage.post(`/workspaces/${team}/members/add`, body))
+    const remove = () => world.manage.post(`/workspaces/${team}/members/remove`, body)
+    const { hash } = await newKey(world, { workspace_id: team, creator_user_id: id })
+    expect((await reply<Failure>(400, remove())).error.message).toContain("active API keys")
+    await reply(200, world.manage.delete(`/keys/${hash}`))
+    await fromDirectory(id)
+    expect((await reply<Failure>(400, remove())).error.message).toContain("directory")
+    expect((await membersOf(world, team)).total_count).toBe(1)
+  })
+
+  test("leave all workspaces with the organization", async () => {
+    const world = await newWorkspace()
+    const [one, two, id] = [await addTeam(world), await addTeam(world), await addPerson(world)]
+    for (const team of [one, two]) {
+      await reply(200, world.manage.post(`/workspaces/${team}/members/add`, { user_ids: [id] }))
+    }
+    await reply(200, world.manage.delete(`/organization/members/${id}`))
+    for (const team of [one, two]) expect((await membersOf(world, team)).total_count).toBe(0)
+    expect((await membersOf(world, "default")).total_count).toBe(1)
+  })
+})

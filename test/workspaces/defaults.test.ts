@@ -1,0 +1,98 @@
+import { afterEach, describe, expect, test } from "vitest"
+import { type Asked, playProvider } from "../support/played.ts"
+import { newWorkspace, operator, reply, type Workspace } from "../support/world.ts"
+
+type Failure = { error: { message: string; metadata?: { reason?: string } } }
+const set = ({ manage }: Workspace, change: Record<string, unknown>) =>
+  reply(200, manage.patch("/workspaces/default", change))
+
+let stop = () => {}
+afterEach(() => stop())
+
+describe("the default model of a workspace", () => {
+  const requests: [string, Record<string, unknown>][] = [
+    ["/chat/completions", { messages: [{ role: "user", content: "Hi" }] }],
+    ["/responses", { input: "Hi" }],
+    ["/messages", { max_tokens: 20, messages: [{ role: "user", content: "Hi" }] }],
+  ]
+  test.each(requests)("answers %s where none is named, and only there", async (path, body) => {
+    const workspace = await newWorkspace()
+    const { error } = await reply<Failure>(400, workspace.as.post(path, body))
+    expect(error.message).toBe("model: is required: author/slug, as GET /models lists.")
+    await set(workspace, { default_text_model: "sim/echo" })
+    const answer = await reply<{ model: string }>(200, workspace.as.post(path, body))
+    expect(answer.model).toMatch(/^(sim\/)?echo$/)
+    const named = await reply<{ model: string }>(200, workspace.as.post(path, { ...body, model: "sim/reasoning" }))
+    expect(named.model).toMatch(/^(sim\/)?reasoning$/)
+    await set(workspace, { default_text_model: null })
+    await reply(400, workspace.as.post(path, body))
+  })
+
+  test("of pictures is another", async () => {
+    const workspace = await newWorkspace()
+    const { error } = await reply<Failure>(400, workspace.as.post("/images", { prompt: "A hill" }))
+    expect(error.message).toContain("model: is required")
+    await set(workspace, { default_image_model: "sim/image" })
+    await reply(200, workspace.as.post("/images", { prompt: "A hill" }))
+  })
+})
+
+describe("a server tool that a workspace disabled", () => {
+  const chat = (workspace: Workspace, more: Record<string, unknown>) => workspace.as.chat("sim/echo", "Hi", more)
+
+  test.each([
+    ["under the client's prefix", { tools: [{ type: "openrouter:web_search" }] }],
+    ["under the service's prefix", { tools: [{ type: "service:web_search" }] }],
+    ["by its shorthand", { tools: [{ type: "web_search_preview" }] }],
+    ["as a vendor dates it", { tools: [{ type: "web_search_20250305", name: "web_search" }] }],
+    ["as one that this gateway has not", { tools: [{ type: "openrouter:bash" }] }],
+  ])("is refused %s", async (_, more) => {
+    const workspace = await newWorkspace()
+    await set(workspace, { disabled_server_tools: ["openrouter:web_search", "service:bash"] })
+    const { error } = await reply<Failure>(403, chat(workspace, more))
+    expect(error.metadata).toEqual({ reason: "server_tool_disabled" })
+  })
+
+  test("is refused as a plugin too, and the others go on", async () => {
+    const workspace = await newWorkspace()
+    const fetches = { plugins: [{ id: "web-fetch" }] }
+    await reply(200, chat(workspace, fetches))
+    await set(workspace, { disabled_server_tools: ["openrouter:web_fetch"] })
+    await reply(403, chat(workspace, fetches))
+    await reply(200, chat(workspace, { tools: [{ type: "openrouter:datetime" }] }))
+    await reply(200, chat(workspace, { tools: [{ type: "function", function: { name: "web_fetch" } }] }))
+    await set(workspace, { disabled_server_tools: [] })
+    await reply(200, chat(workspace, fetches))
+  })
+})
+
+describe("the default sort of a workspace", () => {
+  const answer = ({ body }: Asked) =>
+    Response.json({
+      id: "up",
+      object: "chat.completion",
+      created: 1,
+      model: body["model"],
+      choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: "ok" } }],
+      usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+    })
+
+  test("orders the providers of a request that says nothing of it", async () => {
+    const id = "acme/sorted"
+    const endpoints = ["0.0000011", "0.000001"].map((prompt, at) => ({
+      provider: `twin-${"ab"[at]}`,
+      upstream_id: "m0",
+      pricing: { prompt, completion: prompt },
+    }))
+    await reply(200, operator.put("/catalogue", { models: [{ id, name: id, endpoints }] }))
+    const workspace = await newWorkspace()
+    await set(workspace, { default_provider_sort: "price" })
+    const played = playProvider(answer)
+    stop = played.stop
+    // By chance alone, all of them would come to the cheaper one once in ten million times.
+    for (let turn = 0; turn < 20; turn++) await reply(200, workspace.as.chat(id, "Hi"))
+    expect(new Set(played.asked.map(({ url }) => new URL(url).hostname))).toEqual(new Set(["twin-b.test"]))
+    await reply(200, workspace.as.chat(id, "Hi", { provider: { order: ["twin-a"] } }))
+    expect(played.asked.at(-1)?.url).toContain("twin-a.test")
+  })
+})

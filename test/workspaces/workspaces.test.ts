@@ -1,0 +1,191 @@
+import { env } from "cloudflare:workers"
+import * as z from "zod"
+import { describe, expect, test } from "vitest"
+import { Workspace, WorkspaceList } from "../../src/workspaces/schemas.ts"
+import { door, newKey, newWorkspace, operator, reply, type Workspace as World } from "../support/world.ts"
+
+type Failure = { error: { code: number; message: string } }
+const One = z.strictObject({ data: Workspace.strict() })
+
+let slugs = 0
+const newSlug = () => `team-${slugs++}`
+
+/** Another workspace of the same organization, beside its default one. */
+async function addWorkspace({ manage }: World, input: Record<string, unknown> = {}) {
+  const made = await reply<unknown>(201, manage.post("/workspaces", { name: "Team", slug: newSlug(), ...input }))
+  return One.parse(made).data
+}
+
+describe("a workspace", () => {
+  test("is made with its settings, read by id and slug, changed and deleted", async () => {
+    const world = await newWorkspace()
+    const { manage } = world
+    const settings = {
+      description: "Ours.",
+      default_text_model: "sim/echo",
+      default_image_model: "sim/image",
+      default_provider_sort: "price",
+      disabled_server_tools: ["openrouter:web_search"],
+      io_logging_api_key_ids: [1, 2],
+      io_logging_sampling_rate: 0.5,
+      is_data_discount_logging_enabled: true,
+      is_observability_broadcast_enabled: true,
+      is_observability_io_logging_enabled: true,
+    }
+    const made = await addWorkspace(world, settings)
+    expect(made).toMatchObject({ ...settings, name: "Team", include_byok_in_budgets: false, updated_at: null })
+    expect(made.created_by).toEqual(expect.any(String))
+    for (const ref of [made.id, made.slug]) {
+      expect(One.parse(await reply<unknown>(200, manage.get(`/workspaces/${ref}`))).data).toEqual(made)
+    }
+    const slug = newSlug()
+    const change = { name: "Other", slug, description: null, disabled_server_tools: null, io_logging_sampling_rate: 1 }
+    const changed = One.parse(await reply<unknown>(200, manage.patch(`/workspaces/${made.slug}`, change))).data
+    expect(changed).toEqual({ ...made, ...change, updated_at: expect.any(String) })
+    expect(await reply(200, manage.delete(`/workspaces/${slug}`))).toEqual({ deleted: true })
+    await reply(404, manage.get(`/workspaces/${made.id}`))
+    await reply(404, manage.delete(`/workspaces/${made.id}`))
+  })
+
+  test("has defaults where nothing is set, and a guardrail id that stays", async () => {
+    const world = await newWorkspace()
+    const { data } = One.parse(await reply<unknown>(200, world.manage.get("/workspaces/default")))
+    const again = One.parse(await reply<unknown>(200, world.manage.get(`/workspaces/${world.workspaceId}`)))
+    expect(again.data).toEqual(data)
+    expect(data).toMatchObject({
+      name: "Default",
+      description: null,
+      default_text_model: null,
+      disabled_server_tools: null,
+      io_logging_sampling_rate: 1,
+      is_observability_broadcast_enabled: false,
+    })
+  })
+
+  test("is listed newest first, in pages, with its own organization's only", async () => {
+    const [world, other] = [await newWorkspace(), await newWorkspace()]
+    const names = ["a", "b", "c"]
+    for (const name of names) await addWorkspace(world, { name })
+    const all = WorkspaceList.strict().parse(await reply<unknown>(200, world.manage.get("/workspaces")))
+    expect(all.data.map(({ name }) => name)).toEqual(["c", "b", "a", "Default"])
+    expect(all.total_count).toBe(4)
+    const page = await reply<unknown>(200, world.manage.get("/workspaces?limit=2&offset=1"))
+    expect(page).toEqual({ data: all.data.slice(1, 3), total_count: 4 })
+    const [first] = all.data
+    await reply(404, other.manage.get(`/workspaces/${first?.id}`))
+    await reply(404, other.manage.patch(`/workspaces/${first?.id}`, { name: "mine" }))
+    await reply(404, other.manage.delete(`/workspaces/${first?.id}`))
+    await reply(403, world.as.get("/workspaces"))
+    await reply(401, door().get("/workspaces"))
+  })
+
+  test.each([
+    [{ name: undefined }, "name"],
+    [{ slug: undefined }, "slug"],
+    [{ slug: "Team A" }, "slug"],
+    [{ slug: "-a" }, "slug"],
+    [{ slug: "a--b" }, "slug"],
+    [{ slug: crypto.randomUUID() }, "slug"],
+    [{ default_provider_sort: "best" }, "default_provider_sort"],
+    [{ disabled_server_tools: ["web_search"] }, "disabled_server_tools"],
+    [{ disabled_server_tools: ["openrouter:nothing"] }, "disabled_server_tools"],
+    [{ io_logging_sampling_rate: 0 }, "io_logging_sampling_rate"],
+    [{ io_logging_api_key_ids: ["a"] }, "io_logging_api_key_ids"],
+    [{ owner: "me" }, "owner"],
+  ])("is refused with %j", async (input, field) => {
+    const { manage } = await newWorkspace()
+    const body = { name: "n", slug: newSlug(), ...input }
+    const { error } = await reply<Failure>(400, manage.post("/workspaces", body))
+    expect(error.message).toContain(field)
+  })
+
+  test("has a slug of its own, which is free again when it is gone", async () => {
+    const world = await newWorkspace()
+    const { slug } = await addWorkspace(world)
+    const other = await addWorkspace(world)
+    const body = { name: "n", slug }
+    expect((await reply<Failure>(400, world.manage.post("/workspaces", body))).error.message).toContain("slug")
+    await reply(400, world.manage.patch(`/workspaces/${other.id}`, { slug }))
+    await reply(201, (await newWorkspace()).manage.post("/workspaces", body))
+    await reply(200, world.manage.delete(`/workspaces/${slug}`))
+    await reply(200, world.manage.patch(`/workspaces/${other.id}`, { slug }))
+  })
+
+  test("tells the audit log what was done to it", async () => {
+    const world = await newWorkspace()
+    const { id } = await addWorkspace(world, { description: "d" })
+    await reply(200, world.manage.patch(`/workspaces/${id}`, { default_text_model: "sim/echo" }))
+    await reply(200, world.manage.delete(`/workspaces/${id}`))
+    const { data } = await reply<{ data: { action: string; changes: object }[] }>(
+      200,
+      world.manage.get(`/audit?workspace_id=${id}`),
+    )
+    expect(data.map(({ action }) => action)).toEqual(["workspace.delete", "workspace.update", "workspace.create"])
+    expect(data[1]?.changes).toEqual({ default_text_model: "sim/echo" })
+  })
+})
+
+describe("a workspace that is deleted", () => {
+  test("must have no key that works", async () => {
+    const world = await newWorkspace()
+    const { id } = await addWorkspace(world)
+    const { hash, as } = await newKey(world, { workspace_id: id })
+    const { error } = await reply<Failure>(400, world.manage.delete(`/workspaces/${id}`))
+    expect(error.message).toContain("active API keys")
+    await reply(200, as.get("/key"))
+    await reply(200, world.manage.patch(`/keys/${hash}`, { disabled: true }))
+    await reply(200, world.manage.put(`/workspaces/${id}/budgets/daily`, { limit_usd: 1 }))
+    await reply(200, world.manage.delete(`/workspaces/${id}`))
+    // What was disabled cannot be brought back.
+    await reply(404, world.manage.patch(`/keys/${hash}`, { disabled: false }))
+    await reply(404, world.manage.get(`/workspaces/${id}/budgets`))
+    const budgets = await env.DB.prepare("SELECT count(*) AS n FROM workspace_budgets WHERE workspace_id = ?")
+      .bind(id)
+      .first<{ n: number }>()
+    expect(budgets?.n).toBe(0)
+    await reply(404, world.manage.post("/keys", { name: "late", workspace_id: id }))
+  })
+
+  test("wins or loses against a key that is made meanwhile, never both", async () => {
+    const world = await newWorkspace()
+    for (let turn = 0; turn < 10; turn++) {
+      const { id } = await addWorkspace(world)
+      const [made, deleted] = await Promise.all([
+        world.manage.post("/keys", { name: "k", workspace_id: id }),
+        world.manage.delete(`/workspaces/${id}`),
+      ])
+      expect([made.status, deleted.status].toSorted()).not.toEqual([200, 201])
+    }
+  })
+
+  test("is the default one only when that is confirmed, and then a workspace must be named", async () => {
+    const world = await newWorkspace()
+    const { manage, as, workspaceId } = world
+    const other = await addWorkspace(world)
+    const { error } = await reply<Failure>(400, manage.delete("/workspaces/default"))
+    expect(error.message).toContain("confirm_default_workspace_deletion")
+    await reply(200, as.get("/key"))
+    await reply(200, manage.delete(`/workspaces/${workspaceId}?confirm_default_workspace_deletion=true`))
+    // Inference keys of it are gone, those that manage the organization stay.
+    await reply(401, as.get("/key"))
+    await reply(200, manage.get("/key"))
+    for (const answer of [manage.get("/keys"), manage.post("/keys", { name: "k" })]) {
+      expect((await reply<Failure>(400, answer)).error.message).toContain("workspace_id")
+    }
+    await reply(201, manage.post("/keys", { name: "k", workspace_id: other.id }))
+  })
+
+  test("does not make the operator somebody else", async () => {
+    type Home = { data: { organization_id: string; workspace_id: string | null } }
+    const { data: home } = await reply<Home>(200, operator.get("/key"))
+    const id = home.workspace_id ?? ""
+    await newWorkspace()
+    await env.DB.prepare("UPDATE workspaces SET is_default = 0 WHERE id = ?").bind(id).run()
+    // A change of its home is made known to the operator's key, as POST /organizations does.
+    await newWorkspace()
+    const { data } = await reply<Home>(200, operator.get("/key"))
+    await env.DB.prepare("UPDATE workspaces SET is_default = 1 WHERE id = ?").bind(id).run()
+    await newWorkspace()
+    expect(data).toMatchObject({ organization_id: home.organization_id, workspace_id: null })
+  })
+})
