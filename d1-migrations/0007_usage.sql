@@ -20,6 +20,7 @@ CREATE TABLE usage_days (
   model TEXT NOT NULL,
   provider TEXT NOT NULL,
   app TEXT NOT NULL,
+  api_type TEXT NOT NULL,
   -- Calls that were answered, and those that were not.
   requests INTEGER NOT NULL,
   refused INTEGER NOT NULL,
@@ -35,7 +36,7 @@ CREATE TABLE usage_days (
   latency_count INTEGER NOT NULL,
   generation_ms INTEGER NOT NULL,
   generation_count INTEGER NOT NULL,
-  PRIMARY KEY (organization_id, day, workspace_id, key_hash, model, provider, app)
+  PRIMARY KEY (organization_id, day, workspace_id, key_hash, model, provider, app, api_type)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX usage_days_day ON usage_days (day);
 
@@ -45,3 +46,5 @@ CREATE TABLE reconciliations (
   at INTEGER NOT NULL,
   report TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
+INSERT INTO unsummed_days (organization_id, day)
+SELECT DISTINCT organization_id, date(settled_at / 1000, 'unixepoch') FROM generations;

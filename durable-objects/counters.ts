@@ -31,6 +31,11 @@ export class CounterBook {
     return counters
   }
 
+  /** With windows that are over emptied. */
+  at(scope: string, now: number): Counters {
+    return rollForward(this.of(scope), now)
+  }
+
   /** Counted with the next `save`, which must come before the transaction ends. */
   add(scopes: readonly string[], amount: Spent, now: number): void {
     for (const scope of scopes) {
@@ -53,7 +58,7 @@ export class CounterBook {
   /** Every scope that ever was charged, with windows that are over emptied. */
   all(now: number): Map<string, Counters> {
     const rows = this.#sql.exec<{ scope: string }>("SELECT scope FROM counters WHERE scope <> ?", FREE).toArray()
-    return new Map(rows.map(({ scope }) => [scope, rollForward(this.of(scope), now)]))
+    return new Map(rows.map(({ scope }) => [scope, this.at(scope, now)]))
   }
 
   get free(): FreeCount {

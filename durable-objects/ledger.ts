@@ -2,14 +2,16 @@ import { DurableObject } from "cloudflare:workers"
 import { workspaceScope } from "../src/budgets/budget.ts"
 import { currentFree, dailyLimit, type FreeLimits, type FreeRefusal, takeFree } from "../src/credits/free-requests.ts"
 import { sliceOf } from "../src/credits/lease.ts"
-import { type Counters, decideHold, type Limit, rollForward, type Verdict, type Wanted } from "../src/credits/ledger.ts"
+import { type Counters, decideHold, type Limit, type Verdict, type Wanted } from "../src/credits/ledger.ts"
 import { MAX_NANO } from "../src/credits/money.ts"
 import type { Env } from "../src/env.ts"
 import { type Generation, type GenerationDraft, unsettledGeneration } from "../src/generations/generation.ts"
+import type { Reconciliation } from "../src/reconciliation/reconciliation.ts"
 import { logError, logWarning } from "../src/support/log.ts"
 import { CounterBook } from "./counters.ts"
 import { type HoldRow, Holds } from "./holds.ts"
 import { Outbox } from "./outbox.ts"
+import { reconcileBooks } from "./reconcile.ts"
 
 /** The scope of the whole organization: its limit is what it was credited. */
 export const ACCOUNT = "account"
@@ -106,7 +108,7 @@ export class Ledger extends DurableObject<Env> {
     const limits = request.chargesAccount
       ? [{ scope: ACCOUNT, limitNano: this.#credited(), interval: null, includeByok: false }, ...request.limits]
       : request.limits
-    const countersOf = (scope: string) => rollForward(this.#counters.of(scope), now)
+    const countersOf = (scope: string) => this.#counters.at(scope, now)
     const heldOf = (scope: string) => this.#holds.held(scope)
 
     const leasedNano = request.lease && sliceOf(request.wanted, request.lease.wantNano, limits, countersOf, heldOf)
@@ -251,7 +253,7 @@ export class Ledger extends DurableObject<Env> {
   /** Counters of these keys, in the order asked. */
   usage(keyHashes: string[]): Counters[] {
     const now = Date.now()
-    return keyHashes.map((hash) => rollForward(this.#counters.of(keyScope(hash)), now))
+    return keyHashes.map((hash) => this.#counters.at(keyScope(hash), now))
   }
 
   /**
@@ -273,6 +275,16 @@ export class Ledger extends DurableObject<Env> {
     const settled = new Promise<void>((resolve) => this.#settlements.set(key, resolve))
     await Promise.race([settled, scheduler.wait(isOpen ? SETTLEMENT_PATIENCE_MS : SHORT_PATIENCE_MS)])
     this.#settlements.delete(key)
+  }
+
+  /** Compares the counters with the generations, and repairs what it may: src/reconciliation. */
+  async reconcile(organizationId: string, lowers: boolean): Promise<Reconciliation> {
+    const books = { counters: this.#counters, outbox: this.#outbox, db: this.env.DB, accountScope: ACCOUNT }
+    try {
+      return await reconcileBooks(books, organizationId, lowers)
+    } finally {
+      this.#wakeBy(Date.now() + FLUSH_AFTER_MS)
+    }
   }
 
   /** What is reserved, calls and leases. */

@@ -18,6 +18,8 @@ import { catalogueAdmin, keyedModels, publicModels } from "./models/routes.ts"
 import { organizationMembers } from "./members/routes.ts"
 import { workspaceMembers } from "./members/workspace-routes.ts"
 import { organizations } from "./organizations/routes.ts"
+import { reconciliations } from "./reconciliation/routes.ts"
+import { usage } from "./usage/routes.ts"
 import { workspaces } from "./workspaces/routes.ts"
 
 export const BASE_PATH = "/api/v1"
@@ -29,12 +31,12 @@ export const api = newRouter()
 for (const router of [publicModels, removedCredits]) api.route("/", router)
 
 // With a key.
-for (const router of [inference, media, keyedModels, generations, keys, credits, budgets, datasets, audit])
+for (const router of [inference, media, keyedModels, generations, keys, credits, budgets, usage, datasets, audit])
   mountKeyed(api, router)
 for (const router of [workspaces, workspaceMembers, organizationMembers]) mountKeyed(api, router)
 
 // With a key, for whoever runs the deployment.
-for (const router of [organizations, catalogueAdmin]) mountKeyed(api, router)
+for (const router of [organizations, catalogueAdmin, reconciliations]) mountKeyed(api, router)
 
 api.get("/openapi.json", (c) => c.json(describeApi(api)))
 

@@ -2,11 +2,22 @@ import { auditRetentionDays } from "./audit/retention.ts"
 import { pruneAudit } from "./audit/store.ts"
 import { refreshSessionCost } from "./datasets/store.ts"
 import type { Env } from "./env.ts"
+import { reconcileStalest } from "./reconciliation/reconcile.ts"
 import { logError } from "./support/log.ts"
+import { generationRetentionDays } from "./usage/retention.ts"
+import { pruneGenerations, sumDays } from "./usage/store.ts"
 
 /** What runs by the clock: the crons of wrangler.toml. One job that fails does not keep the others from running. */
 const JOBS: Readonly<Record<string, readonly { name: string; run: (env: Env, now: number) => Promise<unknown> }[]>> = {
-  "0 2 * * *": [{ name: "prune-audit", run: (env, now) => pruneAudit(env.DB, now, auditRetentionDays(env)) }],
+  "0 2 * * *": [
+    { name: "sum-days", run: (env, now) => sumDays(env.DB, now) },
+    { name: "reconcile", run: (env) => reconcileStalest(env) },
+    {
+      name: "prune-generations",
+      run: (env, now) => pruneGenerations(env.DB, now, generationRetentionDays(env)),
+    },
+    { name: "prune-audit", run: (env, now) => pruneAudit(env.DB, now, auditRetentionDays(env)) },
+  ],
   "0 3 * * 1": [{ name: "session-cost", run: (env, now) => refreshSessionCost(env.DB, now) }],
 }
 

@@ -9,6 +9,7 @@ import type {
 } from "../../durable-objects/ledger.ts"
 import type { Env } from "../env.ts"
 import type { Generation } from "../generations/generation.ts"
+import type { Reconciliation } from "../reconciliation/reconciliation.ts"
 import { logError } from "../support/log.ts"
 import { wait } from "../support/time.ts"
 import type { FreeLimits } from "./free-requests.ts"
@@ -171,6 +172,11 @@ export class LedgerClient {
   async generation(id: string): Promise<Generation | null> {
     await this.#flush()
     return this.#stub.generation(id)
+  }
+
+  async reconcile(organizationId: string, lowers: boolean): Promise<Reconciliation> {
+    await this.#flush()
+    return this.#stub.reconcile(organizationId, lowers)
   }
 
   async credit(id: string, amountNano: number): Promise<{ ok: boolean; balance: Balance }> {

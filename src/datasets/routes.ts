@@ -1,10 +1,23 @@
 import { createRoute } from "@hono/zod-openapi"
 import type * as z from "zod"
+import { GatewayError } from "../edge/errors.ts"
 import { newRouter } from "../edge/router.ts"
 import { failures, ok } from "../edge/schema.ts"
 import { toTimestamp } from "../support/time.ts"
 import { SessionCost, type SessionCostCell, SessionCostQuery } from "./schemas.ts"
-import { readSessionCost } from "./store.ts"
+import { Benchmarks, BenchmarksQuery, TaskClassifications, TaskClassificationsQuery } from "./published.ts"
+import {
+  apiTypesOf,
+  appIdOf,
+  AppRankings,
+  AppRankingsQuery,
+  conflictOf,
+  type Days,
+  daysOf,
+  RankingsDaily,
+  RankingsDailyQuery,
+} from "./rankings.ts"
+import { readAppRankings, readRankings, readSessionCost } from "./store.ts"
 
 const sessionCost = createRoute({
   method: "get",
@@ -16,6 +29,62 @@ const sessionCost = createRoute({
   request: { query: SessionCostQuery },
   responses: {
     200: ok(SessionCost, "The cells, by app, model and number of turns."),
+    ...failures("invalid_request", "unauthenticated", "rate_limited", "internal"),
+  },
+})
+
+const appRankings = createRoute({
+  method: "get",
+  path: "/datasets/app-rankings",
+  operationId: "getAppRankings",
+  tags: ["Datasets"],
+  summary: "The apps that used most tokens, or grew most.",
+  description:
+    "Apps that name themselves (X-Title or HTTP-Referer), from days that are over. Apps say nothing of their category, so a category has none.",
+  request: { query: AppRankingsQuery },
+  responses: {
+    200: ok(AppRankings, "The first has most."),
+    ...failures("invalid_request", "unauthenticated", "rate_limited", "internal"),
+  },
+})
+
+const rankingsDaily = createRoute({
+  method: "get",
+  path: "/datasets/rankings-daily",
+  operationId: "getRankingsDaily",
+  tags: ["Datasets"],
+  summary: "The tokens of each model, by day, week or month.",
+  description:
+    "From days that are over; the fifty largest models of a date by name, and the rest as `other`. Calls are not told apart by category, language, size of the context, pictures or tools: with such a filter there are none.",
+  request: { query: RankingsDailyQuery },
+  responses: {
+    200: ok(RankingsDaily, "By date, the largest first."),
+    ...failures("invalid_request", "unauthenticated", "rate_limited", "internal"),
+  },
+})
+
+const taskClassifications = createRoute({
+  method: "get",
+  path: "/classifications/task",
+  operationId: "getTaskClassifications",
+  tags: ["Datasets"],
+  summary: "What models are used for. A gateway does not read its callers' prompts: there are none.",
+  request: { query: TaskClassificationsQuery },
+  responses: {
+    200: ok(TaskClassifications),
+    ...failures("invalid_request", "unauthenticated", "rate_limited", "internal"),
+  },
+})
+
+const benchmarks = createRoute({
+  method: "get",
+  path: "/benchmarks",
+  operationId: "getBenchmarks",
+  tags: ["Datasets"],
+  summary: "Benchmarks of models. This gateway runs none, and publishes nobody else's.",
+  request: { query: BenchmarksQuery },
+  responses: {
+    200: ok(Benchmarks),
     ...failures("invalid_request", "unauthenticated", "rate_limited", "internal"),
   },
 })
@@ -37,3 +106,49 @@ export const datasets = newRouter().openapi(sessionCost, async (c) => {
   }
   return c.json({ data, meta }, 200)
 })
+
+datasets.openapi(appRankings, async (c) => {
+  const { category, subcategory, sort, limit, offset, ...asked } = c.req.valid("query")
+  const days = requireDays(asked)
+  const isAnswerable = category === undefined && subcategory === undefined
+  const rows = isAnswerable ? await readAppRankings(c.env.DB, { days, sort, limit, offset }) : []
+  const data = rows.map((row, index) => ({
+    app_id: appIdOf(row.app),
+    app_name: row.app,
+    rank: offset + index + 1,
+    total_requests: row.requests,
+    total_tokens: String(row.tokens),
+  }))
+  return c.json({ data, meta: metaOf(days) }, 200)
+})
+
+datasets.openapi(rankingsDaily, async (c) => {
+  const query = c.req.valid("query")
+  const conflict = conflictOf(query)
+  if (conflict !== undefined) throw new GatewayError("invalid_request", conflict)
+  const days = requireDays(query)
+  const rows = await readRankings(c.env.DB, { days, period: query.period, apiTypes: apiTypesOf(query) })
+  const data = rows.map((row) => ({ date: row.date, model_permaslug: row.model, total_tokens: String(row.tokens) }))
+  return c.json({ data, meta: metaOf(days) }, 200)
+})
+
+datasets.openapi(taskClassifications, (c) => {
+  const data = { as_of: toTimestamp(Date.now()), window_days: 7, classifications: [], macro_categories: [] }
+  return c.json({ data }, 200)
+})
+
+datasets.openapi(benchmarks, (c) => {
+  const { source = null, task_type: taskType = null } = c.req.valid("query")
+  const about = { version: "v1" as const, source, source_url: null, citation: null, task_type: taskType }
+  return c.json({ data: [], meta: { as_of: toTimestamp(Date.now()), ...about, model_count: 0 } }, 200)
+})
+
+function requireDays(asked: { start_date?: string | undefined; end_date?: string | undefined }): Days {
+  const days = daysOf(asked, Date.now())
+  if (typeof days === "string") throw new GatewayError("invalid_request", days)
+  return days
+}
+
+function metaOf({ first, last }: Days) {
+  return { as_of: toTimestamp(Date.now()), version: "v1" as const, start_date: first, end_date: last }
+}

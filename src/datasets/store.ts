@@ -1,4 +1,6 @@
 import type { SessionCostQuery } from "./schemas.ts"
+import { DAY_MS, dayOf, startOf } from "../usage/day.ts"
+import { type Days, NAMED_MODELS } from "./rankings.ts"
 import { LEAST_SESSIONS, WINDOW_DAYS, windowBefore } from "./session-cost.ts"
 
 const NAME = "session-cost"
@@ -63,4 +65,52 @@ export async function readSessionCost(
     cells: (cells?.results ?? []) as CellRow[],
     snapshot: snapshots?.results[0] as SnapshotRow | undefined,
   }
+}
+
+export type AppRow = { app: string; requests: number; tokens: number }
+
+/** The apps of all organizations that used most tokens in these days, or grew most over as many days before them. */
+export async function readAppRankings(
+  db: D1Database,
+  { days, sort, limit, offset }: { days: Days; sort: "popular" | "trending"; limit: number; offset: number },
+): Promise<AppRow[]> {
+  const length = startOf(days.last) - startOf(days.first) + DAY_MS
+  const { results } = await db
+    .prepare(
+      `SELECT app, sum(iif(day >= ?2, requests, 0)) AS requests,
+         sum(iif(day >= ?2, prompt_tokens + completion_tokens, 0)) AS tokens,
+         sum(iif(day < ?2, prompt_tokens + completion_tokens, 0)) AS before
+       FROM usage_days WHERE day >= ?1 AND day <= ?3 AND app <> '' GROUP BY app HAVING requests > 0
+       ORDER BY iif(?4, (tokens - before) * 1.0 / (before + 1), tokens) DESC, tokens DESC, app LIMIT ?5 OFFSET ?6`,
+    )
+    .bind(dayOf(startOf(days.first) - length), days.first, days.last, sort === "trending" ? 1 : 0, limit, offset)
+    .all<AppRow>()
+  return results
+}
+
+export type RankingRow = { date: string; model: string; tokens: number }
+
+/** Tokens of each model by the first day of each period; `apiTypes`: the kinds of call, null for all. */
+export async function readRankings(
+  db: D1Database,
+  { days, period, apiTypes }: { days: Days; period: "day" | "week" | "month"; apiTypes: readonly string[] | null },
+): Promise<RankingRow[]> {
+  const { results } = await db
+    .prepare(
+      `WITH used AS (
+         SELECT CASE ?3 WHEN 'day' THEN day WHEN 'week' THEN date(day, 'weekday 0', '-6 days')
+             ELSE date(day, 'start of month') END AS date,
+           model, sum(prompt_tokens + completion_tokens) AS tokens
+         FROM usage_days
+         WHERE day >= ?1 AND day <= ?2 AND (?4 IS NULL OR api_type IN (SELECT value FROM json_each(?4)))
+         GROUP BY 1, 2 HAVING tokens > 0
+       ), placed AS (
+         SELECT *, row_number() OVER (PARTITION BY date ORDER BY tokens DESC, model) AS place FROM used
+       )
+       SELECT date, iif(place <= ?5, model, 'other') AS model, sum(tokens) AS tokens FROM placed
+       GROUP BY date, iif(place <= ?5, model, 'other') ORDER BY date, max(place) > ?5, tokens DESC, 2`,
+    )
+    .bind(days.first, days.last, period, apiTypes && JSON.stringify(apiTypes), NAMED_MODELS)
+    .all<RankingRow>()
+  return results
 }

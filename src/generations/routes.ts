@@ -8,11 +8,10 @@ import { GatewayError } from "../edge/errors.ts"
 import { acceptJson, newRouter } from "../edge/router.ts"
 import { failures, jsonBody, ok } from "../edge/schema.ts"
 import type { Env } from "../env.ts"
-import { Activity, ActivityQuery, activityWindow, DATE_WORDS, toActivityItem } from "./activity.ts"
 import type { Generation } from "./generation.ts"
 import { GenerationRecord, toGenerationRecord } from "./schemas.ts"
 import { newId } from "../support/ids.ts"
-import { findGeneration, insertFeedback, readActivity } from "./store.ts"
+import { findGeneration, insertFeedback } from "./store.ts"
 
 const get = createRoute({
   method: "get",
@@ -67,20 +66,6 @@ const feedback = createRoute({
   },
 })
 
-const activity = createRoute({
-  method: "get",
-  path: "/activity",
-  operationId: "getActivity",
-  tags: ["Analytics"],
-  summary: "What was used on each of the last 30 completed days, by model and provider.",
-  middleware: [requireManagement] as const,
-  request: { query: ActivityQuery },
-  responses: {
-    200: ok(Activity, "The newest day first."),
-    ...failures("invalid_request", "unauthenticated", "forbidden", "internal"),
-  },
-})
-
 export const generations = newRouter().openapi(get, async (c) => {
   const generation = await find(c.env, c.var.caller, c.req.valid("query").id)
   if (!generation) throw new GatewayError("not_found", "There is no generation with this id.")
@@ -99,14 +84,6 @@ generations.openapi(feedback, async (c) => {
   const entry = entryOf(c, { action: "generation.feedback", resourceId: generation.id, workspaceId, changed })
   await insertFeedback(c.env.DB, { ...row, createdAt: Date.now() }, entry)
   return c.json({ data: { success: true as const } }, 200)
-})
-
-generations.openapi(activity, async (c) => {
-  const query = c.req.valid("query")
-  const window = activityWindow(query.date, Date.now())
-  if (!window) throw new GatewayError("invalid_request", `date: ${DATE_WORDS}.`)
-  const rows = await readActivity(c.env.DB, c.var.caller.organizationId, { ...query, ...window })
-  return c.json({ data: rows.map((row) => toActivityItem(row, query.group_by === "workspace")) }, 200)
 })
 
 /** A fresh one is still with the ledger, an older one in the database. A key sees its workspace, a management key all. */

@@ -1,11 +1,14 @@
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditStatement } from "../audit/store.ts"
-import type { ActivityQuery } from "./activity.ts"
 import type { Generation } from "./generation.ts"
 
-/** Insert records (each the JSON of a Generation), in one statement; one that is there already stays as it is. */
+/**
+ * Insert records (each the JSON of a Settled generation), in one statement, and with them note their days as not summed;
+ * a record that is there already stays as it is.
+ */
 export async function insertGenerations(db: D1Database, records: readonly string[]): Promise<void> {
-  await db
+  const all = `[${records.join(",")}]`
+  const insert = db
     .prepare(
       `INSERT INTO generations
          (id, organization_id, workspace_id, key_hash, created_at, settled_at, model, upstream_id, cost_nano,
@@ -16,8 +19,17 @@ export async function insertGenerations(db: D1Database, records: readonly string
        FROM json_each(?) WHERE true
        ON CONFLICT DO NOTHING`,
     )
-    .bind(`[${records.join(",")}]`)
-    .run()
+    .bind(all)
+  const note = db
+    .prepare(
+      `INSERT INTO unsummed_days (organization_id, day)
+       SELECT DISTINCT value ->> 'organizationId',
+         date(coalesce(value ->> 'settledAt', value ->> 'createdAt') / 1000, 'unixepoch')
+       FROM json_each(?) WHERE true
+       ON CONFLICT DO NOTHING`,
+    )
+    .bind(all)
+  await db.batch([insert, note])
 }
 
 /** Of these, the ids that are there. */
@@ -42,51 +54,6 @@ export async function findGeneration(
     .bind(organizationId, id, id, id)
     .first<{ record: string }>()
   return row ? (JSON.parse(row.record) as Generation) : undefined
-}
-
-export type ActivityRow = {
-  date: string
-  model: string
-  provider: string
-  workspace_id: string
-  usage: number
-  byok: number
-  requests: number
-  prompt: number
-  completion: number
-  reasoning: number
-}
-
-/** Answered calls by day, model and provider, and by workspace where that is asked. Nano-USD; instants epoch milliseconds. */
-export async function readActivity(
-  db: D1Database,
-  organizationId: string,
-  query: ActivityQuery & { from: number; to: number },
-): Promise<ActivityRow[]> {
-  const { results } = await db
-    .prepare(
-      `SELECT date(g.created_at / 1000, 'unixepoch') AS date, g.model, coalesce(g.record ->> 'provider', '') AS provider,
-         iif(?6, g.workspace_id, '') AS workspace_id,
-         sum(g.cost_nano) AS usage, sum(g.byok_cost_nano) AS byok, count(*) AS requests,
-         sum(g.record ->> '$.tokens.prompt') AS prompt, sum(g.record ->> '$.tokens.completion') AS completion,
-         sum(g.record ->> '$.tokens.reasoning') AS reasoning
-       FROM generations g
-       WHERE g.organization_id = ?1 AND g.created_at >= ?2 AND g.created_at < ?3 AND g.record ->> 'ending' <> 'refused'
-         AND (?4 IS NULL OR g.key_hash = ?4) AND (?5 IS NULL OR g.workspace_id = ?5)
-         AND (?7 IS NULL OR g.key_hash IN (SELECT hash FROM api_keys WHERE organization_id = ?1 AND creator_user_id = ?7))
-       GROUP BY 1, 2, 3, 4 ORDER BY 1 DESC, usage DESC, 2, 3, 4`,
-    )
-    .bind(
-      organizationId,
-      query.from,
-      query.to,
-      query.api_key_hash ?? null,
-      query.workspace_id ?? null,
-      query.group_by === "workspace" ? 1 : 0,
-      query.user_id ?? null,
-    )
-    .all<ActivityRow>()
-  return results
 }
 
 export type Feedback = {

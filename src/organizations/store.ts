@@ -34,3 +34,8 @@ export async function insertOrganization(
     ...entries.map((entry) => auditStatement(db, entry)),
   ])
 }
+
+/** For the operator, who sees every organization. */
+export async function organizationExists(db: D1Database, id: string): Promise<boolean> {
+  return (await db.prepare("SELECT 1 FROM organizations WHERE id = ?").bind(id).first()) !== null
+}

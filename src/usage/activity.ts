@@ -2,7 +2,7 @@ import * as z from "zod"
 import { nanoToUsd } from "../credits/money.ts"
 import type { ActivityRow } from "./store.ts"
 
-const DAY_MS = 86_400_000
+import { DAY_MS } from "./day.ts"
 /** Completed days of UTC that are told. */
 const DAYS = 30
 export const DATE_WORDS = "must be one of the last 30 completed days of UTC, as YYYY-MM-DD"
@@ -48,7 +48,7 @@ export function activityWindow(date: string | undefined, now: number): { from: n
 
 export function toActivityItem(row: ActivityRow, byWorkspace: boolean): z.infer<typeof ActivityItem> {
   return {
-    date: row.date,
+    date: row.day,
     model: row.model,
     model_permaslug: row.model,
     endpoint_id: `${row.provider}:${row.model}`,

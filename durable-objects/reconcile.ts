@@ -1,0 +1,39 @@
+import { driftsOf, mayRepair, type Reconciliation, recordedBy, repaired } from "../src/reconciliation/reconciliation.ts"
+import { dayOf } from "../src/usage/day.ts"
+import { readKeySums, sumDays } from "../src/usage/store.ts"
+import type { CounterBook } from "./counters.ts"
+import type { Outbox } from "./outbox.ts"
+
+type Books = { counters: CounterBook; outbox: Outbox; db: D1Database; accountScope: string }
+
+/**
+ * The ledger's side of a reconciliation. While it runs nothing is delivered, so that what the database has is what had
+ * been charged when the counters were read; calls go on being charged meanwhile.
+ */
+export async function reconcileBooks(
+  { counters, outbox, db, accountScope }: Books,
+  organizationId: string,
+  lowers: boolean,
+): Promise<Reconciliation> {
+  await outbox.flush(db)
+  const restored = await outbox.verify(db, Date.now())
+  return outbox.paused(async () => {
+    await sumDays(db, Date.now(), organizationId)
+    const now = Date.now()
+    const charged = counters.all(now)
+    const onTheirWay = outbox.undelivered()
+    const sums = await readKeySums(db, organizationId, now)
+    const recorded = recordedBy(accountScope, sums, onTheirWay, now)
+    const isComparable = (scope: string) => scope === accountScope || /^(key|workspace):/.test(scope)
+    const drifts = driftsOf(charged, recorded, isComparable, now)
+    // A window that has begun anew meanwhile is compared the next time.
+    if (dayOf(Date.now()) !== dayOf(now)) return { organizationId, at: now, restored, drifts }
+    for (const drift of drifts) {
+      if (!mayRepair(drift, lowers)) continue
+      counters.set(drift.scope, repaired(counters.at(drift.scope, now), drift))
+      drift.isRepaired = true
+    }
+    counters.save()
+    return { organizationId, at: now, restored, drifts }
+  })
+}

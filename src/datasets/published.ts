@@ -1,0 +1,59 @@
+import * as z from "zod"
+
+/** What is published elsewhere and that a gateway's own data cannot answer: asked rightly, the answer is an empty one. */
+
+const oneOf = <const T extends readonly [string, ...string[]]>(names: T) =>
+  z.enum(names, { error: `accepts ${names.join(", ")}` })
+
+const SOURCES = ["artificial-analysis", "design-arena", "openrouter"] as const
+
+export const BenchmarksQuery = z.object({
+  source: oneOf(SOURCES).optional(),
+  task_type: oneOf(["coding", "intelligence", "agentic", "search"]).optional(),
+  benchmark_type: oneOf([
+    "gpqa_diamond",
+    "tau_bench_verified_airline",
+    "search_browsecomp",
+    "search_hle",
+    "search_dsqa",
+    "search_widesearch",
+  ]).optional(),
+  include_run_config: oneOf(["true", "false"]).optional(),
+  search_engine: z.string().max(128).optional(),
+  search_surface: oneOf(["server-tool", "plugin"]).optional(),
+  arena: oneOf(["models", "builders", "agents"]).optional(),
+  category: z.string().max(128).optional(),
+  max_results: z.coerce
+    .number({ error: "must be a whole number of at least 1" })
+    .int("must be a whole number of at least 1")
+    .min(1, "must be a whole number of at least 1")
+    .optional(),
+})
+
+export const Benchmarks = z
+  .object({
+    data: z.array(z.looseObject({ source: z.string() })),
+    meta: z.object({
+      as_of: z.iso.datetime(),
+      version: z.literal("v1"),
+      source: z.enum(SOURCES).nullable(),
+      source_url: z.string().nullable(),
+      citation: z.string().nullable(),
+      task_type: z.string().nullable(),
+      model_count: z.int(),
+    }),
+  })
+  .meta({ id: "Benchmarks" })
+
+export const TaskClassificationsQuery = z.object({ window: oneOf(["7d"]).default("7d") })
+
+export const TaskClassifications = z
+  .object({
+    data: z.object({
+      as_of: z.iso.datetime(),
+      window_days: z.int(),
+      classifications: z.array(z.looseObject({ tag: z.string() })),
+      macro_categories: z.array(z.looseObject({ key: z.string() })),
+    }),
+  })
+  .meta({ id: "TaskClassifications" })

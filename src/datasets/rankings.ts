@@ -1,0 +1,140 @@
+import * as z from "zod"
+import { DAY_MS, dayOf, startOf } from "../usage/day.ts"
+
+/** What models and apps were used for most, from the sums by day of the whole deployment. */
+
+const FIRST_DAY = "2025-01-01"
+const DEFAULT_DAYS = 30
+/** Models of a date that are told by name; the rest is `other`. */
+export const NAMED_MODELS = 50
+
+const CATEGORIES = ["coding", "creative", "productivity", "entertainment"] as const
+const SUBCATEGORIES = [
+  "cli-agent",
+  "ide-extension",
+  "cloud-agent",
+  "programming-app",
+  "native-app-builder",
+  "creative-writing",
+  "video-gen",
+  "image-gen",
+  "audio-gen",
+  "roleplay",
+  "game",
+  "writing-assistant",
+  "general-chat",
+  "personal-agent",
+  "legal",
+] as const
+const MODALITIES = ["text", "image", "image_output", "audio", "tool_calling"] as const
+const CONTEXTS = ["1K", "10K", "100K", "1M", "10M"] as const
+const PERIODS = ["day", "week", "month"] as const
+const LANGUAGES = ["natural", "programming"] as const
+
+const oneOf = <const T extends readonly [string, ...string[]]>(names: T) =>
+  z.enum(names, { error: `accepts ${names.join(", ")}` })
+const date = z.iso.date({ error: "must be a day of UTC as YYYY-MM-DD" })
+const page = (most: number, fallback: number, least: number) => {
+  const words = `must be from ${least} to ${most}`
+  return z.coerce.number({ error: words }).int(words).min(least, words).max(most, words).default(fallback)
+}
+
+export const AppRankingsQuery = z.object({
+  category: oneOf(CATEGORIES).optional(),
+  subcategory: oneOf(SUBCATEGORIES).optional(),
+  sort: oneOf(["popular", "trending"]).default("popular"),
+  start_date: date.optional(),
+  end_date: date.optional(),
+  limit: page(100, 50, 1),
+  offset: page(100, 0, 0),
+})
+
+export const RankingsDailyQuery = z.object({
+  start_date: date.optional(),
+  end_date: date.optional(),
+  period: oneOf(PERIODS).default("day"),
+  modality: oneOf(MODALITIES).optional(),
+  context_bucket: oneOf(CONTEXTS).optional(),
+  category: z.string().min(1).max(64).optional(),
+  language_type: oneOf(LANGUAGES).optional(),
+})
+export type RankingsDailyQuery = z.infer<typeof RankingsDailyQuery>
+
+const Meta = z
+  .object({ as_of: z.iso.datetime(), version: z.literal("v1"), start_date: z.string(), end_date: z.string() })
+  .meta({ id: "RankingsMeta" })
+const tokens = z.string().meta({ description: "A whole number in decimal digits" })
+
+export const AppRankings = z
+  .object({
+    data: z.array(
+      z.object({
+        app_id: z.int(),
+        app_name: z.string(),
+        rank: z.int(),
+        total_requests: z.int(),
+        total_tokens: tokens,
+      }),
+    ),
+    meta: Meta,
+  })
+  .meta({ id: "AppRankings" })
+
+export const RankingsDaily = z
+  .object({
+    data: z.array(z.object({ date: z.string(), model_permaslug: z.string(), total_tokens: tokens })),
+    meta: Meta,
+  })
+  .meta({ id: "RankingsDaily" })
+
+export type Days = { first: string; last: string }
+
+/** The days asked for, both included: by default the last 30 that are over. Words on what to change, where they are none. */
+export function daysOf(
+  asked: { start_date?: string | undefined; end_date?: string | undefined },
+  now: number,
+): Days | string {
+  const yesterday = dayOf(now - DAY_MS)
+  const last = asked.end_date === undefined || asked.end_date > yesterday ? yesterday : asked.end_date
+  if (last < FIRST_DAY) return `end_date: must be ${FIRST_DAY} or later, where the data begins.`
+  const first = asked.start_date ?? dayOf(startOf(last) - (DEFAULT_DAYS - 1) * DAY_MS)
+  if (first > last) return "start_date: must not be after end_date, and be a day that is over."
+  return { first: first < FIRST_DAY ? FIRST_DAY : first, last }
+}
+
+/** Which filters do not go together, in words; undefined where all is well. */
+export function conflictOf(query: RankingsDailyQuery): string | undefined {
+  const { category, language_type: language, modality, context_bucket: context, period } = query
+  if (category === undefined && language === undefined) return undefined
+  const name = category === undefined ? "language_type" : "category"
+  if (category !== undefined && language !== undefined) return "category: cannot be combined with language_type."
+  if (modality !== undefined || context !== undefined) {
+    return `${name}: cannot be combined with modality or context_bucket.`
+  }
+  return period === "day" ? `${name}: needs a period of week or month.` : undefined
+}
+
+/** The kinds of call of a modality; null for all; none where calls are not told apart in that way. */
+export function apiTypesOf(query: RankingsDailyQuery): string[] | null {
+  if (query.category !== undefined || query.language_type !== undefined || query.context_bucket !== undefined) return []
+  switch (query.modality) {
+    case undefined:
+      return null
+    case "text":
+      return ["completions"]
+    case "image_output":
+      return ["image"]
+    case "audio":
+      return ["tts", "stt"]
+    case "image":
+    case "tool_calling":
+      return []
+  }
+}
+
+/** A number of 31 bits that an app's name always has. FNV-1a. */
+export function appIdOf(name: string): number {
+  let hash = 0x811c9dc5
+  for (const byte of new TextEncoder().encode(name)) hash = Math.imul(hash ^ byte, 0x01000193)
+  return hash >>> 1
+}

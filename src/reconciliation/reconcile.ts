@@ -1,0 +1,28 @@
+import { openLedger } from "../credits/ledger-client.ts"
+import type { Env } from "../env.ts"
+import { logError, logWarning } from "../support/log.ts"
+import type { Reconciliation } from "./reconciliation.ts"
+import { listStalest, saveReconciliation } from "./store.ts"
+
+/** What one run compares; with more organizations than this each has its turn every other day, or every third. */
+const ORGANIZATIONS_A_RUN = 200
+
+/** Compares the ledger of one organization with its generations, repairs what it may, and keeps what it found. */
+export async function reconcile(env: Env, organizationId: string, lowers = false): Promise<Reconciliation> {
+  const found = await openLedger(env, organizationId).reconcile(organizationId, lowers)
+  if (found.drifts.length > 0 || found.restored > 0) logWarning("a ledger and its generations differed", { ...found })
+  await saveReconciliation(env.DB, found)
+  return found
+}
+
+/** The organizations that were not compared for longest. One that cannot be does not keep the others from it. */
+export async function reconcileStalest(env: Env, limit = ORGANIZATIONS_A_RUN): Promise<Reconciliation[]> {
+  const found: Reconciliation[] = []
+  for (const organizationId of await listStalest(env.DB, limit)) {
+    const one = await reconcile(env, organizationId).catch((cause: unknown) =>
+      logError("a ledger could not be reconciled", { organizationId }, cause),
+    )
+    if (one) found.push(one)
+  }
+  return found
+}

@@ -1,0 +1,104 @@
+import { workspaceScope } from "../budgets/budget.ts"
+import type { Counters, Spent } from "../credits/ledger.ts"
+import { type ResetInterval, windowStart } from "../credits/windows.ts"
+import type { Settled } from "../generations/generation.ts"
+import type { KeySums } from "../usage/store.ts"
+
+/** What a ledger has charged against what its generations sum up to. Pure; amounts are nano-USD. */
+
+const WINDOWS = ["total", "monthly", "weekly", "daily"] as const
+type Window = (typeof WINDOWS)[number]
+type Windows = Record<Window, Spent>
+
+export type Drift = {
+  scope: string
+  window: Window
+  measure: keyof Spent
+  chargedNano: number
+  recordedNano: number
+  isRepaired: boolean
+}
+
+export type Reconciliation = {
+  organizationId: string
+  /** Epoch milliseconds. */
+  at: number
+  /** Generations that the database had lost and was given again. */
+  restored: number
+  drifts: Drift[]
+}
+
+/** The scopes whose counters follow from a generation alone. */
+function scopesOf(accountScope: string, keyHash: string, workspaceId: string): string[] {
+  return [accountScope, `key:${keyHash}`, workspaceScope(workspaceId)]
+}
+
+/** What the generations say: those in the database, summed by key, and those that are still on their way there. */
+export function recordedBy(
+  accountScope: string,
+  sums: readonly KeySums[],
+  onTheirWay: readonly Settled[],
+  now: number,
+): Map<string, Windows> {
+  const recorded = new Map<string, Windows>()
+  const add = (scopes: string[], window: Window, spent: number, byok: number) => {
+    for (const scope of scopes) {
+      const windows = recorded.get(scope) ?? emptyWindows()
+      windows[window] = { spent: windows[window].spent + spent, byok: windows[window].byok + byok }
+      recorded.set(scope, windows)
+    }
+  }
+  for (const row of sums) {
+    const scopes = scopesOf(accountScope, row.key_hash, row.workspace_id)
+    for (const window of WINDOWS) add(scopes, window, row[`${window}_spent`], row[`${window}_byok`])
+  }
+  for (const generation of onTheirWay) {
+    const scopes = scopesOf(accountScope, generation.keyHash, generation.workspaceId)
+    for (const window of WINDOWS) {
+      const isIn = window === "total" || generation.settledAt >= windowStart(window, now)
+      if (isIn) add(scopes, window, generation.costNano, generation.byokCostNano)
+    }
+  }
+  return recorded
+}
+
+/** Where the two differ. A window that a clock running backwards has left behind is not compared. */
+export function driftsOf(
+  charged: ReadonlyMap<string, Counters>,
+  recorded: ReadonlyMap<string, Windows>,
+  isComparable: (scope: string) => boolean,
+  now: number,
+): Drift[] {
+  const drifts: Drift[] = []
+  for (const scope of new Set([...charged.keys(), ...recorded.keys()])) {
+    if (!isComparable(scope)) continue
+    const [counters, records] = [charged.get(scope), recorded.get(scope) ?? emptyWindows()]
+    for (const window of WINDOWS) {
+      if (counters && window !== "total" && counters[window].start !== windowStart(window, now)) continue
+      for (const measure of ["spent", "byok"] as const) {
+        const [chargedNano, recordedNano] = [counters?.[window][measure] ?? 0, records[window][measure]]
+        if (chargedNano !== recordedNano) {
+          drifts.push({ scope, window, measure, chargedNano, recordedNano, isRepaired: false })
+        }
+      }
+    }
+  }
+  return drifts
+}
+
+/** A counter below its generations has lost a charge, and is raised; one above them is lowered only where that is asked. */
+export function mayRepair({ chargedNano, recordedNano }: Drift, lowers: boolean): boolean {
+  return chargedNano < recordedNano || lowers
+}
+
+/** Adds the difference, not the sum: calls went on being charged while the two were compared. */
+export function repaired(counters: Counters, { window, measure, chargedNano, recordedNano }: Drift): Counters {
+  const before = counters[window]
+  return { ...counters, [window]: { ...before, [measure]: before[measure] + recordedNano - chargedNano } }
+}
+
+function emptyWindows(): Windows {
+  const nothing = { spent: 0, byok: 0 }
+  const intervals: Record<ResetInterval, Spent> = { daily: nothing, weekly: nothing, monthly: nothing }
+  return { total: nothing, ...intervals }
+}

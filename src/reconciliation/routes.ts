@@ -1,0 +1,115 @@
+import { createRoute } from "@hono/zod-openapi"
+import * as z from "zod"
+import { entryOf } from "../access/actor.ts"
+import { requireManagement, requireOperator } from "../access/caller.ts"
+import { insertAudit } from "../audit/store.ts"
+import { nanoToUsd } from "../credits/money.ts"
+import { GatewayError } from "../edge/errors.ts"
+import { acceptJson, newRouter } from "../edge/router.ts"
+import { failures, jsonBody, ok } from "../edge/schema.ts"
+import { organizationExists } from "../organizations/store.ts"
+import { toTimestamp } from "../support/time.ts"
+import { reconcile, reconcileStalest } from "./reconcile.ts"
+import type { Reconciliation as Found } from "./reconciliation.ts"
+import { findReconciliation } from "./store.ts"
+
+const tags = ["Credits"]
+
+const Reconciliation = z
+  .object({
+    organization_id: z.string(),
+    at: z.iso.datetime(),
+    restored_generations: z.int().meta({ description: "Lost by the database, and given to it again" }),
+    drifts: z.array(
+      z.object({
+        scope: z.string().meta({ description: "account, key:<hash> or workspace:<id>" }),
+        window: z.enum(["total", "monthly", "weekly", "daily"]),
+        measure: z.enum(["spent", "byok"]),
+        charged_usd: z.number().meta({ description: "By the ledger" }),
+        recorded_usd: z.number().meta({ description: "The sum of the generations" }),
+        repaired: z.boolean(),
+      }),
+    ),
+  })
+  .meta({ id: "Reconciliation" })
+
+const NewReconciliation = z
+  .strictObject({
+    organization_id: z.uuid({ error: "must be the UUID of an organization" }).optional(),
+    lower: z
+      .boolean({ error: "must be true or false" })
+      .default(false)
+      .meta({ description: "Also lower counters that stand above the sum of their generations." }),
+  })
+  .refine((input) => !input.lower || input.organization_id !== undefined, {
+    path: ["lower"],
+    error: "needs organization_id: counters are lowered for one organization at a time",
+  })
+  .meta({ id: "NewReconciliation" })
+
+const last = createRoute({
+  method: "get",
+  path: "/reconciliations",
+  operationId: "getReconciliation",
+  tags,
+  summary: "What the last comparison of the ledger with the generations found.",
+  middleware: [requireManagement] as const,
+  responses: {
+    200: ok(z.object({ data: z.array(Reconciliation) }), "One, or none before the first."),
+    ...failures("unauthenticated", "forbidden", "internal"),
+  },
+})
+
+const run = createRoute({
+  method: "post",
+  path: "/reconciliations",
+  operationId: "createReconciliation",
+  tags,
+  summary: "Compares ledgers with their generations now, and repairs them.",
+  description:
+    "For the deployment's bootstrap management key only. Without organization_id, up to 50 organizations: those whose last one is the longest ago. A counter below its generations is raised; one above them is reported.",
+  middleware: [requireOperator, acceptJson(65_536)] as const,
+  request: { body: jsonBody(NewReconciliation) },
+  responses: {
+    200: ok(z.object({ data: z.array(Reconciliation) })),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal"),
+  },
+})
+
+const ORGANIZATIONS_A_CALL = 50
+
+export const reconciliations = newRouter()
+  .openapi(last, async (c) => {
+    const found = await findReconciliation(c.env.DB, c.var.caller.organizationId)
+    return c.json({ data: found ? [toReconciliation(found)] : [] }, 200)
+  })
+  .openapi(run, async (c) => {
+    const { organization_id: organizationId, lower } = c.req.valid("json")
+    if (organizationId === undefined) {
+      const found = await reconcileStalest(c.env, ORGANIZATIONS_A_CALL)
+      return c.json({ data: found.map(toReconciliation) }, 200)
+    }
+    if (!(await organizationExists(c.env.DB, organizationId))) {
+      throw new GatewayError("not_found", "There is no organization with this organization_id.")
+    }
+    const changed = { fields: ["lower"], values: { lower } }
+    const deed = { action: "ledger.reconcile", resourceId: organizationId, workspaceId: null, changed } as const
+    await insertAudit(c.env.DB, { ...entryOf(c, deed), organization_id: organizationId })
+    return c.json({ data: [toReconciliation(await reconcile(c.env, organizationId, lower))] }, 200)
+  })
+
+function toReconciliation({ organizationId, at, restored, drifts }: Found): z.infer<typeof Reconciliation> {
+  return {
+    organization_id: organizationId,
+    at: toTimestamp(at),
+    restored_generations: restored,
+    drifts: drifts.map(({ scope, window, measure, chargedNano, recordedNano, isRepaired }) => ({
+      scope,
+      window,
+      measure,
+      charged_usd: nanoToUsd(chargedNano),
+      recorded_usd: nanoToUsd(recordedNano),
+      repaired: isRepaired,
+    })),
+  }
+}

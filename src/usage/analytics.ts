@@ -1,0 +1,253 @@
+import { nanoToUsd } from "../credits/money.ts"
+import { windowStart } from "../credits/windows.ts"
+import { DAY_MS } from "./day.ts"
+import type { UsageRow } from "./store.ts"
+
+/** What usage can be asked about, and the answer. Pure: the rows come from store.ts. */
+
+const GRANULARITIES = ["minute", "hour", "day", "week", "month"] as const
+export type Granularity = (typeof GRANULARITIES)[number]
+
+const DIMENSIONS = {
+  model: "Model",
+  provider: "Provider",
+  workspace_id: "Workspace",
+  api_key_hash: "API key",
+  user_id: "Creator of the key",
+  app: "App",
+  api_type: "Kind of call",
+} as const
+export type Dimension = keyof typeof DIMENSIONS
+
+type Sums = Omit<UsageRow, "at" | Dimension>
+type Format = "number" | "currency" | "percent" | "latency" | "throughput"
+type MetricDefinition = { label: string; format: Format; isRate?: true; of: (sums: Sums) => number }
+
+const share = (part: number, whole: number) => (whole === 0 ? 0 : part / whole)
+
+const METRICS = {
+  requests: { label: "Requests", format: "number", of: (s) => s.requests },
+  failed_requests: { label: "Requests that no provider answered", format: "number", of: (s) => s.refused },
+  error_rate: {
+    label: "Share of failed requests",
+    format: "percent",
+    isRate: true,
+    of: (s) => share(s.refused, s.requests + s.refused),
+  },
+  usage: { label: "Spent, USD", format: "currency", of: (s) => nanoToUsd(s.cost) },
+  byok_usage: { label: "Spent with own provider keys, USD", format: "currency", of: (s) => nanoToUsd(s.byok) },
+  usage_per_request: {
+    label: "Spent a request, USD",
+    format: "currency",
+    isRate: true,
+    of: (s) => share(nanoToUsd(s.cost), s.requests),
+  },
+  prompt_tokens: { label: "Prompt tokens", format: "number", of: (s) => s.prompt },
+  completion_tokens: { label: "Completion tokens", format: "number", of: (s) => s.completion },
+  reasoning_tokens: { label: "Reasoning tokens", format: "number", of: (s) => s.reasoning },
+  cached_tokens: { label: "Cached prompt tokens", format: "number", of: (s) => s.cached },
+  total_tokens: { label: "Tokens", format: "number", of: (s) => s.prompt + s.completion },
+  cache_hit_rate: {
+    label: "Share of cached prompt tokens",
+    format: "percent",
+    isRate: true,
+    of: (s) => share(s.cached, s.prompt),
+  },
+  latency: {
+    label: "Time to the first token, ms",
+    format: "latency",
+    isRate: true,
+    of: (s) => share(s.latency, s.latency_count),
+  },
+  generation_time: {
+    label: "Time of generation, ms",
+    format: "latency",
+    isRate: true,
+    of: (s) => share(s.generation, s.generation_count),
+  },
+  throughput: {
+    label: "Tokens a second",
+    format: "throughput",
+    isRate: true,
+    of: (s) => share(s.completion * 1_000, s.generation),
+  },
+} as const satisfies Record<string, MetricDefinition>
+export type Metric = keyof typeof METRICS
+
+const OPERATORS = {
+  eq: "scalar",
+  neq: "scalar",
+  in: "array",
+  not_in: "array",
+  gt: "scalar",
+  gte: "scalar",
+  lt: "scalar",
+  lte: "scalar",
+} as const
+export type Operator = keyof typeof OPERATORS
+
+export const DIMENSION_NAMES = Object.keys(DIMENSIONS) as Dimension[]
+export const METRIC_NAMES = Object.keys(METRICS) as Metric[]
+export const OPERATOR_NAMES = Object.keys(OPERATORS) as Operator[]
+export { GRANULARITIES }
+
+export function describeAnalytics() {
+  return {
+    dimensions: DIMENSION_NAMES.map((name) => ({ name, display_label: DIMENSIONS[name] })),
+    granularities: GRANULARITIES.map((name) => ({ name, display_label: `By ${name}` })),
+    metrics: METRIC_NAMES.map((name) => {
+      const metric: MetricDefinition = METRICS[name]
+      return {
+        name,
+        display_label: metric.label,
+        display_format: metric.format,
+        is_rate: metric.isRate === true,
+      }
+    }),
+    operators: OPERATOR_NAMES.map((name) => ({ name, value_type: OPERATORS[name] })),
+  }
+}
+
+type Scalar = string | number
+export type Filter = {
+  field: Dimension | Metric
+  operator: Operator
+  value: Scalar | Scalar[]
+  include_unset?: boolean
+}
+
+export type Question = {
+  metrics: readonly Metric[]
+  dimensions: readonly Dimension[]
+  granularity: Granularity | null
+  filters: readonly Filter[]
+  orderBy: { field: string; direction: "asc" | "desc" } | null
+  limit: number
+  /** With a granularity: the so many groups that have most of the first metric. */
+  groupLimit: number | null
+}
+
+export type AnalyticsRow = Record<string, string | number | null>
+
+/** Sums first, then metrics of the sums: a rate of a group is not the mean of rates. */
+export function answerQuestion(rows: readonly UsageRow[], question: Question): { rows: AnalyticsRow[]; all: number } {
+  const ofDimensions = question.filters.filter((filter) => isDimension(filter.field))
+  const ofMetrics = question.filters.filter((filter) => !isDimension(filter.field))
+  const groups = new Map<string, { key: AnalyticsRow; group: string; sums: Sums }>()
+  for (const row of rows) {
+    if (!ofDimensions.every((filter) => passes(row[filter.field as Dimension] || null, filter))) continue
+    const named = Object.fromEntries(question.dimensions.map((name) => [name, row[name] || null]))
+    const date = question.granularity && new Date(bucketStart(question.granularity, row.at)).toISOString()
+    const key: AnalyticsRow = { ...(date !== null && { date }), ...named }
+    const id = JSON.stringify(key)
+    const known = groups.get(id)
+    if (known) add(known.sums, row)
+    else groups.set(id, { key, group: JSON.stringify(named), sums: add({ ...NOTHING }, row) })
+  }
+  const kept = largest([...groups.values()], question)
+  const answered = kept
+    .map(({ key, sums }) => {
+      const values = question.metrics.map((name) => [name, METRICS[name].of(sums)] as const)
+      const passing = ofMetrics.every((filter) => passes(METRICS[filter.field as Metric].of(sums), filter))
+      return passing ? { ...key, ...Object.fromEntries(values) } : undefined
+    })
+    .filter((row) => row !== undefined)
+  return { rows: sorted(answered, question).slice(0, question.limit), all: answered.length }
+}
+
+function largest<T extends { group: string; sums: Sums }>(
+  groups: T[],
+  { groupLimit, granularity, metrics }: Question,
+): T[] {
+  const [metric] = metrics
+  if (groupLimit === null || granularity === null || !metric) return groups
+  const totals = new Map<string, Sums>()
+  for (const { group, sums } of groups) totals.set(group, add(totals.get(group) ?? { ...NOTHING }, sums))
+  const names = [...totals].sort(([, a], [, b]) => METRICS[metric].of(b) - METRICS[metric].of(a))
+  const kept = new Set(names.slice(0, groupLimit).map(([name]) => name))
+  return groups.filter(({ group }) => kept.has(group))
+}
+
+/** As asked, else the newest bucket and the most of the first metric first; ties in a stable order. */
+function sorted(rows: AnalyticsRow[], { orderBy, metrics, granularity }: Question): AnalyticsRow[] {
+  const orders = orderBy
+    ? [orderBy]
+    : [
+        ...(granularity ? [{ field: "date", direction: "desc" as const }] : []),
+        { field: metrics[0] ?? "requests", direction: "desc" as const },
+      ]
+  return rows.toSorted((a, b) => {
+    for (const { field, direction } of orders) {
+      const order = compare(a[field] ?? "", b[field] ?? "")
+      if (order !== 0) return direction === "asc" ? order : -order
+    }
+    return compare(JSON.stringify(a), JSON.stringify(b))
+  })
+}
+
+function compare(a: Scalar, b: Scalar): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+export function isDimension(field: string): field is Dimension {
+  return Object.hasOwn(DIMENSIONS, field)
+}
+
+function passes(value: Scalar | null, { operator, value: asked, include_unset: includeUnset }: Filter): boolean {
+  if (value === null) return includeUnset === true
+  const list = Array.isArray(asked) ? asked : [asked]
+  const [one = ""] = list
+  const order = typeof value === "number" ? compare(value, Number(one)) : compare(value, String(one))
+  const isIn = list.some((item) => String(item) === String(value))
+  switch (operator) {
+    case "eq":
+    case "in":
+      return isIn
+    case "neq":
+    case "not_in":
+      return !isIn
+    case "gt":
+      return order > 0
+    case "gte":
+      return order >= 0
+    case "lt":
+      return order < 0
+    case "lte":
+      return order <= 0
+  }
+}
+
+function bucketStart(granularity: Granularity, at: number): number {
+  switch (granularity) {
+    case "minute":
+      return at - (at % 60_000)
+    case "hour":
+      return at - (at % 3_600_000)
+    case "day":
+      return at - (at % DAY_MS)
+    case "week":
+      return windowStart("weekly", at)
+    case "month":
+      return windowStart("monthly", at)
+  }
+}
+
+const NOTHING: Sums = {
+  requests: 0,
+  refused: 0,
+  cost: 0,
+  byok: 0,
+  prompt: 0,
+  completion: 0,
+  reasoning: 0,
+  cached: 0,
+  latency: 0,
+  latency_count: 0,
+  generation: 0,
+  generation_count: 0,
+}
+
+function add(sums: Sums, more: Sums): Sums {
+  for (const name of Object.keys(NOTHING) as (keyof Sums)[]) sums[name] += more[name]
+  return sums
+}

@@ -1,0 +1,132 @@
+import { createRoute } from "@hono/zod-openapi"
+import * as z from "zod"
+import { requireManagement } from "../access/caller.ts"
+import { GatewayError } from "../edge/errors.ts"
+import { acceptJson, newRouter } from "../edge/router.ts"
+import { failures, jsonBody, ok } from "../edge/schema.ts"
+import { generationRetentionDays } from "./retention.ts"
+import { Activity, ActivityQuery, activityWindow, DATE_WORDS, toActivityItem } from "./activity.ts"
+import { answerQuestion, describeAnalytics, type Question } from "./analytics.ts"
+import { DAY_MS } from "./day.ts"
+import { AnalyticsAnswer, AnalyticsMeta, AnalyticsQuery } from "./schemas.ts"
+import { MAX_USAGE_ROWS, readActivity, readBuckets, readDays, sumDays, type UsageRow } from "./store.ts"
+
+const tags = ["Analytics"]
+
+const activity = createRoute({
+  method: "get",
+  path: "/activity",
+  operationId: "getActivity",
+  tags,
+  summary: "What was used on each of the last 30 completed days, by model and provider.",
+  middleware: [requireManagement] as const,
+  request: { query: ActivityQuery },
+  responses: {
+    200: ok(Activity, "The newest day first."),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "internal"),
+  },
+})
+
+const meta = createRoute({
+  method: "get",
+  path: "/analytics/meta",
+  operationId: "getAnalyticsMeta",
+  tags,
+  summary: "What POST /analytics/query can be asked.",
+  middleware: [requireManagement] as const,
+  responses: {
+    200: ok(z.object({ data: AnalyticsMeta })),
+    ...failures("unauthenticated", "forbidden", "internal"),
+  },
+})
+
+const query = createRoute({
+  method: "post",
+  path: "/analytics/query",
+  operationId: "queryAnalytics",
+  tags,
+  summary: "Usage of the organization, summed as asked.",
+  description: "Without time_range the last 30 days. By minute at most a day, by hour at most 31 days.",
+  middleware: [requireManagement, acceptJson(65_536)] as const,
+  request: { body: jsonBody(AnalyticsQuery) },
+  responses: {
+    200: ok(z.object({ data: AnalyticsAnswer })),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "internal"),
+  },
+})
+
+export const usage = newRouter()
+  .openapi(activity, async (c) => {
+    const asked = c.req.valid("query")
+    const { organizationId } = c.var.caller
+    const window = activityWindow(asked.date, Date.now())
+    if (!window) throw new GatewayError("invalid_request", `date: ${DATE_WORDS}.`)
+    await sumDays(c.env.DB, Date.now(), organizationId)
+    const rows = await readActivity(c.env.DB, organizationId, { ...asked, ...window })
+    return c.json({ data: rows.map((row) => toActivityItem(row, asked.group_by === "workspace")) }, 200)
+  })
+  .openapi(meta, (c) => c.json({ data: describeAnalytics() }, 200))
+  .openapi(query, async (c) => {
+    const asked = c.req.valid("json")
+    const now = Date.now()
+    const range = rangeOf(asked, now, generationRetentionDays(c.env))
+    const rows = await read(c.env.DB, c.var.caller.organizationId, range, now)
+    const answer = answerQuestion(rows, toQuestion(asked))
+    const metadata = {
+      query_time_ms: Date.now() - now,
+      row_count: answer.rows.length,
+      truncated: answer.all > answer.rows.length || rows.length >= MAX_USAGE_ROWS,
+    }
+    return c.json({ data: { data: answer.rows, metadata } }, 200)
+  })
+
+type Range = { from: number; to: number; bucketMs: number }
+
+const BUCKETS = { minute: 60_000, hour: 3_600_000 } as const
+const LONGEST = { minute: DAY_MS, hour: 31 * DAY_MS } as const
+const DEFAULT_DAYS = 30
+
+/** Epoch milliseconds, the end not included; what is finer than a day comes from single generations, kept so many days. */
+function rangeOf({ time_range: range, granularity, ...asked }: AnalyticsQuery, now: number, keptDays: number): Range {
+  if (asked.classifier_dimensions || asked.classifier_filters) {
+    throw new GatewayError("invalid_request", "classifier_dimensions, classifier_filters: there are no classifiers.")
+  }
+  const from = range ? Date.parse(range.start) : now - DEFAULT_DAYS * DAY_MS
+  const to = range ? Date.parse(range.end) : now + 1
+  if (from >= to) throw new GatewayError("invalid_request", "time_range: start must be before end.")
+  if (granularity !== "minute" && granularity !== "hour") return { from, to, bucketMs: DAY_MS }
+  if (to - from > LONGEST[granularity] && range) {
+    throw new GatewayError(
+      "invalid_request",
+      `time_range: by ${granularity}, ${LONGEST[granularity] / DAY_MS} days at most.`,
+    )
+  }
+  if (from < now - keptDays * DAY_MS) {
+    throw new GatewayError("invalid_request", `time_range: by ${granularity}, the last ${keptDays} days at most.`)
+  }
+  return { from: Math.max(from, to - LONGEST[granularity]), to, bucketMs: BUCKETS[granularity] }
+}
+
+/** Whole days of UTC, or finer buckets. */
+async function read(db: D1Database, organizationId: string, range: Range, now: number): Promise<UsageRow[]> {
+  if (range.bucketMs < DAY_MS) return readBuckets(db, organizationId, range)
+  await sumDays(db, now, organizationId)
+  const from = range.from - (range.from % DAY_MS)
+  const to = Math.ceil(range.to / DAY_MS) * DAY_MS
+  return readDays(db, organizationId, { from, to, now })
+}
+
+function toQuestion(asked: AnalyticsQuery): Question {
+  return {
+    metrics: [...new Set(asked.metrics)],
+    dimensions: [...new Set(asked.dimensions)],
+    granularity: asked.granularity ?? null,
+    filters: asked.filters.map(({ include_unset: unset, ...filter }) => ({
+      ...filter,
+      ...(unset !== undefined && { include_unset: unset }),
+    })),
+    orderBy: asked.order_by ?? null,
+    limit: asked.limit,
+    groupLimit: asked.group_limit ?? null,
+  }
+}

@@ -1,0 +1,82 @@
+import * as z from "zod"
+import { DIMENSION_NAMES, GRANULARITIES, METRIC_NAMES, OPERATOR_NAMES } from "./analytics.ts"
+
+const oneOf = <const T extends readonly [string, ...string[]]>(names: T) =>
+  z.enum(names, { error: `accepts ${names.join(", ")}` })
+const list = <T extends string>(names: T[]) => names as [T, ...T[]]
+
+const dimension = oneOf(list(DIMENSION_NAMES))
+const metric = oneOf(list(METRIC_NAMES))
+const scalar = z.union([z.string().max(256), z.number()], { error: "must be a string or a number" })
+const instant = z.iso.datetime({ offset: true, error: "must be an RFC 3339 date-time with seconds" })
+const classifiers = z.looseObject({ classifier_id: z.string() })
+
+export const MAX_ROWS = 10_000
+
+export const AnalyticsQuery = z
+  .strictObject({
+    metrics: z.array(metric).min(1, "must name a metric").max(METRIC_NAMES.length, "names a metric twice"),
+    dimensions: z.array(dimension).max(DIMENSION_NAMES.length, "names a dimension twice").default([]),
+    granularity: oneOf(GRANULARITIES).optional(),
+    filters: z
+      .array(
+        z.strictObject({
+          field: z.union([dimension, metric], { error: "must be a dimension or a metric of GET /analytics/meta" }),
+          operator: oneOf(list(OPERATOR_NAMES)),
+          value: z.union(
+            [scalar, z.array(scalar).min(1, "must have a value").max(100, "must have at most 100 values")],
+            {
+              error: "must be a string, a number or an array of them",
+            },
+          ),
+          include_unset: z.boolean().optional(),
+        }),
+      )
+      .max(20, "must be at most 20")
+      .default([]),
+    time_range: z.strictObject({ start: instant, end: instant }).optional(),
+    order_by: z
+      .strictObject({
+        field: z.union([z.literal("date"), dimension, metric], { error: "must be date, a dimension or a metric" }),
+        direction: oneOf(["asc", "desc"]),
+      })
+      .optional(),
+    limit: z
+      .int()
+      .min(1, `must be from 1 to ${MAX_ROWS}`)
+      .max(MAX_ROWS, `must be from 1 to ${MAX_ROWS}`)
+      .default(1_000),
+    group_limit: z.int().min(1, "must be from 1 to 1000").max(1_000, "must be from 1 to 1000").optional(),
+    classifier_dimensions: classifiers.optional(),
+    classifier_filters: classifiers.optional(),
+  })
+  .meta({ id: "AnalyticsQuery" })
+export type AnalyticsQuery = z.infer<typeof AnalyticsQuery>
+
+export const AnalyticsMeta = z
+  .object({
+    dimensions: z.array(z.object({ name: z.string(), display_label: z.string() })),
+    granularities: z.array(z.object({ name: z.string(), display_label: z.string() })),
+    metrics: z.array(
+      z.object({
+        name: z.string(),
+        display_label: z.string(),
+        display_format: z.enum(["number", "currency", "percent", "latency", "throughput"]),
+        is_rate: z.boolean(),
+      }),
+    ),
+    operators: z.array(z.object({ name: z.string(), value_type: z.enum(["scalar", "array"]) })),
+  })
+  .meta({ id: "AnalyticsMeta" })
+
+export const AnalyticsAnswer = z
+  .object({
+    data: z.array(z.record(z.string(), z.union([z.string(), z.number(), z.null()]))),
+    metadata: z.object({
+      query_time_ms: z.number(),
+      row_count: z.int(),
+      truncated: z.boolean().meta({ description: "There was more than was looked at, or than `limit`." }),
+    }),
+    warnings: z.array(z.string()).optional(),
+  })
+  .meta({ id: "AnalyticsAnswer" })

@@ -1,0 +1,226 @@
+import { windowStart } from "../credits/windows.ts"
+import type { ActivityQuery } from "./activity.ts"
+import { DAY_MS, dayOf, startOf } from "./day.ts"
+
+/** One day of one organization, from its generations. Sums only grow, so days whose generations are gone stay as they are. */
+function sumDayStatements(db: D1Database, organizationId: string, day: string): D1PreparedStatement[] {
+  const from = startOf(day)
+  return [
+    db
+      .prepare(
+        `INSERT INTO usage_days (organization_id, day, workspace_id, key_hash, model, provider, app, api_type, requests,
+           refused, cost_nano, byok_cost_nano, prompt_tokens, completion_tokens, reasoning_tokens, cached_tokens,
+           cache_write_tokens, latency_ms, latency_count, generation_ms, generation_count)
+         SELECT organization_id, ?2, workspace_id, key_hash, model, coalesce(record ->> 'provider', ''),
+           substr(coalesce(nullif(trim(record ->> 'appTitle'), ''), record ->> 'appUrl', ''), 1, 100),
+           coalesce(record ->> 'apiType', ''),
+           sum(record ->> 'ending' <> 'refused'), sum(record ->> 'ending' = 'refused'), sum(cost_nano),
+           sum(byok_cost_nano), sum(coalesce(record ->> '$.tokens.prompt', 0)),
+           sum(coalesce(record ->> '$.tokens.completion', 0)), sum(coalesce(record ->> '$.tokens.reasoning', 0)),
+           sum(coalesce(record ->> '$.tokens.cached', 0)), sum(coalesce(record ->> '$.tokens.cacheWrite', 0)),
+           cast(sum(coalesce(record ->> 'latencyMs', 0)) AS INTEGER), count(record ->> 'latencyMs'),
+           cast(sum(coalesce(record ->> 'generationMs', 0)) AS INTEGER), count(record ->> 'generationMs')
+         FROM generations WHERE organization_id = ?1 AND settled_at >= ?3 AND settled_at < ?4
+         GROUP BY 1, 3, 4, 5, 6, 7, 8
+         ON CONFLICT DO UPDATE SET requests = excluded.requests, refused = excluded.refused,
+           cost_nano = excluded.cost_nano, byok_cost_nano = excluded.byok_cost_nano,
+           prompt_tokens = excluded.prompt_tokens, completion_tokens = excluded.completion_tokens,
+           reasoning_tokens = excluded.reasoning_tokens, cached_tokens = excluded.cached_tokens,
+           cache_write_tokens = excluded.cache_write_tokens, latency_ms = excluded.latency_ms,
+           latency_count = excluded.latency_count, generation_ms = excluded.generation_ms,
+           generation_count = excluded.generation_count
+         WHERE excluded.requests + excluded.refused > usage_days.requests + usage_days.refused`,
+      )
+      .bind(organizationId, day, from, from + DAY_MS),
+    db.prepare("DELETE FROM unsummed_days WHERE organization_id = ? AND day = ?").bind(organizationId, day),
+  ]
+}
+
+const DAYS_A_RUN = 500
+
+/** Sums days that are over and have generations that no sum knows, of one organization or of all. Answers how many. */
+export async function sumDays(db: D1Database, now: number, organizationId: string | null = null): Promise<number> {
+  const { results } = await db
+    .prepare(
+      "SELECT organization_id, day FROM unsummed_days WHERE day < ?1 AND (?2 IS NULL OR organization_id = ?2) ORDER BY day LIMIT ?3",
+    )
+    .bind(dayOf(now), organizationId, DAYS_A_RUN)
+    .all<{ organization_id: string; day: string }>()
+  for (const one of results) await db.batch(sumDayStatements(db, one.organization_id, one.day))
+  return results.length
+}
+
+const PRUNE_BATCH = 500
+/** What one run removes at most; the rest waits for the next day. */
+const PRUNE_BATCHES = 200
+
+/** Removes generations that are older than they are kept and whose day is summed. Answers how many. */
+export async function pruneGenerations(db: D1Database, now: number, keptDays: number): Promise<number> {
+  const before = windowStart("daily", now) - keptDays * DAY_MS
+  let removed = 0
+  for (let batch = 0; batch < PRUNE_BATCHES; batch += 1) {
+    const { meta } = await db
+      .prepare(
+        `DELETE FROM generations WHERE id IN (
+           SELECT g.id FROM generations g WHERE g.settled_at < ?1 AND NOT EXISTS (
+             SELECT 1 FROM unsummed_days u
+             WHERE u.organization_id = g.organization_id AND u.day = date(g.settled_at / 1000, 'unixepoch'))
+           LIMIT ?2)`,
+      )
+      .bind(before, PRUNE_BATCH)
+      .run()
+    removed += meta.changes
+    if (meta.changes < PRUNE_BATCH) break
+  }
+  await db.prepare("DELETE FROM generation_feedback WHERE created_at < ?").bind(before).run()
+  return removed
+}
+
+/** Nano-USD of one key in one workspace, in the windows that hold `now`. */
+export type KeySums = { key_hash: string; workspace_id: string } & Record<
+  `${"total" | "daily" | "weekly" | "monthly"}_${"spent" | "byok"}`,
+  number
+>
+
+/** What an organization's generations sum up to. Days that are over must be summed before. */
+export async function readKeySums(db: D1Database, organizationId: string, now: number): Promise<KeySums[]> {
+  const today = windowStart("daily", now)
+  const { results } = await db
+    .prepare(
+      `WITH spent AS (
+         SELECT key_hash, workspace_id, day, cost_nano AS cost, byok_cost_nano AS byok FROM usage_days
+         WHERE organization_id = ?1 AND day < ?2
+         UNION ALL
+         SELECT key_hash, workspace_id, date(settled_at / 1000, 'unixepoch'), cost_nano, byok_cost_nano FROM generations
+         WHERE organization_id = ?1 AND settled_at >= ?3)
+       SELECT key_hash, workspace_id, sum(cost) AS total_spent, sum(byok) AS total_byok,
+         sum(iif(day >= ?2, cost, 0)) AS daily_spent, sum(iif(day >= ?2, byok, 0)) AS daily_byok,
+         sum(iif(day >= ?4, cost, 0)) AS weekly_spent, sum(iif(day >= ?4, byok, 0)) AS weekly_byok,
+         sum(iif(day >= ?5, cost, 0)) AS monthly_spent, sum(iif(day >= ?5, byok, 0)) AS monthly_byok
+       FROM spent GROUP BY key_hash, workspace_id`,
+    )
+    .bind(organizationId, dayOf(now), today, dayOf(windowStart("weekly", now)), dayOf(windowStart("monthly", now)))
+    .all<KeySums>()
+  return results
+}
+
+export type ActivityRow = {
+  day: string
+  model: string
+  provider: string
+  workspace_id: string
+  usage: number
+  byok: number
+  requests: number
+  prompt: number
+  completion: number
+  reasoning: number
+}
+
+/** Answered calls by day, model and provider, and by workspace where that is asked. Nano-USD; instants epoch milliseconds. */
+export async function readActivity(
+  db: D1Database,
+  organizationId: string,
+  query: ActivityQuery & { from: number; to: number },
+): Promise<ActivityRow[]> {
+  const { results } = await db
+    .prepare(
+      `SELECT day, model, provider, iif(?6, workspace_id, '') AS workspace_id,
+         sum(cost_nano) AS usage, sum(byok_cost_nano) AS byok, sum(requests) AS requests,
+         sum(prompt_tokens) AS prompt, sum(completion_tokens) AS completion, sum(reasoning_tokens) AS reasoning
+       FROM usage_days
+       WHERE organization_id = ?1 AND day >= ?2 AND day < ?3 AND requests > 0
+         AND (?4 IS NULL OR key_hash = ?4) AND (?5 IS NULL OR workspace_id = ?5)
+         AND (?7 IS NULL OR key_hash IN (SELECT hash FROM api_keys WHERE organization_id = ?1 AND creator_user_id = ?7))
+       GROUP BY 1, 2, 3, 4 ORDER BY 1 DESC, usage DESC, 2, 3, 4`,
+    )
+    .bind(
+      organizationId,
+      dayOf(query.from),
+      dayOf(query.to),
+      query.api_key_hash ?? null,
+      query.workspace_id ?? null,
+      query.group_by === "workspace" ? 1 : 0,
+      query.user_id ?? null,
+    )
+    .all<ActivityRow>()
+  return results
+}
+
+/** What was used in one bucket of time by one of everything that can be asked for. Sums; milliseconds and nano-USD. */
+export type UsageRow = {
+  /** Epoch milliseconds at which the bucket begins. */
+  at: number
+  workspace_id: string
+  api_key_hash: string
+  user_id: string
+  model: string
+  provider: string
+  app: string
+  api_type: string
+  requests: number
+  refused: number
+  cost: number
+  byok: number
+  prompt: number
+  completion: number
+  reasoning: number
+  cached: number
+  latency: number
+  latency_count: number
+  generation: number
+  generation_count: number
+}
+
+/** The most rows that one question is answered from. */
+export const MAX_USAGE_ROWS = 50_000
+
+/** By day. Days that are over must be summed before; today is read from its generations. */
+export async function readDays(
+  db: D1Database,
+  organizationId: string,
+  { from, to, now }: { from: number; to: number; now: number },
+): Promise<UsageRow[]> {
+  const days = db
+    .prepare(
+      `SELECT unixepoch(day) * 1000 AS at, u.workspace_id, u.key_hash AS api_key_hash,
+         coalesce(k.creator_user_id, '') AS user_id, model, provider, app, api_type, requests, refused, cost_nano AS cost,
+         byok_cost_nano AS byok, prompt_tokens AS prompt, completion_tokens AS completion, reasoning_tokens AS reasoning,
+         cached_tokens AS cached, latency_ms AS latency, latency_count, generation_ms AS generation, generation_count
+       FROM usage_days u LEFT JOIN api_keys k ON k.hash = u.key_hash
+       WHERE u.organization_id = ? AND day >= ? AND day < ? ORDER BY day LIMIT ?`,
+    )
+    .bind(organizationId, dayOf(from), dayOf(Math.min(to, now)), MAX_USAGE_ROWS)
+  const { results } = await days.all<UsageRow>()
+  const today = windowStart("daily", now)
+  if (to <= today) return results
+  return [...results, ...(await readBuckets(db, organizationId, { from: Math.max(from, today), to, bucketMs: DAY_MS }))]
+}
+
+/** By buckets of so many milliseconds, from the generations themselves. */
+export async function readBuckets(
+  db: D1Database,
+  organizationId: string,
+  { from, to, bucketMs }: { from: number; to: number; bucketMs: number },
+): Promise<UsageRow[]> {
+  const { results } = await db
+    .prepare(
+      `SELECT settled_at - settled_at % ?4 AS at, g.workspace_id, g.key_hash AS api_key_hash,
+         coalesce(k.creator_user_id, '') AS user_id, model, coalesce(record ->> 'provider', '') AS provider,
+         substr(coalesce(nullif(trim(record ->> 'appTitle'), ''), record ->> 'appUrl', ''), 1, 100) AS app,
+         coalesce(record ->> 'apiType', '') AS api_type, sum(record ->> 'ending' <> 'refused') AS requests,
+         sum(record ->> 'ending' = 'refused') AS refused, sum(cost_nano) AS cost, sum(byok_cost_nano) AS byok,
+         sum(coalesce(record ->> '$.tokens.prompt', 0)) AS prompt,
+         sum(coalesce(record ->> '$.tokens.completion', 0)) AS completion,
+         sum(coalesce(record ->> '$.tokens.reasoning', 0)) AS reasoning,
+         sum(coalesce(record ->> '$.tokens.cached', 0)) AS cached,
+         sum(coalesce(record ->> 'latencyMs', 0)) AS latency, count(record ->> 'latencyMs') AS latency_count,
+         sum(coalesce(record ->> 'generationMs', 0)) AS generation, count(record ->> 'generationMs') AS generation_count
+       FROM generations g LEFT JOIN api_keys k ON k.hash = g.key_hash
+       WHERE g.organization_id = ?1 AND settled_at >= ?2 AND settled_at < ?3
+       GROUP BY 1, 2, 3, 4, 5, 6, 7, 8 ORDER BY 1 LIMIT ?5`,
+    )
+    .bind(organizationId, from, to, bucketMs, MAX_USAGE_ROWS)
+    .all<UsageRow>()
+  return results
+}
