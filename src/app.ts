@@ -18,6 +18,7 @@ import { catalogueAdmin, keyedModels, publicModels } from "./models/routes.ts"
 import { organizationMembers } from "./members/routes.ts"
 import { workspaceMembers } from "./members/workspace-routes.ts"
 import { organizations } from "./organizations/routes.ts"
+import { presets } from "./presets/routes.ts"
 import { workspaces } from "./workspaces/routes.ts"
 
 export const BASE_PATH = "/api/v1"
@@ -31,7 +32,7 @@ for (const router of [publicModels, removedCredits]) api.route("/", router)
 // With a key.
 for (const router of [inference, media, keyedModels, generations, keys, credits, budgets, datasets, audit])
   mountKeyed(api, router)
-for (const router of [workspaces, workspaceMembers, organizationMembers]) mountKeyed(api, router)
+for (const router of [workspaces, workspaceMembers, organizationMembers, presets]) mountKeyed(api, router)
 
 // With a key, for whoever runs the deployment.
 for (const router of [organizations, catalogueAdmin]) mountKeyed(api, router)
