@@ -18,6 +18,7 @@ import { catalogueAdmin, keyedModels, publicModels } from "./models/routes.ts"
 import { organizationMembers } from "./members/routes.ts"
 import { workspaceMembers } from "./members/workspace-routes.ts"
 import { organizations } from "./organizations/routes.ts"
+import { presets } from "./presets/routes.ts"
 import { reconciliations } from "./reconciliation/routes.ts"
 import { usage } from "./usage/routes.ts"
 import { workspaces } from "./workspaces/routes.ts"
@@ -33,7 +34,7 @@ for (const router of [publicModels, removedCredits]) api.route("/", router)
 // With a key.
 for (const router of [inference, media, keyedModels, generations, keys, credits, budgets, usage, datasets, audit])
   mountKeyed(api, router)
-for (const router of [workspaces, workspaceMembers, organizationMembers]) mountKeyed(api, router)
+for (const router of [workspaces, workspaceMembers, organizationMembers, presets]) mountKeyed(api, router)
 
 // With a key, for whoever runs the deployment.
 for (const router of [organizations, catalogueAdmin, reconciliations]) mountKeyed(api, router)

@@ -7,6 +7,8 @@ import { withDefaults } from "./defaults.ts"
 import { needsPreparation, type Preparable } from "./prepare/needs.ts"
 import { prepare } from "./prepare/prepare.ts"
 import { serve } from "./serve.ts"
+import { requireLive } from "../presets/preset.ts"
+import { presetOf, withPreset } from "./presets/apply.ts"
 import type { Surface } from "./surface.ts"
 import type { Arrival, World } from "./world.ts"
 
@@ -20,9 +22,12 @@ export async function answer<Request extends Preparable>(
   world: World,
 ): Promise<Response> {
   const { defaults } = caller
-  const request = withDefaults(sent, defaults)
+  const reference = presetOf(sent)
+  const preset = reference && requireLive(reference.slug, await world.presetOf(reference.slug))
+  const asked = preset ? withPreset(surface, reference.request, preset) : sent
+  const request = withDefaults(asked, defaults)
   if (!needsPreparation(request, world, surface.isSpokenBy)) {
-    return serve(surface.intakeOf(request, bodyBytes), arrival, caller, world)
+    return serve(surface.intakeOf(request, bodyBytes + (preset?.bytes ?? 0)), arrival, caller, world)
   }
   const prepared = await prepare(surface.toChat(request), world, paying(arrival, caller, world), defaults)
   const { chat, preparation, tools, annotations, heals } = prepared

@@ -7,6 +7,7 @@ import { failures } from "../edge/schema.ts"
 import type { App, Env } from "../env.ts"
 import { loadCatalogue } from "../models/compile.ts"
 import { configuredModeration } from "../plugins/moderation.ts"
+import { livePreset } from "../presets/live.ts"
 import { configuredProviders } from "../providers/configured.ts"
 import type { Provider } from "../providers/provider.ts"
 import { toolWorld } from "../server-tools/settings.ts"
@@ -69,6 +70,7 @@ export async function openWorld(c: Context<App>): Promise<World> {
     send: (request, provider) => send(request, provider, env),
     tools: () => toolWorld(env, { fetch: (...one) => fetch(...one), now: Date.now, signal: c.req.raw.signal }),
     moderation: () => configuredModeration(env),
+    presetOf: (slug) => livePreset(env.DB, c.var.caller, slug, Date.now()),
     pseudonymOf: (user) => pseudonym(env.MASTER_KEY ?? "", user),
     later,
     signal: c.req.raw.signal,

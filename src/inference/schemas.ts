@@ -206,6 +206,11 @@ export const ChatRequest = z
     messages: z.array(message, { error: "must be an array of messages" }).min(1, "must have at least 1 message"),
     model: modelName.optional(),
     models: z.array(modelName, { error: "must be an array of models" }).max(32, "must be at most 32 models").nullish(),
+    preset: text
+      .min(1, "must not be empty")
+      .max(256, "must be at most 256 characters")
+      .nullish()
+      .meta({ description: "The slug of a preset, which `model` can name, too: `@preset/slug`, `model@preset/slug`." }),
     stream: flag.default(false),
     stream_options: z.looseObject({ include_usage: flag.nullish() }).nullish(),
 

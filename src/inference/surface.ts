@@ -1,3 +1,4 @@
+import type { PresetConfig } from "../presets/config.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { Dialect } from "./dialect.ts"
 import type { CallState, Intake } from "./intake.ts"
@@ -9,6 +10,10 @@ export type Surface<Request> = {
   intakeOf: (request: Request, bodyBytes: number) => Intake
   /** The request in the words of the chat wire, in which plugins and server tools work. Throws where it has none. */
   toChat: (request: Request) => ChatRequest
+  /** What a preset says, as fields of the request. */
+  presetWords: (config: PresetConfig) => Record<string, unknown>
+  /** The request with instructions before its own. */
+  withInstructions: (request: Request, prompt: string) => Request
   dialectOf: (request: Request, call: CallState) => Dialect
   /** Whether this provider is asked in the surface's own words, the vendor's tools among them. */
   isSpokenBy: (provider: Provider) => boolean

@@ -1,5 +1,6 @@
 import type { FreeLimits } from "../credits/free-requests.ts"
 import type { LedgerClient } from "../credits/ledger-client.ts"
+import type { LivePreset } from "../presets/preset.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { ModerationSettings } from "../plugins/moderation.ts"
 import type { ToolWorld } from "../server-tools/tool.ts"
@@ -31,6 +32,8 @@ export type World = {
   /** What the gateway's own tools and plugins can touch; throws where a variable that they need cannot be read. */
   tools: () => ToolWorld
   moderation: () => ModerationSettings | undefined
+  /** A preset of the caller's workspace. */
+  presetOf: (slug: string) => Promise<LivePreset | undefined>
   /** Hides an end user's id from providers. */
   pseudonymOf: (user: string) => Promise<string>
   /** Keeps the isolate at work after the answer has begun. */

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import { describe, expect, test } from "vitest"
 import { OrganizationMembers, WorkspaceMembers } from "../../src/members/schemas.ts"
-import { door, newKey, newWorkspace, reply, type Workspace } from "../support/world.ts"
+import { door, newKey, newWorkspace, operator, reply, type Workspace } from "../support/world.ts"
 
 type Failure = { error: { message: string } }
 type Person = { data: { id: string; role: string } }
@@ -70,6 +70,14 @@ describe("the people of an organization", () => {
     expect((await add({ user_id: "same", email: "b@example.com" })).error.message).toContain("user_id")
     expect((await add({ email: "SAME@example.com" })).error.message).toContain("email")
     await addPerson(await newWorkspace(), { user_id: "same", email: "same@example.com" })
+  })
+
+  test("begin with an owner, whose email may be told from the start", async () => {
+    type Made = { data: { management_key: string; owner_user_id: string } }
+    const body = { name: "Test", owner_email: "Owner@Example.com" }
+    const { data } = await reply<Made>(201, operator.post("/organizations", body))
+    const list = await reply<unknown>(200, door(data.management_key).get("/organization/members"))
+    expect(list).toMatchObject({ data: [{ id: data.owner_user_id, email: "owner@example.com", role: "org:admin" }] })
   })
 
   test("keep their owner", async () => {

@@ -30,9 +30,9 @@ async function play(
     model,
     provider: "P",
     upstreamId: null,
-    costNano: 1_500,
+    costNano: ending === "refused" ? 0 : 1_500,
     byokCostNano: 0,
-    tokens: { prompt: 10, completion: 5, reasoning: 2 },
+    tokens: ending === "refused" ? {} : { prompt: 10, completion: 5, reasoning: 2 },
     ending,
   }))
   await insertGenerations(

@@ -1,4 +1,5 @@
 import type { ChatRequest } from "../schemas.ts"
+import { presetWords, withInstructions } from "../presets/chat.ts"
 import type { Surface } from "../surface.ts"
 import { chatDialect } from "./dialect.ts"
 import { chatIntake } from "./intake.ts"
@@ -10,5 +11,7 @@ export const chatSurface: Surface<ChatRequest> = {
   dialectOf: chatDialect,
   // No provider's own tools are asked for on this wire.
   isSpokenBy: () => false,
+  presetWords,
+  withInstructions,
   tellsItems: false,
 }

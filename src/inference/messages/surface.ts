@@ -1,3 +1,4 @@
+import { presetWords, withInstructions } from "../presets/messages.ts"
 import type { Surface } from "../surface.ts"
 import { messagesDialect } from "./dialect.ts"
 import { messagesIntake } from "./intake.ts"
@@ -10,5 +11,7 @@ export const messagesSurface: Surface<MessagesRequest> = {
   toChat: toChatRequest,
   dialectOf: messagesDialect,
   isSpokenBy: ({ wire }) => wire === "anthropic",
+  presetWords,
+  withInstructions,
   tellsItems: false,
 }

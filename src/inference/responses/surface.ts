@@ -1,3 +1,4 @@
+import { presetWords, withInstructions } from "../presets/responses.ts"
 import type { Surface } from "../surface.ts"
 import { responsesDialect } from "./dialect.ts"
 import { responsesIntake } from "./intake.ts"
@@ -10,5 +11,7 @@ export const responsesSurface: Surface<ResponsesRequest> = {
   toChat: toChatRequest,
   dialectOf: responsesDialect,
   isSpokenBy: (provider) => provider.responses === true,
+  presetWords,
+  withInstructions,
   tellsItems: true,
 }

@@ -1,0 +1,73 @@
+import { GatewayError } from "../../edge/errors.ts"
+import type { LivePreset } from "../../presets/preset.ts"
+import { namesOf, type Preparable } from "../prepare/needs.ts"
+import type { Surface } from "../surface.ts"
+
+type Json = Record<string, unknown>
+
+const REFERENCE = "@preset/"
+
+/** The preset that a request names, and the request without that name; undefined where it names none. */
+export function presetOf<Request extends Preparable>(request: Request): { slug: string; request: Request } | undefined {
+  const field = request["preset"]
+  if (field == null && !namesOf(request).some((name) => name.includes(REFERENCE))) return undefined
+  const split = (name: string) => {
+    const [model = "", slug] = name.split(REFERENCE)
+    return { model, slug }
+  }
+  const named = namesOf(request).map(split)
+  const inField = typeof field === "string" ? (split(field).slug ?? field) : undefined
+  const slugs = new Set([inField, ...named.map(({ slug }) => slug)].filter((slug) => slug !== undefined))
+  const [slug = "", other] = slugs
+  if (other !== undefined) {
+    throw new GatewayError("invalid_request", `preset: the request names both ${slug} and ${other}; name one preset.`)
+  }
+  const { model, models } = request
+  const own = (name: string) => split(name).model
+  const bare = {
+    ...request,
+    preset: undefined,
+    model: model === undefined ? undefined : own(model) || undefined,
+    models: models?.map(own).filter((name) => name !== ""),
+  }
+  return { slug, request: bare }
+}
+
+/** A request with what a preset says where the request is silent, and the preset's instructions before its own. */
+export function withPreset<Request extends Preparable>(
+  { presetWords, withInstructions }: Pick<Surface<Request>, "presetWords" | "withInstructions">,
+  request: Request,
+  { config, systemPrompt }: LivePreset,
+): Request {
+  const merged = merge(request, presetWords(config)) as Request
+  return systemPrompt === null ? merged : withInstructions(merged, systemPrompt)
+}
+
+/** Fields that a request says in more than one way, or that go with another: any of these is the request's word. */
+const SAID_BY: Readonly<Record<string, readonly string[]>> = {
+  model: ["model", "models"],
+  models: ["model", "models"],
+  max_tokens: ["max_tokens", "max_completion_tokens"],
+  reasoning: ["reasoning", "reasoning_effort"],
+  tool_choice: ["tool_choice", "tools"],
+}
+/** Objects that hold several things to say. */
+const COMPOUND = ["text", "output_config"]
+
+/** Null is how clients leave a field out, and so is an empty list of models. */
+function isSaid(request: Json, name: string): boolean {
+  const value = request[name]
+  return value != null && !(name === "models" && Array.isArray(value) && value.length === 0)
+}
+
+/** The request's own fields, and of the others those of the preset. */
+export function merge(request: Readonly<Json>, preset: Readonly<Json>): Json {
+  const merged: Json = { ...request }
+  for (const [name, value] of Object.entries(preset)) {
+    const own = request[name]
+    if (value === undefined) continue
+    if (COMPOUND.includes(name) && own != null) merged[name] = merge(own as Json, value as Json)
+    else if (!(SAID_BY[name] ?? [name]).some((one) => isSaid(request, one))) merged[name] = value
+  }
+  return merged
+}

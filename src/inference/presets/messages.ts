@@ -1,0 +1,77 @@
+import type { PresetConfig } from "../../presets/config.ts"
+import { isObject } from "../chat/reading.ts"
+import type { MessagesRequest } from "../messages/schemas.ts"
+import { withoutNulls } from "../responses/content.ts"
+
+type Json = Record<string, unknown>
+
+/** Fields that the Messages wire has under the same name. Its own `max_tokens` is always the request's. */
+const SHARED = [
+  "model",
+  "models",
+  "top_p",
+  "top_k",
+  "stop_server_tools_when",
+  "plugins",
+  "provider",
+  "service_tier",
+] as const
+const MAX_TEMPERATURE = 1
+const MIN_BUDGET = 1_024
+
+/** A preset in the words of the Messages wire; what that has no words for is not said. */
+export function presetWords(config: PresetConfig): Json {
+  const { temperature, stop, tools, reasoning, response_format: format } = config
+  return withoutNulls({
+    ...Object.fromEntries(SHARED.map((name) => [name, config[name]])),
+    temperature: temperature == null ? undefined : Math.min(temperature, MAX_TEMPERATURE),
+    stop_sequences: typeof stop === "string" ? [stop] : stop,
+    tools: tools?.map(toTool),
+    tool_choice: toChoice(config),
+    thinking: toThinking(reasoning),
+    output_config: toOutput(reasoning, format),
+  })
+}
+
+export function withInstructions(request: MessagesRequest, prompt: string): MessagesRequest {
+  const { system } = request
+  if (Array.isArray(system)) return { ...request, system: [{ type: "text", text: prompt }, ...system] }
+  return { ...request, system: system ? `${prompt}\n\n${system}` : prompt }
+}
+
+/** A tool that its type describes is the same on every wire. */
+function toTool(tool: object): Json {
+  const { type: _, function: called, ...rest } = tool as Json
+  if (!isObject(called)) return tool as Json
+  const { parameters, ...described } = called
+  return { ...rest, ...withoutNulls(described), input_schema: parameters ?? { type: "object" } }
+}
+
+function toChoice({ tool_choice: choice, parallel_tool_calls: parallel, tools }: PresetConfig): Json | undefined {
+  const one = parallel === false && tools?.length ? { disable_parallel_tool_use: true } : undefined
+  if (choice === "none") return { type: "none" }
+  if (choice === "required") return { type: "any", ...one }
+  if (isObject(choice) && isObject(choice["function"]))
+    return { type: "tool", name: choice["function"]["name"], ...one }
+  return choice === "auto" || one ? { type: "auto", ...one } : undefined
+}
+
+type Reasoning = PresetConfig["reasoning"]
+
+function toThinking(reasoning: Reasoning): Json | undefined {
+  if (reasoning == null) return undefined
+  const { effort, enabled, max_tokens: budget } = reasoning as Json
+  if (effort === "none" || enabled === false) return { type: "disabled" }
+  if (typeof budget === "number") return { type: "enabled", budget_tokens: Math.max(budget, MIN_BUDGET) }
+  return enabled === true ? { type: "adaptive" } : undefined
+}
+
+function toOutput(reasoning: Reasoning, format: PresetConfig["response_format"]): Json | undefined {
+  const effort = reasoning?.effort === "none" ? undefined : reasoning?.effort
+  const told = withoutNulls({
+    effort: effort === "minimal" ? "low" : effort,
+    format:
+      format?.type === "json_schema" ? { type: "json_schema", schema: format.json_schema.schema ?? {} } : undefined,
+  })
+  return Object.keys(told).length > 0 ? told : undefined
+}

@@ -1,0 +1,47 @@
+import type { PresetConfig } from "../../presets/config.ts"
+import { isObject } from "../chat/reading.ts"
+import { withoutNulls } from "../responses/content.ts"
+import type { ResponsesRequest } from "../responses/schemas.ts"
+
+type Json = Record<string, unknown>
+
+/** Fields of a preset that the Responses wire does not have. */
+const UNKNOWN_HERE = ["max_tokens", "response_format", "top_a", "min_p", "repetition_penalty", "seed", "stop"]
+
+/** A preset in the words of the Responses wire. */
+export function presetWords(config: PresetConfig): Json {
+  const { max_tokens: limit, response_format: format, tools, tool_choice: choice } = config
+  const shared: Json = { ...config }
+  for (const name of UNKNOWN_HERE) delete shared[name]
+  return withoutNulls({
+    ...shared,
+    max_output_tokens: limit,
+    text: toText(format),
+    tools: tools?.map(toTool),
+    tool_choice: toChoice(choice),
+  })
+}
+
+export function withInstructions(request: ResponsesRequest, prompt: string): ResponsesRequest {
+  const { instructions } = request
+  return { ...request, instructions: instructions ? `${prompt}\n\n${instructions}` : prompt }
+}
+
+function toText(format: PresetConfig["response_format"]): Json | undefined {
+  if (format?.type === "json_object") return { format }
+  return format?.type === "json_schema" ? { format: { type: "json_schema", ...format.json_schema } } : undefined
+}
+
+/** A function stands flat in its tool here. */
+function toTool(tool: object): Json {
+  const { function: called, ...rest } = tool as Json
+  return isObject(called) ? { ...rest, ...called } : rest
+}
+
+function toChoice(choice: PresetConfig["tool_choice"]): unknown {
+  if (!isObject(choice)) return choice
+  const { allowed_tools: allowed, ...rest } = choice as Json
+  if (!isObject(allowed)) return toTool(choice)
+  const { mode, tools } = allowed
+  return { ...rest, mode, tools: Array.isArray(tools) ? (tools as object[]).map(toTool) : [] }
+}

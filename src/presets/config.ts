@@ -1,0 +1,136 @@
+import * as z from "zod"
+import { GatewayError } from "../edge/errors.ts"
+import { MessagesRequest } from "../inference/messages/schemas.ts"
+import { toChatRequest as fromMessages } from "../inference/messages/to-chat.ts"
+import { ResponsesRequest } from "../inference/responses/schemas.ts"
+import { toChatRequest as fromResponses } from "../inference/responses/to-chat.ts"
+import { ChatRequest } from "../inference/schemas.ts"
+
+/**
+ * A preset's config is told in the words of the chat wire, whichever surface it was made on. A field that is not here is
+ * no preset's to say: what a call is about, who makes it, and how it is answered.
+ */
+export const PRESET_FIELDS = [
+  "model",
+  "models",
+  "max_tokens",
+  "temperature",
+  "top_p",
+  "top_k",
+  "top_a",
+  "min_p",
+  "frequency_penalty",
+  "presence_penalty",
+  "repetition_penalty",
+  "seed",
+  "stop",
+  "reasoning",
+  "response_format",
+  "tools",
+  "tool_choice",
+  "parallel_tool_calls",
+  "stop_server_tools_when",
+  "plugins",
+  "provider",
+  "service_tier",
+] as const
+
+export type PresetConfig = Partial<Pick<ChatRequest, (typeof PRESET_FIELDS)[number]>>
+export type PresetContent = { config: PresetConfig; systemPrompt: string | null }
+
+type Shape = Record<string, z.ZodType>
+/** Those of a request's fields, none of them required; any other is ignored, whatever it holds. */
+function bodyOf<T extends Shape, K extends keyof T & string>(shape: T, names: readonly K[]) {
+  const picked = Object.fromEntries(names.map((name) => [name, shape[name]])) as Pick<T, K>
+  return z.object(picked).partial()
+}
+
+const SHARED = [
+  "model",
+  "models",
+  "temperature",
+  "top_p",
+  "top_k",
+  "top_a",
+  "min_p",
+  "frequency_penalty",
+  "presence_penalty",
+  "repetition_penalty",
+  "seed",
+  "stop_server_tools_when",
+  "plugins",
+  "provider",
+  "service_tier",
+  "tools",
+  "tool_choice",
+] as const
+
+export const ChatPreset = bodyOf(ChatRequest.shape, [
+  ...SHARED,
+  "max_tokens",
+  "max_completion_tokens",
+  "stop",
+  "reasoning",
+  "reasoning_effort",
+  "response_format",
+  "parallel_tool_calls",
+]).meta({ id: "ChatPreset" })
+
+export const ResponsesPreset = bodyOf(ResponsesRequest.shape, [
+  ...SHARED,
+  "instructions",
+  "max_output_tokens",
+  "reasoning",
+  "reasoning_effort",
+  "parallel_tool_calls",
+  "text",
+]).meta({ id: "ResponsesPreset" })
+
+export const MessagesPreset = bodyOf(MessagesRequest.shape, [
+  ...SHARED,
+  "system",
+  "max_tokens",
+  "stop_sequences",
+  "thinking",
+  "output_config",
+]).meta({ id: "MessagesPreset" })
+
+export function chatContent(body: z.infer<typeof ChatPreset>): PresetContent {
+  return { config: toConfig(body), systemPrompt: null }
+}
+
+export function responsesContent(body: z.infer<typeof ResponsesPreset>): PresetContent {
+  const { instructions, ...said } = body
+  return { config: toConfig(fromResponses({ ...said, input: "", stream: false })), systemPrompt: instructions || null }
+}
+
+export function messagesContent(body: z.infer<typeof MessagesPreset>): PresetContent {
+  const { system, max_tokens: maxTokens, ...said } = body
+  const chat = fromMessages({ ...said, max_tokens: 1, messages: [{ role: "user", content: "" }], stream: false })
+  const prompt = typeof system === "string" ? system : (system ?? []).map(({ text }) => text).join("\n\n")
+  const config = toConfig({ ...chat, max_completion_tokens: maxTokens })
+  return { config, systemPrompt: prompt || null }
+}
+
+type Said = Omit<PresetConfig, "model"> &
+  Partial<Pick<ChatRequest, "model" | "max_completion_tokens" | "reasoning_effort">>
+
+/** What is said in two ways is kept in one; what says nothing is not kept. */
+function toConfig(said: Said): PresetConfig {
+  const { reasoning, reasoning_effort: effort } = said
+  if (effort != null && reasoning?.effort != null && effort !== reasoning.effort) {
+    throw new GatewayError("invalid_request", "reasoning_effort: differs from reasoning.effort; send one of them.")
+  }
+  if ([said.model, ...(said.models ?? [])].some((name) => name?.includes("@preset/"))) {
+    throw new GatewayError("invalid_request", "model: must be a model; a preset cannot name another preset.")
+  }
+  const all: Said = {
+    ...said,
+    max_tokens: said.max_completion_tokens ?? said.max_tokens,
+    reasoning: effort == null ? reasoning : { ...reasoning, effort },
+    // Clients send it with everything; it is what happens anyway.
+    service_tier: said.service_tier === "auto" ? undefined : said.service_tier,
+  }
+  const kept = PRESET_FIELDS.filter((name) => all[name] != null).map((name) => [name, all[name]] as const)
+  return Object.fromEntries(kept)
+}

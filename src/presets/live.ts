@@ -1,0 +1,53 @@
+import type { LivePreset } from "./preset.ts"
+import { findLivePreset, type Place } from "./store.ts"
+
+/** As with keys: how late a change made in another isolate is seen, and for how long what is not there is believed. */
+const CACHE_MS = 5_000
+const UNKNOWN_CACHE_MS = 1_000
+/** A preset can be large, and an isolate's 128 MB are for calls. */
+const MAX_CACHED_BYTES = 8 * 1024 * 1024
+/** What an entry takes beside its content. */
+const ENTRY_BYTES = 256
+
+type Remembered = { preset: LivePreset | undefined; until: number }
+const remembered = new Map<string, Remembered>()
+let rememberedBytes = 0
+
+const keyOf = ({ workspaceId }: Place, slug: string) => `${workspaceId} ${slug}`
+
+/** The preset that a call names, from what this isolate remembers or the database. */
+export async function livePreset(
+  db: D1Database,
+  place: Place,
+  slug: string,
+  now: number,
+): Promise<LivePreset | undefined> {
+  const key = keyOf(place, slug)
+  const known = remembered.get(key)
+  if (known && known.until > now) return known.preset
+  const preset = await findLivePreset(db, place, slug)
+  forget(key)
+  for (const oldest of remembered.keys()) {
+    if (rememberedBytes <= MAX_CACHED_BYTES) break
+    forget(oldest)
+  }
+  remembered.set(key, { preset, until: now + (preset ? CACHE_MS : UNKNOWN_CACHE_MS) })
+  rememberedBytes += sizeOf(preset)
+  return preset
+}
+
+/** Drop what this isolate remembers of a preset, after changing it. */
+export function forgetPreset(place: Place, slug: string): void {
+  forget(keyOf(place, slug))
+}
+
+function forget(key: string): void {
+  const known = remembered.get(key)
+  if (!known) return
+  remembered.delete(key)
+  rememberedBytes -= sizeOf(known.preset)
+}
+
+function sizeOf(preset: LivePreset | undefined): number {
+  return ENTRY_BYTES + (preset?.bytes ?? 0)
+}

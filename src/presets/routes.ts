@@ -1,0 +1,203 @@
+import { createRoute } from "@hono/zod-openapi"
+import type { Context } from "hono"
+import * as z from "zod"
+import { entryOf } from "../access/actor.ts"
+import { requireManagement } from "../access/caller.ts"
+import { changesOf } from "../audit/entry.ts"
+import { GatewayError } from "../edge/errors.ts"
+import { acceptJson, newRouter } from "../edge/router.ts"
+import { failures, jsonBody, ok } from "../edge/schema.ts"
+import type { App } from "../env.ts"
+import { newId } from "../support/ids.ts"
+import { findWorkspace } from "../workspaces/store.ts"
+import {
+  chatContent,
+  ChatPreset,
+  messagesContent,
+  MessagesPreset,
+  type PresetContent,
+  responsesContent,
+  ResponsesPreset,
+} from "./config.ts"
+import { forgetPreset } from "./live.ts"
+import { toDesignated, toPreset, toVersion } from "./preset.ts"
+import * as wire from "./schemas.ts"
+import { findPreset, findVersion, listPresets, listVersions, type Place, putPreset, updatePreset } from "./store.ts"
+
+/** An inference request, whose messages are ignored but may be there. */
+const MAX_BODY_BYTES = 1_048_576
+/** Every call of it carries it. */
+const MAX_CONTENT_LENGTH = 200_000
+
+const One = z.object({ data: wire.DesignatedPreset })
+const READ_FAILURES = failures("invalid_request", "unauthenticated", "not_found", "internal")
+
+function creation<T extends z.ZodType, P extends string>(path: P, operationId: string, body: T) {
+  return createRoute({
+    method: "post",
+    path,
+    operationId,
+    tags: ["Presets"],
+    summary: "A preset from a request, or a new version of the preset with this slug.",
+    description: "What a preset has no field for, such as messages, is ignored.",
+    middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
+    request: { params: wire.PresetPath, query: wire.PresetQuery, body: jsonBody(body) },
+    responses: {
+      200: ok(One, "The preset, with the version that was made."),
+      ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "conflict", "internal"),
+    },
+  })
+}
+
+const fromChat = creation("/presets/{slug}/chat/completions", "createPresetFromChat", ChatPreset)
+const fromResponses = creation("/presets/{slug}/responses", "createPresetFromResponses", ResponsesPreset)
+const fromMessages = creation("/presets/{slug}/messages", "createPresetFromMessages", MessagesPreset)
+
+const list = createRoute({
+  method: "get",
+  path: "/presets",
+  operationId: "listPresets",
+  tags: ["Presets"],
+  summary: "The presets of a workspace, the most recently updated first.",
+  request: { query: wire.PresetPageQuery },
+  responses: { 200: ok(wire.PresetList, "The presets."), ...READ_FAILURES },
+})
+
+const get = createRoute({
+  method: "get",
+  path: "/presets/{slug}",
+  operationId: "getPreset",
+  tags: ["Presets"],
+  summary: "One preset, with its designated version.",
+  request: { params: wire.PresetPath, query: wire.PresetQuery },
+  responses: { 200: ok(One, "The preset."), ...READ_FAILURES },
+})
+
+const update = createRoute({
+  method: "patch",
+  path: "/presets/{slug}",
+  operationId: "updatePreset",
+  tags: ["Presets"],
+  summary: "Names or describes a preset, disables or archives it, or designates the version that calls get.",
+  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
+  request: { params: wire.PresetPath, query: wire.PresetQuery, body: jsonBody(wire.PresetChange) },
+  responses: {
+    200: ok(One, "The preset as it is now."),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal"),
+  },
+})
+
+const versions = createRoute({
+  method: "get",
+  path: "/presets/{slug}/versions",
+  operationId: "listPresetVersions",
+  tags: ["Presets"],
+  summary: "The versions of a preset, the oldest first.",
+  request: { params: wire.PresetPath, query: wire.PresetPageQuery },
+  responses: { 200: ok(wire.VersionList, "The versions."), ...READ_FAILURES },
+})
+
+const version = createRoute({
+  method: "get",
+  path: "/presets/{slug}/versions/{version}",
+  operationId: "getPresetVersion",
+  tags: ["Presets"],
+  summary: "One version of a preset.",
+  request: { params: wire.VersionPath, query: wire.PresetQuery },
+  responses: { 200: ok(z.object({ data: wire.PresetVersion }), "The version."), ...READ_FAILURES },
+})
+
+export const presets = newRouter()
+  .openapi(list, async (c) => {
+    const query = c.req.valid("query")
+    const { rows, total } = await listPresets(c.env.DB, await placeOf(c, query), query)
+    return c.json({ data: rows.map(toPreset), total_count: total }, 200)
+  })
+  .openapi(get, async (c) => {
+    const { slug } = c.req.valid("param")
+    const found = await findPreset(c.env.DB, await placeOf(c, c.req.valid("query")), slug)
+    if (!found) throw noSuchPreset(slug)
+    return c.json({ data: toDesignated(found.preset, found.version) }, 200)
+  })
+  .openapi(versions, async (c) => {
+    const { slug } = c.req.valid("param")
+    const query = c.req.valid("query")
+    const found = await listVersions(c.env.DB, await placeOf(c, query), slug, query)
+    if (!found) throw noSuchPreset(slug)
+    return c.json({ data: found.rows.map(toVersion), total_count: found.total }, 200)
+  })
+  .openapi(version, async (c) => {
+    const { slug, version: number } = c.req.valid("param")
+    const row = await findVersion(c.env.DB, await placeOf(c, c.req.valid("query")), slug, Number(number))
+    if (!row) throw new GatewayError("not_found", `There is no version ${number} of a preset ${slug}.`)
+    return c.json({ data: toVersion(row) }, 200)
+  })
+  .openapi(fromChat, async (c) => {
+    const place = await placeOf(c, c.req.valid("query"))
+    return c.json(await put(c, place, c.req.valid("param").slug, chatContent(c.req.valid("json"))), 200)
+  })
+  .openapi(fromResponses, async (c) => {
+    const place = await placeOf(c, c.req.valid("query"))
+    return c.json(await put(c, place, c.req.valid("param").slug, responsesContent(c.req.valid("json"))), 200)
+  })
+  .openapi(fromMessages, async (c) => {
+    const place = await placeOf(c, c.req.valid("query"))
+    return c.json(await put(c, place, c.req.valid("param").slug, messagesContent(c.req.valid("json"))), 200)
+  })
+  .openapi(update, async (c) => {
+    const { slug } = c.req.valid("param")
+    const change = c.req.valid("json")
+    const place = await placeOf(c, c.req.valid("query"))
+    const { workspaceId } = place
+    const changed = changesOf(change, ["name", "description", "status", "designated_version"])
+    const entry = entryOf(c, { action: "preset.update", resourceId: slug, workspaceId, changed })
+    const found = await updatePreset(c.env.DB, place, slug, change, Date.now(), entry)
+    forgetPreset(place, slug)
+    if (found) return c.json({ data: toDesignated(found.preset, found.version) }, 200)
+    if (!(await findPreset(c.env.DB, place, slug))) throw noSuchPreset(slug)
+    throw new GatewayError(
+      "invalid_request",
+      `designated_version: the preset has no version ${change.designated_version}.`,
+    )
+  })
+
+/** The workspace of the key, or for a management key any of its organization. */
+async function placeOf(c: Context<App>, { workspace_id: asked }: z.infer<typeof wire.PresetQuery>): Promise<Place> {
+  const { organizationId, workspaceId, kind } = c.var.caller
+  if (asked === undefined || asked === workspaceId) return { organizationId, workspaceId }
+  const found = kind === "management" && (await findWorkspace(c.env.DB, organizationId, asked))
+  if (!found) throw new GatewayError("not_found", "There is no workspace with this workspace_id.")
+  return { organizationId, workspaceId: found.id }
+}
+
+async function put(c: Context<App>, place: Place, slug: string, content: PresetContent) {
+  if (JSON.stringify(content).length > MAX_CONTENT_LENGTH) {
+    const words = `The fields that a preset keeps, instructions and tools among them, take more than ${MAX_CONTENT_LENGTH} characters.`
+    throw new GatewayError("invalid_request", words)
+  }
+  const { creatorUserId, keyHash } = c.var.caller
+  const before = await findPreset(c.env.DB, place, slug)
+  const fields = [...Object.keys(content.config), ...(content.systemPrompt === null ? [] : ["system_prompt"])]
+  const entry = entryOf(c, {
+    action: before ? "preset.add_version" : "preset.create",
+    resourceId: slug,
+    workspaceId: place.workspaceId,
+    changed: changesOf(Object.fromEntries(fields.map((name) => [name, content.config[name as "model"] ?? null])), [
+      "model",
+      "models",
+    ]),
+  })
+  const creatorId = creatorUserId ?? keyHash
+  const made = { presetId: newId(), versionId: newId(), slug, creatorUserId, creatorId, now: Date.now() }
+  const found = await putPreset(c.env.DB, place, made, content, entry)
+  forgetPreset(place, slug)
+  if (found) return { data: toDesignated(found.preset, found.version) }
+  if (await findWorkspace(c.env.DB, place.organizationId, place.workspaceId)) {
+    throw new GatewayError("conflict", `The preset ${slug} is archived. Make it active to add a version.`)
+  }
+  throw new GatewayError("invalid_request", "The workspace of this key was deleted. Pass workspace_id.")
+}
+
+function noSuchPreset(slug: string): GatewayError {
+  return new GatewayError("not_found", `There is no preset ${slug} in this workspace.`)
+}

@@ -1,0 +1,98 @@
+import * as fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { merge, presetOf } from "../../src/inference/presets/apply.ts"
+import { presetWords as toMessages } from "../../src/inference/presets/messages.ts"
+import { presetWords as toResponses } from "../../src/inference/presets/responses.ts"
+import { chatContent, messagesContent, PRESET_FIELDS, responsesContent } from "../../src/presets/config.ts"
+import { ChatPreset, MessagesPreset, type PresetConfig, ResponsesPreset } from "../../src/presets/config.ts"
+
+const name = fc.constantFrom("a/b", "c/d")
+const configs = fc.record(
+  {
+    model: name,
+    models: fc.array(name, { minLength: 1, maxLength: 2 }),
+    max_tokens: fc.integer({ min: 1, max: 100 }),
+    temperature: fc.integer({ min: 0, max: 2 }),
+    top_p: fc.constantFrom(0, 0.5, 1),
+    seed: fc.integer(),
+    stop: fc.oneof(fc.constant("x"), fc.constant(["x", "y"])),
+    reasoning: fc.record({ effort: fc.constantFrom("low" as const, "none" as const, "high" as const) }),
+    response_format: fc.constant({ type: "json_object" as const }),
+    tools: fc.constant([{ type: "function" as const, function: { name: "f" } }]),
+    tool_choice: fc.constantFrom("auto" as const, "none" as const, "required" as const),
+    parallel_tool_calls: fc.boolean(),
+    provider: fc.record({ allow_fallbacks: fc.boolean() }),
+  },
+  { requiredKeys: [] },
+) as fc.Arbitrary<PresetConfig>
+
+const WORDS = [
+  ["chat", (config: PresetConfig): Record<string, unknown> => config],
+  ["responses", toResponses],
+  ["messages", toMessages],
+] as const
+
+describe.each(WORDS)("a preset in the words of %s", (_, presetWords) => {
+  test("never takes a word from a request, and is heard where it is silent", () => {
+    fc.assert(
+      fc.property(configs, configs, fc.dictionary(fc.string({ maxLength: 8 }), fc.jsonValue()), (own, preset, more) => {
+        const request = { ...more, ...presetWords(own) }
+        const words = presetWords(preset)
+        const merged = merge(request, words)
+        for (const [field, value] of Object.entries(request)) {
+          // What holds several things to say may be added to.
+          const isCompound = field === "text" || field === "output_config"
+          if (value != null) expect(merged[field]).toEqual(isCompound ? expect.objectContaining(value) : value)
+        }
+        for (const field of Object.keys(merged)) expect(field in request || field in words).toBe(true)
+        expect(merge({}, words)).toEqual(words)
+      }),
+    )
+  })
+})
+
+test("a request that says a thing in another way has said it", () => {
+  expect(merge({ max_completion_tokens: 5 }, { max_tokens: 9 })).toEqual({ max_completion_tokens: 5 })
+  expect(merge({ reasoning_effort: "low" }, { reasoning: { effort: "high" } })).toEqual({ reasoning_effort: "low" })
+  expect(merge({ models: ["a/b"] }, { model: "c/d", models: ["e/f"] })).toEqual({ models: ["a/b"] })
+  expect(merge({ tools: [] }, { tools: [1], tool_choice: "required" })).toEqual({ tools: [] })
+  expect(merge({ tool_choice: "none" }, { tools: [1], tool_choice: "auto" })).toEqual({
+    tool_choice: "none",
+    tools: [1],
+  })
+  expect(merge({ temperature: null, models: [] }, { temperature: 1, model: "a/b" })).toEqual({
+    temperature: 1,
+    models: [],
+    model: "a/b",
+  })
+  expect(merge({ text: { verbosity: "low" } }, { text: { format: 1, verbosity: "high" } })).toEqual({
+    text: { verbosity: "low", format: 1 },
+  })
+})
+
+const CONTENTS = [
+  ["chat", (body: unknown) => chatContent(ChatPreset.parse(body))],
+  ["responses", (body: unknown) => responsesContent(ResponsesPreset.parse(body))],
+  ["messages", (body: unknown) => messagesContent(MessagesPreset.parse(body))],
+] as const
+
+test.each(CONTENTS)("a body of %s never makes a preset keep what is not its own", (_, contentOf) => {
+  const KNOWN = /^(instructions|system|text|thinking|output_config|max_\w+|stop_sequences|reasoning_effort)$/
+  const unknown = fc
+    .dictionary(
+      fc.oneof(fc.string(), fc.constantFrom("messages", "stream", "prompt", "input", "user", "metadata", "store", "n")),
+      fc.jsonValue(),
+    )
+    .filter((body) => Object.keys(body).every((key) => !PRESET_FIELDS.includes(key as "model") && !KNOWN.test(key)))
+  fc.assert(
+    fc.property(unknown, fc.record({ temperature: fc.constant(0.5) }, { requiredKeys: [] }), (noise, said) => {
+      expect(contentOf({ ...noise, ...said })).toEqual({ config: said, systemPrompt: null })
+    }),
+  )
+})
+
+test("a request without a preset is looked at and left alone", () => {
+  for (const request of [{ model: "a/b" }, { model: "a/b:free", models: ["c/d"], preset: null }, {}]) {
+    expect(presetOf(request)).toBeUndefined()
+  }
+})

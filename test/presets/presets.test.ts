@@ -1,0 +1,367 @@
+import { env } from "cloudflare:workers"
+import { afterEach, describe, expect, test, vi } from "vitest"
+import * as z from "zod"
+import { DesignatedPreset, PresetList, PresetVersion, VersionList } from "../../src/presets/schemas.ts"
+import { type Asked, playProvider } from "../support/played.ts"
+import { door, newKey, newWorkspace, reply, type Workspace } from "../support/world.ts"
+
+type Failure = { error: { code: number; message: string } }
+type Json = Record<string, unknown>
+const One = z.strictObject({ data: DesignatedPreset.extend({ designated_version: PresetVersion.strict() }).strict() })
+
+/** A preset of this workspace, made on one of the three surfaces. */
+async function put({ manage }: Pick<Workspace, "manage">, slug: string, body: Json, surface = "chat/completions") {
+  return One.parse(await reply<unknown>(200, manage.post(`/presets/${slug}/${surface}`, body))).data
+}
+
+let stop = () => {}
+afterEach(() => {
+  stop()
+  vi.useRealTimers()
+})
+
+/** A provider that answers on whichever wire it is asked; what it was asked comes back. */
+function play(): Asked[] {
+  const played = playProvider(({ url, body }) => {
+    const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
+    if (url.endsWith("/messages")) {
+      const counted = { input_tokens: 1, output_tokens: 1 }
+      const content = [{ type: "text", text: "ok" }]
+      const told = { id: "m", type: "message", role: "assistant", model: "m", stop_sequence: null }
+      return Response.json({ ...told, content, stop_reason: "end_turn", usage: counted })
+    }
+    const choices = [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: "ok" } }]
+    return Response.json({ id: "up", object: "chat.completion", created: 1, model: body["model"], choices, usage })
+  })
+  stop = played.stop
+  return played.asked
+}
+
+describe("a preset", () => {
+  test("is made from a chat request, and keeps what is a preset's to say", async () => {
+    const workspace = await newWorkspace()
+    const tools = [{ type: "function", function: { name: "look", parameters: { type: "object" } } }]
+    const made = await put(workspace, "careful", {
+      model: "sim/echo",
+      temperature: 0.2,
+      max_completion_tokens: 300,
+      reasoning_effort: "high",
+      tools,
+      messages: "anything at all",
+      stream: "yes",
+      user: 7,
+      session_id: null,
+      prompt: { id: 1 },
+    })
+    expect(made).toMatchObject({
+      slug: "careful",
+      name: "careful",
+      description: null,
+      status: "active",
+      status_updated_at: null,
+      workspace_id: workspace.workspaceId,
+      creator_user_id: expect.any(String),
+      designated_version: { version: 1, system_prompt: null },
+    })
+    expect(made.designated_version_id).toBe(made.designated_version.id)
+    expect(made.designated_version.preset_id).toBe(made.id)
+    expect(made.designated_version.config).toEqual({
+      model: "sim/echo",
+      temperature: 0.2,
+      max_tokens: 300,
+      reasoning: { effort: "high" },
+      tools,
+    })
+  })
+
+  test("is made from a responses request, with its instructions", async () => {
+    const { designated_version: version } = await put(
+      await newWorkspace(),
+      "r",
+      {
+        model: "sim/echo",
+        instructions: "Be brief.",
+        max_output_tokens: 50,
+        text: { format: { type: "json_schema", name: "n", schema: { type: "object" } } },
+        tools: [{ type: "function", name: "look", parameters: { type: "object" } }],
+        tool_choice: { type: "function", name: "look" },
+        // As the published client sends them with everything.
+        service_tier: "auto",
+        store: false,
+        stream: false,
+        input: 7,
+      },
+      "responses",
+    )
+    expect(version).toMatchObject({ system_prompt: "Be brief." })
+    expect(version.config).toEqual({
+      model: "sim/echo",
+      max_tokens: 50,
+      response_format: { type: "json_schema", json_schema: { name: "n", schema: { type: "object" } } },
+      tools: [{ type: "function", function: { name: "look", parameters: { type: "object" } } }],
+      tool_choice: { type: "function", function: { name: "look" } },
+    })
+  })
+
+  test("is made from a messages request, with its system", async () => {
+    const { designated_version: version } = await put(
+      await newWorkspace(),
+      "m",
+      {
+        model: "sim/echo",
+        system: [
+          { type: "text", text: "Be kind." },
+          { type: "text", text: "Be brief." },
+        ],
+        stop_sequences: ["END"],
+        thinking: { type: "enabled", budget_tokens: 2_000 },
+        tools: [{ name: "look", input_schema: { type: "object" } }],
+        messages: null,
+      },
+      "messages",
+    )
+    expect(version.system_prompt).toBe("Be kind.\n\nBe brief.")
+    expect(version.config).toEqual({
+      model: "sim/echo",
+      stop: ["END"],
+      reasoning: { max_tokens: 2_000 },
+      tools: [{ type: "function", function: { name: "look", parameters: { type: "object" } } }],
+    })
+  })
+
+  test("has versions, of which one is designated", async () => {
+    const workspace = await newWorkspace()
+    const { manage, as } = workspace
+    const first = await put(workspace, "p", { model: "sim/echo", seed: 1 })
+    const second = await put(workspace, "p", { model: "sim/echo", seed: 2 })
+    expect(second.id).toBe(first.id)
+    expect(second.designated_version).toMatchObject({ version: 2, config: { seed: 2 } })
+    const list = VersionList.strict().parse(await reply<unknown>(200, as.get("/presets/p/versions")))
+    expect(list).toEqual({ data: [first.designated_version, second.designated_version], total_count: 2 })
+    expect(await reply(200, as.get("/presets/p/versions?limit=1&offset=1"))).toEqual({
+      data: [second.designated_version],
+      total_count: 2,
+    })
+    expect(await reply(200, as.get("/presets/p/versions/1"))).toEqual({ data: first.designated_version })
+    await reply(404, as.get("/presets/p/versions/3"))
+    await reply(400, as.get("/presets/p/versions/last"))
+    const back = One.parse(await reply<unknown>(200, manage.patch("/presets/p", { designated_version: 1 }))).data
+    expect(back.designated_version).toEqual(first.designated_version)
+    expect(One.parse(await reply<unknown>(200, as.get("/presets/p"))).data).toEqual(back)
+    const { error } = await reply<Failure>(400, manage.patch("/presets/p", { designated_version: 9 }))
+    expect(error.message).toContain("designated_version")
+  })
+
+  test("gets as many versions as are made at once", async () => {
+    const workspace = await newWorkspace()
+    const made = await Promise.all(Array.from({ length: 6 }, (_, seed) => put(workspace, "race", { seed })))
+    expect(made.map(({ designated_version: { version } }) => version).toSorted()).toEqual([1, 2, 3, 4, 5, 6])
+    expect(new Set(made.map(({ id }) => id)).size).toBe(1)
+  })
+
+  test("is listed with the others, the most recently updated first", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] })
+    const workspace = await newWorkspace()
+    for (const slug of ["a", "b", "a"]) {
+      await put(workspace, slug, {})
+      vi.setSystemTime(Date.now() + 10)
+    }
+    const list = PresetList.strict().parse(await reply<unknown>(200, workspace.as.get("/presets")))
+    expect(list.data.map(({ slug }) => slug)).toEqual(["a", "b"])
+    expect(list.total_count).toBe(2)
+    const second = await reply<{ data: Json[] }>(200, workspace.as.get("/presets?limit=1&offset=1"))
+    expect(second.data[0]).toMatchObject({ slug: "b" })
+  })
+
+  test("belongs to a workspace, and is made by management keys", async () => {
+    const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
+    await put(mine, "own", { model: "sim/echo" })
+    for (const path of ["/presets/own", "/presets/own/versions", "/presets/own/versions/1"]) {
+      await reply(404, theirs.manage.get(path))
+      await reply(200, mine.as.get(path))
+      await reply(401, door().get(path))
+    }
+    await reply(404, theirs.manage.patch("/presets/own", { name: "x" }))
+    await reply(403, mine.as.post("/presets/own/responses", {}))
+    await reply(403, mine.as.patch("/presets/own", { name: "x" }))
+    const team = await reply<{ data: { id: string } }>(201, mine.manage.post("/workspaces", { name: "T", slug: "t" }))
+    const there = `?workspace_id=${team.data.id}`
+    const { as } = await newKey(mine, { workspace_id: team.data.id })
+    await reply(404, as.get("/presets/own"))
+    await reply(200, mine.manage.post(`/presets/team/responses${there}`, { model: "sim/echo" }))
+    await reply(200, as.get("/presets/team"))
+    await reply(200, mine.manage.get(`/presets/team${there}`))
+    await reply(404, mine.as.get(`/presets/team${there}`))
+    await reply(404, theirs.manage.get(`/presets/team${there}`))
+  })
+
+  test.each([
+    ["chat/completions", { temperature: 3 }, "temperature"],
+    ["chat/completions", { reasoning_effort: "low", reasoning: { effort: "high" } }, "reasoning_effort"],
+    ["chat/completions", { model: "@preset/other" }, "model"],
+    ["responses", { tools: "all" }, "tools"],
+    ["responses", { instructions: "x".repeat(200_001) }, "instructions"],
+    ["messages", { system: 7 }, "system"],
+  ])("is refused at %s with %j", async (surface, body, field) => {
+    const { manage } = await newWorkspace()
+    const { error } = await reply<Failure>(400, manage.post(`/presets/p/${surface}`, body))
+    expect(error.message).toContain(field)
+    await reply(400, manage.post(`/presets/no%20slug/${surface}`, {}))
+    await reply(404, manage.get("/presets/p"))
+  })
+
+  test("that is archived takes no new version", async () => {
+    const workspace = await newWorkspace()
+    await put(workspace, "old", {})
+    const change = { status: "archived", description: "Was good." }
+    const { data } = await reply<{ data: Json }>(200, workspace.manage.patch("/presets/old", change))
+    expect(data).toMatchObject({ ...change, status_updated_at: expect.any(String) })
+    const { error } = await reply<Failure>(409, workspace.manage.post("/presets/old/responses", {}))
+    expect(error.message).toContain("archived")
+    expect((await reply<{ total_count: number }>(200, workspace.as.get("/presets/old/versions"))).total_count).toBe(1)
+    await reply(200, workspace.manage.patch("/presets/old", { status: "active" }))
+    await put(workspace, "old", {})
+    type Entries = { data: { action: string; changes: Json }[] }
+    const { data: entries } = await reply<Entries>(200, workspace.manage.get("/audit?resource_type=preset"))
+    expect(entries.map(({ action }) => action)).toEqual([
+      "preset.add_version",
+      "preset.update",
+      "preset.update",
+      "preset.create",
+    ])
+  })
+})
+
+const MODEL = "played/m70"
+const SURFACES: [string, string, Json][] = [
+  ["/chat/completions", MODEL, { messages: [{ role: "user", content: "Hi" }] }],
+  ["/responses", MODEL, { input: "Hi" }],
+  ["/messages", MODEL, { max_tokens: 40, messages: [{ role: "user", content: "Hi" }] }],
+  ["/messages", "acme/opus-1", { max_tokens: 40, messages: [{ role: "user", content: "Hi" }] }],
+]
+
+describe.each(SURFACES)("a call of %s to %s", (path, model, body) => {
+  const config = { instructions: "Speak softly.", temperature: 0.3, top_p: 0.7 }
+  const instructionsIn = ({ body }: Asked) => JSON.stringify(body["system"] ?? (body["messages"] as Json[])[0])
+
+  test.each([
+    ["the model", { model: "@preset/soft" }],
+    ["a field", { preset: "soft" }],
+    ["a field, as in a model", { preset: "@preset/soft" }],
+    ["a model with it", { model: `${model}@preset/soft` }],
+    ["a model beside it", { model, preset: "soft" }],
+    ["both ways", { model: "@preset/soft", preset: "soft" }],
+  ])("has the preset that it names by %s", async (_, named) => {
+    const workspace = await newWorkspace()
+    await put(workspace, "soft", { model, ...config }, "responses")
+    const asked = play()
+    await reply(200, workspace.as.post(path, { ...body, ...named, top_p: 0.9 }))
+    expect(asked).toHaveLength(1)
+    const [call] = asked
+    expect(call?.body).toMatchObject({ temperature: 0.3, top_p: 0.9 })
+    expect(JSON.stringify(call?.body)).not.toContain("preset")
+    expect(call && instructionsIn(call)).toContain("Speak softly.")
+  })
+
+  test("keeps its own instructions, behind those of the preset", async () => {
+    const workspace = await newWorkspace()
+    await put(workspace, "soft", { model, ...config }, "responses")
+    const own: Record<string, Json> = {
+      "/chat/completions": {
+        messages: [
+          { role: "system", content: "Rhyme." },
+          { role: "user", content: "Hi" },
+        ],
+      },
+      "/responses": { instructions: "Rhyme." },
+      "/messages": { system: "Rhyme." },
+    }
+    const asked = play()
+    await reply(200, workspace.as.post(path, { ...body, ...own[path], preset: "soft" }))
+    expect(JSON.stringify(asked[0]?.body)).toMatch(/Speak softly\..*Rhyme\./)
+  })
+
+  test("has the preset's tools and limits, in the words of whoever is asked", async () => {
+    const workspace = await newWorkspace()
+    const tools = [{ type: "function", function: { name: "look", parameters: { type: "object" } } }]
+    await put(workspace, "tools", { model, tools, tool_choice: "required", max_tokens: 30, stop: "END" })
+    const asked = play()
+    await reply(200, workspace.as.post(path, { ...body, preset: "tools" }))
+    const upstream = asked[0]?.body ?? {}
+    expect(JSON.stringify(upstream["tools"])).toContain('"look"')
+    expect(["required", "any"]).toContain(
+      (upstream["tool_choice"] as { type?: string }).type ?? upstream["tool_choice"],
+    )
+    const limit = upstream["max_completion_tokens"] ?? upstream["max_tokens"]
+    // Of a message the limit is always its own.
+    expect(limit).toBe(path === "/messages" ? 40 : 30)
+  })
+
+  test("is refused in words where there is no such preset", async () => {
+    const workspace = await newWorkspace()
+    await put(workspace, "p", { model })
+    const refusal = async (status: number, named: Json) =>
+      (await reply<Failure>(status, workspace.as.post(path, { ...body, ...named }))).error.message
+    expect(await refusal(404, { preset: "none" })).toContain("no preset none")
+    expect(await refusal(400, { model: "@preset/p", preset: "q" })).toContain("both q and p")
+    await reply(200, workspace.manage.patch("/presets/p", { status: "disabled" }))
+    expect(await refusal(400, { preset: "p" })).toContain("disabled")
+    await reply(200, workspace.manage.patch("/presets/p", { status: "archived" }))
+    expect(await refusal(404, { model: "@preset/p" })).toContain("archived")
+    const other = await newWorkspace()
+    expect(await reply<Failure>(404, other.as.post(path, { ...body, preset: "p" }))).toMatchObject({
+      error: { message: expect.stringContaining("no preset p") },
+    })
+  })
+})
+
+describe("a preset in calls", () => {
+  test("names a model, candidates or neither, and the call may name its own", async () => {
+    const workspace = await newWorkspace()
+    await put(workspace, "models", { models: ["sim/none", "sim/echo"], temperature: 1 })
+    await put(workspace, "bare", { temperature: 1 })
+    const call = (body: Json) =>
+      workspace.as.post("/chat/completions", { messages: [{ role: "user", content: "Hi" }], ...body })
+    await reply(200, call({ model: "@preset/models" }))
+    await reply(200, call({ models: ["@preset/models"] }))
+    await reply(404, call({ model: "sim/none@preset/models" }))
+    expect((await reply<Failure>(400, call({ preset: "bare" }))).error.message).toContain("model: is required")
+    await reply(200, workspace.manage.patch("/workspaces/default", { default_text_model: "sim/echo" }))
+    await reply(200, call({ preset: "bare" }))
+  })
+
+  test("may have a tool that its workspace has disabled, and then is refused", async () => {
+    const workspace = await newWorkspace()
+    await put(workspace, "clock", { model: "sim/echo", tools: [{ type: "openrouter:datetime" }] })
+    const call = () => workspace.as.chat("@preset/clock", "Hi")
+    await reply(200, call())
+    await reply(200, workspace.manage.patch("/workspaces/default", { disabled_server_tools: ["service:datetime"] }))
+    await reply(403, call())
+  })
+
+  test("is what it was changed to, at once here and within seconds elsewhere", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] })
+    const workspace = await newWorkspace()
+    const asked = play()
+    const temperature = async () => {
+      await reply(200, workspace.as.chat("@preset/p", "Hi"))
+      return asked.at(-1)?.body["temperature"]
+    }
+    await reply(404, workspace.as.chat("@preset/p", "Hi"))
+    const { id } = await put(workspace, "p", { model: MODEL, temperature: 0.1 })
+    expect(await temperature()).toBe(0.1)
+    await put(workspace, "p", { model: MODEL, temperature: 0.2 })
+    expect(await temperature()).toBe(0.2)
+    await env.DB.prepare("UPDATE presets SET status = 'disabled' WHERE id = ?").bind(id).run()
+    expect(await temperature()).toBe(0.2)
+    vi.setSystemTime(Date.now() + 5_000)
+    await reply(400, workspace.as.chat("@preset/p", "Hi"))
+  })
+
+  test("is held for: its instructions are part of what a call can cost", async () => {
+    const workspace = await newWorkspace(0.005)
+    await put(workspace, "long", { model: "sim/echo", instructions: "x".repeat(10_000) }, "responses")
+    await reply(200, workspace.as.chat("sim/echo", "Hi", { max_tokens: 16 }))
+    await reply(402, workspace.as.chat("@preset/long", "Hi", { max_tokens: 16 }))
+  })
+})
