@@ -5,6 +5,7 @@ import type { Caller } from "./access/caller.ts"
 export interface Env {
   DB: D1Database
   CATALOG: KVNamespace
+  FILES: R2Bucket
   LEDGER: DurableObjectNamespace<Ledger>
   /** The embedded upstream; absent in production. */
   EMBEDDED?: Fetcher

@@ -8,10 +8,18 @@ import { GatewayError } from "../edge/errors.ts"
 import { acceptJson, newRouter } from "../edge/router.ts"
 import { failures, jsonBody, ok } from "../edge/schema.ts"
 import type { Env } from "../env.ts"
+import { findContent, GenerationContent, toGenerationContent } from "./content.ts"
 import type { Generation } from "./generation.ts"
 import { GenerationRecord, toGenerationRecord } from "./schemas.ts"
+import { wait } from "../support/time.ts"
 import { newId } from "../support/ids.ts"
 import { findGeneration, insertFeedback } from "./store.ts"
+
+const generationId = z
+  .string({ error: "is required: an X-Generation-Id, or the id of a completion" })
+  .min(1)
+  .max(256)
+  .meta({ description: "`X-Generation-Id` of the answer, or the `id` in its body." })
 
 const get = createRoute({
   method: "get",
@@ -21,11 +29,7 @@ const get = createRoute({
   summary: "What a call used and cost.",
   request: {
     query: z.object({
-      id: z
-        .string({ error: "is required: an X-Generation-Id, or the id of a completion" })
-        .min(1)
-        .max(256)
-        .meta({ description: "`X-Generation-Id` of the answer, or the `id` in its body." }),
+      id: generationId,
     }),
   },
   responses: {
@@ -33,6 +37,22 @@ const get = createRoute({
     ...failures("invalid_request", "unauthenticated", "not_found", "internal"),
   },
 })
+
+const content = createRoute({
+  method: "get",
+  path: "/generation/content",
+  operationId: "getGenerationContent",
+  tags: ["Generations"],
+  summary: "What was said in a call of a workspace that has content logging on.",
+  request: { query: z.object({ id: generationId }) },
+  responses: {
+    200: ok(z.object({ data: GenerationContent })),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal"),
+  },
+})
+
+const FRESH_MS = 60_000
+const ON_ITS_WAY_MS = 300
 
 const FEEDBACK = [
   "latency",
@@ -70,6 +90,23 @@ export const generations = newRouter().openapi(get, async (c) => {
   const generation = await find(c.env, c.var.caller, c.req.valid("query").id)
   if (!generation) throw new GatewayError("not_found", "There is no generation with this id.")
   return c.json({ data: toGenerationRecord(generation) }, 200)
+})
+
+generations.openapi(content, async (c) => {
+  const { caller } = c.var
+  const generation = await find(c.env, caller, c.req.valid("query").id)
+  if (!generation) throw new GatewayError("not_found", "There is no generation with this id.")
+  const look = () => findContent(c.env.FILES, caller.organizationId, generation.id)
+  // What was said is on its way for a moment after the call is charged.
+  const isFresh = Date.now() - generation.createdAt < FRESH_MS
+  const kept = (await look()) ?? (isFresh ? await wait(ON_ITS_WAY_MS).then(look) : undefined)
+  if (!kept) {
+    throw new GatewayError(
+      "not_found",
+      "The content of this generation was not kept: its workspace had content logging off, or left this call out.",
+    )
+  }
+  return c.json({ data: toGenerationContent(generation, kept) }, 200)
 })
 
 generations.openapi(feedback, async (c) => {

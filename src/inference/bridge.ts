@@ -68,5 +68,6 @@ function vendorToolIn(
 function unsayable<Request extends object>({ request, bodyBytes, maxTokens }: Bridged<Request>): Intake {
   const chat = { ...request, messages: [], max_completion_tokens: maxTokens } as unknown as ChatRequest
   const intake = chatIntake(chat, bodyBytes)
-  return { ...intake, bounds: { ...intake.bounds, promptEstimate: Math.ceil(bodyBytes / UNITS_PER_TOKEN) } }
+  const messages = [request]
+  return { ...intake, messages, bounds: { ...intake.bounds, promptEstimate: Math.ceil(bodyBytes / UNITS_PER_TOKEN) } }
 }

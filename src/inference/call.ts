@@ -27,7 +27,8 @@ export function newCall(facts: Omit<CallState, "reading" | "answering" | "asking
     asking: new AbortController(),
     metadata: (attempts) => routingMetadata(state, attempts),
   }
-  const { signal } = facts.world
+  const { signal, contents } = facts.world
+  if (facts.intake.messages && contents?.keeps(facts.draft.id)) state.reading.words = { content: "", reasoning: "" }
   if (signal.aborted) state.asking.abort()
   else signal.addEventListener("abort", () => state.asking.abort(), { once: true })
   return Object.assign(state, { dialect: facts.intake.dialectOf(state), letGo: keepHold(state) })
@@ -149,11 +150,22 @@ export function settleRefusal(
 /** If the ledger cannot be reached, its alarm settles the hold at its estimate: nothing is lost, and nothing retried. */
 async function record(call: Call, generation: Generation): Promise<void> {
   call.letGo()
+  keepContent(call)
   try {
     await call.world.ledger.settle(generation)
   } catch (cause) {
     logError("a generation was not settled; its hold will be", { generation: generation.id }, cause)
   }
+}
+
+/** Beside the charge, not before it: what cannot be kept costs nobody anything. */
+function keepContent({ world, reading, intake, draft }: Call): void {
+  if (!world.contents || !reading.words || !intake.messages) return
+  const { id, organizationId, workspaceId } = draft
+  const content = { organizationId, workspaceId, messages: [...intake.messages], output: reading.words }
+  world.later(
+    world.contents.put(id, content).catch((cause: unknown) => logError("a call's content was not kept", { id }, cause)),
+  )
 }
 
 /** What the caller is told when every target refused. */

@@ -5,6 +5,7 @@ import { GatewayError } from "../edge/errors.ts"
 import { regionOf } from "../edge/region.ts"
 import { failures } from "../edge/schema.ts"
 import type { App, Env } from "../env.ts"
+import { type Content, putContent } from "../generations/content.ts"
 import { loadCatalogue } from "../models/compile.ts"
 import { configuredModeration } from "../plugins/moderation.ts"
 import { livePreset } from "../presets/live.ts"
@@ -12,6 +13,7 @@ import { configuredProviders } from "../providers/configured.ts"
 import type { Provider } from "../providers/provider.ts"
 import { toolWorld } from "../server-tools/settings.ts"
 import { pseudonym } from "../support/pseudonym.ts"
+import { keepsContent } from "../workspaces/settings.ts"
 import { EndpointHealth } from "./routing/health.ts"
 import { MAX_SESSION_ID_LENGTH } from "./schemas.ts"
 import { timersOf } from "./timers.ts"
@@ -59,6 +61,7 @@ const health = new EndpointHealth()
 
 export async function openWorld(c: Context<App>): Promise<World> {
   const { env } = c
+  const { defaults, keyHash } = c.var.caller
   const later = (work: Promise<unknown>) => c.executionCtx.waitUntil(work)
   return {
     ledger: openLedger(env, c.var.caller.organizationId, later),
@@ -71,6 +74,12 @@ export async function openWorld(c: Context<App>): Promise<World> {
     tools: () => toolWorld(env, { fetch: (...one) => fetch(...one), now: Date.now, signal: c.req.raw.signal }),
     moderation: () => configuredModeration(env),
     presetOf: (slug) => livePreset(env.DB, c.var.caller, slug, Date.now()),
+    ...(defaults.contentLogging && {
+      contents: {
+        keeps: (id: string) => keepsContent(defaults, keyHash, id),
+        put: (id: string, content: Content) => putContent(env.FILES, id, content),
+      },
+    }),
     pseudonymOf: (user) => pseudonym(env.MASTER_KEY ?? "", user),
     later,
     signal: c.req.raw.signal,

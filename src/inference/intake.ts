@@ -57,6 +57,8 @@ export type Intake = {
   user: string | null
   bounds: Bounds
   question: Question
+  /** What is asked, for those who keep it; absent where it is no conversation. */
+  messages?: readonly unknown[]
   /** What was done to the request before it got here; absent where nothing was. */
   preparation?: Preparation
   dialectOf: (call: CallState) => Dialect

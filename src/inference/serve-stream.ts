@@ -94,7 +94,11 @@ async function carry(call: Call, outcome: Answered, writable: WritableStream<Uin
   // Streams of calls go wrong in ways of their own, and so earn a trust of their own.
   const trust = call.intake.routing["tools"] == null ? key : `${key} tools`
   const isNative =
-    dialect.passesNative && accepted.isOwn && accepted.opening.body !== null && health.trustsStreams(trust)
+    dialect.passesNative &&
+    accepted.isOwn &&
+    accepted.opening.body !== null &&
+    reading.words === null &&
+    health.trustsStreams(trust)
   const ended = await (isNative ? passNative(passage) : passScripted(passage))
   if (ended.ending !== "cancelled") health.streamed(trust, ended.clean)
 

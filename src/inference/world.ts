@@ -1,6 +1,7 @@
 import type { FreeLimits } from "../credits/free-requests.ts"
 import type { LedgerClient } from "../credits/ledger-client.ts"
 import type { LivePreset } from "../presets/preset.ts"
+import type { Content } from "../generations/content.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { ModerationSettings } from "../plugins/moderation.ts"
 import type { ToolWorld } from "../server-tools/tool.ts"
@@ -34,6 +35,8 @@ export type World = {
   moderation: () => ModerationSettings | undefined
   /** A preset of the caller's workspace. */
   presetOf: (slug: string) => Promise<LivePreset | undefined>
+  /** Keeps what is said in calls; absent where the workspace keeps nothing. */
+  contents?: { keeps: (id: string) => boolean; put: (id: string, content: Content) => Promise<void> }
   /** Hides an end user's id from providers. */
   pseudonymOf: (user: string) => Promise<string>
   /** Keeps the isolate at work after the answer has begun. */

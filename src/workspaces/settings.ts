@@ -44,9 +44,17 @@ export type CallDefaults = {
   providerSort: ProviderSort | null
   /** Names of server tools without a prefix. */
   disabledTools: readonly string[]
+  /** Which calls' content is kept: a share of those of all keys, or of some by their numbers; null for none. */
+  contentLogging: { rate: number; keyNumbers: readonly number[] | null } | null
 }
 
-export const NO_DEFAULTS: CallDefaults = { textModel: null, imageModel: null, providerSort: null, disabledTools: [] }
+export const NO_DEFAULTS: CallDefaults = {
+  textModel: null,
+  imageModel: null,
+  providerSort: null,
+  disabledTools: [],
+  contentLogging: null,
+}
 
 export function toCallDefaults(json: string | null): CallDefaults {
   if (json === null || json === "{}") return NO_DEFAULTS
@@ -55,6 +63,24 @@ export function toCallDefaults(json: string | null): CallDefaults {
     textModel: settings.default_text_model,
     imageModel: settings.default_image_model,
     providerSort: settings.default_provider_sort,
+    contentLogging: settings.is_observability_io_logging_enabled
+      ? { rate: settings.io_logging_sampling_rate, keyNumbers: settings.io_logging_api_key_ids }
+      : null,
     disabledTools: (settings.disabled_server_tools ?? []).map((tool) => tool.slice(tool.indexOf(":") + 1)),
   }
+}
+
+/** A key's number in io_logging_api_key_ids: the first 32 bits of its hash. */
+export function keyNumber(hash: string): number {
+  return Number.parseInt(hash.slice(0, 8), 16)
+}
+
+/** Whether the content of a call is kept. Always the same for one id: its last 32 bits are random. */
+export function keepsContent(
+  { contentLogging: logging }: CallDefaults,
+  keyHash: string,
+  generationId: string,
+): boolean {
+  if (!logging || (logging.keyNumbers !== null && !logging.keyNumbers.includes(keyNumber(keyHash)))) return false
+  return Number.parseInt(generationId.slice(-8), 16) / 2 ** 32 < logging.rate
 }

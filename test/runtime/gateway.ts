@@ -126,6 +126,7 @@ function toOptions(folder: string, bindings: Record<string, string>, logs: strin
         compatibilityFlags: ["enable_request_signal"],
         d1Databases: { DB: "gateway" },
         kvNamespaces: { CATALOG: "catalog" },
+        r2Buckets: ["FILES"],
         durableObjects: { LEDGER: { className: "Ledger", useSQLite: true } },
         unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
         bindings: {

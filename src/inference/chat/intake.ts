@@ -20,6 +20,7 @@ export function chatIntake(request: ChatRequest, bodyBytes: number): Intake {
     user: request.user ?? null,
     bounds: boundsOf(request, bodyBytes),
     question: chatQuestion(request),
+    messages: request.messages,
     dialectOf: (call) => chatDialect(request, call),
   }
 }

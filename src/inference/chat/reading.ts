@@ -1,3 +1,4 @@
+import { addWords, type Words } from "../../generations/content.ts"
 import { type Made, NO_TOKENS, type Tokens } from "../../credits/money.ts"
 import { UNITS_PER_TOKEN } from "../estimate.ts"
 
@@ -22,6 +23,8 @@ export type Reading = {
   /** UTF-16 units of everything generated, and the number of pieces it came in. */
   units: number
   pieces: number
+  /** What was said, where it is to be kept. */
+  words: Words | null
 }
 
 /** A failure that a provider told inside a 200. */
@@ -42,6 +45,7 @@ export function newReading(): Reading {
     choices: new Map(),
     units: 0,
     pieces: 0,
+    words: null,
   }
 }
 
@@ -96,6 +100,10 @@ function readSaid(reading: Reading, said: Json): void {
     if (isObject(detail)) readSignature(reading, detail["signature"], detail["data"])
   // Some providers send the same reasoning under two names: it is counted once.
   const spoken = [said["content"], said["refusal"], said["reasoning"] ?? said["reasoning_content"]]
+  if (reading.words) {
+    keep(reading, "content", said["content"] ?? said["refusal"])
+    keep(reading, "reasoning", spoken[2])
+  }
   const calls = listOf(said["tool_calls"])
   const called = [said["function_call"], ...calls.map((call) => (isObject(call) ? call["function"] : undefined))]
   let units = 0
@@ -108,6 +116,17 @@ function readSaid(reading: Reading, said: Json): void {
 
 export function readSignature(reading: Reading, ...candidates: unknown[]): void {
   for (const one of candidates) if (typeof one === "string" && one !== "") reading.signature = one
+}
+
+/** Text as a string, or in parts, for those who keep it. */
+export function keep({ words }: Reading, kind: keyof Words, said: unknown): void {
+  if (!words) return
+  if (typeof said === "string") return addWords(words, kind, said)
+  for (const part of listOf(said)) {
+    if (!isObject(part)) continue
+    if (typeof part["text"] === "string") addWords(words, kind, part["text"])
+    if (typeof part["thinking"] === "string") addWords(words, "reasoning", part["thinking"])
+  }
 }
 
 /** Text as a string, or in parts, thoughts among them. */

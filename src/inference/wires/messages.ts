@@ -1,5 +1,6 @@
 import {
   isObject,
+  keep,
   type ProviderError,
   readNames,
   readSignature,
@@ -85,6 +86,8 @@ function readWords(reading: Reading, said: unknown): void {
   let units = WORDS.reduce((sum, key) => sum + (typeof said[key] === "string" ? said[key].length : 0), 0)
   if (isObject(said["input"]) && Object.keys(said["input"]).length > 0) units += JSON.stringify(said["input"]).length
   if (units === 0) return
+  keep(reading, "content", said["text"])
+  keep(reading, "reasoning", said["thinking"])
   reading.units += units
   reading.pieces += 1
 }

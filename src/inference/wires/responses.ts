@@ -1,5 +1,6 @@
 import {
   isObject,
+  keep,
   type ProviderError,
   readNames,
   readSignature,
@@ -42,6 +43,9 @@ function read(reading: Reading, answer: Json): void {
   reading.error ??= errorIn(answer)
   if (typeof type === "string" && type.endsWith(".delta")) {
     const units = typeof answer["delta"] === "string" ? answer["delta"].length : 0
+    if (/_text\.delta$|refusal/.test(type)) {
+      keep(reading, type.includes("reasoning") ? "reasoning" : "content", answer["delta"])
+    }
     reading.units += units
     reading.pieces += units > 0 ? 1 : 0
     return
@@ -77,6 +81,8 @@ function readWords(reading: Reading, output: unknown): void {
   for (const item of output as unknown[]) {
     if (!isObject(item)) continue
     readSignature(reading, item["encrypted_content"])
+    keep(reading, item["type"] === "reasoning" ? "reasoning" : "content", item["content"])
+    keep(reading, "reasoning", item["summary"])
     const parts = [item["content"], item["summary"]].flatMap((list) => (Array.isArray(list) ? (list as unknown[]) : []))
     const texts = parts.map((part) => (isObject(part) ? (part["text"] ?? part["refusal"]) : undefined))
     const words = [...texts, item["arguments"], item["input"]].filter((one) => typeof one === "string")

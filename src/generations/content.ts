@@ -1,0 +1,111 @@
+import * as z from "zod"
+import { DAY_MS, dayOf, startOf } from "../usage/day.ts"
+import type { Generation } from "./generation.ts"
+
+/**
+ * What was said in a call, for workspaces that have content logging on. In R2, under the day of the call, so that a day
+ * is found by a generation's id and removed as one.
+ */
+
+/** What is kept of an answer while it is read. */
+export type Words = { content: string; reasoning: string }
+
+/** More than this of an answer is not kept, in UTF-16 units. */
+const MAX_WORDS = 1_000_000
+/** More than this of a prompt is not kept. */
+const MAX_PROMPT_BYTES = 4_000_000
+
+export type Content = {
+  organizationId: string
+  workspaceId: string
+  messages: unknown[]
+  output: Words
+}
+
+export function addWords(words: Words, kind: keyof Words, text: string): void {
+  const room = MAX_WORDS - words.content.length - words.reasoning.length
+  if (room > 0) words[kind] += text.slice(0, room)
+}
+
+const text = z.string().nullable()
+const status = z.int().nullable()
+
+export const GenerationContent = z
+  .object({
+    input: z.object({ messages: z.array(z.unknown()) }),
+    output: z.object({ completion: text, reasoning: text }),
+    error: z
+      .object({
+        message: text,
+        status,
+        provider_name: text,
+        raw: text,
+        previous_errors: z.array(z.object({ code: z.int(), message: z.string(), provider_name: text, raw: text })),
+      })
+      .nullable(),
+  })
+  .meta({ id: "GenerationContent" })
+
+export function toGenerationContent(
+  generation: Generation,
+  { messages, output }: Content,
+): z.infer<typeof GenerationContent> {
+  const failed = generation.attempts.filter((attempt) => attempt.status !== null && attempt.status >= 400)
+  const isFailure = generation.ending !== "complete" && generation.ending !== "cancelled"
+  return {
+    input: { messages },
+    output: { completion: output.content || null, reasoning: output.reasoning || null },
+    error: isFailure
+      ? {
+          message: `The call ended as ${generation.ending}.`,
+          status: generation.status,
+          provider_name: generation.provider,
+          raw: null,
+          previous_errors: failed.map((attempt) => ({
+            code: attempt.status ?? 500,
+            message: `The provider answered ${attempt.status}.`,
+            provider_name: attempt.provider,
+            raw: null,
+          })),
+        }
+      : null,
+  }
+}
+
+const PREFIX = "content/"
+
+/** A generation's id is a UUID of version 7, which begins with its milliseconds. */
+function keyOf(id: string): string {
+  const at = Number.parseInt(id.replace("gen-", "").replaceAll("-", "").slice(0, 12), 16)
+  return `${PREFIX}${dayOf(Number.isFinite(at) ? at : 0)}/${id}`
+}
+
+export async function putContent(files: R2Bucket, id: string, content: Content): Promise<void> {
+  const body = JSON.stringify(content)
+  const isTooLong = body.length > MAX_PROMPT_BYTES
+  const shortened = { ...content, messages: [{ role: "system", content: "[The prompt is too long to be kept.]" }] }
+  await files.put(keyOf(id), isTooLong ? JSON.stringify(shortened) : body)
+}
+
+export async function findContent(files: R2Bucket, organizationId: string, id: string): Promise<Content | undefined> {
+  const content = await (await files.get(keyOf(id)))?.json<Content>()
+  return content?.organizationId === organizationId ? content : undefined
+}
+
+const DELETED_AT_ONCE = 1_000
+const MOST_A_RUN = 20_000
+
+/** Removes what is older than its generation is kept. */
+export async function pruneContents(files: R2Bucket, now: number, keptDays: number): Promise<void> {
+  const { delimitedPrefixes: days } = await files.list({ prefix: PREFIX, delimiter: "/" })
+  const before = now - (now % DAY_MS) - keptDays * DAY_MS
+  let removed = 0
+  for (const prefix of days.filter((day) => startOf(day.slice(PREFIX.length, -1)) < before)) {
+    while (removed < MOST_A_RUN) {
+      const { objects } = await files.list({ prefix, limit: DELETED_AT_ONCE })
+      if (objects.length === 0) break
+      await files.delete(objects.map(({ key }) => key))
+      removed += objects.length
+    }
+  }
+}

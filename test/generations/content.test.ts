@@ -1,0 +1,103 @@
+import { env } from "cloudflare:workers"
+import { describe, expect, test } from "vitest"
+import { pruneContents } from "../../src/generations/content.ts"
+import { newKey, newWorkspace, readStream, reply, type Workspace } from "../support/world.ts"
+
+type Kept = {
+  data: {
+    input: { messages: unknown[] }
+    output: { completion: string | null; reasoning: string | null }
+    error: { status: number; previous_errors: unknown[] } | null
+  }
+}
+
+async function logging(settings: Record<string, unknown> = {}): Promise<Workspace> {
+  const workspace = await newWorkspace()
+  const body = { is_observability_io_logging_enabled: true, ...settings }
+  await reply(200, workspace.manage.patch(`/workspaces/${workspace.workspaceId}`, body))
+  return workspace
+}
+
+const asked = [{ role: "user", content: "Keep this" }]
+const idOf = (response: Response) => response.headers.get("x-generation-id") ?? ""
+
+async function kept(workspace: Workspace, id: string): Promise<Kept["data"]> {
+  const { data } = await reply<Kept>(200, workspace.as.get(`/generation/content?id=${id}`))
+  return data
+}
+
+describe("GET /generation/content", () => {
+  test.each([
+    ["chat, whole", "/chat/completions", { messages: asked }, "sim/echo"],
+    ["responses, whole", "/responses", { input: "Keep this" }, "sim/echo"],
+    ["responses of a provider that speaks them", "/responses", { input: "Keep this" }, "sim-responses/echo"],
+    ["messages, whole", "/messages", { messages: asked, max_tokens: 100 }, "sim/echo"],
+    ["messages of a provider that speaks them", "/messages", { messages: asked, max_tokens: 100 }, "sim-messages/echo"],
+  ])("%s: the prompt and the answer", async (_, path, body, model) => {
+    const workspace = await logging()
+    const response = await workspace.as.post(path, { ...body, model })
+    expect(response.status, await response.clone().text()).toBe(200)
+    await response.text()
+    const { input, output, error } = await kept(workspace, idOf(response))
+    expect(JSON.stringify(input.messages)).toContain("Keep this")
+    expect(output.completion).toContain("Keep this")
+    expect(error).toBeNull()
+  })
+
+  test("a stream, however often its endpoint has proven itself", async () => {
+    const workspace = await logging()
+    for (let at = 0; at < 22; at += 1) {
+      const { response, chunks } = await readStream(workspace.as.chat("sim/echo", "Word by word", { stream: true }))
+      if (at < 21) continue
+      const said = chunks.map((chunk) => chunk.choices[0]?.delta.content ?? "").join("")
+      expect((await kept(workspace, idOf(response))).output.completion).toBe(said)
+    }
+  })
+
+  test("a call that failed tells how", async () => {
+    const workspace = await logging()
+    const response = await workspace.as.chat("sim/status-500", "Keep this")
+    await response.text()
+    const { error, output } = await kept(workspace, idOf(response))
+    expect(output.completion).toBeNull()
+    expect(error).toMatchObject({ status: response.status })
+    expect(error?.previous_errors.length).toBeGreaterThan(0)
+  })
+
+  test("nothing is kept of a workspace that has logging off", async () => {
+    const workspace = await newWorkspace()
+    const response = await workspace.as.chat("sim/echo", "Between us")
+    await response.text()
+    await reply(404, workspace.as.get(`/generation/content?id=${idOf(response)}`))
+    expect((await env.FILES.list({ prefix: "content/" })).objects.some(({ key }) => key.endsWith(idOf(response)))).toBe(
+      false,
+    )
+  })
+
+  test("nor of keys that are left out of it", async () => {
+    const workspace = await logging({ io_logging_api_key_ids: [] })
+    const { as } = await newKey(workspace)
+    const response = await as.chat("sim/echo", "Between us")
+    await response.text()
+    await reply(404, workspace.as.get(`/generation/content?id=${idOf(response)}`))
+  })
+
+  test("of another organization there is none", async () => {
+    const workspace = await logging()
+    const response = await workspace.as.chat("sim/echo", "Keep this")
+    await response.text()
+    await kept(workspace, idOf(response))
+    await reply(404, (await newWorkspace()).manage.get(`/generation/content?id=${idOf(response)}`))
+  })
+
+  test("is removed once its generation is older than generations are kept", async () => {
+    const workspace = await logging()
+    const response = await workspace.as.chat("sim/echo", "Keep this")
+    await response.text()
+    await kept(workspace, idOf(response))
+    await pruneContents(env.FILES, Date.now() + 40 * 86_400_000, 41)
+    await kept(workspace, idOf(response))
+    await pruneContents(env.FILES, Date.now() + 43 * 86_400_000, 41)
+    await reply(404, workspace.as.get(`/generation/content?id=${idOf(response)}`))
+  })
+})

@@ -1,0 +1,126 @@
+import { runInDurableObject } from "cloudflare:test"
+import { env } from "cloudflare:workers"
+import { describe, expect, test } from "vitest"
+import { runSchedule } from "../../src/schedule.ts"
+import { newKey, newWorkspace, operator, reply, type Workspace } from "../support/world.ts"
+
+type Drift = { scope: string; window: string; charged_usd: number; recorded_usd: number; repaired: boolean }
+type Report = { organization_id: string; restored_generations: number; drifts: Drift[] }
+
+async function reconcile({ organizationId }: Workspace, more: Record<string, unknown> = {}): Promise<Report> {
+  const { data } = await reply<{ data: Report[] }>(
+    200,
+    operator.post("/reconciliations", { organization_id: organizationId, ...more }),
+  )
+  const [report] = data
+  if (!report) throw new Error("There is no report.")
+  return report
+}
+
+async function used(calls = 3): Promise<Workspace> {
+  const workspace = await newWorkspace()
+  for (let at = 0; at < calls; at += 1) await reply(200, workspace.as.chat("sim/echo", "What it costs"))
+  return workspace
+}
+
+const spentOf = async ({ ledger }: Workspace) => (await ledger.balance()).spentNano
+
+/** As nothing but a fault would change it. */
+async function shift({ object, ledger }: Workspace, scope: string, window: string, nano: number): Promise<void> {
+  await ledger.balance()
+  await runInDurableObject(object, (_, { storage }) => {
+    storage.sql.exec(
+      `UPDATE counters SET value = json_set(value, '$.${window}.spent', (value ->> '$.${window}.spent') + ?) WHERE scope = ?`,
+      nano,
+      scope,
+    )
+  })
+  const { evictDurableObject } = await import("cloudflare:test")
+  await evictDurableObject(object)
+}
+
+describe("reconciliation", () => {
+  test("finds nothing where nothing is wrong, whatever is still on its way", async () => {
+    const workspace = await used()
+    const { as } = await newKey(workspace, { limit: 1 })
+    await reply(200, as.chat("sim/echo", "Under another key"))
+    expect(await reconcile(workspace)).toMatchObject({ restored_generations: 0, drifts: [] })
+    await reply(200, as.chat("sim/echo", "And again"))
+    expect(await reconcile(workspace)).toMatchObject({ restored_generations: 0, drifts: [] })
+  })
+
+  test("raises a counter that has lost a charge", async () => {
+    const workspace = await used()
+    const spent = await spentOf(workspace)
+    await shift(workspace, "account", "total", -spent)
+    await shift(workspace, "account", "monthly", -1)
+    expect(await spentOf(workspace)).toBe(0)
+    const { drifts } = await reconcile(workspace)
+    expect(drifts.map(({ scope, window, repaired }) => [scope, window, repaired])).toEqual([
+      ["account", "total", true],
+      ["account", "monthly", true],
+    ])
+    expect(await spentOf(workspace)).toBe(spent)
+    expect((await reconcile(workspace)).drifts).toEqual([])
+  })
+
+  test("tells of a counter above its generations, and lowers it only when that is asked", async () => {
+    const workspace = await used()
+    const spent = await spentOf(workspace)
+    await shift(workspace, "account", "total", 500)
+    expect((await reconcile(workspace)).drifts).toMatchObject([{ scope: "account", window: "total", repaired: false }])
+    expect(await spentOf(workspace)).toBe(spent + 500)
+    expect((await reconcile(workspace, { lower: true })).drifts).toMatchObject([{ repaired: true }])
+    expect(await spentOf(workspace)).toBe(spent)
+    await reply(400, operator.post("/reconciliations", { lower: true }))
+  })
+
+  test("gives the database back what it lost", async () => {
+    const workspace = await used(4)
+    await reconcile(workspace)
+    const before = await env.DB.prepare("SELECT id FROM generations WHERE organization_id = ? ORDER BY id")
+      .bind(workspace.organizationId)
+      .all()
+    expect(before.results).toHaveLength(4)
+    await env.DB.prepare("DELETE FROM generations WHERE organization_id = ?").bind(workspace.organizationId).run()
+    // Old enough that no settlement can come twice any more.
+    await runInDurableObject(workspace.object, (_, { storage }) => {
+      storage.sql.exec("UPDATE outbox SET record = json_set(record, '$.settledAt', (record ->> 'settledAt') - 3600000)")
+    })
+    expect(await reconcile(workspace)).toMatchObject({ restored_generations: 4 })
+    const after = await env.DB.prepare("SELECT id FROM generations WHERE organization_id = ? ORDER BY id")
+      .bind(workspace.organizationId)
+      .all()
+    expect(after.results).toEqual(before.results)
+  })
+
+  test("calls that go on meanwhile are no drift", async () => {
+    const workspace = await used()
+    const calls = Array.from({ length: 30 }, () => reply(200, workspace.as.chat("sim/echo", "Meanwhile")))
+    const reports = await Promise.all(Array.from({ length: 3 }, () => reconcile(workspace)))
+    await Promise.all(calls)
+    expect(reports.flatMap(({ drifts }) => drifts)).toEqual([])
+    expect((await reconcile(workspace)).drifts).toEqual([])
+  })
+
+  test("runs by the clock, and keeps what it found for the organization alone", async () => {
+    const workspace = await used()
+    await shift(workspace, "account", "total", 700)
+    expect(await reply(200, workspace.manage.get("/reconciliations"))).toEqual({ data: [] })
+    await env.DB.prepare("DELETE FROM reconciliations").run()
+    await env.DB.prepare("INSERT INTO reconciliations SELECT id, ?, '{}' FROM organizations WHERE id <> ?")
+      .bind(Date.now(), workspace.organizationId)
+      .run()
+    await runSchedule("0 2 * * *", env, Date.now())
+    const { data } = await reply<{ data: Report[] }>(200, workspace.manage.get("/reconciliations"))
+    expect(data).toMatchObject([{ organization_id: workspace.organizationId, drifts: [{ scope: "account" }] }])
+    expect(await reply(200, (await newWorkspace()).manage.get("/reconciliations"))).toEqual({ data: [] })
+  })
+
+  test("is the operator's to start", async () => {
+    const workspace = await newWorkspace()
+    await reply(403, workspace.manage.post("/reconciliations", {}))
+    await reply(403, workspace.as.get("/reconciliations"))
+    await reply(404, operator.post("/reconciliations", { organization_id: crypto.randomUUID() }))
+  })
+})

@@ -1,0 +1,153 @@
+import { env } from "cloudflare:workers"
+import { describe, expect, test } from "vitest"
+import { insertGenerations } from "../../src/generations/store.ts"
+import { newId } from "../../src/support/ids.ts"
+import { DAY_MS } from "../../src/usage/day.ts"
+import { newKey, newWorkspace, reply, type Workspace } from "../support/world.ts"
+
+type Row = Record<string, string | number | null>
+type Answer = { data: { data: Row[]; metadata: { row_count: number; truncated: boolean } } }
+
+const now = Date.now()
+const today = now - (now % DAY_MS)
+
+async function play({ organizationId, workspaceId }: Workspace, calls: Record<string, unknown>[]) {
+  const records = calls.map((call) => ({
+    id: `gen-${newId()}`,
+    organizationId,
+    workspaceId,
+    keyHash: "k",
+    createdAt: today - 5_000,
+    settledAt: today - 4_000,
+    model: "a/one",
+    provider: "P",
+    apiType: "completions",
+    appTitle: null,
+    appUrl: null,
+    upstreamId: null,
+    costNano: 1_000_000,
+    byokCostNano: 0,
+    tokens: { prompt: 10, completion: 5, cached: 4, reasoning: 2 },
+    latencyMs: 100,
+    generationMs: 1_000,
+    ending: "complete",
+    ...call,
+  }))
+  await insertGenerations(
+    env.DB,
+    records.map((record) => JSON.stringify(record)),
+  )
+}
+
+async function ask(workspace: Workspace, question: Record<string, unknown>): Promise<Row[]> {
+  const { data } = await reply<Answer>(200, workspace.manage.post("/analytics/query", question))
+  expect(data.metadata.row_count).toBe(data.data.length)
+  return data.data
+}
+
+describe("POST /analytics/query", () => {
+  test("sums every metric that GET /analytics/meta names, over days and today alike", async () => {
+    const workspace = await newWorkspace()
+    await play(workspace, [{}, { settledAt: now }, { ending: "refused", costNano: 0, tokens: {}, latencyMs: null }])
+    const { data: meta } = await reply<{ data: { metrics: { name: string }[] } }>(
+      200,
+      workspace.manage.get("/analytics/meta"),
+    )
+    const [row] = await ask(workspace, { metrics: meta.metrics.map(({ name }) => name) })
+    expect(row).toEqual({
+      requests: 2,
+      failed_requests: 1,
+      error_rate: 1 / 3,
+      usage: 0.002,
+      byok_usage: 0,
+      usage_per_request: 0.001,
+      prompt_tokens: 20,
+      completion_tokens: 10,
+      reasoning_tokens: 4,
+      cached_tokens: 8,
+      total_tokens: 30,
+      cache_hit_rate: 0.4,
+      latency: 100,
+      generation_time: 1_000,
+      throughput: 10_000 / 3_000,
+    })
+  })
+
+  test("by dimensions, the largest first, filtered and limited", async () => {
+    const workspace = await newWorkspace()
+    const { hash } = await newKey(workspace)
+    await play(workspace, [{ model: "a/two" }, { model: "a/two", keyHash: hash }, {}, { appTitle: "An app" }])
+    const metrics = ["requests"]
+    expect(await ask(workspace, { metrics, dimensions: ["model"] })).toEqual([
+      { model: "a/one", requests: 2 },
+      { model: "a/two", requests: 2 },
+    ])
+    const ofKey = [{ field: "api_key_hash", operator: "in", value: [hash] }]
+    expect(await ask(workspace, { metrics, dimensions: ["model"], filters: ofKey })).toEqual([
+      { model: "a/two", requests: 1 },
+    ])
+    const noApp = [{ field: "app", operator: "neq", value: "An app", include_unset: true }]
+    expect(await ask(workspace, { metrics, dimensions: ["app"], filters: noApp })).toEqual([{ app: null, requests: 3 }])
+    const many = [{ field: "requests", operator: "gte", value: 3 }]
+    expect(await ask(workspace, { metrics, dimensions: ["app"], filters: many })).toEqual([{ app: null, requests: 3 }])
+    const { data } = await reply<Answer>(
+      200,
+      workspace.manage.post("/analytics/query", { metrics, dimensions: ["model"], limit: 1 }),
+    )
+    expect(data.metadata).toMatchObject({ row_count: 1, truncated: true })
+  })
+
+  test.each([
+    ["minute", (at: number) => at - (at % 60_000)],
+    ["hour", (at: number) => at - (at % 3_600_000)],
+    ["day", (at: number) => at - (at % DAY_MS)],
+    ["month", (at: number) => Date.UTC(new Date(at).getUTCFullYear(), new Date(at).getUTCMonth(), 1)],
+  ])("by %s", async (granularity, start) => {
+    const workspace = await newWorkspace()
+    await play(workspace, [{ settledAt: now - 1_000 }])
+    const rows = await ask(workspace, { metrics: ["requests"], granularity })
+    expect(rows).toEqual([{ date: new Date(start(now - 1_000)).toISOString(), requests: 1 }])
+  })
+
+  test("only the largest groups, where that is asked", async () => {
+    const workspace = await newWorkspace()
+    await play(workspace, [{ model: "a/big" }, { model: "a/big", settledAt: now }, { model: "a/small" }])
+    const question = { metrics: ["requests"], dimensions: ["model"], granularity: "day", group_limit: 1 }
+    expect((await ask(workspace, question)).map(({ model }) => model)).toEqual(["a/big", "a/big"])
+  })
+
+  test("another organization's calls are not among them", async () => {
+    const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
+    await play(theirs, [{}])
+    expect(await ask(mine, { metrics: ["requests"] })).toEqual([])
+  })
+
+  test.each([
+    ["an unknown metric", { metrics: ["happiness"] }, "metrics[0]"],
+    ["no metric", { metrics: [] }, "metrics"],
+    ["an unknown dimension", { metrics: ["usage"], dimensions: ["moon"] }, "dimensions[0]"],
+    ["an unknown field", { metrics: ["usage"], having: 1 }, "having"],
+    ["a classifier", { metrics: ["usage"], classifier_dimensions: { classifier_id: "x" } }, "classifier"],
+    [
+      "a range that ends before it begins",
+      { metrics: ["usage"], time_range: { start: "2026-02-01T00:00:00Z", end: "2026-01-01T00:00:00Z" } },
+      "time_range",
+    ],
+    [
+      "a year by minute",
+      {
+        metrics: ["usage"],
+        granularity: "minute",
+        time_range: { start: "2025-02-01T00:00:00Z", end: "2026-01-01T00:00:00Z" },
+      },
+      "time_range",
+    ],
+  ])("refuses %s", async (_, question, field) => {
+    const workspace = await newWorkspace()
+    const { error } = await reply<{ error: { message: string } }>(
+      400,
+      workspace.manage.post("/analytics/query", question),
+    )
+    expect(error.message).toContain(field)
+  })
+})
