@@ -7,6 +7,8 @@ export interface Env {
   CATALOG: KVNamespace
   FILES: R2Bucket
   LEDGER: DurableObjectNamespace<Ledger>
+  /** The outer guard against floods (access/flood.ts). */
+  RATE?: RateLimit
   /** The embedded upstream; absent in production. */
   EMBEDDED?: Fetcher
 

@@ -6,6 +6,7 @@ import type { App, Env } from "../env.ts"
 import { findKey, findOperatorHome } from "../keys/store.ts"
 import { toCallDefaults } from "../workspaces/settings.ts"
 import type { Caller } from "./caller.ts"
+import { countUnknownKey, refuseFlooding } from "./flood.ts"
 import { hashKey } from "./key.ts"
 
 /**
@@ -33,7 +34,7 @@ const BEARER = /^Bearer +(\S+) *$/i
 
 /** Who is asking, or 401. The one reader of the credential. */
 export const authenticate: MiddlewareHandler<App> = async function authenticate(c, next) {
-  c.set("caller", await callerOf(credentialOf(c.req.raw.headers), c.env, Date.now()))
+  c.set("caller", await callerOf(credentialOf(c.req.raw.headers), c.req.header("cf-connecting-ip"), c.env, Date.now()))
   return next()
 }
 
@@ -43,10 +44,15 @@ function credentialOf(headers: Headers): string | undefined {
   return headers.get("authorization") ?? (bare === null ? undefined : `Bearer ${bare}`)
 }
 
-async function callerOf(authorization: string | undefined, env: Env, now: number): Promise<Caller> {
+async function callerOf(
+  authorization: string | undefined,
+  ip: string | undefined,
+  env: Env,
+  now: number,
+): Promise<Caller> {
   if (!authorization) throw unauthenticated("Send your API key: Authorization: Bearer <API_KEY>.")
   const secret = BEARER.exec(authorization)?.[1]
-  const caller = secret === undefined ? undefined : await find(hashKey(secret), env, now)
+  const caller = secret === undefined ? undefined : await find(hashKey(secret), ip, env, now)
   // One answer for unknown, disabled and expired: a prober learns nothing from the difference.
   if (!caller || (caller.expiresAt !== null && caller.expiresAt <= now)) {
     throw unauthenticated("This API key is not valid.")
@@ -54,10 +60,12 @@ async function callerOf(authorization: string | undefined, env: Env, now: number
   return caller
 }
 
-async function find(hash: string, env: Env, now: number): Promise<Caller | undefined> {
+async function find(hash: string, ip: string | undefined, env: Env, now: number): Promise<Caller | undefined> {
   const known = remembered.get(hash)
   if (known && known.until > now) return known.caller
+  refuseFlooding(ip, now)
   const caller = (await findOperator(hash, env)) ?? (await findKey(env.DB, hash))
+  if (!caller) await countUnknownKey(env.RATE, ip, now)
   remembered.delete(hash)
   if (remembered.size >= MAX_CACHED_KEYS) remembered.delete(remembered.keys().next().value ?? "")
   remembered.set(hash, { caller, until: now + (caller ? KEY_CACHE_MS : UNKNOWN_KEY_CACHE_MS) })

@@ -1,4 +1,5 @@
 import type { Context } from "hono"
+import { refuseFreeFlood } from "../access/flood.ts"
 import { freeLimits } from "../credits/free-requests.ts"
 import { openLedger } from "../credits/ledger-client.ts"
 import { GatewayError } from "../edge/errors.ts"
@@ -70,6 +71,7 @@ export async function openWorld(c: Context<App>): Promise<World> {
     health,
     timers: timersOf(env),
     freeLimits: () => freeLimits(env),
+    refuseFreeFlood: () => refuseFreeFlood(env.RATE, c.var.caller.organizationId),
     send: (request, provider) => send(request, provider, env),
     tools: () => toolWorld(env, { fetch: (...one) => fetch(...one), now: Date.now, signal: c.req.raw.signal }),
     moderation: () => configuredModeration(env),

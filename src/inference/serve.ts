@@ -27,6 +27,7 @@ export async function serve(intake: Intake, arrival: Arrival, caller: Caller, wo
   const draft = newDraft(aboutOf(intake, arrival), arrival, caller)
   const { estimateNano, ...wanted } = wantedFor(targets, bounds)
   const isFree = targets[0] !== undefined && isFreeVariant(targets[0], draft.requestedModel)
+  if (isFree) await world.refuseFreeFlood()
   const heldNano = await hold(draft, wanted, estimateNano, caller, world, isFree ? world.freeLimits() : undefined)
 
   const call = newCall({ intake, arrival, draft, heldNano, targets, world })

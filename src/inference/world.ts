@@ -29,6 +29,8 @@ export type World = {
   health: EndpointHealth
   timers: Timers
   freeLimits: () => FreeLimits
+  /** Throws where free models are asked for far beyond what there is of them. */
+  refuseFreeFlood: () => Promise<void>
   send: (request: Request, provider: Provider) => Promise<Response>
   /** What the gateway's own tools and plugins can touch; throws where a variable that they need cannot be read. */
   tools: () => ToolWorld

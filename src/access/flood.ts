@@ -1,0 +1,52 @@
+import { GatewayError } from "../edge/errors.ts"
+
+/**
+ * The outer guard, by the platform's rate limiter: loose, per location, and in front of what is exact but dearer to ask,
+ * the database for keys and the ledger for free requests. The limits stand in wrangler.toml.
+ */
+
+/** As [[ratelimits]] RATE in wrangler.toml has it: calls in a period of so many milliseconds. */
+const LIMIT = 600
+const PERIOD_MS = 60_000
+/** Addresses that an isolate remembers as flooding it. */
+const MAX_BLOCKED = 10_000
+const BLOCKED_MS = 10_000
+
+const blocked = new Map<string, number>()
+
+/** Throws where this address has lately tried more unknown keys than anybody mistypes. */
+export function refuseFlooding(ip: string | undefined, now: number): void {
+  if (ip !== undefined && (blocked.get(ip) ?? 0) > now) {
+    throw tooMany("Too many requests with keys that are not valid came from this address.", now)
+  }
+}
+
+/** One more unknown key from an address. */
+export async function countUnknownKey(rate: RateLimit | undefined, ip: string | undefined, now: number): Promise<void> {
+  if (!rate || ip === undefined) return
+  const { success } = await rate.limit({ key: `unknown-key:${ip}` })
+  if (success) return
+  if (blocked.size >= MAX_BLOCKED) blocked.delete(blocked.keys().next().value ?? "")
+  blocked.set(ip, now + BLOCKED_MS)
+}
+
+/** Throws where an organization asks for free models far beyond what it has of them anyway. */
+export async function refuseFreeFlood(rate: RateLimit | undefined, organizationId: string): Promise<void> {
+  if (!rate) return
+  const { success } = await rate.limit({ key: `free:${organizationId}` })
+  if (!success) throw tooMany("Too many requests on free models.", Date.now())
+}
+
+function tooMany(words: string, now: number): GatewayError {
+  const resetAt = now - (now % PERIOD_MS) + PERIOD_MS
+  const seconds = Math.ceil((resetAt - now) / 1_000)
+  return new GatewayError("rate_limited", `${words} Wait ${seconds} seconds.`, {
+    metadata: { reason: "flood", retryable: true },
+    headers: {
+      "x-ratelimit-limit": String(LIMIT),
+      "x-ratelimit-remaining": "0",
+      "x-ratelimit-reset": String(resetAt),
+      "retry-after": String(seconds),
+    },
+  })
+}
