@@ -183,17 +183,32 @@ export function toTokens(usage: unknown): Tokens | null {
   const promptDetails = detailsOf("prompt_tokens_details", "input_tokens_details")
   const completionDetails = detailsOf("completion_tokens_details", "output_tokens_details")
   const reasoning = count(completionDetails["reasoning_tokens"]) ?? 0
-  // Some providers count reasoning beside the completion: their total tells.
-  const isBeside = reasoning > 0 && rest === completion + reasoning
+  const cached =
+    count(promptDetails["cached_tokens"]) ??
+    count(usage["prompt_cache_hit_tokens"]) ??
+    count(usage["cached_tokens"]) ??
+    0
+  const cacheWrite = count(promptDetails["cache_write_tokens"]) ?? 0
+  const beside = besideOf(completion, reasoning, rest, [cached, cacheWrite, cached + cacheWrite])
   return {
     ...NO_TOKENS,
     prompt: prompt ?? 0,
-    completion: isBeside ? completion + reasoning : completion,
-    cached: count(promptDetails["cached_tokens"]) ?? count(usage["prompt_cache_hit_tokens"]) ?? 0,
-    cacheWrite: count(promptDetails["cache_write_tokens"]) ?? 0,
-    reasoning,
+    completion: completion + beside,
+    cached,
+    cacheWrite,
+    reasoning: Math.max(reasoning, beside),
     audio: count(promptDetails["audio_tokens"]) ?? 0,
   }
+}
+
+/**
+ * Reasoning that is counted beside the completion, which the total tells: xAI names it, Google's compatible wire does
+ * not. What makes up the difference by the prompt's own parts is none.
+ */
+function besideOf(completion: number, reasoning: number, rest: number | undefined, ofPrompt: number[]): number {
+  const beside = rest === undefined ? 0 : rest - completion
+  if (beside <= 0) return 0
+  return reasoning > 0 ? (beside === reasoning ? beside : 0) : ofPrompt.includes(beside) ? 0 : beside
 }
 
 const MAX_WORDS = 2_000
