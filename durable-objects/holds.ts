@@ -1,3 +1,6 @@
+import type { Limit } from "../src/credits/ledger.ts"
+import type { HoldRequest } from "../src/credits/protocol.ts"
+
 /** What is reserved: a call's own hold, or a lease, of which an isolate admits calls (src/credits/lease.ts). */
 export type HoldRow = {
   id: string
@@ -138,6 +141,14 @@ export class Holds {
   }
 }
 
-export function newLeaseId(): string {
-  return LEASE + crypto.randomUUID()
+/** The row of a request that was granted so much, in nano-USD. */
+export function toHold(request: HoldRequest, id: string, amount: number, limits: Limit[], now: number): HoldRow {
+  return {
+    id,
+    amount,
+    estimate: Math.min(request.estimateNano, amount),
+    expires_at: now + request.ttlMs,
+    scopes: JSON.stringify([...new Set(limits.map((limit) => limit.scope))]),
+    draft: JSON.stringify(request.draft),
+  }
 }

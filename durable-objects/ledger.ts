@@ -1,68 +1,39 @@
 import { DurableObject } from "cloudflare:workers"
 import { workspaceScope } from "../src/budgets/budget.ts"
-import { currentFree, dailyLimit, type FreeLimits, type FreeRefusal, takeFree } from "../src/credits/free-requests.ts"
+import { currentFree, dailyLimit, type FreeLimits, takeFree } from "../src/credits/free-requests.ts"
 import { sliceOf } from "../src/credits/lease.ts"
-import { type Counters, decideHold, type Limit, type Verdict, type Wanted } from "../src/credits/ledger.ts"
+import { type Counters, decideHold, type Limit } from "../src/credits/ledger.ts"
+import {
+  type Balance,
+  type Heard,
+  type HoldAnswer,
+  type HoldRequest,
+  type HoldVerdict,
+  NOTHING_TO_REPORT,
+  type Registration,
+  type Report,
+  type LeaseNews,
+  type Settlement,
+} from "../src/credits/protocol.ts"
 import { MAX_NANO } from "../src/credits/money.ts"
 import type { Env } from "../src/env.ts"
 import { type Generation, type GenerationDraft, unsettledGeneration } from "../src/generations/generation.ts"
 import type { Reconciliation } from "../src/reconciliation/reconciliation.ts"
 import { logError, logWarning } from "../src/support/log.ts"
 import { CounterBook } from "./counters.ts"
-import { type HoldRow, Holds } from "./holds.ts"
+import { type HoldRow, Holds, toHold } from "./holds.ts"
 import { Outbox } from "./outbox.ts"
+import { ANY_CALL, Waiters } from "./waiters.ts"
 import { reconcileBooks } from "./reconcile.ts"
 
 /** The scope of the whole organization: its limit is what it was credited. */
 export const ACCOUNT = "account"
-
-export type HoldVerdict = (Verdict & { leasedNano?: number }) | { ok: false; free: FreeRefusal }
-
-/** `charged`: of what was reported along, the ids that were charged by it. */
-export type HoldAnswer = { verdict: HoldVerdict; charged: string[] }
-
-export type HoldRequest = {
-  draft: GenerationDraft
-  wanted: Wanted
-  /** Charge the account's balance; false for calls that cost the organization nothing. */
-  chargesAccount: boolean
-  limits: Limit[]
-  /** The call is one of those that cost nothing, of which an account has so many. */
-  free?: FreeLimits
-  /** Nano-USD to charge if nobody ever settles this hold. */
-  estimateNano: number
-  ttlMs: number
-  /** The lease that the call, and others after it, would rather be admitted of; nano-USD to add to it. */
-  lease?: { id: string; wantNano: number }
-}
-
-/** A call that is over; `leaseId`: what it was admitted of, null where it had a hold of its own. */
-export type Settlement = { generation: Generation; leaseId: string | null }
-
-/** A call admitted of a lease that goes on: it gets a hold of its own out of the lease. Nano-USD. */
-export type Registration = {
-  draft: GenerationDraft
-  leaseId: string
-  amountNano: number
-  estimateNano: number
-  ttlMs: number
-}
-
-/** How an isolate has a lease: what its calls that are not registered may have cost, and whether it gives it back. */
-export type LeaseNews = { id: string; estimateNano: number; ttlMs: number; isReturned: boolean }
-
-export type Report = { settlements: Settlement[]; registrations: Registration[]; leases: LeaseNews[] }
-
-export const NOTHING_TO_REPORT: Report = { settlements: [], registrations: [], leases: [] }
-
-export type Balance = { creditedNano: number; spentNano: number; heldNano: number; byokNano: number }
 
 /** How long a settled generation may wait for company on its way to D1. */
 const FLUSH_AFTER_MS = 400
 /** How long a reader of one generation waits for a call that is ending. */
 const SETTLEMENT_PATIENCE_MS = 2_000
 const SHORT_PATIENCE_MS = 300
-const ANY_CALL = "any"
 
 /**
  * One per organization: its balance, every counter and every hold, and the outbox of its generations.
@@ -76,7 +47,7 @@ export class Ledger extends DurableObject<Env> {
   readonly #holds: Holds
   readonly #counters: CounterBook
   readonly #outbox: Outbox
-  readonly #settlements = new Map<string, () => void>()
+  readonly #waiters = new Waiters()
   #alarmAt: number | null = null
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -98,8 +69,8 @@ export class Ledger extends DurableObject<Env> {
    * where it asks for one, of which this call is the first. What was reported along is done first.
    */
   hold(request: HoldRequest, report: Report = NOTHING_TO_REPORT): HoldAnswer {
-    const charged = this.report(report)
-    return { verdict: this.#decide(request, Date.now()), charged }
+    const heard = this.report(report)
+    return { verdict: this.#decide(request, Date.now()), ...heard }
   }
 
   #decide(request: HoldRequest, now: number): HoldVerdict {
@@ -111,9 +82,11 @@ export class Ledger extends DurableObject<Env> {
     const countersOf = (scope: string) => this.#counters.at(scope, now)
     const heldOf = (scope: string) => this.#holds.held(scope)
 
-    const leasedNano = request.lease && sliceOf(request.wanted, request.lease.wantNano, limits, countersOf, heldOf)
-    if (request.lease && leasedNano) {
-      this.#lease(request, request.lease.id, leasedNano, limits, now)
+    const { lease } = request
+    const isLeasable = lease !== undefined && (!lease.isHeld || this.#holds.lease(lease.id) !== undefined)
+    const leasedNano = isLeasable ? sliceOf(request.wanted, lease.wantNano, limits, countersOf, heldOf) : 0
+    if (isLeasable && leasedNano > 0) {
+      this.#lease(request, lease.id, leasedNano, limits, now)
       return { ok: true, grantedNano: request.wanted.mostNano, leasedNano }
     }
     const verdict = decideHold(request.wanted, limits, countersOf, heldOf)
@@ -146,10 +119,10 @@ export class Ledger extends DurableObject<Env> {
 
   /**
    * Charge what calls cost, end their holds and record them; register calls that go on; renew and take back leases. All
-   * of it or nothing. Answers the ids that were charged: one that is missing was charged before, or its lease is over.
+   * of it or nothing.
    */
-  report({ settlements, registrations, leases }: Report): string[] {
-    if (settlements.length + registrations.length + leases.length === 0) return []
+  report({ settlements, registrations, leases }: Report): Heard {
+    if (settlements.length + registrations.length + leases.length === 0) return { charged: [], alive: [] }
     const now = Date.now()
     const charged = this.#atomically(() => {
       const changes = new Map<string, number>()
@@ -160,9 +133,9 @@ export class Ledger extends DurableObject<Env> {
       return settled.map(({ generation }) => generation.id)
     })
     if (charged.length > 0) this.#wakeBy(now + FLUSH_AFTER_MS)
-    for (const id of charged) this.#settlements.get(id)?.()
-    if (charged.length > 0) this.#settlements.get(ANY_CALL)?.()
-    return charged
+    this.#waiters.charged(charged)
+    const alive = leases.map(({ id }) => id).filter((id) => this.#holds.lease(id) !== undefined)
+    return { charged, alive }
   }
 
   #atomically<T>(work: () => T): T {
@@ -263,18 +236,10 @@ export class Ledger extends DurableObject<Env> {
   async generation(id: string): Promise<Generation | null> {
     const found = this.#outbox.find(id)
     if (found || this.#holds.isEmpty) return found
-    await this.#settlement(id)
+    if (this.#holds.has(id)) await this.#waiters.wait(id, SETTLEMENT_PATIENCE_MS)
+    // Known by the provider's id, or running under a lease: which call it is cannot be told, so any may be the one.
+    else if (!id.startsWith("gen-") || this.#holds.hasLeases) await this.#waiters.wait(ANY_CALL, SHORT_PATIENCE_MS)
     return this.#outbox.find(id)
-  }
-
-  /** Settles with the call of this id; of one that is known by another's id it cannot be told which, so with any. */
-  async #settlement(id: string): Promise<void> {
-    const isOpen = this.#holds.has(id)
-    if (!isOpen && id.startsWith("gen-") && !this.#holds.hasLeases) return
-    const key = isOpen ? id : ANY_CALL
-    const settled = new Promise<void>((resolve) => this.#settlements.set(key, resolve))
-    await Promise.race([settled, scheduler.wait(isOpen ? SETTLEMENT_PATIENCE_MS : SHORT_PATIENCE_MS)])
-    this.#settlements.delete(key)
   }
 
   /** Compares the counters with the generations, and repairs what it may: src/reconciliation. */
@@ -326,17 +291,6 @@ export class Ledger extends DurableObject<Env> {
 
 export function keyScope(hash: string): string {
   return `key:${hash}`
-}
-
-function toHold(request: HoldRequest, id: string, amount: number, limits: Limit[], now: number): HoldRow {
-  return {
-    id,
-    amount,
-    estimate: Math.min(request.estimateNano, amount),
-    expires_at: now + request.ttlMs,
-    scopes: JSON.stringify([...new Set(limits.map((limit) => limit.scope))]),
-    draft: JSON.stringify(request.draft),
-  }
 }
 
 /** What a call counts in: always the account, its key and its workspace, and whatever else its hold was under. */

@@ -1,5 +1,5 @@
-import type { HoldRequest, LeaseNews, Registration } from "../../durable-objects/ledger.ts"
 import type { GenerationDraft } from "../generations/generation.ts"
+import type { HoldRequest, LeaseNews, Registration } from "./protocol.ts"
 import { closed, NO_SLICE, opened, refill, type Slice, wantOf } from "./lease.ts"
 
 /** A caller too near a limit for a lease is asked about again after so long. */
@@ -18,6 +18,8 @@ export type Lease = {
   readonly signature: string
   readonly ttlMs: number
   slice: Slice
+  /** The ledger no longer holds it. */
+  isOver: boolean
   /** Calls admitted of it that are not charged yet. */
   readonly open: Map<string, OpenCall>
   /** Epoch milliseconds, all of these. */
@@ -49,12 +51,13 @@ export class LeaseBook {
     const signature = JSON.stringify([request.chargesAccount, request.limits])
     const known = this.#leases.get(signature)
     // What the ledger has not heard of for long may be over there: its calls end under it, and new ones get another.
-    if (known && (known.usableUntil > now || known.slice === NO_SLICE)) return known
+    if (known && (isUsable(known, now) || known.slice === NO_SLICE)) return known
     const lease: Lease = {
       id: `lease-${crypto.randomUUID()}`,
       signature,
       ttlMs: request.ttlMs,
       slice: NO_SLICE,
+      isOver: false,
       open: new Map(),
       usableUntil: 0,
       usedAt: now,
@@ -68,7 +71,7 @@ export class LeaseBook {
 
   /** True where the lease has room for the call, which then runs under it. */
   admit(lease: Lease, { draft, wanted: { mostNano }, estimateNano }: HoldRequest, now: number): boolean {
-    const slice = lease.usableUntil > now ? opened(lease.slice, mostNano) : undefined
+    const slice = isUsable(lease, now) ? opened(lease.slice, mostNano) : undefined
     if (!slice) return false
     lease.slice = slice
     lease.usedAt = now
@@ -79,10 +82,10 @@ export class LeaseBook {
   }
 
   /** What to ask the ledger for beside a hold; undefined where another call is asking, or has lately been refused. */
-  ask(lease: Lease, { wanted }: HoldRequest, now: number): { id: string; wantNano: number } | undefined {
+  ask(lease: Lease, { wanted }: HoldRequest, now: number): HoldRequest["lease"] {
     if (lease.askAgainAt > now) return undefined
     lease.askAgainAt = now + ASKING_MS
-    return { id: lease.id, wantNano: wantOf(lease.slice, wanted) }
+    return { id: lease.id, wantNano: wantOf(lease.slice, wanted), isHeld: lease.slice !== NO_SLICE }
   }
 
   /** `askedAt`: the lease's life counts from before the ledger wrote it down, so that it ends here first. */
@@ -138,8 +141,12 @@ export class LeaseBook {
     })
   }
 
-  heard(leaseIds: ReadonlySet<string>, reportedAt: number): void {
-    for (const lease of this.#leases.values()) if (leaseIds.has(lease.id)) this.#heard(lease, reportedAt)
+  /** Of the leases that a report told of, `alive` are those that the ledger still holds; the others are over. */
+  heard(leases: Iterable<Lease>, alive: ReadonlySet<string>, reportedAt: number): void {
+    for (const lease of leases) {
+      if (alive.has(lease.id)) this.#heard(lease, reportedAt)
+      else lease.isOver = true
+    }
   }
 
   /** A lease that nothing uses and nobody asks for, which is then no longer here. */
@@ -156,6 +163,11 @@ export class LeaseBook {
     return true
   }
 
+  /** Those that new calls are admitted of. */
+  all(): IterableIterator<Lease> {
+    return this.#leases.values()
+  }
+
   /** Callers near their limits have no lease to give back, and so nobody who sees to it. */
   #forgetRefused(): void {
     if (this.#leases.size < MAX_LEASES) return
@@ -167,4 +179,8 @@ export class LeaseBook {
   #heard(lease: Lease, at: number): void {
     lease.usableUntil = Math.max(lease.usableUntil, at + lease.ttlMs / 2)
   }
+}
+
+export function isUsable({ isOver, usableUntil }: Lease, now: number): boolean {
+  return !isOver && usableUntil > now
 }

@@ -1,12 +1,4 @@
-import type {
-  Balance,
-  HoldRequest,
-  HoldVerdict,
-  Ledger,
-  Registration,
-  Report,
-  Settlement,
-} from "../../durable-objects/ledger.ts"
+import type { Ledger } from "../../durable-objects/ledger.ts"
 import type { Env } from "../env.ts"
 import type { Generation } from "../generations/generation.ts"
 import type { Reconciliation } from "../reconciliation/reconciliation.ts"
@@ -15,6 +7,7 @@ import { wait } from "../support/time.ts"
 import type { FreeLimits } from "./free-requests.ts"
 import { IDLE_MS, type Lease, LeaseBook } from "./lease-book.ts"
 import type { Counters } from "./ledger.ts"
+import type { Balance, Heard, HoldRequest, HoldVerdict, Registration, Report, Settlement } from "./protocol.ts"
 
 /**
  * The ledger of an organization: the one place that holds and charges its money. With `later`, which keeps the isolate at
@@ -36,8 +29,6 @@ const REGISTER_AFTER_MS = 50
  * settle, so no call waits for another's. `known`: the ledger has charged it, or has said that it need not.
  */
 type Waiting = Settlement & { state: "waiting" | "taken" | "known" | "returned" }
-
-type Charged = { charged: string[] }
 
 /** What the calls of one isolate share of one organization. */
 type Shared = { waiting: Waiting[]; book: LeaseBook }
@@ -148,7 +139,9 @@ export class LedgerClient {
       if (this.#book.retire(lease, Date.now())) {
         const { id, ttlMs } = lease
         const leases = [{ id, ttlMs, estimateNano: 0, isReturned: true }]
-        return void (await this.#stub.report({ settlements: [], registrations: [], leases }))
+        // One that does not arrive there is over when it expires.
+        await this.#report({ settlements: [], registrations: [], leases }).catch(() => undefined)
+        return
       }
       await wait(IDLE_MS)
     }
@@ -183,7 +176,7 @@ export class LedgerClient {
     return this.#stub.credit(id, amountNano)
   }
 
-  readonly #report = async (report: Report) => ({ charged: await this.#stub.report(report) })
+  readonly #report = async (report: Report): Promise<Heard> => this.#stub.report(report)
 
   /** What cannot be charged now is charged by its own call, or from its hold by the ledger's alarm. */
   async #flush(): Promise<void> {
@@ -192,7 +185,7 @@ export class LedgerClient {
   }
 
   /** Make a call that takes along what waits; if it fails, each of what it took is left to its own call. */
-  async #carrying<T extends Charged>(registrations: Registration[], call: (report: Report) => Promise<T>): Promise<T> {
+  async #carrying<T extends Heard>(registrations: Registration[], call: (report: Report) => Promise<T>): Promise<T> {
     const taken = this.#waiting.splice(0)
     for (const one of taken) one.state = "taken"
     try {
@@ -204,7 +197,7 @@ export class LedgerClient {
   }
 
   /** A report, and what follows from its having arrived. */
-  async #told<T extends Charged>(
+  async #told<T extends Heard>(
     settlements: Waiting[],
     registrations: Registration[],
     call: (report: Report) => Promise<T>,
@@ -218,7 +211,7 @@ export class LedgerClient {
       leases: this.#book.news(leases, told),
     })
     this.#book.registered(registrations)
-    this.#book.heard(new Set([...leases].map(({ id }) => id)), reportedAt)
+    this.#book.heard(leases, new Set(answer.alive), reportedAt)
     const charged = new Set(answer.charged)
     for (const one of settlements) {
       one.state = "known"

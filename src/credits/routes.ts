@@ -1,6 +1,5 @@
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
-import type { Balance } from "../../durable-objects/ledger.ts"
 import { entryOf } from "../access/actor.ts"
 import { requireManagement, requireOperator } from "../access/caller.ts"
 import { insertAudit } from "../audit/store.ts"
@@ -9,6 +8,7 @@ import { acceptJson, newRouter } from "../edge/router.ts"
 import { failures, jsonBody, ok } from "../edge/schema.ts"
 import { organizationExists } from "../organizations/store.ts"
 import { nanoToUsd, usdToNano } from "./money.ts"
+import type { Balance } from "./protocol.ts"
 import { openLedger } from "./ledger-client.ts"
 
 const tags = ["Credits"]

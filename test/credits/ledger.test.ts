@@ -2,7 +2,7 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { type HoldRequest, NOTHING_TO_REPORT } from "../../durable-objects/ledger.ts"
+import { type HoldRequest, NOTHING_TO_REPORT } from "../../src/credits/protocol.ts"
 import type { Limit } from "../../src/credits/ledger.ts"
 import { type Generation, type GenerationDraft, unsettledGeneration } from "../../src/generations/generation.ts"
 import { newKey, newWorkspace, reply, type Workspace, openHolds } from "../support/world.ts"
@@ -57,7 +57,7 @@ const hold = async (ledger: Stub, request: HoldRequest) => (await ledger.hold(re
 
 /** Whether it was charged by this. */
 async function settle(ledger: Stub, generation: Generation): Promise<boolean> {
-  const charged = await ledger.report({ ...NOTHING_TO_REPORT, settlements: [{ generation, leaseId: null }] })
+  const { charged } = await ledger.report({ ...NOTHING_TO_REPORT, settlements: [{ generation, leaseId: null }] })
   return charged.includes(generation.id)
 }
 
@@ -198,6 +198,39 @@ describe("the ledger", () => {
     await reply(200, workspace.as.get("/key"))
     expect(await settling).toBe("refused")
     await reply(200, workspace.as.chat("sim/echo", "Hi"))
+  })
+
+  test("a lease that has expired is not added to: what the isolate had of it is gone", async () => {
+    const ledger = await newLedger(1_000_000)
+    const lease = { id: "lease-1", wantNano: 1_000, isHeld: false }
+    expect(await hold(ledger, holdOf("a", 10, { lease }))).toEqual({ ok: true, grantedNano: 10, leasedNano: 1_000 })
+    const more = { ...lease, isHeld: true }
+    expect(await hold(ledger, holdOf("b", 10, { lease: more }))).toMatchObject({ leasedNano: 1_000 })
+    expect(await ledger.balance()).toMatchObject({ heldNano: 2_000 })
+    await ledger.renew("lease-1", 0, -1)
+    await runDurableObjectAlarm(ledger)
+    expect(await ledger.balance()).toMatchObject({ heldNano: 0, spentNano: 0 })
+    expect(await hold(ledger, holdOf("c", 10, { lease: more }))).toEqual({ ok: true, grantedNano: 10 })
+  })
+
+  test("a lease whose isolate died in the middle is charged what its calls may have cost, and recorded", async () => {
+    const ledger = await newLedger(1_000_000)
+    const lease = { id: "lease-1", wantNano: 1_000, isHeld: false }
+    await hold(ledger, holdOf("a", 10, { lease, estimateNano: 4 }))
+    await ledger.renew("lease-1", 4, -1)
+    await runDurableObjectAlarm(ledger)
+    expect(await ledger.balance()).toMatchObject({ heldNano: 0, spentNano: 4 })
+    // What comes late is covered by that charge.
+    const settlements = [{ generation: spend("a", 9), leaseId: "lease-1" }]
+    expect(await ledger.report({ ...NOTHING_TO_REPORT, settlements })).toEqual({ charged: [], alive: [] })
+    expect(await ledger.balance()).toMatchObject({ heldNano: 0, spentNano: 4 })
+  })
+
+  test("near a limit there is no lease: every call holds by itself", async () => {
+    const ledger = await newLedger(1_000)
+    const lease = { id: "lease-1", wantNano: 1_000, isHeld: false }
+    expect(await hold(ledger, holdOf("a", 10, { lease }))).toEqual({ ok: true, grantedNano: 10 })
+    expect(await ledger.balance()).toMatchObject({ heldNano: 10 })
   })
 
   test("credit is given once for an id", async () => {

@@ -1,0 +1,18 @@
+/** Whoever waits for a call to be charged: of this id, or any at all. */
+export class Waiters {
+  readonly #waiting = new Map<string, () => void>()
+
+  /** Resolves with the next charge of the call, or when patience ends. */
+  async wait(id: string, patienceMs: number): Promise<void> {
+    const charged = new Promise<void>((resolve) => this.#waiting.set(id, resolve))
+    await Promise.race([charged, scheduler.wait(patienceMs)])
+    this.#waiting.delete(id)
+  }
+
+  charged(ids: readonly string[]): void {
+    for (const id of ids) this.#waiting.get(id)?.()
+    if (ids.length > 0) this.#waiting.get(ANY_CALL)?.()
+  }
+}
+
+export const ANY_CALL = "any"

@@ -1,0 +1,54 @@
+import type { Generation, GenerationDraft } from "../generations/generation.ts"
+import type { FreeLimits, FreeRefusal } from "./free-requests.ts"
+import type { Limit, Verdict, Wanted } from "./ledger.ts"
+
+/** What isolates and the ledger say to each other. Money is nano-USD. */
+
+export type HoldVerdict = (Verdict & { leasedNano?: number }) | { ok: false; free: FreeRefusal }
+
+/**
+ * What became of a report. `charged`: the generations that were charged by it; one that is missing was charged before,
+ * or its lease is over. `alive`: of the leases it tells of, those that the ledger still holds.
+ */
+export type Heard = { charged: string[]; alive: string[] }
+
+export type HoldAnswer = Heard & { verdict: HoldVerdict }
+
+export type HoldRequest = {
+  draft: GenerationDraft
+  wanted: Wanted
+  /** Charge the account's balance; false for calls that cost the organization nothing. */
+  chargesAccount: boolean
+  limits: Limit[]
+  /** The call is one of those that cost nothing, of which an account has so many. */
+  free?: FreeLimits
+  /** Nano-USD to charge if nobody ever settles this hold. */
+  estimateNano: number
+  ttlMs: number
+  /**
+   * The lease that the call, and others after it, would rather be admitted of; nano-USD to add to it. `isHeld`: the
+   * isolate has something of it already, which would be worth nothing if the lease had expired meanwhile.
+   */
+  lease?: { id: string; wantNano: number; isHeld: boolean }
+}
+
+/** A call that is over; `leaseId`: what it was admitted of, null where it had a hold of its own. */
+export type Settlement = { generation: Generation; leaseId: string | null }
+
+/** A call admitted of a lease that goes on: it gets a hold of its own out of the lease. Nano-USD. */
+export type Registration = {
+  draft: GenerationDraft
+  leaseId: string
+  amountNano: number
+  estimateNano: number
+  ttlMs: number
+}
+
+/** How an isolate has a lease: what its calls that are not registered may have cost, and whether it gives it back. */
+export type LeaseNews = { id: string; estimateNano: number; ttlMs: number; isReturned: boolean }
+
+export type Report = { settlements: Settlement[]; registrations: Registration[]; leases: LeaseNews[] }
+
+export const NOTHING_TO_REPORT: Report = { settlements: [], registrations: [], leases: [] }
+
+export type Balance = { creditedNano: number; spentNano: number; heldNano: number; byokNano: number }
