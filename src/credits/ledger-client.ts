@@ -3,7 +3,7 @@ import type { Env } from "../env.ts"
 import type { Generation } from "../generations/generation.ts"
 import type { Reconciliation } from "../reconciliation/reconciliation.ts"
 import { logError } from "../support/log.ts"
-import { wait } from "../support/time.ts"
+import { realTimer, type Timer } from "../support/time.ts"
 import type { FreeLimits } from "./free-requests.ts"
 import { IDLE_MS, type Lease, LeaseBook } from "./lease-book.ts"
 import type { Counters } from "./ledger.ts"
@@ -55,9 +55,16 @@ export class LedgerClient {
   readonly #waiting: Waiting[]
   readonly #book: LeaseBook
   readonly #later: ((work: Promise<unknown>) => void) | undefined
+  readonly #timer: Timer
   readonly #cancelRegistration = new Map<string, () => void>()
 
-  constructor(stub: DurableObjectStub<Ledger>, { waiting, book }: Shared, later?: (work: Promise<unknown>) => void) {
+  constructor(
+    stub: DurableObjectStub<Ledger>,
+    { waiting, book }: Shared,
+    later?: (work: Promise<unknown>) => void,
+    timer = realTimer,
+  ) {
+    this.#timer = timer
     this.#stub = stub
     this.#waiting = waiting
     this.#book = book
@@ -92,8 +99,8 @@ export class LedgerClient {
   #admit(lease: Lease, request: HoldRequest, now: number): boolean {
     if (!this.#book.admit(lease, request, now)) return false
     const { id, streamed } = request.draft
-    const timer = setTimeout(() => void this.#register(), streamed ? 0 : REGISTER_AFTER_MS)
-    this.#cancelRegistration.set(id, () => clearTimeout(timer))
+    const cancel = this.#timer.after(streamed ? 0 : REGISTER_AFTER_MS, () => void this.#register())
+    this.#cancelRegistration.set(id, cancel)
     return true
   }
 
@@ -118,9 +125,9 @@ export class LedgerClient {
     const lease = this.#book.call(generation.id)?.lease
     const own: Waiting = { generation, leaseId: lease?.id ?? null, state: "waiting" }
     this.#waiting.push(own)
-    await wait(COMPANY_MS)
+    await this.#timer.wait(COMPANY_MS)
     if (own.state === "waiting") await this.#flush()
-    else if (own.state === "taken") await wait(CARRIER_PATIENCE_MS)
+    else if (own.state === "taken") await this.#timer.wait(CARRIER_PATIENCE_MS)
     // By itself, if it was not taken along or came back. Charged once however often it is asked.
     try {
       if (own.state !== "known") await this.#alone(own)
@@ -143,7 +150,7 @@ export class LedgerClient {
         await this.#report({ settlements: [], registrations: [], leases }).catch(() => undefined)
         return
       }
-      await wait(IDLE_MS)
+      await this.#timer.wait(IDLE_MS)
     }
     lease.watchedUntil = 0
   }

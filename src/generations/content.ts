@@ -3,8 +3,8 @@ import { DAY_MS, dayOf, startOf } from "../usage/day.ts"
 import type { Generation } from "./generation.ts"
 
 /**
- * What was said in a call, for workspaces that have content logging on. In R2, under the day of the call, so that a day
- * is found by a generation's id and removed as one.
+ * What was said in a call, for workspaces that have content logging on. In R2, under the day of the call, which is
+ * removed as one.
  */
 
 /** What is kept of an answer while it is read. */
@@ -74,21 +74,21 @@ export function toGenerationContent(
 
 const PREFIX = "content/"
 
-/** A generation's id is a UUID of version 7, which begins with its milliseconds. */
-function keyOf(id: string): string {
-  const at = Number.parseInt(id.replace("gen-", "").replaceAll("-", "").slice(0, 12), 16)
-  return `${PREFIX}${dayOf(Number.isFinite(at) ? at : 0)}/${id}`
+type Call = { id: string; createdAt: number }
+
+function keyOf({ id, createdAt }: Call): string {
+  return `${PREFIX}${dayOf(createdAt)}/${id}`
 }
 
-export async function putContent(files: R2Bucket, id: string, content: Content): Promise<void> {
+export async function putContent(files: R2Bucket, call: Call, content: Content): Promise<void> {
   const body = JSON.stringify(content)
   const isTooLong = body.length > MAX_PROMPT_BYTES
   const shortened = { ...content, messages: [{ role: "system", content: "[The prompt is too long to be kept.]" }] }
-  await files.put(keyOf(id), isTooLong ? JSON.stringify(shortened) : body)
+  await files.put(keyOf(call), isTooLong ? JSON.stringify(shortened) : body)
 }
 
-export async function findContent(files: R2Bucket, organizationId: string, id: string): Promise<Content | undefined> {
-  const content = await (await files.get(keyOf(id)))?.json<Content>()
+export async function findContent(files: R2Bucket, organizationId: string, call: Call): Promise<Content | undefined> {
+  const content = await (await files.get(keyOf(call)))?.json<Content>()
   return content?.organizationId === organizationId ? content : undefined
 }
 

@@ -164,7 +164,9 @@ function keepContent({ world, reading, intake, draft }: Call): void {
   const { id, organizationId, workspaceId } = draft
   const content = { organizationId, workspaceId, messages: [...intake.messages], output: reading.words }
   world.later(
-    world.contents.put(id, content).catch((cause: unknown) => logError("a call's content was not kept", { id }, cause)),
+    world.contents
+      .put(draft, content)
+      .catch((cause: unknown) => logError("a call's content was not kept", { id }, cause)),
   )
 }
 

@@ -79,7 +79,7 @@ export async function openWorld(c: Context<App>): Promise<World> {
     ...(defaults.contentLogging && {
       contents: {
         keeps: (id: string) => keepsContent(defaults, keyHash, id),
-        put: (id: string, content: Content) => putContent(env.FILES, id, content),
+        put: (call: { id: string; createdAt: number }, content: Content) => putContent(env.FILES, call, content),
       },
     }),
     pseudonymOf: (user) => pseudonym(env.MASTER_KEY ?? "", user),

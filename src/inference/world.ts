@@ -38,7 +38,10 @@ export type World = {
   /** A preset of the caller's workspace. */
   presetOf: (slug: string) => Promise<LivePreset | undefined>
   /** Keeps what is said in calls; absent where the workspace keeps nothing. */
-  contents?: { keeps: (id: string) => boolean; put: (id: string, content: Content) => Promise<void> }
+  contents?: {
+    keeps: (id: string) => boolean
+    put: (call: { id: string; createdAt: number }, content: Content) => Promise<void>
+  }
   /** Hides an end user's id from providers. */
   pseudonymOf: (user: string) => Promise<string>
   /** Keeps the isolate at work after the answer has begun. */
