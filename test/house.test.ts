@@ -46,7 +46,7 @@ test("no statement is made of strings from outside", () => {
   expect(
     inserted.filter(
       (one) =>
-        !/: ((ENDPOINT_)?COLUMNS|OF_WORKSPACE|IN_WORKSPACE|PEOPLE|BOUND|ACTIVE|gone|where|assignments|columns\.map\(\(\) => "\?"\)\.join\(", "\))$/.test(
+        !/: ((ENDPOINT_)?COLUMNS|OF_WORKSPACE|OF_CALLER|IN_WORKSPACE|PEOPLE|BOUND|ACTIVE|gone|where|assignments|columns\.map\(\(\) => "\?"\)\.join\(", "\))$/.test(
           one,
         ),
     ),
