@@ -90,13 +90,19 @@ async function carry(call: Call, outcome: Answered, writable: WritableStream<Uin
     timers: world.timers,
     leaving: world.signal,
     reading,
+    filter: call.intake.screening?.readsAnswers ? call.intake.screening.answerFilter() : undefined,
   }
   // Streams of calls go wrong in ways of their own, and so earn a trust of their own.
   const trust = call.intake.routing["tools"] == null ? key : `${key} tools`
   const isNative =
-    dialect.passesNative && accepted.isOwn && accepted.opening.body !== null && health.trustsStreams(trust)
+    !passage.filter &&
+    dialect.passesNative &&
+    accepted.isOwn &&
+    accepted.opening.body !== null &&
+    health.trustsStreams(trust)
   const ended = await (isNative ? passNative(passage) : passScripted(passage))
-  if (ended.ending !== "cancelled") health.streamed(trust, ended.clean)
+  // What the caller's guardrail stopped says nothing of the endpoint.
+  if (ended.ending !== "cancelled" && !passage.filter?.isBlocked) health.streamed(trust, ended.clean)
 
   // Charged before `[DONE]` goes out: a caller who asks for the receipt right after finds it.
   const { charge, settled } = settleAnswer(call, accepted, attempts, ended.ending, ended.error?.status ?? 200)
