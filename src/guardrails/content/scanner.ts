@@ -74,6 +74,17 @@ export class Scanner {
     if (isLast) this.#step(AFTER_TEXT, 0)
   }
 
+  /** Tells what matches if the text ends here, which it may not: it goes on as if nothing had been asked. */
+  settle(): void {
+    const { places, starts, count } = this.#now
+    const conditions = conditionsBetween(this.#before, AFTER_TEXT)
+    this.#round++
+    for (let thread = 0; thread < count; thread++) {
+      this.#follow(places[thread] as number, starts[thread] as number, AFTER_TEXT, 0, conditions)
+    }
+    this.#tell(true)
+  }
+
   #step(rune: number, width: number): void {
     const { places, starts, count } = this.#now
     const conditions = conditionsBetween(this.#before, rune)

@@ -94,10 +94,11 @@ export class TextFilter {
   }
 
   /**
-   * All that waits, although more may come: what stands in the text's place is about to change, and order counts. What
-   * turns out later to have begun before here is redacted from here on.
+   * All that waits, read as if the text ended here, although more may come: something else is told next, and order counts.
+   * What turns out later to have begun before here is redacted from here on.
    */
   yield(): string {
+    for (const { scanner } of this.#scans) scanner.settle()
     return this.#release(this.#length)
   }
 
