@@ -11,6 +11,8 @@ import { refuseRegional } from "./edge/region.ts"
 import { mountKeyed, newRouter } from "./edge/router.ts"
 import type { App } from "./env.ts"
 import { generations } from "./generations/routes.ts"
+import { guardrailAssignments } from "./guardrails/assignment-routes.ts"
+import { guardrails } from "./guardrails/routes.ts"
 import { media } from "./inference/media/routes.ts"
 import { inference } from "./inference/routes.ts"
 import { keys } from "./keys/routes.ts"
@@ -34,7 +36,8 @@ for (const router of [publicModels, removedCredits]) api.route("/", router)
 // With a key.
 for (const router of [inference, media, keyedModels, generations, keys, credits, budgets, usage, datasets, audit])
   mountKeyed(api, router)
-for (const router of [workspaces, workspaceMembers, organizationMembers, presets]) mountKeyed(api, router)
+for (const router of [workspaces, workspaceMembers, organizationMembers, presets, guardrails, guardrailAssignments])
+  mountKeyed(api, router)
 
 // With a key, for whoever runs the deployment.
 for (const router of [organizations, catalogueAdmin, reconciliations]) mountKeyed(api, router)

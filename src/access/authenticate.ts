@@ -3,6 +3,8 @@ import { NO_BUDGETS } from "../budgets/budget.ts"
 import { findWorkspaceBudgets } from "../budgets/store.ts"
 import { GatewayError } from "../edge/errors.ts"
 import type { App, Env } from "../env.ts"
+import { toCallerGuardrails } from "../guardrails/applied.ts"
+import { findCallerGuardrails } from "../guardrails/store.ts"
 import { findKey, findOperatorHome } from "../keys/store.ts"
 import { toCallDefaults } from "../workspaces/settings.ts"
 import type { Caller } from "./caller.ts"
@@ -77,6 +79,9 @@ async function findOperator(hash: string, env: Env): Promise<Caller | undefined>
   const secret = env.BOOTSTRAP_MANAGEMENT_KEY
   if (!secret || hash !== hashKey(secret)) return undefined
   const home = await findOperatorHome(env.DB)
+  const guardrails = home?.workspaceId
+    ? await findCallerGuardrails(env.DB, home.organizationId, home.workspaceId, home.ownerId)
+    : []
   return {
     keyHash: hash,
     label: "bootstrap",
@@ -90,6 +95,7 @@ async function findOperator(hash: string, env: Env): Promise<Caller | undefined>
     includeByokInLimit: false,
     defaults: toCallDefaults(home?.settings ?? null),
     budgets: home?.workspaceId ? await findWorkspaceBudgets(env.DB, home.workspaceId) : NO_BUDGETS,
+    guardrails: toCallerGuardrails(guardrails, hash, home?.ownerId ?? null),
     expiresAt: null,
   }
 }

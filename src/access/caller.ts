@@ -3,6 +3,7 @@ import type { WorkspaceBudgets } from "../budgets/budget.ts"
 import { GatewayError } from "../edge/errors.ts"
 import type { ResetInterval } from "../credits/windows.ts"
 import type { App } from "../env.ts"
+import type { CallerGuardrails } from "../guardrails/applied.ts"
 import type { CallDefaults } from "../workspaces/settings.ts"
 import { auditDenial } from "./actor.ts"
 
@@ -27,6 +28,8 @@ export type Caller = {
   /** Of the key's workspace, as are its budgets. */
   defaults: CallDefaults
   budgets: WorkspaceBudgets
+  /** Of the key, of its creator and of its workspace; null where there is none. */
+  guardrails: CallerGuardrails | null
   /** Epoch milliseconds. */
   expiresAt: number | null
 }

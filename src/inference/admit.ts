@@ -182,6 +182,15 @@ export function toRefusal(verdict: Extract<Verdict, { ok: false }>, caller: Call
       { metadata: { reason: "workspace_budget" } },
     )
   }
+  const guardrail = caller.guardrails?.list.find(({ limits }) => limits.some(({ scope }) => scope === verdict.scope))
+  if (guardrail) {
+    const whose = verdict.scope.includes(":key:") ? "this key" : "the member whose key this is"
+    return new GatewayError(
+      "forbidden",
+      `${needs} are left for ${whose} under the ${verdict.interval} budget of the guardrail "${guardrail.name}", running requests included. Raise its limit or wait for its ${verdict.interval} reset, or send fewer max_tokens.`,
+      { metadata: { reason: "guardrail_budget" } },
+    )
+  }
   return new GatewayError(
     "payment_required",
     `${needs} are left in the account, running requests included. Add credit, or send fewer max_tokens.`,

@@ -2,10 +2,11 @@ import type { Caller } from "../access/caller.ts"
 import { paying } from "./agent/pay.ts"
 import { serveAgent } from "./agent/serve-agent.ts"
 import { chatIntake } from "./chat/intake.ts"
-import type { CallState } from "./intake.ts"
+import type { CallState, Intake } from "./intake.ts"
 import { withDefaults } from "./defaults.ts"
 import { needsPreparation, type Preparable } from "./prepare/needs.ts"
 import { prepare } from "./prepare/prepare.ts"
+import { screened, screeningFor } from "./screen.ts"
 import { serve } from "./serve.ts"
 import { requireLive } from "../presets/preset.ts"
 import { presetOf, withPreset } from "./presets/apply.ts"
@@ -21,20 +22,25 @@ export async function answer<Request extends Preparable>(
   caller: Caller,
   world: World,
 ): Promise<Response> {
-  const { defaults } = caller
   const reference = presetOf(sent)
   const preset = reference && requireLive(reference.slug, await world.presetOf(reference.slug))
   const asked = preset ? withPreset(surface, reference.request, preset) : sent
-  const request = withDefaults(asked, defaults)
-  if (!needsPreparation(request, world, surface.isSpokenBy)) {
-    return serve(surface.intakeOf(request, bodyBytes + (preset?.bytes ?? 0)), arrival, caller, world)
+  const screening = screeningFor(caller, arrival)
+  const request = screened(withDefaults(asked, caller.defaults), screening, arrival)
+  // Answers that are read come on the chat wire, whoever gives them: it is the one that the filters know.
+  const isRead = screening?.readsAnswers === true
+  if (!needsPreparation(request, world, isRead ? () => false : surface.isSpokenBy)) {
+    const bytes = bodyBytes + (preset?.bytes ?? 0)
+    const intake = isRead ? chatIntakeOf(surface, request) : surface.intakeOf(request, sizeOf(request, asked, bytes))
+    return serve(screening ? { ...intake, screening } : intake, arrival, caller, world)
   }
-  const prepared = await prepare(surface.toChat(request), world, paying(arrival, caller, world), defaults)
-  const { chat, preparation, tools, annotations, heals } = prepared
+  const prepared = await prepare(surface.toChat(request), world, paying(arrival, caller, world), caller)
+  const { preparation, tools, annotations, heals } = prepared
   if (tools.length > 0 || annotations.length > 0 || heals) {
     const { max_tool_calls: maxSteps } = request
     const job = {
       prepared,
+      ...(screening && { screening }),
       tellsItems: surface.tellsItems,
       maxSteps: typeof maxSteps === "number" ? maxSteps : undefined,
       // What went upstream is told by the rounds.
@@ -42,8 +48,23 @@ export async function answer<Request extends Preparable>(
     }
     return serveAgent(job, arrival, caller, world)
   }
-  const bytes = new TextEncoder().encode(JSON.stringify(chat)).byteLength
-  const intake = chatIntake(chat, bytes)
+  // Plugins bring words of others along.
+  const chat = screened(prepared.chat, screening, arrival)
   const dialectOf = (call: CallState) => surface.dialectOf(request, call)
-  return serve({ ...intake, preparation, dialectOf }, arrival, caller, world)
+  const intake = { ...chatIntake(chat, sizeInBytes(chat)), preparation, dialectOf }
+  return serve(screening ? { ...intake, screening } : intake, arrival, caller, world)
+}
+
+function chatIntakeOf<Request>(surface: Surface<Request>, request: Request): Intake {
+  const chat = surface.toChat(request)
+  return { ...chatIntake(chat, sizeInBytes(chat)), dialectOf: (call) => surface.dialectOf(request, call) }
+}
+
+/** What stands in the place of what was redacted can be longer. */
+function sizeOf(request: object, sent: object, bodyBytes: number): number {
+  return request === sent ? bodyBytes : Math.max(bodyBytes, sizeInBytes(request))
+}
+
+function sizeInBytes(request: object): number {
+  return new TextEncoder().encode(JSON.stringify(request)).byteLength
 }

@@ -69,7 +69,8 @@ export function settleAnswer(
   reading.tokens ??= toTokens(counted?.())
   const { pricing } = target.endpoint
   const charge = chargeFor(reading, pricing, call.intake.bounds, call.heldNano, ending === "complete")
-  if (ending !== "cancelled") learn(call, target, attempts, charge, ending, Date.now() - answeredAt)
+  // A guardrail's refusal is not the endpoint's fault: theirs are never 403.
+  if (ending !== "cancelled" && status !== 403) learn(call, target, attempts, charge, ending, Date.now() - answeredAt)
   const settled = record(call, {
     ...draft,
     model: target.model.id,

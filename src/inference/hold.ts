@@ -2,9 +2,8 @@ import type { Caller } from "../access/caller.ts"
 import type { Wanted } from "../credits/ledger.ts"
 import type { GenerationDraft } from "../generations/generation.ts"
 import type { FreeLimits, FreeRefusal } from "../credits/free-requests.ts"
+import { limitsOf } from "../credits/limits.ts"
 import { GatewayError } from "../edge/errors.ts"
-import { budgetLimits } from "../budgets/budget.ts"
-import { limitOf } from "../keys/key.ts"
 import { newGenerationId } from "../support/ids.ts"
 import { toRefusal } from "./admit.ts"
 import type { Arrival, World } from "./world.ts"
@@ -36,14 +35,12 @@ export async function hold(
   { ledger, timers }: Pick<World, "ledger" | "timers">,
   free?: FreeLimits,
 ): Promise<number> {
-  const limit = limitOf(caller)
-  const budgets = budgetLimits(caller.workspaceId, caller.budgets)
   const verdict = await ledger.hold({
     draft,
     wanted,
     estimateNano,
     chargesAccount: true,
-    limits: [...(limit ? [limit] : []), ...budgets],
+    limits: limitsOf(caller),
     ...(free && { free }),
     ttlMs: timers.holdTtlMs,
   })

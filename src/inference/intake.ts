@@ -1,6 +1,7 @@
 import type { Attempt, GenerationDraft } from "../generations/generation.ts"
 import type { Outgoing } from "../providers/compatible.ts"
 import type { GatewayError } from "../edge/errors.ts"
+import type { Screening } from "../guardrails/screening.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { Bounds } from "./admit.ts"
 import type { Reading } from "./chat/reading.ts"
@@ -61,6 +62,8 @@ export type Intake = {
   messages?: readonly unknown[]
   /** What was done to the request before it got here; absent where nothing was. */
   preparation?: Preparation
+  /** Reads the request, which it has, and the answer; absent where no content filter applies. */
+  screening?: Screening
   dialectOf: (call: CallState) => Dialect
 }
 
@@ -77,6 +80,8 @@ export type Stage = {
   type: "guardrail" | "plugin" | "server_tools" | "response_healing" | "context_compression"
   name: string
   summary: string
+  guardrail_id?: string
+  guardrail_scope?: string
   data?: Record<string, unknown>
   cost_usd?: number
 }

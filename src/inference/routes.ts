@@ -14,7 +14,7 @@ import { messagesSurface } from "./messages/surface.ts"
 import { ResponsesEvent, ResponsesRequest, ResponsesResult } from "./responses/schemas.ts"
 import { responsesSurface } from "./responses/surface.ts"
 import { ChatRequest } from "./schemas.ts"
-import { serve } from "./serve.ts"
+import { serveScreened } from "./screen.ts"
 
 const chat = createRoute({
   method: "post",
@@ -113,8 +113,9 @@ export const inference = newRouter()
   .openapi(countTokens, (c) => c.json({ input_tokens: countOf(c.req.valid("json")) }, 200))
   .openapi(embeddings, async (c) => {
     const request = c.req.valid("json")
-    const told = await serve(
-      embeddingsIntake(request, bodyBytes(c, request)),
+    const told = await serveScreened(
+      request,
+      (asked) => embeddingsIntake(asked, bodyBytes(c, request)),
       arrivalOf(c),
       c.var.caller,
       await openWorld(c),

@@ -4,6 +4,7 @@ import type { Attempt } from "../generations/generation.ts"
 import type { Outcome } from "./ask.ts"
 import { type Call, settleAnswer, settleRefusal, toAnswering, toFailure } from "./call.ts"
 import { defaultsOf } from "./chat/dialect.ts"
+import { newReading } from "./chat/reading.ts"
 import { streamHeaders } from "./headers.ts"
 import { targetKey } from "./routing/target.ts"
 import type { Charge } from "./settle.ts"
@@ -80,6 +81,9 @@ async function carry(call: Call, outcome: Answered, writable: WritableStream<Uin
   const { health } = call.world
   const key = targetKey(accepted.target)
   const { dialect, world, reading } = call
+  const filter = call.intake.screening?.readsAnswers ? call.intake.screening.answerFilter() : undefined
+  const told = filter && reading.words ? { ...newReading(), words: reading.words } : undefined
+  if (told) reading.words = null
   const passage: Passage = {
     opening: accepted.opening,
     writable,
@@ -90,18 +94,23 @@ async function carry(call: Call, outcome: Answered, writable: WritableStream<Uin
     timers: world.timers,
     leaving: world.signal,
     reading,
+    filter,
+    told,
   }
   // Streams of calls go wrong in ways of their own, and so earn a trust of their own.
   const trust = call.intake.routing["tools"] == null ? key : `${key} tools`
   const isNative =
+    !filter &&
     dialect.passesNative &&
     accepted.isOwn &&
     accepted.opening.body !== null &&
     reading.words === null &&
     health.trustsStreams(trust)
   const ended = await (isNative ? passNative(passage) : passScripted(passage))
-  if (ended.ending !== "cancelled") health.streamed(trust, ended.clean)
+  // What the caller's guardrail stopped says nothing of the endpoint.
+  if (ended.ending !== "cancelled" && !filter?.isBlocked) health.streamed(trust, ended.clean)
 
+  if (told) reading.words = told.words
   // Charged before `[DONE]` goes out: a caller who asks for the receipt right after finds it.
   const { charge, settled } = settleAnswer(call, accepted, attempts, ended.ending, ended.error?.status ?? 200)
   call.world.later(settled)

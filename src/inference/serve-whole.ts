@@ -1,5 +1,8 @@
-import type { Outcome } from "./ask.ts"
+import { asGatewayError, GatewayError } from "../edge/errors.ts"
+import type { Attempt } from "../generations/generation.ts"
+import type { Accepted, Outcome } from "./ask.ts"
 import { type Call, settleAnswer, settleRefusal, toAnswering, toFailure } from "./call.ts"
+import { newReading } from "./chat/reading.ts"
 import { answerHeaders } from "./headers.ts"
 
 /** An answer in one JSON document. */
@@ -22,13 +25,49 @@ async function answer(call: Call, asked: Promise<Outcome>): Promise<Response> {
   const { accepted, attempts } = outcome
   call.answering = accepted.target
   if (accepted.kind === "whole") accepted.wire.read(call.reading, accepted.result)
-  const { charge, settled } = settleAnswer(call, accepted, attempts, "complete", 200)
+  const screened = accepted.kind === "whole" ? screenedOf(call, accepted.result) : undefined
+  if (screened !== undefined) keepAsTold(call, accepted, screened)
+  const status = screened instanceof GatewayError ? screened.status : 200
+  const { charge, settled } = settleAnswer(call, accepted, attempts, "complete", status)
   later(settled)
   if (accepted.kind === "bytes") {
     return new Response(accepted.body, {
       headers: { ...answerHeaders(call.draft.id), "content-type": accepted.contentType },
     })
   }
-  const body = call.dialect.whole(accepted.result, toAnswering(accepted, attempts), charge)
+  if (!screened || screened instanceof GatewayError) throw blocked(call, screened, attempts)
+  const body = call.dialect.whole(screened, toAnswering(accepted, attempts), charge)
   return Response.json(body, { headers: answerHeaders(call.draft.id) })
+}
+
+/** The answer as the caller's guardrails let it be told, or their refusal of it. What was made is charged all the same. */
+function screenedOf({ intake }: Call, result: Record<string, unknown>): Record<string, unknown> | GatewayError {
+  if (!intake.screening?.readsAnswers) return result
+  try {
+    return intake.screening.answer(result)
+  } catch (refusal) {
+    return asGatewayError(refusal)
+  }
+}
+
+/** Whoever keeps what was said keeps what the guardrails let through. */
+function keepAsTold(
+  { reading, intake }: Call,
+  { wire }: Accepted,
+  screened: Record<string, unknown> | GatewayError,
+): void {
+  if (!reading.words || !intake.screening?.readsAnswers) return
+  const told = { ...newReading(), words: { content: "", reasoning: "" } }
+  if (!(screened instanceof GatewayError)) wire.read(told, screened)
+  reading.words = told.words
+}
+
+function blocked(call: Call, refusal: GatewayError | undefined, attempts: readonly Attempt[]): GatewayError {
+  if (!refusal) return asGatewayError(new Error("An answer in one document was none."))
+  const { code, message, metadata } = refusal
+  return new GatewayError(code, message, {
+    ...(metadata && { metadata }),
+    ...(call.arrival.wantsMetadata && { beside: call.metadata(attempts) }),
+    headers: answerHeaders(call.draft.id),
+  })
 }

@@ -69,7 +69,7 @@ function isFreeVariant({ model }: Target, requested: string): boolean {
 function planWorld(
   { output, sessionId, conversation, signatures }: Intake,
   arrival: Arrival,
-  { defaults }: Caller,
+  { defaults, guardrails }: Caller,
   world: World,
 ): PlanWorld {
   const { catalogue, providers, health } = world
@@ -81,6 +81,7 @@ function planWorld(
     providers,
     region: arrival.region,
     defaultSort: defaults.providerSort ?? undefined,
+    guardrails: guardrails?.routeFilters() ?? [],
     isCooling: (target) => health.isCooling(target, now),
     statisticsOf: (target) => health.statisticsOf(target, now),
     pinnedTo: signatures.map((signature) => health.signerOf(signature)).find((signer) => signer !== undefined),

@@ -1,3 +1,4 @@
+import { allowedRegions } from "../guardrails/applied.ts"
 import type * as z from "zod"
 import { hashKey, newKey, toLabel } from "../access/key.ts"
 import type { Caller, KeyKind } from "../access/caller.ts"
@@ -171,7 +172,7 @@ export function toCurrentKey(
     is_free_tier: caller.kind === "free_tier",
     is_management_key: caller.kind === "management",
     is_provisioning_key: caller.kind === "management" || caller.kind === "provisioning",
-    allowed_data_regions: ["global"],
+    allowed_data_regions: allowedRegions(caller.guardrails?.list ?? []),
     free_model_daily_requests: { ...free, remaining: Math.max(0, free.limit - free.used) },
     rate_limit: { interval: "10s", requests: -1, note: "This field is deprecated and safe to ignore." },
   }

@@ -10,7 +10,7 @@ import { openLedger } from "../credits/ledger-client.ts"
 import { GatewayError } from "../edge/errors.ts"
 import { acceptJson, newRouter } from "../edge/router.ts"
 import { failures, jsonBody, ok } from "../edge/schema.ts"
-import { findDefaultWorkspace, findWorkspace } from "../workspaces/store.ts"
+import { askedWorkspace, noSuchWorkspace } from "../workspaces/asked.ts"
 import { capAfter, mayMint, mintKey, requireWithin, toApiKey, toCurrentKey, toKeyChange, TOLD_FIELDS } from "./key.ts"
 import { ApiKey, ApiKeyChange, CurrentKey, NewApiKey } from "./schemas.ts"
 import { deleteKey, findKeyRow, type KeyRow, insertKey, listKeys, updateKey } from "./store.ts"
@@ -127,7 +127,7 @@ export const keys = newRouter()
   .openapi(list, async (c) => {
     const { organizationId } = c.var.caller
     const query = c.req.valid("query")
-    const workspaceId = await workspaceFor(c.env.DB, organizationId, query.workspace_id)
+    const workspaceId = await askedWorkspace(c.env.DB, organizationId, query.workspace_id)
     const page = { workspaceId, includeDisabled: query.include_disabled === "true", ...query }
     const { rows, total } = await listKeys(c.env.DB, organizationId, page)
     const counters = await openLedger(c.env, organizationId).usage(rows.map((row) => row.hash))
@@ -136,7 +136,7 @@ export const keys = newRouter()
   .openapi(create, async (c) => {
     const { caller } = c.var
     const input = c.req.valid("json")
-    const workspaceId = await workspaceFor(c.env.DB, caller.organizationId, input.workspace_id)
+    const workspaceId = await askedWorkspace(c.env.DB, caller.organizationId, input.workspace_id)
     const { secret, row } = mintKey(input, caller, workspaceId, Date.now())
     const changed = changesOf(input, TOLD_FIELDS)
     const entry = entryOf(c, { action: "api_key.create", resourceId: row.hash, workspaceId, changed })
@@ -179,19 +179,6 @@ export const keys = newRouter()
     return c.json({ deleted: true as const }, 200)
   })
 
-async function workspaceFor(db: D1Database, organizationId: string, asked: string | undefined): Promise<string> {
-  if (asked !== undefined) {
-    const workspace = await findWorkspace(db, organizationId, asked)
-    if (!workspace) throw noSuchWorkspace()
-    return workspace.id
-  }
-  const home = await findDefaultWorkspace(db, organizationId)
-  if (home === undefined) {
-    throw new GatewayError("invalid_request", "The default workspace was deleted. Pass workspace_id.")
-  }
-  return home
-}
-
 const CAP_COLUMNS = ["limit_nano", "limit_reset", "include_byok_in_limit"]
 
 /** The key, if the caller may change it: a key that may not mint a kind of key may not change or delete one either. */
@@ -202,10 +189,6 @@ async function requireAuthorityOver(db: D1Database, caller: Caller, hash: string
     throw new GatewayError("forbidden", `A ${caller.kind} key cannot change a ${row.kind} key.`)
   }
   return row
-}
-
-function noSuchWorkspace(): GatewayError {
-  return new GatewayError("not_found", "There is no workspace with this workspace_id.")
 }
 
 function noSuchKey(): GatewayError {

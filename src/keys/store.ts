@@ -1,6 +1,8 @@
 import type { Caller, KeyKind } from "../access/caller.ts"
 import { type KeyBudgetRow, keyBudgetsStatement, toWorkspaceBudgets } from "../budgets/store.ts"
 import type { ResetInterval } from "../credits/windows.ts"
+import { toCallerGuardrails } from "../guardrails/applied.ts"
+import { type AppliedRow, keyGuardrailsStatement } from "../guardrails/store.ts"
 import { toCallDefaults } from "../workspaces/settings.ts"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
@@ -30,7 +32,7 @@ const COLUMNS =
 
 /** The live key with this hash. The one lookup without an organization: it is what tells the organization. */
 export async function findKey(db: D1Database, hash: string): Promise<Caller | undefined> {
-  const [keys, budgets] = await db.batch<Record<string, unknown>>([
+  const [keys, budgets, guardrails] = await db.batch<Record<string, unknown>>([
     db
       .prepare(
         `SELECT (SELECT settings FROM workspaces WHERE id = workspace_id) AS settings, ${COLUMNS}
@@ -38,6 +40,7 @@ export async function findKey(db: D1Database, hash: string): Promise<Caller | un
       )
       .bind(hash),
     keyBudgetsStatement(db, hash),
+    keyGuardrailsStatement(db, hash),
   ])
   const row = keys?.results[0] as (KeyRow & { settings: string }) | undefined
   if (!row) return undefined
@@ -54,6 +57,7 @@ export async function findKey(db: D1Database, hash: string): Promise<Caller | un
     includeByokInLimit: row.include_byok_in_limit === 1,
     defaults: toCallDefaults(row.settings),
     budgets: toWorkspaceBudgets((budgets?.results ?? []) as KeyBudgetRow[]),
+    guardrails: toCallerGuardrails((guardrails?.results ?? []) as AppliedRow[], row.hash, row.creator_user_id),
     expiresAt: row.expires_at,
   }
 }

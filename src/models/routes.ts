@@ -7,7 +7,10 @@ import { GatewayError } from "../edge/errors.ts"
 import { acceptJson, newRouter } from "../edge/router.ts"
 import { failures, jsonBody, ok } from "../edge/schema.ts"
 import type { App } from "../env.ts"
+import type { CallerGuardrails } from "../guardrails/applied.ts"
+import type { Filter } from "../inference/routing/filters.ts"
 import { configuredProviders } from "../providers/configured.ts"
+import type { Provider } from "../providers/provider.ts"
 import * as admin from "./admin.ts"
 import type { Model } from "./catalogue.ts"
 import { loadCatalogue, publishCatalogue } from "./compile.ts"
@@ -133,10 +136,10 @@ const listEmbeddings = createRoute({
 
 /** What the caller's key can call. */
 export const keyedModels = newRouter()
-  .openapi(listForUser, async (c) => c.json(await listModels(c, c.req.valid("query")), 200))
+  .openapi(listForUser, async (c) => c.json(await listModels(c, c.req.valid("query"), c.var.caller.guardrails), 200))
   .openapi(listEmbeddings, async (c) => {
     const query = { ...c.req.valid("query"), output_modalities: ["embeddings"] }
-    return c.json(await listModels(c, query), 200)
+    return c.json(await listModels(c, query, c.var.caller.guardrails), 200)
   })
 
 /** D1 takes 2 MB in one bound value, and all endpoints are one. */
@@ -215,11 +218,24 @@ export const catalogueAdmin = newRouter()
     return c.json({ data: admin.toStoredOffer(written, configuredProviders(c.env)) }, 200)
   })
 
-async function listModels(c: Context<App>, query: Partial<Search>) {
+async function listModels(c: Context<App>, query: Partial<Search>, guardrails: CallerGuardrails | null = null) {
   const { models } = await loadCatalogue(c.env)
-  const found = search(models.values(), query, configuredProviders(c.env), Date.now())
+  const providers = configuredProviders(c.env)
+  const filters = guardrails?.routeFilters() ?? []
+  const offered =
+    filters.length === 0 ? models.values() : [...models.values()].map((one) => within(one, filters, providers))
+  const found = search(offered, query, providers, Date.now())
   const { items, next } = toPage(found, query, c.req.url)
   return { data: items.flatMap((item) => model.toModel(item) ?? []), links: { next }, total_count: found.length }
+}
+
+/** The model as it is for a caller under guardrails: with the endpoints that they leave. */
+function within(found: Model, filters: readonly Filter[], providers: ReadonlyMap<string, Provider>): Model {
+  const endpoints = found.endpoints.filter((endpoint) => {
+    const provider = providers.get(endpoint.provider)
+    return provider !== undefined && filters.every((filter) => filter.keeps(endpoint, provider, null))
+  })
+  return { ...found, endpoints }
 }
 
 async function findModel(c: Read<AtPath>): Promise<{ id: string; found: Model }> {

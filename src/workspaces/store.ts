@@ -125,7 +125,7 @@ export async function updateWorkspace(
 const ACTIVE = "deleted_at IS NULL AND disabled = 0 AND (expires_at IS NULL OR expires_at > ?1)"
 
 /**
- * Deletes a workspace with its budgets, its memberships and the keys that are left in it, for good. Of the default
+ * Deletes a workspace with its budgets, guardrails, memberships and the keys that are left in it, for good. Of the default
  * workspace the inference keys go whether or not they work, and those that manage the organization stay; any other must
  * have no active key. False where that, or the workspace, is not so any more.
  */
@@ -149,6 +149,7 @@ export async function deleteWorkspace(
     auditIfChanged(db, entry),
     db.prepare(`DELETE FROM workspace_budgets WHERE workspace_id = ?3 AND ${gone}`).bind(...scope),
     db.prepare(`DELETE FROM workspace_members WHERE workspace_id = ?3 AND ${gone}`).bind(...scope),
+    db.prepare(`DELETE FROM guardrails WHERE workspace_id = ?3 AND ${gone}`).bind(...scope),
     db
       .prepare(
         `UPDATE api_keys SET deleted_at = ?1 WHERE organization_id = ?2 AND workspace_id = ?3 AND deleted_at IS NULL

@@ -101,3 +101,19 @@ describe("GET /generation/content", () => {
     await reply(404, workspace.as.get(`/generation/content?id=${idOf(response)}`))
   })
 })
+
+describe("content of a workspace with guardrails", () => {
+  test.each([false, true])("is kept as it was let through, streamed: %s", async (stream) => {
+    const workspace = await logging()
+    const guardrail = { name: "No addresses", content_filter_builtins: [{ slug: "email", action: "redact" }] }
+    const { data } = await reply<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", guardrail))
+    const { as, hash } = await newKey(workspace)
+    await reply(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, { key_hashes: [hash] }))
+    const response = await as.chat("sim/echo", "Write to ada@example.com today", { stream })
+    await response.text()
+    const { input, output } = await kept(workspace, idOf(response))
+    expect(JSON.stringify(input)).not.toContain("ada@example.com")
+    expect(output.completion).toContain("Write to")
+    expect(output.completion).not.toContain("ada@example.com")
+  })
+})

@@ -3,9 +3,11 @@ import { toAnnotations } from "../../server-tools/citations.ts"
 import { newTally } from "../../server-tools/tool.ts"
 import { chatIntake } from "../chat/intake.ts"
 import type { Dialect } from "../dialect.ts"
+import type { Screening } from "../../guardrails/screening.ts"
 import type { CallState, Stage } from "../intake.ts"
 import type { Prepared } from "../prepare/prepare.ts"
 import type { ChatRequest } from "../schemas.ts"
+import { screened } from "../screen.ts"
 import { serve } from "../serve.ts"
 import type { Arrival, World } from "../world.ts"
 import { callsOf, CallSieve, type ToolCall } from "./calls.ts"
@@ -24,6 +26,7 @@ export type Job = {
   dialectOf: (call: CallState) => Dialect
   tellsItems: boolean
   maxSteps: number | null | undefined
+  screening?: Screening
 }
 
 /**
@@ -67,10 +70,12 @@ export class Agent {
 
   /** The next round, on the road. */
   ask(signal: AbortSignal): Promise<Response> {
-    const request = this.#request()
+    const { prepared, screening } = this.job
+    // What the tools brought is read like what the caller sent.
+    const request = screened(this.#request(), screening, this.arrival)
     const bytes = new TextEncoder().encode(JSON.stringify(request)).byteLength
-    const intake = { ...chatIntake(request, bytes), preparation: this.job.prepared.preparation }
-    return serve(intake, this.arrival, this.#caller, { ...this.world, signal })
+    const intake = { ...chatIntake(request, bytes), preparation: prepared.preparation }
+    return serve(screening ? { ...intake, screening } : intake, this.arrival, this.#caller, { ...this.world, signal })
   }
 
   #request(): ChatRequest {

@@ -12,7 +12,7 @@ import { isInRegion, type Provider } from "../../providers/provider.ts"
 import { arrivalOf, FAILURES, MAX_INFERENCE_BYTES, openWorld } from "../context.ts"
 import { modelOr } from "../defaults.ts"
 import type { Intake } from "../intake.ts"
-import { serve } from "../serve.ts"
+import { serveScreened } from "../screen.ts"
 import {
   type AudioFile,
   imageIntake,
@@ -111,34 +111,39 @@ function withImageModel(request: z.infer<typeof ImageRequest>, { defaults }: Cal
 }
 
 /** What answers in one piece, in words of its own; its status and body are made by the road. */
-async function answer(c: Context<App>, intake: Intake): Promise<never> {
-  return (await serve(intake, arrivalOf(c), c.var.caller, await openWorld(c))) as never
+async function answer<Request extends object>(
+  c: Context<App>,
+  request: Request,
+  toIntake: (request: Request) => Intake,
+): Promise<never> {
+  return (await serveScreened(request, toIntake, arrivalOf(c), c.var.caller, await openWorld(c))) as never
 }
 
 export const media = newRouter()
-  .openapi(rerank, (c) => answer(c, rerankIntake(c.req.valid("json"))))
+  .openapi(rerank, (c) => answer(c, c.req.valid("json"), rerankIntake))
   .openapi(images("/images", "createImage"), (c) =>
-    answer(c, imageIntake(withImageModel(c.req.valid("json"), c.var.caller))),
+    answer(c, withImageModel(c.req.valid("json"), c.var.caller), imageIntake),
   )
   // As clients of the OpenAI wire spell it.
   .openapi(images("/images/generations", "createImageGeneration"), (c) =>
-    answer(c, imageIntake(withImageModel(c.req.valid("json"), c.var.caller))),
+    answer(c, withImageModel(c.req.valid("json"), c.var.caller), imageIntake),
   )
-  .openapi(speech, (c) => answer(c, speechIntake(c.req.valid("json"))))
+  .openapi(speech, (c) => answer(c, c.req.valid("json"), speechIntake))
   .openapi(transcriptions, async (c) => {
     const { request, file } = await readSound(c)
-    return answer(c, transcriptionIntake(request, file))
+    return answer(c, request, (asked) => transcriptionIntake(asked, file))
   })
   .openapi(videos, async (c) => {
     const { organizationId } = c.var.caller
     const base = new URL(c.req.url).origin + c.req.path
     const masterKey = c.env.MASTER_KEY ?? ""
     let order: { provider: string; upstreamId: string } | undefined
-    const intake = videoIntake(c.req.valid("json"), (told, provider) => {
-      order = { provider, upstreamId: String(told["id"]) }
-      return told
-    })
-    const response: Response = await answer(c, intake)
+    const response: Response = await answer(c, c.req.valid("json"), (request) =>
+      videoIntake(request, (told, provider) => {
+        order = { provider, upstreamId: String(told["id"]) }
+        return told
+      }),
+    )
     const told = await response.json<Record<string, unknown>>()
     const id = await toJobId({ provider: "", upstreamId: "", ...order, organizationId }, masterKey)
     const provider = configuredProviders(c.env).get(order?.provider ?? "")

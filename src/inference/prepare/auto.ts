@@ -3,6 +3,7 @@ import { type Candidate, chooseModels, type Facts, looksLikeCode, type Wishes } 
 import { pricedEndpoints } from "../../models/model.ts"
 import type { Stage } from "../intake.ts"
 import { estimatePromptTokens } from "../estimate.ts"
+import type { Filter } from "../routing/filters.ts"
 import { makes } from "../routing/plan.ts"
 import type { ChatRequest } from "../schemas.ts"
 import type { World } from "../world.ts"
@@ -11,8 +12,13 @@ import type { World } from "../world.ts"
 const MAX_CHOSEN = 4
 
 /** The request with models in place of the automatic one. */
-export function choose(chat: ChatRequest, wishes: Wishes, world: World): { chat: ChatRequest; stage: Stage } {
-  const candidates = candidatesOf(world, (wishes.allowed_models ?? []).length > 0)
+export function choose(
+  chat: ChatRequest,
+  wishes: Wishes,
+  world: World,
+  guardrails: readonly Filter[],
+): { chat: ChatRequest; stage: Stage } {
+  const candidates = candidatesOf(world, guardrails, (wishes.allowed_models ?? []).length > 0)
   const chosen = chooseModels(candidates, wishes, factsOf(chat)).slice(0, MAX_CHOSEN)
   const [model] = chosen
   if (model === undefined) {
@@ -28,16 +34,19 @@ export function choose(chat: ChatRequest, wishes: Wishes, world: World): { chat:
 /** Simulated models are chosen where they are allowed by name; one of them stands in where there is nothing else. */
 const STAND_IN = "sim/echo"
 
-function candidatesOf(world: World, isNamed: boolean): Candidate[] {
-  const all = offered(world)
+function candidatesOf(world: World, guardrails: readonly Filter[], isNamed: boolean): Candidate[] {
+  const all = offered(world, guardrails)
   if (isNamed) return all
   const real = all.filter(({ id }) => !id.startsWith("sim/"))
   return real.length > 0 ? real : all.filter(({ id }) => id === STAND_IN)
 }
 
-function offered({ catalogue, providers }: World): Candidate[] {
+function offered({ catalogue, providers }: World, guardrails: readonly Filter[]): Candidate[] {
   return [...catalogue.models.values()].flatMap((model) => {
-    const offers = pricedEndpoints(model).filter(({ provider }) => providers.has(provider))
+    const offers = pricedEndpoints(model).filter((endpoint) => {
+      const provider = providers.get(endpoint.provider)
+      return provider && guardrails.every((filter) => filter.keeps(endpoint, provider, null))
+    })
     const [cheapest] = offers
     if (!cheapest || !makes(model, "text")) return []
     return [

@@ -1,10 +1,10 @@
+import type { Caller } from "../../access/caller.ts"
 import { GatewayError } from "../../edge/errors.ts"
 import { compress } from "../../plugins/context-compression.ts"
 import { parseFiles } from "../../plugins/file-parser.ts"
 import { moderate, toModerationInput } from "../../plugins/moderation.ts"
 import { type Plugins, readPlugins } from "../../plugins/read-plugins.ts"
 import { readServerTools, requestWebFetch, toolOfType } from "../../server-tools/read-tools.ts"
-import type { CallDefaults } from "../../workspaces/settings.ts"
 import type { RequestedTool } from "../../server-tools/tool.ts"
 import { fetchPublic } from "../../server-tools/web-fetch/guarded-fetch.ts"
 import type { Pay } from "../agent/pay.ts"
@@ -41,7 +41,7 @@ export async function prepare(
   sent: ChatRequest,
   world: World,
   pay: Pay,
-  { disabledTools }: CallDefaults,
+  { defaults: { disabledTools }, guardrails }: Pick<Caller, "defaults" | "guardrails">,
 ): Promise<Prepared> {
   const requestedModel = namesOf(sent)[0] ?? ""
   const stages: Stage[] = []
@@ -61,7 +61,7 @@ export async function prepare(
       "plugins: auto-router chooses in place of the model openrouter/auto (or service/auto); the request names another.",
     )
   }
-  const chosen = isChosen ? choose(named, plugins.autoRouter ?? {}, world) : undefined
+  const chosen = isChosen ? choose(named, plugins.autoRouter ?? {}, world, guardrails?.routeFilters() ?? []) : undefined
   if (chosen) stages.push(chosen.stage)
   let chat = chosen?.chat ?? named
 

@@ -4,7 +4,13 @@ import { isInRegion, type Provider } from "../../providers/provider.ts"
 import type { ProviderPreferences } from "../schemas.ts"
 
 /** What takes an endpoint out of the running. `name` completes "No endpoint can take this request: …". */
-export type Filter = { name: string; keeps: (endpoint: Endpoint, provider: Provider) => boolean }
+export type Filter = {
+  name: string
+  /** `region`: the one that the call must stay in, or null. */
+  keeps: (endpoint: Endpoint, provider: Provider, region: string | null) => boolean
+  /** Set for the caller by their organization. */
+  isGuardrail?: true
+}
 
 /** Whether a name that a caller wrote (a slug, a display name, `slug/quantization`) means this endpoint. */
 export function isNamed(name: string, endpoint: Endpoint, provider: Provider): boolean {
@@ -26,8 +32,13 @@ export function filtersOf(
   const add = (name: string, keeps: Filter["keeps"]) => filters.push({ name, keeps })
   const { only, ignore, quantizations, max_price: maxPrice } = preferences
   if (region !== null) add(`not in the region ${region}`, (_, provider) => isInRegion(provider, region))
-  if (only?.length) add("provider.only excludes them", (...one) => only.some((name) => isNamed(name, ...one)))
-  if (ignore?.length) add("provider.ignore excludes them", (...one) => !ignore.some((name) => isNamed(name, ...one)))
+  if (only?.length)
+    add("provider.only excludes them", (endpoint, provider) => only.some((name) => isNamed(name, endpoint, provider)))
+  if (ignore?.length)
+    add(
+      "provider.ignore excludes them",
+      (endpoint, provider) => !ignore.some((name) => isNamed(name, endpoint, provider)),
+    )
   if (quantizations?.length) {
     const isWanted = (endpoint: Endpoint) => quantizations.includes(endpoint.quantization ?? "unknown")
     add("provider.quantizations excludes them", isWanted)

@@ -1,5 +1,5 @@
 import type { Attempt } from "../../generations/generation.ts"
-import type { CallState } from "../intake.ts"
+import type { CallState, Stage } from "../intake.ts"
 
 /** How a call was routed, as `X-Service-Metadata: enabled` asks for it; under both names that clients read. */
 export function routingMetadata(call: CallState, attempts: readonly Attempt[]) {
@@ -21,7 +21,7 @@ export function routingMetadata(call: CallState, attempts: readonly Attempt[]) {
       : `no provider answered in ${attempts.length} attempts`,
     endpoints: { total: available.length, available },
     attempts: attempts.map(({ model, provider, status }) => ({ model, provider, status: status ?? 0 })),
-    pipeline: call.intake.preparation?.stages ?? [],
+    pipeline: [...(call.intake.preparation?.stages ?? []), ...(call.intake.screening?.stages() ?? [])],
   }
   return { service_metadata: metadata, openrouter_metadata: metadata }
 }
@@ -35,7 +35,7 @@ function strategyOf({ draft, intake }: CallState): string {
 }
 
 /** The same, of a call that no endpoint could take. */
-export function unroutable(requested: string, region: string | null, summary: string) {
+export function unroutable(requested: string, region: string | null, summary: string, pipeline: readonly Stage[] = []) {
   const metadata = {
     attempt: 0,
     requested,
@@ -45,7 +45,7 @@ export function unroutable(requested: string, region: string | null, summary: st
     summary,
     endpoints: { total: 0, available: [] },
     attempts: [],
-    pipeline: [],
+    pipeline,
   }
   return { service_metadata: metadata, openrouter_metadata: metadata }
 }

@@ -27,6 +27,8 @@ export type PlanWorld = {
   region?: string | null
   /** Where neither the request nor the name of its model says how to choose. */
   defaultSort?: Sort | undefined
+  /** Of the caller; asked last, so that what the request itself excludes is told as its own. */
+  guardrails?: readonly Filter[]
   isCooling: (target: string) => boolean
   statisticsOf?: (target: string) => Statistics
   /** The target whose signatures the conversation carries. */
@@ -42,8 +44,8 @@ export function plan(request: Routable, world: PlanWorld): Target[] {
   const known = asked.filter((found) => found.model !== undefined)
   if (known.length === 0) throw unknownModel(asked, world)
 
-  const removed: string[] = []
-  const filters = filtersOf(request, preferences, world.region ?? null)
+  const removed: Removal[] = []
+  const filters = [...filtersOf(request, preferences, world.region ?? null), ...(world.guardrails ?? [])]
   const offers = known.map((named) => ({ named, targets: offersOf(named, filters, world, removed) }))
   const pool = offers.flatMap((offer) => offer.targets)
   const ordered = isOnePool(request)
@@ -52,12 +54,25 @@ export function plan(request: Routable, world: PlanWorld): Target[] {
   const targets = limited(ordered, preferences)
   if (targets.length > 0) return targets
   const names = known.map((found) => found.name).join(", ")
-  throw new GatewayError(
-    "not_found",
-    removed.length > 0
-      ? `No endpoint of ${names} can take this request: ${[...new Set(removed)].join("; ")}.`
-      : `None of provider.order offers ${names}, and provider.allow_fallbacks is false.`,
-  )
+  throw refusalFor(names, removed)
+}
+
+/** What took the last endpoints of a model out of the running. */
+type Removal = { words: string; isGuardrail: boolean }
+
+/** What would be there, were it not for a guardrail, is forbidden; what is not there in any case is not found. */
+function refusalFor(names: string, removed: readonly Removal[]): GatewayError {
+  if (removed.length === 0) {
+    return new GatewayError(
+      "not_found",
+      `None of provider.order offers ${names}, and provider.allow_fallbacks is false.`,
+    )
+  }
+  const words = [...new Set(removed.map((one) => one.words))].join("; ")
+  const message = `No endpoint of ${names} can take this request: ${words}.`
+  return removed.some(({ isGuardrail }) => isGuardrail)
+    ? new GatewayError("forbidden", message, { metadata: { reason: "guardrail" } })
+    : new GatewayError("not_found", message)
 }
 
 function unknownModel(asked: readonly Named[], { catalogue, output }: PlanWorld): GatewayError {
@@ -86,13 +101,19 @@ function askedModels(request: Routable): string[] {
   return [...new Set([...(request.model === undefined ? [] : [request.model]), ...(request.models ?? [])])]
 }
 
-function offersOf({ model, isFree }: Named, filters: readonly Filter[], world: PlanWorld, removed: string[]): Target[] {
+function offersOf(
+  { model, isFree }: Named,
+  filters: readonly Filter[],
+  world: PlanWorld,
+  removed: Removal[],
+): Target[] {
   if (!model) return []
   if (!makes(model, world.output)) {
-    removed.push(`${model.id} makes ${model.outputModalities.join(", ")}, which is not what is asked here`)
+    const words = `${model.id} makes ${model.outputModalities.join(", ")}, which is not what is asked here`
+    removed.push({ words, isGuardrail: false })
     return []
   }
-  return narrow(model, isFree ? [...filters, FREE] : filters, world.providers, removed)
+  return narrow(model, isFree ? [FREE, ...filters] : filters, world, removed)
 }
 
 /** What a conversation can be answered with. */
@@ -105,19 +126,20 @@ export function makes({ outputModalities }: Pick<Model, "outputModalities">, out
 function narrow(
   model: Model,
   filters: readonly Filter[],
-  providers: ReadonlyMap<string, Provider>,
-  removed: string[],
+  { providers, region = null }: PlanWorld,
+  removed: Removal[],
 ): Target[] {
   let offers = model.endpoints.flatMap((endpoint) => {
     const provider = providers.get(endpoint.provider)
     return provider ? [{ endpoint, provider }] : []
   })
-  if (offers.length === 0) removed.push("no provider that offers it is configured")
+  if (offers.length === 0) removed.push({ words: "no provider that offers it is configured", isGuardrail: false })
   for (const filter of filters) {
     const before = offers
-    offers = offers.filter(({ endpoint, provider }) => filter.keeps(endpoint, provider))
+    offers = offers.filter(({ endpoint, provider }) => filter.keeps(endpoint, provider, region))
     if (before.length > 0 && offers.length === 0) {
-      removed.push(`${filter.name} (${before.map(({ endpoint }) => endpoint.provider).join(", ")})`)
+      const words = `${filter.name} (${before.map(({ endpoint }) => endpoint.provider).join(", ")})`
+      removed.push({ words, isGuardrail: filter.isGuardrail === true })
     }
   }
   return offers.flatMap(({ endpoint, provider }) =>

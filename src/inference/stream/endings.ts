@@ -3,8 +3,8 @@ import { toRefusal, withoutSecret } from "../../providers/refusal.ts"
 import type { Reading } from "../chat/reading.ts"
 import type { Ended } from "./lane.ts"
 
-/** Why a stream stopped being read. `nonsense`: an event that is no JSON, whose text is lost. */
-export type Stop = "ended" | "broken" | "nonsense" | "left" | "stalled" | "timeout"
+/** Why a stream stopped being read. `nonsense`: an event that is no JSON, whose text is lost; `blocked`: by a guardrail. */
+export type Stop = "ended" | "broken" | "nonsense" | "left" | "stalled" | "timeout" | "blocked"
 
 /**
  * How a stream ended. Complete is only what says so itself: an end without a finish reason or `[DONE]` is a cut, since a
@@ -14,8 +14,10 @@ export function judge(
   stop: Stop,
   reading: Reading,
   provider: { name: string; apiKey?: string; baseUrl?: string },
+  refusal?: GatewayError,
 ): Pick<Ended, "ending" | "error"> {
   if (stop === "left") return { ending: "cancelled", error: undefined }
+  if (refusal) return { ending: "error", error: refusal }
   if (reading.error) {
     const { message, status, code } = reading.error
     const refusal = toRefusal(provider, status ?? 502, new Headers(), JSON.stringify({ error: { message } }), 0)

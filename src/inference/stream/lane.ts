@@ -1,4 +1,5 @@
 import type { GatewayError } from "../../edge/errors.ts"
+import type { AnswerFilter } from "../../guardrails/content/answer-filter.ts"
 import type { Ending } from "../../generations/generation.ts"
 import type { ChunkDefaults } from "../chat/normalise.ts"
 import { isObject, type Reading } from "../chat/reading.ts"
@@ -27,6 +28,10 @@ export type Passage = {
   leaving: AbortSignal
   /** The call so far, for whoever watches while it runs. */
   reading: Reading
+  /** The content filters of the caller, where they read answers: only the scripted lane has one. */
+  filter: AnswerFilter | undefined
+  /** What they let through, read where it is to be kept. */
+  told?: Reading | undefined
 }
 
 export type Ended = {

@@ -27,6 +27,7 @@ export async function passScripted(passage: Passage): Promise<Ended> {
     clean &&= script.clean
     out.write(script.outgoing)
     if (script.isNonsense) stopFor("nonsense")
+    if (passage.filter?.isBlocked) stopFor("blocked")
   }
 
   const sleepless = watch(timers, out, {
@@ -61,15 +62,16 @@ export async function passScripted(passage: Passage): Promise<Ended> {
     leaving.removeEventListener("abort", onLeft)
     void reader?.cancel().catch(() => undefined)
   }
+  if (stop !== "left") out.write(restOf(passage))
   await out.release()
-  const verdict = judge(stop ?? "ended", reading, passage.provider)
+  const verdict = judge(stop ?? "ended", reading, passage.provider, passage.filter?.refusal())
   return { ...verdict, clean: clean && verdict.ending === "complete" && reading.done, atBoundary: true }
 }
 
 /** What goes out for these frames. Nothing follows a `[DONE]` or an error. */
 function follow(
   frames: readonly Uint8Array[],
-  { reading, defaults, dialect, answering }: Passage,
+  { reading, defaults, dialect, answering, filter, told: kept }: Passage,
 ): { outgoing: Uint8Array[]; clean: boolean; isNonsense: boolean } {
   const outgoing: Uint8Array[] = []
   let clean = true
@@ -81,10 +83,21 @@ function follow(
     else if (chunk !== "done" && !reading.error) {
       const normal = answering.wire.normalise(chunk, defaults)
       if (normal !== chunk) clean = false
-      outgoing.push(...dialect.chunk(normal, normal === chunk ? frame : undefined))
+      for (const told of filter ? filter.chunk(normal) : [normal]) {
+        if (kept) answering.wire.read(kept, told)
+        outgoing.push(...dialect.chunk(told, told === chunk ? frame : undefined))
+      }
+      if (filter?.isBlocked) break
     }
   }
   return { outgoing, clean, isNonsense: false }
+}
+
+/** What the filters kept back, of an answer that has come to its end, whichever. */
+function restOf({ filter, dialect, told, answering }: Passage): Uint8Array[] {
+  const rest = filter?.end() ?? []
+  if (told) for (const chunk of rest) answering.wire.read(told, chunk)
+  return rest.flatMap((chunk) => dialect.chunk(chunk, undefined))
 }
 
 type Alarms = { onStop: (reason: Stop) => void; onSilence: () => void }

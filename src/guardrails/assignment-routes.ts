@@ -1,0 +1,223 @@
+import { createRoute } from "@hono/zod-openapi"
+import type { Context } from "hono"
+import { entryOf } from "../access/actor.ts"
+import { forgetWorkspace } from "../access/authenticate.ts"
+import { requireManagement } from "../access/caller.ts"
+import { changesOf } from "../audit/entry.ts"
+import { GatewayError } from "../edge/errors.ts"
+import { acceptJson, newRouter } from "../edge/router.ts"
+import { failures, jsonBody, ok, PageQuery } from "../edge/schema.ts"
+import type { App } from "../env.ts"
+import { findStrangers } from "../members/store.ts"
+import { newId } from "../support/ids.ts"
+import { toTimestamp } from "../support/time.ts"
+import {
+  type Assigning,
+  assignKeys,
+  assignMembers,
+  findUnfitKeys,
+  listKeyAssignments,
+  listMemberAssignments,
+  unassignKeys,
+  unassignMembers,
+} from "./assignment-store.ts"
+import { noSuchGuardrail } from "./routes.ts"
+import {
+  Assigned,
+  GuardrailPath,
+  KeyAssignmentList,
+  KeyHashes,
+  MemberAssignmentList,
+  MemberIds,
+  Unassigned,
+} from "./schemas.ts"
+import { findGuardrail } from "./store.ts"
+
+const MAX_BODY_BYTES = 262_144
+const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
+const read = { tags: ["Guardrails"], middleware: [requireManagement] as [typeof requireManagement] }
+const write = {
+  tags: ["Guardrails"],
+  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as [typeof requireManagement, typeof requireManagement],
+}
+const KEYS = "/guardrails/{id}/assignments/keys"
+const MEMBERS = "/guardrails/{id}/assignments/members"
+
+const listAllKeys = createRoute({
+  ...read,
+  method: "get",
+  path: "/guardrails/assignments/keys",
+  operationId: "listGuardrailKeyAssignmentsOfAll",
+  summary: "Which keys have which guardrail, newest first.",
+  request: { query: PageQuery },
+  responses: { 200: ok(KeyAssignmentList, "The assignments."), ...FAILURES },
+})
+
+const listAllMembers = createRoute({
+  ...read,
+  method: "get",
+  path: "/guardrails/assignments/members",
+  operationId: "listGuardrailMemberAssignmentsOfAll",
+  summary: "Which members have which guardrails, newest first.",
+  request: { query: PageQuery },
+  responses: { 200: ok(MemberAssignmentList, "The assignments."), ...FAILURES },
+})
+
+const listKeys = createRoute({
+  ...read,
+  method: "get",
+  path: KEYS,
+  operationId: "listGuardrailKeyAssignments",
+  summary: "The keys that have a guardrail, newest first.",
+  request: { params: GuardrailPath, query: PageQuery },
+  responses: { 200: ok(KeyAssignmentList, "The assignments."), ...FAILURES },
+})
+
+const listMembers = createRoute({
+  ...read,
+  method: "get",
+  path: MEMBERS,
+  operationId: "listGuardrailMemberAssignments",
+  summary: "The members who have a guardrail, newest first.",
+  request: { params: GuardrailPath, query: PageQuery },
+  responses: { 200: ok(MemberAssignmentList, "The assignments."), ...FAILURES },
+})
+
+const addKeys = createRoute({
+  ...write,
+  method: "post",
+  path: KEYS,
+  operationId: "assignGuardrailKeys",
+  summary: "Gives keys of its workspace a guardrail, in place of the one they had.",
+  request: { params: GuardrailPath, body: jsonBody(KeyHashes) },
+  responses: { 200: ok(Assigned, "How many keys have it by this."), ...FAILURES },
+})
+
+const removeKeys = createRoute({
+  ...write,
+  method: "post",
+  path: `${KEYS}/remove`,
+  operationId: "unassignGuardrailKeys",
+  summary: "Takes a guardrail from keys.",
+  request: { params: GuardrailPath, body: jsonBody(KeyHashes) },
+  responses: { 200: ok(Unassigned, "How many keys had it."), ...FAILURES },
+})
+
+const addMembers = createRoute({
+  ...write,
+  method: "post",
+  path: MEMBERS,
+  operationId: "assignGuardrailMembers",
+  summary: "Gives members a guardrail: it is of every key in its workspace that they made.",
+  request: { params: GuardrailPath, body: jsonBody(MemberIds) },
+  responses: { 200: ok(Assigned, "How many members have it by this."), ...FAILURES },
+})
+
+const removeMembers = createRoute({
+  ...write,
+  method: "post",
+  path: `${MEMBERS}/remove`,
+  operationId: "unassignGuardrailMembers",
+  summary: "Takes a guardrail from members.",
+  request: { params: GuardrailPath, body: jsonBody(MemberIds) },
+  responses: { 200: ok(Unassigned, "How many members had it."), ...FAILURES },
+})
+
+export const guardrailAssignments = newRouter()
+  .openapi(listAllKeys, async (c) => {
+    const { rows, total } = await listKeyAssignments(c.env.DB, orgOf(c), null, c.req.valid("query"))
+    return c.json({ data: rows.map(dated), total_count: total }, 200)
+  })
+  .openapi(listAllMembers, async (c) => {
+    const { rows, total } = await listMemberAssignments(c.env.DB, orgOf(c), null, c.req.valid("query"))
+    return c.json({ data: rows.map(dated), total_count: total }, 200)
+  })
+  .openapi(listKeys, async (c) => {
+    const { guardrailId } = await assigning(c, c.req.valid("param").id)
+    const { rows, total } = await listKeyAssignments(c.env.DB, orgOf(c), guardrailId, c.req.valid("query"))
+    return c.json({ data: rows.map(dated), total_count: total }, 200)
+  })
+  .openapi(listMembers, async (c) => {
+    const { guardrailId } = await assigning(c, c.req.valid("param").id)
+    const { rows, total } = await listMemberAssignments(c.env.DB, orgOf(c), guardrailId, c.req.valid("query"))
+    return c.json({ data: rows.map(dated), total_count: total }, 200)
+  })
+  .openapi(addKeys, async (c) => {
+    const hashes = [...new Set(c.req.valid("json").key_hashes)]
+    const what = await assigning(c, c.req.valid("param").id)
+    const { unknown, elsewhere } = await findUnfitKeys(c.env.DB, what, hashes)
+    if (unknown.length > 0) throw new GatewayError("not_found", `key_hashes: there is no key ${unknown.join(", ")}.`)
+    if (elsewhere.length > 0) {
+      const words = `${elsewhere.join(", ")}: in another workspace than the guardrail.`
+      throw new GatewayError("invalid_request", `key_hashes: ${words}`)
+    }
+    const entry = entryFor(c, what, "guardrail_key.assign", { key_hashes: hashes })
+    const count = await assignKeys(
+      c.env.DB,
+      what,
+      hashes.map((hash) => ({ hash, id: newId() })),
+      entry,
+    )
+    forgetWorkspace(what.workspaceId)
+    return c.json({ assigned_count: count }, 200)
+  })
+  .openapi(removeKeys, async (c) => {
+    const hashes = [...new Set(c.req.valid("json").key_hashes)]
+    const what = await assigning(c, c.req.valid("param").id)
+    const entry = entryFor(c, what, "guardrail_key.unassign", { key_hashes: hashes })
+    const count = await unassignKeys(c.env.DB, what, hashes, entry)
+    forgetWorkspace(what.workspaceId)
+    return c.json({ unassigned_count: count }, 200)
+  })
+  .openapi(addMembers, async (c) => {
+    const ids = [...new Set(c.req.valid("json").member_user_ids)]
+    const what = await assigning(c, c.req.valid("param").id)
+    const strangers = await findStrangers(c.env.DB, what.organizationId, ids)
+    if (strangers.length > 0) {
+      const words = `${strangers.join(", ")}: not a member of the organization.`
+      throw new GatewayError("not_found", `member_user_ids: ${words}`)
+    }
+    const entry = entryFor(c, what, "guardrail_member.assign", { member_user_ids: ids })
+    const count = await assignMembers(
+      c.env.DB,
+      what,
+      ids.map((userId) => ({ userId, id: newId() })),
+      entry,
+    )
+    forgetWorkspace(what.workspaceId)
+    return c.json({ assigned_count: count }, 200)
+  })
+  .openapi(removeMembers, async (c) => {
+    const ids = [...new Set(c.req.valid("json").member_user_ids)]
+    const what = await assigning(c, c.req.valid("param").id)
+    const entry = entryFor(c, what, "guardrail_member.unassign", { member_user_ids: ids })
+    const count = await unassignMembers(c.env.DB, what, ids, entry)
+    forgetWorkspace(what.workspaceId)
+    return c.json({ unassigned_count: count }, 200)
+  })
+
+function orgOf(c: Context<App>): string {
+  return c.var.caller.organizationId
+}
+
+async function assigning(c: Context<App>, id: string): Promise<Assigning> {
+  const { organizationId, creatorUserId } = c.var.caller
+  const row = await findGuardrail(c.env.DB, organizationId, id)
+  if (!row) throw noSuchGuardrail()
+  const { id: guardrailId, workspace_id: workspaceId } = row
+  return { organizationId, workspaceId, guardrailId, assignedBy: creatorUserId, at: Date.now() }
+}
+
+function entryFor(
+  c: Context<App>,
+  { guardrailId, workspaceId }: Assigning,
+  action: `${string}.${string}`,
+  input: Record<string, unknown>,
+) {
+  const changed = changesOf(input, Object.keys(input))
+  return entryOf(c, { action, resourceId: guardrailId, workspaceId, changed })
+}
+
+function dated<Row extends { created_at: number }>(row: Row): Omit<Row, "created_at"> & { created_at: string } {
+  return { ...row, created_at: toTimestamp(row.created_at) }
+}

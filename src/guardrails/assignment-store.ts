@@ -1,0 +1,183 @@
+import type { AuditEntry } from "../audit/entry.ts"
+import { auditIfChanged } from "../audit/store.ts"
+import type { Page } from "../edge/schema.ts"
+
+/** Who assigns what to which guardrail. */
+export type Assigning = {
+  organizationId: string
+  workspaceId: string
+  guardrailId: string
+  assignedBy: string | null
+  /** Epoch milliseconds. */
+  at: number
+}
+
+export type KeyAssignmentRow = {
+  id: string
+  guardrail_id: string
+  key_hash: string
+  key_label: string
+  key_name: string
+  assigned_by: string | null
+  created_at: number
+}
+
+export type MemberAssignmentRow = {
+  id: string
+  guardrail_id: string
+  organization_id: string
+  user_id: string
+  assigned_by: string | null
+  created_at: number
+}
+
+/** Those of the hashes that are no keys of the organization, and those of its keys that are in another workspace. */
+export async function findUnfitKeys(
+  db: D1Database,
+  { organizationId, workspaceId }: Assigning,
+  hashes: readonly string[],
+): Promise<{ unknown: string[]; elsewhere: string[] }> {
+  const { results } = await db
+    .prepare(
+      `SELECT value AS hash, k.workspace_id AS workspaceId FROM json_each(?2)
+       LEFT JOIN api_keys k ON k.hash = value AND k.organization_id = ?1 AND k.deleted_at IS NULL
+       WHERE k.workspace_id IS NULL OR k.workspace_id <> ?3 ORDER BY key`,
+    )
+    .bind(organizationId, JSON.stringify(hashes), workspaceId)
+    .all<{ hash: string; workspaceId: string | null }>()
+  return {
+    unknown: results.filter((one) => one.workspaceId === null).map(({ hash }) => hash),
+    elsewhere: results.filter((one) => one.workspaceId !== null).map(({ hash }) => hash),
+  }
+}
+
+/** Assigns the keys of the workspace that are named, in place of what they had. Returns how many. `ids`: one for each. */
+export async function assignKeys(
+  db: D1Database,
+  { organizationId, workspaceId, guardrailId, assignedBy, at }: Assigning,
+  keys: readonly { hash: string; id: string }[],
+  entry: AuditEntry,
+): Promise<number> {
+  const [assigned] = await db.batch([
+    db
+      .prepare(
+        `INSERT INTO guardrail_keys (key_hash, id, guardrail_id, organization_id, assigned_by, created_at)
+         SELECT k.hash, value ->> 'id', g.id, k.organization_id, ?5, ?6
+         FROM json_each(?4) JOIN api_keys k ON k.hash = value ->> 'hash'
+           JOIN guardrails g ON g.organization_id = k.organization_id AND g.workspace_id = k.workspace_id
+         WHERE g.id = ?3 AND k.organization_id = ?1 AND k.workspace_id = ?2 AND k.deleted_at IS NULL
+         ON CONFLICT (key_hash) DO UPDATE SET id = iif(guardrail_id = excluded.guardrail_id, id, excluded.id),
+           assigned_by = excluded.assigned_by,
+           created_at = iif(guardrail_id = excluded.guardrail_id, created_at, excluded.created_at),
+           guardrail_id = excluded.guardrail_id`,
+      )
+      .bind(organizationId, workspaceId, guardrailId, JSON.stringify(keys), assignedBy, at),
+    auditIfChanged(db, entry),
+  ])
+  return assigned?.meta.changes ?? 0
+}
+
+/** How many of the keys had the guardrail. */
+export async function unassignKeys(
+  db: D1Database,
+  { organizationId, guardrailId }: Assigning,
+  hashes: readonly string[],
+  entry: AuditEntry,
+): Promise<number> {
+  const [removed] = await db.batch([
+    db
+      .prepare(
+        `DELETE FROM guardrail_keys WHERE organization_id = ? AND guardrail_id = ?
+         AND key_hash IN (SELECT value FROM json_each(?))`,
+      )
+      .bind(organizationId, guardrailId, JSON.stringify(hashes)),
+    auditIfChanged(db, entry),
+  ])
+  return removed?.meta.changes ?? 0
+}
+
+/** Newest first; of all guardrails where none is named. */
+export async function listKeyAssignments(
+  db: D1Database,
+  organizationId: string,
+  guardrailId: string | null,
+  page: Page,
+): Promise<{ rows: KeyAssignmentRow[]; total: number }> {
+  const where =
+    "a.organization_id = ?1 AND (?2 IS NULL OR a.guardrail_id = ?2) AND k.organization_id = ?1 AND k.deleted_at IS NULL"
+  const [rows, count] = await db.batch<KeyAssignmentRow & { total: number }>([
+    db
+      .prepare(
+        `SELECT a.id, a.guardrail_id, a.key_hash, k.label AS key_label, k.name AS key_name, a.assigned_by, a.created_at
+         FROM guardrail_keys a JOIN api_keys k ON k.hash = a.key_hash WHERE ${where}
+         ORDER BY a.created_at DESC, a.id LIMIT ?3 OFFSET ?4`,
+      )
+      .bind(organizationId, guardrailId, page.limit, page.offset),
+    db
+      .prepare(`SELECT count(*) AS total FROM guardrail_keys a JOIN api_keys k ON k.hash = a.key_hash WHERE ${where}`)
+      .bind(organizationId, guardrailId),
+  ])
+  return { rows: rows?.results ?? [], total: count?.results[0]?.total ?? 0 }
+}
+
+/** Assigns those of the people who are members of the organization. Returns how many. */
+export async function assignMembers(
+  db: D1Database,
+  { organizationId, guardrailId, assignedBy, at }: Assigning,
+  people: readonly { userId: string; id: string }[],
+  entry: AuditEntry,
+): Promise<number> {
+  const [assigned] = await db.batch([
+    db
+      .prepare(
+        `INSERT INTO guardrail_members (organization_id, user_id, guardrail_id, id, assigned_by, created_at)
+         SELECT m.organization_id, m.user_id, g.id, value ->> 'id', ?4, ?5
+         FROM json_each(?3) JOIN members m ON m.user_id = value ->> 'userId'
+           JOIN guardrails g ON g.organization_id = m.organization_id
+         WHERE g.id = ?2 AND m.organization_id = ?1
+         ON CONFLICT DO UPDATE SET assigned_by = excluded.assigned_by`,
+      )
+      .bind(organizationId, guardrailId, JSON.stringify(people), assignedBy, at),
+    auditIfChanged(db, entry),
+  ])
+  return assigned?.meta.changes ?? 0
+}
+
+/** How many of the people had the guardrail. */
+export async function unassignMembers(
+  db: D1Database,
+  { organizationId, guardrailId }: Assigning,
+  userIds: readonly string[],
+  entry: AuditEntry,
+): Promise<number> {
+  const [removed] = await db.batch([
+    db
+      .prepare(
+        `DELETE FROM guardrail_members WHERE organization_id = ? AND guardrail_id = ?
+         AND user_id IN (SELECT value FROM json_each(?))`,
+      )
+      .bind(organizationId, guardrailId, JSON.stringify(userIds)),
+    auditIfChanged(db, entry),
+  ])
+  return removed?.meta.changes ?? 0
+}
+
+/** Newest first; of all guardrails where none is named. */
+export async function listMemberAssignments(
+  db: D1Database,
+  organizationId: string,
+  guardrailId: string | null,
+  page: Page,
+): Promise<{ rows: MemberAssignmentRow[]; total: number }> {
+  const where = "organization_id = ?1 AND (?2 IS NULL OR guardrail_id = ?2)"
+  const [rows, count] = await db.batch<MemberAssignmentRow & { total: number }>([
+    db
+      .prepare(
+        `SELECT id, guardrail_id, organization_id, user_id, assigned_by, created_at FROM guardrail_members WHERE ${where}
+         ORDER BY created_at DESC, id LIMIT ?3 OFFSET ?4`,
+      )
+      .bind(organizationId, guardrailId, page.limit, page.offset),
+    db.prepare(`SELECT count(*) AS total FROM guardrail_members WHERE ${where}`).bind(organizationId, guardrailId),
+  ])
+  return { rows: rows?.results ?? [], total: count?.results[0]?.total ?? 0 }
+}

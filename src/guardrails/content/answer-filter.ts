@@ -1,0 +1,211 @@
+import type { GatewayError } from "../../edge/errors.ts"
+import { jsonUnits } from "./json-units.ts"
+import { mapLeaves, type Visit } from "./leaves.ts"
+import { plainUnits, TextFilter, type Units } from "./text-filter.ts"
+
+type Json = Record<string, unknown>
+type Channel = { filter: TextFilter; choice: number; wrap: (text: string) => Json }
+
+export type AnswerReader = {
+  /** A filter for one text of the answer. */
+  newFilter: (units: Units) => TextFilter
+  /** What to make of a text that is all there. */
+  visit: Visit
+  /** Something is taken out, so that nothing may tell it in another way. */
+  hides: boolean
+  isBlocked: () => boolean
+  refusal: () => GatewayError
+}
+
+const REASONING = ["text", "summary"] as const
+
+/**
+ * The chunks of a chat stream on their way through the filters. Every text of an answer (words, refusals, reasoning, each
+ * detail of it, the arguments of each call) goes through one of its own, and waits only where it must.
+ */
+export class AnswerFilter {
+  readonly #reader: AnswerReader
+  readonly #channels = new Map<string, Channel>()
+  #head: Json = {}
+
+  constructor(reader: AnswerReader) {
+    this.#reader = reader
+  }
+
+  get isBlocked(): boolean {
+    return this.#reader.isBlocked()
+  }
+
+  /** What the caller is told where something is blocked; undefined where nothing is. */
+  refusal(): GatewayError | undefined {
+    return this.isBlocked ? this.#reader.refusal() : undefined
+  }
+
+  /** What goes on for a chunk: the same object where it is as it was, nothing where all of it waits. */
+  chunk(chunk: Json): Json[] {
+    const { choices, usage: _, error: __, ...head } = chunk
+    this.#head = head
+    if (!Array.isArray(choices)) return [chunk]
+    const before: Json[] = []
+    const list = choices as unknown[]
+    const mapped = list.map((choice) => (isObject(choice) ? this.#choice(choice, before) : choice))
+    if (this.isBlocked) return []
+    const isSame = mapped.every((choice, at) => choice === list[at])
+    const kept = mapped.filter((choice) => choice !== undefined)
+    const isEmpty = kept.length === 0 && list.length > 0 && chunk["usage"] == null
+    return [...before, ...(isEmpty ? [] : [isSame ? chunk : { ...chunk, choices: kept }])]
+  }
+
+  /** What still waits, at the end of the answer. */
+  end(): Json[] {
+    const rest: Json[] = []
+    for (const choice of new Set([...this.#channels.values()].map((channel) => channel.choice))) {
+      this.#finish(choice, rest)
+    }
+    return this.isBlocked ? [] : rest
+  }
+
+  #choice(choice: Json, before: Json[]): Json | undefined {
+    const index = typeof choice["index"] === "number" ? choice["index"] : 0
+    const delta = isObject(choice["delta"]) ? choice["delta"] : {}
+    const spoken = new Set<string>()
+    const told = this.#delta(delta, index, spoken)
+    if (spoken.size > 0) this.#yieldOthers(index, spoken, before)
+    const isLast = typeof choice["finish_reason"] === "string"
+    const hasLogprobs = this.#reader.hides && choice["logprobs"] != null
+    if (told === delta && !hasLogprobs && !isLast) return choice
+    if (!isLast && Object.keys(told).length === 0 && Object.keys(delta).length > 0) return undefined
+    const whole = { ...choice, delta: told, ...(hasLogprobs && { logprobs: null }) }
+    if (!isLast) return whole
+    // The last words of this very chunk first, then what waited, then the end.
+    const waiting = this.#waiting(index)
+    if (!waiting && told === delta && !hasLogprobs) return choice
+    if (!waiting) return whole
+    if (Object.keys(told).length > 0) before.push(this.#chunkOf(index, told))
+    this.#finish(index, before)
+    return { ...whole, delta: {} }
+  }
+
+  #waiting(choice: number): boolean {
+    return [...this.#channels.values()].some((channel) => channel.choice === choice)
+  }
+
+  #delta(delta: Json, choice: number, spoken: Set<string>): Json {
+    const told: Json = {}
+    let isChanged = false
+    for (const [key, value] of Object.entries(delta)) {
+      const mapped = this.#field(key, value, choice, spoken)
+      isChanged ||= mapped !== value
+      // A text that waits is not there, unless it was empty as it came.
+      if (mapped !== "" || value === "") told[key] = mapped
+    }
+    return isChanged ? told : delta
+  }
+
+  #field(key: string, value: unknown, choice: number, spoken: Set<string>): unknown {
+    if (key === "role" || value === null) return value
+    if (typeof value === "string")
+      return this.#text(key, value, choice, plainUnits, (text) => ({ [key]: text }), spoken)
+    if (key === "tool_calls" && Array.isArray(value)) {
+      return same(value as unknown[], (call, at) => this.#call(call, at, choice, spoken))
+    }
+    if (key === "reasoning_details" && Array.isArray(value)) {
+      return same(value as unknown[], (detail, at) => this.#detail(detail, at, choice, spoken))
+    }
+    if (key === "function_call" && isObject(value))
+      return this.#called("function_call", value, choice, spoken, (one) => ({ function_call: one }))
+    if (key === "audio" && isObject(value) && typeof value["transcript"] === "string") {
+      const wrap = (transcript: string) => ({ audio: { transcript } })
+      const transcript = this.#text("audio", value["transcript"], choice, plainUnits, wrap, spoken)
+      return transcript === value["transcript"] ? value : { ...value, transcript }
+    }
+    return mapLeaves(value, "assistant", this.#reader.visit)
+  }
+
+  #call(call: unknown, at: number, choice: number, spoken: Set<string>): unknown {
+    if (!isObject(call) || !isObject(call["function"])) return call
+    const index = typeof call["index"] === "number" ? call["index"] : at
+    const wrap = (called: Json) => ({ tool_calls: [{ index, function: called }] })
+    const called = this.#called(`call ${index}`, call["function"], choice, spoken, wrap)
+    return called === call["function"] ? call : { ...call, function: called }
+  }
+
+  #called(name: string, called: Json, choice: number, spoken: Set<string>, wrap: (called: Json) => Json): Json {
+    const { arguments: written } = called
+    if (typeof written !== "string") return called
+    const told = this.#text(name, written, choice, jsonUnits, (text) => wrap({ arguments: text }), spoken)
+    return told === written ? called : { ...called, arguments: told }
+  }
+
+  #detail(detail: unknown, at: number, choice: number, spoken: Set<string>): unknown {
+    if (!isObject(detail)) return detail
+    const index = typeof detail["index"] === "number" ? detail["index"] : at
+    let told = detail
+    for (const field of REASONING) {
+      const text = detail[field]
+      if (typeof text !== "string") continue
+      const { type, format } = detail
+      const wrap = (rest: string) => ({
+        reasoning_details: [{ type, ...(format != null && { format }), index, [field]: rest }],
+      })
+      const kept = this.#text(`detail ${index} ${field}`, text, choice, plainUnits, wrap, spoken)
+      if (kept !== text) told = { ...told, [field]: kept }
+    }
+    const isChanged = REASONING.some(
+      (field) => this.#channels.get(`${choice} detail ${index} ${field}`)?.filter.isChanged,
+    )
+    // What was changed is no longer what was signed, and a provider refuses it as such.
+    if (isChanged && detail["signature"] != null) told = { ...told, signature: null }
+    return told
+  }
+
+  #text(
+    name: string,
+    piece: string,
+    choice: number,
+    units: () => Units,
+    wrap: (text: string) => Json,
+    spoken: Set<string>,
+  ): string {
+    const key = `${choice} ${name}`
+    if (piece !== "") spoken.add(key)
+    let channel = this.#channels.get(key)
+    if (!channel) {
+      if (piece === "") return ""
+      channel = { filter: this.#reader.newFilter(units()), choice, wrap }
+      this.#channels.set(key, channel)
+    }
+    return channel.filter.push(piece, false)
+  }
+
+  /** One text gives way to another: what waits of it comes first, so that the order of an answer stays. */
+  #yieldOthers(choice: number, spoken: ReadonlySet<string>, before: Json[]): void {
+    for (const [key, channel] of this.#channels) {
+      if (channel.choice !== choice || spoken.has(key)) continue
+      const rest = channel.filter.yield()
+      if (rest !== "") before.push(this.#chunkOf(choice, channel.wrap(rest)))
+    }
+  }
+
+  #finish(choice: number, out: Json[]): void {
+    for (const [key, channel] of this.#channels) {
+      if (channel.choice !== choice) continue
+      this.#channels.delete(key)
+      const rest = channel.filter.push("", true)
+      if (rest !== "") out.push(this.#chunkOf(choice, channel.wrap(rest)))
+    }
+  }
+
+  #chunkOf(choice: number, delta: Json): Json {
+    return { ...this.#head, choices: [{ index: choice, delta, finish_reason: null }] }
+  }
+}
+
+function same(list: readonly unknown[], map: (one: unknown, at: number) => unknown): readonly unknown[] {
+  const mapped = list.map(map)
+  return mapped.some((one, at) => one !== list[at]) ? mapped : list
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}

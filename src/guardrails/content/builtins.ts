@@ -1,0 +1,31 @@
+import type { BuiltinSlug } from "../schemas.ts"
+import type { Detector } from "./detector.ts"
+import { findInjections } from "./injection.ts"
+import { address, personName } from "./people.ts"
+import { creditCard, email, iban, ipAddress, phone, ssn } from "./pii.ts"
+import { secrets } from "./secrets.ts"
+
+/** Of requests: what a model says takes over nobody. */
+const injection: Detector = {
+  name: "regex-prompt-injection",
+  engine: "prompt-injection",
+  label: "[PROMPT_INJECTION]",
+  search: findInjections,
+}
+
+const DETECTORS: Readonly<Record<BuiltinSlug, Detector>> = {
+  email,
+  phone,
+  ssn,
+  "credit-card": creditCard,
+  "ip-address": ipAddress,
+  secrets,
+  "person-name": personName,
+  address,
+  "regex-prompt-injection": injection,
+  iban,
+}
+
+export function detectorOf(slug: BuiltinSlug): Detector {
+  return DETECTORS[slug]
+}

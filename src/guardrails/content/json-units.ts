@@ -1,0 +1,74 @@
+import type { Units } from "./text-filter.ts"
+
+/** `structure`: what must stay for the document to be one; `bare`: a number or a word outside of strings. */
+type Kind = "string" | "bare" | "structure"
+
+const ESCAPES: Record<string, string> = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" }
+const STRUCTURE = new Set(['"', "{", "}", "[", "]", ",", ":", " ", "\n", "\r", "\t"])
+
+/**
+ * A JSON document that comes in pieces, read as what it says: an escape is the character that it stands for, or else `\n`
+ * before a name would be taken for its first letter, and an escaped sign would hide a match. What is replaced leaves the
+ * document a document.
+ */
+export function jsonUnits(): Units {
+  /** One for each unit of what is said: how it is written, and as what. */
+  let written: string[] = []
+  let kinds: Kind[] = []
+  let base = 0
+  let isInString = false
+  let escape = ""
+
+  const take = (char: string): string => {
+    if (escape !== "") {
+      escape += char
+      const isLong = escape[1] === "u"
+      if (escape.length < (isLong ? 6 : 2)) return ""
+      const meant = isLong ? String.fromCharCode(Number.parseInt(escape.slice(2), 16)) : (ESCAPES[char] ?? char)
+      return keep(escape, "string", meant)
+    }
+    if (isInString && char === "\\") {
+      escape = char
+      return ""
+    }
+    if (char === '"') {
+      isInString = !isInString
+      return keep(char, "structure", char)
+    }
+    return keep(char, isInString ? "string" : STRUCTURE.has(char) ? "structure" : "bare", char)
+  }
+  const keep = (raw: string, kind: Kind, meant: string): string => {
+    written.push(raw)
+    kinds.push(kind)
+    escape = ""
+    return meant
+  }
+
+  return {
+    take(piece, isLast) {
+      let said = ""
+      for (let at = 0; at < piece.length; at++) said += take(piece[at] as string)
+      if (isLast && escape !== "") said += keep(escape, "structure", " ")
+      return said
+    },
+    slice: (from, to) => written.slice(from - base, to - base).join(""),
+    replace(from, to, label) {
+      const quoted = JSON.stringify(label)
+      let out = ""
+      let last: Kind = "structure"
+      for (let at = from - base; at < to - base; at++) {
+        const kind = kinds[at] as Kind
+        if (kind === "structure") out += written[at]
+        else if (kind !== last) out += kind === "string" ? quoted.slice(1, -1) : quoted
+        last = kind
+      }
+      return out
+    },
+    forget(before) {
+      if (before - base < 1_024) return
+      written = written.slice(before - base)
+      kinds = kinds.slice(before - base)
+      base = before
+    },
+  }
+}

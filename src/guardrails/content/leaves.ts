@@ -1,0 +1,92 @@
+type Json = Record<string, unknown>
+
+/** Whose words a text is: the role of its message, or what stands for one. */
+export type Role = string
+/** `json`: the text is a JSON document. */
+export type Visit = (text: string, role: Role, form: "plain" | "json") => string
+
+/** Parts of a request that are words, and whose. */
+const WORDS: Readonly<Record<string, Role>> = {
+  messages: "user",
+  input: "user",
+  instructions: "system",
+  system: "system",
+  prompt: "user",
+  negative_prompt: "user",
+  query: "user",
+  documents: "user",
+  prediction: "assistant",
+}
+
+/** Strings that are names, places or bytes, whatever they say. */
+const NO_WORDS = new Set(
+  (
+    "type role id call_id tool_call_id tool_use_id item_id name model url image_url file_url file_data file_id signature " +
+    "encrypted_content format media_type mime_type detail status filename cache_control b64_json server_label"
+  ).split(" "),
+)
+
+/** The request with every text in it as `visit` has it; the same object where nothing changed. */
+export function mapRequest<T extends object>(request: T, visit: Visit): T {
+  const changed: Json = {}
+  for (const [key, value] of Object.entries(request) as [string, unknown][]) {
+    const role = WORDS[key]
+    const mapped =
+      key === "tools" ? mapDescriptions(value, visit) : role === undefined ? value : mapLeaves(value, role, visit)
+    if (mapped !== value) changed[key] = mapped
+  }
+  return Object.keys(changed).length === 0 ? request : { ...request, ...changed }
+}
+
+/** The same of any value made of words. Reasoning that is changed is no longer what its signature is of. */
+export function mapLeaves(value: unknown, role: Role, visit: Visit): unknown {
+  if (typeof value === "string") return visit(value, role, "plain")
+  if (Array.isArray(value)) return mapList(value as unknown[], (one) => mapLeaves(one, role, visit))
+  if (!isObject(value)) return value
+  const own = roleOf(value) ?? role
+  const changed: Json = {}
+  for (const [key, one] of Object.entries(value)) {
+    const mapped = mapField(value, key, one, own, visit)
+    if (mapped !== one) changed[key] = mapped
+  }
+  if (Object.keys(changed).length === 0) return value
+  const { signature: _, ...rest } = { ...value, ...changed }
+  return rest
+}
+
+function mapField(parent: Json, key: string, value: unknown, role: Role, visit: Visit): unknown {
+  if (key === "arguments" && typeof value === "string") return visit(value, role, "json")
+  // Bytes in base64, but for the text of a document.
+  if (key === "data" && parent["type"] !== "text") return value
+  if (NO_WORDS.has(key) && (typeof value === "string" || key === "cache_control")) return value
+  return mapLeaves(value, role, visit)
+}
+
+function roleOf({ role, type }: Json): Role | undefined {
+  if (typeof role === "string") return role
+  return type === "function_call_output" || type === "tool_result" || type === "custom_tool_call_output"
+    ? "tool"
+    : undefined
+}
+
+/** Of a tool only what is said about it: its names and values are what it works by. */
+function mapDescriptions(value: unknown, visit: Visit): unknown {
+  if (Array.isArray(value)) return mapList(value as unknown[], (one) => mapDescriptions(one, visit))
+  if (!isObject(value)) return value
+  const changed: Json = {}
+  for (const [key, one] of Object.entries(value)) {
+    const mapped =
+      key === "description" && typeof one === "string" ? visit(one, "system", "plain") : mapDescriptions(one, visit)
+    if (mapped !== one) changed[key] = mapped
+  }
+  return Object.keys(changed).length === 0 ? value : { ...value, ...changed }
+}
+
+function mapList(list: readonly unknown[], map: (one: unknown) => unknown): readonly unknown[] {
+  const mapped = list.map(map)
+  return mapped.some((one, at) => one !== list[at]) ? mapped : list
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,82 @@
+import { RE2JSException } from "re2js"
+import { compileProgram, type Program } from "./program.ts"
+
+export const MAX_PATTERN_LENGTH = 100_000
+/** Steps of the compiled machine: `(?:a{1000}){1000}` is short, and a million of them. */
+const MAX_STEPS = 200_000
+
+/** Why a pattern is not taken, as a sentence for its author; undefined where it is. */
+export function problemOf(pattern: string): string | undefined {
+  if (pattern.length > MAX_PATTERN_LENGTH) return `must be at most ${MAX_PATTERN_LENGTH} characters.`
+  if (hasNestedRepeat(pattern)) {
+    return "repeats without end what repeats without end, as in (a+)+. Limit one of the two, as in (a{1,64})+."
+  }
+  try {
+    const { steps } = compileProgram(pattern)
+    if (steps.length <= MAX_STEPS) return undefined
+    return "is too large once its repetitions are written out. Repeat less."
+  } catch (cause) {
+    if (!(cause instanceof RE2JSException)) throw cause
+    return `is not a regular expression of RE2's syntax, which has no look-around and no back-references (${cause.message}).`
+  }
+}
+
+/** The patterns of guardrails are read again whenever a key is: their programs are kept by the isolate. */
+const programs = new Map<string, Program>()
+const MAX_KEPT = 500
+
+export function programOf(pattern: string): Program {
+  const known = programs.get(pattern)
+  if (known) return known
+  const program = compileProgram(pattern)
+  if (programs.size >= MAX_KEPT) programs.delete(programs.keys().next().value ?? "")
+  programs.set(pattern, program)
+  return program
+}
+
+type Group = { hasEndless: boolean }
+
+/**
+ * Harmless to the machine here, and refused all the same: other gateways of this interface refuse it, and a pattern should
+ * mean the same everywhere it is taken.
+ */
+function hasNestedRepeat(pattern: string): boolean {
+  const groups: Group[] = [{ hasEndless: false }]
+  let closed: Group | undefined
+  for (let at = 0; at < pattern.length; at++) {
+    const char = pattern[at]
+    const inner = closed
+    closed = undefined
+    if (char === "\\") at += pattern[at + 1] === "Q" ? quoted(pattern, at) : 1
+    else if (char === "[") at = classEnd(pattern, at)
+    else if (char === "(") groups.push({ hasEndless: false })
+    else if (char === ")") {
+      closed = groups.length > 1 ? groups.pop() : undefined
+      const outer = groups.at(-1)
+      if (closed?.hasEndless && outer) outer.hasEndless = true
+    } else if (char === "*" || char === "+" || (char === "{" && /^\{\d+,\}/.test(pattern.slice(at, at + 12)))) {
+      if (inner?.hasEndless) return true
+      const group = groups.at(-1)
+      if (group) group.hasEndless = true
+    }
+  }
+  return false
+}
+
+/** How much of `\Q…\E` follows its first character. */
+function quoted(pattern: string, at: number): number {
+  const end = pattern.indexOf("\\E", at + 2)
+  return (end === -1 ? pattern.length : end + 1) - at
+}
+
+function classEnd(pattern: string, from: number): number {
+  let at = from + 1
+  if (pattern[at] === "^") at++
+  // A bracket that comes first stands for itself.
+  if (pattern[at] === "]") at++
+  for (; at < pattern.length && pattern[at] !== "]"; at++) {
+    if (pattern[at] === "\\") at++
+    else if (pattern.startsWith("[:", at)) at = Math.max(at, pattern.indexOf(":]", at) + 1)
+  }
+  return at
+}

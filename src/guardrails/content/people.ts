@@ -1,0 +1,87 @@
+import type { Detector } from "./detector.ts"
+import { programOf } from "./pattern.ts"
+
+/** First names that are common where the languages of most prompts are spoken, and seldom words of those languages. */
+const FIRST_NAMES = new Set(
+  (
+    "aaron abigail adam adrian ahmed aisha alan albert alejandro alex alexander alexandra alice alicia alison amanda amir amy " +
+    "ana andrea andreas andrew angela anita anna anne annette anthony antonio arjun arthur ashley barbara beatrice benjamin " +
+    "bernard beth birgit bob brandon brenda brian bruce camille carl carla carlos carmen caroline catherine charles charlotte " +
+    "chen chloe chris christian christina christine christopher claire claudia colin craig cynthia daniel daniela david deborah " +
+    "denise dennis diana diego dmitri dominic donald donna dorothy douglas edward eileen elena elizabeth ella ellen emily emma " +
+    "eric erik ethan eugene eva evelyn fatima felix fernando fiona florian frances francesca francesco francisco frank franz " +
+    "frederick gabriel gary george gerald giovanni giulia gloria greg gregory hannah hans harold harry hassan heather heidi " +
+    "heinrich helen helena henry hiroshi howard hugo ian ibrahim igor ines ingrid isabel isabella ivan jack jacob jacqueline " +
+    "jacques james jan jane janet jason javier jean jeffrey jennifer jeremy jessica joan joanna johann johanna john johnny " +
+    "jonas jonathan jorge jose joseph joshua joyce juan judith judy julia julian julie jun jurgen karen karl katharina " +
+    "katherine kathleen kathryn katie keith kelly kenji kenneth kevin klaus kumar larry laura lauren laurent lea leila leon " +
+    "leonardo leslie liam linda lisa logan lorenzo louis louise luca lucas lucia lucy luis lukas madison manuel marco marcus " +
+    "margaret maria marie marina mario marion mark markus martha martin martina mary matteo matthew maximilian megan mei " +
+    "melissa michael michelle miguel mohamed mohammed monica monika nadia nancy natalia natalie natasha nathan nicholas nicola " +
+    "nicole nina noah nora olga oliver olivia omar oscar pablo pamela paolo patricia patrick paul paula pedro peter petra " +
+    "philip philipp philippe pierre priya rachel rafael raj ralph ramesh raymond rebecca renate ricardo richard robert roberto " +
+    "roger roland ronald rosa rosemary roy russell ruth ryan sabine sally samantha samuel sandra sanjay sara sarah scott sean " +
+    "sebastian sergei sharon sheila shirley simon simone sofia sophia sophie stefan stephanie stephen steven stuart sunita susan " +
+    "susanne suzanne sven sylvia tanya tatiana teresa terry thomas timothy tobias tom tony tyler ursula valentina vanessa vera " +
+    "veronica victor victoria vijay vincent vladimir walter wayne wei wendy werner william wolfgang xavier yasmin yuki yusuf " +
+    "yvonne zachary zoe"
+  ).split(" "),
+)
+
+/** What follows a first name and is no family name. */
+const NO_FAMILY =
+  /^(?:Street|Avenue|Road|University|College|Hospital|Airport|School|Church|County|City|Inc|Corp|Ltd|GmbH|LLC|Foundation|Institute|Award|Prize|Museum|Library|Stadium|Park|Bridge|River|Lake|Island|Company|Day|Bank|Hotel|Transformer|Algorithm|Theorem|Distribution|Process|Model|Equation|Cluster|Server)$/
+
+const WORD = "\\p{Lu}[\\p{L}'’-]+"
+const TITLE = "(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Herr|Frau|Madame|Monsieur|Señor|Señora)\\.?"
+const SAYS =
+  "(?i:my name is|name is|name:|call me|i am|i['’]m|this is|signed by|signed,|patient:|patient|customer:|contact:|attn:?|dear)"
+
+export const personName: Detector = {
+  name: "person-name",
+  engine: "pii",
+  label: "[PERSON_NAME]",
+  program: () =>
+    programOf(
+      `\\b${TITLE} ${WORD}(?: ${WORD}){0,2}|\\b${SAYS} ${WORD}(?: ${WORD}){0,2}|\\b${WORD}(?: \\p{Lu}\\.)?(?: (?:van|von|de|der|da|di|la|bin|al))?(?: ${WORD}){1,2}`,
+    ),
+  limit: 96,
+  hint: /\p{Lu}\p{L}/u,
+  refine(match) {
+    if (new RegExp(`^${TITLE} `, "u").test(match)) return [[0, match.length]]
+    const said =
+      /^(?:my name is|name is|name:|call me|i am|i['’]m|this is|signed by|signed,|patient:?|customer:|contact:|attn:?|dear) /i.exec(
+        match,
+      )
+    const from = said?.[0].length ?? 0
+    const words = match.slice(from).split(" ")
+    const first = (words[0] ?? "").toLowerCase()
+    const last = words.at(-1) ?? ""
+    const isGiven = FIRST_NAMES.has(first.replace(/['’]s$/, ""))
+    // Whoever says that it is a name is believed, but for names that are in no list after words that say less.
+    const isSaid = said !== null && /name|call me|patient|customer|contact|attn|signed/i.test(said[0])
+    if (isSaid ? /^(?:Is|Not|The|A|An|And|Or|For|In|Of|To)$/.test(words[0] ?? "") : !isGiven) return []
+    return words.length > 1 && NO_FAMILY.test(last) ? [] : [[from, match.length]]
+  },
+}
+
+const KINDS =
+  "(?:Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct|Place|Pl|Square|Sq|Terrace|Way|Parkway|Pkwy|Highway|Hwy|Circle|Close|Crescent|Gardens|Grove|Mews|Row)"
+
+export const address: Detector = {
+  name: "address",
+  engine: "pii",
+  label: "[ADDRESS]",
+  program: () =>
+    programOf(
+      [
+        `\\b\\d{1,5}[A-Za-z]?,? (?:[NSEW]{1,2}\\.? )?(?:(?:\\d{1,3}(?:st|nd|rd|th)|${WORD}\\.?) ){1,4}${KINDS}\\b\\.?(?:,? (?:Apt|Apartment|Suite|Ste|Unit|Floor|#)\\.? ?\\w{1,6})?(?:, ${WORD}(?: ${WORD}){0,2})?(?:,? [A-Z]{2},? \\d{5}(?:-\\d{4})?|,? [A-Z]{1,2}\\d[A-Z0-9]? ?\\d[A-Z]{2})?`,
+        "\\b(?i:p\\.? ?o\\.? box) \\d{1,6}\\b",
+        `\\b\\p{Lu}[\\p{L}-]*(?:straße|strasse|str\\.|weg|platz|allee|gasse|damm|ufer) \\d{1,4}[a-z]?\\b(?:, \\d{5} ${WORD})?`,
+        `\\b\\d{1,4}(?: bis| ter)?,? (?:rue|avenue|boulevard|place|chemin|impasse|allée|quai) (?:(?:de|du|des|de la|la|le) |d'|de l'|l')?${WORD}(?:[ -]${WORD}){0,3}(?:, \\d{5} ${WORD})?`,
+        `\\b(?:Calle|Avenida|Via|Piazza|Rua) ${WORD}(?: ${WORD}){0,2},? \\d{1,4}\\b`,
+      ].join("|"),
+    ),
+  limit: 192,
+  hint: /\d/,
+}

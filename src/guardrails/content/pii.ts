@@ -1,0 +1,146 @@
+import ipaddr from "ipaddr.js"
+import type { Detector, Part } from "./detector.ts"
+import { programOf } from "./pattern.ts"
+import { isIban, passesLuhn } from "./checksums.ts"
+
+const all = (match: string): Part[] => [[0, match.length]]
+const NONE: Part[] = []
+
+/** Ends of names that are files, not domains. */
+const FILE_ENDS =
+  /\.(?:png|jpe?g|gif|svg|webp|ico|css|s?css|m?jsx?|tsx?|json|md|py|rb|html?|ya?ml|toml|lock|pdf|mp[34]|zip)$/i
+
+export const email: Detector = {
+  name: "email",
+  engine: "pii",
+  label: "[EMAIL]",
+  program: () =>
+    programOf(
+      "[\\pL\\pN_](?:[\\pL\\pN._%+'-]*[\\pL\\pN_+-])?@[\\pL\\pN](?:[\\pL\\pN-]*[\\pL\\pN])?(?:\\.[\\pL\\pN](?:[\\pL\\pN-]*[\\pL\\pN])?)+",
+    ),
+  limit: 320,
+  hint: /@/,
+  refine(match, before) {
+    // `git@host` is where code is, and `user:password@host` is a secret, not somebody's address.
+    if (/^git@/i.test(match) || FILE_ENDS.test(match) || /:\/\/[^\s/]*$/.test(before)) return NONE
+    return /\.(?:\p{L}{2,24}|xn--[a-z0-9-]+)$/iu.test(match) ? all(match) : NONE
+  },
+}
+
+const PHONE_WORDS = "(?i:phone|tel|telephone|call|mobile|cell|fax|whatsapp|text|reach|number|dial)"
+const DATE = /^(?:\d{1,2}[-./ ]\d{1,2}[-./ ]\d{2,4}|\d{4}[-./ ]\d{1,2}[-./ ]\d{1,2})$/
+
+export const phone: Detector = {
+  name: "phone",
+  engine: "pii",
+  label: "[PHONE]",
+  program: () =>
+    programOf(
+      [
+        // International, and national with a leading zero.
+        "\\+[1-9]\\d{0,2}[ .-]?(?:\\(\\d{1,4}\\)[ .-]?)?\\d{1,4}(?:[ ./-]?\\d{1,4}){1,5}",
+        "\\b0\\d{1,4}\\)?[ /-]\\d{3,8}(?:[ -]\\d{2,6}){0,3}\\b",
+        "\\b0\\d(?:[ .]\\d{2}){4}\\b",
+        // North American.
+        "(?:\\b1[ .-])?(?:\\(\\d{3}\\) ?|\\b\\d{3}[ .-])\\d{3}[ .-]\\d{4}\\b",
+        // Bare digits where the words before say what they are.
+        `\\b${PHONE_WORDS}[^\\d\\n]{0,12}\\d{10,11}\\b`,
+      ].join("|"),
+    ),
+  limit: 64,
+  hint: /\d[\d ().\-/]{6}/,
+  refine(match, before) {
+    const from = /^[\d+(]/.test(match) ? 0 : match.search(/\d{10}/)
+    const number = match.slice(from)
+    const digits = number.replaceAll(/\D/g, "")
+    if (DATE.test(number) || /[\d.:/=_#-]$/.test(before) || /[A-Za-z]$/.test(before)) return NONE
+    const isAmerican = number[0] !== "+" && number[0] !== "0"
+    if (isAmerican && !/^1?[2-9]\d\d[2-9]\d{6}$/.test(digits)) return NONE
+    const [least, most] = number.startsWith("+") ? [8, 15] : [9, 12]
+    return digits.length >= least && digits.length <= most ? [[from, match.length]] : NONE
+  },
+}
+
+export const ssn: Detector = {
+  name: "ssn",
+  engine: "pii",
+  label: "[SSN]",
+  program: () =>
+    programOf(
+      "\\b\\d{3}-\\d{2}-\\d{4}(?:-\\d+)?\\b|\\b\\d{3} \\d{2} \\d{4}\\b|(?i:ssn|social security(?: (?:number|no\\.?|#))?)[^\\d\\n]{0,12}\\d{9}\\b",
+    ),
+  limit: 64,
+  hint: /\d{3}[- ]\d{2}[- ]\d|\d{9}/,
+  refine(match, before) {
+    const from = match.search(/\d/)
+    const number = match.slice(from)
+    if (/\d[-.]?$/.test(before)) return NONE
+    const [, area = "", group = "", serial = ""] = /^(\d{3})[- ]?(\d{2})[- ]?(\d{4})$/.exec(number) ?? []
+    const isGiven =
+      area !== "" && area !== "000" && area !== "666" && area < "900" && group !== "00" && serial !== "0000"
+    return isGiven ? [[from, match.length]] : NONE
+  },
+}
+
+export const creditCard: Detector = {
+  name: "credit-card",
+  engine: "pii",
+  label: "[CREDIT_CARD]",
+  program: () => programOf("\\b[2-6]\\d{3}(?:[ -]?\\d){9,15}\\b"),
+  limit: 48,
+  hint: /\d[ -]?\d{2,3}[ -]?\d{4}/,
+  refine(match, before) {
+    if (/[\d.][ -]?$/.test(before)) return NONE
+    // A number may be followed by another: what ends where a group ends is tried, the longest first.
+    const ends = [match.length, ...[...match.matchAll(/[ -]/g)].map(({ index }) => index).toReversed()]
+    const end = ends.find((one) => isCard(match.slice(0, one)))
+    return end === undefined ? NONE : [[0, end]]
+  },
+}
+
+/** Lengths and beginnings that are given out, with a checksum that nine of ten other numbers fail. */
+function isCard(written: string): boolean {
+  const digits = written.replaceAll(/\D/g, "")
+  const isIssued =
+    /^4(?:\d{12}|\d{15}|\d{18})$/.test(digits) ||
+    /^(?:5[1-5]\d{14}|2(?:2[2-9]|[3-6]\d|7[01])\d{13}|2720\d{12})$/.test(digits) ||
+    /^3[47]\d{13}$/.test(digits) ||
+    /^3(?:0[0-5]|[689]\d)\d{11}$/.test(digits) ||
+    /^(?:6011|65\d\d|64[4-9]\d|62\d\d|50\d\d|5[6-9]\d\d|6[0-9]\d\d|35\d\d)\d{12,15}$/.test(digits)
+  return isIssued && !/^(\d)\1+$/.test(digits) && passesLuhn(digits)
+}
+
+export const iban: Detector = {
+  name: "iban",
+  engine: "pii",
+  label: "[IBAN]",
+  program: () => programOf("\\b[A-Za-z]{2}\\d{2}(?:[ -]?[A-Za-z0-9]){11,30}\\b"),
+  limit: 64,
+  hint: /[A-Za-z]{2}\d{2}/,
+  refine(match) {
+    const end = isIban(match)
+    return end === undefined ? NONE : [[0, end]]
+  },
+}
+
+export const ipAddress: Detector = {
+  name: "ip-address",
+  engine: "pii",
+  label: "[IP_ADDRESS]",
+  program: () =>
+    programOf(
+      "\\b\\d{1,3}(?:\\.\\d{1,3})+\\b|(?:\\b[0-9A-Fa-f]{1,4})?(?:::?[0-9A-Fa-f]{1,4}){1,7}(?:::)?|\\b[0-9A-Fa-f]{1,4}::",
+    ),
+  limit: 48,
+  hint: /\d\.\d|[0-9a-fA-F]?:[0-9a-fA-F:]/,
+  refine(match, before) {
+    if (/[\w.:]$/.test(before)) return NONE
+    if (!match.includes(":")) {
+      if (/\bv(?:er(?:sion)?)?\.?[ :=]*$/i.test(before)) return NONE
+      return ipaddr.IPv4.isValidFourPartDecimal(match) ? all(match) : NONE
+    }
+    const isShort = match.includes("::")
+    const hasShape = isShort ? /\d/.test(match) : match.split(":").length === 8
+    return hasShape && ipaddr.IPv6.isValid(match) ? all(match) : NONE
+  },
+}

@@ -1,0 +1,102 @@
+import { RE2JS } from "re2js"
+
+/** One step of a compiled pattern, as re2js has it; `out` and `arg` are places of other steps. */
+type Step = { op: number; out: number; arg: number; matchRune: (rune: number) => boolean }
+
+/**
+ * A pattern as a machine without memory: what RE2 compiles it to. re2js tells matches only of a whole text; a stream
+ * needs to know where a match may have begun that is not over, so the machine is run here (scanner.ts).
+ */
+export type Program = {
+  steps: readonly Step[]
+  start: number
+  /** Where a match that begins with a character is afterwards, by what surrounds it and the character. */
+  begins: Map<number, Int32Array>
+}
+
+/** Places in re2js 2.10.0's own tables; a test holds them. */
+export const OP = {
+  alt: 1,
+  altMatch: 2,
+  capture: 3,
+  emptyWidth: 4,
+  fail: 5,
+  match: 6,
+  nop: 7,
+  any: 10,
+  anyButNewline: 11,
+}
+
+/** Throws re2js's own error for what is no pattern of RE2's syntax. */
+export function compileProgram(pattern: string): Program {
+  const { re2Input } = RE2JS.compile(pattern) as unknown as { re2Input: { prog: { inst: Step[]; start: number } } }
+  return { steps: re2Input.prog.inst, start: re2Input.prog.start, begins: new Map() }
+}
+
+export const BEFORE_TEXT = -1
+export const AFTER_TEXT = -1
+
+const BEGIN_LINE = 1
+const END_LINE = 2
+const BEGIN_TEXT = 4
+const END_TEXT = 8
+const BOUNDARY = 16
+const NO_BOUNDARY = 32
+const NEWLINE = 10
+
+/** What holds between two characters: beginnings, ends and boundaries of words. */
+export function conditionsBetween(before: number, after: number): number {
+  let flags = before === BEFORE_TEXT ? BEGIN_TEXT | BEGIN_LINE : before === NEWLINE ? BEGIN_LINE : 0
+  flags |= after === AFTER_TEXT ? END_TEXT | END_LINE : after === NEWLINE ? END_LINE : 0
+  return flags | (isWord(before) === isWord(after) ? NO_BOUNDARY : BOUNDARY)
+}
+
+/** As RE2 has it: ASCII letters, digits and the underscore. */
+function isWord(rune: number): boolean {
+  return (rune >= 97 && rune <= 122) || (rune >= 48 && rune <= 57) || (rune >= 65 && rune <= 90) || rune === 95
+}
+
+export function takes(step: Step, rune: number): boolean {
+  if (step.op === OP.any) return true
+  if (step.op === OP.anyButNewline) return rune !== NEWLINE
+  return step.matchRune(rune)
+}
+
+const MAX_KEPT = 8_192
+
+/** Where matches that begin with this character are after it. Worked out once for each character and what surrounds it. */
+export function beginningsWith(program: Program, conditions: number, rune: number): Int32Array {
+  const key = conditions * 0x110000 + rune
+  const known = program.begins.get(key)
+  if (known) return known
+  const { steps, start } = program
+  const found = new Set<number>()
+  const seen = new Set<number>()
+  const open = [start]
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    const step = steps[at]
+    if (seen.has(at) || !step) continue
+    seen.add(at)
+    switch (step.op) {
+      case OP.alt:
+      case OP.altMatch:
+        open.push(step.out, step.arg)
+        break
+      case OP.emptyWidth:
+        if ((step.arg & ~conditions) === 0) open.push(step.out)
+        break
+      case OP.capture:
+      case OP.nop:
+        open.push(step.out)
+        break
+      case OP.match:
+      case OP.fail:
+        break
+      default:
+        if (takes(step, rune)) found.add(step.out)
+    }
+  }
+  const places = Int32Array.from(found)
+  if (program.begins.size < MAX_KEPT) program.begins.set(key, places)
+  return places
+}

@@ -1,0 +1,51 @@
+import type { GuardrailRules } from "../guardrail.ts"
+import type { BuiltinFilter, ContentFilter } from "../schemas.ts"
+import { detectorOf } from "./builtins.ts"
+import type { Detector } from "./detector.ts"
+import { ownLabel } from "./labels.ts"
+import { programOf } from "./pattern.ts"
+import type { Action, Rule } from "./text-filter.ts"
+
+export type ContentSettings = {
+  content_filters?: GuardrailRules["content_filters"] | undefined
+  content_filter_builtins?: GuardrailRules["content_filter_builtins"] | undefined
+}
+
+/** A rule, with the guardrails that have it (by their places) and whose words it reads. */
+export type OwnedRule = Rule & { owners: number[]; readsAll: boolean }
+
+const STRENGTH: Readonly<Record<Action, number>> = { flag: 0, redact: 1, block: 2 }
+const MAX_NAME_LENGTH = 100
+
+/** All filters of these settings together: of the same one given twice the stronger action counts. */
+export function combineRules(settings: readonly ContentSettings[]): OwnedRule[] {
+  const rules = new Map<string, OwnedRule>()
+  const add = (key: string, action: Action, owner: number, detector: () => Detector, readsAll: boolean) => {
+    const known = rules.get(key)
+    if (!known) return void rules.set(key, { detector: detector(), action, owners: [owner], readsAll })
+    if (STRENGTH[action] > STRENGTH[known.action]) known.action = action
+    if (!known.owners.includes(owner)) known.owners.push(owner)
+    known.readsAll ||= readsAll
+  }
+  for (const [owner, { content_filters: own, content_filter_builtins: builtins }] of settings.entries()) {
+    for (const filter of own ?? []) add(`own ${filter.pattern}`, filter.action, owner, () => toDetector(filter), true)
+    for (const { slug, action, scan_scope: scope } of builtins ?? []) {
+      add(slug, action, owner, () => detectorOf(slug), readsAll({ slug, scan_scope: scope }))
+    }
+  }
+  return [...rules.values()]
+}
+
+function readsAll({ slug, scan_scope: scope }: Pick<BuiltinFilter, "slug" | "scan_scope">): boolean {
+  return slug !== "regex-prompt-injection" || scope !== "user_only"
+}
+
+function toDetector({ pattern, label }: ContentFilter): Detector {
+  return {
+    name: (label == null || label === "" ? pattern : label).slice(0, MAX_NAME_LENGTH),
+    engine: "regex",
+    label: ownLabel(label),
+    program: () => programOf(pattern),
+    limit: Number.POSITIVE_INFINITY,
+  }
+}

@@ -1,0 +1,161 @@
+import { AFTER_TEXT, BEFORE_TEXT, beginningsWith, conditionsBetween, OP, type Program, takes } from "./program.ts"
+
+/** From `start` up to `end`, in UTF-16 units since the text began. */
+export type Span = { start: number; end: number }
+
+type Threads = { places: Int32Array; starts: Int32Array; count: number }
+
+/**
+ * Runs a program over a text that comes in pieces, each character once, whatever the pattern: of the ways to be at one
+ * place of the program only the one that began first is followed.
+ *
+ * Told are stretches that match, which may overlap: every character that stands in some match stands in one of them.
+ * So nothing that a pattern matches within, or across, another of its matches is missed.
+ */
+export class Scanner {
+  readonly #program: Program
+  readonly #limit: number
+  readonly #isWhole: boolean
+  readonly #onMatch: (span: Span) => void
+  #now: Threads
+  #next: Threads
+  readonly #seen: Int32Array
+  readonly #queued: Int32Array
+  readonly #open: number[] = []
+  #round = 0
+  #before = BEFORE_TEXT
+  #at = 0
+  #half = ""
+  /** Matches that may still grow, the longest so far of each beginning. */
+  readonly #growing = new Map<number, number>()
+
+  /**
+   * `limit`: no match is longer, in UTF-16 units; what begins and does not end within it is given up. `isWhole`: a match
+   * is told when it can grow no more, which needs a limit; else at each length, and the longer ones hold the shorter.
+   */
+  constructor(
+    program: Program,
+    { limit, isWhole }: { limit: number; isWhole: boolean },
+    onMatch: (span: Span) => void,
+  ) {
+    const size = program.steps.length
+    const threads = (): Threads => ({ places: new Int32Array(size), starts: new Int32Array(size), count: 0 })
+    this.#program = program
+    this.#limit = limit
+    this.#isWhole = isWhole
+    this.#onMatch = onMatch
+    this.#now = threads()
+    this.#next = threads()
+    this.#seen = new Int32Array(size)
+    this.#queued = new Int32Array(size)
+  }
+
+  /** Up to here no further match can begin: in UTF-16 units since the text began. */
+  get safe(): number {
+    let safe = this.#now.count > 0 ? (this.#now.starts[0] as number) : this.#at
+    for (const start of this.#growing.keys()) safe = Math.min(safe, start)
+    return safe
+  }
+
+  push(piece: string, isLast: boolean): void {
+    const text = this.#half === "" ? piece : this.#half + piece
+    this.#half = ""
+    for (let at = 0; at < text.length;) {
+      const rune = text.codePointAt(at) as number
+      // The first half of a character that takes two: the other comes with the next piece.
+      if (rune >= 0xd800 && rune <= 0xdbff && at === text.length - 1 && !isLast) {
+        this.#half = text.slice(at)
+        return
+      }
+      const width = rune > 0xffff ? 2 : 1
+      this.#step(rune, width)
+      at += width
+    }
+    if (isLast) this.#step(AFTER_TEXT, 0)
+  }
+
+  /** Tells what matches if the text ends here, which it may not: it goes on as if nothing had been asked. */
+  settle(): void {
+    const { places, starts, count } = this.#now
+    const conditions = conditionsBetween(this.#before, AFTER_TEXT)
+    this.#round++
+    for (let thread = 0; thread < count; thread++) {
+      this.#follow(places[thread] as number, starts[thread] as number, AFTER_TEXT, 0, conditions)
+    }
+    this.#tell(true)
+  }
+
+  #step(rune: number, width: number): void {
+    const { places, starts, count } = this.#now
+    const conditions = conditionsBetween(this.#before, rune)
+    this.#round++
+    this.#next.count = 0
+    for (let thread = 0; thread < count; thread++) {
+      this.#follow(places[thread] as number, starts[thread] as number, rune, width, conditions)
+    }
+    if (rune !== AFTER_TEXT) {
+      const begun = beginningsWith(this.#program, conditions, rune)
+      for (let one = 0; one < begun.length; one++) this.#queue(begun[one] as number, this.#at)
+    }
+    const emptied = this.#now
+    this.#now = this.#next
+    this.#next = emptied
+    this.#at += width
+    this.#before = rune
+    if (this.#growing.size > 0) this.#tell(rune === AFTER_TEXT)
+  }
+
+  /** All places that can be reached without a character, and from those the ones behind this character. */
+  #follow(place: number, start: number, rune: number, width: number, conditions: number): void {
+    const { steps } = this.#program
+    const open = this.#open
+    open.push(place)
+    for (let at = open.pop(); at !== undefined; at = open.pop()) {
+      if (this.#seen[at] === this.#round) continue
+      this.#seen[at] = this.#round
+      const step = steps[at] as (typeof steps)[number]
+      switch (step.op) {
+        case OP.alt:
+        case OP.altMatch:
+          open.push(step.out, step.arg)
+          break
+        case OP.emptyWidth:
+          if ((step.arg & ~conditions) === 0) open.push(step.out)
+          break
+        case OP.capture:
+        case OP.nop:
+          open.push(step.out)
+          break
+        case OP.match:
+          if (this.#isWhole) this.#growing.set(start, this.#at)
+          else this.#onMatch({ start, end: this.#at })
+          break
+        case OP.fail:
+          break
+        default:
+          if (rune !== AFTER_TEXT && this.#at + width - start <= this.#limit && takes(step, rune)) {
+            this.#queue(step.out, start)
+          }
+      }
+    }
+  }
+
+  #queue(place: number, start: number): void {
+    if (this.#queued[place] === this.#round) return
+    this.#queued[place] = this.#round
+    const { count, places, starts } = this.#next
+    places[count] = place
+    starts[count] = start
+    this.#next.count = count + 1
+  }
+
+  /** Matches that no thread can lengthen. Threads stand in the order of their beginnings, so the first is the oldest. */
+  #tell(isOver: boolean): void {
+    const oldest = isOver || this.#now.count === 0 ? Number.POSITIVE_INFINITY : (this.#now.starts[0] as number)
+    for (const [start, end] of this.#growing) {
+      if (start >= oldest) continue
+      this.#growing.delete(start)
+      this.#onMatch({ start, end })
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import type { z } from "zod"
+import type { ContentTestAnswer } from "../schemas.ts"
+import { combineRules, type ContentSettings } from "./rules.ts"
+import { plainUnits, TextFilter } from "./text-filter.ts"
+
+type Tried = z.infer<typeof ContentTestAnswer>["data"]
+
+/** What these filters make of a text, without asking anything of a model. */
+export function tryOut(settings: ContentSettings, text: string): Tried {
+  const matches: Tried["matches"] = []
+  const filter = new TextFilter(combineRules([settings]), plainUnits(), ({ rule, start, end }) => {
+    matches.push({ pattern: rule.detector.name, engine: rule.detector.engine, action: rule.action, start, end })
+  })
+  const told = filter.push(text, true)
+  matches.sort((one, other) => one.start - other.start || one.end - other.end)
+  const strongest = (["block", "redact", "flag"] as const).find((action) =>
+    matches.some((one) => one.action === action),
+  )
+  return {
+    action: strongest ?? "none",
+    detected: matches.length > 0,
+    engines: [...new Set(matches.map(({ engine }) => engine))],
+    patterns: [...new Set(matches.map(({ pattern }) => pattern))],
+    matches,
+    text: filter.isBlocked ? text : told,
+  }
+}

@@ -1,0 +1,145 @@
+import { nanoToUsd, usdToNano } from "../credits/money.ts"
+import type { ResetInterval } from "../credits/windows.ts"
+import { GatewayError } from "../edge/errors.ts"
+import { toTimestamp } from "../support/time.ts"
+import { detectorOf } from "./content/builtins.ts"
+import { problemOf } from "./content/pattern.ts"
+import type { BuiltinFilter, ContentFilter, Guardrail, GuardrailChange } from "./schemas.ts"
+
+/** What a guardrail asks of a call, in the wire's words; what is absent or null restricts nothing. */
+export type GuardrailRules = Partial<Pick<Guardrail, ListName>> &
+  Partial<Record<FlagName, boolean | null>> & {
+    allowed_data_regions?: Guardrail["allowed_data_regions"]
+    content_filters?: readonly ContentFilter[] | null
+    content_filter_builtins?: readonly BuiltinFilter[] | null
+  }
+
+const LISTS = ["allowed_providers", "ignored_providers", "allowed_models", "ignored_models"] as const
+type ListName = (typeof LISTS)[number]
+/** Authors whose models have a flag of their own, by the name of the flag. */
+export const ZDR_FAMILIES = ["anthropic", "google", "openai", "xai", "other"] as const
+const ZDR_FLAGS = ZDR_FAMILIES.map((family) => `enforce_zdr_${family}` as const)
+const FLAGS = [
+  "enforce_zdr",
+  ...ZDR_FLAGS,
+  "enable_paid_model_training",
+  "enable_free_model_training",
+  "enable_free_model_publication",
+] as const
+type FlagName = (typeof FLAGS)[number]
+const RULE_NAMES = [...LISTS, ...FLAGS, "allowed_data_regions", "content_filters", "content_filter_builtins"] as const
+
+/** What the audit log tells of a change; a pattern may hold what it looks for, so filters are told by name alone. */
+export const TOLD_FIELDS = [
+  ...RULE_NAMES.filter((name) => name !== "content_filters"),
+  "name",
+  "description",
+  "limit_usd",
+  "reset_interval",
+  "include_byok_in_budgets",
+]
+
+/** A row of guardrails. Money is nano-USD, instants epoch milliseconds, booleans 0 or 1. */
+export type GuardrailRow = {
+  id: string
+  organization_id: string
+  workspace_id: string
+  is_default: number
+  name: string
+  description: string | null
+  limit_nano: number | null
+  reset_interval: ResetInterval | null
+  include_byok_in_budgets: number
+  /** JSON of GuardrailRules. */
+  rules: string
+  created_at: number
+  updated_at: number | null
+}
+
+/** What a body sets, as columns; `undefined` leaves as it is. `rules` is a merge patch: null takes a rule away. */
+export type RowChange = {
+  name?: string
+  description?: string | null
+  limit_nano?: number | null
+  reset_interval?: ResetInterval | null
+  include_byok_in_budgets?: number
+  rules: string
+}
+
+/** The columns that a body changes. Throws what is wrong with its filters. */
+export function toRowChange(input: GuardrailChange): RowChange {
+  refuseFilters(input.content_filters)
+  const { limit_usd: limit, include_byok_in_budgets: includesByok, name, description, reset_interval: interval } = input
+  return {
+    ...(name !== undefined && { name }),
+    ...(description !== undefined && { description }),
+    ...(limit !== undefined && { limit_nano: toLimit(limit) }),
+    ...(interval !== undefined && { reset_interval: interval }),
+    ...(includesByok !== undefined && { include_byok_in_budgets: includesByok ? 1 : 0 }),
+    rules: JSON.stringify(toRules(input)),
+  }
+}
+
+function toLimit(usd: number | null): number | null {
+  if (usd === null) return null
+  const nano = usdToNano(usd)
+  if (nano < 1) throw new GatewayError("invalid_request", "limit_usd: must be at least 0.000000001.")
+  return nano
+}
+
+/** The older flag stands for those of the families that the same body does not give. */
+function toRules(input: GuardrailChange): Record<string, unknown> {
+  const { enforce_zdr: zdr } = input
+  const given = RULE_NAMES.flatMap((name) => (input[name] === undefined ? [] : [[name, input[name]] as const]))
+  const copied = zdr === undefined ? [] : ZDR_FLAGS.map((flag) => [flag, input[flag] ?? zdr] as const)
+  return Object.fromEntries([...given, ...copied])
+}
+
+/** Refuses own filters that cannot be searched for in linear time. */
+export function refuseFilters(filters: readonly ContentFilter[] | null | undefined): void {
+  for (const [index, { pattern }] of (filters ?? []).entries()) {
+    const problem = problemOf(pattern)
+    if (problem === undefined) continue
+    throw new GatewayError("invalid_request", `content_filters[${index}].pattern: ${problem}`, {
+      metadata: { reason: "invalid_regex_pattern" },
+    })
+  }
+}
+
+export function refuseHalfLimit(limit: number | null | undefined, interval: string | null | undefined): void {
+  if ((limit ?? null) === null && (interval ?? null) !== null) throw halfLimit("limit_usd")
+  if ((limit ?? null) !== null && (interval ?? null) === null) throw halfLimit("reset_interval")
+}
+
+function halfLimit(missing: string): GatewayError {
+  return new GatewayError("invalid_request", `${missing}: limit_usd and reset_interval come together, or not at all.`)
+}
+
+export function rulesOf({ rules }: Pick<GuardrailRow, "rules">): GuardrailRules {
+  return JSON.parse(rules) as GuardrailRules
+}
+
+export function toGuardrail(row: GuardrailRow): Guardrail {
+  const rules = rulesOf(row)
+  const shared = Object.fromEntries([...LISTS, ...FLAGS].map((name) => [name, rules[name] ?? null]))
+  return {
+    id: row.id,
+    workspace_id: row.workspace_id,
+    name: row.name,
+    description: row.description,
+    limit_usd: row.limit_nano === null ? null : nanoToUsd(row.limit_nano),
+    reset_interval: row.reset_interval,
+    include_byok_in_budgets: row.include_byok_in_budgets === 1,
+    ...(shared as Pick<Guardrail, ListName | FlagName>),
+    allowed_data_regions: rules.allowed_data_regions ?? null,
+    content_filters: rules.content_filters?.map((one) => ({ ...one, label: one.label ?? null })) ?? null,
+    content_filter_builtins: rules.content_filter_builtins?.map(toBuiltin) ?? null,
+    created_at: toTimestamp(row.created_at),
+    updated_at: row.updated_at === null ? null : toTimestamp(row.updated_at),
+  }
+}
+
+function toBuiltin({ action, slug, scan_scope: scope }: BuiltinFilter) {
+  const isInjection = slug === "regex-prompt-injection"
+  return { action, slug, label: detectorOf(slug).label, ...(isInjection && { scan_scope: scope ?? "all_messages" }) }
+}

@@ -1,0 +1,88 @@
+import { type Filter, FREE, isNamed } from "../inference/routing/filters.ts"
+import type { Endpoint } from "../models/catalogue.ts"
+import { matcher } from "../plugins/patterns.ts"
+import { isInRegion } from "../providers/provider.ts"
+import type { Applied } from "./applied.ts"
+import { ZDR_FAMILIES } from "./guardrail.ts"
+
+/**
+ * What a guardrail takes out of the running. Each guardrail filters by itself, so of several what all of them allow is
+ * left, and what one of them forbids is not.
+ */
+export function routeFilters({ name, rules }: Pick<Applied, "name" | "rules">): Filter[] {
+  const filters: Filter[] = []
+  const add = (words: string, keeps: Filter["keeps"]) =>
+    filters.push({ name: `the guardrail "${name}" ${words}`, keeps, isGuardrail: true })
+  const { allowed_models: models, ignored_models: ignoredModels } = rules
+  const { allowed_providers: providers, ignored_providers: ignoredProviders, allowed_data_regions: regions } = rules
+  if (models) add("does not allow the model (allowed_models)", named(models))
+  if (ignoredModels) {
+    const isIgnored = named(ignoredModels)
+    add("excludes the model (ignored_models)", (endpoint) => !isIgnored(endpoint))
+  }
+  if (providers) {
+    add("does not allow them (allowed_providers)", (endpoint, provider) =>
+      providers.some((slug) => isNamed(slug, endpoint, provider)),
+    )
+  }
+  if (ignoredProviders) {
+    add(
+      "excludes them (ignored_providers)",
+      (endpoint, provider) => !ignoredProviders.some((slug) => isNamed(slug, endpoint, provider)),
+    )
+  }
+  if (regions && !regions.includes("global")) {
+    const words = `allows none outside of ${regions.join(", ")} (allowed_data_regions)`
+    add(words, (_endpoint, provider, region) =>
+      region === null ? regions.some((one) => isInRegion(provider, one)) : regions.includes(region as "us"),
+    )
+  }
+  return [...filters, ...dataFilters(name, rules)]
+}
+
+/** What an endpoint may do with what it is sent. Of publication nothing is known apart: what may keep may publish. */
+function dataFilters(name: string, rules: Applied["rules"]): Filter[] {
+  const filters: Filter[] = []
+  const add = (words: string, keeps: Filter["keeps"]) =>
+    filters.push({ name: `the guardrail "${name}" ${words}`, keeps, isGuardrail: true })
+  for (const family of ZDR_FAMILIES) {
+    if (rules[`enforce_zdr_${family}`] !== true) continue
+    add(
+      `wants nothing kept, and they are not known to keep nothing (enforce_zdr_${family})`,
+      (endpoint) => familyOf(endpoint) !== family || endpoint.zeroRetention,
+    )
+  }
+  if (rules.enable_paid_model_training === false) {
+    add(
+      "allows no training on data (enable_paid_model_training)",
+      (...one) => !one[0].collectsData || FREE.keeps(...one),
+    )
+  }
+  const freeMay = rules.enable_free_model_training !== false && rules.enable_free_model_publication !== false
+  if (!freeMay) {
+    const flag = rules.enable_free_model_training === false ? "training" : "publication"
+    add(
+      `allows no ${flag} of data (enable_free_model_${flag})`,
+      (...one) => !one[0].collectsData || !FREE.keeps(...one),
+    )
+  }
+  return filters
+}
+
+/** A model's name stands for its variants as well. */
+function named(patterns: readonly string[]): (endpoint: Endpoint) => boolean {
+  const isMatch = matcher(patterns)
+  return ({ model }) => isMatch(model) || (model.includes(":") && isMatch(model.slice(0, model.lastIndexOf(":"))))
+}
+
+const FAMILIES: Readonly<Record<string, (typeof ZDR_FAMILIES)[number]>> = {
+  anthropic: "anthropic",
+  google: "google",
+  openai: "openai",
+  "x-ai": "xai",
+  xai: "xai",
+}
+
+function familyOf({ model }: Endpoint): (typeof ZDR_FAMILIES)[number] {
+  return FAMILIES[model.slice(0, model.indexOf("/"))] ?? "other"
+}

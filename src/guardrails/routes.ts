@@ -1,0 +1,235 @@
+import { createRoute } from "@hono/zod-openapi"
+import type { Context } from "hono"
+import * as z from "zod"
+import { entryOf } from "../access/actor.ts"
+import { forgetWorkspace } from "../access/authenticate.ts"
+import { requireManagement } from "../access/caller.ts"
+import { changesOf } from "../audit/entry.ts"
+import { GatewayError } from "../edge/errors.ts"
+import { acceptJson, newRouter } from "../edge/router.ts"
+import { failures, jsonBody, ok } from "../edge/schema.ts"
+import type { App } from "../env.ts"
+import { newId } from "../support/ids.ts"
+import { askedWorkspace, noSuchWorkspace } from "../workspaces/asked.ts"
+import { defaultGuardrailId } from "../workspaces/workspace.ts"
+import {
+  type GuardrailRow,
+  refuseFilters,
+  refuseHalfLimit,
+  rulesOf,
+  TOLD_FIELDS,
+  toGuardrail,
+  toRowChange,
+} from "./guardrail.ts"
+import {
+  ContentTest,
+  ContentTestAnswer,
+  GuardrailAnswer,
+  GuardrailChange,
+  GuardrailList,
+  GuardrailPath,
+  GuardrailQuery,
+  NewGuardrail,
+} from "./schemas.ts"
+import {
+  deleteGuardrail,
+  findGuardrail,
+  insertGuardrail,
+  listGuardrails,
+  listWorkspaceIds,
+  updateGuardrail,
+} from "./store.ts"
+import { tryOut } from "./content/try-out.ts"
+
+/** Room for a few filters of the longest. */
+const MAX_BODY_BYTES = 1_048_576
+const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
+const read = { tags: ["Guardrails"], middleware: [requireManagement] as [typeof requireManagement] }
+const write = {
+  tags: ["Guardrails"],
+  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as [typeof requireManagement, typeof requireManagement],
+}
+
+const list = createRoute({
+  ...read,
+  method: "get",
+  path: "/guardrails",
+  operationId: "listGuardrails",
+  summary: "The guardrails of a workspace, newest first.",
+  request: { query: GuardrailQuery },
+  responses: { 200: ok(GuardrailList, "The guardrails."), ...FAILURES },
+})
+
+const create = createRoute({
+  ...write,
+  method: "post",
+  path: "/guardrails",
+  operationId: "createGuardrail",
+  summary: "A new guardrail. It enforces nothing until it is assigned to keys or members.",
+  request: { body: jsonBody(NewGuardrail) },
+  responses: { 201: ok(GuardrailAnswer, "The guardrail."), ...FAILURES },
+})
+
+const test = createRoute({
+  ...write,
+  method: "post",
+  path: "/guardrails/test",
+  operationId: "testGuardrail",
+  summary:
+    "Which content filters a text trips: those of a guardrail, or those of the body. Nothing is asked of a model.",
+  request: { body: jsonBody(ContentTest) },
+  responses: { 200: ok(ContentTestAnswer, "What was found."), ...FAILURES },
+})
+
+const get = createRoute({
+  ...read,
+  method: "get",
+  path: "/guardrails/{id}",
+  operationId: "getGuardrail",
+  request: { params: GuardrailPath },
+  responses: { 200: ok(GuardrailAnswer, "The guardrail."), ...FAILURES },
+})
+
+const update = createRoute({
+  ...write,
+  method: "patch",
+  path: "/guardrails/{id}",
+  operationId: "updateGuardrail",
+  summary: "Changes a guardrail. What is left out stays, lists are replaced whole, null lifts a rule.",
+  description: "With a workspace's `default_guardrail_id`, makes its default guardrail where there is none yet.",
+  request: { params: GuardrailPath, body: jsonBody(GuardrailChange) },
+  responses: { 200: ok(GuardrailAnswer, "The guardrail as it is now."), ...FAILURES, ...failures("conflict") },
+})
+
+const remove = createRoute({
+  ...read,
+  method: "delete",
+  path: "/guardrails/{id}",
+  operationId: "deleteGuardrail",
+  summary: "Deletes a guardrail with its assignments.",
+  request: { params: GuardrailPath },
+  responses: { 200: ok(z.object({ deleted: z.literal(true) }), "Deleted."), ...FAILURES },
+})
+
+export const guardrails = newRouter()
+  .openapi(list, async (c) => {
+    const { organizationId } = c.var.caller
+    const query = c.req.valid("query")
+    const workspaceId = await askedWorkspace(c.env.DB, organizationId, query.workspace_id)
+    const { rows, total } = await listGuardrails(c.env.DB, organizationId, workspaceId, query)
+    return c.json({ data: rows.map(toGuardrail), total_count: total }, 200)
+  })
+  .openapi(create, async (c) => {
+    const { organizationId } = c.var.caller
+    const { workspace_id: asked, ...input } = c.req.valid("json")
+    refuseHalfLimit(input.limit_usd, input.reset_interval)
+    const workspaceId = await askedWorkspace(c.env.DB, organizationId, asked)
+    const row = newRow({ id: newId(), organizationId, workspaceId }, input)
+    const changed = changesOf(input, TOLD_FIELDS)
+    const entry = entryOf(c, { action: "guardrail.create", resourceId: row.id, workspaceId, changed })
+    if (!(await insertGuardrail(c.env.DB, row, entry))) throw noSuchWorkspace()
+    return c.json({ data: toGuardrail(row) }, 201)
+  })
+  .openapi(test, async (c) => {
+    const { guardrail_id: id, text, ...inline } = c.req.valid("json")
+    refuseFilters(inline.content_filters)
+    if (id === undefined) return c.json({ data: tryOut(inline, text) }, 200)
+    const row = await findGuardrail(c.env.DB, c.var.caller.organizationId, id)
+    if (!row) throw noSuchGuardrail()
+    const rules = rulesOf(row)
+    const all = {
+      content_filters: [...(rules.content_filters ?? []), ...(inline.content_filters ?? [])],
+      content_filter_builtins: [...(rules.content_filter_builtins ?? []), ...(inline.content_filter_builtins ?? [])],
+    }
+    return c.json({ data: tryOut(all, text) }, 200)
+  })
+  .openapi(get, async (c) => {
+    const row = await findGuardrail(c.env.DB, c.var.caller.organizationId, c.req.valid("param").id)
+    if (!row) throw noSuchGuardrail()
+    return c.json({ data: toGuardrail(row) }, 200)
+  })
+  .openapi(update, async (c) => {
+    const { id } = c.req.valid("param")
+    const input = c.req.valid("json")
+    const row = (await change(c, id, input)) ?? (await makeDefault(c, id, input))
+    forgetWorkspace(row.workspace_id)
+    return c.json({ data: toGuardrail(row) }, 200)
+  })
+  .openapi(remove, async (c) => {
+    const { organizationId } = c.var.caller
+    const { id } = c.req.valid("param")
+    const row = await findGuardrail(c.env.DB, organizationId, id)
+    if (!row) throw noSuchGuardrail()
+    const workspaceId = row.workspace_id
+    const entry = entryOf(c, { action: "guardrail.delete", resourceId: id, workspaceId })
+    if (!(await deleteGuardrail(c.env.DB, organizationId, id, entry))) throw noSuchGuardrail()
+    forgetWorkspace(workspaceId)
+    return c.json({ deleted: true as const }, 200)
+  })
+
+type Place = { id: string; organizationId: string; workspaceId: string; isDefault?: boolean }
+
+function newRow({ id, organizationId, workspaceId, isDefault }: Place, input: GuardrailChange): GuardrailRow {
+  const change = toRowChange(input)
+  return {
+    name: "Default guardrail",
+    description: null,
+    limit_nano: null,
+    reset_interval: null,
+    include_byok_in_budgets: 0,
+    ...change,
+    rules: JSON.stringify(withoutNulls(JSON.parse(change.rules) as Record<string, unknown>)),
+    id,
+    organization_id: organizationId,
+    workspace_id: workspaceId,
+    is_default: isDefault ? 1 : 0,
+    created_at: Date.now(),
+    updated_at: null,
+  }
+}
+
+function withoutNulls(rules: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(rules).filter(([, value]) => value !== null))
+}
+
+async function change(c: Context<App>, id: string, input: GuardrailChange): Promise<GuardrailRow | undefined> {
+  const { organizationId } = c.var.caller
+  const before = await findGuardrail(c.env.DB, organizationId, id)
+  if (!before) return undefined
+  const { workspace_id: workspaceId, limit_nano: limit, reset_interval: interval } = before
+  refuseHalfLimit(
+    input.limit_usd === undefined ? limit : input.limit_usd,
+    input.reset_interval === undefined ? interval : input.reset_interval,
+  )
+  const changed = changesOf(input, TOLD_FIELDS)
+  const entry = entryOf(c, { action: "guardrail.update", resourceId: id, workspaceId, changed })
+  const row = await updateGuardrail(c.env.DB, organizationId, id, toRowChange(input), Date.now(), entry).catch(
+    asConflict,
+  )
+  if (!row) throw noSuchGuardrail()
+  return row
+}
+
+/** A workspace's default guardrail has an id before it is there. */
+async function makeDefault(c: Context<App>, id: string, input: GuardrailChange): Promise<GuardrailRow> {
+  const { organizationId } = c.var.caller
+  const ids = await listWorkspaceIds(c.env.DB, organizationId)
+  const workspaceId = ids.find((one) => defaultGuardrailId(one) === id)
+  if (workspaceId === undefined) throw noSuchGuardrail()
+  refuseHalfLimit(input.limit_usd, input.reset_interval)
+  const row = newRow({ id, organizationId, workspaceId, isDefault: true }, input)
+  const changed = changesOf(input, TOLD_FIELDS)
+  const entry = entryOf(c, { action: "guardrail.create", resourceId: id, workspaceId, changed })
+  if (!(await insertGuardrail(c.env.DB, row, entry).catch(asConflict))) throw noSuchGuardrail()
+  return row
+}
+
+/** Two changes at once: made by another meanwhile, or half of a limit taken away. D1 tells by its message alone. */
+function asConflict(cause: unknown): never {
+  if (!(cause instanceof Error) || !/UNIQUE constraint failed|CHECK constraint failed/.test(cause.message)) throw cause
+  throw new GatewayError("conflict", "The guardrail was changed at the same time. Read it and try again.")
+}
+
+export function noSuchGuardrail(): GatewayError {
+  return new GatewayError("not_found", "There is no guardrail with this id.")
+}

@@ -1,0 +1,230 @@
+import * as z from "zod"
+import { PageQuery } from "../edge/schema.ts"
+
+const flag = z.boolean({ error: "must be true or false" })
+const text = (words: string) => z.string({ error: words })
+
+export const RESET_INTERVALS = ["daily", "weekly", "monthly"] as const
+export const ACTIONS = ["redact", "block", "flag"] as const
+export const DATA_REGIONS = ["global", "europe", "us"] as const
+/** `iban` is one more than the published clients of this interface family know. */
+export const BUILTIN_SLUGS = [
+  "email",
+  "phone",
+  "ssn",
+  "credit-card",
+  "ip-address",
+  "secrets",
+  "person-name",
+  "address",
+  "regex-prompt-injection",
+  "iban",
+] as const
+export type BuiltinSlug = (typeof BUILTIN_SLUGS)[number]
+export const SCAN_SCOPES = ["user_only", "all_messages"] as const
+
+const MAX_NAMES = 1_000
+const MAX_FILTERS = 100
+const names = (what: string) =>
+  z
+    .array(text("must be a string").min(1, "must not be empty").max(256, "must be at most 256 characters"), {
+      error: `must be an array of ${what} or null`,
+    })
+    .max(MAX_NAMES, `must be at most ${MAX_NAMES}`)
+    .nullish()
+
+const action = z.enum(ACTIONS, { error: `accepts ${ACTIONS.join(", ")}` })
+const label = text("must be a string").max(64, "must be at most 64 characters")
+
+const filter = z.strictObject({
+  action,
+  label: label.nullish().meta({ description: "Stands in the place of what is redacted." }),
+  pattern: text("must be a regular expression").min(1, "must not be empty"),
+})
+const builtin = z.strictObject({
+  action,
+  label: label.nullish().meta({ description: "Ignored: every detector has a label of its own.", deprecated: true }),
+  scan_scope: z
+    .enum(SCAN_SCOPES, { error: `accepts ${SCAN_SCOPES.join(", ")}` })
+    .optional()
+    .meta({ description: "Of regex-prompt-injection: whose words are read." }),
+  slug: z.enum(BUILTIN_SLUGS, { error: `accepts ${BUILTIN_SLUGS.join(", ")}` }),
+})
+const filterList = z
+  .array(filter, { error: "must be an array of filters or null" })
+  .max(MAX_FILTERS, `must be at most ${MAX_FILTERS}`)
+const builtinList = z
+  .array(builtin, { error: "must be an array of detectors or null" })
+  .max(BUILTIN_SLUGS.length, "must not name a detector twice")
+  .refine((list) => new Set(list.map(({ slug }) => slug)).size === list.length, "must not name a detector twice")
+
+const regionWords = `must be an array of one or more of ${DATA_REGIONS.join(", ")}, or null`
+const positive = "must be a number of USD above 0, or null"
+
+const settings = {
+  description: text("must be a string or null").max(2_000, "must be at most 2000 characters").nullish(),
+  limit_usd: z
+    .number({ error: positive })
+    .gt(0, positive)
+    .max(1_000_000_000, "must be at most 1000000000")
+    .nullish()
+    .meta({ description: "What each assigned key and member may spend in a window; needs reset_interval." }),
+  reset_interval: z.enum(RESET_INTERVALS, { error: `accepts ${RESET_INTERVALS.join(", ")} or null` }).nullish(),
+  include_byok_in_budgets: flag.optional(),
+  allowed_providers: names("provider slugs"),
+  ignored_providers: names("provider slugs"),
+  allowed_models: names("models").meta({ description: "Models, or patterns such as author/*." }),
+  ignored_models: names("models"),
+  allowed_data_regions: z
+    .array(z.enum(DATA_REGIONS, { error: `accepts ${DATA_REGIONS.join(", ")}` }), { error: regionWords })
+    .min(1, "must not be empty; null lifts the restriction")
+    .max(DATA_REGIONS.length, "must not name a region twice")
+    .nullish(),
+  enforce_zdr: flag.nullish().meta({ deprecated: true, description: "Stands for the enforce_zdr_* not given." }),
+  enforce_zdr_anthropic: flag.nullish(),
+  enforce_zdr_google: flag.nullish(),
+  enforce_zdr_openai: flag.nullish(),
+  enforce_zdr_xai: flag.nullish(),
+  enforce_zdr_other: flag.nullish().meta({ description: "Of the models of all other authors." }),
+  enable_paid_model_training: flag.nullish().meta({ description: "false: no paid endpoint that may train on data." }),
+  enable_free_model_training: flag.nullish().meta({ description: "false: no free endpoint that may train on data." }),
+  enable_free_model_publication: flag
+    .nullish()
+    .meta({ description: "false: no free endpoint that may publish prompts." }),
+  content_filters: filterList.nullish().meta({ description: "Regular expressions, in RE2's syntax." }),
+  content_filter_builtins: builtinList.nullish(),
+}
+
+const name = text("must be a string").min(1, "must not be empty").max(200, "must be at most 200 characters")
+
+export const NewGuardrail = z
+  .strictObject({
+    name,
+    workspace_id: z.uuid("must be the UUID of a workspace").optional(),
+    ...settings,
+  })
+  .meta({ id: "NewGuardrail" })
+export const GuardrailChange = z.strictObject({ name: name.optional(), ...settings }).meta({ id: "GuardrailChange" })
+export type NewGuardrail = z.infer<typeof NewGuardrail>
+export type GuardrailChange = z.infer<typeof GuardrailChange>
+export type ContentFilter = z.infer<typeof filter>
+export type BuiltinFilter = z.infer<typeof builtin>
+
+export const GuardrailPath = z.object({ id: z.uuid("must be the UUID of a guardrail") })
+export const GuardrailQuery = PageQuery.extend({
+  workspace_id: z.uuid("must be the UUID of a workspace").optional(),
+})
+
+const list = z.array(z.string()).nullable()
+const maybe = z.boolean().nullable()
+export const Guardrail = z
+  .object({
+    id: z.uuid(),
+    workspace_id: z.uuid().nullable(),
+    name: z.string(),
+    description: z.string().nullable(),
+    limit_usd: z.number().nullable(),
+    reset_interval: z.enum(RESET_INTERVALS).nullable(),
+    include_byok_in_budgets: z.boolean(),
+    allowed_providers: list,
+    ignored_providers: list,
+    allowed_models: list,
+    ignored_models: list,
+    allowed_data_regions: z.array(z.enum(DATA_REGIONS)).nullable(),
+    enforce_zdr: maybe,
+    enforce_zdr_anthropic: maybe,
+    enforce_zdr_google: maybe,
+    enforce_zdr_openai: maybe,
+    enforce_zdr_xai: maybe,
+    enforce_zdr_other: maybe,
+    enable_paid_model_training: maybe,
+    enable_free_model_training: maybe,
+    enable_free_model_publication: maybe,
+    content_filters: z.array(z.object({ action, label: z.string().nullable(), pattern: z.string() })).nullable(),
+    content_filter_builtins: z
+      .array(
+        z.object({
+          action,
+          label: z.string(),
+          slug: z.enum(BUILTIN_SLUGS),
+          scan_scope: z.enum(SCAN_SCOPES).optional(),
+        }),
+      )
+      .nullable(),
+    created_at: z.iso.datetime(),
+    updated_at: z.iso.datetime().nullable(),
+  })
+  .meta({ id: "Guardrail" })
+export type Guardrail = z.infer<typeof Guardrail>
+export const GuardrailAnswer = z.object({ data: Guardrail }).meta({ id: "GuardrailAnswer" })
+export const GuardrailList = z.object({ data: z.array(Guardrail), total_count: z.int() }).meta({ id: "GuardrailList" })
+
+const MAX_ASSIGNED = 1_000
+const some = <T extends z.ZodType>(one: T, what: string) =>
+  z
+    .array(one, { error: `must be an array of ${what}` })
+    .min(1, "must not be empty")
+    .max(MAX_ASSIGNED, `must be at most ${MAX_ASSIGNED}`)
+export const KeyHashes = z
+  .strictObject({
+    key_hashes: some(
+      text("must be a string").regex(/^[0-9a-f]{64}$/, "must be 64 hex digits, as GET /keys lists them"),
+      "key hashes",
+    ),
+  })
+  .meta({ id: "GuardrailKeyHashes" })
+export const MemberIds = z
+  .strictObject({
+    member_user_ids: some(
+      text("must be a string").min(1, "must not be empty").max(256, "must be at most 256 characters"),
+      "user ids",
+    ),
+  })
+  .meta({ id: "GuardrailMemberIds" })
+
+const assignment = {
+  id: z.uuid(),
+  guardrail_id: z.uuid(),
+  assigned_by: z.string().nullable(),
+  created_at: z.iso.datetime(),
+}
+export const KeyAssignment = z
+  .object({ ...assignment, key_hash: z.string(), key_label: z.string(), key_name: z.string() })
+  .meta({ id: "GuardrailKeyAssignment" })
+export const MemberAssignment = z
+  .object({ ...assignment, organization_id: z.string(), user_id: z.string() })
+  .meta({ id: "GuardrailMemberAssignment" })
+const page = <T extends z.ZodType>(one: T) => z.object({ data: z.array(one), total_count: z.int() })
+export const KeyAssignmentList = page(KeyAssignment).meta({ id: "GuardrailKeyAssignmentList" })
+export const MemberAssignmentList = page(MemberAssignment).meta({ id: "GuardrailMemberAssignmentList" })
+export const Assigned = z.object({ assigned_count: z.int() }).meta({ id: "GuardrailAssigned" })
+export const Unassigned = z.object({ unassigned_count: z.int() }).meta({ id: "GuardrailUnassigned" })
+
+export const ContentTest = z
+  .strictObject({
+    guardrail_id: z.uuid("must be the UUID of a guardrail").optional(),
+    content_filters: filterList.nullish(),
+    content_filter_builtins: builtinList.nullish(),
+    text: text("must be a string").max(200_000, "must be at most 200000 characters"),
+  })
+  .meta({ id: "GuardrailTest" })
+export const ContentTestAnswer = z
+  .object({
+    data: z.object({
+      action: z.string().meta({ description: "The strongest that the text calls for: block, redact, flag or none." }),
+      detected: z.boolean(),
+      engines: z.array(z.string()),
+      patterns: z.array(z.string()),
+      matches: z.array(
+        z.object({
+          pattern: z.string(),
+          engine: z.string(),
+          action,
+          start: z.int().meta({ description: "In UTF-16 code units." }),
+          end: z.int(),
+        }),
+      ),
+      text: z.string().meta({ description: "As it would go on, where nothing blocks it." }),
+    }),
+  })
+  .meta({ id: "GuardrailTestAnswer" })

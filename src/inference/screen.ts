@@ -1,0 +1,45 @@
+import type { Caller } from "../access/caller.ts"
+import { GatewayError } from "../edge/errors.ts"
+import { type Screening, screeningOf } from "../guardrails/screening.ts"
+import type { Intake } from "./intake.ts"
+import { unroutable } from "./routing/metadata.ts"
+import { serve } from "./serve.ts"
+import type { Arrival, World } from "./world.ts"
+
+/** What the content filters of the caller do to this call; undefined for a caller who has none. */
+export function screeningFor(caller: Caller, arrival: Arrival): Screening | undefined {
+  return caller.guardrails ? screeningOf(caller.guardrails, arrival.wantsMetadata) : undefined
+}
+
+type Named = { model?: string | undefined; models?: readonly string[] | null | undefined }
+
+/** The request as it may go on. A refusal is told with what was found, where that was asked. */
+export function screened<Request extends object>(
+  request: Request,
+  screening: Screening | undefined,
+  arrival: Arrival,
+): Request {
+  if (!screening) return request
+  try {
+    return screening.request(request)
+  } catch (refusal) {
+    if (!(refusal instanceof GatewayError) || !arrival.wantsMetadata) throw refusal
+    const { code, message, metadata } = refusal
+    const { model, models } = request as Named
+    const told = unroutable(model ?? models?.[0] ?? "", arrival.region, message, screening.stages())
+    throw new GatewayError(code, message, { ...(metadata && { metadata }), beside: told })
+  }
+}
+
+/** Serves a request that is answered as it is, once the content filters of the caller have read it. */
+export function serveScreened<Request extends object>(
+  request: Request,
+  toIntake: (request: Request) => Intake,
+  arrival: Arrival,
+  caller: Caller,
+  world: World,
+): Promise<Response> {
+  const screening = screeningFor(caller, arrival)
+  const intake = toIntake(screened(request, screening, arrival))
+  return serve(screening ? { ...intake, screening } : intake, arrival, caller, world)
+}

@@ -1,0 +1,152 @@
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+import { allowedRegions, toCallerGuardrails } from "../../src/guardrails/applied.ts"
+import type { AppliedRow } from "../../src/guardrails/store.ts"
+import type { Endpoint } from "../../src/models/catalogue.ts"
+import type { Provider } from "../../src/providers/provider.ts"
+
+/** How several guardrails combine, against the words of the contract: allow lists intersect, ZDR is OR, filters are a union. */
+
+const MODELS = ["anthropic/claude", "openai/gpt", "x-ai/grok", "acme/chat", "acme/chat:free"]
+const PROVIDERS = ["p1", "p2", "p3"]
+const ZDR = ["anthropic", "google", "openai", "xai", "other"] as const
+const ACTIONS = ["flag", "redact", "block"] as const
+const SLUGS = ["email", "phone", "secrets"] as const
+const PATTERNS = ["a+", "b+"]
+
+const some = <T>(values: readonly T[]) => fc.option(fc.subarray([...values]), { nil: null })
+const rules = fc.record({
+  allowed_models: some(MODELS.slice(0, 4)),
+  ignored_models: some(MODELS.slice(0, 4)),
+  allowed_providers: some(PROVIDERS),
+  ignored_providers: some(PROVIDERS),
+  allowed_data_regions: fc.option(fc.subarray(["global", "europe", "us"] as const, { minLength: 1 }), { nil: null }),
+  ...Object.fromEntries(ZDR.map((family) => [`enforce_zdr_${family}`, fc.option(fc.boolean(), { nil: null })])),
+  content_filters: fc.uniqueArray(
+    fc.record({ action: fc.constantFrom(...ACTIONS), pattern: fc.constantFrom(...PATTERNS) }),
+    {
+      selector: ({ pattern }) => pattern,
+    },
+  ),
+  content_filter_builtins: fc.uniqueArray(
+    fc.record({ action: fc.constantFrom(...ACTIONS), slug: fc.constantFrom(...SLUGS) }),
+    {
+      selector: ({ slug }) => slug,
+    },
+  ),
+})
+type Rules = typeof rules extends fc.Arbitrary<infer T> ? T & Record<string, unknown> : never
+
+const row = (place: number, one: object, limitNano: number | null): AppliedRow => ({
+  id: `g${place}`,
+  name: `Rail ${place}`,
+  is_default: place === 0 ? 1 : 0,
+  limit_nano: limitNano,
+  reset_interval: limitNano === null ? null : "daily",
+  include_byok_in_budgets: 0,
+  rules: JSON.stringify(one),
+  by_key: place === 1 ? 1 : 0,
+  by_member: place === 2 ? 1 : 0,
+})
+
+const endpoint = (model: string, provider: string, zeroRetention: boolean): Endpoint => ({
+  model,
+  provider,
+  upstreamId: model,
+  pricing: { prompt: "0.1", completion: "0.1" },
+  contextLength: 0,
+  maxCompletionTokens: null,
+  supportedParameters: [],
+  quantization: null,
+  zeroRetention,
+  collectsData: false,
+})
+const provider = (slug: string, regions: string[]): Provider => ({
+  slug,
+  name: slug.toUpperCase(),
+  baseUrl: "http://x.test",
+  wire: "openai",
+  regions,
+  keyHeader: "authorization",
+  quirks: {},
+})
+
+const covers = (names: readonly string[], model: string) =>
+  names.includes(model) || names.includes(model.split(":")[0] ?? "")
+const FAMILY: Record<string, string> = { anthropic: "anthropic", openai: "openai", "x-ai": "xai" }
+
+/** Whether one guardrail alone lets a call go there. */
+function allows(one: Rules, at: Endpoint, of: Provider, region: string | null): boolean {
+  const family = FAMILY[at.model.split("/")[0] ?? ""] ?? "other"
+  const regions = one.allowed_data_regions as string[] | null
+  const isOpen = regions === null || regions.includes("global")
+  return (
+    (one.allowed_models === null || covers(one.allowed_models, at.model)) &&
+    !(one.ignored_models !== null && covers(one.ignored_models, at.model)) &&
+    (one.allowed_providers === null || one.allowed_providers.includes(of.slug)) &&
+    !(one.ignored_providers ?? []).includes(of.slug) &&
+    !(one[`enforce_zdr_${family}`] === true && !at.zeroRetention) &&
+    (isOpen || (region === null ? regions.some((name) => of.regions?.includes(name)) : regions.includes(region)))
+  )
+}
+
+test("a call goes where every guardrail lets it go, and nowhere else", () => {
+  fc.assert(
+    fc.property(
+      fc.array(rules, { minLength: 1, maxLength: 3 }),
+      fc.constantFrom(...MODELS),
+      fc.constantFrom(...PROVIDERS),
+      fc.boolean(),
+      fc.subarray(["europe", "us"]),
+      fc.constantFrom(null, "europe", "us"),
+      (all, model, slug, isKept, regions, region) => {
+        const guardrails = toCallerGuardrails(
+          all.map((one, place) => row(place, one, null)),
+          "key",
+          "user",
+        )
+        const [at, of] = [endpoint(model, slug, isKept), provider(slug, regions)]
+        const isKeptBy = (guardrails?.routeFilters() ?? []).every((filter) => filter.keeps(at, of, region))
+        const isSomewhere = allowedRegions(guardrails?.list ?? []).length > 0
+        expect(isKeptBy).toBe(isSomewhere && all.every((one) => allows(one as Rules, at, of, region)))
+      },
+    ),
+    { numRuns: 1_000 },
+  )
+})
+
+test("filters are a union, and of the same filter the strongest action counts", () => {
+  fc.assert(
+    fc.property(fc.array(rules, { minLength: 1, maxLength: 3 }), (all) => {
+      const guardrails = toCallerGuardrails(
+        all.map((one, place) => row(place, one, null)),
+        "key",
+        "user",
+      )
+      const told = new Map(guardrails?.contentRules().map(({ detector, action }) => [detector.name, action]))
+      const expected = new Map<string, string>()
+      for (const name of [...SLUGS, ...PATTERNS]) {
+        const given = all.flatMap((one) => [
+          ...one.content_filters.filter(({ pattern }) => pattern === name),
+          ...one.content_filter_builtins.filter(({ slug }) => slug === name),
+        ])
+        const strongest = ACTIONS.findLast((action) => given.some((one) => one.action === action))
+        if (strongest) expected.set(name, strongest)
+      }
+      expect(told).toEqual(expected)
+    }),
+  )
+})
+
+test("budgets stand each by itself: of the key, of the member, and of both where it is the workspace's", () => {
+  const guardrails = toCallerGuardrails([row(0, {}, 3), row(1, {}, 2), row(2, {}, 1), row(3, {}, null)], "key", "user")
+  expect(guardrails?.limits.map(({ scope, limitNano }) => [scope, limitNano])).toEqual([
+    ["guardrail:g0:key:key", 3],
+    ["guardrail:g0:user:user", 3],
+    ["guardrail:g1:key:key", 2],
+    ["guardrail:g2:user:user", 1],
+  ])
+  expect(toCallerGuardrails([row(0, {}, 3)], "key", null)?.limits.map(({ scope }) => scope)).toEqual([
+    "guardrail:g0:key:key",
+  ])
+})

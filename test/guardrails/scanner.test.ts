@@ -1,0 +1,82 @@
+import * as fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { compileProgram } from "../../src/guardrails/content/program.ts"
+import { Scanner, type Span } from "../../src/guardrails/content/scanner.ts"
+
+const EVERY = { limit: Number.POSITIVE_INFINITY, isWhole: false }
+
+function scan(pattern: string, pieces: readonly string[]): Span[] {
+  const spans: Span[] = []
+  const scanner = new Scanner(compileProgram(pattern), EVERY, (span) => spans.push(span))
+  for (const piece of pieces) scanner.push(piece, false)
+  scanner.push("", true)
+  return spans
+}
+
+/** Every unit that stands in some match. */
+function covered(spans: readonly Span[], length: number): boolean[] {
+  return Array.from({ length }, (_, at) => spans.some(({ start, end }) => start <= at && at < end))
+}
+
+/** The same by trying every stretch with the runtime's own engine. */
+function coveredByHand(pattern: string, text: string): boolean[] {
+  const spans: Span[] = []
+  for (let start = 0; start < text.length; start++) {
+    for (let end = start + 1; end <= text.length; end++) {
+      const found = new RegExp(`(?<=^[^]{${start}})(?:${pattern})(?=[^]{${text.length - end}}$)`).exec(text)
+      if (found) spans.push({ start, end })
+    }
+  }
+  return covered(spans, text.length)
+}
+
+const PATTERNS = [
+  "a+b",
+  "ab|ba",
+  "\\bab\\b",
+  "a.c",
+  "(?:ab)+",
+  "^a",
+  "b$",
+  "a{2,3}",
+  "[^a]b",
+  "a(?:b|bc)d?",
+  "\\Bb",
+  "ab*",
+]
+
+describe("the scanner", () => {
+  test("finds what a search of every stretch finds, however the text is cut", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...PATTERNS),
+        fc.array(fc.string({ unit: fc.constantFrom("a", "b", "c", "d", " ", "\n", "é"), maxLength: 4 }), {
+          maxLength: 4,
+        }),
+        (pattern, pieces) => {
+          const text = pieces.join("")
+          const expected = coveredByHand(pattern, text)
+          expect(covered(scan(pattern, [text]), text.length)).toEqual(expected)
+          expect(covered(scan(pattern, pieces), text.length)).toEqual(expected)
+          expect(covered(scan(pattern, text.split("")), text.length)).toEqual(expected)
+        },
+      ),
+      { numRuns: 400 },
+    )
+  })
+
+  test("holds back no more than a match that may have begun", () => {
+    const scanner = new Scanner(compileProgram("sk-[a-z]{4}"), EVERY, () => {})
+    scanner.push("the key is ", false)
+    expect(scanner.safe).toBe(11)
+    scanner.push("sk-ab", false)
+    expect(scanner.safe).toBe(11)
+    scanner.push("!", false)
+    expect(scanner.safe).toBe(17)
+  })
+
+  test("takes time in proportion to the text, whatever the pattern", () => {
+    // Backtracking would take 2^100000 steps here, and a search from every beginning 10^10.
+    for (const pattern of ["(?:a+)+$", "(?:a|aa)+b", "a.*b|a"]) scan(pattern, ["a".repeat(100_000)])
+  })
+})

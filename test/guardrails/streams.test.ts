@@ -1,0 +1,257 @@
+import * as fc from "fast-check"
+import { afterEach, describe, expect, test } from "vitest"
+import { AnswerFilter } from "../../src/guardrails/content/answer-filter.ts"
+import { jsonUnits } from "../../src/guardrails/content/json-units.ts"
+import { combineRules } from "../../src/guardrails/content/rules.ts"
+import { plainUnits, TextFilter } from "../../src/guardrails/content/text-filter.ts"
+import type { BuiltinSlug } from "../../src/guardrails/schemas.ts"
+import { screeningOf } from "../../src/guardrails/screening.ts"
+import { toCallerGuardrails } from "../../src/guardrails/applied.ts"
+import { chunk, DONE, playProvider, sse, usageChunk } from "../support/played.ts"
+import { newKey, newWorkspace, reply } from "../support/world.ts"
+
+/** Something to find, and what stands in its place. Taken apart, so that no scanner of sources takes them for real. */
+const SECRETS: [BuiltinSlug, string, string][] = [
+  ["email", "ada.lovelace@example.com", "[EMAIL]"],
+  ["phone", "+44 20 7946 0958", "[PHONE]"],
+  ["ssn", "536-90-4399", "[SSN]"],
+  ["credit-card", "4111 1111 1111 1111", "[CREDIT_CARD]"],
+  ["ip-address", "203.0.113.77", "[IP_ADDRESS]"],
+  ["iban", "DE89 3704 0044 0532 0130 00", "[IBAN]"],
+  ["secrets", ["AKIA", "IOSFODNN7EXAMPLQ"].join(""), "[SECRET]"],
+  ["secrets", ["gh", "p_", "a1B2".repeat(9)].join(""), "[SECRET]"],
+]
+const SLUGS = [...new Set(SECRETS.map(([slug]) => slug))]
+const settings = (action: "redact" | "block") => ({
+  content_filter_builtins: SLUGS.map((slug) => ({ action, slug })),
+  content_filters: [{ action, pattern: "PROJECT-[0-9]+x*", label: "Project" }],
+})
+const rules = combineRules([settings("redact")])
+
+function pass(pieces: readonly string[], units = plainUnits()): string {
+  const filter = new TextFilter(rules, units, () => {})
+  return pieces.map((piece) => filter.push(piece, false)).join("") + filter.push("", true)
+}
+
+/** The text in two pieces, at every place. */
+const cuts = (text: string) => Array.from({ length: text.length + 1 }, (_, at) => [text.slice(0, at), text.slice(at)])
+
+const secret = fc.constantFrom(...SECRETS, ["own", "PROJECT-12xx", "[Project]"] as const)
+const harmless = fc.constantFrom(
+  "",
+  "Dear all, ",
+  "see 12 of ",
+  "mail me ",
+  "— à bientôt 😀 ",
+  "at 10:30 ",
+  "sk-not a key ",
+  "a@b ",
+  "\n",
+)
+
+describe("a text in pieces", () => {
+  test("loses every secret and nothing else, wherever it is cut", () => {
+    for (const [, said, label] of SECRETS) {
+      const text = `It is ${said}, and more.`
+      for (const pieces of cuts(text)) expect(pass(pieces)).toBe(`It is ${label}, and more.`)
+      expect(pass(text.split(""))).toBe(`It is ${label}, and more.`)
+    }
+  })
+
+  test("is told alike in one piece and in any others", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(harmless, secret), { maxLength: 4 }),
+        fc.array(fc.nat(200), { maxLength: 12 }),
+        (parts, places) => {
+          const text = `${parts.map(([before, [, said]]) => `${before}(${said})`).join(" ")} end`
+          const expected = `${parts.map(([before, [, , label]]) => `${before}(${label})`).join(" ")} end`
+          expect(pass([text])).toBe(expected)
+          const at = [
+            0,
+            ...places.filter((place) => place < text.length).sort((one, other) => one - other),
+            text.length,
+          ]
+          expect(pass(at.slice(1).map((end, index) => text.slice(at[index], end)))).toBe(expected)
+          expect(pass(text.split(""))).toBe(expected)
+        },
+      ),
+      { numRuns: 300 },
+    )
+  })
+
+  test("holds back nothing that cannot become a secret", () => {
+    const filter = new TextFilter(rules, plainUnits(), () => {})
+    expect(filter.push("Good morning, ", false)).toBe("Good morning, ")
+    expect(filter.push("ada@", false)).toBe("")
+    expect(filter.push(" is no address. ", false)).toBe("ada@ is no address. ")
+  })
+
+  test("of JSON stays JSON, whatever its escapes hide", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(harmless, secret), { minLength: 1, maxLength: 3 }),
+        fc.boolean(),
+        (parts, isHidden) => {
+          const words = parts.map(([before, [, said]]) => `${before}\n${said}`).join(" ; ")
+          const escape = (text: string) =>
+            text.replaceAll(/[@.\d]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`)
+          const plain = JSON.stringify({ words, n: 7, list: [true, null] })
+          const json = isHidden ? plain.replace(JSON.stringify(words).slice(1, -1), (text) => escape(text)) : plain
+          const expected = parts.map(([before, [, , label]]) => `${before}\n${label}`).join(" ; ")
+          for (const pieces of [[json], json.split("")]) {
+            const told = pass(pieces, jsonUnits())
+            expect(JSON.parse(told)).toEqual({ words: expected, n: 7, list: [true, null] })
+          }
+        },
+      ),
+      { numRuns: 200 },
+    )
+  })
+
+  test("a number that is taken out of JSON is a string", () => {
+    expect(pass(['{"card":4111111111111111,"n":1}'], jsonUnits())).toBe('{"card":"[CREDIT_CARD]","n":1}')
+  })
+})
+
+type Json = Record<string, unknown>
+
+/** What a stream of chunks came to: texts, reasoning and the arguments of calls. */
+function gathered(chunks: readonly Json[]) {
+  const told = { content: "", reasoning: "", details: "", calls: [] as string[], ends: 0 }
+  for (const { choices } of chunks as { choices: { delta: Json; finish_reason: string | null }[] }[]) {
+    for (const { delta, finish_reason: end } of choices) {
+      told.content += (delta["content"] as string | undefined) ?? ""
+      told.reasoning += (delta["reasoning"] as string | undefined) ?? ""
+      for (const detail of (delta["reasoning_details"] as Json[] | undefined) ?? [])
+        told.details += (detail["text"] as string) ?? ""
+      for (const call of (delta["tool_calls"] as { index: number; function: { arguments?: string } }[] | undefined) ??
+        []) {
+        told.calls[call.index] = (told.calls[call.index] ?? "") + (call.function.arguments ?? "")
+      }
+      if (end !== null) told.ends += 1
+    }
+  }
+  return told
+}
+
+function filterOf(action: "redact" | "block"): AnswerFilter {
+  const row = {
+    id: "g",
+    name: "Rail",
+    is_default: 0,
+    limit_nano: null,
+    reset_interval: null,
+    include_byok_in_budgets: 0,
+  }
+  const guardrails = toCallerGuardrails(
+    [{ ...row, rules: JSON.stringify(settings(action)), by_key: 1, by_member: 0 }],
+    "k",
+    null,
+  )
+  return screeningOf(guardrails, false)?.answerFilter() as AnswerFilter
+}
+
+const delta = (said: Json, end: string | null = null): Json => ({
+  id: "x",
+  choices: [{ index: 0, delta: said, finish_reason: end }],
+})
+
+/** An answer that says the secret in every way there is, cut at the same places in each. */
+function answerIn(pieces: readonly string[]): Json[] {
+  return [
+    delta({ role: "assistant", content: "" }),
+    ...pieces.map((text) =>
+      delta({ reasoning: text, reasoning_details: [{ type: "reasoning.text", index: 0, text }] }),
+    ),
+    ...pieces.map((content) => delta({ content })),
+    delta({ tool_calls: [{ index: 0, id: "c", type: "function", function: { name: "f", arguments: '{"a":"' } }] }),
+    ...pieces.map((text) => delta({ tool_calls: [{ index: 0, function: { arguments: text } }] })),
+    delta({ tool_calls: [{ index: 0, function: { arguments: '"}' } }] }),
+    delta({}, "tool_calls"),
+  ]
+}
+
+describe("an answer in chunks", () => {
+  test("leaks nothing of a secret from words, reasoning or arguments, and keeps their order", () => {
+    for (const [, said, label] of SECRETS) {
+      for (const pieces of cuts(`so ${said} it is`)) {
+        const filter = filterOf("redact")
+        const told = [...answerIn(pieces).flatMap((chunk) => filter.chunk(chunk)), ...filter.end()]
+        const expected = `so ${label} it is`
+        expect(gathered(told)).toEqual({
+          content: expected,
+          reasoning: expected,
+          details: expected,
+          calls: [`{"a":"${expected}"}`],
+          ends: 1,
+        })
+        const kinds = told.map(({ choices }) => Object.keys((choices as { delta: Json }[])[0]?.delta ?? {})[0])
+        expect(kinds.lastIndexOf("reasoning")).toBeLessThan(kinds.lastIndexOf("content"))
+        expect(kinds.lastIndexOf("content")).toBeLessThan(kinds.indexOf("tool_calls"))
+      }
+    }
+  })
+
+  test("that is blocked says nothing of what blocked it", () => {
+    for (const [, said] of SECRETS) {
+      for (const pieces of cuts(`so ${said} it is`)) {
+        const filter = filterOf("block")
+        const told = [...answerIn(pieces).flatMap((chunk) => filter.chunk(chunk)), ...filter.end()]
+        expect(filter.isBlocked).toBe(true)
+        expect(gathered(told)).toMatchObject({ content: "", calls: [], ends: 0 })
+        expect("so ".startsWith(gathered(told).reasoning)).toBe(true)
+      }
+    }
+  })
+
+  test("that needs nothing passes as the very chunks it came in", () => {
+    const filter = filterOf("redact")
+    const chunks = [
+      delta({ role: "assistant", content: "" }),
+      delta({ content: "Hello, " }),
+      delta({ content: "you. " }),
+      delta({}, "stop"),
+    ]
+    expect(chunks.flatMap((chunk) => filter.chunk(chunk))).toEqual(chunks)
+    expect(filter.end()).toEqual([])
+  })
+})
+
+describe("through the front door", () => {
+  let stop: () => void = () => {}
+  afterEach(() => stop())
+
+  test("whatever the bytes of a stream are cut into, no secret comes through", async () => {
+    const workspace = await newWorkspace()
+    const key = await newKey(workspace)
+    const { data } = await reply<{ data: { id: string } }>(
+      201,
+      workspace.manage.post("/guardrails", { name: "Rail", ...settings("redact") }),
+    )
+    const body = { key_hashes: [key.hash] }
+    await reply(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, body))
+    const said = SECRETS.map(([, one]) => one)
+    const expected = SECRETS.map(([, , label]) => label).join("; ")
+    const frames = [
+      chunk({ role: "assistant", content: "" }),
+      ...(said.join("; ").match(/[^]{1,3}/g) ?? []).map((content) => chunk({ content })),
+      chunk({}, "stop"),
+      usageChunk(10, 10),
+      DONE,
+    ]
+    const bytes = new TextEncoder().encode(frames.join(""))
+    const cutAt = (size: number) =>
+      Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) => bytes.slice(at * size, (at + 1) * size))
+    for (const size of [1, 2, 3, 7, 64, 191, bytes.length]) {
+      const played = playProvider(() => sse(cutAt(size)))
+      stop = played.stop
+      const raw = await (await key.as.chat("played/m71", "Hi", { stream: true })).text()
+      stop()
+      const told = [...raw.matchAll(/"content":"([^"]*)"/g)].map(([, content]) => content).join("")
+      expect(told).toBe(expected)
+      for (const one of said) expect(raw).not.toContain(one)
+      expect(raw.endsWith("data: [DONE]\n\n")).toBe(true)
+    }
+  })
+})
