@@ -36,7 +36,7 @@ export function toCallerGuardrails(
   return {
     list,
     limits: list.flatMap(({ limits }) => limits),
-    routeFilters: once(() => [...list.flatMap(routeFilters), ...nowhere(list)]),
+    routeFilters: once(() => list.flatMap(routeFilters)),
     contentRules: once(() => combineRules(list.map(({ rules }) => rules))),
   }
 }
@@ -64,15 +64,9 @@ function limitsOf(row: AppliedRow, keyHash: string, userId: string | null): Limi
   return scopes.map((scope) => ({ scope, limitNano, interval, includeByok: includesByok === 1 }))
 }
 
-function nowhere(list: readonly Applied[]): Filter[] {
-  if (allowedRegions(list).length > 0) return []
-  return [{ name: "the caller's guardrails allow no region in common", keeps: () => false, isGuardrail: true }]
-}
-
-/** Where the calls of this caller may be worked on: what all of their guardrails allow. */
+/** The regions by whose hostnames the calls of this caller may come: what all of their guardrails allow. */
 export function allowedRegions(list: readonly Applied[]): Region[] {
   const lists = list.flatMap(({ rules }) => (rules.allowed_data_regions ? [rules.allowed_data_regions] : []))
-  const narrow = lists.filter((list) => !list.includes("global"))
-  if (narrow.length === 0) return ["global"]
-  return DATA_REGIONS.filter((region) => narrow.every((list) => list.includes(region)))
+  if (lists.length === 0) return ["global"]
+  return DATA_REGIONS.filter((region) => lists.every((regions) => regions.includes(region)))
 }

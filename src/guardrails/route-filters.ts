@@ -1,7 +1,6 @@
 import { type Filter, FREE, isNamed } from "../inference/routing/filters.ts"
 import type { Endpoint } from "../models/catalogue.ts"
 import { matcher } from "../plugins/patterns.ts"
-import { isInRegion } from "../providers/provider.ts"
 import type { Applied } from "./applied.ts"
 import { ZDR_FAMILIES } from "./guardrail.ts"
 
@@ -31,11 +30,10 @@ export function routeFilters({ name, rules }: Pick<Applied, "name" | "rules">): 
       (endpoint, provider) => !ignoredProviders.some((slug) => isNamed(slug, endpoint, provider)),
     )
   }
-  if (regions && !regions.includes("global")) {
-    const words = `allows none outside of ${regions.join(", ")} (allowed_data_regions)`
-    add(words, (_endpoint, provider, region) =>
-      region === null ? regions.some((one) => isInRegion(provider, one)) : regions.includes(region as "us"),
-    )
+  if (regions) {
+    // On the hostname of a region only its endpoints are asked, so where a call comes in says where it is worked on.
+    const words = `takes calls only by the hostnames of: ${regions.join(", ")} (allowed_data_regions)`
+    add(words, (_endpoint, _provider, region) => regions.some((one) => one === (region ?? "global")))
   }
   return [...filters, ...dataFilters(name, rules)]
 }

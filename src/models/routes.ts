@@ -4,6 +4,7 @@ import { entryOf } from "../access/actor.ts"
 import { requireOperator } from "../access/caller.ts"
 import { changesOf } from "../audit/entry.ts"
 import { GatewayError } from "../edge/errors.ts"
+import { regionOf } from "../edge/region.ts"
 import { acceptJson, newRouter } from "../edge/router.ts"
 import { failures, jsonBody, ok } from "../edge/schema.ts"
 import type { App } from "../env.ts"
@@ -223,17 +224,24 @@ async function listModels(c: Context<App>, query: Partial<Search>, guardrails: C
   const providers = configuredProviders(c.env)
   const filters = guardrails?.routeFilters() ?? []
   const offered =
-    filters.length === 0 ? models.values() : [...models.values()].map((one) => within(one, filters, providers))
+    filters.length === 0
+      ? models.values()
+      : [...models.values()].map((one) => within(one, filters, providers, regionOf(c.req.raw, c.env)))
   const found = search(offered, query, providers, Date.now())
   const { items, next } = toPage(found, query, c.req.url)
   return { data: items.flatMap((item) => model.toModel(item) ?? []), links: { next }, total_count: found.length }
 }
 
 /** The model as it is for a caller under guardrails: with the endpoints that they leave. */
-function within(found: Model, filters: readonly Filter[], providers: ReadonlyMap<string, Provider>): Model {
+function within(
+  found: Model,
+  filters: readonly Filter[],
+  providers: ReadonlyMap<string, Provider>,
+  region: string | null,
+): Model {
   const endpoints = found.endpoints.filter((endpoint) => {
     const provider = providers.get(endpoint.provider)
-    return provider !== undefined && filters.every((filter) => filter.keeps(endpoint, provider, null))
+    return provider !== undefined && filters.every((filter) => filter.keeps(endpoint, provider, region))
   })
   return { ...found, endpoints }
 }

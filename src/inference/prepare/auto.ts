@@ -8,6 +8,9 @@ import { makes } from "../routing/plan.ts"
 import type { ChatRequest } from "../schemas.ts"
 import type { World } from "../world.ts"
 
+/** What the caller is under, and the region that the call must stay in. */
+type Within = { filters: readonly Filter[]; region: string | null }
+
 /** The chosen model, and so many to fall back on. */
 const MAX_CHOSEN = 4
 
@@ -16,9 +19,9 @@ export function choose(
   chat: ChatRequest,
   wishes: Wishes,
   world: World,
-  guardrails: readonly Filter[],
+  within: Within,
 ): { chat: ChatRequest; stage: Stage } {
-  const candidates = candidatesOf(world, guardrails, (wishes.allowed_models ?? []).length > 0)
+  const candidates = candidatesOf(world, within, (wishes.allowed_models ?? []).length > 0)
   const chosen = chooseModels(candidates, wishes, factsOf(chat)).slice(0, MAX_CHOSEN)
   const [model] = chosen
   if (model === undefined) {
@@ -34,18 +37,18 @@ export function choose(
 /** Simulated models are chosen where they are allowed by name; one of them stands in where there is nothing else. */
 const STAND_IN = "sim/echo"
 
-function candidatesOf(world: World, guardrails: readonly Filter[], isNamed: boolean): Candidate[] {
-  const all = offered(world, guardrails)
+function candidatesOf(world: World, within: Within, isNamed: boolean): Candidate[] {
+  const all = offered(world, within)
   if (isNamed) return all
   const real = all.filter(({ id }) => !id.startsWith("sim/"))
   return real.length > 0 ? real : all.filter(({ id }) => id === STAND_IN)
 }
 
-function offered({ catalogue, providers }: World, guardrails: readonly Filter[]): Candidate[] {
+function offered({ catalogue, providers }: World, within: Within): Candidate[] {
   return [...catalogue.models.values()].flatMap((model) => {
     const offers = pricedEndpoints(model).filter((endpoint) => {
       const provider = providers.get(endpoint.provider)
-      return provider && guardrails.every((filter) => filter.keeps(endpoint, provider, null))
+      return provider && within.filters.every((filter) => filter.keeps(endpoint, provider, within.region))
     })
     const [cheapest] = offers
     if (!cheapest || !makes(model, "text")) return []

@@ -42,6 +42,7 @@ export async function prepare(
   world: World,
   pay: Pay,
   { defaults: { disabledTools }, guardrails }: Pick<Caller, "defaults" | "guardrails">,
+  region: string | null,
 ): Promise<Prepared> {
   const requestedModel = namesOf(sent)[0] ?? ""
   const stages: Stage[] = []
@@ -61,7 +62,9 @@ export async function prepare(
       "plugins: auto-router chooses in place of the model openrouter/auto (or service/auto); the request names another.",
     )
   }
-  const chosen = isChosen ? choose(named, plugins.autoRouter ?? {}, world, guardrails?.routeFilters() ?? []) : undefined
+  const chosen = isChosen
+    ? choose(named, plugins.autoRouter ?? {}, world, { filters: guardrails?.routeFilters() ?? [], region })
+    : undefined
   if (chosen) stages.push(chosen.stage)
   let chat = chosen?.chat ?? named
 
