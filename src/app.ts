@@ -2,6 +2,7 @@ import { Hono } from "hono"
 import { cors } from "hono/cors"
 import { audit } from "./audit/routes.ts"
 import { budgets } from "./budgets/routes.ts"
+import { byok } from "./byok/routes.ts"
 import { credits, removedCredits } from "./credits/routes.ts"
 import { datasets } from "./datasets/routes.ts"
 import { onError, onNotFound } from "./edge/answer.ts"
@@ -20,6 +21,7 @@ import { workspaceMembers } from "./members/workspace-routes.ts"
 import { organizations } from "./organizations/routes.ts"
 import { presets } from "./presets/routes.ts"
 import { reconciliations } from "./reconciliation/routes.ts"
+import { secrets } from "./secrets/routes.ts"
 import { usage } from "./usage/routes.ts"
 import { workspaces } from "./workspaces/routes.ts"
 
@@ -34,10 +36,10 @@ for (const router of [publicModels, removedCredits]) api.route("/", router)
 // With a key.
 for (const router of [inference, media, keyedModels, generations, keys, credits, budgets, usage, datasets, audit])
   mountKeyed(api, router)
-for (const router of [workspaces, workspaceMembers, organizationMembers, presets]) mountKeyed(api, router)
+for (const router of [workspaces, workspaceMembers, organizationMembers, presets, byok]) mountKeyed(api, router)
 
 // With a key, for whoever runs the deployment.
-for (const router of [organizations, catalogueAdmin, reconciliations]) mountKeyed(api, router)
+for (const router of [organizations, catalogueAdmin, reconciliations, secrets]) mountKeyed(api, router)
 
 api.get("/openapi.json", (c) => c.json(describeApi(api)))
 

@@ -11,6 +11,8 @@ export interface Env {
 
   STAGE: string
   MASTER_KEY?: string
+  /** The former MASTER_KEY, while POST /secrets/rotate has not put all data keys under the new one. */
+  MASTER_KEY_PREVIOUS?: string
   BOOTSTRAP_MANAGEMENT_KEY?: string
   /** JSON: OpenAI-compatible servers added by the operator (providers/custom.ts). */
   CUSTOM_PROVIDERS?: string

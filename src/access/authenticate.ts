@@ -1,6 +1,7 @@
 import type { MiddlewareHandler } from "hono"
 import { NO_BUDGETS } from "../budgets/budget.ts"
 import { findWorkspaceBudgets } from "../budgets/store.ts"
+import { findOwnKeys } from "../byok/store.ts"
 import { GatewayError } from "../edge/errors.ts"
 import type { App, Env } from "../env.ts"
 import { findKey, findOperatorHome } from "../keys/store.ts"
@@ -69,19 +70,21 @@ async function findOperator(hash: string, env: Env): Promise<Caller | undefined>
   const secret = env.BOOTSTRAP_MANAGEMENT_KEY
   if (!secret || hash !== hashKey(secret)) return undefined
   const home = await findOperatorHome(env.DB)
+  const { organizationId = "", workspaceId } = home ?? {}
   return {
     keyHash: hash,
     label: "bootstrap",
     kind: "management",
     isOperator: true,
-    organizationId: home?.organizationId ?? "",
-    workspaceId: home?.workspaceId ?? "",
+    organizationId,
+    workspaceId: workspaceId ?? "",
     creatorUserId: home?.ownerId ?? null,
     limitNano: null,
     limitReset: null,
     includeByokInLimit: false,
     defaults: toCallDefaults(home?.settings ?? null),
-    budgets: home?.workspaceId ? await findWorkspaceBudgets(env.DB, home.workspaceId) : NO_BUDGETS,
+    budgets: workspaceId ? await findWorkspaceBudgets(env.DB, workspaceId) : NO_BUDGETS,
+    byok: workspaceId ? await findOwnKeys(env.DB, { organizationId, workspaceId }) : [],
     expiresAt: null,
   }
 }

@@ -1,5 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono"
 import type { WorkspaceBudgets } from "../budgets/budget.ts"
+import type { OwnKey } from "../byok/own-keys.ts"
 import { GatewayError } from "../edge/errors.ts"
 import type { ResetInterval } from "../credits/windows.ts"
 import type { App } from "../env.ts"
@@ -27,6 +28,8 @@ export type Caller = {
   /** Of the key's workspace, as are its budgets. */
   defaults: CallDefaults
   budgets: WorkspaceBudgets
+  /** Its own keys for providers, sealed. */
+  byok: readonly OwnKey[]
   /** Epoch milliseconds. */
   expiresAt: number | null
 }

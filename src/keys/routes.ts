@@ -10,7 +10,7 @@ import { openLedger } from "../credits/ledger-client.ts"
 import { GatewayError } from "../edge/errors.ts"
 import { acceptJson, newRouter } from "../edge/router.ts"
 import { failures, jsonBody, ok } from "../edge/schema.ts"
-import { findDefaultWorkspace, findWorkspace } from "../workspaces/store.ts"
+import { noSuchWorkspace, workspaceFor } from "../workspaces/home.ts"
 import { capAfter, mayMint, mintKey, requireWithin, toApiKey, toCurrentKey, toKeyChange, TOLD_FIELDS } from "./key.ts"
 import { ApiKey, ApiKeyChange, CurrentKey, NewApiKey } from "./schemas.ts"
 import { deleteKey, findKeyRow, type KeyRow, insertKey, listKeys, updateKey } from "./store.ts"
@@ -179,19 +179,6 @@ export const keys = newRouter()
     return c.json({ deleted: true as const }, 200)
   })
 
-async function workspaceFor(db: D1Database, organizationId: string, asked: string | undefined): Promise<string> {
-  if (asked !== undefined) {
-    const workspace = await findWorkspace(db, organizationId, asked)
-    if (!workspace) throw noSuchWorkspace()
-    return workspace.id
-  }
-  const home = await findDefaultWorkspace(db, organizationId)
-  if (home === undefined) {
-    throw new GatewayError("invalid_request", "The default workspace was deleted. Pass workspace_id.")
-  }
-  return home
-}
-
 const CAP_COLUMNS = ["limit_nano", "limit_reset", "include_byok_in_limit"]
 
 /** The key, if the caller may change it: a key that may not mint a kind of key may not change or delete one either. */
@@ -202,10 +189,6 @@ async function requireAuthorityOver(db: D1Database, caller: Caller, hash: string
     throw new GatewayError("forbidden", `A ${caller.kind} key cannot change a ${row.kind} key.`)
   }
   return row
-}
-
-function noSuchWorkspace(): GatewayError {
-  return new GatewayError("not_found", "There is no workspace with this workspace_id.")
 }
 
 function noSuchKey(): GatewayError {

@@ -1,5 +1,7 @@
 import type { Caller, KeyKind } from "../access/caller.ts"
 import { type KeyBudgetRow, keyBudgetsStatement, toWorkspaceBudgets } from "../budgets/store.ts"
+import { type OwnKeyRow, toOwnKey } from "../byok/own-keys.ts"
+import { ownKeysStatement } from "../byok/store.ts"
 import type { ResetInterval } from "../credits/windows.ts"
 import { toCallDefaults } from "../workspaces/settings.ts"
 import type { AuditEntry } from "../audit/entry.ts"
@@ -30,7 +32,7 @@ const COLUMNS =
 
 /** The live key with this hash. The one lookup without an organization: it is what tells the organization. */
 export async function findKey(db: D1Database, hash: string): Promise<Caller | undefined> {
-  const [keys, budgets] = await db.batch<Record<string, unknown>>([
+  const [keys, budgets, byok] = await db.batch<Record<string, unknown>>([
     db
       .prepare(
         `SELECT (SELECT settings FROM workspaces WHERE id = workspace_id) AS settings, ${COLUMNS}
@@ -38,6 +40,7 @@ export async function findKey(db: D1Database, hash: string): Promise<Caller | un
       )
       .bind(hash),
     keyBudgetsStatement(db, hash),
+    ownKeysStatement(db, hash),
   ])
   const row = keys?.results[0] as (KeyRow & { settings: string }) | undefined
   if (!row) return undefined
@@ -54,6 +57,7 @@ export async function findKey(db: D1Database, hash: string): Promise<Caller | un
     includeByokInLimit: row.include_byok_in_limit === 1,
     defaults: toCallDefaults(row.settings),
     budgets: toWorkspaceBudgets((budgets?.results ?? []) as KeyBudgetRow[]),
+    byok: ((byok?.results ?? []) as OwnKeyRow[]).map(toOwnKey),
     expiresAt: row.expires_at,
   }
 }
