@@ -18,6 +18,9 @@ import { keys } from "./keys/routes.ts"
 import { catalogueAdmin, keyedModels, publicModels } from "./models/routes.ts"
 import { organizationMembers } from "./members/routes.ts"
 import { workspaceMembers } from "./members/workspace-routes.ts"
+import { authPage } from "./oauth/page-routes.ts"
+import { oauthCodes, oauthKeys } from "./oauth/routes.ts"
+import { oauthTokens } from "./oauth/token-routes.ts"
 import { organizations } from "./organizations/routes.ts"
 import { presets } from "./presets/routes.ts"
 import { reconciliations } from "./reconciliation/routes.ts"
@@ -31,12 +34,13 @@ export const BASE_PATH = "/api/v1"
 export const api = newRouter()
 
 // Without a key: what can be called, and what no longer can.
-for (const router of [publicModels, removedCredits]) api.route("/", router)
+for (const router of [publicModels, removedCredits, oauthKeys, oauthTokens]) api.route("/", router)
 
 // With a key.
 for (const router of [inference, media, keyedModels, generations, keys, credits, budgets, usage, datasets, audit])
   mountKeyed(api, router)
-for (const router of [workspaces, workspaceMembers, organizationMembers, presets, byok]) mountKeyed(api, router)
+for (const router of [workspaces, workspaceMembers, organizationMembers, presets, byok, oauthCodes])
+  mountKeyed(api, router)
 
 // With a key, for whoever runs the deployment.
 for (const router of [organizations, catalogueAdmin, reconciliations, secrets]) mountKeyed(api, router)
@@ -71,6 +75,8 @@ for (const path of ["/interns", "/vault"]) {
   app.use(`${BASE_PATH}${path}/*`, refuseRegional)
 }
 app.route(BASE_PATH, api)
+app.use("/auth", requireConfiguration)
+app.route("/auth", authPage)
 app.onError(onError)
 app.notFound(
   onNotFound((method, path) => app.router.match(method, path)[0].some(([[, route]]) => route.method === method)),

@@ -22,6 +22,8 @@ export interface Env {
   REGIONAL_HOSTS?: string
   /** JSON: slugs of built-in providers and the regions they work in (providers/configured.ts). */
   PROVIDER_REGIONS?: string
+  /** JSON: whose tokens are good for a key of which workspace (oauth/policies.ts). */
+  OAUTH_TRUSTED_ISSUERS?: string
   /** Milliseconds, all optional: see inference/timers.ts for the defaults. */
   FIRST_FRAME_TIMEOUT_MS?: string
   IDLE_TIMEOUT_MS?: string

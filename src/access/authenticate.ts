@@ -55,6 +55,12 @@ async function callerOf(authorization: string | undefined, env: Env, now: number
   return caller
 }
 
+/** Who holds the key with this hash, while it works: for a session that was begun with it. */
+export async function callerByHash(hash: string, env: Env, now: number): Promise<Caller | undefined> {
+  const caller = await find(hash, env, now)
+  return caller && (caller.expiresAt === null || caller.expiresAt > now) ? caller : undefined
+}
+
 async function find(hash: string, env: Env, now: number): Promise<Caller | undefined> {
   const known = remembered.get(hash)
   if (known && known.until > now) return known.caller

@@ -1,5 +1,6 @@
 import type { MiddlewareHandler } from "hono"
 import type { App, Env } from "../env.ts"
+import { trustedIssuers } from "../oauth/policies.ts"
 import { configuredProviders } from "../providers/configured.ts"
 import { MASTER_KEY_BYTES } from "../secrets/master-key.ts"
 import { regionalHosts } from "./region.ts"
@@ -23,6 +24,7 @@ function findFault(env: Env): GatewayError | undefined {
   try {
     configuredProviders(env)
     regionalHosts(env)
+    trustedIssuers(env)
     return undefined
   } catch (thrown) {
     if (thrown instanceof GatewayError) return thrown

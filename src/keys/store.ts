@@ -80,15 +80,16 @@ export async function findOperatorHome(db: D1Database) {
   return row ?? undefined
 }
 
-/** Changes nothing where the workspace was deleted meanwhile. */
-export function insertKeyStatement(db: D1Database, row: KeyRow): D1PreparedStatement {
+/** Changes nothing where the workspace was deleted meanwhile, or where a code that it is for went to another key. */
+export function insertKeyStatement(db: D1Database, row: KeyRow, forCode: string | null = null): D1PreparedStatement {
   const columns = COLUMNS.split(", ") as (keyof KeyRow)[]
   return db
     .prepare(
       `INSERT INTO api_keys (${COLUMNS}) SELECT ${columns.map(() => "?").join(", ")}
-       WHERE EXISTS (SELECT 1 FROM workspaces WHERE id = ? AND organization_id = ? AND deleted_at IS NULL)`,
+       WHERE EXISTS (SELECT 1 FROM workspaces WHERE id = ? AND organization_id = ? AND deleted_at IS NULL)
+         AND (? IS NULL OR EXISTS (SELECT 1 FROM oauth_codes WHERE hash = ? AND key_hash = ?))`,
     )
-    .bind(...columns.map((column) => row[column]), row.workspace_id, row.organization_id)
+    .bind(...columns.map((column) => row[column]), row.workspace_id, row.organization_id, forCode, forCode, row.hash)
 }
 
 /** Whether the workspace was still there. Rejects with D1's own error where the hash is taken. */

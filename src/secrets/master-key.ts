@@ -43,3 +43,8 @@ export async function signingKey(master: string, purpose: string): Promise<Crypt
 export async function masterIdOf(master: string): Promise<string> {
   return toHex(await crypto.subtle.deriveBits(purposeOf("master-key-id"), await importMaster(master), 128))
 }
+
+/** 32 bytes that are always the same for a master key and a purpose. */
+export async function derivedBytes(master: string, purpose: string): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await crypto.subtle.deriveBits(purposeOf(purpose), await importMaster(master), 256))
+}
