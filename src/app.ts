@@ -2,6 +2,7 @@ import { Hono } from "hono"
 import { cors } from "hono/cors"
 import { audit } from "./audit/routes.ts"
 import { budgets } from "./budgets/routes.ts"
+import { byok } from "./byok/routes.ts"
 import { credits, removedCredits } from "./credits/routes.ts"
 import { datasets } from "./datasets/routes.ts"
 import { onError, onNotFound } from "./edge/answer.ts"
@@ -19,9 +20,13 @@ import { keys } from "./keys/routes.ts"
 import { catalogueAdmin, keyedModels, publicModels } from "./models/routes.ts"
 import { organizationMembers } from "./members/routes.ts"
 import { workspaceMembers } from "./members/workspace-routes.ts"
+import { authPage } from "./oauth/page-routes.ts"
+import { oauthCodes, oauthKeys } from "./oauth/routes.ts"
+import { oauthTokens } from "./oauth/token-routes.ts"
 import { organizations } from "./organizations/routes.ts"
 import { presets } from "./presets/routes.ts"
 import { reconciliations } from "./reconciliation/routes.ts"
+import { secrets } from "./secrets/routes.ts"
 import { usage } from "./usage/routes.ts"
 import { workspaces } from "./workspaces/routes.ts"
 
@@ -31,16 +36,17 @@ export const BASE_PATH = "/api/v1"
 export const api = newRouter()
 
 // Without a key: what can be called, and what no longer can.
-for (const router of [publicModels, removedCredits]) api.route("/", router)
+for (const router of [publicModels, removedCredits, oauthKeys, oauthTokens]) api.route("/", router)
 
 // With a key.
 for (const router of [inference, media, keyedModels, generations, keys, credits, budgets, usage, datasets, audit])
   mountKeyed(api, router)
 for (const router of [workspaces, workspaceMembers, organizationMembers, presets, guardrails, guardrailAssignments])
   mountKeyed(api, router)
+for (const router of [byok, oauthCodes]) mountKeyed(api, router)
 
 // With a key, for whoever runs the deployment.
-for (const router of [organizations, catalogueAdmin, reconciliations]) mountKeyed(api, router)
+for (const router of [organizations, catalogueAdmin, reconciliations, secrets]) mountKeyed(api, router)
 
 api.get("/openapi.json", (c) => c.json(describeApi(api)))
 
@@ -72,6 +78,8 @@ for (const path of ["/interns", "/vault"]) {
   app.use(`${BASE_PATH}${path}/*`, refuseRegional)
 }
 app.route(BASE_PATH, api)
+app.use("/auth", requireConfiguration)
+app.route("/auth", authPage)
 app.onError(onError)
 app.notFound(
   onNotFound((method, path) => app.router.match(method, path)[0].some(([[, route]]) => route.method === method)),

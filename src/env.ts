@@ -14,6 +14,8 @@ export interface Env {
 
   STAGE: string
   MASTER_KEY?: string
+  /** The former MASTER_KEY, while POST /secrets/rotate has not put all data keys under the new one. */
+  MASTER_KEY_PREVIOUS?: string
   BOOTSTRAP_MANAGEMENT_KEY?: string
   /** JSON: OpenAI-compatible servers added by the operator (providers/custom.ts). */
   CUSTOM_PROVIDERS?: string
@@ -23,6 +25,8 @@ export interface Env {
   REGIONAL_HOSTS?: string
   /** JSON: slugs of built-in providers and the regions they work in (providers/configured.ts). */
   PROVIDER_REGIONS?: string
+  /** JSON: whose tokens are good for a key of which workspace (oauth/policies.ts). */
+  OAUTH_TRUSTED_ISSUERS?: string
   /** Milliseconds, all optional: see inference/timers.ts for the defaults. */
   FIRST_FRAME_TIMEOUT_MS?: string
   IDLE_TIMEOUT_MS?: string

@@ -3,6 +3,7 @@ import { pruneAudit } from "./audit/store.ts"
 import { refreshSessionCost } from "./datasets/store.ts"
 import type { Env } from "./env.ts"
 import { pruneContents } from "./generations/content.ts"
+import { pruneOauth } from "./oauth/store.ts"
 import { reconcileStalest } from "./reconciliation/reconcile.ts"
 import { logError } from "./support/log.ts"
 import { generationRetentionDays } from "./usage/retention.ts"
@@ -12,14 +13,15 @@ import { pruneGenerations, sumDays } from "./usage/store.ts"
 const JOBS: Readonly<Record<string, readonly { name: string; run: (env: Env, now: number) => Promise<unknown> }[]>> = {
   "0 2 * * *": [
     { name: "sum-days", run: (env, now) => sumDays(env.DB, now) },
-    { name: "reconcile", run: (env) => reconcileStalest(env) },
     {
       name: "prune-generations",
       run: (env, now) => pruneGenerations(env.DB, now, generationRetentionDays(env)),
     },
     { name: "prune-contents", run: (env, now) => pruneContents(env.FILES, now, generationRetentionDays(env)) },
+    { name: "prune-oauth", run: (env, now) => pruneOauth(env.DB, now) },
     { name: "prune-audit", run: (env, now) => pruneAudit(env.DB, now, auditRetentionDays(env)) },
   ],
+  "0 4 * * *": [{ name: "reconcile", run: (env) => reconcileStalest(env) }],
   "0 3 * * 1": [{ name: "session-cost", run: (env, now) => refreshSessionCost(env.DB, now) }],
 }
 

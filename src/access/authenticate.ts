@@ -1,6 +1,7 @@
 import type { MiddlewareHandler } from "hono"
 import { NO_BUDGETS } from "../budgets/budget.ts"
 import { findWorkspaceBudgets } from "../budgets/store.ts"
+import { findOwnKeys } from "../byok/store.ts"
 import { GatewayError } from "../edge/errors.ts"
 import type { App, Env } from "../env.ts"
 import { toCallerGuardrails } from "../guardrails/applied.ts"
@@ -62,6 +63,12 @@ async function callerOf(
   return caller
 }
 
+/** Who holds the key with this hash, while it works: for a session that was begun with it. */
+export async function callerByHash(hash: string, env: Env, now: number): Promise<Caller | undefined> {
+  const caller = await find(hash, undefined, env, now)
+  return caller && (caller.expiresAt === null || caller.expiresAt > now) ? caller : undefined
+}
+
 async function find(hash: string, ip: string | undefined, env: Env, now: number): Promise<Caller | undefined> {
   const known = remembered.get(hash)
   if (known && known.until > now) return known.caller
@@ -79,23 +86,23 @@ async function findOperator(hash: string, env: Env): Promise<Caller | undefined>
   const secret = env.BOOTSTRAP_MANAGEMENT_KEY
   if (!secret || hash !== hashKey(secret)) return undefined
   const home = await findOperatorHome(env.DB)
-  const guardrails = home?.workspaceId
-    ? await findCallerGuardrails(env.DB, home.organizationId, home.workspaceId, home.ownerId)
-    : []
+  const { organizationId = "", workspaceId, ownerId = null } = home ?? {}
+  const guardrails = workspaceId ? await findCallerGuardrails(env.DB, organizationId, workspaceId, ownerId) : []
   return {
     keyHash: hash,
     label: "bootstrap",
     kind: "management",
     isOperator: true,
-    organizationId: home?.organizationId ?? "",
-    workspaceId: home?.workspaceId ?? "",
+    organizationId,
+    workspaceId: workspaceId ?? "",
     creatorUserId: home?.ownerId ?? null,
     limitNano: null,
     limitReset: null,
     includeByokInLimit: false,
     defaults: toCallDefaults(home?.settings ?? null),
-    budgets: home?.workspaceId ? await findWorkspaceBudgets(env.DB, home.workspaceId) : NO_BUDGETS,
-    guardrails: toCallerGuardrails(guardrails, hash, home?.ownerId ?? null),
+    budgets: workspaceId ? await findWorkspaceBudgets(env.DB, workspaceId) : NO_BUDGETS,
+    guardrails: toCallerGuardrails(guardrails, hash, ownerId),
+    byok: workspaceId ? await findOwnKeys(env.DB, { organizationId, workspaceId }) : [],
     expiresAt: null,
   }
 }

@@ -1,5 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono"
 import type { WorkspaceBudgets } from "../budgets/budget.ts"
+import type { OwnKey } from "../byok/own-keys.ts"
 import { GatewayError } from "../edge/errors.ts"
 import type { ResetInterval } from "../credits/windows.ts"
 import type { App } from "../env.ts"
@@ -30,6 +31,8 @@ export type Caller = {
   budgets: WorkspaceBudgets
   /** Of the key, of its creator and of its workspace; null where there is none. */
   guardrails: CallerGuardrails | null
+  /** Its own keys for providers, sealed. */
+  byok: readonly OwnKey[]
   /** Epoch milliseconds. */
   expiresAt: number | null
 }

@@ -1,10 +1,11 @@
 import type { MiddlewareHandler } from "hono"
 import type { App, Env } from "../env.ts"
+import { trustedIssuers } from "../oauth/policies.ts"
 import { configuredProviders } from "../providers/configured.ts"
+import { MASTER_KEY_BYTES } from "../secrets/master-key.ts"
 import { regionalHosts } from "./region.ts"
 import { GatewayError } from "./errors.ts"
 
-const MASTER_KEY_BYTES = 32
 const MIN_BOOTSTRAP_LENGTH = 32
 
 const checked = new WeakMap<Env, GatewayError | undefined>()
@@ -23,6 +24,7 @@ function findFault(env: Env): GatewayError | undefined {
   try {
     configuredProviders(env)
     regionalHosts(env)
+    trustedIssuers(env)
     return undefined
   } catch (thrown) {
     if (thrown instanceof GatewayError) return thrown
@@ -36,6 +38,9 @@ function faultOf(env: Env): string | undefined {
   }
   if (decodedLength(env.MASTER_KEY ?? "") !== MASTER_KEY_BYTES) {
     return "The secret MASTER_KEY must be 32 random bytes in base64: openssl rand -base64 32"
+  }
+  if (env.MASTER_KEY_PREVIOUS && decodedLength(env.MASTER_KEY_PREVIOUS) !== MASTER_KEY_BYTES) {
+    return "The secret MASTER_KEY_PREVIOUS must be the former MASTER_KEY: 32 bytes in base64."
   }
   if ((env.BOOTSTRAP_MANAGEMENT_KEY ?? "").length < MIN_BOOTSTRAP_LENGTH) {
     return `The secret BOOTSTRAP_MANAGEMENT_KEY must have at least ${MIN_BOOTSTRAP_LENGTH} characters.`

@@ -1,7 +1,13 @@
 import { NO_TOKENS, type Tokens } from "../credits/money.ts"
 
 /** One attempt at a provider, in order; `status` is the provider's HTTP status, null when it never answered. */
-export type Attempt = { provider: string; model: string; status: number | null; latencyMs: number }
+export type Attempt = {
+  provider: string
+  model: string
+  status: number | null
+  latencyMs: number
+  isByok?: boolean
+}
 
 /**
  * How a call ended. `unsettled`: the runtime that served it died, and the ledger charged its
@@ -36,10 +42,12 @@ export type GenerationDraft = {
   userAgent: string | null
   /** The prompt's tokens, estimated. */
   promptEstimate: number
+  /** Only keys of the organization's own can be asked with: whatever comes of it is not the account's. */
+  isByok?: true
 }
 
 /** The whole record of one call. Money is nano-USD. */
-export type Generation = GenerationDraft & {
+export type Generation = Omit<GenerationDraft, "isByok"> & {
   /** What answered; the requested model when nothing did. */
   model: string
   provider: string | null
@@ -70,11 +78,11 @@ export function unsettledGeneration(draft: GenerationDraft, estimateNano: number
     model: draft.requestedModel,
     provider: null,
     upstreamId: null,
-    isByok: false,
+    isByok: draft.isByok ?? false,
     tokens: { ...NO_TOKENS, prompt: draft.promptEstimate },
     tokensFrom: "estimate",
-    costNano: estimateNano,
-    byokCostNano: 0,
+    costNano: draft.isByok ? 0 : estimateNano,
+    byokCostNano: draft.isByok ? estimateNano : 0,
     finishReason: null,
     ending: "unsettled",
     status: 500,

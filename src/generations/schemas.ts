@@ -123,7 +123,7 @@ export function toGenerationRecord(generation: Generation): z.infer<typeof Gener
       model_permaslug: attempt.model,
       status: attempt.status,
       latency: attempt.latencyMs,
-      is_byok: generation.isByok,
+      is_byok: attempt.isByok ?? false,
     })),
   }
 }

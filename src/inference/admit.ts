@@ -153,6 +153,7 @@ export function requireTier(caller: Caller, targets: readonly Target[], bounds: 
   if (caller.kind !== "free_tier") return [...targets]
   const free = targets.filter(
     (target) =>
+      target.own !== undefined ||
       boundOf(bounds.promptBound, bounds.completionBound(target), target.endpoint.pricing, bounds.pieces) === 0,
   )
   if (free.length > 0) return free

@@ -1,3 +1,4 @@
+import type { OwnKey } from "../byok/own-keys.ts"
 import type { ErrorName } from "../edge/errors.ts"
 import type { Attempt } from "../generations/generation.ts"
 import { type Refusal, toRefusal, withoutSecret } from "../providers/refusal.ts"
@@ -7,13 +8,15 @@ import { isObject } from "./chat/reading.ts"
 import type { EndpointHealth } from "./routing/health.ts"
 import type { Asked, Question } from "./intake.ts"
 import type { Wire } from "./wires/wire.ts"
-import { type Target, targetKey } from "./routing/target.ts"
+import { healthKey, type Target } from "./routing/target.ts"
 import { type Opening, readOpening } from "./stream/opening.ts"
 import { readAtMost } from "../support/bytes.ts"
 
 export type AskWorld = {
   /** Reaches a provider: the network, or a binding. */
   send: (request: Request, provider: Provider) => Promise<Response>
+  /** The caller's own key in clear; undefined where it cannot be opened. */
+  openKey: (key: OwnKey) => Promise<string | undefined>
   health: EndpointHealth
   firstFrameMs: number
   now: () => number
@@ -31,6 +34,8 @@ export type Ask = {
 /** The first target's answer: a stream that has shown content, or a whole result that is one. */
 export type Accepted = {
   target: Target
+  /** With the key that was sent, to be kept from what the provider says. */
+  provider: Provider
   wire: Wire
   /** The provider's own bytes are read, not a translation of them. */
   isOwn: boolean
@@ -60,19 +65,29 @@ export async function ask(call: Ask, world: AskWorld): Promise<Outcome> {
   const onReached = () => (reached = true)
   /** Models that take no such request, whoever serves them. */
   const unfit = new Set<string>()
+  /** A caller who insists on a key of their own pays no other one in its place. */
+  let insists = false
   for (const target of call.targets) {
-    if (unfit.has(target.model.id)) continue
+    if (unfit.has(target.model.id) || (insists && !target.own)) continue
     const startedAt = world.now()
     const answer = await askOne(call, target, world, onReached)
     const { endpoint, provider } = target
     const status = "code" in answer ? answer.status : 200
-    attempts.push({ provider: provider.name, model: endpoint.model, status, latencyMs: world.now() - startedAt })
+    const latencyMs = world.now() - startedAt
+    attempts.push({
+      provider: provider.name,
+      model: endpoint.model,
+      status,
+      latencyMs,
+      isByok: target.own !== undefined,
+    })
     if (!("code" in answer)) {
-      world.health.warm(targetKey(target))
+      world.health.warm(healthKey(target))
       return { ok: true, accepted: answer, attempts, reached }
     }
     refusals.push(answer)
     if (world.signal.aborted) break
+    if (answer.blamesKey && (target.own?.isRequired || target.own?.isByokOnly)) insists = true
     if (answer.retryable) fail(target, answer, world)
     else if (answer.isUnfit) unfit.add(target.model.id)
     else break
@@ -81,13 +96,37 @@ export async function ask(call: Ask, world: AskWorld): Promise<Outcome> {
 }
 
 function fail(target: Target, { retryAfterMs }: Refusal, { health, now }: AskWorld): void {
-  const key = targetKey(target)
+  const key = healthKey(target)
   health.coolDown(key, retryAfterMs, now())
   health.measured(key, { at: now(), latencyMs: null, tokensPerSecond: null, isGood: false })
 }
 
 async function askOne(call: Ask, target: Target, world: AskWorld, onReached: () => void): Promise<Accepted | Refusal> {
-  const { endpoint, provider } = target
+  const { own, provider } = target
+  if (!own) return askWith(provider, call, target, world, onReached)
+  const apiKey = await world.openKey(own)
+  if (apiKey === undefined) {
+    return failure(provider, "provider_failed", `The workspace's own key for ${provider.name} cannot be opened.`, null)
+  }
+  const answer = await askWith({ ...provider, apiKey }, call, target, world, onReached)
+  return "code" in answer && answer.blamesKey ? ofOwnKey(answer) : answer
+}
+
+/** The caller's own key is theirs to mend. Not in the provider's words, which can hold it. */
+function ofOwnKey(refusal: Refusal): Refusal {
+  const { provider, status } = refusal
+  const message = `${provider} refused the workspace's own key for it with status ${status}. Check that key and its account there, or change it at PATCH /byok/{id}.`
+  return { ...refusal, message }
+}
+
+async function askWith(
+  provider: Provider,
+  call: Ask,
+  target: Target,
+  world: AskWorld,
+  onReached: () => void,
+): Promise<Accepted | Refusal> {
+  const { endpoint } = target
   const { question } = call
   const asked = question.askOf(provider, {
     upstreamId: endpoint.upstreamId,
@@ -105,7 +144,16 @@ async function askOne(call: Ask, target: Target, world: AskWorld, onReached: () 
     const answer = await readAccepted(response, asked, question.streamed, provider, signal)
     if ("code" in answer) return answer
     const { wire, translate, body, counted } = asked
-    return { ...answer, target, wire, isOwn: !translate, upstreamBody: body, answeredAt: world.now(), counted }
+    return {
+      ...answer,
+      target,
+      provider,
+      wire,
+      isOwn: !translate,
+      upstreamBody: body,
+      answeredAt: world.now(),
+      counted,
+    }
   } catch {
     // A failed connection, a broken body, a timer: foreign errors, whose words could hold an address or a key.
     if (tooSlow.signal.aborted) return failure(provider, "timeout", `${provider.name} did not answer in time.`, null)

@@ -40,7 +40,10 @@ function keepHold(call: CallState): () => void {
   const { holdTtlMs } = timers
   const renew = () => {
     const tokens = { ...NO_TOKENS, prompt: call.draft.promptEstimate, completion: estimateDelivered(call.reading) }
-    const cost = call.answering ? costOf(tokens, call.answering.endpoint.pricing) : 0
+    const { answering } = call
+    // Should the isolate die, the account is charged this: nothing, where it is not its key that is used.
+    const isFree = !answering || (answering.own && !call.draft.isByok)
+    const cost = isFree ? 0 : costOf(tokens, answering.endpoint.pricing)
     ledger.renew(call.draft.id, cost, holdTtlMs).catch((cause) => logError("a hold was not renewed", {}, cause))
   }
   const id = setInterval(renew, Math.min(holdTtlMs / 3, MAX_RENEWAL_MS))
@@ -67,8 +70,7 @@ export function settleAnswer(
   const { reading, draft } = call
   const { target, answeredAt, counted } = accepted
   reading.tokens ??= toTokens(counted?.())
-  const { pricing } = target.endpoint
-  const charge = chargeFor(reading, pricing, call.intake.bounds, call.heldNano, ending === "complete")
+  const charge = chargeFor(reading, target, call.intake.bounds, call.heldNano, ending === "complete")
   // A guardrail's refusal is not the endpoint's fault: theirs are never 403.
   if (ending !== "cancelled" && status !== 403) learn(call, target, attempts, charge, ending, Date.now() - answeredAt)
   const settled = record(call, {
@@ -76,11 +78,11 @@ export function settleAnswer(
     model: target.model.id,
     provider: target.provider.name,
     upstreamId: reading.id,
-    isByok: false,
+    isByok: charge.byok !== null,
     tokens: charge.tokens,
     tokensFrom: charge.tokensFrom,
     costNano: charge.costNano,
-    byokCostNano: 0,
+    byokCostNano: charge.byok?.costNano ?? 0,
     finishReason: ending === "complete" ? reading.finishReason : ending === "cancelled" ? null : "error",
     ending,
     status,
@@ -124,19 +126,17 @@ export function settleRefusal(
   const { draft } = call
   const [target] = call.targets
   const worked = ending === "cancelled" && reached && target
-  const charge = worked
-    ? chargeFor(call.reading, target.endpoint.pricing, call.intake.bounds, call.heldNano, false)
-    : NO_CHARGE
+  const charge = worked ? chargeFor(call.reading, target, call.intake.bounds, call.heldNano, false) : NO_CHARGE
   const settled = record(call, {
     ...draft,
     model: draft.requestedModel,
     provider: attempts.at(-1)?.provider ?? null,
     upstreamId: null,
-    isByok: false,
+    isByok: charge.byok !== null,
     tokens: charge.tokens,
     tokensFrom: charge.tokensFrom,
     costNano: charge.costNano,
-    byokCostNano: 0,
+    byokCostNano: charge.byok?.costNano ?? 0,
     finishReason: null,
     ending,
     status,

@@ -1,5 +1,6 @@
 import type { Context } from "hono"
 import { refuseFreeFlood } from "../access/flood.ts"
+import { openOwnKey, ownWays } from "../byok/live.ts"
 import { freeLimits } from "../credits/free-requests.ts"
 import { openLedger } from "../credits/ledger-client.ts"
 import { GatewayError } from "../edge/errors.ts"
@@ -7,7 +8,7 @@ import { regionOf } from "../edge/region.ts"
 import { failures } from "../edge/schema.ts"
 import type { App, Env } from "../env.ts"
 import { type Content, putContent } from "../generations/content.ts"
-import { loadCatalogue } from "../models/compile.ts"
+import { loadCatalogue, loadReachableCatalogue } from "../models/compile.ts"
 import { configuredModeration } from "../plugins/moderation.ts"
 import { livePreset } from "../presets/live.ts"
 import { configuredProviders } from "../providers/configured.ts"
@@ -63,11 +64,14 @@ const health = new EndpointHealth()
 export async function openWorld(c: Context<App>): Promise<World> {
   const { env } = c
   const { defaults, keyHash } = c.var.caller
+  const own = ownWays(c.var.caller, env)
   const later = (work: Promise<unknown>) => c.executionCtx.waitUntil(work)
   return {
     ledger: openLedger(env, c.var.caller.organizationId, later),
-    catalogue: await loadCatalogue(env),
+    catalogue: await (own ? loadReachableCatalogue(env) : loadCatalogue(env)),
     providers: configuredProviders(env),
+    own,
+    openKey: (key) => openOwnKey(key, env),
     health,
     timers: timersOf(env),
     freeLimits: () => freeLimits(env),

@@ -1,11 +1,13 @@
 import type { Caller } from "../access/caller.ts"
 import type { Wanted } from "../credits/ledger.ts"
+import { MAX_NANO } from "../credits/money.ts"
 import type { GenerationDraft } from "../generations/generation.ts"
 import type { FreeLimits, FreeRefusal } from "../credits/free-requests.ts"
 import { limitsOf } from "../credits/limits.ts"
 import { GatewayError } from "../edge/errors.ts"
 import { newGenerationId } from "../support/ids.ts"
 import { toRefusal } from "./admit.ts"
+import type { Target } from "./routing/target.ts"
 import type { Arrival, World } from "./world.ts"
 
 type About = Pick<GenerationDraft, "apiType" | "requestedModel" | "streamed" | "sessionId" | "promptEstimate">
@@ -35,17 +37,43 @@ export async function hold(
   { ledger, timers }: Pick<World, "ledger" | "timers">,
   free?: FreeLimits,
 ): Promise<number> {
+  const limits = limitsOf(caller)
   const verdict = await ledger.hold({
     draft,
     wanted,
     estimateNano,
-    chargesAccount: true,
-    limits: limitsOf(caller),
+    chargesAccount: !draft.isByok,
+    // What costs the account nothing counts only where a limit says so.
+    limits: draft.isByok ? limits.filter(({ includeByok }) => includeByok) : limits,
     ...(free && { free }),
     ttlMs: timers.holdTtlMs,
   })
   if (!verdict.ok) throw "free" in verdict ? tooManyFree(verdict.free) : toRefusal(verdict, caller)
   return verdict.grantedNano
+}
+
+/**
+ * The hold of a call, and the targets that it covers. Where the account or a limit refuses, there may be a key of the
+ * caller's own, which costs neither anything.
+ */
+export async function holdFor(
+  targets: readonly Target[],
+  holdOf: (targets: readonly Target[], isByok: boolean) => Promise<number>,
+): Promise<{ heldNano: number; targets: readonly Target[]; isByok: boolean }> {
+  const owned = targets.filter(({ own }) => own)
+  const isByok = owned.length === targets.length
+  try {
+    return { heldNano: await holdOf(targets, isByok), targets, isByok }
+  } catch (refusal) {
+    const isPaid = refusal instanceof GatewayError && ["payment_required", "forbidden"].includes(refusal.code)
+    if (isByok || owned.length === 0 || !isPaid) throw refusal
+    return { heldNano: await holdOf(owned, true), targets: owned, isByok: true }
+  }
+}
+
+/** What a target may use of a grant, in nano-USD: a key of the caller's own is bound by it only where a limit counts it. */
+export function grantFor({ own }: Target, heldNano: number, caller: Caller): number {
+  return own && !limitsOf(caller).some(({ includeByok }) => includeByok) ? MAX_NANO : heldNano
 }
 
 /** The gateway's own 429, with the headers that only it carries. */

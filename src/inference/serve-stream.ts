@@ -89,7 +89,7 @@ async function carry(call: Call, outcome: Answered, writable: WritableStream<Uin
     writable,
     dialect,
     answering: toAnswering(accepted, attempts),
-    provider: accepted.target.provider,
+    provider: accepted.provider,
     defaults: defaultsOf(call),
     timers: world.timers,
     leaving: world.signal,

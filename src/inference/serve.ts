@@ -1,11 +1,12 @@
 import type { Caller } from "../access/caller.ts"
 import { completionCap, requireTier, wantedFor } from "./admit.ts"
 import { GatewayError } from "../edge/errors.ts"
+import type { GenerationDraft } from "../generations/generation.ts"
 import { logError } from "../support/log.ts"
 import { unroutable } from "./routing/metadata.ts"
 import { ask, type Outcome } from "./ask.ts"
 import { newCall } from "./call.ts"
-import { hold, newDraft } from "./hold.ts"
+import { grantFor, hold, holdFor, newDraft } from "./hold.ts"
 import type { Intake } from "./intake.ts"
 import { chanceFor, plan, type PlanWorld } from "./routing/plan.ts"
 import type { Target } from "./routing/target.ts"
@@ -21,21 +22,26 @@ import type { Arrival, World } from "./world.ts"
  */
 export async function serve(intake: Intake, arrival: Arrival, caller: Caller, world: World): Promise<Response> {
   const { bounds, question, user } = intake
-  const targets = requireTier(caller, askable(planned(intake, arrival, caller, world), question), bounds)
+  const open = requireTier(caller, askable(planned(intake, arrival, caller, world), question), bounds)
 
   const pseudonym = user === null ? undefined : await world.pseudonymOf(`${caller.organizationId}:${user}`)
-  const draft = newDraft(aboutOf(intake, arrival), arrival, caller)
-  const { estimateNano, ...wanted } = wantedFor(targets, bounds)
-  const isFree = targets[0] !== undefined && isFreeVariant(targets[0], draft.requestedModel)
-  if (isFree) await world.refuseFreeFlood()
-  const heldNano = await hold(draft, wanted, estimateNano, caller, world, isFree ? world.freeLimits() : undefined)
+  const plain = newDraft(aboutOf(intake, arrival), arrival, caller)
+  const { heldNano, targets, isByok } = await holdFor(open, async (covered, isByok) => {
+    const { estimateNano, ...wanted } = wantedFor(covered, bounds)
+    const isFree = covered[0] !== undefined && !covered[0].own && isFreeVariant(covered[0], plain.requestedModel)
+    if (isFree) await world.refuseFreeFlood()
+    const freeLimits = isFree ? world.freeLimits() : undefined
+    return hold(draftFor(plain, isByok), wanted, estimateNano, caller, world, freeLimits)
+  })
+  const draft = draftFor(plain, isByok)
 
   const call = newCall({ intake, arrival, draft, heldNano, targets, world })
-  const capFor = (target: Target) => completionCap(target, bounds, heldNano)
+  const capFor = (target: Target) => completionCap(target, bounds, grantFor(target, heldNano, caller))
   const outcome = ask(
     { question, targets, pseudonym, capFor },
     {
       send: world.send,
+      openKey: world.openKey,
       health: world.health,
       firstFrameMs: world.timers.firstFrameMs,
       now: Date.now,
@@ -46,6 +52,10 @@ export async function serve(intake: Intake, arrival: Arrival, caller: Caller, wo
     return { ok: false, refusals: [], attempts: [], reached: false }
   })
   return question.streamed ? serveStream(call, outcome) : serveWhole(call, outcome)
+}
+
+function draftFor(draft: GenerationDraft, isByok: boolean): GenerationDraft {
+  return isByok ? { ...draft, isByok } : draft
 }
 
 /** Where the call may go. A caller who wants to know how it was routed is told also that it could not be. */
@@ -72,13 +82,14 @@ function planWorld(
   { defaults, guardrails }: Caller,
   world: World,
 ): PlanWorld {
-  const { catalogue, providers, health } = world
+  const { catalogue, providers, own, health } = world
   const belongsTo = sessionId ?? arrival.sessionId ?? conversation
   const now = Date.now()
   return {
     output,
     catalogue,
     providers,
+    own,
     region: arrival.region,
     defaultSort: defaults.providerSort ?? undefined,
     guardrails: guardrails?.routeFilters() ?? [],

@@ -1,3 +1,4 @@
+import type { OwnKey } from "../byok/own-keys.ts"
 import type { FreeLimits } from "../credits/free-requests.ts"
 import type { LedgerClient } from "../credits/ledger-client.ts"
 import type { LivePreset } from "../presets/preset.ts"
@@ -26,6 +27,9 @@ export type World = {
   ledger: LedgerClient
   catalogue: PlanWorld["catalogue"]
   providers: PlanWorld["providers"]
+  own: PlanWorld["own"]
+  /** The caller's own key in clear, to be sent; undefined where it cannot be opened. */
+  openKey: (key: OwnKey) => Promise<string | undefined>
   health: EndpointHealth
   timers: Timers
   freeLimits: () => FreeLimits

@@ -1,5 +1,7 @@
 import type { Caller, KeyKind } from "../access/caller.ts"
 import { type KeyBudgetRow, keyBudgetsStatement, toWorkspaceBudgets } from "../budgets/store.ts"
+import { type OwnKeyRow, toOwnKey } from "../byok/own-keys.ts"
+import { ownKeysStatement } from "../byok/store.ts"
 import type { ResetInterval } from "../credits/windows.ts"
 import { toCallerGuardrails } from "../guardrails/applied.ts"
 import { type AppliedRow, keyGuardrailsStatement } from "../guardrails/store.ts"
@@ -32,7 +34,7 @@ const COLUMNS =
 
 /** The live key with this hash. The one lookup without an organization: it is what tells the organization. */
 export async function findKey(db: D1Database, hash: string): Promise<Caller | undefined> {
-  const [keys, budgets, guardrails] = await db.batch<Record<string, unknown>>([
+  const [keys, budgets, guardrails, byok] = await db.batch<Record<string, unknown>>([
     db
       .prepare(
         `SELECT (SELECT settings FROM workspaces WHERE id = workspace_id) AS settings, ${COLUMNS}
@@ -41,6 +43,7 @@ export async function findKey(db: D1Database, hash: string): Promise<Caller | un
       .bind(hash),
     keyBudgetsStatement(db, hash),
     keyGuardrailsStatement(db, hash),
+    ownKeysStatement(db, hash),
   ])
   const row = keys?.results[0] as (KeyRow & { settings: string }) | undefined
   if (!row) return undefined
@@ -58,6 +61,7 @@ export async function findKey(db: D1Database, hash: string): Promise<Caller | un
     defaults: toCallDefaults(row.settings),
     budgets: toWorkspaceBudgets((budgets?.results ?? []) as KeyBudgetRow[]),
     guardrails: toCallerGuardrails((guardrails?.results ?? []) as AppliedRow[], row.hash, row.creator_user_id),
+    byok: ((byok?.results ?? []) as OwnKeyRow[]).map(toOwnKey),
     expiresAt: row.expires_at,
   }
 }
@@ -80,15 +84,16 @@ export async function findOperatorHome(db: D1Database) {
   return row ?? undefined
 }
 
-/** Changes nothing where the workspace was deleted meanwhile. */
-export function insertKeyStatement(db: D1Database, row: KeyRow): D1PreparedStatement {
+/** Changes nothing where the workspace was deleted meanwhile, or where a code that it is for went to another key. */
+export function insertKeyStatement(db: D1Database, row: KeyRow, forCode: string | null = null): D1PreparedStatement {
   const columns = COLUMNS.split(", ") as (keyof KeyRow)[]
   return db
     .prepare(
       `INSERT INTO api_keys (${COLUMNS}) SELECT ${columns.map(() => "?").join(", ")}
-       WHERE EXISTS (SELECT 1 FROM workspaces WHERE id = ? AND organization_id = ? AND deleted_at IS NULL)`,
+       WHERE EXISTS (SELECT 1 FROM workspaces WHERE id = ? AND organization_id = ? AND deleted_at IS NULL)
+         AND (? IS NULL OR EXISTS (SELECT 1 FROM oauth_codes WHERE hash = ? AND key_hash = ?))`,
     )
-    .bind(...columns.map((column) => row[column]), row.workspace_id, row.organization_id)
+    .bind(...columns.map((column) => row[column]), row.workspace_id, row.organization_id, forCode, forCode, row.hash)
 }
 
 /** Whether the workspace was still there. Rejects with D1's own error where the hash is taken. */

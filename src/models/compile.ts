@@ -1,5 +1,6 @@
 import type { Env } from "../env.ts"
-import { configuredProviders, customProviders } from "../providers/configured.ts"
+import { configuredProviders, customProviders, reachableProviders } from "../providers/configured.ts"
+import type { Provider } from "../providers/provider.ts"
 import { logWarning } from "../support/log.ts"
 import type { Catalogue, Endpoint, Model } from "./catalogue.ts"
 import { embeddedCatalogue, toCustomModels } from "./local.ts"
@@ -14,7 +15,9 @@ const REFRESH_MS = 2_000
 /** KV's copy ends by itself, so that one compiled from rows already gone does not stay for good. */
 const COMPILED_TTL_SECONDS = 3_600
 
-type Copy = { catalogue: Catalogue; compiled: string; until: number }
+type Providers = ReadonlyMap<string, Provider>
+
+type Copy = { catalogue: Catalogue; reachable?: Catalogue; compiled: string; until: number }
 const copies = new WeakMap<Env, Copy>()
 
 /**
@@ -37,6 +40,15 @@ export async function loadCatalogue(env: Env, now: number = Date.now()): Promise
   if (compiled !== copy.compiled) return keep(env, compiled, now)
   copy.until = now + CATALOGUE_CACHE_MS
   return copy.catalogue
+}
+
+/** With what can be called by those who bring a key of their own: made when somebody does. */
+export async function loadReachableCatalogue(env: Env, now: number = Date.now()): Promise<Catalogue> {
+  const catalogue = await loadCatalogue(env, now)
+  const copy = copies.get(env)
+  if (!copy) return catalogue
+  copy.reachable ??= toCatalogue(JSON.parse(copy.compiled) as Model[], env, reachableProviders(env))
+  return copy.reachable
 }
 
 /** After a write to the catalogue's tables: compile again for everyone, here at once. */
@@ -85,10 +97,9 @@ export function compile(rows: readonly StoredModel[]): Model[] {
   })
 }
 
-function toCatalogue(stored: readonly Model[], env: Env): Catalogue {
-  const configured = configuredProviders(env)
+function toCatalogue(stored: readonly Model[], env: Env, providers: Providers = configuredProviders(env)): Catalogue {
   const local = [...customProviders(env).flatMap(toCustomModels), ...(env.EMBEDDED ? embeddedCatalogue : [])]
-  return offer([...stored, ...local], new Set(configured.keys()))
+  return offer([...stored, ...local], new Set(providers.keys()))
 }
 
 /** The models that one of these providers has, each with its endpoints cheapest first and those without a price last. */

@@ -6,7 +6,11 @@ import { parseCustomProviders, toProvider, type CustomProvider } from "./custom.
 import type { Provider } from "./provider.ts"
 import { builtInProviders, type BuiltInProvider } from "./table.ts"
 
-type Configuration = { providers: ReadonlyMap<string, Provider>; custom: readonly CustomProvider[] }
+type Configuration = {
+  providers: ReadonlyMap<string, Provider>
+  reachable: ReadonlyMap<string, Provider>
+  custom: readonly CustomProvider[]
+}
 
 /** An isolate keeps one `env`, and what it says does not change. */
 const remembered = new WeakMap<Env, Configuration>()
@@ -14,6 +18,11 @@ const remembered = new WeakMap<Env, Configuration>()
 /** The providers this deployment can reach, by slug. */
 export function configuredProviders(env: Env): ReadonlyMap<string, Provider> {
   return configurationOf(env).providers
+}
+
+/** Those, and without a key all others whose address is known: callers can bring a key of their own. */
+export function reachableProviders(env: Env): ReadonlyMap<string, Provider> {
+  return configurationOf(env).reachable
 }
 
 /** The servers the operator added, with the models they were said to have. */
@@ -30,7 +39,12 @@ function configurationOf(env: Env): Configuration {
     ...custom.map(toProvider),
     ...(env.EMBEDDED ? embedded : []),
   ]
-  const configuration = { providers: new Map(all.map((provider) => [provider.slug, provider])), custom }
+  const providers = new Map(all.map((provider) => [provider.slug, provider]))
+  const keyless = builtInProviders.flatMap((provider) =>
+    providers.has(provider.slug) ? [] : (toReachable(provider, env) ?? []),
+  )
+  const reachable = new Map([...providers, ...keyless.map((provider) => [provider.slug, provider] as const)])
+  const configuration = { providers, reachable, custom }
   remembered.set(env, configuration)
   return configuration
 }
@@ -58,11 +72,19 @@ function toConfigured(provider: BuiltInProvider, env: Env): Provider | undefined
   const apiKey = variable(env, provider.secret)
   const own = ownBaseUrl(provider, env)
   if (apiKey === undefined && !(provider.keyless && own !== undefined)) return undefined
-  const baseUrl = own ?? provider.baseUrl
-  const { slug, name, quirks, wire, keyHeader, secret } = provider
-  if (baseUrl === null) {
-    throw new GatewayError("misconfigured", `${secret} is set; ${baseUrlVariable(provider)} must be set with it.`)
+  const reachable = toReachable(provider, env)
+  if (!reachable) {
+    const words = `${provider.secret} is set; ${baseUrlVariable(provider)} must be set with it.`
+    throw new GatewayError("misconfigured", words)
   }
+  return { ...reachable, ...(apiKey !== undefined && { apiKey }) }
+}
+
+/** Without a key; undefined where the address is not known. */
+function toReachable(provider: BuiltInProvider, env: Env): Provider | undefined {
+  const baseUrl = ownBaseUrl(provider, env) ?? provider.baseUrl
+  if (baseUrl === null) return undefined
+  const { slug, name, quirks, wire, keyHeader } = provider
   const regions = regionsOf(env)[slug]
   return {
     slug,
@@ -71,7 +93,6 @@ function toConfigured(provider: BuiltInProvider, env: Env): Provider | undefined
     wire,
     keyHeader,
     quirks,
-    ...(apiKey !== undefined && { apiKey }),
     ...(provider.responses && { responses: true as const }),
     ...(regions && { regions }),
   }

@@ -14,6 +14,8 @@ export type Refusal = {
   retryAfterMs: number | null
   /** Whether another target could do better. False only where the request itself is at fault. */
   retryable: boolean
+  /** The key is at fault, or the account behind it. */
+  blamesKey?: boolean
   /** The request is more than this model takes, whoever serves it: another model may take it. */
   isUnfit?: boolean
 }
@@ -41,6 +43,7 @@ const RULES: Record<number, Rule> = {
 const ANYTHING_ELSE: Rule = { code: "provider_failed", retryable: true, relay: false }
 
 /** A refusal that speaks of the gateway's own key or account, under a status that says the request is at fault. */
+const KEY_STATUSES = [401, 402, 403]
 const KEY_AT_FAULT: Rule = { code: "provider_failed", retryable: true, relay: false }
 const KEY_WORDS =
   /api[ _-]?key[^.]{0,40}\b(?:not valid|invalid|incorrect|expired|disabled)|\b(?:invalid|incorrect) api[ _-]?key|credit balance|billing|quota|insufficient[ _](?:funds|balance|credit|quota)|(?:does not|do not|don't) have access|not (?:available|enabled|allowed|authorized|authorised) (?:for|in|to|on) (?:your|this) (?:api[ _-]?key|account|key|project|organization|subscription|region|tier|plan)|account (?:is|has been) (?:disabled|suspended|deactivated)/i
@@ -68,6 +71,7 @@ export function toRefusal(provider: Told, status: number, headers: Headers, body
     providerCode: String(status),
     retryAfterMs: capped(parseRetryAfter(headers, now) ?? told.retryAfterMs),
     retryable: rule.retryable,
+    blamesKey: blamesKey || KEY_STATUSES.includes(status),
     isUnfit: !rule.retryable && told.message !== undefined && MODEL_WORDS.test(told.message),
   }
 }

@@ -30,7 +30,7 @@ test("an address that tries keys without end is refused before they are looked u
     expect(refused.headers.get(header)).toMatch(/^\d+$/)
   }
   expect((await from(workspace.key, ip())).status).toBe(200)
-})
+}, 30_000)
 
 test("a flood on free models does not reach the ledger", async () => {
   const workspace = await newWorkspace()
@@ -45,4 +45,4 @@ test("a flood on free models does not reach the ledger", async () => {
   }
   expect(new Set(answers)).toEqual(new Set(["200", "free_model_limit", "flood"]))
   await reply(200, workspace.as.chat("sim/echo", "A paid model has no such limit"))
-})
+}, 30_000)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { Pricing } from "../../src/models/catalogue.ts"
 import { newReading } from "../../src/inference/chat/reading.ts"
+import type { Target } from "../../src/inference/routing/target.ts"
 import { chargeFor } from "../../src/inference/settle.ts"
 import { chatWire } from "../../src/inference/wires/chat.ts"
 import { messagesWire } from "../../src/inference/wires/messages.ts"
@@ -186,7 +187,7 @@ const HELD = 1_000_000_000
 function charge(wire: Wire, events: Record<string, unknown>[], held = HELD) {
   const reading = newReading()
   for (const event of events) wire.read(reading, event)
-  return chargeFor(reading, PRICES, bounds, held, true)
+  return chargeFor(reading, { endpoint: { pricing: PRICES } } as Target, bounds, held, true)
 }
 
 describe("what a provider counts is charged as the provider would", () => {

@@ -111,7 +111,7 @@ describe("reconciliation", () => {
     await env.DB.prepare("INSERT INTO reconciliations SELECT id, ?, '{}' FROM organizations WHERE id <> ?")
       .bind(Date.now(), workspace.organizationId)
       .run()
-    await runSchedule("0 2 * * *", env, Date.now())
+    await runSchedule("0 4 * * *", env, Date.now())
     const { data } = await reply<{ data: Report[] }>(200, workspace.manage.get("/reconciliations"))
     expect(data).toMatchObject([{ organization_id: workspace.organizationId, drifts: [{ scope: "account" }] }])
     expect(await reply(200, (await newWorkspace()).manage.get("/reconciliations"))).toEqual({ data: [] })

@@ -1,3 +1,4 @@
+import { isObject } from "../chat/reading.ts"
 import type { Answering } from "../dialect.ts"
 import type { Charge } from "../settle.ts"
 import { NO_TOKENS } from "../../credits/money.ts"
@@ -12,7 +13,19 @@ export function isJson({ response_format: format }: Job["prepared"]["chat"]): bo
 }
 
 export function chargeOf(agent: Agent): Charge {
-  return { tokens: NO_TOKENS, tokensFrom: "upstream", costNano: agent.total.costNano }
+  const { costNano, usage } = agent.total
+  return { tokens: NO_TOKENS, tokensFrom: "upstream", costNano, byok: byokIn(usage) }
+}
+
+/** The sum of the rounds that were made with the caller's own key, as their usages told it. */
+function byokIn(usage: Json | undefined): Charge["byok"] {
+  const details = usage?.["cost_details"]
+  if (!isObject(details)) return null
+  const nanoOf = (name: string) => Math.round(Number(details[name]) * 1e9)
+  return {
+    costNano: nanoOf("upstream_inference_cost"),
+    promptNano: nanoOf("upstream_inference_prompt_cost"),
+  }
 }
 
 export function answeringOf(head: Json, model: string): Answering {

@@ -1,8 +1,7 @@
-import { nanoToUsd } from "../../credits/money.ts"
 import type { CallState } from "../intake.ts"
 import type { Answering, Dialect } from "../dialect.ts"
 import type { ChatRequest } from "../schemas.ts"
-import { type Charge, chargeFor } from "../settle.ts"
+import { type Charge, chargeFor, costFields } from "../settle.ts"
 import { DONE_FRAME, KEEPALIVE_FRAME, toFrame } from "../stream/frames.ts"
 import { failureFrames } from "./failure.ts"
 import { type ChunkDefaults, normaliseResult } from "./normalise.ts"
@@ -24,7 +23,7 @@ export function chatDialect(request: ChatRequest, call: CallState): Dialect {
     whole(result, told, charge) {
       const normal = normaliseResult(result, defaultsOf(call))
       const usage = isObject(normal["usage"]) ? normal["usage"] : toUsage(charge)
-      normal["usage"] = { ...usage, cost: nanoToUsd(charge.costNano), is_byok: false }
+      normal["usage"] = { ...usage, ...costFields(charge) }
       return {
         ...normal,
         provider: told.provider,
@@ -70,9 +69,8 @@ function withoutUsage(chunk: Json): Json | undefined {
 function withCost(chunk: Json, call: CallState): Json {
   if (!isObject(chunk["usage"]) || !call.answering) return chunk
   const reading = { ...call.reading, tokens: toTokens(chunk["usage"]) }
-  const { pricing } = call.answering.endpoint
-  const { costNano } = chargeFor(reading, pricing, call.intake.bounds, call.heldNano, true)
-  return { ...chunk, usage: { ...chunk["usage"], cost: nanoToUsd(costNano), is_byok: false } }
+  const charge = chargeFor(reading, call.answering, call.intake.bounds, call.heldNano, true)
+  return { ...chunk, usage: { ...chunk["usage"], ...costFields(charge) } }
 }
 
 function emptyChunk(call: CallState): Json {

@@ -1,9 +1,9 @@
-import { nanoToUsd } from "../../credits/money.ts"
 import { isObject } from "../chat/reading.ts"
 import type { Dialect } from "../dialect.ts"
 import { UNITS_PER_TOKEN } from "../estimate.ts"
 import type { CallState, Intake } from "../intake.ts"
 import { forwarded, UNSTREAMED } from "../media/intake.ts"
+import { costFields } from "../settle.ts"
 import { plainWire } from "../wires/plain.ts"
 import type { EmbeddingsRequest } from "./schemas.ts"
 
@@ -56,8 +56,7 @@ function embeddingsDialect(call: CallState): Dialect {
             ...usage,
             prompt_tokens: prompt,
             total_tokens: prompt,
-            cost: nanoToUsd(charge.costNano),
-            is_byok: false,
+            ...costFields(charge),
           },
         }),
         provider: answering.provider,

@@ -1,4 +1,3 @@
-import { nanoToUsd } from "../../credits/money.ts"
 import type { Outgoing } from "../../providers/compatible.ts"
 import type { Provider } from "../../providers/provider.ts"
 import type { Pieces } from "../admit.ts"
@@ -8,7 +7,7 @@ import { UNITS_PER_TOKEN } from "../estimate.ts"
 import type { Asked, CallState, Intake } from "../intake.ts"
 import type { Output } from "../routing/plan.ts"
 import type { ProviderPreferences } from "../schemas.ts"
-import type { Charge } from "../settle.ts"
+import { type Charge, costFields } from "../settle.ts"
 
 type Json = Record<string, unknown>
 type Shared = {
@@ -101,7 +100,7 @@ function plainDialect(call: CallState, complete: NonNullable<Kind["complete"]>):
       return {
         ...answer,
         model: typeof answer["model"] === "string" ? answer["model"] : told.model,
-        usage: { ...usage, cost: nanoToUsd(charge.costNano), is_byok: false },
+        usage: { ...usage, ...costFields(charge) },
         provider: told.provider,
         ...(call.arrival.wantsMetadata && call.metadata(told.attempts)),
       }

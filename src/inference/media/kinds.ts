@@ -4,6 +4,7 @@ import { TOKENS_PER_MEDIA_PART } from "../admit.ts"
 import { isObject, type Reading } from "../chat/reading.ts"
 import type { Asked, Intake } from "../intake.ts"
 import { plainWire } from "../wires/plain.ts"
+import type { Target } from "../routing/target.ts"
 import type { Wire } from "../wires/wire.ts"
 import { forwarded, mostTokensIn, plainIntake, tokensIn } from "./intake.ts"
 import type { ImageRequest, RerankRequest, SpeechRequest, TranscriptionRequest, VideoRequest } from "./schemas.ts"
@@ -172,7 +173,7 @@ const ASSUMED_VIDEO_SECONDS = 60
 const videoWire = plainWire(({ id }) => typeof id === "string" && id !== "")
 
 /** Charged by the second when it is ordered: what becomes of the order is not known for minutes. */
-export function videoIntake(request: VideoRequest, toJob: (job: Json, provider: string) => Json): Intake {
+export function videoIntake(request: VideoRequest, toJob: (job: Json, by: Target | undefined) => Json): Intake {
   const { duration, seconds: asText } = request
   if (duration != null && asText != null && duration !== Number(asText)) {
     throw new GatewayError("invalid_request", `seconds: differs from duration (${duration}); send one of them.`)
@@ -195,10 +196,9 @@ export function videoIntake(request: VideoRequest, toJob: (job: Json, provider: 
     ...intake,
     dialectOf: (call) => {
       const dialect = intake.dialectOf(call)
-      const slugOf = () => call.answering?.provider.slug ?? ""
       return {
         ...dialect,
-        whole: (...told) => ({ ...toJob(dialect.whole(...told), slugOf()), generation_id: call.draft.id }),
+        whole: (...told) => ({ ...toJob(dialect.whole(...told), call.answering), generation_id: call.draft.id }),
       }
     },
   }

@@ -7,12 +7,13 @@ import { acceptJson, acceptJsonOrForm, newRouter } from "../../edge/router.ts"
 import { explain, jsonBody, ok } from "../../edge/schema.ts"
 import { regionOf } from "../../edge/region.ts"
 import type { App } from "../../env.ts"
-import { configuredProviders } from "../../providers/configured.ts"
+import { reachableProviders } from "../../providers/configured.ts"
 import { isInRegion, type Provider } from "../../providers/provider.ts"
 import { arrivalOf, FAILURES, MAX_INFERENCE_BYTES, openWorld } from "../context.ts"
 import { modelOr } from "../defaults.ts"
 import type { Intake } from "../intake.ts"
 import { serveScreened } from "../screen.ts"
+import type { World } from "../world.ts"
 import {
   type AudioFile,
   imageIntake,
@@ -34,7 +35,7 @@ import {
   VideoJob,
   VideoRequest,
 } from "./schemas.ts"
-import { readJobId, toJob, toJobId, toOrderRequest } from "./video-jobs.ts"
+import { type Order, readJobId, toJob, toJobId, toOrderRequest } from "./video-jobs.ts"
 
 /** 25 MB of sound, in base64 and with what stands around it. */
 const MAX_SOUND_BYTES = 36 * 1024 * 1024
@@ -137,16 +138,16 @@ export const media = newRouter()
     const { organizationId } = c.var.caller
     const base = new URL(c.req.url).origin + c.req.path
     const masterKey = c.env.MASTER_KEY ?? ""
-    let order: { provider: string; upstreamId: string } | undefined
+    let order: Pick<Order, "provider" | "upstreamId" | "ownKeyId"> | undefined
     const response: Response = await answer(c, c.req.valid("json"), (request) =>
-      videoIntake(request, (told, provider) => {
-        order = { provider, upstreamId: String(told["id"]) }
+      videoIntake(request, (told, by) => {
+        order = { provider: by?.provider.slug ?? "", upstreamId: String(told["id"]), ownKeyId: by?.own?.id ?? null }
         return told
       }),
     )
     const told = await response.json<Record<string, unknown>>()
-    const id = await toJobId({ provider: "", upstreamId: "", ...order, organizationId }, masterKey)
-    const provider = configuredProviders(c.env).get(order?.provider ?? "")
+    const id = await toJobId({ provider: "", upstreamId: "", ownKeyId: null, ...order, organizationId }, masterKey)
+    const provider = reachableProviders(c.env).get(order?.provider ?? "")
     const routed = METADATA.filter((key) => key in told).map((key) => [key, told[key]] as const)
     const job = {
       ...toJob(told, id, base, provider),
@@ -173,9 +174,11 @@ async function askForOrder(
   jobId: string,
   path: string,
 ): Promise<{ response: Response; provider: Provider }> {
-  const { upstreamId, provider: slug } = await readJobId(jobId, c.var.caller.organizationId, c.env.MASTER_KEY ?? "")
-  const { providers, send } = await openWorld(c)
-  const provider = providers.get(slug)
+  const order = await readJobId(jobId, c.var.caller.organizationId, c.env.MASTER_KEY ?? "")
+  const { upstreamId } = order
+  const world = await openWorld(c)
+  const { send } = world
+  const provider = await providerOf(order, world)
   if (!provider) throw new GatewayError("not_found", "The provider of this video is no longer configured.")
   const region = regionOf(c.req.raw, c.env)
   if (region !== null && !isInRegion(provider, region)) {
@@ -190,6 +193,18 @@ async function askForOrder(
   if (status === 409 || status === 425) throw new GatewayError("conflict", "The video is not ready yet.")
   if (status === 410) throw new GatewayError("gone", "The video is no longer kept.")
   throw new GatewayError("provider_failed", `${provider.name} could not be asked for the video.`)
+}
+
+/** Where a video was ordered, with the key that it was ordered with. */
+async function providerOf({ provider: slug, ownKeyId }: Order, world: World): Promise<Provider | undefined> {
+  if (ownKeyId === null) return world.providers.get(slug)
+  const key = world.own?.keys.find(({ id }) => id === ownKeyId)
+  const provider = world.own?.providers.get(slug)
+  const apiKey = key && (await world.openKey(key))
+  if (!provider || apiKey === undefined) {
+    throw new GatewayError("not_found", "The credential that this video was ordered with is not there any more.")
+  }
+  return { ...provider, apiKey }
 }
 
 /** A transcription's request, whichever way it carries its sound. */

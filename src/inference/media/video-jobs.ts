@@ -10,13 +10,24 @@ import { isObject } from "../chat/reading.ts"
  * A video is ordered from one provider and asked for later. Nothing is stored of it here: its id says where it was
  * ordered and by whom, signed, so that no caller reads another's and none makes one up.
  */
-export type Order = { provider: string; upstreamId: string; organizationId: string }
+export type Order = {
+  provider: string
+  upstreamId: string
+  organizationId: string
+  /** The credential of the caller's own that it was ordered with: nobody else's key knows it. */
+  ownKeyId: string | null
+}
 
 const encoder = new TextEncoder()
 const PREFIX = "vid_"
 
-export async function toJobId({ provider, upstreamId, organizationId }: Order, masterKey: string): Promise<string> {
-  const told = toBase64Url(encoder.encode(JSON.stringify([provider, upstreamId])))
+export async function toJobId(
+  { provider, upstreamId, organizationId, ownKeyId }: Order,
+  masterKey: string,
+): Promise<string> {
+  const told = toBase64Url(
+    encoder.encode(JSON.stringify([provider, upstreamId, ...(ownKeyId === null ? [] : [ownKeyId])])),
+  )
   return `${PREFIX}${told}_${await sign(told, organizationId, masterKey)}`
 }
 
@@ -24,8 +35,9 @@ export async function toJobId({ provider, upstreamId, organizationId }: Order, m
 export async function readJobId(id: string, organizationId: string, masterKey: string): Promise<Order> {
   const [, told = "", signature = ""] = /^vid_([\w-]+)_([0-9a-f]{32})$/.exec(id) ?? []
   if (told !== "" && (await sign(told, organizationId, masterKey)) === signature) {
-    const [provider, upstreamId] = JSON.parse(new TextDecoder().decode(decodeBase64(told))) as [string, string]
-    return { provider, upstreamId, organizationId }
+    const parts = JSON.parse(new TextDecoder().decode(decodeBase64(told))) as [string, string, string?]
+    const [provider, upstreamId, ownKeyId = null] = parts
+    return { provider, upstreamId, organizationId, ownKeyId }
   }
   throw new GatewayError("not_found", "There is no video with this id.")
 }

@@ -1,10 +1,9 @@
-import { nanoToUsd } from "../../credits/money.ts"
 import { defaultsOf, toUsage } from "../chat/dialect.ts"
 import { normaliseResult } from "../chat/normalise.ts"
 import { isObject } from "../chat/reading.ts"
 import type { Answering, Dialect } from "../dialect.ts"
 import type { CallState } from "../intake.ts"
-import type { Charge } from "../settle.ts"
+import { type Charge, costFields, type Costs } from "../settle.ts"
 import { KEEPALIVE_FRAME, toEventFrame } from "../stream/frames.ts"
 import { toMessagesError } from "./errors.ts"
 import { advance, finish, keepAlive, newEventState, type Step, start } from "./events.ts"
@@ -30,19 +29,19 @@ export function messagesDialect(_request: MessagesRequest, call: CallState): Dia
     state = next
     return events.map(toEventFrame)
   }
-  const closing = ({ costNano }: Charge, told: Answering | undefined) => ({
-    cost: nanoToUsd(costNano),
+  const closing = (charge: Charge, told: Answering | undefined) => ({
+    costs: costsOf(charge),
     metadata: arrival.wantsMetadata ? call.metadata(told?.attempts ?? []) : {},
   })
 
   return {
     passesNative: false,
     whole(result, told, charge) {
-      const { cost, metadata } = closing(charge, told)
-      if (told.wire.name === "messages") return { ...result, usage: withCost(result["usage"], cost), ...metadata }
+      const { costs, metadata } = closing(charge, told)
+      if (told.wire.name === "messages") return { ...result, usage: withCost(result["usage"], costs), ...metadata }
       const normal = normaliseResult(result, defaultsOf(call))
       const usage = isObject(normal["usage"]) ? normal["usage"] : toUsage(charge)
-      return toMessagesResult(normal, { ...facts, cost, metadata, usage })
+      return toMessagesResult(normal, { ...facts, ...costs, metadata, usage })
     },
     open(told) {
       answering = told
@@ -60,14 +59,14 @@ export function messagesDialect(_request: MessagesRequest, call: CallState): Dia
     silence: () => (!answering ? [KEEPALIVE_FRAME] : isNative() ? [PING] : say(keepAlive(state))),
     failure: (error, metadata) => [toEventFrame({ ...toMessagesError(error.status, error.message), ...metadata })],
     end(charge) {
-      const { cost, metadata } = closing(charge, answering)
+      const { costs, metadata } = closing(charge, answering)
       const untold = state.usage === undefined ? { usage: toUsage(charge) } : {}
-      if (!isNative()) return say(finish(state, { cost, metadata, ...untold }))
+      if (!isNative()) return say(finish(state, { ...costs, metadata, ...untold }))
       // A stream that said why it stopped and then ended is whole.
       const isStopped = last.some(({ type }) => type === "message_stop")
       const frames = (isStopped ? last : [...last, { type: "message_stop" }]).map((event) => {
         const told =
-          event["type"] === "message_delta" ? { ...event, usage: withCost(event["usage"], cost), ...metadata } : event
+          event["type"] === "message_delta" ? { ...event, usage: withCost(event["usage"], costs), ...metadata } : event
         return toEventFrame(told as MessagesEvent)
       })
       last = []
@@ -76,8 +75,14 @@ export function messagesDialect(_request: MessagesRequest, call: CallState): Dia
   }
 }
 
-function withCost(usage: unknown, cost: number): Json {
-  return { ...(isObject(usage) ? usage : {}), cost }
+function withCost(usage: unknown, costs: Costs): Json {
+  return { ...(isObject(usage) ? usage : {}), ...costs }
+}
+
+/** This wire has no word for whose key it was, and is told only where it was the caller's own. */
+function costsOf(charge: Charge): Costs {
+  const { is_byok: isByok, ...costs } = costFields(charge)
+  return isByok ? { ...costs, is_byok: true } : costs
 }
 
 const PING = toEventFrame({ type: "ping" })

@@ -1,3 +1,4 @@
+import { type Costs, costsIn } from "../settle.ts"
 import { isObject, listOf, toProviderError } from "../chat/reading.ts"
 import { readDetails } from "../responses/reasoning-details.ts"
 import { toMessagesError } from "./errors.ts"
@@ -18,7 +19,7 @@ export type Step = [state: EventState, events: MessagesEvent[]]
 type Json = Record<string, unknown>
 
 /** What is known only when the answer has ended. Usage and cost stand above what the chunks said of them. */
-export type Ending = { usage?: Json; cost?: number; metadata?: Json }
+export type Ending = Costs & { usage?: Json; metadata?: Json }
 
 export function newEventState(facts: MessageFacts): EventState {
   return {
@@ -69,7 +70,7 @@ export function finish(state: EventState, ending: Ending = {}): Step {
       },
       usage: {
         ...toMessagesUsage(ending.usage ?? turn.state.usage),
-        ...(ending.cost !== undefined && { cost: ending.cost }),
+        ...costsIn(ending),
       },
       ...metadata,
       ...ending.metadata,

@@ -1,5 +1,6 @@
 import type { Catalogue } from "../../models/catalogue.ts"
 import type { Provider } from "../../providers/provider.ts"
+import type { PlanWorld } from "../routing/plan.ts"
 import { findModel, splitRequestVariants } from "../routing/names.ts"
 
 /** What is read of a request, of whichever surface, to know whether the gateway has work of its own with it. */
@@ -10,7 +11,7 @@ export type Preparable = {
   tools?: readonly { type?: string | null | undefined }[] | null | undefined
 } & Readonly<Record<string, unknown>>
 
-type World = { catalogue: Catalogue; providers: ReadonlyMap<string, Provider> }
+type World = Pick<PlanWorld, "catalogue" | "providers" | "own">
 
 /** Models that are chosen for the request. */
 const AUTO = /^(?:service|openrouter)\/auto(?::.+)?$/
@@ -54,7 +55,7 @@ function isChanged(name: string, catalogue: Catalogue): boolean {
 function isServed(names: readonly string[], world: World, isSpoken: (provider: Provider) => boolean): boolean {
   return names.some((name) =>
     findModel(name, world.catalogue).model?.endpoints.some((endpoint) => {
-      const provider = world.providers.get(endpoint.provider)
+      const provider = world.providers.get(endpoint.provider) ?? world.own?.providers.get(endpoint.provider)
       return provider !== undefined && isSpoken(provider)
     }),
   )

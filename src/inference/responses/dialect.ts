@@ -1,4 +1,3 @@
-import { nanoToUsd } from "../../credits/money.ts"
 import { errors, type GatewayError } from "../../edge/errors.ts"
 import { defaultsOf, toUsage } from "../chat/dialect.ts"
 import { normaliseResult } from "../chat/normalise.ts"
@@ -6,7 +5,7 @@ import { isObject } from "../chat/reading.ts"
 import type { Answering, Dialect } from "../dialect.ts"
 import type { CallState } from "../intake.ts"
 import { DONE_FRAME, toEventFrame } from "../stream/frames.ts"
-import type { Charge } from "../settle.ts"
+import { type Charge, costFields } from "../settle.ts"
 import { advance, fail, finish, keepAlive, newEventState, type Step, start } from "./events.ts"
 import { toResponsesResult } from "./from-chat.ts"
 import { NativeResponse } from "./native.ts"
@@ -31,8 +30,8 @@ export function responsesDialect(request: ResponsesRequest, call: CallState): Di
     state = next
     return events.map(toEventFrame)
   }
-  const closing = ({ costNano }: Charge, told: Answering | undefined) => ({
-    cost: nanoToUsd(costNano),
+  const closing = (charge: Charge, told: Answering | undefined) => ({
+    costs: costFields(charge),
     metadata: arrival.wantsMetadata ? call.metadata(told?.attempts ?? []) : {},
   })
 
@@ -42,8 +41,9 @@ export function responsesDialect(request: ResponsesRequest, call: CallState): Di
   return {
     passesNative: false,
     whole(result, told, charge, earlier) {
-      const { cost, metadata } = closing(charge, told)
-      if (told.wire.name === "responses") return new NativeResponse(request, facts, 0).whole(result, { cost, metadata })
+      const { costs, metadata } = closing(charge, told)
+      if (told.wire.name === "responses")
+        return new NativeResponse(request, facts, 0).whole(result, { costs, metadata })
       const normal = withUsage(normaliseResult(result, defaultsOf(call)), charge)
       return { ...toResponsesResult(normal, request, { ...facts, completedAt: Date.now() }, earlier), ...metadata }
     },
@@ -66,9 +66,9 @@ export function responsesDialect(request: ResponsesRequest, call: CallState): Di
       DONE_FRAME,
     ],
     end(charge) {
-      const { cost, metadata } = closing(charge, answering)
-      const ending = { completedAt: Date.now(), cost, metadata, ...untold(charge) }
-      return [...(native ? native.end({ cost, metadata }) : say(finish(state, ending))), DONE_FRAME]
+      const { costs, metadata } = closing(charge, answering)
+      const ending = { completedAt: Date.now(), ...costs, metadata, ...untold(charge) }
+      return [...(native ? native.end({ costs, metadata }) : say(finish(state, ending))), DONE_FRAME]
     },
   }
 }
@@ -80,5 +80,5 @@ function toFailure({ code, status, message }: GatewayError) {
 /** With what it cost, and with what is charged where the provider counted nothing. */
 function withUsage(result: Record<string, unknown>, charge: Charge): Record<string, unknown> {
   const usage = isObject(result["usage"]) ? result["usage"] : toUsage(charge)
-  return { ...result, usage: { ...usage, cost: nanoToUsd(charge.costNano) } }
+  return { ...result, usage: { ...usage, ...costFields(charge) } }
 }

@@ -1,3 +1,4 @@
+import { type Costs, costsIn } from "../settle.ts"
 import { readCallDelta } from "../chat/call-deltas.ts"
 import { isObject, listOf, toProviderError } from "../chat/reading.ts"
 import { readDetails } from "./reasoning-details.ts"
@@ -22,7 +23,7 @@ export type Step = [state: EventState, events: ResponsesEvent[]]
 type Json = Record<string, unknown>
 
 /** What is known only when the answer has ended. Usage and cost stand above what the chunks said of them. */
-export type Ending = { completedAt: number; usage?: Json; cost?: number; metadata?: Json }
+export type Ending = Costs & { completedAt: number; usage?: Json; metadata?: Json }
 
 export function newEventState(request: ResponsesRequest, facts: ResponseFacts): EventState {
   return {
@@ -59,7 +60,7 @@ export function finish(state: EventState, ending: Ending): Step {
   return step(state, (turn) => {
     const told = isObject(turn.state.usage) ? turn.state.usage : undefined
     const usage = ending.usage ?? told
-    turn.state.usage = usage && ending.cost !== undefined ? { ...usage, cost: ending.cost } : usage
+    turn.state.usage = usage && { ...usage, ...costsIn(ending) }
     turn.state.metadata = { ...turn.state.metadata, ...ending.metadata }
     const failure = turn.state.failure ?? (turn.state.finishReason === "error" ? BROKEN : null)
     if (failure) return endFailed(turn, failure)

@@ -1,14 +1,15 @@
 import type { GatewayError } from "../../edge/errors.ts"
 import { errors } from "../../edge/errors.ts"
 import { isObject } from "../chat/reading.ts"
+import { type Costs, responsesCostDetails } from "../settle.ts"
 import { toEventFrame } from "../stream/frames.ts"
 import { NOT_BEGUN, type ResponseFacts, toResponse } from "./response.ts"
 import type { ResponsesEvent, ResponsesRequest } from "./schemas.ts"
 
 type Json = Record<string, unknown>
 
-/** Added to a response once it has ended. */
-export type Closing = { cost: number; metadata: Json }
+/** Added to a response once it has ended. `costs`: as a usage of the chat wire tells them. */
+export type Closing = { costs: Costs; metadata: Json }
 
 /**
  * Retells a provider's own response: its id becomes the generation's, its events are numbered on from what the caller
@@ -74,9 +75,11 @@ export class NativeResponse {
     return [this.#say("response.failed", failed)]
   }
 
-  whole(response: Json, { cost, metadata }: Closing): Json {
+  whole(response: Json, { costs, metadata }: Closing): Json {
     const told = this.#retell(response)
-    const usage = isObject(told["usage"]) ? { usage: { ...told["usage"], cost, is_byok: false } } : {}
+    const { cost_details: details, ...rest } = costs
+    const money = { ...rest, ...(details && { cost_details: responsesCostDetails(details) }) }
+    const usage = isObject(told["usage"]) ? { usage: { ...told["usage"], ...money } } : {}
     return { ...told, ...usage, ...metadata }
   }
 

@@ -1,3 +1,4 @@
+import { responsesCostDetails } from "../settle.ts"
 import { isObject, toTokens } from "../chat/reading.ts"
 import { withoutNulls } from "./content.ts"
 import type { ResponsesRequest, ResponsesResult } from "./schemas.ts"
@@ -110,6 +111,7 @@ function toResponsesUsage(usage: unknown): ResponsesResult["usage"] {
   if (!tokens || !isObject(usage)) return null
   const total = usage["total_tokens"]
   const { cost, is_byok: isByok } = usage
+  const details = responsesCostDetails(usage["cost_details"])
   return {
     input_tokens: tokens.prompt,
     input_tokens_details: {
@@ -121,5 +123,6 @@ function toResponsesUsage(usage: unknown): ResponsesResult["usage"] {
     total_tokens: Number.isSafeInteger(total) ? (total as number) : tokens.prompt + tokens.completion,
     ...(typeof cost === "number" && { cost }),
     ...(typeof isByok === "boolean" && { is_byok: isByok }),
+    ...(details && { cost_details: details }),
   }
 }

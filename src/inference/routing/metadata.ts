@@ -15,7 +15,7 @@ export function routingMetadata(call: CallState, attempts: readonly Attempt[]) {
     requested: requestedModel,
     strategy: strategyOf(call),
     region: call.arrival.region ?? "global",
-    is_byok: false,
+    is_byok: answering?.own !== undefined,
     summary: answering
       ? `${answering.model.id} by ${answering.provider.name}, attempt ${attempts.length} of ${available.length} possible`
       : `no provider answered in ${attempts.length} attempts`,

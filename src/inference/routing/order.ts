@@ -4,11 +4,12 @@ import { isNamed } from "./filters.ts"
 import { PERCENTILES, type Percentiles, type Statistics } from "./health.ts"
 import type { Sort } from "./names.ts"
 import type { PlanWorld } from "./plan.ts"
-import { type Target, targetKey } from "./target.ts"
+import { healthKey, type Target, targetKey } from "./target.ts"
 
 /**
- * Best first. What carries the conversation's own signatures comes before all; endpoints that failed lately come last,
- * before them those outside the preferred speed. `order` is a wish, not a filter: what it names comes first, the rest
+ * Best first. What carries the conversation's own signatures comes before all; endpoints that failed lately come last.
+ * Between them the caller's own keys come before the gateway's, those for a fallback after it; of each, endpoints outside
+ * the preferred speed come last. `order` is a wish, not a filter: what it names comes first, the rest
  * stands behind as fallbacks. Between equals the cheaper one is likelier, as the inverse square of its price, unless a
  * sort is asked.
  */
@@ -26,20 +27,28 @@ export function inOrder(
     const place = order.findIndex((name) => isNamed(name, endpoint, provider))
     return place === -1 ? order.length : place
   }
+  // One draw for an endpoint, whatever keys it can be asked with: those stay in the order they came in.
+  const chances = new Map<string, number>()
+  const chanceOf = (key: string) => {
+    const chance = chances.get(key) ?? world.chance(key)
+    chances.set(key, chance)
+    return chance
+  }
   return targets
     .map((target) => {
       const key = targetKey(target)
       const statistics = statisticsOf?.(key) ?? UNKNOWN
       const place =
         sort === undefined && order.length === 0
-          ? drawn(target, world.chance(key))
+          ? drawn(target, chanceOf(key))
           : placeBy(sort ?? "price", target, statistics)
       return {
         target,
         place,
         price: priceOf(target),
         isPinned: key === world.pinnedTo,
-        isCooling: world.isCooling(key),
+        isCooling: world.isCooling(healthKey(target)),
+        turn: turnOf(target),
         isSlow: isOutside(statistics, preferences),
         rank: rank(target),
       }
@@ -48,12 +57,18 @@ export function inOrder(
       (a, b) =>
         Number(b.isPinned) - Number(a.isPinned) ||
         Number(a.isCooling) - Number(b.isCooling) ||
+        a.turn - b.turn ||
         Number(a.isSlow) - Number(b.isSlow) ||
         a.rank - b.rank ||
         a.place - b.place ||
         a.price - b.price,
     )
     .map(({ target }) => target)
+}
+
+function turnOf({ own }: Target): number {
+  if (!own) return 1
+  return own.isFallback ? 2 : 0
 }
 
 export function sortOf({ sort }: ProviderPreferences): Sort | undefined {

@@ -1,5 +1,6 @@
+import { type OwnKey, waysTo } from "../../byok/own-keys.ts"
 import { GatewayError } from "../../edge/errors.ts"
-import type { Catalogue, Model } from "../../models/catalogue.ts"
+import type { Catalogue, Endpoint, Model } from "../../models/catalogue.ts"
 import type { Provider } from "../../providers/provider.ts"
 import type { ProviderPreferences } from "../schemas.ts"
 import { type Filter, filtersOf, FREE, isNamed } from "./filters.ts"
@@ -23,6 +24,8 @@ export type PlanWorld = {
   output: Output
   catalogue: Catalogue
   providers: ReadonlyMap<string, Provider>
+  /** What the caller's own keys open; absent for a caller without any. */
+  own?: OwnWays | undefined
   /** The region that the call must stay in, or null. */
   region?: string | null
   /** Where neither the request nor the name of its model says how to choose. */
@@ -36,6 +39,9 @@ export type PlanWorld = {
   /** From just above 0 to 1: decides between endpoints where nothing else does. */
   chance: (target: string) => number
 }
+
+/** The caller's own keys, and the providers that can be reached with them. */
+export type OwnWays = { keys: readonly OwnKey[]; providers: ReadonlyMap<string, Provider> }
 
 /** Where a call may go, best first; or a refusal that names the filter which removed the last endpoint. */
 export function plan(request: Routable, world: PlanWorld): Target[] {
@@ -113,7 +119,7 @@ function offersOf(
     removed.push({ words, isGuardrail: false })
     return []
   }
-  return narrow(model, isFree ? [FREE, ...filters] : filters, world, removed)
+  return narrow(model, isFree ? [...filters, FREE] : filters, world, removed)
 }
 
 /** What a conversation can be answered with. */
@@ -126,25 +132,50 @@ export function makes({ outputModalities }: Pick<Model, "outputModalities">, out
 function narrow(
   model: Model,
   filters: readonly Filter[],
-  { providers, region = null }: PlanWorld,
+  world: Pick<PlanWorld, "providers" | "own" | "region">,
   removed: Removal[],
 ): Target[] {
-  let offers = model.endpoints.flatMap((endpoint) => {
-    const provider = providers.get(endpoint.provider)
-    return provider ? [{ endpoint, provider }] : []
-  })
-  if (offers.length === 0) removed.push({ words: "no provider that offers it is configured", isGuardrail: false })
+  const { region = null } = world
+  let offers = model.endpoints.flatMap((endpoint) => offersAt(endpoint, model, world))
+  if (offers.length === 0) {
+    const isKept = model.endpoints.some(({ provider }) => world.providers.has(provider))
+    removed.push({ words: isKept ? NOT_WITH_OWN_KEYS : "no provider that offers it is configured", isGuardrail: false })
+  }
   for (const filter of filters) {
     const before = offers
     offers = offers.filter(({ endpoint, provider }) => filter.keeps(endpoint, provider, region))
     if (before.length > 0 && offers.length === 0) {
-      const words = `${filter.name} (${before.map(({ endpoint }) => endpoint.provider).join(", ")})`
-      removed.push({ words, isGuardrail: filter.isGuardrail === true })
+      const names = new Set(before.map(({ endpoint }) => endpoint.provider))
+      removed.push({ words: `${filter.name} (${[...names].join(", ")})`, isGuardrail: filter.isGuardrail === true })
     }
   }
-  return offers.flatMap(({ endpoint, provider }) =>
-    endpoint.pricing ? [{ model, endpoint: { ...endpoint, pricing: endpoint.pricing }, provider }] : [],
+  return offers.flatMap(({ endpoint, ...offer }) =>
+    endpoint.pricing ? [{ model, endpoint: { ...endpoint, pricing: endpoint.pricing }, ...offer }] : [],
   )
+}
+
+const NOT_WITH_OWN_KEYS =
+  "the workspace's own keys for the providers that offer it are for other models, and the gateway's own key may not be used"
+
+type Offer = Pick<Target, "provider" | "own"> & { endpoint: Endpoint }
+
+/** One endpoint with each key that it can be asked with, in the order in which they are to be tried. */
+function offersAt(
+  endpoint: Endpoint,
+  { id }: Model,
+  { providers, own }: Pick<PlanWorld, "providers" | "own">,
+): Offer[] {
+  const shared = providers.get(endpoint.provider)
+  const offer = shared ? [{ endpoint, provider: shared }] : []
+  const provider = own?.providers.get(endpoint.provider)
+  if (!own || !provider) return offer
+  const ways = waysTo(endpoint.provider, id, own.keys)
+  const owned = (key: OwnKey): Offer => ({
+    endpoint: key.declaredZdr === null ? endpoint : { ...endpoint, zeroRetention: key.declaredZdr },
+    provider,
+    own: key,
+  })
+  return [...ways.first.map(owned), ...(ways.shared ? offer : []), ...ways.last.map(owned)]
 }
 
 /** A chance that is always the same for this session and target: a session stays with its provider, and its caches. */

@@ -1,0 +1,210 @@
+import { createRoute } from "@hono/zod-openapi"
+import type { Context } from "hono"
+import * as z from "zod"
+import { forgetWorkspace } from "../access/authenticate.ts"
+import { actorOf, entryOf } from "../access/actor.ts"
+import { requireManagement } from "../access/caller.ts"
+import { changesOf, newEntry } from "../audit/entry.ts"
+import { GatewayError } from "../edge/errors.ts"
+import { acceptJson, newRouter } from "../edge/router.ts"
+import { failures, jsonBody, ok } from "../edge/schema.ts"
+import type { App, Env } from "../env.ts"
+import { reachableProviders } from "../providers/configured.ts"
+import { mastersOf } from "../secrets/master-key.ts"
+import { sealForWorkspace } from "../secrets/workspace-key.ts"
+import { newId } from "../support/ids.ts"
+import { noSuchWorkspace, askedWorkspace } from "../workspaces/asked.ts"
+import { findWorkspace } from "../workspaces/store.ts"
+import { aboutKey, type ByokRow, toByok, toColumns, toMask, TOLD_FIELDS } from "./credential.ts"
+import { Byok, ByokChange, ByokQuery, NewByok } from "./schemas.ts"
+import { PROVIDER_SLUGS } from "./slugs.ts"
+import { deleteByok, findByok, findKeyHashes, insertByok, listByok, MAX_CREDENTIALS, updateByok } from "./store.ts"
+
+const MAX_BODY_BYTES = 262_144
+
+const tags = ["BYOK"]
+const One = z.object({ data: Byok })
+const params = z.object({ id: z.uuid("must be the UUID of a credential") })
+
+const list = createRoute({
+  method: "get",
+  path: "/byok",
+  operationId: "listByokCredentials",
+  tags,
+  summary: "The credentials of a workspace, newest first.",
+  middleware: [requireManagement] as const,
+  request: { query: ByokQuery },
+  responses: {
+    200: ok(z.object({ data: z.array(Byok), total_count: z.int() })),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal"),
+  },
+})
+
+const create = createRoute({
+  method: "post",
+  path: "/byok",
+  operationId: "createByokCredential",
+  tags,
+  summary:
+    "A key of one's own for a provider. Calls of the workspace are made with it, and cost the organization nothing.",
+  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
+  request: { body: jsonBody(NewByok) },
+  responses: {
+    201: ok(One, "The credential, without its key."),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal"),
+  },
+})
+
+const get = createRoute({
+  method: "get",
+  path: "/byok/{id}",
+  operationId: "getByokCredential",
+  tags,
+  middleware: [requireManagement] as const,
+  request: { params },
+  responses: {
+    200: ok(One),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal"),
+  },
+})
+
+const update = createRoute({
+  method: "patch",
+  path: "/byok/{id}",
+  operationId: "updateByokCredential",
+  tags,
+  summary: "Changes a credential; a new key takes the place of the old one.",
+  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
+  request: { params, body: jsonBody(ByokChange) },
+  responses: {
+    200: ok(One),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal"),
+  },
+})
+
+const remove = createRoute({
+  method: "delete",
+  path: "/byok/{id}",
+  operationId: "deleteByokCredential",
+  tags,
+  summary: "Deletes a credential and, for good, its key.",
+  middleware: [requireManagement] as const,
+  request: { params },
+  responses: {
+    200: ok(z.object({ deleted: z.literal(true) })),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal"),
+  },
+})
+
+export const byok = newRouter()
+  .openapi(list, async (c) => {
+    const { organizationId } = c.var.caller
+    const query = c.req.valid("query")
+    if (query.provider !== undefined) requireProvider(query.provider, c.env)
+    const workspaceId = await askedWorkspace(c.env.DB, organizationId, query.workspace_id)
+    const { rows, total } = await listByok(c.env.DB, { organizationId, workspaceId }, query)
+    return c.json({ data: rows.map(toByok), total_count: total }, 200)
+  })
+  .openapi(create, async (c) => {
+    const { organizationId } = c.var.caller
+    const { key, provider, workspace_id: asked, ...input } = c.req.valid("json")
+    requireProvider(provider, c.env)
+    requireSense(input)
+    await requireOwnHashes(c, input.allowed_api_key_hashes)
+    const workspaceId = await askedWorkspace(c.env.DB, organizationId, asked)
+    const blank = { name: null, disabled: 0, is_byok_only: 0, is_fallback: 0, is_required: 0, declared_zdr: null }
+    const lists = { allowed_api_key_hashes: null, allowed_models: null, allowed_user_ids: null }
+    const place = { id: newId(), organization_id: organizationId, workspace_id: workspaceId, provider }
+    const columns = { ...blank, ...lists, ...toColumns(input), ...place, created_at: Date.now() }
+    const row = { ...columns, ...(await toSealed(c, columns, key)) }
+    const changed = changesOf({ provider, key, ...input }, TOLD_FIELDS)
+    const entry = entryOf(c, { action: "byok_credential.create", resourceId: row.id, workspaceId, changed })
+    const inserted = await insertByok(c.env.DB, row, entry)
+    if (!inserted) throw await refusalOf(c, workspaceId)
+    forgetWorkspace(workspaceId)
+    return c.json({ data: toByok(inserted) }, 201)
+  })
+  .openapi(get, async (c) => {
+    const row = await findByok(c.env.DB, c.var.caller.organizationId, c.req.valid("param").id)
+    if (!row) throw noSuchCredential()
+    return c.json({ data: toByok(row) }, 200)
+  })
+  .openapi(update, async (c) => {
+    const { organizationId } = c.var.caller
+    const { id } = c.req.valid("param")
+    const { key, ...input } = c.req.valid("json")
+    const before = await findByok(c.env.DB, organizationId, id)
+    if (!before) throw noSuchCredential()
+    const columns = toColumns(input)
+    requireSense({ ...toByok({ ...before, ...columns }) })
+    await requireOwnHashes(c, input.allowed_api_key_hashes)
+    const change = { ...columns, ...(key !== undefined && (await toSealed(c, before, key))) }
+    const changed = changesOf({ ...input, key }, TOLD_FIELDS)
+    const deed = { resourceId: id, workspaceId: before.workspace_id, changed }
+    const entry = entryOf(c, { action: "byok_credential.update", ...deed })
+    const row = await updateByok(c.env.DB, organizationId, id, change, Date.now(), entry)
+    if (!row) throw noSuchCredential()
+    forgetWorkspace(row.workspace_id)
+    return c.json({ data: toByok(row) }, 200)
+  })
+  .openapi(remove, async (c) => {
+    const { organizationId } = c.var.caller
+    const { id } = c.req.valid("param")
+    const before = await findByok(c.env.DB, organizationId, id)
+    if (!before) throw noSuchCredential()
+    const { workspace_id: workspaceId } = before
+    const entry = entryOf(c, { action: "byok_credential.delete", resourceId: id, workspaceId })
+    if (!(await deleteByok(c.env.DB, organizationId, id, Date.now(), entry))) throw noSuchCredential()
+    forgetWorkspace(workspaceId)
+    return c.json({ deleted: true as const }, 200)
+  })
+
+/** A key as its columns: sealed in a version of its own, so that no older one can be put back in its place. */
+async function toSealed(
+  c: Context<App>,
+  credential: Pick<ByokRow, "id" | "organization_id" | "workspace_id" | "provider">,
+  plain: string,
+): Promise<Pick<ByokRow, "sealed" | "version" | "label">> {
+  const version = newId()
+  const { organization_id: organizationId, workspace_id: workspaceId } = credential
+  const deed = { action: "data_key.create", resourceId: workspaceId, workspaceId } as const
+  const entry = newEntry(actorOf(c), deed)
+  const about = aboutKey({ ...credential, version })
+  const sealed = await sealForWorkspace(c.env.DB, mastersOf(c.env), { about, plain, organizationId }, entry)
+  if (sealed === undefined) throw noSuchWorkspace()
+  return { sealed, version, label: toMask(plain) }
+}
+
+function requireProvider(slug: string, env: Env): void {
+  if (PROVIDER_SLUGS.includes(slug) || reachableProviders(env).has(slug)) return
+  const known = [...reachableProviders(env).keys()].toSorted().join(", ")
+  throw new GatewayError("invalid_request", `provider: there is no provider ${slug}. This gateway reaches ${known}.`)
+}
+
+function requireSense({ is_byok_only: only, is_fallback: fallback }: Pick<ByokChange, "is_byok_only" | "is_fallback">) {
+  if (!only || !fallback) return
+  throw new GatewayError(
+    "invalid_request",
+    "is_byok_only: not together with is_fallback: there would be nothing to fall back from.",
+  )
+}
+
+async function requireOwnHashes(c: Context<App>, hashes: readonly string[] | null | undefined): Promise<void> {
+  if (!hashes) return
+  const known = await findKeyHashes(c.env.DB, c.var.caller.organizationId, hashes)
+  const foreign = hashes.find((hash) => !known.has(hash))
+  if (foreign === undefined) return
+  throw new GatewayError("invalid_request", `allowed_api_key_hashes: this organization has no key ${foreign}.`)
+}
+
+async function refusalOf(c: Context<App>, workspaceId: string): Promise<GatewayError> {
+  if (!(await findWorkspace(c.env.DB, c.var.caller.organizationId, workspaceId))) return noSuchWorkspace()
+  return new GatewayError(
+    "invalid_request",
+    `A workspace holds at most ${MAX_CREDENTIALS} credentials. Delete one that is not used any more.`,
+  )
+}
+
+function noSuchCredential(): GatewayError {
+  return new GatewayError("not_found", "There is no credential with this id.")
+}

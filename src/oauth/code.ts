@@ -1,0 +1,145 @@
+import type * as z from "zod"
+import { hashKey } from "../access/key.ts"
+import type { Caller } from "../access/caller.ts"
+import { nanoToUsd, usdToNano } from "../credits/money.ts"
+import { GatewayError } from "../edge/errors.ts"
+import type { KeyRow } from "../keys/store.ts"
+import type { ResetInterval } from "../credits/windows.ts"
+import { isSame, sha256Hex, toBase64Url } from "../support/encoding.ts"
+import { toTimestamp } from "../support/time.ts"
+import type { Code, CodeRequest, Exchange } from "./schemas.ts"
+
+/** A row of oauth_codes. */
+export type CodeRow = {
+  hash: string
+  organization_id: string
+  workspace_id: string
+  approved_by: string
+  user_id: string | null
+  callback_url: string
+  code_challenge: string | null
+  code_challenge_method: "S256" | "plain" | null
+  key_name: string
+  limit_nano: number | null
+  limit_reset: ResetInterval | null
+  key_expires_at: number | null
+  created_at: number
+  expires_at: number
+}
+
+const CODE_MS = 10 * 60_000
+const CODE_BYTES = 32
+
+/**
+ * Who may let an app have a key: whoever may make keys, and whoever holds a plain key, which the app's can do no more
+ * than. A key with a cap of its own may not: each key made by it would have that cap once more.
+ */
+export function requireApprover(caller: Caller): void {
+  const fault = approverFault(caller)
+  if (fault !== undefined) throw new GatewayError("forbidden", fault)
+}
+
+/** Why this key may not; undefined where it may. */
+export function approverFault({ kind, limitNano, organizationId }: Caller): string | undefined {
+  if (organizationId === "") return "There is no organization yet."
+  if (kind !== "free_tier" && limitNano === null) return undefined
+  const which = kind === "free_tier" ? "of the free tier" : "with a limit of its own"
+  return `A key ${which} cannot let an app have another key. Use a management key, or a key without a limit.`
+}
+
+/** A new code, to be told once, and what is kept of it. */
+export function newCode(
+  request: CodeRequest,
+  approver: Caller,
+  workspaceId: string,
+  now: number,
+): { code: string; row: CodeRow } {
+  const code = toBase64Url(crypto.getRandomValues(new Uint8Array(CODE_BYTES)))
+  const keyExpiresAt = request.expires_at == null ? approver.expiresAt : Date.parse(request.expires_at)
+  if (keyExpiresAt !== null && keyExpiresAt <= now) {
+    throw new GatewayError("invalid_request", "expires_at: must be in the future.")
+  }
+  if (approver.expiresAt !== null && keyExpiresAt !== null && keyExpiresAt > approver.expiresAt) {
+    const latest = toTimestamp(approver.expiresAt)
+    throw new GatewayError("forbidden", `expires_at: the key that approves ends at ${latest}, and so must this one.`)
+  }
+  const { limit, usage_limit_type: reset, code_challenge: challenge, code_challenge_method: method } = request
+  const row: CodeRow = {
+    hash: hashKey(code),
+    organization_id: approver.organizationId,
+    workspace_id: workspaceId,
+    approved_by: approver.keyHash,
+    user_id: approver.creatorUserId,
+    callback_url: request.callback_url,
+    code_challenge: challenge ?? null,
+    code_challenge_method: method ?? null,
+    key_name: request.key_label ?? new URL(request.callback_url).host,
+    limit_nano: limit === undefined ? null : usdToNano(limit),
+    limit_reset: limit === undefined ? null : (reset ?? null),
+    key_expires_at: keyExpiresAt,
+    created_at: now,
+    expires_at: now + CODE_MS,
+  }
+  return { code, row }
+}
+
+/** The key that a code is exchanged for. */
+export function toKeyRow(row: CodeRow, { hash, label }: { hash: string; label: string }, now: number): KeyRow {
+  return {
+    hash,
+    organization_id: row.organization_id,
+    workspace_id: row.workspace_id,
+    kind: "normal",
+    name: row.key_name.slice(0, 128),
+    label,
+    creator_user_id: row.user_id,
+    external_user: null,
+    limit_nano: row.limit_nano,
+    limit_reset: row.limit_reset,
+    include_byok_in_limit: 0,
+    disabled: 0,
+    expires_at: row.key_expires_at,
+    created_at: now,
+    updated_at: null,
+  }
+}
+
+/** Whether whoever exchanges a code is whoever asked for it. A verifier for a code that has no challenge is a mix-up. */
+export function isProven(row: Pick<CodeRow, "code_challenge" | "code_challenge_method">, exchange: Exchange): boolean {
+  const { code_verifier: verifier, code_challenge_method: told } = exchange
+  const { code_challenge: challenge, code_challenge_method: method } = row
+  if (challenge === null) return verifier == null && told == null
+  if (verifier == null || (told != null && told !== method)) return false
+  return isSame(challenge, method === "S256" ? toS256(verifier) : verifier)
+}
+
+export function toS256(verifier: string): string {
+  const hex = sha256Hex(verifier)
+  return toBase64Url(Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16)))
+}
+
+export function toCode(code: string, { callback_url: url, created_at: at }: CodeRow): z.infer<typeof Code> {
+  return { id: code, app_id: appIdOf(url), created_at: toTimestamp(at) }
+}
+
+/** Nobody registers apps here: one is known by where it lives. */
+function appIdOf(callbackUrl: string): number {
+  return Number.parseInt(sha256Hex(new URL(callbackUrl).origin).slice(0, 12), 16)
+}
+
+/** The same words for every reason: whoever holds half of it learns nothing of the other half. */
+export function refusedExchange(): GatewayError {
+  return new GatewayError("forbidden", "The code or its verifier is not valid, or the code was used or is too old.")
+}
+
+/** What the key will be, for whoever is asked to approve it. */
+export function describeKey({ limit, usage_limit_type: reset, expires_at: expiresAt }: CodeRequest): string[] {
+  const often = { daily: "a day", weekly: "a week", monthly: "a month" }
+  return [
+    "May call models, at the expense of this workspace.",
+    limit === undefined
+      ? "May spend without a limit of its own."
+      : `May spend up to ${nanoToUsd(usdToNano(limit))} USD${reset ? ` ${often[reset]}` : " in all"}.`,
+    expiresAt == null ? "Works until it is deleted." : `Works until ${expiresAt}.`,
+  ]
+}

@@ -1,0 +1,58 @@
+import * as z from "zod"
+import { GatewayError } from "../edge/errors.ts"
+import { type Env, variable } from "../env.ts"
+
+const NAME = "OAUTH_TRUSTED_ISSUERS"
+const MOST_SECONDS = 900
+
+const text = z.string({ error: "must be a string" }).min(1, "must not be empty")
+const Jwk = z.looseObject({ kty: text, kid: text.optional() })
+
+const PolicyShape = z
+  .strictObject({
+    id: text,
+    issuer: text,
+    audience: text,
+    subject: text,
+    jwks: z.object({ keys: z.array(Jwk).min(1, "must not be empty") }).optional(),
+    jwks_uri: z.url({ protocol: /^https$/, error: "must be an https URL" }).optional(),
+    organization_id: z.uuid("must be the UUID of an organization"),
+    workspace_id: z.uuid("must be the UUID of a workspace"),
+    user_id: text.optional(),
+    ttl_seconds: z
+      .int()
+      .min(60, "must be from 60 to 900")
+      .max(MOST_SECONDS, "must be from 60 to 900")
+      .default(MOST_SECONDS),
+  })
+  .refine(({ jwks, jwks_uri: uri }) => (jwks === undefined) !== (uri === undefined), {
+    error: "needs one of jwks and jwks_uri",
+  })
+
+/** Whose tokens are good for a key of which workspace. `subject`: a pattern, `*` for anything. */
+export type Policy = z.infer<typeof PolicyShape>
+
+const remembered = new WeakMap<Env, ReadonlyMap<string, Policy>>()
+
+/** By id, as the operator wrote them; throws where they make no sense. */
+export function trustedIssuers(env: Env): ReadonlyMap<string, Policy> {
+  const known = remembered.get(env)
+  if (known) return known
+  const parsed = z.array(PolicyShape).safeParse(parse(variable(env, NAME) ?? "[]"))
+  if (!parsed.success) {
+    const { path = [], message = "is not valid" } = parsed.error.issues[0] ?? {}
+    const where = path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("")
+    throw new GatewayError("misconfigured", `${NAME}${where}: ${message}.`)
+  }
+  const policies = new Map(parsed.data.map((policy) => [policy.id, policy]))
+  remembered.set(env, policies)
+  return policies
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}

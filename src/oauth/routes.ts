@@ -1,0 +1,107 @@
+import { createRoute } from "@hono/zod-openapi"
+import type { Context } from "hono"
+import * as z from "zod"
+import { actorOf, entryOf } from "../access/actor.ts"
+import { callerByHash, forgetKey } from "../access/authenticate.ts"
+import type { Caller } from "../access/caller.ts"
+import { hashKey, newKey } from "../access/key.ts"
+import { changesOf, newEntry } from "../audit/entry.ts"
+import { GatewayError } from "../edge/errors.ts"
+import { acceptJson, newRouter } from "../edge/router.ts"
+import { failures, jsonBody, ok } from "../edge/schema.ts"
+import type { App } from "../env.ts"
+import { mastersOf } from "../secrets/master-key.ts"
+import { askedWorkspace } from "../workspaces/asked.ts"
+import { isProven, newCode, refusedExchange, requireApprover, toCode, toKeyRow } from "./code.ts"
+import { Code, CodeRequest, ExchangedKey, Exchange, Jwks } from "./schemas.ts"
+import { publicKeys } from "./signing-key.ts"
+import { exchangeCode, findOpenCode, insertCode } from "./store.ts"
+
+const MAX_BODY_BYTES = 65_536
+const tags = ["OAuth"]
+
+const create = createRoute({
+  method: "post",
+  path: "/auth/keys/code",
+  operationId: "createAuthorizationCode",
+  tags,
+  summary: "A code that an app exchanges for a key, on behalf of whoever asks.",
+  middleware: [acceptJson(MAX_BODY_BYTES)] as const,
+  request: { body: jsonBody(CodeRequest) },
+  responses: {
+    200: ok(z.object({ data: Code })),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal"),
+  },
+})
+
+const exchange = createRoute({
+  method: "post",
+  path: "/auth/keys",
+  operationId: "exchangeAuthorizationCode",
+  tags,
+  summary: "The key for a code, once.",
+  security: [],
+  middleware: [acceptJson(MAX_BODY_BYTES)] as const,
+  request: { body: jsonBody(Exchange) },
+  responses: { 200: ok(ExchangedKey), ...failures("invalid_request", "forbidden", "internal") },
+})
+
+const jwks = createRoute({
+  method: "get",
+  path: "/oauth/jwks",
+  operationId: "listOauthJwks",
+  tags,
+  summary: "The public keys with which the tokens of POST /oauth/token can be verified.",
+  security: [],
+  responses: { 200: ok(Jwks), ...failures("internal") },
+})
+
+/** With a key: whoever holds it lets an app have another. */
+export const oauthCodes = newRouter().openapi(create, async (c) => {
+  const { code, row } = await approve(c, c.req.valid("json"), c.var.caller)
+  return c.json({ data: toCode(code, row) }, 200)
+})
+
+/** A code on behalf of a caller, with its entry in the audit log. */
+export async function approve(c: Context<App>, request: CodeRequest, caller: Caller) {
+  requireApprover(caller)
+  const workspaceId = await workspaceOf(c, request.workspace_id, caller)
+  const { code, row } = newCode(request, caller, workspaceId, Date.now())
+  const changed = changesOf(request, ["callback_url", "key_label", "limit", "usage_limit_type", "expires_at"])
+  c.set("caller", caller)
+  const resourceId = row.hash
+  await insertCode(c.env.DB, row, entryOf(c, { action: "oauth_code.create", resourceId, workspaceId, changed }))
+  return { code, row }
+}
+
+/** The key's own; for who manages the organization, any of it. */
+async function workspaceOf(c: Context<App>, asked: string | undefined, { organizationId, workspaceId, kind }: Caller) {
+  if (asked === undefined || asked === workspaceId) return workspaceId
+  if (kind === "management") return askedWorkspace(c.env.DB, organizationId, asked)
+  throw new GatewayError("not_found", "There is no workspace with this workspace_id.")
+}
+
+/** Without a key. */
+export const oauthKeys = newRouter()
+  .openapi(exchange, async (c) => {
+    const input = c.req.valid("json")
+    const now = Date.now()
+    const hash = hashKey(input.code)
+    const row = await findOpenCode(c.env.DB, hash, now)
+    const approver = row && isProven(row, input) ? await callerByHash(row.approved_by, c.env, now) : undefined
+    if (!row || !approver) throw refusedExchange()
+    const { secret, hash: keyHash, label } = newKey()
+    const key = toKeyRow(row, { hash: keyHash, label }, now)
+    c.set("caller", approver)
+    const changed = changesOf({ name: key.name, kind: key.kind, callback_url: row.callback_url }, TOLD_FIELDS)
+    const deed = { action: "api_key.create", resourceId: keyHash, workspaceId: row.workspace_id, changed } as const
+    if (!(await exchangeCode(c.env.DB, hash, key, now, newEntry(actorOf(c), deed)))) throw refusedExchange()
+    forgetKey(keyHash)
+    return c.json({ key: secret, user_id: row.user_id }, 200)
+  })
+  .openapi(jwks, async (c) => {
+    c.header("cache-control", "public, max-age=300")
+    return c.json({ keys: await publicKeys(mastersOf(c.env)) }, 200)
+  })
+
+const TOLD_FIELDS = ["name", "kind", "callback_url"]

@@ -1,0 +1,142 @@
+import { createRoute } from "@hono/zod-openapi"
+import type { Context } from "hono"
+import { hashKey, toLabel } from "../access/key.ts"
+import { newEntry } from "../audit/entry.ts"
+import { newRouter } from "../edge/router.ts"
+import type { App } from "../env.ts"
+import { ok } from "../edge/schema.ts"
+import type { KeyRow } from "../keys/store.ts"
+import { mastersOf } from "../secrets/master-key.ts"
+import { readAtMost } from "../support/bytes.ts"
+import { newId } from "../support/ids.ts"
+import { issuerKeys } from "./issuer-keys.ts"
+import { type Policy, trustedIssuers } from "./policies.ts"
+import { Token, TokenError } from "./schemas.ts"
+import { signToken } from "./signing-key.ts"
+import { insertToken } from "./store.ts"
+import { subjectOf } from "./subject-token.ts"
+
+const MAX_FORM_BYTES = 65_536
+const GRANT = "urn:ietf:params:oauth:grant-type:token-exchange"
+const JWT = "urn:ietf:params:oauth:token-type:jwt"
+const ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token"
+const SCOPE = "inference"
+
+type Reason =
+  | "invalid_request"
+  | "invalid_grant"
+  | "unsupported_grant_type"
+  | "invalid_scope"
+  | "temporarily_unavailable"
+type Refused = { error: Reason; error_description: string }
+
+const exchange = createRoute({
+  method: "post",
+  path: "/oauth/token",
+  operationId: "createOauthToken",
+  tags: ["OAuth"],
+  summary: "A short-lived key for a token of a trusted issuer (RFC 8693).",
+  description:
+    "The body is a form: `grant_type`, `subject_token`, `subject_token_type`, `federation_policy_id`, and optionally `requested_token_type` and `scope`.",
+  security: [],
+  responses: {
+    200: ok(Token),
+    400: ok(TokenError, "invalid request, grant, grant type or scope"),
+    503: ok(TokenError, "the issuer's keys cannot be had now"),
+  },
+})
+
+/** Without a key. Fails in the words of OAuth, not in the envelope. */
+export const oauthTokens = newRouter().openapi(exchange, async (c) => {
+  const form = await readForm(c)
+  const refusal = form ? refusalOf(form) : refused("invalid_request", "Send a form of at most 64 KiB.")
+  if (!form || refusal) return c.json(refusal ?? refused("invalid_request", "Send a form."), 400)
+  const policy = trustedIssuers(c.env).get(form.get("federation_policy_id") ?? "")
+  if (!policy) return c.json(NOT_TRUSTED, 400)
+  const now = Date.now()
+  const keys = await issuerKeys(policy, now)
+  if (!keys) return c.json(refused("temporarily_unavailable", "The issuer's keys cannot be had now. Try again."), 503)
+  const subject = await subjectOf(form.get("subject_token") ?? "", policy, keys, now)
+  const token = subject === undefined ? undefined : await issue(c, policy, subject, now)
+  if (token === undefined) return c.json(NOT_TRUSTED, 400)
+  const told = { issued_token_type: ACCESS_TOKEN, scope: SCOPE, token_type: "Bearer" } as const
+  return c.json({ access_token: token, expires_in: policy.ttl_seconds, ...told }, 200)
+})
+
+/** One answer for a policy that is not there and for every fault of a token: a prober learns nothing. */
+const NOT_TRUSTED: Refused = {
+  error: "invalid_grant",
+  error_description: "This subject_token is not trusted under this federation_policy_id.",
+}
+
+function refused(error: Reason, description: string): Refused {
+  return { error, error_description: description }
+}
+
+async function readForm(c: Context<App>): Promise<URLSearchParams | undefined> {
+  const type = c.req.header("content-type") ?? ""
+  const { body } = c.req.raw
+  if (!/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type) || !body) return undefined
+  const bytes = await readAtMost(body, MAX_FORM_BYTES)
+  return bytes && new URLSearchParams(new TextDecoder().decode(bytes))
+}
+
+function refusalOf(form: URLSearchParams): Refused | undefined {
+  for (const name of ["grant_type", "federation_policy_id", "subject_token", "subject_token_type"]) {
+    if (!form.get(name)) return refused("invalid_request", `${name}: is required.`)
+  }
+  if (form.get("grant_type") !== GRANT) return refused("unsupported_grant_type", `grant_type: accepts ${GRANT}.`)
+  if (form.get("subject_token_type") !== JWT) {
+    return refused("invalid_request", `subject_token_type: accepts ${JWT}.`)
+  }
+  if (![null, ACCESS_TOKEN].includes(form.get("requested_token_type"))) {
+    return refused("invalid_request", `requested_token_type: accepts ${ACCESS_TOKEN}.`)
+  }
+  return [null, SCOPE].includes(form.get("scope")) ? undefined : refused("invalid_scope", `scope: accepts ${SCOPE}.`)
+}
+
+/** A key that is a token as well: whoever gets it can verify it, and here it is known by its hash like any other. */
+async function issue(c: Context<App>, policy: Policy, subject: string, now: number): Promise<string | undefined> {
+  const { organization_id: organizationId, workspace_id: workspaceId, ttl_seconds: seconds, id: policyId } = policy
+  const issuedAt = Math.floor(now / 1_000)
+  const claims = {
+    iss: new URL(c.req.url).origin,
+    sub: subject,
+    aud: new URL(c.req.url).origin,
+    scope: SCOPE,
+    iat: issuedAt,
+    exp: issuedAt + seconds,
+    jti: newId(),
+  }
+  const token = await signToken(mastersOf(c.env), claims)
+  const key: KeyRow = {
+    hash: hashKey(token),
+    organization_id: organizationId,
+    workspace_id: workspaceId,
+    kind: "normal",
+    name: `${policyId}: ${subject}`.slice(0, 128),
+    label: toLabel(token),
+    creator_user_id: policy.user_id ?? null,
+    external_user: null,
+    limit_nano: null,
+    limit_reset: null,
+    include_byok_in_limit: 0,
+    disabled: 0,
+    expires_at: claims.exp * 1_000,
+    created_at: now,
+    updated_at: null,
+  }
+  const actor = {
+    organizationId,
+    keyHash: "",
+    label: `policy ${policyId}`,
+    creatorUserId: policy.user_id ?? null,
+    ip: c.req.header("cf-connecting-ip")?.slice(0, 64) ?? null,
+    userAgent: c.req.header("user-agent")?.slice(0, 256) ?? null,
+    requestId: c.var.requestId,
+    at: now,
+  }
+  const changed = { fields: ["policy", "subject"], values: { policy: policyId, subject } }
+  const entry = newEntry(actor, { action: "api_key.create", resourceId: key.hash, workspaceId, changed })
+  return (await insertToken(c.env.DB, key, { policyId, subject }, entry)) ? token : undefined
+}

@@ -1,0 +1,40 @@
+import { masterIdOf, type Masters, wrappingKey } from "./master-key.ts"
+import { open, seal } from "./seal.ts"
+
+/** A data key as it is stored: sealed under the master key that `masterId` tells. `id`: of what it belongs to. */
+export type WrappedKey = { id: string; workspaceId: string; masterId: string; wrapped: string }
+
+const DATA_KEY_BYTES = 32
+
+type Owner = Pick<WrappedKey, "id" | "workspaceId">
+
+const aboutOf = ({ id, workspaceId }: Owner) => ({ kind: "data-key", ownerId: id, workspaceId, name: "", version: "1" })
+
+export async function newDataKey(owner: Owner, { current }: Masters): Promise<WrappedKey> {
+  return wrap(owner, crypto.getRandomValues(new Uint8Array(DATA_KEY_BYTES)), current)
+}
+
+async function wrap(owner: Owner, bytes: Uint8Array<ArrayBuffer>, master: string): Promise<WrappedKey> {
+  const wrapped = await seal(await wrappingKey(master), aboutOf(owner), bytes)
+  return { id: owner.id, workspaceId: owner.workspaceId, masterId: await masterIdOf(master), wrapped }
+}
+
+/** The key that seals and opens what belongs to its owner; undefined where no master key of this deployment opens it. */
+export async function openDataKey(key: WrappedKey, masters: Masters): Promise<CryptoKey | undefined> {
+  const bytes = await unwrap(key, masters)
+  return bytes && crypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["encrypt", "decrypt"])
+}
+
+async function unwrap(key: WrappedKey, { current, previous }: Masters): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  for (const master of [current, previous]) {
+    if (master === undefined || (await masterIdOf(master)) !== key.masterId) continue
+    return open(await wrappingKey(master), aboutOf(key), key.wrapped)
+  }
+  return undefined
+}
+
+/** The same key under the current master key: what it sealed stays as it is. */
+export async function rewrap(key: WrappedKey, masters: Masters): Promise<WrappedKey | undefined> {
+  const bytes = await unwrap(key, masters)
+  return bytes && wrap(key, bytes, masters.current)
+}

@@ -1,0 +1,48 @@
+import { decodeBase64, toBase64Url } from "../support/encoding.ts"
+
+/**
+ * What a sealed value is and whose: it opens for nothing else. A row that is copied to another owner, renamed or put back
+ * in an older version does not open.
+ */
+export type About = { kind: string; ownerId: string; workspaceId: string; name: string; version: string }
+
+/** 96 bits, as GCM wants them: random ones collide after some 2^32 values of one key. */
+const NONCE_BYTES = 12
+const encoder = new TextEncoder()
+
+const parametersOf = (nonce: Uint8Array<ArrayBuffer>, { kind, ownerId, workspaceId, name, version }: About) => ({
+  name: "AES-GCM",
+  iv: nonce,
+  additionalData: encoder.encode(JSON.stringify([kind, ownerId, workspaceId, name, version])),
+})
+
+/** The value as it may be stored: URL-safe base64 of a nonce and the ciphertext. `key`: AES-256-GCM. */
+export async function seal(key: CryptoKey, about: About, plain: Uint8Array<ArrayBuffer>): Promise<string> {
+  const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES))
+  const ciphertext = new Uint8Array(await crypto.subtle.encrypt(parametersOf(nonce, about), key, plain))
+  const sealed = new Uint8Array(NONCE_BYTES + ciphertext.byteLength)
+  sealed.set(nonce)
+  sealed.set(ciphertext, NONCE_BYTES)
+  return toBase64Url(sealed)
+}
+
+/** What was sealed; undefined where anything about it is not as it was then. */
+export async function open(key: CryptoKey, about: About, sealed: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const bytes = decodeBase64(sealed)
+  if (!bytes || bytes.byteLength <= NONCE_BYTES) return undefined
+  try {
+    const parameters = parametersOf(bytes.slice(0, NONCE_BYTES), about)
+    return new Uint8Array(await crypto.subtle.decrypt(parameters, key, bytes.slice(NONCE_BYTES)))
+  } catch {
+    return undefined
+  }
+}
+
+export function sealText(key: CryptoKey, about: About, plain: string): Promise<string> {
+  return seal(key, about, Uint8Array.from(encoder.encode(plain)))
+}
+
+export async function openText(key: CryptoKey, about: About, sealed: string): Promise<string | undefined> {
+  const plain = await open(key, about, sealed)
+  return plain && new TextDecoder().decode(plain)
+}

@@ -1,0 +1,153 @@
+import { once } from "node:events"
+import { existsSync } from "node:fs"
+import http from "node:http"
+import type { AddressInfo } from "node:net"
+import * as errors from "@openrouter/sdk/models/errors"
+import { type Browser, chromium } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { newOrganization, openrouter, type Organization } from "./world.ts"
+
+const CHROMIUM = "/usr/bin/chromium"
+const CALLBACK = "https://app.example/back"
+
+let organization: Organization
+
+beforeAll(async () => {
+  organization = await newOrganization()
+})
+
+const refused = async (asked: Promise<unknown>, kind: new (...args: never[]) => Error) =>
+  expect(asked).rejects.toBeInstanceOf(kind)
+
+describe("the client", () => {
+  test("makes a code and exchanges it for a key that works", async () => {
+    const { oAuth } = openrouter(organization.apiKey)
+    const { codeChallenge, codeVerifier } = await oAuth.createSHA256CodeChallenge()
+    const { data } = await oAuth.createAuthCode({
+      requestBody: { callbackUrl: CALLBACK, codeChallenge, codeChallengeMethod: "S256", keyLabel: "App", limit: 2 },
+    })
+    expect(data).toEqual({ id: expect.any(String), appId: expect.any(Number), createdAt: expect.any(String) })
+    const exchanged = { code: data.id, codeVerifier, codeChallengeMethod: "S256" as const }
+    const { key } = await openrouter("").oAuth.exchangeAuthCodeForAPIKey({ requestBody: exchanged })
+    const current = await openrouter(key).apiKeys.getCurrentKeyMetadata()
+    expect(current.data).toMatchObject({ limit: 2, isManagementKey: false })
+    await refused(oAuth.exchangeAuthCodeForAPIKey({ requestBody: exchanged }), errors.ForbiddenResponseError)
+  })
+
+  test("has a class for each failure", async () => {
+    const { oAuth } = openrouter(organization.apiKey)
+    const ask = (callbackUrl: string, by = oAuth) => by.createAuthCode({ requestBody: { callbackUrl } })
+    await refused(ask("http://app.example"), errors.BadRequestResponseError)
+    await refused(ask(CALLBACK, openrouter("sk-wrong").oAuth), errors.UnauthorizedResponseError)
+    const { data } = await openrouter(organization.managementKey).apiKeys.create({
+      requestBody: { name: "limited", limit: 1 },
+    })
+    expect(data.limit).toBe(1)
+    await refused(oAuth.exchangeAuthCodeForAPIKey({ requestBody: { code: "" } }), errors.BadRequestResponseError)
+    await refused(oAuth.exchangeAuthCodeForAPIKey({ requestBody: { code: "x" } }), errors.ForbiddenResponseError)
+  })
+
+  test("reads the public keys, and is told in OAuth's words what a token lacks", async () => {
+    const { oAuth } = openrouter("")
+    const { keys } = await oAuth.listOauthJwks()
+    expect(keys).toHaveLength(1)
+    const asked = oAuth.createOauthToken({
+      tokenExchangeRequest: {
+        federationPolicyId: "none",
+        grantType: "urn:ietf:params:oauth:grant-type:token-exchange",
+        subjectToken: "a.b.c",
+        subjectTokenType: "urn:ietf:params:oauth:token-type:jwt",
+      },
+    })
+    await refused(asked, errors.OAuthErrorResponse)
+  })
+})
+
+if (!existsSync(CHROMIUM)) {
+  test(`a browser is needed to see the authorization page: install ${CHROMIUM} (apt-get install chromium)`, (context) =>
+    context.skip())
+} else {
+  describe("a person with a browser", () => {
+    let browser: Browser
+    let app: http.Server
+    let heard: URL[] = []
+
+    beforeAll(async () => {
+      browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] })
+      app = http.createServer((request, response) => {
+        heard.push(new URL(request.url ?? "/", "http://localhost"))
+        response.writeHead(200, { "content-type": "text/html" }).end("<h1>Back in the app</h1>")
+      })
+      app.listen(0, "127.0.0.1")
+      await once(app, "listening")
+    })
+
+    afterAll(async () => {
+      await browser?.close()
+      app?.close()
+    })
+
+    const callback = () => `http://127.0.0.1:${(app.address() as AddressInfo).port}/back`
+    const answered = () => heard.find(({ pathname }) => pathname === "/back")?.searchParams
+
+    async function open(limit?: number) {
+      heard = []
+      const { oAuth } = openrouter("")
+      const { codeChallenge, codeVerifier } = await oAuth.createSHA256CodeChallenge()
+      const asked = { callbackUrl: callback(), codeChallenge, codeChallengeMethod: "S256" as const }
+      const url = await oAuth.createAuthorizationUrl({ ...asked, ...(limit !== undefined && { limit }) })
+      const page = await (await browser.newContext()).newPage()
+      await page.goto(url)
+      return { page, codeVerifier }
+    }
+
+    test("signs in, sees what the app will get, allows it, and the app has a key that works", async () => {
+      const { page, codeVerifier } = await open(3)
+      await page.getByLabel("Your API key").fill("sk-gw-v1-wrong")
+      await page.getByRole("button", { name: "Sign in" }).click()
+      expect(await page.getByRole("alert").textContent()).toContain("not valid")
+      await page.getByLabel("Your API key").fill(organization.apiKey)
+      await page.getByRole("button", { name: "Sign in" }).click()
+      await page.getByRole("button", { name: "Allow" }).waitFor()
+      expect(await page.textContent("main")).toContain("3 USD")
+      expect(await page.content()).not.toContain(organization.apiKey)
+      await page.getByRole("button", { name: "Allow" }).click()
+      await page.getByText("Back in the app").waitFor()
+
+      const code = answered()?.get("code") ?? ""
+      const requestBody = { code, codeVerifier, codeChallengeMethod: "S256" as const }
+      const { key } = await openrouter("").oAuth.exchangeAuthCodeForAPIKey({ requestBody })
+      const told = await openrouter(key).chat.send({
+        chatRequest: { model: "sim/echo", messages: [{ role: "user", content: "Hello" }] },
+      })
+      expect(told).toMatchObject({ choices: [{ finishReason: "stop" }] })
+      await page.context().close()
+    })
+
+    test("refuses, and the app hears of it and gets nothing", async () => {
+      const { page } = await open()
+      await page.getByLabel("Your API key").fill(organization.managementKey)
+      await page.getByRole("button", { name: "Sign in" }).click()
+      await page.getByRole("button", { name: "Refuse" }).click()
+      await page.getByText("Back in the app").waitFor()
+      expect([...(answered() ?? [])]).toEqual([["error", "access_denied"]])
+      await page.context().close()
+    })
+
+    test("is shown the page in no frame", async () => {
+      const { page } = await open()
+      const url = page.url()
+      await page.goto(callback())
+      const faults: string[] = []
+      page.on("console", (message) => faults.push(message.text()))
+      await page.evaluate((source) => {
+        const frame = document.createElement("iframe")
+        frame.src = source
+        document.body.append(frame)
+        return new Promise((resolve) => frame.addEventListener("load", resolve))
+      }, url)
+      expect(await page.frames()[1]?.content()).not.toContain("Your API key")
+      await page.context().close()
+    })
+  })
+}

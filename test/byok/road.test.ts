@@ -1,0 +1,357 @@
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
+import { env } from "cloudflare:workers"
+import { afterEach, describe, expect, test, vi } from "vitest"
+import { type Asked, chunk, DONE, good, playProvider, sse } from "../support/played.ts"
+import {
+  newKey,
+  newWorkspace,
+  openHolds,
+  operator,
+  readStream,
+  type Receipt,
+  receiptOf,
+  reply,
+  type Workspace,
+} from "../support/world.ts"
+
+afterEach(() => vi.restoreAllMocks())
+
+/** What an isolate learns of an endpoint outlives a test: each asks for a model of its own. */
+let at = 40
+const newModel = () => `acme/chat-${at++}`
+
+const OWN = "own-canary-key-0123456789abcdef"
+const GATEWAY = /-provider-key-0123456789$/
+
+type Credential = { id: string }
+async function own(workspace: Workspace, provider: string, more: Record<string, unknown> = {}): Promise<Credential> {
+  const input = { provider, key: OWN, ...more }
+  return (await reply<{ data: Credential }>(201, workspace.manage.post("/byok", input))).data
+}
+
+const keyOf = ({ headers }: Asked) => headers.get("authorization")?.replace("Bearer ", "") ?? headers.get("x-api-key")
+const whole = (usage: unknown = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }) =>
+  Response.json({
+    id: "up",
+    object: "chat.completion",
+    created: 1,
+    model: "m",
+    choices: [{ index: 0, message: { role: "assistant", content: "Hi" }, finish_reason: "stop" }],
+    usage,
+  })
+/** Answers, and refuses those keys with this status. */
+const refusing = (status: number, refused: (key: string, asked: Asked) => boolean) =>
+  playProvider((asked) => {
+    const key = keyOf(asked) ?? ""
+    return refused(key, asked)
+      ? Response.json({ error: { message: `Incorrect API key provided: ${key}` } }, { status })
+      : whole()
+  })
+const errorOf = async (status: number, answer: Promise<Response>) =>
+  (await reply<{ error: { message: string; metadata: Record<string, unknown> } }>(status, answer)).error
+
+describe("a call with the workspace's own key", () => {
+  test("is sent with that key, costs the account nothing, and says so everywhere", async () => {
+    const workspace = await newWorkspace()
+    await own(workspace, "twin-b")
+    const { asked } = playProvider(() => whole())
+    const answer = await workspace.as.chat(newModel(), "Hi", {}, { "x-service-metadata": "enabled" })
+    const body = await reply<Record<string, unknown>>(200, answer.clone())
+    expect(asked.map((one) => [new URL(one.url).hostname, keyOf(one)])).toEqual([["twin-b.test", OWN]])
+    expect(body).toMatchObject({
+      usage: {
+        cost: 0,
+        is_byok: true,
+        cost_details: {
+          upstream_inference_cost: 0.00002,
+          upstream_inference_prompt_cost: 0.00001,
+          upstream_inference_completions_cost: 0.00001,
+        },
+      },
+      service_metadata: { is_byok: true },
+    })
+    expect(await receiptOf(workspace, answer)).toMatchObject({
+      total_cost: 0,
+      is_byok: true,
+      upstream_inference_cost: 0.00002,
+      provider_responses: [{ status: 200, is_byok: true }],
+    })
+    const { data } = await reply<{ data: Record<string, number> }>(200, workspace.as.get("/key"))
+    expect(data).toMatchObject({ usage: 0, byok_usage: 0.00002, byok_usage_daily: 0.00002 })
+    expect(await workspace.ledger.balance()).toMatchObject({ spentNano: 0, byokNano: 20_000 })
+  })
+
+  test("tells its cost in a stream, and on every wire", async () => {
+    const workspace = await newWorkspace()
+    for (const slug of ["twin-a", "twin-b", "twin-c"]) await own(workspace, slug, { is_byok_only: true })
+    const { stop } = playProvider(() => sse(good("Hello you")))
+    const model = newModel()
+    const asked = { stream: true, usage: { include: true } }
+    const { chunks } = await readStream(workspace.as.chat(model, "Hi", asked))
+    expect(chunks.at(-1)?.usage).toMatchObject({
+      cost: 0,
+      is_byok: true,
+      cost_details: { upstream_inference_cost: 0.000016 },
+    })
+    const input = { model, input: "Hi", stream: true, provider: { only: ["twin-a"] } }
+    const events = await (await workspace.as.post("/responses", input)).text()
+    const last = events.split("\n\n").findLast((event) => event.includes("response.completed")) ?? ""
+    expect(last).toContain('"is_byok":true')
+    expect(last).toContain('"upstream_inference_output_cost":0.000006')
+    stop()
+    playProvider(() => whole())
+    const message = { model, max_tokens: 100, messages: [{ role: "user", content: "Hi" }] }
+    expect(await reply(200, workspace.as.post("/messages", message))).toMatchObject({
+      usage: { cost: 0, is_byok: true, cost_details: { upstream_inference_cost: 0.00002 } },
+    })
+  })
+
+  test("needs no credit", async () => {
+    const workspace = await newWorkspace(0)
+    const model = newModel()
+    const { asked } = playProvider(() => whole())
+    await reply(402, workspace.as.chat(model, "Hi"))
+    await own(workspace, "twin-a")
+    const answer = await workspace.as.chat(model, "Hi")
+    await reply(200, answer.clone())
+    expect(asked.map(keyOf)).toEqual([OWN])
+    expect(await receiptOf(workspace, answer)).toMatchObject({ total_cost: 0, is_byok: true })
+    expect(await openHolds(workspace)).toEqual([])
+  })
+
+  test("counts under limits that include it, and under no others", async () => {
+    const workspace = await newWorkspace()
+    await own(workspace, "twin-a", { is_byok_only: true })
+    const only = { provider: { only: ["twin-a"] }, max_tokens: 16 }
+    const [counted, plain] = [
+      await newKey(workspace, { limit: 0.002, include_byok_in_limit: true }),
+      await newKey(workspace, { limit: 0 }),
+    ]
+    const model = newModel()
+    playProvider(() => whole({ prompt_tokens: 10, completion_tokens: 1_000, total_tokens: 1_010 }))
+    await reply(200, plain.as.chat(model, "Hi", only))
+    await reply(200, counted.as.chat(model, "Hi", only))
+    const refused = await errorOf(402, counted.as.chat(model, "Hi", only))
+    expect(refused.metadata).toMatchObject({ reason: "key_limit" })
+  })
+
+  test("is charged to nobody's account when the runtime that serves it dies", async () => {
+    const workspace = await newWorkspace()
+    await own(workspace, "twin-a", { is_byok_only: true })
+    playProvider(() => new Promise(() => {}))
+    const unanswered = workspace.as.chat(newModel(), "Hi", { provider: { only: ["twin-a"] }, stream: true })
+    await vi.waitFor(async () => expect(await openHolds(workspace)).toHaveLength(1))
+    const [hold] = await openHolds(workspace)
+    await runInDurableObject(workspace.object, (_, state) => {
+      state.storage.sql.exec("UPDATE holds SET expires_at = 0, estimate = 1000")
+    })
+    await evictDurableObject(workspace.object)
+    await runDurableObjectAlarm(workspace.object)
+    const { data } = await reply<{ data: Receipt }>(200, workspace.as.get(`/generation?id=${hold?.id}`))
+    expect(data).toMatchObject({ ending: "unsettled", total_cost: 0, is_byok: true })
+    expect(await workspace.ledger.balance()).toMatchObject({ spentNano: 0 })
+    await (await unanswered).body?.cancel()
+  })
+
+  test("reaches providers for which the gateway has no key at all", async () => {
+    const [workspace, other] = [await newWorkspace(), await newWorkspace()]
+    const model = newModel().replace("acme", "byok-test")
+    const endpoints = [
+      { provider: "mistral", upstream_id: "m", pricing: { prompt: "0.000001", completion: "0.000002" } },
+    ]
+    await reply(200, operator.put("/catalogue", { models: [{ id: model, name: model, endpoints }] }))
+    await own(workspace, "mistral")
+    const { asked } = playProvider(() => whole())
+    await reply(200, workspace.as.chat(model, "Hi"))
+    await reply(404, other.as.chat(model, "Hi"))
+    expect(asked.map((one) => [new URL(one.url).hostname, keyOf(one)])).toEqual([["api.mistral.ai", OWN]])
+  })
+})
+
+describe("which key a provider is asked with", () => {
+  test("the workspace's own come first, in their order, before the gateway's; those for a fallback after it", async () => {
+    const workspace = await newWorkspace()
+    await own(workspace, "twin-a", { key: "own-fallback-0123456789", is_fallback: true })
+    await own(workspace, "twin-a", { key: "own-first-0123456789" })
+    await own(workspace, "twin-a", { key: "own-second-0123456789" })
+    const { asked } = refusing(429, () => true)
+    await reply(429, workspace.as.chat(newModel(), "Hi", { provider: { only: ["twin-a"] } }))
+    expect(asked.map(keyOf)).toEqual([
+      "own-first-0123456789",
+      "own-second-0123456789",
+      "twin-a-provider-key-0123456789",
+      "own-fallback-0123456789",
+    ])
+  })
+
+  test("they come before other providers, even those that the caller would rather have", async () => {
+    const workspace = await newWorkspace()
+    await own(workspace, "twin-c")
+    const { asked } = refusing(429, (key) => key === OWN)
+    const order = ["twin-b", "twin-a"]
+    await reply(200, workspace.as.chat(newModel(), "Hi", { provider: { order } }))
+    expect(asked.map((one) => new URL(one.url).hostname)).toEqual(["twin-c.test", "twin-b.test"])
+  })
+
+  test("one key that fails does not cool the endpoint for anybody else", async () => {
+    const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
+    await own(mine, "twin-a")
+    const model = newModel()
+    const { asked } = refusing(429, (key) => key === OWN)
+    await mine.as.chat(model, "Hi", { provider: { only: ["twin-a"] } })
+    const order = { provider: { order: ["twin-a"] } }
+    await reply(200, theirs.as.chat(model, "Hi", order))
+    expect(asked.map(keyOf)).toEqual([OWN, "twin-a-provider-key-0123456789", "twin-a-provider-key-0123456789"])
+  })
+
+  test.each([["is_required"], ["is_byok_only"]])("with %s the gateway's own key is never used for it", async (flag) => {
+    const workspace = await newWorkspace()
+    await own(workspace, "twin-a", { [flag]: true })
+    const model = newModel()
+    const { asked } = refusing(500, () => true)
+    await reply(502, workspace.as.chat(model, "Hi", { provider: { only: ["twin-a"] } }))
+    expect(asked.map(keyOf)).toEqual([OWN])
+  })
+
+  test("is_required speaks of the models it covers, is_byok_only of all", async () => {
+    const [some, all] = [await newWorkspace(), await newWorkspace()]
+    const model = newModel()
+    await own(some, "twin-a", { is_required: true, allowed_models: ["acme/other-*"] })
+    await own(all, "twin-a", { is_byok_only: true, allowed_models: ["acme/other-*"] })
+    const { asked } = playProvider(() => whole())
+    const only = { provider: { only: ["twin-a"] } }
+    await reply(200, some.as.chat(model, "Hi", only))
+    expect(asked.map(keyOf)).toEqual(["twin-a-provider-key-0123456789"])
+    await reply(404, all.as.chat(model, "Hi", only))
+    expect(asked).toHaveLength(1)
+  })
+
+  test("a credential is for the models, keys and users that it names", async () => {
+    const workspace = await newWorkspace()
+    const [named, other] = [
+      await newKey(workspace, { creator_user_id: "ada" }),
+      await newKey(workspace, { creator_user_id: "bob" }),
+    ]
+    const model = newModel()
+    const only = { provider: { only: ["twin-a"] } }
+    const { asked } = playProvider(() => whole())
+    const usedBy = async (credential: Record<string, unknown>) => {
+      const { id } = await own(workspace, "twin-a", credential)
+      asked.length = 0
+      for (const { as } of [named, other]) await reply(200, as.chat(model, "Hi", only))
+      await reply(200, workspace.manage.delete(`/byok/${id}`))
+      return asked.map((one) => keyOf(one) === OWN)
+    }
+    expect(await usedBy({ allowed_models: ["acme/*"] })).toEqual([true, true])
+    expect(await usedBy({ allowed_models: ["acme/none"] })).toEqual([false, false])
+    expect(await usedBy({ allowed_api_key_hashes: [named.hash] })).toEqual([true, false])
+    expect(await usedBy({ allowed_user_ids: ["bob"] })).toEqual([false, true])
+    expect(await usedBy({ disabled: true })).toEqual([false, false])
+  })
+
+  test("one workspace's key is never sent for another, of the same organization or not", async () => {
+    const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
+    type Made = { data: { id: string } }
+    const { data } = await reply<Made>(201, mine.manage.post("/workspaces", { name: "Team", slug: "team" }))
+    const beside = await newKey(mine, { workspace_id: data.id })
+    for (const slug of ["twin-a", "twin-b", "twin-c"]) await own(mine, slug)
+    const model = newModel()
+    const { asked } = playProvider(() => whole())
+    for (const as of [beside.as, theirs.as]) await reply(200, as.chat(model, "Hi"))
+    expect(asked.map((one) => GATEWAY.test(keyOf(one) ?? ""))).toEqual([true, true])
+    // Not even by a row that was put there: what is sealed for one opens for no other.
+    await own(theirs, "twin-a", { key: "own-theirs-0123456789", is_byok_only: true })
+    await env.DB.prepare(
+      `UPDATE byok_credentials SET (sealed, version) =
+         (SELECT sealed, version FROM byok_credentials WHERE workspace_id = ? AND provider = 'twin-a')
+       WHERE workspace_id = ?`,
+    )
+      .bind(mine.workspaceId, theirs.workspaceId)
+      .run()
+    vi.spyOn(console, "error").mockImplementation(() => {})
+    await reply(502, theirs.as.chat(model, "Hi", { provider: { only: ["twin-a"] } }))
+    expect(asked).toHaveLength(2)
+  })
+
+  test("a changed or deleted key takes effect on the next call", async () => {
+    const workspace = await newWorkspace()
+    const { id } = await own(workspace, "twin-a")
+    const model = newModel()
+    const { asked } = playProvider(() => whole())
+    const call = () => reply(200, workspace.as.chat(model, "Hi", { provider: { only: ["twin-a"] } }))
+    await call()
+    await reply(200, workspace.manage.patch(`/byok/${id}`, { key: "own-renewed-0123456789" }))
+    await call()
+    await reply(200, workspace.manage.delete(`/byok/${id}`))
+    await call()
+    expect(asked.map(keyOf)).toEqual([OWN, "own-renewed-0123456789", "twin-a-provider-key-0123456789"])
+  })
+
+  test("one that says its account keeps nothing opens the provider for calls that insist on it", async () => {
+    const workspace = await newWorkspace()
+    const model = newModel()
+    const zdr = { provider: { zdr: true } }
+    const { asked } = playProvider(() => whole())
+    await reply(404, workspace.as.chat(model, "Hi", zdr))
+    await own(workspace, "twin-b", { declared_zdr: true })
+    await reply(200, workspace.as.chat(model, "Hi", zdr))
+    expect(asked.map(keyOf)).toEqual([OWN])
+  })
+})
+
+describe("a key that its provider refuses", () => {
+  test.each([401, 402, 403])("with %d is passed over, and the next target is asked", async (status) => {
+    const workspace = await newWorkspace()
+    await own(workspace, "twin-a")
+    const { asked } = refusing(status, (key) => key === OWN)
+    const answer = await workspace.as.chat(newModel(), "Hi", { provider: { only: ["twin-a"] } })
+    await reply(200, answer.clone())
+    expect(asked.map(keyOf)).toEqual([OWN, "twin-a-provider-key-0123456789"])
+    expect(await receiptOf(workspace, answer)).toMatchObject({ total_cost: 0.00002, is_byok: false })
+  })
+
+  test("and that the caller insists on ends the call, in words that say whose key it is and not what it is", async () => {
+    const workspace = await newWorkspace()
+    await own(workspace, "twin-a", { is_required: true })
+    const { asked } = refusing(401, (key) => key === OWN)
+    const error = await errorOf(502, workspace.as.chat(newModel(), "Hi"))
+    expect(asked.map(keyOf)).toEqual([OWN])
+    expect(error.message).toContain("workspace's own key")
+    expect(error.message).not.toContain(OWN)
+    expect(error.metadata).toMatchObject({ provider_code: "401" })
+  })
+})
+
+test("whatever goes wrong, the own key is in no log line, no answer, no header and no row", async () => {
+  const lines: string[] = []
+  for (const level of ["log", "info", "warn", "error", "debug"] as const) {
+    vi.spyOn(console, level).mockImplementation((...parts: unknown[]) => void lines.push(parts.map(String).join(" ")))
+  }
+  const workspace = await newWorkspace()
+  const { id } = await own(workspace, "twin-a", { is_byok_only: true })
+  const leak = (status: number) => Response.json({ error: { message: `no: ${OWN}`, code: OWN } }, { status })
+  const answers: Response[] = [await workspace.manage.get(`/byok/${id}`), await workspace.manage.get("/audit")]
+  const model = newModel()
+  for (const play of [
+    () => leak(400),
+    () => leak(401),
+    () => leak(429),
+    () => leak(500),
+    () => leak(200),
+    () => Promise.reject(new Error(`connect failed with ${OWN}`)),
+    () => sse([chunk({ content: "1234" }), `data: {"error":{"message":"${OWN}","code":"${OWN}"}}\n\n`, DONE]),
+  ]) {
+    const { stop } = playProvider(play)
+    for (const stream of [true, false]) {
+      answers.push(await workspace.as.chat(model, "Hi", { stream, provider: { only: ["twin-a"] } }))
+    }
+    stop()
+  }
+  const told = await Promise.all(answers.map(async (one) => JSON.stringify([...one.headers]) + (await one.text())))
+  await workspace.ledger.balance()
+  const { results: tables } = await env.DB.prepare(
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite%'",
+  ).all<{ name: string }>()
+  const rows = await Promise.all(tables.map(({ name }) => env.DB.prepare(`SELECT * FROM "${name}"`).all()))
+  for (const text of [lines.join("\n"), told.join("\n"), JSON.stringify(rows)]) expect(text).not.toContain(OWN)
+})

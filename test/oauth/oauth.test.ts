@@ -1,0 +1,280 @@
+import { env, exports } from "cloudflare:workers"
+import * as fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { isCallback } from "../../src/oauth/callback.ts"
+import { isProven, toS256 } from "../../src/oauth/code.ts"
+import { pruneOauth } from "../../src/oauth/store.ts"
+import { door, newKey, newWorkspace, reply, type Workspace } from "../support/world.ts"
+
+const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+/** Of RFC 7636, appendix B. */
+const CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+const CALLBACK = "https://app.example/back?state=1"
+const S256 = { code_challenge: CHALLENGE, code_challenge_method: "S256" }
+
+type Made = { data: { id: string; app_id: number; created_at: string } }
+type Exchanged = { key: string; user_id: string | null }
+const codeOf = async (workspace: Workspace, more: Record<string, unknown> = {}) =>
+  (await reply<Made>(200, workspace.as.post("/auth/keys/code", { callback_url: CALLBACK, ...more }))).data.id
+const exchange = (body: Record<string, unknown>) => door().post("/auth/keys", body)
+
+describe("a challenge", () => {
+  test("is met as RFC 7636 has it", () => {
+    expect(toS256(VERIFIER)).toBe(CHALLENGE)
+  })
+
+  test("is met by its own verifier, and no other", () => {
+    const verifier = fc.stringMatching(/^[\w.~-]{43,128}$/)
+    fc.assert(
+      fc.property(verifier, verifier, fc.constantFrom("S256" as const, "plain" as const), (mine, other, method) => {
+        const row = { code_challenge: method === "S256" ? toS256(mine) : mine, code_challenge_method: method }
+        expect(isProven(row, { code: "x", code_verifier: mine })).toBe(true)
+        expect(isProven(row, { code: "x", code_verifier: mine, code_challenge_method: method })).toBe(true)
+        expect(isProven(row, { code: "x", code_verifier: other })).toBe(mine === other)
+        const changed = method === "S256" ? "plain" : "S256"
+        expect(isProven(row, { code: "x", code_verifier: mine, code_challenge_method: changed })).toBe(false)
+        expect(isProven(row, { code: "x" })).toBe(false)
+        const open = { code_challenge: null, code_challenge_method: null }
+        expect(isProven(open, { code: "x", code_verifier: mine })).toBe(false)
+      }),
+    )
+  })
+})
+
+test.each([
+  ["https://app.example/back", true],
+  ["https://app.example:8443/back?x=1", true],
+  ["http://localhost:3000/back", true],
+  ["http://127.0.0.1:5000", true],
+  ["http://app.example/back", false],
+  ["http://localhost.evil.example/", false],
+  ["https://app.example/#part", false],
+  ["https://app.example/#", false],
+  ["https://user@app.example/", false],
+  ["https://app.example@evil.example/", false],
+  ["javascript:alert(1)", false],
+  ["app://back", false],
+  ["//app.example", false],
+  ["https:\\\\app.example", false],
+])("whether %s is a callback: %s", (url, is) => {
+  expect(isCallback(url)).toBe(is)
+})
+
+describe("a code", () => {
+  test("is exchanged for a key that works, once", async () => {
+    const workspace = await newWorkspace()
+    const expires = new Date(Date.now() + 86_400_000).toISOString()
+    const asked = { ...S256, key_label: "My app", limit: 5, usage_limit_type: "monthly", expires_at: expires }
+    const code = await codeOf(workspace, asked)
+    const input = { code, code_verifier: VERIFIER, code_challenge_method: "S256" }
+    const made = await reply<Exchanged>(200, exchange(input))
+    expect(made).toEqual({ key: expect.stringMatching(/^sk-gw-v1-/), user_id: expect.any(String) })
+    const { data } = await reply<{ data: object }>(200, door(made.key).get("/key"))
+    expect(data).toMatchObject({
+      limit: 5,
+      limit_reset: "monthly",
+      expires_at: expires,
+      workspace_id: workspace.workspaceId,
+      is_management_key: false,
+    })
+    await reply(403, exchange(input))
+    // A second try takes nothing away from the first.
+    await reply(200, door(made.key).get("/key"))
+    type Log = { data: { action: string; changes: object }[] }
+    const log = await reply<Log>(200, workspace.manage.get("/audit"))
+    expect(log.data.slice(0, 2)).toMatchObject([
+      { action: "api_key.create", changes: { name: "My app", kind: "normal" } },
+      { action: "oauth_code.create", changes: { callback_url: CALLBACK } },
+    ])
+    expect(JSON.stringify(log)).not.toContain(code)
+  })
+
+  test("that many exchange at once is one key", async () => {
+    const workspace = await newWorkspace()
+    const code = await codeOf(workspace, S256)
+    const input = { code, code_verifier: VERIFIER }
+    const answers = await Promise.all(Array.from({ length: 8 }, () => exchange(input)))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 7 }, () => 403)])
+    const { data } = await reply<{ data: unknown[] }>(200, workspace.manage.get("/keys"))
+    expect(data).toHaveLength(3)
+  })
+
+  test("is refused in the same words, whatever is wrong, and survives what was not its own", async () => {
+    const workspace = await newWorkspace()
+    const code = await codeOf(workspace, S256)
+    const wrong = [
+      { code: "nothing" },
+      { code },
+      { code, code_verifier: VERIFIER.toLowerCase() },
+      { code, code_verifier: VERIFIER, code_challenge_method: "plain" },
+      { code: await codeOf(workspace), code_verifier: VERIFIER },
+    ]
+    const told = await Promise.all(wrong.map(async (one) => (await reply<object>(403, exchange(one))) as unknown))
+    expect(new Set(told.map((one) => JSON.stringify(one))).size).toBe(1)
+    await reply(200, exchange({ code, code_verifier: VERIFIER, code_challenge_method: "S256" }))
+    await reply(400, exchange({ code, code_verifier: "short" }))
+    await reply(400, exchange({}))
+  })
+
+  test("ends after ten minutes, and with the key that approved it", async () => {
+    const workspace = await newWorkspace()
+    const old = await codeOf(workspace)
+    await env.DB.prepare("UPDATE oauth_codes SET expires_at = ? WHERE organization_id = ?")
+      .bind(Date.now() - 1, workspace.organizationId)
+      .run()
+    await reply(403, exchange({ code: old }))
+    const { as, hash } = await newKey(workspace)
+    const { data } = await reply<Made>(200, as.post("/auth/keys/code", { callback_url: CALLBACK }))
+    await reply(200, workspace.manage.delete(`/keys/${hash}`))
+    await reply(403, exchange({ code: data.id }))
+  })
+
+  test("may be asked for by whoever may make such a key", async () => {
+    const workspace = await newWorkspace()
+    const other = await newWorkspace()
+    const [limited, free] = [await newKey(workspace, { limit: 1 }), await newKey(workspace, { kind: "free_tier" })]
+    const ask = { callback_url: CALLBACK }
+    for (const { as } of [limited, free]) await reply(403, as.post("/auth/keys/code", ask))
+    await reply(401, door().post("/auth/keys/code", ask))
+    const foreign = { ...ask, workspace_id: other.workspaceId }
+    for (const by of [workspace.as, workspace.manage]) await reply(404, by.post("/auth/keys/code", foreign))
+    type Team = { data: { id: string } }
+    const { data } = await reply<Team>(201, workspace.manage.post("/workspaces", { name: "Team", slug: "team" }))
+    await reply(404, workspace.as.post("/auth/keys/code", { ...ask, workspace_id: data.id }))
+    const made = await reply<Made>(200, workspace.manage.post("/auth/keys/code", { ...ask, workspace_id: data.id }))
+    const { key } = await reply<Exchanged>(200, exchange({ code: made.data.id }))
+    const { data: told } = await reply<{ data: object }>(200, door(key).get("/key"))
+    expect(told).toMatchObject({ workspace_id: data.id, is_management_key: false })
+  })
+
+  test.each([
+    ["no callback", {}],
+    ["a callback to anywhere", { callback_url: "http://app.example" }],
+    ["half a challenge", { callback_url: CALLBACK, code_challenge: CHALLENGE }],
+    ["a challenge that is none", { callback_url: CALLBACK, ...S256, code_challenge: "x".repeat(50) }],
+    ["an end that is over", { callback_url: CALLBACK, expires_at: "2020-01-01T00:00:00Z" }],
+  ])("is not made of %s", async (_, input) => {
+    await reply(400, (await newWorkspace()).as.post("/auth/keys/code", input))
+  })
+
+  test("is cleared away a day after its end", async () => {
+    const workspace = await newWorkspace()
+    await codeOf(workspace)
+    await pruneOauth(env.DB, Date.now() + 2 * 86_400_000)
+    const left = await env.DB.prepare("SELECT count(*) AS n FROM oauth_codes WHERE organization_id = ?")
+      .bind(workspace.organizationId)
+      .first("n")
+    expect(left).toBe(0)
+  })
+})
+
+describe("the authorization page", () => {
+  const QUERY = new URLSearchParams({ callback_url: CALLBACK, ...S256, limit: "5", key_label: "<b>App</b>" }).toString()
+  const visit = (cookie?: string, query = QUERY) =>
+    fetchPage(`/auth?${query}`, { headers: cookie === undefined ? {} : { cookie } })
+  const send = (cookie: string, fields: Record<string, string>, query = QUERY) =>
+    fetchPage(`/auth?${query}`, { method: "POST", headers: { cookie }, body: new URLSearchParams(fields) })
+  const fetchPage = (path: string, init: RequestInit) =>
+    (exports as unknown as { default: Fetcher }).default.fetch(`http://gateway.test${path}`, {
+      redirect: "manual",
+      ...init,
+    })
+  const cookieOf = (answer: Response) => answer.headers.get("set-cookie")?.split(";")[0] ?? ""
+  const tokenIn = (html: string) => /name="token" value="([^"]+)"/.exec(html)?.[1] ?? ""
+
+  async function signedIn(key: string) {
+    const first = await visit()
+    const token = tokenIn(await first.text())
+    const entered = await send(cookieOf(first), { deed: "sign_in", token, api_key: key })
+    expect([entered.status, entered.headers.get("location")]).toEqual([303, `/auth?${QUERY}`])
+    const cookie = cookieOf(entered)
+    const html = await (await visit(cookie)).text()
+    return { cookie, html, token: tokenIn(html) }
+  }
+
+  test("leads from signing in over consent to a code that works", async () => {
+    const workspace = await newWorkspace()
+    const { cookie, html, token } = await signedIn(workspace.key)
+    for (const words of ["app.example", "5 USD", "&lt;b&gt;App&lt;/b&gt;"]) expect(html).toContain(words)
+    for (const secret of ["<b>App", workspace.key]) expect(html).not.toContain(secret)
+    const allowed = await send(cookie, { deed: "approve", token })
+    expect(allowed.status).toBe(303)
+    const back = new URL(allowed.headers.get("location") ?? "")
+    expect([back.origin + back.pathname, back.searchParams.get("state")]).toEqual(["https://app.example/back", "1"])
+    const code = back.searchParams.get("code")
+    const { key } = await reply<Exchanged>(200, exchange({ code, code_verifier: VERIFIER }))
+    await reply(200, door(key).get("/key"))
+    // The sitting is over with it.
+    expect(await (await visit(cookieOf(allowed))).text()).toContain("Sign in")
+  })
+
+  test("tells the app of a refusal, and makes nothing", async () => {
+    const workspace = await newWorkspace()
+    const { cookie, token } = await signedIn(workspace.managementKey)
+    const refused = await send(cookie, { deed: "deny", token })
+    expect(refused.headers.get("location")).toBe("https://app.example/back?state=1&error=access_denied")
+    const { data } = await reply<{ data: { action: string }[] }>(200, workspace.manage.get("/audit"))
+    expect(data.map(({ action }) => action)).not.toContain("oauth_code.create")
+  })
+
+  test("is framed by nobody, runs no script, and keeps its cookie to itself", async () => {
+    const first = await visit()
+    const policy = first.headers.get("content-security-policy")
+    expect(policy).toMatch(/^default-src 'none'; style-src 'nonce-\w{32}'; form-action 'self' ; frame-ancestors 'none'/)
+    expect(first.headers.get("x-frame-options")).toBe("DENY")
+    expect(first.headers.get("cache-control")).toBe("no-store")
+    expect(first.headers.get("set-cookie")).toMatch(/; Path=\/auth; HttpOnly; SameSite=Lax; Max-Age=\d{1,3}$/)
+    const secured = await (exports as unknown as { default: Fetcher }).default.fetch(
+      `https://gateway.test/auth?${QUERY}`,
+    )
+    expect(secured.headers.get("set-cookie")).toContain("; Secure")
+    expect(await first.text()).not.toMatch(/<script|onclick|javascript:/i)
+  })
+
+  test("takes no form that was not made for this sitting and this request", async () => {
+    const workspace = await newWorkspace()
+    const [mine, theirs] = [await signedIn(workspace.key), await signedIn(workspace.key)]
+    const first = await visit()
+    const anonymous = tokenIn(await first.text())
+    const other = QUERY.replace("limit=5", "limit=50")
+    for (const attempt of [
+      () => send(mine.cookie, { deed: "approve", token: theirs.token }),
+      () => send(mine.cookie, { deed: "approve", token: "" }),
+      () => send(mine.cookie, { deed: "approve", token: anonymous }),
+      () => send(mine.cookie, { deed: "approve", token: mine.token }, other),
+      () => send("", { deed: "approve", token: mine.token }),
+      () => send(`${mine.cookie}x`, { deed: "approve", token: mine.token }),
+      () => send("", { deed: "sign_in", token: anonymous, api_key: workspace.key }),
+      () => send(cookieOf(first), { deed: "sign_in", token: mine.token, api_key: workspace.key }),
+    ]) {
+      const refused = await attempt()
+      expect([refused.status, refused.headers.get("location")]).toEqual([403, null])
+    }
+    const anonymousApproval = await send(cookieOf(first), { deed: "approve", token: anonymous })
+    expect(anonymousApproval.status).toBe(403)
+  })
+
+  test("lets in nobody whose key does not work, or may not do this", async () => {
+    const workspace = await newWorkspace()
+    const limited = await newKey(workspace, { limit: 1 })
+    for (const key of ["", "sk-wrong", limited.key]) {
+      const first = await visit()
+      const token = tokenIn(await first.text())
+      const refused = await send(cookieOf(first), { deed: "sign_in", token, api_key: key })
+      expect([refused.status, refused.headers.get("location")]).toEqual([401, null])
+      expect(await refused.text()).toContain('role="alert"')
+    }
+    const { key, hash } = await newKey(workspace)
+    const { cookie, token } = await signedIn(key)
+    await reply(200, workspace.manage.delete(`/keys/${hash}`))
+    const late = await send(cookie, { deed: "approve", token })
+    expect([late.status, late.headers.get("location")]).toEqual([401, null])
+  })
+
+  test("says what is wrong with what an app asks", async () => {
+    const answer = await visit(undefined, "callback_url=http://evil.example")
+    expect(answer.status).toBe(400)
+    expect(await answer.text()).toContain("callback_url")
+    expect((await visit(undefined, "x=1")).status).toBe(400)
+  })
+})

@@ -1,0 +1,184 @@
+import { createExecutionContext } from "cloudflare:test"
+import { env } from "cloudflare:workers"
+import { beforeAll, describe, expect, test, vi } from "vitest"
+import { app } from "../../src/app.ts"
+import { toBase64Url } from "../../src/support/encoding.ts"
+import { door, newWorkspace, reply, type Workspace } from "../support/world.ts"
+
+const ISSUER = "https://ci.example"
+const SUBJECT = "repo:acme/site:main"
+const RSA = {
+  name: "RSASSA-PKCS1-v1_5",
+  hash: "SHA-256",
+  modulusLength: 2048,
+  publicExponent: new Uint8Array([1, 0, 1]),
+}
+const EC = { name: "ECDSA", namedCurve: "P-256" }
+const SIGNATURES = { RS256: { name: RSA.name }, ES256: { name: "ECDSA", hash: "SHA-256" } }
+
+let workspace: Workspace
+let keys: Record<"RS256" | "ES256" | "other", CryptoKeyPair>
+let jwks: { keys: object[] }
+
+beforeAll(async () => {
+  workspace = await newWorkspace()
+  const make = async (algorithm: object) =>
+    (await crypto.subtle.generateKey(algorithm as typeof EC, true, ["sign", "verify"])) as CryptoKeyPair
+  keys = { RS256: await make(RSA), ES256: await make(EC), other: await make(EC) }
+  const told = async (kid: string, { publicKey }: CryptoKeyPair) => {
+    const jwk = await crypto.subtle.exportKey("jwk", publicKey)
+    return { ...(jwk as object), kid, use: "sig", alg: kid }
+  }
+  jwks = { keys: [await told("RS256", keys.RS256), await told("ES256", keys.ES256)] }
+})
+
+const seconds = () => Math.floor(Date.now() / 1_000)
+const claims = (more: object = {}) => ({
+  iss: ISSUER,
+  aud: "gateway",
+  sub: SUBJECT,
+  iat: seconds(),
+  exp: seconds() + 300,
+  ...more,
+})
+
+async function sign(payload: object, alg: "RS256" | "ES256" = "ES256", header: object = {}, key = keys[alg]) {
+  const part = (value: object) => toBase64Url(new TextEncoder().encode(JSON.stringify(value)))
+  const signed = `${part({ alg, kid: alg, ...header })}.${part(payload)}`
+  const signature = await crypto.subtle.sign(SIGNATURES[alg], key.privateKey, new TextEncoder().encode(signed))
+  return `${signed}.${toBase64Url(new Uint8Array(signature))}`
+}
+
+function ask(fields: Record<string, string>, policy: object = {}, path = "/oauth/token"): Promise<Response> {
+  const trusted = {
+    id: "ci",
+    issuer: ISSUER,
+    audience: "gateway",
+    subject: "repo:acme/*",
+    organization_id: workspace.organizationId,
+    workspace_id: workspace.workspaceId,
+    ...(!("jwks_uri" in policy) && { jwks }),
+    ...policy,
+  }
+  const request = new Request(`http://gateway.test/api/v1${path}`, {
+    method: "POST",
+    body: new URLSearchParams({
+      grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
+      subject_token_type: "urn:ietf:params:oauth:token-type:jwt",
+      federation_policy_id: "ci",
+      ...fields,
+    }),
+  })
+  const trusting = { ...env, OAUTH_TRUSTED_ISSUERS: JSON.stringify([trusted]) }
+  return Promise.resolve(app.fetch(request, trusting, createExecutionContext()))
+}
+
+type Token = { access_token: string; expires_in: number }
+
+describe("a workload", () => {
+  test.each(["RS256", "ES256"] as const)("gets a key for a token that its issuer signed by %s", async (alg) => {
+    const told = await reply<Token>(200, ask({ subject_token: await sign(claims(), alg), scope: "inference" }))
+    expect(told).toEqual({
+      access_token: expect.any(String),
+      expires_in: 900,
+      issued_token_type: "urn:ietf:params:oauth:token-type:access_token",
+      scope: "inference",
+      token_type: "Bearer",
+    })
+    const { data } = await reply<{ data: Record<string, unknown> }>(200, door(told.access_token).get("/key"))
+    expect(data).toMatchObject({ workspace_id: workspace.workspaceId, is_management_key: false })
+    expect(Date.parse(String(data["expires_at"])) - Date.now()).toBeLessThanOrEqual(900_000)
+    type Log = { data: { changes: object; key_label: string }[] }
+    const log = await reply<Log>(200, workspace.manage.get("/audit?action=api_key.create&limit=1"))
+    expect(log.data[0]).toMatchObject({ changes: { policy: "ci", subject: SUBJECT }, key_label: "policy ci" })
+  })
+
+  test("can have its key verified by whoever reads the public keys", async () => {
+    const { access_token: token } = await reply<Token>(200, ask({ subject_token: await sign(claims()) }))
+    const { keys: told } = await reply<{ keys: (JsonWebKey & { kid: string })[] }>(200, door().get("/oauth/jwks"))
+    expect(told).toEqual([
+      {
+        alg: "ES256",
+        crv: "P-256",
+        kid: expect.any(String),
+        kty: "EC",
+        use: "sig",
+        x: expect.any(String),
+        y: expect.any(String),
+      },
+    ])
+    const [header = "", payload = "", signature = ""] = token.split(".")
+    const decode = (text: string) =>
+      Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0))
+    expect(JSON.parse(new TextDecoder().decode(decode(header)))).toMatchObject({ kid: told[0]?.kid })
+    const { kid: _, ...jwk } = told[0] as JsonWebKey & { kid: string }
+    const key = await crypto.subtle.importKey("jwk", jwk, EC, false, ["verify"])
+    const bytes = new TextEncoder().encode(`${header}.${payload}`)
+    expect(await crypto.subtle.verify(SIGNATURES.ES256, key, decode(signature), bytes)).toBe(true)
+  })
+
+  test.each([
+    ["another issuer", () => sign(claims({ iss: "https://evil.example" }))],
+    ["another audience", () => sign(claims({ aud: ["other"] }))],
+    ["another subject", () => sign(claims({ sub: "repo:evil/site" }))],
+    ["no subject", () => sign(claims({ sub: undefined }))],
+    ["no end", () => sign(claims({ exp: undefined }))],
+    ["an end that is over", () => sign(claims({ exp: seconds() - 120 }))],
+    ["a beginning that is to come", () => sign(claims({ nbf: seconds() + 600 }))],
+    ["another key", () => sign(claims(), "ES256", {}, keys.other)],
+    ["a key of another name", () => sign(claims(), "ES256", { kid: "unknown" })],
+    ["no algorithm", async () => (await sign(claims(), "ES256", { alg: "none" })).replace(/[^.]+$/, "")],
+    ["an algorithm of one shared key", () => sign(claims(), "ES256", { alg: "HS256" })],
+    ["something critical that is not known", () => sign(claims(), "ES256", { crit: ["b64"] })],
+    ["a changed claim", async () => (await sign(claims())).replace(/\.[^.]+\./, `.${btoa(JSON.stringify(claims()))}.`)],
+    ["no token at all", () => Promise.resolve("a.b.c")],
+  ])("gets none for %s, in the same words", async (_, token) => {
+    expect(await reply(400, ask({ subject_token: await token() }))).toEqual({
+      error: "invalid_grant",
+      error_description: "This subject_token is not trusted under this federation_policy_id.",
+    })
+  })
+
+  test("gets none from a policy that is not there, in those words too", async () => {
+    const told = await reply(400, ask({ subject_token: await sign(claims()), federation_policy_id: "other" }))
+    expect(told).toMatchObject({ error: "invalid_grant" })
+  })
+
+  test.each([
+    ["grant_type", "password", "unsupported_grant_type"],
+    ["subject_token", "", "invalid_request"],
+    ["subject_token_type", "urn:ietf:params:oauth:token-type:saml2", "invalid_request"],
+    ["requested_token_type", "urn:x", "invalid_request"],
+    ["scope", "everything", "invalid_scope"],
+  ])("is told what is wrong with %s", async (name, value, error) => {
+    const told = await reply<{ error_description: string }>(400, ask({ subject_token: "x", [name]: value }))
+    expect(told).toEqual({ error, error_description: expect.stringContaining(name) })
+  })
+
+  test("reads the issuer's keys where they are published, and is asked to wait where they are not", async () => {
+    const spy = vi.spyOn(globalThis, "fetch").mockImplementation(async (input) => {
+      const { url } = new Request(input)
+      return url.includes("down") ? new Response("no", { status: 500 }) : Response.json(jwks)
+    })
+    const subject_token = await sign(claims())
+    await reply(200, ask({ subject_token }, { jwks_uri: "https://ci.example/jwks" }))
+    await reply(200, ask({ subject_token }, { jwks_uri: "https://ci.example/jwks" }))
+    expect(spy).toHaveBeenCalledTimes(1)
+    expect(await reply(503, ask({ subject_token }, { jwks_uri: "https://ci.example/down" }))).toMatchObject({
+      error: "temporarily_unavailable",
+    })
+    spy.mockRestore()
+  })
+
+  test("may be given a shorter time", async () => {
+    const subject_token = await sign(claims())
+    expect(await reply(200, ask({ subject_token }, { ttl_seconds: 60 }))).toMatchObject({ expires_in: 60 })
+  })
+})
+
+test("issuers that make no sense stop the gateway, with the field that is wrong", async () => {
+  vi.spyOn(console, "error").mockImplementation(() => {})
+  const { error } = await reply<{ error: { message: string } }>(503, ask({ subject_token: "x" }, { ttl_seconds: 5 }))
+  expect(error.message).toContain("OAUTH_TRUSTED_ISSUERS[0].ttl_seconds")
+  vi.restoreAllMocks()
+})

@@ -1,0 +1,102 @@
+import * as fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { newDataKey, openDataKey, rewrap } from "../../src/secrets/data-key.ts"
+import { type About, open, openText, seal, sealText } from "../../src/secrets/seal.ts"
+import { decodeBase64, toBase64Url } from "../../src/support/encoding.ts"
+
+const MASTER = masterOf(1)
+const OTHER = masterOf(2)
+
+function masterOf(byte: number): string {
+  return btoa(String.fromCharCode(...new Uint8Array(32).fill(byte)))
+}
+
+const newKey = () => crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"])
+const about = fc.record({
+  kind: fc.string(),
+  ownerId: fc.string(),
+  workspaceId: fc.string(),
+  name: fc.string(),
+  version: fc.string(),
+})
+const bytes = fc.uint8Array({ maxLength: 200 }).map((array) => Uint8Array.from(array))
+
+describe("a sealed value", () => {
+  test("opens to what was sealed", async () => {
+    const key = (await newKey()) as CryptoKey
+    await fc.assert(
+      fc.asyncProperty(about, bytes, async (of, plain) => {
+        expect(await open(key, of, await seal(key, of, plain))).toEqual(plain)
+      }),
+    )
+    expect(await openText(key, ABOUT, await sealText(key, ABOUT, "sk-ключ"))).toBe("sk-ключ")
+  })
+
+  test("opens no more once any bit of it is another", async () => {
+    const key = (await newKey()) as CryptoKey
+    const sealed = decodeBase64(await sealText(key, ABOUT, "a provider's key")) ?? new Uint8Array()
+    await fc.assert(
+      fc.asyncProperty(fc.nat(sealed.length * 8 - 1), async (bit) => {
+        const changed = Uint8Array.from(sealed)
+        changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+        expect(await open(key, ABOUT, toBase64Url(changed))).toBeUndefined()
+      }),
+      { numRuns: 200 },
+    )
+    for (let length = 0; length < sealed.length; length++) {
+      expect(await open(key, ABOUT, toBase64Url(sealed.slice(0, length)))).toBeUndefined()
+    }
+  })
+
+  test("opens for nobody and nothing else", async () => {
+    const key = (await newKey()) as CryptoKey
+    await fc.assert(
+      fc.asyncProperty(about, about, async (of, other) => {
+        fc.pre(JSON.stringify(of) !== JSON.stringify(other))
+        expect(await openText(key, other, await sealText(key, of, "secret"))).toBeUndefined()
+      }),
+    )
+    for (const field of Object.keys(ABOUT) as (keyof About)[]) {
+      const sealed = await sealText(key, ABOUT, "secret")
+      expect(await openText(key, { ...ABOUT, [field]: `${ABOUT[field]}x` }, sealed)).toBeUndefined()
+    }
+    expect(await openText((await newKey()) as CryptoKey, ABOUT, await sealText(key, ABOUT, "secret"))).toBeUndefined()
+  })
+
+  test("is never the same twice", async () => {
+    const key = (await newKey()) as CryptoKey
+    const all = await Promise.all(Array.from({ length: 50 }, () => sealText(key, ABOUT, "secret")))
+    expect(new Set(all.map((one) => one.slice(0, 16))).size).toBe(50)
+  })
+})
+
+describe("a data key", () => {
+  const owner = { id: "w-1", workspaceId: "w-1" }
+  const now = { current: MASTER, previous: undefined }
+
+  test("opens under the master key that sealed it, and for its own workspace", async () => {
+    const wrapped = await newDataKey(owner, now)
+    expect(await openDataKey(wrapped, now)).toBeDefined()
+    expect(await openDataKey(wrapped, { current: OTHER, previous: undefined })).toBeUndefined()
+    expect(await openDataKey({ ...wrapped, id: "w-2" }, now)).toBeUndefined()
+    expect(await openDataKey({ ...wrapped, workspaceId: "w-2" }, now)).toBeUndefined()
+  })
+
+  test("goes under a new master key, and opens what it sealed before", async () => {
+    const wrapped = await newDataKey(owner, now)
+    const key = (await openDataKey(wrapped, now)) as CryptoKey
+    const sealed = await sealText(key, ABOUT, "secret")
+    const turning = { current: OTHER, previous: MASTER }
+    const moved = await rewrap(wrapped, turning)
+    expect(moved?.masterId).not.toBe(wrapped.masterId)
+    for (const [stored, masters] of [
+      [wrapped, turning],
+      [moved ?? wrapped, turning],
+      [moved ?? wrapped, { current: OTHER, previous: undefined }],
+    ] as const) {
+      expect(await openText((await openDataKey(stored, masters)) as CryptoKey, ABOUT, sealed)).toBe("secret")
+    }
+  })
+})
+
+const ABOUT: About = { kind: "byok", ownerId: "o", workspaceId: "w", name: "openai", version: "1" }
