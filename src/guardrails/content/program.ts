@@ -79,7 +79,7 @@ function takesAnew(step: Step, rune: number): boolean {
   return step.matchRune(rune)
 }
 
-const MAX_KEPT = 8_192
+const MAX_KEPT = 2_048
 
 /** Where matches that begin with this character are after it. Worked out once for each character and what surrounds it. */
 export function beginningsWith(program: Program, conditions: number, rune: number): Int32Array {

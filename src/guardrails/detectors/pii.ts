@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js"
 import type { Detector, Part } from "./detector.ts"
-import { programOf } from "./pattern.ts"
+import { programOf } from "../content/pattern.ts"
 import { isIban, passesLuhn } from "./checksums.ts"
 
 const all = (match: string): Part[] => [[0, match.length]]

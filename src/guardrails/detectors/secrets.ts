@@ -1,5 +1,5 @@
 import type { Detector } from "./detector.ts"
-import { programOf } from "./pattern.ts"
+import { programOf } from "../content/pattern.ts"
 
 /** Keys that say by their first characters whose they are. Sources: the makers' own pages on their formats. */
 const PREFIXED = [
@@ -36,9 +36,11 @@ const PREFIXED = [
   "eyJ[\\w-]{8,}\\.eyJ[\\w-]{8,}\\.[\\w-]{8,}",
 ]
 
+const keyMark = (word: string) => `-----${word} (?:[A-Z0-9]{2,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----`
+
 const OTHER = [
-  // As much as there is of a private key, also of one that is cut short.
-  "-----BEGIN (?:[A-Z0-9]{2,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----[A-Za-z0-9+/=\\s:,.\\\\-]*(?:-----END (?:[A-Z0-9]{2,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----)?",
+  // A private key up to its end, or else as much of one as follows in one piece.
+  `${keyMark("BEGIN")}(?:(?:[^-]|-[^-])*${keyMark("END")}|[A-Za-z0-9+/=\\r\\n\\\\]*)`,
   "https://hooks\\.slack\\.com/(?:services|workflows)/[A-Za-z0-9/_+-]{20,}",
   "https://(?:ptb\\.|canary\\.)?discord(?:app)?\\.com/api/webhooks/\\d{17,20}/[\\w-]{40,}",
   "\\b\\d{8,10}:AA[\\w-]{32,33}\\b",

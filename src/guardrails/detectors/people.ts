@@ -1,5 +1,5 @@
 import type { Detector } from "./detector.ts"
-import { programOf } from "./pattern.ts"
+import { programOf } from "../content/pattern.ts"
 
 /** First names that are common where the languages of most prompts are spoken, and seldom words of those languages. */
 const FIRST_NAMES = new Set(
