@@ -2,8 +2,8 @@ import { nanoToUsd, usdToNano } from "../credits/money.ts"
 import type { ResetInterval } from "../credits/windows.ts"
 import { GatewayError } from "../edge/errors.ts"
 import { toTimestamp } from "../support/time.ts"
-import { detectorOf } from "./content/builtins.ts"
-import { problemOf } from "./content/pattern.ts"
+import { detectorOf } from "./detectors/builtins.ts"
+import { problemOf, programOf } from "./content/pattern.ts"
 import type { BuiltinFilter, ContentFilter, Guardrail, GuardrailChange } from "./schemas.ts"
 
 /** What a guardrail asks of a call, in the wire's words; what is absent or null restricts nothing. */
@@ -97,9 +97,13 @@ function toRules(input: GuardrailChange): Record<string, unknown> {
 
 /** Refuses own filters that cannot be searched for in linear time. */
 export function refuseFilters(filters: readonly ContentFilter[] | null | undefined): void {
+  let steps = 0
   for (const [index, { pattern }] of (filters ?? []).entries()) {
-    const problem = problemOf(pattern)
-    if (problem === undefined) continue
+    const problem = problemOf(pattern, steps)
+    if (problem === undefined) {
+      steps += programOf(pattern).steps.length
+      continue
+    }
     throw new GatewayError("invalid_request", `content_filters[${index}].pattern: ${problem}`, {
       metadata: { reason: "invalid_regex_pattern" },
     })

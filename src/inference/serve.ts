@@ -65,7 +65,8 @@ function planned(intake: Intake, arrival: Arrival, caller: Caller, world: World)
   } catch (refusal) {
     if (!(refusal instanceof GatewayError) || !arrival.wantsMetadata) throw refusal
     const { code, message, metadata } = refusal
-    const beside = unroutable(aboutOf(intake, arrival).requestedModel, arrival.region, message)
+    const stages = [...(intake.preparation?.stages ?? []), ...(intake.screening?.stages() ?? [])]
+    const beside = unroutable(aboutOf(intake, arrival).requestedModel, arrival.region, message, stages)
     throw new GatewayError(code, message, { ...(metadata && { metadata }), beside })
   }
 }

@@ -469,4 +469,24 @@ describe("content in an answer", () => {
     expect(error.metadata).toMatchObject({ reason: "guardrail_blocked" })
     expect(round).toBe(1)
   })
+
+  test("what a tool brings into a streamed conversation is read before it goes on to the model", async () => {
+    const workspace = await newWorkspace()
+    await guard(workspace, {
+      content_filters: [{ action: "redact", pattern: "\\d{4}-\\d\\d-\\d\\dT[\\d:.]+", label: "WHEN" }],
+    })
+    let round = 0
+    const { asked } = play(() => {
+      round += 1
+      if (round > 1) return sse(good("It was 2026-11-21T10:00:00 then."))
+      const call = { index: 0, id: "c1", type: "function", function: { name: "datetime", arguments: "{}" } }
+      return sse([chunk({ role: "assistant", tool_calls: [call] }), chunk({}, "tool_calls"), DONE])
+    })
+    const tools = [{ type: "openrouter:datetime" }]
+    const { chunks, raw } = await readStream(workspace.as.chat("played/m68", "When?", { stream: true, tools }))
+    expect(textOf(chunks)).toBe("It was [WHEN] then.")
+    expect(JSON.stringify(asked[1]?.body["messages"])).toContain("[WHEN]")
+    expect(JSON.stringify(asked[1]?.body["messages"])).not.toMatch(/\d{4}-\d\d-\d\dT/)
+    expect(raw).not.toContain("10:00")
+  })
 })

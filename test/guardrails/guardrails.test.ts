@@ -147,6 +147,15 @@ describe("guardrails", () => {
     await reply(400, change(workspace, id, { content_filters: [filter] }))
   })
 
+  test("refuse patterns that are too large together", async () => {
+    const workspace = await newWorkspace()
+    const filters = ["a", "b"].map((char) => ({ action: "flag", pattern: char.repeat(70_000) }))
+    await create(workspace, { content_filters: filters.slice(1) })
+    const body = { name: "x", content_filters: filters }
+    const { error } = await reply<Failure>(400, workspace.manage.post("/guardrails", body))
+    expect(error.message).toContain("content_filters[1].pattern: is too large together")
+  })
+
   test.each(["a+b+", "[(a+]+", "(?:a{1,64})+", "\\Q(a+)+\\E", "(?i)secret", "a".repeat(100_000), "\\(a+\\)+"])(
     "take the pattern %.20s",
     async (pattern) => {

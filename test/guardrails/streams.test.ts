@@ -109,6 +109,15 @@ describe("a text in pieces", () => {
     )
   })
 
+  test("a private key goes up to its end, or as far as it is there", () => {
+    const mark = (word: string) => ["-----", word, " RSA PRIVATE KEY-----"].join("")
+    const body = "MIIEpAIBAAKCAQEA7bq98xF0vQZP\nAAAA+/=="
+    const whole = `a ${mark("BEGIN")}\nProc-Type: 4,ENCRYPTED\n\n${body}\n${mark("END")} and more - text`
+    const cut = `a ${mark("BEGIN")}\n${body} and more`
+    for (const pieces of [...cuts(whole), whole.split("")]) expect(pass(pieces)).toBe("a [SECRET] and more - text")
+    for (const pieces of [...cuts(cut), cut.split("")]) expect(pass(pieces)).toBe("a [SECRET] and more")
+  })
+
   test("a number that is taken out of JSON is a string", () => {
     expect(pass(['{"card":4111111111111111,"n":1}'], jsonUnits())).toBe('{"card":"[CREDIT_CARD]","n":1}')
   })

@@ -18,11 +18,11 @@ const WORDS: Readonly<Record<string, Role>> = {
   prediction: "assistant",
 }
 
-/** Strings that are names, places or bytes, whatever they say. */
+/** Strings that are names or bytes, whatever they say. */
 const NO_WORDS = new Set(
   (
-    "type role id call_id tool_call_id tool_use_id item_id name model url image_url file_url file_data file_id signature " +
-    "encrypted_content format media_type mime_type detail status filename cache_control b64_json server_label"
+    "type role id call_id tool_call_id tool_use_id item_id name model file_data file_id signature " +
+    "encrypted_content format media_type mime_type detail status cache_control b64_json server_label"
   ).split(" "),
 )
 
@@ -56,7 +56,12 @@ export function mapLeaves(value: unknown, role: Role, visit: Visit): unknown {
 
 function mapField(parent: Json, key: string, value: unknown, role: Role, visit: Visit): unknown {
   if (key === "arguments" && typeof value === "string") return visit(value, role, "json")
+  // Of a message, who speaks; of a tool, what it is called.
+  if (key === "name" && typeof value === "string" && parent["role"] !== undefined && role !== "tool") {
+    return visit(value, role, "plain")
+  }
   // Bytes in base64, but for the text of a document.
+  if (typeof value === "string" && value.startsWith("data:")) return value
   if (key === "data" && parent["type"] !== "text") return value
   if (NO_WORDS.has(key) && (typeof value === "string" || key === "cache_control")) return value
   return mapLeaves(value, role, visit)

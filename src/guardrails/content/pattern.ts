@@ -2,35 +2,44 @@ import { RE2JSException } from "re2js"
 import { compileProgram, type Program } from "./program.ts"
 
 export const MAX_PATTERN_LENGTH = 100_000
-/** Steps of the compiled machine: `(?:a{1000}){1000}` is short, and a million of them. */
-const MAX_STEPS = 200_000
+/**
+ * Steps of the compiled machines of one guardrail, each of them some 150 bytes of an isolate's 128 MB. `(?:a{1000}){1000}`
+ * is short, and a million of them.
+ */
+export const MAX_STEPS = 120_000
 
-/** Why a pattern is not taken, as a sentence for its author; undefined where it is. */
-export function problemOf(pattern: string): string | undefined {
+/** Why a pattern is not taken, as a sentence for its author; undefined where it is. `stepsBefore`: of the others. */
+export function problemOf(pattern: string, stepsBefore = 0): string | undefined {
   if (pattern.length > MAX_PATTERN_LENGTH) return `must be at most ${MAX_PATTERN_LENGTH} characters.`
   if (hasNestedRepeat(pattern)) {
     return "repeats without end what repeats without end, as in (a+)+. Limit one of the two, as in (a{1,64})+."
   }
   try {
-    const { steps } = compileProgram(pattern)
-    if (steps.length <= MAX_STEPS) return undefined
-    return "is too large once its repetitions are written out. Repeat less."
+    if (stepsBefore + programOf(pattern).steps.length <= MAX_STEPS) return undefined
+    const whole = stepsBefore > 0 ? " together with those before it" : ""
+    return `is too large${whole}, once repetitions are written out. Repeat less, or look for less.`
   } catch (cause) {
     if (!(cause instanceof RE2JSException)) throw cause
     return `is not a regular expression of RE2's syntax, which has no look-around and no back-references (${cause.message}).`
   }
 }
 
-/** The patterns of guardrails are read again whenever a key is: their programs are kept by the isolate. */
+/** The patterns of guardrails are read again whenever a key is: their programs are kept by the isolate, the latest of them. */
 const programs = new Map<string, Program>()
-const MAX_KEPT = 500
+const MAX_KEPT_STEPS = 2 * MAX_STEPS
+let keptSteps = 0
 
 export function programOf(pattern: string): Program {
   const known = programs.get(pattern)
   if (known) return known
   const program = compileProgram(pattern)
-  if (programs.size >= MAX_KEPT) programs.delete(programs.keys().next().value ?? "")
   programs.set(pattern, program)
+  keptSteps += program.steps.length
+  for (const [oldest, { steps }] of programs) {
+    if (keptSteps <= MAX_KEPT_STEPS || oldest === pattern) break
+    programs.delete(oldest)
+    keptSteps -= steps.length
+  }
   return program
 }
 

@@ -12,6 +12,8 @@ export type Program = {
   start: number
   /** Where a match that begins with a character is afterwards, by what surrounds it and the character. */
   begins: Map<number, Int32Array>
+  /** For each step and ASCII character whether the one takes the other: 0 until it was asked, then 1 for no, 2 for yes. */
+  taken: Uint8Array | undefined
 }
 
 /** Places in re2js 2.10.0's own tables; a test holds them. */
@@ -27,10 +29,16 @@ export const OP = {
   anyButNewline: 11,
 }
 
+const ASCII = 128
+/** Of larger programs nothing is remembered: half a megabyte is the most for one. */
+const MAX_REMEMBERED = 4_096
+
 /** Throws re2js's own error for what is no pattern of RE2's syntax. */
 export function compileProgram(pattern: string): Program {
   const { re2Input } = RE2JS.compile(pattern) as unknown as { re2Input: { prog: { inst: Step[]; start: number } } }
-  return { steps: re2Input.prog.inst, start: re2Input.prog.start, begins: new Map() }
+  const { inst: steps, start } = re2Input.prog
+  const taken = steps.length <= MAX_REMEMBERED ? new Uint8Array(steps.length * ASCII) : undefined
+  return { steps, start, begins: new Map(), taken }
 }
 
 export const BEFORE_TEXT = -1
@@ -56,13 +64,22 @@ function isWord(rune: number): boolean {
   return (rune >= 97 && rune <= 122) || (rune >= 48 && rune <= 57) || (rune >= 65 && rune <= 90) || rune === 95
 }
 
-export function takes(step: Step, rune: number): boolean {
+/** Whether the step at this place goes on with this character. */
+export function takes({ steps, taken }: Program, place: number, rune: number): boolean {
+  const step = steps[place] as Step
+  if (!taken || rune >= ASCII) return takesAnew(step, rune)
+  const at = place * ASCII + rune
+  if (taken[at] === 0) taken[at] = takesAnew(step, rune) ? 2 : 1
+  return taken[at] === 2
+}
+
+function takesAnew(step: Step, rune: number): boolean {
   if (step.op === OP.any) return true
   if (step.op === OP.anyButNewline) return rune !== NEWLINE
   return step.matchRune(rune)
 }
 
-const MAX_KEPT = 8_192
+const MAX_KEPT = 2_048
 
 /** Where matches that begin with this character are after it. Worked out once for each character and what surrounds it. */
 export function beginningsWith(program: Program, conditions: number, rune: number): Int32Array {
@@ -93,7 +110,7 @@ export function beginningsWith(program: Program, conditions: number, rune: numbe
       case OP.fail:
         break
       default:
-        if (takes(step, rune)) found.add(step.out)
+        if (takes(program, at, rune)) found.add(step.out)
     }
   }
   const places = Int32Array.from(found)

@@ -1,8 +1,7 @@
 import type { GuardrailRules } from "../guardrail.ts"
 import type { BuiltinFilter, ContentFilter } from "../schemas.ts"
-import { detectorOf } from "./builtins.ts"
-import type { Detector } from "./detector.ts"
-import { ownLabel } from "./labels.ts"
+import { detectorOf } from "../detectors/builtins.ts"
+import type { Detector } from "../detectors/detector.ts"
 import { programOf } from "./pattern.ts"
 import type { Action, Rule } from "./text-filter.ts"
 
@@ -48,4 +47,10 @@ function toDetector({ pattern, label }: ContentFilter): Detector {
     program: () => programOf(pattern),
     limit: Number.POSITIVE_INFINITY,
   }
+}
+
+/** What stands in the place of what an own filter redacts: its label, in brackets. */
+function ownLabel(label: string | null | undefined): string {
+  if (label == null || label === "") return "[REDACTED]"
+  return /^\[.*\]$/s.test(label) ? label : `[${label}]`
 }

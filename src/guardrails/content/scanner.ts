@@ -133,7 +133,7 @@ export class Scanner {
         case OP.fail:
           break
         default:
-          if (rune !== AFTER_TEXT && this.#at + width - start <= this.#limit && takes(step, rune)) {
+          if (rune !== AFTER_TEXT && this.#at + width - start <= this.#limit && takes(this.#program, at, rune)) {
             this.#queue(step.out, start)
           }
       }

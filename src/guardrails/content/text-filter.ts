@@ -1,4 +1,4 @@
-import { CONTEXT, type Detector } from "./detector.ts"
+import { CONTEXT, type Detector } from "../detectors/detector.ts"
 import { Scanner, type Span } from "./scanner.ts"
 
 export type Action = "block" | "redact" | "flag"

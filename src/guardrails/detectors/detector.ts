@@ -1,4 +1,4 @@
-import type { Program } from "./program.ts"
+import type { Program } from "../content/program.ts"
 
 /** From a unit of a text up to another, in UTF-16 units. */
 export type Part = readonly [from: number, to: number]

@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js"
 import type { Detector, Part } from "./detector.ts"
-import { programOf } from "./pattern.ts"
+import { programOf } from "../content/pattern.ts"
 import { isIban, passesLuhn } from "./checksums.ts"
 
 const all = (match: string): Part[] => [[0, match.length]]
@@ -38,8 +38,8 @@ export const phone: Detector = {
     programOf(
       [
         // International, and national with a leading zero.
-        "\\+[1-9]\\d{0,2}[ .-]?(?:\\(\\d{1,4}\\)[ .-]?)?\\d{1,4}(?:[ ./-]?\\d{1,4}){1,5}",
-        "\\b0\\d{1,4}\\)?[ /-]\\d{3,8}(?:[ -]\\d{2,6}){0,3}\\b",
+        "(?:\\+|\\b00)[1-9]\\d{0,2}[ .-]?(?:\\(\\d{1,4}\\)[ .-]?)?\\d{1,4}(?:[ ./-]?\\d{1,4}){1,5}",
+        "\\b0\\d{1,4}\\)?[ /-]\\d{3,9}(?:[ -]\\d{2,6}){0,3}\\b",
         "\\b0\\d(?:[ .]\\d{2}){4}\\b",
         // North American.
         "(?:\\b1[ .-])?(?:\\(\\d{3}\\) ?|\\b\\d{3}[ .-])\\d{3}[ .-]\\d{4}\\b",
@@ -53,10 +53,10 @@ export const phone: Detector = {
     const from = /^[\d+(]/.test(match) ? 0 : match.search(/\d{10}/)
     const number = match.slice(from)
     const digits = number.replaceAll(/\D/g, "")
-    if (DATE.test(number) || /[\d.:/=_#-]$/.test(before) || /[A-Za-z]$/.test(before)) return NONE
+    if (DATE.test(number) || /(?:\d ?|[.:/=_#-])$/.test(before) || /[A-Za-z]$/.test(before)) return NONE
     const isAmerican = number[0] !== "+" && number[0] !== "0"
     if (isAmerican && !/^1?[2-9]\d\d[2-9]\d{6}$/.test(digits)) return NONE
-    const [least, most] = number.startsWith("+") ? [8, 15] : [9, 12]
+    const [least, most] = /^(?:\+|00)/.test(number) ? [8, 17] : [9, 12]
     return digits.length >= least && digits.length <= most ? [[from, match.length]] : NONE
   },
 }
@@ -86,13 +86,13 @@ export const creditCard: Detector = {
   name: "credit-card",
   engine: "pii",
   label: "[CREDIT_CARD]",
-  program: () => programOf("\\b[2-6]\\d{3}(?:[ -]?\\d){9,15}\\b"),
+  program: () => programOf("\\b[2-6]\\d{3}(?:[ .-]?\\d){9,15}\\b"),
   limit: 48,
-  hint: /\d[ -]?\d{2,3}[ -]?\d{4}/,
+  hint: /\d[ .-]?\d{2,3}[ .-]?\d{4}/,
   refine(match, before) {
     if (/[\d.][ -]?$/.test(before)) return NONE
     // A number may be followed by another: what ends where a group ends is tried, the longest first.
-    const ends = [match.length, ...[...match.matchAll(/[ -]/g)].map(({ index }) => index).toReversed()]
+    const ends = [match.length, ...[...match.matchAll(/[ .-]/g)].map(({ index }) => index).toReversed()]
     const end = ends.find((one) => isCard(match.slice(0, one)))
     return end === undefined ? NONE : [[0, end]]
   },
@@ -129,14 +129,14 @@ export const ipAddress: Detector = {
   label: "[IP_ADDRESS]",
   program: () =>
     programOf(
-      "\\b\\d{1,3}(?:\\.\\d{1,3})+\\b|(?:\\b[0-9A-Fa-f]{1,4})?(?:::?[0-9A-Fa-f]{1,4}){1,7}(?:::)?|\\b[0-9A-Fa-f]{1,4}::",
+      "\\b\\d{1,3}(?:\\.\\d{1,3})+\\b|(?:\\b[0-9A-Fa-f]{1,4})?(?:::?[0-9A-Fa-f]{1,4}){1,7}(?:::)?|\\b[0-9A-Fa-f]{1,4}::|::(?:[fF]{4}:)?\\d{1,3}(?:\\.\\d{1,3}){3}",
     ),
   limit: 48,
   hint: /\d\.\d|[0-9a-fA-F]?:[0-9a-fA-F:]/,
   refine(match, before) {
     if (/[\w.:]$/.test(before)) return NONE
     if (!match.includes(":")) {
-      if (/\bv(?:er(?:sion)?)?\.?[ :=]*$/i.test(before)) return NONE
+      if (/\bv(?:er(?:sion)?)?\.?[ :="']{0,4}$/i.test(before)) return NONE
       return ipaddr.IPv4.isValidFourPartDecimal(match) ? all(match) : NONE
     }
     const isShort = match.includes("::")

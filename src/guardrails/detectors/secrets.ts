@@ -1,5 +1,5 @@
 import type { Detector } from "./detector.ts"
-import { programOf } from "./pattern.ts"
+import { programOf } from "../content/pattern.ts"
 
 /** Keys that say by their first characters whose they are. Sources: the makers' own pages on their formats. */
 const PREFIXED = [
@@ -36,9 +36,11 @@ const PREFIXED = [
   "eyJ[\\w-]{8,}\\.eyJ[\\w-]{8,}\\.[\\w-]{8,}",
 ]
 
+const keyMark = (word: string) => `-----${word} (?:[A-Z0-9]{2,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----`
+
 const OTHER = [
-  // As much as there is of a private key, also of one that is cut short.
-  "-----BEGIN (?:[A-Z0-9]{2,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----[A-Za-z0-9+/=\\s:,.\\\\-]*(?:-----END (?:[A-Z0-9]{2,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----)?",
+  // A private key up to its end, or else as much of one as follows in one piece.
+  `${keyMark("BEGIN")}(?:(?:[^-]|-[^-])*${keyMark("END")}|[A-Za-z0-9+/=\\r\\n\\\\]*)`,
   "https://hooks\\.slack\\.com/(?:services|workflows)/[A-Za-z0-9/_+-]{20,}",
   "https://(?:ptb\\.|canary\\.)?discord(?:app)?\\.com/api/webhooks/\\d{17,20}/[\\w-]{40,}",
   "\\b\\d{8,10}:AA[\\w-]{32,33}\\b",
@@ -46,11 +48,13 @@ const OTHER = [
   // A password in an address.
   "\\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\\s:/@'\"`<>]{0,64}:[^\\s/@'\"`<>]{1,128}@[\\w.-]+",
   "(?i:bearer|basic|token) [A-Za-z0-9._~+/=-]{20,}",
+  "\\bcurl [^\\n]{0,80}(?:-u|--user)[ =]['\"]?[^\\s:'\"]{1,64}:[^\\s'\"]{4,128}",
   // What is called a secret where it is given.
-  "(?i:[\\w-]{0,40}(?:password|passwd|pwd|passphrase|secret|api[_-]?key|apikey|access[_-]?key(?:[_-]?id)?|auth[_-]?token|access[_-]?token|refresh[_-]?token|private[_-]?key|client[_-]?secret|encryption[_-]?key)[\\w-]{0,20})[\"'`]?(?: is| was)?[ \\t]*(?:=>|:=|[:=]| )[ \\t]*[\"'`]?[^\\s\"'`,;<>(){}]{8,256}",
+  "(?i:(?:password|\\bpw|passwd|pwd|passphrase|secret|api[_-]?key|apikey|access[_-]?key(?:[_-]?id)?|auth[_-]?token|access[_-]?token|refresh[_-]?token|private[_-]?key|client[_-]?secret|encryption[_-]?key)[\\w-]{0,20})[\"'`]?(?: is| was)?[ \\t]*(?:=>|:=|[:=]| )[ \\t]*[\"'`]?[^\\s\"'`,;<>(){}]{8,256}",
 ]
 
-const NAMED = /^[\w-]*(?:password|passwd|pwd|passphrase|secret|api[_-]?key|access[_-]?key|token|private[_-]?key)/i
+const NAMED =
+  /^[\w-]*(?:password|pw$|pw\W|passwd|pwd|passphrase|secret|api[_-]?key|access[_-]?key|token|private[_-]?key)/i
 /** Stands for a secret that is given elsewhere. */
 const PLACEHOLDER =
   /^(?:\$|%|<|\{|\[|your|my[-_]|xxx|\*\*|\.\.\.|example|sample|change|replace|redacted|insert|enter|todo|dummy|null|none|undefined|true|false|process\.|os\.|env\.|config\.|settings\.|self\.|this\.|req\.|secrets\.|vars\.|string|boolean|required|optional|must|should|field|input)|(?:example|placeholder|changeme|_here)$/i
@@ -65,7 +69,7 @@ export const secrets: Detector = {
   label: "[SECRET]",
   program: () => programOf([...PREFIXED.map((one) => `\\b${one}`), ...OTHER].join("|")),
   limit: 8_192,
-  hint: /AKIA|ASIA|ABIA|ACCA|gh[pousr]_|github_pat_|gl(?:pat|ptt|rt|cbt|dt|soat)-|xox|xapp-|sk-|[srp]k_(?:live|test)|whsec_|AIza|ya29|GOCSPX|SG\.|npm_|pypi-|hf_|gsk_|xai-|pplx-|r8_|do[opr]_v1|dapi|shp|hv[sb]\.|ATATT3|lin_api|ntn_|sntrys|AGE-SECRET|eyJ|PRIVATE KEY|hooks\.slack|webhooks|:AA|[Kk]ey=|:\/\/|bearer |basic |token |passw|pwd|passphrase|secret|key|token/i,
+  hint: /AKIA|ASIA|ABIA|ACCA|gh[pousr]_|github_pat_|gl(?:pat|ptt|rt|cbt|dt|soat)-|xox|xapp-|sk-|[srp]k_(?:live|test)|whsec_|AIza|ya29|GOCSPX|SG\.|npm_|pypi-|hf_|gsk_|xai-|pplx-|r8_|do[opr]_v1|dapi|shp|hv[sb]\.|ATATT3|lin_api|ntn_|sntrys|AGE-SECRET|eyJ|PRIVATE KEY|hooks\.slack|webhooks|:AA|[Kk]ey=|:\/\/|bearer |basic |token |passw|pwd?\b|curl |passphrase|secret|key|token/i,
   refine(match) {
     if (!NAMED.test(match)) return /^(?:bearer|basic|token) /i.test(match) ? afterScheme(match) : [[0, match.length]]
     const value = /[^\s"'`,;<>(){}]+$/.exec(match)?.[0] ?? ""
@@ -84,6 +88,6 @@ function afterScheme(match: string): readonly (readonly [number, number])[] {
 function isMixed(value: string, name: string): boolean {
   if (/^https?:\/\//i.test(value) || /^[a-z_]+(?:[.][a-z_]+)+$/i.test(value)) return false
   const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/].filter((kind) => kind.test(value)).length
-  if (/passw|pwd|passphrase/i.test(name)) return kinds >= 2 && /[\d\W]/.test(value)
+  if (/pass|pwd?\b/i.test(name)) return kinds >= 2 && /[\d\W]/.test(value)
   return kinds >= 2 && /\d/.test(value) && new Set(value).size >= 8
 }

@@ -3,8 +3,11 @@ import type { Part } from "./detector.ts"
 import { fuzzyInjections } from "./injection-typos.ts"
 
 const GAP = "[\\s\"'`*_,:;.–-]{1,6}"
+/** Or nothing between them. */
+const MAY = "[\\s\"'`*_,:;.–-]{0,6}"
 const words = (...alternatives: string[]) => `(?:${alternatives.join("|")})`
-const some = (count: number) => `(?:[\\w'’-]{1,20}${GAP}){0,${count}}`
+/** Up to so many words. What is in a word is in no gap: a text is parted in one way only, and time stays in proportion. */
+const some = (count: number) => `(?:\\w{1,20}${GAP}){0,${count}}`
 
 const DROP = words(
   "ignor(?:e|ing)",
@@ -53,8 +56,6 @@ const ORDERS = words(
   "constraints?",
   "training",
   "system messages?",
-  "messages?",
-  "conversation",
 )
 const SHOW = words(
   "reveal",
@@ -98,17 +99,20 @@ const SIGNS: readonly RegExp[] = [
   `\\b${DROP}${GAP}${some(3)}${EARLIER}${GAP}${some(3)}${ORDERS}\\b`,
   `\\b${DROP}${GAP}(?:everything|anything|all|what)${GAP}${some(4)}(?:above|before|previously|prior|so far|until now|(?:you (?:were|have been) (?:told|given|instructed|taught)))\\b`,
   `\\b${DROP}${GAP}(?:all|any)${GAP}(?:instructions|directives|guardrails|safeguards|safety)\\b`,
-  `\\b${SHOW}${GAP}${some(3)}(?:your|the|its|this)${GAP}${some(1)}${HIDDEN}${GAP}${some(1)}(?:prompts?|instructions?|message|directives?|rules|configuration|guidelines)\\b(?!${GAP}(?:of|for|in|from|field|column|table|parameter|variable|to|function|when|that i|file)\\b)`,
-  `\\b(?:repeat|print|output|copy|echo)${GAP}(?:me${GAP})?(?:all${GAP}(?:of${GAP})?)?(?:the|every|your)${GAP}(?:words?|text|thing|content|sentences?|instructions?|everything)${GAP}(?:above|before|you were given|prior|in your (?:context|prompt))\\b`,
+  `\\b${SHOW}${GAP}${some(3)}(?:the|this)${GAP}${some(1)}${HIDDEN}${GAP}${some(1)}(?:prompts?|instructions?|message|directives?|rules|configuration|guidelines)\\b(?!${GAP}(?:of|for|in|from|field|column|table|parameter|variable|to|function|when|that i|file)\\b)`,
+  `\\b${SHOW}${GAP}${some(3)}your${GAP}${some(1)}${HIDDEN}${GAP}${some(1)}(?:prompts?|instructions?|message|directives?|rules|configuration|guidelines)\\b`,
+  `\\b${SHOW}${GAP}${some(4)}your${GAP}(?:instructions?|prompt|guidelines|directives|configuration)${GAP}(?:verbatim|word for word|exactly|in full|to me|as they are)\\b`,
+  `\\byou${GAP}(?:now${GAP})?have${GAP}no${GAP}${some(1)}(?:filters?|restrictions|limitations|censorship|guidelines)\\b`,
+  `\\b(?:repeat|print|output|copy|echo)${GAP}(?:me${GAP})?(?:all${GAP}(?:of${GAP})?)?(?:the|every|your)${GAP}(?:words?|instructions?|everything)${GAP}(?:above|before|you were given|prior|in your (?:context|prompt))\\b`,
   `\\brepeat${GAP}everything${GAP}(?:above|before|in your|you were)\\b`,
   `\\byou${GAP}are${GAP}(?:now|no longer)${GAP}${some(4)}(?:dan\\b|jailbroken|unrestricted|unfiltered|uncensored|developer mode|free (?:from|of)|bound by|an? (?:evil|amoral|unaligned)|without (?:any )?(?:rules|restrictions|limits|filters|ethics))`,
   `\\b(?:act|behave|respond|answer|roleplay|pretend)${GAP}(?:as|like|to be|you are|that you are)${GAP}${some(4)}(?:dan\\b|unrestricted|unfiltered|uncensored|jailbroken|amoral|(?:no|without|free (?:of|from)) (?:any )?(?:rules|restrictions|filters|limitations|ethic\\w*|guidelines|censorship))`,
   `\\bdo${GAP}anything${GAP}now\\b`,
-  `\\b(?:enable|enter|activate|switch (?:to|into)|you are in|turn on)${GAP}${some(2)}(?:developer|dan|jailbreak|god|sudo|debug|unrestricted|admin(?:istrator)?|maintenance)${GAP}(?:mode|override)\\b${GAP}?(?!${GAP}?(?:in|on|for)\\b)(?:[.!]|and|,|now|so|where|with|you|$)`,
-  `\\b(?:system|admin|developer|security|safety)${GAP}(?:override|bypass)\\b${GAP}?(?::|!|code|accepted|enabled|initiated|activated)`,
+  `\\b(?:enable|enter|activate|switch (?:to|into)|you are in|turn on)${GAP}${some(2)}(?:developer|dan|jailbreak|god|sudo|debug|unrestricted|admin(?:istrator)?|maintenance)${GAP}(?:mode|override)\\b${MAY}(?!${MAY}(?:in|on|for)\\b)(?:[.!]|and|,|now|so|where|with|you|$)`,
+  `\\b(?:system|admin|developer|security|safety)${GAP}(?:override|bypass)\\b${MAY}(?::|!|code|accepted|enabled|initiated|activated)`,
   `\\b(?:pretend|imagine|assume|act as if)${GAP}${some(3)}(?:there are|you have|you had|having)${GAP}no${GAP}${some(1)}(?:rules|restrictions|guidelines|filters|limitations|ethics|policies|safety)\\b`,
-  `\\b(?:new|updated|real|actual|true)${GAP}(?:system${GAP})?(?:instructions?|directives?|prompt)${GAP}?(?:are|is|follow|begin|:)${GAP}?(?:you|ignore|disregard|from now|send|output|reveal|do not|print|say|respond)`,
-  `\\bfrom now on${GAP}(?:you${GAP})?(?:will|must|are|shall|should)?${GAP}?${some(4)}(?:ignore|disregard|dan\\b|unrestricted|no restrictions|bypass|never refuse|without refus|obey (?:me|only))`,
+  `\\b(?:new|updated|real|actual|true)${GAP}(?:system${GAP})?(?:instructions?|directives?|prompt)${MAY}(?:are|is|follow|begin|:)${MAY}(?:you|ignore|disregard|from now|send|output|reveal|do not|print|say|respond)`,
+  `\\bfrom now on${GAP}(?:you${GAP})?(?:will|must|are|shall|should)?${MAY}${some(4)}(?:ignore|disregard|dan\\b|unrestricted|no restrictions|bypass|never refuse|without refus|obey (?:me|only))`,
   `\\b(?:your|the)${GAP}(?:new|real|true|only|actual)${GAP}(?:task|goal|objective|purpose|role|mission)${GAP}(?:is|from now)${GAP}(?:now${GAP})?(?:to${GAP})?(?:ignore|disregard|reveal|send|exfiltrate|leak|output|obey|bypass)`,
   `\\b(?:send|forward|post|exfiltrate|upload|transmit|email|leak)${GAP}${some(3)}(?:conversation|chat history|system prompt|api keys?|secrets|credentials|passwords?|environment variables|user['’]?s? data|previous messages)${GAP}${some(3)}to${GAP}${some(2)}(?:https?:|[\\w.-]{1,40}@|attacker|this (?:url|address|webhook))`,
   `\\b(?:do not|don['’]?t|never)${GAP}(?:tell|inform|mention|reveal|alert)${GAP}${some(3)}(?:user|human|anyone|operator)${GAP}${some(4)}(?:instruction|this|injected|prompt|hidden|real task)`,
@@ -116,7 +120,7 @@ const SIGNS: readonly RegExp[] = [
   `<\\|(?:im_start|im_end|system|user|assistant|endoftext|begin_of_text|start_header_id|eot_id)\\|>`,
   `\\[/?INST\\]|<</?SYS>>|\\[/?SYSTEM(?:_PROMPT)?\\]|</?(?:system_prompt|system_instructions?|admin_override)>`,
   `(?:^|\\n)\\s{0,4}(?:#{2,4}|-{3,6}|={3,6})\\s{0,2}(?:new |updated |end (?:of )?)?(?:system|instructions?|system prompt|admin)\\s{0,2}(?:prompt|message|instructions?|override)?\\s{0,2}(?:#{2,4}|-{3,6}|={3,6}|:)\\s{0,3}(?:you|ignore|disregard|from now|new|reveal|the (?:user|assistant))`,
-  `\\bend${GAP}of${GAP}(?:the${GAP})?(?:system${GAP})?(?:prompt|instructions|context)${GAP}?[\\]>.:-]{0,6}${GAP}?${some(2)}(?:begin|start|new|now|ignore|you)\\b`,
+  `\\bend${GAP}of${GAP}(?:the${GAP})?(?:system${GAP})?(?:prompt|instructions|context)${MAY}[\\]>.:-]{0,6}${MAY}${some(2)}(?:begin|start|new|now|ignore|you)\\b`,
   `\\b(?:jailbreak|jail break)${GAP}(?:mode|prompt|yourself|enabled|activated|successful)\\b`,
   `\\b(?:ignorier(?:e|en|t)?|vergiss|missachte|umgehe)${GAP}${some(3)}(?:vorherigen?|bisherigen?|obigen?|früheren?|alle)${GAP}${some(2)}(?:anweisung(?:en)?|instruktion(?:en)?|regeln|vorgaben|befehle?|prompts?)`,
   `\\b(?:ignorez?|oubliez?|négligez?|ne suis pas|contourn(?:e|ez))${GAP}${some(3)}(?:instructions?|consignes?|directives?|règles|ordres)${GAP}${some(2)}(?:précédentes?|antérieures?|ci-dessus|initiales?|système|d'avant)`,

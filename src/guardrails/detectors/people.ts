@@ -1,24 +1,24 @@
 import type { Detector } from "./detector.ts"
-import { programOf } from "./pattern.ts"
+import { programOf } from "../content/pattern.ts"
 
 /** First names that are common where the languages of most prompts are spoken, and seldom words of those languages. */
 const FIRST_NAMES = new Set(
   (
-    "aaron abigail adam adrian ahmed aisha alan albert alejandro alex alexander alexandra alice alicia alison amanda amir amy " +
+    "aaron abigail ada adam adrian ahmed aisha alan albert alejandro alex alexander alexandra alice alicia alison amanda amir amy " +
     "ana andrea andreas andrew angela anita anna anne annette anthony antonio arjun arthur ashley barbara beatrice benjamin " +
-    "bernard beth birgit bob brandon brenda brian bruce camille carl carla carlos carmen caroline catherine charles charlotte " +
+    "bernard beth birgit bob brandon brenda brian bruce camille carl carla carlos carol carmen caroline catherine charles charlotte " +
     "chen chloe chris christian christina christine christopher claire claudia colin craig cynthia daniel daniela david deborah " +
     "denise dennis diana diego dmitri dominic donald donna dorothy douglas edward eileen elena elizabeth ella ellen emily emma " +
     "eric erik ethan eugene eva evelyn fatima felix fernando fiona florian frances francesca francesco francisco frank franz " +
-    "frederick gabriel gary george gerald giovanni giulia gloria greg gregory hannah hans harold harry hassan heather heidi " +
+    "frederick gabriel gary george gerald giovanni giulia gloria grace greg gregory hannah hans harold harry hassan heather heidi " +
     "heinrich helen helena henry hiroshi howard hugo ian ibrahim igor ines ingrid isabel isabella ivan jack jacob jacqueline " +
     "jacques james jan jane janet jason javier jean jeffrey jennifer jeremy jessica joan joanna johann johanna john johnny " +
     "jonas jonathan jorge jose joseph joshua joyce juan judith judy julia julian julie jun jurgen karen karl katharina " +
     "katherine kathleen kathryn katie keith kelly kenji kenneth kevin klaus kumar larry laura lauren laurent lea leila leon " +
-    "leonardo leslie liam linda lisa logan lorenzo louis louise luca lucas lucia lucy luis lukas madison manuel marco marcus " +
+    "leonardo leslie liam linda lisa logan lorenzo louis louise luca lucas lucia ludwig lucy luis lukas madison manuel marco marcus " +
     "margaret maria marie marina mario marion mark markus martha martin martina mary matteo matthew maximilian megan mei " +
     "melissa michael michelle miguel mohamed mohammed monica monika nadia nancy natalia natalie natasha nathan nicholas nicola " +
-    "nicole nina noah nora olga oliver olivia omar oscar pablo pamela paolo patricia patrick paul paula pedro peter petra " +
+    "nicole nina noah nora olaf olga oliver olivia omar oscar pablo pamela paolo patricia patrick paul paula pedro peter petra " +
     "philip philipp philippe pierre priya rachel rafael raj ralph ramesh raymond rebecca renate ricardo richard robert roberto " +
     "roger roland ronald rosa rosemary roy russell ruth ryan sabine sally samantha samuel sandra sanjay sara sarah scott sean " +
     "sebastian sergei sharon sheila shirley simon simone sofia sophia sophie stefan stephanie stephen steven stuart sunita susan " +
@@ -30,12 +30,17 @@ const FIRST_NAMES = new Set(
 
 /** What follows a first name and is no family name. */
 const NO_FAMILY =
-  /^(?:Street|Avenue|Road|University|College|Hospital|Airport|School|Church|County|City|Inc|Corp|Ltd|GmbH|LLC|Foundation|Institute|Award|Prize|Museum|Library|Stadium|Park|Bridge|River|Lake|Island|Company|Day|Bank|Hotel|Transformer|Algorithm|Theorem|Distribution|Process|Model|Equation|Cluster|Server)$/
+  /^(?:Street|Avenue|Road|University|College|Hospital|Airport|School|Church|County|City|Inc|Corp|Ltd|GmbH|LLC|Foundation|Institute|Award|Prize|Museum|Library|Stadium|Park|Bridge|River|Lake|Island|Company|Day|Bank|Hotel|Transformer|Algorithm|Theorem|Distribution|Process|Model|Equation|Cluster|Server|Station|Boulevard|Square)$/
 
 const WORD = "\\p{Lu}[\\p{L}'’-]+"
 const TITLE = "(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Herr|Frau|Madame|Monsieur|Señor|Señora)\\.?"
 const SAYS =
   "(?i:my name is|name is|name:|call me|i am|i['’]m|this is|signed by|signed,|patient:|patient|customer:|contact:|attn:?|dear)"
+
+const SAID =
+  /^(?:my name is|name is|name:|call me|i am|i['’]m|this is|signed by|signed,|patient:?|customer:|contact:|attn:?|dear) /i
+const TITLED = new RegExp(`(?:^|(?<= ))${TITLE} `, "u")
+const NO_NAME = /^(?:Is|Not|The|A|An|And|Or|For|In|Of|To|Sir|Madam|Team|All|Customer|Hiring|Support)$/
 
 export const personName: Detector = {
   name: "person-name",
@@ -48,21 +53,28 @@ export const personName: Detector = {
   limit: 96,
   hint: /\p{Lu}\p{L}/u,
   refine(match) {
-    if (new RegExp(`^${TITLE} `, "u").test(match)) return [[0, match.length]]
-    const said =
-      /^(?:my name is|name is|name:|call me|i am|i['’]m|this is|signed by|signed,|patient:?|customer:|contact:|attn:?|dear) /i.exec(
-        match,
-      )
-    const from = said?.[0].length ?? 0
-    const words = match.slice(from).split(" ")
-    const first = (words[0] ?? "").toLowerCase()
-    const last = words.at(-1) ?? ""
-    const isGiven = FIRST_NAMES.has(first.replace(/['’]s$/, ""))
-    // Whoever says that it is a name is believed, but for names that are in no list after words that say less.
-    const isSaid = said !== null && /name|call me|patient|customer|contact|attn|signed/i.test(said[0])
-    if (isSaid ? /^(?:Is|Not|The|A|An|And|Or|For|In|Of|To)$/.test(words[0] ?? "") : !isGiven) return []
-    return words.length > 1 && NO_FAMILY.test(last) ? [] : [[from, match.length]]
+    const titled = TITLED.exec(match)
+    if (titled) return [[titled.index, match.length]]
+    const said = SAID.exec(match)?.[0] ?? ""
+    const words = [...match.slice(said.length).matchAll(/\S+/g)]
+    const place = isIntroduced(said, words) ? 0 : words.findIndex(([word]) => isFirstName(word))
+    const name = words[place]
+    if (!name) return []
+    // A first name alone is somebody's only where it is said to be a name.
+    const isAlone = place === words.length - 1 && said === ""
+    return isAlone || NO_FAMILY.test(words.at(-1)?.[0] ?? "") ? [] : [[said.length + name.index, match.length]]
   },
+}
+
+/** Whoever says that it is a name is believed, whatever the name; less is said by "I am" and "this is". */
+function isIntroduced(said: string, words: readonly RegExpExecArray[]): boolean {
+  if (/^dear /i.test(said) && words.length < 2) return false
+  return /name|call me|patient|customer|contact|attn|signed|dear/i.test(said) && !NO_NAME.test(words[0]?.[0] ?? "")
+}
+
+/** Of a double name the first. */
+function isFirstName(word: string): boolean {
+  return FIRST_NAMES.has((word.split(/[-'’]/)[0] ?? "").toLowerCase())
 }
 
 const KINDS =

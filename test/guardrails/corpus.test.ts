@@ -1,0 +1,128 @@
+import { describe, expect, test } from "vitest"
+import { combineRules } from "../../src/guardrails/content/rules.ts"
+import { plainUnits, TextFilter } from "../../src/guardrails/content/text-filter.ts"
+import { BUILTIN_SLUGS, type BuiltinSlug } from "../../src/guardrails/schemas.ts"
+
+const [corpus = ""] = Object.values(
+  import.meta.glob<string>(["../fixtures/guardrail-corpus.txt"], { query: "?raw", import: "default", eager: true }),
+)
+
+type Line = { text: string; labels: { slug: string; start: number; end: number }[] }
+
+/** `{{slug|what is to be found}}`; a `~` keeps scanners of sources from taking a made-up key for a real one. */
+function toLine(written: string): Line {
+  const labels: Line["labels"] = []
+  let text = ""
+  for (const part of written.split(/(\{\{[a-z-]+\|.*?\}\}(?!\}))/)) {
+    const [, slug, value] = /^\{\{([a-z-]+)\|(.*)\}\}$/.exec(part) ?? []
+    if (slug === undefined || value === undefined) text += part
+    else {
+      const found = slug === "secrets" ? value.replace("~", "") : value
+      labels.push({ slug, start: text.length, end: text.length + found.length })
+      text += found
+    }
+  }
+  return { text, labels }
+}
+
+const lines = corpus.trimEnd().split("\n").map(toLine)
+const ordinary = lines.filter(({ labels }) => labels.length === 0)
+
+function find(slug: BuiltinSlug, text: string): { start: number; end: number }[] {
+  const found: { start: number; end: number }[] = []
+  const rules = combineRules([{ content_filter_builtins: [{ slug, action: "flag" }] }])
+  new TextFilter(rules, plainUnits(), (finding) => found.push(finding)).push(text, true)
+  return found
+}
+
+type Span = { start: number; end: number }
+const overlaps = (one: Span, other: Span) => one.start < other.end && other.start < one.end
+const covers = (outer: Span, inner: Span) => outer.start <= inner.start && outer.end >= inner.end
+
+/** A label is found where all of it is; a finding is right where it is of a label. */
+function measure(slug: BuiltinSlug) {
+  const result = {
+    labels: 0,
+    found: 0,
+    findings: 0,
+    right: 0,
+    falseAlarms: 0,
+    wrong: [] as string[],
+    missed: [] as string[],
+  }
+  for (const { text, labels } of lines) {
+    const own = labels.filter((label) => label.slug === slug)
+    const findings = find(slug, text)
+    const isWhole = slug === "regex-prompt-injection" ? overlaps : covers
+    result.labels += own.length
+    for (const label of own) {
+      if (findings.some((finding) => isWhole(finding, label))) result.found += 1
+      else result.missed.push(text)
+    }
+    // What another detector is for is as little ordinary as its own.
+    const right = findings.filter((finding) => own.some((label) => overlaps(finding, label)))
+    result.findings += findings.length
+    result.right += right.length
+    if (right.length < findings.length) {
+      result.wrong.push(text)
+      if (labels.length === 0) result.falseAlarms += 1
+    }
+  }
+  return result
+}
+
+/** A little under what they reach, names and addresses being guesses; `alarms`: of ordinary prompts, so many at most. */
+const FLOORS: Readonly<Record<BuiltinSlug, { precision: number; recall: number; alarms: number }>> = {
+  email: { precision: 0.99, recall: 0.94, alarms: 0.01 },
+  phone: { precision: 0.99, recall: 0.93, alarms: 0.01 },
+  ssn: { precision: 0.99, recall: 0.96, alarms: 0.01 },
+  "credit-card": { precision: 0.99, recall: 0.96, alarms: 0.01 },
+  "ip-address": { precision: 0.96, recall: 0.95, alarms: 0.01 },
+  secrets: { precision: 0.97, recall: 0.97, alarms: 0.01 },
+  "person-name": { precision: 0.87, recall: 0.85, alarms: 0.02 },
+  address: { precision: 0.97, recall: 0.85, alarms: 0.01 },
+  "regex-prompt-injection": { precision: 0.99, recall: 0.88, alarms: 0.01 },
+  iban: { precision: 0.99, recall: 0.99, alarms: 0.01 },
+}
+
+describe(`the detectors on ${lines.length} labelled lines, ${ordinary.length} of them ordinary prompts`, () => {
+  test("there are enough of them", () => {
+    expect(lines.length).toBeGreaterThanOrEqual(500)
+    expect(ordinary.length).toBeGreaterThanOrEqual(250)
+  })
+
+  test("a text made to be slow to read is read all the same", () => {
+    const hostile = [
+      "ignore ''''-''''-''''",
+      "a ",
+      "a-",
+      "ignore a b c d ",
+      "send a a a secrets a a ",
+      "0x41 ",
+      "(((",
+      "aA1+/",
+      "+1 2 3 4 ",
+      "password password ",
+      "A. ",
+      "a@a.",
+      "1.",
+      "a:",
+    ]
+    for (const piece of hostile) for (const slug of BUILTIN_SLUGS) find(slug, piece.repeat(20_000 / piece.length))
+  })
+
+  test.each(BUILTIN_SLUGS)("%s", (slug) => {
+    const { labels, found, findings, right, falseAlarms, wrong, missed } = measure(slug)
+    const precision = findings === 0 ? 1 : right / findings
+    const recall = found / labels
+    const alarms = falseAlarms / ordinary.length
+    const percent = (share: number) => `${(share * 100).toFixed(1)} %`
+    console.info(
+      `${slug}: precision ${percent(precision)}, recall ${percent(recall)} of ${labels}, false alarms ${percent(alarms)}`,
+    )
+    const told = JSON.stringify({ wrong, missed }, null, 1)
+    expect(precision, told).toBeGreaterThanOrEqual(FLOORS[slug].precision)
+    expect(recall, told).toBeGreaterThanOrEqual(FLOORS[slug].recall)
+    expect(alarms, told).toBeLessThan(FLOORS[slug].alarms)
+  })
+})
