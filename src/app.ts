@@ -11,6 +11,8 @@ import { describeApi } from "./edge/document.ts"
 import { refuseRegional } from "./edge/region.ts"
 import { mountKeyed, newRouter } from "./edge/router.ts"
 import type { App } from "./env.ts"
+import { exports } from "./files/export-routes.ts"
+import { files } from "./files/routes.ts"
 import { generations } from "./generations/routes.ts"
 import { media } from "./inference/media/routes.ts"
 import { inference } from "./inference/routes.ts"
@@ -39,7 +41,7 @@ for (const router of [publicModels, removedCredits, oauthKeys, oauthTokens]) api
 // With a key.
 for (const router of [inference, media, keyedModels, generations, keys, credits, budgets, usage, datasets, audit])
   mountKeyed(api, router)
-for (const router of [workspaces, workspaceMembers, organizationMembers, presets, byok, oauthCodes])
+for (const router of [workspaces, workspaceMembers, organizationMembers, presets, byok, oauthCodes, files, exports])
   mountKeyed(api, router)
 
 // With a key, for whoever runs the deployment.

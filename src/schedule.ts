@@ -3,6 +3,7 @@ import { pruneAudit } from "./audit/store.ts"
 import { refreshSessionCost } from "./datasets/store.ts"
 import type { Env } from "./env.ts"
 import { pruneOauth } from "./oauth/store.ts"
+import { clearFiles } from "./files/bytes.ts"
 import { reconcileStalest } from "./reconciliation/reconcile.ts"
 import { logError } from "./support/log.ts"
 import { generationRetentionDays } from "./usage/retention.ts"
@@ -18,6 +19,7 @@ const JOBS: Readonly<Record<string, readonly { name: string; run: (env: Env, now
       run: (env, now) => pruneGenerations(env.DB, now, generationRetentionDays(env)),
     },
     { name: "prune-oauth", run: (env, now) => pruneOauth(env.DB, now) },
+    { name: "prune-files", run: (env, now) => clearFiles(env, now) },
     { name: "prune-audit", run: (env, now) => pruneAudit(env.DB, now, auditRetentionDays(env)) },
   ],
   "0 3 * * 1": [{ name: "session-cost", run: (env, now) => refreshSessionCost(env.DB, now) }],
