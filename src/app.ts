@@ -11,6 +11,8 @@ import { describeApi } from "./edge/document.ts"
 import { refuseRegional } from "./edge/region.ts"
 import { mountKeyed, newRouter } from "./edge/router.ts"
 import type { App } from "./env.ts"
+import { exports } from "./files/export-routes.ts"
+import { files } from "./files/routes.ts"
 import { generations } from "./generations/routes.ts"
 import { guardrailAssignments } from "./guardrails/assignment-routes.ts"
 import { guardrails } from "./guardrails/routes.ts"
@@ -43,7 +45,7 @@ for (const router of [inference, media, keyedModels, generations, keys, credits,
   mountKeyed(api, router)
 for (const router of [workspaces, workspaceMembers, organizationMembers, presets, guardrails, guardrailAssignments])
   mountKeyed(api, router)
-for (const router of [byok, oauthCodes]) mountKeyed(api, router)
+for (const router of [byok, oauthCodes, files, exports]) mountKeyed(api, router)
 
 // With a key, for whoever runs the deployment.
 for (const router of [organizations, catalogueAdmin, reconciliations, secrets]) mountKeyed(api, router)

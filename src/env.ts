@@ -5,6 +5,7 @@ import type { Caller } from "./access/caller.ts"
 export interface Env {
   DB: D1Database
   CATALOG: KVNamespace
+  /** The bytes of files, and what was said in calls. */
   FILES: R2Bucket
   LEDGER: DurableObjectNamespace<Ledger>
   /** The outer guard against floods (access/flood.ts). */
@@ -34,6 +35,8 @@ export interface Env {
   EARLY_COMMIT_MS?: string
   KEEPALIVE_MS?: string
   HOLD_TTL_MS?: string
+  /** Bytes that the files of an organization may have in all (files/file.ts). */
+  FILES_QUOTA_BYTES?: string
   /** How long the audit log is kept (audit/retention.ts). */
   AUDIT_RETENTION_DAYS?: string
 }

@@ -4,6 +4,7 @@ import { refreshSessionCost } from "./datasets/store.ts"
 import type { Env } from "./env.ts"
 import { pruneContents } from "./generations/content.ts"
 import { pruneOauth } from "./oauth/store.ts"
+import { clearFiles } from "./files/bytes.ts"
 import { reconcileStalest } from "./reconciliation/reconcile.ts"
 import { logError } from "./support/log.ts"
 import { generationRetentionDays } from "./usage/retention.ts"
@@ -19,6 +20,7 @@ const JOBS: Readonly<Record<string, readonly { name: string; run: (env: Env, now
     },
     { name: "prune-contents", run: (env, now) => pruneContents(env.FILES, now, generationRetentionDays(env)) },
     { name: "prune-oauth", run: (env, now) => pruneOauth(env.DB, now) },
+    { name: "prune-files", run: (env, now) => clearFiles(env, now) },
     { name: "prune-audit", run: (env, now) => pruneAudit(env.DB, now, auditRetentionDays(env)) },
   ],
   "0 4 * * *": [{ name: "reconcile", run: (env) => reconcileStalest(env) }],

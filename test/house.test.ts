@@ -43,7 +43,7 @@ test("no statement is made of strings from outside", () => {
   expect(
     inserted.filter(
       (one) =>
-        !/: (\w*COLUMNS|OF_WORKSPACE|IN_WORKSPACE|OF_CALLER|IN_PLACE|THE_PRESET|PEOPLE|BOUND|ACTIVE|gone|where|assignments|columns\.map\(\(\) => "\?"\)\.join\(", "\)|columns)$/.test(
+        !/: (\w*COLUMNS|OF_WORKSPACE|IN_WORKSPACE|OF_CALLER|IN_PLACE|IN_RANGE|THE_PRESET|PEOPLE|BOUND|ACTIVE|gone|where|assignments|columns\.map\(\(\) => "\?"\)\.join\(", "\)|columns)$/.test(
           one,
         ),
     ),

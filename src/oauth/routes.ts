@@ -6,12 +6,11 @@ import { callerByHash, forgetKey } from "../access/authenticate.ts"
 import type { Caller } from "../access/caller.ts"
 import { hashKey, newKey } from "../access/key.ts"
 import { changesOf, newEntry } from "../audit/entry.ts"
-import { GatewayError } from "../edge/errors.ts"
 import { acceptJson, newRouter } from "../edge/router.ts"
 import { failures, jsonBody, ok } from "../edge/schema.ts"
 import type { App } from "../env.ts"
 import { mastersOf } from "../secrets/master-key.ts"
-import { askedWorkspace } from "../workspaces/asked.ts"
+import { workspaceOf } from "../workspaces/asked.ts"
 import { isProven, newCode, refusedExchange, requireApprover, toCode, toKeyRow } from "./code.ts"
 import { Code, CodeRequest, ExchangedKey, Exchange, Jwks } from "./schemas.ts"
 import { publicKeys } from "./signing-key.ts"
@@ -65,20 +64,13 @@ export const oauthCodes = newRouter().openapi(create, async (c) => {
 /** A code on behalf of a caller, with its entry in the audit log. */
 export async function approve(c: Context<App>, request: CodeRequest, caller: Caller) {
   requireApprover(caller)
-  const workspaceId = await workspaceOf(c, request.workspace_id, caller)
+  const workspaceId = await workspaceOf(c.env.DB, caller, request.workspace_id)
   const { code, row } = newCode(request, caller, workspaceId, Date.now())
   const changed = changesOf(request, ["callback_url", "key_label", "limit", "usage_limit_type", "expires_at"])
   c.set("caller", caller)
   const resourceId = row.hash
   await insertCode(c.env.DB, row, entryOf(c, { action: "oauth_code.create", resourceId, workspaceId, changed }))
   return { code, row }
-}
-
-/** The key's own; for who manages the organization, any of it. */
-async function workspaceOf(c: Context<App>, asked: string | undefined, { organizationId, workspaceId, kind }: Caller) {
-  if (asked === undefined || asked === workspaceId) return workspaceId
-  if (kind === "management") return askedWorkspace(c.env.DB, organizationId, asked)
-  throw new GatewayError("not_found", "There is no workspace with this workspace_id.")
 }
 
 /** Without a key. */

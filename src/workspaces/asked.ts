@@ -1,3 +1,4 @@
+import type { Caller } from "../access/caller.ts"
 import { GatewayError } from "../edge/errors.ts"
 import { findDefaultWorkspace, findWorkspace } from "./store.ts"
 
@@ -21,4 +22,11 @@ export async function askedWorkspace(
 
 export function noSuchWorkspace(): GatewayError {
   return new GatewayError("not_found", "There is no workspace with this workspace_id.")
+}
+
+/** The workspace of the caller's key; for a management key, any of its organization that is asked for. */
+export async function workspaceOf(db: D1Database, caller: Caller, asked: string | undefined): Promise<string> {
+  if (asked === undefined || asked === caller.workspaceId) return caller.workspaceId
+  if (caller.kind === "management") return askedWorkspace(db, caller.organizationId, asked)
+  throw noSuchWorkspace()
 }

@@ -1,0 +1,66 @@
+import { GatewayError } from "../edge/errors.ts"
+import type { Env } from "../env.ts"
+import { concat } from "../support/bytes.ts"
+import { objectKey } from "./file.ts"
+import { forgetFiles, listStaleFiles } from "./store.ts"
+
+/** R2 takes parts of this size, the last one apart; it is all of a file that is in memory. */
+const PART_BYTES = 8 * 1024 * 1024
+
+/** Writes what comes to R2, in parts; of a file that fits one, at once. Returns how many bytes there were. */
+export async function writeBytes(bucket: R2Bucket, key: string, content: AsyncIterable<Uint8Array>): Promise<number> {
+  let upload: R2MultipartUpload | undefined
+  const parts: R2UploadedPart[] = []
+  let waiting: Uint8Array[] = []
+  let [waitingBytes, size] = [0, 0]
+  try {
+    for await (const chunk of content) {
+      // Whoever gave the chunk may use its memory again.
+      waiting.push(chunk.slice())
+      waitingBytes += chunk.byteLength
+      size += chunk.byteLength
+      while (waitingBytes >= PART_BYTES) {
+        const all = concat(waiting)
+        upload ??= await bucket.createMultipartUpload(key)
+        parts.push(await upload.uploadPart(parts.length + 1, all.slice(0, PART_BYTES)))
+        waiting = [all.slice(PART_BYTES)]
+        waitingBytes -= PART_BYTES
+      }
+    }
+    if (!upload) await bucket.put(key, concat(waiting.length === 0 ? [new Uint8Array()] : waiting))
+    else {
+      if (waitingBytes > 0) parts.push(await upload.uploadPart(parts.length + 1, concat(waiting)))
+      await upload.complete(parts)
+    }
+    return size
+  } catch (thrown) {
+    await upload?.abort().catch(() => undefined)
+    throw thrown
+  }
+}
+
+/** Stops what is longer. */
+export async function* atMost(content: AsyncIterable<Uint8Array>, maxBytes: number, refusal: () => GatewayError) {
+  let size = 0
+  for await (const chunk of content) {
+    size += chunk.byteLength
+    if (size > maxBytes) throw refusal()
+    yield chunk
+  }
+}
+
+const DAY_MS = 86_400_000
+const BATCH = 500
+const BATCHES = 20
+
+/** Clears away what no row tells of any more: first the bytes, then the row, so that no byte is forgotten. */
+export async function clearFiles(env: Env, now: number): Promise<void> {
+  for (let batch = 0; batch < BATCHES; batch++) {
+    const stale = await listStaleFiles(env.DB, now - DAY_MS, BATCH)
+    if (stale.length === 0) return
+    await env.FILES.delete(stale.map(objectKey))
+    const ids = stale.map(({ id }) => id)
+    await forgetFiles(env.DB, ids)
+    if (stale.length < BATCH) return
+  }
+}

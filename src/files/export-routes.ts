@@ -1,0 +1,57 @@
+import { createRoute } from "@hono/zod-openapi"
+import { requireManagement } from "../access/caller.ts"
+import { GatewayError } from "../edge/errors.ts"
+import { acceptJson, newRouter } from "../edge/router.ts"
+import { failures, jsonBody, ok } from "../edge/schema.ts"
+import { openLedger } from "../credits/ledger-client.ts"
+import { askedWorkspace } from "../workspaces/asked.ts"
+import { EXPORT_FORMATS, exportLines } from "./export.ts"
+import { toFileRecord } from "./file.ts"
+import { keep, newRow } from "./routes.ts"
+import { FileRecord, NewExport } from "./schemas.ts"
+import { countGenerations } from "./store.ts"
+
+/** As many as one request can read. */
+const MOST_ROWS = 250_000
+
+const create = createRoute({
+  method: "post",
+  path: "/exports",
+  operationId: "createExport",
+  tags: ["Files"],
+  summary: "A file of every call that was charged in a time, to be read at GET /files/{file_id}/content.",
+  middleware: [requireManagement, acceptJson(65_536)] as const,
+  request: { body: jsonBody(NewExport) },
+  responses: {
+    201: ok(FileRecord, "The file."),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "payload_too_large", "internal"),
+  },
+})
+
+export const exports = newRouter().openapi(create, async (c) => {
+  const { organizationId } = c.var.caller
+  const input = c.req.valid("json")
+  const { format } = input
+  const [from, to] = [Date.parse(input.from), input.to === undefined ? Date.now() : Date.parse(input.to)]
+  if (to <= from) throw new GatewayError("invalid_request", "to: must be after from.")
+  const asked = input.workspace_id
+  const workspaceId = asked === undefined ? null : await askedWorkspace(c.env.DB, organizationId, asked)
+  const range = { organizationId, workspaceId, from, to }
+  // What was charged here just now is on its way to the ledger.
+  await openLedger(c.env, organizationId).balance()
+  const rows = await countGenerations(c.env.DB, range)
+  if (rows > MOST_ROWS) {
+    throw new GatewayError(
+      "invalid_request",
+      `to: ${rows} calls were made in this time, and ${MOST_ROWS} fit one export.`,
+    )
+  }
+  const { mimeType, extension } = EXPORT_FORMATS[format]
+  const days = [input.from, input.to ?? new Date(to).toISOString()].map((instant) => instant.slice(0, 10))
+  const filename = `calls-${days.join("-to-")}.${extension}`
+  // In the workspace of the key, or the one that is told: where it is looked for.
+  const home = workspaceId ?? (c.var.caller.workspaceId || (await askedWorkspace(c.env.DB, organizationId, undefined)))
+  const row = newRow({ organizationId, workspaceId: home }, { filename, mime_type: mimeType, source: "export" })
+  const lines = exportLines(c.env.DB, range, format)
+  return c.json(toFileRecord(await keep(c, row, lines, () => mimeType)), 201)
+})

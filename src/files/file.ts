@@ -1,0 +1,65 @@
+import type * as z from "zod"
+import { type Env, variable } from "../env.ts"
+import { toTimestamp } from "../support/time.ts"
+import type { FilePage, FileRecord } from "./schemas.ts"
+
+/** A row of files. */
+export type FileRow = {
+  id: string
+  organization_id: string
+  workspace_id: string
+  filename: string
+  mime_type: string
+  size_bytes: number
+  source: "upload" | "export"
+  created_at: number
+}
+
+export const MAX_FILE_BYTES = 100 * 1024 * 1024
+const DEFAULT_QUOTA_BYTES = 10 * 1024 ** 3
+
+/** What the files of one organization may have in all: FILES_QUOTA_BYTES, or 10 GiB. */
+export function quotaBytes(env: Env): number {
+  const bytes = Number(variable(env, "FILES_QUOTA_BYTES") ?? Number.NaN)
+  return Number.isSafeInteger(bytes) && bytes >= 0 ? bytes : DEFAULT_QUOTA_BYTES
+}
+
+/** Where the bytes of a file are. */
+export function objectKey(row: Pick<FileRow, "id" | "organization_id" | "workspace_id">): string {
+  return `${row.organization_id}/${row.workspace_id}/${row.id}`
+}
+
+/** What it is called here: no path, nothing that would break a header, and not empty. */
+export function toFilename(told: string): string {
+  const [last = ""] = told.split(/[/\\]/).slice(-1)
+  const plain = last.replaceAll(/[\p{Cc}"]/gu, "").trim()
+  return plain.slice(0, 255) || "file"
+}
+
+export function toFileRecord(row: FileRow): z.infer<typeof FileRecord> {
+  return {
+    _shape: "openrouter",
+    id: row.id,
+    type: "file",
+    filename: row.filename,
+    mime_type: row.mime_type,
+    size_bytes: row.size_bytes,
+    downloadable: row.source !== "upload",
+    created_at: toTimestamp(row.created_at),
+  }
+}
+
+/** `rows`: one more than the page where there is more. */
+export function toFilePage(rows: readonly FileRow[], limit: number): z.infer<typeof FilePage> {
+  const data = rows.slice(0, limit).map(toFileRecord)
+  const [first, last] = [data[0]?.id ?? null, data.at(-1)?.id ?? null]
+  const hasMore = rows.length > limit
+  return {
+    _shape: "openrouter",
+    data,
+    first_id: first,
+    last_id: last,
+    has_more: hasMore,
+    cursor: hasMore ? last : null,
+  }
+}

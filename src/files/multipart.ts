@@ -1,0 +1,108 @@
+import { GatewayError } from "../edge/errors.ts"
+import { concat } from "../support/bytes.ts"
+
+/** One file of a `multipart/form-data` body, while it comes: none of it is kept. */
+export type FilePart = { filename: string; content: AsyncIterable<Uint8Array> }
+
+const MAX_HEAD_BYTES = 16_384
+const CR = 13
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+export function boundaryOf(contentType: string): string | undefined {
+  const [, quoted, plain] =
+    /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(contentType) ?? []
+  return quoted ?? plain
+}
+
+/** The part named `file`, or undefined where the body has none. What stands before it is passed over. */
+export async function readFilePart(body: ReadableStream<Uint8Array>, boundary: string): Promise<FilePart | undefined> {
+  const source = new Source(body)
+  // Every boundary but the first follows a line end: as if there were one before it, too.
+  source.unread(encoder.encode("\r\n"))
+  const delimiter = encoder.encode(`\r\n--${boundary}`)
+  for (;;) {
+    for await (const _ of source.until(delimiter));
+    const head = source.isEnded ? undefined : await source.take(encoder.encode("\r\n\r\n"), MAX_HEAD_BYTES)
+    if (head === undefined || head.startsWith("--")) return undefined
+    const disposition = /^content-disposition:[^\r\n]*$/im.exec(head)?.[0] ?? ""
+    const [, name] = /[;\s]name="?([^";\r\n]*)"?/i.exec(disposition) ?? []
+    const [, filename] = /[;\s]filename="((?:[^"\\]|\\.)*)"/i.exec(disposition) ?? []
+    if (name === "file" && filename !== undefined) return { filename, content: source.until(delimiter, true) }
+  }
+}
+
+class Source {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>
+  #rest: Uint8Array = new Uint8Array()
+  isEnded = false
+
+  constructor(body: ReadableStream<Uint8Array>) {
+    this.#reader = body.getReader()
+  }
+
+  unread(bytes: Uint8Array): void {
+    this.#rest = concat([bytes, this.#rest])
+  }
+
+  async #more(): Promise<boolean> {
+    const { done, value } = await this.#reader.read()
+    if (done) {
+      this.isEnded = true
+      return false
+    }
+    this.#rest = this.#rest.byteLength === 0 ? value : concat([this.#rest, value])
+    return true
+  }
+
+  /** All up to the delimiter, which is passed over. */
+  async *until(delimiter: Uint8Array, mustEnd = false): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      const at = indexOf(this.#rest, delimiter)
+      if (at >= 0) {
+        if (at > 0) yield this.#rest.subarray(0, at)
+        this.#rest = this.#rest.subarray(at + delimiter.byteLength)
+        return
+      }
+      // The delimiter may have begun.
+      const sure = this.#rest.byteLength - delimiter.byteLength + 1
+      if (sure > 0) {
+        yield this.#rest.subarray(0, sure)
+        this.#rest = this.#rest.subarray(sure)
+      }
+      if (await this.#more()) continue
+      if (mustEnd) throw new GatewayError("invalid_request", "file: the form broke off.")
+      return
+    }
+  }
+
+  /** A short text up to the delimiter; undefined where it is longer. */
+  async take(delimiter: Uint8Array, maxBytes: number): Promise<string | undefined> {
+    for (;;) {
+      const at = indexOf(this.#rest, delimiter)
+      // The end of the body has no head.
+      if (at < 0 && startsWith(this.#rest, "--")) return "--"
+      if (at >= 0) {
+        const text = decoder.decode(this.#rest.subarray(0, at))
+        this.#rest = this.#rest.subarray(at + delimiter.byteLength)
+        return text
+      }
+      if (this.#rest.byteLength > maxBytes || !(await this.#more())) return undefined
+    }
+  }
+}
+
+function startsWith(bytes: Uint8Array, text: string): boolean {
+  return decoder.decode(bytes.subarray(0, text.length)) === text
+}
+
+/** Delimiters begin with CR: the platform looks for those. */
+function indexOf(bytes: Uint8Array, delimiter: Uint8Array): number {
+  for (let at = bytes.indexOf(CR); at >= 0; at = bytes.indexOf(CR, at + 1)) {
+    if (at + delimiter.byteLength > bytes.byteLength) return -1
+    let matched = 1
+    while (matched < delimiter.byteLength && bytes[at + matched] === delimiter[matched]) matched++
+    if (matched === delimiter.byteLength) return at
+  }
+  return -1
+}

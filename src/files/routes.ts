@@ -1,0 +1,258 @@
+import { createRoute } from "@hono/zod-openapi"
+import type { Context } from "hono"
+import * as z from "zod"
+import { entryOf } from "../access/actor.ts"
+import { GatewayError } from "../edge/errors.ts"
+import { newRouter } from "../edge/router.ts"
+import { failures, ok } from "../edge/schema.ts"
+import type { App } from "../env.ts"
+import { newId } from "../support/ids.ts"
+import { noSuchWorkspace, workspaceOf } from "../workspaces/asked.ts"
+import { atMost, writeBytes } from "./bytes.ts"
+import { type FileRow, MAX_FILE_BYTES, objectKey, quotaBytes, toFilename, toFilePage, toFileRecord } from "./file.ts"
+import { boundaryOf, readFilePart } from "./multipart.ts"
+import { FileDeleted, FilePage, FilePath, FileRecord, FilesQuery, PlaceQuery, VendorAnswer } from "./schemas.ts"
+import { abandonFile, completeFile, deleteFile, findFile, insertFile, listFiles, usedBytes } from "./store.ts"
+import { inspect } from "./upload.ts"
+import {
+  askVendor,
+  readJson,
+  toVendorDeleted,
+  toVendorFile,
+  toVendorForm,
+  toVendorPage,
+  toVendorQuery,
+  vendorFor,
+} from "./vendor.ts"
+
+const tags = ["Files"]
+const COMMON = ["unauthenticated", "forbidden", "not_found", "rate_limited", "internal"] as const
+const FAILURES = failures("invalid_request", ...COMMON, "provider_failed", "unavailable")
+
+const upload = createRoute({
+  method: "post",
+  path: "/files",
+  operationId: "uploadFile",
+  tags,
+  summary: "Keeps a file of at most 100 MB: a form with one part, `file`.",
+  request: { query: PlaceQuery },
+  responses: {
+    200: ok(z.union([FileRecord, VendorAnswer])),
+    ...FAILURES,
+    ...failures("payload_too_large", "unsupported_media_type"),
+  },
+})
+
+const list = createRoute({
+  method: "get",
+  path: "/files",
+  operationId: "listFiles",
+  tags,
+  summary: "The files of a workspace, oldest first.",
+  request: { query: FilesQuery },
+  responses: { 200: ok(z.union([FilePage, VendorAnswer])), ...FAILURES },
+})
+
+const retrieve = createRoute({
+  method: "get",
+  path: "/files/{file_id}",
+  operationId: "retrieveFile",
+  tags,
+  request: { params: FilePath, query: PlaceQuery },
+  responses: { 200: ok(z.union([FileRecord, VendorAnswer])), ...FAILURES },
+})
+
+const remove = createRoute({
+  method: "delete",
+  path: "/files/{file_id}",
+  operationId: "deleteFile",
+  tags,
+  request: { params: FilePath, query: PlaceQuery },
+  responses: { 200: ok(z.union([FileDeleted, VendorAnswer])), ...FAILURES },
+})
+
+const content = createRoute({
+  method: "get",
+  path: "/files/{file_id}/content",
+  operationId: "downloadFile",
+  tags,
+  summary: "The bytes of a file that the gateway made; what was uploaded is not given back.",
+  request: { params: FilePath, query: PlaceQuery },
+  responses: {
+    200: { description: "The bytes.", content: { "application/octet-stream": { schema: z.unknown() } } },
+    ...FAILURES,
+  },
+})
+
+export const files = newRouter()
+  .openapi(upload, async (c) => {
+    const { provider: vendor, workspace_id: asked } = c.req.valid("query")
+    const boundary = boundaryOf(c.req.header("content-type") ?? "")
+    const { body } = c.req.raw
+    if (boundary === undefined || !body) {
+      throw new GatewayError(
+        "unsupported_media_type",
+        "Send a form, multipart/form-data, with the file in its part `file`.",
+      )
+    }
+    if (Number(c.req.header("content-length") ?? 0) > MAX_FILE_BYTES + FORM_BYTES) throw tooLarge()
+    if (vendor) {
+      const provider = await vendorFor(vendor, c.var.caller, c.env)
+      const form = toVendorForm(vendor, body, boundary)
+      const sent = {
+        method: "POST",
+        path: "/files",
+        body: form,
+        contentType: `multipart/form-data; boundary=${boundary}`,
+      }
+      const told = await readJson(provider, await askVendor(provider, sent, c.req.raw.signal))
+      return c.json(toVendorFile(vendor, told) as VendorFile, 200)
+    }
+    const place = await placeOf(c, asked)
+    const part = await readFilePart(body, boundary)
+    if (!part) throw new GatewayError("invalid_request", "file: is required, as a part of the form with a file name.")
+    const filename = toFilename(part.filename)
+    const { content, mimeType } = await inspect(atMost(part.content, MAX_FILE_BYTES, tooLarge), filename)
+    const row = newRow(place, { filename, mime_type: mimeType(), source: "upload" })
+    return c.json(toFileRecord(await keep(c, row, content, mimeType)), 200)
+  })
+  .openapi(list, async (c) => {
+    const query = c.req.valid("query")
+    const { provider: vendor, limit } = query
+    if (vendor) {
+      const provider = await vendorFor(vendor, c.var.caller, c.env)
+      const sent = { method: "GET", path: `/files?${toVendorQuery(vendor, query)}` }
+      const told = await readJson(provider, await askVendor(provider, sent, c.req.raw.signal))
+      return c.json(toVendorPage(vendor, told) as VendorFile, 200)
+    }
+    if (query.before_id !== undefined) throw onlyForwards("before_id")
+    if (query.order === "desc") throw onlyForwards("order")
+    const after = query.cursor ?? query.after ?? query.after_id ?? ""
+    const rows = await listFiles(c.env.DB, await placeOf(c, query.workspace_id), after, limit)
+    return c.json(toFilePage(rows, limit), 200)
+  })
+  .openapi(retrieve, async (c) => {
+    const { file_id: id } = c.req.valid("param")
+    const { provider: vendor, workspace_id: asked } = c.req.valid("query")
+    if (vendor) {
+      const provider = await vendorFor(vendor, c.var.caller, c.env)
+      const answer = await askVendor(provider, { method: "GET", path: `/files/${id}` }, c.req.raw.signal)
+      return c.json(toVendorFile(vendor, await readJson(provider, answer)) as VendorFile, 200)
+    }
+    const row = await findFile(c.env.DB, await placeOf(c, asked), id)
+    if (!row) throw noSuchFile()
+    return c.json(toFileRecord(row), 200)
+  })
+  .openapi(remove, async (c) => {
+    const { file_id: id } = c.req.valid("param")
+    const { provider: vendor, workspace_id: asked } = c.req.valid("query")
+    if (vendor) {
+      const provider = await vendorFor(vendor, c.var.caller, c.env)
+      const answer = await askVendor(provider, { method: "DELETE", path: `/files/${id}` }, c.req.raw.signal)
+      await answer.body?.cancel()
+      return c.json(toVendorDeleted(vendor, id) as VendorFile, 200)
+    }
+    const place = await placeOf(c, asked)
+    const entry = entryOf(c, { action: "file.delete", resourceId: id, workspaceId: place.workspaceId })
+    const row = await deleteFile(c.env.DB, place, id, Date.now(), entry)
+    if (!row) throw noSuchFile()
+    // Bytes that stay behind are cleared away by the clock.
+    await c.env.FILES.delete(objectKey(row)).catch(() => undefined)
+    return c.json({ _shape: "openrouter" as const, id, type: "file_deleted" as const }, 200)
+  })
+  .openapi(content, async (c) => {
+    const { file_id: id } = c.req.valid("param")
+    const { provider: vendor, workspace_id: asked } = c.req.valid("query")
+    if (vendor) {
+      const provider = await vendorFor(vendor, c.var.caller, c.env)
+      const answer = await askVendor(provider, { method: "GET", path: `/files/${id}/content` }, c.req.raw.signal)
+      return new Response(answer.body, { headers: BYTES })
+    }
+    const row = await findFile(c.env.DB, await placeOf(c, asked), id)
+    if (!row) throw noSuchFile()
+    if (row.source === "upload") {
+      throw new GatewayError(
+        "invalid_request",
+        "This file was uploaded: only files that the gateway made are given back.",
+      )
+    }
+    const object = await c.env.FILES.get(objectKey(row))
+    if (!object) throw new GatewayError("unavailable", "The bytes of this file cannot be had now. Try again.")
+    const name = encodeURIComponent(row.filename)
+    return new Response(object.body, {
+      headers: {
+        ...BYTES,
+        "content-length": String(object.size),
+        "content-disposition": `attachment; filename*=UTF-8''${name}`,
+      },
+    })
+  })
+
+type VendorFile = z.infer<typeof VendorAnswer>
+
+/** Never shown by a browser: what is in a file is somebody else's. */
+const BYTES = {
+  "content-type": "application/octet-stream",
+  "x-content-type-options": "nosniff",
+  "cache-control": "no-store",
+}
+/** What stands around a file in its form. */
+const FORM_BYTES = 65_536
+
+type Place = { organizationId: string; workspaceId: string; mayExport: boolean }
+
+async function placeOf(c: Context<App>, asked: string | undefined): Promise<Place> {
+  const { caller } = c.var
+  const workspaceId = await workspaceOf(c.env.DB, caller, asked)
+  return { organizationId: caller.organizationId, workspaceId, mayExport: caller.kind === "management" }
+}
+
+export function newRow(
+  { organizationId, workspaceId }: Pick<Place, "organizationId" | "workspaceId">,
+  about: Pick<FileRow, "filename" | "mime_type" | "source">,
+): FileRow {
+  const place = { organization_id: organizationId, workspace_id: workspaceId }
+  return { id: `file_${newId()}`, ...place, ...about, size_bytes: 0, created_at: Date.now() }
+}
+
+/** A file with its bytes, both or neither: the row is there first, so that bytes without one are never forgotten. */
+export async function keep(
+  c: Context<App>,
+  row: FileRow,
+  content: AsyncIterable<Uint8Array>,
+  mimeType: () => string,
+): Promise<FileRow> {
+  const { DB: db, FILES: bucket } = c.env
+  const quota = quotaBytes(c.env)
+  if ((await usedBytes(db, row.organization_id)) >= quota) throw overQuota(quota)
+  if (!(await insertFile(db, row))) throw noSuchWorkspace()
+  const written = await writeBytes(bucket, objectKey(row), content).catch(async (thrown: unknown) => {
+    await abandonFile(db, row, Date.now())
+    throw thrown
+  })
+  const whole = { ...row, size_bytes: written, mime_type: mimeType() }
+  const values = { filename: whole.filename, size_bytes: written, mime_type: whole.mime_type, source: row.source }
+  const changed = { fields: Object.keys(values), values }
+  const deed = { resourceId: row.id, workspaceId: row.workspace_id, changed }
+  const kept = await completeFile(db, whole, quota, entryOf(c, { action: "file.create", ...deed }))
+  if (kept) return kept
+  await abandonFile(db, row, Date.now())
+  throw overQuota(quota)
+}
+
+function overQuota(quota: number): GatewayError {
+  const words = `file: the organization's files may have ${quota} bytes in all, which this one would pass. Delete some.`
+  return new GatewayError("payload_too_large", words)
+}
+
+function tooLarge(): GatewayError {
+  return new GatewayError("payload_too_large", `file: is larger than ${MAX_FILE_BYTES} bytes, the most that is taken.`)
+}
+
+function onlyForwards(name: string): GatewayError {
+  return new GatewayError("invalid_request", `${name}: this storage lists forwards only, oldest first. Use cursor.`)
+}
+
+function noSuchFile(): GatewayError {
+  return new GatewayError("not_found", "There is no file with this id in this workspace.")
+}

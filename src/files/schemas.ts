@@ -1,0 +1,88 @@
+import * as z from "zod"
+
+export const FileRecord = z
+  .object({
+    _shape: z.literal("openrouter"),
+    id: z.string(),
+    type: z.literal("file"),
+    filename: z.string(),
+    mime_type: z.string().meta({ description: "Told from the bytes." }),
+    size_bytes: z.int(),
+    downloadable: z
+      .boolean()
+      .meta({ description: "Whether the gateway made it: what was uploaded is not given back." }),
+    created_at: z.iso.datetime(),
+  })
+  .meta({ id: "File" })
+
+export const FilePage = z
+  .object({
+    _shape: z.literal("openrouter"),
+    data: z.array(FileRecord),
+    first_id: z.string().nullable(),
+    last_id: z.string().nullable(),
+    has_more: z.boolean(),
+    cursor: z.string().nullable().meta({ description: "Of the next page; null on the last." }),
+  })
+  .meta({ id: "FilePage" })
+
+export const FileDeleted = z
+  .object({ _shape: z.literal("openrouter"), id: z.string(), type: z.literal("file_deleted") })
+  .meta({ id: "FileDeleted" })
+
+/** What a vendor's own storage tells, in the vendor's shape. */
+export const VendorAnswer = z.looseObject({ _shape: z.enum(["openai", "anthropic"]) }).meta({ id: "VendorFile" })
+
+export const FilePath = z.object({
+  file_id: z
+    .string()
+    .min(1)
+    .max(256, "must be at most 256 characters")
+    .regex(/^[\w-]+$/, "must be letters, digits, _ and -"),
+})
+
+export const PlaceQuery = z.object({
+  workspace_id: z.uuid("must be the UUID of a workspace").optional(),
+  provider: z
+    .enum(["openai", "anthropic"], { error: 'accepts "openai" or "anthropic"' })
+    .optional()
+    .meta({ description: "The vendor's own storage, with the workspace's own key for it." }),
+})
+export type PlaceQuery = z.infer<typeof PlaceQuery>
+
+const LIMIT_WORDS = "must be an integer from 1 to 1000"
+const cursor = z
+  .string()
+  .min(1)
+  .max(256)
+  .regex(/^[\w-]+$/, "must be a cursor of this list")
+  .optional()
+export const FilesQuery = PlaceQuery.extend({
+  limit: z.coerce
+    .number({ error: LIMIT_WORDS })
+    .int(LIMIT_WORDS)
+    .min(1, LIMIT_WORDS)
+    .max(1_000, LIMIT_WORDS)
+    .default(100),
+  cursor,
+  after: cursor,
+  after_id: cursor,
+  before_id: cursor,
+  order: z.enum(["asc", "desc"], { error: 'accepts "asc" or "desc"' }).optional(),
+})
+export type FilesQuery = z.infer<typeof FilesQuery>
+
+const instant = z.iso.datetime({ offset: true, error: "must be an ISO 8601 date-time with seconds and Z" })
+export const NewExport = z
+  .strictObject({
+    from: instant.meta({ description: "The first instant that is told." }),
+    to: instant
+      .optional()
+      .meta({ description: "The first instant that is not told any more; now, where it is left out." }),
+    format: z.enum(["csv", "ndjson"], { error: 'accepts "csv" or "ndjson"' }).default("csv"),
+    workspace_id: z
+      .uuid("must be the UUID of a workspace")
+      .optional()
+      .meta({ description: "One workspace; the whole organization, where it is left out." }),
+  })
+  .meta({ id: "NewExport" })

@@ -1,0 +1,157 @@
+import type { Caller } from "../access/caller.ts"
+import { ownKeysOf } from "../byok/own-keys.ts"
+import { openOwnKey } from "../byok/live.ts"
+import { GatewayError } from "../edge/errors.ts"
+import type { Env } from "../env.ts"
+import { isObject } from "../inference/chat/reading.ts"
+import { authorize } from "../providers/compatible.ts"
+import { reachableProviders } from "../providers/configured.ts"
+import type { Provider } from "../providers/provider.ts"
+import { toRefusal } from "../providers/refusal.ts"
+import { readAtMost } from "../support/bytes.ts"
+import type { FilesQuery } from "./schemas.ts"
+
+/** Files in a vendor's own storage, with the workspace's own key for it. Nothing of them is kept here. */
+
+export type Vendor = "openai" | "anthropic"
+type Json = Record<string, unknown>
+
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024
+const MAX_ERROR_BYTES = 65_536
+/** What the Messages wire's vendor asks of callers of its file API. */
+const ANTHROPIC_HEADERS = { "anthropic-version": "2023-06-01", "anthropic-beta": "files-api-2025-04-14" }
+
+/** The vendor with the workspace's own key: the gateway's own is for nobody's files. */
+export async function vendorFor(slug: Vendor, caller: Caller, env: Env): Promise<Provider> {
+  const keys = ownKeysOf(caller).filter(({ provider }) => provider === slug)
+  const [key] = keys.toSorted((a, b) => Number(a.isFallback) - Number(b.isFallback))
+  const provider = reachableProviders(env).get(slug)
+  if (!key || !provider) {
+    throw new GatewayError(
+      "forbidden",
+      `provider: this workspace has no key of its own for ${slug} that this key may use. Add one at POST /byok.`,
+    )
+  }
+  const apiKey = await openOwnKey(key, env)
+  if (apiKey === undefined) {
+    throw new GatewayError("unavailable", `The workspace's own key for ${slug} cannot be opened.`)
+  }
+  return { ...provider, apiKey }
+}
+
+export type Sent = { method: string; path: string; body?: ReadableStream<Uint8Array> | null; contentType?: string }
+
+/** Asks the vendor. Throws what the vendor refuses, in words that hold no key. */
+export async function askVendor(provider: Provider, sent: Sent, signal: AbortSignal): Promise<Response> {
+  const { method, path, body = null, contentType } = sent
+  const headers = new Headers({
+    "user-agent": "edge-model-gateway",
+    ...(provider.slug === "anthropic" && ANTHROPIC_HEADERS),
+    ...(contentType !== undefined && { "content-type": contentType }),
+  })
+  authorize(headers, provider)
+  const url = `${provider.baseUrl}${path}`
+  const request = new Request(url, { method, headers, body, redirect: "manual", signal })
+  const response = await fetch(request).catch(() => undefined)
+  if (!response) throw new GatewayError("provider_failed", `${provider.name} could not be reached.`)
+  if (response.ok) return response
+  throw await refusalOf(provider, response)
+}
+
+async function refusalOf(provider: Provider, response: Response): Promise<GatewayError> {
+  const bytes = response.body && (await readAtMost(response.body, MAX_ERROR_BYTES).catch(() => undefined))
+  const { status, headers } = response
+  const refusal = toRefusal(provider, status, headers, new TextDecoder().decode(bytes ?? new Uint8Array()), Date.now())
+  if (!refusal.blamesKey) {
+    return new GatewayError(refusal.code, refusal.message, { metadata: { provider_code: String(status) } })
+  }
+  const words = `${provider.name} refused the workspace's own key for it with status ${status}. Check it, or change it at PATCH /byok/{id}.`
+  return new GatewayError("forbidden", words, { metadata: { provider_code: String(status) } })
+}
+
+export async function readJson(provider: Provider, response: Response): Promise<Json> {
+  const bytes = response.body && (await readAtMost(response.body, MAX_ANSWER_BYTES))
+  try {
+    const told: unknown = JSON.parse(new TextDecoder().decode(bytes ?? new Uint8Array()))
+    if (isObject(told)) return told
+  } catch {
+    // Told below.
+  }
+  throw new GatewayError("provider_failed", `${provider.name} answered with something that is not JSON.`)
+}
+
+/** Where a page begins, in the vendor's words. */
+export function toVendorQuery(
+  vendor: Vendor,
+  { limit, after, after_id: afterId, before_id: beforeId, order, cursor }: FilesQuery,
+) {
+  const query = new URLSearchParams({ limit: String(limit) })
+  const from = after ?? afterId ?? cursor
+  if (from !== undefined) query.set(vendor === "openai" ? "after" : "after_id", from)
+  if (beforeId !== undefined && vendor === "anthropic") query.set("before_id", beforeId)
+  if (order !== undefined && vendor === "openai") query.set("order", order)
+  return query.toString()
+}
+
+const text = (value: unknown, fallback = "") => (typeof value === "string" ? value : fallback)
+const whole = (value: unknown) => (Number.isSafeInteger(value) ? (value as number) : 0)
+
+/** A vendor's file, with what clients insist on. */
+export function toVendorFile(vendor: Vendor, file: Json): Json {
+  if (vendor === "anthropic") {
+    return {
+      _shape: "anthropic",
+      id: text(file["id"]),
+      type: "file",
+      filename: text(file["filename"]),
+      mime_type: text(file["mime_type"], "application/octet-stream"),
+      size_bytes: whole(file["size_bytes"]),
+      downloadable: file["downloadable"] === true,
+      created_at: text(file["created_at"]),
+    }
+  }
+  return {
+    _shape: "openai",
+    id: text(file["id"]),
+    object: "file",
+    filename: text(file["filename"]),
+    bytes: whole(file["bytes"]),
+    purpose: text(file["purpose"], "user_data"),
+    status: "processed",
+    created_at: whole(file["created_at"]),
+  }
+}
+
+export function toVendorPage(vendor: Vendor, page: Json): Json {
+  const files = (Array.isArray(page["data"]) ? (page["data"] as unknown[]) : []).filter(isObject)
+  const data = files.map((file) => toVendorFile(vendor, file))
+  return {
+    _shape: vendor,
+    ...(vendor === "openai" && { object: "list" }),
+    data,
+    first_id: data[0]?.["id"] ?? null,
+    last_id: data.at(-1)?.["id"] ?? null,
+    has_more: page["has_more"] === true,
+  }
+}
+
+export function toVendorDeleted(vendor: Vendor, id: string): Json {
+  return vendor === "openai"
+    ? { _shape: vendor, id, object: "file", deleted: true }
+    : { _shape: vendor, id, type: "file_deleted" }
+}
+
+/** The caller's form as it came, with the field that the OpenAI wire wants before it. */
+export function toVendorForm(vendor: Vendor, body: ReadableStream<Uint8Array>, boundary: string) {
+  if (vendor === "anthropic") return body
+  const field = `--${boundary}\r\ncontent-disposition: form-data; name="purpose"\r\n\r\nuser_data\r\n`
+  const { readable, writable } = new IdentityTransformStream()
+  const writer = writable.getWriter()
+  const pump = writer
+    .write(new TextEncoder().encode(field))
+    .then(() => writer.releaseLock())
+    .then(() => body.pipeTo(writable))
+  // A form that breaks off is the vendor's to refuse.
+  pump.catch(() => undefined)
+  return readable
+}

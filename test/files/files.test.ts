@@ -1,0 +1,319 @@
+import { env, exports } from "cloudflare:workers"
+import { afterEach, describe, expect, test, vi } from "vitest"
+import { clearFiles } from "../../src/files/bytes.ts"
+import { toCsvCell } from "../../src/files/export.ts"
+import { newKey, newWorkspace, reply, type Workspace } from "../support/world.ts"
+
+afterEach(() => vi.restoreAllMocks())
+
+type FileRecord = { id: string; filename: string; mime_type: string; size_bytes: number; downloadable: boolean }
+type FilePage = { data: FileRecord[]; has_more: boolean; cursor: string | null; first_id: string; last_id: string }
+
+function send(key: string, form: FormData | string, query = "", type?: string): Promise<Response> {
+  return (exports as unknown as { default: Fetcher }).default.fetch(`http://gateway.test/api/v1/files${query}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, ...(type !== undefined && { "content-type": type }) },
+    body: form,
+  })
+}
+
+function formOf(content: string | Uint8Array<ArrayBuffer>, filename = "a.txt"): FormData {
+  const form = new FormData()
+  form.append("file", new File([content], filename))
+  return form
+}
+
+const upload = (workspace: Workspace, content: string | Uint8Array<ArrayBuffer>, filename?: string) =>
+  reply<FileRecord>(200, send(workspace.key, formOf(content, filename)))
+const objects = async ({ organizationId }: Workspace) =>
+  (await env.FILES.list({ prefix: `${organizationId}/` })).objects.map(({ size }) => size)
+
+describe("an uploaded file", () => {
+  test("is kept, told of, not given back, and deleted with its bytes", async () => {
+    const workspace = await newWorkspace()
+    const made = await upload(workspace, '{"a":1}', "../../etc/x.json")
+    expect(made).toEqual({
+      _shape: "openrouter",
+      id: expect.stringMatching(/^file_[\w-]+$/),
+      type: "file",
+      filename: "x.json",
+      mime_type: "application/json",
+      size_bytes: 7,
+      downloadable: false,
+      created_at: expect.any(String),
+    })
+    expect(await reply(200, workspace.as.get(`/files/${made.id}`))).toEqual(made)
+    expect(await objects(workspace)).toEqual([7])
+    const { error } = await reply<{ error: { message: string } }>(400, workspace.as.get(`/files/${made.id}/content`))
+    expect(error.message).toContain("uploaded")
+    const gone = { _shape: "openrouter", id: made.id, type: "file_deleted" }
+    expect(await reply(200, workspace.as.delete(`/files/${made.id}`))).toEqual(gone)
+    for (const path of ["", "/content"]) await reply(404, workspace.as.get(`/files/${made.id}${path}`))
+    await reply(404, workspace.as.delete(`/files/${made.id}`))
+    expect(await objects(workspace)).toEqual([])
+    type Log = { data: { action: string; changes: object }[] }
+    const { data } = await reply<Log>(200, workspace.manage.get(`/audit?resource_id=${made.id}`))
+    expect(data).toMatchObject([{ action: "file.delete" }, { action: "file.create", changes: { size_bytes: 7 } }])
+  })
+
+  test("larger than a part of R2 is kept whole", async () => {
+    const workspace = await newWorkspace()
+    const bytes = new Uint8Array(18 * 1024 * 1024 + 7)
+    bytes.set(new TextEncoder().encode("%PDF-"))
+    for (let at = 5; at < bytes.length; at += 1_021) bytes[at] = at % 251
+    const { id, size_bytes: size } = await upload(workspace, bytes, "large.pdf")
+    expect(size).toBe(bytes.length)
+    const kept = await env.FILES.get(`${workspace.organizationId}/${workspace.workspaceId}/${id}`)
+    const [mine, theirs] = await Promise.all(
+      [bytes, new Uint8Array((await kept?.arrayBuffer()) ?? new ArrayBuffer())].map((one) =>
+        crypto.subtle.digest("SHA-256", one),
+      ),
+    )
+    expect(new Uint8Array(theirs ?? new ArrayBuffer())).toEqual(new Uint8Array(mine ?? new ArrayBuffer()))
+  })
+
+  test.each([
+    ["empty", "", 400],
+    ["of a kind that is not taken", "MZ\0\0", 400],
+  ])("is refused where it is %s, and leaves nothing", async (_, content, status) => {
+    const workspace = await newWorkspace()
+    await reply(status, send(workspace.key, formOf(content)))
+    expect(await objects(workspace)).toEqual([])
+    expect(await reply<FilePage>(200, workspace.as.get("/files"))).toMatchObject({ data: [], has_more: false })
+  })
+
+  test("is refused where it turns out to be no text after all, and leaves nothing", async () => {
+    const workspace = await newWorkspace()
+    const bytes = new Uint8Array(9 * 1024 * 1024).fill(97)
+    bytes[bytes.length - 5] = 0xff
+    await reply(400, send(workspace.key, formOf(bytes)))
+    expect(await objects(workspace)).toEqual([])
+    const rows = "SELECT count(*) AS n FROM files WHERE organization_id = ? AND deleted_at IS NULL"
+    expect(await env.DB.prepare(rows).bind(workspace.organizationId).first("n")).toBe(0)
+  })
+
+  test("must come as a form", async () => {
+    const { key } = await newWorkspace()
+    await reply(415, send(key, "words", "", "text/plain"))
+    await reply(400, send(key, "--x\r\n\r\n--x--", "", "multipart/form-data; boundary=x"))
+    const cut = '--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nabc'
+    await reply(400, send(key, cut, "", "multipart/form-data; boundary=x"))
+  })
+})
+
+describe("files", () => {
+  test("are listed oldest first, page by page", async () => {
+    const workspace = await newWorkspace()
+    const made: FileRecord[] = []
+    for (const name of ["a", "b", "c"]) made.push(await upload(workspace, name, `${name}.txt`))
+    const first = await reply<FilePage>(200, workspace.as.get("/files?limit=2"))
+    expect(first).toEqual({
+      _shape: "openrouter",
+      data: made.slice(0, 2),
+      first_id: made[0]?.id,
+      last_id: made[1]?.id,
+      has_more: true,
+      cursor: made[1]?.id,
+    })
+    for (const name of ["cursor", "after", "after_id"]) {
+      const rest = await reply<FilePage>(200, workspace.as.get(`/files?limit=2&${name}=${first.cursor}`))
+      expect(rest).toMatchObject({ data: made.slice(2), has_more: false, cursor: null })
+    }
+    for (const query of ["order=desc", "before_id=x", "limit=0", "limit=1001", "provider=x", "cursor=%20"]) {
+      await reply(400, workspace.as.get(`/files?${query}`))
+    }
+    await reply(200, workspace.as.get("/files?order=asc"))
+  })
+
+  test("of another workspace do not exist, and those of their own are a management key's", async () => {
+    const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
+    const { id } = await upload(mine, "words")
+    for (const by of [theirs.as, theirs.manage]) {
+      for (const path of ["", "/content"]) await reply(404, by.get(`/files/${id}${path}`))
+      await reply(404, by.delete(`/files/${id}`))
+      await reply(404, by.get(`/files?workspace_id=${mine.workspaceId}`))
+    }
+    type Team = { data: { id: string } }
+    const { data } = await reply<Team>(201, mine.manage.post("/workspaces", { name: "Team", slug: "team" }))
+    const beside = await newKey(mine, { workspace_id: data.id })
+    await reply(404, beside.as.get(`/files/${id}`))
+    await reply(404, beside.as.get(`/files/${id}?workspace_id=${mine.workspaceId}`))
+    const there = await reply<FileRecord>(200, send(beside.key, formOf("x")))
+    await reply(404, mine.manage.get(`/files/${there.id}`))
+    await reply(200, mine.manage.get(`/files/${there.id}?workspace_id=${data.id}`))
+  })
+
+  test("are cleared away once nothing tells of them", async () => {
+    const workspace = await newWorkspace()
+    await upload(workspace, "words")
+    await env.DB.prepare("UPDATE files SET is_ready = 0, created_at = 0 WHERE organization_id = ?")
+      .bind(workspace.organizationId)
+      .run()
+    await clearFiles(env, Date.now())
+    expect(await objects(workspace)).toEqual([])
+  })
+})
+
+describe("an export", () => {
+  type Made = FileRecord & { _shape: string }
+  const FROM = "2020-01-01T00:00:00Z"
+
+  async function called(): Promise<Workspace> {
+    const workspace = await newWorkspace()
+    await workspace.as.chat("sim/echo", "one", {}, { "x-title": '=cmd|"evil"!A1, x' })
+    await workspace.as.chat("sim/echo", "two")
+    await workspace.ledger.balance()
+    await vi.waitFor(async () => {
+      const rows = "SELECT count(*) AS n FROM generations WHERE organization_id = ?"
+      expect(await env.DB.prepare(rows).bind(workspace.organizationId).first("n")).toBe(2)
+    })
+    return workspace
+  }
+
+  test("is a table of the calls of a time, which management keys can read", async () => {
+    const workspace = await called()
+    const made = await reply<Made>(201, workspace.manage.post("/exports", { from: FROM }))
+    expect(made).toMatchObject({ _shape: "openrouter", downloadable: true, mime_type: "text/csv" })
+    const answer = await workspace.manage.get(`/files/${made.id}/content`)
+    expect(answer.headers.get("content-type")).toBe("application/octet-stream")
+    expect(answer.headers.get("content-disposition")).toContain("attachment")
+    const csv = await answer.text()
+    expect(csv.length).toBe(made.size_bytes)
+    const lines = csv.trimEnd().split("\r\n")
+    expect(lines).toHaveLength(3)
+    expect(lines[0]).toMatch(/^id,request_id,created_at,charged_at,.*cost_usd,is_byok/)
+    expect(csv).toContain(`"'=cmd|""evil""!A1, x"`)
+    // Usage is not for every key of the workspace.
+    for (const path of ["", "/content"]) await reply(404, workspace.as.get(`/files/${made.id}${path}`))
+    expect((await reply<FilePage>(200, workspace.as.get("/files"))).data).toEqual([])
+    expect((await reply<FilePage>(200, workspace.manage.get("/files"))).data).toHaveLength(1)
+  })
+
+  test("comes as lines of JSON, of one time and one workspace", async () => {
+    const workspace = await called()
+    const { workspaceId } = workspace
+    const ask = async (input: object) => {
+      const { id } = await reply<Made>(
+        201,
+        workspace.manage.post("/exports", { from: FROM, format: "ndjson", ...input }),
+      )
+      const text = await (await workspace.manage.get(`/files/${id}/content`)).text()
+      return text === ""
+        ? []
+        : text
+            .trimEnd()
+            .split("\n")
+            .map((line) => JSON.parse(line) as Record<string, unknown>)
+    }
+    expect(await ask({ workspace_id: workspaceId })).toMatchObject([
+      { workspace_id: workspaceId, model: "sim/echo", status: 200, app_title: '=cmd|"evil"!A1, x' },
+      { app_title: null },
+    ])
+    expect(await ask({ to: "2020-01-02T00:00:00Z" })).toEqual([])
+    await reply(400, workspace.manage.post("/exports", { from: FROM, to: "2019-01-01T00:00:00Z" }))
+    await reply(400, workspace.manage.post("/exports", {}))
+    await reply(403, workspace.as.post("/exports", { from: FROM }))
+    const other = await newWorkspace()
+    await reply(404, workspace.manage.post("/exports", { from: FROM, workspace_id: other.workspaceId }))
+  })
+
+  test.each(["=1", "+1", "-1", "@x", "\tx"])("writes %j as no formula", (text) => {
+    expect(toCsvCell(text)).toContain(`'${text}`)
+  })
+})
+
+describe("a vendor's own storage", () => {
+  const KEY = "own-vendor-key-0123456789"
+  const withKey = async (provider: string) => {
+    const workspace = await newWorkspace()
+    await reply(201, workspace.manage.post("/byok", { provider, key: KEY }))
+    return workspace
+  }
+  function play(answer: (request: Request) => Response) {
+    const asked: { method: string; url: string; key: string | null; body: string }[] = []
+    vi.spyOn(globalThis, "fetch").mockImplementation(async (input) => {
+      const request = input as Request
+      const key = request.headers.get("x-api-key") ?? request.headers.get("authorization")
+      asked.push({ method: request.method, url: request.url, key, body: await request.clone().text() })
+      return answer(request)
+    })
+    return asked
+  }
+
+  test("is read with the workspace's own key, and told in the vendor's shape", async () => {
+    const workspace = await withKey("openai")
+    const file = {
+      id: "f1",
+      object: "file",
+      bytes: 3,
+      created_at: 5,
+      filename: "a",
+      purpose: "batch",
+      status: "uploaded",
+    }
+    const told = { ...file, _shape: "openai", status: "processed" }
+    const asked = play((request) =>
+      request.url.endsWith("/content")
+        ? new Response("abc")
+        : Response.json(request.url.includes("?") ? { data: [file], has_more: true } : file),
+    )
+    expect(await reply(200, workspace.as.get("/files?provider=openai&after=f0&limit=5"))).toEqual({
+      _shape: "openai",
+      object: "list",
+      data: [told],
+      first_id: "f1",
+      last_id: "f1",
+      has_more: true,
+    })
+    expect(await reply(200, workspace.as.get("/files/f1?provider=openai"))).toEqual(told)
+    expect(await (await workspace.as.get("/files/f1/content?provider=openai")).text()).toBe("abc")
+    const gone = { _shape: "openai", id: "f1", object: "file", deleted: true }
+    expect(await reply(200, workspace.as.delete("/files/f1?provider=openai"))).toEqual(gone)
+    expect(await reply(200, send(workspace.key, formOf("words"), "?provider=openai"))).toEqual(told)
+    const at = "https://api.openai.com/v1/files"
+    expect(asked.map(({ method, url }) => [method, url])).toEqual([
+      ["GET", `${at}?limit=5&after=f0`],
+      ["GET", `${at}/f1`],
+      ["GET", `${at}/f1/content`],
+      ["DELETE", `${at}/f1`],
+      ["POST", at],
+    ])
+    expect(new Set(asked.map(({ key }) => key))).toEqual(new Set([`Bearer ${KEY}`]))
+    expect(asked.at(-1)?.body).toMatch(/name="purpose"\r\n\r\nuser_data\r\n--[^]*words/)
+    expect(await objects(workspace)).toEqual([])
+  })
+
+  test("of the other vendor speaks as that one does", async () => {
+    const workspace = await withKey("anthropic")
+    const file = { id: "f1", type: "file", filename: "a", mime_type: "text/plain", size_bytes: 3, created_at: "x" }
+    const asked = play(() => Response.json({ data: [{ ...file, downloadable: true }], has_more: false }))
+    expect(await reply(200, workspace.as.get("/files?provider=anthropic"))).toMatchObject({
+      _shape: "anthropic",
+      data: [{ ...file, _shape: "anthropic", downloadable: true }],
+      has_more: false,
+    })
+    expect(asked[0]).toMatchObject({ url: "https://api.anthropic.com/v1/files?limit=100", key: KEY })
+  })
+
+  test("is closed to a workspace without such a key", async () => {
+    const workspace = await newWorkspace()
+    const asked = play(() => Response.json({}))
+    const { error } = await reply<{ error: { message: string } }>(403, workspace.as.get("/files?provider=openai"))
+    expect(error.message).toContain("/byok")
+    expect(asked).toEqual([])
+  })
+
+  test.each([
+    [401, 403],
+    [404, 404],
+    [400, 400],
+    [429, 429],
+    [500, 502],
+    [503, 503],
+  ])("that answers %d is a %d, without the key", async (status, told) => {
+    const workspace = await withKey("openai")
+    play(() => Response.json({ error: { message: `no: ${KEY}` } }, { status }))
+    const { error } = await reply<{ error: { message: string } }>(told, workspace.as.get("/files/f1?provider=openai"))
+    expect(error.message).not.toContain(KEY)
+  })
+})
