@@ -226,6 +226,28 @@ describe("the ledger", () => {
     expect(await ledger.balance()).toMatchObject({ heldNano: 0, spentNano: 4 })
   })
 
+  test("a call of a lease is charged once, however often and in whatever order the ledger hears of it", async () => {
+    const ledger = await newLedger(1_000_000)
+    const lease = { id: "lease-1", wantNano: 1_000, isHeld: false }
+    await hold(ledger, holdOf("a", 10, { lease }))
+    const leases = [{ id: "lease-1", estimateNano: 0, ttlMs: 60_000, isReturned: false }]
+    const settled = { ...NOTHING_TO_REPORT, settlements: [{ generation: spend("a", 7), leaseId: "lease-1" }], leases }
+    expect(await ledger.report(settled)).toEqual({ charged: ["a"], alive: ["lease-1"] })
+    expect(await ledger.report(settled)).toEqual({ charged: [], alive: ["lease-1"] })
+    const late = { draft: draft("a"), leaseId: "lease-1", amountNano: 10, estimateNano: 5, ttlMs: 60_000 }
+    await ledger.report({ ...NOTHING_TO_REPORT, registrations: [late], leases })
+    expect((await ledger.holds()).map(({ id, amountNano }) => [id, amountNano])).toEqual([["lease-1", 993]])
+    expect(await ledger.balance()).toMatchObject({ spentNano: 7, heldNano: 993 })
+  })
+
+  test("what is held leaves no room for a lease", async () => {
+    const ledger = await newLedger(100_000)
+    await hold(ledger, holdOf("a", 99_000))
+    const lease = { id: "lease-1", wantNano: 1_000, isHeld: false }
+    expect(await hold(ledger, holdOf("b", 10, { lease }))).toEqual({ ok: true, grantedNano: 10 })
+    expect(await ledger.balance()).toMatchObject({ heldNano: 99_010 })
+  })
+
   test("near a limit there is no lease: every call holds by itself", async () => {
     const ledger = await newLedger(1_000)
     const lease = { id: "lease-1", wantNano: 1_000, isHeld: false }
