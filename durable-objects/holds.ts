@@ -63,8 +63,8 @@ export class Holds {
 
   /** False where it is there already. */
   add(row: HoldRow): boolean {
-    const { rowsWritten } = this.#sql.exec(
-      "INSERT INTO holds (id, amount, estimate, expires_at, scopes, draft) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+    const added = this.#sql.exec(
+      "INSERT INTO holds (id, amount, estimate, expires_at, scopes, draft) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id",
       row.id,
       row.amount,
       row.estimate,
@@ -72,7 +72,7 @@ export class Holds {
       row.scopes,
       row.draft,
     )
-    if (rowsWritten === 0) return false
+    if (added.toArray().length === 0) return false
     this.#addHeld(row, row.amount)
     if (isLease(row)) this.#leases.set(row.id, row)
     return true

@@ -39,13 +39,14 @@ export class Outbox {
 
   /** False where the generation was charged before. */
   add(generation: Settled): boolean {
-    const { rowsWritten } = this.#sql.exec(
-      "INSERT INTO outbox (id, upstream_id, record) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+    // Not by rowsWritten, which counts the number that a refused row had drawn.
+    const added = this.#sql.exec(
+      "INSERT INTO outbox (id, upstream_id, record) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING seq",
       generation.id,
       generation.upstreamId,
       JSON.stringify(generation),
     )
-    return rowsWritten > 0
+    return added.toArray().length > 0
   }
 
   has(id: string): boolean {

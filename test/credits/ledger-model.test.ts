@@ -489,7 +489,7 @@ async function windUp(world: World): Promise<void> {
 
 test("no schedule overspends, charges twice, loses a charge or lets a balance drift", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.commands(commands, { maxCommands: 45 }), async (schedule) => {
+    fc.asyncProperty(fc.commands(commands, { maxCommands: 45, size: "max" }), async (schedule) => {
       const world = new World()
       await world.credit(80_000)
       await fc.asyncModelRun(() => ({ model: { calls: 0 }, real: world }), schedule)
