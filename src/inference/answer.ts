@@ -6,7 +6,7 @@ import type { CallState, Intake } from "./intake.ts"
 import { withDefaults } from "./defaults.ts"
 import { needsPreparation, type Preparable } from "./prepare/needs.ts"
 import { prepare } from "./prepare/prepare.ts"
-import { screened, screeningFor } from "./screen.ts"
+import { screened, screeningFor, sizeInBytes, sizeOf } from "./screen.ts"
 import { serve } from "./serve.ts"
 import type { Surface } from "./surface.ts"
 import type { Arrival, World } from "./world.ts"
@@ -21,11 +21,14 @@ export async function answer<Request extends Preparable>(
   world: World,
 ): Promise<Response> {
   const screening = screeningFor(caller, arrival)
-  const request = screened(withDefaults(sent, caller.defaults), screening, arrival)
+  const asked = withDefaults(sent, caller.defaults)
+  const request = screened(asked, screening, arrival)
   // Answers that are read come on the chat wire, whoever gives them: it is the one that the filters know.
   const isRead = screening?.readsAnswers === true
   if (!needsPreparation(request, world, isRead ? () => false : surface.isSpokenBy)) {
-    const intake = isRead ? chatIntakeOf(surface, request) : surface.intakeOf(request, sizeOf(request, sent, bodyBytes))
+    const intake = isRead
+      ? chatIntakeOf(surface, request)
+      : surface.intakeOf(request, sizeOf(request, asked, bodyBytes))
     return serve(screening ? { ...intake, screening } : intake, arrival, caller, world)
   }
   const prepared = await prepare(surface.toChat(request), world, paying(arrival, caller, world), caller, arrival.region)
@@ -52,13 +55,4 @@ export async function answer<Request extends Preparable>(
 function chatIntakeOf<Request>(surface: Surface<Request>, request: Request): Intake {
   const chat = surface.toChat(request)
   return { ...chatIntake(chat, sizeInBytes(chat)), dialectOf: (call) => surface.dialectOf(request, call) }
-}
-
-/** What stands in the place of what was redacted can be longer. */
-function sizeOf(request: object, sent: object, bodyBytes: number): number {
-  return request === sent ? bodyBytes : Math.max(bodyBytes, sizeInBytes(request))
-}
-
-function sizeInBytes(request: object): number {
-  return new TextEncoder().encode(JSON.stringify(request)).byteLength
 }
