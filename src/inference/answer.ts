@@ -6,7 +6,7 @@ import type { CallState, Intake } from "./intake.ts"
 import { withDefaults } from "./defaults.ts"
 import { needsPreparation, type Preparable } from "./prepare/needs.ts"
 import { prepare } from "./prepare/prepare.ts"
-import { screened, screeningFor } from "./screen.ts"
+import { screened, screeningFor, sizeInBytes, sizeOf } from "./screen.ts"
 import { serve } from "./serve.ts"
 import { requireLive } from "../presets/preset.ts"
 import { presetOf, withPreset } from "./presets/apply.ts"
@@ -24,9 +24,9 @@ export async function answer<Request extends Preparable>(
 ): Promise<Response> {
   const reference = presetOf(sent)
   const preset = reference && requireLive(reference.slug, await world.presetOf(reference.slug))
-  const asked = preset ? withPreset(surface, reference.request, preset) : sent
   const screening = screeningFor(caller, arrival)
-  const request = screened(withDefaults(asked, caller.defaults), screening, arrival)
+  const asked = withDefaults(preset ? withPreset(surface, reference.request, preset) : sent, caller.defaults)
+  const request = screened(asked, screening, arrival)
   // Answers that are read come on the chat wire, whoever gives them: it is the one that the filters know.
   const isRead = screening?.readsAnswers === true
   if (!needsPreparation(request, world, isRead ? () => false : surface.isSpokenBy)) {
@@ -58,13 +58,4 @@ export async function answer<Request extends Preparable>(
 function chatIntakeOf<Request>(surface: Surface<Request>, request: Request): Intake {
   const chat = surface.toChat(request)
   return { ...chatIntake(chat, sizeInBytes(chat)), dialectOf: (call) => surface.dialectOf(request, call) }
-}
-
-/** What stands in the place of what was redacted can be longer. */
-function sizeOf(request: object, sent: object, bodyBytes: number): number {
-  return request === sent ? bodyBytes : Math.max(bodyBytes, sizeInBytes(request))
-}
-
-function sizeInBytes(request: object): number {
-  return new TextEncoder().encode(JSON.stringify(request)).byteLength
 }

@@ -14,7 +14,7 @@ import { messagesSurface } from "./messages/surface.ts"
 import { ResponsesEvent, ResponsesRequest, ResponsesResult } from "./responses/schemas.ts"
 import { responsesSurface } from "./responses/surface.ts"
 import { ChatRequest } from "./schemas.ts"
-import { serveScreened } from "./screen.ts"
+import { serveScreened, sizeOf } from "./screen.ts"
 
 const chat = createRoute({
   method: "post",
@@ -115,7 +115,7 @@ export const inference = newRouter()
     const request = c.req.valid("json")
     const told = await serveScreened(
       request,
-      (asked) => embeddingsIntake(asked, bodyBytes(c, request)),
+      (read) => embeddingsIntake(read, sizeOf(read, request, bodyBytes(c, request))),
       arrivalOf(c),
       c.var.caller,
       await openWorld(c),

@@ -31,6 +31,15 @@ export function screened<Request extends object>(
   }
 }
 
+/** The bytes of a request of which so many came: what stands in the place of what was redacted can be longer. */
+export function sizeOf(request: object, asked: object, bodyBytes: number): number {
+  return request === asked ? bodyBytes : Math.max(bodyBytes, sizeInBytes(request))
+}
+
+export function sizeInBytes(request: object): number {
+  return new TextEncoder().encode(JSON.stringify(request)).byteLength
+}
+
 /** Serves a request that is answered as it is, once the content filters of the caller have read it. */
 export function serveScreened<Request extends object>(
   request: Request,
