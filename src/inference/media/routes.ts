@@ -9,6 +9,7 @@ import { regionOf } from "../../edge/region.ts"
 import type { App } from "../../env.ts"
 import { reachableProviders } from "../../providers/configured.ts"
 import { isInRegion, type Provider } from "../../providers/provider.ts"
+import { mastersOf } from "../../secrets/master-key.ts"
 import { arrivalOf, FAILURES, MAX_INFERENCE_BYTES, openWorld } from "../context.ts"
 import { modelOr } from "../defaults.ts"
 import type { Intake } from "../intake.ts"
@@ -174,7 +175,7 @@ async function askForOrder(
   jobId: string,
   path: string,
 ): Promise<{ response: Response; provider: Provider }> {
-  const order = await readJobId(jobId, c.var.caller.organizationId, c.env.MASTER_KEY ?? "")
+  const order = await readJobId(jobId, c.var.caller.organizationId, mastersOf(c.env))
   const { upstreamId } = order
   const world = await openWorld(c)
   const { send } = world

@@ -2,7 +2,8 @@ import { GatewayError } from "../../edge/errors.ts"
 import { authorize } from "../../providers/compatible.ts"
 import type { Provider } from "../../providers/provider.ts"
 import { redacted } from "../../providers/refusal.ts"
-import { decodeBase64, toBase64Url } from "../../support/encoding.ts"
+import type { Masters } from "../../secrets/master-key.ts"
+import { decodeBase64, isSame, toBase64Url } from "../../support/encoding.ts"
 import { pseudonym } from "../../support/pseudonym.ts"
 import { isObject } from "../chat/reading.ts"
 
@@ -32,14 +33,22 @@ export async function toJobId(
 }
 
 /** The order of an id; 404 for any that was not made for this organization. */
-export async function readJobId(id: string, organizationId: string, masterKey: string): Promise<Order> {
+export async function readJobId(id: string, organizationId: string, masters: Masters): Promise<Order> {
   const [, told = "", signature = ""] = /^vid_([\w-]+)_([0-9a-f]{32})$/.exec(id) ?? []
-  if (told !== "" && (await sign(told, organizationId, masterKey)) === signature) {
+  if (told !== "" && (await isSigned(told, organizationId, masters, signature))) {
     const parts = JSON.parse(new TextDecoder().decode(decodeBase64(told))) as [string, string, string?]
     const [provider, upstreamId, ownKeyId = null] = parts
     return { provider, upstreamId, organizationId, ownKeyId }
   }
   throw new GatewayError("not_found", "There is no video with this id.")
+}
+
+/** An order outlives the master key under which it was made, while that one is read. */
+async function isSigned(told: string, organizationId: string, { current, previous }: Masters, signature: string) {
+  for (const master of previous === undefined ? [current] : [current, previous]) {
+    if (isSame(await sign(told, organizationId, master), signature)) return true
+  }
+  return false
 }
 
 function sign(told: string, organizationId: string, masterKey: string): Promise<string> {

@@ -1,0 +1,84 @@
+import path from "node:path"
+import { readEnvFile } from "./dev-vars.ts"
+import { root } from "./options.ts"
+
+/** What a command says when it cannot do its work. */
+export class Failure extends Error {
+  readonly exitCode: number
+
+  /** 1: the gateway refused. 2: the command was given wrongly, or there is no gateway. */
+  constructor(message: string, exitCode = 1) {
+    super(message)
+    this.exitCode = exitCode
+  }
+}
+
+/** The public API of a gateway, as anybody has it, with the two keys that commands need. */
+export class Api {
+  readonly #url: string
+  readonly #keys: Readonly<Record<"operator" | "manager", string | undefined>>
+
+  constructor(url: string, keys: Readonly<Record<"operator" | "manager", string | undefined>>) {
+    this.#url = url
+    this.#keys = keys
+  }
+
+  get url(): string {
+    return this.#url
+  }
+
+  /** As the deployment's own key, or as the management key of an organization. */
+  async as<T>(who: "operator" | "manager", method: string, resource: string, body?: unknown): Promise<T> {
+    const answer = await this.#ask(this.#keyOf(who), method, resource, body)
+    return (await answer.json()) as T
+  }
+
+  async bytes(who: "operator" | "manager", resource: string): Promise<ReadableStream<Uint8Array>> {
+    const { body } = await this.#ask(this.#keyOf(who), "GET", resource)
+    if (!body) throw new Failure("The gateway answered without a body.")
+    return body
+  }
+
+  async open<T>(resource: string): Promise<T> {
+    return (await (await this.#ask(undefined, "GET", resource)).json()) as T
+  }
+
+  /** Where the operator's key will do, that one; commands of an organization are its manager's first. */
+  #keyOf(who: "operator" | "manager"): string {
+    const { operator, manager } = this.#keys
+    const key = who === "operator" ? operator : (manager ?? operator)
+    if (key) return key
+    const name = who === "operator" ? "BOOTSTRAP_MANAGEMENT_KEY" : "GATEWAY_MANAGEMENT_KEY"
+    throw new Failure(`Set ${name} in the environment: this command needs it.`, 2)
+  }
+
+  async #ask(key: string | undefined, method: string, resource: string, body?: unknown): Promise<Response> {
+    const answer = await fetch(`${this.#url}${resource}`, {
+      method,
+      headers: {
+        ...(key !== undefined && { authorization: `Bearer ${key}` }),
+        ...(body !== undefined && { "content-type": "application/json" }),
+      },
+      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    }).catch(() => undefined)
+    if (!answer) throw new Failure(`There is no gateway at ${this.#url}. Start it (npm start), or set GATEWAY_URL.`, 2)
+    if (answer.ok) return answer
+    const told = (await answer.json().catch(() => undefined)) as { error?: { message?: string } } | undefined
+    throw new Failure(told?.error?.message ?? `The gateway answered ${answer.status}.`)
+  }
+}
+
+/** The gateway of the environment, else the one that `npm start` runs here. Keys are never arguments: those are seen by all. */
+export function openApi(url: string | undefined): Api {
+  const files = { ...readEnvFile(path.join(root, ".dev.vars")), ...readEnvFile(path.join(root, ".dev.env")) }
+  const found = url ?? process.env["GATEWAY_URL"] ?? files["GATEWAY_URL"]
+  if (!found) throw new Failure("Start the gateway first (npm start), or set GATEWAY_URL.", 2)
+  const base = found.replace(/\/+$/, "")
+  // The keys of this computer's own gateway are sent to no other one.
+  const local = base === files["GATEWAY_URL"] ? files : {}
+  const keyOf = (name: string) => process.env[name] || local[name]
+  return new Api(base.endsWith("/api/v1") ? base : `${base}/api/v1`, {
+    operator: keyOf("BOOTSTRAP_MANAGEMENT_KEY"),
+    manager: keyOf("GATEWAY_MANAGEMENT_KEY"),
+  })
+}

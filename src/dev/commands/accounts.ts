@@ -1,0 +1,108 @@
+import { type Command, given as withGiven, number, table, tell, text, toNumber } from "./command.ts"
+
+type Key = {
+  hash: string
+  name: string
+  label: string
+  kind: string
+  disabled: boolean
+  limit: number | null
+  usage: number
+  expires_at: string | null
+}
+
+const PAGE = 100
+
+export const keysList: Command = {
+  name: "keys list",
+  summary: "The keys of a workspace, newest first.\nNeeds GATEWAY_MANAGEMENT_KEY, as all commands on keys do.",
+  takes: [],
+  options: {
+    workspace: { type: "string", words: "the id of a workspace (default: the default one)" },
+    all: { type: "boolean", words: "disabled ones, too" },
+  },
+  async run(given) {
+    const workspace = text(given, "workspace")
+    const query = new URLSearchParams({
+      limit: String(PAGE),
+      include_disabled: String(given.values["all"] === true),
+      ...(workspace !== undefined && { workspace_id: workspace }),
+    })
+    const keys: Key[] = []
+    for (;;) {
+      query.set("offset", String(keys.length))
+      const page = await given.api.as<{ data: Key[]; total_count: number }>("manager", "GET", `/keys?${query}`)
+      keys.push(...page.data)
+      if (page.data.length === 0 || keys.length >= page.total_count) break
+    }
+    const rows = keys.map((key) => [
+      key.name,
+      key.label,
+      key.disabled ? "disabled" : key.kind,
+      key.usage,
+      key.limit,
+      key.expires_at,
+      key.hash,
+    ])
+    tell(given, keys, table(["NAME", "KEY", "KIND", "USED USD", "LIMIT USD", "EXPIRES", "HASH"], rows))
+  },
+}
+
+export const keysCreate: Command = {
+  name: "keys create",
+  summary: "A new key. It is printed once.",
+  takes: ["NAME"],
+  options: {
+    limit: { type: "string", words: "USD that it may spend" },
+    reset: { type: "string", words: "daily, weekly or monthly: when the limit begins anew (default: never)" },
+    kind: { type: "string", words: "normal, management, provisioning or free_tier (default: normal)" },
+    expires: { type: "string", words: "an instant such as 2027-01-01T00:00:00Z" },
+    workspace: { type: "string", words: "the id of a workspace (default: the default one)" },
+  },
+  async run(given) {
+    const body = withGiven({
+      name: given.positionals[0],
+      limit: number(given, "limit"),
+      limit_reset: text(given, "reset"),
+      kind: text(given, "kind"),
+      expires_at: text(given, "expires"),
+      workspace_id: text(given, "workspace"),
+    })
+    const made = await given.api.as<{ key: string; data: Key }>("manager", "POST", "/keys", body)
+    tell(given, made, `${made.key}\n\nThe key is told only now. Its hash is ${made.data.hash}`)
+  },
+}
+
+export const keysRevoke: Command = {
+  name: "keys revoke",
+  summary: "Deletes a key, for good. Elsewhere it may work for 5 seconds more.",
+  takes: ["HASH"],
+  options: {},
+  async run(given) {
+    const hash = encodeURIComponent(given.positionals[0] ?? "")
+    const answer = await given.api.as("manager", "DELETE", `/keys/${hash}`)
+    tell(given, answer, "The key is revoked.")
+  },
+}
+
+export const creditsAdd: Command = {
+  name: "credits add",
+  summary:
+    "Credits an organization, once for an id: the same command twice gives the credit once.\nNeeds BOOTSTRAP_MANAGEMENT_KEY.",
+  takes: ["USD"],
+  options: {
+    id: { type: "string", words: "a name of your own for this credit, such as invoice-17 (default: a new one)" },
+    organization: { type: "string", words: "the id of an organization (default: the first one)" },
+  },
+  async run(given) {
+    const body = withGiven({
+      amount_usd: toNumber(given.positionals[0] ?? "", "USD"),
+      id: text(given, "id") ?? `command-${crypto.randomUUID()}`,
+      organization_id: text(given, "organization"),
+    })
+    type Credits = { data: { total_credits: number; total_usage: number } }
+    const answer = await given.api.as<Credits>("operator", "POST", "/credits", body)
+    const { total_credits: credited, total_usage: used } = answer.data
+    tell(given, answer, `Credited ${credited} USD in all, of which ${used} USD are used.`)
+  },
+}

@@ -1,0 +1,88 @@
+import { parseArgs, type ParseArgsConfig } from "node:util"
+import { type Api, Failure } from "../api.ts"
+
+type Options = NonNullable<ParseArgsConfig["options"]>
+export type Given = { values: Record<string, string | boolean | undefined>; positionals: string[]; api: Api }
+
+export type Command = {
+  /** `keys create`. */
+  name: string
+  summary: string
+  /** Names of what comes after it, `[…]` for what may be left out. */
+  takes: readonly string[]
+  /** By name, with what each does. */
+  options: Readonly<Record<string, { type: "string" | "boolean"; words: string }>>
+  /** Returns the exit code where it is not 0. */
+  run: (given: Given) => Promise<number | void>
+}
+
+export const SHARED: Command["options"] = {
+  url: { type: "string", words: "the gateway, such as https://gateway.example.com/api/v1 (default: GATEWAY_URL)" },
+  json: { type: "boolean", words: "print the gateway's answer as JSON" },
+  help: { type: "boolean", words: "say this" },
+}
+
+export function usageOf({ name, summary, takes, options }: Command): string {
+  const all = { ...options, ...SHARED }
+  const width = Math.max(...Object.keys(all).map((option) => option.length))
+  const lines = Object.entries(all).map(([option, { words }]) => `  --${option.padEnd(width)}  ${words}`)
+  const rest = takes.length > 0 ? ` ${takes.join(" ")}` : ""
+  return `npm run gateway -- ${name}${rest} [options]\n\n${summary}\n\n${lines.join("\n")}`
+}
+
+/** The words after a command's name, or words on how to write it. */
+export function readArguments(command: Command, argv: readonly string[]): Omit<Given, "api"> {
+  const all = Object.entries({ ...command.options, ...SHARED })
+  const options: Options = Object.fromEntries(all.map(([name, { type }]) => [name, { type }]))
+  try {
+    const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true })
+    const needed = command.takes.filter((name) => !name.startsWith("["))
+    const isAsking = values["help"] === true
+    if (!isAsking && (positionals.length < needed.length || positionals.length > command.takes.length)) {
+      throw new Error(`${command.name} takes ${command.takes.join(" ") || "nothing"}.`)
+    }
+    return { values: values as Given["values"], positionals }
+  } catch (error) {
+    throw new Failure(`${error instanceof Error ? error.message : String(error)}\n\n${usageOf(command)}`, 2)
+  }
+}
+
+export function text({ values }: Given, name: string): string | undefined {
+  const value = values[name]
+  return typeof value === "string" ? value : undefined
+}
+
+export function number(given: Given, name: string): number | undefined {
+  const value = text(given, name)
+  return value === undefined ? undefined : toNumber(value, `--${name}`)
+}
+
+export function toNumber(value: string, name: string): number {
+  const told = Number(value)
+  if (value.trim() === "" || !Number.isFinite(told)) throw new Failure(`${name} must be a number.`, 2)
+  return told
+}
+
+/** A body without what was not given. */
+export function given(body: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
+}
+
+/** Rows under their names, in columns. */
+export function table(names: readonly string[], rows: readonly (readonly (string | number | null)[])[]): string {
+  const cells = [names, ...rows.map((row) => row.map((cell) => String(cell ?? "-")))]
+  const widths = names.map((_, at) => Math.max(...cells.map((row) => (row[at] ?? "").length)))
+  return cells
+    .map((row) =>
+      row
+        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n")
+}
+
+/** The answer as it came, or as words. */
+export function tell({ values }: Given, answer: unknown, words: string): void {
+  console.log(values["json"] === true ? JSON.stringify(answer, null, 2) : words)
+}

@@ -1,0 +1,113 @@
+import { readFileSync } from "node:fs"
+import path from "node:path"
+import { Failure } from "../api.ts"
+import { root } from "../options.ts"
+import { type Command, number, tell, text } from "./command.ts"
+
+type Organization = { id: string; workspace_id: string; management_key: string; api_key: string }
+const SEED = path.join(root, "src/models/seed.json")
+
+/** The first organization of a deployment, and what it can call. */
+export const init: Command = {
+  name: "init",
+  summary:
+    "Sets up a deployed gateway: the catalogue as it ships, and the first organization. Its two keys are printed once.\nNeeds BOOTSTRAP_MANAGEMENT_KEY in the environment.",
+  takes: ["[NAME]"],
+  options: {
+    balance: { type: "string", words: "USD that it begins with (default: 0)" },
+    "owner-email": { type: "string", words: "the address of its owner" },
+    another: { type: "boolean", words: "make one more, where there is one already" },
+  },
+  async run(given) {
+    const { api, positionals, values } = given
+    const [name = "Default"] = positionals
+    type Home = { data: { organization_id: string | null } }
+    const { data: home } = await api.as<Home>("operator", "GET", "/key")
+    if (home.organization_id !== null && values["another"] !== true) {
+      throw new Failure(`There is an organization already: ${home.organization_id}. --another makes one more.`)
+    }
+    if (home.organization_id === null) await api.as("operator", "PUT", "/catalogue", readFileSync(SEED, "utf8"))
+    const email = text(given, "owner-email")
+    const body = { name, starting_balance_usd: number(given, "balance") ?? 0, ...(email && { owner_email: email }) }
+    const { data } = await api.as<{ data: Organization }>("operator", "POST", "/organizations", body)
+    tell(
+      given,
+      data,
+      `The organization ${name} is made. These keys are told only now:
+
+  Organization     ${data.id}
+  Workspace        ${data.workspace_id}
+  Management key   ${data.management_key}
+  API key          ${data.api_key}`,
+    )
+  },
+}
+
+export const providers: Command = {
+  name: "providers",
+  summary: "The providers that the gateway has a key for, or an address.",
+  takes: [],
+  options: {},
+  async run(given) {
+    type Listing = { data: { slug: string; name: string }[] }
+    const answer = await given.api.open<Listing>("/providers")
+    tell(
+      given,
+      answer,
+      answer.data.map(({ slug, name }) => `${slug.padEnd(24)}${name}`).join("\n") || "There is none yet.",
+    )
+  },
+}
+
+export const catalogueUpdate: Command = {
+  name: "catalogue update",
+  summary:
+    "Puts models and prices into the catalogue: those that ship, or those of a file. An operator's own price stays.",
+  takes: ["[FILE]"],
+  options: {},
+  async run(given) {
+    const [file = SEED] = given.positionals
+    const answer = await given.api.as<{ data: object }>("operator", "PUT", "/catalogue", read(file))
+    tell(given, answer, `The catalogue is up to date: ${JSON.stringify(answer.data)}`)
+  },
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, "utf8")
+  } catch {
+    throw new Failure(`${file} cannot be read.`, 2)
+  }
+}
+
+export const cataloguePrice: Command = {
+  name: "catalogue price",
+  summary: "Sets an operator's own price, in USD a token, or switches an endpoint off and on.",
+  takes: ["MODEL", "PROVIDER"],
+  options: {
+    prompt: { type: "string", words: "USD a token of the prompt, such as 0.000001" },
+    completion: { type: "string", words: "USD a token of the answer" },
+    off: { type: "boolean", words: "nobody is sent there any more" },
+    on: { type: "boolean", words: "it can be called again" },
+  },
+  async run(given) {
+    const { api, positionals, values } = given
+    const [model, provider] = positionals
+    const [prompt, completion] = [text(given, "prompt"), text(given, "completion")]
+    if ((prompt === undefined) !== (completion === undefined)) {
+      throw new Failure("--prompt and --completion go together.", 2)
+    }
+    const [isOff, isOn] = [values["off"] === true, values["on"] === true]
+    if (prompt === undefined && isOff === isOn) {
+      throw new Failure("Say what is to change: --prompt with --completion, --off or --on.", 2)
+    }
+    const body = {
+      model,
+      provider,
+      ...(prompt !== undefined && { pricing: { prompt, completion } }),
+      ...(isOff !== isOn && { disabled: isOff }),
+    }
+    const answer = await api.as("operator", "PATCH", "/catalogue/endpoints", body)
+    tell(given, answer, `${model} by ${provider} is changed.`)
+  },
+}

@@ -1,0 +1,106 @@
+import { createWriteStream } from "node:fs"
+import { Readable } from "node:stream"
+import { pipeline } from "node:stream/promises"
+import type { ReadableStream as NodeStream } from "node:stream/web"
+import { Failure } from "../api.ts"
+import { type Command, given as withGiven, tell, text } from "./command.ts"
+
+type Rotation = { rewrapped: number; remaining: number; unreadable: number }
+
+export const rotateMasterKey: Command = {
+  name: "rotate-master-key",
+  summary: `Puts what the former master key seals under the new one. Before it:
+
+  wrangler secret put MASTER_KEY_PREVIOUS   the key as it was
+  wrangler secret put MASTER_KEY            the new one: openssl rand -base64 32
+
+After it, delete MASTER_KEY_PREVIOUS. Needs BOOTSTRAP_MANAGEMENT_KEY.`,
+  takes: [],
+  options: {},
+  async run(given) {
+    const total = { rewrapped: 0, remaining: 0, unreadable: 0 }
+    for (;;) {
+      const { data } = await given.api.as<{ data: Rotation }>("operator", "POST", "/secrets/rotate", {})
+      Object.assign(total, data, { rewrapped: total.rewrapped + data.rewrapped })
+      if (data.remaining === 0 || data.rewrapped === 0) break
+    }
+    const { rewrapped, remaining, unreadable } = total
+    const lost = unreadable > 0 ? ` ${unreadable} are under a key that is neither of the two, and do not open.` : ""
+    const left = remaining > 0 ? ` ${remaining} are left and do not open.` : ""
+    tell(given, total, `${rewrapped} data keys were put under the current master key.${left}${lost}`)
+    return remaining + unreadable > 0 ? 1 : 0
+  },
+}
+
+export const exportCalls: Command = {
+  name: "export",
+  summary: "The calls of a time, as a table or as lines of JSON. Needs GATEWAY_MANAGEMENT_KEY.",
+  takes: [],
+  options: {
+    from: { type: "string", words: "the first instant or day that is told: 2026-11-01" },
+    to: { type: "string", words: "the first that is not told any more (default: now)" },
+    format: { type: "string", words: "csv or ndjson (default: csv)" },
+    workspace: { type: "string", words: "the id of one workspace (default: all of the organization)" },
+    out: { type: "string", words: "the file to write (default: the standard output)" },
+  },
+  async run(given) {
+    const from = toInstant(text(given, "from"), "--from")
+    if (from === undefined) throw new Failure("--from is needed: the first day that is told.", 2)
+    const body = withGiven({
+      from,
+      to: toInstant(text(given, "to"), "--to"),
+      format: text(given, "format"),
+      workspace_id: text(given, "workspace"),
+    })
+    const workspace = text(given, "workspace")
+    const query = workspace === undefined ? "" : `?workspace_id=${encodeURIComponent(workspace)}`
+    const made = await given.api.as<{ id: string; size_bytes: number }>("manager", "POST", "/exports", body)
+    const bytes = Readable.fromWeb(
+      (await given.api.bytes("manager", `/files/${made.id}/content${query}`)) as NodeStream,
+    )
+    const file = text(given, "out")
+    if (file === undefined) return await pipeline(bytes, process.stdout, { end: false })
+    await pipeline(bytes, createWriteStream(file, { mode: 0o600 }))
+    tell(given, made, `${file} has ${made.size_bytes} bytes.`)
+  },
+}
+
+/** A day is its first moment, UTC. */
+function toInstant(told: string | undefined, name: string): string | undefined {
+  if (told === undefined) return undefined
+  const at = Date.parse(told)
+  if (Number.isNaN(at)) throw new Failure(`${name} must be a day or an instant: 2026-11-01, 2026-11-01T12:00:00Z.`, 2)
+  return new Date(at).toISOString()
+}
+
+type Drift = { scope: string; window: string; charged_usd: number; recorded_usd: number; repaired: boolean }
+type Reconciliation = { organization_id: string; restored_generations: number; drifts: Drift[] }
+
+export const reconcile: Command = {
+  name: "reconcile",
+  summary:
+    "Compares the ledgers with their generations, and repairs them. Exits with 1 where they differ.\nNeeds BOOTSTRAP_MANAGEMENT_KEY.",
+  takes: [],
+  options: {
+    organization: { type: "string", words: "the id of one organization (default: 50, those that waited the longest)" },
+    lower: { type: "boolean", words: "also lower what stands above its generations; with --organization" },
+  },
+  async run(given) {
+    const lower = given.values["lower"] === true ? true : undefined
+    const body = withGiven({ organization_id: text(given, "organization"), lower })
+    const { data } = await given.api.as<{ data: Reconciliation[] }>("operator", "POST", "/reconciliations", body)
+    tell(given, data, data.map(toWords).join("\n") || "There is no organization yet.")
+    return data.some(({ drifts }) => drifts.some(({ repaired }) => !repaired)) ? 1 : 0
+  },
+}
+
+function toWords({ organization_id: id, restored_generations: restored, drifts }: Reconciliation): string {
+  return [
+    `${id}: ${drifts.length === 0 ? "the ledger is the sum of its generations" : "they differ"}`,
+    ...(restored > 0 ? [`  ${restored} generations were restored`] : []),
+    ...drifts.map(
+      ({ scope, window, charged_usd: charged, recorded_usd: recorded, repaired }) =>
+        `  ${scope} ${window}: charged ${charged}, recorded ${recorded} USD${repaired ? ", repaired" : ""}`,
+    ),
+  ].join("\n")
+}

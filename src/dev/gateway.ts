@@ -1,0 +1,58 @@
+import { Failure, openApi } from "./api.ts"
+import { creditsAdd, keysCreate, keysList, keysRevoke } from "./commands/accounts.ts"
+import { type Command, readArguments, usageOf } from "./commands/command.ts"
+import { catalogueUpdate, cataloguePrice, init, providers } from "./commands/setup.ts"
+import { exportCalls, reconcile, rotateMasterKey } from "./commands/upkeep.ts"
+
+/** `npm run gateway -- …`: what an operator does with a gateway, here or deployed, by its public API alone. */
+const COMMANDS: readonly Command[] = [
+  init,
+  keysList,
+  keysCreate,
+  keysRevoke,
+  creditsAdd,
+  providers,
+  catalogueUpdate,
+  cataloguePrice,
+  rotateMasterKey,
+  exportCalls,
+  reconcile,
+]
+
+function help(): string {
+  const width = Math.max(...COMMANDS.map(({ name }) => name.length))
+  const lines = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary.split(/\.\s|:?\n/)[0]}`)
+  return `npm run gateway -- COMMAND [options]
+
+${lines.join("\n")}
+
+Which gateway is said by GATEWAY_URL or --url; without them it is the one that npm start runs here. Keys are read from
+BOOTSTRAP_MANAGEMENT_KEY and GATEWAY_MANAGEMENT_KEY, for that one from its own files. COMMAND --help says more.`
+}
+
+async function main(argv: readonly string[]): Promise<number> {
+  const [first = "", second = ""] = argv
+  if (first === "" || first === "--help" || first === "help") {
+    console.log(help())
+    return first === "" ? 2 : 0
+  }
+  const command =
+    COMMANDS.find(({ name }) => name === `${first} ${second}`) ?? COMMANDS.find(({ name }) => name === first)
+  if (!command) throw new Failure(`There is no command ${first}.\n\n${help()}`, 2)
+  const given = readArguments(command, argv.slice(command.name.split(" ").length))
+  if (given.values["help"] === true) {
+    console.log(usageOf(command))
+    return 0
+  }
+  const url = given.values["url"]
+  return (await command.run({ ...given, api: openApi(typeof url === "string" ? url : undefined) })) ?? 0
+}
+
+main(process.argv.slice(2)).then(
+  (code) => (process.exitCode = code),
+  (error: unknown) => {
+    if (!(error instanceof Failure)) throw error
+    console.error(error.message)
+    process.exitCode = error.exitCode
+  },
+)

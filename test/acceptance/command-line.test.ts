@@ -1,0 +1,145 @@
+import { execFile } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { beforeAll, describe, expect, inject, onTestFinished, test } from "vitest"
+import { root } from "../../src/dev/options.ts"
+import { newOrganization, openrouter, type Organization } from "./world.ts"
+
+type Ended = { code: number; out: string; errors: string }
+
+let organization: Organization
+
+beforeAll(async () => {
+  organization = await newOrganization()
+})
+
+/** As a user of another computer has it: what it knows comes from its environment. */
+function gateway(args: readonly string[], more: Record<string, string> = {}): Promise<Ended> {
+  const { url, bootstrapKey } = inject("gateway")
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    GATEWAY_URL: url,
+    BOOTSTRAP_MANAGEMENT_KEY: bootstrapKey,
+    GATEWAY_MANAGEMENT_KEY: organization.managementKey,
+    ...more,
+  }
+  return new Promise((resolve) => {
+    execFile(process.execPath, ["src/dev/gateway.ts", ...args], { cwd: root, env }, (error, out, errors) => {
+      resolve({ code: typeof error?.code === "number" ? error.code : error ? 1 : 0, out, errors })
+    })
+  })
+}
+
+async function done(args: readonly string[], more?: Record<string, string>): Promise<string> {
+  const { code, out, errors } = await gateway(args, more)
+  expect(code, errors + out).toBe(0)
+  return out
+}
+
+test("says what there is, and of each command how it is written", async () => {
+  const told = await done(["--help"])
+  const names = told.split("\n").flatMap((line) => /^ {2}([a-z-]+(?: [a-z]+)?) {2,}\S/.exec(line)?.[1] ?? [])
+  expect(names).toEqual([
+    "init",
+    "keys list",
+    "keys create",
+    "keys revoke",
+    "credits add",
+    "providers",
+    "catalogue update",
+    "catalogue price",
+    "rotate-master-key",
+    "export",
+    "reconcile",
+  ])
+  for (const name of names) {
+    expect(await done([...name.split(" "), "--help"])).toContain(`npm run gateway -- ${name}`)
+  }
+})
+
+test.each([
+  [["nonsense"], "There is no command nonsense"],
+  [["keys", "create"], "keys create takes NAME"],
+  [["keys", "list", "--nonsense"], "nonsense"],
+  [["credits", "add", "much"], "USD must be a number"],
+  [["export"], "--from is needed"],
+  [["export", "--from", "yesterday"], "--from must be a day"],
+  [["catalogue", "price", "a/b", "c"], "Say what is to change"],
+  [["catalogue", "update", "/nowhere.json"], "cannot be read"],
+])("%j is answered with how to write it", async (args, words) => {
+  const { code, errors } = await gateway(args)
+  expect([code, errors]).toEqual([2, expect.stringContaining(words)])
+})
+
+test("no gateway, and no key, are said in words", async () => {
+  const nowhere = await gateway(["providers"], { GATEWAY_URL: "http://127.0.0.1:9" })
+  expect([nowhere.code, nowhere.errors]).toEqual([2, expect.stringContaining("There is no gateway at")])
+  const keyless = await gateway(["reconcile"], {
+    BOOTSTRAP_MANAGEMENT_KEY: "",
+    GATEWAY_URL: `${inject("gateway").url}/`,
+  })
+  expect([keyless.code, keyless.errors]).toEqual([2, expect.stringContaining("Set BOOTSTRAP_MANAGEMENT_KEY")])
+  const wrong = await gateway(["keys", "list"], { GATEWAY_MANAGEMENT_KEY: "sk-wrong" })
+  expect([wrong.code, wrong.errors]).toEqual([1, "This API key is not valid.\n"])
+})
+
+describe("an operator", () => {
+  test("makes an organization, credits it once, and sees that the books agree", async () => {
+    const refused = await gateway(["init", "Us"])
+    expect([refused.code, refused.errors]).toEqual([1, expect.stringContaining("--another")])
+    const made = JSON.parse(await done(["init", "Us", "--balance", "5", "--another", "--json"])) as Record<
+      string,
+      string
+    >
+    const { data } = await openrouter(made["management_key"] ?? "").credits.getCredits()
+    expect(data.totalCredits).toBe(5)
+    const credit = ["credits", "add", "2.5", "--id", "invoice-1", "--organization", made["id"] ?? ""]
+    for (const _ of [1, 2]) expect(await done(credit)).toContain("Credited 7.5 USD in all")
+    expect(await done(["reconcile", "--organization", made["id"] ?? ""])).toContain("the sum of its generations")
+  })
+
+  test("sees the providers, puts the catalogue and sets a price of their own", async () => {
+    expect(await done(["providers"])).toMatch(/^embedded\s+Embedded$/m)
+    expect(await done(["catalogue", "update"])).toContain("up to date")
+    const [model, provider] = ["openai/gpt-4o", "openai"]
+    const price = ["--prompt", "0.000001", "--completion", "0.000002"]
+    expect(await done(["catalogue", "price", model, provider, ...price])).toContain("is changed")
+    const nothing = await gateway(["catalogue", "price", "acme/none", provider, "--off"])
+    expect([nothing.code, nothing.errors]).toEqual([1, expect.stringContaining("acme/none")])
+  })
+
+  test("turns the master key", async () => {
+    expect(await done(["rotate-master-key"])).toContain("0 data keys were put under the current master key")
+  })
+})
+
+describe("a manager", () => {
+  test("makes, sees and revokes keys", async () => {
+    const [key = ""] = (await done(["keys", "create", "ci", "--limit", "3", "--reset", "daily"])).split("\n")
+    const { data } = await openrouter(key).apiKeys.getCurrentKeyMetadata()
+    expect(data).toMatchObject({ limit: 3, limitReset: "daily" })
+    const line = (await done(["keys", "list"])).split("\n").find((one) => one.startsWith("ci ")) ?? ""
+    const hash = line.split(/\s+/).at(-1) ?? ""
+    expect(hash).toMatch(/^[0-9a-f]{64}$/)
+    await done(["keys", "revoke", hash])
+    expect(await done(["keys", "list"])).not.toContain(hash)
+    const again = await gateway(["keys", "revoke", hash])
+    expect([again.code, again.errors]).toEqual([1, expect.stringContaining("no key")])
+  })
+
+  test("has the calls of a time in a file, or on the standard output", async () => {
+    const { chat } = openrouter(organization.apiKey)
+    await chat.send({ chatRequest: { model: "sim/echo", messages: [{ role: "user", content: "Hello" }] } })
+    const folder = mkdtempSync(path.join(tmpdir(), "gateway-export-"))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const file = path.join(folder, "calls.csv")
+    const ask = async () => {
+      await done(["export", "--from", "2020-01-01", "--out", file])
+      return readFileSync(file, "utf8")
+    }
+    await expect.poll(ask, { timeout: 20_000, interval: 500 }).toContain("sim/echo")
+    const lines = (await done(["export", "--from", "2020-01-01", "--format", "ndjson"])).trimEnd().split("\n")
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ model: "sim/echo" })
+  })
+})
