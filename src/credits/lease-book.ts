@@ -103,14 +103,14 @@ export class LeaseBook {
     return this.#open.get(id)
   }
 
-  /** The call is charged so much; null where the ledger would not say: then it cost all that it could. */
-  close(id: string, costNano: number | null): void {
+  /** The call is charged so much; where the ledger would not say, its lease has lost all that it could cost. */
+  close(id: string, costNano: number, isCertain: boolean): void {
     const call = this.#open.get(id)
     if (!call) return
     const { lease, mostNano } = call
     this.#open.delete(id)
     lease.open.delete(id)
-    lease.slice = closed(lease.slice, mostNano, costNano ?? mostNano)
+    lease.slice = closed(lease.slice, mostNano, isCertain ? costNano : Math.max(costNano, mostNano))
   }
 
   /** Calls that go on and are to be held by themselves, save those that are about to be charged. */

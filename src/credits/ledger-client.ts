@@ -132,7 +132,7 @@ export class LedgerClient {
     try {
       if (own.state !== "known") await this.#alone(own)
     } finally {
-      this.#book.close(generation.id, null)
+      this.#book.close(generation.id, costOf(generation), false)
     }
     if (lease && this.#book.watch(lease, Date.now())) this.#later?.(this.#returnWhenIdle(lease))
   }
@@ -223,7 +223,7 @@ export class LedgerClient {
     for (const one of settlements) {
       one.state = "known"
       const { generation } = one
-      this.#book.close(generation.id, charged.has(generation.id) ? costOf(generation) : null)
+      this.#book.close(generation.id, costOf(generation), charged.has(generation.id))
     }
     return answer
   }

@@ -4,11 +4,11 @@ import { GatewayError } from "../edge/errors.ts"
 import { newRouter } from "../edge/router.ts"
 import { failures, ok } from "../edge/schema.ts"
 import { toTimestamp } from "../support/time.ts"
+import { appIdOf } from "../usage/app.ts"
 import { SessionCost, type SessionCostCell, SessionCostQuery } from "./schemas.ts"
 import { Benchmarks, BenchmarksQuery, TaskClassifications, TaskClassificationsQuery } from "./published.ts"
 import {
   apiTypesOf,
-  appIdOf,
   AppRankings,
   AppRankingsQuery,
   conflictOf,

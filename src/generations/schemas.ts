@@ -1,6 +1,7 @@
 import * as z from "zod"
 import { nanoToUsd } from "../credits/money.ts"
 import { toTimestamp } from "../support/time.ts"
+import { appIdOf } from "../usage/app.ts"
 import type { Generation } from "./generation.ts"
 
 const count = z.int().nullable()
@@ -71,6 +72,7 @@ export const GenerationRecord = z
 
 export function toGenerationRecord(generation: Generation): z.infer<typeof GenerationRecord> {
   const { tokens } = generation
+  const app = generation.appTitle?.trim() || generation.appUrl
   return {
     id: generation.id,
     upstream_id: generation.upstreamId,
@@ -83,7 +85,7 @@ export function toGenerationRecord(generation: Generation): z.infer<typeof Gener
     model: generation.model,
     provider_name: generation.provider,
     api_type: generation.apiType,
-    app_id: null,
+    app_id: app === null ? null : appIdOf(app),
     origin: generation.appUrl ?? "",
     http_referer: generation.appUrl,
     user_agent: generation.userAgent,

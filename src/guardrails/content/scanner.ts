@@ -61,12 +61,14 @@ export class Scanner {
     const text = this.#half === "" ? piece : this.#half + piece
     this.#half = ""
     for (let at = 0; at < text.length;) {
-      const rune = text.codePointAt(at) as number
+      const isHalf = (text.charCodeAt(at) & 0xfc00) === 0xd800
       // The first half of a character that takes two: the other comes with the next piece.
-      if (rune >= 0xd800 && rune <= 0xdbff && at === text.length - 1 && !isLast) {
+      if (isHalf && at === text.length - 1 && !isLast) {
         this.#half = text.slice(at)
         return
       }
+      // Only where there is a next unit: at the end of a slice, V8 has been seen to read the unit behind it.
+      const rune = isHalf && at < text.length - 1 ? (text.codePointAt(at) as number) : text.charCodeAt(at)
       const width = rune > 0xffff ? 2 : 1
       this.#step(rune, width)
       at += width
