@@ -2,8 +2,10 @@ import { env, exports } from "cloudflare:workers"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { isCallback } from "../../src/oauth/callback.ts"
-import { isProven, toS256 } from "../../src/oauth/code.ts"
-import { pruneOauth } from "../../src/oauth/store.ts"
+import { hashKey, newKey as newSecret } from "../../src/access/key.ts"
+import { newEntry } from "../../src/audit/entry.ts"
+import { isProven, toKeyRow, toS256 } from "../../src/oauth/code.ts"
+import { exchangeCode, findOpenCode, pruneOauth } from "../../src/oauth/store.ts"
 import { door, newKey, newWorkspace, reply, type Workspace } from "../support/world.ts"
 
 const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
@@ -97,6 +99,30 @@ describe("a code", () => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 7 }, () => 403)])
     const { data } = await reply<{ data: unknown[] }>(200, workspace.manage.get("/keys"))
     expect(data).toHaveLength(3)
+  })
+
+  test("goes to one key, even where two are made of it after both found it open", async () => {
+    const workspace = await newWorkspace()
+    const hash = hashKey(await codeOf(workspace))
+    const row = await findOpenCode(env.DB, hash, Date.now())
+    if (!row) throw new Error("The code is open.")
+    const { organizationId } = workspace
+    const actor = { organizationId, keyHash: "", label: "", creatorUserId: null, ip: null, userAgent: null }
+    const keys = [toKeyRow(row, newSecret(), Date.now()), toKeyRow(row, newSecret(), Date.now())]
+    const taken = []
+    for (const key of keys) {
+      const deed = { action: "api_key.create", resourceId: key.hash, workspaceId: row.workspace_id } as const
+      const entry = newEntry({ ...actor, requestId: "r", at: Date.now() }, deed)
+      taken.push(await exchangeCode(env.DB, hash, key, Date.now(), entry))
+    }
+    expect(taken).toEqual([true, false])
+    const made = "SELECT hash FROM api_keys WHERE hash IN (?, ?)"
+    const { results } = await env.DB.prepare(made).bind(keys[0]?.hash, keys[1]?.hash).all()
+    expect(results).toEqual([{ hash: keys[0]?.hash }])
+    const told = await env.DB.prepare("SELECT count(*) AS n FROM audit_log WHERE resource_id = ?")
+      .bind(keys[1]?.hash)
+      .first("n")
+    expect(told).toBe(0)
   })
 
   test("is refused in the same words, whatever is wrong, and survives what was not its own", async () => {
