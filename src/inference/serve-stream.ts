@@ -99,8 +99,11 @@ async function carry(call: Call, outcome: Answered, writable: WritableStream<Uin
   }
   // Streams of calls go wrong in ways of their own, and so earn a trust of their own.
   const trust = call.intake.routing["tools"] == null ? key : `${key} tools`
+  // A frame that passes unseen could quote the key it was asked with, and that one is the caller's organization's.
+  const isSecret = accepted.target.own !== undefined
   const isNative =
     !filter &&
+    !isSecret &&
     dialect.passesNative &&
     accepted.isOwn &&
     accepted.opening.body !== null &&

@@ -2,8 +2,10 @@ import { env, exports } from "cloudflare:workers"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { isCallback } from "../../src/oauth/callback.ts"
-import { isProven, toS256 } from "../../src/oauth/code.ts"
-import { pruneOauth } from "../../src/oauth/store.ts"
+import { hashKey, newKey as newSecret } from "../../src/access/key.ts"
+import { newEntry } from "../../src/audit/entry.ts"
+import { isProven, toKeyRow, toS256 } from "../../src/oauth/code.ts"
+import { exchangeCode, findOpenCode, pruneOauth } from "../../src/oauth/store.ts"
 import { door, newKey, newWorkspace, reply, type Workspace } from "../support/world.ts"
 
 const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
@@ -89,6 +91,20 @@ describe("a code", () => {
     expect(JSON.stringify(log)).not.toContain(code)
   })
 
+  test("is held to the guardrail of the key that approved", async () => {
+    const workspace = await newWorkspace()
+    const { hash, as } = await newKey(workspace)
+    const rules = { name: "Only one", allowed_models: ["sim/embed"] }
+    const { data: guardrail } = await reply<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", rules))
+    await reply(200, workspace.manage.post(`/guardrails/${guardrail.id}/assignments/keys`, { key_hashes: [hash] }))
+    const { data } = await reply<{ data: { id: string } }>(
+      200,
+      as.post("/auth/keys/code", { callback_url: "https://app.example/back" }),
+    )
+    const { key } = await reply<Exchanged>(200, exchange({ code: data.id }))
+    await reply(403, door(key).chat("sim/echo", "Past it?"))
+  })
+
   test("that many exchange at once is one key", async () => {
     const workspace = await newWorkspace()
     const code = await codeOf(workspace, S256)
@@ -97,6 +113,30 @@ describe("a code", () => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 7 }, () => 403)])
     const { data } = await reply<{ data: unknown[] }>(200, workspace.manage.get("/keys"))
     expect(data).toHaveLength(3)
+  })
+
+  test("goes to one key, even where two are made of it after both found it open", async () => {
+    const workspace = await newWorkspace()
+    const hash = hashKey(await codeOf(workspace))
+    const row = await findOpenCode(env.DB, hash, Date.now())
+    if (!row) throw new Error("The code is open.")
+    const { organizationId } = workspace
+    const actor = { organizationId, keyHash: "", label: "", creatorUserId: null, ip: null, userAgent: null }
+    const keys = [toKeyRow(row, newSecret(), Date.now()), toKeyRow(row, newSecret(), Date.now())]
+    const taken = []
+    for (const key of keys) {
+      const deed = { action: "api_key.create", resourceId: key.hash, workspaceId: row.workspace_id } as const
+      const entry = newEntry({ ...actor, requestId: "r", at: Date.now() }, deed)
+      taken.push(await exchangeCode(env.DB, hash, key, Date.now(), entry))
+    }
+    expect(taken).toEqual([true, false])
+    const made = "SELECT hash FROM api_keys WHERE hash IN (?, ?)"
+    const { results } = await env.DB.prepare(made).bind(keys[0]?.hash, keys[1]?.hash).all()
+    expect(results).toEqual([{ hash: keys[0]?.hash }])
+    const told = await env.DB.prepare("SELECT count(*) AS n FROM audit_log WHERE resource_id = ?")
+      .bind(keys[1]?.hash)
+      .first("n")
+    expect(told).toBe(0)
   })
 
   test("is refused in the same words, whatever is wrong, and survives what was not its own", async () => {

@@ -1,0 +1,90 @@
+import * as fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { toMask } from "../../src/byok/credential.ts"
+import { type OwnKey, ownKeysOf, waysTo } from "../../src/byok/own-keys.ts"
+import { newReading } from "../../src/inference/chat/reading.ts"
+import { chargeFor, costFields } from "../../src/inference/settle.ts"
+import { NO_TOKENS } from "../../src/credits/money.ts"
+
+const PROVIDERS = ["openai", "anthropic"]
+const MODELS = ["acme/one", "acme/two", "other/one"]
+const subset = (values: readonly string[]) => fc.option(fc.subarray([...values], { minLength: 1 }))
+const dataKey = { id: "w", workspaceId: "w", masterId: "m", wrapped: "x" }
+const key: fc.Arbitrary<OwnKey> = fc
+  .record({
+    id: fc.uuid(),
+    provider: fc.constantFrom(...PROVIDERS),
+    isByokOnly: fc.boolean(),
+    isFallback: fc.boolean(),
+    isRequired: fc.boolean(),
+    allowedModels: subset([...MODELS, "acme/*", "*"]),
+    allowedKeyHashes: subset(["a", "b"]),
+    allowedUserIds: subset(["ada", "bob"]),
+  })
+  .map((one) => ({ ...one, workspaceId: "w", version: "1", sealed: "x", declaredZdr: null, dataKey }))
+const keys = fc.array(key, { maxLength: 8 })
+
+describe("the ways to a provider", () => {
+  test("hold each credential that covers the model once, in its order, and the gateway's key where none forbids it", () => {
+    fc.assert(
+      fc.property(keys, fc.constantFrom(...PROVIDERS), fc.constantFrom(...MODELS), (all, provider, model) => {
+        const { first, shared, last } = waysTo(provider, model, all)
+        const [author = ""] = model.split("/")
+        const covers = ({ allowedModels: names }: OwnKey) =>
+          names === null || [model, `${author}/*`, "*"].some((name) => names.includes(name))
+        const ours = all.filter((one) => one.provider === provider)
+        expect(first).toEqual(ours.filter((one) => covers(one) && !one.isFallback))
+        expect(last).toEqual(ours.filter((one) => covers(one) && one.isFallback))
+        const isForbidden = ours.some((one) => one.isByokOnly || (one.isRequired && covers(one)))
+        expect(shared).toBe(!isForbidden)
+      }),
+    )
+  })
+
+  test("are a caller's who is named, or everybody's where nobody is", () => {
+    fc.assert(
+      fc.property(keys, fc.constantFrom("a", "b", "c"), fc.constantFrom("ada", "bob", null), (byok, keyHash, user) => {
+        const mine = ownKeysOf({ byok, keyHash, creatorUserId: user })
+        for (const one of byok) {
+          const isMine =
+            (one.allowedKeyHashes === null || one.allowedKeyHashes.includes(keyHash)) &&
+            (one.allowedUserIds === null || (user !== null && one.allowedUserIds.includes(user)))
+          expect(mine.includes(one)).toBe(isMine)
+        }
+      }),
+    )
+  })
+})
+
+test("a call with an own key costs the account nothing, and is told at the price it has for everybody", () => {
+  const count = fc.nat(1_000_000)
+  const price = fc.nat(99_999).map((micro) => (micro / 1e9).toFixed(12))
+  const input = fc.record({ prompt: count, completion: count, own: count, held: count, told: fc.boolean() })
+  fc.assert(
+    fc.property(input, price, price, ({ prompt, completion, held, told }, forPrompt, forCompletion) => {
+      const pricing = { prompt: forPrompt, completion: forCompletion }
+      const reading = { ...newReading(), tokens: told ? { ...NO_TOKENS, prompt, completion } : null }
+      const bounds = { promptEstimate: prompt, pieces: { images: 0 } }
+      const target = { endpoint: { pricing } } as never
+      const shared = chargeFor(reading, target, bounds, held, true)
+      const owned = chargeFor(reading, { endpoint: { pricing }, own: {} } as never, bounds, held, true)
+      expect(owned.costNano).toBe(0)
+      expect(owned.byok?.costNano).toBe(shared.costNano)
+      expect(owned.tokens).toEqual(shared.tokens)
+      expect(shared.byok).toBeNull()
+      const { promptNano = -1, costNano = -1 } = owned.byok ?? {}
+      expect(promptNano >= 0 && promptNano <= costNano).toBe(true)
+      expect(costFields(owned)).toMatchObject({ cost: 0, is_byok: true })
+      expect(costFields(shared)).toEqual({ cost: shared.costNano / 1e9, is_byok: false })
+    }),
+  )
+})
+
+test("a mask tells at most seven characters, and of a short key none", () => {
+  fc.assert(
+    fc.property(fc.stringMatching(/^[a-z0-9-]{1,60}$/), (secret) => {
+      const shown = toMask(secret).split("...").join("").length
+      expect(shown).toBe(secret.length < 20 ? 0 : 7)
+    }),
+  )
+})
