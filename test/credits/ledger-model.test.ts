@@ -498,3 +498,27 @@ test("no schedule overspends, charges twice, loses a charge or lets a balance dr
     { numRuns: 100 },
   )
 }, 120_000)
+
+test("a call whose hold expired under a lease that lives takes all that it could cost from the lease", async () => {
+  const world = new World()
+  const [isolate] = world.isolates
+  if (!isolate) throw new Error("There is no isolate.")
+  const nothing = { held: true, grown: 0 }
+  await world.credit(80_000)
+  await world.open(isolate, 300, false)
+  const [long] = [...world.calls.values()]
+  if (!long) throw new Error("There is no call.")
+  // Others keep the lease alive meanwhile; nothing keeps the call's own hold.
+  for (const ms of [50_000, 50_000, 25_000]) {
+    await world.advance(ms)
+    await world.open(isolate, 300, false)
+    const short = [...world.calls.values()].at(-1)
+    if (short) world.settle(short, 10)
+    await world.advance(20)
+  }
+  await runDurableObjectAlarm(world.ledger)
+  expect((await world.records()).find(({ id }) => id === long.id)?.ending).toBe("unsettled")
+  world.settle(long, 10)
+  await world.advance(20)
+  await world.check(nothing)
+})
