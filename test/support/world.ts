@@ -34,6 +34,12 @@ export function door(key?: string) {
         headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
         body,
       }),
+    callBytes: (method: string, resource: string, body: Uint8Array, type: string) =>
+      front().fetch(`${BASE}${resource}`, {
+        method,
+        headers: { authorization: `Bearer ${key}`, "content-type": type },
+        body,
+      }),
     /** A chat completion with one user message. */
     chat: (model: string, text: string, more: Record<string, unknown> = {}, headers?: Record<string, string>) =>
       call("POST", "/chat/completions", { model, messages: [{ role: "user", content: text }], ...more }, headers),
