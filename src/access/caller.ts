@@ -66,3 +66,9 @@ function deny(c: Context<App>, message: string): never {
   auditDenial(c)
   throw new GatewayError("forbidden", message)
 }
+
+/** Where a handler itself refuses a key, by what it is asked to do: that is kept, too. */
+export const auditForbidden: MiddlewareHandler<App> = async function auditForbidden(c, next) {
+  await next()
+  if (c.error instanceof GatewayError && c.error.code === "forbidden") auditDenial(c)
+}

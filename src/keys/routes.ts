@@ -2,7 +2,7 @@ import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { forgetKey } from "../access/authenticate.ts"
 import { entryOf } from "../access/actor.ts"
-import { type Caller, requireProvisioning } from "../access/caller.ts"
+import { auditForbidden, type Caller, requireProvisioning } from "../access/caller.ts"
 import { changesOf } from "../audit/entry.ts"
 import { newCounters } from "../credits/ledger.ts"
 import { freeLimits } from "../credits/free-requests.ts"
@@ -65,7 +65,7 @@ const create = createRoute({
   operationId: "createApiKey",
   tags,
   summary: "A new key. Its secret is in this answer and nowhere else.",
-  middleware: [requireProvisioning, acceptJson(MAX_BODY_BYTES)] as const,
+  middleware: [requireProvisioning, auditForbidden, acceptJson(MAX_BODY_BYTES)] as const,
   request: { body: jsonBody(NewApiKey) },
   responses: {
     201: ok(
@@ -94,7 +94,7 @@ const update = createRoute({
   path: "/keys/{hash}",
   operationId: "updateApiKey",
   tags,
-  middleware: [requireProvisioning, acceptJson(MAX_BODY_BYTES)] as const,
+  middleware: [requireProvisioning, auditForbidden, acceptJson(MAX_BODY_BYTES)] as const,
   request: { params: hashParam, body: jsonBody(ApiKeyChange) },
   responses: {
     200: ok(data(ApiKey)),
@@ -107,7 +107,7 @@ const remove = createRoute({
   path: "/keys/{hash}",
   operationId: "deleteApiKey",
   tags,
-  middleware: [requireProvisioning] as const,
+  middleware: [requireProvisioning, auditForbidden] as const,
   request: { params: hashParam },
   responses: {
     200: ok(z.object({ deleted: z.literal(true) })),

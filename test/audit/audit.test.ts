@@ -241,6 +241,20 @@ describe("what is refused", () => {
     expect(data.map(({ key_hash: hash }) => hash)).toContain(provisioning.hash)
   })
 
+  test("is kept where it is what a key was asked for that it may not do", async () => {
+    const workspace = await newWorkspace()
+    const provisioning = await newKey(workspace, { kind: "provisioning" })
+    await reply(403, provisioning.as.post("/keys", { name: "Climber", kind: "management" }))
+    const { data: keys } = await reply<{ data: { hash: string; name: string }[] }>(200, workspace.manage.get("/keys"))
+    const management = keys.find(({ name }) => name === "Management key")
+    await reply(403, provisioning.as.delete(`/keys/${management?.hash}`))
+    const data = await denials(workspace, 2)
+    expect(data.map(({ resource_id: route }) => route).toSorted()).toEqual([
+      "DELETE /api/v1/keys/:hash",
+      "POST /api/v1/keys",
+    ])
+  })
+
   test("is kept so many times a key and a minute, however often it is tried", async () => {
     const workspace = await newWorkspace()
     await Promise.all(Array.from({ length: 4 * DENIALS_PER_MINUTE }, () => workspace.as.get("/credits")))
