@@ -93,6 +93,9 @@ export default defineConfig(async () => {
       globalSetup: [path.join(root, "test/support/build-embedded.ts")],
       setupFiles: [path.join(root, "test/support/setup.ts")],
       isolate: false,
+      // Of a test that hangs, not of one on a busy machine.
+      testTimeout: 60_000,
+      hookTimeout: 60_000,
     },
   }
 })
