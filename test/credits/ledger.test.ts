@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { type HoldRequest, NOTHING_TO_REPORT } from "../../src/credits/protocol.ts"
+import type { Ledger } from "../../durable-objects/ledger.ts"
 import type { Limit } from "../../src/credits/ledger.ts"
 import { type Generation, type GenerationDraft, unsettledGeneration } from "../../src/generations/generation.ts"
 import { newKey, newWorkspace, reply, type Workspace, openHolds } from "../support/world.ts"
@@ -198,6 +199,26 @@ describe("the ledger", () => {
     await reply(200, workspace.as.get("/key"))
     expect(await settling).toBe("refused")
     await reply(200, workspace.as.chat("sim/echo", "Hi"))
+  })
+
+  test("a report that cannot be stored leaves nothing behind, and what was right in it can be charged", async () => {
+    const ledger = await newLedger(100)
+    await hold(ledger, holdOf("a", 10))
+    await hold(ledger, holdOf("b", 20))
+    const tooLarge = { ...spend("b", 1), finishReason: "x".repeat(3_000_000) }
+    const settlements = [spend("a", 7), tooLarge].map((generation) => ({ generation, leaseId: null }))
+    const refused = await runInDurableObject(ledger, (object) => {
+      try {
+        ;(object as unknown as Ledger).report({ ...NOTHING_TO_REPORT, settlements })
+      } catch {
+        return true
+      }
+      return false
+    })
+    expect(refused).toBe(true)
+    expect(await ledger.balance()).toMatchObject({ spentNano: 0, heldNano: 30 })
+    expect(await settle(ledger, spend("a", 7))).toBe(true)
+    expect(await ledger.balance()).toMatchObject({ spentNano: 7, heldNano: 20 })
   })
 
   test("a lease that has expired is not added to: what the isolate had of it is gone", async () => {
