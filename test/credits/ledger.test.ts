@@ -205,8 +205,9 @@ describe("the ledger", () => {
     const ledger = await newLedger(100)
     await hold(ledger, holdOf("a", 10))
     await hold(ledger, holdOf("b", 20))
-    const tooLarge = { ...spend("b", 1), finishReason: "x".repeat(3_000_000) }
-    const settlements = [spend("a", 7), tooLarge].map((generation) => ({ generation, leaseId: null }))
+    // What has no JSON has no record.
+    const unwritable = { ...spend("b", 1), finishReason: 1n as unknown as string }
+    const settlements = [spend("a", 7), unwritable].map((generation) => ({ generation, leaseId: null }))
     const refused = await runInDurableObject(ledger, (object) => {
       try {
         ;(object as unknown as Ledger).report({ ...NOTHING_TO_REPORT, settlements })
