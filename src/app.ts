@@ -28,6 +28,9 @@ import { oauthTokens } from "./oauth/token-routes.ts"
 import { organizations } from "./organizations/routes.ts"
 import { presets } from "./presets/routes.ts"
 import { reconciliations } from "./reconciliation/routes.ts"
+import { SERVICE_PATH } from "./scim/directory.ts"
+import { scimDirectories } from "./scim/routes.ts"
+import { scimService } from "./scim/service-routes.ts"
 import { secrets } from "./secrets/routes.ts"
 import { usage } from "./usage/routes.ts"
 import { workspaces } from "./workspaces/routes.ts"
@@ -45,7 +48,7 @@ for (const router of [inference, media, keyedModels, generations, keys, credits,
   mountKeyed(api, router)
 for (const router of [workspaces, workspaceMembers, organizationMembers, presets, guardrails, guardrailAssignments])
   mountKeyed(api, router)
-for (const router of [byok, oauthCodes, files, exports]) mountKeyed(api, router)
+for (const router of [byok, oauthCodes, files, exports, scimDirectories]) mountKeyed(api, router)
 
 // With a key, for whoever runs the deployment.
 for (const router of [organizations, catalogueAdmin, reconciliations, secrets]) mountKeyed(api, router)
@@ -82,6 +85,8 @@ for (const path of ["/interns", "/vault"]) {
 app.route(BASE_PATH, api)
 app.use("/auth", requireConfiguration)
 app.route("/auth", authPage)
+app.use(`${SERVICE_PATH}/*`, requireConfiguration)
+app.route(SERVICE_PATH, scimService)
 app.onError(onError)
 app.notFound(
   onNotFound((method, path) => app.router.match(method, path)[0].some(([[, route]]) => route.method === method)),

@@ -10,14 +10,16 @@ const MAX_IP_LENGTH = 64
 /** The caller of a request as the audit log knows it. */
 export function actorOf(c: Context<App>): Actor {
   const { organizationId, keyHash, label, creatorUserId } = c.var.caller
+  return { organizationId, keyHash, label, creatorUserId, ...originOf(c.req.raw, c.var.requestId) }
+}
+
+/** From where and when a request comes, of whomever. */
+export function originOf(request: Request, requestId: string): Pick<Actor, "ip" | "userAgent" | "requestId" | "at"> {
+  const { headers } = request
   return {
-    organizationId,
-    keyHash,
-    label,
-    creatorUserId,
-    ip: c.req.header("cf-connecting-ip")?.slice(0, MAX_IP_LENGTH) ?? null,
-    userAgent: c.req.header("user-agent")?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
-    requestId: c.var.requestId,
+    ip: headers.get("cf-connecting-ip")?.slice(0, MAX_IP_LENGTH) ?? null,
+    userAgent: headers.get("user-agent")?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
+    requestId,
     at: Date.now(),
   }
 }

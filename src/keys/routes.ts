@@ -13,7 +13,7 @@ import { failures, jsonBody, ok } from "../edge/schema.ts"
 import { askedWorkspace, noSuchWorkspace } from "../workspaces/asked.ts"
 import { capAfter, mayMint, mintKey, requireWithin, toApiKey, toCurrentKey, toKeyChange, TOLD_FIELDS } from "./key.ts"
 import { ApiKey, ApiKeyChange, CurrentKey, NewApiKey } from "./schemas.ts"
-import { deleteKey, findKeyRow, type KeyRow, insertKey, listKeys, updateKey } from "./store.ts"
+import { deleteKey, findKeyRow, type KeyRow, insertKey, isLeaver, listKeys, updateKey } from "./store.ts"
 
 const MAX_BODY_BYTES = 65_536
 const PAGE_SIZE = 100
@@ -142,7 +142,7 @@ export const keys = newRouter()
     const entry = entryOf(c, { action: "api_key.create", resourceId: row.hash, workspaceId, changed })
     const inserted = await insertKey(c.env.DB, row, entry).catch(undefinedIfTaken)
     if (inserted === undefined) throw new GatewayError("conflict", "external.api_key: this key exists already.")
-    if (!inserted) throw noSuchWorkspace()
+    if (!inserted) throw await uninserted(c.env.DB, row)
     forgetKey(row.hash)
     return c.json({ data: toApiKey(row), key: secret ?? "" }, 201)
   })
@@ -189,6 +189,15 @@ async function requireAuthorityOver(db: D1Database, caller: Caller, hash: string
     throw new GatewayError("forbidden", `A ${caller.kind} key cannot change a ${row.kind} key.`)
   }
   return row
+}
+
+/** Why a key could not be made. */
+async function uninserted(db: D1Database, row: KeyRow): Promise<GatewayError> {
+  if (row.creator_user_id === null || !(await isLeaver(db, row.organization_id, row.creator_user_id))) {
+    return noSuchWorkspace()
+  }
+  const words = "creator_user_id: the organization's directory deactivated this person. Name another one."
+  return new GatewayError("forbidden", words)
 }
 
 function noSuchKey(): GatewayError {

@@ -84,19 +84,32 @@ export async function findOperatorHome(db: D1Database) {
   return row ?? undefined
 }
 
-/** Changes nothing where the workspace was deleted meanwhile, or where a code that it is for went to another key. */
+/**
+ * Changes nothing where the workspace was deleted meanwhile, where a code that it is for went to another key, or where a
+ * directory took out the person in whose name it is.
+ */
 export function insertKeyStatement(db: D1Database, row: KeyRow, forCode: string | null = null): D1PreparedStatement {
   const columns = COLUMNS.split(", ") as (keyof KeyRow)[]
   return db
     .prepare(
       `INSERT INTO api_keys (${COLUMNS}) SELECT ${columns.map(() => "?").join(", ")}
        WHERE EXISTS (SELECT 1 FROM workspaces WHERE id = ? AND organization_id = ? AND deleted_at IS NULL)
-         AND (? IS NULL OR EXISTS (SELECT 1 FROM oauth_codes WHERE hash = ? AND key_hash = ?))`,
+         AND (? IS NULL OR EXISTS (SELECT 1 FROM oauth_codes WHERE hash = ? AND key_hash = ?))
+         AND NOT EXISTS (SELECT 1 FROM scim_leavers WHERE organization_id = ? AND user_id = ?)`,
     )
-    .bind(...columns.map((column) => row[column]), row.workspace_id, row.organization_id, forCode, forCode, row.hash)
+    .bind(
+      ...columns.map((column) => row[column]),
+      row.workspace_id,
+      row.organization_id,
+      forCode,
+      forCode,
+      row.hash,
+      row.organization_id,
+      row.creator_user_id,
+    )
 }
 
-/** Whether the workspace was still there. Rejects with D1's own error where the hash is taken. */
+/** Whether the workspace and the person were still there. Rejects with D1's own error where the hash is taken. */
 export async function insertKey(db: D1Database, row: KeyRow, entry: AuditEntry): Promise<boolean> {
   const [inserted] = await db.batch([insertKeyStatement(db, row), auditIfChanged(db, entry)])
   return (inserted?.meta.changes ?? 0) > 0
@@ -170,4 +183,13 @@ export async function deleteKey(
     auditIfChanged(db, entry),
   ])
   return (deleted?.meta.changes ?? 0) > 0
+}
+
+/** Whether a directory of the organization deactivated or deleted this person. */
+export async function isLeaver(db: D1Database, organizationId: string, userId: string): Promise<boolean> {
+  const row = await db
+    .prepare("SELECT 1 FROM scim_leavers WHERE organization_id = ? AND user_id = ?")
+    .bind(organizationId, userId)
+    .first()
+  return row !== null
 }

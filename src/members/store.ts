@@ -42,6 +42,10 @@ export async function insertMember(db: D1Database, row: MemberRow, entry: AuditE
       .prepare(`INSERT INTO members (${COLUMNS}) VALUES (${columns.map(() => "?").join(", ")})`)
       .bind(...columns.map((column) => row[column])),
     auditStatement(db, entry),
+    // Whom a directory took out is back by hand.
+    db
+      .prepare("DELETE FROM scim_leavers WHERE organization_id = ? AND user_id = ?")
+      .bind(row.organization_id, row.user_id),
   ])
 }
 
@@ -102,10 +106,14 @@ export async function deleteMember(
 }
 
 const IN_WORKSPACE = "organization_id = ?1 AND workspace_id = ?2"
-/** A workspace has those it was given, the default workspace all of the organization. */
-const PEOPLE = `SELECT user_id, role, created_at FROM workspace_members WHERE ${IN_WORKSPACE}
+/**
+ * A workspace has those it was given, the default workspace all of the organization. Who is there by hand and by a group
+ * of the directory has the higher of the roles: admin is before member in the alphabet.
+ */
+const PEOPLE = `SELECT user_id, min(role) AS role, min(created_at) AS created_at FROM (
+  SELECT user_id, role, created_at FROM workspace_members WHERE ${IN_WORKSPACE}
   UNION ALL SELECT user_id, iif(role = 'member', 'member', 'admin'), created_at FROM members
-  WHERE organization_id = ?1 AND EXISTS (SELECT 1 FROM workspaces WHERE id = ?2 AND is_default = 1)`
+  WHERE organization_id = ?1 AND EXISTS (SELECT 1 FROM workspaces WHERE id = ?2 AND is_default = 1)) GROUP BY user_id`
 
 /** Newest first. */
 export async function listWorkspaceMembers(
@@ -175,7 +183,8 @@ export async function findBoundMembers(
   const { results } = await db
     .prepare(
       `SELECT user_id, source FROM workspace_members
-       WHERE ${IN_WORKSPACE} AND user_id IN (SELECT value FROM json_each(?3)) AND (${BOUND}) ORDER BY user_id`,
+       WHERE ${IN_WORKSPACE} AND user_id IN (SELECT value FROM json_each(?3)) AND (${BOUND})
+       ORDER BY source DESC, user_id`,
     )
     .bind(organizationId, workspaceId, JSON.stringify(ids), now)
     .all<{ user_id: string; source: "manual" | "scim" }>()

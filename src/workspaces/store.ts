@@ -155,6 +155,7 @@ export async function deleteWorkspace(
       .bind(...scope),
     db.prepare(`DELETE FROM data_keys WHERE workspace_id = ?3 AND ${gone}`).bind(...scope),
     db.prepare(`DELETE FROM workspace_members WHERE workspace_id = ?3 AND ${gone}`).bind(...scope),
+    db.prepare(`DELETE FROM scim_group_mappings WHERE workspace_id = ?3 AND ${gone}`).bind(...scope),
     db.prepare(`DELETE FROM guardrails WHERE workspace_id = ?3 AND ${gone}`).bind(...scope),
     db
       .prepare(

@@ -1,0 +1,126 @@
+import { invalid } from "./errors.ts"
+
+/** What is kept of a user, after RFC 7643, sections 4.1 and 4.3. One table: bodies, PATCH and /Schemas are read from it. */
+export type Attribute = {
+  name: string
+  type: "string" | "boolean" | "complex"
+  multiValued?: boolean
+  required?: boolean
+  unique?: boolean
+  parts?: readonly Attribute[]
+}
+
+export const USER_SCHEMA = "urn:ietf:params:scim:schemas:core:2.0:User"
+export const GROUP_SCHEMA = "urn:ietf:params:scim:schemas:core:2.0:Group"
+export const ENTERPRISE_SCHEMA = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User"
+
+const text = (name: string): Attribute => ({ name, type: "string" })
+const texts = (...names: string[]) => names.map(text)
+const complex = (name: string, parts: readonly Attribute[]): Attribute => ({ name, type: "complex", parts })
+const many = (name: string, ...parts: string[]): Attribute => ({
+  name,
+  type: "complex",
+  multiValued: true,
+  parts: [...texts("value", "display", "type", ...parts), { name: "primary", type: "boolean" }],
+})
+
+export const ENTERPRISE_ATTRIBUTES: readonly Attribute[] = [
+  ...texts("employeeNumber", "costCenter", "organization", "division", "department"),
+  complex("manager", texts("value", "displayName", "$ref")),
+]
+
+export const CORE_ATTRIBUTES: readonly Attribute[] = [
+  { name: "userName", type: "string", required: true, unique: true },
+  complex("name", texts("formatted", "familyName", "givenName", "middleName", "honorificPrefix", "honorificSuffix")),
+  ...texts("displayName", "nickName", "profileUrl", "title", "userType", "preferredLanguage", "locale", "timezone"),
+  { name: "active", type: "boolean" },
+  many("emails"),
+  many("phoneNumbers"),
+  many("addresses", "formatted", "streetAddress", "locality", "region", "postalCode", "country"),
+  many("roles"),
+  many("entitlements"),
+]
+
+/** As a user's document holds them: the extension is an attribute by the name of its schema. */
+export const USER_ATTRIBUTES: readonly Attribute[] = [
+  text("externalId"),
+  ...CORE_ATTRIBUTES,
+  complex(ENTERPRISE_SCHEMA, ENTERPRISE_ATTRIBUTES),
+]
+
+export type Value = string | boolean | Document | Value[]
+export type Document = { [name: string]: Value }
+
+export const GROUP_ATTRIBUTES: readonly Attribute[] = [
+  { name: "displayName", type: "string", required: true },
+  { name: "members", type: "complex", multiValued: true, parts: texts("value", "display", "$ref") },
+]
+
+const MAX_TEXT_LENGTH = 1_024
+const MAX_VALUES = 100
+
+/** Names of attributes are the same in any case. */
+export function findAttribute(attributes: readonly Attribute[], name: string): Attribute | undefined {
+  const folded = name.toLowerCase()
+  return attributes.find((attribute) => attribute.name.toLowerCase() === folded)
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}
+
+/** What a body has of these attributes. What is unknown is left out, as section 3.3 of RFC 7644 allows, a password too. */
+export function readDocument(attributes: readonly Attribute[], input: Record<string, unknown>, path = ""): Document {
+  const read: Document = {}
+  for (const [name, value] of Object.entries(input)) {
+    const attribute = findAttribute(attributes, name)
+    if (!attribute) continue
+    const known = readValue(attribute, value, `${path}${attribute.name}`)
+    if (known !== undefined) read[attribute.name] = known
+  }
+  return read
+}
+
+/** A value of an attribute; undefined where it says that there is none. */
+export function readValue(attribute: Attribute, value: unknown, path: string): Value | undefined {
+  if (value === null || value === undefined) return undefined
+  if (!attribute.multiValued) return readOne(attribute, value, path)
+  const values = Array.isArray(value) ? value : [value]
+  if (values.length > MAX_VALUES) throw invalid("tooMany", `${path}: takes at most ${MAX_VALUES} values.`)
+  const read = values.map((one) => readOne(attribute, one, path)).filter((one) => one !== undefined)
+  return read.length > 0 ? onePrimary(read) : undefined
+}
+
+function readOne(attribute: Attribute, value: unknown, path: string): Value | undefined {
+  if (attribute.type === "boolean") return readBoolean(value, path)
+  if (attribute.type === "complex") {
+    // Entra sends a manager as the id alone.
+    const input = typeof value === "string" && findAttribute(attribute.parts ?? [], "value") ? { value } : value
+    if (!isObject(input)) throw invalid("invalidValue", `${path}: must be an object.`)
+    const read = readDocument(attribute.parts ?? [], input, `${path}.`)
+    return Object.keys(read).length > 0 ? read : undefined
+  }
+  if (typeof value !== "string" && typeof value !== "number")
+    throw invalid("invalidValue", `${path}: must be a string.`)
+  const words = String(value)
+  if (words.length > MAX_TEXT_LENGTH) {
+    throw invalid("invalidValue", `${path}: must have at most ${MAX_TEXT_LENGTH} characters.`)
+  }
+  return words
+}
+
+/** Entra writes booleans as "True" and "False". */
+function readBoolean(value: unknown, path: string): boolean {
+  if (typeof value === "boolean") return value
+  const words = typeof value === "string" ? value.toLowerCase() : ""
+  if (words === "true" || words === "false") return words === "true"
+  throw invalid("invalidValue", `${path}: must be true or false.`)
+}
+
+/** Of several primary values the last is it: what was set last. */
+function onePrimary(values: Value[]): Value[] {
+  const last = values.findLastIndex((value) => isObject(value) && value["primary"] === true)
+  return values.map((value, index) =>
+    isObject(value) && value["primary"] === true && index !== last ? { ...value, primary: false } : value,
+  )
+}

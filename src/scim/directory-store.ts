@@ -1,0 +1,78 @@
+import type { AuditEntry } from "../audit/entry.ts"
+import { auditIfChanged, auditStatement } from "../audit/store.ts"
+import type { Page } from "../edge/schema.ts"
+import type { DirectoryRow } from "./directory.ts"
+
+const COLUMNS = "id, organization_id, name, token_hash, created_at"
+const columns = COLUMNS.split(", ") as (keyof DirectoryRow)[]
+
+/** The directory with this token. Without an organization: it is what tells the organization. */
+export async function findDirectory(db: D1Database, tokenHash: string): Promise<DirectoryRow | undefined> {
+  const row = await db
+    .prepare(`SELECT ${COLUMNS} FROM scim_directories WHERE token_hash = ?`)
+    .bind(tokenHash)
+    .first<DirectoryRow>()
+  return row ?? undefined
+}
+
+/** Newest first. */
+export async function listDirectories(
+  db: D1Database,
+  organizationId: string,
+  page: Page,
+): Promise<{ rows: DirectoryRow[]; total: number }> {
+  const where = "organization_id = ?"
+  const [rows, count] = await db.batch<DirectoryRow & { total: number }>([
+    db
+      .prepare(`SELECT ${COLUMNS} FROM scim_directories WHERE ${where} ORDER BY created_at DESC, id LIMIT ? OFFSET ?`)
+      .bind(organizationId, page.limit, page.offset),
+    db.prepare(`SELECT count(*) AS total FROM scim_directories WHERE ${where}`).bind(organizationId),
+  ])
+  return { rows: rows?.results ?? [], total: count?.results[0]?.total ?? 0 }
+}
+
+export async function insertDirectory(db: D1Database, row: DirectoryRow, entry: AuditEntry): Promise<void> {
+  await db.batch([
+    db
+      .prepare(`INSERT INTO scim_directories (${COLUMNS}) VALUES (${columns.map(() => "?").join(", ")})`)
+      .bind(...columns.map((column) => row[column])),
+    auditStatement(db, entry),
+  ])
+}
+
+/**
+ * Deletes a directory with its users, groups and mappings, and the memberships in workspaces that these gave. The people
+ * stay in the organization as members managed by hand; who was deactivated stays out.
+ */
+export async function deleteDirectory(
+  db: D1Database,
+  organizationId: string,
+  id: string,
+  now: number,
+  entry: AuditEntry,
+): Promise<boolean> {
+  const scope = [organizationId, id]
+  const where = "organization_id = ?1 AND directory_id = ?2"
+  const results = await db.batch([
+    db
+      .prepare(
+        `UPDATE members SET source = 'manual' WHERE organization_id = ?1
+           AND user_id IN (SELECT id FROM scim_users WHERE ${where} AND active = 1)`,
+      )
+      .bind(...scope),
+    db
+      .prepare(
+        `DELETE FROM workspace_members WHERE organization_id = ?1 AND source = 'scim'
+           AND user_id IN (SELECT id FROM scim_users WHERE ${where})`,
+      )
+      .bind(...scope),
+    db
+      .prepare(`DELETE FROM scim_group_mappings WHERE scim_group_id IN (SELECT id FROM scim_groups WHERE ${where})`)
+      .bind(...scope),
+    db.prepare(`DELETE FROM scim_users WHERE ${where}`).bind(...scope),
+    db.prepare(`UPDATE scim_groups SET deleted_at = ?3 WHERE ${where} AND deleted_at IS NULL`).bind(...scope, now),
+    db.prepare("DELETE FROM scim_directories WHERE organization_id = ?1 AND id = ?2").bind(...scope),
+    auditIfChanged(db, entry),
+  ])
+  return (results[5]?.meta.changes ?? 0) > 0
+}

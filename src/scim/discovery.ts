@@ -1,0 +1,82 @@
+import {
+  type Attribute,
+  CORE_ATTRIBUTES,
+  ENTERPRISE_ATTRIBUTES,
+  ENTERPRISE_SCHEMA,
+  GROUP_ATTRIBUTES,
+  GROUP_SCHEMA,
+  USER_SCHEMA,
+} from "./attributes.ts"
+import { MAX_PAGE } from "./wire.ts"
+
+/** What the service tells of itself: RFC 7643, sections 5 to 7. */
+
+const CORE = "urn:ietf:params:scim:schemas:core:2.0"
+
+export function serviceProviderConfig(base: string) {
+  return {
+    schemas: [`${CORE}:ServiceProviderConfig`],
+    patch: { supported: true },
+    bulk: { supported: false, maxOperations: 0, maxPayloadSize: 0 },
+    filter: { supported: true, maxResults: MAX_PAGE },
+    changePassword: { supported: false },
+    sort: { supported: true },
+    etag: { supported: true },
+    authenticationSchemes: [
+      {
+        type: "oauthbearertoken",
+        name: "Bearer token",
+        description: "The token that the directory was given when it was connected.",
+        specUri: "https://www.rfc-editor.org/info/rfc6750",
+        primary: true,
+      },
+    ],
+    meta: { resourceType: "ServiceProviderConfig", location: `${base}/ServiceProviderConfig` },
+  }
+}
+
+export function resourceTypes(base: string) {
+  const type = (name: string, schema: string, description: string, extensions: object[]) => ({
+    schemas: [`${CORE}:ResourceType`],
+    id: name,
+    name,
+    endpoint: `/${name}s`,
+    description,
+    schema,
+    schemaExtensions: extensions,
+    meta: { resourceType: "ResourceType", location: `${base}/ResourceTypes/${name}` },
+  })
+  return [
+    type("User", USER_SCHEMA, "A person of the organization", [{ schema: ENTERPRISE_SCHEMA, required: false }]),
+    type("Group", GROUP_SCHEMA, "People who get the same memberships", []),
+  ]
+}
+
+export function schemas(base: string) {
+  const schema = (id: string, name: string, attributes: readonly Attribute[]) => ({
+    schemas: [`${CORE}:Schema`],
+    id,
+    name,
+    attributes: attributes.map(describe),
+    meta: { resourceType: "Schema", location: `${base}/Schemas/${id}` },
+  })
+  return [
+    schema(USER_SCHEMA, "User", CORE_ATTRIBUTES),
+    schema(ENTERPRISE_SCHEMA, "EnterpriseUser", ENTERPRISE_ATTRIBUTES),
+    schema(GROUP_SCHEMA, "Group", GROUP_ATTRIBUTES),
+  ]
+}
+
+function describe(attribute: Attribute): object {
+  return {
+    name: attribute.name,
+    type: attribute.type,
+    multiValued: attribute.multiValued ?? false,
+    required: attribute.required ?? false,
+    caseExact: false,
+    mutability: "readWrite",
+    returned: "default",
+    uniqueness: attribute.unique ? "server" : "none",
+    ...(attribute.parts && { subAttributes: attribute.parts.map(describe) }),
+  }
+}

@@ -1,0 +1,47 @@
+import { asGatewayError } from "../edge/errors.ts"
+
+/** RFC 7644, section 3.12. */
+type ScimType =
+  | "invalidFilter"
+  | "tooMany"
+  | "uniqueness"
+  | "mutability"
+  | "invalidSyntax"
+  | "invalidPath"
+  | "noTarget"
+  | "invalidValue"
+
+type Status = 400 | 401 | 404 | 405 | 409 | 412 | 413 | 415
+
+/** A refusal in the words of SCIM. */
+export class ScimError extends Error {
+  override readonly name = "ScimError"
+  readonly status: Status
+  readonly scimType: ScimType | undefined
+
+  constructor(status: Status, detail: string, scimType?: ScimType) {
+    super(detail)
+    this.status = status
+    this.scimType = scimType
+  }
+}
+
+export function invalid(scimType: ScimType, detail: string): ScimError {
+  return new ScimError(400, detail, scimType)
+}
+
+export const ERROR_SCHEMA = "urn:ietf:params:scim:api:messages:2.0:Error"
+
+/** Any failure as SCIM tells it: its status, headers and body. */
+export function toScimFailure(thrown: unknown) {
+  const error = thrown instanceof ScimError ? thrown : asGatewayError(thrown)
+  const scimType = error instanceof ScimError ? error.scimType : undefined
+  const headers: Record<string, string> = error instanceof ScimError ? {} : (error.headers ?? {})
+  const body = {
+    schemas: [ERROR_SCHEMA],
+    detail: error.message,
+    status: String(error.status),
+    ...(scimType && { scimType }),
+  }
+  return { status: error.status, headers, body, error }
+}

@@ -1,0 +1,179 @@
+import type { AuditEntry } from "../audit/entry.ts"
+import { auditIfChanged, auditStatement } from "../audit/store.ts"
+import type { DirectoryId } from "./directory.ts"
+import type { GroupChange, GroupRow } from "./group.ts"
+import { settleMemberships } from "./settle-store.ts"
+import type { Reference } from "./user.ts"
+import type { ResourcePage } from "./user-store.ts"
+
+const COLUMNS = "id, organization_id, directory_id, display_name, external_id, version, stamp, created_at, updated_at"
+const columns = COLUMNS.split(", ") as (keyof GroupRow)[]
+const SIZE = "(SELECT count(*) FROM scim_group_members m WHERE m.group_id = scim_groups.id) AS size"
+
+type SizedRow = GroupRow & { size: number }
+
+export async function listGroups(
+  db: D1Database,
+  { id, organizationId }: DirectoryId,
+  { condition, order, limit, offset }: ResourcePage,
+): Promise<{ rows: SizedRow[]; total: number }> {
+  const where = `organization_id = ? AND directory_id = ? AND deleted_at IS NULL AND ${condition.sql}`
+  const scope = [organizationId, id, ...condition.values]
+  const [rows, count] = await db.batch<SizedRow & { total: number }>([
+    db
+      .prepare(`SELECT ${COLUMNS}, ${SIZE} FROM scim_groups WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`)
+      .bind(...scope, limit, offset),
+    db.prepare(`SELECT count(*) AS total FROM scim_groups WHERE ${where}`).bind(...scope),
+  ])
+  return { rows: rows?.results ?? [], total: count?.results[0]?.total ?? 0 }
+}
+
+export async function findGroup(db: D1Database, directory: DirectoryId, id: string): Promise<GroupRow | undefined> {
+  const where = "organization_id = ? AND directory_id = ? AND id = ? AND deleted_at IS NULL"
+  const row = await db
+    .prepare(`SELECT ${COLUMNS} FROM scim_groups WHERE ${where}`)
+    .bind(directory.organizationId, directory.id, id)
+    .first<GroupRow>()
+  return row ?? undefined
+}
+
+/** The members of each of these groups. */
+export async function findMembersOf(
+  db: D1Database,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<Map<string, Reference[]>> {
+  const { results } = await db
+    .prepare(
+      `SELECT m.group_id, u.id AS value, u.user_name AS display FROM scim_group_members m
+       JOIN scim_users u ON u.organization_id = m.organization_id AND u.id = m.user_id
+       WHERE m.organization_id = ?1 AND m.group_id IN (SELECT value FROM json_each(?2)) ORDER BY m.group_id, u.id`,
+    )
+    .bind(organizationId, JSON.stringify(ids))
+    .all<Reference & { group_id: string }>()
+  const members = new Map<string, Reference[]>()
+  for (const { group_id: id, ...member } of results) {
+    const known = members.get(id)
+    if (known) known.push(member)
+    else members.set(id, [member])
+  }
+  return members
+}
+
+/** Those of the ids who are no users of the directory. */
+export async function findUnknownUsers(
+  db: D1Database,
+  { id, organizationId }: DirectoryId,
+  ids: readonly string[],
+): Promise<string[]> {
+  const { results } = await db
+    .prepare(
+      `SELECT value AS id FROM json_each(?3) WHERE value NOT IN
+         (SELECT id FROM scim_users WHERE organization_id = ?1 AND directory_id = ?2) ORDER BY key LIMIT 5`,
+    )
+    .bind(organizationId, id, JSON.stringify(ids))
+    .all<{ id: string }>()
+  return results.map((row) => row.id)
+}
+
+/** The members as the change has them, where the write with this stamp took place. */
+function memberStatements(
+  db: D1Database,
+  directory: DirectoryId,
+  groupId: string,
+  stamp: string,
+  { fromNobody, added, removed }: GroupChange["members"],
+): D1PreparedStatement[] {
+  const where = "EXISTS (SELECT 1 FROM scim_groups WHERE id = ?1 AND stamp = ?2)"
+  const addedIds = JSON.stringify([...added])
+  return [
+    db
+      .prepare(
+        `DELETE FROM scim_group_members WHERE group_id = ?1 AND (user_id IN (SELECT value FROM json_each(?3))
+           OR ?4 AND user_id NOT IN (SELECT value FROM json_each(?5))) AND ${where}`,
+      )
+      .bind(groupId, stamp, JSON.stringify([...removed]), fromNobody ? 1 : 0, addedIds),
+    db
+      .prepare(
+        `INSERT INTO scim_group_members (group_id, organization_id, user_id)
+         SELECT ?1, organization_id, id FROM scim_users WHERE organization_id = ?4 AND directory_id = ?5
+           AND id IN (SELECT value FROM json_each(?3)) AND ${where} ON CONFLICT DO NOTHING`,
+      )
+      .bind(groupId, stamp, addedIds, directory.organizationId, directory.id),
+  ]
+}
+
+export async function insertGroup(
+  db: D1Database,
+  row: GroupRow,
+  members: GroupChange["members"],
+  entry: AuditEntry,
+): Promise<void> {
+  const directory = { id: row.directory_id, organizationId: row.organization_id }
+  await db.batch([
+    db
+      .prepare(`INSERT INTO scim_groups (${COLUMNS}) VALUES (${columns.map(() => "?").join(", ")})`)
+      .bind(...columns.map((column) => row[column])),
+    auditStatement(db, entry),
+    ...memberStatements(db, directory, row.id, row.stamp, members),
+  ])
+}
+
+/** Undefined where there is no such group, or none of this version. */
+export async function updateGroup(
+  db: D1Database,
+  directory: DirectoryId,
+  id: string,
+  change: GroupChange,
+  write: { version: number | undefined; stamp: string; now: number },
+  entry: AuditEntry,
+): Promise<GroupRow | undefined> {
+  const [updated] = await db.batch([
+    db
+      .prepare(
+        `UPDATE scim_groups SET display_name = coalesce(?4, display_name), external_id = iif(?5, ?6, external_id),
+           version = version + 1, stamp = ?7, updated_at = ?8
+         WHERE organization_id = ?1 AND directory_id = ?2 AND id = ?3 AND deleted_at IS NULL
+           AND (?9 IS NULL OR version = ?9) RETURNING ${COLUMNS}`,
+      )
+      .bind(
+        directory.organizationId,
+        directory.id,
+        id,
+        change.displayName ?? null,
+        change.externalId === undefined ? 0 : 1,
+        change.externalId ?? null,
+        write.stamp,
+        write.now,
+        write.version ?? null,
+      ),
+    auditIfChanged(db, entry),
+    ...memberStatements(db, directory, id, write.stamp, change.members),
+    ...settleMemberships(db, "group", directory.organizationId, id, write.now),
+  ])
+  return updated?.results[0] as GroupRow | undefined
+}
+
+/** With its mappings and what they gave. False where there is no such group, or none of this version. */
+export async function deleteGroup(
+  db: D1Database,
+  directory: DirectoryId,
+  id: string,
+  write: { version: number | undefined; stamp: string; now: number },
+  entry: AuditEntry,
+): Promise<boolean> {
+  const where = "EXISTS (SELECT 1 FROM scim_groups WHERE id = ?1 AND stamp = ?2)"
+  const [deleted] = await db.batch([
+    db
+      .prepare(
+        `UPDATE scim_groups SET deleted_at = ?4, stamp = ?5 WHERE organization_id = ?1 AND directory_id = ?2 AND id = ?3
+           AND deleted_at IS NULL AND (?6 IS NULL OR version = ?6)`,
+      )
+      .bind(directory.organizationId, directory.id, id, write.now, write.stamp, write.version ?? null),
+    auditIfChanged(db, entry),
+    db.prepare(`DELETE FROM scim_group_members WHERE group_id = ?1 AND ${where}`).bind(id, write.stamp),
+    ...settleMemberships(db, "group", directory.organizationId, id, write.now),
+    db.prepare(`DELETE FROM scim_group_mappings WHERE scim_group_id = ?1 AND ${where}`).bind(id, write.stamp),
+  ])
+  return (deleted?.meta.changes ?? 0) > 0
+}

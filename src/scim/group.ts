@@ -1,0 +1,153 @@
+import type { Filter } from "scim2-parse-filter"
+import { toTimestamp } from "../support/time.ts"
+import { GROUP_SCHEMA, isObject } from "./attributes.ts"
+import { invalid } from "./errors.ts"
+import { type Operation, readPath } from "./patch.ts"
+import { type Reference, versionTag } from "./user.ts"
+
+/** A row of scim_groups. */
+export type GroupRow = {
+  id: string
+  organization_id: string
+  directory_id: string
+  display_name: string
+  external_id: string | null
+  version: number
+  stamp: string
+  created_at: number
+  updated_at: number
+}
+
+/** What becomes of a group: names where they are set, and who is in it. `fromNobody`: nobody stays who is not added. */
+export type GroupChange = {
+  displayName?: string
+  externalId?: string | null
+  members: { fromNobody: boolean; added: ReadonlySet<string>; removed: ReadonlySet<string> }
+}
+
+const MAX_NAME_LENGTH = 1_024
+/** Of one request; a larger group is pushed in several. */
+const MAX_MEMBERS = 10_000
+
+const KEEP = { fromNobody: false, added: new Set<string>(), removed: new Set<string>() }
+
+/** A whole group as a body tells it. */
+export function readGroup(body: Record<string, unknown>): Required<GroupChange> {
+  const named = new Map(Object.entries(body).map(([name, value]) => [name.toLowerCase(), value]))
+  const externalId = named.get("externalid") ?? null
+  const ids = idsOf(named.get("members") ?? [])
+  return {
+    displayName: readName(named.get("displayname")),
+    externalId: externalId === null ? null : readText(externalId, "externalId"),
+    members: { fromNobody: true, added: new Set(ids), removed: new Set() },
+  }
+}
+
+function readName(value: unknown): string {
+  if (value === undefined || value === null || value === "") throw invalid("invalidValue", "displayName: is required.")
+  return readText(value, "displayName")
+}
+
+function readText(value: unknown, name: string): string {
+  if (typeof value === "string" && value.length <= MAX_NAME_LENGTH) return value
+  throw invalid("invalidValue", `${name}: must be a string of at most ${MAX_NAME_LENGTH} characters.`)
+}
+
+/** The ids of members: `[{value}]`, as it should be, one of them, or an id alone. */
+function idsOf(value: unknown): string[] {
+  const members = Array.isArray(value) ? value : [value]
+  if (members.length > MAX_MEMBERS) throw invalid("tooMany", `members: takes at most ${MAX_MEMBERS} in one request.`)
+  return members.map((member) => {
+    const id = isObject(member) ? member["value"] : member
+    if (typeof id !== "string" || id === "" || id.length > MAX_NAME_LENGTH) {
+      throw invalid("invalidValue", "members: each must have the id of a user as its value.")
+    }
+    return id
+  })
+}
+
+/** What these operations, in order, come to. */
+export function planGroup(operations: readonly Operation[]): GroupChange {
+  let change: GroupChange = { members: KEEP }
+  for (const { op, path, value } of operations) {
+    if (path !== undefined) {
+      change = planAt(change, path, op, value)
+      continue
+    }
+    if (!isObject(value)) throw invalid("invalidValue", "value: must be an object where there is no path.")
+    // Okta repeats the id beside the new name.
+    for (const [name, one] of Object.entries(value)) {
+      if (["displayname", "externalid", "members"].includes(bare(name).toLowerCase()))
+        change = planAt(change, name, op, one)
+    }
+  }
+  return change
+}
+
+function bare(path: string): string {
+  return path.toLowerCase().startsWith(`${GROUP_SCHEMA.toLowerCase()}:`) ? path.slice(GROUP_SCHEMA.length + 1) : path
+}
+
+function planAt(change: GroupChange, path: string, op: Operation["op"], value: unknown): GroupChange {
+  const { name, filter, part } = readPath(bare(path))
+  const folded = name.toLowerCase()
+  if (folded === "displayname" && !filter && !part) {
+    return { ...change, displayName: readName(op === "remove" ? undefined : value) }
+  }
+  if (folded === "externalid" && !filter && !part) {
+    const isNone = op === "remove" || value === null
+    return { ...change, externalId: isNone ? null : readText(value, "externalId") }
+  }
+  if (["id", "meta", "schemas"].includes(folded)) throw invalid("mutability", `${name}: is read-only.`)
+  if (folded !== "members" || part) throw invalid("invalidPath", "path: accepts displayName, externalId and members.")
+  if (!filter) return { ...change, members: planMembers(change.members, op, value) }
+  if (op !== "remove") throw invalid("mutability", "members: are added and removed, not changed.")
+  return { ...change, members: planMembers(change.members, op, idsIn(filter)) }
+}
+
+/** Of `value eq "…"`, alone or several joined by `or`. */
+function idsIn(filter: Filter): string[] {
+  if (filter.op === "or") return filter.filters.flatMap(idsIn)
+  if (filter.op === "eq" && filter.attrPath.toLowerCase() === "value") return [String(filter.compValue)]
+  throw invalid("invalidFilter", 'members: are chosen by their value: members[value eq "<id of a user>"]')
+}
+
+function planMembers(
+  { fromNobody, added, removed }: GroupChange["members"],
+  op: Operation["op"],
+  value: unknown,
+): GroupChange["members"] {
+  // A removal without a value is of all; Entra names whom it removes in the value.
+  const isAll = op === "remove" && (value === undefined || value === null)
+  const ids = isAll || value === null ? [] : idsOf(value)
+  if (op === "replace" || isAll) return { fromNobody: true, added: new Set(ids), removed: new Set() }
+  const [gains, losses] = op === "add" ? [added, removed] : [removed, added]
+  const named = new Set(ids)
+  const gained = new Set([...gains, ...named])
+  const lost = new Set([...losses].filter((id) => !named.has(id)))
+  return op === "add" ? { fromNobody, added: gained, removed: lost } : { fromNobody, added: lost, removed: gained }
+}
+
+/** `members` undefined: not asked for. `base`: the URL of the service. */
+export function toGroup(row: GroupRow, members: readonly Reference[] | undefined, base: string) {
+  return {
+    schemas: [GROUP_SCHEMA],
+    id: row.id,
+    displayName: row.display_name,
+    ...(row.external_id !== null && { externalId: row.external_id }),
+    ...(members && {
+      members: members.map((member) => ({
+        ...member,
+        type: "User",
+        $ref: `${base}/Users/${encodeURIComponent(member.value)}`,
+      })),
+    }),
+    meta: {
+      resourceType: "Group",
+      created: toTimestamp(row.created_at),
+      lastModified: toTimestamp(row.updated_at),
+      location: `${base}/Groups/${row.id}`,
+      version: versionTag(row.version),
+    },
+  }
+}

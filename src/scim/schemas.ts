@@ -1,0 +1,43 @@
+import * as z from "zod"
+import type { Env } from "../env.ts"
+import type { DirectoryRow } from "./directory.ts"
+
+export const NewDirectory = z
+  .strictObject({
+    name: z
+      .string()
+      .min(1, "must have 1 to 100 characters")
+      .max(100, "must have 1 to 100 characters")
+      .meta({ description: "How people tell it from others: Okta, Entra, …" }),
+  })
+  .meta({ id: "NewScimDirectory" })
+
+export const Directory = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    base_url: z.url().meta({ description: "Where the directory pushes to, by SCIM 2.0." }),
+    created_at: z.iso.datetime(),
+  })
+  .meta({ id: "ScimDirectory" })
+
+export const CreatedDirectory = Directory.extend({
+  token: z.string().meta({ description: "The directory's bearer token: in this answer and nowhere else." }),
+}).meta({ id: "CreatedScimDirectory" })
+
+export const Directories = z
+  .object({ data: z.array(Directory), total_count: z.int() })
+  .meta({ id: "ScimDirectoryList" })
+
+export const DirectoryPath = z.object({ id: z.uuid("must be the UUID of a directory") })
+
+/** Hono's generics of the service that directories push to. */
+export type ScimApp = {
+  Bindings: Env
+  Variables: {
+    requestId: string
+    directory: DirectoryRow
+    /** The URL of the service, as this request reached it. */
+    base: string
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * What follows from the rows of a directory: members, keys and memberships. Statements for the batch of the change that
+ * they follow from; they read the directory as that left it, so that running them again changes nothing.
+ */
+
+const LISTED = "SELECT value FROM json_each(?2)"
+/** Those of the listed who are not active in the directory. */
+const gone = `(SELECT l.user_id FROM scim_leavers l JOIN json_each(?2) j ON j.value = l.user_id WHERE l.organization_id = ?1)`
+const isActive = "EXISTS (SELECT 1 FROM scim_users u WHERE u.organization_id = ?1 AND u.id = j.value AND u.active = 1)"
+
+/**
+ * For users that are or were of a directory. The active are members of the organization; of all others every key is
+ * disabled and every membership ends. An owner stays a member. The statement of the keys returns `disabled_hash`.
+ */
+export function settleUsers(
+  db: D1Database,
+  organizationId: string,
+  ids: readonly string[],
+  now: number,
+): D1PreparedStatement[] {
+  const listed = [organizationId, JSON.stringify(ids)]
+  const where = `organization_id = ?1 AND user_id IN ${gone}`
+  return [
+    db
+      .prepare(
+        `INSERT INTO scim_leavers (organization_id, user_id, left_at)
+         SELECT ?1, j.value, ?3 FROM json_each(?2) j WHERE NOT ${isActive} ON CONFLICT DO NOTHING`,
+      )
+      .bind(...listed, now),
+    db
+      .prepare(
+        `DELETE FROM scim_leavers WHERE organization_id = ?1
+           AND user_id IN (SELECT j.value FROM json_each(?2) j WHERE ${isActive})`,
+      )
+      .bind(...listed),
+    db
+      .prepare(
+        `UPDATE api_keys SET disabled = 1, updated_at = ?3 WHERE organization_id = ?1 AND creator_user_id IN ${gone}
+           AND deleted_at IS NULL AND disabled = 0 RETURNING hash AS disabled_hash`,
+      )
+      .bind(...listed, now),
+    db.prepare(`DELETE FROM oauth_codes WHERE ${where} AND key_hash IS NULL`).bind(...listed),
+    db.prepare(`DELETE FROM workspace_members WHERE ${where}`).bind(...listed),
+    db.prepare(`DELETE FROM members WHERE ${where} AND role <> 'owner'`).bind(...listed),
+    db
+      .prepare(
+        `INSERT INTO members (organization_id, user_id, role, email, first_name, last_name, source, created_at)
+         SELECT organization_id, id, 'member', email, first_name, last_name, 'scim', ?3 FROM scim_users
+         WHERE organization_id = ?1 AND id IN (${LISTED}) AND active = 1
+         ON CONFLICT (organization_id, user_id) DO UPDATE SET email = excluded.email, first_name = excluded.first_name,
+           last_name = excluded.last_name, source = iif(role = 'owner', source, 'scim')`,
+      )
+      .bind(...listed, now),
+    ...settleMemberships(db, "users", organizationId, JSON.stringify(ids), now),
+  ]
+}
+
+/** The hashes of keys that the statements of settleUsers disabled. */
+export function disabledHashes(results: readonly D1Result<unknown>[]): string[] {
+  return results.flatMap(({ results: rows }) =>
+    (rows as { disabled_hash?: string }[]).flatMap(({ disabled_hash: hash }) => (hash === undefined ? [] : [hash])),
+  )
+}
+
+/** Whose memberships: of users or in workspaces (JSON arrays of ids), or in the workspaces that a group is mapped to. */
+const SCOPES = {
+  users: `user_id IN (${LISTED})`,
+  workspaces: `workspace_id IN (${LISTED})`,
+  group: "workspace_id IN (SELECT m.workspace_id FROM scim_group_mappings m WHERE m.scim_group_id = ?2)",
+} as const
+
+/** Memberships that the directory gives are what its groups and their mappings say; those given by hand stay as they are. */
+export function settleMemberships(
+  db: D1Database,
+  scope: keyof typeof SCOPES,
+  organizationId: string,
+  of: string,
+  now: number,
+): D1PreparedStatement[] {
+  const where = `organization_id = ?1 AND ${SCOPES[scope]}`
+  return [
+    db
+      .prepare(
+        `DELETE FROM workspace_members WHERE source = 'scim' AND ${where} AND NOT EXISTS (SELECT 1 FROM scim_grants g
+           WHERE g.workspace_id = workspace_members.workspace_id AND g.user_id = workspace_members.user_id
+             AND g.organization_id = workspace_members.organization_id)`,
+      )
+      .bind(organizationId, of),
+    // Of several groups the highest role counts, and admin is before member in the alphabet.
+    db
+      .prepare(
+        `INSERT INTO workspace_members (workspace_id, organization_id, user_id, role, source, created_at)
+         SELECT workspace_id, organization_id, user_id, min(role), 'scim', ?3 FROM scim_grants WHERE ${where}
+         GROUP BY workspace_id, user_id ON CONFLICT (workspace_id, user_id, source) DO UPDATE SET role = excluded.role
+         WHERE role <> excluded.role`,
+      )
+      .bind(organizationId, of, now),
+  ]
+}

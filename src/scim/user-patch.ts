@@ -1,0 +1,195 @@
+import { type Filter, filter as toPredicate } from "scim2-parse-filter"
+import {
+  type Attribute,
+  type Document,
+  ENTERPRISE_SCHEMA,
+  findAttribute,
+  isObject,
+  readValue,
+  USER_ATTRIBUTES,
+  USER_SCHEMA,
+  type Value,
+} from "./attributes.ts"
+import { invalid } from "./errors.ts"
+import { type Operation, type Path, readPath } from "./patch.ts"
+
+/** Names that a client may send and that nothing comes of: a password is never kept. */
+const IGNORED = ["password"]
+const READ_ONLY = ["id", "meta", "groups", "schemas"]
+
+/** A user's document after these operations, in order. */
+export function patchUser(document: Document, operations: readonly Operation[]): Document {
+  let patched = document
+  for (const operation of operations) patched = apply(patched, operation)
+  return patched
+}
+
+function apply(document: Document, { op, path, value }: Operation): Document {
+  if (path !== undefined) return applyAt(document, path, op, value)
+  if (!isObject(value)) throw invalid("invalidValue", "value: must be an object where there is no path.")
+  // Okta repeats the whole resource, Entra names attributes by their paths.
+  let patched = document
+  for (const [name, one] of Object.entries(value)) {
+    if (isKnown(name)) patched = applyAt(patched, name, one === null ? "remove" : op, one)
+  }
+  return patched
+}
+
+function isKnown(name: string): boolean {
+  const { inExtension, rest } = split(name)
+  return inExtension || findAttribute(USER_ATTRIBUTES, rest.split(/[.[]/)[0] ?? "") !== undefined
+}
+
+/** Which schema a path is of, and the path in it. */
+function split(path: string): { inExtension: boolean; rest: string } {
+  const folded = path.toLowerCase()
+  for (const schema of [ENTERPRISE_SCHEMA, USER_SCHEMA]) {
+    if (folded === schema.toLowerCase()) return { inExtension: schema === ENTERPRISE_SCHEMA, rest: "" }
+    if (folded.startsWith(`${schema.toLowerCase()}:`)) {
+      return { inExtension: schema === ENTERPRISE_SCHEMA, rest: path.slice(schema.length + 1) }
+    }
+  }
+  return { inExtension: false, rest: path }
+}
+
+function applyAt(document: Document, path: string, op: Operation["op"], value: unknown): Document {
+  const { inExtension, rest } = split(path)
+  if (!inExtension) {
+    const at = readPath(rest)
+    if (IGNORED.includes(at.name.toLowerCase())) return document
+    if (READ_ONLY.includes(at.name.toLowerCase())) throw invalid("mutability", `${at.name}: is read-only.`)
+    return set(document, USER_ATTRIBUTES, at, op, value)
+  }
+  const extension = USER_ATTRIBUTES.find(({ name }) => name === ENTERPRISE_SCHEMA)
+  if (rest === "") return set(document, USER_ATTRIBUTES, { name: ENTERPRISE_SCHEMA, ...WHOLE }, op, value)
+  const inner = isObject(document[ENTERPRISE_SCHEMA]) ? document[ENTERPRISE_SCHEMA] : {}
+  return withValue(document, ENTERPRISE_SCHEMA, set(inner, extension?.parts ?? [], readPath(rest), op, value))
+}
+
+const WHOLE = { filter: undefined, part: undefined }
+
+function withValue(document: Document, name: string, value: Value | undefined): Document {
+  const { [name]: _, ...others } = document
+  const isEmpty = Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0
+  return value === undefined || isEmpty ? others : { ...others, [name]: value }
+}
+
+function set(
+  document: Document,
+  attributes: readonly Attribute[],
+  path: Path,
+  op: Operation["op"],
+  value: unknown,
+): Document {
+  const attribute = findAttribute(attributes, path.name)
+  if (!attribute) throw invalid("invalidPath", `path: there is no attribute ${path.name}.`)
+  const { name } = attribute
+  const before = document[name]
+  if (attribute.multiValued) {
+    const items = (Array.isArray(before) ? before : []).filter(isObject) as Document[]
+    const after =
+      path.filter || path.part ? setItems(items, attribute, path, op, value) : setAll(items, attribute, op, value)
+    return withValue(document, name, readValue(attribute, after, name))
+  }
+  if (path.filter) throw invalid("invalidPath", `path: ${name} has one value, which takes no filter.`)
+  if (path.part !== undefined) {
+    const inner = isObject(before) ? before : {}
+    return withValue(document, name, set(inner, attribute.parts ?? [], { name: path.part, ...WHOLE }, op, value))
+  }
+  if (op === "remove") return withValue(document, name, undefined)
+  const read = readValue(attribute, value, name)
+  const isMerged = isObject(before) && isObject(read)
+  return withValue(document, name, isMerged ? { ...before, ...read } : read)
+}
+
+/** The whole of an attribute with several values. Without a filter, a value in a removal says which. */
+function setAll(items: Document[], attribute: Attribute, op: Operation["op"], value: unknown): Document[] {
+  const given = (readValue(attribute, value, attribute.name) ?? []) as Document[]
+  if (op === "replace") return given
+  if (op === "remove") {
+    if (given.length === 0) return []
+    const removed = new Set(given.map((item) => item["value"]))
+    return items.filter((item) => !removed.has(item["value"]))
+  }
+  const known = new Set(items.map((item) => JSON.stringify(sorted(item))))
+  return [...items, ...given.filter((item) => !known.has(JSON.stringify(sorted(item))))]
+}
+
+const sorted = (item: Document) => Object.entries(item).toSorted(([one], [other]) => (one < other ? -1 : 1))
+
+/** Those of the values that a filter chooses, or all of them. One that is missing is made where its filter says how. */
+function setItems(
+  items: Document[],
+  attribute: Attribute,
+  { filter, part }: Path,
+  op: Operation["op"],
+  value: unknown,
+): Document[] {
+  const parts = attribute.parts ?? []
+  const isChosen = filter ? matcher(filter) : () => true
+  const change = (item: Document): Document => {
+    if (part !== undefined) return set(item, parts, { name: part, ...WHOLE }, op, value)
+    const read = readValue({ ...attribute, multiValued: false }, value, attribute.name)
+    return isObject(read) ? { ...item, ...read } : item
+  }
+  if (op === "remove") {
+    return part === undefined
+      ? items.filter((item) => !isChosen(item))
+      : items.map((item) => (isChosen(item) ? change(item) : item))
+  }
+  if (items.some(isChosen)) {
+    // The one that is set last becomes the primary one.
+    const [others, chosen] = [items.filter((item) => !isChosen(item)), items.filter(isChosen).map(change)]
+    return [...others, ...chosen]
+  }
+  const start = filter ? startOf(filter, parts) : {}
+  if (!start) throw invalid("noTarget", `path: no value of ${attribute.name} matches its filter.`)
+  return [...items, change(start)]
+}
+
+/** The value that a filter of equations describes. */
+function startOf(filter: Filter, parts: readonly Attribute[]): Document | undefined {
+  const equations = filter.op === "and" ? filter.filters : [filter]
+  const start: Document = {}
+  for (const equation of equations) {
+    const part = equation.op === "eq" ? findAttribute(parts, equation.attrPath) : undefined
+    if (!part || equation.op !== "eq") return undefined
+    const value = readValue(part, equation.compValue, part.name)
+    if (value !== undefined) start[part.name] = value
+  }
+  return start
+}
+
+/** Whether a value matches; neither names nor words are told apart by case. */
+function matcher(filter: Filter): (item: Document) => boolean {
+  const matches = toPredicate(folded(filter))
+  return (item) =>
+    matches(
+      Object.fromEntries(
+        Object.entries(item).map(([name, value]) => [
+          name.toLowerCase(),
+          typeof value === "string" ? value.toLowerCase() : value,
+        ]),
+      ),
+    )
+}
+
+function folded(filter: Filter): Filter {
+  switch (filter.op) {
+    case "and":
+    case "or":
+      return { ...filter, filters: filter.filters.map(folded) }
+    case "not":
+      return { ...filter, filter: folded(filter.filter) }
+    case "[]":
+      throw invalid("invalidFilter", "filter: takes no filter within a filter.")
+    case "pr":
+      return { ...filter, attrPath: filter.attrPath.toLowerCase() }
+    default: {
+      const { attrPath, compValue } = filter
+      const words = typeof compValue === "string" ? compValue.toLowerCase() : compValue
+      const isFlag = attrPath.toLowerCase() === "primary" && (words === "true" || words === "false")
+      return { ...filter, attrPath: attrPath.toLowerCase(), compValue: isFlag ? words === "true" : words }
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import { toTimestamp } from "../support/time.ts"
+import { type Document, ENTERPRISE_SCHEMA, isObject, readDocument, USER_ATTRIBUTES, USER_SCHEMA } from "./attributes.ts"
+import { invalid } from "./errors.ts"
+
+/** A row of scim_users. */
+export type UserRow = {
+  organization_id: string
+  id: string
+  directory_id: string
+  user_name: string
+  external_id: string | null
+  active: number
+  email: string | null
+  first_name: string | null
+  last_name: string | null
+  /** JSON of a Document. */
+  attributes: string
+  version: number
+  created_at: number
+  updated_at: number
+}
+
+export type UserFields = Pick<
+  UserRow,
+  "user_name" | "external_id" | "active" | "email" | "first_name" | "last_name" | "attributes"
+>
+
+const string = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null)
+
+/** A user as a body tells it. Nobody is inactive who was not said to be. */
+export function readUser(body: Record<string, unknown>): UserFields {
+  const document = readDocument(USER_ATTRIBUTES, body)
+  const userName = string(document["userName"])
+  if (userName === null) throw invalid("invalidValue", "userName: is required.")
+  const active = document["active"] ?? true
+  const name = isObject(document["name"]) ? document["name"] : {}
+  return {
+    user_name: userName,
+    external_id: string(document["externalId"]),
+    active: active === true ? 1 : 0,
+    email: emailOf(document, userName),
+    first_name: string(name["givenName"]),
+    last_name: string(name["familyName"]),
+    attributes: JSON.stringify({ ...document, active }),
+  }
+}
+
+/** The primary address, else the first one, else a userName that is one. */
+function emailOf(document: Document, userName: string): string | null {
+  const given: readonly unknown[] = Array.isArray(document["emails"]) ? document["emails"] : []
+  const emails = given.filter(isObject)
+  const chosen = emails.find((email) => email["primary"] === true) ?? emails[0]
+  const address = string(chosen?.["value"]) ?? userName
+  return address.includes("@") ? address.toLowerCase() : null
+}
+
+export type Reference = { value: string; display: string }
+
+export function versionTag(version: number): string {
+  return `W/"${version}"`
+}
+
+/** `base`: the URL of the service. */
+export function toUser(row: UserRow, groups: readonly Reference[], base: string) {
+  const document = JSON.parse(row.attributes) as Document
+  return {
+    schemas: ENTERPRISE_SCHEMA in document ? [USER_SCHEMA, ENTERPRISE_SCHEMA] : [USER_SCHEMA],
+    id: row.id,
+    ...document,
+    groups: groups.map((group) => ({ ...group, $ref: `${base}/Groups/${group.value}`, type: "direct" })),
+    meta: {
+      resourceType: "User",
+      created: toTimestamp(row.created_at),
+      lastModified: toTimestamp(row.updated_at),
+      location: `${base}/Users/${encodeURIComponent(row.id)}`,
+      version: versionTag(row.version),
+    },
+  }
+}

@@ -1,0 +1,125 @@
+import { readAtMost } from "../support/bytes.ts"
+import { isObject } from "./attributes.ts"
+import { invalid, ScimError } from "./errors.ts"
+import { versionTag } from "./user.ts"
+
+export const MEDIA_TYPE = "application/scim+json"
+const JSON_TYPE = /^application\/(?:scim\+)?json\s*(?:;|$)/i
+
+export function scimJson(body: unknown, status = 200, headers: Record<string, string> = {}): Response {
+  return new Response(JSON.stringify(body), { status, headers: { "content-type": MEDIA_TYPE, ...headers } })
+}
+
+/** The JSON object of a request, of at most so many bytes. */
+export async function readBody(request: Request, maxBytes: number): Promise<Record<string, unknown>> {
+  if (!JSON_TYPE.test(request.headers.get("content-type") ?? "")) {
+    throw new ScimError(415, `Send the body as JSON, with Content-Type: ${MEDIA_TYPE}.`)
+  }
+  const tooLarge = new ScimError(413, `The body is larger than ${maxBytes} bytes, the most this path takes.`)
+  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge
+  const bytes = request.body ? await readAtMost(request.body, maxBytes) : new Uint8Array()
+  if (!bytes) throw tooLarge
+  const body = parse(new TextDecoder().decode(bytes))
+  if (!isObject(body)) throw invalid("invalidSyntax", "The body is not valid JSON. Send one JSON object.")
+  return body
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+export const MAX_PAGE = 200
+const DEFAULT_PAGE = 100
+
+export type ListQuery = {
+  filter: string | undefined
+  sortBy: string | undefined
+  descending: boolean
+  /** From 1. */
+  startIndex: number
+  count: number
+}
+
+/** How a list is asked for: RFC 7644, section 3.4.2. Numbers out of their range mean the nearest that is in it. */
+export function readListQuery(query: URLSearchParams): ListQuery {
+  return {
+    filter: query.get("filter") ?? undefined,
+    sortBy: query.get("sortBy") ?? undefined,
+    descending: query.get("sortOrder")?.toLowerCase() === "descending",
+    startIndex: Math.max(1, readInteger(query, "startIndex", 1)),
+    count: Math.min(MAX_PAGE, Math.max(0, readInteger(query, "count", DEFAULT_PAGE))),
+  }
+}
+
+function readInteger(query: URLSearchParams, name: string, standard: number): number {
+  const words = query.get(name)
+  if (words === null || words === "") return standard
+  if (!/^-?\d{1,9}$/.test(words)) throw invalid("invalidValue", `${name}: must be an integer.`)
+  return Number(words)
+}
+
+export function listResponse(resources: readonly object[], total: number, startIndex: number) {
+  return {
+    schemas: ["urn:ietf:params:scim:api:messages:2.0:ListResponse"],
+    totalResults: total,
+    startIndex,
+    itemsPerPage: resources.length,
+    Resources: resources,
+  }
+}
+
+/** Which attributes of a resource are to be told: the first names of `attributes` and `excludedAttributes`. */
+export function readProjection(query: URLSearchParams): (name: string) => boolean {
+  const [only, except] = [namesIn(query.get("attributes")), namesIn(query.get("excludedAttributes"))]
+  return (name) => {
+    const folded = name.toLowerCase()
+    if (ALWAYS.includes(folded)) return true
+    return only.length > 0 ? only.includes(folded) : !except.includes(folded)
+  }
+}
+
+const ALWAYS = ["schemas", "id"]
+
+function namesIn(list: string | null): string[] {
+  return (list ?? "").split(",").flatMap((path) => {
+    const [, schema, name] = /^(?:(urn:.*):)?([\w$-]+)/i.exec(path.trim().toLowerCase()) ?? []
+    if (name === undefined) return []
+    return schema?.includes(":extension:") ? [schema, `${schema}:${name}`] : [name]
+  })
+}
+
+export function project(resource: object, isTold: (name: string) => boolean): object {
+  return Object.fromEntries(Object.entries(resource).filter(([name]) => isTold(name)))
+}
+
+/** Whether a header of entity tags names this version; undefined without the header. */
+function names(header: string | null, version: number): boolean | undefined {
+  if (header === null) return undefined
+  const tags = header.split(",").map((tag) => tag.trim().replace(/^W\//, ""))
+  return tags.includes("*") || tags.includes(versionTag(version).slice(2))
+}
+
+/** Throws where If-Match names another version than the resource has. */
+export function requireMatch(headers: Headers, version: number): void {
+  if (names(headers.get("if-match"), version) === false) throw outdated()
+}
+
+/** The version that a write must find, where the client said one. */
+export function hasMatch(headers: Headers): boolean {
+  return headers.has("if-match")
+}
+
+export function isUnchanged(headers: Headers, version: number): boolean {
+  return names(headers.get("if-none-match"), version) === true
+}
+
+export function outdated(): ScimError {
+  return new ScimError(
+    412,
+    "The resource has been changed meanwhile. Read it, and send If-Match with its meta.version.",
+  )
+}

@@ -1,0 +1,59 @@
+import { exports } from "cloudflare:workers"
+import { expect } from "vitest"
+import { newWorkspace, reply, type Workspace } from "../support/world.ts"
+
+const front = () => (exports as unknown as { default: Fetcher }).default
+
+export type Resource = { id: string; meta: { version: string; location: string }; [name: string]: unknown }
+export type List = { totalResults: number; startIndex: number; itemsPerPage: number; Resources: Resource[] }
+
+/** As a directory pushes: its token, the media type of SCIM, and the path under /scim/v2. */
+export function directoryDoor(token?: string) {
+  return async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
+    const response = await front().fetch(`http://gateway.test/scim/v2${path}`, {
+      method,
+      headers: {
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { "content-type": "application/scim+json" }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    })
+    if (response.status !== 204 && response.status !== 304) {
+      expect(response.headers.get("content-type")).toBe("application/scim+json")
+    }
+    return response
+  }
+}
+
+export type Push = ReturnType<typeof directoryDoor>
+
+export async function connect(world: Workspace, name = "Okta"): Promise<{ id: string; token: string; push: Push }> {
+  type Made = { data: { id: string; token: string; base_url: string } }
+  const { data } = await reply<Made>(201, world.manage.post("/scim/directories", { name }))
+  expect(data.base_url).toBe("http://gateway.test/scim/v2")
+  return { ...data, push: directoryDoor(data.token) }
+}
+
+export async function newDirectory(name?: string) {
+  const world = await newWorkspace()
+  return { world, ...(await connect(world, name)) }
+}
+
+export const USER = "urn:ietf:params:scim:schemas:core:2.0:User"
+export const GROUP = "urn:ietf:params:scim:schemas:core:2.0:Group"
+export const ENTERPRISE = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User"
+
+export const patch = (...operations: object[]) => ({
+  schemas: ["urn:ietf:params:scim:api:messages:2.0:PatchOp"],
+  Operations: operations,
+})
+
+export async function addUser(push: Push, name: string, more: Record<string, unknown> = {}): Promise<Resource> {
+  return reply<Resource>(201, push("POST", "/Users", { schemas: [USER], userName: `${name}@example.com`, ...more }))
+}
+
+export async function addGroup(push: Push, displayName: string, ...ids: string[]): Promise<Resource> {
+  const members = ids.map((value) => ({ value }))
+  return reply<Resource>(201, push("POST", "/Groups", { schemas: [GROUP], displayName, members }))
+}
