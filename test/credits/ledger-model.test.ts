@@ -27,14 +27,13 @@ type Fault = "request lost" | "answer lost"
 /** What the network does to one isolate's calls. A dead isolate's calls neither arrive nor return. */
 class Wire {
   isDead = false
-  next: Fault | undefined
+  readonly next: Fault[] = []
   inFlight = 0
 
   of(stub: Stub): Stub {
     const carry = async <T>(call: () => Promise<T>): Promise<T> => {
       if (this.isDead) return new Promise(() => {})
-      const fault = this.next
-      this.next = undefined
+      const fault = this.next.shift()
       if (fault === "request lost") throw new Error("The request was lost.")
       this.inFlight += 1
       try {
@@ -383,13 +382,14 @@ const commands = [
       return undefined
     }),
   ),
-  fc.tuple(isolate, fc.constantFrom<Fault>("request lost", "answer lost")).map(([at, fault]) =>
-    command(`${fault} of ${at}`, async (world) => {
-      const one = world.isolates[at]
-      if (one) one.wire.next = fault
-      return undefined
-    }),
-  ),
+  fc
+    .tuple(isolate, fc.array(fc.constantFrom<Fault>("request lost", "answer lost"), { minLength: 1, maxLength: 3 }))
+    .map(([at, faults]) =>
+      command(`${faults.join(", ")} of ${at}`, async (world) => {
+        world.isolates[at]?.wire.next.push(...faults)
+        return undefined
+      }),
+    ),
   fc.constant(
     command("the ledger restarts", async (world) => {
       await evictDurableObject(world.ledger)
@@ -461,7 +461,7 @@ afterEach(() => {
 
 /** All calls end, whoever was to end them; then the books must balance in the database, too. */
 async function windUp(world: World): Promise<void> {
-  for (const { wire } of world.isolates) wire.next = undefined
+  for (const { wire } of world.isolates) wire.next.length = 0
   for (const call of world.calls.values()) if (call.state === "open") world.settle(call, call.estimateNano)
   await world.advance(5_000)
   await world.expireAll()
@@ -521,4 +521,18 @@ test("a call whose hold expired under a lease that lives takes all that it could
   world.settle(long, 10)
   await world.advance(20)
   await world.check(nothing)
+})
+
+test("a call that could not be settled takes all that it could cost from its lease", async () => {
+  const world = new World()
+  const [isolate] = world.isolates
+  if (!isolate) throw new Error("There is no isolate.")
+  await world.credit(80_000)
+  await world.open(isolate, 300, false)
+  const [call] = [...world.calls.values()]
+  if (!call) throw new Error("There is no call.")
+  isolate.wire.next.push("answer lost", "answer lost", "answer lost")
+  world.settle(call, 300)
+  await world.advance(20)
+  await world.check({ held: true, grown: 0 })
 })

@@ -3,7 +3,6 @@ import { env } from "cloudflare:workers"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { type HoldRequest, NOTHING_TO_REPORT } from "../../src/credits/protocol.ts"
-import type { Ledger } from "../../durable-objects/ledger.ts"
 import type { Limit } from "../../src/credits/ledger.ts"
 import { type Generation, type GenerationDraft, unsettledGeneration } from "../../src/generations/generation.ts"
 import { newKey, newWorkspace, reply, type Workspace, openHolds } from "../support/world.ts"
@@ -210,7 +209,7 @@ describe("the ledger", () => {
     const settlements = [spend("a", 7), unwritable].map((generation) => ({ generation, leaseId: null }))
     const refused = await runInDurableObject(ledger, (object) => {
       try {
-        ;(object as unknown as Ledger).report({ ...NOTHING_TO_REPORT, settlements })
+        object.report({ ...NOTHING_TO_REPORT, settlements })
       } catch {
         return true
       }
