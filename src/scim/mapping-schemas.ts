@@ -60,4 +60,3 @@ export const ScimSyncJob = z
   .meta({ id: "ScimSyncJob" })
 
 export const SyncJobPath = z.object({ id: z.uuid("must be the UUID of a sync job") })
-export const NoFields = z.strictObject({})

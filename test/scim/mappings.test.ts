@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers"
-import fc from "fast-check"
+import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { app } from "../../src/app.ts"
 import { ScimGroupMapping, ScimGroups, ScimSyncJob } from "../../src/scim/mapping-schemas.ts"
@@ -156,6 +156,9 @@ describe("a sync job", () => {
     expect(results).toHaveLength(119)
     const other = await newWorkspace()
     await reply(404, other.manage.get(`/scim/sync-jobs/${data.id}`))
+    await reply(400, world.manage.call("POST", "/scim/sync-jobs", { full: true }))
+    await reply(202, world.manage.call("POST", "/scim/sync-jobs", {}))
+    await reply(202, world.manage.call("POST", "/scim/sync-jobs", ""))
   })
 
   test("that was left is taken over by the clock", async () => {
