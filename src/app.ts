@@ -29,8 +29,10 @@ import { organizations } from "./organizations/routes.ts"
 import { presets } from "./presets/routes.ts"
 import { reconciliations } from "./reconciliation/routes.ts"
 import { SERVICE_PATH } from "./scim/directory.ts"
+import { scimMappings } from "./scim/mapping-routes.ts"
 import { scimDirectories } from "./scim/routes.ts"
 import { scimService } from "./scim/service-routes.ts"
+import { scimSync } from "./scim/sync-routes.ts"
 import { secrets } from "./secrets/routes.ts"
 import { usage } from "./usage/routes.ts"
 import { workspaces } from "./workspaces/routes.ts"
@@ -48,7 +50,8 @@ for (const router of [inference, media, keyedModels, generations, keys, credits,
   mountKeyed(api, router)
 for (const router of [workspaces, workspaceMembers, organizationMembers, presets, guardrails, guardrailAssignments])
   mountKeyed(api, router)
-for (const router of [byok, oauthCodes, files, exports, scimDirectories]) mountKeyed(api, router)
+for (const router of [byok, oauthCodes, files, exports, scimDirectories, scimMappings, scimSync])
+  mountKeyed(api, router)
 
 // With a key, for whoever runs the deployment.
 for (const router of [organizations, catalogueAdmin, reconciliations, secrets]) mountKeyed(api, router)

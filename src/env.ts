@@ -37,6 +37,8 @@ export interface Env {
   HOLD_TTL_MS?: string
   /** Bytes that the files of an organization may have in all (files/file.ts). */
   FILES_QUOTA_BYTES?: string
+  /** `openrouter`: answers that clients of that name read more strictly than the interface has them (scim/mapping-routes.ts). */
+  CLIENT_DIALECT?: string
   /** How long the audit log is kept (audit/retention.ts). */
   AUDIT_RETENTION_DAYS?: string
 }

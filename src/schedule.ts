@@ -6,6 +6,7 @@ import { pruneContents } from "./generations/content.ts"
 import { pruneOauth } from "./oauth/store.ts"
 import { clearFiles } from "./files/bytes.ts"
 import { reconcileStalest } from "./reconciliation/reconcile.ts"
+import { resumeSyncJobs } from "./scim/sync.ts"
 import { logError } from "./support/log.ts"
 import { generationRetentionDays } from "./usage/retention.ts"
 import { pruneGenerations, sumDays } from "./usage/store.ts"
@@ -23,7 +24,10 @@ const JOBS: Readonly<Record<string, readonly { name: string; run: (env: Env, now
     { name: "prune-files", run: (env, now) => clearFiles(env, now) },
     { name: "prune-audit", run: (env, now) => pruneAudit(env.DB, now, auditRetentionDays(env)) },
   ],
-  "0 4 * * *": [{ name: "reconcile", run: (env) => reconcileStalest(env) }],
+  "0 4 * * *": [
+    { name: "reconcile", run: (env) => reconcileStalest(env) },
+    { name: "resume-directory-syncs", run: (env, now) => resumeSyncJobs(env, now) },
+  ],
   "0 3 * * 1": [{ name: "session-cost", run: (env, now) => refreshSessionCost(env.DB, now) }],
 }
 

@@ -62,11 +62,12 @@ export function disabledHashes(results: readonly D1Result<unknown>[]): string[] 
   )
 }
 
-/** Whose memberships: of users or in workspaces (JSON arrays of ids), or in the workspaces that a group is mapped to. */
+/** Whose memberships: of users or in workspaces (JSON arrays of ids), or in those that a group or groups are mapped to. */
 const SCOPES = {
   users: `user_id IN (${LISTED})`,
   workspaces: `workspace_id IN (${LISTED})`,
   group: "workspace_id IN (SELECT m.workspace_id FROM scim_group_mappings m WHERE m.scim_group_id = ?2)",
+  groups: `workspace_id IN (SELECT m.workspace_id FROM scim_group_mappings m WHERE m.scim_group_id IN (${LISTED}))`,
 } as const
 
 /** Memberships that the directory gives are what its groups and their mappings say; those given by hand stay as they are. */

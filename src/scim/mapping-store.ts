@@ -1,0 +1,141 @@
+import type { AuditEntry } from "../audit/entry.ts"
+import { auditIfChanged } from "../audit/store.ts"
+import type { Page } from "../edge/schema.ts"
+import type { ListedGroup, MappingRow } from "./mapping.ts"
+import { settleMemberships } from "./settle-store.ts"
+
+const COLUMNS = "id, organization_id, scim_group_id, workspace_id, role, created_at, updated_at"
+const columns = COLUMNS.split(", ") as (keyof MappingRow)[]
+
+/** The groups of all directories of an organization, newest first. */
+export async function listOrganizationGroups(
+  db: D1Database,
+  organizationId: string,
+  page: Page,
+): Promise<{ rows: ListedGroup[]; total: number }> {
+  const where = "organization_id = ? AND deleted_at IS NULL"
+  const [rows, count] = await db.batch<ListedGroup & { total: number }>([
+    db
+      .prepare(
+        `SELECT id, organization_id, display_name, external_id, created_at, updated_at FROM scim_groups
+         WHERE ${where} ORDER BY created_at DESC, id LIMIT ? OFFSET ?`,
+      )
+      .bind(organizationId, page.limit, page.offset),
+    db.prepare(`SELECT count(*) AS total FROM scim_groups WHERE ${where}`).bind(organizationId),
+  ])
+  return { rows: rows?.results ?? [], total: count?.results[0]?.total ?? 0 }
+}
+
+export async function groupExists(db: D1Database, organizationId: string, id: string): Promise<boolean> {
+  const row = await db
+    .prepare("SELECT 1 FROM scim_groups WHERE organization_id = ? AND id = ? AND deleted_at IS NULL")
+    .bind(organizationId, id)
+    .first()
+  return row !== null
+}
+
+/** Newest first. */
+export async function listMappings(
+  db: D1Database,
+  organizationId: string,
+  page: Page,
+): Promise<{ rows: MappingRow[]; total: number }> {
+  const where = "organization_id = ?"
+  const [rows, count] = await db.batch<MappingRow & { total: number }>([
+    db
+      .prepare(
+        `SELECT ${COLUMNS} FROM scim_group_mappings WHERE ${where} ORDER BY created_at DESC, id LIMIT ? OFFSET ?`,
+      )
+      .bind(organizationId, page.limit, page.offset),
+    db.prepare(`SELECT count(*) AS total FROM scim_group_mappings WHERE ${where}`).bind(organizationId),
+  ])
+  return { rows: rows?.results ?? [], total: count?.results[0]?.total ?? 0 }
+}
+
+export async function findMapping(db: D1Database, organizationId: string, id: string): Promise<MappingRow | undefined> {
+  const row = await db
+    .prepare(`SELECT ${COLUMNS} FROM scim_group_mappings WHERE organization_id = ? AND id = ?`)
+    .bind(organizationId, id)
+    .first<MappingRow>()
+  return row ?? undefined
+}
+
+/**
+ * Makes the mapping where there is none, and brings the memberships of the workspace in line either way. The mapping that
+ * is there then, of whatever role; undefined where the group or the workspace was deleted meanwhile.
+ */
+export async function insertMapping(
+  db: D1Database,
+  row: MappingRow,
+  entry: AuditEntry,
+): Promise<MappingRow | undefined> {
+  const results = await db.batch([
+    db
+      .prepare(
+        `INSERT INTO scim_group_mappings (${COLUMNS}) SELECT ${columns.map(() => "?").join(", ")}
+         WHERE EXISTS (SELECT 1 FROM scim_groups WHERE id = ? AND organization_id = ? AND deleted_at IS NULL)
+           AND EXISTS (SELECT 1 FROM workspaces WHERE id = ? AND organization_id = ? AND deleted_at IS NULL)
+         ON CONFLICT DO NOTHING`,
+      )
+      .bind(
+        ...columns.map((column) => row[column]),
+        row.scim_group_id,
+        row.organization_id,
+        row.workspace_id,
+        row.organization_id,
+      ),
+    auditIfChanged(db, entry),
+    ...settleMemberships(db, "workspaces", row.organization_id, JSON.stringify([row.workspace_id]), row.updated_at),
+    db
+      .prepare(
+        `SELECT ${COLUMNS} FROM scim_group_mappings WHERE organization_id = ? AND scim_group_id = ? AND workspace_id = ?`,
+      )
+      .bind(row.organization_id, row.scim_group_id, row.workspace_id),
+  ])
+  return results.at(-1)?.results[0] as MappingRow | undefined
+}
+
+export async function updateMapping(
+  db: D1Database,
+  { id, organization_id: organizationId, workspace_id: workspaceId }: MappingRow,
+  role: MappingRow["role"],
+  now: number,
+  entry: AuditEntry,
+): Promise<MappingRow | undefined> {
+  const [updated] = await db.batch([
+    db
+      .prepare(
+        `UPDATE scim_group_mappings SET role = ?3, updated_at = ?4 WHERE organization_id = ?1 AND id = ?2
+         RETURNING ${COLUMNS}`,
+      )
+      .bind(organizationId, id, role, now),
+    auditIfChanged(db, entry),
+    ...settleMemberships(db, "workspaces", organizationId, JSON.stringify([workspaceId]), now),
+  ])
+  return updated?.results[0] as MappingRow | undefined
+}
+
+/** With `keepMembers` whom the mapping put into the workspace stays there by hand; of the default one all are anyway. */
+export async function deleteMapping(
+  db: D1Database,
+  { id, organization_id: organizationId, workspace_id: workspaceId }: MappingRow,
+  keepMembers: boolean,
+  now: number,
+  entry: AuditEntry,
+): Promise<boolean> {
+  const results = await db.batch([
+    db
+      .prepare(
+        `INSERT INTO workspace_members (workspace_id, organization_id, user_id, role, source, created_at)
+         SELECT g.workspace_id, g.organization_id, g.user_id, g.role, 'manual', ?4 FROM scim_group_mappings m
+         JOIN workspaces w ON w.id = m.workspace_id AND w.is_default = 0
+         JOIN scim_grants g ON g.scim_group_id = m.scim_group_id AND g.workspace_id = m.workspace_id
+         WHERE m.organization_id = ?1 AND m.id = ?2 AND ?3 ON CONFLICT DO NOTHING`,
+      )
+      .bind(organizationId, id, keepMembers ? 1 : 0, now),
+    db.prepare("DELETE FROM scim_group_mappings WHERE organization_id = ? AND id = ?").bind(organizationId, id),
+    auditIfChanged(db, entry),
+    ...settleMemberships(db, "workspaces", organizationId, JSON.stringify([workspaceId]), now),
+  ])
+  return (results[1]?.meta.changes ?? 0) > 0
+}

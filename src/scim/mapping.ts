@@ -1,0 +1,48 @@
+import type * as z from "zod"
+import { toTimestamp } from "../support/time.ts"
+import type { ScimGroup, ScimGroupMapping, ScimSyncJob } from "./mapping-schemas.ts"
+import type { SyncJobRow } from "./sync.ts"
+
+/** A row of scim_group_mappings: who is in the group is in the workspace. */
+export type MappingRow = {
+  id: string
+  organization_id: string
+  scim_group_id: string
+  workspace_id: string
+  role: "admin" | "member"
+  created_at: number
+  updated_at: number
+}
+
+export function toMapping(row: MappingRow): z.infer<typeof ScimGroupMapping> {
+  return { ...row, created_at: toTimestamp(row.created_at), updated_at: toTimestamp(row.updated_at) }
+}
+
+/** What the interface tells of a group. */
+export type ListedGroup = {
+  id: string
+  organization_id: string
+  display_name: string
+  external_id: string | null
+  created_at: number
+  updated_at: number
+}
+
+export function toListedGroup(row: ListedGroup): z.infer<typeof ScimGroup> {
+  return { ...row, created_at: toTimestamp(row.created_at), updated_at: toTimestamp(row.updated_at) }
+}
+
+/** Counts are told once they are final. */
+export function toSyncJob(row: SyncJobRow): z.infer<typeof ScimSyncJob> {
+  const isDone = row.status === "succeeded"
+  return {
+    id: row.id,
+    status: row.status,
+    synced_groups: isDone ? row.synced_groups : null,
+    deleted_groups: isDone ? row.deleted_groups : null,
+    error_message: row.error_message,
+    created_at: toTimestamp(row.created_at),
+    started_at: row.started_at === null ? null : toTimestamp(row.started_at),
+    finished_at: row.finished_at === null ? null : toTimestamp(row.finished_at),
+  }
+}

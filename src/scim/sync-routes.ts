@@ -1,0 +1,64 @@
+import { createRoute } from "@hono/zod-openapi"
+import * as z from "zod"
+import { entryOf } from "../access/actor.ts"
+import { requireManagement } from "../access/caller.ts"
+import { GatewayError } from "../edge/errors.ts"
+import { acceptJson, newRouter } from "../edge/router.ts"
+import { failures, ok } from "../edge/schema.ts"
+import { newId } from "../support/ids.ts"
+import { toSyncJob } from "./mapping.ts"
+import { ScimSyncJob, SyncJobPath } from "./mapping-schemas.ts"
+import { runSyncJob } from "./sync.ts"
+import { findSyncJob, insertSyncJob } from "./sync-store.ts"
+
+const MAX_BODY_BYTES = 1_024
+const One = z.object({ data: ScimSyncJob })
+const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
+
+const create = createRoute({
+  tags: ["SCIM"],
+  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
+  method: "post",
+  path: "/scim/sync-jobs",
+  operationId: "createScimSyncJob",
+  summary: "Brings members and memberships in line with what the directories pushed. Takes no body.",
+  responses: { 202: ok(One, "The job."), ...FAILURES },
+})
+
+const get = createRoute({
+  tags: ["SCIM"],
+  middleware: [requireManagement] as const,
+  method: "get",
+  path: "/scim/sync-jobs/{id}",
+  operationId: "getScimSyncJob",
+  request: { params: SyncJobPath },
+  responses: { 200: ok(One, "The job."), ...FAILURES },
+})
+
+export const scimSync = newRouter()
+  .openapi(create, async (c) => {
+    const { organizationId } = c.var.caller
+    requireEmpty(await c.req.text())
+    const id = newId()
+    const entry = entryOf(c, { action: "scim_sync_job.create", resourceId: id, workspaceId: null })
+    const job = await insertSyncJob(c.env.DB, { id, organizationId, now: Date.now() }, entry)
+    if (!job) throw new GatewayError("internal", "The job could not be made.")
+    c.executionCtx.waitUntil(runSyncJob(c.env, organizationId, id))
+    return c.json({ data: toSyncJob(job) }, 202)
+  })
+  .openapi(get, async (c) => {
+    const { organizationId } = c.var.caller
+    const { id } = c.req.valid("param")
+    const job = await findSyncJob(c.env.DB, organizationId, id)
+    if (!job) throw new GatewayError("not_found", "There is no sync job with this id.")
+    // Who asks takes over what another request left.
+    if (job.status === "queued" || job.status === "running") {
+      c.executionCtx.waitUntil(runSyncJob(c.env, organizationId, id))
+    }
+    return c.json({ data: toSyncJob(job) }, 200)
+  })
+
+/** Clients that send no body may still declare it as JSON, so no schema can stand before it. */
+function requireEmpty(body: string): void {
+  if (!/^\s*(\{\s*\})?\s*$/.test(body)) throw new GatewayError("invalid_request", "This path takes no body. Send none.")
+}

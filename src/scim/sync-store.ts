@@ -1,0 +1,157 @@
+import type { AuditEntry } from "../audit/entry.ts"
+import { auditStatement } from "../audit/store.ts"
+import { disabledHashes, settleMemberships, settleUsers } from "./settle-store.ts"
+import type { SyncJobRow } from "./sync.ts"
+
+const COLUMNS =
+  "id, organization_id, status, phase, position, synced_groups, deleted_groups, error_message, leased_until, " +
+  "created_at, started_at, finished_at"
+
+/** Users or groups that one step settles. */
+const STEP = 50
+/** Jobs that one run of the clock goes on with. */
+const MAX_RESUMED = 20
+
+export async function insertSyncJob(
+  db: D1Database,
+  { id, organizationId, now }: { id: string; organizationId: string; now: number },
+  entry: AuditEntry,
+): Promise<SyncJobRow | undefined> {
+  const [inserted] = await db.batch<SyncJobRow>([
+    db
+      .prepare(
+        `INSERT INTO scim_sync_jobs (id, organization_id, status, phase, position, created_at)
+         VALUES (?, ?, 'queued', 'users', '', ?) RETURNING ${COLUMNS}`,
+      )
+      .bind(id, organizationId, now),
+    auditStatement(db, entry),
+  ])
+  return inserted?.results[0]
+}
+
+export async function findSyncJob(db: D1Database, organizationId: string, id: string): Promise<SyncJobRow | undefined> {
+  const row = await db
+    .prepare(`SELECT ${COLUMNS} FROM scim_sync_jobs WHERE organization_id = ? AND id = ?`)
+    .bind(organizationId, id)
+    .first<SyncJobRow>()
+  return row ?? undefined
+}
+
+/** Of all organizations: jobs that nobody works on. */
+export async function findOpenSyncJobs(db: D1Database, now: number): Promise<SyncJobRow[]> {
+  const { results } = await db
+    .prepare(
+      `SELECT ${COLUMNS} FROM scim_sync_jobs WHERE status IN ('queued', 'running') AND leased_until <= ?
+       ORDER BY created_at LIMIT ?`,
+    )
+    .bind(now, MAX_RESUMED)
+    .all<SyncJobRow>()
+  return results
+}
+
+/** The job, for one to work on: who has the lease (`held`) goes on with it, anybody else once it has ended. */
+export async function leaseSyncJob(
+  db: D1Database,
+  organizationId: string,
+  id: string,
+  now: number,
+  held: number,
+  leaseMs: number,
+): Promise<SyncJobRow | undefined> {
+  const row = await db
+    .prepare(
+      `UPDATE scim_sync_jobs SET status = 'running', started_at = coalesce(started_at, ?3), leased_until = ?3 + ?5
+       WHERE organization_id = ?1 AND id = ?2 AND status IN ('queued', 'running')
+         AND (leased_until <= ?3 OR leased_until = ?4) RETURNING ${COLUMNS}`,
+    )
+    .bind(organizationId, id, now, held, leaseMs)
+    .first<SyncJobRow>()
+  return row ?? undefined
+}
+
+/** The next ids of a table, and the statement that moves the job on: to the last of them, or to the next phase. */
+async function nextIds(
+  db: D1Database,
+  job: SyncJobRow,
+  table: "users" | "groups",
+): Promise<{ ids: string[]; isLast: boolean }> {
+  const page =
+    table === "users"
+      ? db.prepare("SELECT id FROM scim_users WHERE organization_id = ? AND id > ? ORDER BY id LIMIT ?")
+      : db.prepare(
+          "SELECT id FROM scim_groups WHERE organization_id = ? AND id > ? AND deleted_at IS NULL ORDER BY id LIMIT ?",
+        )
+  const { results } = await page.bind(job.organization_id, job.position, STEP).all<{ id: string }>()
+  return { ids: results.map(({ id }) => id), isLast: results.length < STEP }
+}
+
+/** Moves a job that is still where this step began, so that a step that is done twice is counted once. */
+function move(
+  db: D1Database,
+  job: SyncJobRow,
+  to: Pick<SyncJobRow, "phase" | "position" | "synced_groups">,
+): D1PreparedStatement {
+  return db
+    .prepare(
+      `UPDATE scim_sync_jobs SET phase = ?5, position = ?6, synced_groups = ?7
+       WHERE organization_id = ?1 AND id = ?2 AND phase = ?3 AND position = ?4 AND status = 'running'`,
+    )
+    .bind(job.organization_id, job.id, job.phase, job.position, to.phase, to.position, to.synced_groups)
+}
+
+/** Members, keys and memberships of the next users. Returns the keys it disabled. */
+export async function syncUsers(db: D1Database, job: SyncJobRow, now: number): Promise<string[]> {
+  const { ids, isLast } = await nextIds(db, job, "users")
+  const to = isLast
+    ? ({ phase: "groups", position: "" } as const)
+    : ({ phase: "users", position: ids.at(-1) ?? "" } as const)
+  const results = await db.batch([
+    ...(ids.length > 0 ? settleUsers(db, job.organization_id, ids, now) : []),
+    move(db, job, { ...to, synced_groups: 0 }),
+  ])
+  return disabledHashes(results)
+}
+
+/** Memberships in the workspaces that the next groups are mapped to. */
+export async function syncGroups(db: D1Database, job: SyncJobRow, now: number): Promise<void> {
+  const { ids, isLast } = await nextIds(db, job, "groups")
+  const to = isLast
+    ? ({ phase: "leftovers", position: "" } as const)
+    : ({ phase: "groups", position: ids.at(-1) ?? "" } as const)
+  await db.batch([
+    ...settleMemberships(db, "groups", job.organization_id, JSON.stringify(ids), now),
+    move(db, job, { ...to, synced_groups: job.synced_groups + ids.length }),
+  ])
+}
+
+/** Ends what no group gives any more, and counts and removes the groups that were deleted since the last job. */
+export async function syncLeftovers(db: D1Database, job: SyncJobRow, now: number): Promise<void> {
+  await db.batch([
+    db
+      .prepare(
+        `DELETE FROM workspace_members WHERE organization_id = ?1 AND source = 'scim' AND NOT EXISTS (
+           SELECT 1 FROM scim_grants g WHERE g.organization_id = ?1 AND g.workspace_id = workspace_members.workspace_id
+             AND g.user_id = workspace_members.user_id)`,
+      )
+      .bind(job.organization_id),
+    db
+      .prepare("DELETE FROM scim_groups WHERE organization_id = ? AND deleted_at IS NOT NULL")
+      .bind(job.organization_id),
+    db
+      .prepare(
+        `UPDATE scim_sync_jobs SET status = 'succeeded', deleted_groups = changes(), finished_at = ?3, leased_until = 0
+         WHERE organization_id = ?1 AND id = ?2 AND status = 'running'`,
+      )
+      .bind(job.organization_id, job.id, now),
+  ])
+}
+
+export async function failSyncJob(db: D1Database, job: SyncJobRow, now: number): Promise<void> {
+  await db
+    .prepare(
+      `UPDATE scim_sync_jobs SET status = 'failed', error_message = ?3, finished_at = ?4, leased_until = 0
+       WHERE organization_id = ?1 AND id = ?2 AND status = 'running'`,
+    )
+    .bind(job.organization_id, job.id, "A step of the sync failed inside the gateway. Start another job.", now)
+    .run()
+}

@@ -1,0 +1,264 @@
+import { env } from "cloudflare:workers"
+import * as fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { app } from "../../src/app.ts"
+import { ScimGroupMapping, ScimGroups, ScimSyncJob } from "../../src/scim/mapping-schemas.ts"
+import { resumeSyncJobs, runSyncJob } from "../../src/scim/sync.ts"
+import { newWorkspace, reply, type Workspace } from "../support/world.ts"
+import { addGroup, addUser, newDirectory, patch } from "./directory.ts"
+
+type Failure = { error: { message: string } }
+type Mapping = { data: { id: string; role: string; workspace_id: string } }
+type Job = { data: { id: string; status: string; synced_groups: number | null; deleted_groups: number | null } }
+type Members = { data: { user_id: string; role: string }[] }
+
+let teams = 0
+async function addTeam({ manage }: Workspace): Promise<string> {
+  const made = manage.post("/workspaces", { name: "T", slug: `mapped-${teams++}` })
+  return (await reply<{ data: { id: string } }>(201, made)).data.id
+}
+
+async function rolesIn({ manage }: Workspace, team: string): Promise<Record<string, string>> {
+  const { data } = await reply<Members>(200, manage.get(`/workspaces/${team}/members?limit=100`))
+  return Object.fromEntries(data.map((member) => [member.user_id, member.role]))
+}
+
+const map = ({ manage }: Workspace, group: string, team: string, role?: string) =>
+  manage.post("/scim/group-mappings", { scim_group_id: group, workspace_id: team, ...(role && { role }) })
+
+async function finish(world: Workspace, id: string): Promise<Job["data"]> {
+  await env.DB.prepare("UPDATE scim_sync_jobs SET leased_until = 0 WHERE id = ?").bind(id).run()
+  await runSyncJob(env, world.organizationId, id)
+  return ScimSyncJob.strict().parse((await reply<Job>(200, world.manage.get(`/scim/sync-jobs/${id}`))).data)
+}
+
+describe("a mapping", () => {
+  test("puts the people of a group into a workspace, and is the same when it is made again", async () => {
+    const { world, push } = await newDirectory()
+    const [ada, bob] = [await addUser(push, "ada"), await addUser(push, "bob")]
+    const group = await addGroup(push, "Engineers", ada.id)
+    const team = await addTeam(world)
+    const { data } = await reply<Mapping>(200, map(world, group.id, team))
+    expect(ScimGroupMapping.strict().parse(data)).toMatchObject({ role: "member", scim_group_id: group.id })
+    expect(await rolesIn(world, team)).toEqual({ [ada.id]: "member" })
+    await env.DB.prepare("DELETE FROM workspace_members WHERE workspace_id = ?").bind(team).run()
+    expect(await reply(200, map(world, group.id, team, "member"))).toEqual({ data })
+    expect(await rolesIn(world, team)).toEqual({ [ada.id]: "member" })
+    const { error } = await reply<Failure>(409, map(world, group.id, team, "admin"))
+    expect(error.message).toContain("role")
+    await push("PATCH", `/Groups/${group.id}`, patch({ op: "Add", path: "members", value: [{ value: bob.id }] }))
+    const path = `/scim/group-mappings/${data.id}`
+    const changed = await reply<Mapping>(200, world.manage.patch(path, { role: "admin" }))
+    expect(changed.data).toMatchObject({ id: data.id, role: "admin" })
+    expect(await rolesIn(world, team)).toEqual({ [ada.id]: "admin", [bob.id]: "admin" })
+    await reply(400, world.manage.post(`/workspaces/${team}/members/remove`, { user_ids: [ada.id] }))
+    await push("PATCH", `/Users/${bob.id}`, patch({ op: "replace", value: { active: false } }))
+    expect(await rolesIn(world, team)).toEqual({ [ada.id]: "admin" })
+    await reply(400, world.manage.delete(path))
+    expect(await reply(200, world.manage.delete(`${path}?keep_members=false`))).toEqual({ deleted: true })
+    expect(await rolesIn(world, team)).toEqual({})
+    await reply(404, world.manage.get(path))
+    type Entries = { data: { action: string }[] }
+    const entries = await reply<Entries>(200, world.manage.get(`/audit?resource_id=${data.id}`))
+    expect(entries.data.map(({ action }) => action.split(".")[1])).toEqual(["delete", "update", "create"])
+  })
+
+  test("is answered with 201 where clients of the openrouter dialect are served", async () => {
+    const { world, push } = await newDirectory()
+    const group = await addGroup(push, "G")
+    const body = JSON.stringify({ scim_group_id: group.id, workspace_id: await addTeam(world), role: "member" })
+    const headers = { authorization: `Bearer ${world.managementKey}`, "content-type": "application/json" }
+    const bindings = { ...env, CLIENT_DIALECT: "openrouter" }
+    const create = () => app.request("/api/v1/scim/group-mappings", { method: "POST", headers, body }, bindings)
+    const first = await reply<Mapping>(201, create())
+    expect(await reply(201, create())).toEqual(first)
+  })
+
+  test("that is deleted may leave its people behind, managed by hand", async () => {
+    const { world, push } = await newDirectory()
+    const user = await addUser(push, "kept")
+    const group = await addGroup(push, "G", user.id)
+    const team = await addTeam(world)
+    const { data } = await reply<Mapping>(200, map(world, group.id, team, "admin"))
+    await reply(200, world.manage.delete(`/scim/group-mappings/${data.id}?keep_members=true`))
+    expect(await rolesIn(world, team)).toEqual({ [user.id]: "admin" })
+    expect((await push("DELETE", `/Groups/${group.id}`)).status).toBe(204)
+    expect(await rolesIn(world, team)).toEqual({ [user.id]: "admin" })
+    const removal = world.manage.post(`/workspaces/${team}/members/remove`, { user_ids: [user.id] })
+    expect(await reply(200, removal)).toEqual({ removed_count: 1 })
+  })
+
+  test("beside a membership by hand leaves that as it is", async () => {
+    const { world, push } = await newDirectory()
+    const user = await addUser(push, "both")
+    const group = await addGroup(push, "G", user.id)
+    const team = await addTeam(world)
+    await reply(200, world.manage.post(`/workspaces/${team}/members/add`, { user_ids: [user.id] }))
+    const { data } = await reply<Mapping>(200, map(world, group.id, team, "admin"))
+    expect(await rolesIn(world, team)).toEqual({ [user.id]: "admin" })
+    await reply(200, world.manage.delete(`/scim/group-mappings/${data.id}?keep_members=false`))
+    expect(await rolesIn(world, team)).toEqual({ [user.id]: "member" })
+  })
+
+  test("of the default workspace raises a role in it", async () => {
+    const { world, push } = await newDirectory()
+    const user = await addUser(push, "lead")
+    const group = await addGroup(push, "Leads", user.id)
+    expect((await rolesIn(world, world.workspaceId))[user.id]).toBe("member")
+    await reply(200, map(world, group.id, world.workspaceId, "admin"))
+    expect((await rolesIn(world, world.workspaceId))[user.id]).toBe("admin")
+  })
+
+  test("is of its organization only", async () => {
+    const [one, other] = [await newDirectory(), await newWorkspace()]
+    const group = await addGroup(one.push, "G")
+    const [team, foreign] = [await addTeam(one.world), await addTeam(other)]
+    const { data } = await reply<Mapping>(200, map(one.world, group.id, team))
+    await reply(404, map(other, group.id, foreign))
+    await reply(404, map(one.world, group.id, foreign))
+    for (const path of [`/scim/group-mappings/${data.id}`]) {
+      await reply(404, other.manage.get(path))
+      await reply(404, other.manage.patch(path, { role: "admin" }))
+      await reply(404, other.manage.delete(`${path}?keep_members=false`))
+    }
+    for (const list of ["/scim/group-mappings", "/scim/groups"]) {
+      expect(await reply(200, other.manage.get(list))).toEqual({ data: [], total_count: 0 })
+      await reply(403, one.world.as.get(list))
+    }
+    const groups = await reply<unknown>(200, one.world.manage.get("/scim/groups"))
+    expect(ScimGroups.strict().parse(groups).data[0]).toMatchObject({ display_name: "G", external_id: null })
+    await reply(400, map(one.world, group.id, team, "owner"))
+  })
+})
+
+describe("a sync job", () => {
+  test("brings everything in line with the directory, in steps, and counts groups", async () => {
+    const { world, id: directoryId, push } = await newDirectory()
+    const ids = Array.from({ length: 120 }, (_, index) => `synced-${world.organizationId}-${index}`)
+    await env.DB.prepare(
+      `INSERT INTO scim_users (organization_id, id, directory_id, user_name, active, attributes, created_at, updated_at)
+       SELECT ?1, value, ?2, value, key <> 0, '{}', 0, 0 FROM json_each(?3)`,
+    )
+      .bind(world.organizationId, directoryId, JSON.stringify(ids))
+      .run()
+    const group = await addGroup(push, "All", ...ids)
+    const gone = await addGroup(push, "Gone")
+    await push("DELETE", `/Groups/${gone.id}`)
+    const team = await addTeam(world)
+    await reply(200, map(world, group.id, team, "admin"))
+    const { data } = await reply<Job>(202, world.manage.call("POST", "/scim/sync-jobs"))
+    expect(ScimSyncJob.strict().parse(data)).toMatchObject({ status: "queued", synced_groups: null, started_at: null })
+    const job = await finish(world, data.id)
+    expect(job).toMatchObject({ status: "succeeded", synced_groups: 1, deleted_groups: 1 })
+    const { results } = await env.DB.prepare("SELECT role FROM workspace_members WHERE workspace_id = ?")
+      .bind(team)
+      .all()
+    expect(results).toHaveLength(119)
+    const other = await newWorkspace()
+    await reply(404, other.manage.get(`/scim/sync-jobs/${data.id}`))
+    await reply(400, world.manage.call("POST", "/scim/sync-jobs", { full: true }))
+    await reply(202, world.manage.call("POST", "/scim/sync-jobs", {}))
+    await reply(202, world.manage.call("POST", "/scim/sync-jobs", ""))
+  })
+
+  test("that was left is taken over by the clock", async () => {
+    const { world } = await newDirectory()
+    const id = crypto.randomUUID()
+    await env.DB.prepare(
+      `INSERT INTO scim_sync_jobs (id, organization_id, status, phase, position, leased_until, created_at)
+       VALUES (?, ?, 'running', 'groups', '', 0, 0)`,
+    )
+      .bind(id, world.organizationId)
+      .run()
+    await resumeSyncJobs(env, Date.now())
+    const { data } = await reply<Job>(200, world.manage.get(`/scim/sync-jobs/${id}`))
+    expect(data).toMatchObject({ status: "succeeded", synced_groups: 0 })
+  })
+})
+
+describe("memberships", () => {
+  const [USERS, GROUPS, TEAMS] = [3, 2, 2]
+  const step = fc.oneof(
+    fc.record({
+      kind: fc.constant("join" as const),
+      user: fc.nat(USERS - 1),
+      group: fc.nat(GROUPS - 1),
+      on: fc.boolean(),
+    }),
+    fc.record({ kind: fc.constant("active" as const), user: fc.nat(USERS - 1), on: fc.boolean() }),
+    fc.record({
+      kind: fc.constant("map" as const),
+      group: fc.nat(GROUPS - 1),
+      team: fc.nat(TEAMS - 1),
+      admin: fc.boolean(),
+    }),
+    fc.record({ kind: fc.constant("unmap" as const), group: fc.nat(GROUPS - 1), team: fc.nat(TEAMS - 1) }),
+    fc.record({ kind: fc.constant("hand" as const), user: fc.nat(USERS - 1), team: fc.nat(TEAMS - 1) }),
+    fc.record({ kind: fc.constant("sync" as const) }),
+  )
+
+  test("always equal what directory and mappings say, and what was given by hand", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 14 }), async (steps) => {
+        const { world, push } = await newDirectory()
+        const users = await Promise.all(
+          Array.from({ length: USERS }, async (_, i) => (await addUser(push, `p${i}`)).id),
+        )
+        const groups = await Promise.all(
+          Array.from({ length: GROUPS }, async (_, i) => (await addGroup(push, `g${i}`)).id),
+        )
+        const places = await Promise.all(Array.from({ length: TEAMS }, () => addTeam(world)))
+        const active = new Set(users)
+        const joined = new Set<string>()
+        const byHand = new Set<string>()
+        const mapped = new Map<string, { id: string; role: string }>()
+        for (const one of steps) {
+          const user = users["user" in one ? one.user : 0] ?? ""
+          const group = groups["group" in one ? one.group : 0] ?? ""
+          const team = places["team" in one ? one.team : 0] ?? ""
+          if (one.kind === "join") {
+            const change = one.on
+              ? { op: "add", path: "members", value: [{ value: user }] }
+              : { op: "remove", path: `members[value eq "${user}"]` }
+            expect((await push("PATCH", `/Groups/${group}`, patch(change))).status).toBe(204)
+            joined[one.on ? "add" : "delete"](`${group} ${user}`)
+          } else if (one.kind === "active") {
+            await reply(200, push("PATCH", `/Users/${user}`, patch({ op: "replace", value: { active: one.on } })))
+            active[one.on ? "add" : "delete"](user)
+            if (!one.on) for (const place of places) byHand.delete(`${place} ${user}`)
+          } else if (one.kind === "map") {
+            const role = one.admin ? "admin" : "member"
+            const known = mapped.get(`${group} ${team}`)
+            if (known) await reply(200, world.manage.patch(`/scim/group-mappings/${known.id}`, { role }))
+            const { id } = known ?? (await reply<Mapping>(200, map(world, group, team, role))).data
+            mapped.set(`${group} ${team}`, { id, role })
+          } else if (one.kind === "unmap") {
+            const known = mapped.get(`${group} ${team}`)
+            if (known) await reply(200, world.manage.delete(`/scim/group-mappings/${known.id}?keep_members=false`))
+            mapped.delete(`${group} ${team}`)
+          } else if (one.kind === "hand") {
+            if (!active.has(user)) continue
+            await reply(200, world.manage.post(`/workspaces/${team}/members/add`, { user_ids: [user] }))
+            byHand.add(`${team} ${user}`)
+          } else {
+            const { data } = await reply<Job>(202, world.manage.call("POST", "/scim/sync-jobs"))
+            expect((await finish(world, data.id)).status).toBe("succeeded")
+          }
+          for (const place of places) {
+            const expected: Record<string, string> = {}
+            for (const person of users) {
+              const roles = groups.flatMap((g) => {
+                const mapping = mapped.get(`${g} ${place}`)
+                return mapping && active.has(person) && joined.has(`${g} ${person}`) ? [mapping.role] : []
+              })
+              if (byHand.has(`${place} ${person}`)) roles.push("member")
+              if (roles.length > 0) expected[person] = roles.includes("admin") ? "admin" : "member"
+            }
+            expect(await rolesIn(world, place)).toEqual(expected)
+          }
+        }
+      }),
+      { numRuns: 12 },
+    )
+  }, 60_000)
+})
