@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest"
 import { api } from "../../src/app.ts"
 import { describeApi } from "../../src/edge/document.ts"
+import { addGroup, connect } from "../scim/directory.ts"
 import { type Door, newKey, newWorkspace, operator, reply, type Workspace } from "../support/world.ts"
 
 /** What every route must refuse, by the routes themselves: a new one is in here without being written down. */
@@ -134,7 +135,8 @@ describe("a body", () => {
 })
 
 describe("what belongs to another organization", () => {
-  type Made = Record<"hash" | "workspace" | "guardrail" | "byok" | "preset" | "user" | "file" | "generation", string>
+  type Name = "hash" | "workspace" | "guardrail" | "byok" | "preset" | "user" | "file" | "generation"
+  type Made = Record<Name | "directory" | "mapping" | "job", string>
   let made: Made
   let mine: Workspace
 
@@ -155,7 +157,15 @@ describe("what belongs to another organization", () => {
     const file = await mine.as.callBytes("POST", "/files", raw, upload.headers.get("content-type") ?? "")
     const call = await mine.as.chat("sim/echo", "Mine")
     await call.text()
+    const directory = await connect(mine)
+    const group = await addGroup(directory.push, "Engineers")
+    const mapped = { scim_group_id: group.id, workspace_id: mine.workspaceId }
+    const mapping = await reply<Data>(200, mine.manage.post("/scim/group-mappings", mapped))
+    const job = await reply<Data>(202, mine.manage.post("/scim/sync-jobs", undefined))
     made = {
+      directory: directory.id,
+      mapping: mapping.data.id,
+      job: job.data.id,
       hash,
       workspace: mine.workspaceId,
       guardrail: guardrail.data.id,
@@ -182,6 +192,14 @@ describe("what belongs to another organization", () => {
     "POST /guardrails/{id}/assignments/members": ({ user }) => ({ member_user_ids: [user] }),
     "POST /guardrails/{id}/assignments/members/remove": ({ user }) => ({ member_user_ids: [user] }),
     "PATCH /byok/{id}": () => ({ name: "Taken" }),
+    "PATCH /scim/group-mappings/{id}": () => ({ role: "admin" }),
+  }
+
+  const ofId = (path: string): string => {
+    if (path.startsWith("/byok")) return made.byok
+    if (path.startsWith("/scim/directories")) return made.directory
+    if (path.startsWith("/scim/group-mappings")) return made.mapping
+    return path.startsWith("/scim/sync-jobs") ? made.job : made.guardrail
   }
 
   const pathOf = ({ path }: Operation): string =>
@@ -193,7 +211,7 @@ describe("what belongs to another organization", () => {
       .replace("{version}", "1")
       .replace("{userId}", made.user)
       .replace("{file_id}", made.file)
-      .replace("{id}", path.startsWith("/byok") ? made.byok : made.guardrail)
+      .replace("{id}", ofId(path))
 
   const ofSomebody = operations.filter(
     ({ path, method }) =>
@@ -208,7 +226,8 @@ describe("what belongs to another organization", () => {
     async (name, operation) => {
       const hasBody = !["GET", "DELETE"].includes(operation.method)
       const body = hasBody ? (BODIES[name]?.(made) ?? {}) : undefined
-      await refusal(404, workspace.manage.call(operation.method, pathOf(operation), body))
+      const query = name === "DELETE /scim/group-mappings/{id}" ? "?keep_members=true" : ""
+      await refusal(404, workspace.manage.call(operation.method, pathOf(operation) + query, body))
     },
   )
 
