@@ -1,5 +1,5 @@
 import type { Limit } from "../src/credits/ledger.ts"
-import type { HoldRequest } from "../src/credits/protocol.ts"
+import { type HoldRequest, isLeaseId } from "../src/credits/protocol.ts"
 
 /** What is reserved: a call's own hold, or a lease, of which an isolate admits calls (src/credits/lease.ts). */
 export type HoldRow = {
@@ -15,8 +15,7 @@ export type HoldRow = {
   draft: string
 }
 
-const LEASE = "lease-"
-const isLease = ({ id }: Pick<HoldRow, "id">) => id.startsWith(LEASE)
+const isLease = ({ id }: Pick<HoldRow, "id">) => isLeaseId(id)
 
 /** The ledger's table of holds, and what is held per scope: the sum over it, kept so that a hold costs no scan. */
 export class Holds {

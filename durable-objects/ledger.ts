@@ -2,7 +2,7 @@ import { DurableObject } from "cloudflare:workers"
 import { workspaceScope } from "../src/budgets/budget.ts"
 import { currentFree, dailyLimit, type FreeLimits, takeFree } from "../src/credits/free-requests.ts"
 import { sliceOf } from "../src/credits/lease.ts"
-import { type Counters, decideHold, type Limit } from "../src/credits/ledger.ts"
+import { ACCOUNT, type Counters, decideHold, keyScope, type Limit } from "../src/credits/ledger.ts"
 import {
   type Balance,
   type Heard,
@@ -25,9 +25,6 @@ import { type HoldRow, Holds, toHold } from "./holds.ts"
 import { Outbox } from "./outbox.ts"
 import { ANY_CALL, Waiters } from "./waiters.ts"
 import { reconcileBooks } from "./reconcile.ts"
-
-/** The scope of the whole organization: its limit is what it was credited. */
-export const ACCOUNT = "account"
 
 /** How long a settled generation may wait for company on its way to D1. */
 const FLUSH_AFTER_MS = 400
@@ -244,7 +241,7 @@ export class Ledger extends DurableObject<Env> {
 
   /** Compares the counters with the generations, and repairs what it may: src/reconciliation. */
   async reconcile(organizationId: string, lowers: boolean): Promise<Reconciliation> {
-    const books = { counters: this.#counters, outbox: this.#outbox, db: this.env.DB, accountScope: ACCOUNT }
+    const books = { counters: this.#counters, outbox: this.#outbox, db: this.env.DB }
     try {
       return await reconcileBooks(books, organizationId, lowers)
     } finally {
@@ -287,10 +284,6 @@ export class Ledger extends DurableObject<Env> {
     const [row] = this.#sql.exec<{ total: number }>("SELECT coalesce(sum(amount), 0) AS total FROM credits").toArray()
     return row?.total ?? 0
   }
-}
-
-export function keyScope(hash: string): string {
-  return `key:${hash}`
 }
 
 /** What a call counts in: always the account, its key and its workspace, and whatever else its hold was under. */

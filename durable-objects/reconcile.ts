@@ -4,14 +4,14 @@ import { readKeySums, sumDays } from "../src/usage/store.ts"
 import type { CounterBook } from "./counters.ts"
 import type { Outbox } from "./outbox.ts"
 
-type Books = { counters: CounterBook; outbox: Outbox; db: D1Database; accountScope: string }
+type Books = { counters: CounterBook; outbox: Outbox; db: D1Database }
 
 /**
  * The ledger's side of a reconciliation. While it runs nothing is delivered, so that what the database has is what had
  * been charged when the counters were read; calls go on being charged meanwhile.
  */
 export async function reconcileBooks(
-  { counters, outbox, db, accountScope }: Books,
+  { counters, outbox, db }: Books,
   organizationId: string,
   lowers: boolean,
 ): Promise<Reconciliation> {
@@ -23,9 +23,8 @@ export async function reconcileBooks(
     const charged = counters.all(now)
     const onTheirWay = outbox.undelivered()
     const sums = await readKeySums(db, organizationId, now)
-    const recorded = recordedBy(accountScope, sums, onTheirWay, now)
-    const isComparable = (scope: string) => scope === accountScope || /^(key|workspace):/.test(scope)
-    const drifts = driftsOf(charged, recorded, isComparable, now)
+    const recorded = recordedBy(sums, onTheirWay, now)
+    const drifts = driftsOf(charged, recorded, now)
     // A window that has begun anew meanwhile is compared the next time.
     if (dayOf(Date.now()) !== dayOf(now)) return { organizationId, at: now, restored, drifts }
     for (const drift of drifts) {

@@ -1,3 +1,4 @@
+import { DAY_MS } from "../support/time.ts"
 import type { AuditEntry } from "./entry.ts"
 import type { AuditQuery } from "./schemas.ts"
 
@@ -56,7 +57,6 @@ export async function listAudit(
   return { rows: rows?.results ?? [], total: count?.results[0]?.total ?? 0 }
 }
 
-const DAY_MS = 86_400_000
 const PRUNE_BATCH = 500
 /** What one run removes at most; the rest waits for the next day. */
 const PRUNE_BATCHES = 100

@@ -1,3 +1,4 @@
+import { DAY_MS } from "../support/time.ts"
 import { type Env, variable } from "../env.ts"
 import { usdToNano } from "./money.ts"
 import { windowStart } from "./windows.ts"
@@ -21,7 +22,6 @@ export type FreeCount = { minute: number; minuteStart: number; day: number; dayS
 export type FreeRefusal = { limit: number; resetAt: number; window: "minute" | "day" }
 
 const MINUTE_MS = 60_000
-const DAY_MS = 86_400_000
 
 export const NO_FREE_REQUESTS: FreeCount = { minute: 0, minuteStart: 0, day: 0, dayStart: 0 }
 

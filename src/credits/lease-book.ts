@@ -1,5 +1,5 @@
 import type { GenerationDraft } from "../generations/generation.ts"
-import type { HoldRequest, LeaseNews, Registration } from "./protocol.ts"
+import { type HoldRequest, type LeaseNews, newLeaseId, type Registration } from "./protocol.ts"
 import { closed, NO_SLICE, opened, refill, type Slice, wantOf } from "./lease.ts"
 
 /** A caller too near a limit for a lease is asked about again after so long. */
@@ -53,7 +53,7 @@ export class LeaseBook {
     // What the ledger has not heard of for long may be over there: its calls end under it, and new ones get another.
     if (known && (isUsable(known, now) || known.slice === NO_SLICE)) return known
     const lease: Lease = {
-      id: `lease-${crypto.randomUUID()}`,
+      id: newLeaseId(),
       signature,
       ttlMs: request.ttlMs,
       slice: NO_SLICE,

@@ -55,6 +55,13 @@ export function addSpent(counters: Counters, amount: Spent, now: number): Counte
   }
 }
 
+/** The scope of the whole organization: its limit is what it was credited. */
+export const ACCOUNT = "account"
+
+export function keyScope(hash: string): string {
+  return `key:${hash}`
+}
+
 /** One limit a call must fit under. It travels with the call, so a changed limit counts from the next call on. */
 export type Limit = {
   scope: string

@@ -44,6 +44,17 @@ export type Registration = {
   ttlMs: number
 }
 
+const LEASE_PREFIX = "lease-"
+
+export function newLeaseId(): string {
+  return LEASE_PREFIX + crypto.randomUUID()
+}
+
+/** Leases stand among the holds; a generation's id never looks like one. */
+export function isLeaseId(id: string): boolean {
+  return id.startsWith(LEASE_PREFIX)
+}
+
 /** How an isolate has a lease: what its calls that are not registered may have cost, and whether it gives it back. */
 export type LeaseNews = { id: string; estimateNano: number; ttlMs: number; isReturned: boolean }
 

@@ -1,6 +1,6 @@
+import { DAY_MS } from "../support/time.ts"
 export type ResetInterval = "daily" | "weekly" | "monthly"
 
-const DAY_MS = 86_400_000
 /** 1970-01-01 was a Thursday; the first Monday is four days later. */
 const FIRST_MONDAY_MS = 4 * DAY_MS
 

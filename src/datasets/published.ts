@@ -1,9 +1,7 @@
 import * as z from "zod"
+import { oneOf } from "../edge/schema.ts"
 
 /** What is published elsewhere and that a gateway's own data cannot answer: asked rightly, the answer is an empty one. */
-
-const oneOf = <const T extends readonly [string, ...string[]]>(names: T) =>
-  z.enum(names, { error: `accepts ${names.join(", ")}` })
 
 const SOURCES = ["artificial-analysis", "design-arena", "openrouter"] as const
 

@@ -1,5 +1,7 @@
+import { DAY_MS } from "../support/time.ts"
 import * as z from "zod"
-import { DAY_MS, dayOf, startOf } from "../usage/day.ts"
+import { oneOf } from "../edge/schema.ts"
+import { dayOf, startOf } from "../usage/day.ts"
 
 /** What models and apps were used for most, from the sums by day of the whole deployment. */
 
@@ -31,8 +33,6 @@ const CONTEXTS = ["1K", "10K", "100K", "1M", "10M"] as const
 const PERIODS = ["day", "week", "month"] as const
 const LANGUAGES = ["natural", "programming"] as const
 
-const oneOf = <const T extends readonly [string, ...string[]]>(names: T) =>
-  z.enum(names, { error: `accepts ${names.join(", ")}` })
 const date = z.iso.date({ error: "must be a day of UTC as YYYY-MM-DD" })
 const page = (most: number, fallback: number, least: number) => {
   const words = `must be from ${least} to ${most}`

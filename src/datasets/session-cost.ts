@@ -1,9 +1,9 @@
+import { DAY_MS } from "../support/time.ts"
 export const TURN_RANGES = ["1-turn", "2-9-turns", "10-49-turns", "50-plus-turns"] as const
 
 /** Fewer sessions than this in a cell would show one of them. */
 export const LEAST_SESSIONS = 5
 export const WINDOW_DAYS = 28
-const DAY_MS = 86_400_000
 
 /** The last so many complete days of UTC. Instants are epoch milliseconds. */
 export function windowBefore(now: number): { from: number; to: number; lastDay: string } {

@@ -20,6 +20,11 @@ export const ErrorEnvelope = z
   })
   .meta({ id: "Error" })
 
+/** One of these words, or words that name them. */
+export function oneOf<const T extends readonly string[]>(words: T) {
+  return z.enum(words, { error: `accepts ${words.join(", ")}` })
+}
+
 export function json<T extends z.ZodType>(schema: T) {
   return { "application/json": { schema } }
 }

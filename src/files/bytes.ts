@@ -1,3 +1,4 @@
+import { DAY_MS } from "../support/time.ts"
 import { GatewayError } from "../edge/errors.ts"
 import type { Env } from "../env.ts"
 import { concat } from "../support/bytes.ts"
@@ -49,7 +50,6 @@ export async function* atMost(content: AsyncIterable<Uint8Array>, maxBytes: numb
   }
 }
 
-const DAY_MS = 86_400_000
 const BATCH = 500
 const BATCHES = 20
 

@@ -1,5 +1,6 @@
+import { DAY_MS } from "../support/time.ts"
 import * as z from "zod"
-import { DAY_MS, dayOf, startOf } from "../usage/day.ts"
+import { dayOf, startOf } from "../usage/day.ts"
 import type { Generation } from "./generation.ts"
 
 /**

@@ -1,7 +1,7 @@
 import type { Caller } from "../access/caller.ts"
 import { affordableCompletion, boundOf, costOf, type Made, NO_TOKENS } from "../credits/money.ts"
 import { workspaceScope } from "../budgets/budget.ts"
-import type { Verdict, Wanted } from "../credits/ledger.ts"
+import { keyScope, type Verdict, type Wanted } from "../credits/ledger.ts"
 import { nanoToUsd } from "../credits/money.ts"
 import { GatewayError } from "../edge/errors.ts"
 import { estimatePromptTokens } from "./estimate.ts"
@@ -166,7 +166,7 @@ export function requireTier(caller: Caller, targets: readonly Target[], bounds: 
 /** 402 for the account and the key, 403 for a budget, in words that say which limit and what to do. */
 export function toRefusal(verdict: Extract<Verdict, { ok: false }>, caller: Caller): GatewayError {
   const needs = `This request needs up to ${nanoToUsd(verdict.leastNano)} USD, and ${nanoToUsd(verdict.remainingNano)} USD`
-  if (verdict.scope === `key:${caller.keyHash}`) {
+  if (verdict.scope === keyScope(caller.keyHash)) {
     const waiting = caller.limitReset === null ? "" : ` or wait for its ${caller.limitReset} reset`
     return new GatewayError(
       "payment_required",

@@ -2,7 +2,7 @@ import { allowedRegions } from "../guardrails/applied.ts"
 import type * as z from "zod"
 import { hashKey, newKey, toLabel } from "../access/key.ts"
 import type { Caller, KeyKind } from "../access/caller.ts"
-import { type Counters, type Limit, newCounters, remaining } from "../credits/ledger.ts"
+import { type Counters, keyScope, type Limit, newCounters, remaining } from "../credits/ledger.ts"
 import { nanoToUsd, usdToNano } from "../credits/money.ts"
 import { GatewayError } from "../edge/errors.ts"
 import { toTimestamp } from "../support/time.ts"
@@ -130,7 +130,7 @@ export function limitOf(
 ): Limit | undefined {
   if (key.limitNano === null) return undefined
   const { keyHash, limitNano, limitReset, includeByokInLimit } = key
-  return { scope: `key:${keyHash}`, limitNano, interval: limitReset, includeByok: includeByokInLimit }
+  return { scope: keyScope(keyHash), limitNano, interval: limitReset, includeByok: includeByokInLimit }
 }
 
 function usageFields(counters: Counters) {

@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { oneOf } from "../edge/schema.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { Model, Pricing } from "./catalogue.ts"
 import { pricedEndpoints, supportedParameters } from "./model.ts"
@@ -56,7 +57,6 @@ const count = z
   .regex(/^\d{1,9}$/, { error: "must be a whole number of 0 or more" })
   .transform(Number)
   .meta({ type: "integer", minimum: 0 })
-const oneOf = (values: readonly string[]) => z.enum(values, { error: `accepts ${values.join(", ")}` })
 const csv = z.string().transform(toList)
 const csvOf = (values: readonly string[]) =>
   csv

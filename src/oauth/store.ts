@@ -1,3 +1,4 @@
+import { DAY_MS } from "../support/time.ts"
 import { newId } from "../support/ids.ts"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged, auditStatement } from "../audit/store.ts"
@@ -77,8 +78,6 @@ export async function insertToken(
   ])
   return (inserted?.meta.changes ?? 0) > 0
 }
-
-const DAY_MS = 86_400_000
 
 /** Takes away, a day later, what has ended by itself: codes, and keys of workloads, which keep their rows. */
 export async function pruneOauth(db: D1Database, now: number): Promise<void> {

@@ -1,5 +1,5 @@
 import { workspaceScope } from "../budgets/budget.ts"
-import type { Counters, Spent } from "../credits/ledger.ts"
+import { ACCOUNT, type Counters, keyScope, type Spent } from "../credits/ledger.ts"
 import { type ResetInterval, windowStart } from "../credits/windows.ts"
 import type { Settled } from "../generations/generation.ts"
 import type { KeySums } from "../usage/store.ts"
@@ -28,14 +28,15 @@ export type Reconciliation = {
   drifts: Drift[]
 }
 
-/** The scopes whose counters follow from a generation alone. */
-function scopesOf(accountScope: string, keyHash: string, workspaceId: string): string[] {
-  return [accountScope, `key:${keyHash}`, workspaceScope(workspaceId)]
+/** The scopes whose counters follow from a generation alone; those of guardrails also from who was under which. */
+function scopesOf(keyHash: string, workspaceId: string): string[] {
+  return [ACCOUNT, keyScope(keyHash), workspaceScope(workspaceId)]
 }
+
+const isComparable = (scope: string) => !scope.startsWith("guardrail:")
 
 /** What the generations say: those in the database, summed by key, and those that are still on their way there. */
 export function recordedBy(
-  accountScope: string,
   sums: readonly KeySums[],
   onTheirWay: readonly Settled[],
   now: number,
@@ -49,11 +50,11 @@ export function recordedBy(
     }
   }
   for (const row of sums) {
-    const scopes = scopesOf(accountScope, row.key_hash, row.workspace_id)
+    const scopes = scopesOf(row.key_hash, row.workspace_id)
     for (const window of WINDOWS) add(scopes, window, row[`${window}_spent`], row[`${window}_byok`])
   }
   for (const generation of onTheirWay) {
-    const scopes = scopesOf(accountScope, generation.keyHash, generation.workspaceId)
+    const scopes = scopesOf(generation.keyHash, generation.workspaceId)
     for (const window of WINDOWS) {
       const isIn = window === "total" || generation.settledAt >= windowStart(window, now)
       if (isIn) add(scopes, window, generation.costNano, generation.byokCostNano)
@@ -66,7 +67,6 @@ export function recordedBy(
 export function driftsOf(
   charged: ReadonlyMap<string, Counters>,
   recorded: ReadonlyMap<string, Windows>,
-  isComparable: (scope: string) => boolean,
   now: number,
 ): Drift[] {
   const drifts: Drift[] = []

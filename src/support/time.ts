@@ -1,3 +1,5 @@
+export const DAY_MS = 86_400_000
+
 /** RFC 3339 with seconds and `Z`, as every timestamp on the wire. */
 export function toTimestamp(epochMs: number): string {
   return new Date(epochMs).toISOString()

@@ -1,8 +1,8 @@
+import { DAY_MS } from "../support/time.ts"
 import * as z from "zod"
 import { nanoToUsd } from "../credits/money.ts"
 import type { ActivityRow } from "./store.ts"
 
-import { DAY_MS } from "./day.ts"
 /** Completed days of UTC that are told. */
 const DAYS = 30
 export const DATE_WORDS = "must be one of the last 30 completed days of UTC, as YYYY-MM-DD"

@@ -1,5 +1,3 @@
-export const DAY_MS = 86_400_000
-
 /** The day of UTC, as YYYY-MM-DD, that holds an instant in epoch milliseconds. */
 export function dayOf(at: number): string {
   return new Date(at).toISOString().slice(0, 10)

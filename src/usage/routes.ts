@@ -1,3 +1,4 @@
+import { DAY_MS } from "../support/time.ts"
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { requireManagement } from "../access/caller.ts"
@@ -7,7 +8,6 @@ import { failures, jsonBody, ok } from "../edge/schema.ts"
 import { generationRetentionDays } from "./retention.ts"
 import { Activity, ActivityQuery, activityWindow, DATE_WORDS, toActivityItem } from "./activity.ts"
 import { answerQuestion, describeAnalytics, type Question } from "./analytics.ts"
-import { DAY_MS } from "./day.ts"
 import { AnalyticsAnswer, AnalyticsMeta, AnalyticsQuery } from "./schemas.ts"
 import { MAX_USAGE_ROWS, readActivity, readBuckets, readDays, sumDays, type UsageRow } from "./store.ts"
 

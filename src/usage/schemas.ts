@@ -1,8 +1,7 @@
 import * as z from "zod"
+import { oneOf } from "../edge/schema.ts"
 import { DIMENSION_NAMES, GRANULARITIES, METRIC_NAMES, OPERATOR_NAMES } from "./analytics.ts"
 
-const oneOf = <const T extends readonly [string, ...string[]]>(names: T) =>
-  z.enum(names, { error: `accepts ${names.join(", ")}` })
 const list = <T extends string>(names: T[]) => names as [T, ...T[]]
 
 const dimension = oneOf(list(DIMENSION_NAMES))

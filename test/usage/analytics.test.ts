@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers"
 import { describe, expect, test } from "vitest"
 import { insertGenerations } from "../../src/generations/store.ts"
 import { newId } from "../../src/support/ids.ts"
-import { DAY_MS } from "../../src/usage/day.ts"
+import { DAY_MS } from "../../src/support/time.ts"
 import { newKey, newWorkspace, reply, type Workspace } from "../support/world.ts"
 
 type Row = Record<string, string | number | null>
