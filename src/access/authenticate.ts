@@ -6,7 +6,7 @@ import { GatewayError } from "../edge/errors.ts"
 import type { App, Env } from "../env.ts"
 import { toCallerGuardrails } from "../guardrails/applied.ts"
 import { findCallerGuardrails } from "../guardrails/store.ts"
-import { findKey, findOperatorHome } from "../keys/store.ts"
+import { findKey, findOperatorHome, toRights } from "../keys/store.ts"
 import { toCallDefaults } from "../workspaces/settings.ts"
 import type { Caller } from "./caller.ts"
 import { countUnknownKey, refuseFlooding } from "./flood.ts"
@@ -104,6 +104,8 @@ async function findOperator(hash: string, env: Env): Promise<Caller | undefined>
     guardrails: toCallerGuardrails(guardrails, hash, ownerId),
     byok: workspaceId ? await findOwnKeys(env.DB, { organizationId, workspaceId }) : [],
     expiresAt: null,
+    internId: null,
+    ...toRights(home?.rights ?? 0),
   }
 }
 

@@ -35,6 +35,11 @@ export type Caller = {
   byok: readonly OwnKey[]
   /** Epoch milliseconds. */
   expiresAt: number | null
+  /** Of an intern's own key. */
+  internId: string | null
+  /** Of the organization: whether it is in the interns programme, and whether it may write to vaults. */
+  isInProgramme: boolean
+  mayWriteVaults: boolean
 }
 
 /** Management keys only: everything that changes an account. */

@@ -21,6 +21,8 @@ export const errors = {
   internal: { status: 500, type: "server" },
   provider_failed: { status: 502, type: "provider_unavailable" },
   unavailable: { status: 503, type: "provider_unavailable" },
+  intern_unreachable: { status: 502, type: "server" },
+  intern_timeout: { status: 504, type: "timeout" },
   misconfigured: { status: 503, type: "server" },
   provider_timeout: { status: 524, type: "timeout" },
   provider_overloaded: { status: 529, type: "provider_overloaded" },

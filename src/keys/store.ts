@@ -37,7 +37,8 @@ export async function findKey(db: D1Database, hash: string): Promise<Caller | un
   const [keys, budgets, guardrails, byok] = await db.batch<Record<string, unknown>>([
     db
       .prepare(
-        `SELECT (SELECT settings FROM workspaces WHERE id = workspace_id) AS settings, ${COLUMNS}
+        `SELECT (SELECT settings FROM workspaces WHERE id = workspace_id) AS settings, ${COLUMNS}, intern_id,
+           (SELECT interns_programme * 2 + vault_writes FROM organizations WHERE id = organization_id) AS rights
          FROM api_keys WHERE hash = ? AND disabled = 0 AND deleted_at IS NULL`,
       )
       .bind(hash),
@@ -45,7 +46,7 @@ export async function findKey(db: D1Database, hash: string): Promise<Caller | un
     keyGuardrailsStatement(db, hash),
     ownKeysStatement(db, hash),
   ])
-  const row = keys?.results[0] as (KeyRow & { settings: string }) | undefined
+  const row = keys?.results[0] as (KeyRow & KeyContext) | undefined
   if (!row) return undefined
   return {
     keyHash: row.hash,
@@ -63,14 +64,25 @@ export async function findKey(db: D1Database, hash: string): Promise<Caller | un
     guardrails: toCallerGuardrails((guardrails?.results ?? []) as AppliedRow[], row.hash, row.creator_user_id),
     byok: ((byok?.results ?? []) as OwnKeyRow[]).map(toOwnKey),
     expiresAt: row.expires_at,
+    internId: row.intern_id,
+    ...toRights(row.rights),
   }
+}
+
+/** What is read along with a key: of its workspace, its intern and its organization. */
+type KeyContext = { settings: string; intern_id: string | null; rights: number }
+
+/** `interns_programme * 2 + vault_writes` of an organization. */
+export function toRights(rights: number): Pick<Caller, "isInProgramme" | "mayWriteVaults"> {
+  return { isInProgramme: rights >= 2, mayWriteVaults: rights % 2 === 1 }
 }
 
 /** Where the bootstrap key is at home: the first organization, and its default workspace while there is one. */
 export async function findOperatorHome(db: D1Database) {
   const row = await db
     .prepare(
-      `SELECT o.id AS organizationId, w.id AS workspaceId, w.settings, m.user_id AS ownerId
+      `SELECT o.id AS organizationId, w.id AS workspaceId, w.settings, m.user_id AS ownerId,
+         o.interns_programme * 2 + o.vault_writes AS rights
        FROM organizations o LEFT JOIN workspaces w ON w.organization_id = o.id AND w.is_default = 1
          LEFT JOIN members m ON m.organization_id = o.id AND m.role = 'owner'
        ORDER BY o.created_at, o.id LIMIT 1`,
@@ -80,6 +92,7 @@ export async function findOperatorHome(db: D1Database) {
       workspaceId: string | null
       settings: string | null
       ownerId: string | null
+      rights: number
     }>()
   return row ?? undefined
 }

@@ -1,0 +1,30 @@
+import type { Context, MiddlewareHandler } from "hono"
+import type { Caller } from "../access/caller.ts"
+import type { App } from "../env.ts"
+import { internError } from "./reasons.ts"
+import { findIntern, type InternRow } from "./store.ts"
+
+export const NO_SUCH_INTERN = "There is no intern with this id that this key can see."
+
+/** For every intern and vault route: outside the programme, none of them is there. Stands behind the key check. */
+export const requireProgramme: MiddlewareHandler<App> = async function requireProgramme(c, next) {
+  if (!c.var.caller.isInProgramme) throw internError("not_found", `There is no ${c.req.method} ${c.req.path}.`)
+  return next()
+}
+
+/** For what an intern's own key cannot see: the collection of interns, and the vault of the workspace. */
+export const refuseInternKey: MiddlewareHandler<App> = async function refuseInternKey(c, next) {
+  if (c.var.caller.internId !== null) throw internError("not_found", `There is no ${c.req.method} ${c.req.path}.`)
+  return next()
+}
+
+/** The intern that the caller names: one of its key's workspace, and of an intern's own key itself alone; or 404. */
+export async function visibleIntern(c: Context<App>, id: string): Promise<InternRow> {
+  const row = maySee(c.var.caller, id) ? await findIntern(c.env.DB, c.var.caller, id) : undefined
+  if (!row) throw internError("not_found", NO_SUCH_INTERN)
+  return row
+}
+
+function maySee({ internId }: Caller, id: string): boolean {
+  return internId === null || internId === id
+}
