@@ -18,6 +18,8 @@ import { guardrailAssignments } from "./guardrails/assignment-routes.ts"
 import { guardrails } from "./guardrails/routes.ts"
 import { media } from "./inference/media/routes.ts"
 import { inference } from "./inference/routes.ts"
+import { internChat } from "./interns/chat-routes.ts"
+import { interns } from "./interns/routes.ts"
 import { keys } from "./keys/routes.ts"
 import { catalogueAdmin, keyedModels, publicModels } from "./models/routes.ts"
 import { organizationMembers } from "./members/routes.ts"
@@ -52,6 +54,7 @@ for (const router of [workspaces, workspaceMembers, organizationMembers, presets
   mountKeyed(api, router)
 for (const router of [byok, oauthCodes, files, exports, scimDirectories, scimMappings, scimSync])
   mountKeyed(api, router)
+for (const router of [interns, internChat]) mountKeyed(api, router)
 
 // With a key, for whoever runs the deployment.
 for (const router of [organizations, catalogueAdmin, reconciliations, secrets]) mountKeyed(api, router)

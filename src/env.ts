@@ -1,3 +1,4 @@
+import type { Intern } from "../durable-objects/intern.ts"
 import type { Ledger } from "../durable-objects/ledger.ts"
 import type { Caller } from "./access/caller.ts"
 
@@ -8,6 +9,7 @@ export interface Env {
   /** The bytes of files, and what was said in calls. */
   FILES: R2Bucket
   LEDGER: DurableObjectNamespace<Ledger>
+  INTERN: DurableObjectNamespace<Intern>
   /** The outer guard against floods (access/flood.ts). */
   RATE?: RateLimit
   /** The embedded upstream; absent in production. */
@@ -39,6 +41,13 @@ export interface Env {
   FILES_QUOTA_BYTES?: string
   /** `openrouter`: answers that clients of that name read more strictly than the interface has them (scim/mapping-routes.ts). */
   CLIENT_DIALECT?: string
+  /** The domain of the interns' hostnames (interns/intern.ts). */
+  INTERN_DOMAIN?: string
+  /** Where the agents of new interns run: embedded, daemon or cloudflare-container. */
+  INTERN_HOST?: string
+  /** Milliseconds, optional: the silence before a keepalive, and what an operation on an intern's life may take. */
+  INTERN_KEEPALIVE_MS?: string
+  INTERN_LIFECYCLE_TIMEOUT_MS?: string
   /** How long the audit log is kept (audit/retention.ts). */
   AUDIT_RETENTION_DAYS?: string
 }

@@ -1,3 +1,8 @@
+import { type Env, variable } from "../env.ts"
+import { toTimestamp } from "../support/time.ts"
+import type { Intern } from "./schemas.ts"
+import type { InternRow } from "./store.ts"
+
 export const INTERN_STATUSES = [
   "awaiting_vendor_install",
   "queued",
@@ -13,3 +18,39 @@ export type InternStatus = (typeof INTERN_STATUSES)[number]
 /** Where an intern's agent runs. */
 export const INTERN_HOSTS = ["embedded", "daemon", "cloudflare-container"] as const
 export type InternHostKind = (typeof INTERN_HOSTS)[number]
+
+const DEFAULT_DOMAIN = "interns.localhost"
+
+export function internDomain(env: Env): string {
+  return (variable(env, "INTERN_DOMAIN") ?? DEFAULT_DOMAIN).toLowerCase()
+}
+
+/** `<name>-<last eight digits of the id>.<domain>`: the id's first digits tell the time alone. */
+export function hostnameOf({ id, name }: Pick<InternRow, "id" | "name">, env: Env): string {
+  return `${name}-${id.slice(-8)}.${internDomain(env)}`
+}
+
+/** Where the agents of new interns run unless their creator says otherwise. */
+export function defaultHost(env: Env): InternHostKind {
+  const asked = variable(env, "INTERN_HOST")
+  return INTERN_HOSTS.find((kind) => kind === asked) ?? "embedded"
+}
+
+export function toIntern(row: InternRow): Intern {
+  return {
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    instructions: row.instructions,
+    model: row.model,
+    status: row.status,
+    hostname: row.hostname,
+    progress: row.progress === null ? null : (JSON.parse(row.progress) as Intern["progress"]),
+    last_failure_message: row.last_failure_message,
+    vault_id: row.vault_id,
+    attached_vault_id: row.attached_vault_id,
+    workspace_id: row.workspace_id,
+    created_at: toTimestamp(row.created_at),
+    updated_at: toTimestamp(row.updated_at),
+  }
+}

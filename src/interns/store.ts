@@ -1,3 +1,7 @@
+import type { AuditEntry } from "../audit/entry.ts"
+import { auditIfChanged } from "../audit/store.ts"
+import { insertKeyStatement, type KeyRow } from "../keys/store.ts"
+import { newId } from "../support/ids.ts"
 import type { InternHostKind, InternStatus } from "./intern.ts"
 
 /** A row of interns. Instants are epoch milliseconds. */
@@ -33,11 +37,178 @@ const COLUMNS =
   "access_token_hash, idempotency_key, body_hash, created_at, updated_at"
 
 type Place = { organizationId: string; workspaceId: string }
+type Own = Place & { id: string }
+
+const OWN = "organization_id = ?1 AND workspace_id = ?2 AND id = ?3"
+const scopeOf = ({ organizationId, workspaceId, id }: Own) => [organizationId, workspaceId, id]
 
 export async function findIntern(db: D1Database, place: Place, id: string): Promise<InternRow | undefined> {
   const row = await db
-    .prepare(`SELECT ${COLUMNS} FROM interns WHERE organization_id = ? AND workspace_id = ? AND id = ?`)
-    .bind(place.organizationId, place.workspaceId, id)
+    .prepare(`SELECT ${COLUMNS} FROM interns WHERE ${OWN}`)
+    .bind(...scopeOf({ ...place, id }))
     .first<InternRow>()
   return row ?? undefined
+}
+
+/** For what knows an intern by its name in the DNS alone. */
+export async function findInternByHostname(db: D1Database, hostname: string): Promise<InternRow | undefined> {
+  const row = await db.prepare(`SELECT ${COLUMNS} FROM interns WHERE hostname = ?`).bind(hostname).first<InternRow>()
+  return row ?? undefined
+}
+
+/** For who comes with a token of the intern, which is looked at next. */
+export async function findInternById(db: D1Database, id: string): Promise<InternRow | undefined> {
+  const row = await db.prepare(`SELECT ${COLUMNS} FROM interns WHERE id = ?`).bind(id).first<InternRow>()
+  return row ?? undefined
+}
+
+/** The intern that a creator made with this key of idempotency. */
+export async function findMadeIntern(
+  db: D1Database,
+  { organizationId, workspaceId, creatorUserId }: Place & { creatorUserId: string | null },
+  idempotencyKey: string,
+): Promise<InternRow | undefined> {
+  const row = await db
+    .prepare(
+      `SELECT ${COLUMNS} FROM interns WHERE organization_id = ? AND workspace_id = ?
+         AND coalesce(creator_user_id, '') = coalesce(?, '') AND idempotency_key = ?`,
+    )
+    .bind(organizationId, workspaceId, creatorUserId, idempotencyKey)
+    .first<InternRow>()
+  return row ?? undefined
+}
+
+/** Whether an intern of the workspace owns this vault. */
+export async function isInternVault(db: D1Database, place: Place, vaultId: string): Promise<boolean> {
+  const row = await db
+    .prepare("SELECT 1 FROM interns WHERE organization_id = ? AND workspace_id = ? AND vault_id = ?")
+    .bind(place.organizationId, place.workspaceId, vaultId)
+    .first()
+  return row !== null
+}
+
+/**
+ * An intern and its own key, which is under the guardrail of the key that makes it; or neither, where the workspace or the
+ * creator is gone. Rejects where its name is taken.
+ */
+export async function insertIntern(
+  db: D1Database,
+  row: InternRow,
+  key: KeyRow,
+  makerHash: string,
+  entry: AuditEntry,
+): Promise<boolean> {
+  const columns = COLUMNS.split(", ") as (keyof InternRow)[]
+  const [, inserted] = await db.batch([
+    insertKeyStatement(db, key),
+    db
+      .prepare(
+        `INSERT INTO interns (${COLUMNS}) SELECT ${columns.map(() => "?").join(", ")}
+         WHERE EXISTS (SELECT 1 FROM api_keys WHERE hash = ?)`,
+      )
+      .bind(...columns.map((column) => row[column]), key.hash),
+    auditIfChanged(db, entry),
+    db.prepare("UPDATE api_keys SET intern_id = ? WHERE hash = ?").bind(row.id, key.hash),
+    db
+      .prepare(
+        `INSERT INTO guardrail_keys (key_hash, id, guardrail_id, organization_id, assigned_by, created_at)
+         SELECT ?1, ?2, guardrail_id, organization_id, assigned_by, ?3 FROM guardrail_keys
+         WHERE key_hash = ?4 AND EXISTS (SELECT 1 FROM api_keys WHERE hash = ?1)`,
+      )
+      .bind(key.hash, newId(), row.created_at, makerHash),
+  ])
+  return (inserted?.meta.changes ?? 0) > 0
+}
+
+export type InternPage = {
+  statuses: readonly InternStatus[] | undefined
+  limit: number
+  /** The last intern of the former page. */
+  after: { createdAt: number; id: string } | undefined
+}
+
+/** Newest first; of one more than asked for the page knows that there is more. */
+export async function listInterns(db: D1Database, place: Place, page: InternPage): Promise<InternRow[]> {
+  const { results } = await db
+    .prepare(
+      `SELECT ${COLUMNS} FROM interns
+       WHERE organization_id = ?1 AND workspace_id = ?2
+         AND (?3 IS NULL OR status IN (SELECT value FROM json_each(?3)))
+         AND (?4 IS NULL OR (created_at, id) < (?4, ?5))
+       ORDER BY created_at DESC, id DESC LIMIT ?6`,
+    )
+    .bind(
+      place.organizationId,
+      place.workspaceId,
+      page.statuses ? JSON.stringify(page.statuses) : null,
+      page.after?.createdAt ?? null,
+      page.after?.id ?? null,
+      page.limit + 1,
+    )
+    .all<InternRow>()
+  return results
+}
+
+export type InternColumns = Partial<
+  Pick<
+    InternRow,
+    | "name"
+    | "description"
+    | "instructions"
+    | "model"
+    | "status"
+    | "hostname"
+    | "progress"
+    | "last_failure_message"
+    | "join_token_hash"
+    | "access_token_hash"
+  >
+>
+
+function changeStatement(db: D1Database, own: Own, change: InternColumns, from: readonly InternStatus[], now: number) {
+  const columns = Object.keys(change) as (keyof InternColumns)[]
+  const assignments = columns.map((column, index) => `${column} = ?${index + 6}`)
+  return db
+    .prepare(
+      `UPDATE interns SET ${[...assignments, "updated_at = ?4"].join(", ")}
+       WHERE ${OWN} AND (?5 = '[]' OR status IN (SELECT value FROM json_each(?5))) RETURNING ${COLUMNS}`,
+    )
+    .bind(...scopeOf(own), now, JSON.stringify(from), ...columns.map((column) => change[column] ?? null))
+}
+
+/**
+ * What a caller changes. `from`: the statuses in which it may be, all where empty. Undefined where it is in another, or
+ * gone. Rejects where its new name is taken.
+ */
+export async function changeIntern(
+  db: D1Database,
+  own: Own,
+  change: InternColumns,
+  from: readonly InternStatus[],
+  now: number,
+  entry: AuditEntry,
+): Promise<InternRow | undefined> {
+  const [changed] = await db.batch<InternRow>([changeStatement(db, own, change, from, now), auditIfChanged(db, entry)])
+  return changed?.results[0]
+}
+
+/** What the intern's own object tells of it; no caller's deed, so the audit log has no entry of it. */
+export async function moveIntern(
+  db: D1Database,
+  own: Own,
+  from: readonly InternStatus[],
+  change: InternColumns,
+  now: number,
+): Promise<void> {
+  await changeStatement(db, own, change, from, now).run()
+}
+
+/** The end of an intern that a caller deleted: its key, and its row. */
+export async function deleteInternRows(db: D1Database, own: Own, now: number): Promise<void> {
+  await db.batch([
+    db
+      .prepare("UPDATE api_keys SET deleted_at = ? WHERE intern_id = ? AND organization_id = ? AND deleted_at IS NULL")
+      .bind(now, own.id, own.organizationId),
+    db.prepare(`DELETE FROM interns WHERE ${OWN}`).bind(...scopeOf(own)),
+  ])
 }

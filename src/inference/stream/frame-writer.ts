@@ -29,6 +29,11 @@ export class FrameWriter {
     this.#writing ??= this.#drain()
   }
 
+  /** What the caller has not read yet. */
+  get waitingBytes(): number {
+    return this.#waitingBytes
+  }
+
   /** Settles when there is room for more. */
   async room(): Promise<void> {
     if (this.#waitingBytes > MAX_WAITING_BYTES) await this.#writing

@@ -1,0 +1,20 @@
+import type { Env } from "../src/env.ts"
+import { EmbeddedHost } from "../src/interns/embedded/host.ts"
+import type { HostEvents } from "../src/interns/hosts/host.ts"
+import type { Place } from "../src/interns/hosts/wire.ts"
+import { ContainerHost } from "./intern-container.ts"
+import { DaemonLink } from "./intern-daemon.ts"
+import type { RunBook } from "./intern-runs.ts"
+
+/** The host of an intern's agent. A host that was open before the object slept is found as it was. */
+export function openHost(
+  place: Place | undefined,
+  ctx: DurableObjectState,
+  env: Env,
+  book: RunBook,
+  events: HostEvents,
+) {
+  if (!place || place.host === "embedded") return new EmbeddedHost(ctx, env, book, events)
+  const link = new DaemonLink(ctx, env, book, events)
+  return place.host === "daemon" ? link : new ContainerHost(ctx, env, link, place.apiBase)
+}

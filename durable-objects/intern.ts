@@ -1,0 +1,346 @@
+import { DurableObject } from "cloudflare:workers"
+import { GatewayError } from "../src/edge/errors.ts"
+import type { Env } from "../src/env.ts"
+import { type ChatCall, type Place, PLACE_HEADER, toRefusal } from "../src/interns/hosts/wire.ts"
+import { internError } from "../src/interns/reasons.ts"
+import { type AcpMessage, hear, type Heard } from "../src/interns/run/acp.ts"
+import { answered, begin, cancel, heard, hostBack, hostLost, severed, steer, tick } from "../src/interns/run/advance.ts"
+import { readReply } from "../src/interns/run/answer.ts"
+import { dialectOf } from "../src/interns/run/chunks.ts"
+import { type Effect, LIMITS, nextDeadline, type Run, type Step } from "../src/interns/run/run.ts"
+import { logError } from "../src/support/log.ts"
+import { realTimer, type Timer } from "../src/support/time.ts"
+import { openHost } from "./intern-hosts.ts"
+import { InternLife } from "./intern-life.ts"
+import { RunBook } from "./intern-runs.ts"
+import { InternStream, keepaliveMsOf } from "./intern-stream.ts"
+
+const MINUTE_MS = 60_000
+/** One prompt in so many tidies up. */
+const PRUNE_EVERY = 64
+
+type Host = ReturnType<typeof openHost>
+
+/**
+ * One per intern: its runs, their questions and deadlines, and the host of its agent.
+ *
+ * It is a shell: what happens to a run is decided in src/interns/run, on rows that are loaded, and is saved before it is
+ * done. Whatever a client reads along with is in memory alone, since it ends with the isolate.
+ */
+export class Intern extends DurableObject<Env> {
+  /** Tests put another in its place. Epoch milliseconds. */
+  clock: () => number = Date.now
+  timer: Timer = realTimer
+  readonly #book: RunBook
+  readonly #life: InternLife
+  readonly #streams = new Map<string, InternStream>()
+  readonly #waitingForHost = new Set<() => void>()
+  #host: Host | undefined
+  #alarmAt: number | null = null
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env)
+    this.#book = new RunBook(ctx.storage.sql)
+    this.#life = new InternLife(this.#book, env, {
+      host: () => this.#hostOfLife(),
+      now: () => this.clock(),
+      stopRuns: () => this.#forAll((run) => cancel(run, "stopped", this.clock())),
+      clear: () => this.#clear(),
+    })
+    void ctx.blockConcurrencyWhile(async () => {
+      this.#alarmAt = await ctx.storage.getAlarm()
+      // The responses that they were read along in ended with the isolate.
+      this.#forAll((run) =>
+        run.state === "streaming" ? cancel(run, "client_closed_request", this.clock()) : same(run),
+      )
+      if (this.#book.open.length > 0 && this.#hostOfLife().isUp) this.#forAll(hostBack)
+    })
+  }
+
+  override async fetch(request: Request): Promise<Response> {
+    try {
+      if (new URL(request.url).pathname === "/chat") {
+        return await this.#chat(await request.json<ChatCall>(), request.signal)
+      }
+      this.#life.adopt(JSON.parse(request.headers.get(PLACE_HEADER) ?? "") as Place)
+      const host = this.#hostOfLife()
+      if (!("attach" in host)) throw internError("intern_rejected", "This intern's agent runs inside the gateway.")
+      return host.attach()
+    } catch (thrown) {
+      if (thrown instanceof GatewayError) return toRefusal(thrown)
+      throw thrown
+    } finally {
+      this.#schedule()
+    }
+  }
+
+  /** Starts the agent, or applies what was changed to one that runs. Returns at once; the record tells how it goes. */
+  provision(place: Place): void {
+    this.#life.adopt(place)
+    this.ctx.waitUntil(this.#life.provision().finally(() => this.#schedule()))
+    this.#schedule()
+  }
+
+  /** Stops the agent and cancels its runs; the disk stays. */
+  async suspend(): Promise<void> {
+    await this.#life.suspend()
+    this.#schedule()
+  }
+
+  /** Deletes everything of the intern. Returns at once. */
+  destroy(place: Place, isLossAcknowledged: boolean): void {
+    this.#life.adopt(place)
+    this.ctx.waitUntil(this.#life.destroy(isLossAcknowledged).finally(() => this.#schedule()))
+    this.#schedule()
+  }
+
+  /** Whatever holds secrets in memory reads them again. */
+  vaultChanged(): void {
+    if (this.#hostOfLife().isUp) this.#send({ method: "_intern/vault_changed", params: {} })
+  }
+
+  override async alarm(): Promise<void> {
+    this.#alarmAt = null
+    this.#forAll((run) => tick(run, this.clock()))
+    await this.#life.wake()
+    this.#schedule()
+  }
+
+  override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
+    const host = this.#hostOfLife()
+    if ("frame" in host) host.frame(socket, message)
+    this.#schedule()
+  }
+
+  override webSocketClose(socket: WebSocket): void {
+    const host = this.#hostOfLife()
+    if ("closed" in host) host.closed(socket)
+    this.#schedule()
+  }
+
+  override webSocketError(socket: WebSocket): void {
+    this.webSocketClose(socket)
+  }
+
+  async #chat(call: ChatCall, signal: AbortSignal): Promise<Response> {
+    if (call.is === "prompt") await this.#hostUp()
+    const open = call.session === null ? undefined : this.#book.ofSession(call.session)
+    if (call.is === "answer") return this.#answer(call, signal)
+    this.#life.requireRunning()
+    const now = this.clock()
+    if (open && open.state !== "streaming") throw busySession(open, now)
+    this.#countTurn(now)
+    const rpc = this.#book.nextRpc()
+    if (open) {
+      this.#apply(steer(open, call.text, rpc))
+      return Response.json({ session_id: open.session, status: "steered" }, { status: 202 })
+    }
+    if (this.#book.open.length >= LIMITS.openRuns) {
+      const message = `This intern has ${LIMITS.openRuns} runs open, the most it can hold. Answer or wait for one of them.`
+      throw internError("busy", message, { "retry-after": "5" })
+    }
+    if (rpc % PRUNE_EVERY === 0) this.#book.prune(now)
+    const id = crypto.randomUUID()
+    const session = call.session ?? crypto.randomUUID()
+    const known = this.#book.session(session)
+    const stream = this.#attach(id, signal)
+    const isLive = known?.epoch === this.#hostOfLife().epoch
+    this.#apply(begin({ id, session, mode: call.mode, prompt: call.text }, known && { ...known, isLive }, now, rpc))
+    return stream.response
+  }
+
+  async #answer(
+    { session, question: id, content }: ChatCall & { is: "answer" },
+    signal: AbortSignal,
+  ): Promise<Response> {
+    this.#find(session, id, content)
+    await this.#hostUp()
+    const { run, reply } = this.#find(session, id, content)
+    const stream = this.#attach(run.id, signal)
+    this.#apply(answered(run, reply, this.clock()))
+    return stream.response
+  }
+
+  /** The run that waits for this answer, and the answer; or why there is none. In the order in which callers are told. */
+  #find(session: string | null, id: string, content: string) {
+    const asked = this.#book.question(id)
+    if (!asked || asked.session !== session) {
+      throw internError("interaction_unknown", "No question of this session has this tool_call_id.")
+    }
+    const run = asked.run
+    if (!run || run.state === "cancelling")
+      throw internError("interaction_not_pending", "The run that asked has ended.")
+    if (!asked.isPending || run.question?.id !== id) {
+      throw internError("interaction_unknown", "This question was answered before.")
+    }
+    if (run.question.deadline <= this.clock()) {
+      this.#apply(cancel(run, "deadline", this.clock()))
+      throw internError("interaction_not_pending", "The time to answer is over, and the run was cancelled.")
+    }
+    const reply = readReply(run.question, content)
+    if (run.hasOverflowed) {
+      throw internError("attachment_failed", "The run said more while it waited than the intern keeps for replay.")
+    }
+    return { run, reply }
+  }
+
+  #attach(run: string, signal: AbortSignal): InternStream {
+    const stream = new InternStream(`intern-${crypto.randomUUID()}`, {
+      dialect: dialectOf(this.env.CLIENT_DIALECT),
+      keepaliveMs: keepaliveMsOf(this.env.INTERN_KEEPALIVE_MS),
+      timer: this.timer,
+      signal,
+      onGone: () => this.#left(run, stream),
+    })
+    this.#streams.set(run, stream)
+    return stream
+  }
+
+  #left(id: string, stream: InternStream): void {
+    if (this.#streams.get(id) !== stream) return
+    this.#streams.delete(id)
+    const run = this.#book.get(id)
+    if (run?.state === "streaming") this.#apply(cancel(run, "client_closed_request", this.clock()))
+    this.#schedule()
+  }
+
+  /** At most so many prompts within a minute: the instants are kept, since the object may sleep in between. */
+  #countTurn(now: number): void {
+    const within = (this.#book.fact<number[]>("turns") ?? []).filter((at) => at > now - MINUTE_MS)
+    const [oldest = now] = within
+    if (within.length >= LIMITS.turnsPerMinute) {
+      const seconds = Math.max(1, Math.ceil((oldest + MINUTE_MS - now) / 1000))
+      const message = `An intern takes ${LIMITS.turnsPerMinute} turns a minute. Ask again in ${seconds} s.`
+      throw internError("rate_limited", message, { "retry-after": String(seconds) })
+    }
+    this.#book.setFact("turns", [...within, now])
+  }
+
+  /** Waits a little for a host that is away. */
+  async #hostUp(): Promise<void> {
+    this.#life.requireRunning()
+    if (this.#hostOfLife().isUp) return
+    let arrived: () => void = () => undefined
+    const up = new Promise<void>((resolve) => (arrived = resolve))
+    this.#waitingForHost.add(arrived)
+    await Promise.race([up, this.timer.wait(LIMITS.graceMs)])
+    this.#waitingForHost.delete(arrived)
+    if (!this.#hostOfLife().isUp) {
+      throw internError("intern_unreachable", "The intern's daemon is not connected. Start it, or ask again soon.")
+    }
+  }
+
+  #hostOfLife(): Host {
+    this.#host ??= openHost(this.#life.place, this.ctx, this.env, this.#book, {
+      message: (message) => this.#heard(message),
+      up: () => this.#hostIsUp(),
+      gone: () => this.#forAll(severed),
+      down: () => {
+        this.#forAll((run) => hostLost(run, this.clock()))
+        this.#schedule()
+      },
+    })
+    return this.#host
+  }
+
+  #hostIsUp(): void {
+    this.#forAll(hostBack)
+    for (const arrived of this.#waitingForHost) arrived()
+    this.ctx.waitUntil(this.#life.hostIsUp())
+  }
+
+  #heard(message: AcpMessage): void {
+    const news = hear(message)
+    const run = this.#runOf(news)
+    const mayAsk = news.is === "result" || news.is === "failure"
+    if (run) this.#apply(heard(run, news, this.clock(), mayAsk ? this.#book.nextRpc() : 0))
+    else this.#refuse(news)
+    this.#schedule()
+  }
+
+  #runOf(news: Heard): Run | undefined {
+    if ("acp" in news) return this.#book.ofAcp(news.acp)
+    if (news.is === "result" || news.is === "failure") return this.#book.ofRpc(news.rpc)
+    return undefined
+  }
+
+  /** What concerns no open run is not left without an answer. */
+  #refuse(news: Heard): void {
+    if (news.is === "permission") this.#send({ id: news.rpc, result: { outcome: { outcome: "cancelled" } } })
+    if (news.is === "elicitation") this.#send({ id: news.rpc, result: { action: "cancel" } })
+    if (news.is === "request") {
+      this.#send({ id: news.rpc, error: { code: -32_601, message: `${news.method} is not served here.` } })
+    }
+  }
+
+  #send(message: Omit<AcpMessage, "jsonrpc">): void {
+    this.#hostOfLife().send({ jsonrpc: "2.0", ...message })
+  }
+
+  #forAll(move: (run: Run) => Step): void {
+    for (const run of this.#book.open) this.#apply(move(run))
+  }
+
+  #apply({ run, effects }: Step): void {
+    this.#book.save(run, this.clock())
+    for (const effect of effects) this.#do(run, effect)
+  }
+
+  #do(run: Run, effect: Effect): void {
+    switch (effect.do) {
+      case "request":
+        return this.#send({ id: effect.rpc, method: effect.method, params: effect.params })
+      case "notify":
+        return this.#send({ method: effect.method, params: effect.params })
+      case "respond":
+        return this.#send({ id: effect.rpc, result: effect.result })
+      case "bind":
+        return this.#book.bind(run.session, effect.acp, this.#hostOfLife().epoch, this.clock())
+      case "say":
+        return this.#streams.get(run.id)?.say(effect.delta, run.model)
+      case "keep":
+        return this.#book.keep(run.id, effect.delta)
+      case "forget kept":
+        return this.#book.forgetKept(run.id)
+      case "replay": {
+        for (const delta of this.#book.kept(run.id)) this.#streams.get(run.id)?.say(delta, run.model)
+        return this.#book.forgetKept(run.id)
+      }
+      case "finish": {
+        const stream = this.#streams.get(run.id)
+        this.#streams.delete(run.id)
+        return stream?.finish(effect.finish, run.acp === null ? null : run.session, run.usage)
+      }
+    }
+  }
+
+  #schedule(): void {
+    const due = [...this.#book.open.map(nextDeadline), this.#life.wakeAt].filter((at) => at !== null)
+    const at = due.length === 0 ? null : Math.min(...due)
+    if (at === this.#alarmAt) return
+    this.#alarmAt = at
+    const storage = this.ctx.storage
+    const work = at === null ? storage.deleteAlarm() : storage.setAlarm(at - this.clock() + Date.now())
+    void work.catch((cause: unknown) => logError("an intern's alarm was not set", {}, cause))
+  }
+
+  async #clear(): Promise<void> {
+    this.#alarmAt = null
+    this.#host = undefined
+    await this.ctx.storage.deleteAlarm()
+    await this.ctx.storage.deleteAll()
+    this.#book.reset()
+  }
+}
+
+const same = (run: Run): Step => ({ run, effects: [] })
+
+function busySession(run: Run, now: number): GatewayError {
+  const at = nextDeadline(run) ?? now
+  const seconds = String(Math.max(1, Math.ceil((at - now) / 1000)))
+  const message =
+    run.state === "paused"
+      ? "The intern waits for an answer to its question in this session. Answer it, or use another session."
+      : "The run of this session is being cancelled. Ask again in a moment."
+  return internError("busy_session", message, { "retry-after": seconds })
+}

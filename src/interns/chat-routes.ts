@@ -1,0 +1,87 @@
+import { createRoute } from "@hono/zod-openapi"
+import type { Context } from "hono"
+import { acceptJson, newRouter } from "../edge/router.ts"
+import { GatewayError } from "../edge/errors.ts"
+import { failures, jsonBody, ok } from "../edge/schema.ts"
+import type { App } from "../env.ts"
+import { findStrangers } from "../members/store.ts"
+import { requireProgramme, visibleIntern } from "./access.ts"
+import {
+  InternChatChunk,
+  InternChatRequest,
+  type InternMessage,
+  InternSteered,
+  MAX_PROMPT_CHARS,
+} from "./chat-schemas.ts"
+import { MAX_INTERN_BODY_BYTES, tellReasons } from "./guards.ts"
+import { type ChatCall, orRefusal } from "./hosts/wire.ts"
+import { openIntern } from "./open-intern.ts"
+import { internError } from "./reasons.ts"
+import { internParams } from "./routes.ts"
+
+const chat = createRoute({
+  method: "post",
+  path: "/interns/{internId}/chat/completions",
+  operationId: "chatWithIntern",
+  tags: ["Interns"],
+  summary: "A turn of an intern, as server-sent events that end with `data: [DONE]`.",
+  description:
+    "A `user` message starts a turn, or steers the one that runs in its session (202). A `tool` message answers the " +
+    "question that a turn was paused on. The session chunk before `[DONE]` names the session to go on with.",
+  middleware: [tellReasons("bad_request"), requireProgramme, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
+  request: { params: internParams, body: jsonBody(InternChatRequest) },
+  responses: {
+    200: { description: "The turn.", content: { "text/event-stream": { schema: InternChatChunk } } },
+    202: ok(InternSteered, "The turn that runs in this session was told."),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "timeout", "conflict", "gone"),
+    ...failures("payload_too_large", "unsupported_media_type", "rate_limited", "internal", "intern_unreachable"),
+    ...failures("unavailable", "intern_timeout"),
+  },
+})
+
+export const internChat = newRouter().openapi(chat, async (c) => {
+  const row = await visibleIntern(c, c.req.valid("param").internId)
+  await requireCreator(c)
+  const call = toCall(c.req.valid("json"))
+  const request = new Request("http://intern/chat", {
+    method: "POST",
+    body: JSON.stringify(call),
+    signal: c.req.raw.signal,
+  })
+  const answer = await orRefusal(await openIntern(c.env, row.id).fetch(request))
+  return new Response(answer.body, answer)
+})
+
+/** An intern acts for whoever made the key: for somebody who left, it does not. */
+async function requireCreator(c: Context<App>): Promise<void> {
+  const { organizationId, creatorUserId } = c.var.caller
+  if (creatorUserId === null) return
+  const strangers = await findStrangers(c.env.DB, organizationId, [creatorUserId])
+  if (strangers.length === 0) return
+  throw new GatewayError("forbidden", "The creator of this key is no longer a member of the organization.")
+}
+
+function toCall({ messages, approval_mode, session_id }: InternChatRequest): ChatCall {
+  const last = messages.at(-1)
+  const common = { session: session_id ?? null, mode: approval_mode ?? "self-drive" } as const
+  if (last?.role === "user") return { ...common, is: "prompt", text: promptOf(last) }
+  if (last?.role !== "tool") {
+    throw internError("bad_request", "messages: the last one must be of a user, or of a tool that answers a question.")
+  }
+  if (session_id == null) {
+    throw internError("bad_request", "session_id: is required with an answer. The last chunk before [DONE] named it.")
+  }
+  return { ...common, is: "answer", question: last.tool_call_id, content: textOf(last) }
+}
+
+function promptOf(message: InternMessage): string {
+  const text = textOf(message)
+  if (text.trim() === "") throw internError("bad_request", "messages: the last one must say something.")
+  if (text.length <= MAX_PROMPT_CHARS) return text
+  throw internError("bad_request", `messages: the last one must be at most ${MAX_PROMPT_CHARS} characters.`)
+}
+
+function textOf({ content }: InternMessage): string {
+  if (content == null) return ""
+  return typeof content === "string" ? content : content.map(({ text }) => text).join("")
+}

@@ -1,0 +1,130 @@
+import type { Context } from "hono"
+import type { Caller } from "../access/caller.ts"
+import { newKey } from "../access/key.ts"
+import { entryOf } from "../access/actor.ts"
+import { changesOf } from "../audit/entry.ts"
+import { GatewayError } from "../edge/errors.ts"
+import type { App } from "../env.ts"
+import { isLeaver, type KeyRow } from "../keys/store.ts"
+import { sha256Hex } from "../support/encoding.ts"
+import { newId } from "../support/ids.ts"
+import { defaultHost } from "./intern.ts"
+import { sealInternKey } from "./own-key.ts"
+import { internError } from "./reasons.ts"
+import type { NewIntern } from "./schemas.ts"
+import { findMadeIntern, insertIntern, type InternRow, isInternVault } from "./store.ts"
+
+const MAX_IDEMPOTENCY_KEY = 255
+const TOLD_FIELDS = ["name", "description", "model", "provision", "vault_id", "host"]
+
+/** A new intern with its own key and vault; or the one that the same request has made before, `isNew` false. */
+export async function createIntern(c: Context<App>, input: NewIntern): Promise<{ row: InternRow; isNew: boolean }> {
+  const { caller } = c.var
+  if (input.workspace_id !== undefined && input.workspace_id !== caller.workspaceId) {
+    throw internError("not_found", "workspace_id: must be the workspace of this key.")
+  }
+  const { workspace_id: _, ...asked } = input
+  const bodyHash = sha256Hex(JSON.stringify(asked))
+  const idempotencyKey = readIdempotencyKey(c.req.header("idempotency-key")) ?? `body-${bodyHash}`
+  const known = await findMadeIntern(c.env.DB, caller, idempotencyKey)
+  if (known) return { row: orConflict(known, bodyHash), isNew: false }
+  if (input.vault_id !== undefined && !(await isInternVault(c.env.DB, caller, input.vault_id))) {
+    throw internError("not_found", "vault_id: no intern of this workspace has this vault.")
+  }
+  const made = await insert(c, input, idempotencyKey, bodyHash)
+  if (made) return { row: made, isNew: true }
+  const raced = await findMadeIntern(c.env.DB, caller, idempotencyKey)
+  if (raced) return { row: orConflict(raced, bodyHash), isNew: false }
+  throw nameTaken(input.name)
+}
+
+export function nameTaken(name: string): GatewayError {
+  return internError(
+    "name_taken",
+    `An intern of yours in this workspace is called ${name} already. Choose another name.`,
+  )
+}
+
+function orConflict(row: InternRow, bodyHash: string): InternRow {
+  if (row.body_hash === bodyHash) return row
+  throw internError("idempotency_conflict", "This Idempotency-Key was used with another body. Send a new one.")
+}
+
+function readIdempotencyKey(header: string | undefined): string | undefined {
+  if (header === undefined) return undefined
+  if (header.length >= 1 && header.length <= MAX_IDEMPOTENCY_KEY) return `key-${header}`
+  throw internError("invalid_body", "Idempotency-Key: must be 1 to 255 characters.")
+}
+
+/** Undefined where the name, or the key of idempotency, went to another meanwhile. */
+async function insert(
+  c: Context<App>,
+  input: NewIntern,
+  idempotencyKey: string,
+  bodyHash: string,
+): Promise<InternRow | undefined> {
+  const { caller, env } = { caller: c.var.caller, env: c.env }
+  const [id, now] = [newId(), Date.now()]
+  const { workspaceId, organizationId, creatorUserId } = caller
+  const changed = changesOf(input, TOLD_FIELDS)
+  const entry = entryOf(c, { action: "intern.create", resourceId: id, workspaceId, changed })
+  const made = newKey()
+  const sealed = await sealInternKey(env, caller, id, made.secret, { ...entry, id: newId(), action: "data_key.create" })
+  if (sealed === undefined) throw internError("not_found", "The workspace of this key was deleted.")
+  const row: InternRow = {
+    id,
+    organization_id: organizationId,
+    workspace_id: workspaceId,
+    creator_user_id: creatorUserId,
+    name: input.name,
+    description: input.description ?? null,
+    instructions: input.instructions ?? null,
+    model: input.model ?? null,
+    host: input.host ?? defaultHost(env),
+    status: "queued",
+    hostname: null,
+    progress: null,
+    last_failure_message: null,
+    vault_id: newId(),
+    attached_vault_id: input.vault_id ?? null,
+    key_hash: made.hash,
+    sealed_key: sealed,
+    join_token_hash: null,
+    access_token_hash: null,
+    idempotency_key: idempotencyKey,
+    body_hash: bodyHash,
+    created_at: now,
+    updated_at: now,
+  }
+  try {
+    if (await insertIntern(env.DB, row, ownKeyRow(row, made.label, caller), caller.keyHash, entry)) return row
+  } catch (cause) {
+    if (/UNIQUE constraint failed/.test(String(cause))) return undefined
+    throw cause
+  }
+  if (creatorUserId !== null && (await isLeaver(env.DB, organizationId, creatorUserId))) {
+    throw new GatewayError("forbidden", "The creator of this key is no longer a member of the organization.")
+  }
+  throw internError("not_found", "The workspace of this key was deleted.")
+}
+
+/** The intern's own key: no wider than the key that made it, and with a limit that can be changed as any other's. */
+function ownKeyRow(intern: InternRow, label: string, maker: Caller): KeyRow {
+  return {
+    hash: intern.key_hash,
+    organization_id: intern.organization_id,
+    workspace_id: intern.workspace_id,
+    kind: maker.kind === "free_tier" ? "free_tier" : "normal",
+    name: `Intern ${intern.name}`,
+    label,
+    creator_user_id: intern.creator_user_id,
+    external_user: null,
+    limit_nano: maker.limitNano,
+    limit_reset: maker.limitReset,
+    include_byok_in_limit: maker.includeByokInLimit ? 1 : 0,
+    disabled: 0,
+    expires_at: maker.expiresAt,
+    created_at: intern.created_at,
+    updated_at: null,
+  }
+}

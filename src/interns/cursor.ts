@@ -1,0 +1,17 @@
+import { decodeBase64, toBase64Url } from "../support/encoding.ts"
+import { internError } from "./reasons.ts"
+import type { InternRow } from "./store.ts"
+
+/** Where a page of interns ended. Opaque to callers. */
+export function toCursor({ created_at, id }: Pick<InternRow, "created_at" | "id">): string {
+  return toBase64Url(new TextEncoder().encode(`${created_at}:${id}`))
+}
+
+export function readCursor(cursor: string): { createdAt: number; id: string } {
+  const bytes = decodeBase64(cursor)
+  const [, createdAt, id] = /^(\d{1,15}):([0-9a-f-]{36})$/.exec(bytes ? new TextDecoder().decode(bytes) : "") ?? []
+  if (createdAt === undefined || id === undefined) {
+    throw internError("invalid_body", "starting_after: must be the next_cursor of a former page.")
+  }
+  return { createdAt: Number(createdAt), id }
+}

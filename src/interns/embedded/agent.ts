@@ -1,0 +1,262 @@
+import { logError } from "../../support/log.ts"
+import { type AcpMessage, record, type RpcId } from "../run/acp.ts"
+import type { ModelAnswer, ModelMessage } from "./ask-model.ts"
+import type { Memory, Turn } from "./memory.ts"
+import { asks, type ToolCall } from "./tools.ts"
+
+/** Calls of a model within one turn. */
+const MAX_ROUNDS = 40
+const NO_USAGE = { prompt: 0, cached: 0, completion: 0, cost: 0 }
+
+export type AgentWorld = {
+  emit: (message: AcpMessage) => void
+  ask: (messages: ModelMessage[], signal: AbortSignal, say: Saying) => Promise<ModelAnswer>
+  run: (call: ToolCall, signal: AbortSignal) => Promise<string>
+}
+export type Saying = (kind: "agent_message_chunk" | "agent_thought_chunk", text: string, model: string | null) => void
+
+const PERMISSION_OPTIONS = [
+  { optionId: "once", name: "Allow once", kind: "allow_once" },
+  { optionId: "always", name: "Allow in this session", kind: "allow_always" },
+  { optionId: "reject", name: "Reject", kind: "reject_once" },
+]
+
+/**
+ * An agent that speaks ACP, inside the object of its intern. Every step is a row before the next begins, so a turn that
+ * waits for a permission goes on in whatever isolate the answer finds.
+ */
+export class EmbeddedAgent {
+  readonly #memory: Memory
+  readonly #world: AgentWorld
+  /** Turns that are being worked on in this isolate. */
+  readonly #working = new Map<string, AbortController>()
+
+  constructor(memory: Memory, world: AgentWorld) {
+    this.#memory = memory
+    this.#world = world
+  }
+
+  async receive(message: AcpMessage): Promise<void> {
+    const { id, method } = message
+    const params = record(message.params)
+    const session = typeof params["sessionId"] === "string" ? params["sessionId"] : ""
+    if (method === undefined) return this.#decided(String(id), record(record(message.result)["outcome"]))
+    if (method === "session/cancel") return this.#cancel(session)
+    if (id === undefined) return
+    switch (method) {
+      case "session/new":
+        return this.#open(id)
+      case "session/load":
+        return this.#memory.has(session) ? this.#reply(id, {}) : this.#fail(id, -32_002, "There is no such session.")
+      case "session/prompt":
+        return this.#prompt(id, session, textOf(params["prompt"]))
+      case "_intern/steer":
+        return this.#steer(id, session, textOf(params["prompt"]))
+      default:
+        return this.#fail(id, -32_601, `${method} is not served.`)
+    }
+  }
+
+  #open(rpc: RpcId): void {
+    const session = crypto.randomUUID()
+    this.#memory.begin(session)
+    this.#reply(rpc, { sessionId: session })
+  }
+
+  async #prompt(rpc: RpcId, session: string, text: string): Promise<void> {
+    if (!this.#memory.has(session)) return this.#fail(rpc, -32_002, "There is no such session.")
+    if (this.#memory.turn(session)) return this.#fail(rpc, -32_600, "A turn of this session runs.")
+    this.#memory.say(session, { role: "user", content: text })
+    const turn = { rpc, rounds: 0, usage: NO_USAGE, model: null, steers: [], permission: null, isCancelled: false }
+    this.#memory.setTurn(session, turn)
+    await this.#work(session)
+  }
+
+  #steer(rpc: RpcId, session: string, text: string): void {
+    const turn = this.#memory.turn(session)
+    if (!turn) return this.#reply(rpc, { outcome: "promptRequired" })
+    this.#memory.setTurn(session, { ...turn, steers: [...turn.steers, text] })
+    this.#reply(rpc, { outcome: "injected" })
+  }
+
+  async #cancel(session: string): Promise<void> {
+    const turn = this.#memory.turn(session)
+    if (!turn) return
+    this.#memory.setTurn(session, { ...turn, isCancelled: true })
+    const working = this.#working.get(session)
+    if (working) working.abort()
+    else await this.#work(session)
+  }
+
+  async #decided(rpc: string, outcome: Record<string, unknown>): Promise<void> {
+    const session = this.#memory.asking(rpc)
+    const turn = session === undefined ? undefined : this.#memory.turn(session)
+    if (session === undefined || !turn?.permission || turn.permission.decision !== null) return
+    const option = outcome["outcome"] === "selected" ? outcome["optionId"] : undefined
+    if (option === "always") this.#memory.allow(session, "shell")
+    const decision = option === "once" || option === "always" ? "allow" : "reject"
+    this.#memory.setTurn(session, { ...turn, permission: { ...turn.permission, decision } })
+    await this.#work(session)
+  }
+
+  /** Goes on with a turn until it ends or has to ask. */
+  async #work(session: string): Promise<void> {
+    if (this.#working.has(session)) return
+    const working = new AbortController()
+    this.#working.set(session, working)
+    try {
+      while (await this.#step(session, working.signal)) {
+        // One step is one row.
+      }
+    } catch (cause) {
+      logError("a turn of an intern failed", { session }, cause)
+      const turn = this.#memory.turn(session)
+      if (turn) this.#end(session, turn, { code: -32_603, message: "The agent failed." })
+    } finally {
+      this.#working.delete(session)
+    }
+  }
+
+  /** Whether there is more to do. */
+  async #step(session: string, signal: AbortSignal): Promise<boolean> {
+    const turn = this.#memory.turn(session)
+    if (!turn) return false
+    const history = this.#memory.history(session)
+    const open = openCalls(history)
+    if (turn.isCancelled) {
+      for (const call of open) this.#answer(session, call, "The user cancelled this.")
+      this.#end(session, turn, "cancelled")
+      return false
+    }
+    const [call] = open
+    if (call) return this.#call(session, turn, call, signal)
+    if (turn.steers.length > 0) {
+      for (const text of turn.steers) this.#memory.say(session, { role: "user", content: text })
+      this.#memory.setTurn(session, { ...turn, steers: [] })
+      return true
+    }
+    if (history.at(-1)?.role === "assistant" || turn.rounds >= MAX_ROUNDS) {
+      this.#end(session, turn, turn.rounds >= MAX_ROUNDS ? "max_turn_requests" : "end_turn")
+      return false
+    }
+    return this.#ask(session, history, signal)
+  }
+
+  async #call(session: string, turn: Turn, call: ToolCall, signal: AbortSignal): Promise<boolean> {
+    if (asks(call) && !this.#memory.allowed(session).includes(call.function.name)) {
+      if (turn.permission?.call !== call.id) return this.#askPermission(session, turn, call)
+      if (turn.permission.decision === null) return false
+      if (turn.permission.decision === "reject") {
+        this.#answer(session, call, "The user did not allow this.")
+        this.#memory.setTurn(session, { ...turn, permission: null })
+        return true
+      }
+    }
+    this.#update(session, {
+      sessionUpdate: "tool_call",
+      toolCallId: call.id,
+      title: call.function.name,
+      status: "in_progress",
+    })
+    const said = await this.#world.run(call, signal)
+    this.#answer(session, call, said)
+    this.#update(session, { sessionUpdate: "tool_call_update", toolCallId: call.id, status: "completed" })
+    const after = this.#memory.turn(session)
+    if (after) this.#memory.setTurn(session, { ...after, permission: null })
+    return true
+  }
+
+  #askPermission(session: string, turn: Turn, call: ToolCall): boolean {
+    const rpc = `permission-${crypto.randomUUID()}`
+    this.#memory.setTurn(session, { ...turn, permission: { rpc, call: call.id, decision: null } })
+    const toolCall = { toolCallId: call.id, name: call.function.name, title: titleOf(call), kind: "execute" }
+    this.#world.emit({
+      jsonrpc: "2.0",
+      id: rpc,
+      method: "session/request_permission",
+      params: { sessionId: session, toolCall, options: PERMISSION_OPTIONS },
+    })
+    return false
+  }
+
+  async #ask(session: string, history: ModelMessage[], signal: AbortSignal): Promise<boolean> {
+    const say: Saying = (sessionUpdate, text, model) => {
+      this.#update(session, { sessionUpdate, content: { type: "text", text }, _meta: { model } })
+    }
+    const answer = await this.#world.ask(history, signal, say).catch((cause: unknown): ModelAnswer => {
+      if (!signal.aborted) throw cause
+      return { is: "failure", status: 499, message: "cancelled" }
+    })
+    const turn = this.#memory.turn(session)
+    if (!turn) return false
+    if (turn.isCancelled) return true
+    if (answer.is === "failure") {
+      this.#end(session, turn, { code: -32_603, message: answer.message, data: { status: answer.status } })
+      return false
+    }
+    this.#memory.say(session, answer.message)
+    const usage = sum(turn.usage, answer.usage)
+    this.#memory.setTurn(session, { ...turn, usage, rounds: turn.rounds + 1, model: answer.model })
+    return true
+  }
+
+  #answer(session: string, call: ToolCall, said: string): void {
+    this.#memory.say(session, { role: "tool", tool_call_id: call.id, content: said })
+  }
+
+  #end(session: string, turn: Turn, how: string | { code: number; message: string; data?: unknown }): void {
+    this.#memory.setTurn(session, undefined)
+    if (typeof how !== "string") return this.#world.emit({ jsonrpc: "2.0", id: turn.rpc, error: how })
+    const { prompt, cached, completion, cost } = turn.usage
+    const usage = {
+      inputTokens: prompt - cached,
+      outputTokens: completion,
+      totalTokens: prompt + completion,
+      cachedReadTokens: cached,
+    }
+    const counted = turn.rounds > 0 && { usage, _meta: { cost } }
+    this.#reply(turn.rpc, { stopReason: how, ...counted })
+  }
+
+  #update(session: string, update: Record<string, unknown>): void {
+    this.#world.emit({ jsonrpc: "2.0", method: "session/update", params: { sessionId: session, update } })
+  }
+
+  #reply(id: RpcId, result: unknown): void {
+    this.#world.emit({ jsonrpc: "2.0", id, result })
+  }
+
+  #fail(id: RpcId, code: number, message: string): void {
+    this.#world.emit({ jsonrpc: "2.0", id, error: { code, message } })
+  }
+}
+
+/** Calls of the last thing that the model said, which no tool has answered. */
+function openCalls(history: readonly ModelMessage[]): ToolCall[] {
+  const at = history.findLastIndex(({ role }) => role === "assistant")
+  const answers = history.slice(at + 1)
+  if (at === -1 || answers.some(({ role }) => role === "user")) return []
+  const done = new Set(answers.map(({ tool_call_id: id }) => id))
+  return (history[at]?.tool_calls ?? []).filter(({ id }) => !done.has(id))
+}
+
+const MAX_TITLE = 200
+
+function titleOf({ function: { name, arguments: json } }: ToolCall): string {
+  return `${name} ${json}`.slice(0, MAX_TITLE)
+}
+
+function textOf(prompt: unknown): string {
+  const blocks = Array.isArray(prompt) ? (prompt as unknown[]) : []
+  const texts = blocks.map((block) => record(block)["text"]).filter((text) => typeof text === "string")
+  return texts.join("\n")
+}
+
+function sum(one: Turn["usage"], other: Turn["usage"]): Turn["usage"] {
+  return {
+    prompt: one.prompt + other.prompt,
+    cached: one.cached + other.cached,
+    completion: one.completion + other.completion,
+    cost: one.cost + other.cost,
+  }
+}

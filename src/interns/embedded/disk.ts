@@ -1,0 +1,98 @@
+import type { InMemoryFs } from "just-bash/browser"
+
+/** Where an intern's files are: the working folder of its shell. What is elsewhere lasts for one command. */
+export const HOME = "/home/intern"
+const MAX_FILE_BYTES = 1024 * 1024
+const MAX_DISK_BYTES = 16 * 1024 * 1024
+const MAX_FILES = 2_000
+
+type FileRow = { path: string; body: ArrayBuffer; mode: number }
+
+/** The files of an intern, as rows of its object. Paths are absolute and below HOME. */
+export class Disk {
+  readonly #sql: SqlStorage
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql
+    sql.exec(
+      "CREATE TABLE IF NOT EXISTS disk (path TEXT PRIMARY KEY, body BLOB NOT NULL, mode INTEGER NOT NULL) STRICT",
+    )
+  }
+
+  paths(): string[] {
+    return [...this.#sql.exec<{ path: string }>("SELECT path FROM disk ORDER BY path")].map(({ path }) => path)
+  }
+
+  read(path: string): Uint8Array | undefined {
+    const [row] = this.#sql.exec<FileRow>("SELECT path, body, mode FROM disk WHERE path = ?", path)
+    return row && new Uint8Array(row.body)
+  }
+
+  /** In words, why it was not written; undefined where it was. */
+  write(path: string, body: Uint8Array, mode = 0o644): string | undefined {
+    const { bytes, files } = this.#used(path)
+    if (body.byteLength > MAX_FILE_BYTES) return `${path}: a file may have at most ${MAX_FILE_BYTES} bytes.`
+    if (bytes + body.byteLength > MAX_DISK_BYTES) return `The disk is full: it holds ${MAX_DISK_BYTES} bytes.`
+    if (files >= MAX_FILES) return `The disk is full: it holds ${MAX_FILES} files.`
+    this.#sql.exec(
+      "INSERT INTO disk (path, body, mode) VALUES (?, ?, ?) ON CONFLICT (path) DO UPDATE SET body = excluded.body, mode = excluded.mode",
+      path,
+      body.slice().buffer,
+      mode,
+    )
+    return undefined
+  }
+
+  /** Besides the file at `path`. */
+  #used(path: string): { bytes: number; files: number } {
+    return this.#sql
+      .exec<{ bytes: number; files: number }>(
+        "SELECT coalesce(sum(length(body)), 0) AS bytes, count(*) AS files FROM disk WHERE path <> ?",
+        path,
+      )
+      .one()
+  }
+
+  remove(path: string): void {
+    this.#sql.exec("DELETE FROM disk WHERE path = ?", path)
+  }
+
+  /** As the shell takes a folder that is filled already. */
+  files(): Record<string, { content: Uint8Array; mode: number }> {
+    const rows = this.#sql.exec<FileRow>("SELECT path, body, mode FROM disk")
+    return Object.fromEntries([...rows].map(({ path, body, mode }) => [path, { content: new Uint8Array(body), mode }]))
+  }
+
+  /** Takes over what a command left behind. Returns, in words, what could not be kept. */
+  async takeOver(fs: InMemoryFs): Promise<string[]> {
+    const found = new Set<string>()
+    const complaints: string[] = []
+    for (const path of fs.getAllPaths()) {
+      if (!path.startsWith(`${HOME}/`)) continue
+      const { isFile, mode } = await fs.lstat(path)
+      if (!isFile) continue
+      found.add(path)
+      const body = await fs.readFileBuffer(path)
+      if (isSame(this.read(path), body)) continue
+      const complaint = this.write(path, body, mode)
+      if (complaint !== undefined) complaints.push(complaint)
+    }
+    for (const path of this.paths()) if (!found.has(path)) this.remove(path)
+    return complaints
+  }
+}
+
+function isSame(one: Uint8Array | undefined, other: Uint8Array): boolean {
+  return one !== undefined && one.byteLength === other.byteLength && one.every((byte, index) => byte === other[index])
+}
+
+/** A path as the agent wrote it, made absolute; undefined for one that leaves the intern's folder. */
+export function resolvePath(path: string): string | undefined {
+  const parts: string[] = []
+  for (const part of (path.startsWith("/") ? path : `${HOME}/${path}`).split("/")) {
+    if (part === "..") parts.pop()
+    else if (part !== "" && part !== ".") parts.push(part)
+  }
+  const absolute = `/${parts.join("/")}`
+  return absolute === HOME || absolute.startsWith(`${HOME}/`) ? absolute : undefined
+}

@@ -1,0 +1,103 @@
+import type { RunBook } from "../../../durable-objects/intern-runs.ts"
+import type { Env } from "../../env.ts"
+import { logError } from "../../support/log.ts"
+import type { HostEvents, InternConfig, InternHost } from "../hosts/host.ts"
+import { openInternKey } from "../own-key.ts"
+import type { AcpMessage } from "../run/acp.ts"
+import { EmbeddedAgent } from "./agent.ts"
+import { askModel } from "./ask-model.ts"
+import { Disk, HOME } from "./disk.ts"
+import { Memory } from "./memory.ts"
+import type { ShellFetch } from "./shell.ts"
+import { runTool, TOOL_DEFINITIONS } from "./tools.ts"
+
+/** The agent that every gateway brings along: a loop in the intern's own object, over the gateway's own chat. */
+export class EmbeddedHost implements InternHost {
+  readonly epoch = "embedded"
+  readonly startLabel = "Starting the agent"
+  readonly #ctx: DurableObjectState
+  readonly #env: Env
+  readonly #book: RunBook
+  readonly #agent: EmbeddedAgent
+  readonly #disk: Disk
+  #key: string | undefined
+
+  constructor(ctx: DurableObjectState, env: Env, book: RunBook, events: HostEvents) {
+    this.#ctx = ctx
+    this.#env = env
+    this.#book = book
+    this.#disk = new Disk(ctx.storage.sql)
+    this.#agent = new EmbeddedAgent(new Memory(ctx.storage.sql), {
+      emit: events.message,
+      ask: async (messages, signal, say) => {
+        const key = await this.#ownKey()
+        const config = this.#config
+        const request = {
+          model: config.model,
+          messages: [{ role: "system", content: systemPrompt(config) }, ...messages],
+          tools: TOOL_DEFINITIONS,
+        }
+        return askModel(env, executionContext(ctx), key, request, signal, {
+          text: (text, model) => say("agent_message_chunk", text, model),
+          thought: (text, model) => say("agent_thought_chunk", text, model),
+        })
+      },
+      run: (call, signal) => runTool(call, { disk: this.#disk, env: {}, fetch: noNetwork, signal }),
+    })
+  }
+
+  get isUp(): boolean {
+    return this.#book.fact("config") !== undefined
+  }
+
+  get #config(): InternConfig {
+    const config = this.#book.fact<InternConfig>("config")
+    if (!config) throw new Error("An agent that works has a configuration.")
+    return config
+  }
+
+  async #ownKey(): Promise<string> {
+    const { organizationId, workspaceId, id } = this.#config
+    this.#key ??= (await openInternKey(this.#env, { organizationId, workspaceId }, id)).key
+    return this.#key
+  }
+
+  async start(config: InternConfig): Promise<void> {
+    this.#book.setFact("config", config)
+    await this.#ownKey()
+  }
+
+  /** Beside the caller, who may be in the middle of something that the agent's words concern. */
+  send(message: AcpMessage): void {
+    const work = Promise.resolve()
+      .then(() => this.#agent.receive(message))
+      .catch((cause: unknown) => logError("the embedded agent failed", {}, cause))
+    this.#ctx.waitUntil(work)
+  }
+
+  stop(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  /** The disk is rows of the object, which the object deletes itself. */
+  destroy(): Promise<boolean> {
+    return Promise.resolve(true)
+  }
+}
+
+const noNetwork: ShellFetch = () => Promise.reject(new Error("This shell has no network."))
+
+function systemPrompt({ name, instructions }: InternConfig): string {
+  const about =
+    `You are ${name}, an intern: an agent that works for a person, with tools. Your files are below ${HOME}. ` +
+    `Today is ${new Date().toISOString().slice(0, 10)}. Do what you are asked, and say in the end what you did.`
+  return instructions === null ? about : `${about}\n\n${instructions}`
+}
+
+function executionContext(ctx: DurableObjectState): ExecutionContext {
+  return {
+    waitUntil: (work: Promise<unknown>) => ctx.waitUntil(work),
+    passThroughOnException: () => undefined,
+    props: {},
+  } as ExecutionContext
+}

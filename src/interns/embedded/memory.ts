@@ -1,0 +1,95 @@
+import type { RpcId } from "../run/acp.ts"
+import type { ModelMessage } from "./ask-model.ts"
+
+/** A prompt that the agent works on. In rows, so that it goes on where it was when the object wakes. */
+export type Turn = {
+  rpc: RpcId
+  rounds: number
+  usage: { prompt: number; cached: number; completion: number; cost: number }
+  model: string | null
+  /** What was said to the turn while it ran. */
+  steers: string[]
+  /** The call that waits for permission, or has been given or refused it. */
+  permission: { rpc: string; call: string; decision: "allow" | "reject" | null } | null
+  isCancelled: boolean
+}
+
+/** Of a conversation, so much is said to the model again: characters of the latest messages. */
+const MAX_HISTORY_CHARS = 200_000
+
+/** What the embedded agent remembers: its sessions, what was said in them, and the turns that run. */
+export class Memory {
+  readonly #sql: SqlStorage
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql
+    sql.exec(`
+      CREATE TABLE IF NOT EXISTS agent_sessions (id TEXT PRIMARY KEY, allowed TEXT NOT NULL, turn TEXT) STRICT;
+      CREATE TABLE IF NOT EXISTS agent_messages (n INTEGER PRIMARY KEY, session TEXT NOT NULL, body TEXT NOT NULL) STRICT;
+      CREATE INDEX IF NOT EXISTS agent_messages_session ON agent_messages (session, n);
+    `)
+  }
+
+  begin(session: string): void {
+    this.#sql.exec("INSERT INTO agent_sessions (id, allowed) VALUES (?, '[]')", session)
+  }
+
+  has(session: string): boolean {
+    return [...this.#sql.exec("SELECT 1 FROM agent_sessions WHERE id = ?", session)].length > 0
+  }
+
+  /** Tools that need not ask any more. */
+  allowed(session: string): string[] {
+    const [row] = this.#sql.exec<{ allowed: string }>("SELECT allowed FROM agent_sessions WHERE id = ?", session)
+    return JSON.parse(row?.allowed ?? "[]") as string[]
+  }
+
+  allow(session: string, tool: string): void {
+    const allowed = [...new Set([...this.allowed(session), tool])]
+    this.#sql.exec("UPDATE agent_sessions SET allowed = ? WHERE id = ?", JSON.stringify(allowed), session)
+  }
+
+  turn(session: string): Turn | undefined {
+    const [row] = this.#sql.exec<{ turn: string | null }>("SELECT turn FROM agent_sessions WHERE id = ?", session)
+    return row?.turn == null ? undefined : (JSON.parse(row.turn) as Turn)
+  }
+
+  setTurn(session: string, turn: Turn | undefined): void {
+    const body = turn === undefined ? null : JSON.stringify(turn)
+    this.#sql.exec("UPDATE agent_sessions SET turn = ? WHERE id = ?", body, session)
+  }
+
+  /** The session whose turn waits for this permission. */
+  asking(rpc: RpcId): string | undefined {
+    const [row] = this.#sql.exec<{ id: string }>(
+      "SELECT id FROM agent_sessions WHERE turn IS NOT NULL AND json_extract(turn, '$.permission.rpc') = ?",
+      String(rpc),
+    )
+    return row?.id
+  }
+
+  say(session: string, message: ModelMessage): void {
+    this.#sql.exec("INSERT INTO agent_messages (session, body) VALUES (?, ?)", session, JSON.stringify(message))
+  }
+
+  /** The latest messages, from one of the user on: an answer to a call that is not there confuses providers. */
+  history(session: string): ModelMessage[] {
+    const rows = this.#sql.exec<{ body: string }>(
+      "SELECT body FROM agent_messages WHERE session = ? ORDER BY n DESC",
+      session,
+    )
+    const latest: ModelMessage[] = []
+    let chars = 0
+    for (const { body } of rows) {
+      chars += body.length
+      if (chars > MAX_HISTORY_CHARS && latest.some(({ role }) => role === "user")) break
+      latest.unshift(JSON.parse(body) as ModelMessage)
+    }
+    return latest.slice(
+      Math.max(
+        0,
+        latest.findIndex(({ role }) => role === "user"),
+      ),
+    )
+  }
+}

@@ -1,0 +1,62 @@
+import { type Disk, HOME } from "./disk.ts"
+
+const MAX_OUTPUT_CHARS = 16_000
+const COMMAND_MS = 30_000
+/** Enough for the work of a person at a keyboard, too little to keep an isolate busy. */
+const EXECUTION_LIMITS = {
+  maxCommandCount: 10_000,
+  maxLoopIterations: 10_000,
+  maxAwkIterations: 100_000,
+  maxSedIterations: 10_000,
+  maxLiveBytes: 32 * 1024 * 1024,
+  maxFileSystemBytes: 32 * 1024 * 1024,
+  maxSourceBytes: 256 * 1024,
+}
+
+export type Fetched = {
+  status: number
+  statusText: string
+  headers: Record<string, string>
+  body: Uint8Array
+  url: string
+}
+/** What `curl` in the shell is served by. */
+export type ShellFetch = (
+  url: string,
+  options?: { method?: string; headers?: Headers | Record<string, string>; body?: string; signal?: AbortSignal },
+) => Promise<Fetched>
+
+/**
+ * Runs a command in a shell that is a program of this gateway: there is no operating system under it, and its files are
+ * the intern's rows. Loaded with the first command, since it is the largest part of the Worker.
+ */
+export async function runShell(
+  disk: Disk,
+  command: string,
+  env: Record<string, string>,
+  signal: AbortSignal,
+  fetch: ShellFetch,
+): Promise<string> {
+  const { Bash, InMemoryFs } = await import("just-bash/browser")
+  const fs = new InMemoryFs(disk.files())
+  await fs.mkdir(HOME, { recursive: true })
+  const shell = new Bash({
+    fs,
+    cwd: HOME,
+    env: { HOME, USER: "intern", ...env },
+    executionLimits: EXECUTION_LIMITS,
+    fetch,
+  })
+  const timed = AbortSignal.any([signal, AbortSignal.timeout(COMMAND_MS)])
+  const { stdout, stderr, exitCode } = await shell.exec(command, { signal: timed })
+  const complaints = await disk.takeOver(fs)
+  const parts = [stdout, stderr, ...complaints, exitCode === 0 ? "" : `(exit code ${exitCode})`]
+  return (
+    cut(parts.filter((part) => part !== "").join(stdout === "" || stdout.endsWith("\n") ? "" : "\n")) || "(no output)"
+  )
+}
+
+export function cut(text: string): string {
+  if (text.length <= MAX_OUTPUT_CHARS) return text
+  return `${text.slice(0, MAX_OUTPUT_CHARS)}\n(cut: ${text.length - MAX_OUTPUT_CHARS} more characters)`
+}

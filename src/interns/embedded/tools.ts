@@ -1,0 +1,90 @@
+import { type Disk, HOME, resolvePath } from "./disk.ts"
+import { cut, runShell, type ShellFetch } from "./shell.ts"
+
+/** A call as the model makes it: `arguments` is JSON, or was meant to be. */
+export type ToolCall = { id: string; function: { name: string; arguments: string } }
+
+export type Surroundings = {
+  disk: Disk
+  /** Of the shell. */
+  env: Record<string, string>
+  fetch: ShellFetch
+  signal: AbortSignal
+}
+
+type Tool = {
+  description: string
+  parameters: Record<string, unknown>
+  /** Whether the intern must be allowed to. */
+  asks: boolean
+  run: (input: Record<string, unknown>, around: Surroundings) => Promise<string> | string
+}
+
+const textField = (description: string) => ({ type: "string", description })
+const schema = (properties: Record<string, unknown>, required: string[]) => {
+  return { type: "object", properties, required, additionalProperties: false }
+}
+
+const tools: Record<string, Tool> = {
+  shell: {
+    description: `Runs a command in a POSIX-like shell whose folder is ${HOME}. Standard tools, jq and curl are there; programs cannot be installed.`,
+    parameters: schema({ command: textField("The command line.") }, ["command"]),
+    asks: true,
+    run: ({ command }, { disk, env, signal, fetch }) => runShell(disk, text(command, "command"), env, signal, fetch),
+  },
+  read_file: {
+    description: `Reads a text file below ${HOME}.`,
+    parameters: schema({ path: textField("Its path.") }, ["path"]),
+    asks: false,
+    run: ({ path }, { disk }) => {
+      const found = disk.read(resolved(path))
+      return found ? cut(new TextDecoder().decode(found)) : "There is no such file."
+    },
+  },
+  write_file: {
+    description: `Writes a text file below ${HOME}, in the place of one that is there.`,
+    parameters: schema({ path: textField("Its path."), content: textField("All of its text.") }, ["path", "content"]),
+    asks: false,
+    run: ({ path, content }, { disk }) => {
+      return disk.write(resolved(path), new TextEncoder().encode(text(content, "content"))) ?? "Written."
+    },
+  },
+  list_files: {
+    description: `Lists all files below ${HOME}.`,
+    parameters: schema({}, []),
+    asks: false,
+    run: (_, { disk }) => cut(disk.paths().join("\n")) || "There are no files.",
+  },
+}
+
+/** As a chat request has them. */
+export const TOOL_DEFINITIONS = Object.entries(tools).map(([name, { description, parameters }]) => {
+  return { type: "function", function: { name, description, parameters } }
+})
+
+export function asks({ function: { name } }: ToolCall): boolean {
+  return tools[name]?.asks ?? false
+}
+
+/** What a tool answers the model: a failure is an answer too. */
+export async function runTool(call: ToolCall, around: Surroundings): Promise<string> {
+  const { name, arguments: json } = call.function
+  const tool = tools[name]
+  if (!tool) return `There is no tool ${name}. There are ${Object.keys(tools).join(", ")}.`
+  try {
+    return await tool.run(JSON.parse(json === "" ? "{}" : json) as Record<string, unknown>, around)
+  } catch (cause) {
+    return `The tool failed: ${cause instanceof Error ? cause.message.slice(0, 500) : "for a reason unknown"}`
+  }
+}
+
+function resolved(path: unknown): string {
+  const found = resolvePath(text(path, "path"))
+  if (found === undefined || found === HOME) throw new Error(`path: must be of a file below ${HOME}.`)
+  return found
+}
+
+function text(value: unknown, name: string): string {
+  if (typeof value === "string") return value
+  throw new Error(`${name}: must be text.`)
+}

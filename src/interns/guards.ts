@@ -1,0 +1,59 @@
+import type { MiddlewareHandler } from "hono"
+import { toErrorResponse } from "../edge/answer.ts"
+import { type ErrorName, GatewayError } from "../edge/errors.ts"
+import { type App, type Env, variable } from "../env.ts"
+import { internError, metadataOf, type Reason } from "./reasons.ts"
+
+export const MAX_INTERN_BODY_BYTES = 1_048_576
+const LIFECYCLE_TIMEOUT_MS = 10_000
+
+/** What a failure of the shared checks is called here. Others have no word of their own. */
+const SHARED: Partial<Record<ErrorName, Reason>> = {
+  not_found: "not_found",
+  payload_too_large: "payload_too_large",
+  unsupported_media_type: "unsupported_media_type",
+  rate_limited: "rate_limited",
+  timeout: "timeout",
+  internal: "internal_error",
+}
+
+/** Every failure of an intern route says its reason and whether to ask again, whichever check found it. */
+export function tellReasons(invalid: Reason): MiddlewareHandler<App> {
+  return async function tellReasons(c, next) {
+    await next()
+    const { error } = c
+    if (error === undefined || (error instanceof GatewayError && error.metadata?.reason !== undefined)) return
+    const { code, message, headers = {} } = error instanceof GatewayError ? error : UNEXPECTED
+    const reason = code === "invalid_request" ? invalid : SHARED[code]
+    if (reason === undefined) return
+    const body = c.res.headers.get("content-type")?.includes("json") ? await c.res.json<{ error: object }>() : undefined
+    const told = { code: c.res.status, message, ...body?.error, metadata: metadataOf(reason) }
+    c.res = Response.json(
+      { error: told },
+      { status: c.res.status, headers: { "cache-control": "no-store", ...headers } },
+    )
+  }
+}
+
+const UNEXPECTED = { code: "internal", message: "Something went wrong inside the gateway.", headers: {} } as const
+
+/** Operations on an intern's life end within ten seconds, one way or another. */
+export const withinLifecycleTime: MiddlewareHandler<App> = async function withinLifecycleTime(c, next) {
+  const ms = timeoutOf(c.env)
+  const { promise: late, resolve } = Promise.withResolvers<"late">()
+  const timer = setTimeout(() => resolve("late"), ms)
+  const outcome = await Promise.race([next().then(() => "done" as const), late])
+  clearTimeout(timer)
+  if (outcome === "late") {
+    const error = internError(
+      "timeout",
+      `The operation took longer than ${ms / 1000} s. It may still be done: look, then ask again.`,
+    )
+    c.res = toErrorResponse(error, c)
+  }
+}
+
+function timeoutOf(env: Env): number {
+  const ms = Number(variable(env, "INTERN_LIFECYCLE_TIMEOUT_MS"))
+  return Number.isSafeInteger(ms) && ms > 0 ? ms : LIFECYCLE_TIMEOUT_MS
+}

@@ -1,0 +1,39 @@
+import type { AcpMessage } from "../run/acp.ts"
+
+/** What an intern runs with from one provision to the next. */
+export type InternConfig = {
+  id: string
+  organizationId: string
+  workspaceId: string
+  name: string
+  /** Null for the default of the workspace. */
+  model: string | null
+  instructions: string | null
+}
+
+/** What a host tells the object that it belongs to. */
+export type HostEvents = {
+  message: (message: AcpMessage) => void
+  /** The agent can be spoken to, for the first time or again. */
+  up: () => void
+  /** The agent that was there is no more; another one knows nothing of what it had in memory. */
+  gone: () => void
+  /** The agent cannot be reached; it may come back. */
+  down: () => void
+}
+
+/** Where the agent of an intern runs. All hosts speak ACP. */
+export type InternHost = {
+  readonly isUp: boolean
+  /** Of the agent's memory: another one knows nothing of earlier sessions unless it loads them. */
+  readonly epoch: string
+  /** In words, what provisioning waits for once the host was asked to start. */
+  readonly startLabel: string
+  /** Resolves when the host has done what it can do by itself. One that is not up then says so later. */
+  start: (config: InternConfig) => Promise<void>
+  send: (message: AcpMessage) => void
+  /** Stops the agent and keeps its disk. */
+  stop: () => Promise<void>
+  /** Deletes the agent's disk. False where that it was archived before is not confirmed. */
+  destroy: () => Promise<boolean>
+}

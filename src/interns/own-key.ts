@@ -1,0 +1,29 @@
+import type { AuditEntry } from "../audit/entry.ts"
+import type { Env } from "../env.ts"
+import { mastersOf } from "../secrets/master-key.ts"
+import { findDataKey } from "../secrets/store.ts"
+import { openSealed, sealForWorkspace } from "../secrets/workspace-key.ts"
+import { findIntern, type InternRow } from "./store.ts"
+
+type Place = { organizationId: string; workspaceId: string }
+
+const aboutKey = (internId: string, workspaceId: string) => {
+  return { kind: "intern-key", ownerId: internId, workspaceId, name: "key", version: "1" }
+}
+
+/** The intern's own key as its row keeps it; undefined where the workspace is gone. */
+export function sealInternKey(env: Env, place: Place, internId: string, key: string, entry: AuditEntry) {
+  const about = aboutKey(internId, place.workspaceId)
+  return sealForWorkspace(env.DB, mastersOf(env), { about, plain: key, organizationId: place.organizationId }, entry)
+}
+
+/** The intern and its own key, for the host of its agent. Throws where either is gone. */
+export async function openInternKey(env: Env, place: Place, id: string): Promise<{ row: InternRow; key: string }> {
+  const row = await findIntern(env.DB, place, id)
+  if (!row) throw new Error("The intern is gone.")
+  const dataKey = await findDataKey(env.DB, place, place.workspaceId)
+  const about = aboutKey(id, place.workspaceId)
+  const key = dataKey && (await openSealed({ about, sealed: row.sealed_key, dataKey }, mastersOf(env)))
+  if (key === undefined) throw new Error("The intern's own key cannot be opened.")
+  return { row, key }
+}

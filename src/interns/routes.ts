@@ -1,0 +1,191 @@
+import { createRoute } from "@hono/zod-openapi"
+import type { Context } from "hono"
+import * as z from "zod"
+import { entryOf } from "../access/actor.ts"
+import { changesOf, type Deed } from "../audit/entry.ts"
+import { acceptJson, newRouter } from "../edge/router.ts"
+import { failures, json, jsonBody, ok } from "../edge/schema.ts"
+import type { App } from "../env.ts"
+import { refuseInternKey, requireProgramme, visibleIntern } from "./access.ts"
+import { createIntern, nameTaken } from "./create.ts"
+import { readCursor, toCursor } from "./cursor.ts"
+import { MAX_INTERN_BODY_BYTES, tellReasons, withinLifecycleTime } from "./guards.ts"
+import { type InternStatus, toIntern } from "./intern.ts"
+import { openIntern, placeOf } from "./open-intern.ts"
+import { internError } from "./reasons.ts"
+import { Intern, InternChange, InternDeletion, InternList, InternQuery, NewIntern, NoFields } from "./schemas.ts"
+import { changeIntern, type InternColumns, type InternRow, listInterns } from "./store.ts"
+
+const tags = ["Interns"]
+export const internParams = z.object({ internId: z.uuid("must be the UUID of an intern") })
+const guards = [tellReasons("invalid_body"), withinLifecycleTime, requireProgramme] as const
+const body = acceptJson(MAX_INTERN_BODY_BYTES)
+const common = ["unauthenticated", "forbidden", "not_found", "timeout", "internal"] as const
+const written = [...common, "invalid_request", "conflict", "payload_too_large", "unsupported_media_type"] as const
+const optionalBody = <T extends z.ZodType>(schema: T) => ({ content: json(schema), required: false as const })
+
+const create = createRoute({
+  method: "post",
+  path: "/interns",
+  operationId: "createIntern",
+  tags,
+  summary: "A new intern with a vault and a key of its own; or the one that the same request has made before.",
+  middleware: [...guards, refuseInternKey, body] as const,
+  request: {
+    headers: z.object({ "idempotency-key": z.string().optional().meta({ description: "1 to 255 characters." }) }),
+    body: jsonBody(NewIntern),
+  },
+  responses: { 200: ok(Intern, "It was made before."), 201: ok(Intern, "It is new."), ...failures(...written) },
+})
+
+const list = createRoute({
+  method: "get",
+  path: "/interns",
+  operationId: "listInterns",
+  tags,
+  summary: "The interns of the key's workspace, newest first.",
+  middleware: [...guards, refuseInternKey] as const,
+  request: { query: InternQuery },
+  responses: { 200: ok(InternList), ...failures(...common, "invalid_request") },
+})
+
+const get = createRoute({
+  method: "get",
+  path: "/interns/{internId}",
+  operationId: "getIntern",
+  tags,
+  middleware: [...guards] as const,
+  request: { params: internParams },
+  responses: { 200: ok(Intern), ...failures(...common, "invalid_request") },
+})
+
+const update = createRoute({
+  method: "patch",
+  path: "/interns/{internId}",
+  operationId: "updateIntern",
+  tags,
+  summary: "Changes an intern. A new model or new instructions take effect at the next provision.",
+  middleware: [...guards, body] as const,
+  request: { params: internParams, body: optionalBody(InternChange) },
+  responses: { 200: ok(Intern), ...failures(...written) },
+})
+
+const remove = createRoute({
+  method: "delete",
+  path: "/interns/{internId}",
+  operationId: "deleteIntern",
+  tags,
+  summary: "Deletes an intern with its disk, its vault and its key.",
+  middleware: [...guards, body] as const,
+  request: { params: internParams, body: optionalBody(InternDeletion) },
+  responses: { 202: ok(z.object({ deleting: z.literal(true) })), ...failures(...written) },
+})
+
+const provision = createRoute({
+  method: "post",
+  path: "/interns/{internId}/provision",
+  operationId: "provisionIntern",
+  tags,
+  summary: "The first boot, a resume after suspension, or a boot with what was changed since.",
+  middleware: [...guards, body] as const,
+  request: { params: internParams, body: optionalBody(NoFields) },
+  responses: { 202: ok(z.object({ provisioning: z.literal(true) })), ...failures(...written) },
+})
+
+const suspend = createRoute({
+  method: "post",
+  path: "/interns/{internId}/suspend",
+  operationId: "suspendIntern",
+  tags,
+  summary: "Stops an intern and cancels its runs. Its disk and its configuration stay.",
+  middleware: [...guards, body] as const,
+  request: { params: internParams, body: optionalBody(NoFields) },
+  responses: { 200: ok(z.object({ suspended: z.literal(true) })), ...failures(...written) },
+})
+
+const PROVISIONABLE: readonly InternStatus[] = ["queued", "provisioning", "running", "failed", "stopped"]
+const SUSPENDABLE: readonly InternStatus[] = ["provisioning", "running", "failed", "stopped"]
+const DELETABLE: readonly InternStatus[] = [...PROVISIONABLE, "awaiting_vendor_install", "destroying", "destroy_failed"]
+
+export const interns = newRouter()
+  .openapi(create, async (c) => {
+    const input = c.req.valid("json")
+    const { row, isNew } = await createIntern(c, input)
+    const shouldStart = input.provision && row.status === "queued"
+    const told = shouldStart ? await startProvisioning(c, row) : row
+    return isNew ? c.json(toIntern(told), 201) : c.json(toIntern(told), 200)
+  })
+  .openapi(list, async (c) => {
+    const { caller } = c.var
+    const query = c.req.valid("query")
+    if (query.workspace_id !== undefined && query.workspace_id !== caller.workspaceId) {
+      throw internError("not_found", "workspace_id: must be the workspace of this key.")
+    }
+    const after = query.starting_after === undefined ? undefined : readCursor(query.starting_after)
+    const rows = await listInterns(c.env.DB, caller, { statuses: query.status, limit: query.limit, after })
+    const page = rows.slice(0, query.limit)
+    const last = page.at(-1)
+    const hasMore = rows.length > page.length
+    const next = hasMore && last ? { next_cursor: toCursor(last) } : {}
+    return c.json({ data: page.map(toIntern), has_more: hasMore, ...next }, 200)
+  })
+  .openapi(get, async (c) => c.json(toIntern(await visibleIntern(c, c.req.valid("param").internId)), 200))
+  .openapi(update, async (c) => {
+    const row = await visibleIntern(c, c.req.valid("param").internId)
+    const input = (c.req.valid("json") as InternChange | undefined) ?? {}
+    const changed = changesOf(input, ["name", "description", "model"])
+    const columns = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
+    const after = await change(c, row, columns, DELETABLE, { action: "intern.update", changed })
+    return c.json(toIntern(after), 200)
+  })
+  .openapi(remove, async (c) => {
+    const row = await visibleIntern(c, c.req.valid("param").internId)
+    const asked = c.req.valid("json") as z.infer<typeof InternDeletion> | undefined
+    const isAcknowledged = asked?.acknowledge_workspace_loss ?? false
+    const next = { status: "destroying", progress: null } as const
+    const going = await change(c, row, next, DELETABLE, { action: "intern.delete" })
+    await openIntern(c.env, row.id).destroy(placeOf(c, going), isAcknowledged)
+    return c.json({ deleting: true } as const, 202)
+  })
+  .openapi(provision, async (c) => {
+    await startProvisioning(c, await visibleIntern(c, c.req.valid("param").internId))
+    return c.json({ provisioning: true } as const, 202)
+  })
+  .openapi(suspend, async (c) => {
+    const row = await visibleIntern(c, c.req.valid("param").internId)
+    await change(c, row, { status: "stopped", progress: null }, SUSPENDABLE, { action: "intern.suspend" })
+    await openIntern(c.env, row.id).suspend()
+    return c.json({ suspended: true } as const, 200)
+  })
+
+async function startProvisioning(c: Context<App>, row: InternRow): Promise<InternRow> {
+  const next = { status: "provisioning", last_failure_message: null } as const
+  const started = await change(c, row, next, PROVISIONABLE, { action: "intern.provision" })
+  await openIntern(c.env, row.id).provision(placeOf(c, started))
+  return started
+}
+
+type Doing = Pick<Deed, "action" | "changed">
+
+/** What a caller does to an intern, where its status lets it be done. */
+async function change(
+  c: Context<App>,
+  row: InternRow,
+  columns: InternColumns,
+  from: readonly InternStatus[],
+  deed: Doing,
+): Promise<InternRow> {
+  const { caller } = c.var
+  const entry = entryOf(c, { ...deed, resourceId: row.id, workspaceId: row.workspace_id })
+  try {
+    const changed = await changeIntern(c.env.DB, { ...caller, id: row.id }, columns, from, Date.now(), entry)
+    if (changed) return changed
+  } catch (cause) {
+    if (/UNIQUE constraint failed/.test(String(cause))) throw nameTaken(columns.name ?? row.name)
+    throw cause
+  }
+  throw internError(
+    "intern_not_running",
+    `The intern is ${row.status.replaceAll("_", " ")}, so this cannot be done now.`,
+  )
+}

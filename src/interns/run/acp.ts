@@ -1,0 +1,163 @@
+/**
+ * The Agent Client Protocol, version 1, as far as a run needs it: JSON-RPC 2.0 messages, and what an agent says in them.
+ * Agents differ in what they send, so everything is read leniently. https://agentclientprotocol.com/protocol/overview
+ */
+
+export type RpcId = number | string
+
+export type AcpMessage = {
+  jsonrpc: "2.0"
+  id?: RpcId
+  method?: string
+  params?: unknown
+  result?: unknown
+  error?: { code: number; message: string; data?: unknown }
+}
+
+export const PERMISSION_KINDS = ["allow_once", "allow_always", "reject_once", "reject_always"] as const
+export type PermissionKind = (typeof PERMISSION_KINDS)[number]
+
+export type PermissionOption = { id: string; kind: PermissionKind }
+
+export type FieldDescriptor = {
+  name: string
+  type: string
+  title?: string
+  description?: string
+  required: boolean
+  options?: string[]
+}
+
+/** Tokens of a turn, in the wire's names. `cost` in USD. */
+export type TurnUsage = {
+  prompt_tokens: number
+  completion_tokens: number
+  total_tokens: number
+  prompt_tokens_details?: { cached_tokens: number }
+  cost?: number
+}
+
+/** What a message means to a run. */
+export type Heard =
+  | { is: "text" | "thought"; acp: string; text: string; model: string | null }
+  | { is: "cost"; acp: string; usd: number }
+  | { is: "permission"; acp: string; rpc: RpcId; operation: string | null; options: PermissionOption[] }
+  | { is: "elicitation"; acp: string; rpc: RpcId; message: string; fields: FieldDescriptor[] }
+  | { is: "result"; rpc: RpcId; result: Json }
+  | { is: "failure"; rpc: RpcId; code: number; message: string; status: number | null }
+  | { is: "request"; rpc: RpcId; method: string }
+  | { is: "silent" }
+
+type Json = Record<string, unknown>
+
+const SILENT: Heard = { is: "silent" }
+
+export function hear(message: AcpMessage): Heard {
+  const { id, method } = message
+  if (method === undefined) return id === undefined ? SILENT : hearAnswer(id, message)
+  const params = record(message.params)
+  const acp = text(params["sessionId"]) ?? ""
+  if (method === "session/update") return hearUpdate(acp, record(params["update"]))
+  if (id === undefined) return SILENT
+  if (method === "session/request_permission") return hearPermission(id, acp, params)
+  if (method === "elicitation/create") return hearElicitation(id, acp, params)
+  return { is: "request", rpc: id, method }
+}
+
+function hearAnswer(rpc: RpcId, { result, error }: AcpMessage): Heard {
+  if (error === undefined) return { is: "result", rpc, result: record(result) }
+  const data = record(error.data)
+  const said = [error.message, text(data["details"]), text(data["message"])].filter((part) => part !== undefined)
+  const status = data["status"]
+  return {
+    is: "failure",
+    rpc,
+    code: error.code,
+    message: said.join(": "),
+    status: typeof status === "number" ? status : null,
+  }
+}
+
+function hearUpdate(acp: string, update: Json): Heard {
+  const kind = update["sessionUpdate"]
+  if (kind === "agent_message_chunk" || kind === "agent_thought_chunk") {
+    const content = record(update["content"])
+    const said = content["type"] === "text" ? text(content["text"]) : undefined
+    // Some agents send empty text to carry other news.
+    if (said === undefined || said === "") return SILENT
+    const model = text(record(update["_meta"])["model"]) ?? null
+    return { is: kind === "agent_message_chunk" ? "text" : "thought", acp, text: said, model }
+  }
+  if (kind === "usage_update") {
+    const { amount, currency } = record(update["cost"])
+    return typeof amount === "number" && currency === "USD" ? { is: "cost", acp, usd: amount } : SILENT
+  }
+  return SILENT
+}
+
+function hearPermission(rpc: RpcId, acp: string, params: Json): Heard {
+  const call = record(params["toolCall"])
+  const operation = text(call["name"]) ?? text(call["title"]) ?? null
+  const options = list(params["options"]).flatMap((option): PermissionOption[] => {
+    const { optionId, kind } = record(option)
+    const known = PERMISSION_KINDS.find((name) => name === kind)
+    return known && typeof optionId === "string" ? [{ id: optionId, kind: known }] : []
+  })
+  return { is: "permission", acp, rpc, operation, options }
+}
+
+function hearElicitation(rpc: RpcId, acp: string, params: Json): Heard {
+  const schema = record(params["requestedSchema"])
+  const required = list(schema["required"])
+  const fields = Object.entries(record(schema["properties"])).map(([name, property]): FieldDescriptor => {
+    const { type, title, description, enum: words, oneOf } = record(property)
+    const options = Array.isArray(words) ? words : list(oneOf).map((option) => record(option)["const"])
+    const told = options.filter((option) => typeof option === "string")
+    return {
+      name,
+      type: text(type) ?? "string",
+      ...(typeof title === "string" && { title }),
+      ...(typeof description === "string" && { description }),
+      required: required.includes(name),
+      ...(told.length > 0 && { options: told }),
+    }
+  })
+  return { is: "elicitation", acp, rpc, message: text(params["message"]) ?? "", fields }
+}
+
+/**
+ * The usage of a turn as its result tells it: an unstable part of the protocol that most agents send. Of agents, "input"
+ * leaves the cached tokens out; on our wire they are part of the prompt.
+ */
+export function usageOf(result: Json): TurnUsage | null {
+  const usage = record(result["usage"] ?? record(result["_meta"])["usage"])
+  const input = count(usage["inputTokens"])
+  const completion = count(usage["outputTokens"])
+  if (input === undefined && completion === undefined) return null
+  const cached = count(usage["cachedReadTokens"]) ?? 0
+  const prompt = (input ?? 0) + cached + (count(usage["cachedWriteTokens"]) ?? 0)
+  const cost = record(result["_meta"])["cost"]
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion ?? 0,
+    total_tokens: prompt + (completion ?? 0),
+    ...(cached > 0 && { prompt_tokens_details: { cached_tokens: cached } }),
+    ...(typeof cost === "number" && Number.isFinite(cost) && { cost }),
+  }
+}
+
+function count(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+}
+
+export function record(value: unknown): Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {}
+}
+
+function list(value: unknown): unknown[] {
+  return Array.isArray(value) ? (value as unknown[]) : []
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined
+}

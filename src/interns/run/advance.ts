@@ -1,0 +1,312 @@
+import type { Heard, RpcId } from "./acp.ts"
+import { usageOf } from "./acp.ts"
+import { type Delta, type Effect, type Ending, LIMITS, type Finish, type Question, type Run, type Step } from "./run.ts"
+
+/**
+ * What happens to a run, decided without doing any of it: every function takes a run and what happened, and returns the
+ * run after it and what is to be done. `now` is epoch milliseconds; `rpc` is a fresh request id, and the one after it is
+ * free as well.
+ */
+
+type Opening = { id: string; session: string; mode: Run["mode"]; prompt: string }
+/** What is known of the session: the agent's name for it, and whether this very agent has it in memory. */
+export type KnownSession = { acp: string; isLive: boolean } | undefined
+
+export function begin(opening: Opening, known: KnownSession, now: number, rpc: number): Step {
+  const run: Run = {
+    id: opening.id,
+    session: opening.session,
+    acp: null,
+    state: "streaming",
+    mode: opening.mode,
+    ending: null,
+    openRpc: null,
+    isLoading: false,
+    promptRpc: null,
+    unsaid: [opening.prompt],
+    question: null,
+    queued: [],
+    asked: 0,
+    keptBytes: 0,
+    hasOverflowed: false,
+    usage: null,
+    costUsd: null,
+    model: null,
+    turnDeadline: now + LIMITS.turnMs,
+    graceDeadline: null,
+  }
+  if (known?.isLive) return opened({ ...run, acp: known.acp }, rpc)
+  const isLoading = known !== undefined
+  return {
+    run: { ...run, acp: known?.acp ?? null, openRpc: rpc, isLoading, graceDeadline: now + LIMITS.openingMs },
+    effects: [open(rpc, known?.acp)],
+  }
+}
+
+function open(rpc: number, acp: string | undefined): Effect {
+  return acp === undefined
+    ? { do: "request", rpc, method: "session/new", params: {} }
+    : { do: "request", rpc, method: "session/load", params: { sessionId: acp } }
+}
+
+/** The session is there: say the prompt, and what was said meanwhile. */
+function opened(run: Run, rpc: number): Step {
+  const { acp } = run
+  if (acp === null) throw new Error("A session that is open has a name.")
+  const [prompt = "", ...more] = run.unsaid
+  const effects: Effect[] = [
+    { do: "bind", acp },
+    { do: "request", rpc, method: "session/prompt", params: { sessionId: acp, prompt: [textBlock(prompt)] } },
+  ]
+  if (more.length > 0) effects.push(steering(acp, more.join("\n\n"), rpc + 1))
+  return { run: { ...run, openRpc: null, graceDeadline: null, promptRpc: rpc, unsaid: [] }, effects }
+}
+
+const textBlock = (said: string) => ({ type: "text", text: said })
+
+function steering(acp: string, said: string, rpc: number): Effect {
+  return { do: "request", rpc, method: "_intern/steer", params: { sessionId: acp, prompt: [textBlock(said)] } }
+}
+
+/** The client says more to a run that it reads along with. */
+export function steer(run: Run, said: string, rpc: number): Step {
+  if (run.promptRpc === null || run.acp === null) {
+    return { run: { ...run, unsaid: [...run.unsaid, said] }, effects: [] }
+  }
+  return { run, effects: [steering(run.acp, said, rpc)] }
+}
+
+/** The agent said something that concerns the run. */
+export function heard(run: Run, news: Heard, now: number, rpc: number): Step {
+  switch (news.is) {
+    case "text":
+    case "thought":
+      return said(run, news.is === "text" ? { content: news.text } : { reasoning: news.text }, news.model)
+    case "cost":
+      return { run: { ...run, costUsd: news.usd }, effects: [] }
+    case "permission": {
+      const { is: kind, rpc: asked, operation, options } = news
+      return put(run, { ...blank(run, asked), kind, operation, options }, now)
+    }
+    case "elicitation": {
+      const { is: kind, rpc: asked, message, fields } = news
+      return put(run, { ...blank(run, asked), kind, message, fields }, now)
+    }
+    case "result":
+      return news.rpc === run.openRpc ? sessionOpened(run, news.result, rpc) : turnEnded(run, news.result)
+    case "failure":
+      return news.rpc === run.openRpc ? sessionFailed(run, news, now, rpc) : turnFailed(run, news)
+    default:
+      return unchanged(run)
+  }
+}
+
+const unchanged = (run: Run): Step => ({ run, effects: [] })
+
+function said(run: Run, delta: Delta, model: string | null): Step {
+  // Before the prompt is said, an agent that loads a session replays what was said long ago.
+  if (run.promptRpc === null) return unchanged(run)
+  const told = model === null ? run : { ...run, model }
+  if (run.state === "streaming") return { run: told, effects: [{ do: "say", delta }] }
+  if (run.state !== "paused" || run.hasOverflowed) return unchanged(told)
+  const keptBytes = run.keptBytes + JSON.stringify(delta).length
+  if (keptBytes > LIMITS.replayBytes) {
+    return { run: { ...told, hasOverflowed: true, keptBytes: 0 }, effects: [{ do: "forget kept" }] }
+  }
+  return { run: { ...told, keptBytes }, effects: [{ do: "keep", delta }] }
+}
+
+const blank = (run: Run, rpc: RpcId) => ({ id: `call_${run.id.replaceAll("-", "")}_${run.asked}`, rpc, deadline: 0 })
+
+/** A question: put to the client, behind another that is open, or answered at once where the run drives itself. */
+function put(run: Run, question: Question, now: number): Step {
+  const asked = { ...run, asked: run.asked + 1 }
+  if (run.state === "cancelling" || run.state === "ended") return { run: asked, effects: [cancelOutcome(question)] }
+  if (question.kind === "permission" && run.mode === "self-drive") {
+    const option = optionOf(question, "allow_once") ?? optionOf(question, "allow_always")
+    return { run: asked, effects: [option === undefined ? cancelOutcome(question) : selected(question, option)] }
+  }
+  if (run.state === "paused") return { run: { ...asked, queued: [...run.queued, question] }, effects: [] }
+  return pause(asked, question, now)
+}
+
+function pause(run: Run, asked: Question, now: number): Step {
+  const question = { ...asked, deadline: now + LIMITS.interactionMs }
+  return {
+    run: { ...run, state: "paused", question, turnDeadline: null },
+    effects: [{ do: "finish", finish: { reason: "tool_calls", question } }],
+  }
+}
+
+/** The first option of a kind: agents may offer several, from the narrowest to the widest. */
+export function optionOf(question: Question & { kind: "permission" }, kind: string): string | undefined {
+  return question.options.find((option) => option.kind === kind)?.id
+}
+
+const selected = ({ rpc }: Question, optionId: string): Effect => {
+  return { do: "respond", rpc, result: { outcome: { outcome: "selected", optionId } } }
+}
+
+function cancelOutcome({ rpc, kind }: Question): Effect {
+  const result = kind === "permission" ? { outcome: { outcome: "cancelled" } } : { action: "cancel" }
+  return { do: "respond", rpc, result }
+}
+
+/** What a client answered, once it is known to be an answer (answer.ts). */
+export type Reply = { is: "option"; optionId: string } | { is: "form"; result: unknown } | { is: "cancel" }
+
+/** The client that answered is attached: what was said meanwhile comes first, then the answer goes to the agent. */
+export function answered(run: Run, reply: Reply, now: number): Step {
+  const { question, queued } = run
+  if (question === null) throw new Error("A run that is answered has a question.")
+  const resumed: Run = { ...run, state: "streaming", question: null, keptBytes: 0, turnDeadline: now + LIMITS.turnMs }
+  const replay: Effect[] = [{ do: "replay" }]
+  if (reply.is === "cancel") {
+    const { run: cancelled, effects } = cancel({ ...resumed, question }, "answered_cancel", now)
+    return { run: cancelled, effects: [...replay, ...effects] }
+  }
+  const answer: Effect =
+    reply.is === "option"
+      ? selected(question, reply.optionId)
+      : { do: "respond", rpc: question.rpc, result: reply.result }
+  const [next, ...rest] = queued
+  if (next === undefined) return { run: resumed, effects: [...replay, answer] }
+  const { run: paused, effects } = pause({ ...resumed, queued: rest }, next, now)
+  return { run: paused, effects: [...replay, answer, ...effects] }
+}
+
+/** Tell the agent to stop, and answer what it waits for. */
+export function cancel(run: Run, ending: Ending, now: number): Step {
+  if (run.state === "cancelling" || run.state === "ended") return unchanged(run)
+  const open = [...(run.question ? [run.question] : []), ...run.queued].map(cancelOutcome)
+  const isOpening = run.promptRpc === null || run.acp === null
+  // Nothing was said yet, so there is nothing that the agent could confirm.
+  if (isOpening) return end({ ...run, ending }, finishOf(ending))
+  const cancelled: Run = {
+    ...run,
+    state: "cancelling",
+    ending,
+    question: null,
+    queued: [],
+    keptBytes: 0,
+    turnDeadline: null,
+    graceDeadline: now + LIMITS.graceMs,
+  }
+  return { run: cancelled, effects: [...open, { do: "forget kept" }, cancellation(run.acp ?? "")] }
+}
+
+function cancellation(acp: string): Effect {
+  return { do: "notify", method: "session/cancel", params: { sessionId: acp } }
+}
+
+/** The same agent is there again after the gateway or the connection was away: what it may have missed is said again. */
+export function hostBack(run: Run): Step {
+  if (run.state === "cancelling" && run.acp !== null) return { run, effects: [cancellation(run.acp)] }
+  if (run.state === "streaming" && run.promptRpc !== null) return unchanged({ ...run, graceDeadline: null })
+  return unchanged(run)
+}
+
+/** The connection to the agent is lost. A run that nobody reads waits; one that is read waits for the grace. */
+export function hostLost(run: Run, now: number): Step {
+  if (run.state !== "streaming" || run.graceDeadline !== null) return unchanged(run)
+  return unchanged({ ...run, graceDeadline: now + LIMITS.graceMs })
+}
+
+/** Another agent is there: what the former one had in memory is gone. */
+export function severed(run: Run): Step {
+  return end({ ...run, question: null, queued: [] }, SEVERED)
+}
+
+const SEVERED: Finish = {
+  reason: "error",
+  error: {
+    reason: "stream_severed",
+    message: "The connection to the intern broke before the end of the run was confirmed.",
+  },
+}
+
+/** The clock: what is due by now. */
+export function tick(run: Run, now: number): Step {
+  const isDue = (at: number | null) => at !== null && at <= now
+  if (run.state === "ended") return unchanged(run)
+  if (isDue(run.graceDeadline)) {
+    if (run.openRpc !== null) return end(run, finishOf("not_opened"))
+    const { run: ended, effects } = end(run, SEVERED)
+    // It may go on where it is, and be there again.
+    return { run: ended, effects: [cancellation(run.acp ?? ""), ...effects] }
+  }
+  if (run.state === "paused" && isDue(run.question?.deadline ?? null)) return cancel(run, "deadline", now)
+  if (isDue(run.turnDeadline)) return cancel(run, "timeout", now)
+  return unchanged(run)
+}
+
+function sessionOpened(run: Run, result: Record<string, unknown>, rpc: number): Step {
+  const made = result["sessionId"]
+  const acp = typeof made === "string" ? made : run.acp
+  if (acp === null) return end(run, turnFailure("The agent opened a session without a name.", null, -32_603))
+  return opened({ ...run, acp, isLoading: false }, rpc)
+}
+
+/** A session that cannot be loaded begins anew. */
+function sessionFailed(run: Run, failure: Failure, now: number, rpc: number): Step {
+  if (!run.isLoading) return turnFailed(run, failure)
+  const fresh: Run = { ...run, acp: null, isLoading: false, openRpc: rpc, graceDeadline: now + LIMITS.openingMs }
+  return { run: fresh, effects: [open(rpc, undefined)] }
+}
+
+function turnEnded(run: Run, result: Record<string, unknown>): Step {
+  const usage = usageOf(result)
+  const cost = usage && usage.cost === undefined && run.costUsd !== null ? { cost: run.costUsd } : {}
+  const counted: Run = { ...run, usage: usage && { ...usage, ...cost } }
+  if (result["stopReason"] !== "cancelled") return end(counted, { reason: "stop" })
+  return end(counted, finishOf(run.ending))
+}
+
+type Failure = Heard & { is: "failure" }
+
+function turnFailed(run: Run, { message, status, code }: Failure): Step {
+  // An agent may tell a cancellation as a failure.
+  if (run.state === "cancelling") return end(run, finishOf(run.ending))
+  return end(run, turnFailure(message, status, code))
+}
+
+const NOT_WORTH_REPEATING = /\b(?:400|401|402|403|404|413|422)\b/
+const INVALID = -32_000
+
+function turnFailure(message: string, status: number | null, code: number): Finish {
+  const isFinal = code === INVALID || NOT_WORTH_REPEATING.test(status === null ? message : String(status))
+  const error = { message: `The turn failed: ${message.slice(0, 500)}`, retryable: !isFinal }
+  return { reason: "error", error: { reason: "turn_failed", ...error, ...(status !== null && { status }) } }
+}
+
+/** The agent confirmed the end of a run that was cancelled. */
+function finishOf(ending: Ending | null): Finish {
+  switch (ending) {
+    case "timeout":
+      return failed("timeout", "The turn took longer than 300 seconds.")
+    case "not_opened":
+      return failed("no_answer", "The intern did not open a session within 60 seconds.")
+    default:
+      return failed("run_ended", "The run has ended: it was cancelled.")
+  }
+}
+
+function failed(reason: "timeout" | "no_answer" | "run_ended", message: string): Finish {
+  return { reason: "error", error: { reason, message } }
+}
+
+function end(run: Run, finish: Finish): Step {
+  const open = [...(run.question ? [run.question] : []), ...run.queued].map(cancelOutcome)
+  const ended: Run = {
+    ...run,
+    state: "ended",
+    question: null,
+    queued: [],
+    keptBytes: 0,
+    turnDeadline: null,
+    graceDeadline: null,
+    openRpc: null,
+    promptRpc: null,
+  }
+  return { run: ended, effects: [...open, { do: "forget kept" }, { do: "finish", finish }] }
+}

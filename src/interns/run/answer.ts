@@ -1,0 +1,46 @@
+import { internError } from "../reasons.ts"
+import { type Reply, optionOf } from "./advance.ts"
+import { record } from "./acp.ts"
+import type { Question } from "./run.ts"
+
+const FORM_ACTIONS = ["accept", "decline", "cancel"]
+
+/** A client's words as the answer to a question; throws bad_request for what answers it not. */
+export function readReply(question: Question, content: string): Reply {
+  return question.kind === "permission" ? readOption(question, content.trim()) : readForm(question, content)
+}
+
+function readOption(question: Question & { kind: "permission" }, word: string): Reply {
+  if (word === "cancel") return { is: "cancel" }
+  const optionId = optionOf(question, word)
+  if (optionId !== undefined) return { is: "option", optionId }
+  throw internError("bad_request", `The answer must be one of ${[...kindsOf(question), "cancel"].join(", ")}.`)
+}
+
+/** Each kind once, in the order in which they were offered. */
+export function kindsOf({ options }: Question & { kind: "permission" }): string[] {
+  return [...new Set(options.map(({ kind }) => kind))]
+}
+
+function readForm({ fields }: Question & { kind: "elicitation" }, content: string): Reply {
+  const { action, content: values } = record(parse(content))
+  if (typeof action !== "string" || !FORM_ACTIONS.includes(action)) {
+    throw internError(
+      "bad_request",
+      'The answer must be JSON: {"action": "accept", "content": {…}}, decline or cancel.',
+    )
+  }
+  if (action !== "accept") return { is: "form", result: { action } }
+  const given = record(values)
+  const missing = fields.filter(({ name, required }) => required && given[name] === undefined).map(({ name }) => name)
+  if (missing.length > 0) throw internError("bad_request", `content: must have ${missing.join(", ")}.`)
+  return { is: "form", result: { action, content: given } }
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}

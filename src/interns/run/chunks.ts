@@ -1,0 +1,64 @@
+import { errors } from "../../edge/errors.ts"
+import { codeOf, metadataOf } from "../reasons.ts"
+import type { TurnUsage } from "./acp.ts"
+import { kindsOf } from "./answer.ts"
+import type { Delta, Finish, Question } from "./run.ts"
+
+/** How two kinds of client spell the same words (CLIENT_DIALECT). */
+export type Dialect = { vendor: string }
+
+export function dialectOf(clientDialect: string | undefined): Dialect {
+  return { vendor: clientDialect === "openrouter" ? "openrouter" : "service" }
+}
+
+/** Of every chunk of one response. `created`: epoch seconds. */
+export type Head = { id: string; created: number }
+
+/** One chunk of an intern's stream, as it stands behind `data: `. `isFirst` brings the role along. */
+export function deltaChunk(head: Head, model: string, delta: Delta, isFirst: boolean) {
+  return chunk(head, model, [choice(withRole(delta, isFirst), null)])
+}
+
+export function questionChunk(head: Head, model: string, question: Question, isFirst: boolean, dialect: Dialect) {
+  return chunk(head, model, [choice(withRole({ tool_calls: [toCall(question, dialect)] }, isFirst), null)])
+}
+
+export function finishChunk(head: Head, model: string, finish: Finish, isFirst: boolean) {
+  const chosen = [choice(withRole({}, isFirst), finish.reason)]
+  return { ...chunk(head, model, chosen), ...(finish.reason === "error" && { error: toError(finish.error) }) }
+}
+
+/** The last chunk: it names the session, and is there however the response ends. */
+export function finalChunk(head: Head, model: string, session: string | null, usage: TurnUsage | null) {
+  return { ...chunk(head, model, []), session_id: session, usage }
+}
+
+/** The model of chunks before the agent names one. */
+export function placeholderModel({ vendor }: Dialect): string {
+  return `${vendor}/intern`
+}
+
+function chunk({ id, created }: Head, model: string, choices: unknown[]) {
+  return { id, object: "chat.completion.chunk", created, model, choices }
+}
+
+function choice(delta: object, finishReason: Finish["reason"] | null) {
+  return { index: 0, delta, finish_reason: finishReason }
+}
+
+function withRole(delta: object, isFirst: boolean): object {
+  return isFirst ? { role: "assistant", ...delta } : delta
+}
+
+function toCall(question: Question, { vendor }: Dialect) {
+  const asked =
+    question.kind === "permission"
+      ? { kind: question.kind, operation: question.operation, options: kindsOf(question) }
+      : { kind: question.kind, message: question.message, fields: question.fields }
+  const called = { name: `${vendor}.provide_input`, arguments: JSON.stringify(asked) }
+  return { index: 0, id: question.id, type: "function", function: called }
+}
+
+function toError({ reason, message, status, retryable }: (Finish & { reason: "error" })["error"]) {
+  return { code: status ?? errors[codeOf(reason)].status, message, metadata: metadataOf(reason, retryable) }
+}

@@ -1,0 +1,97 @@
+import type { Reason } from "../reasons.ts"
+import type { FieldDescriptor, PermissionOption, RpcId, TurnUsage } from "./acp.ts"
+
+export const APPROVAL_MODES = ["manual", "self-drive"] as const
+export type ApprovalMode = (typeof APPROVAL_MODES)[number]
+
+/** How long things may take and how much may be kept. Milliseconds and bytes. */
+export const LIMITS = {
+  /** Of one chat operation: from the prompt, or from an answer, to the end of its response. */
+  turnMs: 300_000,
+  interactionMs: 300_000,
+  /** For an agent to confirm a cancellation, and for a lost host to come back. */
+  graceMs: 10_000,
+  /** For an agent to open a session. */
+  openingMs: 60_000,
+  /** What a paused run says meanwhile is kept up to this. */
+  replayBytes: 256 * 1024,
+  keepaliveMs: 30_000,
+  openRuns: 16,
+  turnsPerMinute: 60,
+  promptChars: 32_000,
+} as const
+
+export type Question = { id: string; rpc: RpcId; deadline: number } & (
+  | { kind: "permission"; operation: string | null; options: PermissionOption[] }
+  | { kind: "elicitation"; message: string; fields: FieldDescriptor[] }
+)
+
+/** Why a run is being cancelled. */
+export type Ending = "deadline" | "client_closed_request" | "timeout" | "answered_cancel" | "stopped" | "not_opened"
+
+/**
+ * One turn of an intern. `streaming`: a client reads along. `paused`: on a question, with nobody attached. `cancelling`:
+ * the agent was told, and has not confirmed. Instants are epoch milliseconds.
+ */
+export type Run = {
+  id: string
+  /** The client's name for the conversation. */
+  session: string
+  /** The agent's name for it; null until it is open. */
+  acp: string | null
+  state: "streaming" | "paused" | "cancelling" | "ended"
+  mode: ApprovalMode
+  ending: Ending | null
+  /** Our requests that the agent has not answered. */
+  openRpc: number | null
+  isLoading: boolean
+  promptRpc: number | null
+  /** What to say once the session is open: the prompt, then what was said meanwhile. */
+  unsaid: string[]
+  question: Question | null
+  queued: Question[]
+  /** How many questions were put, for their ids. */
+  asked: number
+  keptBytes: number
+  hasOverflowed: boolean
+  usage: TurnUsage | null
+  costUsd: number | null
+  model: string | null
+  turnDeadline: number | null
+  graceDeadline: number | null
+}
+
+export type Delta = { content: string } | { reasoning: string }
+
+/** How a response ends. */
+export type Finish =
+  | { reason: "stop" }
+  | { reason: "tool_calls"; question: Question }
+  | { reason: "error"; error: { reason: Reason; message: string; status?: number; retryable?: boolean } }
+
+/** What the shell does for a run, in this order. */
+export type Effect =
+  | { do: "request"; rpc: number; method: string; params: unknown }
+  | { do: "notify"; method: string; params: unknown }
+  | { do: "respond"; rpc: RpcId; result: unknown }
+  /** The agent's name for the session is known, and stands for the client's. */
+  | { do: "bind"; acp: string }
+  /** To the client that reads along. */
+  | { do: "say"; delta: Delta }
+  /** To the rows that the next client is shown first. */
+  | { do: "keep"; delta: Delta }
+  | { do: "forget kept" }
+  | { do: "replay" }
+  /** Ends the response of the client that reads along, if there is one. */
+  | { do: "finish"; finish: Finish }
+
+export type Step = { run: Run; effects: Effect[] }
+
+export const isOpen = ({ state }: Run): boolean => state !== "ended"
+
+/** When something about the run is due; null for never. */
+export function nextDeadline(run: Run): number | null {
+  const due = [run.state === "paused" ? (run.question?.deadline ?? null) : null, run.turnDeadline, run.graceDeadline]
+  const set = due.filter((at) => at !== null)
+  return set.length === 0 ? null : Math.min(...set)
+}

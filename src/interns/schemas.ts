@@ -1,0 +1,107 @@
+import * as z from "zod"
+import { INTERN_HOSTS, INTERN_STATUSES } from "./intern.ts"
+
+const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
+const MODEL = /^[A-Za-z0-9~._:@+-]+\/[A-Za-z0-9~._:@+-]+$/
+
+const name = z
+  .string()
+  .min(2, "must be 2 to 17 characters")
+  .max(17, "must be 2 to 17 characters")
+  .regex(NAME, "must be lowercase letters, digits and single hyphens, and begin with a letter")
+const description = z.string().max(2_000, "must be at most 2000 characters").nullable()
+const instructions = z.string().max(100_000, "must be at most 100000 characters").nullable()
+const model = z
+  .string()
+  .min(1, "must be 1 to 200 characters")
+  .max(200, "must be 1 to 200 characters")
+  .regex(MODEL, "must be a model as author/slug")
+  .nullable()
+
+export const NewIntern = z
+  .strictObject({
+    name,
+    description: description.optional(),
+    instructions: instructions.optional(),
+    model: model.optional(),
+    provision: z.boolean().default(false),
+    vault_id: z
+      .uuid("must be the UUID of a vault of another intern of this workspace")
+      .optional()
+      .meta({ description: "The vault of another intern of the workspace, to borrow." }),
+    workspace_id: z.uuid("must be the UUID of the key's workspace").optional(),
+    host: z
+      .enum(INTERN_HOSTS, { error: `accepts ${INTERN_HOSTS.join(", ")}` })
+      .optional()
+      .meta({ description: "Where its agent runs. By default as the deployment says." }),
+  })
+  .meta({ id: "NewIntern" })
+export type NewIntern = z.infer<typeof NewIntern>
+
+export const InternChange = z
+  .strictObject({
+    name: name.optional(),
+    description: description.optional(),
+    instructions: instructions.optional(),
+    model: model.optional(),
+  })
+  .meta({ id: "InternChange" })
+export type InternChange = z.infer<typeof InternChange>
+
+export const InternDeletion = z
+  .strictObject({ acknowledge_workspace_loss: z.boolean().default(false) })
+  .meta({ id: "InternDeletion" })
+
+/** For operations that take no body: any field is refused. */
+export const NoFields = z.strictObject({})
+
+export const Intern = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    description: z.string().nullable(),
+    instructions: z.string().nullable(),
+    model: z.string().nullable(),
+    status: z.enum(INTERN_STATUSES),
+    hostname: z.string().nullable(),
+    progress: z.object({ step_label: z.string(), step_number: z.int().min(1), total_steps: z.int().min(1) }).nullable(),
+    last_failure_message: z.string().nullable(),
+    vault_id: z.uuid().nullable(),
+    attached_vault_id: z.uuid().nullable(),
+    workspace_id: z.uuid(),
+    created_at: z.string(),
+    updated_at: z.string(),
+  })
+  .meta({ id: "Intern" })
+export type Intern = z.infer<typeof Intern>
+
+const MAX_STATUSES = 8
+const pageSize = "must be an integer from 1 to 500"
+export const InternQuery = z.object({
+  limit: z.coerce.number({ error: pageSize }).int(pageSize).min(1, pageSize).max(500, pageSize).default(50),
+  starting_after: z.string().min(1, "must be the next_cursor of a former page").max(512).optional(),
+  status: z
+    .string()
+    .transform((words) => [...new Set(words.split(","))])
+    .pipe(
+      z
+        .array(z.enum(INTERN_STATUSES, { error: `accepts ${INTERN_STATUSES.join(", ")}` }))
+        .max(MAX_STATUSES, `must be at most ${MAX_STATUSES} statuses`),
+    )
+    .optional()
+    .meta({ description: "Statuses, separated by commas." }),
+  workspace_id: z.uuid("must be the UUID of the key's workspace").optional(),
+})
+export type InternQuery = z.infer<typeof InternQuery>
+
+export const InternList = z
+  .object({ data: z.array(Intern), has_more: z.boolean(), next_cursor: z.string().optional() })
+  .meta({ id: "InternList" })
+
+export const DaemonAccess = z
+  .object({ origin: z.url(), token: z.string().meta({ description: "Opens the daemon until the next reveal." }) })
+  .meta({ id: "InternDaemonAccess" })
+
+export const JoinToken = z
+  .object({ token: z.string().meta({ description: "Shown once." }), url: z.url() })
+  .meta({ id: "InternJoinToken" })
