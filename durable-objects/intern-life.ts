@@ -54,7 +54,7 @@ export class InternLife {
   }
 
   get #place(): Place {
-    const { place } = this
+    const place = this.#book.fact<Place>("place")
     if (!place) throw new Error("An intern's object was not told whose it is.")
     return place
   }
