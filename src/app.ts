@@ -37,6 +37,8 @@ import { scimService } from "./scim/service-routes.ts"
 import { scimSync } from "./scim/sync-routes.ts"
 import { secrets } from "./secrets/routes.ts"
 import { usage } from "./usage/routes.ts"
+import { daemonSecrets } from "./vault/daemon-routes.ts"
+import { vault } from "./vault/routes.ts"
 import { workspaces } from "./workspaces/routes.ts"
 
 export const BASE_PATH = "/api/v1"
@@ -44,15 +46,15 @@ export const BASE_PATH = "/api/v1"
 /** The table of contents. */
 export const api = newRouter()
 
-// Without a key: what can be called, and what no longer can.
-for (const router of [publicModels, removedCredits, oauthKeys, oauthTokens]) api.route("/", router)
+// Without a key: what can be called, and what no longer can; and what takes the token of an intern's daemon.
+for (const router of [publicModels, removedCredits, oauthKeys, oauthTokens, daemonSecrets]) api.route("/", router)
 
 // With a key.
 for (const router of [inference, media, keyedModels, generations, keys, credits, budgets, usage, datasets, audit])
   mountKeyed(api, router)
 for (const router of [workspaces, workspaceMembers, organizationMembers, presets, guardrails, guardrailAssignments])
   mountKeyed(api, router)
-for (const router of [byok, oauthCodes, files, exports, scimDirectories, scimMappings, scimSync])
+for (const router of [byok, oauthCodes, files, exports, scimDirectories, scimMappings, scimSync, vault])
   mountKeyed(api, router)
 for (const router of [interns, internChat]) mountKeyed(api, router)
 

@@ -9,6 +9,8 @@ let document: Document | undefined
 export function describeApi(api: OpenAPIHono<App>): Document {
   if (!document) {
     api.openAPIRegistry.registerComponent("securitySchemes", "apiKey", { type: "http", scheme: "bearer" })
+    // Of an intern's daemon.
+    api.openAPIRegistry.registerComponent("securitySchemes", "joinToken", { type: "http", scheme: "bearer" })
     document = api.getOpenAPI31Document({
       openapi: "3.1.0",
       info: {

@@ -1,4 +1,4 @@
-import { masterIdOf, type Masters, wrappingKey } from "./master-key.ts"
+import { masterIdOf, type Masters, purposeOf, wrappingKey } from "./master-key.ts"
 import { open, seal } from "./seal.ts"
 
 /** A data key as it is stored: sealed under the master key that `masterId` tells. `id`: of what it belongs to. */
@@ -23,6 +23,19 @@ async function wrap(owner: Owner, bytes: Uint8Array<ArrayBuffer>, master: string
 export async function openDataKey(key: WrappedKey, masters: Masters): Promise<CryptoKey | undefined> {
   const bytes = await unwrap(key, masters)
   return bytes && crypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["encrypt", "decrypt"])
+}
+
+/** A key that signs, for one purpose, and hangs on a data key; undefined where no master key opens that one. */
+export async function openSigningKey(
+  key: WrappedKey,
+  purpose: string,
+  masters: Masters,
+): Promise<CryptoKey | undefined> {
+  const bytes = await unwrap(key, masters)
+  if (!bytes) return undefined
+  const secret = await crypto.subtle.importKey("raw", bytes, "HKDF", false, ["deriveKey"])
+  const algorithm = { name: "HMAC", hash: "SHA-256", length: 256 }
+  return crypto.subtle.deriveKey(purposeOf(purpose), secret, algorithm, false, ["sign"])
 }
 
 async function unwrap(key: WrappedKey, { current, previous }: Masters): Promise<Uint8Array<ArrayBuffer> | undefined> {

@@ -13,7 +13,7 @@ export function mastersOf(env: Env): Masters {
 const encoder = new TextEncoder()
 
 /** No key is used for two things: each purpose has one of its own, by HKDF. */
-const purposeOf = (purpose: string) => ({
+export const purposeOf = (purpose: string) => ({
   name: "HKDF",
   hash: "SHA-256",
   salt: new Uint8Array(),

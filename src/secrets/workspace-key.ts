@@ -7,6 +7,21 @@ import { findDataKey, insertDataKey } from "./store.ts"
 
 type Sealed = { about: About; sealed: string; dataKey: WrappedKey }
 
+type Owner = { organizationId: string; workspaceId: string; id: string }
+
+/** The data key of a workspace, or of what in it has its own; made on first use. Undefined where the workspace is gone. */
+export async function dataKeyOf(
+  db: D1Database,
+  masters: Masters,
+  { organizationId, workspaceId, id }: Owner,
+  entry: AuditEntry,
+): Promise<WrappedKey | undefined> {
+  const place = { organizationId, workspaceId }
+  const known = await findDataKey(db, place, id)
+  if (known) return known
+  return insertDataKey(db, place, await newDataKey({ id, workspaceId }, masters), entry.created_at, entry)
+}
+
 /** Seals a text under the key of its workspace, which is made on first use. Undefined where the workspace is gone. */
 export async function sealForWorkspace(
   db: D1Database,
@@ -15,10 +30,7 @@ export async function sealForWorkspace(
   entry: AuditEntry,
 ): Promise<string | undefined> {
   const { workspaceId } = about
-  const place = { organizationId, workspaceId }
-  const known = await findDataKey(db, place, workspaceId)
-  const fresh = known ? undefined : await newDataKey({ id: workspaceId, workspaceId }, masters)
-  const wrapped = known ?? (fresh && (await insertDataKey(db, place, fresh, entry.created_at, entry)))
+  const wrapped = await dataKeyOf(db, masters, { organizationId, workspaceId, id: workspaceId }, entry)
   if (!wrapped) return undefined
   const key = await openDataKey(wrapped, masters)
   if (!key) throw new Error("The data key of a workspace opens under no master key of this deployment.")

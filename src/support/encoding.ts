@@ -4,11 +4,15 @@ export function toHex(bytes: ArrayBuffer): string {
   return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("")
 }
 
+/** More arguments than this overflow the stack. */
+const MAX_ARGUMENTS = 8_192
+
 export function toBase64Url(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_")
-    .replaceAll("=", "")
+  let binary = ""
+  for (let at = 0; at < bytes.byteLength; at += MAX_ARGUMENTS) {
+    binary += String.fromCharCode(...bytes.subarray(at, at + MAX_ARGUMENTS))
+  }
+  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")
 }
 
 /** Standard or URL-safe, with or without padding; undefined for what is neither. */

@@ -153,6 +153,7 @@ export async function deleteWorkspace(
         `UPDATE byok_credentials SET deleted_at = ?1, sealed = '' WHERE workspace_id = ?3 AND deleted_at IS NULL AND ${gone}`,
       )
       .bind(...scope),
+    db.prepare(`DELETE FROM vault_secrets WHERE workspace_id = ?3 AND ${gone}`).bind(...scope),
     db.prepare(`DELETE FROM data_keys WHERE workspace_id = ?3 AND ${gone}`).bind(...scope),
     db.prepare(`DELETE FROM workspace_members WHERE workspace_id = ?3 AND ${gone}`).bind(...scope),
     db.prepare(`DELETE FROM scim_group_mappings WHERE workspace_id = ?3 AND ${gone}`).bind(...scope),

@@ -1,6 +1,7 @@
 import { runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { afterEach, expect, test, vi } from "vitest"
+import { insertIntern } from "../support/interns.ts"
 import { playProvider } from "../support/played.ts"
 import { door, newKey, newWorkspace, operator, reply } from "../support/world.ts"
 
@@ -59,6 +60,15 @@ test("no secret that was ever given is stored, logged or told again", async () =
   const mistyped = `sk-gw-v1-mistyped-canary-${crypto.randomUUID()}`
   const verifier = `verifier-canary-${crypto.randomUUID()}${crypto.randomUUID()}`
 
+  const vaulted = `vault-value-canary-${crypto.randomUUID()}`
+  const replaced = `vault-replaced-canary-${crypto.randomUUID()}`
+  const intern = await insertIntern(workspace)
+  const secret = (value: string) => ({ hosts: ["api.example.com"], value })
+  for (const value of [vaulted, replaced]) await reply(200, as.put("/vault/secrets/token", secret(value)))
+  await reply(200, as.post(`/vault/interns/${intern.id}/secrets/copy`, { names: ["token"] }))
+  // The one answer that has it, for the daemon alone; here it only leaves its traces.
+  await reply(200, door(intern.joinToken).get(`/interns/${intern.id}/daemon/secrets`))
+
   type Data = { data: { id: string } }
   const byok = await reply<Data>(201, workspace.manage.post("/byok", { provider: "played", key: own }))
   await reply(200, workspace.manage.patch(`/byok/${byok.data.id}`, { key: rotated }))
@@ -84,6 +94,10 @@ test("no secret that was ever given is stored, logged or told again", async () =
   await ask(workspace.manage.post("/keys", { name: "x", external: { api_key: external, no_such_field: 1 } }))
   await ask(workspace.manage.call("POST", "/byok", `{"provider":"openai","key":"${own}"`))
   await ask(workspace.manage.post("/byok", { provider: "nobody", key: own }))
+  await ask(as.put("/vault/secrets/token", { hosts: ["*"], value: vaulted }))
+  await ask(as.call("PUT", "/vault/secrets/token", `{"hosts":[],"value":"${vaulted}"`))
+  await ask(door(intern.joinToken).get("/vault/secrets"))
+  await ask(as.get(`/vault/interns/${intern.id}/secrets`))
   await ask(door().post("/auth/keys", proof))
   await ask(operator.post("/organizations", { name: "", starting_balance_usd: -1 }))
   const lists = ["/key", "/credits", "/keys", "/byok", "/audit?limit=100", "/workspaces", "/guardrails", "/presets"]
@@ -91,6 +105,7 @@ test("no secret that was ever given is stored, logged or told again", async () =
     ...lists,
     "/files",
     "/openapi.json",
+    "/vault/secrets",
     "/activity",
     `/byok/${byok.data.id}`,
     "/organization/members",
@@ -118,8 +133,9 @@ test("no secret that was ever given is stored, logged or told again", async () =
   expect(places.ledger).toContain("played/m92")
   expect(places.bucket).toContain("Hello")
   const secrets = [key, workspace.key, workspace.managementKey, exchanged.key, own, rotated, external, mistyped]
+  const ofInterns = [vaulted, replaced, intern.key, intern.joinToken]
   const bound = [env.MASTER_KEY ?? "", env.BOOTSTRAP_MANAGEMENT_KEY ?? ""]
-  for (const secret of [...secrets, ...bound, code.data.id]) {
+  for (const secret of [...secrets, ...ofInterns, ...bound, code.data.id]) {
     expect(secret.length).toBeGreaterThan(20)
     for (const form of formsOf(secret)) {
       for (const [place, text] of Object.entries(places)) expect(text.includes(form), `${form} in ${place}`).toBe(false)

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest"
 import { api } from "../../src/app.ts"
 import { describeApi } from "../../src/edge/document.ts"
 import { addGroup, connect } from "../scim/directory.ts"
+import { insertIntern } from "../support/interns.ts"
 import { type Door, newKey, newWorkspace, operator, reply, type Workspace } from "../support/world.ts"
 
 /** What every route must refuse, by the routes themselves: a new one is in here without being written down. */
@@ -51,7 +52,7 @@ const nameOf = ({ method, path }: Operation) => `${method} ${path}`
 
 /** Routes for any key, and those that need none. Every other one is for management keys. */
 const FOR_ANY_KEY =
-  /^\w+ \/(models?|endpoints|embeddings|providers|oauth|chat|responses|messages|rerank|images|audio|videos|generation(\/content)?$|key$|datasets|classifications|benchmarks|files|auth\/keys)/
+  /^\w+ \/(models?|endpoints|embeddings|providers|oauth|chat|responses|messages|rerank|images|audio|videos|generation(\/content)?$|key$|datasets|classifications|benchmarks|files|auth\/keys|vault|interns)/
 const PUBLIC_OR_GONE = /credits\/vendor/
 const READS_OF_PRESETS = /^GET \/presets/
 const OF_THE_OPERATOR = /catalogue|organizations|reconciliations|secrets|POST \/credits$/
@@ -71,6 +72,7 @@ function anyPath({ path }: Operation): string {
     .replace("{interval}", "daily")
     .replace("{version}", "1")
     .replace("{slug}", "nobody")
+    .replace("{name}", "nothing")
     .replaceAll(/\{\w+\}/g, SOMETHING)
 }
 
@@ -135,7 +137,7 @@ describe("a body", () => {
 })
 
 describe("what belongs to another organization", () => {
-  type Name = "hash" | "workspace" | "guardrail" | "byok" | "preset" | "user" | "file" | "generation"
+  type Name = "hash" | "workspace" | "guardrail" | "byok" | "preset" | "user" | "file" | "generation" | "intern"
   type Made = Record<Name | "directory" | "mapping" | "job", string>
   let made: Made
   let mine: Workspace
@@ -162,7 +164,10 @@ describe("what belongs to another organization", () => {
     const mapped = { scim_group_id: group.id, workspace_id: mine.workspaceId }
     const mapping = await reply<Data>(200, mine.manage.post("/scim/group-mappings", mapped))
     const job = await reply<Data>(202, mine.manage.post("/scim/sync-jobs", undefined))
+    const intern = await insertIntern(mine)
+    await reply(200, mine.as.put(`/vault/interns/${intern.id}/secrets/nothing`, SECRET))
     made = {
+      intern: intern.id,
       directory: directory.id,
       mapping: mapping.data.id,
       job: job.data.id,
@@ -176,6 +181,8 @@ describe("what belongs to another organization", () => {
       generation: call.headers.get("x-generation-id") ?? "",
     }
   })
+
+  const SECRET = { hosts: ["api.example.com"], value: "Taken" }
 
   /** Bodies that are right, so that nothing but the record is at fault. */
   const BODIES: Record<string, (made: Made) => unknown> = {
@@ -193,6 +200,8 @@ describe("what belongs to another organization", () => {
     "POST /guardrails/{id}/assignments/members/remove": ({ user }) => ({ member_user_ids: [user] }),
     "PATCH /byok/{id}": () => ({ name: "Taken" }),
     "PATCH /scim/group-mappings/{id}": () => ({ role: "admin" }),
+    "PUT /vault/interns/{internId}/secrets/{name}": () => SECRET,
+    "POST /vault/interns/{internId}/secrets/copy": () => ({ names: ["nothing"] }),
   }
 
   const ofId = (path: string): string => {
@@ -211,12 +220,16 @@ describe("what belongs to another organization", () => {
       .replace("{version}", "1")
       .replace("{userId}", made.user)
       .replace("{file_id}", made.file)
+      .replace("{internId}", made.intern)
+      .replace("{name}", "nothing")
       .replace("{id}", ofId(path))
 
   const ofSomebody = operations.filter(
     ({ path, method }) =>
-      /\{(hash|workspaceRef|slug|userId|file_id|id)\}/.test(path) &&
+      /\{(hash|workspaceRef|slug|userId|file_id|internId|id)\}/.test(path) &&
       !path.startsWith("/model") &&
+      // It asks for a token that no management key is.
+      !path.includes("/daemon/") &&
       // Making a preset makes the caller's own.
       !(method === "POST" && path.startsWith("/presets")),
   )
@@ -243,6 +256,8 @@ describe("what belongs to another organization", () => {
     expect((await reply<Named>(200, mine.manage.get(`/guardrails/${made.guardrail}`))).data.name).toBe("Mine")
     await reply(200, mine.manage.get(`/byok/${made.byok}`))
     await reply(200, mine.manage.get("/presets/of-mine"))
+    const kept = await reply<{ data: unknown[] }>(200, mine.as.get(`/vault/interns/${made.intern}/secrets`))
+    expect(kept.data).toMatchObject([{ name: "nothing", hosts: SECRET.hosts }])
     await reply(200, mine.as.get(`/files/${made.file}`))
   })
 
@@ -250,7 +265,8 @@ describe("what belongs to another organization", () => {
     type Data = { data: { id: string } }
     const { data } = await reply<Data>(201, mine.manage.post("/workspaces", { name: "Other", slug: "other" }))
     const { as } = await newKey(mine, { workspace_id: data.id })
-    for (const path of [`/files/${made.file}`, `/generation?id=${made.generation}`, "/presets/of-mine"]) {
+    const vault = `/vault/interns/${made.intern}/secrets`
+    for (const path of [`/files/${made.file}`, `/generation?id=${made.generation}`, "/presets/of-mine", vault]) {
       await refusal(404, as.get(path))
     }
     await refusal(404, as.delete(`/files/${made.file}`))

@@ -1,0 +1,18 @@
+import type { InternRow } from "./store.ts"
+
+/**
+ * The intern with this id, of whichever organization: its token is what tells whose daemon asks. Undefined outside the
+ * programme, and where its workspace is gone.
+ */
+export async function findJoinable(db: D1Database, id: string): Promise<InternRow | undefined> {
+  const row = await db
+    .prepare(
+      `SELECT i.* FROM interns i
+       JOIN organizations o ON o.id = i.organization_id AND o.interns_programme = 1
+       JOIN workspaces w ON w.id = i.workspace_id AND w.deleted_at IS NULL
+       WHERE i.id = ? AND i.join_token_hash IS NOT NULL`,
+    )
+    .bind(id)
+    .first<InternRow>()
+  return row ?? undefined
+}

@@ -1,0 +1,33 @@
+import { countUnknownKey, refuseFlooding } from "../access/flood.ts"
+import { GatewayError } from "../edge/errors.ts"
+import type { Env } from "../env.ts"
+import { isSame, sha256Hex } from "../support/encoding.ts"
+import { findJoinable } from "./join-store.ts"
+import type { InternRow } from "./store.ts"
+
+const BEARER = /^Bearer +(\S{1,256}) *$/i
+
+/** What is read of a request's context. */
+type Asked = { env: Env; req: { raw: Request } }
+
+/**
+ * The intern whose daemon asks, by the token it joined with, or 401. Not an API key: an agent has its intern's key in its
+ * environment, and must not read with it what its daemon may. Asked of the database each time: a token that is revoked
+ * is refused at once.
+ */
+export async function joinTokenIntern({ env, req }: Asked, id: string): Promise<InternRow> {
+  const { headers } = req.raw
+  const token = BEARER.exec(headers.get("authorization") ?? "")?.[1]
+  if (token === undefined) throw unauthenticated("Send the daemon's join token: Authorization: Bearer <JOIN_TOKEN>.")
+  const ip = headers.get("cf-connecting-ip") ?? undefined
+  refuseFlooding(ip, Date.now())
+  const row = await findJoinable(env.DB, id)
+  // One answer for an unknown intern and a wrong token: a prober learns nothing from the difference.
+  if (row && isSame(sha256Hex(token), row.join_token_hash ?? "")) return row
+  await countUnknownKey(env.RATE, ip, Date.now())
+  throw unauthenticated("This join token is not valid for this intern.")
+}
+
+function unauthenticated(message: string): GatewayError {
+  return new GatewayError("unauthenticated", message, { headers: { "www-authenticate": "Bearer" } })
+}

@@ -1,0 +1,68 @@
+import type { AuditEntry } from "../audit/entry.ts"
+import { GatewayError } from "../edge/errors.ts"
+import { openText } from "../secrets/seal.ts"
+import { sealSecret, type VaultKeys } from "./sealing.ts"
+import { aboutSecret, type SecretRow, toHosts, type ToldRow, type Vault } from "./secret.ts"
+import { findSecrets, putSecrets } from "./store.ts"
+
+type Copy = {
+  db: D1Database
+  source: Vault
+  target: Vault
+  keys: { source: () => Promise<VaultKeys>; target: () => Promise<VaultKeys> }
+  names: readonly string[]
+  entry: AuditEntry
+}
+
+/** How often it is begun again when somebody changes a source between its reading and the copy. */
+const ATTEMPTS = 3
+
+/**
+ * The copies, in the order of their names; undefined where they do not fit. Fails where a name is missing (404), is a
+ * record without hosts (409), or is being changed all the time (409): then nothing is copied.
+ */
+export async function copySecrets(copy: Copy): Promise<ToldRow[] | undefined> {
+  const { db, source, target, keys, names, entry } = copy
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const found = inOrder(names, await findSecrets(db, source, names))
+    const [from, into] = await Promise.all([keys.source(), keys.target()])
+    const rows = await Promise.all(found.map((row) => reseal(row, from, into, target, entry.created_at)))
+    const copied = await putSecrets(db, target, rows, { vaultId: source.vaultId, versions: versionsOf(found) }, entry)
+    if (copied) return copied
+    const now = await findSecrets(db, source, names)
+    const isUnchanged = JSON.stringify(versionsOf(inOrder(names, now))) === JSON.stringify(versionsOf(found))
+    if (isUnchanged) return undefined
+  }
+  throw new GatewayError("conflict", "The secrets were changed while they were copied. Ask again.")
+}
+
+function versionsOf(rows: readonly SecretRow[]): Pick<SecretRow, "name" | "version">[] {
+  return rows.map(({ name, version }) => ({ name, version }))
+}
+
+function inOrder(names: readonly string[], rows: readonly SecretRow[]): SecretRow[] {
+  const known = new Map(rows.map((row) => [row.name, row]))
+  const missing = names.filter((name) => !known.has(name))
+  if (missing.length > 0) {
+    throw new GatewayError("not_found", `The workspace has no secret named ${missing.slice(0, 3).join(", ")}.`)
+  }
+  const found = names.flatMap((name) => known.get(name) ?? [])
+  const unbound = found.find(({ hosts }) => hosts === null)
+  if (!unbound) return found
+  throw new GatewayError(
+    "conflict",
+    `The secret ${unbound.name} has no hosts. Store it again with hosts, then copy it.`,
+  )
+}
+
+async function reseal(
+  row: SecretRow,
+  from: VaultKeys,
+  into: VaultKeys,
+  target: Vault,
+  now: number,
+): Promise<SecretRow> {
+  const value = await openText(from.sealing, aboutSecret(row), row.sealed)
+  if (value === undefined) throw new Error("A secret does not open under the data key of its vault.")
+  return sealSecret(into, target, { name: row.name, hosts: toHosts(row.hosts) ?? [], value }, now)
+}

@@ -1,0 +1,121 @@
+import { isPublicAddress, NOT_PUBLIC, toLiteral } from "../server-tools/web-fetch/address.ts"
+import { decodeBase64 } from "../support/encoding.ts"
+import { toBoundHost } from "./hosts.ts"
+import type { ReleasedSecret } from "./secret.ts"
+
+/**
+ * The rules by which a secret leaves: what an agent sends has placeholders, and a trusted hop puts a value in the place
+ * of one, in a header of a request to one of the secret's hosts, by https on 443, and nowhere else. Pure, so that every
+ * hop there is follows the same ones.
+ */
+
+export type Outgoing = { url: URL; headers: readonly (readonly [string, string])[] }
+
+export type Egress =
+  | { ok: true; headers: [string, string][]; released: string[] }
+  /** `misdirected`: the host that was connected to is not the one that was asked (HTTP 421). */
+  | { ok: false; reason: string; misdirected?: true }
+
+const INTERNAL_NAMES = ["localhost", "localdomain", "local", "internal", "home.arpa"]
+
+/** Whether the text of a URL's host names an inside: of this machine, of a network, of a cloud. */
+export function isPublicTarget(url: URL): boolean {
+  const host = toBoundHost(url)
+  const literal = toLiteral(host)
+  if (literal !== undefined) return isPublicAddress(literal)
+  return host.includes(".") && !INTERNAL_NAMES.some((name) => host === name || host.endsWith(`.${name}`))
+}
+
+/** What may be sent in the place of what the agent sent, or why nothing is. */
+export function decideEgress({ url, headers }: Outgoing, secrets: readonly ReleasedSecret[]): Egress {
+  if (url.protocol !== "https:" && url.protocol !== "http:") return refuse("Only http and https leave from here.")
+  if (!isPublicTarget(url)) return refuse(`It is not sent: ${NOT_PUBLIC}.`)
+  const asked = headers.find(([name]) => name.toLowerCase() === "host")?.[1]
+  if (asked !== undefined && !isHostOf(asked, url)) {
+    const reason = "The Host header names another host than the one that was connected to."
+    return { ok: false, reason, misdirected: true }
+  }
+  if (url.protocol === "http:") {
+    const names = secrets.filter(({ placeholder }) => mentions(placeholder, url, headers)).map(({ name }) => name)
+    if (names.length > 0) return refuse(`The secret ${names[0]} is sent by https only.`)
+  }
+  return release({ url, headers }, boundTo(url, secrets))
+}
+
+/** The secrets whose values may go to this URL. */
+export function boundTo(url: URL, secrets: readonly ReleasedSecret[]): ReleasedSecret[] {
+  // The URL parser leaves out the port that is the scheme's own.
+  if (url.protocol !== "https:" || url.port !== "") return []
+  const host = toBoundHost(url)
+  return secrets.filter(({ hosts }) => hosts.includes(host))
+}
+
+function refuse(reason: string): Egress {
+  return { ok: false, reason }
+}
+
+function isHostOf(header: string, url: URL): boolean {
+  const asked = URL.parse(`${url.protocol}//${header}`)
+  return asked !== null && toBoundHost(asked) === toBoundHost(url) && asked.port === url.port
+}
+
+function mentions(placeholder: string, url: URL, headers: Outgoing["headers"]): boolean {
+  const isIn = ([, value]: readonly [string, string]) =>
+    value.includes(placeholder) || (basicOf(value)?.includes(placeholder) ?? false)
+  return url.href.includes(placeholder) || headers.some(isIn)
+}
+
+function release({ headers }: Outgoing, bound: readonly ReleasedSecret[]): Egress {
+  const known = new Map(bound.map((secret) => [secret.placeholder, secret]))
+  // One pass: what is put in is not looked at again. Placeholders have no character that a pattern would read.
+  const anyOf = known.size === 0 ? undefined : new RegExp([...known.keys()].join("|"), "g")
+  const released = new Set<string>()
+  const swap = (text: string, write: (value: string) => string) =>
+    anyOf === undefined
+      ? text
+      : text.replace(anyOf, (placeholder) => {
+          const { name, value } = known.get(placeholder) as ReleasedSecret
+          released.add(name)
+          return write(value)
+        })
+  const sent: [string, string][] = []
+  for (const [name, text] of headers) {
+    const basic = basicOf(text)
+    const credentials = basic && swap(basic, toBinary)
+    // Credentials in which there is nothing may themselves be a placeholder.
+    if (credentials !== basic) {
+      sent.push([name, `Basic ${btoa(credentials ?? "")}`])
+      continue
+    }
+    const swapped = swap(text, (value) => value)
+    if (swapped !== text && !FITS_A_HEADER.test(swapped)) {
+      const [unfit = ""] = bound.filter(({ value }) => !FITS_A_HEADER.test(value)).map((secret) => secret.name)
+      return refuse(`The secret ${unfit} is no header: it has line breaks, or other than printable ASCII.`)
+    }
+    sent.push([name, swapped])
+  }
+  return { ok: true, headers: sent, released: [...released] }
+}
+
+/** A line break in a value would begin a header of its own. */
+const FITS_A_HEADER = /^[\t\x20-\x7e]*$/
+const BASIC = /^Basic +([A-Za-z0-9+/_=-]+) *$/i
+
+/** The user and password of Basic credentials, a character for a byte. */
+function basicOf(header: string): string | undefined {
+  const bytes = decodeBase64(BASIC.exec(header)?.[1] ?? "")
+  return bytes && bytes.byteLength > 0 ? fromBytes(bytes) : undefined
+}
+
+const encoder = new TextEncoder()
+
+/** A character for a byte of UTF-8, as `btoa` wants them. */
+function toBinary(text: string): string {
+  return fromBytes(encoder.encode(text))
+}
+
+function fromBytes(bytes: Uint8Array): string {
+  let binary = ""
+  for (const byte of bytes) binary += String.fromCharCode(byte)
+  return binary
+}

@@ -1,0 +1,45 @@
+/** A hostname in the one spelling in which it is kept and compared, or what is wrong with it. */
+export type HostReading = { host: string } | { fault: string }
+
+export const MAX_HOST_LENGTH = 254
+/** RFC 1035, without the dot of the root. */
+const MAX_NAME_LENGTH = 253
+const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/
+
+/** What a hostname alone never has, and what it is called. The first that is found is told. */
+const FOREIGN: readonly (readonly [RegExp, string])[] = [
+  [/[\s\p{C}]/u, "must have no spaces, line breaks or invisible characters"],
+  [/^[a-z][a-z0-9+.-]*:\/\/|^\/\//i, "must be a hostname alone, without a scheme: api.example.com"],
+  [/@/, "must be a hostname alone, without a user"],
+  [/\*/, "must be one exact hostname: wildcards are not taken. List each host"],
+  [/[/\\?#]/, "must be a hostname alone, without a path"],
+  [/^\[|:.*:/, "must be a hostname: IP addresses are not taken"],
+  [/:/, "must be a hostname alone, without a port: secrets go out on 443 only"],
+  [/%/, "must be a hostname in plain letters, without percent-encoding"],
+]
+
+/**
+ * Lowercase, as punycode, without the dot of the root. The URL parser does the reading, as it does when a request is
+ * sent, so that no spelling of a name or of an address (decimal, octal, hex, full-width) means one thing here and
+ * another there.
+ */
+export function readHost(text: string): HostReading {
+  if (text === "") return { fault: "must not be empty" }
+  if (text.length > MAX_HOST_LENGTH) return { fault: `must be at most ${MAX_HOST_LENGTH} characters` }
+  for (const [pattern, fault] of FOREIGN) if (pattern.test(text)) return { fault }
+  const url = URL.parse(`https://${text}`)
+  const host = url && toBoundHost(url)
+  if (!host) return { fault: "must be a DNS hostname such as api.example.com" }
+  const labels = host.split(".")
+  // A name whose last label is a number is an IPv4 address, or nothing at all.
+  if (/^\d+$/.test(labels.at(-1) ?? "")) return { fault: "must be a hostname: IP addresses are not taken" }
+  if (host.length > MAX_NAME_LENGTH || !labels.every((label) => LABEL.test(label))) {
+    return { fault: "must be a DNS hostname: letters, digits and hyphens, in parts of 1 to 63 between dots" }
+  }
+  return { host }
+}
+
+/** The host that a URL names, in the spelling that hosts of secrets have. */
+export function toBoundHost({ hostname }: URL): string {
+  return hostname.toLowerCase().replace(/\.$/, "")
+}

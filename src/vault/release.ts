@@ -1,0 +1,32 @@
+import type { Env } from "../env.ts"
+import type { InternRow } from "../interns/store.ts"
+import { openSigningKey } from "../secrets/data-key.ts"
+import { mastersOf } from "../secrets/master-key.ts"
+import { openSealed } from "../secrets/workspace-key.ts"
+import { aboutSecret, placeholderOf, type ReleasedSecret, toHosts } from "./secret.ts"
+import { findGivenSecrets, type SealedSecret } from "./store.ts"
+
+type Given = Pick<InternRow, "organization_id" | "workspace_id" | "vault_id" | "attached_vault_id">
+
+/**
+ * The secrets that an intern is given, in clear, by name: for what sends them to their hosts, and nothing else. Those
+ * without hosts are nobody's; one that does not open is logged, and left out.
+ */
+export async function releaseSecrets(env: Env, intern: Given): Promise<ReleasedSecret[]> {
+  const place = { organizationId: intern.organization_id, workspaceId: intern.workspace_id }
+  const given = await findGivenSecrets(env.DB, place, intern.vault_id, intern.attached_vault_id)
+  const released = await Promise.all(given.map((secret) => release(env, secret)))
+  return released.filter((secret) => secret !== undefined)
+}
+
+async function release(env: Env, secret: SealedSecret): Promise<ReleasedSecret | undefined> {
+  const { name, sealed, vault_id: id, workspace_id: workspaceId, masterId, wrapped } = secret
+  const hosts = toHosts(secret.hosts)
+  if (hosts === null) return undefined
+  const masters = mastersOf(env)
+  const dataKey = { id, workspaceId, masterId, wrapped }
+  const value = await openSealed({ about: aboutSecret(secret), sealed, dataKey }, masters)
+  const placeholders = await openSigningKey(dataKey, "vault-placeholders", masters)
+  if (value === undefined || !placeholders) return undefined
+  return { name, hosts, placeholder: await placeholderOf(placeholders, name), value }
+}

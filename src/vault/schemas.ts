@@ -1,0 +1,106 @@
+import * as z from "zod"
+import { PageQuery } from "../edge/schema.ts"
+import { MAX_HOST_LENGTH, readHost } from "./hosts.ts"
+
+const MAX_NAME_LENGTH = 255
+const MAX_VALUE_LENGTH = 65_536
+const MAX_HOSTS = 100
+const MAX_COPIED = 100
+
+const NAME = /^(?!.*__)[a-z]([a-z0-9_]*[a-z0-9])?$/
+const nameWords =
+  "must be lowercase letters, digits and single underscores, beginning with a letter and not ending with an underscore"
+const SecretName = z
+  .string({ error: nameWords })
+  .regex(NAME, nameWords)
+  .max(MAX_NAME_LENGTH, `must be at most ${MAX_NAME_LENGTH} characters`)
+
+export const SecretPath = z.object({ name: SecretName })
+export const InternPath = z.object({ internId: z.uuid("must be the UUID of an intern") })
+export const InternSecretPath = InternPath.extend({ name: SecretName })
+
+const Host = z
+  .string({ error: "must be a hostname, a string" })
+  .transform((text, context): string => {
+    const read = readHost(text)
+    if ("host" in read) return read.host
+    context.addIssue({ code: "custom", message: read.fault })
+    return z.NEVER
+  })
+  .meta({ type: "string", maxLength: MAX_HOST_LENGTH })
+
+const hostsWords = `must be an array of 1 to ${MAX_HOSTS} hostnames`
+export const NewSecret = z
+  .strictObject({
+    hosts: z
+      .array(Host, { error: hostsWords })
+      .min(1, hostsWords)
+      .max(MAX_HOSTS, hostsWords)
+      .transform((hosts) => [...new Set(hosts)])
+      .meta({ description: "Where the value may go: exactly these, no subdomain and no parent. Kept in lowercase." }),
+    value: z
+      .string({ error: "must be a string" })
+      .min(1, "must not be empty")
+      .max(MAX_VALUE_LENGTH, `must be at most ${MAX_VALUE_LENGTH} characters`)
+      // What is not is told from nothing else that is not: it has no bytes.
+      .refine((value) => value.isWellFormed(), "must be well-formed Unicode, without halves of surrogate pairs")
+      .meta({ description: "Write-only: kept sealed, and never told again." }),
+  })
+  .meta({ id: "NewVaultSecret" })
+
+const namesWords = `must be an array of 1 to ${MAX_COPIED} names of secrets`
+export const CopyRequest = z
+  .strictObject({
+    names: z
+      .array(SecretName, { error: namesWords })
+      .min(1, namesWords)
+      .max(MAX_COPIED, namesWords)
+      .refine((names) => new Set(names).size === names.length, "must name each secret once"),
+  })
+  .meta({ id: "VaultSecretCopy" })
+
+export const SecretQuery = PageQuery.extend({
+  limit: PageQuery.shape.limit.removeDefault().default(100),
+  offset: z.coerce
+    .number({ error: "must be an integer from 0 to 10000" })
+    .int("must be an integer from 0 to 10000")
+    .min(0, "must be an integer from 0 to 10000")
+    .max(10_000, "must be an integer from 0 to 10000")
+    .default(0),
+})
+export type SecretQuery = z.infer<typeof SecretQuery>
+
+export const SecretMetadata = z
+  .object({
+    name: z.string(),
+    hosts: z.array(z.string()).nullable().meta({ description: "null: a record from before hosts were asked for." }),
+    fingerprint: z
+      .string()
+      .nullable()
+      .meta({ description: "`sha256:` and hex. Equal in one vault for equal values; says nothing across vaults." }),
+    created_at: z.iso.datetime(),
+  })
+  .meta({ id: "VaultSecret" })
+
+export const OneSecret = z.object({ data: SecretMetadata }).meta({ id: "VaultSecretAnswer" })
+export const CopiedSecrets = z.object({ data: z.array(SecretMetadata) }).meta({ id: "VaultSecretsCopied" })
+export const SecretList = z
+  .object({
+    data: z.array(SecretMetadata),
+    has_more: z.boolean().meta({ description: "The next page: `offset` and what this one has." }),
+    total_count: z.int(),
+  })
+  .meta({ id: "VaultSecretList" })
+
+export const ReleasedSecrets = z
+  .object({
+    data: z.array(
+      z.object({
+        name: z.string(),
+        hosts: z.array(z.string()),
+        placeholder: z.string().meta({ description: "What the agent holds in the place of the value." }),
+        value: z.string(),
+      }),
+    ),
+  })
+  .meta({ id: "ReleasedSecrets" })

@@ -1,0 +1,34 @@
+import { openDataKey, openSigningKey, type WrappedKey } from "../secrets/data-key.ts"
+import type { Masters } from "../secrets/master-key.ts"
+import { sealText } from "../secrets/seal.ts"
+import { newId } from "../support/ids.ts"
+import { aboutSecret, fingerprintOf, type SecretRow, type Vault } from "./secret.ts"
+
+/** What seals the values of one vault, and what makes their fingerprints. */
+export type VaultKeys = { sealing: CryptoKey; fingerprints: CryptoKey }
+
+export async function openVault(dataKey: WrappedKey, masters: Masters): Promise<VaultKeys> {
+  const sealing = await openDataKey(dataKey, masters)
+  const fingerprints = await openSigningKey(dataKey, "vault-fingerprints", masters)
+  if (!sealing || !fingerprints) {
+    throw new Error("The data key of a vault opens under no master key of this deployment.")
+  }
+  return { sealing, fingerprints }
+}
+
+/** A value as its row: sealed in a version of its own, so that no older one can be put back in its place. */
+export async function sealSecret(
+  { sealing, fingerprints }: VaultKeys,
+  { vaultId, workspaceId }: Vault,
+  secret: { name: string; hosts: readonly string[]; value: string },
+  now: number,
+): Promise<SecretRow> {
+  const about = { vault_id: vaultId, workspace_id: workspaceId, name: secret.name, version: newId() }
+  return {
+    ...about,
+    hosts: JSON.stringify(secret.hosts),
+    fingerprint: await fingerprintOf(fingerprints, secret.value),
+    sealed: await sealText(sealing, aboutSecret(about), secret.value),
+    created_at: now,
+  }
+}

@@ -1,0 +1,70 @@
+import type * as z from "zod"
+import type { About } from "../secrets/seal.ts"
+import { toHex } from "../support/encoding.ts"
+import { derivedId } from "../support/ids.ts"
+import { toTimestamp } from "../support/time.ts"
+import type { SecretMetadata } from "./schemas.ts"
+
+/** One vault: an intern's, or, where there is no intern, the workspace's own. */
+export type Vault = { organizationId: string; workspaceId: string; vaultId: string; internId: string | null }
+
+/** What of a row of vault_secrets may be told. `hosts` is JSON, instants are epoch milliseconds. */
+export type ToldRow = { name: string; hosts: string | null; fingerprint: string | null; created_at: number }
+
+export type SecretRow = ToldRow & { vault_id: string; workspace_id: string; sealed: string; version: string }
+
+/** A secret in the only form in which it leaves the gateway: for whoever sends it to its hosts, and nobody else. */
+export type ReleasedSecret = { name: string; hosts: string[]; placeholder: string; value: string }
+
+export function workspaceVault(place: { organizationId: string; workspaceId: string }): Vault {
+  const { organizationId, workspaceId } = place
+  return { organizationId, workspaceId, vaultId: derivedId("vault", workspaceId), internId: null }
+}
+
+export function internVault(row: {
+  id: string
+  organization_id: string
+  workspace_id: string
+  vault_id: string
+}): Vault {
+  const { id, organization_id: organizationId, workspace_id: workspaceId, vault_id: vaultId } = row
+  return { organizationId, workspaceId, vaultId, internId: id }
+}
+
+type AboutSecret = Pick<SecretRow, "vault_id" | "workspace_id" | "name" | "version">
+
+/** What sort of thing a sealed secret is, and whose. */
+export function aboutSecret({ vault_id, workspace_id, name, version }: AboutSecret): About {
+  return { kind: "vault-secret", ownerId: vault_id, workspaceId: workspace_id, name, version }
+}
+
+const encoder = new TextEncoder()
+
+/** `sha256:` and 64 hex digits: the same for the same value in one vault, another in any other. `key`: of the vault. */
+export async function fingerprintOf(key: CryptoKey, value: string): Promise<string> {
+  return `sha256:${toHex(await crypto.subtle.sign("HMAC", key, encoder.encode(value)))}`
+}
+
+const PLACEHOLDER_DIGITS = 16
+
+/**
+ * What stands for a secret where its value must not be: the same as long as the vault lives, whatever the value. It fits a
+ * header and the user or password of Basic credentials, and none is a part of another: a name has no hyphen.
+ */
+export async function placeholderOf(key: CryptoKey, name: string): Promise<string> {
+  const digits = toHex(await crypto.subtle.sign("HMAC", key, encoder.encode(name)))
+  return `vault-${name}-${digits.slice(0, PLACEHOLDER_DIGITS)}`
+}
+
+export function toSecret(row: ToldRow): z.infer<typeof SecretMetadata> {
+  return {
+    name: row.name,
+    hosts: toHosts(row.hosts),
+    fingerprint: row.fingerprint,
+    created_at: toTimestamp(row.created_at),
+  }
+}
+
+export function toHosts(column: string | null): string[] | null {
+  return column === null ? null : (JSON.parse(column) as string[])
+}

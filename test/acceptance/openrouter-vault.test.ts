@@ -1,0 +1,43 @@
+import * as errors from "@openrouter/sdk/models/errors"
+import { expect, test } from "vitest"
+import { newOrganization, openrouter } from "./world.ts"
+
+const SECRET = { hosts: ["API.example.com"], value: "value-of-the-acceptance-test" }
+const NOWHERE = "01900000-0000-7000-8000-000000000000"
+
+test("secrets of a workspace are stored, listed and deleted by the client", async () => {
+  const { vault } = openrouter((await newOrganization()).apiKey)
+  const { data: made } = await vault.storeVaultSecret({ name: "token", vaultSecretWriteRequest: SECRET })
+  expect(made).toEqual({
+    name: "token",
+    hosts: ["api.example.com"],
+    fingerprint: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+    createdAt: expect.any(Date),
+  })
+  expect(await vault.listVaultSecrets({ limit: 1 })).toEqual({ data: [made], hasMore: false })
+  expect(await vault.deleteVaultSecret({ name: "token" })).toBeUndefined()
+  expect(await vault.listVaultSecrets()).toEqual({ data: [], hasMore: false })
+})
+
+test("each failure is the error that the client has a class for", async () => {
+  const { apiKey } = await newOrganization()
+  const { vault } = openrouter(apiKey)
+  const stranger = openrouter("sk-wrong").vault
+  const refused = async (asked: Promise<unknown>, kind: new (...args: never[]) => Error) =>
+    expect(asked).rejects.toBeInstanceOf(kind)
+  const write = { name: "token", vaultSecretWriteRequest: SECRET }
+  await refused(vault.storeVaultSecret({ ...write, name: "No" }), errors.BadRequestResponseError)
+  const large = { ...SECRET, value: "x".repeat(1_048_577) }
+  await refused(
+    vault.storeVaultSecret({ ...write, vaultSecretWriteRequest: large }),
+    errors.PayloadTooLargeResponseError,
+  )
+  await refused(vault.deleteVaultSecret({ name: "token" }), errors.NotFoundResponseError)
+  await refused(stranger.listVaultSecrets(), errors.UnauthorizedResponseError)
+  const nobody = { internId: NOWHERE }
+  await refused(vault.listInternVaultSecrets(nobody), errors.NotFoundResponseError)
+  await refused(vault.storeInternVaultSecret({ ...nobody, ...write }), errors.NotFoundResponseError)
+  await refused(vault.deleteInternVaultSecret({ ...nobody, name: "token" }), errors.NotFoundResponseError)
+  const copy = { ...nobody, vaultSecretCopyRequest: { names: ["token"] } }
+  await refused(vault.copyVaultSecretsToIntern(copy), errors.NotFoundResponseError)
+})

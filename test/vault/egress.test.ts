@@ -1,0 +1,320 @@
+import * as fc from "fast-check"
+import { afterEach, describe, expect, test, vi } from "vitest"
+import { decideEgress } from "../../src/vault/egress.ts"
+import { egressFetch, type EgressRequest } from "../../src/vault/egress-fetch.ts"
+import type { ReleasedSecret } from "../../src/vault/secret.ts"
+
+afterEach(() => vi.restoreAllMocks())
+
+const HELD = "vault-token-0123456789abcdef"
+const VALUE = "the-value-$&-of-the-secret"
+const TOKEN: ReleasedSecret = {
+  name: "token",
+  hosts: ["api.example.com", "xn--mller-kva.example"],
+  placeholder: HELD,
+  value: VALUE,
+}
+const OTHER: ReleasedSecret = {
+  name: "other",
+  hosts: ["other.example.com"],
+  placeholder: "vault-other-fedcba9876543210",
+  value: `the other value, which has ${HELD} in it`,
+}
+const SECRETS = [TOKEN, OTHER]
+
+const decide = (url: string, headers: [string, string][], secrets = SECRETS) =>
+  decideEgress({ url: new URL(url), headers }, secrets)
+const sentTo = (url: string, value = `Bearer ${HELD}`, name = "authorization") => {
+  const decided = decide(url, [[name, value]])
+  return decided.ok ? decided.headers[0]?.[1] : decided.reason
+}
+const basic = (text: string) => `Basic ${btoa(text)}`
+
+describe("a placeholder in a header", () => {
+  test.each([
+    ["its host", "https://api.example.com/v1"],
+    ["its host in capitals", "https://API.EXAMPLE.COM/v1"],
+    ["its host with the dot of the root", "https://api.example.com./v1"],
+    ["its host with the port told", "https://api.example.com:443/v1"],
+    ["its host in its own script", "https://müller.example/"],
+    ["its host in full-width letters", "https://ａｐｉ.example.com/"],
+  ])("becomes the value towards %s", (_, url) => {
+    expect(sentTo(url)).toBe(`Bearer ${VALUE}`)
+  })
+
+  test.each([
+    ["the parent", "https://example.com/"],
+    ["a subdomain", "https://v1.api.example.com/"],
+    ["another host", "https://other.example.com/"],
+    ["a host that begins with it", "https://api.example.com.evil.example/"],
+    ["a host that ends with it", "https://evil-api.example.com/"],
+    ["another port", "https://api.example.com:8443/"],
+    ["port 80", "https://api.example.com:80/"],
+    ["a user that looks like it", "https://api.example.com@evil.example/"],
+    ["a path that looks like it", "https://evil.example/api.example.com"],
+    ["two dots of the root", "https://api.example.com../"],
+  ])("stays as it is towards %s", (_, url) => {
+    expect(sentTo(url)).toBe(`Bearer ${HELD}`)
+  })
+
+  test.each([
+    ["plain http", "http://api.example.com/", "by https only"],
+    ["plain http on 443", "http://api.example.com:443/", "by https only"],
+    ["another scheme", "ftp://api.example.com/", "Only http and https"],
+    ["this machine", "https://127.0.0.1/", "not a public one"],
+    ["this machine by number", "https://2130706433/", "not a public one"],
+    ["this machine in IPv6", "https://[::1]/", "not a public one"],
+    ["this machine in mapped IPv6", "https://[::ffff:127.0.0.1]/", "not a public one"],
+    ["this machine by name", "https://localhost/", "not a public one"],
+    ["a private network", "https://192.168.1.1/", "not a public one"],
+    ["the cloud's own", "https://169.254.169.254/latest", "not a public one"],
+    ["an inner name", "https://db.internal/", "not a public one"],
+    ["a name of one word", "https://intranet/", "not a public one"],
+  ])("is not sent at all to %s", (_, url, words) => {
+    expect(sentTo(url)).toContain(words)
+  })
+
+  test("is swapped wherever it stands in whichever header, each time", () => {
+    expect(sentTo("https://api.example.com/", `a ${HELD} b ${HELD}`, "X-Any")).toBe(`a ${VALUE} b ${VALUE}`)
+  })
+
+  test("is found in the credentials of Basic, as password or user, whatever the value is", () => {
+    expect(sentTo("https://api.example.com/", basic(`user:${HELD}`))).toBe(basic(`user:${VALUE}`))
+    expect(sentTo("https://api.example.com/", `basic   ${btoa(`${HELD}:x`)}`)).toBe(basic(`${VALUE}:x`))
+    const odd = { ...TOKEN, value: "zwei\nZeilen mit ü" }
+    const decided = decide("https://api.example.com/", [["Authorization", basic(`u:${HELD}`)]], [odd])
+    const bytes = new TextEncoder().encode(`u:${odd.value}`)
+    expect(decided).toMatchObject({ ok: true, headers: [["Authorization", basic(String.fromCharCode(...bytes))]] })
+    expect(sentTo("https://api.example.com/", `Basic ${HELD}`)).toBe(`Basic ${VALUE}`)
+    expect(sentTo("https://other.example.com/", basic(`user:${HELD}`))).toBe(basic(`user:${HELD}`))
+    expect(sentTo("http://api.example.com/", basic(`user:${HELD}`))).toContain("by https only")
+  })
+
+  test("is not sent as a header where its value is none", () => {
+    const odd = { ...TOKEN, value: "one\r\nx-injected: two" }
+    const decided = decide("https://api.example.com/", [["authorization", `Bearer ${HELD}`]], [odd])
+    expect(decided).toEqual({ ok: false, reason: expect.stringContaining("The secret token is no header") })
+    expect(JSON.stringify(decided)).not.toContain("injected")
+  })
+
+  test("that stands in another secret's value is not looked for", () => {
+    const decided = decide(
+      "https://other.example.com/",
+      [["x-key", OTHER.placeholder]],
+      [{ ...TOKEN, hosts: ["other.example.com"] }, OTHER],
+    )
+    expect(decided).toEqual({ ok: true, headers: [["x-key", OTHER.value]], released: ["other"] })
+  })
+
+  test("goes nowhere when the Host header names another host than the connection", () => {
+    for (const host of ["evil.example", "api.example.com:8443", "api.example.com.evil.example", "@", ""]) {
+      const decided = decide("https://api.example.com/", [
+        ["Host", host],
+        ["authorization", `Bearer ${HELD}`],
+      ])
+      expect(decided).toMatchObject({ ok: false, misdirected: true })
+    }
+    const same = decide("https://api.example.com/", [["Host", "API.example.com:443"]])
+    expect(same.ok).toBe(true)
+  })
+})
+
+test("in a URL it is nothing: it stays, and by plain http it is refused", () => {
+  expect(decide(`https://api.example.com/?key=${HELD}`, [])).toMatchObject({ ok: true, released: [] })
+  expect(decide(`http://api.example.com/?key=${HELD}`, [])).toMatchObject({ ok: false })
+})
+
+const name = fc.constantFrom(
+  "api.example.com",
+  "example.com",
+  "other.example.com",
+  "evil.example",
+  "xn--mller-kva.example",
+)
+const spelled = fc
+  .tuple(
+    name,
+    fc.constantFrom<(host: string) => string>(
+      (host) => host,
+      (host) => host.toUpperCase(),
+      (host) => `${host}.`,
+      (host) => `${host}..`,
+      (host) => host.replaceAll(".", "。"),
+      (host) => host.replaceAll("a", "ａ"),
+      (host) => `x.${host}`,
+      (host) => `${host}.evil.example`,
+      (host) => `api.example.com@${host}`,
+      (host) => `${host}%2eevil.example`,
+      (host) => host.replace("e", "\te"),
+      (host) => `${host}\\@api.example.com`,
+      (host) => host.replace("xn--mller-kva", "MÜLLER"),
+    ),
+  )
+  .map(([host, spell]) => spell(host))
+const anyUrl = fc
+  .tuple(
+    fc.constantFrom("https", "HTTPS", "http", "wss", "ftp"),
+    spelled,
+    fc.constantFrom("", ":", ":443", ":0443", ":80", ":8443"),
+    fc.constantFrom("/", "", "/api.example.com", "?x=@api.example.com", "#@api.example.com"),
+  )
+  .map(([scheme, host, port, rest]) => `${scheme}://${host}${port}${rest}`)
+const anyHeader = fc.tuple(
+  fc.constantFrom("authorization", "Authorization", "x-api-key", "cookie", "host", "user-agent"),
+  fc.constantFrom(
+    `Bearer ${HELD}`,
+    HELD,
+    basic(`u:${HELD}`),
+    basic(`${HELD}:`),
+    "nothing",
+    "api.example.com",
+    `${HELD}${HELD}`,
+  ),
+)
+
+const everything = (headers: readonly (readonly [string, string])[]) =>
+  headers.map(([, text]) => text + (/^basic /i.test(text) ? atob(text.slice(6)) : "")).join("\n")
+
+test("a value is only ever in a request that a URL parser sends, by TLS on 443, to one of its hosts", () => {
+  let released = 0
+  fc.assert(
+    fc.property(anyUrl, fc.array(anyHeader, { maxLength: 4 }), (text, headers) => {
+      const url = URL.parse(text)
+      if (!url) return
+      const decided = decideEgress({ url, headers }, SECRETS)
+      if (!decided.ok) {
+        expect(decided.reason).not.toContain(VALUE)
+        return
+      }
+      const isBound = [...TOKEN.hosts, ...TOKEN.hosts.map((host) => `${host}.`)].includes(url.hostname)
+      const isItsOwn = url.protocol === "https:" && url.port === "" && isBound
+      const sent = everything(decided.headers)
+      expect(sent.includes(VALUE)).toBe(isItsOwn && everything(headers).includes(HELD))
+      if (isItsOwn) expect(sent).not.toContain(HELD)
+      else expect(decided.headers).toEqual(headers)
+      if (sent.includes(VALUE)) released += 1
+    }),
+    { numRuns: 5_000 },
+  )
+  expect(released).toBeGreaterThan(50)
+})
+
+describe("a fetch for an agent", () => {
+  type Seen = { url: string; method: string; headers: Record<string, string>; body: string }
+
+  /** What hosts answer, by host and path; what they saw. */
+  function world(answers: Record<string, () => Response>, addresses: Record<string, string[]> = {}) {
+    const seen: Seen[] = []
+    const controller = new AbortController()
+    return {
+      seen,
+      signal: controller.signal,
+      secrets: () => Promise.resolve(SECRETS),
+      resolve: (host: string) => Promise.resolve(addresses[host] ?? ["93.184.216.34"]),
+      fetch: (async (input: string, init: RequestInit) => {
+        const request = new Request(input, init)
+        expect(init.redirect).toBe("manual")
+        seen.push({
+          url: request.url,
+          method: request.method,
+          headers: Object.fromEntries(request.headers),
+          body: await request.text(),
+        })
+        const answer = answers[request.url]
+        if (!answer) throw new Error(`connection to ${request.url} failed with ${JSON.stringify(init.headers)}`)
+        return answer()
+      }) as typeof fetch,
+    }
+  }
+  const to =
+    (location: string, status = 302) =>
+    () =>
+      new Response(null, { status, headers: { location } })
+  const ask = (url: string, more: Partial<EgressRequest> = {}): EgressRequest => ({
+    method: "GET",
+    url,
+    headers: [["authorization", `Bearer ${HELD}`]],
+    ...more,
+  })
+
+  test("carries the value to its host, and the body as it is", async () => {
+    const played = world({ "https://api.example.com/v1": () => new Response("done") })
+    const body = `{"key":"${HELD}"}`
+    const sent = await egressFetch(ask("https://api.example.com/v1", { method: "POST", body }), played)
+    expect(sent.ok && (await sent.response.text())).toBe("done")
+    expect(played.seen).toMatchObject([{ headers: { authorization: `Bearer ${VALUE}` }, body, method: "POST" }])
+  })
+
+  test("does not carry it on to where its host redirects", async () => {
+    const played = world({
+      "https://api.example.com/": to("https://evil.example/steal"),
+      "https://evil.example/steal": () => new Response("thanks"),
+    })
+    const headers: [string, string][] = [
+      ["authorization", `Bearer ${HELD}`],
+      ["x-api-key", HELD],
+    ]
+    expect(await egressFetch(ask("https://api.example.com/", { headers }), played)).toMatchObject({
+      ok: true,
+      url: "https://evil.example/steal",
+    })
+    expect(played.seen.map((one) => JSON.stringify(one).includes(VALUE))).toEqual([true, false])
+    expect(played.seen[1]?.headers).toEqual({ "x-api-key": HELD })
+  })
+
+  test("carries it along to the next page of the same host", async () => {
+    const played = world({
+      "https://api.example.com/a": to("/b", 307),
+      "https://api.example.com/b": () => new Response("done"),
+    })
+    await egressFetch(ask("https://api.example.com/a", { method: "POST", body: "text" }), played)
+    expect(played.seen[1]).toMatchObject({
+      headers: { authorization: `Bearer ${VALUE}` },
+      method: "POST",
+      body: "text",
+    })
+  })
+
+  test.each([
+    [303, "PUT", "GET"],
+    [302, "POST", "GET"],
+    [301, "PUT", "PUT"],
+    [308, "POST", "POST"],
+  ])("after %s a %s is a %s", async (status, method, then) => {
+    const played = world({
+      "https://api.example.com/a": to("/b", status),
+      "https://api.example.com/b": () => new Response("done"),
+    })
+    await egressFetch(ask("https://api.example.com/a", { method, body: "text" }), played)
+    expect(played.seen[1]).toMatchObject({ method: then, body: then === "GET" ? "" : "text" })
+  })
+
+  test("does not follow to an inside, to plain http with a placeholder, or round and round", async () => {
+    for (const [location, words] of [
+      ["http://169.254.169.254/", "not a public one"],
+      ["https://127.0.0.1/", "not a public one"],
+      ["https://user:pass@api.example.com/", "user or password"],
+      ["https://inside.example/", "not a public one"],
+      ["https://api.example.com/", "more than 5 times"],
+    ] as const) {
+      const played = world({ "https://api.example.com/": to(location) }, { "inside.example": ["10.0.0.1"] })
+      const sent = await egressFetch(ask("https://api.example.com/"), played)
+      expect(sent).toEqual({ ok: false, reason: expect.stringContaining(words) })
+      expect(played.seen.every(({ url }) => url === "https://api.example.com/")).toBe(true)
+    }
+    const plain = world({ "https://api.example.com/": to("http://api.example.com/") })
+    const headers: [string, string][] = [["x-api-key", HELD]]
+    const sent = await egressFetch(ask("https://api.example.com/", { headers }), plain)
+    expect(sent).toEqual({ ok: false, reason: expect.stringContaining("by https only") })
+  })
+
+  test("logs nothing, and tells nothing of what it sent when it fails", async () => {
+    const lines: string[] = []
+    for (const level of ["log", "info", "warn", "error", "debug"] as const) {
+      vi.spyOn(console, level).mockImplementation((...parts: unknown[]) => void lines.push(parts.map(String).join(" ")))
+    }
+    const sent = await egressFetch(ask("https://api.example.com/"), world({}))
+    expect(sent).toEqual({ ok: false, reason: "The connection failed." })
+    expect(lines).toEqual([])
+  })
+})
