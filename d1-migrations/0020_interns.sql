@@ -27,9 +27,10 @@ CREATE TABLE interns (
   -- The intern's own key: its hash, and the key sealed under the data key of the workspace.
   key_hash TEXT NOT NULL,
   sealed_key TEXT NOT NULL,
-  -- SHA-256 in hex, null where there is none: what lets a daemon dial in, and what opens a running one.
+  -- Of what lets a daemon dial in: SHA-256 in hex, null where there is none.
   join_token_hash TEXT,
-  access_token_hash TEXT,
+  -- Of what opens a running intern's daemon: random, another at each provision. The token is made from it.
+  access_nonce TEXT,
   idempotency_key TEXT NOT NULL,
   body_hash TEXT NOT NULL,
   created_at INTEGER NOT NULL,

@@ -151,7 +151,8 @@ export class InternLife {
         "Delete again with acknowledge_workspace_loss: true to delete it all the same."
       return this.#move(["destroying"], { status: "destroy_failed", progress: null, last_failure_message })
     }
-    await deleteInternRows(this.#env.DB, this.#place, this.#around.now())
+    const row = await findIntern(this.#env.DB, this.#place, this.#place.id)
+    if (row) await deleteInternRows(this.#env.DB, row, this.#around.now())
     await this.#around.clear()
   }
 

@@ -94,6 +94,13 @@ export class Intern extends DurableObject<Env> {
     this.#schedule()
   }
 
+  /** The join token was changed: who joined with the former one is sent away. */
+  revoke(place: Place): void {
+    this.#life.adopt(place)
+    const host = this.#hostOfLife()
+    if ("revoke" in host) host.revoke()
+  }
+
   /** Whatever holds secrets in memory reads them again. */
   vaultChanged(): void {
     if (this.#hostOfLife().isUp) this.#send({ method: "_intern/vault_changed", params: {} })

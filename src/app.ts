@@ -19,6 +19,7 @@ import { guardrails } from "./guardrails/routes.ts"
 import { media } from "./inference/media/routes.ts"
 import { inference } from "./inference/routes.ts"
 import { internChat } from "./interns/chat-routes.ts"
+import { internDaemons, internDaemonSocket } from "./interns/daemon-routes.ts"
 import { interns } from "./interns/routes.ts"
 import { keys } from "./keys/routes.ts"
 import { catalogueAdmin, keyedModels, publicModels } from "./models/routes.ts"
@@ -47,7 +48,8 @@ export const BASE_PATH = "/api/v1"
 export const api = newRouter()
 
 // Without a key: what can be called, and what no longer can; and what takes the token of an intern's daemon.
-for (const router of [publicModels, removedCredits, oauthKeys, oauthTokens, daemonSecrets]) api.route("/", router)
+for (const router of [publicModels, removedCredits, oauthKeys, oauthTokens, daemonSecrets, internDaemonSocket])
+  api.route("/", router)
 
 // With a key.
 for (const router of [inference, media, keyedModels, generations, keys, credits, budgets, usage, datasets, audit])
@@ -56,7 +58,7 @@ for (const router of [workspaces, workspaceMembers, organizationMembers, presets
   mountKeyed(api, router)
 for (const router of [byok, oauthCodes, files, exports, scimDirectories, scimMappings, scimSync, vault])
   mountKeyed(api, router)
-for (const router of [interns, internChat]) mountKeyed(api, router)
+for (const router of [interns, internChat, internDaemons]) mountKeyed(api, router)
 
 // With a key, for whoever runs the deployment.
 for (const router of [organizations, catalogueAdmin, reconciliations, secrets]) mountKeyed(api, router)

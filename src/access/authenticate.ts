@@ -33,6 +33,11 @@ export function forgetWorkspace(workspaceId: string): void {
   for (const [hash, { caller }] of remembered) if (caller?.workspaceId === workspaceId) remembered.delete(hash)
 }
 
+/** The same of an organization's keys, after changing what it may do. */
+export function forgetOrganization(organizationId: string): void {
+  for (const [hash, { caller }] of remembered) if (caller?.organizationId === organizationId) remembered.delete(hash)
+}
+
 const BEARER = /^Bearer +(\S+) *$/i
 
 /** Who is asking, or 401. The one reader of the credential. */

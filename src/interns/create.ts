@@ -90,7 +90,7 @@ async function insert(
     key_hash: made.hash,
     sealed_key: sealed,
     join_token_hash: null,
-    access_token_hash: null,
+    access_nonce: null,
     idempotency_key: idempotencyKey,
     body_hash: bodyHash,
     created_at: now,

@@ -13,6 +13,7 @@ import { MAX_INTERN_BODY_BYTES, tellReasons, withinLifecycleTime } from "./guard
 import { type InternStatus, toIntern } from "./intern.ts"
 import { openIntern, placeOf } from "./open-intern.ts"
 import { internError } from "./reasons.ts"
+import { newAccessNonce } from "./tokens.ts"
 import { Intern, InternChange, InternDeletion, InternList, InternQuery, NewIntern, NoFields } from "./schemas.ts"
 import { changeIntern, type InternColumns, type InternRow, listInterns } from "./store.ts"
 
@@ -159,7 +160,7 @@ export const interns = newRouter()
   })
 
 async function startProvisioning(c: Context<App>, row: InternRow): Promise<InternRow> {
-  const next = { status: "provisioning", last_failure_message: null } as const
+  const next = { status: "provisioning", last_failure_message: null, access_nonce: newAccessNonce() } as const
   const started = await change(c, row, next, PROVISIONABLE, { action: "intern.provision" })
   await openIntern(c.env, row.id).provision(placeOf(c, started))
   return started

@@ -1,6 +1,7 @@
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import { insertKeyStatement, type KeyRow } from "../keys/store.ts"
+import { deleteVaultStatements } from "../vault/store.ts"
 import { newId } from "../support/ids.ts"
 import type { InternHostKind, InternStatus } from "./intern.ts"
 
@@ -24,7 +25,7 @@ export type InternRow = {
   key_hash: string
   sealed_key: string
   join_token_hash: string | null
-  access_token_hash: string | null
+  access_nonce: string | null
   idempotency_key: string
   body_hash: string
   created_at: number
@@ -34,7 +35,7 @@ export type InternRow = {
 const COLUMNS =
   "id, organization_id, workspace_id, creator_user_id, name, description, instructions, model, host, status, hostname, " +
   "progress, last_failure_message, vault_id, attached_vault_id, key_hash, sealed_key, join_token_hash, " +
-  "access_token_hash, idempotency_key, body_hash, created_at, updated_at"
+  "access_nonce, idempotency_key, body_hash, created_at, updated_at"
 
 type Place = { organizationId: string; workspaceId: string }
 type Own = Place & { id: string }
@@ -53,12 +54,6 @@ export async function findIntern(db: D1Database, place: Place, id: string): Prom
 /** For what knows an intern by its name in the DNS alone. */
 export async function findInternByHostname(db: D1Database, hostname: string): Promise<InternRow | undefined> {
   const row = await db.prepare(`SELECT ${COLUMNS} FROM interns WHERE hostname = ?`).bind(hostname).first<InternRow>()
-  return row ?? undefined
-}
-
-/** For who comes with a token of the intern, which is looked at next. */
-export async function findInternById(db: D1Database, id: string): Promise<InternRow | undefined> {
-  const row = await db.prepare(`SELECT ${COLUMNS} FROM interns WHERE id = ?`).bind(id).first<InternRow>()
   return row ?? undefined
 }
 
@@ -161,7 +156,7 @@ export type InternColumns = Partial<
     | "progress"
     | "last_failure_message"
     | "join_token_hash"
-    | "access_token_hash"
+    | "access_nonce"
   >
 >
 
@@ -203,9 +198,12 @@ export async function moveIntern(
   await changeStatement(db, own, change, from, now).run()
 }
 
-/** The end of an intern that a caller deleted: its key, and its row. */
-export async function deleteInternRows(db: D1Database, own: Own, now: number): Promise<void> {
+/** The end of an intern that a caller deleted: its key, its vault, and its row. */
+export async function deleteInternRows(db: D1Database, row: InternRow, now: number): Promise<void> {
+  const own = { organizationId: row.organization_id, workspaceId: row.workspace_id, id: row.id }
   await db.batch([
+    ...deleteVaultStatements(db, own, row.vault_id),
+    db.prepare("UPDATE interns SET attached_vault_id = NULL WHERE attached_vault_id = ?").bind(row.vault_id),
     db
       .prepare("UPDATE api_keys SET deleted_at = ? WHERE intern_id = ? AND organization_id = ? AND deleted_at IS NULL")
       .bind(now, own.id, own.organizationId),

@@ -1,20 +1,42 @@
-import { sha256Hex, toBase64Url } from "../support/encoding.ts"
+import type { Env } from "../env.ts"
+import { mastersOf, signingKey } from "../secrets/master-key.ts"
+import { isSame, sha256Hex, toBase64Url } from "../support/encoding.ts"
+import type { InternRow } from "./store.ts"
 
 /** 256 bits. */
 const SECRET_BYTES = 32
 
-/** A token that is shown once, and what is kept in its place: 256 random bits need no salt. */
-function newToken(prefix: string): { secret: string; hash: string } {
-  const secret = prefix + toBase64Url(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)))
+function random(): string {
+  return toBase64Url(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)))
+}
+
+/** With which a daemon dials in: shown once, and its hash kept, since 256 random bits need no salt. */
+export function newJoinToken(): { secret: string; hash: string } {
+  const secret = `intern-join-${random()}`
   return { secret, hash: sha256Hex(secret) }
 }
 
-/** With which a daemon dials in. */
-export function newJoinToken() {
-  return newToken("intern-join-")
+export function newAccessNonce(): string {
+  return random()
 }
 
-/** With which the daemon of a running intern is reached. */
-export function newAccessToken() {
-  return newToken("intern-access-")
+const encoder = new TextEncoder()
+
+/**
+ * With which the daemon of a running intern is reached: the same at every reveal until the next provision, and stored
+ * nowhere. Undefined for an intern that was never provisioned.
+ */
+export async function accessTokenOf(
+  env: Env,
+  row: Pick<InternRow, "id" | "access_nonce">,
+): Promise<string | undefined> {
+  if (row.access_nonce === null) return undefined
+  const key = await signingKey(mastersOf(env).current, "intern-access")
+  const signature = await crypto.subtle.sign("HMAC", key, encoder.encode(`${row.id}:${row.access_nonce}`))
+  return `intern-access-${toBase64Url(new Uint8Array(signature))}`
+}
+
+export async function isAccessToken(env: Env, row: InternRow, token: string): Promise<boolean> {
+  const expected = await accessTokenOf(env, row)
+  return expected !== undefined && isSame(sha256Hex(expected), sha256Hex(token))
 }

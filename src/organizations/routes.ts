@@ -1,17 +1,20 @@
 import { createRoute } from "@hono/zod-openapi"
+import type { Context } from "hono"
 import * as z from "zod"
-import { forgetKey } from "../access/authenticate.ts"
+import { forgetKey, forgetOrganization } from "../access/authenticate.ts"
 import { actorOf } from "../access/actor.ts"
 import { requireOperator } from "../access/caller.ts"
 import { changesOf, newEntry } from "../audit/entry.ts"
+import { GatewayError } from "../edge/errors.ts"
 import { openLedger } from "../credits/ledger-client.ts"
 import { usdToNano } from "../credits/money.ts"
 import { acceptJson, newRouter } from "../edge/router.ts"
 import { failures, jsonBody, ok } from "../edge/schema.ts"
 import { mintKey } from "../keys/key.ts"
+import type { App } from "../env.ts"
 import { newId } from "../support/ids.ts"
-import { NewOrganization, Organization } from "./schemas.ts"
-import { insertOrganization } from "./store.ts"
+import { NewOrganization, Organization, OrganizationChange, OrganizationRights } from "./schemas.ts"
+import { insertOrganization, updateRights } from "./store.ts"
 
 const create = createRoute({
   method: "post",
@@ -28,8 +31,43 @@ const create = createRoute({
   },
 })
 
-export const organizations = newRouter().openapi(create, async (c) => {
-  const input = c.req.valid("json")
+const update = createRoute({
+  method: "patch",
+  path: "/organizations/{id}",
+  operationId: "updateOrganization",
+  tags: ["Organization"],
+  summary: "Whether an organization is in the interns programme, and whether it may write to vaults.",
+  description: "For the deployment's bootstrap management key only. Keys in use follow within five seconds.",
+  middleware: [requireOperator, acceptJson(65_536)] as const,
+  request: {
+    params: z.object({ id: z.uuid("must be the UUID of an organization") }),
+    body: jsonBody(OrganizationChange),
+  },
+  responses: {
+    200: ok(z.object({ data: OrganizationRights })),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal"),
+  },
+})
+
+export const organizations = newRouter()
+  .openapi(create, async (c) => c.json({ data: await makeOrganization(c, c.req.valid("json")) }, 201))
+  .openapi(update, async (c) => {
+    const { id } = c.req.valid("param")
+    const input = c.req.valid("json")
+    const changed = changesOf(input, ["interns_programme", "vault_writes"])
+    const actor = { ...actorOf(c), organizationId: id }
+    const entry = newEntry(actor, { action: "organization.update", resourceId: id, workspaceId: null, changed })
+    const change = { programme: toFlag(input.interns_programme), vaultWrites: toFlag(input.vault_writes) }
+    const row = await updateRights(c.env.DB, id, change, entry)
+    if (!row) throw new GatewayError("not_found", "There is no organization with this id.")
+    forgetOrganization(id)
+    const { interns_programme: programme, vault_writes: writes } = row
+    return c.json({ data: { id, interns_programme: programme === 1, vault_writes: writes === 1 } }, 200)
+  })
+
+const toFlag = (value: boolean | undefined) => (value === undefined ? null : Number(value))
+
+async function makeOrganization(c: Context<App>, input: NewOrganization) {
   const [id, workspaceId, ownerId] = [newId(), newId(), newId()]
   const now = Date.now()
   const minter = { ...c.var.caller, organizationId: id, creatorUserId: ownerId }
@@ -59,5 +97,5 @@ export const organizations = newRouter().openapi(create, async (c) => {
     management_key: management.secret ?? "",
     api_key: normal.secret ?? "",
   }
-  return c.json({ data }, 201)
-})
+  return data
+}

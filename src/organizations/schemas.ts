@@ -11,6 +11,19 @@ export const NewOrganization = z
     owner_email: z.email("must be an email address").max(254).optional(),
   })
   .meta({ id: "NewOrganization" })
+export type NewOrganization = z.infer<typeof NewOrganization>
+
+export const OrganizationChange = z
+  .strictObject({
+    interns_programme: z.boolean().optional().meta({ description: "Without it, no intern or vault route is there." }),
+    vault_writes: z.boolean().optional().meta({ description: "Without it, vaults are read, and not written." }),
+  })
+  .meta({ id: "OrganizationChange" })
+export type OrganizationChange = z.infer<typeof OrganizationChange>
+
+export const OrganizationRights = z
+  .object({ id: z.uuid(), interns_programme: z.boolean(), vault_writes: z.boolean() })
+  .meta({ id: "OrganizationRights" })
 
 export const Organization = z
   .object({

@@ -1,5 +1,5 @@
 import type { AuditEntry } from "../audit/entry.ts"
-import { auditStatement } from "../audit/store.ts"
+import { auditIfChanged, auditStatement } from "../audit/store.ts"
 import { insertKeyStatement, type KeyRow } from "../keys/store.ts"
 
 export type NewOrganization = {
@@ -33,6 +33,28 @@ export async function insertOrganization(
     ...keys.map((key) => insertKeyStatement(db, key)),
     ...entries.map((entry) => auditStatement(db, entry)),
   ])
+}
+
+export type RightsRow = { id: string; interns_programme: number; vault_writes: number }
+
+/** What the deployment lets an organization do; null leaves it. Undefined where there is none. */
+export async function updateRights(
+  db: D1Database,
+  id: string,
+  change: { programme: number | null; vaultWrites: number | null },
+  entry: AuditEntry,
+): Promise<RightsRow | undefined> {
+  const [updated] = await db.batch<RightsRow>([
+    db
+      .prepare(
+        `UPDATE organizations SET interns_programme = coalesce(?2, interns_programme),
+           vault_writes = coalesce(?3, vault_writes)
+         WHERE id = ?1 RETURNING id, interns_programme, vault_writes`,
+      )
+      .bind(id, change.programme, change.vaultWrites),
+    auditIfChanged(db, entry),
+  ])
+  return updated?.results[0]
 }
 
 /** For the operator, who sees every organization. */

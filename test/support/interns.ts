@@ -40,7 +40,7 @@ export async function insertIntern(workspace: Workspace, more: Partial<InternRow
     key_hash: own.hash,
     sealed_key: "",
     join_token_hash: sha256Hex(joinToken),
-    access_token_hash: null,
+    access_nonce: null,
     idempotency_key: id,
     body_hash: "",
     created_at: now,

@@ -19,6 +19,7 @@ const PERMISSION_OPTIONS = [
   { optionId: "once", name: "Allow once", kind: "allow_once" },
   { optionId: "always", name: "Allow in this session", kind: "allow_always" },
   { optionId: "reject", name: "Reject", kind: "reject_once" },
+  { optionId: "never", name: "Reject in this session", kind: "reject_always" },
 ]
 
 /**
@@ -93,7 +94,7 @@ export class EmbeddedAgent {
     const turn = session === undefined ? undefined : this.#memory.turn(session)
     if (session === undefined || !turn?.permission || turn.permission.decision !== null) return
     const option = outcome["outcome"] === "selected" ? outcome["optionId"] : undefined
-    if (option === "always") this.#memory.allow(session, "shell")
+    if (option === "always" || option === "never") this.#memory.rule(session, "shell", option)
     const decision = option === "once" || option === "always" ? "allow" : "reject"
     this.#memory.setTurn(session, { ...turn, permission: { ...turn.permission, decision } })
     await this.#work(session)
@@ -143,14 +144,14 @@ export class EmbeddedAgent {
   }
 
   async #call(session: string, turn: Turn, call: ToolCall, signal: AbortSignal): Promise<boolean> {
-    if (asks(call) && !this.#memory.allowed(session).includes(call.function.name)) {
-      if (turn.permission?.call !== call.id) return this.#askPermission(session, turn, call)
-      if (turn.permission.decision === null) return false
-      if (turn.permission.decision === "reject") {
-        this.#answer(session, call, "The user did not allow this.")
-        this.#memory.setTurn(session, { ...turn, permission: null })
-        return true
-      }
+    const rule = asks(call) ? this.#memory.ruleOf(session, call.function.name) : "always"
+    if (rule === undefined && turn.permission?.call !== call.id) return this.#askPermission(session, turn, call)
+    const decision = rule === undefined ? turn.permission?.decision : { always: "allow", never: "reject" }[rule]
+    if (decision === null) return false
+    if (decision === "reject") {
+      this.#answer(session, call, "The user did not allow this.")
+      this.#memory.setTurn(session, { ...turn, permission: null })
+      return true
     }
     this.#update(session, {
       sessionUpdate: "tool_call",

@@ -3,13 +3,16 @@ import type { Env } from "../../env.ts"
 import { logError } from "../../support/log.ts"
 import type { HostEvents, InternConfig, InternHost } from "../hosts/host.ts"
 import { openInternKey } from "../own-key.ts"
+import { findIntern } from "../store.ts"
+import { releaseSecrets } from "../../vault/release.ts"
+import type { ReleasedSecret } from "../../vault/secret.ts"
 import type { AcpMessage } from "../run/acp.ts"
 import { EmbeddedAgent } from "./agent.ts"
 import { askModel } from "./ask-model.ts"
 import { Disk, HOME } from "./disk.ts"
 import { Memory } from "./memory.ts"
-import type { ShellFetch } from "./shell.ts"
-import { runTool, TOOL_DEFINITIONS } from "./tools.ts"
+import { placeholdersOf, shellFetch } from "./network.ts"
+import { asks, runTool, TOOL_DEFINITIONS } from "./tools.ts"
 
 /** The agent that every gateway brings along: a loop in the intern's own object, over the gateway's own chat. */
 export class EmbeddedHost implements InternHost {
@@ -38,11 +41,15 @@ export class EmbeddedHost implements InternHost {
           tools: TOOL_DEFINITIONS,
         }
         return askModel(env, executionContext(ctx), key, request, signal, {
-          text: (text, model) => say("agent_message_chunk", text, model),
-          thought: (text, model) => say("agent_thought_chunk", text, model),
+          text: (text, model) => say("agent_message_chunk", text, config.model ?? model),
+          thought: (text, model) => say("agent_thought_chunk", text, config.model ?? model),
         })
       },
-      run: (call, signal) => runTool(call, { disk: this.#disk, env: {}, fetch: noNetwork, signal }),
+      run: async (call, signal) => {
+        const secrets = () => this.#secrets()
+        const names = asks(call) ? placeholdersOf(await secrets()) : {}
+        return runTool(call, { disk: this.#disk, env: names, fetch: shellFetch(env, secrets, signal), signal })
+      },
     })
   }
 
@@ -60,6 +67,12 @@ export class EmbeddedHost implements InternHost {
     const { organizationId, workspaceId, id } = this.#config
     this.#key ??= (await openInternKey(this.#env, { organizationId, workspaceId }, id)).key
     return this.#key
+  }
+
+  async #secrets(): Promise<ReleasedSecret[]> {
+    const { organizationId, workspaceId, id } = this.#config
+    const row = await findIntern(this.#env.DB, { organizationId, workspaceId }, id)
+    return row ? releaseSecrets(this.#env, row) : []
   }
 
   async start(config: InternConfig): Promise<void> {
@@ -85,12 +98,11 @@ export class EmbeddedHost implements InternHost {
   }
 }
 
-const noNetwork: ShellFetch = () => Promise.reject(new Error("This shell has no network."))
-
 function systemPrompt({ name, instructions }: InternConfig): string {
   const about =
     `You are ${name}, an intern: an agent that works for a person, with tools. Your files are below ${HOME}. ` +
-    `Today is ${new Date().toISOString().slice(0, 10)}. Do what you are asked, and say in the end what you did.`
+    `Secrets that you may use are in the shell's environment, as placeholders that become values on their way to the ` +
+    `hosts they are for, in headers over https. Today is ${new Date().toISOString().slice(0, 10)}. Do what you are asked, and say in the end what you did.`
   return instructions === null ? about : `${about}\n\n${instructions}`
 }
 

@@ -14,6 +14,8 @@ export type Turn = {
   isCancelled: boolean
 }
 
+export type Rule = "always" | "never"
+
 /** Of a conversation, so much is said to the model again: characters of the latest messages. */
 const MAX_HISTORY_CHARS = 200_000
 
@@ -24,29 +26,28 @@ export class Memory {
   constructor(sql: SqlStorage) {
     this.#sql = sql
     sql.exec(`
-      CREATE TABLE IF NOT EXISTS agent_sessions (id TEXT PRIMARY KEY, allowed TEXT NOT NULL, turn TEXT) STRICT;
+      CREATE TABLE IF NOT EXISTS agent_sessions (id TEXT PRIMARY KEY, rules TEXT NOT NULL, turn TEXT) STRICT;
       CREATE TABLE IF NOT EXISTS agent_messages (n INTEGER PRIMARY KEY, session TEXT NOT NULL, body TEXT NOT NULL) STRICT;
       CREATE INDEX IF NOT EXISTS agent_messages_session ON agent_messages (session, n);
     `)
   }
 
   begin(session: string): void {
-    this.#sql.exec("INSERT INTO agent_sessions (id, allowed) VALUES (?, '[]')", session)
+    this.#sql.exec("INSERT INTO agent_sessions (id, rules) VALUES (?, '{}')", session)
   }
 
   has(session: string): boolean {
     return [...this.#sql.exec("SELECT 1 FROM agent_sessions WHERE id = ?", session)].length > 0
   }
 
-  /** Tools that need not ask any more. */
-  allowed(session: string): string[] {
-    const [row] = this.#sql.exec<{ allowed: string }>("SELECT allowed FROM agent_sessions WHERE id = ?", session)
-    return JSON.parse(row?.allowed ?? "[]") as string[]
+  /** What was said of a tool for all of a session. */
+  ruleOf(session: string, tool: string): Rule | undefined {
+    const [row] = this.#sql.exec<{ rules: string }>("SELECT rules FROM agent_sessions WHERE id = ?", session)
+    return (JSON.parse(row?.rules ?? "{}") as Record<string, Rule>)[tool]
   }
 
-  allow(session: string, tool: string): void {
-    const allowed = [...new Set([...this.allowed(session), tool])]
-    this.#sql.exec("UPDATE agent_sessions SET allowed = ? WHERE id = ?", JSON.stringify(allowed), session)
+  rule(session: string, tool: string, rule: Rule): void {
+    this.#sql.exec("UPDATE agent_sessions SET rules = json_set(rules, '$.' || ?, ?) WHERE id = ?", tool, rule, session)
   }
 
   turn(session: string): Turn | undefined {

@@ -1,0 +1,98 @@
+import { createRoute } from "@hono/zod-openapi"
+import * as z from "zod"
+import { entryOf } from "../access/actor.ts"
+import { insertAudit } from "../audit/store.ts"
+import { newRouter } from "../edge/router.ts"
+import { failures, ok } from "../edge/schema.ts"
+import { requireProgramme, visibleIntern } from "./access.ts"
+import { tellReasons, withinLifecycleTime } from "./guards.ts"
+import { orRefusal, PLACE_HEADER } from "./hosts/wire.ts"
+import { joinTokenIntern } from "./join-token.ts"
+import { openIntern, placeOf } from "./open-intern.ts"
+import { internError } from "./reasons.ts"
+import { internParams } from "./routes.ts"
+import { DaemonAccess, JoinToken } from "./schemas.ts"
+import { changeIntern } from "./store.ts"
+import { accessTokenOf, newJoinToken } from "./tokens.ts"
+
+const tags = ["Interns"]
+const guards = [tellReasons("invalid_body"), withinLifecycleTime, requireProgramme] as const
+const common = ["unauthenticated", "forbidden", "not_found", "timeout", "conflict", "internal"] as const
+
+const access = createRoute({
+  method: "get",
+  path: "/interns/{internId}/daemon",
+  operationId: "getInternDaemon",
+  tags,
+  summary: "How to reach the agent of a running intern. Every reveal is in the audit log.",
+  middleware: [...guards] as const,
+  request: { params: internParams },
+  responses: { 200: ok(DaemonAccess), ...failures(...common, "invalid_request") },
+})
+
+const join = createRoute({
+  method: "post",
+  path: "/interns/{internId}/daemon/token",
+  operationId: "createInternJoinToken",
+  tags,
+  summary: "A token with which a daemon dials in for this intern. The former one stops working at once.",
+  middleware: [...guards] as const,
+  request: { params: internParams },
+  responses: { 201: ok(JoinToken, "The token, shown once."), ...failures(...common, "invalid_request") },
+})
+
+const attach = createRoute({
+  method: "get",
+  path: "/interns/{internId}/daemon/attach",
+  operationId: "attachInternDaemon",
+  tags,
+  summary: "Where the daemon of an intern dials in: a WebSocket, opened with its join token.",
+  security: [{ joinToken: [] }],
+  // What is no UUID is no intern's id, and gets the same answer as a wrong token.
+  request: { params: z.object({ internId: z.string().max(64) }) },
+  responses: {
+    101: { description: "The daemon is attached." },
+    ...failures("invalid_request", "unauthenticated", "forbidden", "conflict", "rate_limited", "internal"),
+  },
+})
+
+export const internDaemons = newRouter()
+  .openapi(access, async (c) => {
+    const row = await visibleIntern(c, c.req.valid("param").internId)
+    const token = await accessTokenOf(c.env, row)
+    if (row.status !== "running" || row.hostname === null || token === undefined) {
+      throw internError("intern_not_running", `The intern is ${row.status.replaceAll("_", " ")}. Provision it first.`)
+    }
+    const deed = { action: "intern.daemon_access", resourceId: row.id, workspaceId: row.workspace_id } as const
+    await insertAudit(c.env.DB, entryOf(c, deed))
+    const { protocol, port } = new URL(c.req.url)
+    const origin = `${protocol}//${row.hostname}${port === "" ? "" : `:${port}`}`
+    return c.json({ origin, token }, 200, { "cache-control": "no-store" })
+  })
+  .openapi(join, async (c) => {
+    const row = await visibleIntern(c, c.req.valid("param").internId)
+    if (row.host !== "daemon") {
+      throw internError("intern_rejected", `The agent of this intern runs ${WHERE[row.host]}: no daemon can join it.`)
+    }
+    const { secret, hash } = newJoinToken()
+    const entry = entryOf(c, { action: "intern.join_token", resourceId: row.id, workspaceId: row.workspace_id })
+    const own = { ...c.var.caller, id: row.id }
+    await changeIntern(c.env.DB, own, { join_token_hash: hash }, [], Date.now(), entry)
+    await openIntern(c.env, row.id).revoke(placeOf(c, row))
+    const url = `${new URL(c.req.url).origin}/api/v1/interns/${row.id}/daemon/attach`
+    return c.json({ token: secret, url }, 201, { "cache-control": "no-store" })
+  })
+
+const WHERE = { embedded: "inside the gateway", "cloudflare-container": "in a container", daemon: "" }
+
+/** Answers join tokens, not API keys. */
+export const internDaemonSocket = newRouter().openapi(attach, async (c) => {
+  const row = await joinTokenIntern(c, c.req.valid("param").internId)
+  if (c.req.header("upgrade")?.toLowerCase() !== "websocket") {
+    throw internError("invalid_body", "Open this path as a WebSocket.")
+  }
+  const place = JSON.stringify(placeOf(c, row))
+  const request = new Request("http://intern/attach", { headers: { upgrade: "websocket", [PLACE_HEADER]: place } })
+  const { webSocket } = await orRefusal(await openIntern(c.env, row.id).fetch(request))
+  return new Response(null, { status: 101, webSocket })
+})

@@ -1,0 +1,30 @@
+import type { Env } from "../../env.ts"
+import { toolWorld } from "../../server-tools/settings.ts"
+import { readAtMost } from "../../support/bytes.ts"
+import { egressFetch } from "../../vault/egress-fetch.ts"
+import type { ReleasedSecret } from "../../vault/secret.ts"
+import type { ShellFetch } from "./shell.ts"
+
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024
+
+/** Of the shell: each secret's placeholder, under its name in capitals. */
+export function placeholdersOf(secrets: readonly ReleasedSecret[]): Record<string, string> {
+  return Object.fromEntries(secrets.map(({ name, placeholder }) => [name.toUpperCase(), placeholder]))
+}
+
+/** What `curl` in an intern's shell is served by: the rules of its vault, and public addresses only. */
+export function shellFetch(env: Env, secrets: () => Promise<ReleasedSecret[]>, stopped: AbortSignal): ShellFetch {
+  return async (url, { method = "GET", headers = {}, body, signal } = {}) => {
+    const both = signal ? AbortSignal.any([stopped, signal]) : stopped
+    const own = headers instanceof Headers ? [...headers.entries()] : Object.entries(headers)
+    const asked = { method, url, headers: own, ...(body !== undefined && { body }) }
+    const { resolve } = toolWorld(env, { fetch, now: Date.now, signal: both })
+    const sent = await egressFetch(asked, { fetch, resolve, secrets, signal: both })
+    if (!sent.ok) throw new Error(sent.reason)
+    const { response } = sent
+    const bytes = response.body ? await readAtMost(response.body, MAX_ANSWER_BYTES) : new Uint8Array(0)
+    if (!bytes) throw new Error(`The answer has more than ${MAX_ANSWER_BYTES} bytes.`)
+    const { status, statusText } = response
+    return { status, statusText, headers: Object.fromEntries(response.headers), body: bytes, url: sent.url }
+  }
+}
