@@ -5,17 +5,16 @@ import { type ChatCall, type Place, PLACE_HEADER, toRefusal } from "../src/inter
 import { internError } from "../src/interns/reasons.ts"
 import { type AcpMessage, hear, type Heard } from "../src/interns/run/acp.ts"
 import { answered, begin, cancel, heard, hostBack, hostLost, severed, steer, tick } from "../src/interns/run/advance.ts"
-import { readReply } from "../src/interns/run/answer.ts"
 import { dialectOf } from "../src/interns/run/chunks.ts"
 import { type Effect, LIMITS, nextDeadline, type Run, type Step } from "../src/interns/run/run.ts"
-import { logError } from "../src/support/log.ts"
 import { realTimer, type Timer } from "../src/support/time.ts"
+import { Alarm } from "./alarm.ts"
+import { busySession, countTurn, findPending } from "./intern-doors.ts"
 import { openHost } from "./intern-hosts.ts"
 import { InternLife } from "./intern-life.ts"
 import { RunBook } from "./intern-runs.ts"
 import { InternStream, keepaliveMsOf } from "./intern-stream.ts"
 
-const MINUTE_MS = 60_000
 /** One prompt in so many tidies up. */
 const PRUNE_EVERY = 64
 
@@ -36,10 +35,11 @@ export class Intern extends DurableObject<Env> {
   readonly #streams = new Map<string, InternStream>()
   readonly #waitingForHost = new Set<() => void>()
   #host: Host | undefined
-  #alarmAt: number | null = null
+  readonly #alarm: Alarm
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
+    this.#alarm = new Alarm(ctx.storage)
     this.#book = new RunBook(ctx.storage.sql)
     this.#life = new InternLife(this.#book, env, {
       host: () => this.#hostOfLife(),
@@ -48,7 +48,7 @@ export class Intern extends DurableObject<Env> {
       clear: () => this.#clear(),
     })
     void ctx.blockConcurrencyWhile(async () => {
-      this.#alarmAt = await ctx.storage.getAlarm()
+      await this.#alarm.load()
       // The responses that they were read along in ended with the isolate.
       this.#forAll((run) =>
         run.state === "streaming" ? cancel(run, "client_closed_request", this.clock()) : same(run),
@@ -107,7 +107,7 @@ export class Intern extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
-    this.#alarmAt = null
+    this.#alarm.rang()
     this.#forAll((run) => tick(run, this.clock()))
     await this.#life.wake()
     this.#schedule()
@@ -136,7 +136,7 @@ export class Intern extends DurableObject<Env> {
     this.#life.requireRunning()
     const now = this.clock()
     if (open && open.state !== "streaming") throw busySession(open, now)
-    this.#countTurn(now)
+    countTurn(this.#book, now)
     const rpc = this.#book.nextRpc()
     if (open) {
       this.#apply(steer(open, call.text, rpc))
@@ -160,35 +160,14 @@ export class Intern extends DurableObject<Env> {
     { session, question: id, content }: ChatCall & { is: "answer" },
     signal: AbortSignal,
   ): Promise<Response> {
-    this.#find(session, id, content)
+    const late = (run: Run) => this.#apply(cancel(run, "deadline", this.clock()))
+    const find = () => findPending(this.#book, { session, id, content }, this.clock(), late)
+    find()
     await this.#hostUp()
-    const { run, reply } = this.#find(session, id, content)
+    const { run, reply } = find()
     const stream = this.#attach(run.id, signal)
     this.#apply(answered(run, reply, this.clock()))
     return stream.response
-  }
-
-  /** The run that waits for this answer, and the answer; or why there is none. In the order in which callers are told. */
-  #find(session: string | null, id: string, content: string) {
-    const asked = this.#book.question(id)
-    if (!asked || asked.session !== session) {
-      throw internError("interaction_unknown", "No question of this session has this tool_call_id.")
-    }
-    const run = asked.run
-    if (!run || run.state === "cancelling")
-      throw internError("interaction_not_pending", "The run that asked has ended.")
-    if (!asked.isPending || run.question?.id !== id) {
-      throw internError("interaction_unknown", "This question was answered before.")
-    }
-    if (run.question.deadline <= this.clock()) {
-      this.#apply(cancel(run, "deadline", this.clock()))
-      throw internError("interaction_not_pending", "The time to answer is over, and the run was cancelled.")
-    }
-    const reply = readReply(run.question, content)
-    if (run.hasOverflowed) {
-      throw internError("attachment_failed", "The run said more while it waited than the intern keeps for replay.")
-    }
-    return { run, reply }
   }
 
   #attach(run: string, signal: AbortSignal): InternStream {
@@ -209,18 +188,6 @@ export class Intern extends DurableObject<Env> {
     const run = this.#book.get(id)
     if (run?.state === "streaming") this.#apply(cancel(run, "client_closed_request", this.clock()))
     this.#schedule()
-  }
-
-  /** At most so many prompts within a minute: the instants are kept, since the object may sleep in between. */
-  #countTurn(now: number): void {
-    const within = (this.#book.fact<number[]>("turns") ?? []).filter((at) => at > now - MINUTE_MS)
-    const [oldest = now] = within
-    if (within.length >= LIMITS.turnsPerMinute) {
-      const seconds = Math.max(1, Math.ceil((oldest + MINUTE_MS - now) / 1000))
-      const message = `An intern takes ${LIMITS.turnsPerMinute} turns a minute. Ask again in ${seconds} s.`
-      throw internError("rate_limited", message, { "retry-after": String(seconds) })
-    }
-    this.#book.setFact("turns", [...within, now])
   }
 
   /** Waits a little for a host that is away. */
@@ -323,31 +290,15 @@ export class Intern extends DurableObject<Env> {
 
   #schedule(): void {
     const due = [...this.#book.open.map(nextDeadline), this.#life.wakeAt].filter((at) => at !== null)
-    const at = due.length === 0 ? null : Math.min(...due)
-    if (at === this.#alarmAt) return
-    this.#alarmAt = at
-    const storage = this.ctx.storage
-    const work = at === null ? storage.deleteAlarm() : storage.setAlarm(at - this.clock() + Date.now())
-    void work.catch((cause: unknown) => logError("an intern's alarm was not set", {}, cause))
+    this.#alarm.set(due.length === 0 ? null : Math.min(...due))
   }
 
   async #clear(): Promise<void> {
-    this.#alarmAt = null
+    this.#alarm.set(null)
     this.#host = undefined
-    await this.ctx.storage.deleteAlarm()
     await this.ctx.storage.deleteAll()
     this.#book.reset()
   }
 }
 
 const same = (run: Run): Step => ({ run, effects: [] })
-
-function busySession(run: Run, now: number): GatewayError {
-  const at = nextDeadline(run) ?? now
-  const seconds = String(Math.max(1, Math.ceil((at - now) / 1000)))
-  const message =
-    run.state === "paused"
-      ? "The intern waits for an answer to its question in this session. Answer it, or use another session."
-      : "The run of this session is being cancelled. Ask again in a moment."
-  return internError("busy_session", message, { "retry-after": seconds })
-}

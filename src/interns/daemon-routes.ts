@@ -2,16 +2,16 @@ import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { entryOf } from "../access/actor.ts"
 import { insertAudit } from "../audit/store.ts"
-import { newRouter } from "../edge/router.ts"
-import { failures, ok } from "../edge/schema.ts"
+import { acceptJson, newRouter } from "../edge/router.ts"
+import { failures, json, ok } from "../edge/schema.ts"
 import { requireProgramme, visibleIntern } from "./access.ts"
-import { tellReasons, withinLifecycleTime } from "./guards.ts"
+import { MAX_INTERN_BODY_BYTES, tellReasons, withinLifecycleTime } from "./guards.ts"
 import { orRefusal, PLACE_HEADER } from "./hosts/wire.ts"
 import { joinTokenIntern } from "./join-token.ts"
 import { openIntern, placeOf } from "./open-intern.ts"
 import { internError } from "./reasons.ts"
 import { internParams } from "./routes.ts"
-import { DaemonAccess, JoinToken } from "./schemas.ts"
+import { DaemonAccess, JoinToken, NoFields } from "./schemas.ts"
 import { changeIntern } from "./store.ts"
 import { accessTokenOf, newJoinToken } from "./tokens.ts"
 
@@ -36,8 +36,8 @@ const join = createRoute({
   operationId: "createInternJoinToken",
   tags,
   summary: "A token with which a daemon dials in for this intern. The former one stops working at once.",
-  middleware: [...guards] as const,
-  request: { params: internParams },
+  middleware: [...guards, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
+  request: { params: internParams, body: { content: json(NoFields), required: false } },
   responses: { 201: ok(JoinToken, "The token, shown once."), ...failures(...common, "invalid_request") },
 })
 

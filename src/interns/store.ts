@@ -40,12 +40,12 @@ const COLUMNS =
 type Place = { organizationId: string; workspaceId: string }
 type Own = Place & { id: string }
 
-const OWN = "organization_id = ?1 AND workspace_id = ?2 AND id = ?3"
+const THE_INTERN = "organization_id = ?1 AND workspace_id = ?2 AND id = ?3"
 const scopeOf = ({ organizationId, workspaceId, id }: Own) => [organizationId, workspaceId, id]
 
 export async function findIntern(db: D1Database, place: Place, id: string): Promise<InternRow | undefined> {
   const row = await db
-    .prepare(`SELECT ${COLUMNS} FROM interns WHERE ${OWN}`)
+    .prepare(`SELECT ${COLUMNS} FROM interns WHERE ${THE_INTERN}`)
     .bind(...scopeOf({ ...place, id }))
     .first<InternRow>()
   return row ?? undefined
@@ -162,11 +162,11 @@ export type InternColumns = Partial<
 
 function changeStatement(db: D1Database, own: Own, change: InternColumns, from: readonly InternStatus[], now: number) {
   const columns = Object.keys(change) as (keyof InternColumns)[]
-  const assignments = columns.map((column, index) => `${column} = ?${index + 6}`)
+  const assignments = [...columns.map((column, index) => `${column} = ?${index + 6}`), "updated_at = ?4"].join(", ")
   return db
     .prepare(
-      `UPDATE interns SET ${[...assignments, "updated_at = ?4"].join(", ")}
-       WHERE ${OWN} AND (?5 = '[]' OR status IN (SELECT value FROM json_each(?5))) RETURNING ${COLUMNS}`,
+      `UPDATE interns SET ${assignments}
+       WHERE ${THE_INTERN} AND (?5 = '[]' OR status IN (SELECT value FROM json_each(?5))) RETURNING ${COLUMNS}`,
     )
     .bind(...scopeOf(own), now, JSON.stringify(from), ...columns.map((column) => change[column] ?? null))
 }
@@ -207,6 +207,6 @@ export async function deleteInternRows(db: D1Database, row: InternRow, now: numb
     db
       .prepare("UPDATE api_keys SET deleted_at = ? WHERE intern_id = ? AND organization_id = ? AND deleted_at IS NULL")
       .bind(now, own.id, own.organizationId),
-    db.prepare(`DELETE FROM interns WHERE ${OWN}`).bind(...scopeOf(own)),
+    db.prepare(`DELETE FROM interns WHERE ${THE_INTERN}`).bind(...scopeOf(own)),
   ])
 }

@@ -1,5 +1,6 @@
 import type { Heard, RpcId } from "./acp.ts"
 import { usageOf } from "./acp.ts"
+import { finishOf, SEVERED, turnFailure } from "./endings.ts"
 import { type Delta, type Effect, type Ending, LIMITS, type Finish, type Question, type Run, type Step } from "./run.ts"
 
 /**
@@ -217,14 +218,6 @@ export function severed(run: Run): Step {
   return end({ ...run, question: null, queued: [] }, SEVERED)
 }
 
-const SEVERED: Finish = {
-  reason: "error",
-  error: {
-    reason: "stream_severed",
-    message: "The connection to the intern broke before the end of the run was confirmed.",
-  },
-}
-
 /** The clock: what is due by now. */
 export function tick(run: Run, now: number): Step {
   const isDue = (at: number | null) => at !== null && at <= now
@@ -268,31 +261,6 @@ function turnFailed(run: Run, { message, status, code }: Failure): Step {
   // An agent may tell a cancellation as a failure.
   if (run.state === "cancelling") return end(run, finishOf(run.ending))
   return end(run, turnFailure(message, status, code))
-}
-
-const NOT_WORTH_REPEATING = /\b(?:400|401|402|403|404|413|422)\b/
-const INVALID = -32_000
-
-function turnFailure(message: string, status: number | null, code: number): Finish {
-  const isFinal = code === INVALID || NOT_WORTH_REPEATING.test(status === null ? message : String(status))
-  const error = { message: `The turn failed: ${message.slice(0, 500)}`, retryable: !isFinal }
-  return { reason: "error", error: { reason: "turn_failed", ...error, ...(status !== null && { status }) } }
-}
-
-/** The agent confirmed the end of a run that was cancelled. */
-function finishOf(ending: Ending | null): Finish {
-  switch (ending) {
-    case "timeout":
-      return failed("timeout", "The turn took longer than 300 seconds.")
-    case "not_opened":
-      return failed("no_answer", "The intern did not open a session within 60 seconds.")
-    default:
-      return failed("run_ended", "The run has ended: it was cancelled.")
-  }
-}
-
-function failed(reason: "timeout" | "no_answer" | "run_ended", message: string): Finish {
-  return { reason: "error", error: { reason, message } }
 }
 
 function end(run: Run, finish: Finish): Step {

@@ -1,0 +1,37 @@
+import type { Ending, Finish } from "./run.ts"
+
+/** How the response of a run ends that did not end by itself. */
+
+export const SEVERED: Finish = {
+  reason: "error",
+  error: {
+    reason: "stream_severed",
+    message: "The connection to the intern broke before the end of the run was confirmed.",
+  },
+}
+
+const NOT_WORTH_REPEATING = /\b(?:400|401|402|403|404|413|422)\b/
+const INVALID = -32_000
+
+/** The agent told that it failed. `code` is of JSON-RPC, `status` of the model call that failed it, where it is known. */
+export function turnFailure(message: string, status: number | null, code: number): Finish {
+  const isFinal = code === INVALID || NOT_WORTH_REPEATING.test(status === null ? message : String(status))
+  const error = { message: `The turn failed: ${message.slice(0, 500)}`, retryable: !isFinal }
+  return { reason: "error", error: { reason: "turn_failed", ...error, ...(status !== null && { status }) } }
+}
+
+/** The agent confirmed the end of a run that was cancelled. */
+export function finishOf(ending: Ending | null): Finish {
+  switch (ending) {
+    case "timeout":
+      return failed("timeout", "The turn took longer than 300 seconds.")
+    case "not_opened":
+      return failed("no_answer", "The intern did not open a session within 60 seconds.")
+    default:
+      return failed("run_ended", "The run has ended: it was cancelled.")
+  }
+}
+
+function failed(reason: "timeout" | "no_answer" | "run_ended", message: string): Finish {
+  return { reason: "error", error: { reason, message } }
+}
