@@ -106,6 +106,11 @@ export class Intern extends DurableObject<Env> {
     if (this.#hostOfLife().isUp) this.#send({ method: "_intern/vault_changed", params: {} })
   }
 
+  /** For tests. */
+  openRuns(): number {
+    return this.#book.open.length
+  }
+
   override async alarm(): Promise<void> {
     this.#alarm.rang()
     this.#forAll((run) => tick(run, this.clock()))

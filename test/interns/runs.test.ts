@@ -1,0 +1,525 @@
+import { env } from "cloudflare:workers"
+import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
+import { describe, expect, test, vi } from "vitest"
+import { openIntern } from "../../src/interns/open-intern.ts"
+import { LIMITS } from "../../src/interns/run/run.ts"
+import { newDaemonIntern, paramsOf, PlayedDaemon } from "../support/daemon.ts"
+import { internChat, refused } from "../support/intern-chat.ts"
+import { newWorkspace, reply } from "../support/world.ts"
+
+async function playedIntern() {
+  const workspace = await newWorkspace()
+  const intern = await newDaemonIntern(workspace)
+  const daemon = await new PlayedDaemon(intern).dial()
+  await vi.waitFor(async () => {
+    const { status } = await reply<{ status: string }>(200, workspace.as.get(`/interns/${intern.id}`))
+    expect(status).toBe("running")
+  })
+  return { workspace, intern, daemon, chat: internChat(workspace.key, intern.id), object: openIntern(env, intern.id) }
+}
+
+/** A run that is paused on a question. */
+async function pausedRun(play: Awaited<ReturnType<typeof playedIntern>>, text = "Run it") {
+  const nth = play.daemon.heard.filter(({ method }) => method === "session/prompt").length
+  const asked = await play.chat.say(text)
+  const prompt = await play.daemon.hears("session/prompt", nth)
+  const acp = paramsOf(prompt).sessionId
+  play.daemon.ask(acp, `q-${crypto.randomUUID()}`)
+  await asked.all()
+  return { acp, prompt, asked, session: asked.session, question: asked.question.id }
+}
+
+/** Goes `ms` on by the object's clock, and rings. */
+async function pass(object: ReturnType<typeof openIntern>, ms: number) {
+  await runInDurableObject(object, (intern) => {
+    const { clock } = intern
+    intern.clock = () => clock() + ms
+  })
+  await runDurableObjectAlarm(object)
+}
+
+describe("a turn", () => {
+  test("streams what the agent says and thinks, and ends with its usage", async () => {
+    const { chat, daemon } = await playedIntern()
+    const reading = await chat.say("Hello")
+    const prompt = await daemon.hears("session/prompt")
+    expect(paramsOf(prompt).prompt).toEqual([{ type: "text", text: "Hello" }])
+    const acp = paramsOf(prompt).sessionId
+    daemon.say({
+      method: "session/update",
+      params: {
+        sessionId: acp,
+        update: { sessionUpdate: "agent_thought_chunk", content: { type: "text", text: "hm" } },
+      },
+    })
+    daemon.text(acp, "Hi ")
+    daemon.text(acp, "there")
+    daemon.end(prompt, "end_turn", { inputTokens: 200, cachedReadTokens: 1000, outputTokens: 34, totalTokens: 1234 })
+    await reading.all()
+    expect(reading.text).toBe("Hi there")
+    expect(reading.chunks[0]?.choices[0]?.delta).toEqual({ role: "assistant", reasoning: "hm" })
+    expect(reading.finish).toBe("stop")
+    expect(reading.usage).toEqual({
+      prompt_tokens: 1200,
+      completion_tokens: 34,
+      total_tokens: 1234,
+      prompt_tokens_details: { cached_tokens: 1000 },
+    })
+  })
+
+  test("goes on in the same session of the agent when the caller names its session", async () => {
+    const { chat, daemon } = await playedIntern()
+    const first = await chat.say("One")
+    const prompt = await daemon.hears("session/prompt")
+    daemon.end(prompt)
+    await first.all()
+    const second = await chat.say("Two", { session_id: first.session })
+    const next = await daemon.hears("session/prompt", 1)
+    expect(paramsOf(next).sessionId).toBe(paramsOf(prompt).sessionId)
+    daemon.end(next)
+    expect((await second.all()).session).toBe(first.session)
+  })
+
+  test("an unknown session is a new one under that id", async () => {
+    const { chat, daemon } = await playedIntern()
+    const reading = await chat.say("Hello", { session_id: "my-own" })
+    daemon.end(await daemon.hears("session/prompt"))
+    expect((await reading.all()).session).toBe("my-own")
+  })
+
+  test("tells an agent's failure with its reason, retryable unless the model refused", async () => {
+    const { chat, daemon } = await playedIntern()
+    for (const [message, retryable] of [
+      ["402 no credits", false],
+      ["socket hang up", true],
+    ] as const) {
+      const nth = daemon.heard.filter(({ method }) => method === "session/prompt").length
+      const reading = await chat.say("Hello")
+      const prompt = await daemon.hears("session/prompt", nth)
+      daemon.say({ id: prompt.id ?? 0, error: { code: -32_603, message } })
+      await reading.all()
+      expect(reading.finish).toBe("error")
+      expect(reading.error?.metadata).toEqual({ reason: "turn_failed", retryable })
+    }
+  })
+})
+
+describe("a question", () => {
+  test("pauses the run, is answered, and the run goes on where it was", async () => {
+    const play = await playedIntern()
+    const reading = await play.chat.say("Run it")
+    const prompt = await play.daemon.hears("session/prompt")
+    const acp = paramsOf(prompt).sessionId
+    play.daemon.text(acp, "I will. ")
+    play.daemon.ask(acp, "perm-1", ["allow_always", "allow_always", "allow_once", "reject_once"])
+    await reading.all()
+    expect(reading.finish).toBe("tool_calls")
+    expect(reading.question).toMatchObject({
+      name: "service.provide_input",
+      kind: "permission",
+      operation: "shell",
+      options: ["allow_always", "allow_once", "reject_once"],
+    })
+    // What is said while nobody reads is shown first.
+    play.daemon.text(acp, "Meanwhile. ")
+    await play.daemon.settled()
+    const going = await play.chat.answer(reading.session, reading.question.id, "allow_always")
+    expect(await play.daemon.answerTo("perm-1")).toEqual({
+      outcome: { outcome: "selected", optionId: "allow_always-0" },
+    })
+    play.daemon.text(acp, "Done.")
+    play.daemon.end(prompt)
+    await going.all()
+    expect(going.text).toBe("Meanwhile. Done.")
+    expect(going.finish).toBe("stop")
+  })
+
+  test("a second one that comes meanwhile is put after the first is answered", async () => {
+    const { chat, daemon } = await playedIntern()
+    const reading = await chat.say("Run both")
+    const prompt = await daemon.hears("session/prompt")
+    const acp = paramsOf(prompt).sessionId
+    daemon.ask(acp, "one")
+    daemon.ask(acp, "two")
+    await reading.all()
+    const second = await chat.answer(reading.session, reading.question.id, "allow_once")
+    await second.all()
+    expect(second.finish).toBe("tool_calls")
+    expect(second.question.id).not.toBe(reading.question.id)
+    const third = await chat.answer(reading.session, second.question.id, "reject_once")
+    expect(await daemon.answerTo("two")).toEqual({ outcome: { outcome: "selected", optionId: "reject_once-2" } })
+    daemon.end(prompt)
+    expect((await third.all()).finish).toBe("stop")
+    expect(daemon.answersTo("one")).toHaveLength(1)
+  })
+
+  test("a form is answered as JSON with its required fields", async () => {
+    const { chat, daemon } = await playedIntern()
+    const reading = await chat.say("Ask me", { approval_mode: "self-drive" })
+    const prompt = await daemon.hears("session/prompt")
+    const { sessionId } = paramsOf(prompt)
+    const requestedSchema = {
+      type: "object",
+      properties: { city: { type: "string", title: "City" }, size: { type: "string", enum: ["s", "l"] } },
+      required: ["city"],
+    }
+    daemon.say({
+      id: "form",
+      method: "elicitation/create",
+      params: { sessionId, mode: "form", message: "Where?", requestedSchema },
+    })
+    await reading.all()
+    expect(reading.question).toMatchObject({
+      kind: "elicitation",
+      message: "Where?",
+      fields: [
+        { name: "city", type: "string", title: "City", required: true },
+        { name: "size", type: "string", required: false, options: ["s", "l"] },
+      ],
+    })
+    const { id } = reading.question
+    for (const wrong of ["Berlin", '{"action":"accept","content":{}}']) {
+      expect(await refused(chat.answer(reading.session, id, wrong))).toMatchObject({
+        status: 400,
+        reason: "bad_request",
+      })
+    }
+    const going = await chat.answer(reading.session, id, '{"action":"accept","content":{"city":"Berlin"}}')
+    expect(await daemon.answerTo("form")).toEqual({ action: "accept", content: { city: "Berlin" } })
+    daemon.end(prompt)
+    await going.all()
+  })
+
+  test("self-drive consents on the caller's behalf, with the narrowest consent there is", async () => {
+    const { chat, daemon } = await playedIntern()
+    const reading = await chat.say("Run it", { approval_mode: undefined })
+    const prompt = await daemon.hears("session/prompt")
+    const acp = paramsOf(prompt).sessionId
+    daemon.ask(acp, "one")
+    daemon.ask(acp, "two", ["allow_always", "reject_once"])
+    daemon.ask(acp, "three", ["reject_once"])
+    expect(await daemon.answerTo("one")).toEqual({ outcome: { outcome: "selected", optionId: "allow_once-0" } })
+    expect(await daemon.answerTo("two")).toEqual({ outcome: { outcome: "selected", optionId: "allow_always-0" } })
+    expect(await daemon.answerTo("three")).toEqual({ outcome: { outcome: "cancelled" } })
+    daemon.end(prompt)
+    expect((await reading.all()).finish).toBe("stop")
+  })
+
+  test("`cancel` as the answer ends the run, and says so", async () => {
+    const play = await playedIntern()
+    const { session, question, prompt } = await pausedRun(play)
+    const going = await play.chat.answer(session, question, "cancel")
+    await play.daemon.hears("session/cancel")
+    play.daemon.end(prompt, "cancelled")
+    await going.all()
+    expect(going.error).toMatchObject({ code: 410, metadata: { reason: "run_ended", retryable: false } })
+  })
+
+  test("is told in the words of the clients of another name", async () => {
+    const previous = env.CLIENT_DIALECT
+    try {
+      env.CLIENT_DIALECT = "openrouter"
+      const play = await playedIntern()
+      const { asked } = await pausedRun(play)
+      expect(asked.question.name).toBe("openrouter.provide_input")
+      expect(asked.chunks[0]?.model).toBe("openrouter/intern")
+    } finally {
+      if (previous === undefined) delete env.CLIENT_DIALECT
+      else env.CLIENT_DIALECT = previous
+    }
+  })
+})
+
+describe("an answer that is not taken", () => {
+  test("unknown, of another session, wrong, given twice: each says what it is, and moves no deadline", async () => {
+    const play = await playedIntern()
+    const { session, question, prompt } = await pausedRun(play)
+    const unknown = { status: 404, reason: "interaction_unknown", retryable: false }
+    expect(await refused(play.chat.answer(session, "call_nothing", "allow_once"))).toMatchObject(unknown)
+    expect(await refused(play.chat.answer("another", question, "allow_once"))).toMatchObject(unknown)
+    const wrong = await refused(play.chat.answer(session, question, "maybe"))
+    expect(wrong).toMatchObject({ status: 400, reason: "bad_request", retryable: false })
+    expect(wrong.message).toContain("allow_once, allow_always, reject_once, cancel")
+    const going = await play.chat.answer(session, question, "allow_once")
+    expect(await refused(play.chat.answer(session, question, "allow_once"))).toMatchObject(unknown)
+    play.daemon.end(prompt)
+    await going.all()
+    const over = { status: 409, reason: "interaction_not_pending", retryable: false }
+    expect(await refused(play.chat.answer(session, question, "allow_once"))).toMatchObject(over)
+  })
+
+  test("late: the run is cancelled by its deadline, which a rejected answer did not move", async () => {
+    const play = await playedIntern()
+    const { session, question, prompt, acp } = await pausedRun(play)
+    await pass(play.object, LIMITS.interactionMs - 1_000)
+    expect(play.daemon.heard.some(({ method }) => method === "session/cancel")).toBe(false)
+    await refused(play.chat.answer(session, question, "maybe"))
+    await pass(play.object, 1_000)
+    expect(paramsOf(await play.daemon.hears("session/cancel")).sessionId).toBe(acp)
+    const late = await refused(play.chat.answer(session, question, "allow_once"))
+    expect(late).toMatchObject({ status: 409, reason: "interaction_not_pending" })
+    play.daemon.end(prompt, "cancelled")
+    await play.daemon.settled()
+    const again = await play.chat.say("Again", { session_id: session })
+    play.daemon.end(await play.daemon.hears("session/prompt", 1))
+    expect((await again.all()).finish).toBe("stop")
+  })
+
+  test("late by a moment that no alarm has seen: the same", async () => {
+    const play = await playedIntern()
+    const { session, question } = await pausedRun(play)
+    await runInDurableObject(play.object, (intern) => {
+      const at = Date.now() + LIMITS.interactionMs
+      intern.clock = () => at
+    })
+    const late = await refused(play.chat.answer(session, question, "allow_once"))
+    expect(late).toMatchObject({ status: 409, reason: "interaction_not_pending" })
+    await play.daemon.hears("session/cancel")
+  })
+
+  test("more was said than is kept: 410 attachment_failed", async () => {
+    const play = await playedIntern()
+    const { session, question, acp } = await pausedRun(play)
+    for (let at = 0; at < 5; at++) play.daemon.text(acp, "x".repeat(60_000))
+    await play.daemon.settled()
+    const lost = await refused(play.chat.answer(session, question, "allow_once"))
+    expect(lost).toMatchObject({ status: 410, reason: "attachment_failed", retryable: false })
+  })
+})
+
+describe("a session that is busy", () => {
+  test("a prompt while it streams steers the turn: 202", async () => {
+    const { chat, daemon } = await playedIntern()
+    const reading = await chat.say("Go", { session_id: "s" })
+    const prompt = await daemon.hears("session/prompt")
+    const steered = await chat.say("But softly", { session_id: "s" })
+    expect(steered.response.status).toBe(202)
+    expect(await steered.response.json()).toEqual({ session_id: "s", status: "steered" })
+    expect(paramsOf(await daemon.hears("_intern/steer")).prompt).toEqual([{ type: "text", text: "But softly" }])
+    daemon.text(paramsOf(prompt).sessionId, "softly")
+    daemon.end(prompt)
+    expect((await reading.all()).text).toBe("softly")
+  })
+
+  test("a prompt while it waits for an answer: 409 busy, with Retry-After", async () => {
+    const play = await playedIntern()
+    const { session } = await pausedRun(play)
+    const busy = await refused(play.chat.say("Hello?", { session_id: session }))
+    expect(busy).toMatchObject({ status: 409, reason: "busy", retryable: true })
+    expect(Number(busy.retryAfter)).toBeGreaterThan(200)
+  })
+
+  test("more open runs than an intern holds: 503 busy", async () => {
+    const play = await playedIntern()
+    for (let at = 0; at < LIMITS.openRuns; at++) await pausedRun(play)
+    const full = await refused(play.chat.say("One more"))
+    expect(full).toMatchObject({ status: 503, reason: "busy", retryable: true })
+    expect(full.retryAfter).not.toBeNull()
+  })
+
+  test("more turns a minute than an intern takes: 429 rate_limited", async () => {
+    const { chat, daemon } = await playedIntern()
+    const reading = await chat.say("Go", { session_id: "s" })
+    await daemon.hears("session/prompt")
+    for (let at = 1; at < LIMITS.turnsPerMinute; at++) await chat.say("more", { session_id: "s" })
+    const limited = await refused(chat.say("more", { session_id: "s" }))
+    expect(limited).toMatchObject({ status: 429, reason: "rate_limited", retryable: true })
+    expect(Number(limited.retryAfter)).toBeGreaterThan(0)
+    reading.leave()
+  })
+})
+
+describe("a client that leaves", () => {
+  test("while the run streams: it is cancelled", async () => {
+    const { chat, daemon } = await playedIntern()
+    const reading = await chat.say("Go", { session_id: "s" })
+    const prompt = await daemon.hears("session/prompt")
+    daemon.text(paramsOf(prompt).sessionId, "going")
+    await reading.until("going")
+    reading.leave()
+    expect(paramsOf(await daemon.hears("session/cancel")).sessionId).toBe(paramsOf(prompt).sessionId)
+    expect(await refused(chat.say("Hello?", { session_id: "s" }))).toMatchObject({ status: 409, reason: "busy" })
+    daemon.end(prompt, "cancelled")
+    await daemon.settled()
+    const again = await chat.say("Hello?", { session_id: "s" })
+    daemon.end(await daemon.hears("session/prompt", 1))
+    await again.all()
+  })
+
+  test("after the question was put: the run waits on", async () => {
+    const play = await playedIntern()
+    const { session, question, prompt, asked } = await pausedRun(play)
+    asked.leave()
+    const going = await play.chat.answer(session, question, "allow_once")
+    play.daemon.end(prompt)
+    expect((await going.all()).finish).toBe("stop")
+    expect(play.daemon.heard.some(({ method }) => method === "session/cancel")).toBe(false)
+  })
+})
+
+describe("what breaks", () => {
+  test("a turn that takes longer than its time is cancelled, and says so", async () => {
+    const { chat, daemon, object } = await playedIntern()
+    const reading = await chat.say("Go")
+    const prompt = await daemon.hears("session/prompt")
+    await pass(object, LIMITS.turnMs)
+    await daemon.hears("session/cancel")
+    daemon.end(prompt, "cancelled")
+    await reading.all()
+    expect(reading.error).toMatchObject({ code: 408, metadata: { reason: "timeout", retryable: true } })
+  })
+
+  test("an agent that does not confirm in time: stream_severed", async () => {
+    const { chat, daemon, object } = await playedIntern()
+    const reading = await chat.say("Go")
+    await daemon.hears("session/prompt")
+    await pass(object, LIMITS.turnMs)
+    await pass(object, LIMITS.graceMs)
+    await reading.all()
+    expect(reading.error).toMatchObject({ code: 502, metadata: { reason: "stream_severed", retryable: true } })
+  })
+
+  test("a daemon that is cut off and comes back in time loses nothing, and doubles nothing", async () => {
+    const { chat, daemon } = await playedIntern()
+    const reading = await chat.say("Go")
+    const prompt = await daemon.hears("session/prompt")
+    const acp = paramsOf(prompt).sessionId
+    daemon.text(acp, "one ")
+    await reading.until("one ")
+    daemon.cut()
+    daemon.text(acp, "two ")
+    await daemon.connect()
+    daemon.sayAgain()
+    daemon.text(acp, "three")
+    daemon.end(prompt)
+    expect((await reading.all()).text).toBe("one two three")
+  })
+
+  test("a daemon that stays away: stream_severed for who reads, nothing for who waits", async () => {
+    const play = await playedIntern()
+    const paused = await pausedRun(play)
+    const reading = await play.chat.say("Go")
+    await play.daemon.hears("session/prompt", 1)
+    play.daemon.cut()
+    await vi.waitFor(async () => {
+      await pass(play.object, LIMITS.graceMs + 1)
+      expect(await play.object.openRuns()).toBe(1)
+    })
+    await reading.all()
+    expect(reading.error?.metadata.reason).toBe("stream_severed")
+    await play.daemon.connect()
+    const going = await play.chat.answer(paused.session, paused.question, "allow_once")
+    play.daemon.end(paused.prompt)
+    expect((await going.all()).finish).toBe("stop")
+  })
+
+  test("a daemon that starts anew: its runs are over, and its sessions are loaded", async () => {
+    const play = await playedIntern()
+    const { session, question, acp } = await pausedRun(play)
+    play.daemon.cut()
+    play.daemon.restart()
+    await play.daemon.dial()
+    const over = await refused(play.chat.answer(session, question, "allow_once"))
+    expect(over).toMatchObject({ status: 409, reason: "interaction_not_pending" })
+    const again = await play.chat.say("Go on", { session_id: session })
+    expect(paramsOf(await play.daemon.hears("session/load")).sessionId).toBe(acp)
+    play.daemon.text(acp, "replayed history is not said again")
+    const prompt = await play.daemon.hears("session/prompt", 1)
+    play.daemon.text(acp, "fresh")
+    play.daemon.end(prompt)
+    expect((await again.all()).text).toContain("fresh")
+  })
+
+  test("an object that is evicted while a question is open goes on with the answer", async () => {
+    const play = await playedIntern()
+    const { session, question, prompt, acp } = await pausedRun(play)
+    play.daemon.text(acp, "kept ")
+    await play.daemon.settled()
+    await evictDurableObject(play.object)
+    const going = await play.chat.answer(session, question, "allow_once")
+    play.daemon.text(acp, "and more")
+    play.daemon.end(prompt)
+    expect((await going.all()).text).toBe("kept and more")
+  })
+
+  test("an object that dies cancels what streamed and keeps what waited", async () => {
+    const play = await playedIntern()
+    const paused = await pausedRun(play)
+    const reading = await play.chat.say("Go")
+    const prompt = await play.daemon.hears("session/prompt", 1)
+    await abortAllDurableObjects()
+    await reading.read().catch(() => undefined)
+    await play.daemon.connect()
+    expect(paramsOf(await play.daemon.hears("session/cancel")).sessionId).toBe(paramsOf(prompt).sessionId)
+    play.daemon.end(prompt, "cancelled")
+    const going = await play.chat.answer(paused.session, paused.question, "allow_once")
+    play.daemon.end(paused.prompt)
+    expect((await going.all()).finish).toBe("stop")
+  })
+})
+
+describe("a daemon's connection", () => {
+  test("a newer one takes its place: 4000", async () => {
+    const { intern, daemon, chat } = await playedIntern()
+    const newer = await new PlayedDaemon(intern).dial()
+    await vi.waitFor(() => expect(daemon.closedWith).toBe(4000))
+    const reading = await chat.say("Hello")
+    newer.end(await newer.hears("session/prompt"))
+    await reading.all()
+  })
+
+  test("a new join token sends the daemon of the old one away: 4003, and lets it in no more", async () => {
+    const { intern, daemon, workspace } = await playedIntern()
+    await reply(201, workspace.as.post(`/interns/${intern.id}/daemon/token`, {}))
+    await vi.waitFor(() => expect(daemon.closedWith).toBe(4003))
+    await expect(daemon.connect()).rejects.toThrow("expected 401 to be 101")
+  })
+
+  test("a gap in its numbers closes it: 4001", async () => {
+    const { daemon } = await playedIntern()
+    daemon.skip()
+    daemon.text("acp-0", "lost before this")
+    await vi.waitFor(() => expect(daemon.closedWith).toBe(4001))
+  })
+
+  test("is told what it needs, and no more than it needs", async () => {
+    const { daemon, intern } = await playedIntern()
+    expect(daemon.welcome?.config).toMatchObject({
+      intern_id: intern.id,
+      model: null,
+      instructions: null,
+      api_base: "http://gateway.test/api/v1",
+      secrets_url: `http://gateway.test/api/v1/interns/${intern.id}/daemon/secrets`,
+    })
+    expect(String(daemon.welcome?.config["api_key"])).toMatch(/^sk-gw-v1-/)
+  })
+
+  test("is not there: 502 intern_unreachable, once the patience is over", async () => {
+    const { daemon, chat, object } = await playedIntern()
+    daemon.cut()
+    await runInDurableObject(object, (intern) => {
+      intern.timer = { ...intern.timer, wait: () => Promise.resolve(undefined) }
+    })
+    const away = await vi.waitFor(async () => {
+      const answer = await refused(chat.say("Hello"))
+      expect(answer.status).toBe(502)
+      return answer
+    })
+    expect(away).toMatchObject({ reason: "intern_unreachable", retryable: true })
+  })
+})
+
+test("a question whose time is over leaves nothing behind but its name", async () => {
+  const play = await playedIntern()
+  const { session, question, prompt } = await pausedRun(play)
+  await pass(play.object, LIMITS.interactionMs)
+  play.daemon.end(prompt, "cancelled")
+  await play.daemon.settled()
+  await runInDurableObject(play.object, async (_, state) => {
+    expect([...state.storage.sql.exec("SELECT 1 FROM runs WHERE is_open = 1")]).toEqual([])
+    expect([...state.storage.sql.exec("SELECT 1 FROM questions WHERE is_pending = 1")]).toEqual([])
+    expect([...state.storage.sql.exec("SELECT 1 FROM kept")]).toEqual([])
+    expect(await state.storage.getAlarm()).toBeNull()
+  })
+  expect(await refused(play.chat.answer(session, question, "allow_once"))).toMatchObject({ status: 409 })
+})

@@ -1,0 +1,174 @@
+import { exports } from "cloudflare:workers"
+import { expect, vi } from "vitest"
+import type { AcpMessage } from "../../src/interns/run/acp.ts"
+import { type Door, reply, type Workspace } from "./world.ts"
+
+/** An intern whose agent is a daemon that the test plays. */
+export type DaemonIntern = { id: string; token: string; as: Door }
+
+let count = 0
+
+/** Made through the front door; it waits for its daemon. */
+export async function newDaemonIntern(workspace: Workspace, more: Record<string, unknown> = {}): Promise<DaemonIntern> {
+  const input = { name: `d${count++}`, host: "daemon", provision: true, ...more }
+  const { id } = await reply<{ id: string }>(201, workspace.as.post("/interns", input))
+  const { token } = await reply<{ token: string }>(201, workspace.as.post(`/interns/${id}/daemon/token`, {}))
+  return { id, token, as: workspace.as }
+}
+
+type Welcome = { epoch: string; from: number; next: number; oldest: number; config: Record<string, unknown> }
+
+/**
+ * A daemon as the wire protocol has it, played by the test: it numbers its frames, sends again what was not acknowledged,
+ * and answers what the gateway asks as it is told to.
+ */
+export class PlayedDaemon {
+  readonly intern: DaemonIntern
+  epoch = crypto.randomUUID()
+  welcome: Welcome | undefined
+  /** What the gateway said, each frame once. */
+  readonly heard: AcpMessage[] = []
+  closedWith: number | undefined
+  #socket: WebSocket | undefined
+  #sent: { seq: number; msg: AcpMessage }[] = []
+  #next = 1
+  #received = 0
+  #acknowledged = 0
+  #sessions = 0
+
+  constructor(intern: DaemonIntern) {
+    this.intern = intern
+  }
+
+  /** Dials in, and is ready. */
+  async dial(): Promise<this> {
+    await this.connect()
+    if (this.#next === 1) this.say({ method: "_intern/ready", params: { loadSession: true, steering: true } })
+    await this.settled()
+    return this
+  }
+
+  async connect(token = this.intern.token): Promise<void> {
+    const url = `http://gateway.test/api/v1/interns/${this.intern.id}/daemon/attach`
+    const headers = { upgrade: "websocket", authorization: `Bearer ${token}` }
+    const response = await (exports as unknown as { default: Fetcher }).default.fetch(url, { headers })
+    expect(response.status).toBe(101)
+    const socket = response.webSocket
+    if (!socket) throw new Error("no socket")
+    this.#socket = socket
+    this.welcome = undefined
+    this.closedWith = undefined
+    socket.addEventListener("message", ({ data }) => this.#read(socket, String(data)))
+    socket.addEventListener("close", ({ code }) => {
+      if (this.#socket === socket) this.closedWith = code
+    })
+    socket.accept()
+    const oldest = this.#sent[0]?.seq ?? this.#next
+    const hello = { version: 1, epoch: this.epoch, next: this.#next, oldest, from: this.#received + 1 }
+    socket.send(JSON.stringify({ hello }))
+    await vi.waitFor(() => expect(this.welcome ?? this.closedWith).toBeDefined())
+  }
+
+  /** A process that starts anew: nothing of the former one is left. */
+  restart(): void {
+    this.epoch = crypto.randomUUID()
+    this.#sent = []
+    this.#next = 1
+    this.#received = 0
+    this.#acknowledged = 0
+  }
+
+  cut(): void {
+    this.#socket?.close(1000, "cut")
+    this.#socket = undefined
+  }
+
+  #read(socket: WebSocket, text: string): void {
+    const frame = JSON.parse(text) as { welcome?: Welcome; ack?: number; seq?: number; msg?: AcpMessage }
+    if (frame.welcome) {
+      this.welcome = frame.welcome
+      for (const sent of this.#sent) if (sent.seq >= frame.welcome.from) socket.send(JSON.stringify(sent))
+    }
+    if (frame.ack !== undefined) {
+      this.#acknowledged = frame.ack
+      this.#sent = this.#sent.filter(({ seq }) => seq > this.#acknowledged)
+    }
+    if (frame.seq === undefined || frame.msg === undefined) return
+    if (frame.seq === this.#received + 1) {
+      this.#received = frame.seq
+      this.heard.push(frame.msg)
+      this.#serve(frame.msg)
+    }
+    socket.send(JSON.stringify({ ack: this.#received }))
+  }
+
+  /** Sessions are opened without being told to; all else is the test's matter. */
+  #serve({ id, method }: AcpMessage): void {
+    if (id === undefined) return
+    if (method === "session/new") this.say({ id, result: { sessionId: `acp-${this.#sessions++}` } })
+    if (method === "session/load") this.say({ id, result: {} })
+    if (method === "_intern/steer") this.say({ id, result: { outcome: "injected" } })
+    if (method === "_intern/shutdown") this.say({ id, result: {} })
+  }
+
+  say(message: Omit<AcpMessage, "jsonrpc">): void {
+    const frame = { seq: this.#next++, msg: { jsonrpc: "2.0" as const, ...message } }
+    this.#sent.push(frame)
+    this.#socket?.send(JSON.stringify(frame))
+  }
+
+  /** The same frame again, as after a connection that broke before it was acknowledged. */
+  sayAgain(): void {
+    for (const frame of this.#sent) this.#socket?.send(JSON.stringify(frame))
+  }
+
+  /** Loses a number. */
+  skip(): void {
+    this.#next++
+  }
+
+  text(acp: string, text: string): void {
+    const update = { sessionUpdate: "agent_message_chunk", content: { type: "text", text } }
+    this.say({ method: "session/update", params: { sessionId: acp, update } })
+  }
+
+  ask(acp: string, id: string, kinds: readonly string[] = ["allow_once", "allow_always", "reject_once"]): void {
+    const options = kinds.map((kind, index) => ({ optionId: `${kind}-${index}`, name: kind, kind }))
+    const params = { sessionId: acp, toolCall: { toolCallId: id, title: "shell" }, options }
+    this.say({ id, method: "session/request_permission", params })
+  }
+
+  end(prompt: AcpMessage, stopReason = "end_turn", usage?: Record<string, number>): void {
+    this.say({ id: prompt.id ?? 0, result: { stopReason, ...(usage && { usage }) } })
+  }
+
+  /** All that was said is heard. */
+  async settled(): Promise<void> {
+    await vi.waitFor(() => expect(this.#acknowledged).toBe(this.#next - 1))
+  }
+
+  /** The nth message of the gateway with this method, once it is there. */
+  async hears(method: string, nth = 0): Promise<AcpMessage> {
+    return vi.waitFor(() => {
+      const message = this.heard.filter((one) => one.method === method)[nth]
+      expect(message, `${method} ${nth}`).toBeDefined()
+      return message as AcpMessage
+    })
+  }
+
+  /** What the gateway answered a request of the agent. */
+  async answerTo(id: string): Promise<unknown> {
+    return vi.waitFor(() => {
+      const message = this.heard.find((one) => one.id === id && one.method === undefined)
+      expect(message, `answer to ${id}`).toBeDefined()
+      return message?.result
+    })
+  }
+
+  answersTo(id: string): AcpMessage[] {
+    return this.heard.filter((one) => one.id === id && one.method === undefined)
+  }
+}
+
+export type Params = { sessionId: string; prompt: { text: string }[] }
+export const paramsOf = (message: AcpMessage) => message.params as Params
