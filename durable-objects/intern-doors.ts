@@ -50,6 +50,12 @@ export function countTurn(book: RunBook, now: number): void {
   book.setFact("turns", [...within, now])
 }
 
+export function requireRoom(book: RunBook, openRuns: number): void {
+  if (book.open.length < openRuns) return
+  const message = `This intern has ${openRuns} runs open, the most it can hold. Answer or wait for one of them.`
+  throw internError("busy", message, { "retry-after": "5" })
+}
+
 /** Why a session takes no prompt now. */
 export function busySession(run: Run, now: number): GatewayError {
   const at = nextDeadline(run) ?? now

@@ -9,7 +9,7 @@ import { dialectOf } from "../src/interns/run/chunks.ts"
 import { type Effect, LIMITS, nextDeadline, type Run, type Step } from "../src/interns/run/run.ts"
 import { realTimer, type Timer } from "../src/support/time.ts"
 import { Alarm } from "./alarm.ts"
-import { busySession, countTurn, findPending } from "./intern-doors.ts"
+import { busySession, countTurn, findPending, requireRoom } from "./intern-doors.ts"
 import { openHost } from "./intern-hosts.ts"
 import { InternLife } from "./intern-life.ts"
 import { RunBook } from "./intern-runs.ts"
@@ -27,9 +27,10 @@ type Host = ReturnType<typeof openHost>
  * done. Whatever a client reads along with is in memory alone, since it ends with the isolate.
  */
 export class Intern extends DurableObject<Env> {
-  /** Tests put another in its place. Epoch milliseconds. */
-  clock: () => number = Date.now
-  timer: Timer = realTimer
+  /** Tests put others in their place. Epoch milliseconds. */
+  static clock: () => number = Date.now
+  static timer: Timer = realTimer
+  static openRuns: number = LIMITS.openRuns
   readonly #book: RunBook
   readonly #life: InternLife
   readonly #streams = new Map<string, InternStream>()
@@ -43,15 +44,15 @@ export class Intern extends DurableObject<Env> {
     this.#book = new RunBook(ctx.storage.sql)
     this.#life = new InternLife(this.#book, env, {
       host: () => this.#hostOfLife(),
-      now: () => this.clock(),
-      stopRuns: () => this.#forAll((run) => cancel(run, "stopped", this.clock())),
+      now: () => Intern.clock(),
+      stopRuns: () => this.#forAll((run) => cancel(run, "stopped", Intern.clock())),
       clear: () => this.#clear(),
     })
     void ctx.blockConcurrencyWhile(async () => {
       await this.#alarm.load()
       // The responses that they were read along in ended with the isolate.
       this.#forAll((run) =>
-        run.state === "streaming" ? cancel(run, "client_closed_request", this.clock()) : same(run),
+        run.state === "streaming" ? cancel(run, "client_closed_request", Intern.clock()) : same(run),
       )
       if (this.#book.open.length > 0 && this.#hostOfLife().isUp) this.#forAll(hostBack)
     })
@@ -106,14 +107,14 @@ export class Intern extends DurableObject<Env> {
     if (this.#hostOfLife().isUp) this.#send({ method: "_intern/vault_changed", params: {} })
   }
 
-  /** For tests. */
-  openRuns(): number {
-    return this.#book.open.length
+  /** For tests: what is open, and what of it a client reads along with. */
+  peek(): { open: Run[]; attached: string[]; isHostUp: boolean } {
+    return { open: this.#book.open, attached: [...this.#streams.keys()], isHostUp: this.#hostOfLife().isUp }
   }
 
   override async alarm(): Promise<void> {
     this.#alarm.rang()
-    this.#forAll((run) => tick(run, this.clock()))
+    this.#forAll((run) => tick(run, Intern.clock()))
     await this.#life.wake()
     this.#schedule()
   }
@@ -139,7 +140,7 @@ export class Intern extends DurableObject<Env> {
     const open = call.session === null ? undefined : this.#book.ofSession(call.session)
     if (call.is === "answer") return this.#answer(call, signal)
     this.#life.requireRunning()
-    const now = this.clock()
+    const now = Intern.clock()
     if (open && open.state !== "streaming") throw busySession(open, now)
     countTurn(this.#book, now)
     const rpc = this.#book.nextRpc()
@@ -147,10 +148,7 @@ export class Intern extends DurableObject<Env> {
       this.#apply(steer(open, call.text, rpc))
       return Response.json({ session_id: open.session, status: "steered" }, { status: 202 })
     }
-    if (this.#book.open.length >= LIMITS.openRuns) {
-      const message = `This intern has ${LIMITS.openRuns} runs open, the most it can hold. Answer or wait for one of them.`
-      throw internError("busy", message, { "retry-after": "5" })
-    }
+    requireRoom(this.#book, Intern.openRuns)
     if (rpc % PRUNE_EVERY === 0) this.#book.prune(now)
     const id = crypto.randomUUID()
     const session = call.session ?? crypto.randomUUID()
@@ -165,13 +163,13 @@ export class Intern extends DurableObject<Env> {
     { session, question: id, content }: ChatCall & { is: "answer" },
     signal: AbortSignal,
   ): Promise<Response> {
-    const late = (run: Run) => this.#apply(cancel(run, "deadline", this.clock()))
-    const find = () => findPending(this.#book, { session, id, content }, this.clock(), late)
+    const late = (run: Run) => this.#apply(cancel(run, "deadline", Intern.clock()))
+    const find = () => findPending(this.#book, { session, id, content }, Intern.clock(), late)
     find()
     await this.#hostUp()
     const { run, reply } = find()
     const stream = this.#attach(run.id, signal)
-    this.#apply(answered(run, reply, this.clock()))
+    this.#apply(answered(run, reply, Intern.clock()))
     return stream.response
   }
 
@@ -179,7 +177,7 @@ export class Intern extends DurableObject<Env> {
     const stream = new InternStream(`intern-${crypto.randomUUID()}`, {
       dialect: dialectOf(this.env.CLIENT_DIALECT),
       keepaliveMs: keepaliveMsOf(this.env.INTERN_KEEPALIVE_MS),
-      timer: this.timer,
+      timer: Intern.timer,
       signal,
       onGone: () => this.#left(run, stream),
     })
@@ -191,7 +189,7 @@ export class Intern extends DurableObject<Env> {
     if (this.#streams.get(id) !== stream) return
     this.#streams.delete(id)
     const run = this.#book.get(id)
-    if (run?.state === "streaming") this.#apply(cancel(run, "client_closed_request", this.clock()))
+    if (run?.state === "streaming") this.#apply(cancel(run, "client_closed_request", Intern.clock()))
     this.#schedule()
   }
 
@@ -202,7 +200,7 @@ export class Intern extends DurableObject<Env> {
     let arrived: () => void = () => undefined
     const up = new Promise<void>((resolve) => (arrived = resolve))
     this.#waitingForHost.add(arrived)
-    await Promise.race([up, this.timer.wait(LIMITS.graceMs)])
+    await Promise.race([up, Intern.timer.wait(LIMITS.graceMs)])
     this.#waitingForHost.delete(arrived)
     if (!this.#hostOfLife().isUp) {
       throw internError("intern_unreachable", "The intern's daemon is not connected. Start it, or ask again soon.")
@@ -215,7 +213,7 @@ export class Intern extends DurableObject<Env> {
       up: () => this.#hostIsUp(),
       gone: () => this.#forAll(severed),
       down: () => {
-        this.#forAll((run) => hostLost(run, this.clock()))
+        this.#forAll((run) => hostLost(run, Intern.clock()))
         this.#schedule()
       },
     })
@@ -232,7 +230,7 @@ export class Intern extends DurableObject<Env> {
     const news = hear(message)
     const run = this.#runOf(news)
     const mayAsk = news.is === "result" || news.is === "failure"
-    if (run) this.#apply(heard(run, news, this.clock(), mayAsk ? this.#book.nextRpc() : 0))
+    if (run) this.#apply(heard(run, news, Intern.clock(), mayAsk ? this.#book.nextRpc() : 0))
     else this.#refuse(news)
     this.#schedule()
   }
@@ -261,7 +259,7 @@ export class Intern extends DurableObject<Env> {
   }
 
   #apply({ run, effects }: Step): void {
-    this.#book.save(run, this.clock())
+    this.#book.save(run, Intern.clock())
     for (const effect of effects) this.#do(run, effect)
   }
 
@@ -274,7 +272,7 @@ export class Intern extends DurableObject<Env> {
       case "respond":
         return this.#send({ id: effect.rpc, result: effect.result })
       case "bind":
-        return this.#book.bind(run.session, effect.acp, this.#hostOfLife().epoch, this.clock())
+        return this.#book.bind(run.session, effect.acp, this.#hostOfLife().epoch, Intern.clock())
       case "say":
         return this.#streams.get(run.id)?.say(effect.delta, run.model)
       case "keep":

@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers"
 import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
-import { describe, expect, test, vi } from "vitest"
+import { afterEach, describe, expect, test, vi } from "vitest"
+import { Intern } from "../../durable-objects/intern.ts"
 import { openIntern } from "../../src/interns/open-intern.ts"
 import { LIMITS } from "../../src/interns/run/run.ts"
 import { newDaemonIntern, paramsOf, PlayedDaemon } from "../support/daemon.ts"
@@ -29,14 +30,18 @@ async function pausedRun(play: Awaited<ReturnType<typeof playedIntern>>, text = 
   return { acp, prompt, asked, session: asked.session, question: asked.question.id }
 }
 
-/** Goes `ms` on by the object's clock, and rings. */
+/** Goes `ms` on by the clock of all interns, and rings at this one. */
 async function pass(object: ReturnType<typeof openIntern>, ms: number) {
-  await runInDurableObject(object, (intern) => {
-    const { clock } = intern
-    intern.clock = () => clock() + ms
-  })
+  const { clock } = Intern
+  Intern.clock = () => clock() + ms
   await runDurableObjectAlarm(object)
 }
+
+const { clock, timer } = Intern
+afterEach(() => {
+  Intern.clock = clock
+  Intern.timer = timer
+})
 
 describe("a turn", () => {
   test("streams what the agent says and thinks, and ends with its usage", async () => {
@@ -268,10 +273,8 @@ describe("an answer that is not taken", () => {
   test("late by a moment that no alarm has seen: the same", async () => {
     const play = await playedIntern()
     const { session, question } = await pausedRun(play)
-    await runInDurableObject(play.object, (intern) => {
-      const at = Date.now() + LIMITS.interactionMs
-      intern.clock = () => at
-    })
+    const at = Date.now() + LIMITS.interactionMs
+    Intern.clock = () => at
     const late = await refused(play.chat.answer(session, question, "allow_once"))
     expect(late).toMatchObject({ status: 409, reason: "interaction_not_pending" })
     await play.daemon.hears("session/cancel")
@@ -403,7 +406,7 @@ describe("what breaks", () => {
     play.daemon.cut()
     await vi.waitFor(async () => {
       await pass(play.object, LIMITS.graceMs + 1)
-      expect(await play.object.openRuns()).toBe(1)
+      expect((await play.object.peek()).open).toHaveLength(1)
     })
     await reading.all()
     expect(reading.error?.metadata.reason).toBe("stream_severed")
@@ -495,11 +498,9 @@ describe("a daemon's connection", () => {
   })
 
   test("is not there: 502 intern_unreachable, once the patience is over", async () => {
-    const { daemon, chat, object } = await playedIntern()
+    const { daemon, chat } = await playedIntern()
     daemon.cut()
-    await runInDurableObject(object, (intern) => {
-      intern.timer = { ...intern.timer, wait: () => Promise.resolve(undefined) }
-    })
+    Intern.timer = { ...timer, wait: () => Promise.resolve(undefined) }
     const away = await vi.waitFor(async () => {
       const answer = await refused(chat.say("Hello"))
       expect(answer.status).toBe(502)

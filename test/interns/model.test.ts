@@ -1,0 +1,474 @@
+import { env } from "cloudflare:workers"
+import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
+import fc from "fast-check"
+import { afterEach, expect, test, vi } from "vitest"
+import { Intern } from "../../durable-objects/intern.ts"
+import { openIntern } from "../../src/interns/open-intern.ts"
+import type { AcpMessage } from "../../src/interns/run/acp.ts"
+import { LIMITS } from "../../src/interns/run/run.ts"
+import { newDaemonIntern, paramsOf, PlayedDaemon } from "../support/daemon.ts"
+import { internChat, type InternReader, refused } from "../support/intern-chat.ts"
+import { newWorkspace, type Workspace } from "../support/world.ts"
+
+/**
+ * Whatever clients, the agent, its daemon and the runtime do, in whatever order: an intern's runs keep what is promised of
+ * them. The model below is the promise; what is done is done through the front door, to a real object.
+ */
+
+type Asked = { rpc: string; isShown: boolean }
+type Run = {
+  session: string
+  acp: string
+  prompt: AcpMessage
+  state: "streaming" | "paused" | "cancelling" | "ended"
+  mode: "manual" | "self-drive"
+  /** Of the client that reads along. */
+  reader: InternReader | undefined
+  /** What the agent said while the run was open, and what clients saw of it before the present one. */
+  said: string
+  seen: string
+  questions: Asked[]
+  questionId: string | undefined
+  deadline: number
+  turn: number
+  grace: number | null
+  cancels: number
+  epoch: string
+}
+
+const OPERATIONS = [
+  "prompt",
+  "prompt",
+  "self-drive",
+  "text",
+  "text",
+  "ask",
+  "ask",
+  "answer",
+  "answer",
+  "answer wrong",
+  "answer cancel",
+  "answer again",
+  "leave",
+  "end",
+  "end cancelled",
+  "end failed",
+  "pass a little",
+  "pass the deadline",
+  "pass to just before it",
+  "pass the grace",
+  "ring twice",
+  "evict",
+  "crash",
+  "cut",
+  "come back",
+  "start anew",
+] as const
+type Operation = { do: (typeof OPERATIONS)[number]; session: 0 | 1 | 2 }
+
+const SESSIONS = ["a", "b", "c"] as const
+const NO_WAIT = { interval: 2, timeout: 20_000 }
+
+class World {
+  readonly daemon: PlayedDaemon
+  readonly chat: ReturnType<typeof internChat>
+  readonly runs = new Map<string, Run>()
+  readonly ended: { session: string; question: string }[] = []
+  readonly answered: { session: string; question: string }[] = []
+  readonly asked: { rpc: string; epoch: string; run: Run }[] = []
+  readonly undelivered: { run: Run; text: string }[] = []
+  isConnected = true
+  now: number
+  count = 0
+
+  constructor(daemon: PlayedDaemon, key: string) {
+    this.daemon = daemon
+    this.chat = internChat(key, daemon.intern.id)
+    this.now = Intern.clock()
+    Intern.clock = () => this.now
+  }
+
+  /** Anew each time: a stub of an object that died is of no use any more. */
+  get object(): DurableObjectStub<Intern> {
+    return openIntern(env, this.daemon.intern.id)
+  }
+
+  async do({ do: what, session: index }: Operation): Promise<void> {
+    const session = SESSIONS[index]
+    const run = this.runs.get(session)
+    switch (what) {
+      case "prompt":
+        return this.prompt(session, "manual")
+      case "self-drive":
+        return this.prompt(session, "self-drive")
+      case "text":
+        return run && this.text(run)
+      case "ask":
+        return run && this.ask(run)
+      case "answer":
+        return run && this.answer(run)
+      case "answer wrong":
+        return run && this.answerWrong(run)
+      case "answer cancel":
+        return run && this.answerCancel(run)
+      case "answer again":
+        return this.answerAgain(session)
+      case "leave":
+        return run && this.leave(run)
+      case "end":
+      case "end cancelled":
+      case "end failed":
+        return run && this.end(run, what)
+      case "pass a little":
+        return this.pass(1_000)
+      case "pass the deadline":
+        return this.pass(LIMITS.interactionMs)
+      case "pass to just before it":
+        return this.pass(LIMITS.interactionMs - 1)
+      case "pass the grace":
+        return this.pass(LIMITS.graceMs)
+      case "ring twice":
+        await runDurableObjectAlarm(this.object)
+        await runDurableObjectAlarm(this.object)
+        return
+      case "evict":
+        return this.evict()
+      case "crash":
+        return this.crash()
+      case "cut":
+        return this.cut()
+      case "come back":
+        return this.comeBack()
+      case "start anew":
+        return this.startAnew()
+    }
+  }
+
+  async prompt(session: string, mode: Run["mode"]): Promise<void> {
+    const open = this.runs.get(session)
+    const nth = this.daemon.heard.filter(({ method }) => method === "session/prompt").length
+    const reading = await this.chat.say(`p${this.count++}`, { session_id: session, approval_mode: mode })
+    if (!this.isConnected)
+      return expect(await refused(reading)).toMatchObject({ reason: "intern_unreachable" }) as never
+    if (open?.state === "streaming") {
+      expect(reading.response.status).toBe(202)
+      await reading.response.body?.cancel()
+      return
+    }
+    if (open) return expect(await refused(reading)).toMatchObject({ status: 409, reason: "busy" }) as never
+    if (this.runs.size >= OPEN_RUNS) {
+      return expect(await refused(reading)).toMatchObject({ status: 503, reason: "busy" }) as never
+    }
+    expect(reading.response.status).toBe(200)
+    const prompt = await this.daemon.hears("session/prompt", nth)
+    this.runs.set(session, {
+      session,
+      acp: paramsOf(prompt).sessionId,
+      prompt,
+      state: "streaming",
+      mode,
+      reader: reading,
+      said: "",
+      seen: "",
+      questions: [],
+      questionId: undefined,
+      deadline: 0,
+      turn: this.now + LIMITS.turnMs,
+      grace: null,
+      cancels: 0,
+      epoch: this.daemon.epoch,
+    })
+  }
+
+  async text(run: Run): Promise<void> {
+    const text = `<${this.count++}>`
+    this.daemon.text(run.acp, text)
+    if (!this.isConnected) this.undelivered.push({ run, text })
+    else await this.delivered(run, text)
+  }
+
+  async delivered(run: Run, text: string): Promise<void> {
+    await this.daemon.settled()
+    if (run.state !== "streaming" && run.state !== "paused") return
+    run.said += text
+    if (run.state === "streaming") await run.reader?.until(text)
+  }
+
+  async ask(run: Run): Promise<void> {
+    if (!this.isConnected) return
+    const rpc = `q${this.count++}-${run.acp}`
+    this.daemon.ask(run.acp, rpc)
+    this.asked.push({ rpc, epoch: this.daemon.epoch, run })
+    if (run.state === "cancelling") return expect(await this.daemon.answerTo(rpc)).toEqual(CANCELLED) as never
+    if (run.mode === "self-drive") {
+      expect(await this.daemon.answerTo(rpc)).toEqual(selected("allow_once-0"))
+      return
+    }
+    run.questions.push({ rpc, isShown: run.state === "streaming" })
+    if (run.state === "streaming") await this.paused(run)
+  }
+
+  /** The client reads the question, and goes. */
+  async paused(run: Run): Promise<void> {
+    const reader = await run.reader?.all()
+    expect(reader?.finish).toBe("tool_calls")
+    run.seen += reader?.text ?? ""
+    expect(run.seen).toBe(run.said)
+    expect(reader?.session).toBe(run.session)
+    Object.assign(run, { state: "paused", reader: undefined, questionId: reader?.question.id })
+    run.deadline = this.now + LIMITS.interactionMs
+  }
+
+  async answer(run: Run): Promise<void> {
+    if (run.state !== "paused" || run.questionId === undefined) return
+    const reader = await this.chat.answer(run.session, run.questionId, "allow_once")
+    if (!this.isConnected) return expect(await refused(reader)).toMatchObject({ reason: "intern_unreachable" }) as never
+    await this.taken(run, reader)
+    const [question, ...rest] = run.questions
+    run.questions = rest
+    expect(await this.daemon.answerTo(question?.rpc ?? "")).toEqual(selected("allow_once-0"))
+    if (rest.length > 0) await this.paused(run)
+  }
+
+  async taken(run: Run, reader: InternReader): Promise<void> {
+    expect(reader.response.status, reader.raw).toBe(200)
+    this.answered.push({ session: run.session, question: run.questionId ?? "" })
+    Object.assign(run, { state: "streaming", reader, questionId: undefined, turn: this.now + LIMITS.turnMs })
+    const rest = run.said.slice(run.seen.length)
+    if (rest !== "") await reader.until(rest)
+  }
+
+  async answerWrong(run: Run): Promise<void> {
+    if (run.state !== "paused" || run.questionId === undefined) return
+    const wrong = await refused(this.chat.answer(run.session, run.questionId, "perhaps"))
+    expect(wrong).toMatchObject({ status: 400, reason: "bad_request" })
+  }
+
+  async answerCancel(run: Run): Promise<void> {
+    if (run.state !== "paused" || run.questionId === undefined) return
+    const reader = await this.chat.answer(run.session, run.questionId, "cancel")
+    if (!this.isConnected) return expect(await refused(reader)).toMatchObject({ reason: "intern_unreachable" }) as never
+    await this.taken(run, reader)
+    await this.cancelled(run)
+  }
+
+  async answerAgain(session: string): Promise<void> {
+    const open = this.runs.get(session)
+    const of = (list: { session: string; question: string }[]) => list.findLast((one) => one.session === session)
+    const over = of(this.ended)
+    if (over) {
+      const answer = await refused(this.chat.answer(session, over.question, "allow_once"))
+      expect(answer).toMatchObject({ status: 409, reason: "interaction_not_pending" })
+    }
+    const before = open?.state === "streaming" || open?.state === "paused" ? of(this.answered) : undefined
+    if (before) {
+      const answer = await refused(this.chat.answer(session, before.question, "allow_once"))
+      expect(answer).toMatchObject({ status: 404, reason: "interaction_unknown" })
+    }
+  }
+
+  async leave(run: Run): Promise<void> {
+    if (!run.reader) return
+    run.reader.leave()
+    run.reader = undefined
+    await vi.waitFor(async () => {
+      const { attached, open } = await this.object.peek()
+      const mine = open.find(({ session }) => session === run.session)
+      expect(attached).not.toContain(mine?.id)
+    }, NO_WAIT)
+    if (run.state === "streaming") await this.cancelled(run)
+  }
+
+  /** The run is told to stop: what it asks is answered, once. */
+  async cancelled(run: Run): Promise<void> {
+    Object.assign(run, { state: "cancelling", grace: this.now + LIMITS.graceMs, cancels: run.cancels + 1 })
+    this.askedNoMore(run)
+    if (!this.isConnected) return
+    await this.heardCancel(run)
+  }
+
+  askedNoMore(run: Run): void {
+    if (run.questionId !== undefined) this.ended.push({ session: run.session, question: run.questionId })
+    run.questions = []
+    run.questionId = undefined
+  }
+
+  async heardCancel(run: Run): Promise<void> {
+    await vi.waitFor(() => {
+      const heard = this.daemon.heard.filter(
+        (message) => message.method === "session/cancel" && paramsOf(message).sessionId === run.acp,
+      )
+      expect(heard.length).toBeGreaterThanOrEqual(run.cancels)
+    }, NO_WAIT)
+  }
+
+  async end(run: Run, how: "end" | "end cancelled" | "end failed"): Promise<void> {
+    if (!this.isConnected) return
+    if (how === "end failed") this.daemon.say({ id: run.prompt.id ?? 0, error: { code: -32_603, message: "broken" } })
+    else this.daemon.end(run.prompt, how === "end" ? "end_turn" : "cancelled")
+    await this.daemon.settled()
+    const reason = { end: undefined, "end cancelled": "run_ended", "end failed": "turn_failed" }[how]
+    const isConfirmed = run.state === "cancelling" && how !== "end"
+    await this.over(run, isConfirmed ? ANY : reason)
+  }
+
+  /** The run is over; a client that read along is told why. `reason` is undefined for a good end. */
+  async over(run: Run, reason: string | undefined): Promise<void> {
+    this.askedNoMore(run)
+    const reader = await run.reader?.all()
+    if (reader) {
+      run.seen += reader.text
+      if (run.state === "streaming") expect(run.seen).toBe(run.said)
+      expect(reader.finish).toBe(reason === undefined ? "stop" : "error")
+      if (reason !== undefined && reason !== ANY) expect(reader.error?.metadata.reason).toBe(reason)
+      if (reason === ANY) expect(["run_ended", "timeout"]).toContain(reader.error?.metadata.reason)
+    }
+    run.state = "ended"
+    run.reader = undefined
+    // A question of a run that is over may be asked for again, and then its end is what is told.
+    for (const one of this.answered.filter(({ session }) => session === run.session)) this.ended.push(one)
+    this.runs.delete(run.session)
+  }
+
+  async pass(ms: number): Promise<void> {
+    this.now += ms
+    await runDurableObjectAlarm(this.object)
+    for (const run of [...this.runs.values()]) {
+      if (run.grace !== null && run.grace <= this.now) await this.over(run, "stream_severed")
+      else if (run.state === "paused" && run.deadline <= this.now) await this.cancelled(run)
+      else if (run.state === "streaming" && run.turn <= this.now) await this.cancelled(run)
+    }
+  }
+
+  async evict(): Promise<void> {
+    if ([...this.runs.values()].some(({ reader }) => reader !== undefined)) return
+    await evictDurableObject(this.object)
+  }
+
+  async crash(): Promise<void> {
+    await abortAllDurableObjects()
+    await this.object.peek()
+    this.daemon.cut()
+    this.isConnected = false
+    for (const run of this.runs.values()) {
+      run.reader = undefined
+      if (run.state !== "streaming") continue
+      await this.cancelled(run)
+    }
+  }
+
+  async cut(): Promise<void> {
+    if (!this.isConnected) return
+    this.daemon.cut()
+    this.isConnected = false
+    await vi.waitFor(async () => expect((await this.object.peek()).isHostUp).toBe(false), NO_WAIT)
+    for (const run of this.runs.values()) if (run.state === "streaming") run.grace = this.now + LIMITS.graceMs
+  }
+
+  async comeBack(): Promise<void> {
+    if (this.isConnected) return
+    await this.daemon.connect()
+    this.daemon.sayAgain()
+    await this.daemon.settled()
+    this.isConnected = true
+    for (const run of this.runs.values()) {
+      if (run.state === "streaming") run.grace = null
+      if (run.state === "cancelling") await this.heardCancel(run)
+    }
+    for (const { run, text } of this.undelivered.splice(0)) await this.delivered(run, text)
+  }
+
+  async startAnew(): Promise<void> {
+    if (this.isConnected) await this.cut()
+    this.daemon.restart()
+    this.undelivered.length = 0
+    await this.daemon.dial()
+    this.isConnected = true
+    for (const run of [...this.runs.values()]) await this.over(run, "stream_severed")
+  }
+
+  /** What holds after every step. */
+  async check(): Promise<void> {
+    const { open, attached } = await this.object.peek()
+    const expected = [...this.runs.values()]
+    expect(open.map(({ session, state }) => [session, state]).toSorted()).toEqual(
+      expected.map(({ session, state }) => [session, state]).toSorted(),
+    )
+    const attachedSessions = attached.map((id) => open.find((run) => run.id === id)?.session).toSorted()
+    expect(attachedSessions).toEqual(
+      expected
+        .filter(({ reader }) => reader !== undefined)
+        .map(({ session }) => session)
+        .toSorted(),
+    )
+    for (const run of expected) {
+      expect(run.reader === undefined || run.state === "streaming" || run.state === "cancelling").toBe(true)
+      if (run.state === "streaming") expect(run.reader).toBeDefined()
+    }
+    await runInDurableObject(this.object, async (_, state) => {
+      expect((await state.storage.getAlarm()) !== null).toBe(open.length > 0)
+      const pending = [
+        ...state.storage.sql.exec<{ n: number }>(
+          "SELECT count(*) AS n FROM questions WHERE is_pending = 1 GROUP BY run",
+        ),
+      ]
+      expect(pending.every(({ n }) => n === 1)).toBe(true)
+      expect(pending).toHaveLength(expected.filter(({ state }) => state === "paused").length)
+    })
+    if (!this.isConnected) return
+    for (const { rpc, epoch, run } of this.asked) {
+      if (epoch !== this.daemon.epoch) continue
+      const isOpen = run.questions.some((question) => question.rpc === rpc)
+      await vi.waitFor(() => expect(this.daemon.answersTo(rpc), rpc).toHaveLength(isOpen ? 0 : 1), NO_WAIT)
+    }
+  }
+}
+
+const ANY = "run_ended or timeout"
+const CANCELLED = { outcome: { outcome: "cancelled" } }
+const selected = (optionId: string) => ({ outcome: { outcome: "selected", optionId } })
+
+/** Fewer than there are sessions. */
+const OPEN_RUNS = 2
+
+const { clock, timer, openRuns } = Intern
+afterEach(() => {
+  Intern.openRuns = openRuns
+  Intern.clock = clock
+  Intern.timer = timer
+})
+
+async function newWorld(workspace: Workspace): Promise<World> {
+  const intern = await newDaemonIntern(workspace)
+  // Far from the clock of the machine, so that no alarm rings but those of the test.
+  const start = Date.now() + 365 * 86_400_000
+  Intern.clock = () => start
+  Intern.openRuns = OPEN_RUNS
+  Intern.timer = { ...timer, wait: () => Promise.resolve(undefined) }
+  const daemon = await new PlayedDaemon(intern).dial()
+  await vi.waitFor(async () => expect((await workspace.as.get(`/interns/${intern.id}`)).status).toBe(200), NO_WAIT)
+  const world = new World(daemon, workspace.key)
+  await vi.waitFor(async () => {
+    const { status } = await (await workspace.as.get(`/interns/${intern.id}`)).json<{ status: string }>()
+    expect(status).toBe("running")
+  }, NO_WAIT)
+  return world
+}
+
+test("whatever happens in whatever order, every run keeps its promises", { timeout: 180_000 }, async () => {
+  const workspace = await newWorkspace()
+  const operation = fc.record({
+    do: fc.constantFrom(...OPERATIONS),
+    session: fc.constantFrom(0 as const, 0 as const, 1 as const, 2 as const),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(operation, { minLength: 5, maxLength: 30, size: "max" }), async (operations) => {
+      const world = await newWorld(workspace)
+      for (const one of operations) {
+        await world.do(one)
+        await world.check()
+      }
+    }),
+    { numRuns: 40, interruptAfterTimeLimit: 60_000, endOnFailure: true },
+  )
+})
