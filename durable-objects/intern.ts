@@ -3,7 +3,7 @@ import { GatewayError } from "../src/edge/errors.ts"
 import type { Env } from "../src/env.ts"
 import { type ChatCall, type Place, PLACE_HEADER, toRefusal } from "../src/interns/hosts/wire.ts"
 import { internError } from "../src/interns/reasons.ts"
-import { type AcpMessage, hear, type Heard } from "../src/interns/run/acp.ts"
+import { type AcpMessage, answerToStray, hear, type Heard } from "../src/interns/run/acp.ts"
 import { answered, begin, cancel, heard, hostBack, hostLost, severed, steer, tick } from "../src/interns/run/advance.ts"
 import { dialectOf } from "../src/interns/run/chunks.ts"
 import { type Effect, LIMITS, nextDeadline, type Run, type Step } from "../src/interns/run/run.ts"
@@ -231,7 +231,10 @@ export class Intern extends DurableObject<Env> {
     const run = this.#runOf(news)
     const mayAsk = news.is === "result" || news.is === "failure"
     if (run) this.#apply(heard(run, news, Intern.clock(), mayAsk ? this.#book.nextRpc() : 0))
-    else this.#refuse(news)
+    else {
+      const answer = answerToStray(news)
+      if (answer) this.#send(answer)
+    }
     this.#schedule()
   }
 
@@ -239,15 +242,6 @@ export class Intern extends DurableObject<Env> {
     if ("acp" in news) return this.#book.ofAcp(news.acp)
     if (news.is === "result" || news.is === "failure") return this.#book.ofRpc(news.rpc)
     return undefined
-  }
-
-  /** What concerns no open run is not left without an answer. */
-  #refuse(news: Heard): void {
-    if (news.is === "permission") this.#send({ id: news.rpc, result: { outcome: { outcome: "cancelled" } } })
-    if (news.is === "elicitation") this.#send({ id: news.rpc, result: { action: "cancel" } })
-    if (news.is === "request") {
-      this.#send({ id: news.rpc, error: { code: -32_601, message: `${news.method} is not served here.` } })
-    }
   }
 
   #send(message: Omit<AcpMessage, "jsonrpc">): void {

@@ -30,7 +30,7 @@ export class EmbeddedAgent {
   readonly #memory: Memory
   readonly #world: AgentWorld
   /** Turns that are being worked on in this isolate. */
-  readonly #working = new Map<string, AbortController>()
+  readonly #working = new Map<string, { stopping: AbortController; hasNews: boolean }>()
 
   constructor(memory: Memory, world: AgentWorld) {
     this.#memory = memory
@@ -85,7 +85,7 @@ export class EmbeddedAgent {
     if (!turn) return
     this.#memory.setTurn(session, { ...turn, isCancelled: true })
     const working = this.#working.get(session)
-    if (working) working.abort()
+    if (working) working.stopping.abort()
     else await this.#work(session)
   }
 
@@ -102,12 +102,20 @@ export class EmbeddedAgent {
 
   /** Goes on with a turn until it ends or has to ask. */
   async #work(session: string): Promise<void> {
-    if (this.#working.has(session)) return
-    const working = new AbortController()
+    const known = this.#working.get(session)
+    if (known) {
+      known.hasNews = true
+      return
+    }
+    const working = { stopping: new AbortController(), hasNews: true }
     this.#working.set(session, working)
     try {
-      while (await this.#step(session, working.signal)) {
-        // One step is one row.
+      // What it asked may be answered before it has stopped to wait.
+      while (working.hasNews) {
+        working.hasNews = false
+        while (await this.#step(session, working.stopping.signal)) {
+          // One step is one row.
+        }
       }
     } catch (cause) {
       logError("a turn of an intern failed", { session }, cause)

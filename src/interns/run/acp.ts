@@ -125,6 +125,20 @@ function hearElicitation(rpc: RpcId, acp: string, params: Json): Heard {
   return { is: "elicitation", acp, rpc, message: text(params["message"]) ?? "", fields }
 }
 
+/** What concerns no open run is not left without an answer. */
+export function answerToStray(news: Heard): Omit<AcpMessage, "jsonrpc"> | undefined {
+  switch (news.is) {
+    case "permission":
+      return { id: news.rpc, result: { outcome: { outcome: "cancelled" } } }
+    case "elicitation":
+      return { id: news.rpc, result: { action: "cancel" } }
+    case "request":
+      return { id: news.rpc, error: { code: -32_601, message: `${news.method} is not served here.` } }
+    default:
+      return undefined
+  }
+}
+
 /**
  * The usage of a turn as its result tells it: an unstable part of the protocol that most agents send. Of agents, "input"
  * leaves the cached tokens out; on our wire they are part of the prompt.

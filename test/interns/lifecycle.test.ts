@@ -1,0 +1,392 @@
+import { env } from "cloudflare:workers"
+import { runInDurableObject } from "cloudflare:test"
+import { describe, expect, test, vi } from "vitest"
+import { openIntern } from "../../src/interns/open-intern.ts"
+import { newDaemonIntern, PlayedDaemon } from "../support/daemon.ts"
+import { internChat, refused } from "../support/intern-chat.ts"
+import { type Door, door, newKey, newWorkspace, operator, reply } from "../support/world.ts"
+
+type Intern = {
+  id: string
+  name: string
+  status: string
+  hostname: string | null
+  progress: unknown
+  last_failure_message: string | null
+  vault_id: string
+  attached_vault_id: string | null
+  model: string | null
+  workspace_id: string
+}
+
+const make = (as: Door, input: Record<string, unknown>, status = 201) =>
+  reply<Intern>(status, as.post("/interns", input))
+
+async function becomes(as: Door, id: string, status: string): Promise<Intern> {
+  return vi.waitFor(async () => {
+    const intern = await reply<Intern>(200, as.get(`/interns/${id}`))
+    expect(intern.status).toBe(status)
+    return intern
+  })
+}
+
+async function refusal(status: number, answer: Promise<Response>) {
+  type Refused = { error: { code: number; message: string; metadata?: { reason: string; retryable: boolean } } }
+  const { error } = await reply<Refused>(status, answer)
+  expect(error.code).toBe(status)
+  return { ...error.metadata, message: error.message }
+}
+
+describe("making an intern", () => {
+  test("answers 201 with every field, and the same request 200 with the same intern", async () => {
+    const { as, workspaceId } = await newWorkspace()
+    const made = await make(as, { name: "ada" })
+    expect(made).toEqual({
+      id: expect.any(String) as string,
+      name: "ada",
+      description: null,
+      instructions: null,
+      model: null,
+      status: "queued",
+      hostname: null,
+      progress: null,
+      last_failure_message: null,
+      vault_id: expect.any(String) as string,
+      attached_vault_id: null,
+      workspace_id: workspaceId,
+      created_at: expect.stringMatching(/Z$/) as string,
+      updated_at: expect.stringMatching(/Z$/) as string,
+    })
+    expect((await make(as, { name: "ada", provision: false }, 200)).id).toBe(made.id)
+  })
+
+  test("with an Idempotency-Key is made once; with another body under that key it is refused", async () => {
+    const { as } = await newWorkspace()
+    const headers = { "idempotency-key": "once" }
+    const first = await reply<Intern>(201, as.post("/interns", { name: "ada" }, headers))
+    const again = await reply<Intern>(200, as.post("/interns", { name: "ada" }, headers))
+    expect(again.id).toBe(first.id)
+    expect(await refusal(409, as.post("/interns", { name: "bob" }, headers))).toMatchObject({
+      reason: "idempotency_conflict",
+    })
+    for (const key of ["", "x".repeat(256)]) {
+      await refusal(400, as.post("/interns", { name: "eve" }, { "idempotency-key": key }))
+    }
+  })
+
+  test("twenty at once under one name make one intern", async () => {
+    const { as } = await newWorkspace()
+    const answers = await Promise.all(Array.from({ length: 20 }, () => as.post("/interns", { name: "ada" })))
+    const ids = await Promise.all(answers.map((answer) => answer.json<Intern>()))
+    expect(answers.every(({ status }) => status === 200 || status === 201)).toBe(true)
+    expect(new Set(ids.map(({ id }) => id)).size).toBe(1)
+  })
+
+  test("a name is taken once per creator in a workspace: 409 name_taken", async () => {
+    const workspace = await newWorkspace()
+    await make(workspace.as, { name: "ada" })
+    const taken = await refusal(409, workspace.as.post("/interns", { name: "ada", description: "Another" }))
+    expect(taken).toMatchObject({ reason: "name_taken", retryable: false })
+    const somebody = await newKey(workspace, { creator_user_id: "user_somebody" })
+    await make(somebody.as, { name: "ada", description: "Another" })
+    const bob = await make(workspace.as, { name: "bob" })
+    expect(await refusal(409, workspace.as.patch(`/interns/${bob.id}`, { name: "ada" }))).toMatchObject({
+      reason: "name_taken",
+    })
+  })
+
+  test.each([
+    [{ name: "a" }, "name"],
+    [{ name: "a".repeat(18) }, "name"],
+    [{ name: "Ada" }, "name"],
+    [{ name: "a--b" }, "name"],
+    [{ name: "1a" }, "name"],
+    [{ name: "ada", description: "x".repeat(2_001) }, "description"],
+    [{ name: "ada", instructions: "x".repeat(100_001) }, "instructions"],
+    [{ name: "ada", model: "no-slash" }, "model"],
+    [{ name: "ada", colour: "red" }, "colour"],
+  ])("%j is refused, and %s named", async (input, field) => {
+    const { as } = await newWorkspace()
+    const { reason, message } = await refusal(400, as.post("/interns", input))
+    expect(reason).toBe("invalid_body")
+    expect(message).toContain(field)
+  })
+
+  test("a body that is too large or not JSON is refused with its reason", async () => {
+    const { as, key } = await newWorkspace()
+    const large = JSON.stringify({ name: "ada", instructions: "x".repeat(1_048_576) })
+    expect(await refusal(413, as.post("/interns", large))).toEqual({
+      reason: "payload_too_large",
+      retryable: false,
+      message: expect.any(String) as string,
+    })
+    const text = door(key).call("POST", "/interns", "name=ada", { "content-type": "text/plain" })
+    expect(await refusal(415, text)).toMatchObject({ reason: "unsupported_media_type", retryable: false })
+  })
+
+  test("in another workspace than the key's is refused", async () => {
+    const { as } = await newWorkspace()
+    const other = await newWorkspace()
+    await refusal(404, as.post("/interns", { name: "ada", workspace_id: other.workspaceId }))
+  })
+
+  test("borrows the vault of another intern of the workspace, and of no other", async () => {
+    const { as } = await newWorkspace()
+    const lender = await make(as, { name: "lender" })
+    const borrower = await make(as, { name: "borrower", vault_id: lender.vault_id })
+    expect(borrower.attached_vault_id).toBe(lender.vault_id)
+    expect(borrower.vault_id).not.toBe(lender.vault_id)
+    const stranger = await make((await newWorkspace()).as, { name: "stranger" })
+    await refusal(404, as.post("/interns", { name: "thief", vault_id: stranger.vault_id }))
+  })
+
+  test("its own key is no wider than the key that made it", async () => {
+    const workspace = await newWorkspace()
+    const capped = await newKey(workspace, { limit: 2, limit_reset: "daily" })
+    const guardrail = await reply<{ data: { id: string } }>(
+      201,
+      workspace.manage.post("/guardrails", { name: "Tight", allowed_models: ["sim/echo"] }),
+    )
+    await reply(
+      200,
+      workspace.manage.post(`/guardrails/${guardrail.data.id}/assignments/keys`, { key_hashes: [capped.hash] }),
+    )
+    const { id } = await make(capped.as, { name: "ada" })
+    const own = await env.DB.prepare(
+      `SELECT limit_nano, limit_reset, g.guardrail_id FROM api_keys k LEFT JOIN guardrail_keys g ON g.key_hash = k.hash
+       WHERE intern_id = ?`,
+    )
+      .bind(id)
+      .first()
+    expect(own).toEqual({ limit_nano: 2_000_000_000, limit_reset: "daily", guardrail_id: guardrail.data.id })
+  })
+})
+
+describe("listing interns", () => {
+  test("newest first, by pages, by status", async () => {
+    const { as } = await newWorkspace()
+    const ids: string[] = []
+    for (const name of ["one", "two", "three"]) ids.unshift((await make(as, { name })).id)
+    type List = { data: Intern[]; has_more: boolean; next_cursor?: string }
+    const first = await reply<List>(200, as.get("/interns?limit=2"))
+    expect(first.data.map(({ id }) => id)).toEqual(ids.slice(0, 2))
+    expect(first.has_more).toBe(true)
+    const next = await reply<List>(200, as.get(`/interns?limit=2&starting_after=${first.next_cursor}`))
+    expect(next).toEqual({ data: [expect.objectContaining({ id: ids[2] })], has_more: false })
+    expect((await reply<List>(200, as.get("/interns?status=running%2Cfailed"))).data).toEqual([])
+    expect((await reply<List>(200, as.get("/interns?status=queued,queued"))).data).toHaveLength(3)
+    for (const query of ["limit=0", "limit=501", "starting_after=nonsense", "status=asleep"]) {
+      await refusal(400, as.get(`/interns?${query}`))
+    }
+  })
+})
+
+describe("who sees an intern", () => {
+  test("keys of its workspace do; others, and callers outside the programme, get 404", async () => {
+    const workspace = await newWorkspace()
+    const { id } = await make(workspace.as, { name: "ada" })
+    await reply(200, workspace.manage.get(`/interns/${id}`))
+    const stranger = await newWorkspace()
+    for (const as of [stranger.as, stranger.manage]) {
+      expect(await refusal(404, as.get(`/interns/${id}`))).toMatchObject({ reason: "not_found", retryable: false })
+    }
+    const { workspace_id: other } = { workspace_id: workspace.organizationId }
+    await reply(200, operator.patch(`/organizations/${other}`, { interns_programme: false }))
+    for (const path of [
+      "/interns",
+      `/interns/${id}`,
+      "/vault/secrets",
+      `/vault/interns/${id}/secrets`,
+      `/interns/${id}/daemon`,
+    ]) {
+      await refusal(404, workspace.as.get(path))
+    }
+    await reply(200, operator.patch(`/organizations/${other}`, { interns_programme: true }))
+    await reply(200, workspace.as.get(`/interns/${id}`))
+  })
+
+  test("an intern's own key sees that intern alone, and can always list its secrets", async () => {
+    const workspace = await newWorkspace()
+    const { id, other, key } = await ownKeyOf(workspace)
+    const own = door(key)
+    await reply(200, own.get(`/interns/${id}`))
+    await reply(200, own.get(`/vault/interns/${id}/secrets`))
+    for (const path of ["/interns", `/interns/${other}`, "/vault/secrets", `/vault/interns/${other}/secrets`]) {
+      await refusal(404, own.get(path))
+    }
+    await refusal(404, own.post("/interns", { name: "child" }))
+    await reply(200, own.chat("sim/echo", "Hello"))
+  })
+
+  test("on a regional hostname no intern, vault or daemon route is served", async () => {
+    const { key } = await newWorkspace()
+    const { default: front } = (await import("cloudflare:workers")).exports as unknown as { default: Fetcher }
+    for (const path of ["/interns", "/vault/secrets", `/interns/${crypto.randomUUID()}/daemon`]) {
+      const answer = await front.fetch(`http://eu.localhost/api/v1${path}`, {
+        headers: { authorization: `Bearer ${key}` },
+      })
+      expect(answer.status).toBe(403)
+      expect(await answer.text()).toContain("regional_hostname")
+    }
+  })
+
+  test("who made the key and left the organization talks to no intern: 403", async () => {
+    const workspace = await newWorkspace()
+    const { id } = await make(workspace.as, { name: "ada", provision: true })
+    const left = await newKey(workspace, { creator_user_id: "user_who_left" })
+    const answer = await internChat(left.key, id).say("Hello")
+    expect(answer.response.status).toBe(403)
+  })
+})
+
+async function ownKeyOf(workspace: Awaited<ReturnType<typeof newWorkspace>>) {
+  const intern = await newDaemonIntern(workspace)
+  const other = await make(workspace.as, { name: "other" })
+  const daemon = await new PlayedDaemon(intern).dial()
+  return { id: intern.id, other: other.id, key: String(daemon.welcome?.config["api_key"]) }
+}
+
+describe("an intern's life", () => {
+  test("provision boots it, suspend stops it and keeps its disk, provision resumes it", async () => {
+    const { as, key } = await newWorkspace()
+    const { id } = await make(as, { name: "ada", model: "sim/tool-call" })
+    const early = await refused(internChat(key, id).say("Hello"))
+    expect(early).toMatchObject({ status: 409, reason: "intern_not_ready", retryable: true })
+    expect(await reply(202, as.post(`/interns/${id}/provision`, undefined))).toEqual({ provisioning: true })
+    const running = await becomes(as, id, "running")
+    expect(running.hostname).toBe(`ada-${id.slice(-8)}.interns.localhost`)
+    expect(running.progress).toBeNull()
+    const chat = internChat(key, id)
+    await (await chat.say("echo kept > note.txt", { approval_mode: "self-drive" })).all()
+    expect(await reply(200, as.post(`/interns/${id}/suspend`, undefined))).toEqual({ suspended: true })
+    await becomes(as, id, "stopped")
+    expect(await refused(chat.say("Hello"))).toMatchObject({ status: 409, reason: "intern_not_ready" })
+    await reply(202, as.post(`/interns/${id}/provision`, undefined))
+    await becomes(as, id, "running")
+    const reading = await (await chat.say("cat note.txt", { approval_mode: "self-drive" })).all()
+    expect(reading.text).toContain("kept")
+  })
+
+  test("a body with any field is refused by provision and suspend", async () => {
+    const { as } = await newWorkspace()
+    const { id } = await make(as, { name: "ada" })
+    await refusal(400, as.post(`/interns/${id}/provision`, { fast: true }))
+    await refusal(400, as.post(`/interns/${id}/suspend`, { fast: true }))
+  })
+
+  test("a changed model takes effect at the next provision", async () => {
+    const { as, key } = await newWorkspace()
+    const { id } = await make(as, { name: "ada", model: "sim/echo", provision: true })
+    await becomes(as, id, "running")
+    const changed = await reply<Intern>(200, as.patch(`/interns/${id}`, { model: "sim/reasoning", description: null }))
+    expect(changed.model).toBe("sim/reasoning")
+    const before = await (await internChat(key, id).say("Hello")).all()
+    expect(before.chunks.at(-1)?.model).toBe("sim/echo")
+    await reply(202, as.post(`/interns/${id}/provision`, undefined))
+    await becomes(as, id, "running")
+    const after = await (await internChat(key, id).say("Hello")).all()
+    expect(after.chunks.at(-1)?.model).toBe("sim/reasoning")
+  })
+
+  test("an update without a body, or with one that says nothing, changes nothing", async () => {
+    const { as } = await newWorkspace()
+    const made = await make(as, { name: "ada", description: "Kept" })
+    const after = await reply<Intern & { description: string }>(200, as.patch(`/interns/${made.id}`, {}))
+    expect(after.description).toBe("Kept")
+    await reply(200, as.call("PATCH", `/interns/${made.id}`))
+  })
+
+  test("suspending cancels what runs: who reads is told run_ended", async () => {
+    const { as, key } = await newWorkspace()
+    const { id } = await make(as, { name: "ada", model: "sim/paced", provision: true })
+    await becomes(as, id, "running")
+    const reading = await internChat(key, id).say("Say a lot")
+    await reading.until("Say")
+    await reply(200, as.post(`/interns/${id}/suspend`, undefined))
+    await reading.all()
+    expect(reading.error).toMatchObject({ code: 410, metadata: { reason: "run_ended", retryable: false } })
+  })
+
+  test("deleting takes its record, its key, its vault and everything in its object", async () => {
+    const { as, key } = await newWorkspace()
+    const { id } = await make(as, { name: "ada", model: "sim/tool-call", provision: true })
+    await becomes(as, id, "running")
+    await (await internChat(key, id).say("echo x > y", { approval_mode: "self-drive" })).all()
+    await reply(200, as.put(`/vault/interns/${id}/secrets/token`, { hosts: ["api.example.com"], value: "s3cret" }))
+    expect(await reply(202, as.delete(`/interns/${id}`))).toEqual({ deleting: true })
+    await vi.waitFor(async () => refusal(404, as.get(`/interns/${id}`)))
+    const left = await env.DB.prepare(
+      `SELECT (SELECT count(*) FROM vault_secrets v JOIN interns i ON i.vault_id = v.vault_id WHERE i.id = ?1) +
+         (SELECT count(*) FROM api_keys WHERE intern_id = ?1 AND deleted_at IS NULL) AS n`,
+    )
+      .bind(id)
+      .first<{ n: number }>()
+    expect(left?.n).toBe(0)
+    await runInDurableObject(openIntern(env, id), (_, state) => {
+      for (const table of ["runs", "facts", "sessions"]) {
+        expect([...state.storage.sql.exec(`SELECT 1 FROM ${table}`)]).toEqual([])
+      }
+    })
+    expect((await make(as, { name: "ada" })).id).not.toBe(id)
+  })
+
+  test("a daemon that does not confirm the archive keeps its intern: destroy_failed, until the loss is acknowledged", async () => {
+    const workspace = await newWorkspace()
+    const intern = await newDaemonIntern(workspace)
+    await reply(202, workspace.as.delete(`/interns/${intern.id}`))
+    const failed = await becomes(workspace.as, intern.id, "destroy_failed")
+    expect(failed.last_failure_message).toContain("workspace_archive_failed")
+    const body = { acknowledge_workspace_loss: true }
+    await reply(202, workspace.as.call("DELETE", `/interns/${intern.id}`, body))
+    await vi.waitFor(async () => refusal(404, workspace.as.get(`/interns/${intern.id}`)))
+  })
+
+  test("waits for its daemon, and says so", async () => {
+    const workspace = await newWorkspace()
+    const intern = await newDaemonIntern(workspace)
+    const waiting = await vi.waitFor(async () => {
+      const one = await becomes(workspace.as, intern.id, "provisioning")
+      expect(one.progress).toMatchObject({ step_number: 3 })
+      return one
+    })
+    expect(waiting.progress).toEqual({
+      step_label: "Waiting for the daemon to dial in",
+      step_number: 3,
+      total_steps: 3,
+    })
+    await new PlayedDaemon(intern).dial()
+    await becomes(workspace.as, intern.id, "running")
+  })
+})
+
+describe("daemon access", () => {
+  test("of a running intern is revealed, never cached, and every reveal is in the audit log", async () => {
+    const workspace = await newWorkspace()
+    const { id } = await make(workspace.as, { name: "ada", provision: true })
+    const { hostname } = await becomes(workspace.as, id, "running")
+    const answer = await workspace.as.get(`/interns/${id}/daemon`)
+    expect(answer.headers.get("cache-control")).toBe("no-store")
+    const { origin, token } = await reply<{ origin: string; token: string }>(200, answer)
+    expect(new URL(origin).hostname).toBe(hostname)
+    const again = await reply<{ token: string }>(200, workspace.as.get(`/interns/${id}/daemon`))
+    expect(again.token).toBe(token)
+    const { data } = await reply<{ data: { action: string; resource_id: string }[] }>(
+      200,
+      workspace.manage.get("/audit?action=intern.daemon_access"),
+    )
+    expect(data.map(({ resource_id: resource }) => resource)).toEqual([id, id])
+    await reply(202, workspace.as.post(`/interns/${id}/provision`, undefined))
+    await becomes(workspace.as, id, "running")
+    const rotated = await reply<{ token: string }>(200, workspace.as.get(`/interns/${id}/daemon`))
+    expect(rotated.token).not.toBe(token)
+  })
+
+  test("of one that does not run: 409 intern_not_running", async () => {
+    const { as } = await newWorkspace()
+    const { id } = await make(as, { name: "ada" })
+    expect(await refusal(409, as.get(`/interns/${id}/daemon`))).toMatchObject({
+      reason: "intern_not_running",
+      retryable: false,
+    })
+  })
+})
