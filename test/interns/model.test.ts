@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers"
 import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
-import fc from "fast-check"
+import * as fc from "fast-check"
 import { afterEach, expect, test, vi } from "vitest"
 import { Intern } from "../../durable-objects/intern.ts"
 import { openIntern } from "../../src/interns/open-intern.ts"
@@ -29,6 +29,7 @@ type Run = {
   seen: string
   questions: Asked[]
   questionId: string | undefined
+  answered: string[]
   deadline: number
   turn: number
   grace: number | null
@@ -72,7 +73,6 @@ class World {
   readonly chat: ReturnType<typeof internChat>
   readonly runs = new Map<string, Run>()
   readonly ended: { session: string; question: string }[] = []
-  readonly answered: { session: string; question: string }[] = []
   readonly asked: { rpc: string; epoch: string; run: Run }[] = []
   readonly undelivered: { run: Run; text: string }[] = []
   isConnected = true
@@ -146,16 +146,15 @@ class World {
     const open = this.runs.get(session)
     const nth = this.daemon.heard.filter(({ method }) => method === "session/prompt").length
     const reading = await this.chat.say(`p${this.count++}`, { session_id: session, approval_mode: mode })
-    if (!this.isConnected)
-      return expect(await refused(reading)).toMatchObject({ reason: "intern_unreachable" }) as never
+    if (!this.isConnected) return refusedWith(reading, { reason: "intern_unreachable" })
     if (open?.state === "streaming") {
       expect(reading.response.status).toBe(202)
       await reading.response.body?.cancel()
       return
     }
-    if (open) return expect(await refused(reading)).toMatchObject({ status: 409, reason: "busy" }) as never
+    if (open) return refusedWith(reading, { status: 409, reason: "busy" })
     if (this.runs.size >= OPEN_RUNS) {
-      return expect(await refused(reading)).toMatchObject({ status: 503, reason: "busy" }) as never
+      return refusedWith(reading, { status: 503, reason: "busy" })
     }
     expect(reading.response.status).toBe(200)
     const prompt = await this.daemon.hears("session/prompt", nth)
@@ -170,6 +169,7 @@ class World {
       seen: "",
       questions: [],
       questionId: undefined,
+      answered: [],
       deadline: 0,
       turn: this.now + LIMITS.turnMs,
       grace: null,
@@ -197,7 +197,10 @@ class World {
     const rpc = `q${this.count++}-${run.acp}`
     this.daemon.ask(run.acp, rpc)
     this.asked.push({ rpc, epoch: this.daemon.epoch, run })
-    if (run.state === "cancelling") return expect(await this.daemon.answerTo(rpc)).toEqual(CANCELLED) as never
+    if (run.state === "cancelling") {
+      expect(await this.daemon.answerTo(rpc)).toEqual(CANCELLED)
+      return
+    }
     if (run.mode === "self-drive") {
       expect(await this.daemon.answerTo(rpc)).toEqual(selected("allow_once-0"))
       return
@@ -220,7 +223,7 @@ class World {
   async answer(run: Run): Promise<void> {
     if (run.state !== "paused" || run.questionId === undefined) return
     const reader = await this.chat.answer(run.session, run.questionId, "allow_once")
-    if (!this.isConnected) return expect(await refused(reader)).toMatchObject({ reason: "intern_unreachable" }) as never
+    if (!this.isConnected) return refusedWith(reader, { reason: "intern_unreachable" })
     await this.taken(run, reader)
     const [question, ...rest] = run.questions
     run.questions = rest
@@ -230,7 +233,7 @@ class World {
 
   async taken(run: Run, reader: InternReader): Promise<void> {
     expect(reader.response.status, reader.raw).toBe(200)
-    this.answered.push({ session: run.session, question: run.questionId ?? "" })
+    run.answered.push(run.questionId ?? "")
     Object.assign(run, { state: "streaming", reader, questionId: undefined, turn: this.now + LIMITS.turnMs })
     const rest = run.said.slice(run.seen.length)
     if (rest !== "") await reader.until(rest)
@@ -245,22 +248,21 @@ class World {
   async answerCancel(run: Run): Promise<void> {
     if (run.state !== "paused" || run.questionId === undefined) return
     const reader = await this.chat.answer(run.session, run.questionId, "cancel")
-    if (!this.isConnected) return expect(await refused(reader)).toMatchObject({ reason: "intern_unreachable" }) as never
+    if (!this.isConnected) return refusedWith(reader, { reason: "intern_unreachable" })
     await this.taken(run, reader)
     await this.cancelled(run)
   }
 
   async answerAgain(session: string): Promise<void> {
     const open = this.runs.get(session)
-    const of = (list: { session: string; question: string }[]) => list.findLast((one) => one.session === session)
-    const over = of(this.ended)
+    const over = this.ended.findLast((one) => one.session === session)
     if (over) {
       const answer = await refused(this.chat.answer(session, over.question, "allow_once"))
       expect(answer).toMatchObject({ status: 409, reason: "interaction_not_pending" })
     }
-    const before = open?.state === "streaming" || open?.state === "paused" ? of(this.answered) : undefined
-    if (before) {
-      const answer = await refused(this.chat.answer(session, before.question, "allow_once"))
+    const before = open?.state === "streaming" || open?.state === "paused" ? open.answered.at(-1) : undefined
+    if (before !== undefined) {
+      const answer = await refused(this.chat.answer(session, before, "allow_once"))
       expect(answer).toMatchObject({ status: 404, reason: "interaction_unknown" })
     }
   }
@@ -323,15 +325,15 @@ class World {
     }
     run.state = "ended"
     run.reader = undefined
-    // A question of a run that is over may be asked for again, and then its end is what is told.
-    for (const one of this.answered.filter(({ session }) => session === run.session)) this.ended.push(one)
+    // Of a question that was answered, too, the end of its run is what is told now.
+    for (const question of run.answered) this.ended.push({ session: run.session, question })
     this.runs.delete(run.session)
   }
 
   async pass(ms: number): Promise<void> {
     this.now += ms
     await runDurableObjectAlarm(this.object)
-    for (const run of [...this.runs.values()]) {
+    for (const run of this.runs.values()) {
       if (run.grace !== null && run.grace <= this.now) await this.over(run, "stream_severed")
       else if (run.state === "paused" && run.deadline <= this.now) await this.cancelled(run)
       else if (run.state === "streaming" && run.turn <= this.now) await this.cancelled(run)
@@ -382,7 +384,7 @@ class World {
     this.undelivered.length = 0
     await this.daemon.dial()
     this.isConnected = true
-    for (const run of [...this.runs.values()]) await this.over(run, "stream_severed")
+    for (const run of this.runs.values()) await this.over(run, "stream_severed")
   }
 
   /** What holds after every step. */
@@ -420,6 +422,10 @@ class World {
       await vi.waitFor(() => expect(this.daemon.answersTo(rpc), rpc).toHaveLength(isOpen ? 0 : 1), NO_WAIT)
     }
   }
+}
+
+async function refusedWith(reader: InternReader, expected: Record<string, unknown>): Promise<void> {
+  expect(await refused(reader)).toMatchObject(expected)
 }
 
 const ANY = "run_ended or timeout"

@@ -7,6 +7,7 @@ import { type Door, reply, type Workspace } from "./world.ts"
 export type DaemonIntern = { id: string; token: string; as: Door }
 
 let count = 0
+const AGAIN = 5
 
 /** Made through the front door; it waits for its daemon. */
 export async function newDaemonIntern(workspace: Workspace, more: Record<string, unknown> = {}): Promise<DaemonIntern> {
@@ -31,6 +32,7 @@ export class PlayedDaemon {
   closedWith: number | undefined
   #socket: WebSocket | undefined
   #sent: { seq: number; msg: AcpMessage }[] = []
+  #latest: { seq: number; msg: AcpMessage }[] = []
   #next = 1
   #received = 0
   #acknowledged = 0
@@ -73,6 +75,7 @@ export class PlayedDaemon {
   restart(): void {
     this.epoch = crypto.randomUUID()
     this.#sent = []
+    this.#latest = []
     this.#next = 1
     this.#received = 0
     this.#acknowledged = 0
@@ -114,12 +117,13 @@ export class PlayedDaemon {
   say(message: Omit<AcpMessage, "jsonrpc">): void {
     const frame = { seq: this.#next++, msg: { jsonrpc: "2.0" as const, ...message } }
     this.#sent.push(frame)
+    this.#latest = [...this.#latest, frame].slice(-AGAIN)
     this.#socket?.send(JSON.stringify(frame))
   }
 
-  /** The same frame again, as after a connection that broke before it was acknowledged. */
+  /** The latest frames again, as where a connection broke before their acknowledgement came. */
   sayAgain(): void {
-    for (const frame of this.#sent) this.#socket?.send(JSON.stringify(frame))
+    for (const frame of this.#latest) this.#socket?.send(JSON.stringify(frame))
   }
 
   /** Loses a number. */

@@ -1,0 +1,171 @@
+import { env } from "cloudflare:workers"
+import { evictDurableObject, runInDurableObject } from "cloudflare:test"
+import { describe, expect, test, vi } from "vitest"
+import { openIntern } from "../../src/interns/open-intern.ts"
+import { internChat } from "../support/intern-chat.ts"
+import { newWorkspace, reply } from "../support/world.ts"
+
+async function newIntern(model: string, more: Record<string, unknown> = {}) {
+  const workspace = await newWorkspace()
+  const { id } = await reply<{ id: string }>(
+    201,
+    workspace.as.post("/interns", { name: "ada", model, provision: true, ...more }),
+  )
+  await vi.waitFor(async () => {
+    const { status } = await reply<{ status: string }>(200, workspace.as.get(`/interns/${id}`))
+    expect(status).toBe("running")
+  })
+  return { workspace, id, chat: internChat(workspace.key, id), object: openIntern(env, id) }
+}
+
+describe("the agent that every gateway brings along", () => {
+  test("answers with the model of the intern, and its calls are on the account of its own key", async () => {
+    const { workspace, id, chat } = await newIntern("sim/echo", { instructions: "Be brief." })
+    const reading = await (await chat.say("Hello")).all()
+    expect(reading.text).toBe("Hello")
+    expect(reading.finish).toBe("stop")
+    expect(reading.usage?.prompt_tokens).toBeGreaterThan(0)
+    const { hash } = (await env.DB.prepare("SELECT hash FROM api_keys WHERE intern_id = ?")
+      .bind(id)
+      .first<{ hash: string }>()) ?? {
+      hash: "",
+    }
+    await workspace.ledger.balance()
+    await vi.waitFor(async () => {
+      const row = await env.DB.prepare("SELECT count(*) AS n FROM generations WHERE key_hash = ?")
+        .bind(hash)
+        .first<{ n: number }>()
+      expect(row?.n).toBe(1)
+    })
+  })
+
+  test("asks before its shell, runs what is allowed, and tells the usage of the whole turn", async () => {
+    const { chat } = await newIntern("sim/tool-call")
+    const asked = await (await chat.say("echo hello | tr a-z A-Z")).all()
+    expect(asked.question).toMatchObject({
+      kind: "permission",
+      operation: "shell",
+      options: ["allow_once", "allow_always", "reject_once", "reject_always"],
+    })
+    const told = await (await chat.answer(asked.session, asked.question.id, "allow_once")).all()
+    expect(told.text).toContain("HELLO")
+    expect(told.usage?.completion_tokens).toBeGreaterThan(5)
+    const again = await (await chat.say("pwd", { session_id: asked.session })).all()
+    expect(again.finish).toBe("tool_calls")
+  })
+
+  test("asks no more in a session where it is always allowed, and in every other", async () => {
+    const { chat } = await newIntern("sim/tool-call")
+    const asked = await (await chat.say("echo one")).all()
+    await (await chat.answer(asked.session, asked.question.id, "allow_always")).all()
+    const free = await (await chat.say("echo two", { session_id: asked.session })).all()
+    expect(free.text).toContain("two")
+    expect((await (await chat.say("echo three")).all()).finish).toBe("tool_calls")
+  })
+
+  test("runs nothing that was rejected, and asks no more where it was rejected for good", async () => {
+    const { chat, object } = await newIntern("sim/tool-call")
+    const asked = await (await chat.say("echo x > file")).all()
+    const told = await (await chat.answer(asked.session, asked.question.id, "reject_always")).all()
+    expect(told.text).toContain("did not allow")
+    const again = await (await chat.say("echo y > file", { session_id: asked.session })).all()
+    expect(again.finish).toBe("stop")
+    await runInDurableObject(object, (_, state) => {
+      expect([...state.storage.sql.exec("SELECT path FROM disk")]).toEqual([])
+    })
+  })
+
+  test("calls several tools at once, and asks for each in turn", async () => {
+    const { chat } = await newIntern("sim/parallel-tools")
+    let reading = await (await chat.say("echo n")).all()
+    let questions = 0
+    while (reading.finish === "tool_calls") {
+      questions++
+      reading = await (await chat.answer(reading.session, reading.question.id, "allow_once")).all()
+    }
+    expect(reading.finish).toBe("stop")
+    expect(questions).toBeGreaterThanOrEqual(1)
+  })
+
+  test("goes on after its object was evicted with the question open", async () => {
+    const { chat, object } = await newIntern("sim/tool-call")
+    const asked = await (await chat.say("echo still here")).all()
+    await evictDurableObject(object)
+    const told = await (await chat.answer(asked.session, asked.question.id, "allow_once")).all()
+    expect(told.text).toContain("still here")
+  })
+
+  test("is steered while it works, and answers both in the same stream", async () => {
+    const { chat } = await newIntern("sim/paced")
+    const reading = await chat.say("First words", { session_id: "s" })
+    await reading.until("First")
+    const steered = await chat.say("Second thoughts", { session_id: "s" })
+    expect(steered.response.status).toBe(202)
+    await reading.all()
+    expect(reading.text).toContain("Second thoughts")
+  })
+
+  test("stops when its reader leaves, and takes the next prompt", async () => {
+    const { chat } = await newIntern("sim/paced")
+    const reading = await chat.say("Long story", { session_id: "s" })
+    await reading.until("Long")
+    reading.leave()
+    const next = await vi.waitFor(async () => {
+      const one = await chat.say("Short one", { session_id: "s" })
+      expect(one.response.status).toBe(200)
+      return one
+    })
+    expect((await next.all()).finish).toBe("stop")
+  })
+
+  test("says why a model failed it, and whether to ask again", async () => {
+    for (const [model, retryable, code] of [
+      ["sim/status-400", false, 400],
+      ["sim/status-503", true, 503],
+    ] as const) {
+      const { chat } = await newIntern(model)
+      const reading = await (await chat.say("Hello")).all()
+      expect(reading.finish).toBe("error")
+      expect(reading.error).toMatchObject({ metadata: { reason: "turn_failed", retryable } })
+      expect([code, 502]).toContain(reading.error?.code)
+    }
+  })
+
+  test("a command that would never end does", async () => {
+    const { chat } = await newIntern("sim/tool-call")
+    const reading = await (await chat.say("while true; do :; done", { approval_mode: "self-drive" })).all()
+    expect(reading.finish).toBe("stop")
+    expect(reading.text).toMatch(/limit|iterations|too many/i)
+  })
+
+  test("its files stay within the disk that it has", async () => {
+    const { chat, object } = await newIntern("sim/tool-call")
+    const command =
+      "seq 1 5000 > a; for i in 1 2 3 4 5 6; do cat a a a a a a a a a a >> big; done; rm a; echo small > small; ls"
+    await (await chat.say(command, { approval_mode: "self-drive" })).all()
+    await runInDurableObject(object, (_, state) => {
+      const paths = [...state.storage.sql.exec<{ path: string }>("SELECT path FROM disk")].map(({ path }) => path)
+      expect(paths).toEqual(["/home/intern/small"])
+    })
+  })
+
+  test("the value of a secret is in no environment, answer or row; its placeholder is", async () => {
+    const { workspace, id, chat, object } = await newIntern("sim/tool-call")
+    const value = "canary-7f3a9c-value"
+    await reply(200, workspace.as.put(`/vault/interns/${id}/secrets/api_token`, { hosts: ["api.example.com"], value }))
+    const reading = await (
+      await chat.say("env; curl -s http://api.example.com/?t=$API_TOKEN", { approval_mode: "self-drive" })
+    ).all()
+    expect(reading.text).toContain("API_TOKEN=vault-api_token-")
+    expect(reading.raw).not.toContain(value)
+    await runInDurableObject(object, (_, state) => {
+      const tables = [
+        ...state.storage.sql.exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'"),
+      ]
+      for (const { name } of tables) {
+        if (name.startsWith("_cf")) continue
+        expect(JSON.stringify([...state.storage.sql.exec(`SELECT * FROM ${name}`)])).not.toContain(value)
+      }
+    })
+  })
+})
