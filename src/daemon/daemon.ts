@@ -12,7 +12,7 @@ const USAGE_EXIT = 2
 async function main({ url, internId, joinToken, agent, ...options }: Options): Promise<void> {
   const log = (words: string) => console.error(`intern ${internId}: ${words}`)
   const folder = folderIn(options.dir)
-  const host = new Host({ folder, agent, joinToken, gateway: url, log, ...options })
+  const host = new Host({ internId, folder, agent, joinToken, gateway: url, log, ...options })
   const attachUrl = new URL(`/api/v1/interns/${encodeURIComponent(internId)}/daemon/attach`, url)
   const end = async (code: number) => {
     await bridge.stopAgent()
@@ -25,7 +25,9 @@ async function main({ url, internId, joinToken, agent, ...options }: Options): P
     onWelcome: (config) => {
       const isFirst = host.config === undefined
       host.config = config
-      if (isFirst) void bridge.agent().catch((thrown: unknown) => log(String(thrown)))
+      // What was told while there was no socket may have been lost with an epoch.
+      if (!isFirst) return void host.refreshSecrets()
+      bridge.agent().catch((thrown: unknown) => log(String(thrown)))
     },
     onMessage: (message) => bridge.fromGateway(message),
     onLost: () => void bridge.lost(),

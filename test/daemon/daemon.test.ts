@@ -33,6 +33,12 @@ async function begin(more: Parameters<typeof runDaemon>[1] = {}, set: (gateway: 
   return { gateway, daemon, sessionId: String(sessionId) }
 }
 
+/** The process of its agent, where the system tells. */
+function agentOf({ process: { pid } }: Daemon): string {
+  const file = `/proc/${pid}/task/${pid}/children`
+  return existsSync(file) ? readFileSync(file, "utf8").trim() : ""
+}
+
 const choose = (gateway: FakeGateway, { id }: AnyRequest, optionId: string) =>
   gateway.say({ jsonrpc: "2.0", id, result: { outcome: { outcome: "selected", optionId } } })
 
@@ -289,6 +295,56 @@ describe("an agent", () => {
     const { gateway, daemon } = await begin({ args: ["--archive-dir", file] })
     expect(await gateway.ask("_intern/destroy")()).toMatchObject({ error: { code: -32_603 } })
     expect(existsSync(daemon.dir)).toBe(true)
+  })
+})
+
+describe("the secrets of the intern", () => {
+  const VALUE = "value-canary-0123456789"
+  const secret = (name: string, placeholder: string) => ({
+    name,
+    hosts: ["api.example.com"],
+    placeholder,
+    value: VALUE,
+  })
+  const HELD = "vault-github_token-0123456789abcdef"
+
+  /** All that is in a folder, and what is in it in packed form not. */
+  const filesIn = (dir: string) =>
+    readdirSync(dir, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFileSync(path.join(entry.parentPath, entry.name), "utf8"))
+      .join("\n")
+
+  test("are with the agent by their placeholders, and in no file, environment or message by their values", async () => {
+    const { gateway, sessionId, daemon } = await begin({}, (made) => {
+      made.secrets = [secret("github_token", HELD), secret("path", "vault-path-0123456789abcdef")]
+    })
+    const environ = path.join("/proc", agentOf(daemon), "environ")
+    await gateway.prompt(sessionId, "env GITHUB_TOKEN\nenv HTTPS_PROXY\nenv NO_PROXY")()
+    expect(gateway.text()).toMatch(
+      new RegExp(`^GITHUB_TOKEN=${HELD}HTTPS_PROXY=http://agent:[0-9a-f]{48}@127.0.0.1:\\d+NO_PROXY=127.0.0.1$`),
+    )
+    // A secret takes no name that the agent needs.
+    const environment = existsSync(environ) ? readFileSync(environ, "utf8") : ""
+    expect(environment).not.toContain("vault-path")
+    const files = filesIn(daemon.dir)
+    expect(files).toContain(`- \`$GITHUB_TOKEN\` (\`${HELD}\`): api.example.com`)
+    for (const place of [files, environment, daemon.printed(), JSON.stringify(gateway.received)]) {
+      expect(place).not.toContain(VALUE)
+      expect(place).not.toContain(JOIN_TOKEN)
+    }
+  })
+
+  test("are fetched again when they have changed", async () => {
+    const { gateway, daemon } = await begin()
+    gateway.secrets = [secret("github_token", HELD)]
+    gateway.notify("_intern/vault_changed", {})
+    const file = path.join(daemon.dir, "work/AGENTS.md")
+    await eventually(() => expect(readFileSync(file, "utf8")).toContain(HELD))
+    // Also by whoever was away when that was told.
+    gateway.secrets = []
+    gateway.sever()
+    await eventually(() => expect(readFileSync(file, "utf8")).not.toContain(HELD))
   })
 })
 
