@@ -89,7 +89,7 @@ export default defineConfig(async () => {
     ],
     test: {
       include: ["test/**/*.test.ts"],
-      exclude: ["test/acceptance/**", "test/runtime/**", "test/bench/**", "test/dev/**"],
+      exclude: ["test/acceptance/**", "test/runtime/**", "test/bench/**", "test/daemon/**", "test/dev/**"],
       globalSetup: [path.join(root, "test/support/build-embedded.ts")],
       setupFiles: [path.join(root, "test/support/setup.ts")],
       isolate: false,

@@ -1,0 +1,154 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { Readable, Writable } from "node:stream"
+import { setTimeout as wait } from "node:timers/promises"
+import { type AnyMessage, ndJsonStream } from "@agentclientprotocol/sdk"
+
+/** A command that speaks ACP on its standard streams, and the surroundings it runs in. */
+export type Command = {
+  words: readonly string[]
+  cwd: string
+  env: Record<string, string>
+  uid: number | undefined
+}
+
+export type RpcError = { code: number; message: string; data?: unknown }
+
+/** A JSON-RPC failure as it was told. */
+export class RpcFailure extends Error {
+  override readonly name = "RpcFailure"
+  readonly error: RpcError
+
+  constructor(error: RpcError) {
+    super(error.message)
+    this.error = error
+  }
+}
+
+export type Agent = {
+  name: string
+  version: string
+  loadSession: boolean
+  steering: boolean
+  send: (message: AnyMessage) => void
+  /** Rejects with an RpcFailure, also when the agent is gone. */
+  request: (method: string, params: unknown) => Promise<Record<string, unknown>>
+  stop: () => Promise<void>
+}
+
+type Initialized = {
+  protocolVersion?: number
+  agentInfo?: { name?: string; version?: string } | null
+  agentCapabilities?: { loadSession?: boolean }
+  _meta?: { steering?: { supported?: boolean } } | null
+}
+
+type Handlers = {
+  /** What the agent says by itself: its requests and notifications. */
+  onMessage: (message: AnyMessage) => void
+  /** That it is gone without having been stopped. */
+  onExit: (code: number | null) => void
+}
+
+const ACP_VERSION = 1
+const START_PATIENCE_MS = 60_000
+const STOP_PATIENCE_MS = 5_000
+const LAST_WORDS_MS = 1_000
+const GONE: RpcError = { code: -32_603, message: "The agent has ended." }
+
+/** Starts an agent and initializes it. Rejects, with nothing left running, where it does not come up. */
+export async function startAgent(command: Command, handlers: Handlers): Promise<Agent> {
+  const running = run(command, handlers)
+  const timer = setTimeout(() => void running.stop(), START_PATIENCE_MS)
+  try {
+    const clientCapabilities = { fs: { readTextFile: false, writeTextFile: false }, terminal: false }
+    const initialized = (await running.request("initialize", {
+      protocolVersion: ACP_VERSION,
+      clientCapabilities: { ...clientCapabilities, elicitation: { form: {} } },
+      clientInfo: { name: "gateway-daemon", version: "1" },
+    })) as Initialized
+    if (initialized.protocolVersion !== ACP_VERSION) throw new Error("It speaks another version of ACP than 1.")
+    running.ready()
+    const { agentInfo, agentCapabilities, _meta } = initialized
+    return {
+      name: agentInfo?.name ?? "unknown",
+      version: agentInfo?.version ?? "unknown",
+      loadSession: agentCapabilities?.loadSession === true,
+      steering: _meta?.steering?.supported === true,
+      ...running,
+    }
+  } catch (thrown) {
+    await running.stop()
+    throw thrown
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+type Waiting = { resolve: (result: Record<string, unknown>) => void; reject: (failure: RpcFailure) => void }
+
+function run({ words, cwd, env, uid }: Command, { onMessage, onExit }: Handlers) {
+  const [file = "", ...args] = words
+  // A group of its own, so that what it starts ends with it.
+  const options = { cwd, env, detached: true, stdio: ["pipe", "pipe", "inherit"] as ["pipe", "pipe", "inherit"] }
+  const child = spawn(file, args, { ...options, ...(uid !== undefined && { uid, gid: uid }) })
+  const stream = ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>)
+  const writer = stream.writable.getWriter()
+  const waiting = new Map<unknown, Waiting>()
+  let [isReady, isStopped, isGone, last] = [false, false, false, 0]
+
+  const send = (message: AnyMessage) => void writer.write(message).catch(() => {})
+  const gone = (code: number | null, error: RpcError = GONE) => {
+    if (isGone) return
+    isGone = true
+    for (const { reject } of waiting.values()) reject(new RpcFailure(error))
+    waiting.clear()
+    if (isReady && !isStopped) onExit(code)
+  }
+  const take = (message: AnyMessage) => {
+    if ("method" in message) return onMessage(message)
+    const asked = waiting.get(message.id)
+    waiting.delete(message.id)
+    if (!asked) return
+    if ("error" in message) asked.reject(new RpcFailure(message.error))
+    else asked.resolve((message.result ?? {}) as Record<string, unknown>)
+  }
+
+  child.once("error", ({ message }) => gone(null, { ...GONE, message: `The agent did not start: ${message}` }))
+  // What it said last is still taken; but a child of its own may hold the pipe for good.
+  child.once("exit", (code) => void Promise.race([draining, wait(LAST_WORDS_MS)]).then(() => gone(code)))
+  const draining = (async () => {
+    for await (const message of stream.readable) take(message)
+  })().catch(() => signal("SIGKILL"))
+  const signal = (name: NodeJS.Signals) => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, name)
+    } catch {
+      // It is gone already.
+    }
+  }
+  return {
+    send,
+    ready: () => {
+      isReady = true
+    },
+    request: (method: string, params: unknown) =>
+      new Promise<Record<string, unknown>>((resolve, reject) => {
+        if (isGone) return reject(new RpcFailure(GONE))
+        const id = `daemon-${++last}`
+        waiting.set(id, { resolve, reject })
+        send({ jsonrpc: "2.0", id, method, params })
+      }),
+    stop: async () => {
+      isStopped = true
+      if (isGone || child.pid === undefined) return
+      const exited = child.exitCode === null && child.signalCode === null ? once(child, "exit") : undefined
+      signal("SIGTERM")
+      const timer = setTimeout(() => signal("SIGKILL"), STOP_PATIENCE_MS)
+      await exited
+      clearTimeout(timer)
+      // What it left behind in its group.
+      signal("SIGKILL")
+    },
+  }
+}

@@ -1,0 +1,140 @@
+import path from "node:path"
+import type { Config } from "./link.ts"
+
+/** How an agent is started: its command, what is in its environment besides the common, and its own settings as files. */
+export type AgentSetup = {
+  words: readonly string[]
+  env: Record<string, string>
+  files: Record<string, string>
+  /** A session mode to choose, where the default one would not ask. */
+  sessionMode?: string
+}
+
+/** Where the workspace has no default model. */
+const ANY_MODEL = "service/auto"
+/** In the agent's environment: the intern's own key. */
+const KEY_NAME = "INTERN_KEY"
+
+type Where = { home: string }
+
+/** What is known of agents: each asks before it acts, reaches models through the gateway alone, and updates nothing. */
+const KNOWN: Record<string, (config: Config, where: Where) => AgentSetup> = { opencode, qwen, codex, claude }
+
+export function setupOf(agent: readonly string[], config: Config, where: Where): AgentSetup {
+  const known = agent.length === 1 ? KNOWN[agent[0] ?? ""] : undefined
+  return known ? known(config, where) : custom(agent, config)
+}
+
+function opencode(config: Config, { home }: Where): AgentSetup {
+  const file = path.join(home, "opencode.json")
+  const model = modelOf(config)
+  const settings = {
+    enabled_providers: ["gw"],
+    provider: {
+      gw: {
+        npm: "@ai-sdk/openai-compatible",
+        name: "Gateway",
+        options: { baseURL: config.api_base, apiKey: `{env:${KEY_NAME}}` },
+        models: { [model]: {} },
+      },
+    },
+    model: `gw/${model}`,
+    permission: { bash: "ask", edit: "ask" },
+  }
+  return {
+    words: ["opencode", "acp"],
+    env: {
+      [KEY_NAME]: config.api_key,
+      OPENCODE_CONFIG: file,
+      OPENCODE_DISABLE_MODELS_FETCH: "1",
+      OPENCODE_DISABLE_AUTOUPDATE: "1",
+      OPENCODE_DISABLE_DEFAULT_PLUGINS: "1",
+      OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
+    },
+    files: { [file]: JSON.stringify(settings, null, 2) },
+  }
+}
+
+function qwen(config: Config): AgentSetup {
+  return {
+    words: ["qwen", "--acp", "--auth-type", "openai", "--approval-mode", "default"],
+    env: openaiEnv(config),
+    files: {},
+  }
+}
+
+function codex(config: Config, { home }: Where): AgentSetup {
+  const codexHome = path.join(home, ".codex")
+  const settings = [
+    `model = ${JSON.stringify(modelOf(config))}`,
+    'model_provider = "gw"',
+    'approval_policy = "on-request"',
+    "[model_providers.gw]",
+    'name = "Gateway"',
+    `base_url = ${JSON.stringify(config.api_base)}`,
+    `env_key = "${KEY_NAME}"`,
+    'wire_api = "responses"',
+    "",
+  ]
+  return {
+    words: ["codex-acp"],
+    env: { [KEY_NAME]: config.api_key, CODEX_HOME: codexHome },
+    files: { [path.join(codexHome, "config.toml")]: settings.join("\n") },
+    // In its default mode a reviewer model of its own decides in the user's place.
+    sessionMode: "read-only",
+  }
+}
+
+function claude(config: Config): AgentSetup {
+  return { words: ["claude-agent-acp"], env: anthropicEnv(config), files: {} }
+}
+
+function custom(words: readonly string[], config: Config): AgentSetup {
+  return { words, env: { [KEY_NAME]: config.api_key, ...openaiEnv(config), ...anthropicEnv(config) }, files: {} }
+}
+
+function openaiEnv(config: Config): Record<string, string> {
+  return { OPENAI_API_KEY: config.api_key, OPENAI_BASE_URL: config.api_base, OPENAI_MODEL: modelOf(config) }
+}
+
+function anthropicEnv(config: Config): Record<string, string> {
+  return {
+    // Its clients add /v1 themselves.
+    ANTHROPIC_BASE_URL: config.api_base.replace(/\/v1$/, ""),
+    ANTHROPIC_AUTH_TOKEN: config.api_key,
+    ANTHROPIC_MODEL: modelOf(config),
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+    DISABLE_AUTOUPDATER: "1",
+    DISABLE_TELEMETRY: "1",
+  }
+}
+
+function modelOf({ model }: Config): string {
+  return model ?? ANY_MODEL
+}
+
+/** Of the daemon's own environment, what an agent needs to run at all. The join token is not among it. */
+const PASSED = /^(PATH|LANG|LC_\w+|TZ|TERM|SHELL|USER|LOGNAME)$/
+
+/** The environment of an agent: secrets by their placeholders, under what the agent is set up with. */
+export function environmentOf(
+  own: NodeJS.ProcessEnv,
+  { home }: Where,
+  secrets: readonly { name: string; placeholder: string }[],
+  ...set: readonly Record<string, string>[]
+): Record<string, string> {
+  const passed = Object.entries(own).filter(([name, value]) => PASSED.test(name) && value !== undefined)
+  return Object.assign(
+    Object.fromEntries(secrets.map(({ name, placeholder }) => [name.toUpperCase(), placeholder])),
+    Object.fromEntries(passed),
+    {
+      HOME: home,
+      TMPDIR: path.join(home, "tmp"),
+      XDG_CONFIG_HOME: path.join(home, ".config"),
+      XDG_DATA_HOME: path.join(home, ".local/share"),
+      XDG_STATE_HOME: path.join(home, ".local/state"),
+      XDG_CACHE_HOME: path.join(home, ".cache"),
+    },
+    ...set,
+  ) as Record<string, string>
+}

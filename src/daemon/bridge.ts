@@ -1,0 +1,227 @@
+import type { AnyMessage, AnyNotification, AnyRequest } from "@agentclientprotocol/sdk"
+import { type Agent, type RpcError, RpcFailure } from "./agent-process.ts"
+import { fit } from "./frames.ts"
+import { type Prompt, steer, runPrompts, type Run } from "./run.ts"
+
+export type BridgeWorld = {
+  toGateway: (message: AnyMessage) => void
+  startAgent: (handlers: {
+    onMessage: (message: AnyMessage) => void
+    onExit: (code: number | null) => void
+  }) => Promise<Agent>
+  /** Where the agent works. */
+  cwd: string
+  /** What a new session is put in, where the agent's own default would not ask. */
+  sessionMode: string | undefined
+  /** Moves the agent's folder to the archive, or to nowhere. */
+  destroy: () => Promise<void>
+  onVaultChanged: () => Promise<void>
+  /** Ends the epoch: what the agent had open is lost. */
+  renew: () => Promise<void>
+  log: (words: string) => void
+}
+
+const NO_SUCH_METHOD = -32_601
+const FAILED = -32_603
+const NO_RUN = -32_001
+
+/** What the agent may ask of the client, and tell it; of files and terminals it has its own. */
+const ASKED_OF_CLIENT = new Set(["session/request_permission", "elicitation/create"])
+const TOLD_TO_CLIENT = new Set(["session/update", "elicitation/complete", "$/cancel_request"])
+const OF_SESSIONS = new Set(["session/new", "session/load", "session/resume"])
+
+/** Between the gateway and the agent: passes on what is ACP, and does what is asked of the daemon itself. */
+export class Bridge {
+  readonly #world: BridgeWorld
+  readonly #runs = new Map<string, Run>()
+  /** Counts epochs: what was asked in an earlier one is not answered in the next. */
+  #epoch = 0
+  #agent: Promise<Agent> | undefined
+  #order: Promise<void> = Promise.resolve()
+
+  constructor(world: BridgeWorld) {
+    this.#world = world
+  }
+
+  /** One after the other, in the order in which they came: a prompt waits for the agent, and a cancel for the prompt. */
+  fromGateway(message: AnyMessage): void {
+    this.#order = this.#order.then(() => this.#take(message)).catch((thrown) => this.#world.log(String(thrown)))
+  }
+
+  /** The agent, started where there is none. */
+  agent(): Promise<Agent> {
+    this.#agent ??= this.#start()
+    return this.#agent
+  }
+
+  async stopAgent(): Promise<void> {
+    const stopping = this.#agent
+    this.#agent = undefined
+    await stopping?.then((agent) => agent.stop()).catch(() => {})
+  }
+
+  /** The gateway knows nothing any more of what the agent has open: the agent goes, too. */
+  async lost(): Promise<void> {
+    this.#epoch += 1
+    this.#runs.clear()
+    await this.stopAgent()
+  }
+
+  async #start(): Promise<Agent> {
+    try {
+      const agent = await this.#world.startAgent({
+        onMessage: (message) => this.#fromAgent(message),
+        onExit: (code) => this.#exited(code),
+      })
+      const { name, version, loadSession, steering } = agent
+      this.#tell("_intern/ready", { agent: { name, version }, loadSession, steering })
+      return agent
+    } catch (thrown) {
+      this.#agent = undefined
+      this.#tell("_intern/agent_exited", { code: null })
+      throw thrown
+    }
+  }
+
+  #exited(code: number | null): void {
+    this.#agent = undefined
+    // The failures of what it had open come first: they settle now that it is gone.
+    setImmediate(() => {
+      this.#tell("_intern/agent_exited", { code })
+      void this.#world.renew()
+    })
+  }
+
+  async #take(message: AnyMessage): Promise<void> {
+    if (!("method" in message)) {
+      const agent = await this.#agent?.catch(() => undefined)
+      return agent?.send(message)
+    }
+    if ("id" in message) return this.#asked(message)
+    await this.#told(message)
+  }
+
+  async #told({ method, params }: AnyNotification): Promise<void> {
+    if (method === "_intern/vault_changed") return this.#world.onVaultChanged()
+    if (method === "session/cancel") {
+      const run = this.#runs.get(sessionOf(params))
+      if (run) Object.assign(run, { isCancelled: true, queue: [] })
+    }
+    const agent = await this.#agent?.catch(() => undefined)
+    agent?.send({ jsonrpc: "2.0", method, params })
+  }
+
+  /** Settles once the request has been handed on: the answer comes when it comes. */
+  async #asked(request: AnyRequest): Promise<void> {
+    const { method } = request
+    switch (method) {
+      case "_intern/steer":
+        return void this.#reply(request, this.#steer(request))
+      case "_intern/shutdown":
+        return this.#reply(
+          request,
+          this.stopAgent().then(() => ({})),
+        )
+      case "_intern/destroy":
+        return this.#reply(request, this.#destroy())
+    }
+    if (!method.startsWith("session/")) return this.#reply(request, Promise.reject(unknownMethod(method)))
+    let agent: Agent
+    try {
+      agent = await this.agent()
+    } catch (thrown) {
+      return this.#reply(request, Promise.reject(thrown))
+    }
+    void this.#reply(request, this.#ask(agent, request))
+  }
+
+  async #ask(agent: Agent, { method, params }: AnyRequest): Promise<unknown> {
+    if (method === "session/prompt") return this.#prompt(agent, params as Prompt)
+    if (!OF_SESSIONS.has(method)) return agent.request(method, params)
+    const asked = { ...(params as object), cwd: this.#world.cwd, mcpServers: [] }
+    const made = await agent.request(method, asked)
+    const { sessionMode: modeId } = this.#world
+    const sessionId = sessionOf(made) || sessionOf(params)
+    if (modeId !== undefined) await agent.request("session/set_mode", { sessionId, modeId })
+    return made
+  }
+
+  async #prompt(agent: Agent, prompt: Prompt): Promise<unknown> {
+    const { sessionId } = prompt
+    if (this.#runs.has(sessionId)) throw failure(FAILED, "A prompt of this session is running: steer it.")
+    const run: Run = { queue: [], isCancelled: false }
+    this.#runs.set(sessionId, run)
+    try {
+      return await runPrompts(agent, prompt, run)
+    } finally {
+      if (this.#runs.get(sessionId) === run) this.#runs.delete(sessionId)
+    }
+  }
+
+  async #steer({ params }: AnyRequest): Promise<unknown> {
+    const prompt = params as Prompt
+    const run = this.#runs.get(prompt.sessionId)
+    const agent = await this.#agent
+    const isRunning = () => this.#runs.get(prompt.sessionId) === run && run?.isCancelled === false
+    const outcome = run && agent ? await steer(agent, prompt, run, isRunning) : undefined
+    if (outcome === undefined) throw failure(NO_RUN, "No prompt of this session is running.")
+    return { outcome }
+  }
+
+  /** That the folder is gone, and in the archive where the daemon has one. */
+  async #destroy(): Promise<unknown> {
+    await this.stopAgent()
+    await this.#world.destroy()
+    return { archived: true }
+  }
+
+  #fromAgent(message: AnyMessage): void {
+    if (!("method" in message)) return
+    const { method } = message
+    if (!("id" in message)) {
+      if (TOLD_TO_CLIENT.has(method)) this.#send(message)
+      return
+    }
+    if (ASKED_OF_CLIENT.has(method)) return this.#send(message)
+    const error = unknownMethod(method).error
+    void this.#agent?.then((agent) => agent.send({ jsonrpc: "2.0", id: message.id, error }))
+  }
+
+  async #reply({ id }: AnyRequest, answer: Promise<unknown>): Promise<void> {
+    const epoch = this.#epoch
+    const outcome = await answer.then(
+      (result) => ({ result }),
+      (thrown: unknown) => ({ error: errorOf(thrown) }),
+    )
+    if (epoch === this.#epoch) this.#send({ jsonrpc: "2.0", id, ...outcome })
+  }
+
+  #tell(method: string, params: unknown): void {
+    this.#send({ jsonrpc: "2.0", method, params })
+  }
+
+  #send(message: AnyMessage): void {
+    const { send, refuse } = fit(message)
+    for (const each of send) this.#world.toGateway(each)
+    if (refuse) void this.#agent?.then((agent) => agent.send(refuse))
+    if (send.length === 0) this.#world.log("a message of the agent was too large for the gateway, and is lost")
+  }
+}
+
+function sessionOf(params: unknown): string {
+  const { sessionId } = (params ?? {}) as { sessionId?: unknown }
+  return typeof sessionId === "string" ? sessionId : ""
+}
+
+function failure(code: number, message: string): RpcFailure {
+  return new RpcFailure({ code, message })
+}
+
+function unknownMethod(method: string): RpcFailure {
+  return failure(NO_SUCH_METHOD, `Method not found: ${method}`)
+}
+
+function errorOf(thrown: unknown): RpcError {
+  if (thrown instanceof RpcFailure) return thrown.error
+  return { code: FAILED, message: thrown instanceof Error ? thrown.message : String(thrown) }
+}

@@ -1,0 +1,65 @@
+import { Bridge } from "./bridge.ts"
+import { setupOf } from "./agents.ts"
+import { Dial, type Ending } from "./dial.ts"
+import { destroy, folderIn } from "./folder.ts"
+import { Host } from "./host.ts"
+import { type Options, readOptions, USAGE } from "./options.ts"
+
+const EXIT: Record<Ending, number> = { replaced: 0, refused: 3 }
+const USAGE_EXIT = 2
+
+/** `npm run daemon`: runs an agent here, for an intern of a gateway that it dials in to. */
+async function main({ url, internId, joinToken, agent, ...options }: Options): Promise<void> {
+  const log = (words: string) => console.error(`intern ${internId}: ${words}`)
+  const folder = folderIn(options.dir)
+  const host = new Host({ internId, folder, agent, joinToken, gateway: url, log, ...options })
+  const attachUrl = new URL(`/api/v1/interns/${encodeURIComponent(internId)}/daemon/attach`, url)
+  const end = async (code: number) => {
+    await bridge.stopAgent()
+    process.exit(code)
+  }
+  const dial = new Dial({
+    attachUrl,
+    joinToken,
+    log,
+    onWelcome: (config) => {
+      const isFirst = host.config === undefined
+      host.config = config
+      // What was told while there was no socket may have been lost with an epoch.
+      if (!isFirst) return void host.refreshSecrets()
+      bridge.agent().catch((thrown: unknown) => log(String(thrown)))
+    },
+    onMessage: (message) => bridge.fromGateway(message),
+    onLost: () => void bridge.lost(),
+    onEnd: (ending, words) => {
+      log(words)
+      void end(EXIT[ending])
+    },
+  })
+  const bridge = new Bridge({
+    cwd: folder.work,
+    get sessionMode() {
+      return host.config && setupOf(agent, host.config, folder).sessionMode
+    },
+    toGateway: (message) => dial.send(message),
+    startAgent: (handlers) => host.startAgent(handlers),
+    destroy: () => destroy(folder, options.archiveDir, internId),
+    onVaultChanged: () => host.refreshSecrets(),
+    renew: () => dial.renew(),
+    log,
+  })
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void end(0))
+  await host.open()
+  dial.open()
+}
+
+function options(): Options {
+  try {
+    return readOptions(process.argv.slice(2), process.env)
+  } catch (thrown) {
+    console.error(`${thrown instanceof Error ? thrown.message : String(thrown)}\n\n${USAGE}`)
+    process.exit(USAGE_EXIT)
+  }
+}
+
+await main(options())

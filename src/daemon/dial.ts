@@ -1,0 +1,174 @@
+import { randomUUID } from "node:crypto"
+import type { AnyMessage } from "@agentclientprotocol/sdk"
+import { CLOSE, type Config, Link, type Welcome } from "./link.ts"
+
+const FIRST_WAIT_MS = 200
+const LONGEST_WAIT_MS = 10_000
+const PING_EVERY_MS = 30_000
+/** How long what was said last is waited for before an epoch ends. */
+const DRAIN_MS = 2_000
+/** What a gateway answers to a token or an intern that will not become good by asking again. */
+const REFUSALS = [401, 403, 404]
+
+export type Ending = "replaced" | "refused"
+
+export type Dialled = {
+  attachUrl: URL
+  joinToken: string
+  onWelcome: (config: Config) => void
+  onMessage: (message: AnyMessage) => void
+  /** The numbering cannot be gone on with: what the agent has open is lost to the gateway. */
+  onLost: () => void
+  onEnd: (ending: Ending, words: string) => void
+  log: (words: string) => void
+}
+
+type Incoming = { welcome?: Welcome; seq?: number; msg?: AnyMessage; ack?: number; ping?: number; pong?: number }
+
+/** Keeps a socket to the gateway, whatever happens to it, and on it a numbered conversation. */
+export class Dial {
+  readonly #world: Dialled
+  #link = new Link(randomUUID())
+  #socket: WebSocket | undefined
+  #isWelcome = false
+  #failures = 0
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #isHeard = true
+  #onDrained: (() => void) | undefined
+
+  constructor(world: Dialled) {
+    this.#world = world
+    setInterval(() => this.#ping(), PING_EVERY_MS).unref()
+  }
+
+  open(): void {
+    const { attachUrl, joinToken } = this.#world
+    const url = new URL(attachUrl)
+    url.protocol = attachUrl.protocol === "https:" ? "wss:" : "ws:"
+    // Headers are what Node's client takes beyond the browser's.
+    const headers = { authorization: `Bearer ${joinToken}` }
+    const socket = new WebSocket(url, { headers } as unknown as string[])
+    this.#socket = socket
+    let isOpen = false
+    socket.addEventListener("open", () => {
+      isOpen = true
+      socket.send(JSON.stringify({ hello: this.#link.hello() }))
+    })
+    socket.addEventListener("message", ({ data }) => {
+      if (socket === this.#socket) this.#hear(String(data))
+    })
+    socket.addEventListener("close", ({ code }) => {
+      if (socket === this.#socket) void this.#closed(code, isOpen)
+    })
+    // What follows it says the same: close.
+    socket.addEventListener("error", () => {})
+  }
+
+  send(message: AnyMessage): void {
+    const frame = this.#link.send(message)
+    if (this.#isWelcome) this.#socket?.send(frame)
+  }
+
+  /** Ends this epoch, once what was said in it has arrived, and begins another. */
+  async renew(): Promise<void> {
+    if (!this.#link.isDrained && this.#isWelcome) await this.#drained()
+    this.#begin(CLOSE.done)
+  }
+
+  #drained(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, DRAIN_MS)
+      this.#onDrained = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  #begin(code: number): void {
+    const before = this.#socket
+    this.#socket = undefined
+    this.#isWelcome = false
+    this.#link = new Link(randomUUID())
+    before?.close(code)
+    clearTimeout(this.#timer)
+    this.open()
+  }
+
+  #hear(text: string): void {
+    this.#isHeard = true
+    const frame = read(text)
+    if (frame.ping !== undefined) this.#socket?.send(JSON.stringify({ pong: frame.ping }))
+    if (frame.welcome) this.#welcome(frame.welcome)
+    if (frame.ack !== undefined) {
+      this.#link.acked(frame.ack)
+      if (this.#link.isDrained) this.#onDrained?.()
+    }
+    if (frame.seq === undefined || !frame.msg || !this.#isWelcome) return
+    const heard = this.#link.receive(frame.seq)
+    // Closing is what makes both sides say again from where they are.
+    if (heard === "gap") return this.#socket?.close(CLOSE.gap)
+    this.#socket?.send(JSON.stringify({ ack: this.#link.taken }))
+    if (heard === "take") this.#world.onMessage(frame.msg)
+  }
+
+  #welcome(welcome: Welcome): void {
+    const again = this.#link.welcomed(welcome)
+    if (!again) {
+      this.#world.log("the gateway and the daemon cannot go on from where they are: beginning anew")
+      this.#begin(CLOSE.lost)
+      this.#world.onLost()
+      return
+    }
+    this.#isWelcome = true
+    this.#failures = 0
+    for (const frame of again) this.#socket?.send(frame)
+    this.#world.onWelcome(welcome.config)
+  }
+
+  async #closed(code: number, wasOpen: boolean): Promise<void> {
+    this.#isWelcome = false
+    this.#socket = undefined
+    this.#onDrained?.()
+    if (code === CLOSE.replaced) return this.#world.onEnd("replaced", "Another daemon of this intern has taken over.")
+    if (code === CLOSE.revoked) return this.#world.onEnd("refused", "The join token was revoked.")
+    if (code === CLOSE.lost) {
+      this.#link = new Link(randomUUID())
+      this.#world.onLost()
+    }
+    if (!wasOpen && (await this.#isRefused())) {
+      return this.#world.onEnd("refused", "The gateway does not take this join token for this intern.")
+    }
+    const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** this.#failures)
+    this.#failures = Math.min(this.#failures + 1, 16)
+    this.#timer = setTimeout(() => this.open(), longest * (0.5 + Math.random() / 2))
+  }
+
+  /** A WebSocket client does not tell with which status it was refused; the same request without the upgrade does. */
+  async #isRefused(): Promise<boolean> {
+    try {
+      const headers = { authorization: `Bearer ${this.#world.joinToken}` }
+      const { status, body } = await fetch(this.#world.attachUrl, { headers, redirect: "manual" })
+      await body?.cancel()
+      return REFUSALS.includes(status)
+    } catch {
+      return false
+    }
+  }
+
+  #ping(): void {
+    if (!this.#isWelcome) return
+    // Nothing since the last one: the connection is dead, and nobody has told.
+    if (!this.#isHeard) return this.#socket?.close()
+    this.#isHeard = false
+    this.#socket?.send(JSON.stringify({ ping: 1 }))
+  }
+}
+
+function read(text: string): Incoming {
+  try {
+    return (JSON.parse(text) as Incoming | null) ?? {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,62 @@
+import { execFile } from "node:child_process"
+import { randomUUID } from "node:crypto"
+import { chown, mkdir, rename, rm, writeFile } from "node:fs/promises"
+import path from "node:path"
+import { promisify } from "node:util"
+
+/** Where an intern's agent lives: `work` is its project, `home` has its settings and sessions. */
+export type Folder = { dir: string; work: string; home: string }
+
+export function folderIn(dir: string): Folder {
+  return { dir, work: path.join(dir, "work"), home: path.join(dir, "home") }
+}
+
+type GivenSecret = { name: string; hosts: readonly string[]; placeholder: string }
+
+/** Makes the folder, or what is missing of it; what the agent has left in it stays. */
+export async function prepare(
+  { dir, work, home }: Folder,
+  files: Record<string, string>,
+  owner: number | undefined,
+): Promise<void> {
+  const folders = [dir, work, home, path.join(home, "tmp"), ...Object.keys(files).map((file) => path.dirname(file))]
+  for (const folder of folders) await mkdir(folder, { recursive: true, mode: 0o700 })
+  for (const [file, text] of Object.entries(files)) await writeFile(file, text, { mode: 0o600 })
+  if (owner === undefined) return
+  for (const each of [...folders, ...Object.keys(files)]) await chown(each, owner, owner)
+}
+
+/** AGENTS.md: what the intern is told to be, and which secrets there are to send, by what stands for them. */
+export function agentsFile({ work }: Folder, instructions: string | null, secrets: readonly GivenSecret[]) {
+  const told = secrets.map(
+    ({ name, hosts, placeholder }) => `- \`$${name.toUpperCase()}\` (\`${placeholder}\`): ${hosts.join(", ")}`,
+  )
+  const vault = [
+    "## Secrets",
+    "",
+    "These environment variables hold placeholders. Send one in a request header, by https, to a host beside it, and the",
+    "value takes its place on the way. Nowhere else does it become a value: not in a body, a URL or a file.",
+    "",
+    ...told,
+  ]
+  const parts = [instructions ?? "", secrets.length > 0 ? vault.join("\n") : ""].filter((part) => part !== "")
+  return { [path.join(work, "AGENTS.md")]: parts.join("\n\n") + (parts.length > 0 ? "\n" : "") }
+}
+
+const run = promisify(execFile)
+
+/** Archives the folder where there is an archive, and deletes it: not before the archive is whole. */
+export async function destroy({ dir }: Folder, archiveDir: string | undefined, internId: string): Promise<void> {
+  if (archiveDir !== undefined) {
+    await mkdir(archiveDir, { recursive: true })
+    const file = path.join(archiveDir, `intern-${internId}-${Date.now()}.tar.gz`)
+    const unfinished = `${file}.${randomUUID()}.part`
+    try {
+      await run("tar", ["-czf", unfinished, "-C", path.dirname(dir), path.basename(dir)])
+      await rename(unfinished, file)
+    } finally {
+      await rm(unfinished, { force: true })
+    }
+  }
+  await rm(dir, { recursive: true, force: true })
+}

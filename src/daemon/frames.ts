@@ -1,0 +1,49 @@
+import type { AnyMessage, AnyRequest, AnyResponse } from "@agentclientprotocol/sdk"
+import { MAX_FRAME_BYTES } from "./link.ts"
+
+/** Room for the number of a frame and what is around its message. */
+const MAX_MESSAGE_BYTES = MAX_FRAME_BYTES - 256
+/** In UTF-16 units, each of which JSON may write as six bytes. */
+const MAX_PIECE_LENGTH = 131_072
+const TOO_LARGE = { code: -32_603, message: "The message is larger than the gateway takes (1 MiB)." }
+
+/** What may be sent to the gateway of a message, and what the agent is told of one that it asked in vain. */
+export type Fitted = { send: AnyMessage[]; refuse?: AnyResponse }
+
+/** A message in frames that fit: text is cut in pieces; whatever else is too large fails its request, or is lost. */
+export function fit(message: AnyMessage): Fitted {
+  if (Buffer.byteLength(JSON.stringify(message)) <= MAX_MESSAGE_BYTES) return { send: [message] }
+  if (!("method" in message)) return { send: [{ jsonrpc: "2.0", id: message.id, error: TOO_LARGE }] }
+  if ("id" in message) return { send: [], refuse: refusal(message) }
+  return { send: pieces(message) }
+}
+
+function refusal({ id }: AnyRequest): AnyResponse {
+  return { jsonrpc: "2.0", id, error: TOO_LARGE }
+}
+
+type TextUpdate = { sessionUpdate: string; content: { type: "text"; text: string } }
+
+function pieces(message: AnyMessage): AnyMessage[] {
+  if (!("method" in message) || message.method !== "session/update") return []
+  const params = message.params as { update?: Partial<TextUpdate> } | undefined
+  const { update } = params ?? {}
+  if (!update?.sessionUpdate?.endsWith("_chunk") || update.content?.type !== "text") return []
+  const { content } = update
+  return cut(content.text).map((text) => ({
+    ...message,
+    params: { ...params, update: { ...update, content: { ...content, text } } },
+  }))
+}
+
+/** No piece ends in the middle of a character. */
+function cut(text: string): string[] {
+  const parts: string[] = []
+  for (let at = 0; at < text.length;) {
+    let end = Math.min(text.length, at + MAX_PIECE_LENGTH)
+    if (end < text.length && /[\ud800-\udbff]/.test(text.charAt(end - 1))) end -= 1
+    parts.push(text.slice(at, end))
+    at = end
+  }
+  return parts
+}

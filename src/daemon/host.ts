@@ -1,0 +1,76 @@
+import { existsSync } from "node:fs"
+import type { AnyMessage } from "@agentclientprotocol/sdk"
+import type { ReleasedSecret } from "../vault/secret.ts"
+import { type Agent, startAgent } from "./agent-process.ts"
+import { environmentOf, setupOf } from "./agents.ts"
+import { agentsFile, type Folder, prepare } from "./folder.ts"
+import type { Config } from "./link.ts"
+import { type Authority, newAuthority } from "./proxy/authority.ts"
+import { publicConnect } from "./proxy/connect.ts"
+import { type Proxy, startProxy } from "./proxy/proxy.ts"
+import { wayOut } from "./proxy/way-out.ts"
+import { readSecrets } from "./secrets.ts"
+
+export type HostWorld = {
+  internId: string
+  folder: Folder
+  agent: readonly string[]
+  joinToken: string
+  gateway: URL
+  allowedHosts: readonly string[] | undefined
+  agentUid: number | undefined
+  log: (words: string) => void
+}
+
+/** What an agent runs in: its folder, its settings, and the secrets that are put into what it sends. */
+export class Host {
+  readonly #world: HostWorld
+  readonly #authority: Authority
+  #proxy: Proxy | undefined
+  #secrets: readonly ReleasedSecret[] = []
+  config: Config | undefined
+
+  constructor(world: HostWorld) {
+    this.#world = world
+    this.#authority = newAuthority(world.internId)
+  }
+
+  /** Before anything is started: what the agent sends goes out through here. */
+  async open(): Promise<void> {
+    const { gateway, allowedHosts } = this.#world
+    const secrets = () => this.#secrets
+    const connect = publicConnect()
+    this.#proxy = await startProxy({ authority: this.#authority, secrets, gateway, allowedHosts, connect })
+  }
+
+  async startAgent(handlers: {
+    onMessage: (message: AnyMessage) => void
+    onExit: (code: number | null) => void
+  }): Promise<Agent> {
+    const { folder, agent, agentUid: uid } = this.#world
+    if (!this.config || !this.#proxy) throw new Error("The gateway has not welcomed the daemon yet.")
+    await this.refreshSecrets()
+    const { words, env, files } = setupOf(agent, this.config, folder)
+    const out = wayOut(folder, this.#proxy.url, this.#authority, this.#world.gateway)
+    await prepare(folder, { ...files, ...out.files, ...this.#agentsFile() }, uid)
+    const whole = environmentOf(process.env, folder, this.#secrets, env, out.env)
+    return startAgent({ words, cwd: folder.work, env: whole, uid }, handlers)
+  }
+
+  /** Where they cannot be had there are none: one of them may have been deleted. */
+  async refreshSecrets(): Promise<void> {
+    const { folder, joinToken, agentUid, log } = this.#world
+    if (!this.config) return
+    try {
+      this.#secrets = await readSecrets(this.config.secrets_url, joinToken)
+    } catch (thrown) {
+      this.#secrets = []
+      log(thrown instanceof Error ? thrown.message : String(thrown))
+    }
+    if (existsSync(folder.work)) await prepare(folder, this.#agentsFile(), agentUid)
+  }
+
+  #agentsFile(): Record<string, string> {
+    return agentsFile(this.#world.folder, this.config?.instructions ?? null, this.#secrets)
+  }
+}

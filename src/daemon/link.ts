@@ -1,0 +1,101 @@
+import type { AnyMessage } from "@agentclientprotocol/sdk"
+
+/** What the daemon and the gateway say to each other, each in a text frame of its own. */
+export type Hello = { version: 1; epoch: string; next: number; oldest: number; from: number }
+export type Welcome = { epoch: string; from: number; next: number; oldest: number; config: Config }
+
+/** What the gateway tells of the intern, at every dial. */
+export type Config = {
+  intern_id: string
+  name: string
+  model: string | null
+  instructions: string | null
+  /** Ends in `/api/v1`. */
+  api_base: string
+  /** The intern's own key. */
+  api_key: string
+  secrets_url: string
+}
+
+export const PROTOCOL_VERSION = 1
+/** The gateway closes a socket on which a larger frame comes. */
+export const MAX_FRAME_BYTES = 1_048_576
+/** What is kept for sending again. Beyond it the oldest goes, and with it the chance to resume there. */
+export const MAX_KEPT_BYTES = 4 * 1_048_576
+
+/** Close codes, the gateway's and the daemon's. */
+export const CLOSE = { done: 1000, replaced: 4000, gap: 4001, lost: 4002, revoked: 4003 } as const
+
+type Kept = { seq: number; text: string; bytes: number }
+
+/**
+ * One side of a numbered conversation that outlives its sockets: what is sent is kept until it is acknowledged, and what
+ * comes is taken once, in order, or not at all. An epoch is one such numbering, and the life of one agent process.
+ */
+export class Link {
+  readonly epoch: string
+  #next = 1
+  #wanted = 1
+  #kept: Kept[] = []
+  #keptBytes = 0
+
+  constructor(epoch: string) {
+    this.epoch = epoch
+  }
+
+  hello(): Hello {
+    return { version: PROTOCOL_VERSION, epoch: this.epoch, next: this.#next, oldest: this.#oldest, from: this.#wanted }
+  }
+
+  /** The frames to send again, in order; undefined where the two sides cannot go on from where they are. */
+  welcomed(welcome: Pick<Welcome, "epoch" | "from" | "oldest">): string[] | undefined {
+    // An epoch of which nothing has come yet begins wherever the gateway is.
+    if (this.#wanted === 1) this.#wanted = Math.max(1, welcome.oldest)
+    const isResumable = welcome.from >= this.#oldest && welcome.from <= this.#next && welcome.oldest <= this.#wanted
+    if (welcome.epoch !== this.epoch || !isResumable) return undefined
+    this.acked(welcome.from - 1)
+    return this.#kept.map(({ text }) => text)
+  }
+
+  /** The frame of a message, to be sent now if there is a socket; it is kept in any case. */
+  send(msg: AnyMessage): string {
+    const seq = this.#next++
+    const text = JSON.stringify({ seq, msg })
+    const bytes = Buffer.byteLength(text)
+    this.#kept.push({ seq, text, bytes })
+    this.#keptBytes += bytes
+    while (this.#keptBytes > MAX_KEPT_BYTES) this.#drop()
+    return text
+  }
+
+  /** Everything up to this number has arrived. */
+  acked(seq: number): void {
+    while (this.#kept[0] && this.#kept[0].seq <= seq) this.#drop()
+  }
+
+  /** What to do with a frame of this number. */
+  receive(seq: number): "take" | "seen" | "gap" {
+    if (seq < this.#wanted) return "seen"
+    if (seq > this.#wanted) return "gap"
+    this.#wanted += 1
+    return "take"
+  }
+
+  /** The number of the last frame that was taken. */
+  get taken(): number {
+    return this.#wanted - 1
+  }
+
+  /** Whether all that was sent has arrived. */
+  get isDrained(): boolean {
+    return this.#kept.length === 0
+  }
+
+  get #oldest(): number {
+    return this.#kept[0]?.seq ?? this.#next
+  }
+
+  #drop(): void {
+    this.#keptBytes -= this.#kept.shift()?.bytes ?? 0
+  }
+}

@@ -1,0 +1,85 @@
+import { readFileSync } from "node:fs"
+import path from "node:path"
+import { parseArgs } from "node:util"
+
+export type Options = {
+  /** Of the gateway: `https://gateway.example.com`. */
+  url: URL
+  internId: string
+  joinToken: string
+  /** One of the known agents, or a command with its arguments. */
+  agent: string[]
+  dir: string
+  archiveDir: string | undefined
+  /** Besides the hosts of secrets and the gateway, these alone are reached; undefined for every public one. */
+  allowedHosts: string[] | undefined
+  /** Who the agent runs as, where the daemon may choose. */
+  agentUid: number | undefined
+}
+
+export const USAGE = `npm run daemon -- --url <gateway> --intern <id> --token <join token> --agent <agent>
+  --url           the gateway: https://gateway.example.com      (INTERN_GATEWAY_URL)
+  --intern        the intern's id                               (INTERN_ID)
+  --token         its join token; or --token-file FILE          (INTERN_JOIN_TOKEN, INTERN_JOIN_TOKEN_FILE)
+  --agent         opencode, qwen, codex, claude, or any command that speaks ACP: --agent "node agent.js"  (INTERN_AGENT)
+  --dir           where the agent works; default ./intern-<id>  (INTERN_DIR)
+  --archive-dir   where its folder is archived when it is destroyed; default: nowhere  (INTERN_ARCHIVE_DIR)
+  --allow-hosts   a.example.com,b.example.com: reach these alone; default: every public host  (INTERN_ALLOW_HOSTS)
+  --agent-uid     the user that the agent runs as (needs root)  (INTERN_AGENT_UID)
+Exits with 3 when the join token is refused or revoked, with 2 when it is told too little.`
+
+const NAMES = {
+  url: "INTERN_GATEWAY_URL",
+  intern: "INTERN_ID",
+  token: "INTERN_JOIN_TOKEN",
+  "token-file": "INTERN_JOIN_TOKEN_FILE",
+  agent: "INTERN_AGENT",
+  dir: "INTERN_DIR",
+  "archive-dir": "INTERN_ARCHIVE_DIR",
+  "allow-hosts": "INTERN_ALLOW_HOSTS",
+  "agent-uid": "INTERN_AGENT_UID",
+} as const
+type Name = keyof typeof NAMES
+
+/** The command line, and the environment where it says nothing. Throws words on what is missing. */
+export function readOptions(argv: readonly string[], env: NodeJS.ProcessEnv): Options {
+  const options = Object.fromEntries(Object.keys(NAMES).map((name) => [name, { type: "string" as const }]))
+  const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true })
+  const read = (name: Name): string | undefined => {
+    const value = values[name] ?? env[NAMES[name]]
+    return typeof value === "string" && value !== "" ? value : undefined
+  }
+  const need = (name: Name): string => {
+    const value = read(name)
+    if (value === undefined) throw new Error(`--${name} is missing.`)
+    return value
+  }
+  const internId = need("intern")
+  const file = read("token-file")
+  const uid = read("agent-uid")
+  return {
+    url: gatewayUrl(need("url")),
+    internId,
+    joinToken: file === undefined ? need("token") : readFileSync(file, "utf8").trim(),
+    agent: [...need("agent").split(" ").filter(Boolean), ...positionals],
+    dir: path.resolve(read("dir") ?? `intern-${internId}`),
+    archiveDir: read("archive-dir"),
+    allowedHosts: read("allow-hosts")
+      ?.split(",")
+      .map((host) => host.trim().toLowerCase())
+      .filter(Boolean),
+    agentUid: uid === undefined ? undefined : userId(uid),
+  }
+}
+
+function gatewayUrl(text: string): URL {
+  const url = URL.parse(text)
+  if (url?.protocol === "https:" || url?.protocol === "http:") return new URL(url.origin)
+  throw new Error("--url must be the address of the gateway: https://gateway.example.com")
+}
+
+function userId(text: string): number {
+  const uid = Number(text)
+  if (Number.isSafeInteger(uid) && uid > 0) return uid
+  throw new Error("--agent-uid must be the number of a user that is not root.")
+}

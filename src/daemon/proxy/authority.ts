@@ -1,0 +1,114 @@
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto"
+import { createSecureContext, type SecureContext } from "node:tls"
+import { bits, explicit, implicit, integer, octets, oid, sequence, set, time, utf8, yes } from "./der.ts"
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const CA_DAYS = 3_650
+const LEAF_DAYS = 7
+
+const ECDSA_SHA256 = sequence(oid("1.2.840.10045.4.3.2"))
+const COMMON_NAME = "2.5.4.3"
+const EXTENSION = {
+  basicConstraints: "2.5.29.19",
+  keyUsage: "2.5.29.15",
+  extendedKeyUsage: "2.5.29.37",
+  subjectAltName: "2.5.29.17",
+  subjectKeyIdentifier: "2.5.29.14",
+  authorityKeyIdentifier: "2.5.29.35",
+}
+const SERVER_AUTH = "1.3.6.1.5.5.7.3.1"
+
+type Pair = { publicKey: KeyObject; privateKey: KeyObject }
+
+const newPair = (): Pair => generateKeyPairSync("ec", { namedCurve: "P-256" })
+const nameOf = (text: string) => sequence(set(sequence(oid(COMMON_NAME), utf8(text))))
+const spkiOf = ({ publicKey }: Pair) => publicKey.export({ type: "spki", format: "der" })
+const idOf = (pair: Pair) => createHash("sha1").update(spkiOf(pair)).digest()
+
+function extension(name: keyof typeof EXTENSION, value: Buffer, isCritical = false): Buffer {
+  return sequence(oid(EXTENSION[name]), ...(isCritical ? [yes] : []), octets(value))
+}
+
+type Certificate = { subject: string; subjectPair: Pair; extensions: Buffer[]; days: number; now: number }
+
+/** A certificate (RFC 5280) in PEM. */
+function certify(
+  issuer: string,
+  issuerPair: Pair,
+  { subject, subjectPair, extensions, days, now }: Certificate,
+): string {
+  const serial = randomBytes(16)
+  // The first bit is the sign, and no serial begins with a zero.
+  serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40
+  const told = sequence(
+    explicit(0, integer(Buffer.from([2]))),
+    integer(serial),
+    ECDSA_SHA256,
+    nameOf(issuer),
+    // From an hour ago: clocks differ.
+    sequence(time(now - HOUR_MS), time(now + days * DAY_MS)),
+    nameOf(subject),
+    spkiOf(subjectPair),
+    explicit(3, sequence(...extensions)),
+  )
+  const whole = sequence(told, ECDSA_SHA256, bits(sign("sha256", told, issuerPair.privateKey)))
+  const lines = whole.toString("base64").match(/.{1,64}/g) ?? []
+  return ["-----BEGIN CERTIFICATE-----", ...lines, "-----END CERTIFICATE-----", ""].join("\n")
+}
+
+const toPem = ({ privateKey }: Pair) => privateKey.export({ type: "pkcs8", format: "pem" })
+
+export type Authority = {
+  /** What the agent is to trust, in PEM. Its key never leaves this process, and ends with it. */
+  certificate: string
+  /** What a server at this host shows to the agent. */
+  contextFor: (host: string) => SecureContext
+}
+
+/** An authority of one daemon's own, for the hosts of its secrets. */
+export function newAuthority(internId: string, now: () => number = Date.now): Authority {
+  const name = `Egress of intern ${internId}`
+  const pair = newPair()
+  const certificate = certify(name, pair, {
+    subject: name,
+    subjectPair: pair,
+    days: CA_DAYS,
+    now: now(),
+    extensions: [
+      extension("basicConstraints", sequence(yes, integer(Buffer.from([0]))), true),
+      // keyCertSign and cRLSign.
+      extension("keyUsage", bits(Buffer.from([0x06]), 1), true),
+      extension("subjectKeyIdentifier", octets(idOf(pair))),
+    ],
+  })
+  const known = new Map<string, { context: SecureContext; until: number }>()
+  const contextFor = (host: string): SecureContext => {
+    const kept = known.get(host)
+    if (kept && kept.until > now()) return kept.context
+    const leaf = newPair()
+    const cert = certify(name, pair, leafOf(host, leaf, pair, now()))
+    const context = createSecureContext({ key: toPem(leaf), cert: cert + certificate })
+    known.set(host, { context, until: now() + DAY_MS })
+    return context
+  }
+  return { certificate, contextFor }
+}
+
+function leafOf(host: string, leaf: Pair, issuer: Pair, now: number): Certificate {
+  return {
+    // The name that counts is below; this one may be too long for the whole of it.
+    subject: host.slice(0, 64),
+    subjectPair: leaf,
+    days: LEAF_DAYS,
+    now,
+    extensions: [
+      extension("basicConstraints", sequence(), true),
+      // digitalSignature.
+      extension("keyUsage", bits(Buffer.from([0x80]), 7), true),
+      extension("extendedKeyUsage", sequence(oid(SERVER_AUTH))),
+      extension("subjectAltName", sequence(implicit(2, Buffer.from(host, "ascii")))),
+      extension("authorityKeyIdentifier", sequence(implicit(0, idOf(issuer)))),
+    ],
+  }
+}

@@ -1,0 +1,40 @@
+import { lookup } from "node:dns/promises"
+import { once } from "node:events"
+import net from "node:net"
+import { isPublicAddress } from "../../server-tools/web-fetch/address.ts"
+
+/** Opens a connection, or rejects with a Refusal where nobody may have one. */
+export type Connect = (host: string, port: number) => Promise<net.Socket>
+
+/** Why a connection was not opened, for the agent. */
+export class Refusal extends Error {
+  override readonly name = "Refusal"
+}
+
+export type Resolve = (host: string) => Promise<string[]>
+
+export const systemResolve: Resolve = async (host) =>
+  (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address)
+
+const PATIENCE_MS = 15_000
+
+/**
+ * To public addresses alone. The name is resolved once, and it is the address that was looked at that is connected to: a
+ * name that changes in between leads nowhere else.
+ */
+export function publicConnect(resolve: Resolve = systemResolve): Connect {
+  return async (host, port) => {
+    const addresses = net.isIP(host) === 0 ? await resolve(host).catch(() => []) : [host]
+    if (addresses.length === 0) throw new Refusal("The name of the host could not be resolved.")
+    if (!addresses.every(isPublicAddress)) throw new Refusal("The address of the host is not a public one.")
+    return open(addresses[0] ?? "", port)
+  }
+}
+
+export async function open(address: string, port: number): Promise<net.Socket> {
+  const socket = net.connect({ host: address, port })
+  socket.setTimeout(PATIENCE_MS, () => socket.destroy(new Error("The connection took too long.")))
+  await once(socket, "connect")
+  socket.setTimeout(0)
+  return socket
+}

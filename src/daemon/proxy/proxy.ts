@@ -1,0 +1,136 @@
+import { randomBytes } from "node:crypto"
+import { once } from "node:events"
+import http, { type IncomingMessage, type ServerResponse } from "node:http"
+import type { AddressInfo, Socket } from "node:net"
+import type { Duplex } from "node:stream"
+import { pipeline } from "node:stream/promises"
+import { TLSSocket } from "node:tls"
+import { isSame } from "../../support/encoding.ts"
+import { boundTo, isPublicTarget } from "../../vault/egress.ts"
+import { toBoundHost } from "../../vault/hosts.ts"
+import type { ReleasedSecret } from "../../vault/secret.ts"
+import type { Authority } from "./authority.ts"
+import { type Connect, open, Refusal } from "./connect.ts"
+import { framed, onward, pairsOf } from "./headers.ts"
+import { type Interception, newInterceptor } from "./intercept.ts"
+import { answer, refuse } from "./replies.ts"
+
+export type ProxyWorld = {
+  authority: Authority
+  /** Those of this moment: what was deleted is released no more. */
+  secrets: () => readonly ReleasedSecret[]
+  gateway: URL
+  /** Besides the hosts of secrets and the gateway; undefined for every public one. */
+  allowedHosts: readonly string[] | undefined
+  connect: Connect
+  /** Further authorities for servers, in PEM. */
+  trusted?: readonly string[]
+}
+
+export type Proxy = { url: URL; close: () => Promise<void> }
+
+const USER = "agent"
+
+/**
+ * The way out of an agent: a CONNECT proxy on this machine. Connections to the hosts of secrets are opened up here and
+ * their headers put right; all others pass as they are, encrypted, or not at all.
+ */
+export async function startProxy(world: ProxyWorld): Promise<Proxy> {
+  const password = randomBytes(24).toString("hex")
+  const credentials = `Basic ${Buffer.from(`${USER}:${password}`).toString("base64")}`
+  const isKnown = ({ headers }: IncomingMessage) => isSame(headers["proxy-authorization"] ?? "", credentials)
+  const intercept = newInterceptor(world)
+  const server = http.createServer((request, response) => {
+    if (isKnown(request)) void plain(request, response, world)
+    else answer(response, 407, "The proxy's credentials are missing.")
+  })
+  server.on("connect", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on("error", () => socket.destroy())
+    if (isKnown(request)) void connect(request, socket, head, world, intercept)
+    else refuse(socket, 407, "The proxy's credentials are missing.")
+  })
+  const sockets = new Set<Socket>()
+  server.on("connection", (socket) => {
+    sockets.add(socket)
+    socket.once("close", () => sockets.delete(socket))
+  })
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const { port } = server.address() as AddressInfo
+  return {
+    url: new URL(`http://${USER}:${password}@127.0.0.1:${port}`),
+    close: async () => {
+      server.close()
+      // Tunnels among them, which the server itself has let go of.
+      for (const socket of sockets) socket.destroy()
+      await once(server, "close")
+    },
+  }
+}
+
+/** By plain http there is the gateway, where it speaks that, and nothing else. */
+async function plain(request: IncomingMessage, response: ServerResponse, { gateway }: ProxyWorld): Promise<void> {
+  const url = URL.parse(request.url ?? "")
+  if (url?.origin !== gateway.origin) return answer(response, 403, "Only https leaves from here.")
+  const { method = "GET" } = request
+  const upstream = http.request(url, { method, headers: framed(request).flat() })
+  upstream.on("response", (answered) => {
+    response.writeHead(answered.statusCode ?? 502, onward(pairsOf(answered.rawHeaders)).flat())
+    void pipeline(answered, response).catch(() => response.destroy())
+  })
+  upstream.on("error", () => answer(response, 502, "The gateway could not be reached."))
+  await pipeline(request, upstream).catch(() => upstream.destroy())
+}
+
+async function connect(
+  { url: target = "" }: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  world: ProxyWorld,
+  intercept: Interception,
+): Promise<void> {
+  const url = /^[^/?#@]+:\d+$/.test(target) ? URL.parse(`https://${target}`) : null
+  if (!url) return refuse(socket, 400, "CONNECT takes a host and a port.")
+  const isBound = boundTo(url, world.secrets()).length > 0
+  if (!isAllowed(url, isBound, world)) return refuse(socket, 403, "This host may not be reached from here.")
+  if (isBound) {
+    socket.write("HTTP/1.1 200 Connection Established\r\n\r\n")
+    socket.unshift(head)
+    const secureContext = world.authority.contextFor(toBoundHost(url))
+    const secure = new TLSSocket(socket, { isServer: true, secureContext, ALPNProtocols: ["http/1.1"] })
+    return intercept.take(secure, url)
+  }
+  try {
+    const port = Number(url.port || 443)
+    const host = url.hostname.replace(/^\[|\]$/g, "")
+    const upstream = isGateway(url, world) ? await open(host, port) : await world.connect(host, port)
+    socket.write("HTTP/1.1 200 Connection Established\r\n\r\n")
+    upstream.write(head)
+    tie(socket, upstream)
+  } catch (thrown) {
+    const words = thrown instanceof Refusal ? thrown.message : "The host could not be reached."
+    refuse(socket, thrown instanceof Refusal ? 403 : 502, words)
+  }
+}
+
+function isAllowed(url: URL, isBound: boolean, world: ProxyWorld): boolean {
+  if (isGateway(url, world)) return true
+  if (!isPublicTarget(url)) return false
+  return isBound || world.allowedHosts === undefined || world.allowedHosts.includes(toBoundHost(url))
+}
+
+/** The one address on the inside that there may be. */
+function isGateway(url: URL, { gateway }: ProxyWorld): boolean {
+  return url.host === gateway.host
+}
+
+function tie(one: Duplex, other: Socket): void {
+  for (const [from, to] of [
+    [one, other],
+    [other, one],
+  ] as const) {
+    from.pipe(to)
+    from.on("error", () => to.destroy())
+    from.on("close", () => to.destroy())
+  }
+}

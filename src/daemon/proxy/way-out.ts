@@ -1,0 +1,36 @@
+import path from "node:path"
+import { rootCertificates } from "node:tls"
+import type { Folder } from "../folder.ts"
+import type { Authority } from "./authority.ts"
+
+/** What makes an agent's programs go by the proxy and believe it: variables that most of them read, and their files. */
+export function wayOut(
+  { home }: Folder,
+  proxy: URL,
+  { certificate }: Authority,
+  gateway: URL,
+): { env: Record<string, string>; files: Record<string, string> } {
+  const own = path.join(home, "egress-ca.pem")
+  const all = path.join(home, "ca-bundle.pem")
+  const href = proxy.href.replace(/\/$/, "")
+  const proxied = { HTTPS_PROXY: href, HTTP_PROXY: href }
+  // A gateway by plain http is one on this machine. One by https is reached as any other host is.
+  const direct = gateway.protocol === "http:" ? { NO_PROXY: gateway.hostname } : { NO_PROXY: "" }
+  const lower = Object.entries({ ...proxied, ...direct }).map(([name, value]) => [name.toLowerCase(), value])
+  return {
+    env: {
+      ...proxied,
+      ...direct,
+      ...(Object.fromEntries(lower) as Record<string, string>),
+      // Added to what is trusted anyway.
+      NODE_EXTRA_CA_CERTS: own,
+      NODE_USE_ENV_PROXY: "1",
+      // In the place of what is trusted anyway.
+      SSL_CERT_FILE: all,
+      GIT_SSL_CAINFO: all,
+      REQUESTS_CA_BUNDLE: all,
+      CURL_CA_BUNDLE: all,
+    },
+    files: { [own]: certificate, [all]: [...rootCertificates, certificate].join("\n") },
+  }
+}

@@ -1,0 +1,62 @@
+import type { Usage } from "@agentclientprotocol/sdk/unstable"
+import type { Agent } from "./agent-process.ts"
+
+export type Prompt = { sessionId: string; prompt: unknown[] }
+
+/** What runs for one prompt of the gateway: the agent's turn, and what was said to it meanwhile. */
+export type Run = { queue: unknown[][]; isCancelled: boolean }
+
+type Answer = { stopReason?: string; usage?: Usage | null } & Record<string, unknown>
+
+/**
+ * The agent's turn, and then a turn for each thing that was said to it in between, one after the other: an agent that is
+ * given a second prompt while it works may give up the first. The last answer, with the usage of all.
+ */
+export async function runPrompts(agent: Pick<Agent, "request">, first: Prompt, run: Run): Promise<Answer> {
+  let answer: Answer = await agent.request("session/prompt", first)
+  let { usage } = answer
+  for (let next = run.queue.shift(); next && !run.isCancelled && answer.stopReason !== "cancelled";) {
+    answer = await agent.request("session/prompt", { sessionId: first.sessionId, prompt: next })
+    usage = sumOf(usage, answer.usage)
+    next = run.queue.shift()
+  }
+  return usage ? { ...answer, usage } : answer
+}
+
+const COUNTS = [
+  "totalTokens",
+  "inputTokens",
+  "outputTokens",
+  "thoughtTokens",
+  "cachedReadTokens",
+  "cachedWriteTokens",
+] as const
+
+export function sumOf(one: Usage | null | undefined, other: Usage | null | undefined): Usage | null | undefined {
+  if (!one || !other) return one ?? other
+  const sums = COUNTS.filter((count) => one[count] != null || other[count] != null).map((count) => [
+    count,
+    (one[count] ?? 0) + (other[count] ?? 0),
+  ])
+  return { ...one, ...other, ...(Object.fromEntries(sums) as Partial<Usage>) }
+}
+
+/** What an extension of ACP answers that some agents have; `injected` and `startedNewTurn` mean that it was taken. */
+const TAKEN = ["injected", "startedNewTurn"]
+
+/** Says something to a run: in its turn where the agent can, else after it. Undefined where it is over. */
+export async function steer(
+  agent: Pick<Agent, "request" | "steering">,
+  prompt: Prompt,
+  run: Run,
+  isRunning: () => boolean,
+): Promise<"injected" | "queued" | undefined> {
+  if (!isRunning()) return undefined
+  if (agent.steering) {
+    const told = await agent.request("_session/steering", prompt).catch(() => undefined)
+    if (TAKEN.includes(String(told?.["outcome"]))) return "injected"
+  }
+  if (!isRunning()) return undefined
+  run.queue.push(prompt.prompt)
+  return "queued"
+}

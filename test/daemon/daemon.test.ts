@@ -1,0 +1,389 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import type { AnyRequest } from "@agentclientprotocol/sdk"
+import { afterEach, describe, expect, test } from "vitest"
+import { eventually } from "../runtime/eventually.ts"
+import { API_KEY, FakeGateway, JOIN_TOKEN } from "./gateway.ts"
+import { AGENT, type Daemon, runDaemon } from "./run-daemon.ts"
+
+const ending: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const end of ending.splice(0).toReversed()) await end()
+})
+
+async function newGateway(): Promise<FakeGateway> {
+  const gateway = await new FakeGateway().open()
+  ending.push(() => gateway.close())
+  return gateway
+}
+
+function start(gateway: FakeGateway, more: Parameters<typeof runDaemon>[1] = {}): Daemon {
+  const daemon = runDaemon(gateway.port, more)
+  ending.push(() => daemon.stop())
+  return daemon
+}
+
+/** A daemon that is dialled in, and a session of its agent. */
+async function begin(more: Parameters<typeof runDaemon>[1] = {}, set: (gateway: FakeGateway) => void = () => {}) {
+  const gateway = await newGateway()
+  set(gateway)
+  const daemon = start(gateway, more)
+  const { sessionId } = await gateway.result("session/new")
+  return { gateway, daemon, sessionId: String(sessionId) }
+}
+
+/** The process of its agent, where the system tells. */
+function agentOf({ process: { pid } }: Daemon): string {
+  const file = `/proc/${pid}/task/${pid}/children`
+  return existsSync(file) ? readFileSync(file, "utf8").trim() : ""
+}
+
+const choose = (gateway: FakeGateway, { id }: AnyRequest, optionId: string) =>
+  gateway.say({ jsonrpc: "2.0", id, result: { outcome: { outcome: "selected", optionId } } })
+
+const ENDED = { stopReason: "end_turn", usage: { inputTokens: 10, outputTokens: 5, totalTokens: 15 } }
+
+describe("a daemon", () => {
+  test("dials in, says who its agent is, and passes a prompt and what comes of it", async () => {
+    const { gateway, sessionId } = await begin()
+    expect(gateway.hellos).toEqual([{ version: 1, epoch: expect.any(String), next: 1, oldest: 1, from: 1 }])
+    const ready = await gateway.notified("_intern/ready")
+    expect(ready.params).toEqual({ agent: { name: "scripted", version: "1.0.0" }, loadSession: true, steering: false })
+    const answer = await gateway.prompt(sessionId, "think of it\nsay one two three")()
+    expect(answer).toMatchObject({ result: ENDED })
+    expect([gateway.text(), gateway.text("agent_thought_chunk")]).toEqual(["one two three ", "of it"])
+  })
+
+  test("gives the agent its own key, and neither the join token nor the rest of its environment", async () => {
+    const { gateway, sessionId, daemon } = await begin()
+    const names = ["INTERN_KEY", "OPENAI_API_KEY", "OPENAI_MODEL", "INTERN_JOIN_TOKEN", "CANARY_OF_THE_DAEMON", "HOME"]
+    await gateway.prompt(sessionId, names.map((name) => `env ${name}`).join("\n"))()
+    expect(gateway.text()).toBe(
+      `INTERN_KEY=${API_KEY}OPENAI_API_KEY=${API_KEY}OPENAI_MODEL=sim/echoINTERN_JOIN_TOKEN=CANARY_OF_THE_DAEMON=` +
+        `HOME=${daemon.dir}/home`,
+    )
+    expect(readFileSync(path.join(daemon.dir, "work/AGENTS.md"), "utf8")).toBe("Be brief.\n")
+    expect(daemon.printed()).not.toContain(JOIN_TOKEN)
+    expect(daemon.printed()).not.toContain(API_KEY)
+  })
+
+  test("passes questions and their answers: one, two at once, and a form", async () => {
+    const { gateway, sessionId } = await begin()
+    const asked = gateway.prompt(sessionId, "ask rm\nask-two a b\nelicit Your name?")
+    const question = await gateway.question("session/request_permission")
+    expect(question.params).toMatchObject({ sessionId, toolCall: { title: "rm" } })
+    choose(gateway, question, "o-allow_once")
+    const [a, b] = [
+      await gateway.question("session/request_permission", 1),
+      await gateway.question("session/request_permission", 2),
+    ]
+    choose(gateway, b, "o-reject_once")
+    choose(gateway, a, "o-allow_always")
+    const form = await gateway.question("elicitation/create")
+    expect(form.params).toMatchObject({ mode: "form", message: "Your name?" })
+    gateway.say({ jsonrpc: "2.0", id: form.id, result: { action: "accept", content: { name: "Ada" } } })
+    expect(await asked()).toMatchObject({ result: ENDED })
+    expect(gateway.text()).toBe(
+      'rm: allow_oncea: allow_always, b: reject_once{"action":"accept","content":{"name":"Ada"}}',
+    )
+  })
+
+  test("cancels what runs", async () => {
+    const { gateway, sessionId } = await begin()
+    const asked = gateway.prompt(sessionId, "say begun\nhold")
+    await eventually(() => expect(gateway.text()).toBe("begun "))
+    gateway.notify("session/cancel", { sessionId })
+    expect(await asked()).toMatchObject({ result: { stopReason: "cancelled" } })
+  })
+
+  test("passes a failure of the agent in its own words, and refuses what is no client's", async () => {
+    const { gateway, sessionId } = await begin()
+    expect(await gateway.prompt(sessionId, "fail 402 no credit left")()).toMatchObject({
+      error: { code: -32_603, message: "402 no credit left" },
+    })
+    await gateway.prompt(sessionId, "other fs/read_text_file")()
+    expect(gateway.text()).toBe("refused with -32601")
+    expect(await gateway.ask("fs/read_text_file")()).toMatchObject({ error: { code: -32_601 } })
+  })
+})
+
+describe("a conversation that outlives its sockets", () => {
+  test("goes on after the gateway was killed with a question open, and the agent never notices", async () => {
+    const { gateway, sessionId } = await begin()
+    const asked = gateway.prompt(sessionId, "say before\nask rm\nsay after")
+    const question = await gateway.question("session/request_permission")
+    await gateway.restart()
+    choose(gateway, question, "o-allow_once")
+    expect(await asked()).toMatchObject({ result: ENDED })
+    expect(gateway.text()).toBe("before rm: allow_onceafter ")
+    expect(new Set(gateway.hellos.map(({ epoch }) => epoch)).size).toBe(1)
+    expect(gateway.hellos.length).toBeGreaterThan(1)
+  })
+
+  test("says again what was not acknowledged, and is not taken in by what it has heard", async () => {
+    const { gateway, sessionId } = await begin()
+    gateway.isAcking = false
+    await gateway.prompt(sessionId, "say one two")()
+    gateway.sever()
+    await eventually(() => expect(gateway.hellos).toHaveLength(2))
+    const [, again] = gateway.hellos
+    expect(again?.oldest).toBeLessThan(again?.next ?? 0)
+    gateway.isAcking = true
+    // A frame that was taken before is dropped; one that skips a number ends the socket.
+    gateway.raw({ seq: 1, msg: { jsonrpc: "2.0", id: "dup", method: "session/new", params: {} } })
+    await gateway.prompt(sessionId, "say three")()
+    expect(gateway.text()).toBe("one two three ")
+    expect(gateway.received.some((message) => "id" in message && message.id === "dup")).toBe(false)
+    gateway.raw({ seq: 1_000, msg: { jsonrpc: "2.0", method: "session/cancel", params: { sessionId } } })
+    await eventually(() => expect(gateway.closes).toContain(4001))
+    await gateway.prompt(sessionId, "say four")()
+    expect(gateway.text()).toBe("one two three four ")
+    expect(new Set(gateway.hellos.map(({ epoch }) => epoch)).size).toBe(1)
+  })
+
+  test("begins anew, with a new agent, where the gateway wants what is not kept any more", async () => {
+    const { gateway, sessionId } = await begin()
+    await gateway.prompt(sessionId, "say one")()
+    await eventually(() => expect(gateway.hellos).toHaveLength(1))
+    gateway.welcome = { from: 1 }
+    gateway.sever()
+    await eventually(() => expect(gateway.hellos).toHaveLength(3))
+    expect(gateway.closes).toContain(4002)
+    expect(gateway.hellos[2]).toMatchObject({ next: 1, oldest: 1, from: 1 })
+    expect(gateway.hellos[2]?.epoch).not.toBe(gateway.hellos[0]?.epoch)
+    expect(await gateway.prompt(sessionId, "say two")()).toMatchObject({
+      error: { message: expect.stringContaining("no session") },
+    })
+    await gateway.result("session/load", { sessionId })
+    expect(gateway.text()).toBe("one one ")
+  })
+
+  test("drops the oldest of what it keeps beyond 4 MiB, and then begins anew", async () => {
+    const { gateway, sessionId } = await begin()
+    gateway.isAcking = false
+    const lines = Array.from({ length: 6 }, () => "big 900000").join("\n")
+    await gateway.prompt(sessionId, lines)()
+    const told = gateway.hellos.length
+    gateway.welcome = { from: 1 }
+    gateway.sever()
+    await eventually(() => expect(gateway.hellos.length).toBe(told + 2))
+    expect(gateway.hellos[told]?.oldest).toBeGreaterThan(1)
+  })
+
+  test("of a daemon that was restarted is a new one, on the same disk: the session can be loaded", async () => {
+    const home = mkdtempSync(path.join(tmpdir(), "gateway-daemon-"))
+    const { gateway, sessionId, daemon } = await begin({ dir: home })
+    await gateway.prompt(sessionId, "say remembered")()
+    daemon.process.kill("SIGKILL")
+    await daemon.exited
+    start(gateway, { dir: home })
+    await gateway.notified("_intern/ready", 1)
+    await gateway.result("session/load", { sessionId })
+    expect(gateway.text()).toBe("remembered remembered ")
+    expect(gateway.text("user_message_chunk")).toBe("say remembered")
+    expect(new Set(gateway.hellos.map(({ epoch }) => epoch)).size).toBe(2)
+    rmSync(home, { recursive: true, force: true })
+  })
+})
+
+describe("frames of at most 1 MiB", () => {
+  test("are what a long text is cut into", async () => {
+    const { gateway, sessionId } = await begin()
+    await gateway.prompt(sessionId, "big 3000000")()
+    expect(gateway.text()).toBe("x".repeat(3_000_000))
+    expect(gateway.received.length).toBeGreaterThan(10)
+  })
+
+  test("are not what a long question fits in: the agent is told", async () => {
+    const { gateway, sessionId } = await begin()
+    await gateway.prompt(sessionId, "big-question 1100000")()
+    expect(gateway.text()).toBe("refused with -32603")
+  })
+})
+
+describe("what is said to a run that is under way", () => {
+  const text = (words: string) => [{ type: "text", text: words }]
+
+  test("is put in by an agent that can", async () => {
+    const { gateway, sessionId } = await begin({ agent: `${AGENT} --steering` })
+    const asked = gateway.prompt(sessionId, "say begun\nsteered")
+    await eventually(() => expect(gateway.text()).toBe("begun "))
+    expect(await gateway.result("_intern/steer", { sessionId, prompt: text("left") })).toEqual({ outcome: "injected" })
+    expect(await asked()).toMatchObject({ result: ENDED })
+    expect(gateway.text()).toBe("begun steered: left")
+  })
+
+  test("waits its turn with any other, and the run ends after the last of it, with the usage of all", async () => {
+    const { gateway, sessionId } = await begin()
+    const asked = gateway.prompt(sessionId, "ask rm")
+    const question = await gateway.question("session/request_permission")
+    for (const words of ["say second", "say third"]) {
+      expect(await gateway.result("_intern/steer", { sessionId, prompt: text(words) })).toEqual({ outcome: "queued" })
+    }
+    choose(gateway, question, "o-allow_once")
+    expect(await asked()).toMatchObject({
+      result: { stopReason: "end_turn", usage: { inputTokens: 30, outputTokens: 15, totalTokens: 45 } },
+    })
+    expect(gateway.text()).toBe("rm: allow_oncesecond third ")
+  })
+
+  test("is dropped when the run is cancelled, and refused when there is none", async () => {
+    const { gateway, sessionId } = await begin()
+    const asked = gateway.prompt(sessionId, "say begun\nhold")
+    await eventually(() => expect(gateway.text()).toBe("begun "))
+    await gateway.result("_intern/steer", { sessionId, prompt: text("say never") })
+    gateway.notify("session/cancel", { sessionId })
+    expect(await asked()).toMatchObject({ result: { stopReason: "cancelled" } })
+    const late = await gateway.ask("_intern/steer", { sessionId, prompt: text("say never") })()
+    expect(late).toMatchObject({ error: { code: -32_001 } })
+    await gateway.prompt(sessionId, "say next")()
+    expect(gateway.text()).toBe("begun next ")
+  })
+})
+
+describe("an agent", () => {
+  test("that dies fails what it had open, and a new one comes with the next prompt, in a new epoch", async () => {
+    const { gateway, sessionId } = await begin()
+    const asked = gateway.prompt(sessionId, "ask-two a b")
+    await gateway.question("session/request_permission", 1)
+    const other = await gateway.result("session/new")
+    const crashed = gateway.prompt(String(other["sessionId"]), "crash 7")
+    expect(await crashed()).toMatchObject({ error: { code: -32_603 } })
+    expect(await asked()).toMatchObject({ error: { code: -32_603 } })
+    expect((await gateway.notified("_intern/agent_exited")).params).toEqual({ code: 7 })
+    await eventually(() => expect(new Set(gateway.hellos.map(({ epoch }) => epoch)).size).toBe(2))
+    // A new numbering: what is left over of the former is gone.
+    expect(gateway.hellos.at(-1)).toMatchObject({ next: 1, oldest: 1, from: 1 })
+    await gateway.result("session/load", { sessionId: other["sessionId"] })
+    await gateway.notified("_intern/ready", 1)
+    expect(await gateway.prompt(String(other["sessionId"]), "say back")()).toMatchObject({ result: ENDED })
+  })
+
+  test("that cannot be started is told, and asked for again", async () => {
+    const gateway = await newGateway()
+    start(gateway, { agent: "/no/such/agent" })
+    expect((await gateway.notified("_intern/agent_exited")).params).toEqual({ code: null })
+    expect(await gateway.ask("session/new")()).toMatchObject({ error: { message: expect.stringContaining("ENOENT") } })
+  })
+
+  test("is stopped by a shutdown, and started again when it is needed, with what it had on disk", async () => {
+    const { gateway, sessionId, daemon } = await begin()
+    await gateway.prompt(sessionId, "say kept")()
+    expect(await gateway.result("_intern/shutdown")).toEqual({})
+    await gateway.result("session/load", { sessionId })
+    await gateway.notified("_intern/ready", 1)
+    expect(gateway.text()).toBe("kept kept ")
+    expect(daemon.process.exitCode).toBeNull()
+    expect(gateway.received.some((one) => "method" in one && one.method === "_intern/agent_exited")).toBe(false)
+  })
+
+  test("is archived and deleted when the intern is destroyed", async () => {
+    const archive = mkdtempSync(path.join(tmpdir(), "gateway-archive-"))
+    ending.push(() => Promise.resolve(rmSync(archive, { recursive: true, force: true })))
+    const { gateway, daemon } = await begin({ args: ["--archive-dir", archive] })
+    expect(await gateway.result("_intern/destroy")).toEqual({ archived: true })
+    expect(existsSync(daemon.dir)).toBe(false)
+    expect(readdirSync(archive)).toEqual([expect.stringMatching(/^intern-.*\.tar\.gz$/)])
+  })
+
+  test("is kept, and that is said, where it cannot be archived", async () => {
+    const archive = mkdtempSync(path.join(tmpdir(), "gateway-archive-"))
+    ending.push(() => Promise.resolve(rmSync(archive, { recursive: true, force: true })))
+    const file = path.join(archive, "a-file")
+    writeFileSync(file, "")
+    const { gateway, daemon } = await begin({ args: ["--archive-dir", file] })
+    expect(await gateway.ask("_intern/destroy")()).toMatchObject({ error: { code: -32_603 } })
+    expect(existsSync(daemon.dir)).toBe(true)
+  })
+})
+
+describe("the secrets of the intern", () => {
+  const VALUE = "value-canary-0123456789"
+  const secret = (name: string, placeholder: string) => ({
+    name,
+    hosts: ["api.example.com"],
+    placeholder,
+    value: VALUE,
+  })
+  const HELD = "vault-github_token-0123456789abcdef"
+
+  /** All that is in a folder, and what is in it in packed form not. */
+  const filesIn = (dir: string) =>
+    readdirSync(dir, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFileSync(path.join(entry.parentPath, entry.name), "utf8"))
+      .join("\n")
+
+  test("are with the agent by their placeholders, and in no file, environment or message by their values", async () => {
+    const { gateway, sessionId, daemon } = await begin({}, (made) => {
+      made.secrets = [secret("github_token", HELD), secret("path", "vault-path-0123456789abcdef")]
+    })
+    const environ = path.join("/proc", agentOf(daemon), "environ")
+    await gateway.prompt(sessionId, "env GITHUB_TOKEN\nenv HTTPS_PROXY\nenv NO_PROXY")()
+    expect(gateway.text()).toMatch(
+      new RegExp(`^GITHUB_TOKEN=${HELD}HTTPS_PROXY=http://agent:[0-9a-f]{48}@127.0.0.1:\\d+NO_PROXY=127.0.0.1$`),
+    )
+    // A secret takes no name that the agent needs.
+    const environment = existsSync(environ) ? readFileSync(environ, "utf8") : ""
+    expect(environment).not.toContain("vault-path")
+    const files = filesIn(daemon.dir)
+    expect(files).toContain(`- \`$GITHUB_TOKEN\` (\`${HELD}\`): api.example.com`)
+    for (const place of [files, environment, daemon.printed(), JSON.stringify(gateway.received)]) {
+      expect(place).not.toContain(VALUE)
+      expect(place).not.toContain(JOIN_TOKEN)
+    }
+  })
+
+  test("are fetched again when they have changed", async () => {
+    const { gateway, daemon } = await begin()
+    gateway.secrets = [secret("github_token", HELD)]
+    gateway.notify("_intern/vault_changed", {})
+    const file = path.join(daemon.dir, "work/AGENTS.md")
+    await eventually(() => expect(readFileSync(file, "utf8")).toContain(HELD))
+    // Also by whoever was away when that was told.
+    gateway.secrets = []
+    gateway.sever()
+    await eventually(() => expect(readFileSync(file, "utf8")).not.toContain(HELD))
+  })
+})
+
+describe("a daemon ends", () => {
+  test("with 3 when its token is refused at the door", async () => {
+    const gateway = await newGateway()
+    const daemon = start(gateway, { token: "wrong" })
+    expect(await daemon.exited).toBe(3)
+    expect(daemon.printed()).toContain("does not take this join token")
+    expect(daemon.printed()).not.toContain("wrong")
+  })
+
+  test("with 3 when its token is revoked, and takes its agent with it", async () => {
+    const { gateway, daemon, sessionId } = await begin()
+    gateway.prompt(sessionId, "hold")
+    gateway.sever(4003)
+    expect(await daemon.exited).toBe(3)
+  })
+
+  test("when another has taken over", async () => {
+    const { gateway, daemon } = await begin()
+    gateway.sever(4000)
+    expect(await daemon.exited).toBe(0)
+  })
+
+  test("with 2, and words, when it is told too little", async () => {
+    const gateway = await newGateway()
+    const daemon = start(gateway, { args: ["--agent-uid", "zero"] })
+    expect(await daemon.exited).toBe(2)
+    expect(daemon.printed()).toContain("--agent-uid must be")
+  })
+
+  test("not while the gateway has another trouble", async () => {
+    const gateway = await newGateway()
+    gateway.status = 503
+    const daemon = start(gateway)
+    await eventually(() => expect(gateway.hellos).toEqual([]))
+    gateway.status = 101
+    await gateway.result("session/new")
+    expect(daemon.process.exitCode).toBeNull()
+  })
+})

@@ -1,0 +1,366 @@
+import { spawn } from "node:child_process"
+import { X509Certificate } from "node:crypto"
+import { once } from "node:events"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import http from "node:http"
+import https from "node:https"
+import net, { type AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import type { Duplex } from "node:stream"
+import tls from "node:tls"
+import * as fc from "fast-check"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { newAuthority } from "../../src/daemon/proxy/authority.ts"
+import { open, publicConnect, Refusal } from "../../src/daemon/proxy/connect.ts"
+import { type Proxy, startProxy } from "../../src/daemon/proxy/proxy.ts"
+import type { ReleasedSecret } from "../../src/vault/secret.ts"
+
+const basic = (text: string) => `Basic ${Buffer.from(text).toString("base64")}`
+const HELD = "vault-token-0123456789abcdef"
+const VALUE = "the-value-of-the-secret"
+const SECRET: ReleasedSecret = { name: "token", hosts: ["api.example.com"], placeholder: HELD, value: VALUE }
+
+type Seen = { host: string; method: string; path: string; headers: http.IncomingHttpHeaders; body: string }
+
+const upstreams = newAuthority("of the internet")
+const authority = newAuthority("of the tests")
+const seen: Seen[] = []
+let secrets: ReleasedSecret[] = []
+const servers: (http.Server | https.Server)[] = []
+let internet: https.Server
+let gateway: http.Server
+let proxy: Proxy
+let strict: Proxy
+
+const portOf = (server: net.Server) => (server.address() as AddressInfo).port
+
+/** Every host of the internet, on one port, each with a certificate of its own. */
+function answerAll(name: (request: http.IncomingMessage) => string) {
+  return (request: http.IncomingMessage, response: http.ServerResponse) => {
+    let body = ""
+    request.on("data", (part: Buffer) => (body += part.toString()))
+    request.on("end", () => {
+      seen.push({
+        host: name(request),
+        method: request.method ?? "",
+        path: request.url ?? "",
+        headers: request.headers,
+        body,
+      })
+      if (request.url === "/chunks") {
+        response.write("one ")
+        response.end("two")
+      } else response.end(`from ${name(request)}`)
+    })
+  }
+}
+
+beforeAll(async () => {
+  const SNICallback = (name: string, done: (error: null, context: tls.SecureContext) => void) =>
+    done(null, upstreams.contextFor(name))
+  internet = https.createServer(
+    { SNICallback },
+    answerAll(({ socket }) => String((socket as tls.TLSSocket).servername)),
+  )
+  gateway = http.createServer(answerAll(() => "the gateway"))
+  servers.push(internet, gateway)
+  for (const server of servers) {
+    server.listen(0, "127.0.0.1")
+    await once(server, "listening")
+  }
+  const connect = async (host: string, port: number) => {
+    if (host === "inside.example.com") throw new Refusal("The address of the host is not a public one.")
+    return open("127.0.0.1", port === 443 || port === 8443 ? portOf(internet) : port)
+  }
+  const world = {
+    authority,
+    secrets: () => secrets,
+    gateway: new URL(`http://127.0.0.1:${portOf(gateway)}`),
+    allowedHosts: undefined,
+    connect,
+    trusted: [upstreams.certificate],
+  }
+  proxy = await startProxy(world)
+  strict = await startProxy({ ...world, allowedHosts: ["other.example.com"] })
+  secrets = [SECRET]
+})
+
+afterAll(async () => {
+  await proxy.close()
+  await strict.close()
+  for (const server of servers) {
+    server.closeAllConnections()
+    server.close()
+  }
+})
+
+type Asked = {
+  by?: URL
+  /** Where CONNECT goes to, where the client has been made to connect elsewhere. */
+  via?: string
+  path?: string
+  method?: string
+  headers?: Record<string, string>
+  body?: string | string[]
+  trust?: string
+}
+type Answered = { status: number; text: string; seen: Seen | undefined }
+
+/** A request to a host by the proxy, as a client makes it. */
+async function ask(host: string, { by = proxy.url, via = `${host}:443`, ...asked }: Asked = {}): Promise<Answered> {
+  const before = seen.length
+  const credentials = Buffer.from(`${by.username}:${by.password}`).toString("base64")
+  const headers = { "proxy-authorization": `Basic ${credentials}` }
+  const request = http.request({ host: by.hostname, port: by.port, method: "CONNECT", path: via, headers })
+  request.end()
+  type Connected = { response: http.IncomingMessage; socket: Duplex; head: Buffer }
+  const { response, socket, head } = await new Promise<Connected>((resolve, reject) => {
+    request.on("connect", (response, socket, head) => resolve({ response, socket, head }))
+    request.on("error", reject)
+  })
+  if (response.statusCode !== 200) {
+    let text = head.toString()
+    for await (const part of socket) text += String(part)
+    return { status: response.statusCode ?? 0, text, seen: undefined }
+  }
+  const secure = tls.connect({
+    socket,
+    servername: host,
+    ca: asked.trust ?? [authority.certificate, upstreams.certificate],
+  })
+  await new Promise((resolve, reject) => {
+    secure.once("secureConnect", resolve)
+    secure.once("error", reject)
+  })
+  return exchange(secure, host, asked, before)
+}
+
+async function exchange(secure: tls.TLSSocket, host: string, asked: Asked, before: number): Promise<Answered> {
+  const { method = "GET", path: target = "/", headers = {}, body } = asked
+  const length = body === undefined ? {} : { "content-length": body.length }
+  const framing = Array.isArray(body) ? { "transfer-encoding": "chunked" } : length
+  const all = { host, ...framing, ...headers }
+  const request = http.request({ method, path: target, headers: all, createConnection: () => secure })
+  for (const part of Array.isArray(body) ? body : []) request.write(part)
+  request.end(Array.isArray(body) ? undefined : body)
+  const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
+    request.on("response", resolve)
+    request.on("error", reject)
+  })
+  let text = ""
+  for await (const part of response) text += String(part)
+  secure.destroy()
+  return { status: response.statusCode ?? 0, text, seen: seen.slice(before).at(0) }
+}
+
+/** By plain http, as clients ask proxies for that. */
+async function get(url: string, credentials = basic(`${proxy.url.username}:${proxy.url.password}`)) {
+  const headers = { "proxy-authorization": credentials, ...bearer }
+  const request = http.get({ host: "127.0.0.1", port: proxy.url.port, path: url, headers })
+  const [response] = (await once(request, "response")) as [http.IncomingMessage]
+  let text = ""
+  for await (const part of response) text += String(part)
+  return { status: response.statusCode ?? 0, text }
+}
+
+const bearer = { authorization: `Bearer ${HELD}` }
+
+describe("the value goes", () => {
+  test("to the host it is bound to", async () => {
+    const told = await ask("api.example.com", { headers: bearer, path: "/v1/../x?y=1" })
+    expect(told).toMatchObject({ status: 200, text: "from api.example.com" })
+    expect(told.seen).toMatchObject({ path: "/v1/../x?y=1", headers: { authorization: `Bearer ${VALUE}` } })
+  })
+
+  test("in Basic credentials", async () => {
+    const told = await ask("api.example.com", { headers: { authorization: basic(`git:${HELD}`) } })
+    expect(told.seen?.headers.authorization).toBe(basic(`git:${VALUE}`))
+  })
+
+  test("however the client writes the host", async () => {
+    const told = await ask("api.example.com", { via: "API.EXAMPLE.COM.:443", headers: bearer })
+    expect(told.seen?.headers.authorization).toBe(`Bearer ${VALUE}`)
+  })
+
+  test("with bodies as they are, of a length or in chunks, and answers as they come", async () => {
+    for (const body of [`{"key":"${HELD}"}`, [`{"key":`, `"${HELD}"}`]]) {
+      for (const method of ["POST", "DELETE"]) {
+        const told = await ask("api.example.com", { method, headers: bearer, body, path: "/chunks" })
+        expect(told).toMatchObject({ text: "one two", seen: { method, body: `{"key":"${HELD}"}` } })
+        expect(told.seen?.headers.authorization).toBe(`Bearer ${VALUE}`)
+      }
+    }
+  })
+})
+
+describe("the value does not go", () => {
+  test.each(["example.com", "v1.api.example.com", "other.example.com"])("to %s: what is held stays", async (host) => {
+    const told = await ask(host, { headers: bearer })
+    expect(told).toMatchObject({ status: 200, text: `from ${host}` })
+    expect(told.seen?.headers.authorization).toBe(`Bearer ${HELD}`)
+  })
+
+  test("to its host on another port", async () => {
+    const told = await ask("api.example.com", { via: "api.example.com:8443", headers: bearer })
+    expect(told.seen?.headers.authorization).toBe(`Bearer ${HELD}`)
+  })
+
+  test("to another site behind the same door: a Host of another is 421", async () => {
+    for (const headers of [
+      { ...bearer, host: "evil.example" },
+      { ...bearer, host: "api.example.com:8443" },
+    ]) {
+      const told = await ask("api.example.com", { headers })
+      expect(told).toMatchObject({ status: 421, seen: undefined })
+    }
+    const told = await ask("api.example.com", { headers: bearer, path: "https://evil.example/" })
+    expect(told).toMatchObject({ status: 421, seen: undefined })
+  })
+
+  test("to a host that was reached under another name: its certificate is not believed", async () => {
+    const told = ask("api.example.com", { via: "other.example.com:443", headers: bearer, trust: authority.certificate })
+    await expect(told).rejects.toThrow(/certificate/)
+  })
+
+  test("to a server that has no certificate for its name", async () => {
+    const untrusting = await startProxy({
+      authority,
+      secrets: () => secrets,
+      gateway: new URL("https://gateway.example"),
+      allowedHosts: undefined,
+      connect: () => open("127.0.0.1", portOf(internet)),
+    })
+    const before = seen.length
+    expect(await ask("api.example.com", { by: untrusting.url, headers: bearer })).toMatchObject({ status: 502 })
+    expect(seen.length).toBe(before)
+    await untrusting.close()
+  })
+
+  test("once it was deleted", async () => {
+    secrets = []
+    const told = await ask("api.example.com", { headers: bearer })
+    secrets = [SECRET]
+    expect(told.seen?.headers.authorization).toBe(`Bearer ${HELD}`)
+  })
+
+  test("into a second request that was put into a body", async () => {
+    const inner = `GET /smuggled HTTP/1.1\r\nHost: api.example.com\r\nAuthorization: Bearer ${HELD}\r\n\r\n`
+    const before = seen.length
+    await ask("api.example.com", { method: "GET", body: [inner] })
+    expect(seen.slice(before).map(({ path: asked, body }) => [asked, body])).toEqual([["/", inner]])
+  })
+})
+
+describe("nothing goes", () => {
+  test.each(["127.0.0.1:443", "[::1]:443", "localhost:443", "169.254.169.254:80", "10.0.0.1:443", "db.internal:5432"])(
+    "to the inside: %s",
+    async (via) => {
+      expect(await ask("x.example.com", { via })).toMatchObject({ status: 403 })
+    },
+  )
+
+  test("to a public name with an inner address", async () => {
+    expect(await ask("inside.example.com")).toMatchObject({
+      status: 403,
+      text: expect.stringContaining("not a public"),
+    })
+  })
+
+  test("to a host that is not allowed, where there is a list", async () => {
+    expect(await ask("evil.example.com", { by: strict.url })).toMatchObject({ status: 403 })
+    expect(await ask("other.example.com", { by: strict.url })).toMatchObject({ status: 200 })
+    expect(await ask("api.example.com", { by: strict.url, headers: bearer })).toMatchObject({ status: 200 })
+  })
+
+  test.each(["api.example.com", "user@api.example.com:443", "api.example.com:443/x", ":443"])(
+    "to what is no host and port: %s",
+    async (via) => {
+      expect(await ask("api.example.com", { via })).toMatchObject({ status: 400 })
+    },
+  )
+
+  test("without the proxy's own credentials", async () => {
+    const by = new URL(proxy.url)
+    by.password = "wrong"
+    expect(await ask("api.example.com", { by, headers: bearer })).toMatchObject({ status: 407 })
+    expect(await get("http://api.example.com/", "")).toMatchObject({ status: 407 })
+  })
+
+  test("by plain http, but to the gateway where it speaks that", async () => {
+    const before = seen.length
+    for (const url of [
+      "http://api.example.com/",
+      "http://example.com/",
+      `http://127.0.0.1:${portOf(internet)}/`,
+      "/",
+    ]) {
+      expect(await get(url)).toMatchObject({ status: 403 })
+    }
+    expect(seen.length).toBe(before)
+    expect(await get(`http://127.0.0.1:${portOf(gateway)}/api/v1/key`)).toEqual({
+      status: 200,
+      text: "from the gateway",
+    })
+    expect(seen.at(-1)).toMatchObject({ path: "/api/v1/key", headers: bearer })
+    expect(seen.at(-1)?.headers["proxy-authorization"]).toBeUndefined()
+  })
+})
+
+test("Node's own fetch goes this way by its environment", async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "gateway-proxy-"))
+  const file = path.join(folder, "ca.pem")
+  writeFileSync(file, authority.certificate)
+  const script = `fetch("https://api.example.com/", {headers: {authorization: "Bearer ${HELD}"}})
+    .then(async (r) => console.log(r.status, await r.text()))`
+  const env = { ...process.env, HTTPS_PROXY: proxy.url.href, NODE_USE_ENV_PROXY: "1", NODE_EXTRA_CA_CERTS: file }
+  const child = spawn(process.execPath, ["-e", script], { env })
+  let printed = ""
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text: Buffer) => (printed += text.toString()))
+  await once(child, "close")
+  rmSync(folder, { recursive: true })
+  expect(printed.trim()).toBe("200 from api.example.com")
+  expect(seen.at(-1)?.headers.authorization).toBe(`Bearer ${VALUE}`)
+})
+
+test("a name is resolved once, and every address of it must be public", async () => {
+  const answers: Record<string, string[]> = {
+    "mixed.example": ["93.184.216.34", "127.0.0.1"],
+    "nothing.example": [],
+    "mapped.example": ["::ffff:10.0.0.1"],
+  }
+  const asked: string[] = []
+  const connect = publicConnect((host) => {
+    asked.push(host)
+    return Promise.resolve(answers[host] ?? [])
+  })
+  for (const host of Object.keys(answers)) await expect(connect(host, 443)).rejects.toBeInstanceOf(Refusal)
+  for (const host of ["127.0.0.1", "::1", "169.254.169.254"]) {
+    await expect(connect(host, 443)).rejects.toBeInstanceOf(Refusal)
+  }
+  expect(asked).toEqual(Object.keys(answers))
+})
+
+test("its authority signs for one host at a time, and for servers alone", () => {
+  const ca = new X509Certificate(authority.certificate)
+  expect([ca.ca, ca.verify(ca.publicKey), ca.checkIssued(ca)]).toEqual([true, true, true])
+  expect(newAuthority("of the tests").certificate).not.toBe(authority.certificate)
+})
+
+const label = fc.stringMatching(/^[a-z]([a-z0-9-]{0,8}[a-z0-9])?$/)
+test("whichever host is asked for, only its own sees the value", async () => {
+  const hosts = fc.oneof(
+    fc.constantFrom("api.example.com", "example.com", "other.example.com"),
+    fc.tuple(label, fc.constantFrom("api.example.com", "example.com", "example")).map((parts) => parts.join(".")),
+  )
+  await fc.assert(
+    fc.asyncProperty(hosts, async (host) => {
+      const told = await ask(host, { headers: { ...bearer, "x-key": HELD, cookie: `a=${HELD}` } })
+      const sent = JSON.stringify(told.seen)
+      expect(told.status).toBe(200)
+      expect(sent.includes(VALUE)).toBe(host === "api.example.com")
+      expect(sent.includes(HELD)).toBe(host !== "api.example.com")
+    }),
+    { numRuns: 60 },
+  )
+})

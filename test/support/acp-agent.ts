@@ -1,0 +1,205 @@
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs"
+import path from "node:path"
+import readline from "node:readline"
+
+/**
+ * A scripted agent that speaks ACP v1 on its standard streams: node test/support/acp-agent.ts [--steering] [--no-load].
+ * A prompt is a line, or several, each a step:
+ *   say WORDS        an agent_message_chunk a word
+ *   think WORDS      an agent_thought_chunk
+ *   ask NAME         a permission question (allow_once, allow_always, reject_once); then says "NAME: the chosen kind"
+ *   ask-two A B      two at once, answered in any order
+ *   elicit MESSAGE   a form with the field `name`; then says what was answered
+ *   env NAME         says the value of an environment variable
+ *   big N            one chunk of N characters
+ *   big-question N   a permission question with N characters in it; says how it was refused
+ *   hold             waits until it is cancelled
+ *   steered          waits until something is said to the turn (with --steering), and says it
+ *   fail WORDS       the prompt fails with these words
+ *   crash CODE       the process ends
+ *   other METHOD     a request that is no client's; says the code it is refused with
+ * Anything else is said back. Each prompt has used 10 tokens in, 5 out. Sessions are kept below HOME, and replayed when loaded.
+ */
+
+type Rpc = {
+  id?: number | string
+  method?: string
+  params?: Record<string, unknown>
+  result?: unknown
+  error?: { code: number }
+}
+type Session = {
+  isCancelled: boolean
+  onCancel: () => void
+  steer: ((text: string) => void) | undefined
+  isBusy: boolean
+}
+
+const hasSteering = process.argv.includes("--steering")
+const loadSession = !process.argv.includes("--no-load")
+const home = path.join(process.env["HOME"] ?? ".", "sessions")
+const sessions = new Map<string, Session>()
+const waiting = new Map<number | string, (answer: Rpc) => void>()
+let lastId = 0
+
+const send = (message: object) => void process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`)
+const ask = (method: string, params: object) =>
+  new Promise<Rpc>((resolve) => {
+    const id = ++lastId
+    waiting.set(id, resolve)
+    send({ id, method, params })
+  })
+
+function update(sessionId: string, sessionUpdate: string, text: string): void {
+  if (sessionUpdate !== "user_message_chunk") remember(sessionId, sessionUpdate, text)
+  send({ method: "session/update", params: { sessionId, update: { sessionUpdate, content: { type: "text", text } } } })
+}
+
+const fileOf = (sessionId: string) => path.join(home, `${sessionId}.jsonl`)
+function remember(sessionId: string, kind: string, text: string): void {
+  mkdirSync(home, { recursive: true })
+  appendFileSync(fileOf(sessionId), `${JSON.stringify([kind, text])}\n`)
+}
+
+const newSession = (): Session => ({ isCancelled: false, onCancel: () => {}, steer: undefined, isBusy: false })
+const textOf = (params: Record<string, unknown>) =>
+  (params["prompt"] as { type: string; text?: string }[]).map(({ text }) => text ?? "").join("\n")
+
+const OPTIONS = ["allow_once", "allow_always", "reject_once"].map((kind) => ({
+  optionId: `o-${kind}`,
+  name: kind,
+  kind,
+}))
+
+async function permission(sessionId: string, name: string): Promise<string> {
+  const toolCall = { toolCallId: `t-${name}`, title: name, kind: "execute" }
+  const { result, error } = await ask("session/request_permission", { sessionId, toolCall, options: OPTIONS })
+  if (error) return `refused with ${error.code}`
+  const { outcome } = result as { outcome: { outcome: string; optionId?: string } }
+  return outcome.optionId?.slice(2) ?? outcome.outcome
+}
+
+async function step(sessionId: string, session: Session, line: string): Promise<void> {
+  const [word = "", ...rest] = line.split(" ")
+  const text = rest.join(" ")
+  const say = (words: string) => update(sessionId, "agent_message_chunk", words)
+  switch (word) {
+    case "say":
+      for (const each of rest) say(`${each} `)
+      return
+    case "think":
+      return update(sessionId, "agent_thought_chunk", text)
+    case "ask":
+      return say(`${text}: ${await permission(sessionId, text)}`)
+    case "ask-two":
+      return say(
+        (await Promise.all(rest.map(async (name) => `${name}: ${await permission(sessionId, name)}`))).join(", "),
+      )
+    case "elicit": {
+      const requestedSchema = { type: "object", properties: { name: { type: "string" } }, required: ["name"] }
+      const { result } = await ask("elicitation/create", { sessionId, mode: "form", message: text, requestedSchema })
+      return say(JSON.stringify(result))
+    }
+    case "env":
+      return say(`${text}=${process.env[text] ?? ""}`)
+    case "big":
+      return say("x".repeat(Number(text)))
+    case "big-question":
+      return say(await permission(sessionId, "x".repeat(Number(text))))
+    case "hold":
+      return new Promise((resolve) => {
+        session.onCancel = resolve
+      })
+    case "steered":
+      return say(`steered: ${await new Promise<string>((resolve) => (session.steer = resolve))}`)
+    case "fail":
+      throw new Error(text)
+    case "crash":
+      process.exit(Number(text))
+      break
+    case "other":
+      return say(`refused with ${(await ask(text, { sessionId })).error?.code}`)
+    default:
+      say(line)
+  }
+}
+
+async function prompt(params: Record<string, unknown>): Promise<object> {
+  const sessionId = String(params["sessionId"])
+  const session = sessions.get(sessionId)
+  if (!session) throw new Error(`There is no session ${sessionId}.`)
+  // As some agents have it: a second prompt ends the first.
+  if (session.isBusy) throw new Error("A prompt is running.")
+  Object.assign(session, { isBusy: true, isCancelled: false })
+  remember(sessionId, "user_message_chunk", textOf(params))
+  try {
+    for (const line of textOf(params).split("\n")) {
+      if (session.isCancelled) break
+      await step(sessionId, session, line)
+    }
+  } finally {
+    session.isBusy = false
+  }
+  const usage = { inputTokens: 10, outputTokens: 5, totalTokens: 15 }
+  return { stopReason: session.isCancelled ? "cancelled" : "end_turn", usage }
+}
+
+async function answer(method: string, params: Record<string, unknown>): Promise<object> {
+  const sessionId = String(params["sessionId"])
+  switch (method) {
+    case "initialize":
+      return {
+        protocolVersion: 1,
+        agentInfo: { name: "scripted", version: "1.0.0" },
+        agentCapabilities: { loadSession },
+        authMethods: [],
+        ...(hasSteering && { _meta: { steering: { supported: true } } }),
+      }
+    case "session/new": {
+      const made = crypto.randomUUID()
+      if (typeof params["cwd"] !== "string" || !Array.isArray(params["mcpServers"])) throw new Error("cwd is missing.")
+      sessions.set(made, newSession())
+      return { sessionId: made }
+    }
+    case "session/load": {
+      if (!existsSync(fileOf(sessionId))) throw new Error(`There is no session ${sessionId}.`)
+      sessions.set(sessionId, newSession())
+      for (const line of readFileSync(fileOf(sessionId), "utf8").trim().split("\n")) {
+        const [sessionUpdate, text] = JSON.parse(line) as [string, string]
+        const content = { type: "text", text }
+        send({ method: "session/update", params: { sessionId, update: { sessionUpdate, content } } })
+      }
+      return {}
+    }
+    case "session/prompt":
+      return prompt(params)
+    case "_session/steering": {
+      const { steer } = sessions.get(sessionId) ?? {}
+      steer?.(textOf(params))
+      return { outcome: steer ? "injected" : "promptRequired" }
+    }
+    default:
+      throw new Error(`Method not found: ${method}`)
+  }
+}
+
+async function take({ id, method, params = {}, ...rest }: Rpc): Promise<void> {
+  if (method === undefined) {
+    waiting.get(id ?? 0)?.({ ...rest })
+    return
+  }
+  if (id === undefined) {
+    const session = method === "session/cancel" ? sessions.get(String(params["sessionId"])) : undefined
+    if (!session) return
+    session.isCancelled = true
+    session.onCancel()
+    return
+  }
+  try {
+    send({ id, result: await answer(method, params) })
+  } catch (thrown) {
+    send({ id, error: { code: -32_603, message: (thrown as Error).message } })
+  }
+}
+
+readline.createInterface({ input: process.stdin }).on("line", (line) => void take(JSON.parse(line) as Rpc))
