@@ -41,7 +41,7 @@ export class ContainerHost implements InternHost {
     await this.#link.start(config)
     container.start({
       enableInternet: true,
-      env: { INTERN_URL: new URL(this.#apiBase).origin, INTERN_ID: config.id, INTERN_TOKEN: secret },
+      env: { INTERN_GATEWAY_URL: new URL(this.#apiBase).origin, INTERN_ID: config.id, INTERN_JOIN_TOKEN: secret },
     })
   }
 

@@ -59,6 +59,11 @@ export class InternLife {
     return place
   }
 
+  /** That the agent was started with; null where that is the workspace's default. */
+  get model(): string | null {
+    return this.#book.fact<string | null>("model") ?? null
+  }
+
   get wakeAt(): number | null {
     return this.#life.wakeAt
   }
@@ -94,6 +99,7 @@ export class InternLife {
       await this.#step("Preparing the workspace", 2)
       const { id, organization_id, workspace_id, name, model, instructions } = row
       const host = this.#around.host()
+      this.#book.setFact("model", model)
       const place = { id, organizationId: organization_id, workspaceId: workspace_id }
       await host.start({ ...place, name, model, instructions })
       await this.#step(host.startLabel, TOTAL_STEPS)

@@ -268,13 +268,14 @@ export class Intern extends DurableObject<Env> {
       case "bind":
         return this.#book.bind(run.session, effect.acp, this.#hostOfLife().epoch, Intern.clock())
       case "say":
-        return this.#streams.get(run.id)?.say(effect.delta, run.model)
+        return this.#streams.get(run.id)?.say(effect.delta, run.model ?? this.#life.model)
       case "keep":
         return this.#book.keep(run.id, effect.delta)
       case "forget kept":
         return this.#book.forgetKept(run.id)
       case "replay": {
-        for (const delta of this.#book.kept(run.id)) this.#streams.get(run.id)?.say(delta, run.model)
+        for (const delta of this.#book.kept(run.id))
+          this.#streams.get(run.id)?.say(delta, run.model ?? this.#life.model)
         return this.#book.forgetKept(run.id)
       }
       case "finish": {

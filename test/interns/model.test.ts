@@ -44,7 +44,7 @@ const OPERATIONS = {
   text: 3,
   ask: 5,
   answer: 5,
-  "answer wrong": 1,
+  "answer wrong": 3,
   "answer cancel": 1,
   "answer again": 3,
   leave: 1,
@@ -53,7 +53,7 @@ const OPERATIONS = {
   "end failed": 1,
   "pass a little": 1,
   "pass the deadline": 2,
-  "pass to just before it": 1,
+  "pass to just before it": 3,
   "pass the grace": 1,
   "ring twice": 1,
   evict: 2,
@@ -239,7 +239,9 @@ class World {
     if (rest !== "") await reader.until(rest)
   }
 
+  /** Some time after it was asked, so that a deadline that it moved would be seen. */
   async answerWrong(run: Run): Promise<void> {
+    await this.pass(1_000)
     if (run.state !== "paused" || run.questionId === undefined) return
     const wrong = await refused(this.chat.answer(run.session, run.questionId, "perhaps"))
     expect(wrong).toMatchObject({ status: 400, reason: "bad_request" })
