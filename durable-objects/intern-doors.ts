@@ -3,6 +3,7 @@ import { internError } from "../src/interns/reasons.ts"
 import type { Reply } from "../src/interns/run/advance.ts"
 import { readReply } from "../src/interns/run/answer.ts"
 import { LIMITS, nextDeadline, type Run } from "../src/interns/run/run.ts"
+import type { Timer } from "../src/support/time.ts"
 import type { RunBook } from "./intern-runs.ts"
 
 /** What stands between a caller and a run: each of these lets a call in, or throws why not. */
@@ -65,4 +66,21 @@ export function busySession(run: Run, now: number): GatewayError {
       ? "The intern waits for an answer to its question in this session. Answer it, or use another session."
       : "The run of this session is being cancelled. Ask again in a moment."
   return internError("busy_session", message, { "retry-after": seconds })
+}
+
+/** What several callers wait for together, each for so long at most. */
+export class Arrival {
+  readonly #waiting = new Set<() => void>()
+
+  async within(ms: number, timer: Timer): Promise<void> {
+    let arrived: () => void = () => undefined
+    const arrival = new Promise<void>((resolve) => (arrived = resolve))
+    this.#waiting.add(arrived)
+    await Promise.race([arrival, timer.wait(ms)])
+    this.#waiting.delete(arrived)
+  }
+
+  tell(): void {
+    for (const arrived of this.#waiting) arrived()
+  }
 }

@@ -9,7 +9,7 @@ import { dialectOf } from "../src/interns/run/chunks.ts"
 import { type Effect, LIMITS, nextDeadline, type Run, type Step } from "../src/interns/run/run.ts"
 import { realTimer, type Timer } from "../src/support/time.ts"
 import { Alarm } from "./alarm.ts"
-import { busySession, countTurn, findPending, requireRoom } from "./intern-doors.ts"
+import { Arrival, busySession, countTurn, findPending, requireRoom } from "./intern-doors.ts"
 import { openHost } from "./intern-hosts.ts"
 import { InternLife } from "./intern-life.ts"
 import { RunBook } from "./intern-runs.ts"
@@ -34,7 +34,7 @@ export class Intern extends DurableObject<Env> {
   readonly #book: RunBook
   readonly #life: InternLife
   readonly #streams = new Map<string, InternStream>()
-  readonly #waitingForHost = new Set<() => void>()
+  readonly #hostArrival = new Arrival()
   #host: Host | undefined
   readonly #alarm: Alarm
 
@@ -197,11 +197,7 @@ export class Intern extends DurableObject<Env> {
   async #hostUp(): Promise<void> {
     this.#life.requireRunning()
     if (this.#hostOfLife().isUp) return
-    let arrived: () => void = () => undefined
-    const up = new Promise<void>((resolve) => (arrived = resolve))
-    this.#waitingForHost.add(arrived)
-    await Promise.race([up, Intern.timer.wait(LIMITS.graceMs)])
-    this.#waitingForHost.delete(arrived)
+    await this.#hostArrival.within(LIMITS.graceMs, Intern.timer)
     if (!this.#hostOfLife().isUp) {
       throw internError("intern_unreachable", "The intern's daemon is not connected. Start it, or ask again soon.")
     }
@@ -222,7 +218,7 @@ export class Intern extends DurableObject<Env> {
 
   #hostIsUp(): void {
     this.#forAll(hostBack)
-    for (const arrived of this.#waitingForHost) arrived()
+    this.#hostArrival.tell()
     this.ctx.waitUntil(this.#life.hostIsUp())
   }
 
