@@ -25,6 +25,8 @@ import { workspaceMembers } from "./members/workspace-routes.ts"
 import { authPage } from "./oauth/page-routes.ts"
 import { oauthCodes, oauthKeys } from "./oauth/routes.ts"
 import { oauthTokens } from "./oauth/token-routes.ts"
+import { destinationActions } from "./observability/action-routes.ts"
+import { destinations } from "./observability/routes.ts"
 import { organizations } from "./organizations/routes.ts"
 import { presets } from "./presets/routes.ts"
 import { reconciliations } from "./reconciliation/routes.ts"
@@ -50,7 +52,17 @@ for (const router of [inference, media, keyedModels, generations, keys, credits,
   mountKeyed(api, router)
 for (const router of [workspaces, workspaceMembers, organizationMembers, presets, guardrails, guardrailAssignments])
   mountKeyed(api, router)
-for (const router of [byok, oauthCodes, files, exports, scimDirectories, scimMappings, scimSync])
+for (const router of [
+  byok,
+  destinations,
+  destinationActions,
+  oauthCodes,
+  files,
+  exports,
+  scimDirectories,
+  scimMappings,
+  scimSync,
+])
   mountKeyed(api, router)
 
 // With a key, for whoever runs the deployment.

@@ -1,5 +1,6 @@
 import type { Ledger } from "../durable-objects/ledger.ts"
 import type { Caller } from "./access/caller.ts"
+import type { BroadcastMessage } from "./observability/delivery/message.ts"
 
 /** What a deployment binds. Secrets are checked at the first request (edge/configuration.ts). */
 export interface Env {
@@ -8,6 +9,8 @@ export interface Env {
   /** The bytes of files, and what was said in calls. */
   FILES: R2Bucket
   LEDGER: DurableObjectNamespace<Ledger>
+  /** Calls on their way to destinations (observability/delivery). */
+  BROADCAST: Queue<BroadcastMessage>
   /** The outer guard against floods (access/flood.ts). */
   RATE?: RateLimit
   /** The embedded upstream; absent in production. */
@@ -39,6 +42,8 @@ export interface Env {
   FILES_QUOTA_BYTES?: string
   /** `openrouter`: answers that clients of that name read more strictly than the interface has them (scim/mapping-routes.ts). */
   CLIENT_DIALECT?: string
+  /** `host` or `host:port`, by commas: what destinations may name although nobody else could reach it (outbound/send.ts). */
+  PRIVATE_HOSTS?: string
   /** How long the audit log is kept (audit/retention.ts). */
   AUDIT_RETENTION_DAYS?: string
 }

@@ -27,11 +27,16 @@ export function newCall(facts: Omit<CallState, "reading" | "answering" | "asking
     asking: new AbortController(),
     metadata: (attempts) => routingMetadata(state, attempts),
   }
-  const { signal, contents } = facts.world
-  if (facts.intake.messages && contents?.keeps(facts.draft.id)) state.reading.words = { content: "", reasoning: "" }
+  const { signal } = facts.world
+  if (facts.intake.messages && isKept(facts)) state.reading.words = { content: "", reasoning: "" }
   if (signal.aborted) state.asking.abort()
   else signal.addEventListener("abort", () => state.asking.abort(), { once: true })
   return Object.assign(state, { dialect: facts.intake.dialectOf(state), letGo: keepHold(state) })
+}
+
+/** Whether somebody will want to know what was said. */
+function isKept({ world, draft }: Pick<CallState, "world" | "draft">): boolean {
+  return world.contents?.keeps(draft.id) === true || draft.broadcast?.hasContent === true
 }
 
 /** A sign of life for the hold, with what the call has cost so far, for as long as it runs. Returns how to stop. */
@@ -161,14 +166,16 @@ async function record(call: Call, generation: Generation): Promise<void> {
 
 /** Beside the charge, not before it: what cannot be kept costs nobody anything. */
 function keepContent({ world, reading, intake, draft }: Call): void {
-  if (!world.contents || !reading.words || !intake.messages) return
+  const { words: output } = reading
+  const { messages } = intake
+  if (!output || !messages) return
   const { id, organizationId, workspaceId } = draft
-  const content = { organizationId, workspaceId, messages: [...intake.messages], output: reading.words }
-  world.later(
-    world.contents
-      .put(draft, content)
-      .catch((cause: unknown) => logError("a call's content was not kept", { id }, cause)),
-  )
+  const keep = (kept: Promise<void>) =>
+    world.later(kept.catch((cause: unknown) => logError("a call's content was not kept", { id }, cause)))
+  if (world.contents?.keeps(id)) {
+    keep(world.contents.put(draft, { organizationId, workspaceId, messages: [...messages], output }))
+  }
+  if (world.tell && draft.broadcast?.hasContent) keep(world.tell(id, messages, output))
 }
 
 /** What the caller is told when every target refused. */

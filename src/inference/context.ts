@@ -7,8 +7,9 @@ import { GatewayError } from "../edge/errors.ts"
 import { regionOf } from "../edge/region.ts"
 import { failures } from "../edge/schema.ts"
 import type { App, Env } from "../env.ts"
-import { type Content, putContent } from "../generations/content.ts"
+import { type Content, putContent, type Words } from "../generations/content.ts"
 import { loadCatalogue, loadReachableCatalogue } from "../models/compile.ts"
+import { putTold, toTold } from "../observability/told.ts"
 import { configuredModeration } from "../plugins/moderation.ts"
 import { livePreset } from "../presets/live.ts"
 import { configuredProviders } from "../providers/configured.ts"
@@ -85,6 +86,10 @@ export async function openWorld(c: Context<App>): Promise<World> {
         keeps: (id: string) => keepsContent(defaults, keyHash, id),
         put: (call: { id: string; createdAt: number }, content: Content) => putContent(env.FILES, call, content),
       },
+    }),
+    ...(c.var.caller.destinations.length > 0 && {
+      tell: (id: string, messages: readonly unknown[], output: Words) =>
+        putTold(env.FILES, id, toTold(messages, output)),
     }),
     pseudonymOf: (user) => pseudonym(env.MASTER_KEY ?? "", user),
     later,

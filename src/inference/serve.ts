@@ -110,12 +110,16 @@ function askable(targets: readonly Target[], { refusalOf }: Intake["question"]):
   return left
 }
 
-function aboutOf({ routing, bounds, preparation, apiType, question, sessionId }: Intake, arrival: Arrival) {
+function aboutOf(intake: Intake, arrival: Arrival) {
+  const { routing, bounds, preparation, apiType, question, sessionId, user, trace = null, messages } = intake
   return {
     apiType,
     requestedModel: preparation?.requestedModel ?? routing.model ?? routing.models?.[0] ?? "",
     streamed: question.streamed,
     sessionId: sessionId ?? arrival.sessionId,
     promptEstimate: bounds.promptEstimate,
+    user,
+    trace,
+    hasMessages: messages !== undefined,
   }
 }

@@ -2,7 +2,7 @@ import type { OwnKey } from "../byok/own-keys.ts"
 import type { FreeLimits } from "../credits/free-requests.ts"
 import type { LedgerClient } from "../credits/ledger-client.ts"
 import type { LivePreset } from "../presets/preset.ts"
-import type { Content } from "../generations/content.ts"
+import type { Content, Words } from "../generations/content.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { ModerationSettings } from "../plugins/moderation.ts"
 import type { ToolWorld } from "../server-tools/tool.ts"
@@ -46,6 +46,8 @@ export type World = {
     keeps: (id: string) => boolean
     put: (call: { id: string; createdAt: number }, content: Content) => Promise<void>
   }
+  /** Keeps what is said in calls that somebody listens to; absent where nobody does. */
+  tell?: (id: string, messages: readonly unknown[], output: Words) => Promise<void>
   /** Hides an end user's id from providers. */
   pseudonymOf: (user: string) => Promise<string>
   /** Keeps the isolate at work after the answer has begun. */
