@@ -228,7 +228,8 @@ export function withoutSecrets(text: string, { config, type }: Configured): stri
   const { headers = {}, ...rest } = secret
   const values = [...Object.values(rest), ...Object.values(headers)].map(String).filter((value) => value !== "")
   const forms = values.flatMap((value) => [value, value.replace(/^\w+ /, ""), ...encodingsOf(value)])
-  return forms.filter((form) => form.length > 3).reduce((told, form) => told.replaceAll(form, "[redacted]"), text)
+  const longestFirst = forms.filter((form) => form.length > 3).toSorted((one, other) => other.length - one.length)
+  return longestFirst.reduce((told, form) => told.replaceAll(form, "[redacted]"), text)
 }
 
 function encodingsOf(value: string): string[] {

@@ -15,6 +15,8 @@ const MAX_OUTPUT = 200_000
 const MAX_DATA_URL = 2_000
 
 export const TOLD_PREFIX = "broadcast/"
+/** What is left over is removed then: longer than anything is tried for and kept after it. */
+export const TOLD_DAYS = 17
 
 /** Under its day, which is removed as one. `id`: of a generation or a batch, either of which tells its time. */
 function keyOf(id: string): string {

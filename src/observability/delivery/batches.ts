@@ -8,6 +8,7 @@ import { isGivenUp, isRejection, KEPT_DAYS, waitMs } from "./retry.ts"
 import { note, type Verdict } from "./sort.ts"
 import {
   type BatchRow,
+  claimBatch,
   deleteBatch,
   findBatch,
   findReceiver,
@@ -22,6 +23,11 @@ const DONE: Verdict = { waitMs: null }
 /** How long one waits whose destination is turned off. */
 const ASLEEP_MS = 3_600_000
 
+/** A queue may round a delay. */
+const EARLY_MS = 1_500
+/** How long whoever tries a batch may take for it. */
+const IN_HAND_MS = 60_000
+
 type Batch = Extract<BroadcastMessage, { kind: "batch" }>
 
 /** Tries a batch again that waits for its destination, until it is taken or given up. */
@@ -31,7 +37,11 @@ export async function retryBatch({ organizationId, batchId }: Batch, env: Env, n
   const receiver = await findReceiver(env.DB, organizationId, row.destination_id)
   if (!receiver) return forget(row, env)
   const restMs = receiver.isActive === 1 ? receiver.paused_until - now : ASLEEP_MS
-  if (restMs > 0) return wait(row, row, restMs, env, now)
+  const rests = restMs > 0 && !isGivenUp(row, now)
+  const nextMs = rests ? restMs : IN_HAND_MS
+  // One that was asked for again has two messages: this one is about what the other has in hand, or comes back to.
+  const isOurs = await claimBatch(env.DB, row, now + EARLY_MS, now + nextMs)
+  if (rests || !isOurs) return { waitMs: isOurs ? nextMs : Math.max(row.due_at - now, IN_HAND_MS) }
   const outcome = await tryBatch(row, receiver, env, now)
   await note(receiver, outcome, env, now)
   if (outcome.isTaken) return forget(row, env)

@@ -10,7 +10,7 @@ import type { Configured } from "../kinds.ts"
 import { toOutbound } from "../send/request.ts"
 import { dataKeyOf, type KeyedRow } from "../store.ts"
 
-const TIMEOUT_MS = 15_000
+const TIMEOUT_MS = 10_000
 
 export function outboundWorld(env: Env): OutboundWorld {
   const send: typeof fetch = (...one) => fetch(...one)

@@ -79,6 +79,22 @@ export async function findBatch(db: D1Database, organizationId: string, id: stri
   return row ?? undefined
 }
 
+/** Whether the batch was there to be taken, its time come by `dueBy`; nobody else takes it before `until`. */
+export async function claimBatch(
+  db: D1Database,
+  { organization_id, id }: BatchRow,
+  dueBy: number,
+  until: number,
+): Promise<boolean> {
+  const { meta } = await db
+    .prepare(
+      `UPDATE broadcast_batches SET due_at = ? WHERE organization_id = ? AND id = ? AND state = 'pending' AND due_at <= ?`,
+    )
+    .bind(until, organization_id, id, dueBy)
+    .run()
+  return meta.changes > 0
+}
+
 export async function deleteBatch(db: D1Database, { organization_id, id }: BatchRow): Promise<void> {
   await db.prepare("DELETE FROM broadcast_batches WHERE organization_id = ? AND id = ?").bind(organization_id, id).run()
 }
