@@ -8,8 +8,10 @@ import { datasets } from "./datasets/routes.ts"
 import { onError, onNotFound } from "./edge/answer.ts"
 import { requireConfiguration } from "./edge/configuration.ts"
 import { describeApi } from "./edge/document.ts"
+import { tellHealth } from "./edge/health.ts"
 import { refuseRegional } from "./edge/region.ts"
 import { mountKeyed, newRouter } from "./edge/router.ts"
+import { tellTiming } from "./edge/timing.ts"
 import type { App } from "./env.ts"
 import { exports } from "./files/export-routes.ts"
 import { files } from "./files/routes.ts"
@@ -77,6 +79,7 @@ const EXPOSED_HEADERS = [
   "X-RateLimit-Limit",
   "X-RateLimit-Remaining",
   "X-RateLimit-Reset",
+  "Server-Timing",
 ]
 
 export const app = new Hono<App>()
@@ -91,7 +94,8 @@ app.use(async function identify(c, next) {
 })
 // Keys travel in a header, never in a cookie, so any page may call with the key it was given.
 app.use(`${BASE_PATH}/*`, cors({ origin: "*", exposeHeaders: EXPOSED_HEADERS, maxAge: 86_400 }))
-app.get("/health", (c) => c.json({ status: "ok" }))
+app.use(tellTiming)
+app.get("/health", tellHealth)
 app.use(`${BASE_PATH}/*`, requireConfiguration)
 for (const path of ["/interns", "/vault"]) {
   app.use(`${BASE_PATH}${path}`, refuseRegional)

@@ -13,6 +13,8 @@ export interface Env {
   BROADCAST: Queue<BroadcastMessage>
   /** The outer guard against floods (access/flood.ts). */
   RATE?: RateLimit
+  /** A data point for every call (observability/metrics.ts); absent where nobody wants them. */
+  METRICS?: AnalyticsEngineDataset
   /** The embedded upstream; absent in production. */
   EMBEDDED?: Fetcher
 

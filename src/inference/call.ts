@@ -157,6 +157,7 @@ export function settleRefusal(
 async function record(call: Call, generation: Generation): Promise<void> {
   call.letGo()
   keepContent(call)
+  call.world.measure?.(generation)
   try {
     await call.world.ledger.settle(generation)
   } catch (cause) {

@@ -5,7 +5,7 @@ import type { Outcome } from "./ask.ts"
 import { type Call, settleAnswer, settleRefusal, toAnswering, toFailure } from "./call.ts"
 import { defaultsOf } from "./chat/dialect.ts"
 import { newReading } from "./chat/reading.ts"
-import { streamHeaders } from "./headers.ts"
+import { streamHeaders, timingHeaders } from "./headers.ts"
 import { targetKey } from "./routing/target.ts"
 import type { Charge } from "./settle.ts"
 import { concat } from "../support/bytes.ts"
@@ -42,7 +42,9 @@ export async function serveStream(call: Call, asked: Promise<Outcome>): Promise<
       await channel.writable.abort(cause)
     }),
   )
-  return new Response(channel.readable, { headers: streamHeaders(call.draft.id) })
+  return new Response(channel.readable, {
+    headers: { ...streamHeaders(call.draft.id), ...timingHeaders(call.arrival, early?.attempts ?? []) },
+  })
 }
 
 /** 200 is out, no content is there: comments until there is, and an error chunk if there never will be. */
