@@ -222,15 +222,21 @@ export function newSigningSecret(): string {
   return `whsec_${btoa(String.fromCharCode(...bytes))}`
 }
 
-/** Every way in which one of the secrets could be written in what a destination answers, gone from it. */
-export function withoutSecrets(text: string, { config, type }: Configured): string {
-  const { secret } = splitConfig(type, config)
-  const { headers = {}, ...rest } = secret
-  const values = [...Object.values(rest), ...Object.values(headers)].map(String).filter((value) => value !== "")
+/** What a destination answers, without any way in which its secrets, or the headers made of them, could be written in it. */
+export function withoutSecrets(
+  text: string,
+  { config, type }: Configured,
+  sent: Readonly<Record<string, string>>,
+): string {
+  const { headers = {}, ...secret } = splitConfig(type, config).secret
+  const told = Object.entries(sent).flatMap(([name, value]) => (PLAIN_HEADERS.includes(name) ? [] : [value]))
+  const values = [...Object.values(secret), ...Object.values(headers), ...told].map(String)
   const forms = values.flatMap((value) => [value, value.replace(/^\w+ /, ""), ...encodingsOf(value)])
   const longestFirst = forms.filter((form) => form.length > 3).toSorted((one, other) => other.length - one.length)
   return longestFirst.reduce((told, form) => told.replaceAll(form, "[redacted]"), text)
 }
+
+const PLAIN_HEADERS = ["content-type", "accept", "user-agent"]
 
 function encodingsOf(value: string): string[] {
   const bytes = new TextEncoder().encode(value)

@@ -13,6 +13,7 @@ const text = z
   .min(1, "must not be empty")
   .max(MAX_TEXT, `must be at most ${MAX_TEXT} characters`)
   .regex(/^[^\p{Cc}]+$/u, "must be on one line")
+  .refine((given) => given.isWellFormed(), "must be Unicode")
 const url = text
 /** What is put into SQL or a path of another service. */
 const word = text.regex(/^[\w$.-]{1,255}$/, "must be letters, digits, _, -, . and $ only")

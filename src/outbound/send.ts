@@ -25,7 +25,8 @@ export type Sent = { status: number; excerpt: string } | { status: null; reason:
 const MAX_REDIRECTS = 3
 /** Those that keep the method and the body; the others would turn a delivery into a look. */
 const REDIRECTS = [307, 308]
-const MAX_EXCERPT_BYTES = 512
+/** More than is ever shown: whoever shows it first takes out what must not be. */
+const MAX_EXCERPT_BYTES = 8_192
 const LEAST_FREE_PORT = 1_024
 
 /**

@@ -9,7 +9,7 @@ import type { BroadcastMessage } from "../../src/observability/delivery/message.
 import { TRIED_FOR_MS, waitMs } from "../../src/observability/delivery/retry.ts"
 import { sortCalls } from "../../src/observability/delivery/sort.ts"
 import { findTold } from "../../src/observability/told.ts"
-import { door, newKey, newWorkspace, readStream, reply, type Workspace } from "../support/world.ts"
+import { BOOTSTRAP, door, newKey, newWorkspace, readStream, reply, type Workspace } from "../support/world.ts"
 import {
   call,
   destinationOf,
@@ -25,7 +25,11 @@ import {
 
 beforeAll(() => {
   playReceivers()
-  return () => vi.restoreAllMocks()
+  return async () => {
+    // What still waits for a destination of these tests is nothing to those that follow.
+    await env.DB.prepare("UPDATE destinations SET deleted_at = 1").run()
+    vi.restoreAllMocks()
+  }
 })
 
 const bytesOf = (base64: string) => Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))
@@ -455,6 +459,50 @@ describe("the ledger's outbox", () => {
       expect(sent.flatMap((message) => (message.kind === "calls" ? message.generationIds : []))).toEqual(ids)
       expect(Math.max(...sent.map((message) => JSON.stringify(message).length))).toBeLessThan(5_000)
     })
+  })
+})
+
+describe("turning the master key", () => {
+  const OTHER = btoa(String.fromCharCode(...new Uint8Array(32).fill(11)))
+  const rotate = async (current: string, previous: string) => {
+    const turned = { ...env, MASTER_KEY: current, MASTER_KEY_PREVIOUS: previous }
+    const init = {
+      method: "POST",
+      headers: { authorization: `Bearer ${BOOTSTRAP}`, "content-type": "application/json" },
+      body: "{}",
+    }
+    for (;;) {
+      const answer = await app.fetch(
+        new Request("http://gateway.test/api/v1/secrets/rotate", init),
+        turned,
+        createExecutionContext(),
+      )
+      if ((await reply<{ data: { remaining: number } }>(200, answer)).data.remaining === 0) return turned
+    }
+  }
+
+  test("leaves a destination its secrets", async () => {
+    const workspace = await newWorkspace()
+    const { got, url } = newReceiver()
+    await listen(workspace, url, {
+      privacy_mode: true,
+      config: { url, headers: { "x-key": "a-secret-header-0123456789" } },
+    })
+    const id = await call(workspace.as.chat("sim/echo", "Hi"))
+    await told(got, 1)
+    const { organizationId, workspaceId } = workspace
+    const message = { kind: "calls" as const, organizationId, workspaceId, generationIds: [id], since: 0 }
+    const own = env.MASTER_KEY ?? ""
+    const turned = await rotate(OTHER, own)
+    try {
+      await sortCalls(message, { ...turned, MASTER_KEY_PREVIOUS: undefined } as never, Date.now())
+      expect(got.at(-1)?.headers.get("x-key")).toBe("a-secret-header-0123456789")
+      expect(got.length).toBe(2)
+    } finally {
+      await rotate(own, OTHER)
+    }
+    await sortCalls(message, env, Date.now())
+    expect(got.length).toBe(3)
   })
 })
 

@@ -1,5 +1,5 @@
 import type { Env } from "../../env.ts"
-import { type OutboundWorld, type Sent, sendOutbound } from "../../outbound/send.ts"
+import { type Outbound, type OutboundWorld, type Sent, sendOutbound } from "../../outbound/send.ts"
 import { hostsIn, resolverOf } from "../../outbound/settings.ts"
 import { mastersOf } from "../../secrets/master-key.ts"
 import { openSealed } from "../../secrets/workspace-key.ts"
@@ -39,7 +39,7 @@ export async function deliver(
   const configured = toConfigured(row, secret)
   try {
     const outbound = await toOutbound(configured, { id, events, flags: row, now })
-    return toOutcome(await sendOutbound(outbound, outboundWorld(env)), configured)
+    return toOutcome(await sendOutbound(outbound, outboundWorld(env)), configured, outbound)
   } catch (cause) {
     logError("a delivery could not be made", { destination: row.id, kind: row.type }, nameOf(cause))
     return refused("the delivery could not be made of its configuration")
@@ -55,10 +55,15 @@ function refused(words: string): Outcome {
   return { isTaken: false, status: null, words, excerpt: "" }
 }
 
-function toOutcome(sent: Sent, configured: Configured): Outcome {
+function toOutcome(sent: Sent, configured: Configured, { headers }: Outbound): Outcome {
   if (sent.status === null) return refused(sent.reason)
   const { status } = sent
   const isTaken = status >= 200 && status < 300
   const hint = status >= 300 && status < 400 ? ": write the address that it redirects to" : ""
-  return { isTaken, status, words: `it answered ${status}${hint}`, excerpt: withoutSecrets(sent.excerpt, configured) }
+  return {
+    isTaken,
+    status,
+    words: `it answered ${status}${hint}`,
+    excerpt: withoutSecrets(sent.excerpt, configured, headers),
+  }
 }
