@@ -87,7 +87,7 @@ export function spansIn(got: readonly Received[]): Told[] {
   )
   return spans.map(({ attributes, ...span }) => ({
     ...span,
-    at: Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0] as unknown])),
+    at: Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]])),
   }))
 }
 
