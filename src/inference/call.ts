@@ -1,6 +1,6 @@
 import { costOf, NO_TOKENS } from "../credits/money.ts"
 import { asGatewayError, GatewayError } from "../edge/errors.ts"
-import type { Attempt, Ending, Generation } from "../generations/generation.ts"
+import type { Attempt, Ending, Generation, GenerationDraft } from "../generations/generation.ts"
 import type { Refusal } from "../providers/refusal.ts"
 import { logError } from "../support/log.ts"
 import type { Accepted } from "./ask.ts"
@@ -49,10 +49,17 @@ function keepHold(call: CallState): () => void {
     // Should the isolate die, the account is charged this: nothing, where it is not its key that is used.
     const isFree = !answering || (answering.own && !call.draft.isByok)
     const cost = isFree ? 0 : costOf(tokens, answering.endpoint.pricing)
-    ledger.renew(call.draft.id, cost, holdTtlMs).catch((cause) => logError("a hold was not renewed", {}, cause))
+    ledger
+      .renew(call.draft.id, cost, holdTtlMs)
+      .catch((cause) => logError("a hold was not renewed", namesOf(call.draft), cause))
   }
   const id = setInterval(renew, Math.min(holdTtlMs / 3, MAX_RENEWAL_MS))
   return () => clearInterval(id)
+}
+
+/** By what a log line can be found, whoever looks for it. */
+export function namesOf({ id, requestId }: Pick<GenerationDraft, "id" | "requestId">) {
+  return { requestId, generation: id }
 }
 
 /** How stale the estimate of a running call may be, should its isolate die. */
@@ -161,7 +168,7 @@ async function record(call: Call, generation: Generation): Promise<void> {
   try {
     await call.world.ledger.settle(generation)
   } catch (cause) {
-    logError("a generation was not settled; its hold will be", { generation: generation.id }, cause)
+    logError("a generation was not settled; its hold will be", namesOf(generation), cause)
   }
 }
 
@@ -172,7 +179,7 @@ function keepContent({ world, reading, intake, draft }: Call): void {
   if (!output || !messages) return
   const { id, organizationId, workspaceId } = draft
   const keep = (kept: Promise<void>) =>
-    world.later(kept.catch((cause: unknown) => logError("a call's content was not kept", { id }, cause)))
+    world.later(kept.catch((cause: unknown) => logError("a call's content was not kept", namesOf(draft), cause)))
   if (world.contents?.keeps(id)) {
     keep(world.contents.put(draft, { organizationId, workspaceId, messages: [...messages], output }))
   }

@@ -2,7 +2,7 @@ import { logError } from "../support/log.ts"
 import { wait } from "../support/time.ts"
 import type { Attempt } from "../generations/generation.ts"
 import type { Outcome } from "./ask.ts"
-import { type Call, settleAnswer, settleRefusal, toAnswering, toFailure } from "./call.ts"
+import { type Call, namesOf, settleAnswer, settleRefusal, toAnswering, toFailure } from "./call.ts"
 import { defaultsOf } from "./chat/dialect.ts"
 import { newReading } from "./chat/reading.ts"
 import { streamHeaders, timingHeaders } from "./headers.ts"
@@ -38,7 +38,7 @@ export async function serveStream(call: Call, asked: Promise<Outcome>): Promise<
   call.world.later(
     work.catch(async (cause) => {
       // A bug: the caller sees a broken stream, and the ledger's alarm settles the hold.
-      logError("a stream failed", { generation: call.draft.id }, cause)
+      logError("a stream failed", namesOf(call.draft), cause)
       await channel.writable.abort(cause)
     }),
   )

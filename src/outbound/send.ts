@@ -46,7 +46,8 @@ export async function sendOutbound(outbound: Outbound, world: OutboundWorld): Pr
 }
 
 async function follow(outbound: Outbound, world: OutboundWorld, signal: AbortSignal): Promise<Sent> {
-  let { url: target, headers } = outbound
+  let target = outbound.url
+  let headers = lowercased(outbound.headers)
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
     signal.throwIfAborted()
     const url = URL.parse(target)
@@ -57,7 +58,7 @@ async function follow(outbound: Outbound, world: OutboundWorld, signal: AbortSig
     const { method, body } = outbound
     // Taken out of its object: the runtime's own `fetch` refuses to be called as a method of another.
     const { fetch: send } = world
-    const response = await send(url.href, { method, headers: { ...headers }, body, redirect: "manual", signal })
+    const response = await send(url.href, { method, headers, body, redirect: "manual", signal })
     const location = REDIRECTS.includes(response.status) ? response.headers.get("location") : null
     if (location === null) return { status: response.status, excerpt: await excerptOf(response) }
     await response.body?.cancel()
@@ -82,10 +83,15 @@ function addressRefusalOf(url: URL, { privateHosts, resolve }: OutboundWorld, si
   return isPrivateHost(url, privateHosts) ? undefined : unresolvable(url, resolve, signal)
 }
 
+/** Of a header that is given twice, in whichever case, the last counts: both would go out as one. */
+function lowercased(headers: Outbound["headers"]): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+}
+
 const PLAIN = ["content-type", "content-encoding", "user-agent"]
 
-function plainHeadersOf(headers: Outbound["headers"]): Outbound["headers"] {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => PLAIN.includes(name.toLowerCase())))
+function plainHeadersOf(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => PLAIN.includes(name)))
 }
 
 async function excerptOf({ body }: Response): Promise<string> {

@@ -94,9 +94,12 @@ async function brokenDeliveries(
   const { organizationId, workspaceId } = workspace
   const generationIds = [response.headers.get("x-generation-id") ?? ""]
   const calls = { kind: "calls" as const, organizationId, workspaceId, generationIds, since: 0 }
+  // Each knows its own.
+  const knownTo = ({ url }: Request) => (url.includes("/api/public/") ? secrets.slice(0, 2) : secrets.slice(2)).join()
   const answers = [
     async (request: Request) =>
-      new Response(JSON.stringify([...request.headers]) + request.url + secrets.join(), { status: 400 }),
+      new Response(JSON.stringify([...request.headers]) + knownTo(request) + request.url, { status: 400 }),
+    async (request: Request) => new Response(knownTo(request), { status: 401 }),
     () => Promise.reject(new Error(`connect failed with ${secrets.join()}`)),
     () => new Response(null, { status: 307, headers: { location: `http://10.0.0.1/${secrets.join()}` } }),
   ]
@@ -204,6 +207,7 @@ test("no secret that was ever given is stored, logged or told again", async () =
     catalogue: await catalogue(),
     messages,
   }
+  for (const id of destinations) await reply(200, workspace.manage.delete(`/observability/destinations/${id}`))
   // The places are read at all.
   expect(places.database).toContain(byok.data.id)
   expect(places.ledger).toContain("played/m92")

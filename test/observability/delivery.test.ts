@@ -318,6 +318,16 @@ describe("a destination that does not take a call", () => {
     expect(spansIn(receiver.got).at(-1)?.at["gen_ai.output.messages"]).toContain("Wait for me")
   })
 
+  test("and was turned off is not asked, and what waits for it is given up after its day", async () => {
+    const { workspace, receiver, id, message, since } = await waiting()
+    await reply(200, workspace.manage.patch(`/observability/destinations/${id}`, { enabled: false }))
+    const before = receiver.got.length
+    expect((await retryBatch(message, env, since + LATER_MS)).waitMs).toBeGreaterThan(0)
+    expect(await retryBatch(message, env, since + TRIED_FOR_MS)).toEqual({ waitMs: null })
+    expect(receiver.got.length).toBe(before)
+    expect(await destinationOf(workspace, id)).toMatchObject({ backlog: 0, dead_letters: 1 })
+  })
+
   test("for what it says is given up on after five times, and goes on with the others", async () => {
     const refusing = () => new Response("no", { status: 413 })
     const { workspace, id, message, since } = await waiting(refusing)

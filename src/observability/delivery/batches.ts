@@ -1,4 +1,5 @@
 import type { Env } from "../../env.ts"
+import { logWarning } from "../../support/log.ts"
 import { DAY_MS } from "../../support/time.ts"
 import { newEvent } from "../event.ts"
 import { findToldBatch, removeTold } from "../told.ts"
@@ -36,6 +37,7 @@ export async function retryBatch({ organizationId, batchId }: Batch, env: Env, n
   if (row?.state !== "pending") return DONE
   const receiver = await findReceiver(env.DB, organizationId, row.destination_id)
   if (!receiver) return forget(row, env)
+  if (receiver.isActive !== 1 && isGivenUp(row, now)) return wait(row, row, 0, env, now)
   const restMs = receiver.isActive === 1 ? receiver.paused_until - now : ASLEEP_MS
   const rests = restMs > 0 && !isGivenUp(row, now)
   const nextMs = rests ? restMs : IN_HAND_MS
@@ -71,6 +73,7 @@ async function wait(
 ): Promise<Verdict> {
   const isDead = isGivenUp({ since: row.since, rejections }, now)
   const state = isDead ? "dead" : "pending"
+  if (isDead) logWarning("calls were given up", { destination: row.destination_id, calls: row.calls, attempts })
   await updateBatch(env.DB, row, { state, attempts, rejections, due_at: isDead ? now : now + ms })
   return isDead ? DONE : { waitMs: ms }
 }

@@ -106,9 +106,15 @@ function inParts(events: readonly CallEvent[]): CallEvent[][] {
   return parts
 }
 
+/** That all goes well is written down so often, not for every delivery. */
+const KNOWN_WELL_MS = 5_000
+
 /** What a destination did, for whoever looks at it; one that fails rests, the longer the more often it did. */
 export async function note(receiver: Receiver, outcome: Outcome, env: Env, now: number): Promise<void> {
-  if (outcome.isTaken) return noteSuccess(env.DB, receiver, now)
+  if (outcome.isTaken) {
+    const isKnown = receiver.failures === 0 && now - (receiver.last_success_at ?? 0) < KNOWN_WELL_MS
+    return isKnown ? undefined : noteSuccess(env.DB, receiver, now)
+  }
   const failures = receiver.failures + 1
   const pause = isRejection(outcome.status) ? undefined : { failures, until: now + waitMs(failures) }
   await noteFailure(env.DB, receiver, outcome.words, pause, now)
