@@ -258,8 +258,8 @@ export class Ledger extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     this.#alarmAt = null
     for (const hold of this.#holds.expired(Date.now())) this.#settleExpired(hold)
-    const waitMs = await this.#outbox.flush(this.env.DB)
-    if (waitMs !== null) this.#wakeBy(Date.now() + waitMs)
+    const waits = [await this.#outbox.flush(this.env.DB), await this.#outbox.broadcast(this.env.BROADCAST, Date.now())]
+    for (const waitMs of waits) if (waitMs !== null) this.#wakeBy(Date.now() + waitMs)
     const next = this.#holds.nextExpiry()
     if (next !== null) this.#wakeBy(next)
   }
@@ -269,7 +269,9 @@ export class Ledger extends DurableObject<Env> {
     const isLease = this.#holds.lease(id) !== undefined
     if (isLease && estimate === 0) return void this.#holds.take(id)
     logWarning("a hold expired and was charged at its estimate", { generation: id, estimateNano: estimate })
-    const charged = unsettledGeneration({ ...(JSON.parse(draft) as GenerationDraft), id }, estimate)
+    const { broadcast, ...facts } = JSON.parse(draft) as GenerationDraft
+    // What was noted of a lease's first call says nothing of the others.
+    const charged = unsettledGeneration({ ...facts, ...(broadcast && !isLease && { broadcast }), id }, estimate)
     const generation: Generation = isLease ? { ...charged, ending: "unattributed" } : charged
     this.report({ ...NOTHING_TO_REPORT, settlements: [{ generation, leaseId: null }] })
   }

@@ -1,5 +1,6 @@
 import type { Generation, Settled } from "../src/generations/generation.ts"
 import { findGenerationIds, insertGenerations } from "../src/generations/store.ts"
+import { type BroadcastMessage, CALLS_OF_A_MESSAGE } from "../src/observability/delivery/message.ts"
 import { logError } from "../src/support/log.ts"
 
 const FLUSH_BATCH = 100
@@ -11,6 +12,7 @@ const KEPT_MS = 600_000
 const VERIFY_BATCH = 500
 
 type Row = { seq: number; id: string; record: string }
+type Listened = { seq: number; id: string; organization_id: string; workspace_id: string }
 
 /**
  * The ledger's generations on their way to D1. They are delivered in batches, idempotently, and kept here after it until
@@ -22,6 +24,7 @@ export class Outbox {
   #delivered: number
   #failures = 0
   #isPaused = false
+  #hasBroadcasts: boolean
   #delivering: Promise<unknown> = Promise.resolve()
 
   constructor(sql: SqlStorage) {
@@ -31,10 +34,14 @@ export class Outbox {
         seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, upstream_id TEXT, record TEXT NOT NULL
       );
       CREATE UNIQUE INDEX IF NOT EXISTS outbox_id ON outbox (id);
+      CREATE TABLE IF NOT EXISTS broadcasts (
+        seq INTEGER PRIMARY KEY, id TEXT NOT NULL, organization_id TEXT NOT NULL, workspace_id TEXT NOT NULL
+      );
       CREATE TABLE IF NOT EXISTS delivery (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
     `)
     const [row] = sql.exec<{ value: number }>("SELECT value FROM delivery WHERE name = 'delivered'").toArray()
     this.#delivered = row?.value ?? 0
+    this.#hasBroadcasts = sql.exec("SELECT 1 FROM broadcasts LIMIT 1").toArray().length > 0
   }
 
   /** False where the generation was charged before. */
@@ -46,7 +53,18 @@ export class Outbox {
       generation.upstreamId,
       JSON.stringify(generation),
     )
-    return added.toArray().length > 0
+    const [row] = added.toArray() as { seq: number }[]
+    if (row && generation.broadcast) {
+      this.#sql.exec(
+        "INSERT INTO broadcasts (seq, id, organization_id, workspace_id) VALUES (?, ?, ?, ?)",
+        row.seq,
+        generation.id,
+        generation.organizationId,
+        generation.workspaceId,
+      )
+      this.#hasBroadcasts = true
+    }
+    return row !== undefined
   }
 
   has(id: string): boolean {
@@ -101,6 +119,32 @@ export class Outbox {
     return null
   }
 
+  /**
+   * Gives the queue the ids of calls that somebody listens to, once the database has them: whoever takes them from there
+   * reads them here. Milliseconds to wait before trying again; null when done.
+   */
+  async broadcast(queue: Queue<BroadcastMessage>, now: number): Promise<number | null> {
+    while (this.#hasBroadcasts) {
+      const rows = this.#sql
+        .exec<Listened>(
+          "SELECT * FROM broadcasts WHERE seq <= ? ORDER BY workspace_id, seq LIMIT ?",
+          this.#delivered,
+          FLUSH_BATCH,
+        )
+        .toArray()
+      if (rows.length === 0) break
+      try {
+        await queue.sendBatch(toMessages(rows, now).map((body) => ({ body })))
+      } catch (cause) {
+        logError("calls wait to be broadcast in the ledger's outbox", { waitMs: MAX_BACKOFF_MS }, cause)
+        return MAX_BACKOFF_MS
+      }
+      for (const { seq } of rows) this.#sql.exec("DELETE FROM broadcasts WHERE seq = ?", seq)
+    }
+    this.#hasBroadcasts = this.#sql.exec("SELECT 1 FROM broadcasts LIMIT 1").toArray().length > 0
+    return null
+  }
+
   /** While `work` runs, what D1 has of this ledger stays as it is. */
   async paused<T>(work: () => Promise<T>): Promise<T> {
     this.#isPaused = true
@@ -141,4 +185,15 @@ export class Outbox {
     this.#sql.exec("INSERT OR REPLACE INTO delivery (name, value) VALUES ('delivered', ?)", seq)
     this.#sql.exec("DELETE FROM outbox WHERE seq <= ?", seq - MAX_KEPT)
   }
+}
+
+/** A message for each workspace, and for so many calls. */
+function toMessages(rows: readonly Listened[], since: number): BroadcastMessage[] {
+  const messages: Extract<BroadcastMessage, { kind: "calls" }>[] = []
+  for (const { id, organization_id: organizationId, workspace_id: workspaceId } of rows) {
+    const last = messages.at(-1)
+    if (last?.workspaceId === workspaceId && last.generationIds.length < CALLS_OF_A_MESSAGE) last.generationIds.push(id)
+    else messages.push({ kind: "calls", organizationId, workspaceId, generationIds: [id], since })
+  }
+  return messages
 }

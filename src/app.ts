@@ -8,8 +8,10 @@ import { datasets } from "./datasets/routes.ts"
 import { onError, onNotFound } from "./edge/answer.ts"
 import { requireConfiguration } from "./edge/configuration.ts"
 import { describeApi } from "./edge/document.ts"
+import { tellHealth } from "./edge/health.ts"
 import { refuseRegional } from "./edge/region.ts"
 import { mountKeyed, newRouter } from "./edge/router.ts"
+import { tellTiming } from "./edge/timing.ts"
 import type { App } from "./env.ts"
 import { exports } from "./files/export-routes.ts"
 import { files } from "./files/routes.ts"
@@ -28,6 +30,8 @@ import { workspaceMembers } from "./members/workspace-routes.ts"
 import { authPage } from "./oauth/page-routes.ts"
 import { oauthCodes, oauthKeys } from "./oauth/routes.ts"
 import { oauthTokens } from "./oauth/token-routes.ts"
+import { destinationActions } from "./observability/action-routes.ts"
+import { destinations } from "./observability/routes.ts"
 import { organizations } from "./organizations/routes.ts"
 import { presets } from "./presets/routes.ts"
 import { reconciliations } from "./reconciliation/routes.ts"
@@ -56,7 +60,18 @@ for (const router of [inference, media, keyedModels, generations, keys, credits,
   mountKeyed(api, router)
 for (const router of [workspaces, workspaceMembers, organizationMembers, presets, guardrails, guardrailAssignments])
   mountKeyed(api, router)
-for (const router of [byok, oauthCodes, files, exports, scimDirectories, scimMappings, scimSync, vault])
+for (const router of [
+  byok,
+  vault,
+  destinations,
+  destinationActions,
+  oauthCodes,
+  files,
+  exports,
+  scimDirectories,
+  scimMappings,
+  scimSync,
+])
   mountKeyed(api, router)
 for (const router of [interns, internChat, internDaemons]) mountKeyed(api, router)
 
@@ -72,6 +87,7 @@ const EXPOSED_HEADERS = [
   "X-RateLimit-Limit",
   "X-RateLimit-Remaining",
   "X-RateLimit-Reset",
+  "Server-Timing",
 ]
 
 export const app = new Hono<App>()
@@ -86,7 +102,8 @@ app.use(async function identify(c, next) {
 })
 // Keys travel in a header, never in a cookie, so any page may call with the key it was given.
 app.use(`${BASE_PATH}/*`, cors({ origin: "*", exposeHeaders: EXPOSED_HEADERS, maxAge: 86_400 }))
-app.get("/health", (c) => c.json({ status: "ok" }))
+app.use(tellTiming)
+app.get("/health", tellHealth)
 app.use(`${BASE_PATH}/*`, requireConfiguration)
 for (const path of ["/interns", "/vault"]) {
   app.use(`${BASE_PATH}${path}`, refuseRegional)

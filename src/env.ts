@@ -1,6 +1,7 @@
 import type { Intern } from "../durable-objects/intern.ts"
 import type { Ledger } from "../durable-objects/ledger.ts"
 import type { Caller } from "./access/caller.ts"
+import type { BroadcastMessage } from "./observability/delivery/message.ts"
 
 /** What a deployment binds. Secrets are checked at the first request (edge/configuration.ts). */
 export interface Env {
@@ -10,8 +11,12 @@ export interface Env {
   FILES: R2Bucket
   LEDGER: DurableObjectNamespace<Ledger>
   INTERN: DurableObjectNamespace<Intern>
+  /** Calls on their way to destinations (observability/delivery). */
+  BROADCAST: Queue<BroadcastMessage>
   /** The outer guard against floods (access/flood.ts). */
   RATE?: RateLimit
+  /** A data point for every call (observability/metrics.ts); absent where nobody wants them. */
+  METRICS?: AnalyticsEngineDataset
   /** The embedded upstream; absent in production. */
   EMBEDDED?: Fetcher
 
@@ -48,6 +53,8 @@ export interface Env {
   /** Milliseconds, optional: the silence before a keepalive, and what an operation on an intern's life may take. */
   INTERN_KEEPALIVE_MS?: string
   INTERN_LIFECYCLE_TIMEOUT_MS?: string
+  /** `host` or `host:port`, by commas: what destinations may name although nobody else could reach it (outbound/send.ts). */
+  PRIVATE_HOSTS?: string
   /** How long the audit log is kept (audit/retention.ts). */
   AUDIT_RETENTION_DAYS?: string
 }

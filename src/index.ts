@@ -1,5 +1,7 @@
 import { app } from "./app.ts"
 import type { Env } from "./env.ts"
+import { consumeBroadcasts } from "./observability/delivery/consume.ts"
+import type { BroadcastMessage } from "./observability/delivery/message.ts"
 import { runSchedule } from "./schedule.ts"
 
 export { Intern } from "../durable-objects/intern.ts"
@@ -7,5 +9,6 @@ export { Ledger } from "../durable-objects/ledger.ts"
 
 export default {
   fetch: app.fetch,
+  queue: (batch, env) => consumeBroadcasts(batch, env),
   scheduled: (controller, env) => runSchedule(controller.cron, env, controller.scheduledTime),
-} satisfies ExportedHandler<Env>
+} satisfies ExportedHandler<Env, BroadcastMessage>

@@ -3,6 +3,8 @@ import { pruneAudit } from "./audit/store.ts"
 import { refreshSessionCost } from "./datasets/store.ts"
 import type { Env } from "./env.ts"
 import { pruneContents } from "./generations/content.ts"
+import { sweepBatches } from "./observability/delivery/batches.ts"
+import { TOLD_DAYS, TOLD_PREFIX } from "./observability/told.ts"
 import { pruneOauth } from "./oauth/store.ts"
 import { clearFiles } from "./files/bytes.ts"
 import { reconcileStalest } from "./reconciliation/reconcile.ts"
@@ -20,10 +22,12 @@ const JOBS: Readonly<Record<string, readonly { name: string; run: (env: Env, now
       run: (env, now) => pruneGenerations(env.DB, now, generationRetentionDays(env)),
     },
     { name: "prune-contents", run: (env, now) => pruneContents(env.FILES, now, generationRetentionDays(env)) },
+    { name: "prune-broadcasts", run: (env, now) => pruneContents(env.FILES, now, TOLD_DAYS, TOLD_PREFIX) },
     { name: "prune-oauth", run: (env, now) => pruneOauth(env.DB, now) },
     { name: "prune-files", run: (env, now) => clearFiles(env, now) },
     { name: "prune-audit", run: (env, now) => pruneAudit(env.DB, now, auditRetentionDays(env)) },
   ],
+  "30 * * * *": [{ name: "sweep-broadcasts", run: (env, now) => sweepBatches(env, now) }],
   "0 4 * * *": [
     { name: "reconcile", run: (env) => reconcileStalest(env) },
     { name: "resume-directory-syncs", run: (env, now) => resumeSyncJobs(env, now) },

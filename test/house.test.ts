@@ -56,6 +56,7 @@ const UNAUDITED = [
   "src/datasets/store.ts",
   "src/usage/store.ts",
   "src/reconciliation/store.ts",
+  "src/observability/delivery/store.ts",
   // Statements for the batches of other stores, which write the entry.
   "src/scim/settle-store.ts",
 ]

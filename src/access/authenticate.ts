@@ -7,6 +7,7 @@ import type { App, Env } from "../env.ts"
 import { toCallerGuardrails } from "../guardrails/applied.ts"
 import { findCallerGuardrails } from "../guardrails/store.ts"
 import { findKey, findOperatorHome, toRights } from "../keys/store.ts"
+import { findHeads } from "../observability/store.ts"
 import { toCallDefaults } from "../workspaces/settings.ts"
 import type { Caller } from "./caller.ts"
 import { countUnknownKey, refuseFlooding } from "./flood.ts"
@@ -108,6 +109,7 @@ async function findOperator(hash: string, env: Env): Promise<Caller | undefined>
     budgets: workspaceId ? await findWorkspaceBudgets(env.DB, workspaceId) : NO_BUDGETS,
     guardrails: toCallerGuardrails(guardrails, hash, ownerId),
     byok: workspaceId ? await findOwnKeys(env.DB, { organizationId, workspaceId }) : [],
+    destinations: workspaceId ? await findHeads(env.DB, { organizationId, workspaceId }) : [],
     expiresAt: null,
     internId: null,
     ...toRights(home?.rights ?? 0),

@@ -5,6 +5,7 @@ import { GatewayError } from "../edge/errors.ts"
 import type { ResetInterval } from "../credits/windows.ts"
 import type { App } from "../env.ts"
 import type { CallerGuardrails } from "../guardrails/applied.ts"
+import type { DestinationHead } from "../observability/coverage.ts"
 import type { CallDefaults } from "../workspaces/settings.ts"
 import { auditDenial } from "./actor.ts"
 
@@ -33,6 +34,8 @@ export type Caller = {
   guardrails: CallerGuardrails | null
   /** Its own keys for providers, sealed. */
   byok: readonly OwnKey[]
+  /** Who listens to calls of its workspace. */
+  destinations: readonly DestinationHead[]
   /** Epoch milliseconds. */
   expiresAt: number | null
   /** Of an intern's own key. */

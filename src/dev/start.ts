@@ -103,7 +103,8 @@ async function ready(child: ChildProcess, origin: string, output: Output): Promi
   const deadline = Date.now() + START_PATIENCE_MS
   while (Date.now() < deadline && child.exitCode === null) {
     const up = await fetch(`${origin}/health`).then(
-      (response) => response.ok,
+      // One that is not configured says so to the first that is asked of it.
+      async (response) => response.ok || (await response.text()).includes('"unconfigured"'),
       () => false,
     )
     if (up) return

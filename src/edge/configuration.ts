@@ -1,6 +1,7 @@
 import type { MiddlewareHandler } from "hono"
 import type { App, Env } from "../env.ts"
 import { trustedIssuers } from "../oauth/policies.ts"
+import { hostsIn } from "../outbound/settings.ts"
 import { configuredProviders } from "../providers/configured.ts"
 import { MASTER_KEY_BYTES } from "../secrets/master-key.ts"
 import { regionalHosts } from "./region.ts"
@@ -12,19 +13,25 @@ const checked = new WeakMap<Env, GatewayError | undefined>()
 
 /** A deployment without its secrets serves nothing: there is no default secret. Checked once an isolate. */
 export const requireConfiguration: MiddlewareHandler<App> = async function requireConfiguration(c, next) {
-  if (!checked.has(c.env)) checked.set(c.env, findFault(c.env))
-  const fault = checked.get(c.env)
+  const fault = faultOf(c.env)
   if (fault) throw fault
   return next()
 }
 
+/** What keeps a deployment from serving, in words that quote no secret; undefined where nothing does. */
+export function faultOf(env: Env): GatewayError | undefined {
+  if (!checked.has(env)) checked.set(env, findFault(env))
+  return checked.get(env)
+}
+
 function findFault(env: Env): GatewayError | undefined {
-  const fault = faultOf(env)
+  const fault = secretFaultOf(env)
   if (fault !== undefined) return new GatewayError("misconfigured", `The gateway is not configured. ${fault}`)
   try {
     configuredProviders(env)
     regionalHosts(env)
     trustedIssuers(env)
+    hostsIn(env, "PRIVATE_HOSTS")
     return undefined
   } catch (thrown) {
     if (thrown instanceof GatewayError) return thrown
@@ -32,7 +39,7 @@ function findFault(env: Env): GatewayError | undefined {
   }
 }
 
-function faultOf(env: Env): string | undefined {
+function secretFaultOf(env: Env): string | undefined {
   for (const name of ["MASTER_KEY", "BOOTSTRAP_MANAGEMENT_KEY"] as const) {
     if (!env[name]) return `The secret ${name} is missing. Set it with: wrangler secret put ${name}`
   }

@@ -96,12 +96,12 @@ export async function findContent(files: R2Bucket, organizationId: string, call:
 const DELETED_AT_ONCE = 1_000
 const MOST_A_RUN = 20_000
 
-/** Removes what is older than its generation is kept. */
-export async function pruneContents(files: R2Bucket, now: number, keptDays: number): Promise<void> {
-  const { delimitedPrefixes: days } = await files.list({ prefix: PREFIX, delimiter: "/" })
+/** Removes what is older than its generation is kept. `parent`: what days stand under. */
+export async function pruneContents(files: R2Bucket, now: number, keptDays: number, parent = PREFIX): Promise<void> {
+  const { delimitedPrefixes: days } = await files.list({ prefix: parent, delimiter: "/" })
   const before = now - (now % DAY_MS) - keptDays * DAY_MS
   let removed = 0
-  for (const prefix of days.filter((day) => startOf(day.slice(PREFIX.length, -1)) < before)) {
+  for (const prefix of days.filter((day) => startOf(day.slice(parent.length, -1)) < before)) {
     while (removed < MOST_A_RUN) {
       const { objects } = await files.list({ prefix, limit: DELETED_AT_ONCE })
       if (objects.length === 0) break

@@ -24,6 +24,18 @@ export type Ending =
   | "unsettled"
   | "unattributed"
 
+/** What only those who listen to a call are told of it. */
+export type BroadcastContext = {
+  /** Of the hostname it came to, or `global`. */
+  region: string
+  /** The caller's own name for its user. */
+  user: string | null
+  /** The caller's `trace`, bounded. */
+  trace: Record<string, unknown> | null
+  /** What is said is kept for them. */
+  hasContent: boolean
+}
+
 /** What is known when a call is held, before any provider was asked. */
 export type GenerationDraft = {
   id: string
@@ -42,6 +54,8 @@ export type GenerationDraft = {
   userAgent: string | null
   /** The prompt's tokens, estimated. */
   promptEstimate: number
+  /** What destinations are told beside the record; absent where nobody listens. */
+  broadcast?: BroadcastContext
   /** Only keys of the organization's own can be asked with: whatever comes of it is not the account's. */
   isByok?: true
 }

@@ -34,7 +34,9 @@ export async function answer<Request extends Preparable>(
     const intake = isRead ? chatIntakeOf(surface, request) : surface.intakeOf(request, sizeOf(request, asked, bytes))
     return serve(screening ? { ...intake, screening } : intake, arrival, caller, world)
   }
-  const prepared = await prepare(surface.toChat(request), world, paying(arrival, caller, world), caller, arrival.region)
+  const asChat = surface.toChat(request)
+  const pay = paying(asChat, arrival, caller, world)
+  const prepared = await prepare(asChat, world, pay, caller, arrival.region)
   const { preparation, tools, annotations, heals } = prepared
   if (tools.length > 0 || annotations.length > 0 || heals) {
     const { max_tool_calls: maxSteps } = request

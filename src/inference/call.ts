@@ -1,6 +1,6 @@
 import { costOf, NO_TOKENS } from "../credits/money.ts"
 import { asGatewayError, GatewayError } from "../edge/errors.ts"
-import type { Attempt, Ending, Generation } from "../generations/generation.ts"
+import type { Attempt, Ending, Generation, GenerationDraft } from "../generations/generation.ts"
 import type { Refusal } from "../providers/refusal.ts"
 import { logError } from "../support/log.ts"
 import type { Accepted } from "./ask.ts"
@@ -27,11 +27,16 @@ export function newCall(facts: Omit<CallState, "reading" | "answering" | "asking
     asking: new AbortController(),
     metadata: (attempts) => routingMetadata(state, attempts),
   }
-  const { signal, contents } = facts.world
-  if (facts.intake.messages && contents?.keeps(facts.draft.id)) state.reading.words = { content: "", reasoning: "" }
+  const { signal } = facts.world
+  if (facts.intake.messages && isKept(facts)) state.reading.words = { content: "", reasoning: "" }
   if (signal.aborted) state.asking.abort()
   else signal.addEventListener("abort", () => state.asking.abort(), { once: true })
   return Object.assign(state, { dialect: facts.intake.dialectOf(state), letGo: keepHold(state) })
+}
+
+/** Whether somebody will want to know what was said. */
+function isKept({ world, draft }: Pick<CallState, "world" | "draft">): boolean {
+  return world.contents?.keeps(draft.id) === true || draft.broadcast?.hasContent === true
 }
 
 /** A sign of life for the hold, with what the call has cost so far, for as long as it runs. Returns how to stop. */
@@ -44,10 +49,17 @@ function keepHold(call: CallState): () => void {
     // Should the isolate die, the account is charged this: nothing, where it is not its key that is used.
     const isFree = !answering || (answering.own && !call.draft.isByok)
     const cost = isFree ? 0 : costOf(tokens, answering.endpoint.pricing)
-    ledger.renew(call.draft.id, cost, holdTtlMs).catch((cause) => logError("a hold was not renewed", {}, cause))
+    ledger
+      .renew(call.draft.id, cost, holdTtlMs)
+      .catch((cause) => logError("a hold was not renewed", namesOf(call.draft), cause))
   }
   const id = setInterval(renew, Math.min(holdTtlMs / 3, MAX_RENEWAL_MS))
   return () => clearInterval(id)
+}
+
+/** By what a log line can be found, whoever looks for it. */
+export function namesOf({ id, requestId }: Pick<GenerationDraft, "id" | "requestId">) {
+  return { requestId, generation: id }
 }
 
 /** How stale the estimate of a running call may be, should its isolate die. */
@@ -152,23 +164,26 @@ export function settleRefusal(
 async function record(call: Call, generation: Generation): Promise<void> {
   call.letGo()
   keepContent(call)
+  call.world.measure?.(generation)
   try {
     await call.world.ledger.settle(generation)
   } catch (cause) {
-    logError("a generation was not settled; its hold will be", { generation: generation.id }, cause)
+    logError("a generation was not settled; its hold will be", namesOf(generation), cause)
   }
 }
 
 /** Beside the charge, not before it: what cannot be kept costs nobody anything. */
 function keepContent({ world, reading, intake, draft }: Call): void {
-  if (!world.contents || !reading.words || !intake.messages) return
+  const { words: output } = reading
+  const { messages } = intake
+  if (!output || !messages) return
   const { id, organizationId, workspaceId } = draft
-  const content = { organizationId, workspaceId, messages: [...intake.messages], output: reading.words }
-  world.later(
-    world.contents
-      .put(draft, content)
-      .catch((cause: unknown) => logError("a call's content was not kept", { id }, cause)),
-  )
+  const keep = (kept: Promise<void>) =>
+    world.later(kept.catch((cause: unknown) => logError("a call's content was not kept", namesOf(draft), cause)))
+  if (world.contents?.keeps(id)) {
+    keep(world.contents.put(draft, { organizationId, workspaceId, messages: [...messages], output }))
+  }
+  if (world.tell && draft.broadcast?.hasContent) keep(world.tell(id, messages, output))
 }
 
 /** What the caller is told when every target refused. */

@@ -5,10 +5,14 @@ import { freeLimits } from "../credits/free-requests.ts"
 import { openLedger } from "../credits/ledger-client.ts"
 import { GatewayError } from "../edge/errors.ts"
 import { regionOf } from "../edge/region.ts"
+import { TIMING_HEADER, wantsTiming } from "../edge/timing.ts"
 import { failures } from "../edge/schema.ts"
 import type { App, Env } from "../env.ts"
-import { type Content, putContent } from "../generations/content.ts"
+import { type Content, putContent, type Words } from "../generations/content.ts"
+import type { Generation } from "../generations/generation.ts"
 import { loadCatalogue, loadReachableCatalogue } from "../models/compile.ts"
+import { toDataPoint } from "../observability/metrics.ts"
+import { putTold, toTold } from "../observability/told.ts"
 import { configuredModeration } from "../plugins/moderation.ts"
 import { livePreset } from "../presets/live.ts"
 import { configuredProviders } from "../providers/configured.ts"
@@ -55,6 +59,7 @@ export const ROUTING_HEADERS = [
     "X-Service-Metadata",
     "`enabled` adds how the call was routed. `X-Service-Experimental-Metadata` is read too.",
   ),
+  headerParameter("X-Service-Timing", "`enabled` adds `Server-Timing`: what the answer waited for, in milliseconds."),
   headerParameter("X-Session-Id", "The session, where the body names none."),
 ]
 
@@ -64,6 +69,7 @@ const health = new EndpointHealth()
 export async function openWorld(c: Context<App>): Promise<World> {
   const { env } = c
   const { defaults, keyHash } = c.var.caller
+  const { METRICS: metrics } = env
   const own = ownWays(c.var.caller, env)
   const later = (work: Promise<unknown>) => c.executionCtx.waitUntil(work)
   return {
@@ -86,6 +92,11 @@ export async function openWorld(c: Context<App>): Promise<World> {
         put: (call: { id: string; createdAt: number }, content: Content) => putContent(env.FILES, call, content),
       },
     }),
+    ...(c.var.caller.destinations.length > 0 && {
+      tell: (id: string, messages: readonly unknown[], output: Words) =>
+        putTold(env.FILES, id, toTold(messages, output)),
+    }),
+    ...(metrics && { measure: (generation: Generation) => metrics.writeDataPoint(toDataPoint(generation)) }),
     pseudonymOf: (user) => pseudonym(env.MASTER_KEY ?? "", user),
     later,
     signal: c.req.raw.signal,
@@ -128,6 +139,7 @@ export function arrivalOf(c: Context<App>): Arrival {
     appTitle: header("x-title", "x-service-title", "x-openrouter-title"),
     userAgent: header("user-agent"),
     region: regionOf(c.req.raw, c.env),
+    wantsTiming: wantsTiming(c.req.header(TIMING_HEADER)),
     wantsMetadata: METADATA_HEADERS.some((name) => c.req.header(name)?.toLowerCase() === "enabled"),
   }
 }

@@ -1,3 +1,7 @@
+import type { Attempt } from "../generations/generation.ts"
+import { timing } from "../edge/timing.ts"
+import type { Arrival } from "./world.ts"
+
 /** Headers of an inference answer. A provider's own headers do not pass: they can hold its keys and our limits. */
 export function answerHeaders(generationId: string): Record<string, string> {
   return { "cache-control": "no-store", "x-generation-id": generationId }
@@ -6,4 +10,11 @@ export function answerHeaders(generationId: string): Record<string, string> {
 export function streamHeaders(generationId: string): Record<string, string> {
   // nginx holds a stream back unless it is told not to.
   return { ...answerHeaders(generationId), "content-type": "text/event-stream", "x-accel-buffering": "no" }
+}
+
+/** How long each provider was waited for, for whoever asked to be told. */
+export function timingHeaders({ wantsTiming }: Arrival, attempts: readonly Attempt[]): Record<string, string> {
+  if (!wantsTiming || attempts.length === 0) return {}
+  const told = attempts.map(({ provider, latencyMs }, at) => timing(`provider-${at + 1}`, latencyMs, provider))
+  return { "server-timing": told.join(", ") }
 }

@@ -5,21 +5,29 @@ import type { GenerationDraft } from "../generations/generation.ts"
 import type { FreeLimits, FreeRefusal } from "../credits/free-requests.ts"
 import { limitsOf } from "../credits/limits.ts"
 import { GatewayError } from "../edge/errors.ts"
+import { broadcastOf, type Tellable } from "../observability/context.ts"
 import { newGenerationId } from "../support/ids.ts"
 import { toRefusal } from "./admit.ts"
 import type { Target } from "./routing/target.ts"
 import type { Arrival, World } from "./world.ts"
 
-type About = Pick<GenerationDraft, "apiType" | "requestedModel" | "streamed" | "sessionId" | "promptEstimate">
+type About = Pick<GenerationDraft, "apiType" | "requestedModel" | "streamed" | "sessionId" | "promptEstimate"> &
+  Partial<Tellable>
 
 /** What is known of a call before anything is asked. */
 export function newDraft(about: About, arrival: Arrival, caller: Caller): GenerationDraft {
+  const { user = null, trace = null, hasMessages = false, ...facts } = about
+  const id = newGenerationId()
+  const { keyHash } = caller
+  const call = { id, keyHash, sessionId: about.sessionId, region: arrival.region }
+  const broadcast = broadcastOf(caller.destinations, call, { user, trace, hasMessages })
   return {
-    ...about,
-    id: newGenerationId(),
+    ...facts,
+    ...(broadcast && { broadcast }),
+    id,
     organizationId: caller.organizationId,
     workspaceId: caller.workspaceId,
-    keyHash: caller.keyHash,
+    keyHash,
     createdAt: Date.now(),
     requestId: arrival.requestId,
     appUrl: arrival.appUrl,

@@ -56,6 +56,8 @@ export type Intake = {
   /** Of the reasoning that the conversation carries, the latest first. */
   signatures: readonly string[]
   user: string | null
+  /** What the caller has its observers told; absent where nothing. */
+  trace?: Readonly<Record<string, unknown>> | null
   bounds: Bounds
   question: Question
   /** What is asked, for those who keep it; absent where it is no conversation. */

@@ -2,10 +2,10 @@ import { logError } from "../support/log.ts"
 import { wait } from "../support/time.ts"
 import type { Attempt } from "../generations/generation.ts"
 import type { Outcome } from "./ask.ts"
-import { type Call, settleAnswer, settleRefusal, toAnswering, toFailure } from "./call.ts"
+import { type Call, namesOf, settleAnswer, settleRefusal, toAnswering, toFailure } from "./call.ts"
 import { defaultsOf } from "./chat/dialect.ts"
 import { newReading } from "./chat/reading.ts"
-import { streamHeaders } from "./headers.ts"
+import { streamHeaders, timingHeaders } from "./headers.ts"
 import { targetKey } from "./routing/target.ts"
 import type { Charge } from "./settle.ts"
 import { concat } from "../support/bytes.ts"
@@ -38,11 +38,13 @@ export async function serveStream(call: Call, asked: Promise<Outcome>): Promise<
   call.world.later(
     work.catch(async (cause) => {
       // A bug: the caller sees a broken stream, and the ledger's alarm settles the hold.
-      logError("a stream failed", { generation: call.draft.id }, cause)
+      logError("a stream failed", namesOf(call.draft), cause)
       await channel.writable.abort(cause)
     }),
   )
-  return new Response(channel.readable, { headers: streamHeaders(call.draft.id) })
+  return new Response(channel.readable, {
+    headers: { ...streamHeaders(call.draft.id), ...timingHeaders(call.arrival, early?.attempts ?? []) },
+  })
 }
 
 /** 200 is out, no content is there: comments until there is, and an error chunk if there never will be. */

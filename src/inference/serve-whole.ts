@@ -3,7 +3,7 @@ import type { Attempt } from "../generations/generation.ts"
 import type { Accepted, Outcome } from "./ask.ts"
 import { type Call, settleAnswer, settleRefusal, toAnswering, toFailure } from "./call.ts"
 import { newReading } from "./chat/reading.ts"
-import { answerHeaders } from "./headers.ts"
+import { answerHeaders, timingHeaders } from "./headers.ts"
 
 /** An answer in one JSON document. */
 export function serveWhole(call: Call, asked: Promise<Outcome>): Promise<Response> {
@@ -30,14 +30,15 @@ async function answer(call: Call, asked: Promise<Outcome>): Promise<Response> {
   const status = screened instanceof GatewayError ? screened.status : 200
   const { charge, settled } = settleAnswer(call, accepted, attempts, "complete", status)
   later(settled)
+  const headers = { ...answerHeaders(call.draft.id), ...timingHeaders(call.arrival, attempts) }
   if (accepted.kind === "bytes") {
     return new Response(accepted.body, {
-      headers: { ...answerHeaders(call.draft.id), "content-type": accepted.contentType },
+      headers: { ...headers, "content-type": accepted.contentType },
     })
   }
   if (!screened || screened instanceof GatewayError) throw blocked(call, screened, attempts)
   const body = call.dialect.whole(screened, toAnswering(accepted, attempts), charge)
-  return Response.json(body, { headers: answerHeaders(call.draft.id) })
+  return Response.json(body, { headers })
 }
 
 /** The answer as the caller's guardrails let it be told, or their refusal of it. What was made is charged all the same. */

@@ -5,7 +5,7 @@ import type { GenerationDraft } from "../generations/generation.ts"
 import { logError } from "../support/log.ts"
 import { unroutable } from "./routing/metadata.ts"
 import { ask, type Outcome } from "./ask.ts"
-import { newCall } from "./call.ts"
+import { namesOf, newCall } from "./call.ts"
 import { grantFor, hold, holdFor, newDraft } from "./hold.ts"
 import type { Intake } from "./intake.ts"
 import { chanceFor, plan, type PlanWorld } from "./routing/plan.ts"
@@ -48,7 +48,7 @@ export async function serve(intake: Intake, arrival: Arrival, caller: Caller, wo
       signal: call.asking.signal,
     },
   ).catch((cause): Outcome => {
-    logError("asking failed", { generation: draft.id }, cause)
+    logError("asking failed", namesOf(draft), cause)
     return { ok: false, refusals: [], attempts: [], reached: false }
   })
   return question.streamed ? serveStream(call, outcome) : serveWhole(call, outcome)
@@ -110,12 +110,16 @@ function askable(targets: readonly Target[], { refusalOf }: Intake["question"]):
   return left
 }
 
-function aboutOf({ routing, bounds, preparation, apiType, question, sessionId }: Intake, arrival: Arrival) {
+function aboutOf(intake: Intake, arrival: Arrival) {
+  const { routing, bounds, preparation, apiType, question, sessionId, user, trace = null, messages } = intake
   return {
     apiType,
     requestedModel: preparation?.requestedModel ?? routing.model ?? routing.models?.[0] ?? "",
     streamed: question.streamed,
     sessionId: sessionId ?? arrival.sessionId,
     promptEstimate: bounds.promptEstimate,
+    user,
+    trace,
+    hasMessages: messages !== undefined,
   }
 }

@@ -2,7 +2,8 @@ import type { OwnKey } from "../byok/own-keys.ts"
 import type { FreeLimits } from "../credits/free-requests.ts"
 import type { LedgerClient } from "../credits/ledger-client.ts"
 import type { LivePreset } from "../presets/preset.ts"
-import type { Content } from "../generations/content.ts"
+import type { Content, Words } from "../generations/content.ts"
+import type { Generation } from "../generations/generation.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { ModerationSettings } from "../plugins/moderation.ts"
 import type { ToolWorld } from "../server-tools/tool.ts"
@@ -18,6 +19,7 @@ export type Arrival = {
   appTitle: string | null
   userAgent: string | null
   wantsMetadata: boolean
+  wantsTiming: boolean
   /** Of the hostname it came to; null on any that has none. */
   region: string | null
 }
@@ -46,8 +48,12 @@ export type World = {
     keeps: (id: string) => boolean
     put: (call: { id: string; createdAt: number }, content: Content) => Promise<void>
   }
+  /** Keeps what is said in calls that somebody listens to; absent where nobody does. */
+  tell?: (id: string, messages: readonly unknown[], output: Words) => Promise<void>
   /** Hides an end user's id from providers. */
   pseudonymOf: (user: string) => Promise<string>
+  /** Counts a call that has ended; absent where nobody counts. */
+  measure?: (generation: Generation) => void
   /** Keeps the isolate at work after the answer has begun. */
   later: (work: Promise<unknown>) => void
   /** Fires when the caller has left. */

@@ -5,6 +5,8 @@ import { ownKeysStatement } from "../byok/store.ts"
 import type { ResetInterval } from "../credits/windows.ts"
 import { toCallerGuardrails } from "../guardrails/applied.ts"
 import { type AppliedRow, keyGuardrailsStatement } from "../guardrails/store.ts"
+import { type HeadRow, toHead } from "../observability/coverage.ts"
+import { headsStatement } from "../observability/store.ts"
 import { toCallDefaults } from "../workspaces/settings.ts"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
@@ -34,7 +36,7 @@ const COLUMNS =
 
 /** The live key with this hash. The one lookup without an organization: it is what tells the organization. */
 export async function findKey(db: D1Database, hash: string): Promise<Caller | undefined> {
-  const [keys, budgets, guardrails, byok] = await db.batch<Record<string, unknown>>([
+  const [keys, budgets, guardrails, byok, heads] = await db.batch<Record<string, unknown>>([
     db
       .prepare(
         `SELECT (SELECT settings FROM workspaces WHERE id = workspace_id) AS settings, ${COLUMNS}, intern_id,
@@ -45,6 +47,7 @@ export async function findKey(db: D1Database, hash: string): Promise<Caller | un
     keyBudgetsStatement(db, hash),
     keyGuardrailsStatement(db, hash),
     ownKeysStatement(db, hash),
+    headsStatement(db, hash),
   ])
   const row = keys?.results[0] as (KeyRow & KeyContext) | undefined
   if (!row) return undefined
@@ -63,6 +66,7 @@ export async function findKey(db: D1Database, hash: string): Promise<Caller | un
     budgets: toWorkspaceBudgets((budgets?.results ?? []) as KeyBudgetRow[]),
     guardrails: toCallerGuardrails((guardrails?.results ?? []) as AppliedRow[], row.hash, row.creator_user_id),
     byok: ((byok?.results ?? []) as OwnKeyRow[]).map(toOwnKey),
+    destinations: ((heads?.results ?? []) as HeadRow[]).map(toHead),
     expiresAt: row.expires_at,
     internId: row.intern_id,
     ...toRights(row.rights),

@@ -61,3 +61,8 @@ export async function updateRights(
 export async function organizationExists(db: D1Database, id: string): Promise<boolean> {
   return (await db.prepare("SELECT 1 FROM organizations WHERE id = ?").bind(id).first()) !== null
 }
+
+/** Whether the database answers; rejects where it does not. */
+export async function canRead(db: D1Database): Promise<boolean> {
+  return (await db.prepare("SELECT 1 AS one").first("one")) === 1
+}

@@ -3,7 +3,7 @@ import { GatewayError } from "../edge/errors.ts"
 import { type Env, variable } from "../env.ts"
 import { BASE_URL_WORDS, BaseUrl } from "../providers/base-url.ts"
 import { readAtMost } from "../support/bytes.ts"
-import { within } from "../server-tools/web-fetch/deadline.ts"
+import { within } from "../outbound/deadline.ts"
 
 export type ModerationSettings = { baseUrl: string; apiKey: string | undefined; model: string; timeoutMs: number }
 export type ModerationInput = { texts: readonly string[]; images: readonly string[] }

@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { toHost } from "../outbound/address.ts"
 
 /** Where a list of domains applies: `example.com` and its subdomains, `*.example.com` its subdomains only. */
 export type DomainRule = { host: string; subdomainsOnly: boolean; path: string }
@@ -25,10 +26,6 @@ function toRule(text: string): DomainRule | undefined {
   const url = host === "" ? null : URL.parse(`http://${host}`)
   if (!url) return undefined
   return { host: toHost(url.hostname), subdomainsOnly: star !== undefined, path: path.replace(/\/+$/, "") }
-}
-
-export function toHost(hostname: string): string {
-  return hostname.toLowerCase().replace(/\.+$/, "")
 }
 
 export function matchesDomain(url: URL, rule: DomainRule): boolean {

@@ -1,4 +1,4 @@
-import type { Resolve } from "./web-fetch/resolve.ts"
+import type { Resolve } from "../outbound/resolve.ts"
 import type { FetchSettings } from "./web-fetch/guarded-fetch.ts"
 import type { SearchSettings } from "./web-search/configured.ts"
 

@@ -10,6 +10,22 @@ export function newGenerationId(): string {
   return `gen-${v7()}`
 }
 
+/** The UUID in an id, as 32 hex digits. */
+export function uuidOf(id: string): string {
+  return id.slice(-36).replaceAll("-", "")
+}
+
+/** When an id that is sortable by time was made, in epoch milliseconds. */
+export function timeOf(id: string): number {
+  return Number.parseInt(uuidOf(id).slice(0, 12), 16)
+}
+
+/** The same id for the same parts, always, that tells a time like one that is sortable. `at`: epoch milliseconds. */
+export function derivedIdAt(at: number, kind: string, ...parts: string[]): string {
+  const time = at.toString(16).padStart(12, "0")
+  return `${time.slice(0, 8)}-${time.slice(8)}${derivedId(kind, ...parts).slice(13)}`
+}
+
 /** The same id for the same parts, always: of what is known by what it belongs to. */
 export function derivedId(kind: string, ...parts: string[]): string {
   const hex = sha256Hex(JSON.stringify([kind, ...parts]))

@@ -1,5 +1,5 @@
-import { isPublicAddress, NOT_PUBLIC, toLiteral } from "../server-tools/web-fetch/address.ts"
-import type { Resolve } from "../server-tools/web-fetch/resolve.ts"
+import { isPublicAddress, NOT_PUBLIC, toLiteral } from "../outbound/address.ts"
+import type { Resolve } from "../outbound/resolve.ts"
 import { decideEgress } from "./egress.ts"
 import { toBoundHost } from "./hosts.ts"
 import type { ReleasedSecret } from "./secret.ts"

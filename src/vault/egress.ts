@@ -1,4 +1,4 @@
-import { isPublicAddress, NOT_PUBLIC, toLiteral } from "../server-tools/web-fetch/address.ts"
+import { isPublicAddress, NOT_PUBLIC, toLiteral } from "../outbound/address.ts"
 import { decodeBase64 } from "../support/encoding.ts"
 import { toBoundHost } from "./hosts.ts"
 import type { ReleasedSecret } from "./secret.ts"

@@ -125,7 +125,7 @@ export async function updateWorkspace(
 const ACTIVE = "deleted_at IS NULL AND disabled = 0 AND (expires_at IS NULL OR expires_at > ?1)"
 
 /**
- * Deletes a workspace with its budgets, guardrails, memberships, secrets and the keys that are left in it, for good. Of the default
+ * Deletes a workspace with its budgets, guardrails, memberships, destinations, secrets and the keys that are left in it, for good. Of the default
  * workspace the inference keys go whether or not they work, and those that manage the organization stay; any other must
  * have no active key. False where that, or the workspace, is not so any more.
  */
@@ -154,6 +154,12 @@ export async function deleteWorkspace(
       )
       .bind(...scope),
     db.prepare(`DELETE FROM vault_secrets WHERE workspace_id = ?3 AND ${gone}`).bind(...scope),
+    db
+      .prepare(
+        `UPDATE destinations SET deleted_at = ?1, sealed = '' WHERE workspace_id = ?3 AND deleted_at IS NULL AND ${gone}`,
+      )
+      .bind(...scope),
+    db.prepare(`DELETE FROM broadcast_batches WHERE workspace_id = ?3 AND ${gone}`).bind(...scope),
     db.prepare(`DELETE FROM data_keys WHERE workspace_id = ?3 AND ${gone}`).bind(...scope),
     db.prepare(`DELETE FROM workspace_members WHERE workspace_id = ?3 AND ${gone}`).bind(...scope),
     db.prepare(`DELETE FROM scim_group_mappings WHERE workspace_id = ?3 AND ${gone}`).bind(...scope),

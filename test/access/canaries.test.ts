@@ -1,9 +1,10 @@
-import { runInDurableObject } from "cloudflare:test"
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { afterEach, expect, test, vi } from "vitest"
 import { insertIntern } from "../support/interns.ts"
 import { playProvider } from "../support/played.ts"
-import { door, newKey, newWorkspace, operator, reply } from "../support/world.ts"
+import { sortCalls } from "../../src/observability/delivery/sort.ts"
+import { door, newKey, newWorkspace, operator, reply, type Workspace } from "../support/world.ts"
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -45,6 +46,76 @@ async function catalogue(): Promise<string> {
   return (await Promise.all(keys.map(({ name }) => env.CATALOG.get(name)))).join("\n")
 }
 
+const destinationCanaries = () =>
+  ["api-key", "header", "access-key", "secret-key", "session-token"].map(
+    (name) => `${name}-canary-${crypto.randomUUID()}`,
+  )
+
+/** Destinations of several kinds, with these secrets. */
+async function listenEverywhere(workspace: Workspace, secrets: readonly string[]): Promise<string[]> {
+  const [apiKey, header, accessKeyId, secretAccessKey, sessionToken] = secrets
+  const inputs = [
+    {
+      type: "langfuse",
+      config: {
+        baseUrl: "http://127.0.0.1:9/canary",
+        publicKey: apiKey,
+        secretKey: apiKey,
+        headers: { "x-key": header },
+      },
+    },
+    {
+      type: "s3",
+      config: {
+        endpoint: "http://127.0.0.1:9/canary",
+        bucketName: "b",
+        accessKeyId,
+        secretAccessKey,
+        sessionToken,
+      },
+    },
+  ]
+  const made = inputs.map((input) => workspace.manage.post("/observability/destinations", { ...input, name: "x" }))
+  return (await Promise.all(made.map((one) => reply<{ data: { id: string } }>(201, one)))).map(({ data }) => data.id)
+}
+
+/** A call of which destinations say back all they were sent, in every way of failing; the messages that come of it. */
+async function brokenDeliveries(
+  workspace: Workspace,
+  ids: readonly string[],
+  secrets: readonly string[],
+  ask: (answer: Promise<Response>) => Promise<void>,
+) {
+  const response = await workspace.as.chat("sim/echo", "Hello, destinations")
+  await response.text()
+  await workspace.ledger.balance()
+  await runDurableObjectAlarm(workspace.object)
+  const sent: unknown[] = []
+  const BROADCAST = { send: async (body: unknown) => void sent.push(body) }
+  const { organizationId, workspaceId } = workspace
+  const generationIds = [response.headers.get("x-generation-id") ?? ""]
+  const calls = { kind: "calls" as const, organizationId, workspaceId, generationIds, since: 0 }
+  // Each knows its own.
+  const knownTo = ({ url }: Request) => (url.includes("/api/public/") ? secrets.slice(0, 2) : secrets.slice(2)).join()
+  const answers = [
+    async (request: Request) =>
+      new Response(JSON.stringify([...request.headers]) + knownTo(request) + request.url, { status: 400 }),
+    async (request: Request) => new Response(knownTo(request), { status: 401 }),
+    () => Promise.reject(new Error(`connect failed with ${secrets.join()}`)),
+    () => new Response(null, { status: 307, headers: { location: `http://10.0.0.1/${secrets.join()}` } }),
+  ]
+  for (const answer of answers) {
+    const spy = vi
+      .spyOn(globalThis, "fetch")
+      .mockImplementation((input, init) => answer(new Request(input, init)) as never)
+    await env.DB.prepare("UPDATE destinations SET paused_until = 0 WHERE workspace_id = ?").bind(workspaceId).run()
+    await sortCalls(calls, { ...env, BROADCAST } as never, Date.now() + 60_000)
+    for (const id of ids) await ask(workspace.manage.post(`/observability/destinations/${id}/test`, undefined))
+    spy.mockRestore()
+  }
+  return JSON.stringify([calls, ...sent])
+}
+
 test("no secret that was ever given is stored, logged or told again", async () => {
   const lines: string[] = []
   for (const level of ["log", "info", "warn", "error", "debug"] as const) {
@@ -68,6 +139,8 @@ test("no secret that was ever given is stored, logged or told again", async () =
   await reply(200, as.post(`/vault/interns/${intern.id}/secrets/copy`, { names: ["token"] }))
   // The one answer that has it, for the daemon alone; here it only leaves its traces.
   await reply(200, door(intern.joinToken).get(`/interns/${intern.id}/daemon/secrets`))
+  const destined = destinationCanaries()
+  const destinations = await listenEverywhere(workspace, destined)
 
   type Data = { data: { id: string } }
   const byok = await reply<Data>(201, workspace.manage.post("/byok", { provider: "played", key: own }))
@@ -100,7 +173,24 @@ test("no secret that was ever given is stored, logged or told again", async () =
   await ask(as.get(`/vault/interns/${intern.id}/secrets`))
   await ask(door().post("/auth/keys", proof))
   await ask(operator.post("/organizations", { name: "", starting_balance_usd: -1 }))
-  const lists = ["/key", "/credits", "/keys", "/byok", "/audit?limit=100", "/workspaces", "/guardrails", "/presets"]
+  const messages = await brokenDeliveries(workspace, destinations, destined, ask)
+  for (const id of destinations) {
+    await ask(workspace.manage.get(`/observability/destinations/${id}`))
+    await ask(workspace.manage.post(`/observability/destinations/${id}/test`, undefined))
+    await ask(workspace.manage.post(`/observability/destinations/${id}/redeliver`, undefined))
+    await ask(workspace.manage.patch(`/observability/destinations/${id}`, { config: { headers: { "x y": "z" } } }))
+  }
+  const lists = [
+    "/observability/destinations",
+    "/key",
+    "/credits",
+    "/keys",
+    "/byok",
+    "/audit?limit=100",
+    "/workspaces",
+    "/guardrails",
+    "/presets",
+  ]
   for (const path of [
     ...lists,
     "/files",
@@ -117,7 +207,9 @@ test("no secret that was ever given is stored, logged or told again", async () =
   const told = await Promise.all(answers.map(async (one) => JSON.stringify([...one.headers]) + (await one.text())))
   const ledger = await runInDurableObject(workspace.object, (_, { storage }) =>
     JSON.stringify(
-      ["credits", "counters", "holds", "outbox"].map((table) => storage.sql.exec(`SELECT * FROM ${table}`).toArray()),
+      ["credits", "counters", "holds", "outbox", "broadcasts"].map((table) =>
+        storage.sql.exec(`SELECT * FROM ${table}`).toArray(),
+      ),
     ),
   )
   const places = {
@@ -127,15 +219,21 @@ test("no secret that was ever given is stored, logged or told again", async () =
     ledger,
     bucket: await bucket(),
     catalogue: await catalogue(),
+    messages,
   }
+  for (const id of destinations) await reply(200, workspace.manage.delete(`/observability/destinations/${id}`))
   // The places are read at all.
   expect(places.database).toContain(byok.data.id)
   expect(places.ledger).toContain("played/m92")
   expect(places.bucket).toContain("Hello")
+  expect(places.database).toContain(destinations[0])
+  expect(places.answers).toContain("[redacted]")
+  expect(places.answers).not.toContain(btoa(`${destined[0]}:${destined[0]}`))
+  expect(places.messages).toContain('"kind":"batch"')
   const secrets = [key, workspace.key, workspace.managementKey, exchanged.key, own, rotated, external, mistyped]
   const ofInterns = [vaulted, replaced, intern.key, intern.joinToken]
   const bound = [env.MASTER_KEY ?? "", env.BOOTSTRAP_MANAGEMENT_KEY ?? ""]
-  for (const secret of [...secrets, ...ofInterns, ...bound, code.data.id]) {
+  for (const secret of [...secrets, ...ofInterns, ...bound, code.data.id, ...destined]) {
     expect(secret.length).toBeGreaterThan(20)
     for (const form of formsOf(secret)) {
       for (const [place, text] of Object.entries(places)) expect(text.includes(form), `${form} in ${place}`).toBe(false)

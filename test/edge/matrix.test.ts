@@ -138,7 +138,7 @@ describe("a body", () => {
 
 describe("what belongs to another organization", () => {
   type Name = "hash" | "workspace" | "guardrail" | "byok" | "preset" | "user" | "file" | "generation" | "intern"
-  type Made = Record<Name | "directory" | "mapping" | "job", string>
+  type Made = Record<Name | "directory" | "mapping" | "job" | "destination", string>
   let made: Made
   let mine: Workspace
 
@@ -166,8 +166,11 @@ describe("what belongs to another organization", () => {
     const job = await reply<Data>(202, mine.manage.post("/scim/sync-jobs", undefined))
     const intern = await insertIntern(mine)
     await reply(200, mine.as.put(`/vault/interns/${intern.id}/secrets/nothing`, SECRET))
+    const listener = { type: "otel-collector", name: "Mine", config: { endpoint: "https://otel.example.com" } }
+    const destination = await reply<Data>(201, mine.manage.post("/observability/destinations", listener))
     made = {
       intern: intern.id,
+      destination: destination.data.id,
       directory: directory.id,
       mapping: mapping.data.id,
       job: job.data.id,
@@ -199,6 +202,7 @@ describe("what belongs to another organization", () => {
     "POST /guardrails/{id}/assignments/members": ({ user }) => ({ member_user_ids: [user] }),
     "POST /guardrails/{id}/assignments/members/remove": ({ user }) => ({ member_user_ids: [user] }),
     "PATCH /byok/{id}": () => ({ name: "Taken" }),
+    "PATCH /observability/destinations/{id}": () => ({ name: "Taken" }),
     "PATCH /scim/group-mappings/{id}": () => ({ role: "admin" }),
     "POST /interns/{internId}/chat/completions": () => ({ stream: true, messages: [{ role: "user", content: "Hi" }] }),
     "PUT /vault/interns/{internId}/secrets/{name}": () => SECRET,
@@ -207,6 +211,7 @@ describe("what belongs to another organization", () => {
 
   const ofId = (path: string): string => {
     if (path.startsWith("/byok")) return made.byok
+    if (path.startsWith("/observability")) return made.destination
     if (path.startsWith("/scim/directories")) return made.directory
     if (path.startsWith("/scim/group-mappings")) return made.mapping
     return path.startsWith("/scim/sync-jobs") ? made.job : made.guardrail
@@ -259,6 +264,8 @@ describe("what belongs to another organization", () => {
     expect((await reply<Named>(200, mine.manage.get(`/keys/${made.hash}`))).data.name).toBe("test")
     expect((await reply<Named>(200, mine.manage.get(`/guardrails/${made.guardrail}`))).data.name).toBe("Mine")
     await reply(200, mine.manage.get(`/byok/${made.byok}`))
+    const told = await reply<Named>(200, mine.manage.get(`/observability/destinations/${made.destination}`))
+    expect(told.data.name).toBe("Mine")
     await reply(200, mine.manage.get("/presets/of-mine"))
     const kept = await reply<{ data: unknown[] }>(200, mine.as.get(`/vault/interns/${made.intern}/secrets`))
     expect(kept.data).toMatchObject([{ name: "nothing", hosts: SECRET.hosts }])

@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { isPublicAddress } from "../../src/server-tools/web-fetch/address.ts"
+import { isPublicAddress } from "../../src/outbound/address.ts"
 import { fetchPublic, type FetchWorld } from "../../src/server-tools/web-fetch/guarded-fetch.ts"
 import { html, network, PUBLIC, redirect, SECRET } from "./played.ts"
 

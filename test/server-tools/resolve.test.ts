@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { dnsOverHttps } from "../../src/server-tools/web-fetch/resolve.ts"
+import { dnsOverHttps } from "../../src/outbound/resolve.ts"
 import { network, redirect } from "./played.ts"
 
 const { signal } = new AbortController()

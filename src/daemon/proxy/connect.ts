@@ -1,7 +1,7 @@
 import { lookup } from "node:dns/promises"
 import { once } from "node:events"
 import net from "node:net"
-import { isPublicAddress } from "../../server-tools/web-fetch/address.ts"
+import { isPublicAddress } from "../../outbound/address.ts"
 
 /** Opens a connection, or rejects with a Refusal where nobody may have one. */
 export type Connect = (host: string, port: number) => Promise<net.Socket>

@@ -116,7 +116,7 @@ export class Agent {
   ): Promise<{ details: Json[]; goesOn: boolean }> {
     const { job, world, arrival } = this
     const all = callsOf(round.message)
-    const pay = paying(arrival, this.#caller, world)
+    const pay = paying(this.job.prepared.chat, arrival, this.#caller, world)
     const runs = await runCalls(own, job.prepared.tools, { ...world.tools(), signal }, this.#tally, pay)
     const goesOn = all.length === own.length
     this.detailOffset = nextIndex(round.message["reasoning_details"], 0) + this.detailOffset

@@ -3,6 +3,7 @@ import { NO_TOKENS } from "../../credits/money.ts"
 import { GatewayError } from "../../edge/errors.ts"
 import type { Generation, GenerationDraft } from "../../generations/generation.ts"
 import { hold, newDraft } from "../hold.ts"
+import type { ChatRequest } from "../schemas.ts"
 import type { Arrival, World } from "../world.ts"
 
 /** Makes a paid run of a tool: holds its price first, and charges what it came to. */
@@ -15,11 +16,12 @@ export type Pay = <T extends { costNano: number }>(
  * A run of a tool that costs is held, charged and recorded as a call of its own: nothing that costs depends on what
  * becomes of the call around it.
  */
-export function paying(arrival: Arrival, caller: Caller, world: World): Pay {
+export function paying(chat: ChatRequest, arrival: Arrival, caller: Caller, world: World): Pay {
+  const { session_id: sessionId, user = null, trace = null } = chat
   return async (tool, run) => {
     if (tool.priceNano === 0) return run()
     const about = { apiType: "completions", requestedModel: tool.name, streamed: false, promptEstimate: 0 } as const
-    const draft = newDraft({ ...about, sessionId: arrival.sessionId }, arrival, caller)
+    const draft = newDraft({ ...about, sessionId: sessionId ?? arrival.sessionId, user, trace }, arrival, caller)
     const wanted = { leastNano: tool.priceNano, mostNano: tool.priceNano }
     await hold(draft, wanted, tool.priceNano, caller, world)
     const settle = (costNano: number, isDone: boolean) =>

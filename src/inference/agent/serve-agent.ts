@@ -37,7 +37,8 @@ export async function serveAgent(job: Job, arrival: Arrival, caller: Caller, wor
     .tell(first)
     .catch((thrown: unknown) => {
       const error = asGatewayError(thrown)
-      if (error.code === "internal") logError("an agent's stream failed", { generation: id }, thrown)
+      if (error.code === "internal")
+        logError("an agent's stream failed", { requestId: arrival.requestId, generation: id }, thrown)
       if (!signal.aborted) out.write(dialect.failure(error, outer.metadata([])))
     })
     .then(() => out.release())

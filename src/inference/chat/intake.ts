@@ -18,6 +18,7 @@ export function chatIntake(request: ChatRequest, bodyBytes: number): Intake {
     sessionId: request.session_id ?? null,
     ...belongingOf(request),
     user: request.user ?? null,
+    trace: request.trace ?? null,
     bounds: boundsOf(request, bodyBytes),
     question: chatQuestion(request),
     messages: request.messages,

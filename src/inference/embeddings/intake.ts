@@ -21,6 +21,7 @@ export function embeddingsIntake(request: EmbeddingsRequest, bodyBytes: number):
     conversation: null,
     signatures: [],
     user: request.user ?? null,
+    trace: request.trace ?? null,
     bounds: {
       promptBound: bodyBytes,
       pieces: { images: 0 },

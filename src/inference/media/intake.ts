@@ -15,6 +15,7 @@ type Shared = {
   provider?: ProviderPreferences | null | undefined
   session_id?: string | null | undefined
   user?: string | null | undefined
+  trace?: Record<string, unknown> | null | undefined
 } & Json
 
 /** Fields that are the gateway's own: no provider is sent them. */
@@ -45,6 +46,7 @@ export function plainIntake(request: Shared, kind: Kind): Intake {
     conversation: null,
     signatures: [],
     user: request.user ?? null,
+    trace: request.trace ?? null,
     bounds: {
       promptBound: kind.promptBound,
       pieces: kind.pieces ?? { images: 0 },

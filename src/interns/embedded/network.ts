@@ -1,5 +1,5 @@
 import type { Env } from "../../env.ts"
-import { toolWorld } from "../../server-tools/settings.ts"
+import { resolverOf } from "../../outbound/settings.ts"
 import { readAtMost } from "../../support/bytes.ts"
 import { egressFetch } from "../../vault/egress-fetch.ts"
 import type { ReleasedSecret } from "../../vault/secret.ts"
@@ -18,8 +18,7 @@ export function shellFetch(env: Env, secrets: () => Promise<ReleasedSecret[]>, s
     const both = signal ? AbortSignal.any([stopped, signal]) : stopped
     const own = headers instanceof Headers ? [...headers.entries()] : Object.entries(headers)
     const asked = { method, url, headers: own, ...(body !== undefined && { body }) }
-    const { resolve } = toolWorld(env, { fetch, now: Date.now, signal: both })
-    const sent = await egressFetch(asked, { fetch, resolve, secrets, signal: both })
+    const sent = await egressFetch(asked, { fetch, resolve: resolverOf(env, fetch), secrets, signal: both })
     if (!sent.ok) throw new Error(sent.reason)
     const { response } = sent
     const bytes = response.body ? await readAtMost(response.body, MAX_ANSWER_BYTES) : new Uint8Array(0)

@@ -1,8 +1,7 @@
 import { concat } from "../../support/bytes.ts"
-import { within } from "./deadline.ts"
-import { isAllowedHost, isPublicAddress, NOT_PUBLIC, refusalOf, toLiteral } from "./address.ts"
-import type { Resolve } from "./resolve.ts"
-import { toHost } from "../domains.ts"
+import { within } from "../../outbound/deadline.ts"
+import { isAllowedHost, refusalOf } from "../../outbound/address.ts"
+import { type Resolve, unresolvable } from "../../outbound/resolve.ts"
 
 export type FetchSettings = {
   /** `host` or `host:port`: reached without a look at their addresses. */
@@ -88,12 +87,7 @@ async function refusalAt(
   if (url.username !== "" || url.password !== "") return "a URL with a user name or password is not fetched"
   if (!mayFetch(url)) return "this domain is not among those that may be fetched"
   if (isAllowedHost(url, settings.allowedHosts)) return undefined
-  const refusal = refusalOf(url)
-  const host = toHost(url.hostname)
-  if (refusal !== undefined || toLiteral(host) !== undefined) return refusal
-  const addresses = await resolve(host, signal).catch(() => [])
-  if (addresses.length === 0) return "its host name could not be resolved"
-  return addresses.every(isPublicAddress) ? undefined : NOT_PUBLIC
+  return refusalOf(url) ?? unresolvable(url, resolve, signal)
 }
 
 async function read(url: URL, response: Response, maxBytes: number): Promise<Fetched> {

@@ -2,7 +2,7 @@ import { isObject } from "../../inference/chat/reading.ts"
 import { readAtMost } from "../../support/bytes.ts"
 import { isPermitted } from "../domains.ts"
 import { cutEnd, startOf } from "../text.ts"
-import { within } from "../web-fetch/deadline.ts"
+import { within } from "../../outbound/deadline.ts"
 import type { SearchSettings } from "./configured.ts"
 import { engines, type EngineName, type Search, type SearchResult } from "./engines.ts"
 

@@ -1,8 +1,7 @@
 import ipaddr from "ipaddr.js"
-import { toHost } from "../domains.ts"
 
 /** Names that mean something inside a network, and nothing outside of it. */
-const INTERNAL_NAMES = ["localhost", "localdomain", "local", "internal", "home.arpa"]
+const INTERNAL_NAMES = ["localhost", "localdomain", "local", "internal", "home.arpa", "lan", "intranet", "corp"]
 
 /** Public by number, but the inside of a cloud: Azure's platform services for its machines. */
 const CLOUD_ADDRESSES = new Set(["168.63.129.16"])
@@ -19,16 +18,33 @@ export function isPublicAddress(text: string): boolean {
   return address.kind() === "ipv4" || (address as ipaddr.IPv6).match(GLOBAL_UNICAST)
 }
 
-/** A host that the operator wrote in WEB_FETCH_ALLOWED_HOSTS, with this port or without one. */
+/** A host as it is compared: in lower case, without the dot of the root. */
+export function toHost(hostname: string): string {
+  return hostname.toLowerCase().replace(/\.+$/, "")
+}
+
+/** Whether the operator's list has this host, with this port or without one, which is then the default one of the scheme. */
 export function isAllowedHost(url: URL, allowedHosts: ReadonlySet<string>): boolean {
-  const host = toHost(url.hostname)
+  return isListed(url, allowedHosts) || (url.port === "" && allowedHosts.has(toHost(url.hostname)))
+}
+
+/** The same where a host without a port is all of its ports. */
+export function isPrivateHost(url: URL, privateHosts: ReadonlySet<string>): boolean {
+  return isListed(url, privateHosts) || privateHosts.has(toHost(url.hostname))
+}
+
+function isListed(url: URL, hosts: ReadonlySet<string>): boolean {
   const port = url.port || (url.protocol === "https:" ? "443" : "80")
-  return allowedHosts.has(`${host}:${port}`) || (url.port === "" && allowedHosts.has(host))
+  return hosts.has(`${toHost(url.hostname)}:${port}`)
 }
 
 /** Why a URL is not fetched, as far as its own text shows; undefined when nothing speaks against it. */
 export function refusalOf(url: URL): string | undefined {
-  if (url.port !== "") return "only the default ports of http and https are fetched"
+  return url.port === "" ? hostRefusalOf(url) : "only the default ports of http and https are fetched"
+}
+
+/** The same of its host alone. */
+export function hostRefusalOf(url: URL): string | undefined {
   const host = toHost(url.hostname)
   const literal = toLiteral(host)
   if (literal !== undefined) return isPublicAddress(literal) ? undefined : NOT_PUBLIC

@@ -1,5 +1,6 @@
 import * as z from "zod"
-import { readAtMost } from "../../support/bytes.ts"
+import { readAtMost } from "../support/bytes.ts"
+import { isPublicAddress, NOT_PUBLIC, toHost, toLiteral } from "./address.ts"
 
 /** Every address of a name, of both families; empty when it has none. Throws when that cannot be learned. */
 export type Resolve = (host: string, signal: AbortSignal) => Promise<string[]>
@@ -46,4 +47,13 @@ async function ask(
   if (answer.Status === NO_SUCH_NAME) return []
   if (answer.Status !== NO_ERROR) throw new Error(`DNS answered with status ${answer.Status}`)
   return (answer.Answer ?? []).filter((record) => record.type === TYPES[type]).map((record) => record.data)
+}
+
+/** Why nobody may go where a name leads; undefined where every address of it is a public one. */
+export async function unresolvable(url: URL, resolve: Resolve, signal: AbortSignal): Promise<string | undefined> {
+  const host = toHost(url.hostname)
+  if (toLiteral(host) !== undefined) return undefined
+  const addresses = await resolve(host, signal).catch(() => [])
+  if (addresses.length === 0) return "its host name could not be resolved"
+  return addresses.every(isPublicAddress) ? undefined : NOT_PUBLIC
 }

@@ -1,0 +1,74 @@
+import { createRoute } from "@hono/zod-openapi"
+import type { MiddlewareHandler } from "hono"
+import * as z from "zod"
+import { entryOf } from "../access/actor.ts"
+import { requireManagement } from "../access/caller.ts"
+import { insertAudit } from "../audit/store.ts"
+import { acceptJson, newRouter } from "../edge/router.ts"
+import { failures, ok } from "../edge/schema.ts"
+import { newId } from "../support/ids.ts"
+import { deliver } from "./delivery/deliver.ts"
+import { toDelay } from "./delivery/message.ts"
+import { newProbe } from "./probe.ts"
+import { find } from "./routes.ts"
+import { Probe } from "./schemas.ts"
+import { reviveBatches } from "./store.ts"
+
+/** They take none. */
+const MAX_BODY_BYTES = 1_024
+
+const shared = {
+  method: "post" as const,
+  tags: ["Observability"],
+  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as [typeof requireManagement, MiddlewareHandler],
+  request: { params: z.object({ id: z.uuid("must be the UUID of a destination") }) },
+}
+const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
+
+const probe = createRoute({
+  ...shared,
+  path: "/observability/destinations/{id}/test",
+  operationId: "testObservabilityDestination",
+  summary: "Sends one made-up call and says what came back, whether or not the destination is enabled.",
+  responses: { 200: ok(z.object({ data: Probe })), ...FAILURES },
+})
+
+const redeliver = createRoute({
+  ...shared,
+  path: "/observability/destinations/{id}/redeliver",
+  operationId: "redeliverObservabilityDestination",
+  summary: "Tries at once what waits for the destination, and what was given up.",
+  responses: { 200: ok(z.object({ data: z.object({ batches: z.int() }) })), ...FAILURES },
+})
+
+const MAX_MESSAGE = 500
+const MESSAGES_AT_ONCE = 100
+
+export const destinationActions = newRouter()
+  .openapi(probe, async (c) => {
+    const row = await find(c, c.req.valid("param").id)
+    const { id, workspace_id: workspaceId } = row
+    await insertAudit(c.env.DB, entryOf(c, { action: "destination.test", resourceId: id, workspaceId }))
+    const startedAt = Date.now()
+    const { isTaken, status, words, excerpt } = await deliver(
+      row,
+      newId(),
+      [newProbe(row, startedAt)],
+      c.env,
+      startedAt,
+    )
+    const message = (excerpt.trim() || `${words}.`).slice(0, MAX_MESSAGE)
+    return c.json({ data: { ok: isTaken, status, latency_ms: Date.now() - startedAt, message } }, 200)
+  })
+  .openapi(redeliver, async (c) => {
+    const { id, organization_id: organizationId, workspace_id: workspaceId } = await find(c, c.req.valid("param").id)
+    const entry = entryOf(c, { action: "destination.redeliver", resourceId: id, workspaceId })
+    const batches = await reviveBatches(c.env.DB, organizationId, id, Date.now(), entry)
+    for (let at = 0; at < batches.length; at += MESSAGES_AT_ONCE) {
+      const some = batches.slice(at, at + MESSAGES_AT_ONCE)
+      await c.env.BROADCAST.sendBatch(
+        some.map((batchId) => ({ body: { kind: "batch", organizationId, batchId }, ...toDelay(0) })),
+      )
+    }
+    return c.json({ data: { batches: batches.length } }, 200)
+  })

@@ -1,0 +1,41 @@
+import type { BroadcastContext } from "../generations/generation.ts"
+import { type Covered, covers, type DestinationHead } from "./coverage.ts"
+
+/** What a request tells those who listen, beside what is recorded of it. */
+export type Tellable = {
+  user: string | null
+  trace: Readonly<Record<string, unknown>> | null
+  /** It is a conversation: something is said in it. */
+  hasMessages: boolean
+}
+
+/** A trace travels with the hold, and is kept with the record. */
+const MAX_TRACE = 8_192
+const MAX_TRACE_KEY = 256
+const KNOWN = ["trace_id", "trace_name", "span_name", "generation_name", "parent_span_id"]
+
+/** What is noted of a call for those who listen; undefined where nobody does, which costs the call nothing. */
+export function broadcastOf(
+  heads: readonly DestinationHead[],
+  call: Omit<Covered, "region"> & { region: string | null },
+  { user, trace, hasMessages }: Tellable,
+): BroadcastContext | undefined {
+  if (heads.length === 0) return undefined
+  const region = call.region ?? "global"
+  const listening = heads.filter((head) => covers(head, { ...call, region }))
+  if (listening.length === 0) return undefined
+  const hasContent = hasMessages && listening.some(({ readsContent }) => readsContent)
+  return { region, user, trace: isObject(trace) ? bounded(trace) : null, hasContent }
+}
+
+/** Not every surface looks at what it is given. */
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}
+
+function bounded(trace: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  if (JSON.stringify(trace).length <= MAX_TRACE) return { ...trace }
+  const known = Object.entries(trace).filter(([key, value]) => KNOWN.includes(key) && typeof value === "string")
+  const short = known.map(([key, value]) => [key, (value as string).slice(0, MAX_TRACE_KEY)])
+  return { ...Object.fromEntries(short), metadata_left_out: `trace is longer than ${MAX_TRACE} characters` }
+}

@@ -1,0 +1,42 @@
+import { sha256Hex } from "../support/encoding.ts"
+import { type DestinationRow, toLists } from "./destination.ts"
+import type { FilterRules } from "./schemas.ts"
+
+/** Which calls a destination is for, as far as that is known before one is made. Pure. */
+export type DestinationHead = {
+  keyHashes: readonly string[] | null
+  regions: readonly string[]
+  samplingRate: number
+  /** What was said is needed: to be sent, or to decide by. */
+  readsContent: boolean
+}
+
+export type HeadRow = Pick<
+  DestinationRow,
+  "api_key_hashes" | "filter_rules" | "regions" | "sampling_rate" | "privacy_mode"
+>
+
+export function toHead(row: HeadRow): DestinationHead {
+  const { api_key_hashes: keyHashes, filter_rules: rules, regions } = toLists(row)
+  const readsContent = row.privacy_mode === 0 || (rules !== null && readsWords(rules))
+  return { keyHashes, regions, samplingRate: row.sampling_rate, readsContent }
+}
+
+function readsWords({ enabled, groups }: FilterRules): boolean {
+  return enabled && groups.some(({ rules }) => rules.some(({ field }) => field === "input" || field === "output"))
+}
+
+export type Covered = { keyHash: string; region: string; sessionId: string | null; id: string }
+
+/** Whether a call belongs to a destination: its key, its region, and its session's or its own lot. */
+export function covers({ keyHashes, regions, samplingRate }: DestinationHead, call: Covered): boolean {
+  if (keyHashes !== null && !keyHashes.includes(call.keyHash)) return false
+  return regions.includes(call.region) && lotOf(call.sessionId ?? call.id) < samplingRate
+}
+
+const LOT_DIGITS = 12
+
+/** From 0 to below 1, evenly, and always the same for the same text. */
+export function lotOf(text: string): number {
+  return Number.parseInt(sha256Hex(text).slice(0, LOT_DIGITS), 16) / 16 ** LOT_DIGITS
+}

@@ -1,0 +1,97 @@
+import type { Env } from "../../env.ts"
+import { logWarning } from "../../support/log.ts"
+import { DAY_MS } from "../../support/time.ts"
+import { newEvent } from "../event.ts"
+import { findToldBatch, removeTold } from "../told.ts"
+import { deliver, type Outcome } from "./deliver.ts"
+import { type BroadcastMessage, toDelay } from "./message.ts"
+import { isGivenUp, isRejection, KEPT_DAYS, waitMs } from "./retry.ts"
+import { note, type Verdict } from "./sort.ts"
+import {
+  type BatchRow,
+  claimBatch,
+  deleteBatch,
+  findBatch,
+  findReceiver,
+  listCalled,
+  listOverdue,
+  pruneBatches,
+  type Receiver,
+  updateBatch,
+} from "./store.ts"
+
+const DONE: Verdict = { waitMs: null }
+/** How long one waits whose destination is turned off. */
+const ASLEEP_MS = 3_600_000
+
+/** A queue may round a delay. */
+const EARLY_MS = 1_500
+/** How long whoever tries a batch may take for it. */
+const IN_HAND_MS = 60_000
+
+type Batch = Extract<BroadcastMessage, { kind: "batch" }>
+
+/** Tries a batch again that waits for its destination, until it is taken or given up. */
+export async function retryBatch({ organizationId, batchId }: Batch, env: Env, now: number): Promise<Verdict> {
+  const row = await findBatch(env.DB, organizationId, batchId)
+  if (row?.state !== "pending") return DONE
+  const receiver = await findReceiver(env.DB, organizationId, row.destination_id)
+  if (!receiver) return forget(row, env)
+  if (receiver.isActive !== 1 && isGivenUp(row, now)) return wait(row, row, 0, env, now)
+  const restMs = receiver.isActive === 1 ? receiver.paused_until - now : ASLEEP_MS
+  const rests = restMs > 0 && !isGivenUp(row, now)
+  const nextMs = rests ? restMs : IN_HAND_MS
+  // One that was asked for again has two messages: this one is about what the other has in hand, or comes back to.
+  const isOurs = await claimBatch(env.DB, row, now + EARLY_MS, now + nextMs)
+  if (rests || !isOurs) return { waitMs: isOurs ? nextMs : Math.max(row.due_at - now, IN_HAND_MS) }
+  const outcome = await tryBatch(row, receiver, env, now)
+  await note(receiver, outcome, env, now)
+  if (outcome.isTaken) return forget(row, env)
+  const rejections = row.rejections + (isRejection(outcome.status) ? 1 : 0)
+  return wait(row, { attempts: row.attempts + 1, rejections }, waitMs(receiver.failures + 1 + rejections), env, now)
+}
+
+async function tryBatch(row: BatchRow, receiver: Receiver, env: Env, now: number): Promise<Outcome> {
+  const called = await listCalled(env.DB, row.organization_id, JSON.parse(row.generation_ids) as string[])
+  const said = await findToldBatch(env.FILES, row.id)
+  const events = called.map(({ generation, keyName }) => {
+    // Whoever wants privacy now does not get what was kept before.
+    const told = receiver.privacy_mode === 1 ? null : (said[generation.id] ?? null)
+    return newEvent(receiver.id, generation, keyName, told)
+  })
+  // Of calls that are older than the database keeps them there is nothing left to tell.
+  if (events.length === 0) return { isTaken: true, status: null, words: "", excerpt: "" }
+  return deliver(receiver, row.id, events, env, now)
+}
+
+async function wait(
+  row: BatchRow,
+  { attempts, rejections }: Pick<BatchRow, "attempts" | "rejections">,
+  ms: number,
+  env: Env,
+  now: number,
+): Promise<Verdict> {
+  const isDead = isGivenUp({ since: row.since, rejections }, now)
+  const state = isDead ? "dead" : "pending"
+  if (isDead) logWarning("calls were given up", { destination: row.destination_id, calls: row.calls, attempts })
+  await updateBatch(env.DB, row, { state, attempts, rejections, due_at: isDead ? now : now + ms })
+  return isDead ? DONE : { waitMs: ms }
+}
+
+async function forget(row: BatchRow, env: Env): Promise<Verdict> {
+  await deleteBatch(env.DB, row)
+  await removeTold(env.FILES, [row.id])
+  return DONE
+}
+
+/** A batch whose message is overdue by so long has none any more. */
+const LOST_AFTER_MS = 2 * 3_600_000
+const MOST_A_RUN = 500
+
+/** Gives the queue again what it lost, and removes what was given up long ago. */
+export async function sweepBatches(env: Env, now: number): Promise<void> {
+  for (const row of await listOverdue(env.DB, now - LOST_AFTER_MS, MOST_A_RUN)) {
+    await env.BROADCAST.send({ kind: "batch", organizationId: row.organization_id, batchId: row.id }, toDelay(0))
+  }
+  await pruneBatches(env.DB, now - KEPT_DAYS * DAY_MS)
+}

@@ -1,0 +1,69 @@
+import type { Env } from "../../env.ts"
+import { type Outbound, type OutboundWorld, type Sent, sendOutbound } from "../../outbound/send.ts"
+import { hostsIn, resolverOf } from "../../outbound/settings.ts"
+import { mastersOf } from "../../secrets/master-key.ts"
+import { openSealed } from "../../secrets/workspace-key.ts"
+import { logError } from "../../support/log.ts"
+import { aboutSecrets, toConfigured, withoutSecrets } from "../destination.ts"
+import type { CallEvent } from "../event.ts"
+import type { Configured } from "../kinds.ts"
+import { toOutbound } from "../send/request.ts"
+import { dataKeyOf, type KeyedRow } from "../store.ts"
+
+const TIMEOUT_MS = 10_000
+
+export function outboundWorld(env: Env): OutboundWorld {
+  const send: typeof fetch = (...one) => fetch(...one)
+  return {
+    fetch: send,
+    resolve: resolverOf(env, send),
+    privateHosts: hostsIn(env, "PRIVATE_HOSTS"),
+    timeoutMs: TIMEOUT_MS,
+  }
+}
+
+/** What became of a delivery. `words`: for people, without a secret and without what the destination said. */
+export type Outcome = { isTaken: boolean; status: number | null; words: string; excerpt: string }
+
+/** Tries a delivery once. `id` stays the same however often that is. The secrets are in clear here, and nowhere else. */
+export async function deliver(
+  row: KeyedRow,
+  id: string,
+  events: readonly CallEvent[],
+  env: Env,
+  now: number,
+): Promise<Outcome> {
+  const about = aboutSecrets(row)
+  const secret = await openSealed({ about, sealed: row.sealed, dataKey: dataKeyOf(row) }, mastersOf(env))
+  if (secret === undefined) return refused("its secrets do not open: MASTER_KEY is not the one they were sealed under")
+  const configured = toConfigured(row, secret)
+  try {
+    const outbound = await toOutbound(configured, { id, events, flags: row, now })
+    return toOutcome(await sendOutbound(outbound, outboundWorld(env)), configured, outbound)
+  } catch (cause) {
+    logError("a delivery could not be made", { destination: row.id, kind: row.type }, nameOf(cause))
+    return refused("the delivery could not be made of its configuration")
+  }
+}
+
+/** Of an error whose words may hold what it was made from. */
+function nameOf(cause: unknown): string {
+  return cause instanceof Error ? cause.name : "unknown"
+}
+
+function refused(words: string): Outcome {
+  return { isTaken: false, status: null, words, excerpt: "" }
+}
+
+function toOutcome(sent: Sent, configured: Configured, { headers }: Outbound): Outcome {
+  if (sent.status === null) return refused(sent.reason)
+  const { status } = sent
+  const isTaken = status >= 200 && status < 300
+  const hint = status >= 300 && status < 400 ? ": write the address that it redirects to" : ""
+  return {
+    isTaken,
+    status,
+    words: `it answered ${status}${hint}`,
+    excerpt: withoutSecrets(sent.excerpt, configured, headers),
+  }
+}

@@ -1,0 +1,16 @@
+/** What travels in the queue: ids alone, of what is in D1 and R2. Nothing in it is a secret or was said. */
+export type BroadcastMessage =
+  /** Calls of a workspace that were charged, to be sorted to its destinations. */
+  | { kind: "calls"; organizationId: string; workspaceId: string; generationIds: string[]; since: number }
+  /** A batch that a destination did not take, to be tried again. */
+  | { kind: "batch"; organizationId: string; batchId: string }
+
+/** Calls of one message: what was said in them must fit in an isolate, together with that of other messages. */
+export const CALLS_OF_A_MESSAGE = 25
+
+/** The longest delay that a queue has, in seconds. */
+const MAX_DELAY_SECONDS = 43_200
+
+export function toDelay(ms: number): { delaySeconds: number } {
+  return { delaySeconds: Math.min(MAX_DELAY_SECONDS, Math.max(1, Math.ceil(ms / 1_000))) }
+}

@@ -1,0 +1,26 @@
+/** When a delivery that failed is tried again, and when no more. Pure; times in epoch milliseconds unless named otherwise. */
+
+/** A destination may be away for so long and misses nothing. */
+export const TRIED_FOR_MS = 24 * 3_600_000
+/** What was given up is kept for so long, to be asked for again. */
+export const KEPT_DAYS = 14
+/** What a destination refuses for what it says is tried so often. */
+const MAX_REJECTIONS = 5
+const FIRST_WAIT_MS = 2_000
+const LONGEST_WAIT_MS = 3_600_000
+
+/** `failures`: in a row, this one included. */
+export function waitMs(failures: number): number {
+  return Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 20))
+}
+
+/** Statuses that blame the content: another batch may well be taken. */
+const REJECTIONS = [400, 413, 415, 422]
+
+export function isRejection(status: number | null): boolean {
+  return status !== null && REJECTIONS.includes(status)
+}
+
+export function isGivenUp({ since, rejections }: { since: number; rejections: number }, now: number): boolean {
+  return rejections >= MAX_REJECTIONS || now - since >= TRIED_FOR_MS
+}

@@ -1,0 +1,150 @@
+import type { Env } from "../../env.ts"
+import { logWarning } from "../../support/log.ts"
+import { derivedIdAt, timeOf } from "../../support/ids.ts"
+import { covers, toHead } from "../coverage.ts"
+import { toLists } from "../destination.ts"
+import { type CallEvent, factsOf, newEvent } from "../event.ts"
+import { passes } from "../filter.ts"
+import { findTold, putToldBatch, removeTold, type Told } from "../told.ts"
+import { deliver, type Outcome } from "./deliver.ts"
+import type { BroadcastMessage } from "./message.ts"
+import { toDelay } from "./message.ts"
+import { isRejection, waitMs } from "./retry.ts"
+import {
+  type Called,
+  insertBatch,
+  listCalled,
+  listReceivers,
+  noteFailure,
+  noteSuccess,
+  type Receiver,
+} from "./store.ts"
+
+/** How a message ends: done, or again after so many milliseconds. */
+export type Verdict = { waitMs: number | null }
+const DONE: Verdict = { waitMs: null }
+
+/** What was said is on its way for a moment after the call is charged. */
+const ON_ITS_WAY_MS = 30_000
+const LOOK_AGAIN_MS = 5_000
+/** What is said in one delivery, in UTF-16 units: receivers take a few megabytes. */
+const MAX_SAID = 1_000_000
+
+type Calls = Extract<BroadcastMessage, { kind: "calls" }>
+type Heard = Called & { told: Told | null }
+
+/** Sorts calls to the destinations of their workspace and delivers them; what is not taken waits as a batch. */
+export async function sortCalls({ organizationId, workspaceId, generationIds }: Calls, env: Env, now: number) {
+  const receivers = await listReceivers(env.DB, organizationId, workspaceId)
+  const called = receivers.length === 0 ? [] : await listCalled(env.DB, organizationId, generationIds)
+  const heard = await Promise.all(called.map((call) => hear(call, env)))
+  if (heard.some((call) => isOnItsWay(call, now))) return { waitMs: LOOK_AGAIN_MS }
+  if (receivers.length > 0 && called.length < generationIds.length) {
+    logWarning("calls are not in the database", { missing: generationIds.length - called.length, organizationId })
+  }
+  await Promise.all(receivers.map((receiver) => broadcast(receiver, heard, env, now)))
+  await removeTold(env.FILES, generationIds)
+  return DONE
+}
+
+async function hear(call: Called, env: Env): Promise<Heard> {
+  const { generation } = call
+  const told = generation.broadcast?.hasContent ? await findTold(env.FILES, generation.id) : null
+  return { ...call, told }
+}
+
+function isOnItsWay({ generation, told }: Heard, now: number): boolean {
+  const { broadcast, ending, settledAt } = generation
+  return told === null && broadcast?.hasContent === true && ending !== "unsettled" && now - settledAt < ON_ITS_WAY_MS
+}
+
+async function broadcast(receiver: Receiver, heard: readonly Heard[], env: Env, now: number): Promise<void> {
+  const wanted = eventsFor(receiver, heard)
+  let isAway = receiver.paused_until > now
+  for (const events of inParts(wanted)) {
+    const id = idOf(receiver, events)
+    // One that is away is not asked again for every batch.
+    const outcome = isAway ? undefined : await deliver(receiver, id, events, env, now)
+    if (outcome) await note(receiver, outcome, env, now)
+    if (outcome?.isTaken) continue
+    isAway ||= !isRejection(outcome?.status ?? null)
+    await keep(receiver, id, events, outcome, env, now)
+  }
+}
+
+/** What of these calls a destination is to be told, and how much of it. Pure. */
+export function eventsFor(receiver: Receiver, heard: readonly Heard[]): CallEvent[] {
+  const head = toHead(receiver)
+  const { filter_rules: rules } = toLists(receiver)
+  return heard.flatMap(({ generation, keyName, told }) => {
+    const call = { ...generation, region: generation.broadcast?.region ?? "global" }
+    if (!covers(head, call) || !passes(rules, factsOf({ generation, keyName, told }))) return []
+    return [newEvent(receiver.id, generation, keyName, receiver.privacy_mode === 1 ? null : told)]
+  })
+}
+
+/** The same for the same calls, should they be sorted twice. */
+function idOf({ id }: Receiver, events: readonly CallEvent[]): string {
+  const ids = events.map(({ generation }) => generation.id)
+  return derivedIdAt(timeOf(ids[0] ?? ""), "delivery", id, ...ids)
+}
+
+function inParts(events: readonly CallEvent[]): CallEvent[][] {
+  const parts: CallEvent[][] = []
+  let said = 0
+  for (const event of events) {
+    const size = event.told ? JSON.stringify(event.told).length : 0
+    const part = parts.at(-1)
+    if (!part || said + size > MAX_SAID) {
+      parts.push([event])
+      said = size
+    } else {
+      part.push(event)
+      said += size
+    }
+  }
+  return parts
+}
+
+/** That all goes well is written down so often, not for every delivery. */
+const KNOWN_WELL_MS = 5_000
+
+/** What a destination did, for whoever looks at it; one that fails rests, the longer the more often it did. */
+export async function note(receiver: Receiver, outcome: Outcome, env: Env, now: number): Promise<void> {
+  if (outcome.isTaken) {
+    const isKnown = receiver.failures === 0 && now - (receiver.last_success_at ?? 0) < KNOWN_WELL_MS
+    return isKnown ? undefined : noteSuccess(env.DB, receiver, now)
+  }
+  const failures = receiver.failures + 1
+  const pause = isRejection(outcome.status) ? undefined : { failures, until: now + waitMs(failures) }
+  await noteFailure(env.DB, receiver, outcome.words, pause, now)
+}
+
+/** Keeps what was not taken, and has the queue bring it back. What was said is kept first: a row without it tells less. */
+async function keep(
+  receiver: Receiver,
+  id: string,
+  events: readonly CallEvent[],
+  outcome: Outcome | undefined,
+  env: Env,
+  now: number,
+): Promise<void> {
+  const { organization_id: organizationId, workspace_id: workspaceId } = receiver
+  const said = events.flatMap(({ generation, told }) => (told ? [[generation.id, told] as const] : []))
+  await putToldBatch(env.FILES, id, Object.fromEntries(said))
+  const pauseMs = Math.max(waitMs(receiver.failures + 1), receiver.paused_until - now)
+  await insertBatch(env.DB, {
+    id,
+    organization_id: organizationId,
+    workspace_id: workspaceId,
+    destination_id: receiver.id,
+    generation_ids: JSON.stringify(events.map(({ generation }) => generation.id)),
+    calls: events.length,
+    state: "pending",
+    attempts: outcome ? 1 : 0,
+    rejections: outcome && isRejection(outcome.status) ? 1 : 0,
+    since: now,
+    due_at: now + pauseMs,
+  })
+  await env.BROADCAST.send({ kind: "batch", organizationId, batchId: id }, toDelay(pauseMs))
+}

@@ -1,0 +1,252 @@
+import * as z from "zod"
+import { explain } from "../edge/schema.ts"
+import { GatewayError } from "../edge/errors.ts"
+import type { About } from "../secrets/seal.ts"
+import { decodeBase64, toBase64Url } from "../support/encoding.ts"
+import { toTimestamp } from "../support/time.ts"
+import { outboundRefusalOf } from "../outbound/send.ts"
+import { type Config, type Configured, isSecret, type KindName, KINDS } from "./kinds.ts"
+import type { Destination, DestinationChange, FilterRules, NewDestination } from "./schemas.ts"
+
+/** A row of destinations. Booleans are 0 or 1, lists and objects JSON, instants epoch milliseconds. */
+export type DestinationRow = {
+  id: string
+  organization_id: string
+  workspace_id: string
+  type: KindName
+  name: string
+  enabled: number
+  config: string
+  sealed: string
+  version: string
+  api_key_hashes: string | null
+  filter_rules: string | null
+  regions: string
+  sampling_rate: number
+  privacy_mode: number
+  broadcast_generation_cost: number
+  broadcast_generation_identity: number
+  broadcast_generation_request_context: number
+  created_at: number
+  updated_at: number
+}
+
+/** How its deliveries go: kept by the consumer of the queue, never by a request. */
+export type DestinationState = {
+  last_success_at: number | null
+  last_error_at: number | null
+  last_error: string | null
+  failures: number
+  paused_until: number
+  backlog: number
+  dead_letters: number
+}
+
+export const NO_STATE: DestinationState = {
+  last_success_at: null,
+  last_error_at: null,
+  last_error: null,
+  failures: 0,
+  paused_until: 0,
+  backlog: 0,
+  dead_letters: 0,
+}
+
+/** What sort of thing sealed secrets are, and whose. */
+export function aboutSecrets(row: Pick<DestinationRow, "id" | "workspace_id" | "type" | "version">): About {
+  const { id, workspace_id: workspaceId, type, version } = row
+  return { kind: "destination", ownerId: id, workspaceId, name: type, version }
+}
+
+/** A configuration in its two parts: what may be told, and what is sealed. */
+export function splitConfig(type: KindName, config: Config): { open: Config; secret: Config } {
+  const of = (wanted: boolean) =>
+    Object.fromEntries(Object.entries(config).filter(([name]) => isSecret(type, name) === wanted))
+  return { open: of(false), secret: of(true) }
+}
+
+/** Of a shorter secret the ends would tell too much. */
+const LEAST_MASKED = 20
+const MASKED = /^(.{4})?\.\.\.(.{4})?$/
+
+function toMask(secret: string): string {
+  return secret.length < LEAST_MASKED ? "..." : `${secret.slice(0, 4)}...${secret.slice(-4)}`
+}
+
+/** The secrets as they may be told. */
+function masked(secret: Config): Config {
+  return Object.fromEntries(
+    Object.entries(secret).map(([name, value]) => [
+      name,
+      typeof value === "object" && value !== null ? masked(value as Config) : toMask(String(value)),
+    ]),
+  )
+}
+
+/** A configuration as its kind has it; 400 names what is wrong with it. */
+export function readConfig(type: KindName, config: Config, privateHosts: ReadonlySet<string>): Config {
+  const parsed = z.object({ config: KINDS[type].config }).safeParse({ config })
+  if (!parsed.success) throw new GatewayError("invalid_request", explain(parsed.error))
+  const read = parsed.data.config as Config
+  for (const [name, value] of Object.entries(splitConfig(type, read).secret)) refuseMasked(`config.${name}`, value)
+  for (const name of KINDS[type].urls) {
+    if (typeof read[name] === "string") requireOutbound(`config.${name}`, read[name], privateHosts)
+  }
+  return read
+}
+
+function refuseMasked(path: string, value: unknown): void {
+  if (typeof value === "object" && value !== null) {
+    for (const [name, inner] of Object.entries(value)) refuseMasked(`${path}.${name}`, inner)
+  } else if (MASKED.test(String(value))) {
+    throw new GatewayError("invalid_request", `${path}: is masked. Send the value itself.`)
+  }
+}
+
+function requireOutbound(path: string, text: string, privateHosts: ReadonlySet<string>): void {
+  const url = URL.parse(text)
+  const refusal = url ? outboundRefusalOf(url, privateHosts) : "it is not a valid URL"
+  if (refusal === undefined) return
+  throw new GatewayError(
+    "invalid_request",
+    `${path}: ${refusal}. Use a public https URL; PRIVATE_HOSTS of the deployment opens others.`,
+  )
+}
+
+/** What a change makes of a configuration: what is not sent stays, as what is sent back masked does; null takes away. */
+export function mergeConfig(type: KindName, before: Config, change: Config): Config {
+  const merged = { ...before }
+  for (const [name, value] of Object.entries(change)) {
+    if (value === null) delete merged[name]
+    else if (name === "headers" && typeof value === "object") {
+      merged[name] = keepMasked(before.headers ?? {}, value as Record<string, string>)
+    } else if (!isSecret(type, name) || typeof value !== "string" || !MASKED.test(value)) merged[name] = value
+  }
+  return merged
+}
+
+function keepMasked(before: Record<string, string>, sent: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(sent).map(([name, value]) => [name, MASKED.test(value) ? (before[name] ?? value) : value]),
+  )
+}
+
+/** What is configured, as the code that sends takes it. */
+export function toConfigured({ type, config }: Pick<DestinationRow, "type" | "config">, secret: string): Configured {
+  return { type, config: { ...(JSON.parse(config) as Config), ...(JSON.parse(secret) as Config) } } as Configured
+}
+
+const FLAGS = [
+  "enabled",
+  "privacy_mode",
+  "broadcast_generation_cost",
+  "broadcast_generation_identity",
+  "broadcast_generation_request_context",
+] as const
+
+type Columns = Omit<DestinationRow, "id" | "organization_id" | "workspace_id" | "type" | "created_at" | "updated_at">
+
+/** The columns that a body sets; the configuration is sealed apart. */
+export function toColumns(input: DestinationChange | NewDestination): Partial<Columns> {
+  const columns: Partial<Columns> = {}
+  if (input.name !== undefined) columns.name = input.name
+  for (const flag of FLAGS) if (input[flag] !== undefined) columns[flag] = input[flag] ? 1 : 0
+  for (const list of ["api_key_hashes", "filter_rules"] as const) {
+    const value = input[list]
+    if (value !== undefined) columns[list] = value === null ? null : JSON.stringify(value)
+  }
+  if (input.regions !== undefined) columns.regions = JSON.stringify(input.regions)
+  if (input.sampling_rate !== undefined) columns.sampling_rate = input.sampling_rate
+  return columns
+}
+
+export const NEW_COLUMNS = {
+  enabled: 1,
+  api_key_hashes: null,
+  filter_rules: null,
+  regions: '["global"]',
+  sampling_rate: 1,
+  privacy_mode: 0,
+  broadcast_generation_cost: 0,
+  broadcast_generation_identity: 0,
+  broadcast_generation_request_context: 0,
+} as const
+
+/** What the audit log tells of a destination: all of a body but its configuration. */
+export const TOLD_FIELDS = ["name", "type", "api_key_hashes", "filter_rules", "regions", "sampling_rate", ...FLAGS]
+
+/** `secret`: the opened JSON; undefined where it does not open, and nothing of it can be told. */
+export function toDestination(
+  row: DestinationRow & DestinationState,
+  secret: string | undefined,
+): z.infer<typeof Destination> {
+  const instant = (at: number | null) => (at === null ? null : toTimestamp(at))
+  const lists = toLists(row)
+  return {
+    id: row.id,
+    workspace_id: row.workspace_id,
+    name: row.name,
+    type: row.type,
+    enabled: row.enabled === 1,
+    config: { ...(JSON.parse(row.config) as Config), ...masked(JSON.parse(secret ?? "{}") as Config) },
+    ...lists,
+    sampling_rate: row.sampling_rate,
+    privacy_mode: row.privacy_mode === 1,
+    broadcast_generation_cost: row.broadcast_generation_cost === 1,
+    broadcast_generation_identity: row.broadcast_generation_identity === 1,
+    broadcast_generation_request_context: row.broadcast_generation_request_context === 1,
+    created_at: toTimestamp(row.created_at),
+    updated_at: toTimestamp(row.updated_at),
+    last_success_at: instant(row.last_success_at),
+    last_error_at: instant(row.last_error_at),
+    last_error: row.last_error,
+    backlog: row.backlog,
+    dead_letters: row.dead_letters,
+  }
+}
+
+/** The columns that hold lists and objects, read. */
+export function toLists(row: Pick<DestinationRow, "api_key_hashes" | "filter_rules" | "regions">) {
+  return {
+    api_key_hashes: row.api_key_hashes === null ? null : (JSON.parse(row.api_key_hashes) as string[]),
+    filter_rules: row.filter_rules === null ? null : (JSON.parse(row.filter_rules) as FilterRules),
+    regions: JSON.parse(row.regions) as ("global" | "europe" | "us")[],
+  }
+}
+
+const SIGNING_BYTES = 32
+
+/** A secret of the Standard Webhooks, which is what receivers' libraries read. */
+export function newSigningSecret(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(SIGNING_BYTES))
+  return `whsec_${btoa(String.fromCharCode(...bytes))}`
+}
+
+/** What a destination answers, without any way in which its secrets, or the headers made of them, could be written in it. */
+export function withoutSecrets(
+  text: string,
+  { config, type }: Configured,
+  sent: Readonly<Record<string, string>>,
+): string {
+  const { headers = {}, ...secret } = splitConfig(type, config).secret
+  const told = Object.entries(sent).flatMap(([name, value]) => (PLAIN_HEADERS.includes(name) ? [] : [value]))
+  const values = [...Object.values(secret), ...Object.values(headers), ...told].map(String)
+  const forms = values.flatMap((value) => [value, value.replace(/^\w+ /, ""), ...encodingsOf(value)])
+  const longestFirst = forms.filter((form) => form.length > 3).toSorted((one, other) => other.length - one.length)
+  return longestFirst.reduce((told, form) => told.replaceAll(form, "[redacted]"), text)
+}
+
+const PLAIN_HEADERS = ["content-type", "accept", "user-agent"]
+
+function encodingsOf(value: string): string[] {
+  const bytes = new TextEncoder().encode(value)
+  const url = toBase64Url(bytes)
+  const plain = decodeBase64(value)
+  return [
+    encodeURIComponent(value),
+    JSON.stringify(value).slice(1, -1),
+    url,
+    btoa(String.fromCharCode(...bytes)),
+    ...(plain && plain.byteLength > 8 ? [new TextDecoder().decode(plain)] : []),
+  ]
+}

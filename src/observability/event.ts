@@ -1,0 +1,160 @@
+import type { Settled } from "../generations/generation.ts"
+import { nanoToUsd } from "../credits/money.ts"
+import { derivedId, uuidOf } from "../support/ids.ts"
+import { sha256Hex } from "../support/encoding.ts"
+import { toTimestamp } from "../support/time.ts"
+import type { DestinationRow } from "./destination.ts"
+import type { Facts } from "./filter.ts"
+import type { Told } from "./told.ts"
+
+/** What a destination is told of one call. Pure. */
+export type CallEvent = {
+  /** Always the same for a call and a destination: a receiver that gets it twice knows. */
+  id: string
+  generation: Settled
+  keyName: string | null
+  /** What was said; null where it was not kept, or is not to be told. */
+  told: Told | null
+}
+
+export function newEvent(
+  destinationId: string,
+  generation: Settled,
+  keyName: string | null,
+  told: Told | null,
+): CallEvent {
+  return { id: derivedId("broadcast", destinationId, generation.id), generation, keyName, told }
+}
+
+/** What the rules of a destination decide by. */
+export function factsOf({ generation, keyName, told }: Omit<CallEvent, "id">): Facts {
+  const { tokens } = generation
+  return {
+    model: generation.model,
+    provider: generation.provider,
+    session_id: generation.sessionId,
+    user_id: generation.broadcast?.user ?? null,
+    api_key_name: keyName,
+    finish_reason: generation.finishReason,
+    input: told && JSON.stringify(told.input),
+    output: told && told.output.content,
+    total_cost: nanoToUsd(generation.costNano),
+    total_tokens: tokens.prompt + tokens.completion,
+    prompt_tokens: tokens.prompt,
+    completion_tokens: tokens.completion,
+  }
+}
+
+const TRACE_HEX = 32
+const SPAN_HEX = 16
+
+/** `trace` of a request: the keys that have a meaning, and all others. */
+export function traceOf({ generation }: CallEvent) {
+  const { trace_id, trace_name, span_name, generation_name, parent_span_id, ...metadata } =
+    generation.broadcast?.trace ?? {}
+  const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : null)
+  const given = text(trace_id)
+  const parent = text(parent_span_id)
+  const operation = generation.apiType === "completions" ? "chat" : generation.apiType
+  return {
+    /** 32 hex digits. Rounds of one request that names no trace are one. */
+    traceId: given === null ? uuidOf(generation.requestId) : toHexId(given, TRACE_HEX),
+    /** 16 hex digits, of the generation. */
+    spanId: sha256Hex(generation.id).slice(0, SPAN_HEX),
+    parentSpanId: parent === null ? null : toHexId(parent, SPAN_HEX),
+    givenTraceId: given,
+    traceName: text(trace_name),
+    name: text(generation_name) ?? text(span_name) ?? `${operation} ${generation.model}`,
+    metadata,
+    operation,
+  }
+}
+
+/** An id of a trace or a span as it is where it is one, a UUID among them; any other text always as the same id. */
+function toHexId(text: string, length: number): string {
+  const bare = text.replaceAll("-", "").toLowerCase()
+  const isId = new RegExp(`^[0-9a-f]{${length}}$`).test(bare) && !/^0+$/.test(bare)
+  return isId ? bare : sha256Hex(text).slice(0, length)
+}
+
+/** Epoch milliseconds. */
+export function timesOf({ generation }: CallEvent): { startedAt: number; endedAt: number } {
+  const { createdAt, settledAt, latencyMs, generationMs } = generation
+  const endedAt = latencyMs === null ? settledAt : createdAt + latencyMs + (generationMs ?? 0)
+  return { startedAt: createdAt, endedAt: Math.max(createdAt, endedAt) }
+}
+
+export type Flags = Pick<
+  DestinationRow,
+  "broadcast_generation_cost" | "broadcast_generation_identity" | "broadcast_generation_request_context"
+>
+
+/** What a call cost, who made it and from where: each only where the destination asks for it. */
+export function flaggedOf({ generation, keyName }: CallEvent, flags: Flags) {
+  return {
+    cost: flags.broadcast_generation_cost
+      ? {
+          total_cost: nanoToUsd(generation.costNano),
+          upstream_cost: generation.isByok ? nanoToUsd(generation.byokCostNano) : null,
+          is_byok: generation.isByok,
+        }
+      : {},
+    identity: flags.broadcast_generation_identity
+      ? {
+          user_id: generation.broadcast?.user ?? null,
+          api_key_name: keyName,
+          api_key_hash: generation.keyHash,
+          workspace_id: generation.workspaceId,
+          organization_id: generation.organizationId,
+        }
+      : {},
+    context: flags.broadcast_generation_request_context
+      ? { app_title: generation.appTitle, app_url: generation.appUrl, user_agent: generation.userAgent }
+      : {},
+  }
+}
+
+/** A call as one flat row, for destinations that keep rows. */
+export function toRow(event: CallEvent, flags: Flags): Record<string, unknown> {
+  const { generation, told } = event
+  const { tokens } = generation
+  const { startedAt, endedAt } = timesOf(event)
+  const trace = traceOf(event)
+  const { cost, identity, context } = flaggedOf(event, flags)
+  return {
+    event_id: event.id,
+    generation_id: generation.id,
+    request_id: generation.requestId,
+    trace_id: trace.traceId,
+    span_id: trace.spanId,
+    parent_span_id: trace.parentSpanId,
+    trace_name: trace.traceName,
+    name: trace.name,
+    started_at: toTimestamp(startedAt),
+    ended_at: toTimestamp(endedAt),
+    api_type: generation.apiType,
+    model: generation.model,
+    requested_model: generation.requestedModel,
+    provider: generation.provider,
+    region: generation.broadcast?.region ?? "global",
+    session_id: generation.sessionId,
+    streamed: generation.streamed,
+    status: generation.status,
+    ending: generation.ending,
+    finish_reason: generation.finishReason,
+    prompt_tokens: tokens.prompt,
+    completion_tokens: tokens.completion,
+    total_tokens: tokens.prompt + tokens.completion,
+    reasoning_tokens: tokens.reasoning,
+    cached_tokens: tokens.cached,
+    latency_ms: generation.latencyMs,
+    generation_ms: generation.generationMs,
+    ...cost,
+    ...identity,
+    ...context,
+    input: told && JSON.stringify(told.input),
+    output: told && told.output.content,
+    reasoning: told && told.output.reasoning,
+    metadata: JSON.stringify(trace.metadata),
+  }
+}

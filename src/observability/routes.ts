@@ -1,0 +1,248 @@
+import { createRoute } from "@hono/zod-openapi"
+import type { Context } from "hono"
+import * as z from "zod"
+import { actorOf, entryOf } from "../access/actor.ts"
+import { forgetWorkspace } from "../access/authenticate.ts"
+import { requireManagement } from "../access/caller.ts"
+import { changesOf, newEntry } from "../audit/entry.ts"
+import { findKeyHashes } from "../byok/store.ts"
+import { GatewayError } from "../edge/errors.ts"
+import { acceptJson, newRouter } from "../edge/router.ts"
+import { failures, jsonBody, ok } from "../edge/schema.ts"
+import type { App } from "../env.ts"
+import { hostsIn } from "../outbound/settings.ts"
+import { mastersOf } from "../secrets/master-key.ts"
+import { openSealed, sealForWorkspace } from "../secrets/workspace-key.ts"
+import { newId } from "../support/ids.ts"
+import { askedWorkspace, noSuchWorkspace } from "../workspaces/asked.ts"
+import { findWorkspace } from "../workspaces/store.ts"
+import {
+  aboutSecrets,
+  type DestinationRow,
+  mergeConfig,
+  NEW_COLUMNS,
+  newSigningSecret,
+  NO_STATE,
+  readConfig,
+  splitConfig,
+  toColumns,
+  toDestination,
+  TOLD_FIELDS,
+} from "./destination.ts"
+import type { Config, KindName } from "./kinds.ts"
+import { removeTold } from "./told.ts"
+import { Destination, DestinationChange, DestinationQuery, NewDestination } from "./schemas.ts"
+import {
+  dataKeyOf,
+  deleteDestination,
+  findDestination,
+  insertDestination,
+  type KeyedRow,
+  listDestinations,
+  MAX_OF_TYPE,
+  updateDestination,
+} from "./store.ts"
+
+const MAX_BODY_BYTES = 262_144
+/** Of what waited for a destination, at once; the clock removes the rest with its day. */
+const MOST_REMOVED = 1_000
+const PATH = "/observability/destinations"
+
+const tags = ["Observability"]
+const One = z.object({ data: Destination })
+const params = z.object({ id: z.uuid("must be the UUID of a destination") })
+const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
+
+const list = createRoute({
+  method: "get",
+  path: PATH,
+  operationId: "listObservabilityDestinations",
+  tags,
+  summary: "Where the calls of a workspace are told of, newest first.",
+  middleware: [requireManagement] as const,
+  request: { query: DestinationQuery },
+  responses: { 200: ok(z.object({ data: z.array(Destination), total_count: z.int() })), ...FAILURES },
+})
+
+const create = createRoute({
+  method: "post",
+  path: PATH,
+  operationId: "createObservabilityDestination",
+  tags,
+  summary: "Tells of a workspace's calls to another service from now on.",
+  description:
+    "Turns `is_observability_broadcast_enabled` of the workspace on, unless it was set before. A webhook's " +
+    "`signingSecret` that is not given is made, and told in this answer alone; null in a change asks for a new one.",
+  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
+  request: { body: jsonBody(NewDestination) },
+  responses: {
+    201: ok(One, "The destination, its secrets masked."),
+    ...FAILURES,
+    ...failures("conflict"),
+  },
+})
+
+const get = createRoute({
+  method: "get",
+  path: `${PATH}/{id}`,
+  operationId: "getObservabilityDestination",
+  tags,
+  middleware: [requireManagement] as const,
+  request: { params },
+  responses: { 200: ok(One), ...FAILURES },
+})
+
+const update = createRoute({
+  method: "patch",
+  path: `${PATH}/{id}`,
+  operationId: "updateObservabilityDestination",
+  tags,
+  summary: "Changes a destination. Lists and rules are replaced whole; of `config`, what is sent.",
+  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
+  request: { params, body: jsonBody(DestinationChange) },
+  responses: { 200: ok(One), ...FAILURES, ...failures("conflict") },
+})
+
+const remove = createRoute({
+  method: "delete",
+  path: `${PATH}/{id}`,
+  operationId: "deleteObservabilityDestination",
+  tags,
+  summary: "Deletes a destination and, for good, its secrets and what waited for it.",
+  middleware: [requireManagement] as const,
+  request: { params },
+  responses: { 200: ok(z.object({ deleted: z.literal(true) })), ...FAILURES },
+})
+
+export const destinations = newRouter()
+  .openapi(list, async (c) => {
+    const { organizationId } = c.var.caller
+    const query = c.req.valid("query")
+    const workspaceId = await askedWorkspace(c.env.DB, organizationId, query.workspace_id)
+    const { rows, total } = await listDestinations(c.env.DB, { organizationId, workspaceId }, query)
+    return c.json({ data: await Promise.all(rows.map((row) => told(c, row))), total_count: total }, 200)
+  })
+  .openapi(create, async (c) => {
+    const { organizationId } = c.var.caller
+    const { workspace_id: asked, ...input } = c.req.valid("json")
+    const { type } = input
+    const given = readConfig(type, input.config, hostsIn(c.env, "PRIVATE_HOSTS"))
+    const made = missingSecretOf(type, given)
+    const config: Config = { ...given, ...made }
+    await requireOwnHashes(c, input.api_key_hashes)
+    const workspaceId = await askedWorkspace(c.env.DB, organizationId, asked)
+    const now = Date.now()
+    const place = { id: newId(), organization_id: organizationId, workspace_id: workspaceId, type }
+    const sealed = await toSealed(c, place, config)
+    const row = { ...NEW_COLUMNS, ...toColumns(input), name: input.name, ...place, ...sealed }
+    const changed = changesOf(input, TOLD_FIELDS)
+    const entry = entryOf(c, { action: "destination.create", resourceId: place.id, workspaceId, changed })
+    if (!(await insertDestination(c.env.DB, { ...row, created_at: now, updated_at: now }, entry))) {
+      throw await refusalOf(c, workspaceId, type)
+    }
+    forgetWorkspace(workspaceId)
+    const secret = JSON.stringify(splitConfig(type, config).secret)
+    const data = toDestination({ ...row, ...NO_STATE, created_at: now, updated_at: now }, secret)
+    return c.json({ data: { ...data, config: { ...data.config, ...made } } }, 201)
+  })
+  .openapi(get, async (c) => {
+    return c.json({ data: await told(c, await find(c, c.req.valid("param").id)) }, 200)
+  })
+  .openapi(update, async (c) => {
+    const { organizationId } = c.var.caller
+    const { config, ...input } = c.req.valid("json")
+    const before = await find(c, c.req.valid("param").id)
+    await requireOwnHashes(c, input.api_key_hashes)
+    const { made, ...sealed } = config ? await changedConfig(c, before, config) : { made: {} }
+    const change = { ...toColumns(input), ...sealed, updated_at: Date.now() }
+    const changed = changesOf({ ...input, config }, TOLD_FIELDS)
+    const { id, workspace_id: workspaceId } = before
+    const entry = entryOf(c, { action: "destination.update", resourceId: id, workspaceId, changed })
+    if (!(await updateDestination(c.env.DB, organizationId, before, change, entry))) {
+      // Gone meanwhile, or changed: what was merged with is not what is there.
+      await find(c, id)
+      throw new GatewayError("conflict", "This destination was changed by somebody else just now. Try again.")
+    }
+    forgetWorkspace(workspaceId)
+    const data = await told(c, await find(c, id))
+    return c.json({ data: { ...data, config: { ...data.config, ...made } } }, 200)
+  })
+  .openapi(remove, async (c) => {
+    const { organizationId } = c.var.caller
+    const { id, workspace_id: workspaceId } = await find(c, c.req.valid("param").id)
+    const entry = entryOf(c, { action: "destination.delete", resourceId: id, workspaceId })
+    const batches = await deleteDestination(c.env.DB, organizationId, id, Date.now(), entry)
+    if (!batches) throw noSuchDestination()
+    await removeTold(c.env.FILES, batches.slice(0, MOST_REMOVED))
+    forgetWorkspace(workspaceId)
+    return c.json({ deleted: true as const }, 200)
+  })
+
+/** 404 where the organization has none with this id. */
+export async function find(c: Context<App>, id: string): Promise<KeyedRow> {
+  const row = await findDestination(c.env.DB, c.var.caller.organizationId, id)
+  if (!row) throw noSuchDestination()
+  return row
+}
+
+/** The secrets of a destination as JSON in clear; undefined where they do not open. */
+export function openSecrets(row: KeyedRow, env: App["Bindings"]): Promise<string | undefined> {
+  return openSealed({ about: aboutSecrets(row), sealed: row.sealed, dataKey: dataKeyOf(row) }, mastersOf(env))
+}
+
+async function told(c: Context<App>, row: KeyedRow): Promise<z.infer<typeof Destination>> {
+  return toDestination(row, await openSecrets(row, c.env))
+}
+
+async function changedConfig(c: Context<App>, before: KeyedRow, change: Config) {
+  const { type } = before
+  const secret = JSON.parse((await openSecrets(before, c.env)) ?? "{}") as Config
+  const merged = mergeConfig(type, { ...(JSON.parse(before.config) as Config), ...secret }, change)
+  const read = readConfig(type, merged, hostsIn(c.env, "PRIVATE_HOSTS"))
+  const made = missingSecretOf(type, read)
+  return { made, ...(await toSealed(c, before, { ...read, ...made })) }
+}
+
+/** A webhook is always signed: a secret that nobody gave, or that was taken away, is made, and told once. */
+function missingSecretOf(type: KindName, config: Config): Record<string, string> {
+  return type === "webhook" && config["signingSecret"] === undefined ? { signingSecret: newSigningSecret() } : {}
+}
+
+type Place = Pick<DestinationRow, "id" | "organization_id" | "workspace_id" | "type">
+
+/** A configuration as its columns: sealed in a version of its own, so that no older one can be put back in its place. */
+async function toSealed(
+  c: Context<App>,
+  place: Place,
+  config: Config,
+): Promise<Pick<DestinationRow, "config" | "sealed" | "version">> {
+  const { organization_id: organizationId, workspace_id: workspaceId } = place
+  const version = newId()
+  const entry = newEntry(actorOf(c), { action: "data_key.create", resourceId: workspaceId, workspaceId })
+  const { open, secret } = splitConfig(place.type, config)
+  const about = aboutSecrets({ ...place, version })
+  const plain = JSON.stringify(secret)
+  const sealed = await sealForWorkspace(c.env.DB, mastersOf(c.env), { about, plain, organizationId }, entry)
+  if (sealed === undefined) throw noSuchWorkspace()
+  return { config: JSON.stringify(open), sealed, version }
+}
+
+async function requireOwnHashes(c: Context<App>, hashes: readonly string[] | null | undefined): Promise<void> {
+  if (!hashes) return
+  const known = await findKeyHashes(c.env.DB, c.var.caller.organizationId, hashes)
+  const foreign = hashes.find((hash) => !known.has(hash))
+  if (foreign === undefined) return
+  throw new GatewayError("invalid_request", `api_key_hashes: this organization has no key ${foreign}.`)
+}
+
+async function refusalOf(c: Context<App>, workspaceId: string, type: KindName): Promise<GatewayError> {
+  if (!(await findWorkspace(c.env.DB, c.var.caller.organizationId, workspaceId))) return noSuchWorkspace()
+  return new GatewayError(
+    "conflict",
+    `A workspace has at most ${MAX_OF_TYPE} destinations of a type, and has as many of ${type}. Delete one first.`,
+  )
+}
+
+function noSuchDestination(): GatewayError {
+  return new GatewayError("not_found", "There is no destination with this id.")
+}

@@ -1,0 +1,177 @@
+import type { Outbound } from "../../outbound/send.ts"
+import type { ConfigOf, Configured, KindName } from "../kinds.ts"
+import { type CallEvent, flaggedOf, type Flags, traceOf } from "../event.ts"
+import { type Attributes, type Extras, prefixed, toOtlp } from "./otlp.ts"
+import { type Delivery, USER_AGENT } from "./request.ts"
+
+/**
+ * Destinations that read OTLP over HTTP: where each does, by what it knows the sender, and what it reads beside the
+ * conventions. From their own documents, November 2026.
+ */
+
+type Spans = Exclude<KindName, "webhook" | "s3" | "clickhouse" | "snowflake" | "ramp">
+type Way = { url: string; headers: Record<string, string>; extras?: Extras }
+type Ways = { [Name in Spans]: (config: ConfigOf<Name>) => Way }
+
+const WAYS: Ways = {
+  "otel-collector": ({ endpoint }) => ({ url: toTracesUrl(endpoint), headers: {} }),
+  // https://langfuse.com/integrations/native/opentelemetry
+  langfuse: ({ baseUrl, publicKey, secretKey }) => ({
+    url: under(baseUrl, "/api/public/otel/v1/traces"),
+    headers: { authorization: basic(publicKey, secretKey), "x-langfuse-ingestion-version": "4" },
+    extras: { span: langfuseAttributes },
+  }),
+  // https://grafana.com/docs/grafana-cloud/send-data/otlp/send-data-otlp/
+  grafana: ({ baseUrl, instanceId, apiKey }) => ({
+    url: under(baseUrl.replace(/\/otlp\/?$/, ""), "/otlp/v1/traces"),
+    headers: { authorization: basic(instanceId, apiKey) },
+  }),
+  // https://docs.newrelic.com/docs/opentelemetry/best-practices/opentelemetry-otlp/
+  newrelic: ({ licenseKey, region }) => ({
+    url: region === "eu" ? "https://otlp.eu01.nr-data.net/v1/traces" : "https://otlp.nr-data.net/v1/traces",
+    headers: { "api-key": licenseKey },
+  }),
+  // https://docs.datadoghq.com/llm_observability/instrumentation/otel_instrumentation/
+  datadog: ({ apiKey, mlApp, url }) => ({
+    url: under(url.replace("://api.", "://otlp."), "/v1/traces"),
+    headers: { "dd-api-key": apiKey, "dd-otlp-source": "llmobs", "dd-ml-app": mlApp },
+    extras: { resource: { "service.name": mlApp, ml_app: mlApp } },
+  }),
+  // https://arize.com/docs/ax/integrations/opentelemetry/opentelemetry-arize-otel
+  arize: ({ apiKey, baseUrl, modelId, spaceKey }) => ({
+    url: under(baseUrl, "/v1/traces"),
+    headers: { authorization: apiKey, api_key: apiKey, space_id: spaceKey, "arize-space-id": spaceKey },
+    extras: { resource: { model_id: modelId, "openinference.project.name": modelId }, span: openInferenceAttributes },
+  }),
+  // https://www.braintrust.dev/docs/integrations/sdk-integrations/opentelemetry
+  braintrust: ({ apiKey, baseUrl, projectId }) => ({
+    url: under(baseUrl, "/otel/v1/traces"),
+    headers: { authorization: `Bearer ${apiKey}`, "x-bt-parent": `project_id:${projectId}` },
+  }),
+  // https://www.comet.com/docs/opik/integrations/opentelemetry
+  opik: ({ apiKey, projectName, workspace }) => ({
+    url: "https://www.comet.com/opik/api/v1/private/otel/v1/traces",
+    headers: { authorization: apiKey, "comet-workspace": workspace, projectname: projectName },
+  }),
+  // https://docs.wandb.ai/weave/guides/tracking/otel
+  weave: ({ apiKey, baseUrl, entity, project }) => ({
+    url: under(baseUrl, "/otel/v1/traces"),
+    headers: {
+      authorization: basic("api", apiKey),
+      "wandb-api-key": apiKey,
+      project_id: `${entity}/${project}`,
+    },
+    extras: { resource: { "wandb.entity": entity, "wandb.project": project }, span: openInferenceAttributes },
+  }),
+  // https://docs.langchain.com/langsmith/trace-with-opentelemetry
+  langsmith: ({ apiKey, endpoint, project, workspaceId }) => ({
+    url: under(endpoint, "/otel/v1/traces"),
+    headers: {
+      "x-api-key": apiKey,
+      "langsmith-project": project,
+      ...(workspaceId !== undefined && { "x-tenant-id": workspaceId }),
+    },
+    extras: { span: langsmithAttributes },
+  }),
+  // https://docs.sentry.io/concepts/otlp/direct/traces
+  sentry: ({ dsn, otlpEndpoint }) => ({
+    url: toTracesUrl(otlpEndpoint),
+    headers: { "x-sentry-auth": `sentry sentry_key=${URL.parse(dsn)?.username ?? ""}` },
+  }),
+  // https://posthog.com/docs/llm-analytics/installation/opentelemetry
+  posthog: ({ apiKey, endpoint }) => ({
+    url: under(endpoint, "/i/v0/ai/otel"),
+    headers: { authorization: `Bearer ${apiKey}` },
+    extras: { span: (event, flags) => ({ "posthog.distinct_id": userOf(event, flags) }) },
+  }),
+}
+
+export function toSpans(to: Extract<Configured, { type: Spans }>, { events, flags }: Delivery): Outbound {
+  // One row of the table belongs to one kind of configuration: the types of both are known together only here.
+  const way = (WAYS[to.type] as (config: typeof to.config) => Way)(to.config)
+  return {
+    url: way.url,
+    method: "POST",
+    headers: { "content-type": "application/json", "user-agent": USER_AGENT, ...way.headers, ...to.config.headers },
+    body: JSON.stringify(toOtlp(events, flags, way.extras)),
+  }
+}
+
+/** Collectors are named by their address or by the whole path, as exporters are. */
+function toTracesUrl(endpoint: string): string {
+  const url = URL.parse(endpoint)
+  return url && !url.pathname.endsWith("/v1/traces") ? under(endpoint, "/v1/traces") : endpoint
+}
+
+export function under(base: string, path: string): string {
+  const url = new URL(base)
+  url.pathname = url.pathname.replace(/\/+$/, "") + path
+  return url.href
+}
+
+function basic(user: string, password: string): string {
+  const bytes = new TextEncoder().encode(`${user}:${password}`)
+  return `Basic ${btoa(String.fromCharCode(...bytes))}`
+}
+
+function userOf(event: CallEvent, flags: Flags): string | null {
+  const { identity } = flaggedOf(event, flags)
+  return ("user_id" in identity && identity.user_id) || null
+}
+
+function langfuseAttributes(event: CallEvent, flags: Flags): Attributes {
+  const { generation, told } = event
+  const { traceName, metadata } = traceOf(event)
+  const { cost } = flaggedOf(event, flags)
+  return {
+    "langfuse.observation.type": "generation",
+    "langfuse.trace.name": traceName,
+    "langfuse.session.id": generation.sessionId,
+    "langfuse.user.id": userOf(event, flags),
+    ...("total_cost" in cost && { "langfuse.observation.cost_details": JSON.stringify({ total: cost.total_cost }) }),
+    ...prefixed("langfuse.trace.metadata", metadata),
+    ...(told && {
+      "langfuse.observation.input": JSON.stringify(told.input),
+      "langfuse.observation.output": told.output.content,
+    }),
+  }
+}
+
+/** https://arize-ai.github.io/openinference/spec/semantic_conventions.html */
+function openInferenceAttributes(event: CallEvent, flags: Flags): Attributes {
+  const { generation, told } = event
+  const { tokens } = generation
+  const { metadata } = traceOf(event)
+  return {
+    "openinference.span.kind": generation.apiType === "embeddings" ? "EMBEDDING" : "LLM",
+    "llm.model_name": generation.model,
+    "llm.provider": generation.provider,
+    "llm.token_count.prompt": tokens.prompt,
+    "llm.token_count.completion": tokens.completion,
+    "llm.token_count.total": tokens.prompt + tokens.completion,
+    "user.id": userOf(event, flags),
+    metadata: JSON.stringify(metadata),
+    ...(told && {
+      "input.value": JSON.stringify(told.input),
+      "input.mime_type": "application/json",
+      "output.value": told.output.content,
+      "output.mime_type": "text/plain",
+    }),
+  }
+}
+
+function langsmithAttributes(event: CallEvent, flags: Flags): Attributes {
+  const { generation, told } = event
+  const { traceName, metadata } = traceOf(event)
+  return {
+    "langsmith.span.kind": "llm",
+    "langsmith.trace.name": traceName,
+    "langsmith.metadata.session_id": generation.sessionId,
+    "langsmith.metadata.user_id": userOf(event, flags),
+    ...prefixed("langsmith.metadata", metadata),
+    ...(told && {
+      "gen_ai.prompt": JSON.stringify({ messages: told.input }),
+      "gen_ai.completion": JSON.stringify({ messages: [{ role: "assistant", content: told.output.content }] }),
+    }),
+  }
+}

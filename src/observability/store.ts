@@ -1,0 +1,177 @@
+import type { AuditEntry } from "../audit/entry.ts"
+import { auditIfChanged } from "../audit/store.ts"
+import type { Page } from "../edge/schema.ts"
+import type { WrappedKey } from "../secrets/data-key.ts"
+import type { DestinationRow, DestinationState } from "./destination.ts"
+import { type DestinationHead, type HeadRow, toHead } from "./coverage.ts"
+
+const COLUMNS =
+  "id, organization_id, workspace_id, type, name, enabled, config, sealed, version, api_key_hashes, filter_rules, " +
+  "regions, sampling_rate, privacy_mode, broadcast_generation_cost, broadcast_generation_identity, " +
+  "broadcast_generation_request_context, created_at, updated_at"
+const LISTED_COLUMNS = `${COLUMNS}, last_success_at, last_error_at, last_error, failures, paused_until,
+  (SELECT coalesce(sum(calls), 0) FROM broadcast_batches b WHERE b.destination_id = destinations.id AND state = 'pending') AS backlog,
+  (SELECT coalesce(sum(calls), 0) FROM broadcast_batches b WHERE b.destination_id = destinations.id AND state = 'dead') AS dead_letters`
+/** With the key that opens the secrets. */
+const IN_PLACE = `SELECT ${LISTED_COLUMNS},
+   (SELECT master_id FROM data_keys d WHERE d.id = destinations.workspace_id AND d.organization_id = destinations.organization_id) AS masterId,
+   (SELECT wrapped FROM data_keys d WHERE d.id = destinations.workspace_id AND d.organization_id = destinations.organization_id) AS wrapped
+ FROM destinations WHERE organization_id = ? AND deleted_at IS NULL`
+
+/** Each travels with every key of the workspace. */
+export const MAX_OF_TYPE = 5
+
+type Scope = { organizationId: string; workspaceId: string }
+
+/** A destination with the data key of its workspace, which opens what is sealed. */
+export type KeyedRow = DestinationRow & DestinationState & { masterId: string | null; wrapped: string | null }
+
+export function dataKeyOf({ workspace_id: workspaceId, masterId, wrapped }: KeyedRow): WrappedKey {
+  return { id: workspaceId, workspaceId, masterId: masterId ?? "", wrapped: wrapped ?? "" }
+}
+
+/** Newest first. */
+export async function listDestinations(
+  db: D1Database,
+  { organizationId, workspaceId }: Scope,
+  page: Page,
+): Promise<{ rows: KeyedRow[]; total: number }> {
+  const [rows, count] = await db.batch<KeyedRow & { total: number }>([
+    db
+      .prepare(`${IN_PLACE} AND workspace_id = ? ORDER BY created_at DESC, id LIMIT ? OFFSET ?`)
+      .bind(organizationId, workspaceId, page.limit, page.offset),
+    db
+      .prepare(
+        "SELECT count(*) AS total FROM destinations WHERE organization_id = ? AND workspace_id = ? AND deleted_at IS NULL",
+      )
+      .bind(organizationId, workspaceId),
+  ])
+  return { rows: rows?.results ?? [], total: count?.results[0]?.total ?? 0 }
+}
+
+export async function findDestination(
+  db: D1Database,
+  organizationId: string,
+  id: string,
+): Promise<KeyedRow | undefined> {
+  const row = await db.prepare(`${IN_PLACE} AND id = ?`).bind(organizationId, id).first<KeyedRow>()
+  return row ?? undefined
+}
+
+/**
+ * With the first destination a workspace begins to tell, unless somebody has said that it shall not. False where the
+ * workspace is gone or has as many of this type as it may.
+ */
+export async function insertDestination(db: D1Database, row: DestinationRow, entry: AuditEntry): Promise<boolean> {
+  const columns = COLUMNS.split(", ") as (keyof DestinationRow)[]
+  const scope = [row.workspace_id, row.organization_id, row.workspace_id, row.type, MAX_OF_TYPE]
+  const [inserted] = await db.batch([
+    db
+      .prepare(
+        `INSERT INTO destinations (${COLUMNS}) SELECT ${columns.map(() => "?").join(", ")}
+         WHERE EXISTS (SELECT 1 FROM workspaces WHERE id = ? AND organization_id = ? AND deleted_at IS NULL)
+           AND (SELECT count(*) FROM destinations WHERE workspace_id = ? AND type = ? AND deleted_at IS NULL) < ?`,
+      )
+      .bind(...columns.map((column) => row[column]), ...scope),
+    auditIfChanged(db, entry),
+    db
+      .prepare(
+        `UPDATE workspaces SET settings = json_set(settings, '$.is_observability_broadcast_enabled', json('true'))
+         WHERE id = ? AND json_type(settings, '$.is_observability_broadcast_enabled') IS NULL
+           AND EXISTS (SELECT 1 FROM destinations WHERE id = ?)`,
+      )
+      .bind(row.workspace_id, row.id),
+  ])
+  return (inserted?.meta.changes ?? 0) > 0
+}
+
+/** False where there is none any more, or its secrets were changed since `version` was read. */
+export async function updateDestination(
+  db: D1Database,
+  organizationId: string,
+  { id, version }: Pick<DestinationRow, "id" | "version">,
+  change: Partial<DestinationRow>,
+  entry: AuditEntry,
+): Promise<boolean> {
+  const columns = Object.keys(change) as (keyof DestinationRow)[]
+  // What was wrong with the old settings says nothing of the new ones.
+  const assignments = [...columns.map((column) => `${column} = ?`), "failures = 0", "paused_until = 0"].join(", ")
+  const [updated] = await db.batch([
+    db
+      .prepare(
+        `UPDATE destinations SET ${assignments} WHERE organization_id = ? AND id = ? AND version = ? AND deleted_at IS NULL`,
+      )
+      .bind(...columns.map((column) => change[column] ?? null), organizationId, id, version),
+    auditIfChanged(db, entry),
+  ])
+  return (updated?.meta.changes ?? 0) > 0
+}
+
+/** The row stays; its secrets and what waited for it go. Returns the ids of those batches; undefined where there is none. */
+export async function deleteDestination(
+  db: D1Database,
+  organizationId: string,
+  id: string,
+  now: number,
+  entry: AuditEntry,
+): Promise<string[] | undefined> {
+  const [deleted, , batches] = await db.batch<{ id: string }>([
+    db
+      .prepare(
+        "UPDATE destinations SET deleted_at = ?, sealed = '' WHERE organization_id = ? AND id = ? AND deleted_at IS NULL",
+      )
+      .bind(now, organizationId, id),
+    auditIfChanged(db, entry),
+    db
+      .prepare("DELETE FROM broadcast_batches WHERE organization_id = ? AND destination_id = ? RETURNING id")
+      .bind(organizationId, id),
+  ])
+  return (deleted?.meta.changes ?? 0) > 0 ? (batches?.results.map((row) => row.id) ?? []) : undefined
+}
+
+/** Takes batches that were given up back among those that are tried. Returns their ids. */
+export async function reviveBatches(
+  db: D1Database,
+  organizationId: string,
+  id: string,
+  now: number,
+  entry: AuditEntry,
+): Promise<string[]> {
+  const [revived] = await db.batch<{ id: string }>([
+    db
+      .prepare(
+        `UPDATE broadcast_batches SET state = 'pending', since = ?3, due_at = ?3, attempts = 0, rejections = 0
+         WHERE organization_id = ?1 AND destination_id = ?2 RETURNING id`,
+      )
+      .bind(organizationId, id, now),
+    auditIfChanged(db, entry),
+    db
+      .prepare("UPDATE destinations SET failures = 0, paused_until = 0 WHERE organization_id = ? AND id = ?")
+      .bind(organizationId, id),
+  ])
+  return revived?.results.map((row) => row.id) ?? []
+}
+
+const ACTIVE = `destinations d JOIN workspaces w ON w.id = d.workspace_id
+   AND json_extract(w.settings, '$.is_observability_broadcast_enabled') = 1
+ WHERE d.enabled = 1 AND d.deleted_at IS NULL`
+const OF_WORKSPACE = `SELECT d.api_key_hashes, d.filter_rules, d.regions, d.sampling_rate, d.privacy_mode FROM ${ACTIVE}`
+
+/** What decides for which calls of a key's workspace anybody listens, for the batch in which the key is read. */
+export function headsStatement(db: D1Database, hash: string): D1PreparedStatement {
+  return db
+    .prepare(
+      `${OF_WORKSPACE} AND (d.organization_id, d.workspace_id) =
+         (SELECT organization_id, workspace_id FROM api_keys WHERE hash = ?)`,
+    )
+    .bind(hash)
+}
+
+/** The same for a caller whose key is no row. */
+export async function findHeads(db: D1Database, { organizationId, workspaceId }: Scope): Promise<DestinationHead[]> {
+  const { results } = await db
+    .prepare(`${OF_WORKSPACE} AND d.organization_id = ? AND d.workspace_id = ?`)
+    .bind(organizationId, workspaceId)
+    .all<HeadRow>()
+  return results.map(toHead)
+}

@@ -1,0 +1,107 @@
+import { concat } from "../support/bytes.ts"
+import { hostRefusalOf, isPrivateHost } from "./address.ts"
+import { within } from "./deadline.ts"
+import { type Resolve, unresolvable } from "./resolve.ts"
+
+/** What a caller's words have the gateway send: their URL, and their secrets in the headers. */
+export type Outbound = {
+  url: string
+  method: "POST" | "PUT"
+  headers: Readonly<Record<string, string>>
+  body: string | Uint8Array<ArrayBuffer>
+}
+
+export type OutboundWorld = {
+  fetch: typeof fetch
+  resolve: Resolve
+  /** PRIVATE_HOSTS: reached by http, too, and without a look at their addresses. */
+  privateHosts: ReadonlySet<string>
+  timeoutMs: number
+}
+
+/** What came back, with the beginning of what was said; or why nothing was sent or came. */
+export type Sent = { status: number; excerpt: string } | { status: null; reason: string }
+
+const MAX_REDIRECTS = 3
+/** Those that keep the method and the body; the others would turn a delivery into a look. */
+const REDIRECTS = [307, 308]
+/** More than is ever shown: whoever shows it first takes out what must not be. */
+const MAX_EXCERPT_BYTES = 8_192
+const LEAST_FREE_PORT = 1_024
+
+/**
+ * Sends to a URL that a caller chose, only where anybody could, and follows redirects by hand: each is checked like the
+ * first, and on another origin the headers, which hold the secrets, are left away. The runtime resolves the name once
+ * more when it connects: that a name changes between the two is stopped by Cloudflare's network, not here.
+ */
+export async function sendOutbound(outbound: Outbound, world: OutboundWorld): Promise<Sent> {
+  try {
+    const never = new AbortController().signal
+    const timed = await within(world.timeoutMs, never, (signal) => follow(outbound, world, signal))
+    return "value" in timed ? timed.value : { status: null, reason: `no answer came within ${world.timeoutMs} ms` }
+  } catch {
+    // What a connection fails with can name hosts and addresses of the gateway's own network.
+    return { status: null, reason: "the connection failed" }
+  }
+}
+
+async function follow(outbound: Outbound, world: OutboundWorld, signal: AbortSignal): Promise<Sent> {
+  let target = outbound.url
+  let headers = lowercased(outbound.headers)
+  for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
+    signal.throwIfAborted()
+    const url = URL.parse(target)
+    if (!url) return { status: null, reason: "it is not a valid URL" }
+    const reason = outboundRefusalOf(url, world.privateHosts) ?? (await addressRefusalOf(url, world, signal))
+    if (reason !== undefined) return { status: null, reason }
+    url.hash = ""
+    const { method, body } = outbound
+    // Taken out of its object: the runtime's own `fetch` refuses to be called as a method of another.
+    const { fetch: send } = world
+    const response = await send(url.href, { method, headers, body, redirect: "manual", signal })
+    const location = REDIRECTS.includes(response.status) ? response.headers.get("location") : null
+    if (location === null) return { status: response.status, excerpt: await excerptOf(response) }
+    await response.body?.cancel()
+    const next = URL.parse(location, url.href)
+    if (next?.origin !== url.origin) headers = plainHeadersOf(headers)
+    target = next?.href ?? location
+  }
+  return { status: null, reason: `it redirects more than ${MAX_REDIRECTS} times` }
+}
+
+/** Why nothing is sent to a URL, as far as its own text shows; undefined when nothing speaks against it. */
+export function outboundRefusalOf(url: URL, privateHosts: ReadonlySet<string>): string | undefined {
+  if (url.protocol !== "http:" && url.protocol !== "https:") return "only https URLs are sent to"
+  if (url.username !== "" || url.password !== "") return "a URL with a user name or password is not sent to"
+  if (isPrivateHost(url, privateHosts)) return undefined
+  if (url.protocol !== "https:") return "only https URLs are sent to"
+  if (url.port !== "" && Number(url.port) < LEAST_FREE_PORT) return "this port is not sent to"
+  return hostRefusalOf(url)
+}
+
+function addressRefusalOf(url: URL, { privateHosts, resolve }: OutboundWorld, signal: AbortSignal) {
+  return isPrivateHost(url, privateHosts) ? undefined : unresolvable(url, resolve, signal)
+}
+
+/** Of a header that is given twice, in whichever case, the last counts: both would go out as one. */
+function lowercased(headers: Outbound["headers"]): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+}
+
+const PLAIN = ["content-type", "content-encoding", "user-agent"]
+
+function plainHeadersOf(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => PLAIN.includes(name)))
+}
+
+async function excerptOf({ body }: Response): Promise<string> {
+  if (!body) return ""
+  const chunks: Uint8Array[] = []
+  let room = MAX_EXCERPT_BYTES
+  for await (const chunk of body) {
+    chunks.push(chunk.subarray(0, room))
+    room -= chunk.byteLength
+    if (room <= 0) break
+  }
+  return new TextDecoder().decode(concat(chunks))
+}

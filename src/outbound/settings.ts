@@ -1,0 +1,32 @@
+import { GatewayError } from "../edge/errors.ts"
+import { type Env, variable } from "../env.ts"
+import { dnsOverHttps, type Resolve } from "./resolve.ts"
+
+const DNS_URL = "https://cloudflare-dns.com/dns-query"
+
+/** How names are looked up before anything is sent to them. */
+export function resolverOf(env: Env, send: typeof fetch): Resolve {
+  const url = URL.parse(variable(env, "WEB_FETCH_DNS_URL") ?? DNS_URL)
+  if (url?.protocol === "https:" || url?.protocol === "http:") return dnsOverHttps(url.href, send)
+  throw new GatewayError("misconfigured", `WEB_FETCH_DNS_URL: must be a URL of DNS over HTTPS, such as ${DNS_URL}.`)
+}
+
+/** The hosts, with a port or without one, that the operator listed in a variable. */
+export function hostsIn(env: Env, name: "WEB_FETCH_ALLOWED_HOSTS" | "PRIVATE_HOSTS"): ReadonlySet<string> {
+  const entries = (variable(env, name) ?? "").split(",").map((entry) => entry.trim())
+  return new Set(entries.filter((entry) => entry !== "").map((entry) => toEntry(entry, name)))
+}
+
+/** As `URL` spells it, which is how the host of a request is spelled when it is looked for. */
+function toEntry(entry: string, name: string): string {
+  const url = /[/@?#\s*]/.test(entry) ? null : URL.parse(`http://${entry}`)
+  if (!url) {
+    throw new GatewayError(
+      "misconfigured",
+      `${name}: must be hosts like wiki.example or 10.0.0.5:8080, parted by commas.`,
+    )
+  }
+  const host = url.hostname.replace(/\.+$/, "")
+  const port = /:(\d+)$/.exec(entry)?.[1]
+  return port === undefined || entry.endsWith("]") ? host : `${host}:${Number(port)}`
+}

@@ -1,0 +1,565 @@
+import { createExecutionContext, runInDurableObject, waitOnExecutionContext } from "cloudflare:test"
+import { env } from "cloudflare:workers"
+import { beforeAll, describe, expect, test, vi } from "vitest"
+import { app } from "../../src/app.ts"
+import { Outbox } from "../../durable-objects/outbox.ts"
+import { unsettledGeneration } from "../../src/generations/generation.ts"
+import { retryBatch, sweepBatches } from "../../src/observability/delivery/batches.ts"
+import type { BroadcastMessage } from "../../src/observability/delivery/message.ts"
+import { TRIED_FOR_MS, waitMs } from "../../src/observability/delivery/retry.ts"
+import { sortCalls } from "../../src/observability/delivery/sort.ts"
+import { findTold } from "../../src/observability/told.ts"
+import { BOOTSTRAP, door, newKey, newWorkspace, readStream, reply, type Workspace } from "../support/world.ts"
+import {
+  call,
+  destinationOf,
+  flush,
+  generationsIn,
+  listen,
+  newHungReceiver,
+  newReceiver,
+  playReceivers,
+  spansIn,
+  told,
+} from "./receiver.ts"
+
+beforeAll(() => {
+  playReceivers()
+  return async () => {
+    // What still waits for a destination of these tests is nothing to those that follow.
+    await env.DB.prepare("UPDATE destinations SET deleted_at = 1").run()
+    vi.restoreAllMocks()
+  }
+})
+
+const bytesOf = (base64: string) => Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))
+
+async function signature(secret: string, text: string): Promise<string> {
+  const hmac = { name: "HMAC", hash: "SHA-256" }
+  const key = await crypto.subtle.importKey("raw", bytesOf(secret.slice(6)), hmac, false, ["sign"])
+  const signed = await crypto.subtle.sign("HMAC", key, new TextEncoder().encode(text))
+  return `v1,${btoa(String.fromCharCode(...new Uint8Array(signed)))}`
+}
+
+describe("a call", () => {
+  test("reaches a webhook, signed, with its trace, its session and what was said", async () => {
+    const workspace = await newWorkspace()
+    const { got, url } = newReceiver()
+    const { config } = await listen(workspace, url, { config: { url, headers: { "x-team": "ours" } } })
+    const trace = {
+      trace_id: "0123456789abcdef0123456789abcdef",
+      parent_span_id: "0123456789abcdef",
+      trace_name: "checkout",
+      generation_name: "answer",
+      release: "1.2",
+      build: { number: 7 },
+    }
+    const id = await call(workspace.as.chat("sim/echo", "Hello there", { trace, session_id: "s-1", user: "ada" }))
+    const [span] = await told(got, 1)
+    expect(span).toMatchObject({ traceId: trace.trace_id, parentSpanId: trace.parent_span_id, name: "answer" })
+    expect(span?.spanId).toMatch(/^[0-9a-f]{16}$/)
+    expect(span?.at).toMatchObject({
+      "gen_ai.operation.name": "chat",
+      "gen_ai.request.model": "sim/echo",
+      "gen_ai.response.id": id,
+      "gen_ai.conversation.id": "s-1",
+      "gateway.generation_id": id,
+      "gateway.event_id": expect.any(String) as string,
+      "trace.name": "checkout",
+      "trace.metadata.release": "1.2",
+      "trace.metadata.build": '{"number":7}',
+    })
+    expect(span?.at["gen_ai.input.messages"]).toBe(
+      '[{"role":"user","parts":[{"type":"text","content":"Hello there"}]}]',
+    )
+    expect(span?.at["gen_ai.output.messages"]).toContain("Hello there")
+    const [received] = got
+    const header = (name: string) => received?.headers.get(name) ?? ""
+    expect(header("x-team")).toBe("ours")
+    const signed = `${header("webhook-id")}.${header("webhook-timestamp")}.${received?.body}`
+    expect(header("webhook-signature")).toBe(await signature(config.signingSecret, signed))
+  })
+
+  test("of which nothing is said of money, people and places, unless that is asked for", async () => {
+    const workspace = await newWorkspace()
+    const [plain, full] = [newReceiver(), newReceiver()]
+    await listen(workspace, plain.url)
+    await listen(workspace, full.url, {
+      broadcast_generation_cost: true,
+      broadcast_generation_identity: true,
+      broadcast_generation_request_context: true,
+    })
+    const headers = { "x-title": "Shop", "http-referer": "https://shop.example", "user-agent": "shop/1" }
+    await call(workspace.as.chat("sim/echo", "Hi", { user: "ada" }, headers))
+    const keysOf = (names: string[], group: string) => names.filter((name) => name.startsWith(group)).toSorted()
+    const bare = Object.keys((await told(plain.got, 1))[0]?.at ?? {})
+    expect(
+      keysOf(bare, "gateway.cost").concat(keysOf(bare, "gateway.identity"), keysOf(bare, "gateway.context")),
+    ).toEqual([])
+    expect(bare).not.toContain("gen_ai.usage.cost")
+    expect(plain.got[0]?.body).not.toContain("ada")
+    const [span] = await told(full.got, 1)
+    expect(span?.at).toMatchObject({
+      "gen_ai.usage.cost": expect.any(Number) as number,
+      "gateway.cost.is_byok": false,
+      "user.id": "ada",
+      "gateway.identity.api_key_name": "First key",
+      "gateway.identity.workspace_id": workspace.workspaceId,
+      "gateway.context.app_title": "Shop",
+      "gateway.context.user_agent": "shop/1",
+    })
+  })
+
+  test.each([
+    ["a stream", "/chat/completions", { messages: [{ role: "user", content: "Keep this" }], stream: true }],
+    ["a response", "/responses", { input: "Keep this" }],
+    ["a message", "/messages", { messages: [{ role: "user", content: "Keep this" }], max_tokens: 50 }],
+  ])("is told whole when it is %s", async (_, path, body) => {
+    const workspace = await newWorkspace()
+    const { got, url } = newReceiver()
+    await listen(workspace, url)
+    await call(workspace.as.post(path, { model: "sim/echo", ...body }))
+    const [span] = await told(got, 1)
+    expect(span?.at["gen_ai.input.messages"]).toContain("Keep this")
+    expect(span?.at["gen_ai.output.messages"]).toContain("Keep this")
+  })
+
+  test("without words has a span all the same: embeddings, and one that every provider refused", async () => {
+    const workspace = await newWorkspace()
+    const { got, url } = newReceiver()
+    await listen(workspace, url)
+    const ids = [
+      await call(workspace.as.post("/embeddings", { model: "sim/embed", input: "Hello" })),
+      await call(workspace.as.chat("sim/status-500", "Hello")),
+    ]
+    const spans = await told(got, 2)
+    expect(spans.map(({ at }) => at["gateway.generation_id"]).toSorted()).toEqual(ids.toSorted())
+    const refused = spans.find(({ at }) => at["gateway.generation_id"] === ids[1])
+    expect(refused).toMatchObject({ status: { code: 2 }, at: { "error.type": "refused" } })
+  })
+})
+
+describe("a destination gets", () => {
+  test("the calls of its keys, with what was said only where it may be told", async () => {
+    const workspace = await newWorkspace()
+    const { hash, as } = await newKey(workspace)
+    const [one, all, quiet] = [newReceiver(), newReceiver(), newReceiver()]
+    await listen(workspace, one.url, { api_key_hashes: [hash] })
+    await listen(workspace, all.url)
+    await listen(workspace, quiet.url, { privacy_mode: true })
+    const theirs = await call(workspace.as.chat("sim/echo", "Not for one"))
+    const mine = await call(as.chat("sim/echo", "For one"))
+    expect((await told(all.got, 2)).length).toBe(2)
+    await told(quiet.got, 2)
+    await told(one.got, 1)
+    expect(generationsIn(one.got)).toEqual([mine])
+    expect(generationsIn(all.got).toSorted()).toEqual([theirs, mine].toSorted())
+    const quietly = JSON.stringify(quiet.got.map(({ body }) => body))
+    expect(quietly).not.toMatch(/for one|messages/i)
+  })
+
+  test("the calls that its rules let through, though they be about what it is not told", async () => {
+    const workspace = await newWorkspace()
+    const [matched, all] = [newReceiver(), newReceiver()]
+    const rules = [
+      { field: "output", operator: "contains", value: "wanted" },
+      { field: "model", operator: "starts_with", value: "sim/" },
+    ]
+    await listen(workspace, matched.url, { privacy_mode: true, filter_rules: { groups: [{ rules }] } })
+    await listen(workspace, all.url)
+    await call(workspace.as.chat("sim/echo", "Leave this out"))
+    const id = await call(workspace.as.chat("sim/echo", "This is wanted"))
+    await told(all.got, 2)
+    await told(matched.got, 1)
+    expect(generationsIn(matched.got)).toEqual([id])
+    expect(matched.got[0]?.body).not.toContain("This is wanted")
+  })
+
+  test("the sessions that its rate takes in, whole", async () => {
+    const workspace = await newWorkspace()
+    const [some, all] = [newReceiver(), newReceiver()]
+    await listen(workspace, some.url, { sampling_rate: 0.5 })
+    await listen(workspace, all.url)
+    for (let at = 0; at < 24; at++) await call(workspace.as.chat("sim/echo", "Hi", { session_id: `session-${at % 8}` }))
+    await told(all.got, 24)
+    const countOf = (got: typeof all.got) => Map.groupBy(spansIn(got), ({ at }) => at["session.id"] as string)
+    const heard = [...countOf(some.got)].map(([session, calls]) => [session, calls.length])
+    expect(heard.every(([, count]) => count === 3)).toBe(true)
+    expect(heard.length).toBeGreaterThan(0)
+    expect(heard.length).toBeLessThan(8)
+  })
+
+  test("nothing while it is off, while its workspace tells nothing, and once it is gone", async () => {
+    const workspace = await newWorkspace()
+    const [off, control] = [newReceiver(), newReceiver()]
+    const { id } = await listen(workspace, off.url, { enabled: false })
+    const here = await listen(workspace, control.url)
+    await call(workspace.as.chat("sim/echo", "Hi"))
+    await told(control.got, 1)
+    await reply(200, workspace.manage.patch(`/observability/destinations/${id}`, { enabled: true }))
+    const settings = (isOn: boolean) =>
+      reply(
+        200,
+        workspace.manage.patch(`/workspaces/${workspace.workspaceId}`, { is_observability_broadcast_enabled: isOn }),
+      )
+    await settings(false)
+    await call(workspace.as.chat("sim/echo", "Hi"))
+    await flush(workspace)
+    await settings(true)
+    await reply(200, workspace.manage.delete(`/observability/destinations/${id}`))
+    await call(workspace.as.chat("sim/echo", "Hi"))
+    await told(control.got, 2)
+    expect([off.got.length, spansIn(control.got).length]).toEqual([0, 2])
+    expect(here.backlog).toBe(0)
+  })
+
+  test("the calls of its regions", async () => {
+    const workspace = await newWorkspace()
+    const [global, both] = [newReceiver(), newReceiver()]
+    await listen(workspace, global.url)
+    await listen(workspace, both.url, { regions: ["global", "eu"] })
+    const here = await call(workspace.as.chat("sim/echo", "Hi"))
+    await flush(workspace)
+    await told(both.got, 1)
+    expect(generationsIn(global.got)).toEqual([here])
+    const context = createExecutionContext()
+    const european = await app.fetch(
+      new Request("http://eu.localhost/api/v1/chat/completions", {
+        method: "POST",
+        headers: { authorization: `Bearer ${workspace.key}`, "content-type": "application/json" },
+        body: JSON.stringify({ model: "acme/chat-93", messages: [{ role: "user", content: "Hi" }] }),
+      }),
+      env,
+      context,
+    )
+    await european.text()
+    await waitOnExecutionContext(context)
+    const spans = await told(both.got, 2)
+    expect(spans.map(({ at }) => at["gateway.region"]).toSorted()).toEqual(["europe", "global"])
+    expect(generationsIn(global.got)).toEqual([here])
+  })
+})
+
+/** A destination that is away has had a call; what waits for it. */
+async function waiting(answer: () => Response | Promise<Response> = () => new Response("no", { status: 503 })) {
+  const workspace = await newWorkspace()
+  const receiver = newReceiver(answer)
+  const { id } = await listen(workspace, receiver.url)
+  const generation = await call(workspace.as.chat("sim/echo", "Wait for me"))
+  await flush(workspace)
+  await vi.waitFor(async () => expect((await destinationOf(workspace, id)).backlog).toBe(1), { timeout: 30_000 })
+  const batch = await env.DB.prepare("SELECT id, since FROM broadcast_batches WHERE destination_id = ?")
+    .bind(id)
+    .first<{ id: string; since: number }>()
+  const { id: batchId = "", since = 0 } = batch ?? {}
+  const message = { kind: "batch" as const, organizationId: workspace.organizationId, batchId }
+  return { workspace, receiver, id, generation, message, since }
+}
+
+const LATER_MS = 7_200_000
+
+describe("a destination that does not take a call", () => {
+  test("has it later, whole, and shows how it is doing meanwhile", async () => {
+    const { workspace, receiver, id, generation, message, since } = await waiting()
+    expect(await destinationOf(workspace, id)).toMatchObject({
+      backlog: 1,
+      dead_letters: 0,
+      last_error: "it answered 503",
+      last_success_at: null,
+    })
+    const before = receiver.got.length
+    expect(await retryBatch(message, env, since + LATER_MS)).toEqual({ waitMs: expect.any(Number) as number })
+    expect(receiver.got.length).toBe(before + 1)
+    receiver.turn(() => new Response("fine"))
+    expect(await retryBatch(message, env, since + 2 * LATER_MS)).toEqual({ waitMs: null })
+    expect(await destinationOf(workspace, id)).toMatchObject({
+      backlog: 0,
+      last_success_at: expect.any(String) as string,
+    })
+    const spans = spansIn(receiver.got)
+    expect(new Set(spans.map(({ at }) => at["gateway.event_id"])).size).toBe(1)
+    expect(new Set(receiver.got.map(({ headers }) => headers.get("webhook-id"))).size).toBe(1)
+    expect(spans.at(-1)?.at["gen_ai.input.messages"]).toContain("Wait for me")
+    expect(spans.at(-1)?.at["gateway.generation_id"]).toBe(generation)
+    const { objects } = await env.FILES.list({ prefix: "broadcast/" })
+    expect(objects.some(({ key }) => key.includes(message.batchId.replaceAll("-", "")))).toBe(false)
+  })
+
+  test("is asked again after 2 seconds, then twice as long each time, up to an hour", () => {
+    expect([1, 2, 3, 4].map(waitMs)).toEqual([2_000, 4_000, 8_000, 16_000])
+    expect([20, 1_000].map(waitMs)).toEqual([3_600_000, 3_600_000])
+  })
+
+  test("is not asked for every call while it rests", async () => {
+    const { workspace, receiver, id } = await waiting()
+    await env.DB.prepare("UPDATE destinations SET paused_until = ? WHERE id = ?")
+      .bind(Date.now() + LATER_MS, id)
+      .run()
+    const before = receiver.got.length
+    await call(workspace.as.chat("sim/echo", "Wait, too"))
+    await flush(workspace)
+    await vi.waitFor(async () => expect((await destinationOf(workspace, id)).backlog).toBe(2), { timeout: 30_000 })
+    expect(receiver.got.length).toBe(before)
+  })
+
+  test("for a day is given up on, and has it when that is asked for", async () => {
+    const { workspace, receiver, id, message, since } = await waiting()
+    expect(await retryBatch(message, env, since + TRIED_FOR_MS)).toEqual({ waitMs: null })
+    expect(await destinationOf(workspace, id)).toMatchObject({ backlog: 0, dead_letters: 1 })
+    expect(await retryBatch(message, env, since + TRIED_FOR_MS + LATER_MS)).toEqual({ waitMs: null })
+    receiver.turn(() => new Response("fine"))
+    const before = receiver.got.length
+    const again = await reply(200, workspace.manage.post(`/observability/destinations/${id}/redeliver`, undefined))
+    expect(again).toEqual({ data: { batches: 1 } })
+    await vi.waitFor(() => expect(receiver.got.length).toBeGreaterThan(before), { timeout: 30_000 })
+    await vi.waitFor(async () =>
+      expect(await destinationOf(workspace, id)).toMatchObject({ backlog: 0, dead_letters: 0 }),
+    )
+    expect(spansIn(receiver.got).at(-1)?.at["gen_ai.output.messages"]).toContain("Wait for me")
+  })
+
+  test("and was turned off is not asked, and what waits for it is given up after its day", async () => {
+    const { workspace, receiver, id, message, since } = await waiting()
+    await reply(200, workspace.manage.patch(`/observability/destinations/${id}`, { enabled: false }))
+    const before = receiver.got.length
+    expect((await retryBatch(message, env, since + LATER_MS)).waitMs).toBeGreaterThan(0)
+    expect(await retryBatch(message, env, since + TRIED_FOR_MS)).toEqual({ waitMs: null })
+    expect(receiver.got.length).toBe(before)
+    expect(await destinationOf(workspace, id)).toMatchObject({ backlog: 0, dead_letters: 1 })
+  })
+
+  test("for what it says is given up on after five times, and goes on with the others", async () => {
+    const refusing = () => new Response("no", { status: 413 })
+    const { workspace, id, message, since } = await waiting(refusing)
+    for (let at = 1; at < 4; at++) {
+      expect((await retryBatch(message, env, since + at * LATER_MS)).waitMs).toBeGreaterThan(0)
+    }
+    await retryBatch(message, env, since + 4 * LATER_MS)
+    expect(await destinationOf(workspace, id)).toMatchObject({ backlog: 0, dead_letters: 1 })
+    const row = await env.DB.prepare("SELECT paused_until FROM destinations WHERE id = ?").bind(id).first()
+    expect(row).toEqual({ paused_until: 0 })
+  })
+
+  test("does not keep another from its calls", async () => {
+    const workspace = await newWorkspace()
+    const [hung, well] = [newHungReceiver(), newReceiver()]
+    await listen(workspace, hung.url)
+    await listen(workspace, well.url)
+    const id = await call(workspace.as.chat("sim/echo", "Hi"))
+    await flush(workspace)
+    await told(well.got, 1)
+    expect(generationsIn(well.got)).toEqual([id])
+    await told(hung.got, 1)
+    hung.letGo()
+  })
+
+  test("loses what waited for it when it is deleted", async () => {
+    const { workspace, id, message, since } = await waiting()
+    await reply(200, workspace.manage.delete(`/observability/destinations/${id}`))
+    const left = await env.DB.prepare("SELECT * FROM broadcast_batches WHERE destination_id = ?").bind(id).all()
+    expect(left.results).toEqual([])
+    expect(await retryBatch(message, env, since + LATER_MS)).toEqual({ waitMs: null })
+  })
+
+  test("has what a queue forgot: the clock gives it again", async () => {
+    const { workspace, id, receiver } = await waiting()
+    receiver.turn(() => new Response("fine"))
+    const past = Date.now() - 3 * 3_600_000
+    await env.DB.batch([
+      env.DB.prepare("UPDATE broadcast_batches SET due_at = ? WHERE destination_id = ?").bind(past, id),
+      env.DB.prepare("UPDATE destinations SET paused_until = 0 WHERE id = ?").bind(id),
+    ])
+    await sweepBatches(env, Date.now())
+    await vi.waitFor(async () => expect((await destinationOf(workspace, id)).backlog).toBe(0), { timeout: 30_000 })
+  })
+})
+
+describe("what is told on", () => {
+  test("is kept for as long as it takes, and not where nobody listens", async () => {
+    const workspace = await newWorkspace()
+    const unheard = await call(workspace.as.chat("sim/echo", "Nobody listens"))
+    await flush(workspace)
+    expect(await findTold(env.FILES, unheard)).toBeNull()
+    const { got, url } = newReceiver()
+    await listen(workspace, url)
+    const heard = await call(workspace.as.chat("sim/echo", "Somebody listens"))
+    await told(got, 1)
+    await vi.waitFor(async () => expect(await findTold(env.FILES, heard)).toBeNull(), { timeout: 30_000 })
+  })
+
+  test("is the same batch with the same events, should it be sorted twice", async () => {
+    const workspace = await newWorkspace()
+    const { got, url } = newReceiver()
+    await listen(workspace, url, { privacy_mode: true })
+    const id = await call(workspace.as.chat("sim/echo", "Hi"))
+    await told(got, 1)
+    const message = {
+      kind: "calls" as const,
+      organizationId: workspace.organizationId,
+      workspaceId: workspace.workspaceId,
+      generationIds: [id],
+      since: 0,
+    }
+    await sortCalls(message, env, Date.now())
+    const [first, second] = got
+    expect(second?.headers.get("webhook-id")).toBe(first?.headers.get("webhook-id"))
+    expect(spansIn(got).map(({ spanId }) => spanId)[1]).toBe(spansIn(got)[0]?.spanId)
+  })
+
+  test("of another organization cannot be asked for by its id", async () => {
+    const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
+    const { got, url } = newReceiver()
+    await listen(theirs, url)
+    const id = await call(mine.as.chat("sim/echo", "Mine"))
+    await flush(mine)
+    const { organizationId, workspaceId } = theirs
+    await sortCalls({ kind: "calls", organizationId, workspaceId, generationIds: [id], since: 0 }, env, Date.now())
+    expect(got).toEqual([])
+  })
+})
+
+describe("the ledger's outbox", () => {
+  const listened = (workspace: Workspace, id: string) => ({
+    ...unsettledGeneration(
+      {
+        id,
+        organizationId: workspace.organizationId,
+        workspaceId: workspace.workspaceId,
+        keyHash: "k",
+        createdAt: Date.now(),
+        requestId: `req-${crypto.randomUUID()}`,
+        apiType: "completions",
+        requestedModel: "m",
+        streamed: false,
+        sessionId: null,
+        appUrl: null,
+        appTitle: null,
+        userAgent: null,
+        promptEstimate: 1,
+        broadcast: { region: "global", user: null, trace: null, hasContent: false },
+      },
+      0,
+    ),
+    settledAt: Date.now(),
+  })
+
+  test("holds on to calls while the database or the queue is away, and sends each once they are back", async () => {
+    const workspace = await newWorkspace()
+    await runInDurableObject(workspace.object, async (_, { storage }) => {
+      const outbox = new Outbox(storage.sql)
+      const ids = Array.from({ length: 60 }, () => `gen-${crypto.randomUUID()}`)
+      for (const id of ids) outbox.add(listened(workspace, id))
+      const sent: BroadcastMessage[] = []
+      let isAway = true
+      const queue = {
+        sendBatch: async (messages: { body: BroadcastMessage }[]) => {
+          if (isAway) throw new Error("The queue is away.")
+          sent.push(...messages.map(({ body }) => body))
+        },
+      } as unknown as Queue<BroadcastMessage>
+      // Not in the database yet: whoever is told of them could not read them.
+      expect(await outbox.broadcast(queue, 1)).toBeNull()
+      await outbox.flush(env.DB)
+      expect(await outbox.broadcast(queue, 1)).toBeGreaterThan(0)
+      expect(sent).toEqual([])
+      isAway = false
+      const revived = new Outbox(storage.sql)
+      expect(await revived.broadcast(queue, 1)).toBeNull()
+      expect(await revived.broadcast(queue, 1)).toBeNull()
+      expect(sent.flatMap((message) => (message.kind === "calls" ? message.generationIds : []))).toEqual(ids)
+      expect(Math.max(...sent.map((message) => JSON.stringify(message).length))).toBeLessThan(5_000)
+    })
+  })
+})
+
+describe("turning the master key", () => {
+  const OTHER = btoa(String.fromCharCode(...new Uint8Array(32).fill(11)))
+  const rotate = async (current: string, previous: string) => {
+    const turned = { ...env, MASTER_KEY: current, MASTER_KEY_PREVIOUS: previous }
+    const init = {
+      method: "POST",
+      headers: { authorization: `Bearer ${BOOTSTRAP}`, "content-type": "application/json" },
+      body: "{}",
+    }
+    for (;;) {
+      const answer = await app.fetch(
+        new Request("http://gateway.test/api/v1/secrets/rotate", init),
+        turned,
+        createExecutionContext(),
+      )
+      if ((await reply<{ data: { remaining: number } }>(200, answer)).data.remaining === 0) return turned
+    }
+  }
+
+  test("leaves a destination its secrets", async () => {
+    const workspace = await newWorkspace()
+    const { got, url } = newReceiver()
+    await listen(workspace, url, {
+      privacy_mode: true,
+      config: { url, headers: { "x-key": "a-secret-header-0123456789" } },
+    })
+    const id = await call(workspace.as.chat("sim/echo", "Hi"))
+    await told(got, 1)
+    const { organizationId, workspaceId } = workspace
+    const message = { kind: "calls" as const, organizationId, workspaceId, generationIds: [id], since: 0 }
+    const own = env.MASTER_KEY ?? ""
+    const turned = await rotate(OTHER, own)
+    try {
+      await sortCalls(message, { ...turned, MASTER_KEY_PREVIOUS: undefined } as never, Date.now())
+      expect(got.at(-1)?.headers.get("x-key")).toBe("a-secret-header-0123456789")
+      expect(got.length).toBe(2)
+    } finally {
+      await rotate(own, OTHER)
+    }
+    await sortCalls(message, env, Date.now())
+    expect(got.length).toBe(3)
+  })
+})
+
+describe("POST /observability/destinations/{id}/test", () => {
+  type Probed = { data: { ok: boolean; status: number | null; latency_ms: number; message: string } }
+  const probe = async (workspace: Workspace, id: string) =>
+    (await reply<Probed>(200, workspace.manage.post(`/observability/destinations/${id}/test`, undefined))).data
+
+  test("sends a made-up call, and says what came back", async () => {
+    const workspace = await newWorkspace()
+    const { got, url, turn } = newReceiver(() => new Response("welcome", { status: 202 }))
+    const { id } = await listen(workspace, url, { enabled: false })
+    expect(await probe(workspace, id)).toEqual({
+      ok: true,
+      status: 202,
+      latency_ms: expect.any(Number) as number,
+      message: "welcome",
+    })
+    expect(spansIn(got)[0]?.name).toBe("connection test")
+    turn(() => new Response(null, { status: 500 }))
+    expect(await probe(workspace, id)).toMatchObject({ ok: false, status: 500, message: "it answered 500." })
+    turn(() => Promise.reject(new Error("connect ECONNREFUSED 10.0.0.7")))
+    expect(await probe(workspace, id)).toMatchObject({ ok: false, status: null, message: "the connection failed." })
+    turn(() => new Response(null, { status: 302, headers: { location: "https://elsewhere.example" } }))
+    expect((await probe(workspace, id)).message).toContain("write the address that it redirects to")
+    type Log = { data: { action: string }[] }
+    const log = await reply<Log>(200, workspace.manage.get(`/audit?resource_id=${id}`))
+    expect(log.data.map(({ action }) => action)).toContain("destination.test")
+  })
+
+  test("tells no secret that the destination says back", async () => {
+    const workspace = await newWorkspace()
+    const secret = "very-secret-header-value-0123456789"
+    const { url } = newReceiver(
+      ({ headers }) => new Response(`you sent ${headers.get("x-key")} and ${btoa(headers.get("x-key") ?? "")}`),
+    )
+    const { id } = await listen(workspace, url, { config: { url, headers: { "x-key": secret } } })
+    const { message } = await probe(workspace, id)
+    expect(message).toBe("you sent [redacted] and [redacted]")
+  })
+})
+
+test("a caller is answered as before while destinations hang", async () => {
+  const workspace = await newWorkspace()
+  const hung = newHungReceiver()
+  await listen(workspace, hung.url)
+  for (let at = 0; at < 5; at++) expect((await door(workspace.key).chat("sim/echo", "Hi")).status).toBe(200)
+  expect((await readStream(workspace.as.chat("sim/echo", "Hi", { stream: true }))).done).toBe(true)
+  hung.letGo()
+})

@@ -1,0 +1,217 @@
+import { env } from "cloudflare:workers"
+import { describe, expect, test } from "vitest"
+import { newKey, newWorkspace, reply, type Workspace } from "../support/world.ts"
+import { CONFIGS } from "./configs.ts"
+
+const PATH = "/observability/destinations"
+type Made = { id: string; config: Record<string, unknown>; updated_at: string } & Record<string, unknown>
+type One = { data: Made }
+type Many = { data: Made[]; total_count: number }
+type Refused = { error: { message: string } }
+
+const LANGFUSE = { type: "langfuse", name: "Ours", config: CONFIGS["langfuse"]?.config }
+
+const add = async (workspace: Workspace, more: Record<string, unknown> = {}) =>
+  (await reply<One>(201, workspace.manage.post(PATH, { ...LANGFUSE, ...more }))).data
+
+const refusal = async (status: number, answer: Promise<Response>) =>
+  (await reply<Refused>(status, answer)).error.message
+
+describe("destinations", () => {
+  test("are made, told with their secrets masked, changed and deleted", async () => {
+    const workspace = await newWorkspace()
+    const made = await add(workspace)
+    expect(made).toEqual({
+      id: expect.any(String),
+      workspace_id: workspace.workspaceId,
+      name: "Ours",
+      type: "langfuse",
+      enabled: true,
+      config: { baseUrl: "https://us.cloud.langfuse.com", publicKey: "pk-l...ABCD", secretKey: "sk-l...EFGH" },
+      api_key_hashes: null,
+      filter_rules: null,
+      regions: ["global"],
+      sampling_rate: 1,
+      privacy_mode: false,
+      broadcast_generation_cost: false,
+      broadcast_generation_identity: false,
+      broadcast_generation_request_context: false,
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
+      last_success_at: null,
+      last_error_at: null,
+      last_error: null,
+      backlog: 0,
+      dead_letters: 0,
+    })
+    expect(await reply(200, workspace.manage.get(`${PATH}/${made.id}`))).toEqual({ data: made })
+    const { hash } = await newKey(workspace)
+    const change = {
+      name: "Theirs",
+      enabled: false,
+      privacy_mode: true,
+      sampling_rate: 0.5,
+      regions: ["eu", "europe", "us"],
+      api_key_hashes: [hash],
+      filter_rules: { groups: [{ rules: [{ field: "total_cost", operator: "gt", value: 1 }] }] },
+      broadcast_generation_cost: true,
+    }
+    const { data: changed } = await reply<One>(200, workspace.manage.patch(`${PATH}/${made.id}`, change))
+    expect(changed).toEqual({
+      ...made,
+      ...change,
+      regions: ["europe", "us"],
+      filter_rules: {
+        enabled: true,
+        groups: [{ logic: "and", rules: [{ field: "total_cost", operator: "gt", value: 1 }] }],
+      },
+      updated_at: changed.updated_at,
+    })
+    const cleared = { api_key_hashes: null, filter_rules: null }
+    const { data: open } = await reply<One>(200, workspace.manage.patch(`${PATH}/${made.id}`, cleared))
+    expect(open).toMatchObject(cleared)
+    expect(await reply(200, workspace.manage.delete(`${PATH}/${made.id}`))).toEqual({ deleted: true })
+    for (const method of ["GET", "DELETE"]) await reply(404, workspace.manage.call(method, `${PATH}/${made.id}`))
+    await reply(404, workspace.manage.patch(`${PATH}/${made.id}`, { name: "x" }))
+  })
+
+  test.each(Object.entries(CONFIGS))("of %s tell no secret, and keep what is sent back masked", async (type, kind) => {
+    const workspace = await newWorkspace()
+    const headers = { "x-team": `header-secret-of-the-${type}-kind` }
+    const config = { ...kind.config, headers }
+    const made = await add(workspace, { type, name: type, config })
+    for (const name of kind.secrets) expect(made.config[name], name).toMatch(/^(.{4})?\.\.\.(.{4})?$/)
+    const told = await (await workspace.manage.get(`${PATH}/${made.id}`)).text()
+    const stored = JSON.stringify(await env.DB.prepare("SELECT * FROM destinations WHERE id = ?").bind(made.id).first())
+    const audit = await (await workspace.manage.get("/audit?limit=100")).text()
+    for (const secret of [...kind.secrets.map((name) => kind.config[name] ?? ""), headers["x-team"]]) {
+      for (const text of [told, stored, audit]) expect(text).not.toContain(secret)
+    }
+    const again = await reply<One>(200, workspace.manage.patch(`${PATH}/${made.id}`, { config: made.config }))
+    expect(again.data.config).toEqual(made.config)
+    expect(again.data.config["headers"]).toEqual({ "x-team": "head...kind" })
+  })
+
+  test("change the secret that is sent, and nothing else of their configuration", async () => {
+    const workspace = await newWorkspace()
+    const made = await add(workspace, { config: { ...LANGFUSE.config, headers: { "x-a": "a-very-long-value-1234" } } })
+    const config = { secretKey: "sk-lf-new-9876543210-WXYZ" }
+    const { data } = await reply<One>(200, workspace.manage.patch(`${PATH}/${made.id}`, { config }))
+    expect(data.config).toEqual({ ...made.config, secretKey: "sk-l...WXYZ" })
+    const bare = await reply<One>(200, workspace.manage.patch(`${PATH}/${made.id}`, { config: { headers: null } }))
+    expect(Object.keys(bare.data.config)).toEqual(["baseUrl", "publicKey", "secretKey"])
+    const missing = { config: { secretKey: null } }
+    expect(await refusal(400, workspace.manage.patch(`${PATH}/${made.id}`, missing))).toContain("config.secretKey")
+  })
+
+  test("of a webhook get a secret to sign with, which is told once", async () => {
+    const workspace = await newWorkspace()
+    const input = { type: "webhook", name: "Hook", config: { url: "https://hooks.example.com/in" } }
+    const made = await add(workspace, input)
+    expect(made.config).toEqual({
+      url: "https://hooks.example.com/in",
+      method: "POST",
+      signingSecret: expect.stringMatching(/^whsec_.{44}$/),
+    })
+    const read = await reply<One>(200, workspace.manage.get(`${PATH}/${made.id}`))
+    expect(read.data.config["signingSecret"]).toMatch(/^whse\.\.\..{4}$/)
+    const turn = { config: { signingSecret: null } }
+    const turned = await reply<One>(200, workspace.manage.patch(`${PATH}/${made.id}`, turn))
+    expect(turned.data.config["signingSecret"]).toMatch(/^whsec_.{44}$/)
+    expect(turned.data.config["signingSecret"]).not.toBe(made.config["signingSecret"])
+  })
+
+  test("are listed by page, newest first, for their workspace", async () => {
+    const workspace = await newWorkspace()
+    await add(workspace)
+    await add(workspace)
+    const all = await reply<Many>(200, workspace.manage.get(PATH))
+    expect(all.total_count).toBe(2)
+    const page = await reply<Many>(200, workspace.manage.get(`${PATH}?limit=1&offset=1`))
+    expect(page).toEqual({ data: [all.data[1]], total_count: 2 })
+    const other = await reply<One>(201, workspace.manage.post("/workspaces", { name: "Other", slug: "other" }))
+    const elsewhere = await reply<Many>(200, workspace.manage.get(`${PATH}?workspace_id=${other.data.id}`))
+    expect(elsewhere).toEqual({ data: [], total_count: 0 })
+  })
+
+  test("are five of a type at most, however many come at once", async () => {
+    const workspace = await newWorkspace()
+    const answers = await Promise.all(Array.from({ length: 8 }, () => workspace.manage.post(PATH, LANGFUSE)))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 201, 201, 201, 201, 409, 409, 409])
+    await add(workspace, { type: "newrelic", config: CONFIGS["newrelic"]?.config })
+  })
+
+  test("of another organization do not exist", async () => {
+    const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
+    const { id } = await add(mine)
+    for (const [method, path] of [
+      ["GET", ""],
+      ["DELETE", ""],
+      ["POST", "/test"],
+      ["POST", "/redeliver"],
+    ] as const) {
+      await reply(404, theirs.manage.call(method, `${PATH}/${id}${path}`))
+    }
+    await reply(404, theirs.manage.patch(`${PATH}/${id}`, { enabled: false }))
+    const { hash } = await newKey(mine)
+    await reply(400, theirs.manage.post(PATH, { ...LANGFUSE, api_key_hashes: [hash] }))
+    await reply(404, theirs.manage.post(PATH, { ...LANGFUSE, workspace_id: mine.workspaceId }))
+  })
+
+  test("turn the workspace's broadcast on, unless somebody turned it off", async () => {
+    const workspace = await newWorkspace()
+    type Settings = { data: { is_observability_broadcast_enabled: boolean } }
+    const isOn = async () =>
+      (await reply<Settings>(200, workspace.manage.get(`/workspaces/${workspace.workspaceId}`))).data
+        .is_observability_broadcast_enabled
+    expect(await isOn()).toBe(false)
+    await add(workspace)
+    expect(await isOn()).toBe(true)
+    const off = { is_observability_broadcast_enabled: false }
+    await reply(200, workspace.manage.patch(`/workspaces/${workspace.workspaceId}`, off))
+    await add(workspace)
+    expect(await isOn()).toBe(false)
+  })
+
+  test("go with their workspace, secrets first", async () => {
+    const workspace = await newWorkspace()
+    const other = await reply<One>(201, workspace.manage.post("/workspaces", { name: "Other", slug: "other" }))
+    const { id } = await add(workspace, { workspace_id: other.data.id })
+    await reply(200, workspace.manage.delete(`/workspaces/${other.data.id}`))
+    await reply(404, workspace.manage.get(`${PATH}/${id}`))
+    const row = await env.DB.prepare("SELECT sealed FROM destinations WHERE id = ?").bind(id).first()
+    expect(row).toEqual({ sealed: "" })
+  })
+})
+
+describe("what is refused", () => {
+  const cases: [string, Record<string, unknown>, string][] = [
+    ["an unknown type", { type: "datadogs" }, "type"],
+    ["no name", { name: " " }, "name"],
+    ["a configuration of another type", { type: "newrelic" }, "config.licenseKey"],
+    ["a field that its kind has not", { config: { ...LANGFUSE.config, apiKey: "x" } }, "config"],
+    ["a secret on two lines", { config: { ...LANGFUSE.config, secretKey: "a\nb" } }, "config.secretKey"],
+    ["a masked secret", { config: { ...LANGFUSE.config, secretKey: "sk-l...EFGH" } }, "config.secretKey"],
+    ["a header that is the connection's", { config: { ...LANGFUSE.config, headers: { Host: "x" } } }, "config.headers"],
+    ["a header of two lines", { config: { ...LANGFUSE.config, headers: { a: "b\r\nc: d" } } }, "config.headers"],
+    ["a sampling rate of 0", { sampling_rate: 0 }, "sampling_rate"],
+    ["a sampling rate above 1", { sampling_rate: 1.1 }, "sampling_rate"],
+    ["no region", { regions: [] }, "regions"],
+    ["an unknown region", { regions: ["mars"] }, "regions"],
+    ["no key", { api_key_hashes: [] }, "api_key_hashes"],
+    ["an unknown field", { filter_rules: { groups: [{ rules: [{ field: "x", operator: "exists" }] }] } }, "field"],
+    ["a rule without its value", rule({ field: "model", operator: "equals" }), "value"],
+    ["a comparison with words", rule({ field: "total_cost", operator: "gt", value: "much" }), "value"],
+    ["a pattern that is none", rule({ field: "model", operator: "regex", value: "(" }), "value"],
+    ["a pattern that backtracks", rule({ field: "model", operator: "regex", value: "(a+)+$" }), "value"],
+  ]
+
+  test.each(cases)("%s", async (_, more, named) => {
+    const workspace = await newWorkspace()
+    expect(await refusal(400, workspace.manage.post(PATH, { ...LANGFUSE, ...more }))).toContain(named)
+  })
+})
+
+function rule(one: Record<string, unknown>): Record<string, unknown> {
+  return { filter_rules: { groups: [{ rules: [one] }] } }
+}

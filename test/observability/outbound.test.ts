@@ -1,0 +1,200 @@
+import { describe, expect, test } from "vitest"
+import { type Outbound, type OutboundWorld, sendOutbound } from "../../src/outbound/send.ts"
+import { newWorkspace, reply } from "../support/world.ts"
+
+type Hop = { url: string; method: string; headers: Record<string, string>; body: string }
+
+/** A network in which only what is listed answers. */
+function world(
+  answers: Record<string, (request: Request) => Response | Promise<Response>>,
+  addresses: Record<string, string[]> = {},
+  privateHosts: string[] = [],
+): OutboundWorld & { sent: Hop[] } {
+  const sent: Hop[] = []
+  return {
+    sent,
+    fetch: async (input, init) => {
+      const request = new Request(input, init)
+      const headers = Object.fromEntries(request.headers)
+      sent.push({ url: request.url, method: request.method, headers, body: await request.clone().text() })
+      const answer = answers[request.url] ?? answers["*"]
+      if (!answer) throw new Error(`connect ECONNREFUSED 10.1.2.3 with secret-in-a-foreign-error`)
+      return answer(request)
+    },
+    resolve: async (host) => addresses[host] ?? ["93.184.216.34"],
+    privateHosts: new Set(privateHosts),
+    timeoutMs: 500,
+  }
+}
+
+const HEADERS = {
+  "content-type": "application/json",
+  authorization: "Bearer outbound-secret",
+  "x-team": "outbound-too",
+}
+const to = (url: string): Outbound => ({ url, method: "POST", headers: HEADERS, body: `{"a":1}` })
+const ok = () => new Response("fine")
+
+/** By the text of the URL alone. `destinations` refuses them when they are written down. */
+const REFUSED: [string, string][] = [
+  ["http", "http://collector.example.com/"],
+  ["another scheme", "ftp://collector.example.com/"],
+  ["a file", "file:///etc/passwd"],
+  ["a user", "https://user@collector.example.com/"],
+  ["a password", "https://user:password@collector.example.com/"],
+  ["the port of ssh", "https://collector.example.com:22/"],
+  ["the port of mail", "https://collector.example.com:25/"],
+  ["loopback", "https://127.0.0.1/"],
+  ["loopback, decimal", "https://2130706433/"],
+  ["loopback, hexadecimal", "https://0x7f000001/"],
+  ["loopback, octal", "https://0177.0.0.1/"],
+  ["loopback, short", "https://127.1/"],
+  ["loopback, trailing dot", "https://127.0.0.1./"],
+  ["zero", "https://0.0.0.0/"],
+  ["a private address, class A", "https://10.0.0.1/"],
+  ["a private address, class B", "https://172.16.5.4:8443/"],
+  ["a private address, class C", "https://192.168.1.1/"],
+  ["carrier-grade NAT", "https://100.64.0.1/"],
+  ["link-local", "https://169.254.1.1/"],
+  ["the metadata of clouds", "https://169.254.169.254/latest/meta-data/"],
+  ["the platform of Azure", "https://168.63.129.16/"],
+  ["multicast", "https://224.0.0.1/"],
+  ["broadcast", "https://255.255.255.255/"],
+  ["IPv6 loopback", "https://[::1]/"],
+  ["IPv4-mapped IPv6", "https://[::ffff:10.0.0.1]/"],
+  ["IPv4-mapped IPv6, hexadecimal", "https://[::ffff:a00:1]/"],
+  ["NAT64", "https://[64:ff9b::a00:1]/"],
+  ["6to4", "https://[2002:a00:1::]/"],
+  ["unique local IPv6", "https://[fd00::1]/"],
+  ["link-local IPv6", "https://[fe80::1]/"],
+  ["IPv6 multicast", "https://[ff02::1]/"],
+  ["a name without a dot", "https://metadata/"],
+  ["localhost", "https://localhost/"],
+  ["localhost, trailing dot", "https://localhost./"],
+  ["a name under localhost", "https://x.localhost/"],
+  ["the metadata of Google's cloud", "https://metadata.google.internal/"],
+  [".internal", "https://db.prod.internal./"],
+  [".local", "https://printer.local/"],
+  [".home.arpa", "https://router.home.arpa/"],
+]
+
+describe("nothing is sent to", () => {
+  test.each(REFUSED)("%s: %s", async (_, url) => {
+    const network = world({ "*": ok })
+    expect(await sendOutbound(to(url), network)).toMatchObject({ status: null })
+    expect(network.sent).toEqual([])
+  })
+
+  test.each([
+    ["a private address", ["10.0.0.1"]],
+    ["a private address among public ones", ["93.184.216.34", "192.168.0.1"]],
+    ["the metadata of clouds", ["169.254.169.254"]],
+    ["a mapped address", ["::ffff:127.0.0.1"]],
+    ["NAT64", ["64:ff9b::7f00:1"]],
+    ["no address", []],
+  ])("a name with %s", async (_, addresses) => {
+    const network = world({ "*": ok }, { "collector.example.com": addresses })
+    expect(await sendOutbound(to("https://collector.example.com/"), network)).toMatchObject({ status: null })
+    expect(network.sent).toEqual([])
+  })
+
+  test.each(REFUSED)("%s by way of a redirect: %s", async (_, url) => {
+    const network = world({
+      "https://a.example/": () => new Response(null, { status: 307, headers: { location: url } }),
+    })
+    expect(await sendOutbound(to("https://a.example/"), network)).toMatchObject({ status: null })
+    expect(network.sent.map((hop) => hop.url)).toEqual(["https://a.example/"])
+  })
+})
+
+describe("what is sent", () => {
+  test("goes to a public https URL, at its own port, too", async () => {
+    for (const url of ["https://a.example/", "https://a.example:4318/v1/traces", "https://93.184.216.34/"]) {
+      const network = world({ [url]: ok })
+      expect(await sendOutbound(to(url), network)).toEqual({ status: 200, excerpt: "fine" })
+      expect(network.sent).toEqual([{ url, method: "POST", headers: HEADERS, body: `{"a":1}` }])
+    }
+  })
+
+  test.each([
+    ["127.0.0.1", "http://127.0.0.1:4318/"],
+    ["127.0.0.1:4318", "http://127.0.0.1:4318/"],
+    ["collector.internal", "https://collector.internal:22/"],
+    ["[::1]", "http://[::1]:9/"],
+  ])("goes where the operator allows it: %s opens %s", async (host, url) => {
+    expect(await sendOutbound(to(url), world({ "*": ok }, {}, [host]))).toMatchObject({ status: 200 })
+  })
+
+  test.each([
+    ["127.0.0.1:4318", "http://127.0.0.1:4319/"],
+    ["collector.internal", "https://other.collector.internal/"],
+    ["127.0.0.1", "http://user@127.0.0.1/"],
+  ])("goes no further than that: %s does not open %s", async (host, url) => {
+    const network = world({ "*": ok }, {}, [host])
+    expect(await sendOutbound(to(url), network)).toMatchObject({ status: null })
+    expect(network.sent).toEqual([])
+  })
+
+  const moved = (location: string, status = 307) => new Response(null, { status, headers: { location } })
+
+  test("follows a redirect of its origin whole, and one to another without its secrets", async () => {
+    const network = world({
+      "https://a.example/": () => moved("/next"),
+      "https://a.example/next": () => moved("https://b.example/", 308),
+      "https://b.example/": ok,
+    })
+    expect(await sendOutbound(to("https://a.example/"), network)).toMatchObject({ status: 200 })
+    const [, next, last] = network.sent
+    expect(next).toMatchObject({ method: "POST", headers: HEADERS, body: `{"a":1}` })
+    expect(last).toEqual({
+      url: "https://b.example/",
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: `{"a":1}`,
+    })
+  })
+
+  test("follows three redirects, not four, and none that would turn it into a look", async () => {
+    const network = world({ "*": ({ url }) => moved(`${url}x`) })
+    expect(await sendOutbound(to("https://a.example/"), network)).toMatchObject({ status: null })
+    expect(network.sent.length).toBe(4)
+    for (const status of [301, 302, 303]) {
+      const looking = world({ "*": () => moved("https://b.example/", status) })
+      expect(await sendOutbound(to("https://a.example/"), looking)).toMatchObject({ status })
+      expect(looking.sent.length).toBe(1)
+    }
+  })
+
+  test("tells nothing of the network when a connection fails, and does not wait for ever", async () => {
+    expect(await sendOutbound(to("https://a.example/"), world({}))).toEqual({
+      status: null,
+      reason: "the connection failed",
+    })
+    const silent = { ...world({ "*": () => new Promise<Response>(() => {}) }), timeoutMs: 5 }
+    expect(await sendOutbound(to("https://a.example/"), silent)).toEqual({
+      status: null,
+      reason: "no answer came within 5 ms",
+    })
+  })
+
+  test("reads no more of an answer than it shows", async () => {
+    const endless = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(1_000).fill(65)) })
+    const sent = await sendOutbound(to("https://a.example/"), world({ "*": () => new Response(endless) }))
+    expect(sent).toEqual({ status: 200, excerpt: "A".repeat(8_192) })
+  })
+})
+
+/** The suite's own configuration opens this computer by name and number. */
+const OPENED = /^https?:\/\/(127\.0\.0\.1\.?|localhost\.?|2130706433|0x7f000001|0177\.0\.0\.1|127\.1)\/$/
+
+test("a destination is not written down with an address that nothing is sent to", async () => {
+  const workspace = await newWorkspace()
+  for (const [, url] of REFUSED.filter(([, one]) => !OPENED.test(one))) {
+    const input = { type: "webhook", name: "x", config: { url } }
+    const { error } = await reply<{ error: { message: string } }>(
+      400,
+      workspace.manage.post("/observability/destinations", input),
+    )
+    expect(error.message, url).toMatch(/^config\.url: /)
+  }
+})

@@ -1,0 +1,116 @@
+import { runDurableObjectAlarm } from "cloudflare:test"
+import { expect, vi } from "vitest"
+import { reply, type Workspace } from "../support/world.ts"
+
+export type Received = { url: URL; headers: Headers; body: string }
+type Receiver = { got: Received[]; answer: (received: Received) => Response | Promise<Response> }
+
+const receivers = new Map<string, Receiver>()
+const network = globalThis.fetch
+
+/** One that says nothing until it is let go. */
+export function newHungReceiver() {
+  const { promise, resolve } = Promise.withResolvers<undefined>()
+  const receiver = newReceiver(() => promise.then(() => new Response("late")))
+  return { ...receiver, letGo: () => resolve(undefined) }
+}
+
+/** From now on what the gateway sends to a receiver of this suite is answered here; anything else goes on. */
+export function playReceivers(): void {
+  vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
+    const request = new Request(input, init)
+    const url = new URL(request.url)
+    const receiver = receivers.get(url.pathname.split("/")[1] ?? "")
+    // Providers that this suite does not play have no name to be found by.
+    if (url.hostname.endsWith(".test")) return new Response("down", { status: 503 })
+    if (!receiver) return network(request)
+    const received = { url, headers: request.headers, body: await request.text() }
+    receiver.got.push(received)
+    return receiver.answer(received)
+  })
+}
+
+/** A receiver of the test's own, at an address that the suite's configuration opens. */
+export function newReceiver(answer: Receiver["answer"] = () => new Response("fine")) {
+  const id = crypto.randomUUID()
+  const receiver: Receiver = { got: [], answer }
+  receivers.set(id, receiver)
+  return { ...receiver, url: `http://127.0.0.1:9/${id}`, turn: (next: Receiver["answer"]) => (receiver.answer = next) }
+}
+
+export type Destination = {
+  id: string
+  backlog: number
+  dead_letters: number
+  last_error: string | null
+  last_success_at: string | null
+  config: { signingSecret: string }
+}
+
+export async function listen(workspace: Workspace, url: string, more: object = {}): Promise<Destination> {
+  const input = { type: "webhook", name: "test", config: { url }, ...more }
+  return (await reply<{ data: Destination }>(201, workspace.manage.post("/observability/destinations", input))).data
+}
+
+export async function destinationOf(workspace: Workspace, id: string): Promise<Destination> {
+  const answer = workspace.manage.get(`/observability/destinations/${id}`)
+  return (await reply<{ data: Destination }>(200, answer)).data
+}
+
+/** Until what was called is on its way: charged, in the database and in the queue. */
+export async function flush(workspace: Workspace): Promise<void> {
+  await workspace.ledger.balance()
+  await runDurableObjectAlarm(workspace.object)
+}
+
+type Value = {
+  stringValue?: string
+  intValue?: string
+  doubleValue?: number
+  boolValue?: boolean
+  arrayValue?: unknown
+}
+type Span = {
+  traceId: string
+  spanId: string
+  parentSpanId?: string
+  name: string
+  attributes: { key: string; value: Value }[]
+}
+export type Told = Omit<Span, "attributes"> & { at: Record<string, unknown> }
+
+/** The spans that a receiver got, their attributes as an object. */
+export function spansIn(got: readonly Received[]): Told[] {
+  type Body = { resourceSpans: { scopeSpans: { spans: Span[] }[] }[] }
+  const spans = got.flatMap(({ body }) =>
+    (JSON.parse(body) as Body).resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans)),
+  )
+  return spans.map(({ attributes, ...span }) => ({
+    ...span,
+    at: Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]])),
+  }))
+}
+
+export const generationsIn = (got: readonly Received[]) =>
+  spansIn(got).map(({ at }) => at["gateway.generation_id"] as string)
+
+/** The calls that a receiver has been told of, once it has been told of so many. */
+export async function told(got: readonly Received[], count: number): Promise<Told[]> {
+  return vi.waitFor(
+    () => {
+      const spans = spansIn(got)
+      expect(spans.length).toBeGreaterThanOrEqual(count)
+      return spans
+    },
+    { timeout: 30_000, interval: 20 },
+  )
+}
+
+export const idOf = (response: Response) => response.headers.get("x-generation-id") ?? ""
+
+/** A call, read to its end; its id. */
+export async function call(asked: Promise<Response>): Promise<string> {
+  const response = await asked
+  await response.text()
+  return idOf(response)
+}

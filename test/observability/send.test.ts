@@ -1,0 +1,252 @@
+import * as fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import type { Settled } from "../../src/generations/generation.ts"
+import { readConfig } from "../../src/observability/destination.ts"
+import { type CallEvent, newEvent, toRow } from "../../src/observability/event.ts"
+import type { Configured, KindName } from "../../src/observability/kinds.ts"
+import { toOutbound } from "../../src/observability/send/request.ts"
+import type { Told } from "../../src/observability/told.ts"
+import { CONFIGS } from "./configs.ts"
+
+const GENERATION: Settled = {
+  id: "gen-01a1fed6-f156-71f0-9e2f-d3a472f3d414",
+  organizationId: "o",
+  workspaceId: "w",
+  keyHash: "k",
+  createdAt: 1_763_000_000_000,
+  settledAt: 1_763_000_001_000,
+  requestId: "req-d368672b-ed2c-4093-aa8b-617b83da0c5c",
+  apiType: "completions",
+  requestedModel: "acme/chat",
+  streamed: true,
+  sessionId: "s-1",
+  appUrl: "https://shop.example",
+  appTitle: "Shop",
+  userAgent: "shop/1",
+  promptEstimate: 3,
+  broadcast: { region: "global", user: "ada", trace: { release: "1.2" }, hasContent: true },
+  model: "acme/chat-1",
+  provider: "Acme",
+  upstreamId: "up-1",
+  isByok: false,
+  tokens: { prompt: 10, completion: 20, reasoning: 5, cached: 2, cacheWrite: 0, images: 0 } as Settled["tokens"],
+  tokensFrom: "upstream",
+  costNano: 1_500_000,
+  byokCostNano: 0,
+  finishReason: "stop",
+  ending: "complete",
+  status: 200,
+  latencyMs: 300,
+  generationMs: 500,
+  serviceTier: null,
+  attempts: [],
+}
+const TOLD: Told = { input: [{ role: "user", content: "Hello" }], output: { content: "Hi", reasoning: "" } }
+const ALL = {
+  broadcast_generation_cost: 1,
+  broadcast_generation_identity: 1,
+  broadcast_generation_request_context: 1,
+}
+const NOW = Date.UTC(2026, 10, 21, 17, 5, 9)
+const DELIVERY_ID = "01a1fed6-f156-81f0-8e2f-d3a472f3d414"
+
+const eventOf = (change: Partial<Settled> = {}, told: Told | null = TOLD): CallEvent =>
+  newEvent("destination", { ...GENERATION, ...change }, "ci", told)
+
+async function outboundOf(type: KindName, more: Record<string, unknown> = {}, event = eventOf()) {
+  const config = readConfig(type, { ...CONFIGS[type]?.config, ...more }, new Set())
+  const made = await toOutbound({ type, config } as Configured, {
+    id: DELIVERY_ID,
+    events: [event],
+    flags: ALL,
+    now: NOW,
+  })
+  return { ...made, url: new URL(made.url), body: made.body as string }
+}
+
+const basic = (text: string) => `Basic ${btoa(text)}`
+
+describe("spans go where each kind documents it, and by what it knows its sender", () => {
+  test.each<[KindName, string, Record<string, string>]>([
+    [
+      "arize",
+      "https://otlp.arize.com/v1/traces",
+      { space_id: "arize-space-0123456789abcd", api_key: "arize-key-0123456789abcdef" },
+    ],
+    [
+      "braintrust",
+      "https://api.braintrust.dev/otel/v1/traces",
+      { authorization: "Bearer braintrust-key-0123456789", "x-bt-parent": "project_id:p" },
+    ],
+    [
+      "datadog",
+      "https://otlp.datadoghq.com/v1/traces",
+      { "dd-api-key": "datadog-key-0123456789abc", "dd-otlp-source": "llmobs" },
+    ],
+    [
+      "grafana",
+      "https://otlp-gateway-prod-us-west-0.grafana.net/otlp/v1/traces",
+      { authorization: basic("42:grafana-key-0123456789abc") },
+    ],
+    [
+      "langfuse",
+      "https://us.cloud.langfuse.com/api/public/otel/v1/traces",
+      { authorization: basic("pk-lf-0123456789abcdefABCD:sk-lf-0123456789abcdefEFGH") },
+    ],
+    [
+      "langsmith",
+      "https://api.smith.langchain.com/otel/v1/traces",
+      { "x-api-key": "langsmith-key-0123456789ab", "langsmith-project": "main" },
+    ],
+    ["newrelic", "https://otlp.nr-data.net/v1/traces", { "api-key": "newrelic-key-0123456789abc" }],
+    [
+      "opik",
+      "https://www.comet.com/opik/api/v1/private/otel/v1/traces",
+      { authorization: "opik-key-0123456789abcdefg", "comet-workspace": "w", projectname: "p" },
+    ],
+    ["otel-collector", "https://otel.example.com:4318/v1/traces", {}],
+    ["posthog", "https://us.i.posthog.com/i/v0/ai/otel", { authorization: "Bearer phc_posthog-key-0123456789" }],
+    [
+      "sentry",
+      "https://o1.ingest.sentry.io/api/2/integration/otlp/v1/traces",
+      { "x-sentry-auth": "sentry sentry_key=0123456789abcdef" },
+    ],
+    [
+      "weave",
+      "https://trace.wandb.ai/otel/v1/traces",
+      { "wandb-api-key": "weave-key-0123456789abcdefg", project_id: "us/p" },
+    ],
+  ])("%s: %s", async (type, url, headers) => {
+    const made = await outboundOf(type, { headers: { "x-team": "ours" } })
+    expect(made.url.href).toBe(url)
+    expect(made.method).toBe("POST")
+    expect(made.headers).toMatchObject({ ...headers, "content-type": "application/json", "x-team": "ours" })
+    expect(JSON.parse(made.body)).toMatchObject({
+      resourceSpans: [{ scopeSpans: [{ spans: [{ name: "chat acme/chat-1", kind: 3 }] }] }],
+    })
+  })
+
+  test.each<[KindName, Record<string, string>, string]>([
+    ["newrelic", { region: "eu" }, "https://otlp.eu01.nr-data.net/v1/traces"],
+    ["datadog", { url: "https://api.datadoghq.eu" }, "https://otlp.datadoghq.eu/v1/traces"],
+    ["grafana", { baseUrl: "https://otlp.example.net/otlp" }, "https://otlp.example.net/otlp/v1/traces"],
+    ["otel-collector", { endpoint: "https://otel.example.com/base/" }, "https://otel.example.com/base/v1/traces"],
+    ["otel-collector", { endpoint: "https://otel.example.com/v1/traces" }, "https://otel.example.com/v1/traces"],
+    [
+      "langfuse",
+      { baseUrl: "https://langfuse.example.com/" },
+      "https://langfuse.example.com/api/public/otel/v1/traces",
+    ],
+  ])("%s with %j: %s", async (type, more, url) => {
+    expect((await outboundOf(type, more)).url.href).toBe(url)
+  })
+})
+
+describe("rows", () => {
+  test("of ClickHouse are an insert, with a token by which a second one is known", async () => {
+    const { url, headers, body } = await outboundOf("clickhouse")
+    expect(url.origin).toBe("https://clickhouse.example.com:8443")
+    expect(Object.fromEntries(url.searchParams)).toMatchObject({
+      database: "default",
+      query: "INSERT INTO `GATEWAY_TRACES` FORMAT JSONEachRow",
+      insert_deduplication_token: DELIVERY_ID,
+    })
+    expect(headers).toMatchObject({ "x-clickhouse-user": "gateway", "x-clickhouse-key": "clickhouse-password-0123" })
+    expect(JSON.parse(body)).toEqual(toRow(eventOf(), ALL))
+  })
+
+  test("of Snowflake are bound, not written into the statement", async () => {
+    const { url, headers, body } = await outboundOf("snowflake")
+    expect(url.href).toBe(`https://org-account.snowflakecomputing.com/api/v2/statements?requestId=${DELIVERY_ID}`)
+    expect(headers["authorization"]).toBe("Bearer snowflake-token-0123456789")
+    const { statement, bindings, ...place } = JSON.parse(body) as {
+      statement: string
+      bindings: { 1: { type: string; value: string } }
+    }
+    expect(place).toMatchObject({ database: "SNOWFLAKE_LEARNING_DB", schema: "PUBLIC", warehouse: "COMPUTE_WH" })
+    expect(statement).toMatch(/^MERGE INTO "GATEWAY_TRACES" .*PARSE_JSON\(\?\)/)
+    expect(statement).not.toContain("Hello")
+    expect(JSON.parse(bindings[1].value)).toEqual([toRow(eventOf(), ALL)])
+  })
+
+  test.each<[KindName, Record<string, string>]>([
+    ["clickhouse", { table: "t`; DROP TABLE x" }],
+    ["clickhouse", { database: "a b" }],
+    ["snowflake", { table: 't" --' }],
+    ["snowflake", { account: "evil.example/x?" }],
+    ["s3", { bucketName: "../x" }],
+  ])("name no table that would be more than a name: %s, %j", async (type, more) => {
+    await expect(outboundOf(type, more)).rejects.toThrow(/^config\./)
+  })
+
+  test("of S3 are lines of one object, under the template, that takes its own place when it comes again", async () => {
+    const more = { endpoint: "https://s3.example.com", pathTemplate: "{prefix}/y={year}/m={month}/d={day}/h={hour}" }
+    const { url, method, headers, body } = await outboundOf("s3", more)
+    expect(method).toBe("PUT")
+    expect(decodeURIComponent(url.pathname)).toBe(`/traces/gateway-traces/y=2026/m=11/d=21/h=17/${DELIVERY_ID}.ndjson`)
+    expect(headers["authorization"]).toMatch(
+      /^AWS4-HMAC-SHA256 Credential=AKIAS3ACCESSKEYID0123\/20261121\/us-east-1\/s3\/aws4_request/,
+    )
+    expect(headers["x-amz-security-token"]).toBe("s3-session-token-0123456789")
+    expect(body.split("\n").map((line) => (line === "" ? null : (JSON.parse(line) as unknown)))).toEqual([
+      toRow(eventOf(), ALL),
+      null,
+    ])
+    const plain = await outboundOf("s3", { region: "eu-central-1" })
+    expect(plain.url.href).toBe(
+      `https://s3.eu-central-1.amazonaws.com/traces/gateway-traces/2026-11-21/${DELIVERY_ID}.ndjson`,
+    )
+  })
+
+  test("of Ramp are events with a key for whoever gets them twice", async () => {
+    const { headers, body } = await outboundOf("ramp")
+    expect(headers).toMatchObject({
+      authorization: "Bearer ramp-key-0123456789abcdefg",
+      "idempotency-key": DELIVERY_ID,
+    })
+    expect(JSON.parse(body)).toEqual({ events: [toRow(eventOf(), ALL)] })
+  })
+})
+
+describe("a trace", () => {
+  const spanOf = async (trace: Record<string, unknown> | null, change: Partial<Settled> = {}) => {
+    const broadcast = { region: "global", user: null, trace, hasContent: false }
+    const { body } = await outboundOf("otel-collector", {}, eventOf({ broadcast, ...change }, null))
+    type Span = { traceId: string; spanId: string; parentSpanId?: string; name: string }
+    const { resourceSpans } = JSON.parse(body) as { resourceSpans: { scopeSpans: { spans: Span[] }[] }[] }
+    return resourceSpans[0]?.scopeSpans[0]?.spans[0]
+  }
+
+  test.each([
+    [null, "d368672bed2c4093aa8b617b83da0c5c"],
+    [{ trace_id: "0123456789ABCDEF0123456789abcdef" }, "0123456789abcdef0123456789abcdef"],
+    [{ trace_id: "01a1fed6-f156-71f0-9e2f-d3a472f3d414" }, "01a1fed6f15671f09e2fd3a472f3d414"],
+  ])("of %j is %s", async (trace, id) => {
+    expect((await spanOf(trace))?.traceId).toBe(id)
+  })
+
+  test("of any words has an id that is one, always the same, and never that of no trace", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ minLength: 1 }), async (words) => {
+        const span = await spanOf({ trace_id: words, parent_span_id: words })
+        expect(span?.traceId).toMatch(/^(?!0{32})[0-9a-f]{32}$/)
+        expect(span?.parentSpanId).toMatch(/^(?!0{16})[0-9a-f]{16}$/)
+        expect((await spanOf({ trace_id: words }))?.traceId).toBe(span?.traceId)
+      }),
+      { numRuns: 50 },
+    )
+    expect((await spanOf({ trace_id: "0".repeat(32) }))?.traceId).not.toBe("0".repeat(32))
+  })
+
+  test("names its spans by generation_name, then span_name, then the model", async () => {
+    expect((await spanOf({ generation_name: "g", span_name: "s" }))?.name).toBe("g")
+    expect((await spanOf({ span_name: "s" }))?.name).toBe("s")
+    expect((await spanOf(null, { apiType: "embeddings" }))?.name).toBe("embeddings acme/chat-1")
+  })
+
+  test("of one request holds all its calls, each a span of its own", async () => {
+    const [one, other] = [await spanOf(null), await spanOf(null, { id: "gen-01a1fed6-f156-71f0-9e2f-d3a472f3d415" })]
+    expect(other?.traceId).toBe(one?.traceId)
+    expect(other?.spanId).not.toBe(one?.spanId)
+  })
+})
