@@ -102,7 +102,10 @@ export class Bridge {
   }
 
   async #told({ method, params }: AnyNotification): Promise<void> {
-    if (method === "_intern/vault_changed") return this.#world.onVaultChanged()
+    if (method === "_intern/vault_changed") {
+      // Not waited for: a cancel may be behind it.
+      return void this.#world.onVaultChanged().catch((thrown: unknown) => this.#world.log(String(thrown)))
+    }
     if (method === "session/cancel") {
       const run = this.#runs.get(sessionOf(params))
       if (run) Object.assign(run, { isCancelled: true, queue: [] })

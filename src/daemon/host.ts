@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import type { AnyMessage } from "@agentclientprotocol/sdk"
 import type { ReleasedSecret } from "../vault/secret.ts"
 import { type Agent, startAgent } from "./agent-process.ts"
@@ -51,7 +51,7 @@ export class Host {
     if (!this.config || !this.#proxy) throw new Error("The gateway has not welcomed the daemon yet.")
     await this.refreshSecrets()
     const { words, env, files } = setupOf(agent, this.config, folder)
-    const out = wayOut(folder, this.#proxy.url, this.#authority, this.#world.gateway)
+    const out = wayOut(folder, this.#proxy.url, this.#authority, this.#world.gateway, trustedByDaemon())
     await prepare(folder, { ...files, ...out.files, ...this.#agentsFile() }, uid)
     const whole = environmentOf(process.env, folder, this.#secrets, env, out.env)
     return startAgent({ words, cwd: folder.work, env: whole, uid }, handlers)
@@ -73,4 +73,9 @@ export class Host {
   #agentsFile(): Record<string, string> {
     return agentsFile(this.#world.folder, this.config?.instructions ?? null, this.#secrets)
   }
+}
+
+function trustedByDaemon(): string {
+  const file = process.env["NODE_EXTRA_CA_CERTS"] ?? ""
+  return file !== "" && existsSync(file) ? readFileSync(file, "utf8") : ""
 }
