@@ -1,6 +1,7 @@
 import type { AnyMessage, AnyNotification, AnyRequest } from "@agentclientprotocol/sdk"
 import { type Agent, type RpcError, RpcFailure } from "./agent-process.ts"
 import { fit } from "./frames.ts"
+import type { Wanted } from "./host.ts"
 import { type Prompt, steer, runPrompts, type Run } from "./run.ts"
 
 export type BridgeWorld = {
@@ -21,6 +22,10 @@ export type BridgeWorld = {
   log: (words: string) => void
 }
 
+const FIRST_PAUSE_MS = 1_000
+const LONGEST_PAUSE_MS = 60_000
+/** An agent that has run for so long has not failed to start. */
+const STEADY_MS = 60_000
 const NO_SUCH_METHOD = -32_601
 const FAILED = -32_603
 const NO_RUN = -32_001
@@ -37,6 +42,12 @@ export class Bridge {
   /** Counts epochs: what was asked in an earlier one is not answered in the next. */
   #epoch = 0
   #agent: Promise<Agent> | undefined
+  #ready: Agent | undefined
+  /** This epoch has had its agent. */
+  #isSpent = false
+  /** How often it has ended, or not begun, in a row. */
+  #failures = 0
+  #restart: ReturnType<typeof setTimeout> | undefined
   #order: Promise<void> = Promise.resolve()
 
   constructor(world: BridgeWorld) {
@@ -48,15 +59,22 @@ export class Bridge {
     this.#order = this.#order.then(() => this.#take(message)).catch((thrown) => this.#world.log(String(thrown)))
   }
 
-  /** The agent, started where there is none. */
-  agent(): Promise<Agent> {
-    this.#agent ??= this.#start()
-    return this.#agent
+  /** After a welcome: brings the agent to where the gateway has the intern. */
+  async settle(wanted: Wanted): Promise<void> {
+    if (wanted === "stopped") return this.stopAgent()
+    if (this.#agent && wanted === "running") return this.#ready && this.#tellReady(this.#ready)
+    await this.stopAgent()
+    // Another agent is another epoch. Its welcome comes back here.
+    if (this.#isSpent) return this.#renew()
+    this.#startSoon()
   }
 
   async stopAgent(): Promise<void> {
+    clearTimeout(this.#restart)
     const stopping = this.#agent
     this.#agent = undefined
+    if (this.#ready) this.#isSpent = true
+    this.#ready = undefined
     await stopping?.then((agent) => agent.stop()).catch(() => {})
   }
 
@@ -64,32 +82,77 @@ export class Bridge {
   async lost(): Promise<void> {
     this.#epoch += 1
     this.#runs.clear()
-    await this.stopAgent()
+    const stopped = this.stopAgent()
+    this.#isSpent = false
+    await stopped
+  }
+
+  /** The agent of this epoch, started where there is none. */
+  #running(): Promise<Agent> {
+    if (this.#isSpent) return Promise.reject(failure(FAILED, "The agent was stopped."))
+    clearTimeout(this.#restart)
+    this.#agent ??= this.#start()
+    return this.#agent
+  }
+
+  /** At once the first time, and later and later where it ends again and again. */
+  #startSoon(): void {
+    const delay = this.#failures < 2 ? 0 : Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failures - 2))
+    clearTimeout(this.#restart)
+    this.#restart = setTimeout(() => {
+      this.#running().catch((thrown: unknown) => {
+        this.#world.log(errorOf(thrown).message)
+        this.#startSoon()
+      })
+    }, delay)
   }
 
   async #start(): Promise<Agent> {
+    const { startAgent } = this.#world
+    const startedAt = Date.now()
+    const starting: Promise<Agent> = startAgent({
+      onMessage: (message) => this.#fromAgent(message),
+      onExit: (code) => this.#exited(code, startedAt),
+    })
     try {
-      const agent = await this.#world.startAgent({
-        onMessage: (message) => this.#fromAgent(message),
-        onExit: (code) => this.#exited(code),
-      })
-      const { name, version, loadSession, steering } = agent
-      this.#tell("_intern/ready", { agent: { name, version }, loadSession, steering })
+      const agent = await starting
+      // It may have been stopped before it was there.
+      if (this.#isStarting()) {
+        this.#ready = agent
+        this.#tellReady(agent)
+      }
       return agent
     } catch (thrown) {
+      this.#failures += 1
       this.#agent = undefined
       this.#tell("_intern/agent_exited", { code: null })
       throw thrown
     }
   }
 
-  #exited(code: number | null): void {
+  #isStarting(): boolean {
+    return this.#agent !== undefined && this.#ready === undefined
+  }
+
+  #tellReady({ name, version, loadSession, steering }: Agent): void {
+    this.#tell("_intern/ready", { agent: { name, version }, loadSession, steering })
+  }
+
+  #exited(code: number | null, startedAt: number): void {
+    this.#failures = Date.now() - startedAt < STEADY_MS ? this.#failures + 1 : 1
     this.#agent = undefined
+    this.#ready = undefined
+    this.#isSpent = true
     // The failures of what it had open come first: they settle now that it is gone.
     setImmediate(() => {
       this.#tell("_intern/agent_exited", { code })
-      void this.#world.renew()
+      void this.#renew()
     })
+  }
+
+  async #renew(): Promise<void> {
+    await this.#world.renew()
+    this.#isSpent = false
   }
 
   async #take(message: AnyMessage): Promise<void> {
@@ -102,7 +165,10 @@ export class Bridge {
   }
 
   async #told({ method, params }: AnyNotification): Promise<void> {
-    if (method === "_intern/vault_changed") return this.#world.onVaultChanged()
+    if (method === "_intern/vault_changed") {
+      // Not waited for: a cancel may be behind it.
+      return void this.#world.onVaultChanged().catch((thrown: unknown) => this.#world.log(String(thrown)))
+    }
     if (method === "session/cancel") {
       const run = this.#runs.get(sessionOf(params))
       if (run) Object.assign(run, { isCancelled: true, queue: [] })
@@ -128,7 +194,7 @@ export class Bridge {
     if (!method.startsWith("session/")) return this.#reply(request, Promise.reject(unknownMethod(method)))
     let agent: Agent
     try {
-      agent = await this.agent()
+      agent = await this.#running()
     } catch (thrown) {
       return this.#reply(request, Promise.reject(thrown))
     }

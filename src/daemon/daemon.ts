@@ -23,11 +23,11 @@ async function main({ url, internId, joinToken, agent, ...options }: Options): P
     joinToken,
     log,
     onWelcome: (config) => {
-      const isFirst = host.config === undefined
       host.config = config
-      // What was told while there was no socket may have been lost with an epoch.
-      if (!isFirst) return void host.refreshSecrets()
-      bridge.agent().catch((thrown: unknown) => log(String(thrown)))
+      host
+        .refresh()
+        .then((wanted) => bridge.settle(wanted))
+        .catch((thrown: unknown) => log(String(thrown)))
     },
     onMessage: (message) => bridge.fromGateway(message),
     onLost: () => void bridge.lost(),
@@ -44,7 +44,7 @@ async function main({ url, internId, joinToken, agent, ...options }: Options): P
     toGateway: (message) => dial.send(message),
     startAgent: (handlers) => host.startAgent(handlers),
     destroy: () => destroy(folder, options.archiveDir, internId),
-    onVaultChanged: () => host.refreshSecrets(),
+    onVaultChanged: async () => void (await host.refresh()),
     renew: () => dial.renew(),
     log,
   })

@@ -5,6 +5,8 @@ import { CLOSE, type Config, Link, type Welcome } from "./link.ts"
 const FIRST_WAIT_MS = 200
 const LONGEST_WAIT_MS = 10_000
 const PING_EVERY_MS = 30_000
+/** From the dial to the welcome. */
+const WELCOME_PATIENCE_MS = 30_000
 /** How long what was said last is waited for before an epoch ends. */
 const DRAIN_MS = 2_000
 /** What a gateway answers to a token or an intern that will not become good by asking again. */
@@ -50,6 +52,9 @@ export class Dial {
     const socket = new WebSocket(url, { headers } as unknown as string[])
     this.#socket = socket
     let isOpen = false
+    setTimeout(() => {
+      if (socket === this.#socket && !this.#isWelcome) socket.close()
+    }, WELCOME_PATIENCE_MS).unref()
     socket.addEventListener("open", () => {
       isOpen = true
       socket.send(JSON.stringify({ hello: this.#link.hello() }))

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import type { AnyMessage } from "@agentclientprotocol/sdk"
 import type { ReleasedSecret } from "../vault/secret.ts"
 import { type Agent, startAgent } from "./agent-process.ts"
@@ -22,12 +22,18 @@ export type HostWorld = {
   log: (words: string) => void
 }
 
+/** What the gateway wants of the agent: that it is not there, that it is, or that it is with what was changed. */
+export type Wanted = "stopped" | "running" | "reconfigured"
+
 /** What an agent runs in: its folder, its settings, and the secrets that are put into what it sends. */
 export class Host {
   readonly #world: HostWorld
   readonly #authority: Authority
   #proxy: Proxy | undefined
   #secrets: readonly ReleasedSecret[] = []
+  #refreshed: Promise<Wanted> | undefined
+  /** What the agent was started with. */
+  #applied: string | undefined
   config: Config | undefined
 
   constructor(world: HostWorld) {
@@ -49,28 +55,54 @@ export class Host {
   }): Promise<Agent> {
     const { folder, agent, agentUid: uid } = this.#world
     if (!this.config || !this.#proxy) throw new Error("The gateway has not welcomed the daemon yet.")
-    await this.refreshSecrets()
+    // An agent that is asked for at once has its secrets all the same.
+    await this.#refreshed
+    this.#applied = settingsOf(this.config)
     const { words, env, files } = setupOf(agent, this.config, folder)
-    const out = wayOut(folder, this.#proxy.url, this.#authority, this.#world.gateway)
+    const out = wayOut(folder, this.#proxy.url, this.#authority, this.#world.gateway, trustedByDaemon())
     await prepare(folder, { ...files, ...out.files, ...this.#agentsFile() }, uid)
     const whole = environmentOf(process.env, folder, this.#secrets, env, out.env)
     return startAgent({ words, cwd: folder.work, env: whole, uid }, handlers)
   }
 
-  /** Where they cannot be had there are none: one of them may have been deleted. */
-  async refreshSecrets(): Promise<void> {
+  /**
+   * Reads the secrets again, and what is wanted of the agent. Where that cannot be had, there are no secrets, since one of
+   * them may have been deleted, and the agent goes on.
+   */
+  refresh(): Promise<Wanted> {
+    this.#refreshed = this.#refresh()
+    return this.#refreshed
+  }
+
+  async #refresh(): Promise<Wanted> {
     const { folder, joinToken, agentUid, log } = this.#world
-    if (!this.config) return
+    if (!this.config) return "stopped"
+    let wanted: Wanted = "running"
     try {
-      this.#secrets = await readSecrets(this.config.secrets_url, joinToken)
+      const given = await readSecrets(this.config.secrets_url, joinToken)
+      this.#secrets = given?.data ?? []
+      // What was changed is taken up with the next provision, not with the next socket.
+      const isChanged = this.#applied !== undefined && this.#applied !== settingsOf(this.config)
+      if (!given) wanted = "stopped"
+      else if (given.status === "provisioning" && isChanged) wanted = "reconfigured"
     } catch (thrown) {
       this.#secrets = []
       log(thrown instanceof Error ? thrown.message : String(thrown))
     }
     if (existsSync(folder.work)) await prepare(folder, this.#agentsFile(), agentUid)
+    return wanted
   }
 
   #agentsFile(): Record<string, string> {
     return agentsFile(this.#world.folder, this.config?.instructions ?? null, this.#secrets)
   }
+}
+
+function settingsOf(config: Config): string {
+  return JSON.stringify({ ...config, secrets_url: "" })
+}
+
+function trustedByDaemon(): string {
+  const file = process.env["NODE_EXTRA_CA_CERTS"] ?? ""
+  return file !== "" && existsSync(file) ? readFileSync(file, "utf8") : ""
 }

@@ -29,7 +29,8 @@ const read = createRoute({
 /** Answers join tokens, not API keys. */
 export const daemonSecrets = newRouter().openapi(read, async (c) => {
   const intern = await joinTokenIntern(c, c.req.valid("param").internId)
-  if (intern.status !== "running" && intern.status !== "provisioning") {
+  const { status } = intern
+  if (status !== "running" && status !== "provisioning") {
     throw internError("intern_not_running", "The intern is not running: its daemon is given no secrets.")
   }
   const data = await releaseSecrets(c.env, intern)
@@ -44,5 +45,5 @@ export const daemonSecrets = newRouter().openapi(read, async (c) => {
   const changed = { fields: ["names"], values: { names } }
   const deed = { action: "vault_secret.release", resourceId: intern.id, workspaceId: intern.workspace_id } as const
   await insertAudit(c.env.DB, newEntry(daemon, { ...deed, changed }))
-  return c.json({ data }, 200, { "cache-control": "no-store" })
+  return c.json({ status, data }, 200, { "cache-control": "no-store" })
 })

@@ -94,6 +94,9 @@ export const SecretList = z
 
 export const ReleasedSecrets = z
   .object({
+    status: z
+      .enum(["provisioning", "running"])
+      .meta({ description: "Of the intern: while it is provisioned, its daemon takes up what was changed." }),
     data: z.array(
       z.object({
         name: z.string(),

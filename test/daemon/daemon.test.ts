@@ -243,7 +243,7 @@ describe("what is said to a run that is under way", () => {
 })
 
 describe("an agent", () => {
-  test("that dies fails what it had open, and a new one comes with the next prompt, in a new epoch", async () => {
+  test("that dies fails what it had open, and a new one comes in its place, in a new epoch", async () => {
     const { gateway, sessionId } = await begin()
     const asked = gateway.prompt(sessionId, "ask-two a b")
     await gateway.question("session/request_permission", 1)
@@ -255,8 +255,8 @@ describe("an agent", () => {
     await eventually(() => expect(new Set(gateway.hellos.map(({ epoch }) => epoch)).size).toBe(2))
     // A new numbering: what is left over of the former is gone.
     expect(gateway.hellos.at(-1)).toMatchObject({ next: 1, oldest: 1, from: 1 })
-    await gateway.result("session/load", { sessionId: other["sessionId"] })
     await gateway.notified("_intern/ready", 1)
+    await gateway.result("session/load", { sessionId: other["sessionId"] })
     expect(await gateway.prompt(String(other["sessionId"]), "say back")()).toMatchObject({ result: ENDED })
   })
 
@@ -267,15 +267,56 @@ describe("an agent", () => {
     expect(await gateway.ask("session/new")()).toMatchObject({ error: { message: expect.stringContaining("ENOENT") } })
   })
 
-  test("is stopped by a shutdown, and started again when it is needed, with what it had on disk", async () => {
+  test("is stopped by a shutdown, and back with the next provision, in a new epoch, with what it had on disk", async () => {
     const { gateway, sessionId, daemon } = await begin()
     await gateway.prompt(sessionId, "say kept")()
+    gateway.intern = "stopped"
     expect(await gateway.result("_intern/shutdown")).toEqual({})
-    await gateway.result("session/load", { sessionId })
+    expect(await gateway.ask("session/new")()).toMatchObject({ error: { message: "The agent was stopped." } })
+    // A socket that breaks meanwhile starts nothing.
+    gateway.sever()
+    await eventually(() => expect(gateway.hellos).toHaveLength(2))
+    gateway.intern = "provisioning"
+    gateway.sever(4004)
     await gateway.notified("_intern/ready", 1)
+    expect(new Set(gateway.hellos.map(({ epoch }) => epoch)).size).toBe(2)
+    await gateway.result("session/load", { sessionId })
     expect(gateway.text()).toBe("kept kept ")
     expect(daemon.process.exitCode).toBeNull()
     expect(gateway.received.some((one) => "method" in one && one.method === "_intern/agent_exited")).toBe(false)
+  })
+
+  test("is not started for an intern that is not to run, and ends where that was told to nobody", async () => {
+    const gateway = await newGateway()
+    gateway.intern = "stopped"
+    const daemon = start(gateway)
+    await eventually(() => expect(gateway.hellos).toHaveLength(1))
+    gateway.intern = "provisioning"
+    gateway.sever(4004)
+    await gateway.notified("_intern/ready")
+    gateway.intern = "stopped"
+    gateway.sever()
+    await eventually(() => expect(agentOf(daemon)).toBe(""))
+    expect(gateway.received).toHaveLength(1)
+  })
+
+  test("takes up what was changed with a provision, and not with a socket", async () => {
+    const { gateway, sessionId } = await begin()
+    gateway.more = { model: "acme/other" }
+    gateway.sever()
+    await gateway.notified("_intern/ready", 1)
+    await gateway.prompt(sessionId, "env OPENAI_MODEL")()
+    gateway.intern = "provisioning"
+    gateway.sever(4004)
+    await gateway.notified("_intern/ready", 2)
+    await gateway.result("session/load", { sessionId })
+    await gateway.prompt(sessionId, "env OPENAI_MODEL")()
+    expect(gateway.text()).toBe("OPENAI_MODEL=sim/echoOPENAI_MODEL=sim/echoOPENAI_MODEL=acme/other")
+    expect(new Set(gateway.hellos.map(({ epoch }) => epoch)).size).toBe(2)
+    // A provision that changes nothing leaves the agent as it is.
+    gateway.sever(4004)
+    await gateway.notified("_intern/ready", 3)
+    expect(new Set(gateway.hellos.map(({ epoch }) => epoch)).size).toBe(2)
   })
 
   test("is archived and deleted when the intern is destroyed", async () => {

@@ -20,6 +20,8 @@ export class FakeGateway {
   readonly closes: number[] = []
   secrets: ReleasedSecret[] = []
   more: Partial<Config> = {}
+  /** Where it has the intern. */
+  intern: "running" | "provisioning" | "stopped" = "running"
   status = 101
   /** Whether what comes is acknowledged. */
   isAcking = true
@@ -140,8 +142,8 @@ export class FakeGateway {
   #answer(request: IncomingMessage, response: http.ServerResponse): void {
     const refusal = this.#refusal(request)
     if (refusal === 101 && request.url?.endsWith("/daemon/secrets")) {
-      response.writeHead(200, { "content-type": "application/json" })
-      response.end(JSON.stringify({ data: this.secrets }))
+      response.writeHead(this.intern === "stopped" ? 409 : 200, { "content-type": "application/json" })
+      response.end(JSON.stringify({ status: this.intern, data: this.secrets }))
       return
     }
     response.writeHead(refusal === 101 ? 426 : refusal)

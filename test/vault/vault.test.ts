@@ -431,6 +431,7 @@ describe("what an intern's daemon is given", () => {
     const answer = await door(intern.joinToken).get(path(intern.id))
     expect(answer.headers.get("cache-control")).toBe("no-store")
     expect(await reply<Released>(200, answer)).toEqual({
+      status: "running",
       data: [
         {
           name: "token",
@@ -464,7 +465,10 @@ describe("what an intern's daemon is given", () => {
       expect(metadata?.reason).toBe("intern_not_running")
     }
     const starting = await insertIntern(workspace, { status: "provisioning" })
-    await reply(200, door(starting.joinToken).get(path(starting.id)))
+    expect(await reply(200, door(starting.joinToken).get(path(starting.id)))).toEqual({
+      status: "provisioning",
+      data: [],
+    })
     await env.DB.prepare("UPDATE organizations SET interns_programme = 0 WHERE id = ?")
       .bind(workspace.organizationId)
       .run()
@@ -495,7 +499,7 @@ describe("what an intern's daemon is given", () => {
     const foreign = await insertIntern(stranger)
     await put(stranger.as, ofIntern(foreign.id, "token"), "foreign")
     const borrower = await insertIntern(workspace, { attached_vault_id: foreign.vaultId })
-    expect(await reply<Released>(200, door(borrower.joinToken).get(path(borrower.id)))).toEqual({ data: [] })
+    expect(await reply<Released>(200, door(borrower.joinToken).get(path(borrower.id)))).toMatchObject({ data: [] })
   })
 
   test("a placeholder that says nothing of the value, and stays when the value changes", async () => {

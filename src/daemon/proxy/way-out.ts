@@ -9,6 +9,8 @@ export function wayOut(
   proxy: URL,
   { certificate }: Authority,
   gateway: URL,
+  /** What the daemon itself trusts beyond the common, in PEM. */
+  trusted: string,
 ): { env: Record<string, string>; files: Record<string, string> } {
   const own = path.join(home, "egress-ca.pem")
   const all = path.join(home, "ca-bundle.pem")
@@ -31,6 +33,6 @@ export function wayOut(
       REQUESTS_CA_BUNDLE: all,
       CURL_CA_BUNDLE: all,
     },
-    files: { [own]: certificate, [all]: [...rootCertificates, certificate].join("\n") },
+    files: { [own]: certificate + trusted, [all]: [...rootCertificates, certificate + trusted].join("\n") },
   }
 }

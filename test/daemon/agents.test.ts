@@ -1,0 +1,125 @@
+import { describe, expect, test } from "vitest"
+import { environmentOf, setupOf } from "../../src/daemon/agents.ts"
+import { fit } from "../../src/daemon/frames.ts"
+import { MAX_FRAME_BYTES } from "../../src/daemon/link.ts"
+import { readOptions } from "../../src/daemon/options.ts"
+
+const CONFIG = {
+  intern_id: "i",
+  name: "ada",
+  model: "acme/chat-1",
+  instructions: null,
+  api_base: "https://gateway.example.com/api/v1",
+  api_key: "sk-intern-own",
+  secrets_url: "https://gateway.example.com/api/v1/interns/i/daemon/secrets",
+}
+const WHERE = { home: "/intern/home" }
+
+describe("each known agent asks before it acts, and reaches models through the gateway alone", () => {
+  test("opencode", () => {
+    const { words, env, files } = setupOf(["opencode"], CONFIG, WHERE)
+    expect(words).toEqual(["opencode", "acp"])
+    expect(env).toMatchObject({ INTERN_KEY: "sk-intern-own", OPENCODE_CONFIG: "/intern/home/opencode.json" })
+    expect(JSON.parse(files["/intern/home/opencode.json"] ?? "")).toMatchObject({
+      enabled_providers: ["gw"],
+      model: "gw/acme/chat-1",
+      provider: { gw: { options: { baseURL: CONFIG.api_base, apiKey: "{env:INTERN_KEY}" } } },
+      permission: { bash: "ask", edit: "ask" },
+    })
+  })
+
+  test("codex", () => {
+    const { env, files, sessionMode } = setupOf(["codex"], CONFIG, WHERE)
+    expect(env).toEqual({ INTERN_KEY: "sk-intern-own", CODEX_HOME: "/intern/home/.codex" })
+    const config = files["/intern/home/.codex/config.toml"] ?? ""
+    for (const line of ['model = "acme/chat-1"', 'approval_policy = "on-request"', 'wire_api = "responses"']) {
+      expect(config.split("\n")).toContain(line)
+    }
+    expect(sessionMode).toBe("read-only")
+  })
+
+  test("qwen and claude", () => {
+    expect(setupOf(["qwen"], CONFIG, WHERE).env).toEqual({
+      OPENAI_API_KEY: "sk-intern-own",
+      OPENAI_BASE_URL: CONFIG.api_base,
+      OPENAI_MODEL: "acme/chat-1",
+    })
+    expect(setupOf(["claude"], CONFIG, WHERE).env).toMatchObject({
+      ANTHROPIC_BASE_URL: "https://gateway.example.com/api",
+      ANTHROPIC_AUTH_TOKEN: "sk-intern-own",
+    })
+  })
+
+  test("no file has the key", () => {
+    for (const agent of ["opencode", "qwen", "codex", "claude"]) {
+      expect(JSON.stringify(setupOf([agent], CONFIG, WHERE).files)).not.toContain("sk-intern-own")
+    }
+  })
+
+  test("any other command runs as it is written", () => {
+    const { words, env } = setupOf(["node", "agent.js"], { ...CONFIG, model: null }, WHERE)
+    expect(words).toEqual(["node", "agent.js"])
+    expect(env).toMatchObject({ INTERN_KEY: "sk-intern-own", OPENAI_MODEL: "service/auto" })
+  })
+})
+
+test("no secret takes the place of a variable that the agent runs by", () => {
+  const secrets = [
+    { name: "path", placeholder: "vault-path-0" },
+    { name: "home", placeholder: "vault-home-0" },
+    { name: "intern_key", placeholder: "vault-intern_key-0" },
+    { name: "token", placeholder: "vault-token-0" },
+  ]
+  const own = { PATH: "/bin", INTERN_JOIN_TOKEN: "join", AWS_SECRET_ACCESS_KEY: "aws" }
+  const env = environmentOf(own, WHERE, secrets, { INTERN_KEY: "sk-intern-own" })
+  expect(env).toMatchObject({ PATH: "/bin", HOME: "/intern/home", INTERN_KEY: "sk-intern-own", TOKEN: "vault-token-0" })
+  expect(Object.values(env)).not.toContain("join")
+  expect(Object.values(env)).not.toContain("aws")
+})
+
+test("a long text is cut between characters, and every piece is a frame", () => {
+  const text = `a${"😀".repeat(400_000)}`
+  const update = { sessionUpdate: "agent_message_chunk", content: { type: "text", text } }
+  const { send } = fit({ jsonrpc: "2.0", method: "session/update", params: { sessionId: "s", update } })
+  const texts = send.map((one) => (one as { params: { update: typeof update } }).params.update.content.text)
+  expect(texts.join("")).toBe(text)
+  expect(texts.every((piece) => piece.isWellFormed())).toBe(true)
+  for (const msg of send) expect(Buffer.byteLength(JSON.stringify({ seq: 1e9, msg }))).toBeLessThan(MAX_FRAME_BYTES)
+})
+
+test("an answer or a notice that is too large is a failure, or nothing", () => {
+  const large = "x".repeat(MAX_FRAME_BYTES)
+  expect(fit({ jsonrpc: "2.0", id: 1, result: { large } })).toMatchObject({
+    send: [{ id: 1, error: { code: -32_603 } }],
+  })
+  expect(fit({ jsonrpc: "2.0", method: "session/update", params: { update: { large } } })).toEqual({ send: [] })
+})
+
+describe("the command line", () => {
+  const ENV = {
+    INTERN_GATEWAY_URL: "https://gateway.example.com/api/v1/",
+    INTERN_ID: "i",
+    INTERN_JOIN_TOKEN: "t",
+    INTERN_AGENT: "qwen",
+  }
+
+  test("is read from the environment where it says nothing", () => {
+    expect(readOptions(["--agent", "node agent.js", "--allow-hosts", "A.example, b.example"], ENV)).toMatchObject({
+      url: new URL("https://gateway.example.com/"),
+      agent: ["node", "agent.js"],
+      dir: expect.stringMatching(/\/intern-i$/),
+      allowedHosts: ["a.example", "b.example"],
+      agentUid: undefined,
+    })
+  })
+
+  test.each([
+    ["the gateway", { INTERN_GATEWAY_URL: "" }, "--url is missing"],
+    ["an address", { INTERN_GATEWAY_URL: "gateway" }, "--url must be"],
+    ["the token", { INTERN_JOIN_TOKEN: "" }, "--token is missing"],
+    ["an agent", { INTERN_AGENT: "" }, "--agent is missing"],
+    ["a user that is not root", { INTERN_AGENT_UID: "0" }, "--agent-uid must be"],
+  ])("without %s says so", (_, more, words) => {
+    expect(() => readOptions([], { ...ENV, ...more })).toThrow(words)
+  })
+})

@@ -1,0 +1,116 @@
+import type { AnyMessage } from "@agentclientprotocol/sdk"
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+import { Link, MAX_KEPT_BYTES } from "../../src/daemon/link.ts"
+
+type Frame = { seq: number; msg: { params: unknown } }
+
+const message = (params: unknown): AnyMessage => ({ jsonrpc: "2.0", method: "m", params })
+
+/** One end, with what it has said and what it has taken. */
+class End {
+  readonly link = new Link("epoch")
+  readonly said: number[] = []
+  readonly taken: unknown[] = []
+  /** On their way to the other end. */
+  wire: string[] = []
+  #frames: string[] = []
+
+  /** Something that was said before comes once more. */
+  repeat(index: number): void {
+    const frame = this.#frames.at(index % Math.max(1, this.#frames.length))
+    if (frame !== undefined) this.wire.push(frame)
+  }
+
+  say(isUp: boolean, padding = ""): void {
+    const number = this.said.length
+    this.said.push(number)
+    const frame = this.link.send(message({ number, padding }))
+    this.#frames.push(frame)
+    if (isUp) this.wire.push(frame)
+  }
+
+  /** Takes one frame of the other's; false where a gap ends the socket. */
+  hear(other: End, isAcked: boolean): boolean {
+    const text = other.wire.shift()
+    if (text === undefined) return true
+    const { seq, msg } = JSON.parse(text) as Frame
+    const heard = this.link.receive(seq)
+    if (heard === "take") this.taken.push((msg.params as { number: number }).number)
+    if (isAcked) other.link.acked(this.link.taken)
+    return heard !== "gap"
+  }
+}
+
+/** A new socket: each says where it is, and sends again from where the other wants. False where that is not to be had. */
+function connect(one: End, other: End): boolean {
+  const [hello, welcome] = [one.link.hello(), other.link.hello()]
+  const [again, back] = [one.link.welcomed(welcome), other.link.welcomed(hello)]
+  if (!again || !back) return false
+  one.wire = again
+  other.wire = back
+  return true
+}
+
+const step = fc.oneof(
+  fc.record({ kind: fc.constant("say" as const), by: fc.nat(1) }),
+  fc.record({ kind: fc.constant("hear" as const), by: fc.nat(1), isAcked: fc.boolean() }),
+  fc.record({ kind: fc.constant("repeat" as const), by: fc.nat(1), index: fc.nat(20) }),
+  fc.constant({ kind: "sever" as const }),
+  fc.constant({ kind: "connect" as const }),
+)
+
+test("whatever sockets do, each side takes everything once and in order", () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+      const ends: [End, End] = [new End(), new End()]
+      let isUp = connect(...ends)
+      for (const each of steps) {
+        if (each.kind === "say") ends[each.by === 0 ? 0 : 1].say(isUp)
+        else if (each.kind === "repeat" && isUp) ends[each.by === 0 ? 0 : 1].repeat(each.index)
+        else if (each.kind === "hear" && isUp) {
+          const [by, other] = each.by === 0 ? ends : (ends.toReversed() as [End, End])
+          isUp = by.hear(other, each.isAcked)
+        } else if (each.kind === "sever") isUp = false
+        else if (each.kind === "connect") isUp = connect(...ends)
+        for (const end of ends) if (!isUp) end.wire = []
+      }
+      expect(connect(...ends)).toBe(true)
+      for (const [by, other] of [ends, ends.toReversed() as [End, End]]) {
+        while (other.wire.length > 0) expect(by.hear(other, true)).toBe(true)
+        expect(by.taken).toEqual(other.said)
+        expect(other.link.isDrained).toBe(true)
+      }
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+test("what was dropped to keep within the ring is noticed, and nothing is skipped", () => {
+  const sizes = fc.array(fc.constantFrom(10, 900_000), { minLength: 1, maxLength: 12 })
+  fc.assert(
+    fc.property(sizes, (all) => {
+      const ends: [End, End] = [new End(), new End()]
+      ends[0].say(true)
+      connect(...ends)
+      ends[1].hear(ends[0], false)
+      for (const size of all) ends[0].say(false, "x".repeat(size))
+      const isKept = all.reduce((sum, size) => sum + size + 100, 200) <= MAX_KEPT_BYTES
+      const isResumed = connect(...ends)
+      if (isKept) expect(isResumed).toBe(true)
+      if (!isResumed) return
+      while (ends[0].wire.length > 0) expect(ends[1].hear(ends[0], true)).toBe(true)
+      expect(ends[1].taken).toEqual(ends[0].said)
+    }),
+    { numRuns: 40 },
+  )
+})
+
+test("another epoch, or more than was ever said, is nothing to go on from", () => {
+  const link = new Link("mine")
+  link.send(message(1))
+  expect(link.welcomed({ epoch: "other", from: 1, oldest: 1 })).toBeUndefined()
+  expect(link.welcomed({ epoch: "mine", from: 3, oldest: 1 })).toBeUndefined()
+  expect(link.welcomed({ epoch: "mine", from: 2, oldest: 1 })).toEqual([])
+  expect(link.welcomed({ epoch: "mine", from: 1, oldest: 1 })).toBeUndefined()
+})
