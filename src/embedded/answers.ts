@@ -60,6 +60,8 @@ function say(request: ChatRequest, seed: string): Part[] {
     case "tool-call":
     case "parallel-tools":
       return useTools(request, text, seed) ?? content(toToolAnswer(request.messages) ?? text)
+    case "agent":
+      return runCommand(request, text, seed) ?? content(toToolAnswer(request.messages) ?? text)
     case "json":
       return content(JSON.stringify(request.schema ? toSchemaValue(request.schema, text) : { echo: text, ok: true }))
     case "reasoning":
@@ -85,6 +87,26 @@ function useTools(request: ChatRequest, text: string, seed: string): Part[] | un
       return { type: "arguments", call, text: piece }
     }),
   ])
+}
+
+const COMMAND = "$ "
+
+/** A call of the first tool that takes a command, with nothing in it but what the tool must have. */
+function runCommand(request: ChatRequest, text: string, seed: string): Part[] | undefined {
+  const shell = request.tools.find(({ parameters }) => "command" in toRecord(toRecord(parameters).properties))
+  if (!shell || !text.startsWith(COMMAND) || toToolAnswer(request.messages) !== undefined) return undefined
+  const { required, properties } = toRecord(shell.parameters)
+  const names = Array.isArray(required) ? required.map(String) : []
+  const parameters = { type: "object", properties: pick(toRecord(properties), ["command", ...names]) }
+  const input = toSchemaValue(parameters, text.slice(COMMAND.length))
+  return [
+    { type: "call", call: 0, id: `call_${seed}_0`, name: shell.name },
+    { type: "arguments", call: 0, text: JSON.stringify(input) },
+  ]
+}
+
+function pick(properties: Record<string, unknown>, names: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(properties).filter(([name]) => names.includes(name)))
 }
 
 function toCalled({ model, tools, parallelToolCalls }: ChatRequest): readonly ToolFunction[] {

@@ -33,6 +33,12 @@ export const embeddedModels: readonly EmbeddedModel[] = [
   { slug: "long", name: "Long", description: "Says 4,000 tokens of numbered words." },
   { slug: "tool-call", name: "Tool call", description: "Calls the first tool, or the one asked for.", tools: true },
   { slug: "parallel-tools", name: "Parallel tools", description: "Calls up to three tools at once.", tools: true },
+  {
+    slug: "agent",
+    name: "Agent",
+    description: "Runs what follows `$ ` in the shell it is given, at a pace.",
+    tools: true,
+  },
   { slug: "json", name: "JSON", description: "Answers with a document that fits the schema.", structured: true },
   { slug: "reasoning", name: "Reasoning", description: "Thinks aloud, then repeats the message.", reasoning: true },
   { slug: "refusal", name: "Refusal", description: "Refuses to answer, politely." },

@@ -13,6 +13,8 @@ export const PACE_MS = 20
 const PIECES_BEFORE_FAULT = 10
 /** Bytes written in the same turn as the error never reach a socket. */
 const FLUSH_MS = 20
+/** Models that speak as slowly as a large one. */
+const PACED = new Set(["paced", "agent"])
 
 const encoder = new TextEncoder()
 
@@ -26,7 +28,7 @@ export function* streamSteps(completion: Completion, teller: Teller): Generator<
   for (let at = 0; !fault.afterTen || at < PIECES_BEFORE_FAULT; at++) {
     const { value: chunk, done } = pieces.next()
     if (done) break
-    if (request.model === "paced") yield { type: "wait", untilMs: (at + 1) * PACE_MS }
+    if (PACED.has(request.model)) yield { type: "wait", untilMs: (at + 1) * PACE_MS }
     yield* tell(teller.chunk(chunk), fault)
   }
   if (fault.afterTen === "error") return yield* tell(teller.failure(), fault)

@@ -23,11 +23,12 @@ export function tellReasons(invalid: Reason): MiddlewareHandler<App> {
     await next()
     const { error } = c
     if (error === undefined || (error instanceof GatewayError && error.metadata?.reason !== undefined)) return
-    const { code, message, headers = {} } = error instanceof GatewayError ? error : UNEXPECTED
+    const code = error instanceof GatewayError ? error.code : c.res.status === 400 ? "invalid_request" : "internal"
+    const headers = error instanceof GatewayError ? error.headers : {}
     const reason = code === "invalid_request" ? invalid : SHARED[code]
     if (reason === undefined) return
     const body = c.res.headers.get("content-type")?.includes("json") ? await c.res.json<{ error: object }>() : undefined
-    const told = { code: c.res.status, message, ...body?.error, metadata: metadataOf(reason) }
+    const told = { code: c.res.status, message: "", ...body?.error, metadata: metadataOf(reason) }
     c.res = Response.json(
       { error: told },
       { status: c.res.status, headers: { "cache-control": "no-store", ...headers } },
@@ -35,7 +36,16 @@ export function tellReasons(invalid: Reason): MiddlewareHandler<App> {
   }
 }
 
-const UNEXPECTED = { code: "internal", message: "Something went wrong inside the gateway.", headers: {} } as const
+/** Where a body may be left away, one that is empty is none, whatever its headers say. Stands before the body is looked at. */
+export const ignoreEmptyBody: MiddlewareHandler<App> = async function ignoreEmptyBody(c, next) {
+  const { body, headers } = c.req.raw
+  if (body === null || headers.get("content-length") === "0") {
+    const bare = new Headers(headers)
+    bare.delete("content-type")
+    c.req.raw = new Request(c.req.url, { method: c.req.method, headers: bare, signal: c.req.raw.signal })
+  }
+  return next()
+}
 
 /** Operations on an intern's life end within ten seconds, one way or another. */
 export const withinLifecycleTime: MiddlewareHandler<App> = async function withinLifecycleTime(c, next) {

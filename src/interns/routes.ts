@@ -9,7 +9,7 @@ import type { App } from "../env.ts"
 import { refuseInternKey, requireProgramme, visibleIntern } from "./access.ts"
 import { createIntern, nameTaken } from "./create.ts"
 import { readCursor, toCursor } from "./cursor.ts"
-import { MAX_INTERN_BODY_BYTES, tellReasons, withinLifecycleTime } from "./guards.ts"
+import { ignoreEmptyBody, MAX_INTERN_BODY_BYTES, tellReasons, withinLifecycleTime } from "./guards.ts"
 import { type InternStatus, toIntern } from "./intern.ts"
 import { openIntern, placeOf } from "./open-intern.ts"
 import { internError } from "./reasons.ts"
@@ -66,7 +66,7 @@ const update = createRoute({
   operationId: "updateIntern",
   tags,
   summary: "Changes an intern. A new model or new instructions take effect at the next provision.",
-  middleware: [...guards, body] as const,
+  middleware: [...guards, ignoreEmptyBody, body] as const,
   request: { params: internParams, body: optionalBody(InternChange) },
   responses: { 200: ok(Intern), ...failures(...written) },
 })
@@ -77,7 +77,7 @@ const remove = createRoute({
   operationId: "deleteIntern",
   tags,
   summary: "Deletes an intern with its disk, its vault and its key.",
-  middleware: [...guards, body] as const,
+  middleware: [...guards, ignoreEmptyBody, body] as const,
   request: { params: internParams, body: optionalBody(InternDeletion) },
   responses: { 202: ok(z.object({ deleting: z.literal(true) })), ...failures(...written) },
 })
@@ -88,7 +88,7 @@ const provision = createRoute({
   operationId: "provisionIntern",
   tags,
   summary: "The first boot, a resume after suspension, or a boot with what was changed since.",
-  middleware: [...guards, body] as const,
+  middleware: [...guards, ignoreEmptyBody, body] as const,
   request: { params: internParams, body: optionalBody(NoFields) },
   responses: { 202: ok(z.object({ provisioning: z.literal(true) })), ...failures(...written) },
 })
@@ -99,7 +99,7 @@ const suspend = createRoute({
   operationId: "suspendIntern",
   tags,
   summary: "Stops an intern and cancels its runs. Its disk and its configuration stay.",
-  middleware: [...guards, body] as const,
+  middleware: [...guards, ignoreEmptyBody, body] as const,
   request: { params: internParams, body: optionalBody(NoFields) },
   responses: { 200: ok(z.object({ suspended: z.literal(true) })), ...failures(...written) },
 })

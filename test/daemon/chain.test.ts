@@ -1,0 +1,160 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { root } from "../../src/dev/options.ts"
+import { byNode, end, npmStart, type Started } from "../acceptance/npm-start.ts"
+import { eventually } from "../runtime/eventually.ts"
+import { installOpencode } from "../support/opencode.ts"
+import { talkTo } from "./talk.ts"
+
+/**
+ * The whole chain with a real agent: a client, the gateway as `npm start` runs it, the daemon as a user starts it, and
+ * opencode, whose model calls come back through the gateway with the intern's own key.
+ */
+
+const PATIENCE_MS = 60_000
+let folder: string
+let commands: string
+let gateway: Started
+let talk: ReturnType<typeof talkTo>
+
+beforeAll(async () => {
+  commands = installOpencode()
+  folder = mkdtempSync(path.join(tmpdir(), "gateway-chain-"))
+  gateway = await npmStart(path.join(folder, "gateway"))
+  talk = talkTo(gateway.url, gateway.apiKey)
+}, 240_000)
+
+afterAll(async () => {
+  for (const { process: child } of running) if (child.exitCode === null) child.kill("SIGKILL")
+  await end(gateway)
+  rmSync(folder, { recursive: true, force: true })
+}, 60_000)
+
+type Intern = { id: string; token: string; dir: string }
+const running: { process: ChildProcess; printed: () => string }[] = []
+
+async function newIntern(name: string): Promise<Intern> {
+  const input = { name, host: "daemon", model: "sim/agent", instructions: "Be brief.", provision: true }
+  const { id } = await talk.json<{ id: string }>("POST", "/interns", input)
+  const { token } = await talk.json<{ token: string }>("POST", `/interns/${id}/daemon/token`)
+  return { id, token, dir: path.join(folder, name) }
+}
+
+/** The daemon of an intern, with opencode below it, once the intern runs. */
+async function startDaemon({ id, token, dir }: Intern): Promise<ChildProcess> {
+  const args = ["src/daemon/daemon.ts", "--url", new URL(gateway.url).origin, "--intern", id, "--agent", "opencode"]
+  const env = { ...process.env, PATH: `${commands}:${process.env["PATH"]}`, INTERN_JOIN_TOKEN: token }
+  const child = spawn(process.execPath, [...args, "--dir", dir], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] })
+  let printed = ""
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text: Buffer) => (printed += text.toString()))
+  running.push({ process: child, printed: () => printed })
+  await eventually(async () => {
+    const { status } = await talk.json<{ status: string }>("GET", `/interns/${id}`)
+    expect(status, printed).toBe("running")
+  }, PATIENCE_MS)
+  return child
+}
+
+/** A turn that is paused on the question whether a command may run. */
+async function asked(intern: Intern, command: string) {
+  const reading = await eventually(async () => {
+    const one = await talk.say(intern.id, `$ ${command}`)
+    expect(one.response.status).toBe(200)
+    return one
+  }, PATIENCE_MS)
+  await reading.all()
+  expect(reading.finish, JSON.stringify(reading.chunks)).toBe("tool_calls")
+  return reading
+}
+
+const fileOf = ({ dir }: Intern, name: string) => path.join(dir, "work", name)
+
+describe("opencode, through the daemon", { timeout: 240_000 }, () => {
+  test("asks, is allowed, runs the command on its disk, and says what it used", async () => {
+    const intern = await newIntern("asks")
+    await startDaemon(intern)
+    const question = await asked(intern, "echo proof > proof.txt; cat proof.txt")
+    expect(existsSync(fileOf(intern, "proof.txt"))).toBe(false)
+    const told = await (await talk.answer(intern.id, question.session, question.question, "allow_once")).all()
+    expect(told.text).toContain("proof")
+    expect(told.finish).toBe("stop")
+    expect(told.usage?.total_tokens).toBeGreaterThan(0)
+    expect(told.chunks.at(-1)?.model).toBe("sim/agent")
+    expect(readFileSync(fileOf(intern, "proof.txt"), "utf8")).toBe("proof\n")
+
+    const rejected = await asked(intern, "echo no > no.txt")
+    const ended = await (await talk.answer(intern.id, rejected.session, rejected.question, "reject_once")).all()
+    expect(ended.finish).toBe("stop")
+    expect(existsSync(fileOf(intern, "no.txt"))).toBe(false)
+
+    const cancelled = await asked(intern, "echo no > no.txt")
+    const over = await (await talk.answer(intern.id, cancelled.session, cancelled.question, "cancel")).all()
+    expect(over.reason).toBe("run_ended")
+    expect(existsSync(fileOf(intern, "no.txt"))).toBe(false)
+  })
+
+  test("is steered while it speaks, and stops when its reader leaves", async () => {
+    const intern = await newIntern("steered")
+    await startDaemon(intern)
+    const long = `begin ${"and so on ".repeat(80)}`
+    const reading = await talk.say(intern.id, long, { session_id: "s" })
+    await reading.until("begin")
+    const steered = await talk.say(intern.id, "afterthought", { session_id: "s" })
+    expect(steered.response.status).toBe(202)
+    await reading.all()
+    expect(reading.text).toContain("afterthought")
+    expect(reading.finish).toBe("stop")
+
+    const left = await talk.say(intern.id, long, { session_id: "s" })
+    await left.until("begin")
+    left.leave()
+    const next = await eventually(async () => {
+      const one = await talk.say(intern.id, "still there", { session_id: "s" })
+      expect(one.response.status).toBe(200)
+      return one
+    }, PATIENCE_MS)
+    expect((await next.all()).text).toContain("still there")
+  })
+
+  test("a gateway that is killed while a question is open takes the answer after its restart", async () => {
+    const intern = await newIntern("gateway")
+    await startDaemon(intern)
+    const question = await asked(intern, "echo later > later.txt; cat later.txt")
+    const { port } = new URL(gateway.url)
+    for (const pid of gateway.family) process.kill(pid, "SIGKILL")
+    const state = path.join(folder, "gateway")
+    gateway = await npmStart(state, () => byNode(["--port", port, "--state", state]))
+    const told = await eventually(async () => {
+      const one = await talk.answer(intern.id, question.session, question.question, "allow_once")
+      expect(one.response.status).toBe(200)
+      return one
+    }, PATIENCE_MS)
+    await told.all()
+    expect(told.text).toContain("later")
+    expect(told.finish).toBe("stop")
+    expect(readFileSync(fileOf(intern, "later.txt"), "utf8")).toBe("later\n")
+  })
+
+  test("a daemon that is killed loses its question and keeps its session", async () => {
+    const intern = await newIntern("daemon")
+    const first = await startDaemon(intern)
+    const before = await (await talk.say(intern.id, "remember me", { session_id: "s" })).all()
+    expect(before.finish).toBe("stop")
+    const question = await asked(intern, "echo x")
+    first.kill("SIGKILL")
+    await once(first, "exit")
+    await startDaemon(intern)
+    await eventually(async () => {
+      const late = await talk.answer(intern.id, question.session, question.question, "allow_once")
+      expect(late.response.status).toBe(409)
+    }, PATIENCE_MS)
+    const after = await (await talk.say(intern.id, "and again", { session_id: "s" })).all()
+    expect(after.finish).toBe("stop")
+    expect(after.text).toContain("and again")
+    expect(after.text).not.toContain("remember me")
+  })
+})
