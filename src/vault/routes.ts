@@ -7,8 +7,10 @@ import { acceptJson, newRouter } from "../edge/router.ts"
 import { failures, jsonBody, ok } from "../edge/schema.ts"
 import type { App } from "../env.ts"
 import { refuseInternKey, requireProgramme, visibleIntern } from "../interns/access.ts"
+import { openIntern } from "../interns/open-intern.ts"
 import { mastersOf } from "../secrets/master-key.ts"
 import { dataKeyOf } from "../secrets/workspace-key.ts"
+import { logError } from "../support/log.ts"
 import { copySecrets } from "./copy.ts"
 import {
   CopiedSecrets,
@@ -23,7 +25,7 @@ import {
 } from "./schemas.ts"
 import { openVault, sealSecret, type VaultKeys } from "./sealing.ts"
 import { internVault, toSecret, type Vault, workspaceVault } from "./secret.ts"
-import { deleteSecret, isFull, listSecrets, MAX_SEALED_BYTES, MAX_SECRETS, putSecrets } from "./store.ts"
+import { deleteSecret, findUsers, isFull, listSecrets, MAX_SEALED_BYTES, MAX_SECRETS, putSecrets } from "./store.ts"
 
 const MAX_BODY_BYTES = 1_048_576
 const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
@@ -154,6 +156,7 @@ export const vault = newRouter()
     const keys = { source: () => openKeys(c, source), target: () => openKeys(c, target) }
     const rows = await copySecrets({ db: c.env.DB, source, target, keys, names, entry })
     if (!rows) throw await refusalOf(c, target, 0)
+    tellUsers(c, target)
     return c.json({ data: rows.map(toSecret) }, 200)
   })
 
@@ -174,6 +177,7 @@ async function store(c: Context<App>, vault: Vault, secret: { name: string; host
   const row = await sealSecret(await openKeys(c, vault), vault, secret, entry.created_at)
   const [put] = (await putSecrets(c.env.DB, vault, [row], { vaultId: vault.vaultId, versions: [] }, entry)) ?? []
   if (!put) throw await refusalOf(c, vault, row.sealed.length)
+  tellUsers(c, vault)
   return { data: toSecret(put) }
 }
 
@@ -184,6 +188,18 @@ async function drop(c: Context<App>, vault: Vault, name: string): Promise<void> 
   if (!(await deleteSecret(c.env.DB, vault, name, entry))) {
     throw new GatewayError("not_found", `There is no secret named ${name} here.`)
   }
+  tellUsers(c, vault)
+}
+
+/** Daemons have values in memory. They read them again, beside the answer. */
+function tellUsers(c: Context<App>, vault: Vault): void {
+  if (vault.internId === null) return
+  const told = findUsers(c.env.DB, vault).then((ids) =>
+    Promise.all(ids.map((id) => openIntern(c.env, id).vaultChanged())),
+  )
+  c.executionCtx.waitUntil(
+    told.catch((cause: unknown) => logError("a changed vault was not told", { vault: vault.vaultId }, cause)),
+  )
 }
 
 /** A secret has no id; its place is what it is known by. */

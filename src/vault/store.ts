@@ -114,6 +114,18 @@ export function deleteVaultStatements(
   ]
 }
 
+/** The running interns that are given what is in a vault: the one that owns it, and those that borrow it. */
+export async function findUsers(db: D1Database, { organizationId, workspaceId, vaultId }: Vault): Promise<string[]> {
+  const { results } = await db
+    .prepare(
+      `SELECT id FROM interns WHERE organization_id = ?1 AND workspace_id = ?2 AND status = 'running'
+         AND (vault_id = ?3 OR attached_vault_id = ?3)`,
+    )
+    .bind(organizationId, workspaceId, vaultId)
+    .all<{ id: string }>()
+  return results.map(({ id }) => id)
+}
+
 /** A secret with the data key that opens it, sealed itself. */
 export type SealedSecret = SecretRow & Pick<WrappedKey, "masterId" | "wrapped">
 

@@ -1,8 +1,9 @@
 import { createExecutionContext } from "cloudflare:test"
 import { env } from "cloudflare:workers"
-import { describe, expect, test } from "vitest"
+import { describe, expect, test, vi } from "vitest"
 import { app } from "../../src/app.ts"
 import { deleteVaultStatements } from "../../src/vault/store.ts"
+import { newDaemonIntern, PlayedDaemon } from "../support/daemon.ts"
 import { insertIntern } from "../support/interns.ts"
 import { BOOTSTRAP, type Door, door, newKey, newWorkspace, reply, type Workspace } from "../support/world.ts"
 
@@ -543,4 +544,26 @@ describe("what an intern's daemon is given", () => {
     expect(JSON.stringify(log)).not.toContain("canary-of-the-release")
     expect(JSON.stringify(log)).not.toContain(intern.joinToken)
   })
+})
+
+test("a write to a vault is told to the daemons that hold its values, a borrower's too", async () => {
+  const workspace = await newWorkspace()
+  const owner = await newDaemonIntern(workspace)
+  const { vault_id } = await reply<{ vault_id: string }>(200, workspace.as.get(`/interns/${owner.id}`))
+  const daemons = [owner, await newDaemonIntern(workspace, { vault_id }), await newDaemonIntern(workspace)]
+  const [own, borrowing, other] = await Promise.all(daemons.map((intern) => new PlayedDaemon(intern).dial()))
+  for (const { id } of daemons) {
+    await vi.waitFor(async () =>
+      expect(await reply(200, workspace.as.get(`/interns/${id}`))).toMatchObject({ status: "running" }),
+    )
+  }
+  const toldOf = (daemon?: PlayedDaemon) =>
+    daemon?.heard.filter(({ method }) => method === "_intern/vault_changed").length
+  await put(workspace.as, "/vault/secrets/token")
+  await put(workspace.as, ofIntern(owner.id, "a"))
+  await reply(200, workspace.as.post(`${ofIntern(owner.id)}/copy`, { names: ["token"] }))
+  await workspace.as.delete(ofIntern(owner.id, "a"))
+  await refused(404, workspace.as.delete(ofIntern(owner.id, "a")))
+  await vi.waitFor(() => expect([own, borrowing].map(toldOf)).toEqual([3, 3]))
+  expect(toldOf(other)).toBe(0)
 })
