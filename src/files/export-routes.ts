@@ -1,4 +1,5 @@
 import { createRoute } from "@hono/zod-openapi"
+import { actorOf } from "../access/actor.ts"
 import { requireManagement } from "../access/caller.ts"
 import { GatewayError } from "../edge/errors.ts"
 import { acceptJson, newRouter } from "../edge/router.ts"
@@ -7,7 +8,7 @@ import { openLedger } from "../credits/ledger-client.ts"
 import { askedWorkspace } from "../workspaces/asked.ts"
 import { EXPORT_FORMATS, exportLines } from "./export.ts"
 import { toFileRecord } from "./file.ts"
-import { keep, newRow } from "./routes.ts"
+import { keepFile, newRow } from "./keep.ts"
 import { FileRecord, NewExport } from "./schemas.ts"
 import { countGenerations } from "./store.ts"
 
@@ -53,5 +54,5 @@ export const exports = newRouter().openapi(create, async (c) => {
   const home = workspaceId ?? (c.var.caller.workspaceId || (await askedWorkspace(c.env.DB, organizationId, undefined)))
   const row = newRow({ organizationId, workspaceId: home }, { filename, mime_type: mimeType, source: "export" })
   const lines = exportLines(c.env.DB, range, format)
-  return c.json(toFileRecord(await keep(c, row, lines, () => mimeType)), 201)
+  return c.json(toFileRecord(await keepFile(c.env, actorOf(c), row, lines, () => mimeType)), 201)
 })

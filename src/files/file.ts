@@ -11,7 +11,7 @@ export type FileRow = {
   filename: string
   mime_type: string
   size_bytes: number
-  source: "upload" | "export"
+  source: "upload" | "export" | "intern"
   created_at: number
 }
 

@@ -1,18 +1,18 @@
 import { createRoute } from "@hono/zod-openapi"
 import type { Context } from "hono"
 import * as z from "zod"
-import { entryOf } from "../access/actor.ts"
+import { actorOf, entryOf } from "../access/actor.ts"
 import { GatewayError } from "../edge/errors.ts"
 import { newRouter } from "../edge/router.ts"
 import { failures, ok } from "../edge/schema.ts"
 import type { App } from "../env.ts"
-import { newId } from "../support/ids.ts"
-import { noSuchWorkspace, workspaceOf } from "../workspaces/asked.ts"
-import { atMost, writeBytes } from "./bytes.ts"
-import { type FileRow, MAX_FILE_BYTES, objectKey, quotaBytes, toFilename, toFilePage, toFileRecord } from "./file.ts"
+import { workspaceOf } from "../workspaces/asked.ts"
+import { atMost } from "./bytes.ts"
+import { MAX_FILE_BYTES, objectKey, toFilename, toFilePage, toFileRecord } from "./file.ts"
+import { keepFile, newRow } from "./keep.ts"
 import { boundaryOf, readFilePart } from "./multipart.ts"
 import { FileDeleted, FilePage, FilePath, FileRecord, FilesQuery, PlaceQuery, VendorAnswer } from "./schemas.ts"
-import { abandonFile, completeFile, deleteFile, findFile, insertFile, listFiles, usedBytes } from "./store.ts"
+import { deleteFile, findFile, listFiles } from "./store.ts"
 import { inspect } from "./upload.ts"
 import {
   askVendor,
@@ -114,7 +114,7 @@ export const files = newRouter()
     const filename = toFilename(part.filename)
     const { content, mimeType } = await inspect(atMost(part.content, MAX_FILE_BYTES, tooLarge), filename)
     const row = newRow(place, { filename, mime_type: mimeType(), source: "upload" })
-    return c.json(toFileRecord(await keep(c, row, content, mimeType)), 200)
+    return c.json(toFileRecord(await keepFile(c.env, actorOf(c), row, content, mimeType)), 200)
   })
   .openapi(list, async (c) => {
     const query = c.req.valid("query")
@@ -205,44 +205,6 @@ async function placeOf(c: Context<App>, asked: string | undefined): Promise<Plac
   const { caller } = c.var
   const workspaceId = await workspaceOf(c.env.DB, caller, asked)
   return { organizationId: caller.organizationId, workspaceId, mayExport: caller.kind === "management" }
-}
-
-export function newRow(
-  { organizationId, workspaceId }: Pick<Place, "organizationId" | "workspaceId">,
-  about: Pick<FileRow, "filename" | "mime_type" | "source">,
-): FileRow {
-  const place = { organization_id: organizationId, workspace_id: workspaceId }
-  return { id: `file_${newId()}`, ...place, ...about, size_bytes: 0, created_at: Date.now() }
-}
-
-/** A file with its bytes, both or neither: the row is there first, so that bytes without one are never forgotten. */
-export async function keep(
-  c: Context<App>,
-  row: FileRow,
-  content: AsyncIterable<Uint8Array>,
-  mimeType: () => string,
-): Promise<FileRow> {
-  const { DB: db, FILES: bucket } = c.env
-  const quota = quotaBytes(c.env)
-  if ((await usedBytes(db, row.organization_id)) >= quota) throw overQuota(quota)
-  if (!(await insertFile(db, row))) throw noSuchWorkspace()
-  const written = await writeBytes(bucket, objectKey(row), content).catch(async (thrown: unknown) => {
-    await abandonFile(db, row, Date.now())
-    throw thrown
-  })
-  const whole = { ...row, size_bytes: written, mime_type: mimeType() }
-  const values = { filename: whole.filename, size_bytes: written, mime_type: whole.mime_type, source: row.source }
-  const changed = { fields: Object.keys(values), values }
-  const deed = { resourceId: row.id, workspaceId: row.workspace_id, changed }
-  const kept = await completeFile(db, whole, quota, entryOf(c, { action: "file.create", ...deed }))
-  if (kept) return kept
-  await abandonFile(db, row, Date.now())
-  throw overQuota(quota)
-}
-
-function overQuota(quota: number): GatewayError {
-  const words = `file: the organization's files may have ${quota} bytes in all, which this one would pass. Delete some.`
-  return new GatewayError("payload_too_large", words)
 }
 
 function tooLarge(): GatewayError {

@@ -2,11 +2,29 @@ import type { Context } from "hono"
 import type { Intern } from "../../durable-objects/intern.ts"
 import type { App, Env } from "../env.ts"
 import type { Place } from "./hosts/wire.ts"
-import type { InternRow } from "./store.ts"
+import { type InternRow, listInterns } from "./store.ts"
+
+const PAGE = 100
 
 /** The object of an intern. */
 export function openIntern(env: Env, id: string): DurableObjectStub<Intern> {
   return env.INTERN.get(env.INTERN.idFromName(id))
+}
+
+/** Deletes the interns of a workspace that is gone, with whatever their hosts hold: nobody is left to ask for it. */
+export async function destroyInternsOf(
+  env: Env,
+  place: { organizationId: string; workspaceId: string },
+  apiBase: string,
+): Promise<void> {
+  let after: { createdAt: number; id: string } | undefined
+  for (;;) {
+    const rows = await listInterns(env.DB, place, { statuses: undefined, limit: PAGE, after })
+    for (const { id, host } of rows) await openIntern(env, id).destroy({ ...place, id, host, apiBase }, true)
+    const last = rows.at(-1)
+    if (!last || rows.length <= PAGE) return
+    after = { createdAt: last.created_at, id: last.id }
+  }
 }
 
 /** What the object is told of its intern. A daemon reaches the gateway where this request did. */
@@ -16,6 +34,11 @@ export function placeOf(c: Context<App>, row: InternRow): Place {
     organizationId: row.organization_id,
     workspaceId: row.workspace_id,
     host: row.host,
-    apiBase: `${new URL(c.req.url).origin}/api/v1`,
+    apiBase: apiBaseOf(c),
   }
+}
+
+/** Where this request reached the gateway. */
+export function apiBaseOf(c: Context<App>): string {
+  return `${new URL(c.req.url).origin}/api/v1`
 }

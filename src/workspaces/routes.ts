@@ -7,6 +7,7 @@ import { changesOf } from "../audit/entry.ts"
 import { GatewayError } from "../edge/errors.ts"
 import { acceptJson, newRouter } from "../edge/router.ts"
 import { failures, jsonBody, ok, PageQuery } from "../edge/schema.ts"
+import { apiBaseOf, destroyInternsOf } from "../interns/open-intern.ts"
 import { newId } from "../support/ids.ts"
 import { NewWorkspace, Workspace, WorkspaceChange, WorkspaceDeletion, WorkspaceList, WorkspacePath } from "./schemas.ts"
 import { SETTING_NAMES } from "./settings.ts"
@@ -126,6 +127,7 @@ export const workspaces = newRouter()
       )
     }
     forgetWorkspace(row.id)
+    await destroyInternsOf(c.env, { organizationId, workspaceId: row.id }, apiBaseOf(c))
     return c.json({ deleted: true as const }, 200)
   })
 

@@ -3,6 +3,7 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"
 import { openIntern } from "../../src/interns/open-intern.ts"
 import { internChat } from "../support/intern-chat.ts"
+import { playProvider, sse } from "../support/played.ts"
 import { newWorkspace, reply } from "../support/world.ts"
 
 async function newIntern(model: string, more: Record<string, unknown> = {}) {
@@ -147,6 +148,47 @@ describe("the agent that every gateway brings along", () => {
       const paths = [...state.storage.sql.exec<{ path: string }>("SELECT path FROM disk")].map(({ path }) => path)
       expect(paths).toEqual(["/home/intern/small"])
     })
+  })
+
+  test("publishes a file, which people of its workspace download", async () => {
+    const { workspace, chat } = await newIntern("played/m77")
+    const call = (name: string, input: object) => {
+      const called = { name, arguments: JSON.stringify(input) }
+      return { tool_calls: [{ index: 0, id: `call_${name}`, type: "function", function: called }] }
+    }
+    const rounds = [
+      call("write_file", { path: "report.md", content: "# Done" }),
+      call("publish_file", { path: "report.md" }),
+      { content: "There it is." },
+    ]
+    const play = playProvider(() => {
+      const delta = rounds.shift()
+      const isCall = delta !== undefined && "tool_calls" in delta
+      const chunk = (choices: object[]) => ({
+        id: "c",
+        object: "chat.completion.chunk",
+        created: 1,
+        model: "m77",
+        choices,
+      })
+      const finish = isCall ? "tool_calls" : "stop"
+      const said = [
+        chunk([{ index: 0, delta, finish_reason: null }]),
+        chunk([{ index: 0, delta: {}, finish_reason: finish }]),
+      ]
+      return sse([...said.map((one) => `data: ${JSON.stringify(one)}\n\n`), "data: [DONE]\n\n"])
+    })
+    try {
+      const reading = await (await chat.say("Write a report")).all()
+      expect(reading.finish, reading.raw).toBe("stop")
+    } finally {
+      play.stop()
+    }
+    type List = { data: { id: string; filename: string; downloadable: boolean; mime_type: string }[] }
+    const { data } = await reply<List>(200, workspace.as.get("/files"))
+    expect(data).toMatchObject([{ filename: "report.md", downloadable: true }])
+    const content = await workspace.as.get(`/files/${data[0]?.id}/content`)
+    expect(await content.text()).toBe("# Done")
   })
 
   test("the value of a secret is in no environment, answer or row; its placeholder is", async () => {

@@ -330,6 +330,20 @@ describe("an intern's life", () => {
     expect((await make(as, { name: "ada" })).id).not.toBe(id)
   })
 
+  test("goes with its workspace", async () => {
+    const workspace = await newWorkspace()
+    const { id } = await make(workspace.as, { name: "ada", provision: true })
+    await becomes(workspace.as, id, "running")
+    await reply(
+      200,
+      workspace.manage.delete(`/workspaces/${workspace.workspaceId}?confirm_default_workspace_deletion=true`),
+    )
+    await vi.waitFor(async () => {
+      const row = await env.DB.prepare("SELECT 1 FROM interns WHERE id = ?").bind(id).first()
+      expect(row).toBeNull()
+    })
+  })
+
   test("a daemon that does not confirm the archive keeps its intern: destroy_failed, until the loss is acknowledged", async () => {
     const workspace = await newWorkspace()
     const intern = await newDaemonIntern(workspace)

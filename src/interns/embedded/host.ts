@@ -11,6 +11,7 @@ import { EmbeddedAgent } from "./agent.ts"
 import { askModel } from "./ask-model.ts"
 import { Disk, HOME } from "./disk.ts"
 import { Memory } from "./memory.ts"
+import { publishFile } from "./publish.ts"
 import { placeholdersOf, shellFetch } from "./network.ts"
 import { asks, runTool, TOOL_DEFINITIONS } from "./tools.ts"
 
@@ -48,7 +49,13 @@ export class EmbeddedHost implements InternHost {
       run: async (call, signal) => {
         const secrets = () => this.#secrets()
         const names = asks(call) ? placeholdersOf(await secrets()) : {}
-        return runTool(call, { disk: this.#disk, env: names, fetch: shellFetch(env, secrets, signal), signal })
+        return runTool(call, {
+          disk: this.#disk,
+          env: names,
+          fetch: shellFetch(env, secrets, signal),
+          signal,
+          publish: (filename, content) => this.#publish(filename, content),
+        })
       },
     })
   }
@@ -73,6 +80,14 @@ export class EmbeddedHost implements InternHost {
     const { organizationId, workspaceId, id } = this.#config
     const row = await findIntern(this.#env.DB, { organizationId, workspaceId }, id)
     return row ? releaseSecrets(this.#env, row) : []
+  }
+
+  async #publish(path: string, content: Uint8Array): Promise<string> {
+    const place = this.#config
+    const row = await findIntern(this.#env.DB, place, place.id)
+    if (!row) throw new Error("The intern is gone.")
+    const { id } = await publishFile(this.#env, row, path, content)
+    return id
   }
 
   async start(config: InternConfig): Promise<void> {

@@ -10,6 +10,8 @@ export type Surroundings = {
   env: Record<string, string>
   fetch: ShellFetch
   signal: AbortSignal
+  /** Keeps a file where people get it; returns its id. */
+  publish: (filename: string, content: Uint8Array) => Promise<string>
 }
 
 type Tool = {
@@ -47,6 +49,17 @@ const tools: Record<string, Tool> = {
     asks: false,
     run: ({ path, content }, { disk }) => {
       return disk.write(resolved(path), new TextEncoder().encode(text(content, "content"))) ?? "Written."
+    },
+  },
+  publish_file: {
+    description: `Puts a copy of a file below ${HOME} where the person can download it. Tell them the id that it answers.`,
+    parameters: schema({ path: textField("Its path.") }, ["path"]),
+    asks: false,
+    run: async ({ path }, { disk, publish }) => {
+      const from = resolved(path)
+      const found = disk.read(from)
+      if (!found) return "There is no such file."
+      return `Published: GET /files/${await publish(from, found)}/content`
     },
   },
   list_files: {

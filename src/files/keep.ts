@@ -1,0 +1,49 @@
+import { type Actor, newEntry } from "../audit/entry.ts"
+import { GatewayError } from "../edge/errors.ts"
+import type { Env } from "../env.ts"
+import { newId } from "../support/ids.ts"
+import { noSuchWorkspace } from "../workspaces/asked.ts"
+import { writeBytes } from "./bytes.ts"
+import { type FileRow, objectKey, quotaBytes } from "./file.ts"
+import { abandonFile, completeFile, insertFile, usedBytes } from "./store.ts"
+
+type Place = { organizationId: string; workspaceId: string }
+
+export function newRow(
+  { organizationId, workspaceId }: Place,
+  about: Pick<FileRow, "filename" | "mime_type" | "source">,
+): FileRow {
+  const place = { organization_id: organizationId, workspace_id: workspaceId }
+  return { id: `file_${newId()}`, ...place, ...about, size_bytes: 0, created_at: Date.now() }
+}
+
+/** A file with its bytes, both or neither: the row is there first, so that bytes without one are never forgotten. */
+export async function keepFile(
+  env: Env,
+  actor: Actor,
+  row: FileRow,
+  content: AsyncIterable<Uint8Array>,
+  mimeType: () => string,
+): Promise<FileRow> {
+  const { DB: db, FILES: bucket } = env
+  const quota = quotaBytes(env)
+  if ((await usedBytes(db, row.organization_id)) >= quota) throw overQuota(quota)
+  if (!(await insertFile(db, row))) throw noSuchWorkspace()
+  const written = await writeBytes(bucket, objectKey(row), content).catch(async (thrown: unknown) => {
+    await abandonFile(db, row, Date.now())
+    throw thrown
+  })
+  const whole = { ...row, size_bytes: written, mime_type: mimeType() }
+  const values = { filename: whole.filename, size_bytes: written, mime_type: whole.mime_type, source: row.source }
+  const changed = { fields: Object.keys(values), values }
+  const deed = { resourceId: row.id, workspaceId: row.workspace_id, changed }
+  const kept = await completeFile(db, whole, quota, newEntry(actor, { action: "file.create", ...deed }))
+  if (kept) return kept
+  await abandonFile(db, row, Date.now())
+  throw overQuota(quota)
+}
+
+function overQuota(quota: number): GatewayError {
+  const words = `file: the organization's files may have ${quota} bytes in all, which this one would pass. Delete some.`
+  return new GatewayError("payload_too_large", words)
+}
