@@ -1,4 +1,4 @@
-import type { Env } from "../src/env.ts"
+import { type Env, variable } from "../src/env.ts"
 import { newJoinToken } from "../src/interns/tokens.ts"
 import { moveIntern } from "../src/interns/store.ts"
 import type { InternConfig, InternHost } from "../src/interns/hosts/host.ts"
@@ -15,13 +15,11 @@ export class ContainerHost implements InternHost {
   readonly #ctx: DurableObjectState
   readonly #link: DaemonLink
   readonly #env: Env
-  readonly #apiBase: string
 
-  constructor(ctx: DurableObjectState, env: Env, link: DaemonLink, apiBase: string) {
+  constructor(ctx: DurableObjectState, env: Env, link: DaemonLink) {
     this.#ctx = ctx
     this.#env = env
     this.#link = link
-    this.#apiBase = apiBase
   }
 
   get isUp(): boolean {
@@ -35,13 +33,16 @@ export class ContainerHost implements InternHost {
   /** The join token is made anew for each start: only the container has it. */
   async start(config: InternConfig): Promise<void> {
     const container = this.#container()
+    // Not from a request: its Host would be told a token.
+    const url = URL.parse(variable(this.#env, "PUBLIC_URL") ?? "")
+    if (!url) throw new Error("A container needs to know where the gateway is: set PUBLIC_URL.")
     const { secret, hash } = newJoinToken()
     await moveIntern(this.#env.DB, config, [], { join_token_hash: hash }, Date.now())
     if (container.running) await container.destroy()
     await this.#link.start(config)
     container.start({
       enableInternet: true,
-      env: { INTERN_GATEWAY_URL: new URL(this.#apiBase).origin, INTERN_ID: config.id, INTERN_JOIN_TOKEN: secret },
+      env: { INTERN_GATEWAY_URL: url.origin, INTERN_ID: config.id, INTERN_JOIN_TOKEN: secret },
     })
   }
 

@@ -16,5 +16,5 @@ export function openHost(
 ) {
   if (!place || place.host === "embedded") return new EmbeddedHost(ctx, env, book, events)
   const link = new DaemonLink(ctx, env, book, events)
-  return place.host === "daemon" ? link : new ContainerHost(ctx, env, link, place.apiBase)
+  return place.host === "daemon" ? link : new ContainerHost(ctx, env, link)
 }

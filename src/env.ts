@@ -46,6 +46,8 @@ export interface Env {
   FILES_QUOTA_BYTES?: string
   /** `openrouter`: answers that clients of that name read more strictly than the interface has them (scim/mapping-routes.ts). */
   CLIENT_DIALECT?: string
+  /** Where daemons in containers reach this gateway: its origin (interns/open-intern.ts). */
+  PUBLIC_URL?: string
   /** The domain of the interns' hostnames (interns/intern.ts). */
   INTERN_DOMAIN?: string
   /** Where the agents of new interns run: embedded, daemon or cloudflare-container. */

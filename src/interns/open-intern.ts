@@ -1,6 +1,6 @@
 import type { Context } from "hono"
 import type { Intern } from "../../durable-objects/intern.ts"
-import type { App, Env } from "../env.ts"
+import { type App, type Env, variable } from "../env.ts"
 import type { Place } from "./hosts/wire.ts"
 import { type InternRow, listInterns } from "./store.ts"
 
@@ -38,7 +38,7 @@ export function placeOf(c: Context<App>, row: InternRow): Place {
   }
 }
 
-/** Where this request reached the gateway. */
+/** PUBLIC_URL, or where this request reached the gateway. */
 export function apiBaseOf(c: Context<App>): string {
-  return `${new URL(c.req.url).origin}/api/v1`
+  return `${URL.parse(variable(c.env, "PUBLIC_URL") ?? "")?.origin ?? new URL(c.req.url).origin}/api/v1`
 }

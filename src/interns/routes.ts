@@ -105,6 +105,8 @@ const suspend = createRoute({
 })
 
 const PROVISIONABLE: readonly InternStatus[] = ["queued", "provisioning", "running", "failed", "stopped"]
+/** A retry of a creation takes up what it left undone. */
+const UNFINISHED: readonly InternStatus[] = ["queued", "failed"]
 const SUSPENDABLE: readonly InternStatus[] = ["provisioning", "running", "failed", "stopped"]
 const DELETABLE: readonly InternStatus[] = [...PROVISIONABLE, "awaiting_vendor_install", "destroying", "destroy_failed"]
 
@@ -112,7 +114,7 @@ export const interns = newRouter()
   .openapi(create, async (c) => {
     const input = c.req.valid("json")
     const { row, isNew } = await createIntern(c, input)
-    const shouldStart = input.provision && row.status === "queued"
+    const shouldStart = input.provision && UNFINISHED.includes(row.status)
     const told = shouldStart ? await startProvisioning(c, row) : row
     return isNew ? c.json(toIntern(told), 201) : c.json(toIntern(told), 200)
   })

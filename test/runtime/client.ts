@@ -12,7 +12,13 @@ export type Client = {
   socket: net.Socket
 }
 
-export function askForStream(url: string, key: string, body: object, onData?: (client: Client) => void): Client {
+export function askForStream(
+  url: string,
+  key: string,
+  body: object,
+  onData?: (client: Client) => void,
+  resource = "/chat/completions",
+): Client {
   const { hostname, port } = new URL(url)
   const text = JSON.stringify({ ...body, stream: true })
   const parts: Buffer[] = []
@@ -34,7 +40,7 @@ export function askForStream(url: string, key: string, body: object, onData?: (c
   })
   socket.write(
     [
-      "POST /api/v1/chat/completions HTTP/1.1",
+      `POST /api/v1${resource} HTTP/1.1`,
       `host: ${hostname}:${port}`,
       `authorization: Bearer ${key}`,
       "content-type: application/json",

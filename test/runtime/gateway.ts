@@ -127,7 +127,10 @@ function toOptions(folder: string, bindings: Record<string, string>, logs: strin
         d1Databases: { DB: "gateway" },
         kvNamespaces: { CATALOG: "catalog" },
         r2Buckets: ["FILES"],
-        durableObjects: { LEDGER: { className: "Ledger", useSQLite: true } },
+        durableObjects: {
+          LEDGER: { className: "Ledger", useSQLite: true },
+          INTERN: { className: "Intern", useSQLite: true },
+        },
         unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
         bindings: {
           STAGE: "production",

@@ -18,6 +18,8 @@ export type Rule = "always" | "never"
 
 /** Of a conversation, so much is said to the model again: characters of the latest messages. */
 const MAX_HISTORY_CHARS = 200_000
+/** Of more, the ones begun longest ago are forgotten. */
+const MAX_SESSIONS = 1_000
 
 /** What the embedded agent remembers: its sessions, what was said in them, and the turns that run. */
 export class Memory {
@@ -34,6 +36,12 @@ export class Memory {
 
   begin(session: string): void {
     this.#sql.exec("INSERT INTO agent_sessions (id, rules) VALUES (?, '{}')", session)
+    this.#sql.exec(
+      `DELETE FROM agent_sessions WHERE turn IS NULL AND rowid NOT IN
+         (SELECT rowid FROM agent_sessions ORDER BY rowid DESC LIMIT ?)`,
+      MAX_SESSIONS,
+    )
+    this.#sql.exec("DELETE FROM agent_messages WHERE session NOT IN (SELECT id FROM agent_sessions)")
   }
 
   has(session: string): boolean {
