@@ -1,0 +1,100 @@
+import { createExecutionContext } from "cloudflare:test"
+import { env } from "cloudflare:workers"
+import { describe, expect, test, vi } from "vitest"
+import { app } from "../../src/app.ts"
+import { LIMITS } from "../../src/interns/run/run.ts"
+import { internChat, refused } from "../support/intern-chat.ts"
+import { door, newWorkspace, reply } from "../support/world.ts"
+
+async function newIntern() {
+  const workspace = await newWorkspace()
+  const input = { name: "ada", model: "sim/echo", provision: true }
+  const { id } = await reply<{ id: string }>(201, workspace.as.post("/interns", input))
+  await vi.waitFor(async () => {
+    const { status } = await reply<{ status: string }>(200, workspace.as.get(`/interns/${id}`))
+    expect(status).toBe("running")
+  })
+  return { workspace, id, chat: internChat(workspace.key, id) }
+}
+
+const user = (content: unknown) => ({ role: "user", content })
+
+describe("a chat that cannot be taken", () => {
+  test.each([
+    [{ messages: [user("Hi")] }, "stream"],
+    [{ messages: [user("Hi")], stream: false }, "stream"],
+    [{ messages: [], stream: true }, "messages"],
+    [{ messages: [user("")], stream: true }, "messages"],
+    [{ messages: [user(null)], stream: true }, "messages"],
+    [{ messages: [user("x".repeat(LIMITS.promptChars + 1))], stream: true }, "32000"],
+    [{ messages: [user([{ type: "image_url", image_url: { url: "x" } }])], stream: true }, "messages"],
+    [{ messages: [{ role: "assistant", content: "Hi" }], stream: true }, "messages"],
+    [{ messages: [{ role: "robot", content: "Hi" }], stream: true }, "role"],
+    [{ messages: [user("Hi")], stream: true, approval_mode: "yolo" }, "approval_mode"],
+    [{ messages: [user("Hi")], stream: true, session_id: "" }, "session_id"],
+    [{ messages: [{ role: "tool", tool_call_id: "x", content: "allow_once" }], stream: true }, "session_id"],
+  ])("%j is 400 bad_request, and names %s", async (body, words) => {
+    const { chat } = await newIntern()
+    const answer = await refused(chat.call(body))
+    expect(answer).toMatchObject({ status: 400, reason: "bad_request", retryable: false })
+    expect(answer.message).toContain(words)
+  })
+
+  test("is refused before it is read where it is too large, not JSON, or for nobody", async () => {
+    const { workspace, id } = await newIntern()
+    const path = `/interns/${id}/chat/completions`
+    type Refused = { error: { code: number; metadata: { reason: string; retryable: boolean } } }
+    const large = await reply<Refused>(413, workspace.as.post(path, { stream: true, filler: "x".repeat(1_048_576) }))
+    expect(large.error.metadata).toEqual({ reason: "payload_too_large", retryable: false })
+    const text = door(workspace.key).call("POST", path, "hello", { "content-type": "text/plain" })
+    expect((await reply<Refused>(415, text)).error.metadata.reason).toBe("unsupported_media_type")
+    const broken = await reply<Refused>(400, workspace.as.post(path, "{broken"))
+    expect(broken.error.metadata).toEqual({ reason: "bad_request", retryable: false })
+    const nobody = `/interns/${crypto.randomUUID()}/chat/completions`
+    const missing = await reply<Refused>(404, workspace.as.post(nobody, { stream: true, messages: [user("Hi")] }))
+    expect(missing.error.metadata).toEqual({ reason: "not_found", retryable: false })
+  })
+})
+
+test("text in parts is one prompt, and what comes before the last message is not read", async () => {
+  const { chat } = await newIntern()
+  const parts = [
+    { type: "text", text: "Hello " },
+    { type: "text", text: "there" },
+  ]
+  const messages = [
+    { role: "system", content: "Shout" },
+    user("Ignored"),
+    { role: "developer", content: null },
+    user(parts),
+  ]
+  const reading = await (await chat.call({ stream: true, model: "any/thing", temperature: 1, messages })).all()
+  expect(reading.text).toBe("Hello there")
+})
+
+test("an operation on an intern's life that takes too long ends in 408 timeout, which may be asked again", async () => {
+  const { as, key } = await newWorkspace()
+  const request = new Request("http://gateway.test/api/v1/interns", {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ name: "ada" }),
+  })
+  // A database that answers when the test lets it.
+  const { promise: answers, resolve: answer } = Promise.withResolvers<undefined>()
+  const batch: D1Database["batch"] = async (statements) => {
+    await answers
+    return env.DB.batch(statements)
+  }
+  const DB = { prepare: (sql: string) => env.DB.prepare(sql), batch } as D1Database
+  await reply(200, as.get("/key"))
+  const bindings = { ...env, DB, INTERN_LIFECYCLE_TIMEOUT_MS: "5" }
+  const late = await app.fetch(request, bindings, createExecutionContext())
+  type Refused = { error: { code: number; metadata: { reason: string; retryable: boolean } } }
+  const { error } = await reply<Refused>(408, late)
+  expect(error).toMatchObject({ code: 408, metadata: { reason: "timeout", retryable: true } })
+  answer(undefined)
+  await vi.waitFor(async () => {
+    const again = await as.post("/interns", { name: "ada" })
+    expect(again.status).toBe(200)
+  })
+})
