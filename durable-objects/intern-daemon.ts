@@ -1,5 +1,6 @@
 import type { Env } from "../src/env.ts"
-import { CLOSE, type DaemonConfig, type Hello, type Numbered, readFrame } from "../src/interns/hosts/daemon-frames.ts"
+import { type Numbered, readFrame } from "../src/interns/hosts/daemon-frames.ts"
+import { CLOSE, type DaemonConfig, type Hello } from "../src/interns/hosts/daemon-protocol.ts"
 import type { HostEvents, InternConfig, InternHost } from "../src/interns/hosts/host.ts"
 import type { Place } from "../src/interns/hosts/wire.ts"
 import { openInternKey } from "../src/interns/own-key.ts"

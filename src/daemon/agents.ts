@@ -1,5 +1,5 @@
 import path from "node:path"
-import type { Config } from "./link.ts"
+import type { DaemonConfig } from "../interns/hosts/daemon-protocol.ts"
 
 /** How an agent is started: its command, what is in its environment besides the common, and its own settings as files. */
 export type AgentSetup = {
@@ -18,14 +18,14 @@ const KEY_NAME = "INTERN_KEY"
 type Where = { home: string }
 
 /** What is known of agents: each asks before it acts, reaches models through the gateway alone, and updates nothing. */
-const KNOWN: Record<string, (config: Config, where: Where) => AgentSetup> = { opencode, qwen, codex, claude }
+const KNOWN: Record<string, (config: DaemonConfig, where: Where) => AgentSetup> = { opencode, qwen, codex, claude }
 
-export function setupOf(agent: readonly string[], config: Config, where: Where): AgentSetup {
+export function setupOf(agent: readonly string[], config: DaemonConfig, where: Where): AgentSetup {
   const known = agent.length === 1 ? KNOWN[agent[0] ?? ""] : undefined
   return known ? known(config, where) : custom(agent, config)
 }
 
-function opencode(config: Config, { home }: Where): AgentSetup {
+function opencode(config: DaemonConfig, { home }: Where): AgentSetup {
   const file = path.join(home, "opencode.json")
   const model = modelOf(config)
   const settings = {
@@ -55,7 +55,7 @@ function opencode(config: Config, { home }: Where): AgentSetup {
   }
 }
 
-function qwen(config: Config): AgentSetup {
+function qwen(config: DaemonConfig): AgentSetup {
   return {
     words: ["qwen", "--acp", "--auth-type", "openai", "--approval-mode", "default"],
     env: openaiEnv(config),
@@ -63,7 +63,7 @@ function qwen(config: Config): AgentSetup {
   }
 }
 
-function codex(config: Config, { home }: Where): AgentSetup {
+function codex(config: DaemonConfig, { home }: Where): AgentSetup {
   const codexHome = path.join(home, ".codex")
   const settings = [
     `model = ${JSON.stringify(modelOf(config))}`,
@@ -85,19 +85,19 @@ function codex(config: Config, { home }: Where): AgentSetup {
   }
 }
 
-function claude(config: Config): AgentSetup {
+function claude(config: DaemonConfig): AgentSetup {
   return { words: ["claude-agent-acp"], env: anthropicEnv(config), files: {} }
 }
 
-function custom(words: readonly string[], config: Config): AgentSetup {
+function custom(words: readonly string[], config: DaemonConfig): AgentSetup {
   return { words, env: { [KEY_NAME]: config.api_key, ...openaiEnv(config), ...anthropicEnv(config) }, files: {} }
 }
 
-function openaiEnv(config: Config): Record<string, string> {
+function openaiEnv(config: DaemonConfig): Record<string, string> {
   return { OPENAI_API_KEY: config.api_key, OPENAI_BASE_URL: config.api_base, OPENAI_MODEL: modelOf(config) }
 }
 
-function anthropicEnv(config: Config): Record<string, string> {
+function anthropicEnv(config: DaemonConfig): Record<string, string> {
   return {
     // Its clients add /v1 themselves.
     ANTHROPIC_BASE_URL: config.api_base.replace(/\/v1$/, ""),
@@ -109,7 +109,7 @@ function anthropicEnv(config: Config): Record<string, string> {
   }
 }
 
-function modelOf({ model }: Config): string {
+function modelOf({ model }: DaemonConfig): string {
   return model ?? ANY_MODEL
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto"
 import type { AnyMessage } from "@agentclientprotocol/sdk"
-import { CLOSE, type Config, Link, type Welcome } from "./link.ts"
+import { CLOSE, type DaemonConfig, type Welcome } from "../interns/hosts/daemon-protocol.ts"
+import { Link } from "./link.ts"
 
 const FIRST_WAIT_MS = 200
 const LONGEST_WAIT_MS = 10_000
@@ -17,7 +18,7 @@ export type Ending = "replaced" | "refused"
 export type Dialled = {
   attachUrl: URL
   joinToken: string
-  onWelcome: (config: Config) => void
+  onWelcome: (config: DaemonConfig) => void
   onMessage: (message: AnyMessage) => void
   /** The numbering cannot be gone on with: what the agent has open is lost to the gateway. */
   onLost: () => void

@@ -1,5 +1,5 @@
 import type { AnyMessage, AnyRequest, AnyResponse } from "@agentclientprotocol/sdk"
-import { MAX_FRAME_BYTES } from "./link.ts"
+import { MAX_FRAME_BYTES } from "../interns/hosts/daemon-protocol.ts"
 
 /** Room for the number of a frame and what is around its message. */
 const MAX_MESSAGE_BYTES = MAX_FRAME_BYTES - 256

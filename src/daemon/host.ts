@@ -4,7 +4,7 @@ import type { ReleasedSecret } from "../vault/secret.ts"
 import { type Agent, startAgent } from "./agent-process.ts"
 import { environmentOf, setupOf } from "./agents.ts"
 import { agentsFile, type Folder, prepare } from "./folder.ts"
-import type { Config } from "./link.ts"
+import type { DaemonConfig } from "../interns/hosts/daemon-protocol.ts"
 import { type Authority, newAuthority } from "./proxy/authority.ts"
 import { publicConnect } from "./proxy/connect.ts"
 import { type Proxy, startProxy } from "./proxy/proxy.ts"
@@ -34,7 +34,7 @@ export class Host {
   #refreshed: Promise<Wanted> | undefined
   /** What the agent was started with. */
   #applied: string | undefined
-  config: Config | undefined
+  config: DaemonConfig | undefined
 
   constructor(world: HostWorld) {
     this.#world = world
@@ -98,7 +98,7 @@ export class Host {
   }
 }
 
-function settingsOf(config: Config): string {
+function settingsOf(config: DaemonConfig): string {
   return JSON.stringify({ ...config, secrets_url: "" })
 }
 

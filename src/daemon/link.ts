@@ -1,30 +1,8 @@
 import type { AnyMessage } from "@agentclientprotocol/sdk"
+import { type Hello, PROTOCOL_VERSION, type Welcome } from "../interns/hosts/daemon-protocol.ts"
 
-/** What the daemon and the gateway say to each other, each in a text frame of its own. */
-export type Hello = { version: 1; epoch: string; next: number; oldest: number; from: number }
-export type Welcome = { epoch: string; from: number; next: number; oldest: number; config: Config }
-
-/** What the gateway tells of the intern, at every dial. */
-export type Config = {
-  intern_id: string
-  name: string
-  model: string | null
-  instructions: string | null
-  /** Ends in `/api/v1`. */
-  api_base: string
-  /** The intern's own key. */
-  api_key: string
-  secrets_url: string
-}
-
-export const PROTOCOL_VERSION = 1
-/** The gateway closes a socket on which a larger frame comes. */
-export const MAX_FRAME_BYTES = 1_048_576
 /** What is kept for sending again. Beyond it the oldest goes, and with it the chance to resume there. */
 export const MAX_KEPT_BYTES = 4 * 1_048_576
-
-/** Close codes, the gateway's and the daemon's. */
-export const CLOSE = { done: 1000, replaced: 4000, gap: 4001, lost: 4002, revoked: 4003 } as const
 
 type Kept = { seq: number; text: string; bytes: number }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { environmentOf, setupOf } from "../../src/daemon/agents.ts"
 import { fit } from "../../src/daemon/frames.ts"
-import { MAX_FRAME_BYTES } from "../../src/daemon/link.ts"
+import { MAX_FRAME_BYTES } from "../../src/interns/hosts/daemon-protocol.ts"
 import { readOptions } from "../../src/daemon/options.ts"
 
 const CONFIG = {

@@ -3,7 +3,7 @@ import http, { type IncomingMessage } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { AnyMessage, AnyNotification, AnyRequest, AnyResponse } from "@agentclientprotocol/sdk"
 import { type WebSocket, WebSocketServer } from "ws"
-import type { Config, Hello } from "../../src/daemon/link.ts"
+import type { DaemonConfig, Hello } from "../../src/interns/hosts/daemon-protocol.ts"
 import type { ReleasedSecret } from "../../src/vault/secret.ts"
 import { eventually } from "../runtime/eventually.ts"
 
@@ -19,7 +19,7 @@ export class FakeGateway {
   readonly received: AnyMessage[] = []
   readonly closes: number[] = []
   secrets: ReleasedSecret[] = []
-  more: Partial<Config> = {}
+  more: Partial<DaemonConfig> = {}
   /** Where it has the intern. */
   intern: "running" | "provisioning" | "stopped" = "running"
   status = 101
@@ -177,7 +177,7 @@ export class FakeGateway {
       this.#wanted = 1
     }
     const base = `http://127.0.0.1:${this.port}/api/v1`
-    const config: Config = {
+    const config: DaemonConfig = {
       intern_id: INTERN,
       name: "ada",
       model: "sim/echo",

@@ -1,0 +1,40 @@
+/**
+ * What travels between a daemon and its intern's object: text frames of JSON. Both sides number what they send and keep
+ * it until the other has acknowledged it, so that a connection may break anywhere and nothing is lost or done twice.
+ */
+
+export const PROTOCOL_VERSION = 1
+/** The gateway closes a socket on which a larger frame comes. */
+export const MAX_FRAME_BYTES = 1_048_576
+
+/** Close codes. 4000 and 4003 are final for the daemon that gets them; after any other it dials again. */
+export const CLOSE = {
+  done: 1000,
+  replaced: 4000,
+  gap: 4001,
+  lost: 4002,
+  revoked: 4003,
+  reconfigured: 4004,
+  malformed: 4005,
+} as const
+
+/**
+ * `epoch` names the daemon's memory: of its numbers, and of its agent. `next`: the number of the next frame that it sends;
+ * `oldest`: of the first that it can still send again; `from`: of the next that it wants.
+ */
+export type Hello = { version: typeof PROTOCOL_VERSION; epoch: string; next: number; oldest: number; from: number }
+
+export type Welcome = { epoch: string; from: number; next: number; oldest: number; config: DaemonConfig }
+
+/** What a daemon is told of its intern, at every dial. */
+export type DaemonConfig = {
+  intern_id: string
+  name: string
+  model: string | null
+  instructions: string | null
+  /** Ends in `/api/v1`. */
+  api_base: string
+  /** The intern's own key. */
+  api_key: string
+  secrets_url: string
+}
