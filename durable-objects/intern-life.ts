@@ -132,11 +132,13 @@ export class InternLife {
   /** The agent is there: an intern that waits for it runs. */
   async hostIsUp(): Promise<void> {
     if (this.#life.phase !== "provisioning") return
-    this.#set({ phase: "running", attempt: 0, wakeAt: null })
+    // Where the record cannot be written now, the boot is taken up again.
+    this.#set({ wakeAt: this.#around.now() + RETRY_MS })
     const row = await findIntern(this.#env.DB, this.#place, this.#place.id)
     if (!row) return
     const hostname = row.hostname ?? hostnameOf(row, this.#env)
     await this.#move(["provisioning"], { status: "running", hostname, progress: null, last_failure_message: null })
+    if (this.#life.phase === "provisioning") this.#set({ phase: "running", attempt: 0, wakeAt: null })
   }
 
   async suspend(): Promise<void> {

@@ -288,6 +288,7 @@ export class Intern extends DurableObject<Env> {
   }
 
   async #clear(): Promise<void> {
+    this.#forAll(severed)
     this.#alarm.set(null)
     this.#host = undefined
     await this.ctx.storage.deleteAll()
