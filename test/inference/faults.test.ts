@@ -154,6 +154,19 @@ describe("what models do", () => {
     function: { name, parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] } },
   }))
 
+  test("sim/agent: repeats what it is told, and runs what follows `$ ` with nothing but what the tool needs", async () => {
+    const { chunks, done } = await stream("agent")
+    expectComplete(chunks, done)
+    expect(textOf(chunks)).toBe(TEXT)
+    const properties = { command: { type: "string" }, why: { type: "string" }, folder: { type: "string" } }
+    const parameters = { type: "object", properties, required: ["command", "why"] }
+    const shell = { type: "function", function: { name: "shell", parameters } }
+    const messages = [{ role: "user", content: "$ ls -la" }]
+    const { body } = await whole("agent", { tools: [shell], messages })
+    const called = body.choices[0]?.message.tool_calls?.[0]?.function
+    expect(JSON.parse(called?.arguments ?? "")).toEqual({ command: "ls -la", why: "ls -la" })
+  })
+
   test("sim/tool-call: the call arrives in pieces that join to its arguments", async () => {
     const { chunks, done } = await stream("tool-call", { tools })
     expectComplete(chunks, done, "tool_calls")
