@@ -27,11 +27,11 @@ const JOBS: Readonly<Record<string, readonly { name: string; run: (env: Env, now
     { name: "prune-files", run: (env, now) => clearFiles(env, now) },
     { name: "prune-audit", run: (env, now) => pruneAudit(env.DB, now, auditRetentionDays(env)) },
   ],
-  "30 * * * *": [{ name: "sweep-broadcasts", run: (env, now) => sweepBatches(env, now) }],
-  "0 4 * * *": [
-    { name: "reconcile", run: (env) => reconcileStalest(env) },
+  "30 * * * *": [
+    { name: "sweep-broadcasts", run: (env, now) => sweepBatches(env, now) },
     { name: "resume-directory-syncs", run: (env, now) => resumeSyncJobs(env, now) },
   ],
+  "0 4 * * *": [{ name: "reconcile", run: (env) => reconcileStalest(env) }],
   "0 3 * * 1": [{ name: "session-cost", run: (env, now) => refreshSessionCost(env.DB, now) }],
 }
 

@@ -3,10 +3,13 @@ import { invalid } from "./errors.ts"
 /** What is kept of a user, after RFC 7643, sections 4.1 and 4.3. One table: bodies, PATCH and /Schemas are read from it. */
 export type Attribute = {
   name: string
-  type: "string" | "boolean" | "complex"
+  type: "string" | "boolean" | "complex" | "reference"
   multiValued?: boolean
   required?: boolean
   unique?: boolean
+  mutability?: "readOnly" | "immutable"
+  /** Whether words that differ by case alone are different values. */
+  caseExact?: boolean
   parts?: readonly Attribute[]
 }
 
@@ -17,6 +20,7 @@ export const ENTERPRISE_SCHEMA = "urn:ietf:params:scim:schemas:extension:enterpr
 const text = (name: string): Attribute => ({ name, type: "string" })
 const texts = (...names: string[]) => names.map(text)
 const complex = (name: string, parts: readonly Attribute[]): Attribute => ({ name, type: "complex", parts })
+const reference = (name: string): Attribute => ({ name, type: "reference", caseExact: true })
 const many = (name: string, ...parts: string[]): Attribute => ({
   name,
   type: "complex",
@@ -26,7 +30,7 @@ const many = (name: string, ...parts: string[]): Attribute => ({
 
 export const ENTERPRISE_ATTRIBUTES: readonly Attribute[] = [
   ...texts("employeeNumber", "costCenter", "organization", "division", "department"),
-  complex("manager", texts("value", "displayName", "$ref")),
+  complex("manager", [...texts("value", "displayName"), reference("$ref")]),
 ]
 
 export const CORE_ATTRIBUTES: readonly Attribute[] = [
@@ -51,9 +55,21 @@ export const USER_ATTRIBUTES: readonly Attribute[] = [
 export type Value = string | boolean | Document | Value[]
 export type Document = { [name: string]: Value }
 
+/** Of what a list refers to: set when it is put there, and not changed in place. */
+const links = (mutability: "readOnly" | "immutable") =>
+  [{ ...text("value"), caseExact: true }, text("display"), text("type"), reference("$ref")].map((part) => ({
+    ...part,
+    mutability,
+  }))
+
+/** What is told of a user and follows from its groups. */
+export const DERIVED_ATTRIBUTES: readonly Attribute[] = [
+  { name: "groups", type: "complex", multiValued: true, mutability: "readOnly", parts: links("readOnly") },
+]
+
 export const GROUP_ATTRIBUTES: readonly Attribute[] = [
   { name: "displayName", type: "string", required: true },
-  { name: "members", type: "complex", multiValued: true, parts: texts("value", "display", "$ref") },
+  { name: "members", type: "complex", multiValued: true, parts: links("immutable") },
 ]
 
 const MAX_TEXT_LENGTH = 1_024

@@ -1,12 +1,14 @@
 import {
   type Attribute,
   CORE_ATTRIBUTES,
+  DERIVED_ATTRIBUTES,
   ENTERPRISE_ATTRIBUTES,
   ENTERPRISE_SCHEMA,
   GROUP_ATTRIBUTES,
   GROUP_SCHEMA,
   USER_SCHEMA,
 } from "./attributes.ts"
+import { MAX_BULK_BYTES, MAX_BULK_OPERATIONS } from "./bulk.ts"
 import { MAX_PAGE } from "./wire.ts"
 
 /** What the service tells of itself: RFC 7643, sections 5 to 7. */
@@ -17,7 +19,7 @@ export function serviceProviderConfig(base: string) {
   return {
     schemas: [`${CORE}:ServiceProviderConfig`],
     patch: { supported: true },
-    bulk: { supported: false, maxOperations: 0, maxPayloadSize: 0 },
+    bulk: { supported: true, maxOperations: MAX_BULK_OPERATIONS, maxPayloadSize: MAX_BULK_BYTES },
     filter: { supported: true, maxResults: MAX_PAGE },
     changePassword: { supported: false },
     sort: { supported: true },
@@ -61,7 +63,7 @@ export function schemas(base: string) {
     meta: { resourceType: "Schema", location: `${base}/Schemas/${id}` },
   })
   return [
-    schema(USER_SCHEMA, "User", CORE_ATTRIBUTES),
+    schema(USER_SCHEMA, "User", [...CORE_ATTRIBUTES, ...DERIVED_ATTRIBUTES]),
     schema(ENTERPRISE_SCHEMA, "EnterpriseUser", ENTERPRISE_ATTRIBUTES),
     schema(GROUP_SCHEMA, "Group", GROUP_ATTRIBUTES),
   ]
@@ -73,10 +75,11 @@ function describe(attribute: Attribute): object {
     type: attribute.type,
     multiValued: attribute.multiValued ?? false,
     required: attribute.required ?? false,
-    caseExact: false,
-    mutability: "readWrite",
+    caseExact: attribute.caseExact ?? false,
+    mutability: attribute.mutability ?? "readWrite",
     returned: "default",
     uniqueness: attribute.unique ? "server" : "none",
+    ...(attribute.type === "reference" && { referenceTypes: ["User", "Group"] }),
     ...(attribute.parts && { subAttributes: attribute.parts.map(describe) }),
   }
 }

@@ -11,7 +11,7 @@ type ScimType =
   | "noTarget"
   | "invalidValue"
 
-type Status = 400 | 401 | 404 | 405 | 409 | 412 | 413 | 415
+type Status = 400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 415 | 501
 
 /** A refusal in the words of SCIM. */
 export class ScimError extends Error {

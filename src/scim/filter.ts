@@ -9,8 +9,11 @@ export type Clause = { sql: string; values: (string | number)[] }
 /** What of a resource can be asked for. A list is asked by its parts, `value` where none is named. */
 type Field =
   | { kind: "text" | "exact" | "flag" | "instant"; sql: string }
-  | { kind: "list"; from: string; parts: Readonly<Record<string, Field>> }
-type Fields = Readonly<Record<string, Field>>
+  /** What has parts, and can only be asked for whether it is there. */
+  | { kind: "whole"; sql: string }
+  | { kind: "list"; from: string; of: string; parts: Readonly<Record<string, Field>> }
+type List = Extract<Field, { kind: "list" }>
+export type Fields = Readonly<Record<string, Field>>
 
 const text = (sql: string): Field => ({ kind: "text", sql })
 const exact = (sql: string): Field => ({ kind: "exact", sql })
@@ -18,6 +21,8 @@ const exact = (sql: string): Field => ({ kind: "exact", sql })
 const META: Fields = {
   id: exact("id"),
   externalid: exact("external_id"),
+  meta: { kind: "whole", sql: "id" },
+  "meta.version": exact("'W/\"' || version || '\"'"),
   "meta.created": { kind: "instant", sql: "created_at" },
   "meta.lastmodified": { kind: "instant", sql: "updated_at" },
 }
@@ -25,6 +30,7 @@ const META: Fields = {
 const list = (name: string): Field => ({
   kind: "list",
   from: `json_each(attributes, '$.${name}') item`,
+  of: "1",
   parts: {
     value: text("item.value ->> '$.value'"),
     type: text("item.value ->> '$.type'"),
@@ -51,17 +57,38 @@ export const USER_FIELDS: Fields = {
     ]),
   ),
   ...META,
+  name: { kind: "whole", sql: "attributes ->> '$.name'" },
+  [`${ENTERPRISE_SCHEMA}:manager`.toLowerCase()]: {
+    kind: "whole",
+    sql: `attributes ->> '$."${ENTERPRISE_SCHEMA}".manager'`,
+  },
+  ...Object.fromEntries(
+    ["value", "displayName"].map((part) => [
+      `${ENTERPRISE_SCHEMA}:manager.${part}`.toLowerCase(),
+      text(`attributes ->> '$."${ENTERPRISE_SCHEMA}".manager.${part}'`),
+    ]),
+  ),
+  "meta.resourcetype": text("'User'"),
   username: text("user_name"),
   active: { kind: "flag", sql: "active" },
+  groups: {
+    kind: "list",
+    from: "scim_group_members item JOIN scim_groups of_group ON of_group.id = item.group_id",
+    of: "item.organization_id = scim_users.organization_id AND item.user_id = scim_users.id",
+    parts: { value: exact("item.group_id"), display: text("of_group.display_name") },
+  },
 }
 
 export const GROUP_FIELDS: Fields = {
   ...META,
   displayname: text("display_name"),
+  "meta.resourcetype": text("'Group'"),
   members: {
     kind: "list",
-    from: "scim_group_members item",
-    parts: { value: exact("iif(item.group_id = scim_groups.id, item.user_id, NULL)") },
+    from: `scim_group_members item JOIN scim_users of_user
+      ON of_user.organization_id = item.organization_id AND of_user.id = item.user_id`,
+    of: "item.group_id = scim_groups.id",
+    parts: { value: exact("item.user_id"), display: text("of_user.user_name"), type: text("'User'") },
   },
 }
 
@@ -97,11 +124,30 @@ function comparisonsIn(filter: Filter): number {
 export function toOrder(sortBy: string | undefined, descending: boolean, fields: Fields): string {
   const direction = descending ? "DESC" : "ASC"
   if (sortBy === undefined) return `created_at ${direction}, id`
-  const field = fields[bare(sortBy)]
-  if (!field || field.kind === "list")
-    throw invalid("invalidPath", "sortBy: resources cannot be sorted by this attribute.")
-  return `${field.kind === "text" ? `lower(${field.sql})` : field.sql} ${direction}, id`
+  const side = sortedBy(bare(sortBy), fields)
+  if (side === undefined) throw invalid("invalidPath", "sortBy: resources cannot be sorted by this attribute.")
+  // What has no value comes last, and first where the order is turned: section 3.4.2.3 of RFC 7644.
+  return `${side} ${direction} NULLS ${descending ? "FIRST" : "LAST"}, id`
 }
+
+/** Of an attribute with several values the primary one counts, else the first. */
+function sortedBy(path: string, fields: Fields): string | undefined {
+  const field = Object.hasOwn(fields, path) ? fields[path] : undefined
+  if (field?.kind === "list") return sortedBy("value", field.parts) && firstOf(field, "value")
+  if (field) return field.kind === "whole" ? undefined : folded(field)
+  const dot = path.lastIndexOf(".")
+  const whole = Object.hasOwn(fields, path.slice(0, dot)) ? fields[path.slice(0, dot)] : undefined
+  return whole?.kind === "list" ? firstOf(whole, path.slice(dot + 1)) : undefined
+}
+
+function firstOf({ from, of, parts }: List, name: string): string | undefined {
+  const part = Object.hasOwn(parts, name) ? parts[name] : undefined
+  if (!part || part.kind === "list" || part.kind === "whole") return undefined
+  const primary = parts["primary"]?.kind === "flag" ? `${parts["primary"].sql} DESC` : folded(part)
+  return `(SELECT ${folded(part)} FROM ${from} WHERE ${of} ORDER BY ${primary} LIMIT 1)`
+}
+
+const folded = ({ kind, sql }: Exclude<Field, List>) => (kind === "text" ? `lower(${sql})` : sql)
 
 /** In lower case, and without the schema of the resource. */
 function bare(path: string): string {
@@ -125,7 +171,7 @@ function compile(filter: Filter, fields: Fields): Clause {
     case "[]": {
       const field = fields[bare(filter.attrPath)]
       if (field?.kind !== "list") throw unknown(filter.attrPath)
-      return within(field.from, compile(filter.valFilter, field.parts))
+      return within(field, compile(filter.valFilter, field.parts))
     }
     default:
       return compare(bare(filter.attrPath), filter, fields)
@@ -136,8 +182,8 @@ function join(clauses: readonly Clause[], word: string): Clause {
   return { sql: `(${clauses.map(({ sql }) => sql).join(word)})`, values: clauses.flatMap(({ values }) => values) }
 }
 
-function within(from: string, { sql, values }: Clause): Clause {
-  return { sql: `EXISTS (SELECT 1 FROM ${from} WHERE ${sql})`, values }
+function within({ from, of }: List, { sql, values }: Clause): Clause {
+  return { sql: `EXISTS (SELECT 1 FROM ${from} WHERE ${of} AND ${sql})`, values }
 }
 
 function unknown(path: string): Error {
@@ -148,18 +194,19 @@ type Comparison = Extract<Filter, { op: "pr" | "eq" | "ne" | "co" | "sw" | "ew" 
 
 function compare(path: string, filter: Comparison, fields: Fields): Clause {
   const field = Object.hasOwn(fields, path) ? fields[path] : undefined
-  if (field?.kind === "list") return within(field.from, compare("value", filter, field.parts))
+  if (field?.kind === "list") return within(field, compare("value", filter, field.parts))
   if (field) return compareField(field, filter)
   const dot = path.lastIndexOf(".")
   const whole = Object.hasOwn(fields, path.slice(0, dot)) ? fields[path.slice(0, dot)] : undefined
   if (whole?.kind !== "list") throw unknown(filter.attrPath)
-  return within(whole.from, compare(path.slice(dot + 1), filter, whole.parts))
+  return within(whole, compare(path.slice(dot + 1), filter, whole.parts))
 }
 
 const SIGNS = { gt: ">", ge: ">=", lt: "<", le: "<=" } as const
 
-function compareField({ kind, sql }: Exclude<Field, { kind: "list" }>, filter: Comparison): Clause {
+function compareField({ kind, sql }: Exclude<Field, List>, filter: Comparison): Clause {
   if (filter.op === "pr") return { sql: `(${sql} IS NOT NULL AND ${sql} <> '')`, values: [] }
+  if (kind === "whole") throw invalid("invalidFilter", `filter: ${filter.attrPath} has parts. Name one, or ask for pr.`)
   const value = toValue(kind, filter)
   // Both sides fold the letters of ASCII only: it is what SQLite's lower() does.
   const side = kind === "text" ? `lower(${sql})` : sql
@@ -186,6 +233,9 @@ function toValue(kind: "text" | "exact" | "flag" | "instant", filter: Exclude<Co
   const { compValue: value, attrPath } = filter
   if (value === null) return null
   if (kind === "flag") {
+    if (filter.op !== "eq" && filter.op !== "ne") {
+      throw invalid("invalidFilter", `filter: ${attrPath} is true or false, which is compared by eq and ne.`)
+    }
     const words = String(value).toLowerCase()
     if (words !== "true" && words !== "false") throw invalid("invalidFilter", `filter: ${attrPath} is true or false.`)
     return words === "true" ? 1 : 0

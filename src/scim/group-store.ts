@@ -2,9 +2,9 @@ import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged, auditStatement } from "../audit/store.ts"
 import type { DirectoryId } from "./directory.ts"
 import type { GroupChange, GroupRow } from "./group.ts"
+import type { ResourcePage } from "./schemas.ts"
 import { settleMemberships } from "./settle-store.ts"
 import type { Reference } from "./user.ts"
-import type { ResourcePage } from "./user-store.ts"
 
 const COLUMNS = "id, organization_id, directory_id, display_name, external_id, version, stamp, created_at, updated_at"
 const columns = COLUMNS.split(", ") as (keyof GroupRow)[]

@@ -92,7 +92,8 @@ function planAt(change: GroupChange, path: string, op: Operation["op"], value: u
   const { name, filter, part } = readPath(bare(path))
   const folded = name.toLowerCase()
   if (folded === "displayname" && !filter && !part) {
-    return { ...change, displayName: readName(op === "remove" ? undefined : value) }
+    if (op === "remove") throw invalid("mutability", "displayName: is required, and cannot be removed.")
+    return { ...change, displayName: readName(value) }
   }
   if (folded === "externalid" && !filter && !part) {
     const isNone = op === "remove" || value === null

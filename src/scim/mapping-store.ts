@@ -2,7 +2,7 @@ import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import type { Page } from "../edge/schema.ts"
 import type { ListedGroup, MappingRow } from "./mapping.ts"
-import { settleMemberships } from "./settle-store.ts"
+import { FROM_MAPPINGS, settleMemberships } from "./settle-store.ts"
 
 const COLUMNS = "id, organization_id, scim_group_id, workspace_id, role, created_at, updated_at"
 const columns = COLUMNS.split(", ") as (keyof MappingRow)[]
@@ -127,10 +127,8 @@ export async function deleteMapping(
     db
       .prepare(
         `INSERT INTO workspace_members (workspace_id, organization_id, user_id, role, source, created_at)
-         SELECT g.workspace_id, g.organization_id, g.user_id, g.role, 'manual', ?4 FROM scim_group_mappings m
-         JOIN workspaces w ON w.id = m.workspace_id AND w.is_default = 0
-         JOIN scim_grants g ON g.scim_group_id = m.scim_group_id AND g.workspace_id = m.workspace_id
-         WHERE m.organization_id = ?1 AND m.id = ?2 AND ?3 ON CONFLICT DO NOTHING`,
+         SELECT m.workspace_id, m.organization_id, gm.user_id, m.role, 'manual', ?4 FROM ${FROM_MAPPINGS}
+         WHERE m.organization_id = ?1 AND m.id = ?2 AND w.is_default = 0 AND ?3 ON CONFLICT DO NOTHING`,
       )
       .bind(organizationId, id, keepMembers ? 1 : 0, now),
     db.prepare("DELETE FROM scim_group_mappings WHERE organization_id = ? AND id = ?").bind(organizationId, id),

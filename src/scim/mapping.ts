@@ -32,13 +32,13 @@ export function toListedGroup(row: ListedGroup): z.infer<typeof ScimGroup> {
   return { ...row, created_at: toTimestamp(row.created_at), updated_at: toTimestamp(row.updated_at) }
 }
 
-/** Counts are told once they are final. */
+/** How many groups are synced is told from the start of the work on, how many were deleted once all are. */
 export function toSyncJob(row: SyncJobRow): z.infer<typeof ScimSyncJob> {
   const isDone = row.status === "succeeded"
   return {
     id: row.id,
     status: row.status,
-    synced_groups: isDone ? row.synced_groups : null,
+    synced_groups: isDone || row.status === "running" ? row.synced_groups : null,
     deleted_groups: isDone ? row.deleted_groups : null,
     error_message: row.error_message,
     created_at: toTimestamp(row.created_at),

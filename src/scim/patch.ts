@@ -1,6 +1,7 @@
 import { type Filter, parse } from "scim2-parse-filter"
 import { isObject } from "./attributes.ts"
 import { invalid } from "./errors.ts"
+import { foldNames } from "./wire.ts"
 
 export type Operation = { op: "add" | "remove" | "replace"; path: string | undefined; value: unknown }
 
@@ -9,7 +10,7 @@ const MAX_FILTER_LENGTH = 2_000
 
 /** The operations of a PATCH. Entra writes their names with a capital. */
 export function readOperations(body: Record<string, unknown>): Operation[] {
-  const operations = body["Operations"] ?? body["operations"]
+  const operations = foldNames(body)["operations"]
   if (!Array.isArray(operations) || operations.length === 0) {
     throw invalid("invalidSyntax", "Operations: must be an array of at least one operation.")
   }
@@ -21,14 +22,14 @@ export function readOperations(body: Record<string, unknown>): Operation[] {
 
 function readOperation(input: unknown): Operation {
   if (!isObject(input)) throw invalid("invalidSyntax", "Operations: each must be an object.")
-  const op = typeof input["op"] === "string" ? input["op"].toLowerCase() : ""
+  const { op: word, path: at, value } = foldNames(input)
+  const op = typeof word === "string" ? word.toLowerCase() : ""
   if (op !== "add" && op !== "remove" && op !== "replace") {
     throw invalid("invalidSyntax", "op: accepts add, remove and replace.")
   }
-  const path = input["path"] ?? undefined
+  const path = at ?? undefined
   if (path !== undefined && typeof path !== "string") throw invalid("invalidPath", "path: must be a string.")
   if (op === "remove" && !path) throw invalid("noTarget", "path: is required by remove.")
-  const value = input["value"]
   if (op !== "remove" && value === undefined) throw invalid("invalidValue", `value: is required by ${op}.`)
   return { op, path: path || undefined, value }
 }

@@ -1,6 +1,7 @@
 import * as z from "zod"
 import type { Env } from "../env.ts"
 import type { DirectoryRow } from "./directory.ts"
+import type { Clause } from "./filter.ts"
 
 export const NewDirectory = z
   .strictObject({
@@ -41,3 +42,6 @@ export type ScimApp = {
     base: string
   }
 }
+
+/** What of a list is asked for, in SQL. */
+export type ResourcePage = { condition: Clause; order: string; limit: number; offset: number }

@@ -62,12 +62,39 @@ export function disabledHashes(results: readonly D1Result<unknown>[]): string[] 
   )
 }
 
-/** Whose memberships: of users or in workspaces (JSON arrays of ids), or in those that a group or groups are mapped to. */
+/**
+ * What groups give to whom, a line a mapping: `m` is the mapping, `gm` who is in its group. In a fixed order, from people
+ * or from workspaces: the planner, which has no statistics, would try every user of the organization with every mapping.
+ */
+const giving = `CROSS JOIN workspaces w ON w.id = m.workspace_id AND w.deleted_at IS NULL
+  CROSS JOIN scim_users u ON u.organization_id = m.organization_id AND u.id = gm.user_id AND u.active = 1
+  CROSS JOIN members p ON p.organization_id = u.organization_id AND p.user_id = u.id`
+const FROM_PEOPLE = `scim_group_members gm CROSS JOIN scim_group_mappings m
+  ON m.scim_group_id = gm.group_id AND m.organization_id = gm.organization_id ${giving}`
+export const FROM_MAPPINGS = `scim_group_mappings m CROSS JOIN scim_group_members gm
+  ON gm.group_id = m.scim_group_id AND gm.organization_id = m.organization_id ${giving}`
+
+/** Whether nobody's groups give a row of workspace_members. */
+export const IS_NOT_GIVEN = `NOT EXISTS (SELECT 1 FROM ${FROM_PEOPLE}
+  WHERE gm.organization_id = workspace_members.organization_id AND gm.user_id = workspace_members.user_id
+    AND m.workspace_id = workspace_members.workspace_id)`
+
+const inPeople = (ids: string) => ({
+  theirs: `organization_id = ?1 AND user_id IN (${ids})`,
+  given: `${FROM_PEOPLE} WHERE gm.organization_id = ?1 AND gm.user_id IN (${ids})`,
+})
+// The sign keeps the index of the organization's people out of it.
+const inWorkspaces = (ids: string) => ({
+  theirs: `+organization_id = ?1 AND workspace_id IN (${ids})`,
+  given: `${FROM_MAPPINGS} WHERE +m.organization_id = ?1 AND m.workspace_id IN (${ids})`,
+})
+
+/** Whose memberships: of users, in workspaces, of those in groups (JSON arrays of ids), or in those a group is mapped to. */
 const SCOPES = {
-  users: `user_id IN (${LISTED})`,
-  workspaces: `workspace_id IN (${LISTED})`,
-  group: "workspace_id IN (SELECT m.workspace_id FROM scim_group_mappings m WHERE m.scim_group_id = ?2)",
-  groups: `workspace_id IN (SELECT m.workspace_id FROM scim_group_mappings m WHERE m.scim_group_id IN (${LISTED}))`,
+  users: inPeople(LISTED),
+  groups: inPeople(`SELECT user_id FROM scim_group_members WHERE group_id IN (${LISTED})`),
+  workspaces: inWorkspaces(LISTED),
+  group: inWorkspaces("SELECT workspace_id FROM scim_group_mappings WHERE scim_group_id = ?2"),
 } as const
 
 /** Memberships that the directory gives are what its groups and their mappings say; those given by hand stay as they are. */
@@ -78,21 +105,17 @@ export function settleMemberships(
   of: string,
   now: number,
 ): D1PreparedStatement[] {
-  const where = `organization_id = ?1 AND ${SCOPES[scope]}`
+  const { theirs, given } = SCOPES[scope]
   return [
     db
-      .prepare(
-        `DELETE FROM workspace_members WHERE source = 'scim' AND ${where} AND NOT EXISTS (SELECT 1 FROM scim_grants g
-           WHERE g.workspace_id = workspace_members.workspace_id AND g.user_id = workspace_members.user_id
-             AND g.organization_id = workspace_members.organization_id)`,
-      )
+      .prepare(`DELETE FROM workspace_members WHERE source = 'scim' AND ${theirs} AND ${IS_NOT_GIVEN}`)
       .bind(organizationId, of),
     // Of several groups the highest role counts, and admin is before member in the alphabet.
     db
       .prepare(
         `INSERT INTO workspace_members (workspace_id, organization_id, user_id, role, source, created_at)
-         SELECT workspace_id, organization_id, user_id, min(role), 'scim', ?3 FROM scim_grants WHERE ${where}
-         GROUP BY workspace_id, user_id ON CONFLICT (workspace_id, user_id, source) DO UPDATE SET role = excluded.role
+         SELECT m.workspace_id, m.organization_id, gm.user_id, min(m.role), 'scim', ?3 FROM ${given}
+         GROUP BY m.workspace_id, gm.user_id ON CONFLICT (workspace_id, user_id, source) DO UPDATE SET role = excluded.role
          WHERE role <> excluded.role`,
       )
       .bind(organizationId, of, now),

@@ -1,14 +1,14 @@
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditStatement } from "../audit/store.ts"
-import { disabledHashes, settleMemberships, settleUsers } from "./settle-store.ts"
+import { disabledHashes, IS_NOT_GIVEN, settleMemberships, settleUsers } from "./settle-store.ts"
 import type { SyncJobRow } from "./sync.ts"
 
 const COLUMNS =
   "id, organization_id, status, phase, position, synced_groups, deleted_groups, error_message, leased_until, " +
   "created_at, started_at, finished_at"
 
-/** Users or groups that one step settles. */
-const STEP = 50
+/** What one step settles: each is a list of ids in one parameter, and a fraction of a second of the database. */
+const STEP = { users: 500, groups: 50 } as const
 /** Jobs that one run of the clock goes on with. */
 const MAX_RESUMED = 20
 
@@ -81,8 +81,8 @@ async function nextIds(
       : db.prepare(
           "SELECT id FROM scim_groups WHERE organization_id = ? AND id > ? AND deleted_at IS NULL ORDER BY id LIMIT ?",
         )
-  const { results } = await page.bind(job.organization_id, job.position, STEP).all<{ id: string }>()
-  return { ids: results.map(({ id }) => id), isLast: results.length < STEP }
+  const { results } = await page.bind(job.organization_id, job.position, STEP[table]).all<{ id: string }>()
+  return { ids: results.map(({ id }) => id), isLast: results.length < STEP[table] }
 }
 
 /** Moves a job that is still where this step began, so that a step that is done twice is counted once. */
@@ -128,11 +128,7 @@ export async function syncGroups(db: D1Database, job: SyncJobRow, now: number): 
 export async function syncLeftovers(db: D1Database, job: SyncJobRow, now: number): Promise<void> {
   await db.batch([
     db
-      .prepare(
-        `DELETE FROM workspace_members WHERE organization_id = ?1 AND source = 'scim' AND NOT EXISTS (
-           SELECT 1 FROM scim_grants g WHERE g.organization_id = ?1 AND g.workspace_id = workspace_members.workspace_id
-             AND g.user_id = workspace_members.user_id)`,
-      )
+      .prepare(`DELETE FROM workspace_members WHERE organization_id = ?1 AND source = 'scim' AND ${IS_NOT_GIVEN}`)
       .bind(job.organization_id),
     db
       .prepare("DELETE FROM scim_groups WHERE organization_id = ? AND deleted_at IS NOT NULL")

@@ -96,6 +96,7 @@ function set(
     const inner = isObject(before) ? before : {}
     return withValue(document, name, set(inner, attribute.parts ?? [], { name: path.part, ...WHOLE }, op, value))
   }
+  if (op === "remove" && attribute.required) throw invalid("mutability", `${name}: is required, and cannot be removed.`)
   if (op === "remove") return withValue(document, name, undefined)
   const read = readValue(attribute, value, name)
   const isMerged = isObject(before) && isObject(read)

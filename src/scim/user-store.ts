@@ -1,7 +1,7 @@
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged, auditStatement } from "../audit/store.ts"
 import type { DirectoryId } from "./directory.ts"
-import type { Clause } from "./filter.ts"
+import type { ResourcePage } from "./schemas.ts"
 import { disabledHashes, settleUsers } from "./settle-store.ts"
 import type { Reference, UserFields, UserRow } from "./user.ts"
 
@@ -9,8 +9,6 @@ const COLUMNS =
   "organization_id, id, directory_id, user_name, external_id, active, email, first_name, last_name, attributes, " +
   "version, created_at, updated_at"
 const columns = COLUMNS.split(", ") as (keyof UserRow)[]
-
-export type ResourcePage = { condition: Clause; order: string; limit: number; offset: number }
 
 export async function listUsers(
   db: D1Database,

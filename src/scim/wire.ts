@@ -6,8 +6,21 @@ import { versionTag } from "./user.ts"
 export const MEDIA_TYPE = "application/scim+json"
 const JSON_TYPE = /^application\/(?:scim\+)?json\s*(?:;|$)/i
 
+const asJson = (type: string) => type.includes("application/json")
+
+/** The media type of an answer: SCIM's own, unless only plain JSON is asked for (RFC 7644, section 3.8). */
+export function mediaTypeFor(accept: string): string {
+  const types = accept.toLowerCase().split(",")
+  return types.some(asJson) && !types.some((type) => /scim\+json|\*\//.test(type)) ? "application/json" : MEDIA_TYPE
+}
+
 export function scimJson(body: unknown, status = 200, headers: Record<string, string> = {}): Response {
   return new Response(JSON.stringify(body), { status, headers: { "content-type": MEDIA_TYPE, ...headers } })
+}
+
+/** The same names of the attributes of a message, however they are spelled: `{ operations }` of `{ Operations }`. */
+export function foldNames(body: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(body).map(([name, value]) => [name.toLowerCase(), value]))
 }
 
 /** The JSON object of a request, of at most so many bytes. */
@@ -44,6 +57,22 @@ export type ListQuery = {
   count: number
 }
 
+/** A search (RFC 7644, section 3.4.3) as the query of a list that means the same. */
+export function toQuery(search: Record<string, unknown>): URLSearchParams {
+  const { schemas: _, ...asked } = foldNames(search)
+  const query = new URLSearchParams()
+  for (const name of ["attributes", "excludedAttributes", "filter", "sortBy", "sortOrder", "startIndex", "count"]) {
+    const value = asked[name.toLowerCase()] ?? undefined
+    if (value === undefined) continue
+    const words = Array.isArray(value) ? value.join(",") : value
+    if (typeof words !== "string" && typeof words !== "number") {
+      throw invalid("invalidValue", `${name}: must be a string, or what RFC 7644 lets it be in a search.`)
+    }
+    query.set(name, String(words))
+  }
+  return query
+}
+
 /** How a list is asked for: RFC 7644, section 3.4.2. Numbers out of their range mean the nearest that is in it. */
 export function readListQuery(query: URLSearchParams): ListQuery {
   return {
@@ -70,30 +99,6 @@ export function listResponse(resources: readonly object[], total: number, startI
     itemsPerPage: resources.length,
     Resources: resources,
   }
-}
-
-/** Which attributes of a resource are to be told: the first names of `attributes` and `excludedAttributes`. */
-export function readProjection(query: URLSearchParams): (name: string) => boolean {
-  const [only, except] = [namesIn(query.get("attributes")), namesIn(query.get("excludedAttributes"))]
-  return (name) => {
-    const folded = name.toLowerCase()
-    if (ALWAYS.includes(folded)) return true
-    return only.length > 0 ? only.includes(folded) : !except.includes(folded)
-  }
-}
-
-const ALWAYS = ["schemas", "id"]
-
-function namesIn(list: string | null): string[] {
-  return (list ?? "").split(",").flatMap((path) => {
-    const [, schema, name] = /^(?:(urn:.*):)?([\w$-]+)/i.exec(path.trim().toLowerCase()) ?? []
-    if (name === undefined) return []
-    return schema?.includes(":extension:") ? [schema, `${schema}:${name}`] : [name]
-  })
-}
-
-export function project(resource: object, isTold: (name: string) => boolean): object {
-  return Object.fromEntries(Object.entries(resource).filter(([name]) => isTold(name)))
 }
 
 /** Whether a header of entity tags names this version; undefined without the header. */

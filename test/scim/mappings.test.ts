@@ -1,5 +1,4 @@
 import { env } from "cloudflare:workers"
-import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { app } from "../../src/app.ts"
 import { ScimGroupMapping, ScimGroups, ScimSyncJob } from "../../src/scim/mapping-schemas.ts"
@@ -174,91 +173,4 @@ describe("a sync job", () => {
     const { data } = await reply<Job>(200, world.manage.get(`/scim/sync-jobs/${id}`))
     expect(data).toMatchObject({ status: "succeeded", synced_groups: 0 })
   })
-})
-
-describe("memberships", () => {
-  const [USERS, GROUPS, TEAMS] = [3, 2, 2]
-  const step = fc.oneof(
-    fc.record({
-      kind: fc.constant("join" as const),
-      user: fc.nat(USERS - 1),
-      group: fc.nat(GROUPS - 1),
-      on: fc.boolean(),
-    }),
-    fc.record({ kind: fc.constant("active" as const), user: fc.nat(USERS - 1), on: fc.boolean() }),
-    fc.record({
-      kind: fc.constant("map" as const),
-      group: fc.nat(GROUPS - 1),
-      team: fc.nat(TEAMS - 1),
-      admin: fc.boolean(),
-    }),
-    fc.record({ kind: fc.constant("unmap" as const), group: fc.nat(GROUPS - 1), team: fc.nat(TEAMS - 1) }),
-    fc.record({ kind: fc.constant("hand" as const), user: fc.nat(USERS - 1), team: fc.nat(TEAMS - 1) }),
-    fc.record({ kind: fc.constant("sync" as const) }),
-  )
-
-  test("always equal what directory and mappings say, and what was given by hand", async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 14 }), async (steps) => {
-        const { world, push } = await newDirectory()
-        const users = await Promise.all(
-          Array.from({ length: USERS }, async (_, i) => (await addUser(push, `p${i}`)).id),
-        )
-        const groups = await Promise.all(
-          Array.from({ length: GROUPS }, async (_, i) => (await addGroup(push, `g${i}`)).id),
-        )
-        const places = await Promise.all(Array.from({ length: TEAMS }, () => addTeam(world)))
-        const active = new Set(users)
-        const joined = new Set<string>()
-        const byHand = new Set<string>()
-        const mapped = new Map<string, { id: string; role: string }>()
-        for (const one of steps) {
-          const user = users["user" in one ? one.user : 0] ?? ""
-          const group = groups["group" in one ? one.group : 0] ?? ""
-          const team = places["team" in one ? one.team : 0] ?? ""
-          if (one.kind === "join") {
-            const change = one.on
-              ? { op: "add", path: "members", value: [{ value: user }] }
-              : { op: "remove", path: `members[value eq "${user}"]` }
-            expect((await push("PATCH", `/Groups/${group}`, patch(change))).status).toBe(204)
-            joined[one.on ? "add" : "delete"](`${group} ${user}`)
-          } else if (one.kind === "active") {
-            await reply(200, push("PATCH", `/Users/${user}`, patch({ op: "replace", value: { active: one.on } })))
-            active[one.on ? "add" : "delete"](user)
-            if (!one.on) for (const place of places) byHand.delete(`${place} ${user}`)
-          } else if (one.kind === "map") {
-            const role = one.admin ? "admin" : "member"
-            const known = mapped.get(`${group} ${team}`)
-            if (known) await reply(200, world.manage.patch(`/scim/group-mappings/${known.id}`, { role }))
-            const { id } = known ?? (await reply<Mapping>(200, map(world, group, team, role))).data
-            mapped.set(`${group} ${team}`, { id, role })
-          } else if (one.kind === "unmap") {
-            const known = mapped.get(`${group} ${team}`)
-            if (known) await reply(200, world.manage.delete(`/scim/group-mappings/${known.id}?keep_members=false`))
-            mapped.delete(`${group} ${team}`)
-          } else if (one.kind === "hand") {
-            if (!active.has(user)) continue
-            await reply(200, world.manage.post(`/workspaces/${team}/members/add`, { user_ids: [user] }))
-            byHand.add(`${team} ${user}`)
-          } else {
-            const { data } = await reply<Job>(202, world.manage.call("POST", "/scim/sync-jobs"))
-            expect((await finish(world, data.id)).status).toBe("succeeded")
-          }
-          for (const place of places) {
-            const expected: Record<string, string> = {}
-            for (const person of users) {
-              const roles = groups.flatMap((g) => {
-                const mapping = mapped.get(`${g} ${place}`)
-                return mapping && active.has(person) && joined.has(`${g} ${person}`) ? [mapping.role] : []
-              })
-              if (byHand.has(`${place} ${person}`)) roles.push("member")
-              if (roles.length > 0) expected[person] = roles.includes("admin") ? "admin" : "member"
-            }
-            expect(await rolesIn(world, place)).toEqual(expected)
-          }
-        }
-      }),
-      { numRuns: 12 },
-    )
-  }, 60_000)
 })

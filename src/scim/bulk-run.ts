@@ -1,0 +1,106 @@
+import { logError } from "../support/log.ts"
+import { type BulkOperation, mapReferences, MAX_BULK_BYTES, orderOf, readBulk } from "./bulk.ts"
+import { invalid, ScimError, toScimFailure } from "./errors.ts"
+import type { ScimRequest, Verbs } from "./request.ts"
+import { scimJson } from "./wire.ts"
+
+/** How an operation went: what a request of its own would have been answered. */
+type Outcome = {
+  status: number
+  /** Of the resource, where there is one. */
+  id?: string
+  location?: string
+  version?: string
+  response?: unknown
+}
+
+/** What is there to be changed, by the name in its path. */
+export type Endpoints = Readonly<Record<string, Verbs>>
+
+const PATH = /^\/(\w+)(?:\/([^/?]+))?\/?$/
+const VERBS = { POST: "create", PUT: "replace", PATCH: "patch", DELETE: "remove" } as const
+
+/** Does the operations of a bulk one by one; each fails by itself, and the rest is left undone after `failOnErrors`. */
+export async function runBulk(request: ScimRequest, endpoints: Endpoints): Promise<Response> {
+  const { operations, failOnErrors } = readBulk(await request.body(MAX_BULK_BYTES))
+  const { order, circular } = orderOf(operations)
+  const outcomes = new Map<BulkOperation, Outcome>()
+  const made = new Map<string, Outcome>()
+  let errors = 0
+  for (const operation of order) {
+    const outcome = circular.has(operation)
+      ? failed(new ScimError(409, "The operation refers to one that refers to it."), request)
+      : await perform(operation, request, endpoints, made).catch((thrown: unknown) => failed(thrown, request))
+    outcomes.set(operation, outcome)
+    if (operation.method === "POST" && operation.bulkId !== undefined) made.set(operation.bulkId, outcome)
+    if (outcome.status >= 400 && ++errors >= failOnErrors) break
+  }
+  return scimJson({
+    schemas: ["urn:ietf:params:scim:api:messages:2.0:BulkResponse"],
+    Operations: operations.flatMap((operation) => {
+      const outcome = outcomes.get(operation)
+      return outcome ? [toResult(operation, outcome)] : []
+    }),
+  })
+}
+
+function toResult({ method, bulkId }: BulkOperation, { status, location, version, response }: Outcome): object {
+  return {
+    method,
+    ...(bulkId !== undefined && { bulkId }),
+    ...(version !== undefined && { version }),
+    ...(location !== undefined && { location }),
+    status: String(status),
+    ...(response !== undefined && { response }),
+  }
+}
+
+async function perform(
+  asked: BulkOperation,
+  request: ScimRequest,
+  endpoints: Endpoints,
+  made: ReadonlyMap<string, Outcome>,
+): Promise<Outcome> {
+  const { method, path, data, version } = mapReferences(asked, (bulkId) => {
+    const maker = made.get(bulkId)
+    if (!maker) throw invalid("invalidValue", `bulkId: no operation makes ${bulkId.slice(0, 100)}.`)
+    if (maker.id === undefined) throw new ScimError(409, `bulkId: ${bulkId.slice(0, 100)} could not be made.`)
+    return maker.id
+  })
+  const [, endpoint = "", id = ""] = PATH.exec(path) ?? []
+  const verbs = Object.hasOwn(endpoints, endpoint) ? endpoints[endpoint] : undefined
+  if (!verbs || (method === "POST") !== (id === "")) throw new ScimError(404, `There is no ${method} of this path.`)
+  const one = {
+    ...request,
+    id: decode(id),
+    headers: new Headers(version === undefined ? {} : { "if-match": version }),
+    // Nothing of the resource is told, so nothing of it is looked up.
+    query: new URLSearchParams({ attributes: "id" }),
+    body: async (maxBytes: number) => within(maxBytes, data ?? {}),
+  }
+  const location = id === "" ? undefined : `${request.base}/${endpoint}/${id}`
+  const answer = await verbs[VERBS[method]](one).catch((thrown: unknown) => failed(thrown, request))
+  return answer instanceof Response ? toOutcome(answer, location) : { ...answer, ...(location && { location }) }
+}
+
+/** Unlike decodeURIComponent, this throws at nothing. */
+function decode(id: string): string {
+  return new URLSearchParams(`id=${id.replaceAll("+", "%2B").replaceAll("&", "%26")}`).get("id") ?? ""
+}
+
+async function toOutcome(answer: Response, location: string | undefined): Promise<Outcome> {
+  const [place, version] = [answer.headers.get("location") ?? location, answer.headers.get("etag") ?? undefined]
+  const { id } = answer.status === 201 ? await answer.json<{ id: string }>() : {}
+  return { status: answer.status, ...(id && { id }), ...(place && { location: place }), ...(version && { version }) }
+}
+
+function within(maxBytes: number, data: Record<string, unknown>): Record<string, unknown> {
+  if (JSON.stringify(data).length <= maxBytes) return data
+  throw new ScimError(413, `data: is larger than ${maxBytes} bytes, the most this path takes.`)
+}
+
+function failed(thrown: unknown, { origin }: ScimRequest): Outcome {
+  const { status, body, error } = toScimFailure(thrown)
+  if (status >= 500) logError(error.message, { requestId: origin.requestId }, error.cause)
+  return { status, response: body }
+}

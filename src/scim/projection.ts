@@ -1,0 +1,63 @@
+import { ENTERPRISE_SCHEMA, GROUP_SCHEMA, isObject, USER_SCHEMA } from "./attributes.ts"
+
+/** Which attributes of a resource are told: `attributes` and `excludedAttributes` of RFC 7644, section 3.9. */
+export type Projection = {
+  /** Whether any of an attribute is. */
+  tells: (name: string) => boolean
+  project: (resource: object) => object
+}
+
+/** Attributes by their names in lower case, and of each which parts are meant; null for the whole. */
+type Named = ReadonlyMap<string, ReadonlySet<string> | null>
+
+const ALWAYS = ["schemas", "id"]
+
+export function readProjection(query: URLSearchParams): Projection {
+  const [only, except] = [namesIn(query.get("attributes")), namesIn(query.get("excludedAttributes"))]
+  const told = (name: string, value: unknown): unknown => {
+    const folded = name.toLowerCase()
+    if (ALWAYS.includes(folded)) return value
+    if (only.size > 0) return only.has(folded) ? part(value, only.get(folded) ?? null, true) : undefined
+    return except.has(folded) ? part(value, except.get(folded) ?? null, false) : value
+  }
+  return {
+    tells: (name) => (only.size > 0 ? only.has(name) : except.get(name) !== null),
+    project: (resource) =>
+      Object.fromEntries(
+        Object.entries(resource)
+          .map(([name, value]) => [name, told(name, value)])
+          .filter(([, value]) => value !== undefined),
+      ),
+  }
+}
+
+/** These parts of a value, or all but them. */
+function part(value: unknown, names: ReadonlySet<string> | null, isWanted: boolean): unknown {
+  if (names === null) return isWanted ? value : undefined
+  if (Array.isArray(value)) return value.map((item) => part(item, names, isWanted)).filter((item) => item !== undefined)
+  if (!isObject(value)) return value
+  const parts = Object.entries(value).filter(([name]) => names.has(name.toLowerCase()) === isWanted)
+  return parts.length > 0 ? Object.fromEntries(parts) : undefined
+}
+
+function namesIn(list: string | null): Named {
+  const named = new Map<string, Set<string> | null>()
+  for (const path of (list ?? "").toLowerCase().split(",")) {
+    const [name, inner] = split(path.trim())
+    if (name === "") continue
+    const known = named.get(name)
+    if (inner === undefined || known === null) named.set(name, null)
+    else named.set(name, new Set([...(known ?? []), inner]))
+  }
+  return named
+}
+
+/** An attribute and the part of it that a path means; the extension is an attribute by the name of its schema. */
+function split(path: string): [name: string, inner: string | undefined] {
+  const extension = ENTERPRISE_SCHEMA.toLowerCase()
+  if (path === extension) return [extension, undefined]
+  if (path.startsWith(`${extension}:`)) return [extension, path.slice(extension.length + 1).split(".")[0]]
+  const schema = [USER_SCHEMA, GROUP_SCHEMA].find((one) => path.startsWith(`${one.toLowerCase()}:`))
+  const [name = "", inner] = (schema ? path.slice(schema.length + 1) : path).split(".")
+  return [name, inner]
+}

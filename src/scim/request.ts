@@ -1,0 +1,60 @@
+import type { originOf } from "../access/actor.ts"
+import { type AuditEntry, type Changed, newEntry } from "../audit/entry.ts"
+import type { DirectoryId, DirectoryRow } from "./directory.ts"
+import { type Fields, toCondition, toOrder } from "./filter.ts"
+import type { ResourcePage } from "./schemas.ts"
+import { versionTag } from "./user.ts"
+import { isUnchanged, readListQuery } from "./wire.ts"
+
+/** What a directory asks of users or groups: by a request of its own, a search, or an operation of a bulk. */
+export type ScimRequest = {
+  db: D1Database
+  directory: DirectoryRow
+  /** The URL of the service, as the request reached it. */
+  base: string
+  origin: ReturnType<typeof originOf>
+  /** Of the resource; empty where the path names none. */
+  id: string
+  headers: Headers
+  query: URLSearchParams
+  body: (maxBytes: number) => Promise<Record<string, unknown>>
+}
+
+/** What can be asked of a type of resource. */
+export type Verbs = Readonly<
+  Record<"list" | "create" | "read" | "replace" | "patch" | "remove", (request: ScimRequest) => Promise<Response>>
+>
+
+export function directoryOf({ directory }: ScimRequest): DirectoryId {
+  return { id: directory.id, organizationId: directory.organization_id }
+}
+
+/** An entry of the audit log: who did it is the directory. */
+export function entryOf(
+  { directory, origin }: ScimRequest,
+  action: `scim_${string}.${string}`,
+  resourceId: string,
+  changed: Changed,
+): AuditEntry {
+  const { organization_id: organizationId, token_hash: keyHash, name } = directory
+  const actor = { organizationId, keyHash, label: `scim: ${name}`, creatorUserId: null, ...origin }
+  return newEntry(actor, { action, resourceId, workspaceId: null, changed })
+}
+
+/** Which resources a list is of. `startIndex`: from 1. */
+export function pageOf({ query }: ScimRequest, fields: Fields): { page: ResourcePage; startIndex: number } {
+  const asked = readListQuery(query)
+  const page = {
+    condition: toCondition(asked.filter, fields),
+    order: toOrder(asked.sortBy, asked.descending, fields),
+    limit: asked.count,
+    offset: asked.startIndex - 1,
+  }
+  return { page, startIndex: asked.startIndex }
+}
+
+/** The answer to a read whose If-None-Match names the version that is there; undefined where it does not. */
+export function unchanged({ headers }: ScimRequest, version: number): Response | undefined {
+  if (!isUnchanged(headers, version)) return undefined
+  return new Response(null, { status: 304, headers: { etag: versionTag(version) } })
+}

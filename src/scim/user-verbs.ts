@@ -1,0 +1,132 @@
+import { forgetKey } from "../access/authenticate.ts"
+import type { AuditEntry } from "../audit/entry.ts"
+import { newId } from "../support/ids.ts"
+import type { Document } from "./attributes.ts"
+import { invalid, ScimError } from "./errors.ts"
+import { USER_FIELDS } from "./filter.ts"
+import { readOperations } from "./patch.ts"
+import { readProjection } from "./projection.ts"
+import { directoryOf, entryOf, pageOf, type ScimRequest, unchanged, type Verbs } from "./request.ts"
+import { readUser, toUser, type UserFields, type UserRow, versionTag } from "./user.ts"
+import { patchUser } from "./user-patch.ts"
+import { deleteUser, findGroupsOf, findMemberId, findUser, insertUser, listUsers, updateUser } from "./user-store.ts"
+import { hasMatch, listResponse, outdated, requireMatch, scimJson } from "./wire.ts"
+
+const MAX_BODY_BYTES = 131_072
+/** How often a change is tried that meets another one. */
+const MAX_TRIES = 5
+
+export const users: Verbs = {
+  async list(request) {
+    const { page, startIndex } = pageOf(request, USER_FIELDS)
+    const { rows, total } = await listUsers(request.db, directoryOf(request), page)
+    return scimJson(listResponse(await tell(request, rows), total, startIndex))
+  },
+  async create(request) {
+    const fields = readUser(await request.body(MAX_BODY_BYTES))
+    const directory = directoryOf(request)
+    const { email } = fields
+    const known = email === null ? undefined : await findMemberId(request.db, directory.organizationId, email)
+    const now = Date.now()
+    const row: UserRow = {
+      organization_id: directory.organizationId,
+      id: known ?? newId(),
+      directory_id: directory.id,
+      ...fields,
+      version: 1,
+      created_at: now,
+      updated_at: now,
+    }
+    forget(await insertUser(request.db, row, userEntry(request, "create", row.id, fields)).catch(refuseTaken))
+    return answer(request, row, 201)
+  },
+  async read(request) {
+    const row = await wanted(request)
+    return unchanged(request, row.version) ?? answer(request, row)
+  },
+  async replace(request) {
+    const body = await request.body(MAX_BODY_BYTES)
+    return change(request, (row) => readUser({ active: row.active === 1, ...body }))
+  },
+  async patch(request) {
+    const operations = readOperations(await request.body(MAX_BODY_BYTES))
+    return change(request, (row) => readUser(patchUser(JSON.parse(row.attributes) as Document, operations)))
+  },
+  async remove(request) {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const row = await wanted(request)
+      requireMatch(request.headers, row.version)
+      const disabled = await deleteUser(request.db, row, Date.now(), userEntry(request, "delete", row.id))
+      if (!disabled) continue
+      forget(disabled)
+      return new Response(null, { status: 204 })
+    }
+    throw outdated()
+  },
+}
+
+/** Changes the user as it is now; once more where another change came between, unless the client named a version. */
+async function change(request: ScimRequest, next: (row: UserRow) => UserFields): Promise<Response> {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const before = await wanted(request)
+    requireMatch(request.headers, before.version)
+    const fields = next(before)
+    if (fields.attributes.length > MAX_BODY_BYTES) throw invalid("tooMany", "The user would be larger than 128 KiB.")
+    const entry = userEntry(request, "update", before.id, fields, before)
+    const { row, disabled } = await updateUser(request.db, before, fields, Date.now(), entry).catch(refuseTaken)
+    forget(disabled)
+    if (row) return answer(request, row)
+    if (hasMatch(request.headers)) break
+  }
+  throw outdated()
+}
+
+async function wanted(request: ScimRequest): Promise<UserRow> {
+  const row = await findUser(request.db, directoryOf(request), request.id)
+  if (!row) throw new ScimError(404, "There is no user with this id.")
+  return row
+}
+
+async function tell(request: ScimRequest, rows: readonly UserRow[]): Promise<object[]> {
+  const projection = readProjection(request.query)
+  const ids = rows.map(({ id }) => id)
+  const groups = projection.tells("groups")
+    ? await findGroupsOf(request.db, request.directory.organization_id, ids)
+    : undefined
+  return rows.map((row) => projection.project(toUser(row, groups?.get(row.id) ?? [], request.base)))
+}
+
+async function answer(request: ScimRequest, row: UserRow, status = 200): Promise<Response> {
+  const [resource] = await tell(request, [row])
+  const location = `${request.base}/Users/${encodeURIComponent(row.id)}`
+  return scimJson(resource, status, { etag: versionTag(row.version), location })
+}
+
+function forget(hashes: readonly string[]): void {
+  for (const hash of hashes) forgetKey(hash)
+}
+
+/** Of people only whether they are active is told. */
+function userEntry(
+  request: ScimRequest,
+  verb: "create" | "update" | "delete",
+  id: string,
+  after?: UserFields,
+  before?: UserFields,
+): AuditEntry {
+  const names = ["user_name", "external_id", "active", "email", "first_name", "last_name", "attributes"] as const
+  const fields = names.filter((field) => after && after[field] !== before?.[field])
+  const values = fields.includes("active") ? { active: after?.active === 1 } : {}
+  return entryOf(request, `scim_user.${verb}`, id, { fields, values })
+}
+
+/** D1 tells what is taken only by its message. */
+function refuseTaken(cause: unknown): never {
+  if (!(cause instanceof Error) || !cause.message.includes("UNIQUE constraint failed")) throw cause
+  const words = cause.message.includes("members.email")
+    ? "emails: another member of the organization has this address."
+    : cause.message.includes("scim_users_name")
+      ? "userName: another user of the directory has this name."
+      : "emails: a directory of the organization has a user with this address."
+  throw new ScimError(409, words, "uniqueness")
+}
