@@ -23,7 +23,10 @@ function hostnameOf(request: Request): string {
  * domain is, whether there is an intern of that name or not. A regional hostname stays what it is.
  */
 export function isSite(request: Request, env: Env): boolean {
-  return hostnameOf(request).endsWith(`.${internDomain(env)}`) && regionOf(request, env) === null
+  const below = `.${internDomain(env)}`
+  // Most requests are none: their address is not taken apart.
+  if (!request.url.includes(below)) return false
+  return hostnameOf(request).endsWith(below) && regionOf(request, env) === null
 }
 
 /** The subprotocols that a client offers. */

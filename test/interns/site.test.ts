@@ -1,8 +1,13 @@
 import { env, exports } from "cloudflare:workers"
-import { evictDurableObject } from "cloudflare:test"
+import { abortAllDurableObjects, evictDurableObject, runInDurableObject } from "cloudflare:test"
+import * as fc from "fast-check"
 import { describe, expect, test, vi } from "vitest"
-import { CLIENT_LIMITS, RPC_ERRORS } from "../../src/interns/hosts/client-frames.ts"
+import { InternClients } from "../../durable-objects/intern-clients.ts"
+import { RunBook } from "../../durable-objects/intern-runs.ts"
+import { CLIENT_LIMITS, readClientFrame, RPC_ERRORS } from "../../src/interns/hosts/client-frames.ts"
+import { CLIENT_HEADER } from "../../src/interns/hosts/wire.ts"
 import { openIntern } from "../../src/interns/open-intern.ts"
+import { grantOf } from "../../src/interns/tokens.ts"
 import { AcpClient, askSite, siteOf } from "../support/acp-client.ts"
 import { newDaemonIntern, paramsOf, PlayedDaemon } from "../support/daemon.ts"
 import { internChat, refused } from "../support/intern-chat.ts"
@@ -250,6 +255,54 @@ describe("an ACP client", () => {
     expect(await third.closed()).toBe(4003)
   })
 
+  test("that was let in for a former provision, or while the intern was stopped, is not connected", async () => {
+    const { workspace, object } = await newIntern("sim/echo")
+    const late = await object.fetch("http://intern/client", {
+      headers: { upgrade: "websocket", [CLIENT_HEADER]: grantOf("of a former provision") },
+    })
+    expect(late.webSocket).toBeNull()
+    expect(await late.json()).toMatchObject({ code: "conflict", metadata: { reason: "intern_not_running" } })
+    const elsewhere = env.INTERN.get(env.INTERN.idFromName(workspace.workspaceId))
+    await runInDurableObject(elsewhere, async (_, state) => {
+      const nowhere = { host: () => expect.fail(), now: Date.now, admit: () => undefined }
+      const clients = new InternClients(state, new RunBook(state.storage.sql), nowhere)
+      const check = async () => {
+        await Promise.resolve()
+        clients.closeAll()
+        return "ada"
+      }
+      await expect(clients.attach(check)).rejects.toThrow("just now")
+      expect(state.getWebSockets()).toEqual([])
+    })
+  })
+
+  test("is understood or refused, whatever it sends", () => {
+    const json = fc.record(
+      {
+        jsonrpc: fc.constantFrom("2.0", "1.0"),
+        id: fc.oneof(fc.jsonValue(), fc.constant("read-7")),
+        method: fc.jsonValue(),
+        params: fc.jsonValue(),
+        result: fc.jsonValue(),
+        error: fc.jsonValue(),
+      },
+      { requiredKeys: [] },
+    )
+    const texts = fc.oneof(
+      fc.string(),
+      fc.json(),
+      json.map((value) => JSON.stringify(value)),
+    )
+    fc.assert(
+      fc.property(texts, (text) => {
+        const frame = readClientFrame(text)
+        if (frame.is === "request" || frame.is === "answer") expect(["string", "number"]).toContain(typeof frame.id)
+        if (frame.is === "request" || frame.is === "notice") expect(Array.isArray(frame.params)).toBe(false)
+        expect(() => JSON.stringify(frame)).not.toThrow()
+      }),
+    )
+  })
+
   test("has the limit of turns that everybody has", async () => {
     const { site } = await newIntern("sim/echo")
     const client = await AcpClient.connect(site)
@@ -367,6 +420,27 @@ describe("an ACP client of a daemon", () => {
     await evictDurableObject(object)
     await next.get("session/load", { sessionId: session })
     expect(daemon.heard.filter(({ method }) => method === "session/cancel")).toHaveLength(1)
+  })
+
+  test("that a crash parts from the gateway has left: its turns are cancelled, its questions answered", async () => {
+    const { daemon, site } = await newPlayed()
+    const client = await AcpClient.connect(site)
+    const session = await client.newSession()
+    client.prompt(session, "Long work")
+    const prompt = await daemon.hears("session/prompt")
+    daemon.ask(session, "q1")
+    await client.asked()
+    await abortAllDurableObjects()
+    await daemon.dial()
+    expect((await daemon.hears("session/cancel")).params).toEqual({ sessionId: session })
+    expect(await daemon.answerTo("q1")).toEqual({ outcome: { outcome: "cancelled" } })
+    daemon.end(prompt, "cancelled")
+    await daemon.settled()
+    const next = await AcpClient.connect(site)
+    await next.get("session/load", { sessionId: session })
+    const again = next.prompt(session, "More")
+    daemon.end(await daemon.hears("session/prompt", 1))
+    expect((await next.answerTo(again)).result).toEqual({ stopReason: "end_turn" })
   })
 
   test("and a chat do not mix: a session is one's while a turn runs in it", async () => {
