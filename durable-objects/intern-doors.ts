@@ -51,8 +51,8 @@ export function countTurn(book: RunBook, now: number): void {
   book.setFact("turns", [...within, now])
 }
 
-export function requireRoom(book: RunBook, openRuns: number): void {
-  if (book.open.length < openRuns) return
+export function requireRoom(open: number, openRuns: number): void {
+  if (open < openRuns) return
   const message = `This intern has ${openRuns} runs open, the most it can hold. Answer or wait for one of them.`
   throw internError("busy", message, { "retry-after": "5" })
 }
@@ -66,6 +66,12 @@ export function busySession(run: Run, now: number): GatewayError {
       ? "The intern waits for an answer to its question in this session. Answer it, or use another session."
       : "The run of this session is being cancelled. Ask again in a moment."
   return internError("busy_session", message, { "retry-after": seconds })
+}
+
+/** Why a session takes no prompt of a chat while an ACP client has a turn in it. */
+export function busyClient(): GatewayError {
+  const message = "An ACP client has a turn open in this session. Wait for its end, or use another session."
+  return internError("busy_session", message, { "retry-after": "5" })
 }
 
 /** What several callers wait for together, each for so long at most. */

@@ -3,6 +3,7 @@ import type { InternHost } from "../src/interns/hosts/host.ts"
 import type { Place } from "../src/interns/hosts/wire.ts"
 import { hostnameOf, type InternStatus } from "../src/interns/intern.ts"
 import { internError } from "../src/interns/reasons.ts"
+import { grantOf } from "../src/interns/tokens.ts"
 import { deleteInternRows, findIntern, moveIntern } from "../src/interns/store.ts"
 import { logError } from "../src/support/log.ts"
 import type { RunBook } from "./intern-runs.ts"
@@ -73,6 +74,14 @@ export class InternLife {
     if (phase === "running") return
     const hint = phase === "provisioning" ? "It is being provisioned: ask again in a moment." : "Provision it first."
     throw internError("intern_not_ready", `This intern is not running. ${hint}`)
+  }
+
+  /** The name of the intern; rejects where it does not run, or is no longer reached with what this was granted for. */
+  async requireGrant(grant: string): Promise<string> {
+    this.requireRunning()
+    const row = await findIntern(this.#env.DB, this.#place, this.#place.id)
+    if (row?.status === "running" && row.access_nonce !== null && grantOf(row.access_nonce) === grant) return row.name
+    throw internError("intern_not_running", "This intern was stopped or provisioned just now. Ask for its token again.")
   }
 
   async provision(): Promise<void> {

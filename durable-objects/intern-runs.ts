@@ -1,4 +1,4 @@
-import type { RpcId } from "../src/interns/run/acp.ts"
+import type { Heard, RpcId } from "../src/interns/run/acp.ts"
 import { type Delta, isOpen, type Run } from "../src/interns/run/run.ts"
 
 /** For how long an answer to a question of a run that ended is told that it has ended. */
@@ -64,6 +64,12 @@ export class RunBook {
   /** Whose request, to which the agent answers, this is. */
   ofRpc(rpc: RpcId): Run | undefined {
     return this.open.find(({ openRpc, promptRpc }) => openRpc === rpc || promptRpc === rpc)
+  }
+
+  /** The run that news of the agent concern. */
+  hearing(news: Heard): Run | undefined {
+    if ("acp" in news) return this.ofAcp(news.acp)
+    return news.is === "result" || news.is === "failure" ? this.ofRpc(news.rpc) : undefined
   }
 
   save(run: Run, now: number): void {

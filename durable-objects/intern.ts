@@ -1,15 +1,17 @@
 import { DurableObject } from "cloudflare:workers"
 import { GatewayError } from "../src/edge/errors.ts"
 import type { Env } from "../src/env.ts"
-import { type ChatCall, type Place, PLACE_HEADER, toRefusal } from "../src/interns/hosts/wire.ts"
+import { type ChatCall, CLIENT_HEADER, type Place, PLACE_HEADER, toRefusal } from "../src/interns/hosts/wire.ts"
 import { internError } from "../src/interns/reasons.ts"
-import { type AcpMessage, answerToStray, hear, type Heard } from "../src/interns/run/acp.ts"
+import { type AcpMessage, answerToStray, hear } from "../src/interns/run/acp.ts"
 import { answered, begin, cancel, heard, hostBack, hostLost, severed, steer, tick } from "../src/interns/run/advance.ts"
 import { dialectOf } from "../src/interns/run/chunks.ts"
-import { type Effect, LIMITS, nextDeadline, type Run, type Step } from "../src/interns/run/run.ts"
+import { LIMITS, nextDeadline, type Run, type Step } from "../src/interns/run/run.ts"
 import { realTimer, type Timer } from "../src/support/time.ts"
 import { Alarm } from "./alarm.ts"
-import { Arrival, busySession, countTurn, findPending, requireRoom } from "./intern-doors.ts"
+import { InternClients } from "./intern-clients.ts"
+import { Arrival, busyClient, busySession, countTurn, findPending, requireRoom } from "./intern-doors.ts"
+import { perform, type Reach } from "./intern-effects.ts"
 import { openHost } from "./intern-hosts.ts"
 import { InternLife } from "./intern-life.ts"
 import { RunBook } from "./intern-runs.ts"
@@ -33,7 +35,9 @@ export class Intern extends DurableObject<Env> {
   static openRuns: number = LIMITS.openRuns
   readonly #book: RunBook
   readonly #life: InternLife
+  readonly #clients: InternClients
   readonly #streams = new Map<string, InternStream>()
+  readonly #reach: Reach
   readonly #hostArrival = new Arrival()
   #host: Host | undefined
   readonly #alarm: Alarm
@@ -42,27 +46,41 @@ export class Intern extends DurableObject<Env> {
     super(ctx, env)
     this.#alarm = new Alarm(ctx.storage)
     this.#book = new RunBook(ctx.storage.sql)
+    const around = { host: () => this.#hostOfLife(), now: () => Intern.clock() }
     this.#life = new InternLife(this.#book, env, {
-      host: () => this.#hostOfLife(),
-      now: () => Intern.clock(),
-      stopRuns: () => this.#forAll((run) => cancel(run, "stopped", Intern.clock())),
+      ...around,
+      stopRuns: () => {
+        this.#clients.closeAll()
+        this.#forAll((run) => cancel(run, "stopped", Intern.clock()))
+      },
       clear: () => this.#clear(),
     })
+    this.#clients = new InternClients(ctx, this.#book, { ...around, admit: () => this.#admit() })
+    this.#reach = {
+      book: this.#book,
+      streams: this.#streams,
+      send: (message) => this.#send(message),
+      epoch: () => this.#hostOfLife().epoch,
+      model: () => this.#life.model,
+      now: around.now,
+    }
     void ctx.blockConcurrencyWhile(async () => {
       await this.#alarm.load()
       // The responses that they were read along in ended with the isolate.
       this.#forAll((run) =>
         run.state === "streaming" ? cancel(run, "client_closed_request", Intern.clock()) : same(run),
       )
+      this.#clients.recover()
       if (this.#book.open.length > 0 && this.#hostOfLife().isUp) this.#forAll(hostBack)
     })
   }
 
   override async fetch(request: Request): Promise<Response> {
     try {
-      if (new URL(request.url).pathname === "/chat") {
-        return await this.#chat(await request.json<ChatCall>(), request.signal)
-      }
+      const { pathname } = new URL(request.url)
+      if (pathname === "/chat") return await this.#chat(await request.json<ChatCall>(), request.signal)
+      const grant = request.headers.get(CLIENT_HEADER) ?? ""
+      if (pathname === "/client") return await this.#clients.attach(() => this.#life.requireGrant(grant))
       this.#life.adopt(JSON.parse(request.headers.get(PLACE_HEADER) ?? "") as Place)
       const host = this.#hostOfLife()
       if (!("attach" in host)) throw internError("intern_rejected", "This intern's agent runs inside the gateway.")
@@ -78,6 +96,7 @@ export class Intern extends DurableObject<Env> {
   /** Starts the agent, or applies what was changed to one that runs. Returns at once; the record tells how it goes. */
   provision(place: Place): void {
     this.#life.adopt(place)
+    this.#clients.closeAll()
     this.ctx.waitUntil(this.#life.provision().finally(() => this.#schedule()))
     this.#schedule()
   }
@@ -120,19 +139,30 @@ export class Intern extends DurableObject<Env> {
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
-    const host = this.#hostOfLife()
-    if ("frame" in host) host.frame(socket, message)
+    this.#endOf(socket)?.frame(socket, message)
     this.#schedule()
   }
 
   override webSocketClose(socket: WebSocket): void {
-    const host = this.#hostOfLife()
-    if ("closed" in host) host.closed(socket)
+    this.#endOf(socket)?.closed(socket)
     this.#schedule()
   }
 
   override webSocketError(socket: WebSocket): void {
     this.webSocketClose(socket)
+  }
+
+  /** Who has the other end of a socket. */
+  #endOf(socket: WebSocket) {
+    if (this.#clients.has(socket)) return this.#clients
+    const host = this.#hostOfLife()
+    return "frame" in host ? host : undefined
+  }
+
+  /** One more turn, whoever asks for it. */
+  #admit(): void {
+    countTurn(this.#book, Intern.clock())
+    requireRoom(this.#book.open.length + this.#clients.openRequests.length, Intern.openRuns)
   }
 
   async #chat(call: ChatCall, signal: AbortSignal): Promise<Response> {
@@ -142,17 +172,18 @@ export class Intern extends DurableObject<Env> {
     this.#life.requireRunning()
     const now = Intern.clock()
     if (open && open.state !== "streaming") throw busySession(open, now)
-    countTurn(this.#book, now)
-    const rpc = this.#book.nextRpc()
     if (open) {
-      this.#apply(steer(open, call.text, rpc))
+      countTurn(this.#book, now)
+      this.#apply(steer(open, call.text, this.#book.nextRpc()))
       return Response.json({ session_id: open.session, status: "steered" }, { status: 202 })
     }
-    requireRoom(this.#book, Intern.openRuns)
+    const known = call.session === null ? undefined : this.#book.session(call.session)
+    if (known && this.#clients.isBusy(known.acp)) throw busyClient()
+    this.#admit()
+    const rpc = this.#book.nextRpc()
     if (rpc % PRUNE_EVERY === 0) this.#book.prune(now)
     const id = crypto.randomUUID()
     const session = call.session ?? crypto.randomUUID()
-    const known = this.#book.session(session)
     const stream = this.#attach(id, signal)
     const isLive = known?.epoch === this.#hostOfLife().epoch
     this.#apply(begin({ id, session, mode: call.mode, prompt: call.text }, known && { ...known, isLive }, now, rpc))
@@ -207,7 +238,10 @@ export class Intern extends DurableObject<Env> {
     this.#host ??= openHost(this.#life.place, this.ctx, this.env, this.#book, {
       message: (message) => this.#heard(message),
       up: () => this.#hostIsUp(),
-      gone: () => this.#forAll(severed),
+      gone: () => {
+        this.#forAll(severed)
+        this.#clients.gone()
+      },
       down: () => {
         this.#forAll((run) => hostLost(run, Intern.clock()))
         this.#schedule()
@@ -224,20 +258,14 @@ export class Intern extends DurableObject<Env> {
 
   #heard(message: AcpMessage): void {
     const news = hear(message)
-    const run = this.#runOf(news)
+    const run = this.#book.hearing(news)
     const mayAsk = news.is === "result" || news.is === "failure"
     if (run) this.#apply(heard(run, news, Intern.clock(), mayAsk ? this.#book.nextRpc() : 0))
-    else {
+    else if (!this.#clients.heard(message)) {
       const answer = answerToStray(news)
       if (answer) this.#send(answer)
     }
     this.#schedule()
-  }
-
-  #runOf(news: Heard): Run | undefined {
-    if ("acp" in news) return this.#book.ofAcp(news.acp)
-    if (news.is === "result" || news.is === "failure") return this.#book.ofRpc(news.rpc)
-    return undefined
   }
 
   #send(message: Omit<AcpMessage, "jsonrpc">): void {
@@ -250,36 +278,7 @@ export class Intern extends DurableObject<Env> {
 
   #apply({ run, effects }: Step): void {
     this.#book.save(run, Intern.clock())
-    for (const effect of effects) this.#do(run, effect)
-  }
-
-  #do(run: Run, effect: Effect): void {
-    switch (effect.do) {
-      case "request":
-        return this.#send({ id: effect.rpc, method: effect.method, params: effect.params })
-      case "notify":
-        return this.#send({ method: effect.method, params: effect.params })
-      case "respond":
-        return this.#send({ id: effect.rpc, result: effect.result })
-      case "bind":
-        return this.#book.bind(run.session, effect.acp, this.#hostOfLife().epoch, Intern.clock())
-      case "say":
-        return this.#streams.get(run.id)?.say(effect.delta, run.model ?? this.#life.model)
-      case "keep":
-        return this.#book.keep(run.id, effect.delta)
-      case "forget kept":
-        return this.#book.forgetKept(run.id)
-      case "replay": {
-        for (const delta of this.#book.kept(run.id))
-          this.#streams.get(run.id)?.say(delta, run.model ?? this.#life.model)
-        return this.#book.forgetKept(run.id)
-      }
-      case "finish": {
-        const stream = this.#streams.get(run.id)
-        this.#streams.delete(run.id)
-        return stream?.finish(effect.finish, run.acp === null ? null : run.session, run.usage)
-      }
-    }
+    for (const effect of effects) perform(run, effect, this.#reach)
   }
 
   #schedule(): void {
@@ -293,6 +292,7 @@ export class Intern extends DurableObject<Env> {
     this.#host = undefined
     await this.ctx.storage.deleteAll()
     this.#book.reset()
+    this.#clients.reset()
   }
 }
 

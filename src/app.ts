@@ -1,4 +1,4 @@
-import { Hono } from "hono"
+import { Hono, type MiddlewareHandler } from "hono"
 import { cors } from "hono/cors"
 import { audit } from "./audit/routes.ts"
 import { budgets } from "./budgets/routes.ts"
@@ -23,6 +23,8 @@ import { inference } from "./inference/routes.ts"
 import { internChat } from "./interns/chat-routes.ts"
 import { internDaemons, internDaemonSocket } from "./interns/daemon-routes.ts"
 import { interns } from "./interns/routes.ts"
+import { isSite } from "./interns/site.ts"
+import { internSite } from "./interns/site-routes.ts"
 import { keys } from "./keys/routes.ts"
 import { catalogueAdmin, keyedModels, publicModels } from "./models/routes.ts"
 import { organizationMembers } from "./members/routes.ts"
@@ -90,16 +92,26 @@ const EXPOSED_HEADERS = [
   "Server-Timing",
 ]
 
-export const app = new Hono<App>()
-
-app.use(async function identify(c, next) {
+const identify: MiddlewareHandler<App> = async function identify(c, next) {
   c.set("requestId", `req-${crypto.randomUUID()}`)
   await next()
   const { headers } = c.res
   headers.set("x-request-id", c.var.requestId)
   // Nearly everything here is about one account.
   if (!headers.has("cache-control")) headers.set("cache-control", "private, no-store")
+}
+
+/** At the hostnames of interns, where nothing else of the gateway is. */
+const sites = new Hono<App>().use(identify, requireConfiguration).route("/", internSite).onError(onError)
+sites.notFound(onNotFound(() => false))
+
+export const app = new Hono<App>()
+
+app.use(async function serveSites(c, next) {
+  if (!isSite(c.req.raw, c.env)) return next()
+  return sites.fetch(c.req.raw, c.env, c.executionCtx)
 })
+app.use(identify)
 // Keys travel in a header, never in a cookie, so any page may call with the key it was given.
 app.use(`${BASE_PATH}/*`, cors({ origin: "*", exposeHeaders: EXPOSED_HEADERS, maxAge: 86_400 }))
 app.use(tellTiming)

@@ -51,9 +51,23 @@ export async function findIntern(db: D1Database, place: Place, id: string): Prom
   return row ?? undefined
 }
 
-/** For what knows an intern by its name in the DNS alone. */
-export async function findInternByHostname(db: D1Database, hostname: string): Promise<InternRow | undefined> {
-  const row = await db.prepare(`SELECT ${COLUMNS} FROM interns WHERE hostname = ?`).bind(hostname).first<InternRow>()
+/**
+ * For what knows an intern by its name in the DNS alone: of whichever organization, since a token tells who asks. None
+ * where its workspace is gone.
+ */
+export async function findInternByHostname(
+  db: D1Database,
+  hostname: string,
+): Promise<(InternRow & { is_in_programme: number }) | undefined> {
+  const row = await db
+    .prepare(
+      `SELECT ${COLUMNS},
+         (SELECT interns_programme FROM organizations o WHERE o.id = interns.organization_id) AS is_in_programme
+       FROM interns WHERE hostname = ?
+         AND EXISTS (SELECT 1 FROM workspaces w WHERE w.id = interns.workspace_id AND w.deleted_at IS NULL)`,
+    )
+    .bind(hostname)
+    .first<InternRow & { is_in_programme: number }>()
   return row ?? undefined
 }
 

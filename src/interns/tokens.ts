@@ -20,6 +20,11 @@ export function newAccessNonce(): string {
   return random()
 }
 
+/** What names a provision to the intern's object: no secret, and no token is made of it. */
+export function grantOf(nonce: string): string {
+  return sha256Hex(`grant:${nonce}`)
+}
+
 const encoder = new TextEncoder()
 
 /**

@@ -2,6 +2,7 @@ import { logError } from "../../support/log.ts"
 import { type AcpMessage, record, type RpcId } from "../run/acp.ts"
 import type { ModelAnswer, ModelMessage } from "./ask-model.ts"
 import type { Memory, Turn } from "./memory.ts"
+import { replayOf } from "./replay.ts"
 import { asks, type ToolCall } from "./tools.ts"
 
 /** Calls of a model within one turn. */
@@ -48,7 +49,7 @@ export class EmbeddedAgent {
       case "session/new":
         return this.#open(id)
       case "session/load":
-        return this.#memory.has(session) ? this.#reply(id, {}) : this.#fail(id, -32_002, "There is no such session.")
+        return this.#load(id, session)
       case "session/prompt":
         return this.#prompt(id, session, textOf(params["prompt"]))
       case "_intern/steer":
@@ -62,6 +63,12 @@ export class EmbeddedAgent {
     const session = crypto.randomUUID()
     this.#memory.begin(session)
     this.#reply(rpc, { sessionId: session })
+  }
+
+  #load(rpc: RpcId, session: string): void {
+    if (!this.#memory.has(session)) return this.#fail(rpc, -32_002, "There is no such session.")
+    for (const update of replayOf(this.#memory.history(session))) this.#update(session, update)
+    this.#reply(rpc, {})
   }
 
   async #prompt(rpc: RpcId, session: string, text: string): Promise<void> {

@@ -14,6 +14,8 @@ export type Place = {
   apiBase: string
 }
 export const PLACE_HEADER = "x-intern-place"
+/** For which of an intern's provisions a client was let in (grantOf of tokens.ts). */
+export const CLIENT_HEADER = "x-intern-client"
 
 /** What the Worker hands to an intern's object: the last message of a chat, checked. */
 export type ChatCall = { session: string | null; mode: ApprovalMode } & (

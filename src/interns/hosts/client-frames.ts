@@ -1,0 +1,107 @@
+import { type AcpMessage, record, type RpcId } from "../run/acp.ts"
+
+/**
+ * What travels between an intern and an ACP client, as an editor is one: text frames, a JSON-RPC message each. The gateway
+ * answers for the agent what concerns the connection, and passes on what concerns sessions.
+ */
+
+export const CLIENT_LIMITS = {
+  clients: 8,
+  frameBytes: 1024 * 1024,
+  /** Sent to a client that has not said that it read it; a question after each so many of them. */
+  unreadBytes: 8 * 1024 * 1024,
+  askReadBytes: 1024 * 1024,
+} as const
+
+/** Close codes. 4003 is final for the token that the client came with. */
+export const CLIENT_CLOSE = { binary: 1003, tooLarge: 1009, slow: 1013, revoked: 4003 } as const
+
+/** Of JSON-RPC, and of ACP where it has one. ACP has -32000 for "log in first", so the gateway's own stand beside it. */
+export const RPC_ERRORS = {
+  parse: -32_700,
+  invalid: -32_600,
+  unknownMethod: -32_601,
+  params: -32_602,
+  noSession: -32_002,
+  away: -32_010,
+  busy: -32_011,
+} as const
+
+export type RpcError = NonNullable<AcpMessage["error"]>
+
+/** `read`: everything up to this many characters has arrived there. */
+export type ClientFrame =
+  | { is: "request"; id: RpcId; method: string; params: Record<string, unknown> }
+  | { is: "notice"; method: string; params: Record<string, unknown> }
+  | { is: "answer"; id: RpcId; outcome: { result: unknown } | { error: RpcError } }
+  | { is: "read"; upTo: number }
+  | { is: "malformed"; id: RpcId | null; error: RpcError }
+
+const ASKED = /^read-(\d{1,15})$/
+
+/** The id of the question whether a client has read so much. Whatever it answers, it has. */
+export const readQuestion = (upTo: number): string => `read-${upTo}`
+
+export function readClientFrame(text: string): ClientFrame {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    return malformed(null, RPC_ERRORS.parse, "This is not JSON. Send one JSON-RPC message a frame.")
+  }
+  const message = record(parsed)
+  const { id, method, params, result, error } = message
+  const isId = typeof id === "string" || (typeof id === "number" && Number.isFinite(id))
+  if (message["jsonrpc"] !== "2.0" || (id !== undefined && !isId) || (method === undefined && !isId)) {
+    const words =
+      'Send one JSON-RPC message a frame: an object with jsonrpc: "2.0", and a string or a number as its id.'
+    return malformed(isId ? id : null, RPC_ERRORS.invalid, words)
+  }
+  if (method === undefined) return answerOf(id as RpcId, result, error)
+  if (typeof method !== "string") return malformed(isId ? id : null, RPC_ERRORS.invalid, "method: must be a string.")
+  return isId ? { is: "request", id, method, params: record(params) } : { is: "notice", method, params: record(params) }
+}
+
+function answerOf(id: RpcId, result: unknown, error: unknown): ClientFrame {
+  const upTo = ASKED.exec(String(id))?.[1]
+  if (upTo !== undefined) return { is: "read", upTo: Number(upTo) }
+  if (error === undefined) return { is: "answer", id, outcome: { result: result ?? null } }
+  const { code, message, data } = record(error)
+  const told: RpcError = {
+    code: typeof code === "number" ? code : RPC_ERRORS.invalid,
+    message: typeof message === "string" ? message : "The client failed.",
+    ...(data !== undefined && { data }),
+  }
+  return { is: "answer", id, outcome: { error: told } }
+}
+
+function malformed(id: RpcId | null, code: number, message: string): ClientFrame {
+  return { is: "malformed", id, error: { code, message } }
+}
+
+/** The agent's answer to `initialize`, whatever version the client asked for. */
+export function initialized(name: string) {
+  return {
+    protocolVersion: 1,
+    agentCapabilities: { loadSession: true },
+    agentInfo: { name: "intern", title: name, version: "1" },
+    authMethods: [],
+  }
+}
+
+/** Whether a client shows forms, as it says when it begins. */
+export function showsForms(params: Record<string, unknown>): boolean {
+  const { form } = record(record(params["clientCapabilities"])["elicitation"])
+  return typeof form === "object" && form !== null
+}
+
+export type ClientQuestion = "session/request_permission" | "elicitation/create"
+
+export function isClientQuestion(method: string): method is ClientQuestion {
+  return method === "session/request_permission" || method === "elicitation/create"
+}
+
+/** To an agent whose question nobody answers. */
+export function unanswered(method: ClientQuestion) {
+  return method === "session/request_permission" ? { outcome: { outcome: "cancelled" } } : { action: "cancel" }
+}

@@ -1,0 +1,45 @@
+import { Hono } from "hono"
+import { originOf } from "../access/actor.ts"
+import { newEntry } from "../audit/entry.ts"
+import { insertAudit } from "../audit/store.ts"
+import type { App } from "../env.ts"
+import { sha256Hex } from "../support/encoding.ts"
+import { CLIENT_HEADER, orRefusal } from "./hosts/wire.ts"
+import { openIntern } from "./open-intern.ts"
+import { internError } from "./reasons.ts"
+import { offeredProtocols, reachedIntern, SUBPROTOCOL } from "./site.ts"
+import { accessTokenOf, grantOf } from "./tokens.ts"
+
+/** What is served at the hostname of an intern. Answers the intern's access token, not API keys. */
+export const internSite = new Hono<App>()
+  .get("/", async (c) => {
+    const { id, name, status } = await reachedIntern(c)
+    const { protocol, host } = new URL(c.req.url)
+    const endpoint = `${protocol === "https:" ? "wss:" : "ws:"}//${host}/acp`
+    const told = { id, name, status, protocol: SUBPROTOCOL, protocol_version: 1, endpoint }
+    return c.json(told, 200, { "cache-control": "no-store" })
+  })
+  .get("/acp", async (c) => {
+    const row = await reachedIntern(c)
+    if (c.req.header("upgrade")?.toLowerCase() !== "websocket") {
+      throw internError("invalid_body", "Open this path as a WebSocket: it speaks the Agent Client Protocol.")
+    }
+    const client = {
+      organizationId: row.organization_id,
+      keyHash: sha256Hex((await accessTokenOf(c.env, row)) ?? ""),
+      label: `client of ${row.name}`,
+      creatorUserId: null,
+      ...originOf(c.req.raw, c.var.requestId),
+    }
+    const deed = { action: "intern.daemon_attach", resourceId: row.id, workspaceId: row.workspace_id } as const
+    await insertAudit(c.env.DB, newEntry(client, deed))
+    const headers = { upgrade: "websocket", [CLIENT_HEADER]: grantOf(row.access_nonce ?? "") }
+    const request = new Request("http://intern/client", { headers })
+    const { webSocket } = await orRefusal(await openIntern(c.env, row.id).fetch(request))
+    const chosen = offeredProtocols(c.req.raw.headers).includes(SUBPROTOCOL)
+    return new Response(null, {
+      status: 101,
+      webSocket,
+      ...(chosen && { headers: { "sec-websocket-protocol": SUBPROTOCOL } }),
+    })
+  })

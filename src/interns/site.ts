@@ -1,0 +1,68 @@
+import { countUnknownKey, refuseFlooding } from "../access/flood.ts"
+import { GatewayError } from "../edge/errors.ts"
+import { regionOf } from "../edge/region.ts"
+import type { Env } from "../env.ts"
+import { internDomain } from "./intern.ts"
+import { internError } from "./reasons.ts"
+import { findInternByHostname, type InternRow } from "./store.ts"
+import { isAccessToken } from "./tokens.ts"
+
+/** The WebSocket subprotocol of the Agent Client Protocol. */
+export const SUBPROTOCOL = "acp"
+const BEARER = /^Bearer +(\S{1,256}) *$/i
+/** A page cannot set the headers of a WebSocket: its token comes among the subprotocols. */
+const TOKEN_PROTOCOL = /^bearer\.(\S{1,256})$/
+
+/** The hostname that a request came to, without the dot of the root. */
+function hostnameOf(request: Request): string {
+  return new URL(request.url).hostname.toLowerCase().replace(/\.$/, "")
+}
+
+/**
+ * Whether a request is for the hostname of an intern, and for nothing else of the gateway: every name below the interns'
+ * domain is, whether there is an intern of that name or not. A regional hostname stays what it is.
+ */
+export function isSite(request: Request, env: Env): boolean {
+  const below = `.${internDomain(env)}`
+  // Most requests are none: their address is not taken apart.
+  if (!request.url.includes(below)) return false
+  return hostnameOf(request).endsWith(below) && regionOf(request, env) === null
+}
+
+/** The subprotocols that a client offers. */
+export function offeredProtocols(headers: Headers): string[] {
+  return (headers.get("sec-websocket-protocol") ?? "").split(",").map((name) => name.trim())
+}
+
+function tokenOf(headers: Headers): string | undefined {
+  const header = headers.get("authorization")
+  if (header !== null) return BEARER.exec(header)?.[1]
+  const tokens = offeredProtocols(headers).map((name) => TOKEN_PROTOCOL.exec(name)?.[1])
+  return tokens.find((token) => token !== undefined)
+}
+
+/** The running intern whose hostname and access token a request has, or why it is not served. */
+export async function reachedIntern({ env, req }: { env: Env; req: { raw: Request } }): Promise<InternRow> {
+  const { headers } = req.raw
+  const token = tokenOf(headers)
+  if (token === undefined) {
+    throw unauthenticated("Send the token of GET /interns/{id}/daemon: Authorization: Bearer <TOKEN>.")
+  }
+  const ip = headers.get("cf-connecting-ip") ?? undefined
+  refuseFlooding(ip, Date.now())
+  const row = await findInternByHostname(env.DB, hostnameOf(req.raw))
+  // One answer for an unknown hostname and a wrong token: a prober learns nothing from the difference.
+  if (!row || !(await isAccessToken(env, row, token))) {
+    await countUnknownKey(env.RATE, ip, Date.now())
+    throw unauthenticated("This token is not valid here. GET /interns/{id}/daemon tells the one that is.")
+  }
+  if (row.is_in_programme !== 1) throw internError("not_found", "There is nothing at this address.")
+  if (row.status !== "running") {
+    throw internError("intern_not_running", `The intern is ${row.status.replaceAll("_", " ")}. Provision it first.`)
+  }
+  return row
+}
+
+function unauthenticated(message: string): GatewayError {
+  return new GatewayError("unauthenticated", message, { headers: { "www-authenticate": "Bearer" } })
+}

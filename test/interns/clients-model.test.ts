@@ -1,0 +1,254 @@
+import { env } from "cloudflare:workers"
+import { abortAllDurableObjects, evictDurableObject } from "cloudflare:test"
+import * as fc from "fast-check"
+import { expect, test, vi } from "vitest"
+import { RPC_ERRORS } from "../../src/interns/hosts/client-frames.ts"
+import { openIntern } from "../../src/interns/open-intern.ts"
+import type { AcpMessage } from "../../src/interns/run/acp.ts"
+import { AcpClient, type Question, type Site, siteOf } from "../support/acp-client.ts"
+import { newDaemonIntern, PlayedDaemon } from "../support/daemon.ts"
+import { newWorkspace, reply, type Workspace } from "../support/world.ts"
+
+/**
+ * Whatever ACP clients, the agent and the runtime do, in whatever order: what an agent says reaches the client whose
+ * session it is and nobody else, every question of the agent is answered once, by that client or in its place, every
+ * prompt is answered once, and a client that is gone has told the agent to stop.
+ */
+
+const OPERATIONS = {
+  connect: 4,
+  close: 1,
+  open: 3,
+  load: 2,
+  prompt: 6,
+  say: 4,
+  ask: 5,
+  answer: 5,
+  cancel: 1,
+  end: 3,
+  evict: 2,
+  crash: 1,
+} as const
+type Operation = { do: keyof typeof OPERATIONS; slot: number; session: number; question: number }
+
+type Prompt = { client: AcpClient; id: number; message: AcpMessage; isLeft: boolean }
+type Asked = { rpc: string; acp: string; client: AcpClient | undefined; shown: Question | undefined; answer: unknown }
+
+const CANCELLED = { outcome: { outcome: "cancelled" } }
+const PATIENCE = { timeout: 20_000, interval: 5 }
+
+class World {
+  readonly site: Site
+  readonly daemon: PlayedDaemon
+  readonly slots: (AcpClient | undefined)[] = [undefined, undefined, undefined]
+  readonly sessions: string[] = []
+  readonly owners = new Map<string, AcpClient>()
+  readonly prompts = new Map<string, Prompt>()
+  readonly asked: Asked[] = []
+  readonly said = new Map<AcpClient, string[]>()
+  readonly cancels = new Map<string, number>()
+  hasCrashed = false
+  #count = 0
+
+  constructor(site: Site, daemon: PlayedDaemon) {
+    this.site = site
+    this.daemon = daemon
+  }
+
+  get object() {
+    return openIntern(env, this.daemon.intern.id)
+  }
+
+  static async of(workspace: Workspace): Promise<World> {
+    const intern = await newDaemonIntern(workspace)
+    const daemon = await new PlayedDaemon(intern).dial()
+    const running = () => reply(200, workspace.as.get(`/interns/${intern.id}`))
+    await vi.waitFor(async () => expect(await running()).toMatchObject({ status: "running" }), PATIENCE)
+    return new World(await siteOf(workspace.as, intern.id), daemon)
+  }
+
+  async do({ do: what, slot, session, question }: Operation): Promise<void> {
+    const client = this.slots[slot]
+    const acp = this.sessions[session % Math.max(1, this.sessions.length)]
+    if (what === "connect") return this.connect(slot)
+    if (what === "evict") return evictDurableObject(this.object)
+    if (what === "crash") return this.crash()
+    if (what === "open" && client) return this.open(client)
+    if (what === "close" && client) return this.close(slot, client)
+    if (what === "answer" && client) return this.answer(client, this.asked.at(-1 - question))
+    if (acp === undefined) return
+    if (what === "say") return this.say(acp)
+    if (what === "ask") return this.ask(acp)
+    if (what === "end") return this.end(acp)
+    if (client === undefined) return
+    if (what === "load") return this.load(client, acp)
+    if (what === "prompt") return this.prompt(client, acp)
+    if (what === "cancel") this.cancel(client, acp)
+  }
+
+  async connect(slot: number): Promise<void> {
+    if (this.slots[slot]) return
+    const client = await AcpClient.connect(this.site)
+    this.slots[slot] = client
+    this.said.set(client, [])
+  }
+
+  async open(client: AcpClient): Promise<void> {
+    if (this.sessions.length === 3) return
+    const acp = await client.newSession()
+    this.sessions.push(acp)
+    this.owners.set(acp, client)
+  }
+
+  async load(client: AcpClient, acp: string): Promise<void> {
+    const { error } = await client.ask("session/load", { sessionId: acp })
+    expect(error?.code).toBe(this.prompts.has(acp) ? RPC_ERRORS.busy : undefined)
+    if (error === undefined) this.owners.set(acp, client)
+  }
+
+  async prompt(client: AcpClient, acp: string): Promise<void> {
+    const isOwn = this.owners.get(acp) === client
+    const before = this.daemon.heard.filter(({ method }) => method === "session/prompt").length
+    const id = client.prompt(acp, `prompt ${this.#count++}`)
+    if (!isOwn || this.prompts.has(acp)) {
+      const { error } = await client.answerTo(id)
+      expect(error?.code).toBe(isOwn ? RPC_ERRORS.busy : RPC_ERRORS.noSession)
+      return
+    }
+    const message = await this.daemon.hears("session/prompt", before)
+    this.prompts.set(acp, { client, id, message, isLeft: false })
+  }
+
+  say(acp: string): void {
+    const text = `said ${this.#count++}.`
+    this.daemon.text(acp, text)
+    const owner = this.owners.get(acp)
+    if (owner) this.said.get(owner)?.push(`${acp}: ${text}`)
+  }
+
+  async ask(acp: string): Promise<void> {
+    const rpc = `q${this.#count++}`
+    const client = this.owners.get(acp)
+    const before = client?.heard.filter(({ method }) => method === "session/request_permission").length
+    this.daemon.ask(acp, rpc)
+    const shown = await client?.asked("session/request_permission", before)
+    this.asked.push({ rpc, acp, client, shown, answer: client ? undefined : CANCELLED })
+  }
+
+  /** By its own client or another, for the first time or again. */
+  answer(client: AcpClient, asked: Asked | undefined): void {
+    if (!asked?.shown) return
+    const optionId = `choice ${this.#count++}`
+    client.choose(asked.shown, optionId)
+    if (asked.client === client) asked.answer ??= { outcome: { outcome: "selected", optionId } }
+  }
+
+  cancel(client: AcpClient, acp: string): void {
+    client.send({ method: "session/cancel", params: { sessionId: acp } })
+    const prompt = this.prompts.get(acp)
+    if (prompt?.client === client && !prompt.isLeft) this.#cancelled(acp)
+  }
+
+  async end(acp: string): Promise<void> {
+    const prompt = this.prompts.get(acp)
+    if (!prompt) return
+    const stopReason = `end ${this.#count++}`
+    this.daemon.end(prompt.message, stopReason)
+    this.prompts.delete(acp)
+    for (const asked of this.asked) if (asked.acp === acp) asked.answer ??= CANCELLED
+    if (!prompt.isLeft) expect((await prompt.client.answerTo(prompt.id)).result).toEqual({ stopReason })
+  }
+
+  close(slot: number, client: AcpClient): void {
+    client.close()
+    this.slots[slot] = undefined
+    this.#gone(client)
+  }
+
+  async crash(): Promise<void> {
+    await abortAllDurableObjects()
+    this.daemon.cut()
+    this.hasCrashed = true
+    for (const [slot, client] of this.slots.entries()) {
+      if (client) this.#gone(client)
+      this.slots[slot] = undefined
+    }
+    await this.daemon.dial()
+  }
+
+  #gone(client: AcpClient): void {
+    for (const [acp, owner] of this.owners) if (owner === client) this.owners.delete(acp)
+    for (const asked of this.asked) if (asked.client === client) asked.answer ??= CANCELLED
+    for (const [acp, prompt] of this.prompts) {
+      if (prompt.client !== client || prompt.isLeft) continue
+      prompt.isLeft = true
+      this.#cancelled(acp)
+    }
+  }
+
+  #cancelled(acp: string): void {
+    this.cancels.set(acp, (this.cancels.get(acp) ?? 0) + 1)
+  }
+
+  /** Everything that is on its way has arrived. */
+  async settle(): Promise<void> {
+    const connected = this.slots.filter((client) => client !== undefined)
+    const beginAll = () => Promise.all(connected.map((client) => client.get("initialize")))
+    await beginAll()
+    await this.daemon.settled()
+    const told = () => this.daemon.heard.filter(({ method }) => method === "_intern/vault_changed").length
+    const before = told()
+    await this.object.vaultChanged()
+    await vi.waitFor(() => expect(told(), "barrier").toBeGreaterThan(before), PATIENCE)
+    await beginAll()
+  }
+
+  async check(): Promise<void> {
+    // That a socket closed is noticed in its own time.
+    await vi.waitFor(async () => {
+      await this.settle()
+      for (const { rpc, answer } of this.asked) {
+        expect(this.daemon.answersTo(rpc).map(({ result }) => result)).toEqual(answer === undefined ? [] : [answer])
+      }
+      for (const acp of this.sessions) {
+        const cancels = this.daemon.heard.filter((heard) => heard.method === "session/cancel" && of(heard) === acp)
+        const expected = this.cancels.get(acp) ?? 0
+        // One that the runtime's death may have swallowed is told again.
+        if (this.hasCrashed) expect(cancels.length).toBeGreaterThanOrEqual(expected)
+        else expect(cancels.length).toBe(expected)
+      }
+    }, PATIENCE)
+    for (const [client, said] of this.said) {
+      const updates = client.heard.filter(({ method }) => method === "session/update")
+      expect(updates.map((message) => `${of(message)}: ${textOf(message)}`)).toEqual(said)
+      const answers = client.heard.filter(({ method }) => method === undefined).map(({ id }) => id)
+      expect(new Set(answers).size).toBe(answers.length)
+    }
+  }
+}
+
+type Update = { sessionId: string; update: { content: { text: string } } }
+const of = ({ params }: AcpMessage) => (params as Update).sessionId
+const textOf = ({ params }: AcpMessage) => (params as Update).update.content.text
+
+test("any schedule of clients, their agent and the runtime keeps what is promised", { timeout: 300_000 }, async () => {
+  const workspace = await newWorkspace()
+  const names = Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[]
+  const operation = fc.record({
+    do: fc.oneof(...names.map((name) => ({ weight: OPERATIONS[name], arbitrary: fc.constant(name) }))),
+    slot: fc.nat({ max: 2 }),
+    session: fc.nat({ max: 2 }),
+    question: fc.nat({ max: 2 }),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(operation, { minLength: 25, maxLength: 50, size: "max" }), async (operations) => {
+      const world = await World.of(workspace)
+      await world.connect(0)
+      for (const one of operations) {
+        await world.do(one)
+        await world.check()
+      }
+    }),
+    { numRuns: 15, endOnFailure: true },
+  )
+})

@@ -1,0 +1,538 @@
+import { env, exports } from "cloudflare:workers"
+import { abortAllDurableObjects, evictDurableObject, runInDurableObject } from "cloudflare:test"
+import * as fc from "fast-check"
+import { describe, expect, test, vi } from "vitest"
+import { InternClients } from "../../durable-objects/intern-clients.ts"
+import { RunBook } from "../../durable-objects/intern-runs.ts"
+import { CLIENT_LIMITS, readClientFrame, RPC_ERRORS } from "../../src/interns/hosts/client-frames.ts"
+import { CLIENT_HEADER } from "../../src/interns/hosts/wire.ts"
+import { openIntern } from "../../src/interns/open-intern.ts"
+import { grantOf } from "../../src/interns/tokens.ts"
+import { AcpClient, askSite, siteOf } from "../support/acp-client.ts"
+import { newDaemonIntern, paramsOf, PlayedDaemon } from "../support/daemon.ts"
+import { internChat, refused } from "../support/intern-chat.ts"
+import { type Door, newWorkspace, operator, reply, type Workspace } from "../support/world.ts"
+
+const becomes = (as: Door, id: string, status: string) =>
+  vi.waitFor(async () => expect(await reply(200, as.get(`/interns/${id}`))).toMatchObject({ status }))
+
+async function newIntern(model: string) {
+  const workspace = await newWorkspace()
+  const made = workspace.as.post("/interns", { name: "ada", model, provision: true })
+  const { id } = await reply<{ id: string }>(201, made)
+  await becomes(workspace.as, id, "running")
+  return { workspace, id, object: openIntern(env, id), site: await siteOf(workspace.as, id) }
+}
+
+/** A running intern of a daemon that the test plays, which answers what it is told to. */
+async function newPlayed() {
+  const workspace = await newWorkspace()
+  const intern = await newDaemonIntern(workspace)
+  const daemon = await new PlayedDaemon(intern).dial()
+  await becomes(workspace.as, intern.id, "running")
+  const site = await siteOf(workspace.as, intern.id)
+  return { workspace, id: intern.id, daemon, site, object: openIntern(env, intern.id) }
+}
+
+async function refusal(status: number, answer: Promise<Response>) {
+  const { error } = await reply<{ error: { message: string; metadata?: { reason?: string } } }>(status, answer)
+  return { message: error.message, reason: error.metadata?.reason }
+}
+
+const attachments = async (workspace: Workspace) => {
+  type Log = { data: { resource_id: string; key_label: string }[] }
+  const { data } = await reply<Log>(200, workspace.manage.get("/audit?action=intern.daemon_attach"))
+  return data
+}
+
+describe("the hostname of an intern", () => {
+  test("tells who is there and where it speaks ACP, to its token", async () => {
+    const { id, site } = await newIntern("sim/echo")
+    const answer = await askSite(site, "/")
+    expect(answer.headers.get("cache-control")).toBe("no-store")
+    expect(answer.headers.get("x-request-id")).toMatch(/^req-/)
+    expect(await reply(200, answer)).toEqual({
+      id,
+      name: "ada",
+      status: "running",
+      protocol: "acp",
+      protocol_version: 1,
+      endpoint: `${site.origin.replace("http", "ws")}/acp`,
+    })
+    expect((await refusal(400, askSite(site, "/acp"))).message).toContain("WebSocket")
+  })
+
+  test("gives one answer for an unknown hostname and for a wrong token, and none without one", async () => {
+    const { workspace, site } = await newIntern("sim/echo")
+    const other = await newIntern("sim/echo")
+    const nowhere = "http://nobody-00000000.interns.localhost"
+    const answers = await Promise.all([
+      refusal(401, askSite({ ...site, origin: nowhere }, "/")),
+      refusal(401, askSite({ ...site, token: "intern-access-guess" }, "/")),
+      refusal(401, askSite({ ...site, token: other.site.token }, "/acp", { headers: { upgrade: "websocket" } })),
+      refusal(401, askSite({ ...site, token: workspace.key }, "/")),
+      refusal(401, askSite({ ...site, origin: site.origin.replace("//", "//x.") }, "/")),
+    ])
+    expect(new Set(answers.map(({ message }) => message)).size).toBe(1)
+    expect((await refusal(401, askSite(site, "/", { headers: { authorization: "" } }))).message).toContain("Bearer")
+    expect((await askSite({ ...site, origin: `${site.origin}.` }, "/")).status).toBe(200)
+  })
+
+  test("serves nothing else of the gateway, and the gateway's hostname nothing of it", async () => {
+    const { workspace, id, site } = await newIntern("sim/echo")
+    const asOwner = { ...site, token: workspace.key }
+    for (const path of [
+      "/health",
+      "/api/v1/models",
+      "/api/v1/key",
+      `/api/v1/interns/${id}`,
+      "/auth",
+      "/scim/v2/Users",
+    ]) {
+      expect((await askSite(asOwner, path)).status, path).toBe(404)
+    }
+    expect((await askSite(asOwner, "/api/v1/chat/completions", { method: "POST" })).status).toBe(404)
+    for (const origin of ["http://gateway.test", "http://eu.localhost", "http://interns.localhost"]) {
+      expect((await askSite({ ...site, origin }, "/acp")).status, origin).toBe(404)
+    }
+  })
+
+  test("serves a running intern alone, of an organization in the programme", async () => {
+    const { workspace, id, site } = await newIntern("sim/echo")
+    await reply(200, workspace.as.post(`/interns/${id}/suspend`, undefined))
+    expect((await refusal(409, askSite(site, "/"))).reason).toBe("intern_not_running")
+    expect((await refusal(409, askSite(site, "/acp", { headers: { upgrade: "websocket" } }))).reason).toBe(
+      "intern_not_running",
+    )
+    await reply(200, operator.patch(`/organizations/${workspace.organizationId}`, { interns_programme: false }))
+    expect((await refusal(404, askSite(site, "/"))).reason).toBe("not_found")
+  })
+
+  test("every connection is in the audit log", async () => {
+    const { workspace, id, site } = await newIntern("sim/echo")
+    await AcpClient.connect(site)
+    await askSite({ ...site, token: "wrong" }, "/acp", { headers: { upgrade: "websocket" } })
+    const log = await attachments(workspace)
+    expect(log).toEqual([expect.objectContaining({ resource_id: id, key_label: "client of ada" })])
+    expect(JSON.stringify(log)).not.toContain(site.token)
+  })
+
+  test("takes the token of a page among the subprotocols, and chooses acp", async () => {
+    const { site } = await newIntern("sim/echo")
+    const front = (exports as unknown as { default: Fetcher }).default
+    const connect = (token: string) =>
+      front.fetch(`${site.origin}/acp`, {
+        headers: { upgrade: "websocket", "sec-websocket-protocol": `acp, bearer.${token}` },
+      })
+    const client = AcpClient.over(await connect(site.token))
+    expect(client.protocol).toBe("acp")
+    expect(await client.get("initialize", { protocolVersion: 1 })).toMatchObject({ protocolVersion: 1 })
+    expect((await connect("wrong")).status).toBe(401)
+  })
+})
+
+describe("an ACP client", () => {
+  test("opens a session with the agent that the gateway brings along, is asked, answers, and reads along", async () => {
+    const { site } = await newIntern("sim/tool-call")
+    const client = await AcpClient.connect(site)
+    expect(await client.get("initialize", { protocolVersion: 2, clientCapabilities: {} })).toEqual({
+      protocolVersion: 1,
+      agentCapabilities: { loadSession: true },
+      agentInfo: { name: "intern", title: "ada", version: "1" },
+      authMethods: [],
+    })
+    const session = await client.newSession()
+    const prompt = client.prompt(session, "echo hello | tr a-z A-Z")
+    const question = await client.asked()
+    expect(question.params).toMatchObject({ sessionId: session, toolCall: { name: "shell" } })
+    client.choose(question, "once")
+    expect((await client.answerTo(prompt)).result).toMatchObject({ stopReason: "end_turn", usage: {} })
+    expect(client.said(session)).toContain("HELLO")
+    expect(client.said(session).length).toBeGreaterThan(0)
+  })
+
+  test("cancels a turn", async () => {
+    const { site } = await newIntern("sim/tool-call")
+    const client = await AcpClient.connect(site)
+    const session = await client.newSession()
+    const prompt = client.prompt(session, "echo one")
+    await client.asked()
+    client.send({ method: "session/cancel", params: { sessionId: session } })
+    expect((await client.answerTo(prompt)).result).toEqual({
+      stopReason: "cancelled",
+      usage: expect.anything(),
+      _meta: expect.anything(),
+    })
+    const next = client.prompt(session, "echo two")
+    client.choose(await client.asked(undefined, 1), "once")
+    expect((await client.answerTo(next)).result).toMatchObject({ stopReason: "end_turn" })
+  })
+
+  test("loads a session in another connection, and is told what was said", async () => {
+    const { site } = await newIntern("sim/echo")
+    const first = await AcpClient.connect(site)
+    const session = await first.newSession()
+    await first.answerTo(first.prompt(session, "Remember me"))
+    first.close()
+    const second = await AcpClient.connect(site)
+    await second.get("session/load", { sessionId: session, cwd: "/", mcpServers: [] })
+    expect(second.said(session, "user_message_chunk")).toBe("Remember me")
+    expect(second.said(session)).toBe("Remember me")
+    expect((await second.ask("session/load", { sessionId: "unknown" })).error?.code).toBe(RPC_ERRORS.noSession)
+  })
+
+  test("answers a question although the object was evicted since it was asked", async () => {
+    const { site, object } = await newIntern("sim/tool-call")
+    const client = await AcpClient.connect(site)
+    const session = await client.newSession()
+    const prompt = client.prompt(session, "echo still here")
+    const question = await client.asked()
+    await evictDurableObject(object)
+    client.choose(question, "once")
+    expect((await client.answerTo(prompt)).result).toMatchObject({ stopReason: "end_turn" })
+    expect(client.said(session)).toContain("still here")
+  })
+
+  test("is refused what is not offered, and whatever is not JSON-RPC, and stays", async () => {
+    const { site } = await newIntern("sim/echo")
+    const client = await AcpClient.connect(site)
+    for (const method of [
+      "fs/read_text_file",
+      "session/set_mode",
+      "_intern/destroy",
+      "_intern/steer",
+      "authenticate",
+    ]) {
+      expect((await client.ask(method, { sessionId: "s" })).error?.code, method).toBe(RPC_ERRORS.unknownMethod)
+    }
+    expect((await client.ask("session/prompt", { prompt: [] })).error?.code).toBe(RPC_ERRORS.params)
+    client.sendRaw("{")
+    client.sendRaw("[]")
+    client.sendRaw('{"jsonrpc":"2.0","id":{},"method":"initialize"}')
+    client.send({ method: "session/cancel", params: { sessionId: "nobody's" } })
+    client.send({ id: 4, result: {} })
+    expect(await client.get("initialize", { protocolVersion: 1 })).toMatchObject({ protocolVersion: 1 })
+    const codes = client.heard.filter(({ id }) => (id as unknown) === null).map(({ error }) => error?.code)
+    expect(codes).toEqual([RPC_ERRORS.parse, RPC_ERRORS.invalid, RPC_ERRORS.invalid])
+  })
+
+  test("with a frame that is too large, or of bytes, is sent away", async () => {
+    const { site } = await newIntern("sim/echo")
+    for (const [frame, code] of [
+      ["x".repeat(CLIENT_LIMITS.frameBytes + 1), 1009],
+      [new ArrayBuffer(4), 1003],
+    ] as const) {
+      const client = await AcpClient.connect(site)
+      client.sendRaw(frame)
+      expect(await client.closed()).toBe(code)
+    }
+  })
+
+  test("is one of eight at most", async () => {
+    const { site } = await newIntern("sim/echo")
+    const clients: AcpClient[] = []
+    while (clients.length < CLIENT_LIMITS.clients) clients.push(await AcpClient.connect(site))
+    const ninth = () => askSite(site, "/acp", { headers: { upgrade: "websocket" } })
+    expect((await refusal(503, ninth())).reason).toBe("busy")
+    clients[0]?.close()
+    await vi.waitFor(async () => expect((await ninth()).status).toBe(101))
+  })
+
+  test("is sent away when the intern is provisioned anew, suspended or deleted, and its token is worth nothing", async () => {
+    const { workspace, id, site } = await newIntern("sim/echo")
+    const first = await AcpClient.connect(site)
+    await reply(202, workspace.as.post(`/interns/${id}/provision`, undefined))
+    expect(await first.closed()).toBe(4003)
+    await becomes(workspace.as, id, "running")
+    await refusal(401, askSite(site, "/acp", { headers: { upgrade: "websocket" } }))
+    const second = await AcpClient.connect(await siteOf(workspace.as, id))
+    await reply(200, workspace.as.post(`/interns/${id}/suspend`, undefined))
+    expect(await second.closed()).toBe(4003)
+    await reply(202, workspace.as.post(`/interns/${id}/provision`, undefined))
+    await becomes(workspace.as, id, "running")
+    const third = await AcpClient.connect(await siteOf(workspace.as, id))
+    await reply(202, workspace.as.delete(`/interns/${id}`))
+    expect(await third.closed()).toBe(4003)
+  })
+
+  test("that was let in for a former provision, or while the intern was stopped, is not connected", async () => {
+    const { workspace, object } = await newIntern("sim/echo")
+    const late = await object.fetch("http://intern/client", {
+      headers: { upgrade: "websocket", [CLIENT_HEADER]: grantOf("of a former provision") },
+    })
+    expect(late.webSocket).toBeNull()
+    expect(await late.json()).toMatchObject({ code: "conflict", metadata: { reason: "intern_not_running" } })
+    const elsewhere = env.INTERN.get(env.INTERN.idFromName(workspace.workspaceId))
+    await runInDurableObject(elsewhere, async (_, state) => {
+      const nowhere = { host: () => expect.fail(), now: Date.now, admit: () => undefined }
+      const clients = new InternClients(state, new RunBook(state.storage.sql), nowhere)
+      const check = async () => {
+        await Promise.resolve()
+        clients.closeAll()
+        return "ada"
+      }
+      await expect(clients.attach(check)).rejects.toThrow("just now")
+      expect(state.getWebSockets()).toEqual([])
+    })
+  })
+
+  test("is understood or refused, whatever it sends", () => {
+    const json = fc.record(
+      {
+        jsonrpc: fc.constantFrom("2.0", "1.0"),
+        id: fc.oneof(fc.jsonValue(), fc.constant("read-7")),
+        method: fc.jsonValue(),
+        params: fc.jsonValue(),
+        result: fc.jsonValue(),
+        error: fc.jsonValue(),
+      },
+      { requiredKeys: [] },
+    )
+    const texts = fc.oneof(
+      fc.string(),
+      fc.json(),
+      json.map((value) => JSON.stringify(value)),
+    )
+    fc.assert(
+      fc.property(texts, (text) => {
+        const frame = readClientFrame(text)
+        if (frame.is === "request" || frame.is === "answer") expect(["string", "number"]).toContain(typeof frame.id)
+        if (frame.is === "request" || frame.is === "notice") expect(Array.isArray(frame.params)).toBe(false)
+        expect(() => JSON.stringify(frame)).not.toThrow()
+      }),
+    )
+  })
+
+  test("has the limit of turns that everybody has", async () => {
+    const { site } = await newIntern("sim/echo")
+    const client = await AcpClient.connect(site)
+    const answers = await Promise.all(Array.from({ length: 61 }, () => client.ask("session/new", {})))
+    const busy = answers.filter(({ error }) => error !== undefined)
+    expect(busy).toHaveLength(1)
+    expect(busy[0]?.error).toMatchObject({ code: RPC_ERRORS.busy, data: { reason: "rate_limited" } })
+  })
+})
+
+describe("an ACP client of a daemon", () => {
+  test("speaks with its agent, whose folder and servers are the daemon's own", async () => {
+    const { daemon, site } = await newPlayed()
+    const client = await AcpClient.connect(site)
+    const session = await client.get<{ sessionId: string }>("session/new", { cwd: "/etc", mcpServers: [{ name: "x" }] })
+    expect((await daemon.hears("session/new")).params).toEqual({})
+    const prompt = client.prompt(session.sessionId, "Hello")
+    const heard = await daemon.hears("session/prompt")
+    expect(paramsOf(heard)).toEqual({ sessionId: session.sessionId, prompt: [{ type: "text", text: "Hello" }] })
+    daemon.text(session.sessionId, "Hello ")
+    daemon.text(session.sessionId, "yourself")
+    daemon.ask(session.sessionId, "q1")
+    client.choose(await client.asked(), "allow_once-0")
+    expect(await daemon.answerTo("q1")).toEqual({ outcome: { outcome: "selected", optionId: "allow_once-0" } })
+    daemon.end(heard, "end_turn", { inputTokens: 3 })
+    expect((await client.answerTo(prompt)).result).toEqual({ stopReason: "end_turn", usage: { inputTokens: 3 } })
+    expect(client.said(session.sessionId)).toBe("Hello yourself")
+  })
+
+  test("answers once, whether the object slept in between or not, and nobody answers for it", async () => {
+    const { daemon, site, object } = await newPlayed()
+    const [client, other] = [await AcpClient.connect(site), await AcpClient.connect(site)]
+    const session = await client.newSession()
+    client.prompt(session, "Hello")
+    await daemon.hears("session/prompt")
+    daemon.ask(session, "q1")
+    const question = await client.asked()
+    other.choose(question, "stolen")
+    await other.ask("initialize")
+    await evictDurableObject(object)
+    client.choose(question, "mine")
+    client.choose(question, "again")
+    expect(await daemon.answerTo("q1")).toEqual({ outcome: { outcome: "selected", optionId: "mine" } })
+    await client.ask("initialize")
+    await daemon.settled()
+    expect(daemon.answersTo("q1")).toHaveLength(1)
+  })
+
+  test("shows forms where it says that it does; else they are cancelled in its place", async () => {
+    const { daemon, site } = await newPlayed()
+    const client = await AcpClient.connect(site)
+    const session = await client.newSession()
+    const elicit = (id: string) =>
+      daemon.say({ id, method: "elicitation/create", params: { sessionId: session, message: "Name?", mode: "form" } })
+    elicit("e1")
+    expect(await daemon.answerTo("e1")).toEqual({ action: "cancel" })
+    await client.get("initialize", { protocolVersion: 1, clientCapabilities: { elicitation: { form: {} } } })
+    elicit("e2")
+    const { id } = await client.asked("elicitation/create")
+    client.send({ id, result: { action: "accept", content: { name: "Ada" } } })
+    expect(await daemon.answerTo("e2")).toEqual({ action: "accept", content: { name: "Ada" } })
+    daemon.say({ id: "f1", method: "fs/read_text_file", params: { sessionId: session, path: "/" } })
+    await vi.waitFor(() => expect(daemon.answersTo("f1")[0]?.error?.code).toBe(-32_601))
+  })
+
+  test("hears of its own sessions alone, and cannot speak in another's", async () => {
+    const { daemon, site } = await newPlayed()
+    const [one, two] = [await AcpClient.connect(site), await AcpClient.connect(site)]
+    const [first, second] = [await one.newSession(), await two.newSession()]
+    const prompts = [one.prompt(first, "One"), two.prompt(second, "Two")]
+    const heard = [await daemon.hears("session/prompt", 0), await daemon.hears("session/prompt", 1)]
+    daemon.text(first, "for one")
+    daemon.text(second, "for two")
+    daemon.ask(second, "q2")
+    await two.asked()
+    expect((await one.ask("session/prompt", { sessionId: second, prompt: [] })).error?.code).toBe(RPC_ERRORS.noSession)
+    expect((await one.ask("session/load", { sessionId: second })).error?.code).toBe(RPC_ERRORS.busy)
+    one.send({ method: "session/cancel", params: { sessionId: second } })
+    for (const message of heard) daemon.end(message)
+    await Promise.all([one.answerTo(prompts[0]), two.answerTo(prompts[1])])
+    expect(JSON.stringify(one.heard)).not.toContain("for two")
+    expect(JSON.stringify(two.heard)).not.toContain("for one")
+    expect(daemon.heard.some(({ method }) => method === "session/cancel")).toBe(false)
+    // What nobody answered while the turn ran is answered when it has ended.
+    expect(await daemon.answerTo("q2")).toEqual({ outcome: { outcome: "cancelled" } })
+  })
+
+  test("that loads a session which is not busy takes it over", async () => {
+    const { daemon, site } = await newPlayed()
+    const [one, two] = [await AcpClient.connect(site), await AcpClient.connect(site)]
+    const session = await one.newSession()
+    await two.get("session/load", { sessionId: session })
+    daemon.text(session, "for whom?")
+    await two.until(() => two.said(session) || undefined)
+    expect(two.said(session)).toBe("for whom?")
+    expect(one.said(session)).toBe("")
+    expect((await one.ask("session/prompt", { sessionId: session, prompt: [] })).error?.code).toBe(RPC_ERRORS.noSession)
+  })
+
+  test("that leaves cancels its turns, and its questions are answered in its place", async () => {
+    const { daemon, site, object } = await newPlayed()
+    const client = await AcpClient.connect(site)
+    const session = await client.newSession()
+    client.prompt(session, "Long work")
+    const prompt = await daemon.hears("session/prompt")
+    daemon.ask(session, "q1")
+    await client.asked()
+    client.close()
+    expect((await daemon.hears("session/cancel")).params).toEqual({ sessionId: session })
+    expect(await daemon.answerTo("q1")).toEqual({ outcome: { outcome: "cancelled" } })
+    const next = await AcpClient.connect(site)
+    expect((await next.ask("session/load", { sessionId: session })).error?.code).toBe(RPC_ERRORS.busy)
+    daemon.end(prompt, "cancelled")
+    await daemon.settled()
+    await evictDurableObject(object)
+    await next.get("session/load", { sessionId: session })
+    expect(daemon.heard.filter(({ method }) => method === "session/cancel")).toHaveLength(1)
+  })
+
+  test("that a crash parts from the gateway has left: its turns are cancelled, its questions answered", async () => {
+    const { daemon, site } = await newPlayed()
+    const client = await AcpClient.connect(site)
+    const session = await client.newSession()
+    client.prompt(session, "Long work")
+    const prompt = await daemon.hears("session/prompt")
+    daemon.ask(session, "q1")
+    await client.asked()
+    await abortAllDurableObjects()
+    await daemon.dial()
+    expect((await daemon.hears("session/cancel")).params).toEqual({ sessionId: session })
+    expect(await daemon.answerTo("q1")).toEqual({ outcome: { outcome: "cancelled" } })
+    daemon.end(prompt, "cancelled")
+    await daemon.settled()
+    const next = await AcpClient.connect(site)
+    await next.get("session/load", { sessionId: session })
+    const again = next.prompt(session, "More")
+    daemon.end(await daemon.hears("session/prompt", 1))
+    expect((await next.answerTo(again)).result).toEqual({ stopReason: "end_turn" })
+  })
+
+  test("and a chat do not mix: a session is one's while a turn runs in it", async () => {
+    const { workspace, id, daemon, site } = await newPlayed()
+    const chat = internChat(workspace.key, id)
+    const client = await AcpClient.connect(site)
+    const reading = await chat.say("Hello", { session_id: "s" })
+    const first = await daemon.hears("session/prompt")
+    const { sessionId } = paramsOf(first)
+    expect((await client.ask("session/load", { sessionId })).error).toMatchObject({
+      code: RPC_ERRORS.busy,
+      data: { reason: "busy" },
+    })
+    daemon.text(sessionId, "to the chat")
+    daemon.end(first)
+    expect((await reading.all()).text).toBe("to the chat")
+    await client.get("session/load", { sessionId })
+    const prompt = client.prompt(sessionId, "Mine")
+    const second = await daemon.hears("session/prompt", 1)
+    expect(await refused(chat.say("Hello", { session_id: "s" }))).toMatchObject({ status: 409, reason: "busy" })
+    daemon.text(sessionId, "to the client")
+    daemon.end(second)
+    await client.answerTo(prompt)
+    expect(client.said(sessionId)).toBe("to the client")
+    const again = await chat.say("Again", { session_id: "s" })
+    const third = await daemon.hears("session/prompt", 2)
+    client.send({ method: "session/cancel", params: { sessionId } })
+    daemon.text(sessionId, "to the chat again")
+    const update = { sessionUpdate: "tool_call", toolCallId: "t", title: "shell" }
+    daemon.say({ method: "session/update", params: { sessionId, update } })
+    await again.until("again")
+    expect((await client.ask("session/prompt", { sessionId, prompt: [] })).error?.code).toBe(RPC_ERRORS.busy)
+    daemon.end(third)
+    await again.all()
+    expect(JSON.stringify(client.heard)).not.toMatch(/to the chat|tool_call/)
+    expect(daemon.heard.some(({ method }) => method === "session/cancel")).toBe(false)
+  })
+
+  test("is told when the daemon is away, and when it comes back without what it had in memory", async () => {
+    const { daemon, site } = await newPlayed()
+    const client = await AcpClient.connect(site)
+    const session = await client.newSession()
+    const prompt = client.prompt(session, "Hello")
+    await daemon.hears("session/prompt")
+    daemon.cut()
+    const away = await vi.waitFor(async () => {
+      const { error } = await client.ask("session/new", {})
+      expect(error).toMatchObject({ code: RPC_ERRORS.away, data: { reason: "intern_unreachable", retryable: true } })
+      return error
+    })
+    expect(away?.message).toContain("daemon")
+    daemon.restart()
+    await daemon.dial()
+    expect((await client.answerTo(prompt)).error).toMatchObject({ code: RPC_ERRORS.away })
+    expect((await client.ask("session/prompt", { sessionId: session, prompt: [] })).error?.code).toBe(
+      RPC_ERRORS.noSession,
+    )
+    await client.get("session/load", { sessionId: session })
+    client.prompt(session, "Hello again")
+    await daemon.hears("session/prompt", 1)
+  })
+
+  test("goes on after the connection of its daemon was cut", async () => {
+    const { daemon, site } = await newPlayed()
+    const client = await AcpClient.connect(site)
+    const session = await client.newSession()
+    const prompt = client.prompt(session, "Hello")
+    const heard = await daemon.hears("session/prompt")
+    daemon.cut()
+    daemon.text(session, "said meanwhile")
+    daemon.end(heard)
+    await daemon.dial()
+    expect((await client.answerTo(prompt)).result).toEqual({ stopReason: "end_turn" })
+    expect(client.said(session)).toBe("said meanwhile")
+  })
+
+  test("that does not read is sent away, and one that does is not", async () => {
+    const { daemon, site } = await newPlayed()
+    const [slow, quick] = [await AcpClient.connect(site, { answersReads: false }), await AcpClient.connect(site)]
+    const [first, second] = [await slow.newSession(), await quick.newSession()]
+    const prompt = quick.prompt(second, "Tell me")
+    const heard = await daemon.hears("session/prompt")
+    const piece = "x".repeat(1_000_000)
+    for (let sent = 0; sent <= CLIENT_LIMITS.unreadBytes * 1.2; sent += piece.length) {
+      daemon.text(second, piece)
+      daemon.text(first, piece)
+      await daemon.settled()
+    }
+    expect(await slow.closed()).toBe(1013)
+    daemon.end(heard)
+    await quick.answerTo(prompt)
+    expect(quick.closedWith).toBeUndefined()
+    expect(quick.said(second).length).toBeGreaterThan(CLIENT_LIMITS.unreadBytes)
+  })
+})

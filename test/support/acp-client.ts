@@ -1,0 +1,147 @@
+import { exports } from "cloudflare:workers"
+import { expect } from "vitest"
+import type { AcpMessage } from "../../src/interns/run/acp.ts"
+import { type Door, reply } from "./world.ts"
+
+export type Site = { origin: string; token: string }
+
+/** What the front door tells of where an intern is reached. */
+export function siteOf(as: Door, id: string): Promise<Site> {
+  return reply<Site>(200, as.get(`/interns/${id}/daemon`))
+}
+
+/** A request to the hostname of an intern. */
+export function askSite(
+  { origin, token }: Site,
+  path: string,
+  { headers = {}, method = "GET" }: { headers?: Record<string, string>; method?: string } = {},
+): Promise<Response> {
+  const url = origin + path
+  const sent = { authorization: `Bearer ${token}`, ...headers }
+  return (exports as unknown as { default: Fetcher }).default.fetch(url, { method, headers: sent })
+}
+
+export type Question = AcpMessage & { id: number }
+
+/** An ACP client that the test plays, over a socket of its own. */
+export class AcpClient {
+  /** All that came, in order. */
+  readonly heard: AcpMessage[] = []
+  closedWith: number | undefined
+  protocol = ""
+  readonly #socket: WebSocket
+  readonly #answersReads: boolean
+  readonly #waiting: (() => void)[] = []
+  #ids = 0
+
+  private constructor(socket: WebSocket, answersReads: boolean) {
+    this.#socket = socket
+    this.#answersReads = answersReads
+    socket.addEventListener("message", ({ data }) => this.#read(String(data)))
+    socket.addEventListener("close", ({ code }) => {
+      this.closedWith = code
+      this.#tell()
+    })
+    socket.accept()
+  }
+
+  static async connect(site: Site, more: { answersReads?: boolean } = {}): Promise<AcpClient> {
+    const response = await askSite(site, "/acp", { headers: { upgrade: "websocket" } })
+    return AcpClient.over(response, more)
+  }
+
+  static over({ status, webSocket, headers }: Response, { answersReads = true } = {}): AcpClient {
+    expect(status).toBe(101)
+    if (!webSocket) throw new Error("no socket")
+    const client = new AcpClient(webSocket, answersReads)
+    client.protocol = headers.get("sec-websocket-protocol") ?? ""
+    return client
+  }
+
+  #read(text: string): void {
+    const message = JSON.parse(text) as AcpMessage
+    if (message.method !== "_intern/read") {
+      this.heard.push(message)
+      this.#tell()
+    } else if (this.#answersReads) this.send({ id: message.id ?? 0, error: { code: -32_601, message: "unknown" } })
+  }
+
+  #tell(): void {
+    for (const tell of this.#waiting.splice(0)) tell()
+  }
+
+  /** What this finds, once something has come in which it finds it. */
+  async until<T>(find: () => T | undefined): Promise<T> {
+    for (;;) {
+      const found = find()
+      if (found !== undefined) return found
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    }
+  }
+
+  send(message: Omit<AcpMessage, "jsonrpc">): void {
+    this.sendRaw(JSON.stringify({ jsonrpc: "2.0", ...message }))
+  }
+
+  sendRaw(data: string | ArrayBuffer): void {
+    this.#socket.send(data)
+  }
+
+  /** Asks, and waits for nothing; returns the id. */
+  start(method: string, params: unknown = {}): number {
+    const id = this.#ids++
+    this.send({ id, method, params })
+    return id
+  }
+
+  answerTo(id: AcpMessage["id"] | null): Promise<AcpMessage> {
+    return this.until(() => this.heard.find((message) => message.method === undefined && message.id === id))
+  }
+
+  async ask(method: string, params: unknown = {}): Promise<AcpMessage> {
+    return this.answerTo(this.start(method, params))
+  }
+
+  /** The result; an error fails with its words. */
+  async get<T = Record<string, unknown>>(method: string, params: unknown = {}): Promise<T> {
+    const { result, error } = await this.ask(method, params)
+    expect(error).toBeUndefined()
+    return result as T
+  }
+
+  async newSession(): Promise<string> {
+    const { sessionId } = await this.get<{ sessionId: string }>("session/new", { cwd: "/", mcpServers: [] })
+    return sessionId
+  }
+
+  prompt(sessionId: string, text: string): number {
+    return this.start("session/prompt", { sessionId, prompt: [{ type: "text", text }] })
+  }
+
+  /** The nth question of the agent with this method. */
+  asked(method = "session/request_permission", nth = 0): Promise<Question> {
+    return this.until(
+      () => this.heard.filter((one): one is Question => one.method === method && one.id !== undefined)[nth],
+    )
+  }
+
+  choose(question: Question, optionId: string): void {
+    this.send({ id: question.id, result: { outcome: { outcome: "selected", optionId } } })
+  }
+
+  /** What the agent said in a session, of this kind. */
+  said(sessionId: string, kind = "agent_message_chunk"): string {
+    type Update = { sessionId: string; update: { sessionUpdate: string; content?: { text?: string } } }
+    const updates = this.heard.filter(({ method }) => method === "session/update").map(({ params }) => params as Update)
+    const own = updates.filter(({ sessionId: of, update }) => of === sessionId && update.sessionUpdate === kind)
+    return own.map(({ update }) => update.content?.text ?? "").join("")
+  }
+
+  closed(): Promise<number> {
+    return this.until(() => this.closedWith)
+  }
+
+  close(): void {
+    this.#socket.close(1000, "done")
+  }
+}
