@@ -1,4 +1,4 @@
-import { concat } from "../support/bytes.ts"
+import { concat, readAtMost } from "../support/bytes.ts"
 import { hostRefusalOf, isPrivateHost } from "./address.ts"
 import { within } from "./deadline.ts"
 import { type Resolve, unresolvable } from "./resolve.ts"
@@ -19,6 +19,14 @@ export type OutboundWorld = {
   timeoutMs: number
 }
 
+/** What is read at a URL that a caller chose. */
+export type Lookup = Pick<Outbound, "url" | "headers">
+
+/** What came back; without a body where it is larger than asked for. Or why nothing was sent or came. */
+export type Found =
+  | { status: number; headers: Headers; body: Uint8Array | undefined }
+  | { status: null; reason: string }
+
 /** What came back, with the beginning of what was said; or why nothing was sent or came. */
 export type Sent = { status: number; excerpt: string } | { status: null; reason: string }
 
@@ -35,9 +43,32 @@ const LEAST_FREE_PORT = 1_024
  * more when it connects: that a name changes between the two is stopped by Cloudflare's network, not here.
  */
 export async function sendOutbound(outbound: Outbound, world: OutboundWorld): Promise<Sent> {
+  return exchange(outbound, world, async (response) => ({
+    status: response.status,
+    excerpt: await excerptOf(response),
+  }))
+}
+
+/** Reads a URL that a caller chose, by the same rules. */
+export async function readOutbound(lookup: Lookup, world: OutboundWorld, maxBytes: number): Promise<Found> {
+  return exchange({ ...lookup, method: "GET", body: null }, world, async ({ status, headers, body }) => ({
+    status,
+    headers,
+    body: body ? await readAtMost(body, maxBytes) : new Uint8Array(),
+  }))
+}
+
+type Exchange = Outbound | (Lookup & { method: "GET"; body: null })
+type Unsent = { status: null; reason: string }
+
+async function exchange<T>(
+  outbound: Exchange,
+  world: OutboundWorld,
+  read: (response: Response) => Promise<T>,
+): Promise<T | Unsent> {
   try {
     const never = new AbortController().signal
-    const timed = await within(world.timeoutMs, never, (signal) => follow(outbound, world, signal))
+    const timed = await within(world.timeoutMs, never, (signal) => follow(outbound, world, signal, read))
     return "value" in timed ? timed.value : { status: null, reason: `no answer came within ${world.timeoutMs} ms` }
   } catch {
     // What a connection fails with can name hosts and addresses of the gateway's own network.
@@ -45,7 +76,12 @@ export async function sendOutbound(outbound: Outbound, world: OutboundWorld): Pr
   }
 }
 
-async function follow(outbound: Outbound, world: OutboundWorld, signal: AbortSignal): Promise<Sent> {
+async function follow<T>(
+  outbound: Exchange,
+  world: OutboundWorld,
+  signal: AbortSignal,
+  read: (response: Response) => Promise<T>,
+): Promise<T | Unsent> {
   let target = outbound.url
   let headers = lowercased(outbound.headers)
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
@@ -60,7 +96,7 @@ async function follow(outbound: Outbound, world: OutboundWorld, signal: AbortSig
     const { fetch: send } = world
     const response = await send(url.href, { method, headers, body, redirect: "manual", signal })
     const location = REDIRECTS.includes(response.status) ? response.headers.get("location") : null
-    if (location === null) return { status: response.status, excerpt: await excerptOf(response) }
+    if (location === null) return read(response)
     await response.body?.cancel()
     const next = URL.parse(location, url.href)
     if (next?.origin !== url.origin) headers = plainHeadersOf(headers)

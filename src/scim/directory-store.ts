@@ -3,7 +3,8 @@ import { auditIfChanged, auditStatement } from "../audit/store.ts"
 import type { Page } from "../edge/schema.ts"
 import type { DirectoryRow } from "./directory.ts"
 
-const COLUMNS = "id, organization_id, name, token_hash, created_at"
+const COLUMNS =
+  "id, organization_id, name, token_hash, created_at, pull_url, pull_workspace_id, pull_sealed, pull_version, pull_label"
 const columns = COLUMNS.split(", ") as (keyof DirectoryRow)[]
 
 /** The directory with this token. Without an organization: it is what tells the organization. */

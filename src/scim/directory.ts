@@ -1,4 +1,5 @@
 import type * as z from "zod"
+import type { About } from "../secrets/seal.ts"
 import { sha256Hex, toBase64Url } from "../support/encoding.ts"
 import { newId } from "../support/ids.ts"
 import { toTimestamp } from "../support/time.ts"
@@ -11,6 +12,36 @@ export type DirectoryRow = {
   name: string
   token_hash: string
   created_at: number
+  /** Where it is read, or null where it pushes; and its token, sealed in a version of its own under a workspace's key. */
+  pull_url: string | null
+  pull_workspace_id: string | null
+  pull_sealed: string | null
+  pull_version: string | null
+  pull_label: string | null
+}
+
+/** A directory that is read. */
+export type PullRow = DirectoryRow & {
+  pull_url: string
+  pull_workspace_id: string
+  pull_sealed: string
+  pull_version: string
+  pull_label: string
+}
+
+type AboutToken = Pick<PullRow, "id" | "pull_workspace_id" | "pull_version">
+
+/** What sort of thing a sealed token is, and whose. */
+export function aboutToken({ id, pull_workspace_id: workspaceId, pull_version: version }: AboutToken): About {
+  return { kind: "scim-pull", ownerId: id, workspaceId, name: "token", version }
+}
+
+export const NO_PULL = {
+  pull_url: null,
+  pull_workspace_id: null,
+  pull_sealed: null,
+  pull_version: null,
+  pull_label: null,
 }
 
 /** Which directory of whom. */
@@ -26,8 +57,11 @@ const SECRET_BYTES = 32
 /** A directory with its token: the one time that the token is told. */
 export function newDirectory(organizationId: string, name: string, now: number): { token: string; row: DirectoryRow } {
   const token = PREFIX + toBase64Url(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)))
-  const row = { id: newId(), organization_id: organizationId, name, token_hash: sha256Hex(token), created_at: now }
-  return { token, row }
+  const id = newId()
+  return {
+    token,
+    row: { id, organization_id: organizationId, name, token_hash: sha256Hex(token), created_at: now, ...NO_PULL },
+  }
 }
 
 /** `url`: of the request, whose host serves the directory, too. */
@@ -35,7 +69,8 @@ export function toDirectory(row: DirectoryRow, url: string): z.infer<typeof Dire
   return {
     id: row.id,
     name: row.name,
-    base_url: new URL(url).origin + SERVICE_PATH,
+    base_url: row.pull_url === null ? new URL(url).origin + SERVICE_PATH : null,
+    pull: row.pull_url === null ? null : { url: row.pull_url, label: row.pull_label ?? "" },
     created_at: toTimestamp(row.created_at),
   }
 }

@@ -1,7 +1,7 @@
 import type * as z from "zod"
 import { toTimestamp } from "../support/time.ts"
 import type { ScimGroup, ScimGroupMapping, ScimSyncJob } from "./mapping-schemas.ts"
-import type { SyncJobRow } from "./sync.ts"
+import type { SyncJobRow } from "./sync-job.ts"
 
 /** A row of scim_group_mappings: who is in the group is in the workspace. */
 export type MappingRow = {

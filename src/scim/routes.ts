@@ -1,12 +1,21 @@
 import { createRoute } from "@hono/zod-openapi"
+import type { Context } from "hono"
 import * as z from "zod"
-import { entryOf } from "../access/actor.ts"
+import { actorOf, entryOf } from "../access/actor.ts"
 import { requireManagement } from "../access/caller.ts"
-import { changesOf } from "../audit/entry.ts"
+import { changesOf, newEntry } from "../audit/entry.ts"
+import { toMask } from "../byok/credential.ts"
 import { GatewayError } from "../edge/errors.ts"
 import { acceptJson, newRouter } from "../edge/router.ts"
 import { failures, jsonBody, ok, PageQuery } from "../edge/schema.ts"
-import { newDirectory, toDirectory } from "./directory.ts"
+import type { App } from "../env.ts"
+import { outboundRefusalOf } from "../outbound/send.ts"
+import { hostsIn } from "../outbound/settings.ts"
+import { mastersOf } from "../secrets/master-key.ts"
+import { sealForWorkspace } from "../secrets/workspace-key.ts"
+import { newId } from "../support/ids.ts"
+import { findDefaultWorkspace } from "../workspaces/store.ts"
+import { aboutToken, type DirectoryRow, newDirectory, toDirectory } from "./directory.ts"
 import { deleteDirectory, insertDirectory, listDirectories } from "./directory-store.ts"
 import { CreatedDirectory, Directories, DirectoryPath, NewDirectory } from "./schemas.ts"
 
@@ -32,7 +41,11 @@ const create = createRoute({
   operationId: "createScimDirectory",
   summary: "Connects a directory. Its token is in this answer and nowhere else.",
   request: { body: jsonBody(NewDirectory) },
-  responses: { 201: ok(z.object({ data: CreatedDirectory }), "The directory, with its token."), ...FAILURES },
+  responses: {
+    201: ok(z.object({ data: CreatedDirectory }), "The directory, with its token."),
+    ...FAILURES,
+    ...failures("conflict"),
+  },
 })
 
 const remove = createRoute({
@@ -53,10 +66,13 @@ export const scimDirectories = newRouter()
   })
   .openapi(create, async (c) => {
     const input = c.req.valid("json")
-    const { token, row } = newDirectory(c.var.caller.organizationId, input.name, Date.now())
-    const deed = { resourceId: row.id, workspaceId: null, changed: changesOf(input, ["name"]) }
+    const { token, row: fresh } = newDirectory(c.var.caller.organizationId, input.name, Date.now())
+    const row = input.pull ? { ...fresh, ...(await toPull(c, fresh, input.pull)) } : fresh
+    const told = { name: input.name, ...(input.pull && { pull: { url: input.pull.url } }) }
+    const deed = { resourceId: row.id, workspaceId: null, changed: changesOf(told, ["name", "pull"]) }
     await insertDirectory(c.env.DB, row, entryOf(c, { action: "scim_directory.create", ...deed }))
-    return c.json({ data: { ...toDirectory(row, c.req.url), token } }, 201)
+    // Nobody pushes into a directory that is read: its token is told to nobody.
+    return c.json({ data: { ...toDirectory(row, c.req.url), token: input.pull ? null : token } }, 201)
   })
   .openapi(remove, async (c) => {
     const { id } = c.req.valid("param")
@@ -66,3 +82,29 @@ export const scimDirectories = newRouter()
     }
     return c.json({ deleted: true as const }, 200)
   })
+
+/** Where a directory is read, as its columns, with the token sealed under the key of the default workspace. */
+async function toPull(
+  c: Context<App>,
+  { id, organization_id: organizationId }: DirectoryRow,
+  { url, token }: { url: string; token: string },
+): Promise<Partial<DirectoryRow>> {
+  const refusal = outboundRefusalOf(new URL(url), hostsIn(c.env, "PRIVATE_HOSTS"))
+  if (refusal !== undefined) {
+    const words = `pull.url: ${refusal}. Use a public https URL; PRIVATE_HOSTS of the deployment opens others.`
+    throw new GatewayError("invalid_request", words)
+  }
+  const workspaceId = (await findDefaultWorkspace(c.env.DB, organizationId)) ?? c.var.caller.workspaceId
+  const version = newId()
+  const entry = newEntry(actorOf(c), { action: "data_key.create", resourceId: workspaceId, workspaceId })
+  const about = aboutToken({ id, pull_workspace_id: workspaceId, pull_version: version })
+  const sealed = await sealForWorkspace(c.env.DB, mastersOf(c.env), { about, plain: token, organizationId }, entry)
+  if (sealed === undefined) throw new GatewayError("conflict", "The workspace whose key seals the token was deleted.")
+  return {
+    pull_url: url.replace(/\/+$/, ""),
+    pull_workspace_id: workspaceId,
+    pull_sealed: sealed,
+    pull_version: version,
+    pull_label: toMask(token),
+  }
+}

@@ -10,6 +10,19 @@ export const NewDirectory = z
       .min(1, "must have 1 to 100 characters")
       .max(100, "must have 1 to 100 characters")
       .meta({ description: "How people tell it from others: Okta, Entra, …" }),
+    pull: z
+      .strictObject({
+        url: z
+          .url("must be the URL of a SCIM 2.0 service, such as https://directory.example.com/scim/v2")
+          .max(1_000, "must have at most 1000 characters"),
+        token: z
+          .string()
+          .min(1, "must be the bearer token of that service")
+          .max(4_096, "must have at most 4096 characters")
+          .regex(/^[\x21-\x7e]+$/, "must be a bearer token, without spaces"),
+      })
+      .optional()
+      .meta({ description: "Where sync jobs read people and groups; without it, the directory pushes them." }),
   })
   .meta({ id: "NewScimDirectory" })
 
@@ -17,13 +30,20 @@ export const Directory = z
   .object({
     id: z.uuid(),
     name: z.string(),
-    base_url: z.url().meta({ description: "Where the directory pushes to, by SCIM 2.0." }),
+    base_url: z.url().nullable().meta({ description: "Where the directory pushes to, by SCIM 2.0." }),
+    pull: z
+      .object({ url: z.string(), label: z.string() })
+      .nullable()
+      .meta({ description: "Where sync jobs read it, and its token, masked." }),
     created_at: z.iso.datetime(),
   })
   .meta({ id: "ScimDirectory" })
 
 export const CreatedDirectory = Directory.extend({
-  token: z.string().meta({ description: "The directory's bearer token: in this answer and nowhere else." }),
+  token: z
+    .string()
+    .nullable()
+    .meta({ description: "The bearer token it pushes with: in this answer and nowhere else. Null where it is read." }),
 }).meta({ id: "CreatedScimDirectory" })
 
 export const Directories = z

@@ -1,11 +1,16 @@
+import type { DirectoryId } from "./directory.ts"
+
 /**
  * What follows from the rows of a directory: members, keys and memberships. Statements for the batch of the change that
  * they follow from; they read the directory as that left it, so that running them again changes nothing.
  */
 
 const LISTED = "SELECT value FROM json_each(?2)"
-/** Those of the listed who are not active in the directory. */
-const gone = `(SELECT l.user_id FROM scim_leavers l JOIN json_each(?2) j ON j.value = l.user_id WHERE l.organization_id = ?1)`
+/** Of whom: of a JSON array of ids, or of everybody in a directory. */
+const LISTS = {
+  listed: "json_each(?2)",
+  directory: "(SELECT id AS value FROM scim_users WHERE directory_id = ?2)",
+} as const
 const isActive = "EXISTS (SELECT 1 FROM scim_users u WHERE u.organization_id = ?1 AND u.id = j.value AND u.active = 1)"
 
 /**
@@ -18,19 +23,37 @@ export function settleUsers(
   ids: readonly string[],
   now: number,
 ): D1PreparedStatement[] {
-  const listed = [organizationId, JSON.stringify(ids)]
+  return settlePeople(db, "listed", organizationId, JSON.stringify(ids), now)
+}
+
+/** The same for everybody in a directory. */
+export function settleDirectory(db: D1Database, { id, organizationId }: DirectoryId, now: number) {
+  return settlePeople(db, "directory", organizationId, id, now)
+}
+
+function settlePeople(
+  db: D1Database,
+  kind: keyof typeof LISTS,
+  organizationId: string,
+  of: string,
+  now: number,
+): D1PreparedStatement[] {
+  const listed = [organizationId, of]
+  const list = LISTS[kind]
+  // Those of the listed who are not active in the directory.
+  const gone = `(SELECT l.user_id FROM scim_leavers l JOIN ${list} j ON j.value = l.user_id WHERE l.organization_id = ?1)`
   const where = `organization_id = ?1 AND user_id IN ${gone}`
   return [
     db
       .prepare(
         `INSERT INTO scim_leavers (organization_id, user_id, left_at)
-         SELECT ?1, j.value, ?3 FROM json_each(?2) j WHERE NOT ${isActive} ON CONFLICT DO NOTHING`,
+         SELECT ?1, j.value, ?3 FROM ${list} j WHERE NOT ${isActive} ON CONFLICT DO NOTHING`,
       )
       .bind(...listed, now),
     db
       .prepare(
         `DELETE FROM scim_leavers WHERE organization_id = ?1
-           AND user_id IN (SELECT j.value FROM json_each(?2) j WHERE ${isActive})`,
+           AND user_id IN (SELECT j.value FROM ${list} j WHERE ${isActive})`,
       )
       .bind(...listed),
     db
@@ -46,12 +69,12 @@ export function settleUsers(
       .prepare(
         `INSERT INTO members (organization_id, user_id, role, email, first_name, last_name, source, created_at)
          SELECT organization_id, id, 'member', email, first_name, last_name, 'scim', ?3 FROM scim_users
-         WHERE organization_id = ?1 AND id IN (${LISTED}) AND active = 1
+         WHERE organization_id = ?1 AND id IN (SELECT value FROM ${list}) AND active = 1
          ON CONFLICT (organization_id, user_id) DO UPDATE SET email = excluded.email, first_name = excluded.first_name,
            last_name = excluded.last_name, source = iif(role = 'owner', source, 'scim')`,
       )
       .bind(...listed, now),
-    ...settleMemberships(db, "users", organizationId, JSON.stringify(ids), now),
+    ...settleMemberships(db, kind === "listed" ? "users" : "directory", organizationId, of, now),
   ]
 }
 
@@ -89,9 +112,10 @@ const inWorkspaces = (ids: string) => ({
   given: `${FROM_MAPPINGS} WHERE +m.organization_id = ?1 AND m.workspace_id IN (${ids})`,
 })
 
-/** Whose memberships: of users, in workspaces, of those in groups (JSON arrays of ids), or in those a group is mapped to. */
+/** Whose memberships: of users, of a directory, in workspaces, of those in groups (JSON arrays of ids), or in those a group is mapped to. */
 const SCOPES = {
   users: inPeople(LISTED),
+  directory: inPeople("SELECT id FROM scim_users WHERE directory_id = ?2"),
   groups: inPeople(`SELECT user_id FROM scim_group_members WHERE group_id IN (${LISTED})`),
   workspaces: inWorkspaces(LISTED),
   group: inWorkspaces("SELECT workspace_id FROM scim_group_mappings WHERE scim_group_id = ?2"),

@@ -1,10 +1,10 @@
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditStatement } from "../audit/store.ts"
 import { disabledHashes, IS_NOT_GIVEN, settleMemberships, settleUsers } from "./settle-store.ts"
-import type { SyncJobRow } from "./sync.ts"
+import type { SyncJobRow } from "./sync-job.ts"
 
 const COLUMNS =
-  "id, organization_id, status, phase, position, synced_groups, deleted_groups, error_message, leased_until, " +
+  "id, organization_id, status, phase, position, pull_cursor, synced_groups, deleted_groups, error_message, leased_until, " +
   "created_at, started_at, finished_at"
 
 /** What one step settles: each is a list of ids in one parameter, and a fraction of a second of the database. */
@@ -21,7 +21,7 @@ export async function insertSyncJob(
     db
       .prepare(
         `INSERT INTO scim_sync_jobs (id, organization_id, status, phase, position, created_at)
-         VALUES (?, ?, 'queued', 'users', '', ?) RETURNING ${COLUMNS}`,
+         VALUES (?, ?, 'queued', 'pull', '', ?) RETURNING ${COLUMNS}`,
       )
       .bind(id, organizationId, now),
     auditStatement(db, entry),
@@ -142,12 +142,14 @@ export async function syncLeftovers(db: D1Database, job: SyncJobRow, now: number
   ])
 }
 
-export async function failSyncJob(db: D1Database, job: SyncJobRow, now: number): Promise<void> {
-  await db
-    .prepare(
-      `UPDATE scim_sync_jobs SET status = 'failed', error_message = ?3, finished_at = ?4, leased_until = 0
-       WHERE organization_id = ?1 AND id = ?2 AND status = 'running'`,
-    )
-    .bind(job.organization_id, job.id, "A step of the sync failed inside the gateway. Start another job.", now)
-    .run()
+export async function failSyncJob(db: D1Database, job: SyncJobRow, words: string, now: number): Promise<void> {
+  await db.batch([
+    db
+      .prepare(
+        `UPDATE scim_sync_jobs SET status = 'failed', error_message = ?3, finished_at = ?4, leased_until = 0
+         WHERE organization_id = ?1 AND id = ?2 AND status = 'running'`,
+      )
+      .bind(job.organization_id, job.id, words, now),
+    db.prepare("DELETE FROM scim_pulled WHERE job_id = ?").bind(job.id),
+  ])
 }

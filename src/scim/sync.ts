@@ -1,23 +1,9 @@
 import type { Env } from "../env.ts"
 import { forgetKey } from "../access/authenticate.ts"
 import { logError } from "../support/log.ts"
+import { pullStep } from "./pull-run.ts"
+import { PullFailure, type SyncJobRow } from "./sync-job.ts"
 import { failSyncJob, findOpenSyncJobs, leaseSyncJob, syncGroups, syncLeftovers, syncUsers } from "./sync-store.ts"
-
-/** A row of scim_sync_jobs. `position`: the last id that is done in this phase. */
-export type SyncJobRow = {
-  id: string
-  organization_id: string
-  status: "queued" | "running" | "succeeded" | "failed"
-  phase: "users" | "groups" | "leftovers"
-  position: string
-  synced_groups: number
-  deleted_groups: number
-  error_message: string | null
-  leased_until: number
-  created_at: number
-  started_at: number | null
-  finished_at: number | null
-}
 
 /** How long a step may take before another request or the clock may go on in its place: every step is safe twice. */
 const LEASE_MS = 30_000
@@ -36,18 +22,24 @@ export async function runSyncJob(env: Env, organizationId: string, id: string, s
     if (!job) return step
     lease = job.leased_until
     try {
-      await advance(env.DB, job, now)
+      await advance(env, job, now)
     } catch (cause) {
-      logError("a step of a directory sync failed", { job: id }, cause)
-      await failSyncJob(env.DB, job, Date.now())
+      if (!(cause instanceof PullFailure)) logError("a step of a directory sync failed", { job: id }, cause)
+      const words = cause instanceof PullFailure ? cause.message : FAILED
+      await failSyncJob(env.DB, job, words, Date.now())
       return step + 1
     }
   }
   return steps
 }
 
-async function advance(db: D1Database, job: SyncJobRow, now: number): Promise<void> {
+const FAILED = "A step of the sync failed inside the gateway. Start another job."
+
+async function advance(env: Env, job: SyncJobRow, now: number): Promise<void> {
+  const db = env.DB
   switch (job.phase) {
+    case "pull":
+      return pullStep(env, job, now)
     case "users":
       for (const hash of await syncUsers(db, job, now)) forgetKey(hash)
       return

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { type Outbound, type OutboundWorld, sendOutbound } from "../../src/outbound/send.ts"
+import { type Outbound, type OutboundWorld, readOutbound, sendOutbound } from "../../src/outbound/send.ts"
 import { newWorkspace, reply } from "../support/world.ts"
 
 type Hop = { url: string; method: string; headers: Record<string, string>; body: string }
@@ -197,4 +197,26 @@ test("a destination is not written down with an address that nothing is sent to"
     )
     expect(error.message, url).toMatch(/^config\.url: /)
   }
+})
+
+describe("what is read goes by the same rules", () => {
+  test.each(REFUSED)("nothing is asked of %s", async (_, url) => {
+    const network = world({ "*": ok })
+    expect(await readOutbound({ url, headers: HEADERS }, network, 100)).toMatchObject({ status: null })
+    expect(network.sent).toEqual([])
+  })
+
+  test("secrets do not follow a redirect to another origin, and a body ends where it is too large", async () => {
+    const network = world({
+      "https://directory.example.com/Users": () =>
+        new Response(null, { status: 307, headers: { location: "https://other.example.com/Users" } }),
+      "https://other.example.com/Users": () => new Response("x".repeat(101)),
+    })
+    const found = await readOutbound({ url: "https://directory.example.com/Users", headers: HEADERS }, network, 100)
+    expect(found).toMatchObject({ status: 200, body: undefined })
+    expect(network.sent.map(({ method }) => method)).toEqual(["GET", "GET"])
+    expect(network.sent[0]?.headers).toMatchObject({ authorization: "Bearer outbound-secret" })
+    expect(network.sent[1]?.headers).not.toHaveProperty("authorization")
+    expect(network.sent[1]?.headers).not.toHaveProperty("x-team")
+  })
 })

@@ -1,0 +1,147 @@
+import { forgetKey } from "../access/authenticate.ts"
+import { newEntry } from "../audit/entry.ts"
+import type { Env } from "../env.ts"
+import { type OutboundWorld, readOutbound } from "../outbound/send.ts"
+import { hostsIn, resolverOf } from "../outbound/settings.ts"
+import { mastersOf } from "../secrets/master-key.ts"
+import { openSealed } from "../secrets/workspace-key.ts"
+import { aboutToken, type PullRow } from "./directory.ts"
+import {
+  afterPage,
+  afterSilence,
+  afterTooLarge,
+  type Cursor,
+  type Next,
+  readAnswer,
+  type Reading,
+  readPage,
+  restart,
+  START,
+} from "./pull.ts"
+import {
+  applyPull,
+  countPulled,
+  dropPulled,
+  findMissing,
+  findPullDirectory,
+  keepPage,
+  moveCursor,
+  nextPhase,
+  tokenKeyOf,
+} from "./pull-store.ts"
+import { PullFailure, type SyncJobRow } from "./sync-job.ts"
+import { MEDIA_TYPE } from "./wire.ts"
+
+const TIMEOUT_MS = 10_000
+/** Of one answer; a page that is larger is asked for in halves. What is kept of it is one parameter, of at most 2 MB. */
+const MAX_ANSWER_BYTES = 1_500_000
+/** Of those who are missing, how many one step asks for. */
+const MISSING = 20
+
+/** One step of reading: a page, some of the missing, or all that was read taking effect. Throws a PullFailure. */
+export async function pullStep(env: Env, job: SyncJobRow, now: number): Promise<void> {
+  const directory = await findPullDirectory(env.DB, job)
+  if (!directory) return job.pull_cursor === null ? nextPhase(env.DB, job) : dropPulled(env.DB, job)
+  const cursor = job.pull_cursor === null ? START : (JSON.parse(job.pull_cursor) as Cursor)
+  const ask = await asking(env, directory, now)
+  const { next, waitMs } =
+    cursor.part === "missing"
+      ? await askForMissing(env.DB, job, directory, cursor, ask)
+      : await readNext(env.DB, job, cursor, ask)
+  if ("words" in next) throw new PullFailure(`The directory ${directory.name} was not pulled: ${next.words}.`)
+  if ("cursor" in next) return moveCursor(env.DB, job, next.cursor, waitMs === undefined ? undefined : now + waitMs)
+  if (cursor.part === "users") return moveCursor(env.DB, job, { ...START, part: "groups", restarts: cursor.restarts })
+  if (cursor.part === "groups") return moveCursor(env.DB, job, { ...START, part: "missing", restarts: cursor.restarts })
+  const entry = newEntry(
+    {
+      organizationId: directory.organization_id,
+      keyHash: directory.token_hash,
+      label: `scim: ${directory.name}`,
+      creatorUserId: null,
+      ip: null,
+      userAgent: null,
+      requestId: job.id,
+      at: now,
+    },
+    { action: "scim_directory.pull", resourceId: directory.id, workspaceId: null },
+  )
+  const disabled = await applyPull(env.DB, job, directory.id, now, entry).catch(refuseTaken(directory))
+  for (const hash of disabled) forgetKey(hash)
+}
+
+type Ask = (path: string) => Promise<Reading<Record<string, unknown>>>
+type Step = { next: Next; waitMs?: number }
+
+/** The token is in clear here, and nowhere else. */
+async function asking(env: Env, directory: PullRow, now: number): Promise<Ask> {
+  const dataKey = await tokenKeyOf(env.DB, directory)
+  const sealed = { about: aboutToken(directory), sealed: directory.pull_sealed }
+  const token = dataKey && (await openSealed({ ...sealed, dataKey }, mastersOf(env)))
+  if (token === undefined) {
+    throw new PullFailure(`The token of the directory ${directory.name} does not open. Connect the directory anew.`)
+  }
+  const send: typeof fetch = (...one) => fetch(...one)
+  const world: OutboundWorld = {
+    fetch: send,
+    resolve: resolverOf(env, send),
+    privateHosts: hostsIn(env, "PRIVATE_HOSTS"),
+    timeoutMs: TIMEOUT_MS,
+  }
+  const headers = { authorization: `Bearer ${token}`, accept: `${MEDIA_TYPE}, application/json` }
+  return async (path) =>
+    readAnswer(await readOutbound({ url: directory.pull_url + path, headers }, world, MAX_ANSWER_BYTES), now)
+}
+
+async function readNext(db: D1Database, job: SyncJobRow, cursor: Cursor, ask: Ask): Promise<Step> {
+  const part = cursor.part === "groups" ? "groups" : "users"
+  const path = part === "groups" ? "Groups" : "Users"
+  if (cursor.startIndex === 1) await dropPulled(db, job, part)
+  const answer = await ask(`/${path}?startIndex=${cursor.startIndex}&count=${cursor.count}`)
+  if (answer.is !== "read") return afterNothing(cursor, answer)
+  const page = readPage(part, answer.value)
+  if (page.is !== "read") return afterNothing(cursor, page)
+  await keepPage(db, job, part, page.value.items)
+  return { next: afterPage(cursor, page.value, await countPulled(db, job, part)) }
+}
+
+function afterNothing(cursor: Cursor, reading: Exclude<Reading<unknown>, { is: "read" }>): Step {
+  switch (reading.is) {
+    case "later":
+      return { next: afterSilence(cursor, reading.words), waitMs: reading.ms }
+    case "too-large":
+      return { next: afterTooLarge(cursor) }
+    case "absent":
+      return { next: { words: "it answered 404" } }
+    case "refused":
+      return { next: { words: reading.words } }
+  }
+}
+
+/** Nobody is deactivated whom a shifted page left out: whoever is missing is asked for by id. */
+async function askForMissing(
+  db: D1Database,
+  job: SyncJobRow,
+  directory: PullRow,
+  cursor: Cursor,
+  ask: Ask,
+): Promise<Step> {
+  const missing = await findMissing(db, job, directory.id, cursor.after, MISSING)
+  for (const id of missing) {
+    const answer = await ask(`/Users/${encodeURIComponent(id)}`)
+    if (answer.is === "read") return { next: restart(cursor) }
+    if (answer.is !== "absent") return afterNothing(cursor, answer)
+  }
+  const last = missing.at(-1)
+  return { next: last === undefined ? { done: true } : { cursor: { ...cursor, after: last, failures: 0 } } }
+}
+
+/** D1 tells what is taken only by its message. Nothing of the pull has taken effect then. */
+function refuseTaken({ name }: PullRow) {
+  return (cause: unknown): never => {
+    if (!(cause instanceof Error) || !cause.message.includes("UNIQUE constraint failed")) throw cause
+    const what = cause.message.includes("scim_users_name") ? "a userName" : "an address"
+    throw new PullFailure(
+      `The directory ${name} was not pulled: two of its users, or one and another member of the organization, have ${what} in common.`,
+    )
+  }
+}

@@ -1,0 +1,153 @@
+import type { Found } from "../outbound/send.ts"
+import { isObject } from "./attributes.ts"
+import { ScimError } from "./errors.ts"
+import { readGroup } from "./group.ts"
+import { readUser } from "./user.ts"
+import { foldNames } from "./wire.ts"
+
+/** How far a directory is read: its users, its groups, then whoever is missing, one by one. */
+export type Cursor = {
+  part: "users" | "groups" | "missing"
+  /** Of the next page, from 1. */
+  startIndex: number
+  count: number
+  /** How many the pages before said there are. */
+  total: number | null
+  /** The last of the missing that was asked for. */
+  after: string
+  /** How often a list was begun anew, and how often in a row the service did not answer. */
+  restarts: number
+  failures: number
+}
+
+const PAGE = 100
+const MAX_RESTARTS = 3
+const MAX_FAILURES = 5
+const LEAST_WAIT_MS = 1_000
+const MAX_WAIT_MS = 300_000
+
+export const START: Cursor = {
+  part: "users",
+  startIndex: 1,
+  count: PAGE,
+  total: null,
+  after: "",
+  restarts: 0,
+  failures: 0,
+}
+
+/** A user or a group as it was read, for scim_pulled. */
+export type Pulled = {
+  remote_id: string
+  name: string
+  external_id: string | null
+  active?: number
+  email?: string | null
+  first_name?: string | null
+  last_name?: string | null
+  attributes?: string
+  members?: string
+}
+
+/** What an answer comes to. `words`: for people, without anything that the service said. */
+export type Reading<T> =
+  | { is: "read"; value: T }
+  | { is: "absent" }
+  | { is: "too-large" }
+  | { is: "later"; ms: number; words: string }
+  | { is: "refused"; words: string }
+
+type Page = { total: number; items: Pulled[] }
+
+export function readAnswer(found: Found, now: number): Reading<Record<string, unknown>> {
+  if (found.status === null) return { is: "later", ms: LEAST_WAIT_MS, words: found.reason }
+  const { status, headers, body } = found
+  const words = `it answered ${status}`
+  if (status === 404) return { is: "absent" }
+  if (status === 429 || status >= 500) return { is: "later", ms: waitOf(headers.get("retry-after"), now), words }
+  if (status !== 200) return { is: "refused", words }
+  if (!body) return { is: "too-large" }
+  const value = parse(body)
+  return isObject(value) ? { is: "read", value } : { is: "refused", words: "its answer is not a JSON object" }
+}
+
+/** Retry-After in seconds or as a date; in milliseconds, and in bounds. */
+function waitOf(header: string | null, now: number): number {
+  const seconds = /^\s*\d{1,9}\s*$/.test(header ?? "") ? Number(header) * 1_000 : Date.parse(header ?? "") - now
+  return Math.min(MAX_WAIT_MS, Math.max(LEAST_WAIT_MS, Number.isFinite(seconds) ? seconds : LEAST_WAIT_MS))
+}
+
+function parse(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(body))
+  } catch {
+    return undefined
+  }
+}
+
+export function readPage(part: "users" | "groups", answer: Record<string, unknown>): Reading<Page> {
+  const { totalresults: total, resources = [] } = foldNames(answer)
+  if (typeof total !== "number" || !Number.isInteger(total) || total < 0 || !Array.isArray(resources)) {
+    return { is: "refused", words: "its answer is not a SCIM list" }
+  }
+  try {
+    return { is: "read", value: { total, items: resources.map(part === "users" ? toUser : toGroup) } }
+  } catch (cause) {
+    if (!(cause instanceof ScimError)) throw cause
+    return { is: "refused", words: `one of its ${part} cannot be read: ${cause.message}` }
+  }
+}
+
+function toUser(resource: unknown): Pulled {
+  const { id, body } = toResource(resource)
+  const { user_name: name, ...fields } = readUser(body)
+  return { remote_id: id, name, ...fields }
+}
+
+function toGroup(resource: unknown): Pulled {
+  const { id, body } = toResource(resource)
+  const { displayName, externalId, members } = readGroup(body)
+  return {
+    remote_id: id,
+    name: displayName,
+    external_id: externalId,
+    members: JSON.stringify([...members.added]),
+  }
+}
+
+function toResource(resource: unknown): { id: string; body: Record<string, unknown> } {
+  const body = isObject(resource) ? resource : {}
+  const { id } = foldNames(body)
+  if (typeof id === "string" && id !== "" && id.length <= 1_024) return { id, body }
+  throw new ScimError(400, "id: must be a string of 1 to 1024 characters.")
+}
+
+/** What follows: the next cursor, nothing left to read of this part, or why the directory is not pulled. */
+export type Next = { cursor: Cursor } | { done: true } | { words: string }
+
+/** `kept`: how many of the part are kept, with this page. */
+export function afterPage(cursor: Cursor, { total, items }: Page, kept: number): Next {
+  // A page that is shifted by a change leaves somebody out, or tells somebody twice.
+  const isChanged = cursor.total !== null && cursor.total !== total
+  const startIndex = cursor.startIndex + items.length
+  const isEnd = startIndex > total
+  if (isChanged || (items.length === 0 && !isEnd) || (isEnd && kept !== total)) return restart(cursor)
+  return isEnd ? { done: true } : { cursor: { ...cursor, startIndex, total, failures: 0 } }
+}
+
+/** Reads the part from its beginning, which is where everybody is who was missed. */
+export function restart(cursor: Cursor): Next {
+  const part = cursor.part === "missing" ? "users" : cursor.part
+  if (cursor.restarts < MAX_RESTARTS) return { cursor: { ...START, part, restarts: cursor.restarts + 1 } }
+  return { words: `its list of ${part} ends early, or changes each time that it is read` }
+}
+
+export function afterSilence(cursor: Cursor, words: string): Next {
+  if (cursor.failures + 1 < MAX_FAILURES) return { cursor: { ...cursor, failures: cursor.failures + 1 } }
+  return { words: `${words}, ${MAX_FAILURES} times in a row` }
+}
+
+export function afterTooLarge(cursor: Cursor): Next {
+  if (cursor.count > 1) return { cursor: { ...cursor, count: Math.floor(cursor.count / 2) } }
+  return { words: `one of its ${cursor.part} is larger than the gateway reads` }
+}

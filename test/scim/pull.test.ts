@@ -1,0 +1,362 @@
+import { env } from "cloudflare:workers"
+import * as fc from "fast-check"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { runSyncJob } from "../../src/scim/sync.ts"
+import { newKey, newWorkspace, reply, type Workspace } from "../support/world.ts"
+import { directoryDoor } from "./directory.ts"
+import { crew, list, newRemote, person, playRemotes, TOKEN } from "./remote.ts"
+
+beforeAll(playRemotes)
+afterAll(() => void vi.restoreAllMocks())
+
+type Job = {
+  id: string
+  status: string
+  synced_groups: number | null
+  deleted_groups: number | null
+  error_message: string | null
+}
+type Remote = ReturnType<typeof newRemote>
+type Directory = { id: string; base_url: null; token: null; pull: { url: string; label: string } }
+
+async function connect({ manage }: Workspace, { url }: Remote, name = "Remote"): Promise<Directory> {
+  const made = manage.post("/scim/directories", { name, pull: { url, token: TOKEN } })
+  return (await reply<{ data: Directory }>(201, made)).data
+}
+
+async function stage(remote: Remote) {
+  const world = await newWorkspace()
+  return { world, remote, directory: await connect(world, remote) }
+}
+
+async function start({ organizationId }: Workspace): Promise<string> {
+  const id = crypto.randomUUID()
+  await env.DB.prepare(
+    `INSERT INTO scim_sync_jobs (id, organization_id, status, phase, position, created_at)
+     VALUES (?, ?, 'queued', 'pull', '', 0)`,
+  )
+    .bind(id, organizationId)
+    .run()
+  return id
+}
+
+const read = async ({ manage }: Workspace, id: string) =>
+  (await reply<{ data: Job }>(200, manage.get(`/scim/sync-jobs/${id}`))).data
+
+/** Goes on where the job stopped, as the clock does when the time of a wait is over. */
+async function goOn(world: Workspace, id: string, steps?: number): Promise<Job> {
+  await env.DB.prepare("UPDATE scim_sync_jobs SET leased_until = 0 WHERE id = ?").bind(id).run()
+  await runSyncJob(env, world.organizationId, id, steps)
+  return read(world, id)
+}
+
+async function sync(world: Workspace): Promise<Job> {
+  const id = await start(world)
+  let job = await goOn(world, id)
+  for (let turn = 0; turn < 12 && job.status === "running"; turn++) job = await goOn(world, id)
+  return job
+}
+
+/** Who is in the directory here: names with whether they are active, and groups with their members' names. */
+async function shown({ organizationId }: Workspace) {
+  const [users, groups] = await env.DB.batch<{ name: string; about: string | number }>([
+    env.DB.prepare(
+      "SELECT user_name AS name, active AS about FROM scim_users WHERE organization_id = ? ORDER BY user_name",
+    ).bind(organizationId),
+    env.DB.prepare(
+      `SELECT display_name AS name, (SELECT group_concat(user_name) FROM (SELECT u.user_name FROM scim_group_members m
+         JOIN scim_users u ON u.organization_id = m.organization_id AND u.id = m.user_id WHERE m.group_id = g.id
+         ORDER BY u.user_name)) AS about
+       FROM scim_groups g WHERE organization_id = ? AND deleted_at IS NULL ORDER BY display_name`,
+    ).bind(organizationId),
+  ])
+  const plain = (text: string) => text.replaceAll("@example.com", "")
+  const told = (result?: D1Result<{ name: string; about: string | number }>) =>
+    Object.fromEntries((result?.results ?? []).map(({ name, about }) => [plain(name), about]))
+  const crews = Object.entries(told(groups)).map(([name, about]) => [name, plain(String(about ?? ""))])
+  return { users: told(users), groups: Object.fromEntries(crews) as Record<string, string> }
+}
+
+const memberEmails = async ({ manage }: Workspace) => {
+  type Members = { data: { id: string; email: string | null }[] }
+  const { data } = await reply<Members>(200, manage.get("/organization/members?limit=100"))
+  return data
+    .flatMap(({ email }) => (email?.endsWith("@example.com") ? [email.replace("@example.com", "")] : []))
+    .toSorted()
+}
+
+const people = (...names: string[]) => names.map((name) => person(name))
+
+describe("a directory that is read", () => {
+  test("is connected with its address and a token that is told to nobody, and takes no pushes", async () => {
+    const { world, remote, directory } = await stage(newRemote())
+    expect(directory).toMatchObject({ base_url: null, token: null, pull: { url: remote.url, label: "rem...6789" } })
+    const listed = await (await world.manage.get("/scim/directories")).text()
+    const audit = await (await world.manage.get("/audit")).text()
+    const row = await env.DB.prepare("SELECT * FROM scim_directories WHERE id = ?").bind(directory.id).first()
+    for (const text of [listed, audit, JSON.stringify(row)]) {
+      expect(text).toContain(remote.url)
+      expect(text).not.toContain(TOKEN)
+    }
+    expect((await directoryDoor(TOKEN)("GET", "/Users")).status).toBe(401)
+  })
+
+  test.each([
+    ["no URL", { url: "directory", token: "t" }],
+    ["an address inside", { url: "https://10.0.0.1/scim", token: "t" }],
+    ["plain http", { url: "http://directory.example.com/scim", token: "t" }],
+    ["a password in it", { url: "https://a:b@directory.example.com/scim", token: "t" }],
+    ["no token", { url: "https://directory.example.com/scim" }],
+    ["a token with a line", { url: "https://directory.example.com/scim", token: "a\nb" }],
+  ])("is refused with %s", async (_, pull) => {
+    const world = await newWorkspace()
+    await reply(400, world.manage.post("/scim/directories", { name: "R", pull }))
+  })
+
+  test("is read page by page by a job, and its groups give memberships", async () => {
+    const remote = newRemote(
+      [...people("ada", "bob", "cy", "dee"), person("off", { active: false })],
+      [crew("Crew", "ada", "bob", "off", "nobody"), crew("Empty"), crew("Third", "cy")],
+    )
+    const { world } = await stage(remote)
+    const { data } = await reply<{ data: Job }>(202, world.manage.call("POST", "/scim/sync-jobs"))
+    await vi.waitFor(async () => expect((await read(world, data.id)).status).toBe("succeeded"), { timeout: 20_000 })
+    expect(await read(world, data.id)).toMatchObject({ synced_groups: 3, deleted_groups: 0, error_message: null })
+    expect(await shown(world)).toEqual({
+      users: { ada: 1, bob: 1, cy: 1, dee: 1, off: 0 },
+      groups: { Crew: "ada,bob,off", Empty: "", Third: "cy" },
+    })
+    expect(await memberEmails(world)).toEqual(["ada", "bob", "cy", "dee"])
+    expect(remote.asked.filter((path) => path.startsWith("GET /Users?"))).toEqual([
+      "GET /Users?startIndex=1&count=100",
+      "GET /Users?startIndex=3&count=100",
+      "GET /Users?startIndex=5&count=100",
+    ])
+    const groups = await reply<{ data: { id: string; display_name: string }[] }>(200, world.manage.get("/scim/groups"))
+    const id = groups.data.find((group) => group.display_name === "Crew")?.id
+    const body = { scim_group_id: id, workspace_id: world.workspaceId, role: "admin" }
+    await reply(200, world.manage.post("/scim/group-mappings", body))
+    const before = await env.DB.prepare("SELECT id, version FROM scim_users WHERE organization_id = ? ORDER BY id")
+      .bind(world.organizationId)
+      .all()
+    expect((await sync(world)).status).toBe("succeeded")
+    const after = await env.DB.prepare("SELECT id, version FROM scim_users WHERE organization_id = ? ORDER BY id")
+      .bind(world.organizationId)
+      .all()
+    expect(after.results).toEqual(before.results)
+  })
+
+  test("deactivates who has left, with their keys and memberships, and takes back who returns", async () => {
+    const remote = newRemote(people("ada", "bob"), [crew("Crew", "ada", "bob")])
+    const { world } = await stage(remote)
+    await sync(world)
+    type Members = { data: { id: string; email: string | null }[] }
+    const members = await reply<Members>(200, world.manage.get("/organization/members"))
+    const bob = members.data.find(({ email }) => email === "bob@example.com")?.id
+    const key = await newKey(world, { creator_user_id: bob })
+    await reply(200, key.as.get("/key"))
+    remote.users = people("ada")
+    expect((await sync(world)).status).toBe("succeeded")
+    expect((await shown(world)).users).toEqual({ ada: 1, bob: 0 })
+    expect(await memberEmails(world)).toEqual(["ada"])
+    await reply(401, key.as.get("/key"))
+    // Made anew there: the same person here.
+    remote.users = [...people("ada"), { ...person("bob"), id: "r-bob-2" }]
+    await sync(world)
+    expect((await shown(world)).users).toEqual({ ada: 1, bob: 1 })
+    const again = await reply<Members>(200, world.manage.get("/organization/members"))
+    expect(again.data.find(({ email }) => email === "bob@example.com")?.id).toBe(bob)
+  })
+
+  test("renames, swaps names, deletes groups and ends what they gave", async () => {
+    const remote = newRemote(people("ada", "bob"), [crew("One", "ada"), crew("Two", "bob")])
+    const { world } = await stage(remote)
+    await sync(world)
+    remote.users = [person("bob", { id: "r-ada" }), person("ada", { id: "r-bob" })]
+    remote.groups = [{ ...crew("One", "bob"), displayName: "Uno" }]
+    const job = await sync(world)
+    expect(job).toMatchObject({ status: "succeeded", deleted_groups: 1, synced_groups: 1 })
+    expect(await shown(world)).toEqual({ users: { ada: 1, bob: 1 }, groups: { Uno: "ada" } })
+  })
+
+  test("of another organization is not read", async () => {
+    const one = await stage(newRemote(people("ada")))
+    const other = await newWorkspace()
+    expect((await sync(other)).status).toBe("succeeded")
+    expect(one.remote.asked).toEqual([])
+  })
+
+  test("beside another one that fails has taken effect whole", async () => {
+    const { world } = await stage(newRemote(people("ada"), [crew("Crew", "ada")]))
+    const broken = newRemote(people("bob"))
+    broken.fault = () => new Response("no", { status: 403 })
+    await connect(world, broken, "Broken")
+    expect(await sync(world)).toMatchObject({
+      status: "failed",
+      error_message: "The directory Broken was not pulled: it answered 403.",
+    })
+    expect(await memberEmails(world)).toEqual(["ada"])
+  })
+})
+
+const json = (body: unknown) => () => Response.json(body)
+
+describe("a pull that fails changes nothing, and the job says why", () => {
+  const onGroups = (answer: () => Response) => (path: string) => (path.startsWith("/Groups") ? answer() : undefined)
+  const page2 = (answer: () => Response) => (path: string) =>
+    path.startsWith("/Users?startIndex=3") ? answer() : undefined
+
+  test.each([
+    ["401", onGroups(() => new Response("secret words", { status: 401 })), "it answered 401"],
+    ["a service that is gone", onGroups(() => new Response("", { status: 404 })), "it answered 404"],
+    ["500, again and again", onGroups(() => new Response("", { status: 500 })), "it answered 500, 5 times in a row"],
+    [
+      "429, again and again",
+      page2(() => new Response("", { status: 429, headers: { "retry-after": "7" } })),
+      "it answered 429, 5 times in a row",
+    ],
+    [
+      "connections that break",
+      page2(() => {
+        throw new Error("connect ECONNREFUSED 10.1.2.3")
+      }),
+      "the connection failed, 5 times in a row",
+    ],
+    ["what is no JSON", page2(() => new Response('{"totalResults": 5, "Resour')), "its answer is not a JSON object"],
+    ["what is no list", page2(json({ hello: 1 })), "its answer is not a SCIM list"],
+    [
+      "a user without a name",
+      page2(() => list([{ id: "x" }], 5, 3)),
+      "one of its users cannot be read: userName: is required.",
+    ],
+    ["a user without an id", page2(() => list([{ userName: "x" }], 5, 3)), "one of its users cannot be read: id:"],
+    ["a list that ends early", page2(() => list([], 5, 3)), "its list of users ends early, or changes"],
+    [
+      "a list that says another total each time",
+      page2(() => list([person("x")], 9, 3)),
+      "its list of users ends early, or changes",
+    ],
+    [
+      "somebody twice",
+      page2(() => list(people("ada", "dee", "eve"), 5, 3)),
+      "its list of users ends early, or changes",
+    ],
+    [
+      "one that is too large",
+      page2(() => new Response("x".repeat(1_500_001))),
+      "one of its users is larger than the gateway reads",
+    ],
+    [
+      "two of one address",
+      page2(() =>
+        list([person("new", { emails: [{ value: "ada@example.com" }] }), person("dee"), person("eve")], 5, 3),
+      ),
+      "have an address in common",
+    ],
+  ])("%s", async (_, fault, words) => {
+    const remote = newRemote(people("ada", "bob", "cy", "dee", "eve"), [crew("Crew", "ada", "bob")])
+    const { world } = await stage(remote)
+    expect((await sync(world)).status).toBe("succeeded")
+    const before = [await shown(world), await memberEmails(world)]
+    remote.groups = [crew("Other", "cy")]
+    remote.users = people("ada", "bob", "new", "dee", "eve")
+    remote.fault = fault
+    const job = await sync(world)
+    expect(job.status).toBe("failed")
+    expect(job.error_message).toContain(`The directory Remote was not pulled: `)
+    expect(job.error_message).toContain(words)
+    expect(job.error_message).not.toMatch(/secret words|10\.1\.2\.3/)
+    expect([await shown(world), await memberEmails(world)]).toEqual(before)
+    const left = await env.DB.prepare("SELECT count(*) AS count FROM scim_pulled WHERE job_id = ?").bind(job.id).first()
+    expect(left).toEqual({ count: 0 })
+    remote.fault = () => undefined
+    expect((await sync(world)).status).toBe("succeeded")
+    expect((await shown(world)).users).toEqual({ ada: 1, bob: 1, cy: 0, dee: 1, eve: 1, new: 1 })
+  })
+
+  test("a wait that Retry-After asks for is kept, and the job goes on afterwards", async () => {
+    const remote = newRemote(people("ada", "bob", "cy"))
+    const { world } = await stage(remote)
+    let isBusy = true
+    remote.fault = page2(() => new Response("", { status: 429, headers: { "retry-after": "120" } }))
+    const id = await start(world)
+    const before = Date.now()
+    expect((await goOn(world, id)).status).toBe("running")
+    const asked = remote.asked.length
+    await runSyncJob(env, world.organizationId, id)
+    expect(remote.asked).toHaveLength(asked)
+    const row = await env.DB.prepare("SELECT leased_until FROM scim_sync_jobs WHERE id = ?")
+      .bind(id)
+      .first<{ leased_until: number }>()
+    expect(row?.leased_until).toBeGreaterThanOrEqual(before + 120_000)
+    isBusy = false
+    remote.fault = () => (isBusy ? new Response("", { status: 429 }) : undefined)
+    expect((await goOn(world, id)).status).toBe("succeeded")
+    expect(remote.asked.filter((path) => path === "GET /Users?startIndex=1&count=100")).toHaveLength(1)
+  })
+
+  test("a list that changes between two pages is read anew, and nobody is deactivated by the shift", async () => {
+    const remote = newRemote(people("ada", "bob", "cy", "dee"))
+    const { world } = await stage(remote)
+    await sync(world)
+    let isShifted = false
+    remote.fault = (path) => {
+      // Between the pages one leaves and one comes: cy moves onto the page that was read already.
+      if (path.startsWith("/Users?startIndex=3") && !isShifted) {
+        isShifted = true
+        remote.users = people("bob", "cy", "dee", "eve")
+      }
+      return undefined
+    }
+    expect((await sync(world)).status).toBe("succeeded")
+    expect((await shown(world)).users).toEqual({ ada: 0, bob: 1, cy: 1, dee: 1, eve: 1 })
+  })
+
+  test("whatever the service does, the directory is as it was before or as the service has it", async () => {
+    const names = ["a", "b", "c", "d"]
+    const faults = ["none", "500", "429", "cut", "empty", "shift"] as const
+    const round = fc.record({
+      users: fc.subarray(names),
+      members: fc.subarray(names),
+      faults: fc.array(fc.constantFrom(...faults), { maxLength: 8 }),
+      crashAfter: fc.nat(6),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(round, { minLength: 1, maxLength: 4 }), async (rounds) => {
+        const remote = newRemote()
+        const { world } = await stage(remote)
+        for (const one of rounds) {
+          const before = await shown(world)
+          remote.users = people(...one.users)
+          remote.groups = [crew("Crew", ...one.members)]
+          const script = [...one.faults]
+          remote.fault = () => {
+            const fault = script.shift() ?? "none"
+            if (fault === "500" || fault === "429") return new Response("", { status: Number(fault) })
+            if (fault === "cut") return new Response('{"totalResults":')
+            if (fault === "empty") return list([], 4)
+            if (fault === "shift") remote.users = remote.users.toReversed()
+            return undefined
+          }
+          const id = await start(world)
+          // The runtime is gone after some step, and another one goes on.
+          let job = await goOn(world, id, one.crashAfter)
+          if (job.status === "queued") job = await goOn(world, id)
+          for (let turn = 0; turn < 12 && job.status === "running"; turn++) job = await goOn(world, id)
+          const after = await shown(world)
+          if (job.status === "failed") {
+            expect(after).toEqual(before)
+            continue
+          }
+          expect(job.status).toBe("succeeded")
+          expect(Object.keys(after.users).filter((name) => after.users[name] === 1)).toEqual(one.users)
+          expect(after.groups).toEqual({
+            Crew: one.members.filter((name) => name in after.users).join(","),
+          })
+          expect(await memberEmails(world)).toEqual(one.users)
+        }
+      }),
+      { numRuns: 12 },
+    )
+  }, 120_000)
+})
