@@ -47,8 +47,8 @@ function keepHold(call: CallState): () => void {
     const tokens = { ...NO_TOKENS, prompt: call.draft.promptEstimate, completion: estimateDelivered(call.reading) }
     const { answering } = call
     // Should the isolate die, the account is charged this: nothing, where it is not its key that is used.
-    const isFree = !answering || (answering.own && !call.draft.isByok)
-    const cost = isFree ? 0 : costOf(tokens, answering.endpoint.pricing)
+    const isFree = answering?.own && !call.draft.isByok
+    const cost = isFree ? 0 : answering ? costOf(tokens, answering.endpoint.pricing) : call.estimateNano
     ledger
       .renew(call.draft.id, cost, holdTtlMs)
       .catch((cause) => logError("a hold was not renewed", namesOf(call.draft), cause))

@@ -94,6 +94,8 @@ export type CallState = {
   arrival: Arrival
   draft: GenerationDraft
   heldNano: number
+  /** What it is charged should the isolate die before it is known who answers. */
+  estimateNano: number
   targets: readonly Target[]
   world: World
   /** How the call was routed, for whoever asked to be told. */

@@ -26,8 +26,10 @@ export async function serve(intake: Intake, arrival: Arrival, caller: Caller, wo
 
   const pseudonym = user === null ? undefined : await world.pseudonymOf(`${caller.organizationId}:${user}`)
   const plain = newDraft(aboutOf(intake, arrival), arrival, caller)
+  let estimateNano = 0
   const { heldNano, targets, isByok } = await holdFor(open, async (covered, isByok) => {
-    const { estimateNano, ...wanted } = wantedFor(covered, bounds)
+    const { estimateNano: estimated, ...wanted } = wantedFor(covered, bounds)
+    estimateNano = estimated
     const isFree = covered[0] !== undefined && !covered[0].own && isFreeVariant(covered[0], plain.requestedModel)
     if (isFree) await world.refuseFreeFlood()
     const freeLimits = isFree ? world.freeLimits() : undefined
@@ -35,7 +37,7 @@ export async function serve(intake: Intake, arrival: Arrival, caller: Caller, wo
   })
   const draft = draftFor(plain, isByok)
 
-  const call = newCall({ intake, arrival, draft, heldNano, targets, world })
+  const call = newCall({ intake, arrival, draft, heldNano, estimateNano, targets, world })
   const capFor = (target: Target) => completionCap(target, bounds, grantFor(target, heldNano, caller))
   const outcome = ask(
     { question, targets, pseudonym, capFor },

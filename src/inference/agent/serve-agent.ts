@@ -65,6 +65,7 @@ function outerCall(id: string, agent: Agent, caller: Caller): CallState {
     arrival,
     draft: { ...newDraft(about, arrival, caller), id },
     heldNano: 0,
+    estimateNano: 0,
     targets: [],
     world,
     metadata: () => {
