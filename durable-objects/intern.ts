@@ -253,7 +253,7 @@ export class Intern extends DurableObject<Env> {
   #hostIsUp(): void {
     this.#forAll(hostBack)
     this.#hostArrival.tell()
-    this.ctx.waitUntil(this.#life.hostIsUp())
+    this.ctx.waitUntil(this.#life.hostIsUp().finally(() => this.#schedule()))
   }
 
   #heard(message: AcpMessage): void {
