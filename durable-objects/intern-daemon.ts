@@ -2,7 +2,6 @@ import type { Env } from "../src/env.ts"
 import { type Numbered, readFrame } from "../src/interns/hosts/daemon-frames.ts"
 import { CLOSE, type DaemonConfig, type Hello } from "../src/interns/hosts/daemon-protocol.ts"
 import type { HostEvents, InternConfig, InternHost } from "../src/interns/hosts/host.ts"
-import type { Place } from "../src/interns/hosts/wire.ts"
 import { openInternKey } from "../src/interns/own-key.ts"
 import type { AcpMessage } from "../src/interns/run/acp.ts"
 import { logError, logWarning } from "../src/support/log.ts"
@@ -15,7 +14,7 @@ const DESTROY_RPC = "destroy"
 const SHUTDOWN_RPC = "shutdown"
 
 /** What is known of the daemon: its epoch, the last frame that it sent, and the number of our next one. */
-type Peer = { epoch: string; received: number; next: number; isReady: boolean }
+export type Peer = { epoch: string; received: number; next: number; isReady: boolean }
 type Socket = { isWelcome: boolean; dialled: number }
 
 /**
@@ -41,7 +40,7 @@ export class DaemonLink implements InternHost {
   }
 
   get #peer(): Peer {
-    return this.#book.fact<Peer>("peer") ?? { epoch: "", received: 0, next: 1, isReady: false }
+    return this.#book.fact("peer") ?? { epoch: "", received: 0, next: 1, isReady: false }
   }
 
   #setPeer(change: Partial<Peer>): void {
@@ -164,7 +163,7 @@ export class DaemonLink implements InternHost {
     const work = this.#welcome(socket, hello.from)
     this.#ctx.waitUntil(
       work.catch((cause: unknown) => {
-        logError("a daemon was not welcomed", { intern: this.#book.fact<Place>("place")?.id }, cause)
+        logError("a daemon was not welcomed", { intern: this.#book.fact("place")?.id }, cause)
         socket.close(1011, "not welcomed")
       }),
     )
@@ -191,7 +190,7 @@ export class DaemonLink implements InternHost {
   }
 
   async #config(): Promise<DaemonConfig> {
-    const place = this.#book.fact<Place>("place")
+    const place = this.#book.fact("place")
     if (!place) throw new Error("A daemon that dials in has an intern.")
     const base = place.apiBase
     const { row, key } = await openInternKey(this.#env, place, place.id)

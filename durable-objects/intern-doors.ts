@@ -41,7 +41,7 @@ export function findPending(
 
 /** At most so many prompts within a minute: the instants are kept, since the object may sleep in between. */
 export function countTurn(book: RunBook, now: number): void {
-  const within = (book.fact<number[]>("turns") ?? []).filter((at) => at > now - MINUTE_MS)
+  const within = (book.fact("turns") ?? []).filter((at) => at > now - MINUTE_MS)
   const [oldest = now] = within
   if (within.length >= LIMITS.turnsPerMinute) {
     const seconds = Math.max(1, Math.ceil((oldest + MINUTE_MS - now) / 1000))

@@ -16,7 +16,7 @@ const STALLED_MS = 30_000
 
 type Phase = "new" | "provisioning" | "running" | "stopped" | "destroying"
 /** `attempt`: of a boot, from 1. `wakeAt`: when it is taken up again, epoch milliseconds. */
-type Life = { phase: Phase; attempt: number; wakeAt: number | null; isLossAcknowledged: boolean }
+export type Life = { phase: Phase; attempt: number; wakeAt: number | null; isLossAcknowledged: boolean }
 
 type Surroundings = {
   host: () => InternHost
@@ -39,7 +39,7 @@ export class InternLife {
   }
 
   get #life(): Life {
-    return this.#book.fact<Life>("life") ?? { phase: "new", attempt: 0, wakeAt: null, isLossAcknowledged: false }
+    return this.#book.fact("life") ?? { phase: "new", attempt: 0, wakeAt: null, isLossAcknowledged: false }
   }
 
   #set(change: Partial<Life>): void {
@@ -51,18 +51,18 @@ export class InternLife {
   }
 
   get place(): Place | undefined {
-    return this.#book.fact<Place>("place")
+    return this.#book.fact("place")
   }
 
   get #place(): Place {
-    const place = this.#book.fact<Place>("place")
+    const place = this.#book.fact("place")
     if (!place) throw new Error("An intern's object was not told whose it is.")
     return place
   }
 
   /** That the agent was started with; null where that is the workspace's default. */
   get model(): string | null {
-    return this.#book.fact<string | null>("model") ?? null
+    return this.#book.fact("model") ?? null
   }
 
   get wakeAt(): number | null {

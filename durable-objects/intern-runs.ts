@@ -1,11 +1,30 @@
+import type { InternConfig } from "../src/interns/hosts/host.ts"
+import type { Place } from "../src/interns/hosts/wire.ts"
 import type { Heard, RpcId } from "../src/interns/run/acp.ts"
 import { type Delta, isOpen, type Run } from "../src/interns/run/run.ts"
+import type { Peer } from "./intern-daemon.ts"
+import type { Life } from "./intern-life.ts"
 
 /** For how long an answer to a question of a run that ended is told that it has ended. */
 const ENDED_KEPT_MS = 24 * 3_600_000
 /** Sessions that are remembered: of more, the ones used longest ago begin anew. */
 const MAX_SESSIONS = 1_000
 const MAX_ENDED = 1_000
+
+/** What an object keeps one of. */
+type Facts = {
+  place: Place
+  life: Life
+  /** The embedded agent's. */
+  config: InternConfig
+  /** That the agent was started with; null for the default of the workspace. */
+  model: string | null
+  peer: Peer
+  /** The last request id that was used. */
+  rpc: number
+  /** When prompts of the last minute came, epoch milliseconds. */
+  turns: number[]
+}
 
 export type AskedQuestion = { run: Run | undefined; session: string; isPending: boolean }
 
@@ -149,13 +168,12 @@ export class RunBook {
     )
   }
 
-  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- who reads a fact knows what was set
-  fact<T>(name: string): T | undefined {
+  fact<Name extends keyof Facts>(name: Name): Facts[Name] | undefined {
     const [row] = this.#sql.exec<{ value: string }>("SELECT value FROM facts WHERE name = ?", name)
-    return row && (JSON.parse(row.value) as T)
+    return row && (JSON.parse(row.value) as Facts[Name])
   }
 
-  setFact(name: string, value: unknown): void {
+  setFact<Name extends keyof Facts>(name: Name, value: Facts[Name]): void {
     this.#sql.exec(
       "INSERT INTO facts (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
       name,
@@ -165,7 +183,7 @@ export class RunBook {
 
   /** A request id that was never used; the one after it is free as well. */
   nextRpc(): number {
-    const next = (this.fact<number>("rpc") ?? 0) + 2
+    const next = (this.fact("rpc") ?? 0) + 2
     this.setFact("rpc", next)
     return next
   }

@@ -65,7 +65,7 @@ export class EmbeddedHost implements InternHost {
   }
 
   get #config(): InternConfig {
-    const config = this.#book.fact<InternConfig>("config")
+    const config = this.#book.fact("config")
     if (!config) throw new Error("An agent that works has a configuration.")
     return config
   }

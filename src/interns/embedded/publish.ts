@@ -6,7 +6,7 @@ import type { InternRow } from "../store.ts"
 
 /** Keeps what an intern made among the files of its workspace, from where it can be downloaded. */
 export async function publishFile(env: Env, intern: InternRow, path: string, content: Uint8Array): Promise<FileRow> {
-  const inspected = await inspect(once(content), path)
+  const inspected = await inspect(new Blob([content]).stream(), path)
   const place = { organizationId: intern.organization_id, workspaceId: intern.workspace_id }
   const row = newRow(place, { filename: toFilename(path), mime_type: "", source: "intern" })
   const actor = {
@@ -20,9 +20,4 @@ export async function publishFile(env: Env, intern: InternRow, path: string, con
     at: Date.now(),
   }
   return keepFile(env, actor, row, inspected.content, inspected.mimeType)
-}
-
-// oxlint-disable-next-line typescript/require-await -- what is there already, as a stream of it
-async function* once(content: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield content
 }
