@@ -95,6 +95,7 @@ export class InternLife {
     if (wakeAt === null || wakeAt > this.#around.now()) return
     if (phase === "provisioning") await this.#boot()
     else if (phase === "destroying") await this.destroy(isLossAcknowledged)
+    else if (phase === "running") await this.#recordRunning()
     else this.#set({ wakeAt: null })
   }
 
@@ -138,16 +139,26 @@ export class InternLife {
     await this.#move(["provisioning"], { status: "failed", progress: null, last_failure_message: words })
   }
 
-  /** The agent is there: an intern that waits for it runs. */
+  /** The agent is there: an intern that waits for it runs, and takes prompts before its record says so. */
   async hostIsUp(): Promise<void> {
     if (this.#life.phase !== "provisioning") return
-    // Where the record cannot be written now, the boot is taken up again.
-    this.#set({ wakeAt: this.#around.now() + RETRY_MS })
-    const row = await findIntern(this.#env.DB, this.#place, this.#place.id)
-    if (!row) return
-    const hostname = row.hostname ?? hostnameOf(row, this.#env)
-    await this.#move(["provisioning"], { status: "running", hostname, progress: null, last_failure_message: null })
-    if (this.#life.phase === "provisioning") this.#set({ phase: "running", attempt: 0, wakeAt: null })
+    this.#set({ phase: "running", attempt: 0 })
+    await this.#recordRunning()
+  }
+
+  /** Where the record cannot be written now, it is tried again. */
+  async #recordRunning(): Promise<void> {
+    const again = this.#around.now() + RETRY_MS
+    this.#set({ wakeAt: again })
+    try {
+      const row = await findIntern(this.#env.DB, this.#place, this.#place.id)
+      const running = { status: "running", progress: null, last_failure_message: null } as const
+      if (row) await this.#move(["provisioning"], { ...running, hostname: row.hostname ?? hostnameOf(row, this.#env) })
+    } catch (cause) {
+      return logError("an intern runs, and its record could not say so yet", { intern: this.#place.id }, cause)
+    }
+    const { phase, wakeAt } = this.#life
+    if (phase === "running" && wakeAt === again) this.#set({ wakeAt: null })
   }
 
   async suspend(): Promise<void> {

@@ -452,12 +452,15 @@ async function newWorld(workspace: Workspace): Promise<World> {
   Intern.openRuns = OPEN_RUNS
   Intern.timer = { ...timer, wait: () => Promise.resolve(undefined) }
   const daemon = await new PlayedDaemon(intern).dial()
-  await vi.waitFor(async () => expect((await workspace.as.get(`/interns/${intern.id}`)).status).toBe(200), NO_WAIT)
   const world = new World(daemon, workspace.key)
   await vi.waitFor(async () => {
     const { status } = await (await workspace.as.get(`/interns/${intern.id}`)).json<{ status: string }>()
     expect(status).toBe("running")
   }, NO_WAIT)
+  // The object puts its alarm away when it hears that the record was written, which may be after the test does.
+  await runInDurableObject(world.object, (_, { storage }) =>
+    vi.waitFor(async () => expect(await storage.getAlarm()).toBeNull(), NO_WAIT),
+  )
   return world
 }
 

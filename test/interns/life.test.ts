@@ -1,0 +1,112 @@
+import { env } from "cloudflare:workers"
+import { runInDurableObject } from "cloudflare:test"
+import { expect, test } from "vitest"
+import { InternLife } from "../../durable-objects/intern-life.ts"
+import { RunBook } from "../../durable-objects/intern-runs.ts"
+import type { InternHost } from "../../src/interns/hosts/host.ts"
+import { openIntern } from "../../src/interns/open-intern.ts"
+import { newDaemonIntern } from "../support/daemon.ts"
+import { newWorkspace, reply, type Workspace } from "../support/world.ts"
+
+const host = {
+  isUp: true,
+  epoch: "e",
+  startLabel: "Starting",
+  start: () => Promise.resolve(),
+  stop: () => Promise.resolve(),
+  destroy: () => Promise.resolve(true),
+  send: () => undefined,
+} satisfies InternHost
+
+/** What else an object is told of its intern. */
+const REST = { host: "daemon", apiBase: "http://gateway.test/api/v1" } as const
+
+type Write = () => Promise<D1Result>
+
+/** The life of an intern on its object's storage. `record` does as it likes with the write that says that it runs. */
+async function living(
+  workspace: Workspace,
+  record: (write: Write) => Promise<D1Result>,
+  use: (life: InternLife, clock: { now: number }) => Promise<void>,
+): Promise<string> {
+  const { id } = await newDaemonIntern(workspace)
+  const wrapped = (statement: D1PreparedStatement, values: unknown[] = []): D1PreparedStatement =>
+    new Proxy(statement, {
+      get: (target, name) => {
+        if (name === "bind") return (...given: unknown[]) => wrapped(target.bind(...given), given)
+        if (name === "run" && values.includes("running")) return () => record(() => target.run())
+        const member: unknown = Reflect.get(target, name, target)
+        return typeof member === "function" ? (member.bind(target) as unknown) : member
+      },
+    })
+  const DB = { prepare: (text: string) => wrapped(env.DB.prepare(text)) } as D1Database
+  await runInDurableObject(openIntern(env, id), async (_, { storage }) => {
+    const clock = { now: Date.now() }
+    const around = { host: () => host, now: () => clock.now, stopRuns: () => undefined, clear: () => Promise.resolve() }
+    const life = new InternLife(new RunBook(storage.sql), { ...env, DB }, around)
+    life.adopt({ id, organizationId: workspace.organizationId, workspaceId: workspace.workspaceId, ...REST })
+    await use(life, clock)
+  })
+  return id
+}
+
+const statusOf = async (id: string, { as }: Workspace) =>
+  (await reply<{ status: string }>(200, as.get(`/interns/${id}`))).status
+
+test("an intern takes prompts from the moment its record says that it runs", async () => {
+  const workspace = await newWorkspace()
+  let refusal: unknown = "not looked at"
+  let booted: InternLife | undefined
+  const look = async (write: Write) => {
+    const result = await write()
+    try {
+      booted?.requireRunning()
+      refusal = undefined
+    } catch (thrown) {
+      refusal = thrown
+    }
+    return result
+  }
+  const id = await living(workspace, look, async (life) => {
+    booted = life
+    await life.provision()
+    expect(life.wakeAt).toBeNull()
+  })
+  expect(refusal).toBeUndefined()
+  expect(await statusOf(id, workspace)).toBe("running")
+})
+
+test("an intern whose record could not be written runs, and its record says so as soon as it can", async () => {
+  const workspace = await newWorkspace()
+  let isDown = true
+  const failing = (write: Write) => (isDown ? Promise.reject(new Error("The database is away.")) : write())
+  const id = await living(workspace, failing, async (life, clock) => {
+    await life.provision()
+    for (let tries = 0; tries < 5; tries += 1) {
+      life.requireRunning()
+      expect(life.wakeAt).toBeGreaterThan(clock.now)
+      clock.now = life.wakeAt ?? 0
+      await life.wake()
+    }
+    isDown = false
+    clock.now = life.wakeAt ?? 0
+    await life.wake()
+    expect(life.wakeAt).toBeNull()
+  })
+  expect(await statusOf(id, workspace)).toBe("running")
+})
+
+test("an intern that is stopped while its record is written stays stopped", async () => {
+  const workspace = await newWorkspace()
+  let booted: InternLife | undefined
+  const stopping = async (write: Write) => {
+    await booted?.suspend()
+    return write()
+  }
+  await living(workspace, stopping, async (life) => {
+    booted = life
+    await life.provision()
+    expect(() => life.requireRunning()).toThrow(/not running/)
+    expect(life.wakeAt).toBeNull()
+  })
+})
