@@ -82,7 +82,7 @@ describe("a data point", () => {
       new Request("http://gateway.test/api/v1/chat/completions", {
         method: "POST",
         headers: { authorization: `Bearer ${workspace.key}`, "content-type": "application/json" },
-        body: JSON.stringify({ model: "sim/echo", messages: [{ role: "user", content: "between us" }], user: "ada" }),
+        body: JSON.stringify({ model: "sim/echo", messages: [{ role: "user", content: "between us" }], user: "grace" }),
       }),
       { ...env, METRICS },
       context,
@@ -96,6 +96,6 @@ describe("a data point", () => {
         doubles: [200, ...Array.from({ length: 8 }, () => expect.any(Number) as number)],
       },
     ])
-    expect(JSON.stringify(points)).not.toMatch(/between us|ada/)
+    expect(JSON.stringify(points)).not.toMatch(/between us|grace/)
   })
 })

@@ -78,7 +78,7 @@ describe("a provider that speaks the Responses wire is asked in its own words", 
     const answer = await workspace.as.post("/responses", {
       model: newModel(),
       input: "Hi",
-      user: "ada",
+      user: "grace",
       store: false,
       max_output_tokens: 99,
       include: ["reasoning.encrypted_content"],
@@ -104,7 +104,7 @@ describe("a provider that speaks the Responses wire is asked in its own words", 
       include: ["reasoning.encrypted_content"],
     })
     for (const own of ["provider", "metadata", "user", "session_id"]) expect(body).not.toHaveProperty(own)
-    expect(JSON.stringify(body)).not.toContain("ada")
+    expect(JSON.stringify(body)).not.toContain("grace")
     const receipt = await receiptOf(workspace, answer)
     expect(receipt).toMatchObject({
       tokens_prompt: 20,

@@ -90,19 +90,19 @@ describe("a call", () => {
       broadcast_generation_request_context: true,
     })
     const headers = { "x-title": "Shop", "http-referer": "https://shop.example", "user-agent": "shop/1" }
-    await call(workspace.as.chat("sim/echo", "Hi", { user: "ada" }, headers))
+    await call(workspace.as.chat("sim/echo", "Hi", { user: "grace" }, headers))
     const keysOf = (names: string[], group: string) => names.filter((name) => name.startsWith(group)).toSorted()
     const bare = Object.keys((await told(plain.got, 1))[0]?.at ?? {})
     expect(
       keysOf(bare, "gateway.cost").concat(keysOf(bare, "gateway.identity"), keysOf(bare, "gateway.context")),
     ).toEqual([])
     expect(bare).not.toContain("gen_ai.usage.cost")
-    expect(plain.got[0]?.body).not.toContain("ada")
+    expect(plain.got[0]?.body).not.toContain("grace")
     const [span] = await told(full.got, 1)
     expect(span?.at).toMatchObject({
       "gen_ai.usage.cost": expect.any(Number) as number,
       "gateway.cost.is_byok": false,
-      "user.id": "ada",
+      "user.id": "grace",
       "gateway.identity.api_key_name": "First key",
       "gateway.identity.workspace_id": workspace.workspaceId,
       "gateway.context.app_title": "Shop",
