@@ -93,6 +93,12 @@ export default defineConfig(async () => {
       globalSetup: [path.join(root, "test/support/build-embedded.ts")],
       setupFiles: [path.join(root, "test/support/setup.ts")],
       isolate: false,
+      // Each is a workerd of its own, and waits for much: two keep two cores busy.
+      maxWorkers: 2,
+      // A line that is logged after a file's last test would be an error of the run.
+      disableConsoleIntercept: true,
+      // A worker that begins with a warm cache is sent all of it as one message, which is more than workerd takes.
+      fsModuleCache: false,
       // Of a test that hangs, not of one on a busy machine.
       testTimeout: 60_000,
       hookTimeout: 60_000,
