@@ -35,13 +35,16 @@ export function nanoToUsd(nano: number): number {
 
 /**
  * Tokens of one call, in one shape for every wire: `prompt` and `completion` are totals, the others are parts of them
- * (cached, cacheWrite and audio of prompt, reasoning of completion). A partition, so no token is charged twice.
+ * (cached, cacheWrite and audio of prompt, cacheWrite1h of cacheWrite, reasoning of completion). A partition, so no
+ * token is charged twice.
  */
 export type Tokens = {
   prompt: number
   completion: number
   cached: number
   cacheWrite: number
+  /** Written to be kept for an hour. */
+  cacheWrite1h: number
   reasoning: number
   /** Of the prompt. */
   audio: number
@@ -57,6 +60,7 @@ export const NO_TOKENS: Tokens = {
   completion: 0,
   cached: 0,
   cacheWrite: 0,
+  cacheWrite1h: 0,
   reasoning: 0,
   audio: 0,
   images: 0,
@@ -70,6 +74,8 @@ export function costOf(tokens: Tokens, pricing: Pricing): number {
 
   const cached = Math.min(tokens.cached, tokens.prompt)
   const cacheWrite = Math.min(tokens.cacheWrite, tokens.prompt - cached)
+  const cacheWrite1h = Math.min(tokens.cacheWrite1h, cacheWrite)
+  const writePrice = price(pricing.input_cache_write, prompt)
   const audio = Math.min(tokens.audio, tokens.prompt - cached - cacheWrite)
   const reasoning = Math.min(tokens.reasoning, tokens.completion)
   const promptPico =
@@ -77,7 +83,8 @@ export function costOf(tokens: Tokens, pricing: Pricing): number {
     BigInt(audio) * price(pricing.audio, prompt) +
     BigInt(tokens.images) * price(pricing.image, 0n) +
     BigInt(cached) * price(pricing.input_cache_read, prompt) +
-    BigInt(cacheWrite) * price(pricing.input_cache_write, prompt) +
+    BigInt(cacheWrite - cacheWrite1h) * writePrice +
+    BigInt(cacheWrite1h) * price(pricing.input_cache_write_1h, writePrice) +
     price(pricing.request, 0n) +
     madePico(tokens, pricing)
   const completionPico =
@@ -107,7 +114,8 @@ export function boundOf(
       const pico = price === undefined ? 0n : priceToPico(price)
       return pico > most ? pico : most
     }, 0n)
-  const prompt = dearest(pricing.prompt, pricing.input_cache_read, pricing.input_cache_write, pricing.audio)
+  const { input_cache_read: read, input_cache_write: write, input_cache_write_1h: anHour } = pricing
+  const prompt = dearest(pricing.prompt, read, write, anHour, pricing.audio)
   const completion = dearest(pricing.completion, pricing.internal_reasoning)
   const fixed =
     priceToPico(pricing.request ?? "0") + BigInt(images) * priceToPico(pricing.image ?? "0") + madePico(made, pricing)

@@ -7,7 +7,7 @@ import { createRequire } from "node:module"
 import { resolve } from "node:path"
 import { runInNewContext } from "node:vm"
 import type { Pricing } from "../models/catalogue.ts"
-import { basePricing, highestPricing, larger, shift, type Dated, type ListPrices } from "./seed-prices.ts"
+import { basePricing, highestPricing, larger, shift, twice, type Dated, type ListPrices } from "./seed-prices.ts"
 import { authorPrices, embeddingModels, unseeded, upstreams } from "./seed-upstreams.ts"
 
 type Meta = {
@@ -177,7 +177,7 @@ function nativeOffers(id: string): Offer[] {
     return {
       provider,
       upstream_id: upstreamId,
-      pricing: tidy({ prompt, completion, ...rest }),
+      pricing: tidy(id, { prompt, completion, ...rest }),
       ...(quantization !== undefined && { quantization }),
       collects_data: upstream.collectsData,
     }
@@ -201,7 +201,7 @@ function toResoldOffer(meta: Meta): Offer {
   if (!("input_cache_read" in pricing) && cached > 0 && cached < normal && !billsCacheWrites(meta.id)) {
     pricing.input_cache_read = shift(cached, 6)
   }
-  return { provider: "openrouter", upstream_id: meta.id, pricing: tidy(pricing), collects_data: true }
+  return { provider: "openrouter", upstream_id: meta.id, pricing: tidy(meta.id, pricing), collects_data: true }
 }
 
 function billsCacheWrites(id: string): boolean {
@@ -216,7 +216,7 @@ function highestOf(a: Pricing, b: Partial<Pricing>): Pricing {
 }
 
 /** A cached token never costs more to read, nor less to write, than a plain one: a list that says so means something else. */
-function tidy(pricing: Pricing): Pricing {
+function tidy(id: string, pricing: Pricing): Pricing {
   const { input_cache_read: read, input_cache_write: write, audio, ...rest } = pricing
   return {
     ...rest,
@@ -224,6 +224,8 @@ function tidy(pricing: Pricing): Pricing {
       read !== "0" &&
       larger(pricing.prompt, read) === pricing.prompt && { input_cache_read: read }),
     ...(write !== undefined && larger(write, pricing.prompt) === write && { input_cache_write: write }),
+    // In no list: the vendor's price page has it at twice the price of the prompt, whoever serves the model.
+    ...(write !== undefined && id.startsWith("anthropic/") && { input_cache_write_1h: twice(pricing.prompt) }),
     ...(audio !== undefined && { audio }),
   }
 }

@@ -28,6 +28,11 @@ export function shift(value: number, power: number): string {
   return toDecimal(rescale(BigInt(whole + fraction), places))
 }
 
+/** Twice a decimal string. */
+export function twice(price: string): string {
+  return toDecimal(toUnits(price) * 2n)
+}
+
 /** The larger of two decimal strings. */
 export function larger(a: string, b: string): string {
   return toUnits(a) >= toUnits(b) ? a : b

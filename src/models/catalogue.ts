@@ -6,6 +6,8 @@ export type Pricing = {
   request?: string
   input_cache_read?: string
   input_cache_write?: string
+  /** Of what a provider keeps for an hour. Without it, that costs what any write costs. */
+  input_cache_write_1h?: string
   internal_reasoning?: string
   /** USD an image in the prompt. */
   image?: string

@@ -24,6 +24,7 @@ export const Pricing = z.strictObject(
     request: perRequest.exactOptional(),
     input_cache_read: perToken.exactOptional(),
     input_cache_write: perToken.exactOptional(),
+    input_cache_write_1h: perToken.exactOptional(),
     internal_reasoning: perToken.exactOptional(),
     image: perImage.exactOptional(),
     audio: perToken.exactOptional(),

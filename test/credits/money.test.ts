@@ -17,6 +17,7 @@ const pricing = fc.record(
     completion: price,
     input_cache_read: price,
     input_cache_write: price,
+    input_cache_write_1h: price,
     internal_reasoning: price,
     request: price,
   },
@@ -24,7 +25,7 @@ const pricing = fc.record(
 )
 const count = fc.integer({ min: 0, max: 5_000_000 })
 const tokens = fc
-  .record({ prompt: count, completion: count, cached: count, cacheWrite: count, reasoning: count })
+  .record({ prompt: count, completion: count, cached: count, cacheWrite: count, cacheWrite1h: count, reasoning: count })
   .map((drawn) => ({ ...NO_TOKENS, ...drawn }))
 
 describe("money", () => {
@@ -53,7 +54,8 @@ describe("money", () => {
     fc.assert(
       fc.property(tokens, price, (drawn, same) => {
         const flat = { prompt: same, completion: same }
-        const parts = { ...flat, input_cache_read: same, input_cache_write: same, internal_reasoning: same }
+        const written = { input_cache_write: same, input_cache_write_1h: same }
+        const parts = { ...flat, ...written, input_cache_read: same, internal_reasoning: same }
         expect(costOf(drawn, parts)).toBe(costOf(drawn, flat))
       }),
     )

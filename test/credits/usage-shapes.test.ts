@@ -13,11 +13,13 @@ const PRICES: Pricing = {
   prompt: "0.000002",
   input_cache_read: "0.0000002",
   input_cache_write: "0.0000025",
+  input_cache_write_1h: "0.000004",
   completion: "0.00001",
 }
 const PROMPT = 2_000
 const CACHED = 200
 const WRITTEN = 2_500
+const WRITTEN_1H = 4_000
 const COMPLETION = 10_000
 
 const TEXT = "It is what it is, and that is all."
@@ -38,8 +40,8 @@ const messagesWith = (start: unknown, end: unknown) => [
 ]
 
 /** Nano-USD: as the provider's own price page has these counts. */
-const cost = ({ prompt = 0, cached = 0, written = 0, completion = 0 }) =>
-  prompt * PROMPT + cached * CACHED + written * WRITTEN + completion * COMPLETION
+const cost = ({ prompt = 0, cached = 0, written = 0, anHour = 0, completion = 0 }) =>
+  prompt * PROMPT + cached * CACHED + written * WRITTEN + anHour * WRITTEN_1H + completion * COMPLETION
 
 type Row = [claim: string, wire: Wire, events: Record<string, unknown>[], nano: number]
 
@@ -87,6 +89,32 @@ const rows: Row[] = [
       { output_tokens: 40 },
     ),
     cost({ prompt: 10, cached: 600, written: 300, completion: 40 }),
+  ],
+  [
+    "Anthropic: what is written to be kept for an hour is a part of what is written, and costs more",
+    messagesWire,
+    messagesWith(
+      {
+        input_tokens: 10,
+        cache_read_input_tokens: 600,
+        cache_creation_input_tokens: 300,
+        cache_creation: { ephemeral_5m_input_tokens: 200, ephemeral_1h_input_tokens: 100 },
+        output_tokens: 1,
+      },
+      { output_tokens: 40 },
+    ),
+    cost({ prompt: 10, cached: 600, written: 200, anHour: 100, completion: 40 }),
+  ],
+  [
+    "a gateway behind this one: its own word for what is kept for an hour",
+    chatWire,
+    chatWith({
+      prompt_tokens: 910,
+      completion_tokens: 40,
+      total_tokens: 950,
+      prompt_tokens_details: { cached_tokens: 600, cache_write_tokens: 300, cache_write_1h_tokens: 100 },
+    }),
+    cost({ prompt: 10, cached: 600, written: 200, anHour: 100, completion: 40 }),
   ],
   [
     "Google: thoughts are in the total alone",

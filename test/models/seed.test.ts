@@ -36,6 +36,17 @@ describe("the seed", () => {
     expect(free.filter((id) => !id.endsWith(":free"))).toEqual([])
   })
 
+  test("prices what is kept for an hour above what is kept for minutes, for every model of the vendor that keeps it", () => {
+    const claudes = endpoints.filter(
+      ({ model, pricing }) => model.startsWith("anthropic/") && pricing?.input_cache_write,
+    )
+    expect(claudes.length).toBeGreaterThan(20)
+    const odd = claudes.filter(
+      ({ pricing }) => !(Number(pricing?.input_cache_write_1h) > Number(pricing?.input_cache_write)),
+    )
+    expect(odd).toEqual([])
+  })
+
   test("prices a cached token no higher than a plain one, and a cache write no lower", () => {
     const odd = endpoints.filter(
       ({ pricing }) =>

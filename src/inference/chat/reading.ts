@@ -196,6 +196,7 @@ export function toTokens(usage: unknown): Tokens | null {
     completion: completion + beside,
     cached,
     cacheWrite,
+    cacheWrite1h: count(promptDetails["cache_write_1h_tokens"]) ?? 0,
     reasoning: Math.max(reasoning, beside),
     audio: count(promptDetails["audio_tokens"]) ?? 0,
   }

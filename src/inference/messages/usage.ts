@@ -76,18 +76,16 @@ export function toChatUsage(counts: Counts): Json | null {
 
 /** Usage of the chat wire in the words of this one; zeros when it is not a usage. */
 export function toMessagesUsage(usage: unknown): Json {
-  const { prompt, completion, cached, cacheWrite, reasoning } = toTokens(usage) ?? NO_TOKENS
+  const { prompt, completion, cached, cacheWrite, cacheWrite1h: anHour, reasoning } = toTokens(usage) ?? NO_TOKENS
   const told = isObject(usage) ? usage : {}
-  const details = isObject(told["prompt_tokens_details"]) ? told["prompt_tokens_details"] : {}
   const tools = isObject(told["server_tool_use_details"]) ? told["server_tool_use_details"] : {}
-  const anHour = toCount(details["cache_write_1h_tokens"])
   const searches = toCount(tools["web_search_requests"])
   return {
     input_tokens: Math.max(0, prompt - cached - cacheWrite),
     cache_creation_input_tokens: cacheWrite,
     cache_read_input_tokens: cached,
     output_tokens: completion,
-    ...(anHour !== null && {
+    ...(anHour > 0 && {
       cache_creation: {
         ephemeral_5m_input_tokens: Math.max(0, cacheWrite - anHour),
         ephemeral_1h_input_tokens: anHour,

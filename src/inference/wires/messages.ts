@@ -63,13 +63,19 @@ function readUsage(reading: Reading, usage: unknown): void {
   const before = reading.tokens
   const cached = count(usage["cache_read_input_tokens"]) ?? before?.cached ?? 0
   const cacheWrite = count(usage["cache_creation_input_tokens"]) ?? before?.cacheWrite ?? 0
+  const kept = isObject(usage["cache_creation"]) ? usage["cache_creation"] : {}
+  const cacheWrite1h = count(kept["ephemeral_1h_input_tokens"]) ?? before?.cacheWrite1h ?? 0
   const fresh = count(usage["input_tokens"]) ?? (before ? before.prompt - before.cached - before.cacheWrite : undefined)
   const completion = count(usage["output_tokens"]) ?? before?.completion
   if (fresh === undefined && completion === undefined) return
   const told: Tokens | null = toTokens({
     prompt_tokens: (fresh ?? 0) + cached + cacheWrite,
     completion_tokens: completion ?? 0,
-    prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: cacheWrite },
+    prompt_tokens_details: {
+      cached_tokens: cached,
+      cache_write_tokens: cacheWrite,
+      cache_write_1h_tokens: cacheWrite1h,
+    },
   })
   reading.tokens = told ?? before
 }
