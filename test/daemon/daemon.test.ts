@@ -275,7 +275,7 @@ describe("an agent", () => {
     expect(await gateway.ask("session/new")()).toMatchObject({ error: { message: "The agent was stopped." } })
     // A socket that breaks meanwhile starts nothing.
     gateway.sever()
-    await eventually(() => expect(gateway.hellos).toHaveLength(2))
+    await eventually(() => expect(gateway.told).toBe(2))
     gateway.intern = "provisioning"
     gateway.sever(4004)
     await gateway.notified("_intern/ready", 1)
@@ -290,7 +290,7 @@ describe("an agent", () => {
     const gateway = await newGateway()
     gateway.intern = "stopped"
     const daemon = start(gateway)
-    await eventually(() => expect(gateway.hellos).toHaveLength(1))
+    await eventually(() => expect(gateway.told).toBe(1))
     gateway.intern = "provisioning"
     gateway.sever(4004)
     await gateway.notified("_intern/ready")

@@ -18,6 +18,8 @@ export class FakeGateway {
   readonly hellos: Hello[] = []
   readonly received: AnyMessage[] = []
   readonly closes: number[] = []
+  /** How often it was asked what is wanted of the agent, and answered. */
+  told = 0
   secrets: ReleasedSecret[] = []
   more: Partial<DaemonConfig> = {}
   /** Where it has the intern. */
@@ -144,6 +146,7 @@ export class FakeGateway {
     if (refusal === 101 && request.url?.endsWith("/daemon/secrets")) {
       response.writeHead(this.intern === "stopped" ? 409 : 200, { "content-type": "application/json" })
       response.end(JSON.stringify({ status: this.intern, data: this.secrets }))
+      this.told += 1
       return
     }
     response.writeHead(refusal === 101 ? 426 : refusal)
