@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto"
 import { JsonTraceSerializer, ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { eventually } from "../runtime/eventually.ts"
+import { eventually } from "../support/eventually.ts"
 import { attributeOf, type Export, exportsIn, isSigned, spansIn, startReceiver } from "./receivers.ts"
 import { gatewayUrl, newOrganization, type Organization } from "./world.ts"
 

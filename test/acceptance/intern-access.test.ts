@@ -3,7 +3,7 @@ import { createWebSocketStream, type WebSocketConstructor } from "@agentclientpr
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { WebSocket } from "ws"
 import { runDaemon } from "../daemon/run-daemon.ts"
-import { eventually } from "../runtime/eventually.ts"
+import { eventually } from "../support/eventually.ts"
 import { gatewayUrl, newOrganization, type Organization } from "./world.ts"
 
 type Access = { origin: string; token: string }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { type Daemon, runDaemon } from "../daemon/run-daemon.ts"
-import { eventually } from "../runtime/eventually.ts"
+import { eventually } from "../support/eventually.ts"
 import { gatewayUrl, newOrganization, type Organization } from "./world.ts"
 
 type Chunk = {

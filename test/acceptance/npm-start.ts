@@ -4,7 +4,7 @@ import net, { type AddressInfo } from "node:net"
 import path from "node:path"
 import { readEnvFile } from "../../src/dev/dev-vars.ts"
 import { root } from "../../src/dev/options.ts"
-import { eventually } from "../runtime/eventually.ts"
+import { eventually } from "../support/eventually.ts"
 
 export type Started = {
   url: string

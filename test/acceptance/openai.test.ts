@@ -1,7 +1,7 @@
 import type OpenAI from "openai"
 import { APIError, AuthenticationError, BadRequestError, NotFoundError, RateLimitError } from "openai"
 import { beforeAll, describe, expect, test } from "vitest"
-import { eventually } from "../runtime/eventually.ts"
+import { eventually } from "../support/eventually.ts"
 import { newKey, newOrganization, openai, type Organization, receiptOf, usageOf } from "./world.ts"
 
 let organization: Organization

@@ -2,7 +2,7 @@ import { HTTPClient, OpenRouter } from "@openrouter/sdk"
 import * as errors from "@openrouter/sdk/models/errors"
 import type { InternChatCompletionChunk, InternChatMessage } from "@openrouter/sdk/models"
 import { expect, inject, test } from "vitest"
-import { eventually } from "../runtime/eventually.ts"
+import { eventually } from "../support/eventually.ts"
 import { newOrganization, openrouter } from "./world.ts"
 
 const NOWHERE = "01900000-0000-7000-8000-000000000000"

@@ -1,6 +1,6 @@
 import { expect, inject, test } from "vitest"
 import { NotFoundResponseError } from "@openrouter/sdk/models/errors"
-import { eventually } from "../runtime/eventually.ts"
+import { eventually } from "../support/eventually.ts"
 import { newOrganization, openrouter } from "./world.ts"
 
 async function ask(url: string, key: string, body: object): Promise<{ status: number; body: unknown }> {

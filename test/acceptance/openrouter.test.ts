@@ -7,7 +7,7 @@ import {
   UnauthorizedResponseError,
 } from "@openrouter/sdk/models/errors"
 import { beforeAll, describe, expect, test } from "vitest"
-import { eventually } from "../runtime/eventually.ts"
+import { eventually } from "../support/eventually.ts"
 import { newOrganization, openrouter, type Organization } from "./world.ts"
 
 let organization: Organization

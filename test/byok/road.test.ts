@@ -13,6 +13,7 @@ import {
   reply,
   type Workspace,
 } from "../support/world.ts"
+import { eventually } from "../support/eventually.ts"
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -141,7 +142,7 @@ describe("a call with the workspace's own key", () => {
     await own(workspace, "twin-a", { is_byok_only: true })
     playProvider(() => new Promise(() => {}))
     const unanswered = workspace.as.chat(newModel(), "Hi", { provider: { only: ["twin-a"] }, stream: true })
-    await vi.waitFor(async () => expect(await openHolds(workspace)).toHaveLength(1))
+    await eventually(async () => expect(await openHolds(workspace)).toHaveLength(1))
     const [hold] = await openHolds(workspace)
     await runInDurableObject(workspace.object, (_, state) => {
       state.storage.sql.exec("UPDATE holds SET expires_at = 0, estimate = 1000")

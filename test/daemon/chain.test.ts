@@ -6,7 +6,7 @@ import path from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { root } from "../../src/dev/options.ts"
 import { byNode, end, npmStart, type Started } from "../acceptance/npm-start.ts"
-import { eventually } from "../runtime/eventually.ts"
+import { eventually } from "../support/eventually.ts"
 import { installOpencode } from "../support/opencode.ts"
 import { talkTo } from "./talk.ts"
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import type { AnyRequest } from "@agentclientprotocol/sdk"
 import { afterEach, describe, expect, test } from "vitest"
-import { eventually } from "../runtime/eventually.ts"
+import { eventually } from "../support/eventually.ts"
 import { API_KEY, FakeGateway, JOIN_TOKEN } from "./gateway.ts"
 import { AGENT, type Daemon, runDaemon } from "./run-daemon.ts"
 

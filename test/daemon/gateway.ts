@@ -5,7 +5,7 @@ import type { AnyMessage, AnyNotification, AnyRequest, AnyResponse } from "@agen
 import { type WebSocket, WebSocketServer } from "ws"
 import type { DaemonConfig, Hello } from "../../src/interns/hosts/daemon-protocol.ts"
 import type { ReleasedSecret } from "../../src/vault/secret.ts"
-import { eventually } from "../runtime/eventually.ts"
+import { eventually } from "../support/eventually.ts"
 
 export const JOIN_TOKEN = "join-token-of-the-daemon-tests"
 export const API_KEY = "sk-gw-v1-intern-own-key"

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test, vi } from "vitest"
 import { clearFiles } from "../../src/files/bytes.ts"
 import { toCsvCell } from "../../src/files/export.ts"
 import { newKey, newWorkspace, reply, type Workspace } from "../support/world.ts"
+import { eventually } from "../support/eventually.ts"
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -163,7 +164,7 @@ describe("an export", () => {
     await workspace.as.chat("sim/echo", "one", {}, { "x-title": '=cmd|"evil"!A1, x' })
     await workspace.as.chat("sim/echo", "two")
     await workspace.ledger.balance()
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const rows = "SELECT count(*) AS n FROM generations WHERE organization_id = ?"
       expect(await env.DB.prepare(rows).bind(workspace.organizationId).first("n")).toBe(2)
     })

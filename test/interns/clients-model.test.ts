@@ -1,13 +1,14 @@
 import { env } from "cloudflare:workers"
 import { abortAllDurableObjects, evictDurableObject } from "cloudflare:test"
 import * as fc from "fast-check"
-import { expect, test, vi } from "vitest"
+import { expect, test } from "vitest"
 import { RPC_ERRORS } from "../../src/interns/hosts/client-frames.ts"
 import { openIntern } from "../../src/interns/open-intern.ts"
 import type { AcpMessage } from "../../src/interns/run/acp.ts"
 import { AcpClient, type Question, type Site, siteOf } from "../support/acp-client.ts"
 import { newDaemonIntern, PlayedDaemon } from "../support/daemon.ts"
 import { newWorkspace, reply, type Workspace } from "../support/world.ts"
+import { eventually } from "../support/eventually.ts"
 
 /**
  * Whatever ACP clients, the agent and the runtime do, in whatever order: what an agent says reaches the client whose
@@ -35,7 +36,6 @@ type Prompt = { client: AcpClient; id: number; message: AcpMessage; isLeft: bool
 type Asked = { rpc: string; acp: string; client: AcpClient | undefined; shown: Question | undefined; answer: unknown }
 
 const CANCELLED = { outcome: { outcome: "cancelled" } }
-const PATIENCE = { timeout: 20_000, interval: 5 }
 
 class World {
   readonly site: Site
@@ -64,7 +64,7 @@ class World {
     const intern = await newDaemonIntern(workspace)
     const daemon = await new PlayedDaemon(intern).dial()
     const running = () => reply(200, workspace.as.get(`/interns/${intern.id}`))
-    await vi.waitFor(async () => expect(await running()).toMatchObject({ status: "running" }), PATIENCE)
+    await eventually(async () => expect(await running()).toMatchObject({ status: "running" }))
     return new World(await siteOf(workspace.as, intern.id), daemon)
   }
 
@@ -205,13 +205,13 @@ class World {
     const told = () => this.daemon.heard.filter(({ method }) => method === "_intern/vault_changed").length
     const before = told()
     await this.object.vaultChanged()
-    await vi.waitFor(() => expect(told(), "barrier").toBeGreaterThan(before), PATIENCE)
+    await eventually(() => expect(told(), "barrier").toBeGreaterThan(before))
     await beginAll()
   }
 
   async check(): Promise<void> {
     // That a socket closed is noticed in its own time.
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       await this.settle()
       for (const { rpc, answer } of this.asked) {
         expect(this.daemon.answersTo(rpc).map(({ result }) => result)).toEqual(answer === undefined ? [] : [answer])
@@ -222,7 +222,7 @@ class World {
         if (this.hasSlept) expect(cancels.length).toBeGreaterThanOrEqual(expected)
         else expect(cancels.length).toBe(expected)
       }
-    }, PATIENCE)
+    })
     for (const [client, said] of this.said) {
       const updates = client.heard.filter(({ method }) => method === "session/update")
       expect(updates.map((message) => `${of(message)}: ${textOf(message)}`)).toEqual(said)

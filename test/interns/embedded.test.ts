@@ -1,10 +1,11 @@
 import { env } from "cloudflare:workers"
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
-import { describe, expect, test, vi } from "vitest"
+import { describe, expect, test } from "vitest"
 import { openIntern } from "../../src/interns/open-intern.ts"
 import { internChat } from "../support/intern-chat.ts"
 import { playProvider, sse } from "../support/played.ts"
 import { newWorkspace, reply } from "../support/world.ts"
+import { eventually } from "../support/eventually.ts"
 
 async function newIntern(model: string, more: Record<string, unknown> = {}) {
   const workspace = await newWorkspace()
@@ -12,7 +13,7 @@ async function newIntern(model: string, more: Record<string, unknown> = {}) {
     201,
     workspace.as.post("/interns", { name: "ada", model, provision: true, ...more }),
   )
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const { status } = await reply<{ status: string }>(200, workspace.as.get(`/interns/${id}`))
     expect(status).toBe("running")
   })
@@ -32,7 +33,7 @@ describe("the agent that every gateway brings along", () => {
       hash: "",
     }
     await workspace.ledger.balance()
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const row = await env.DB.prepare("SELECT count(*) AS n FROM generations WHERE key_hash = ?")
         .bind(hash)
         .first<{ n: number }>()
@@ -111,7 +112,7 @@ describe("the agent that every gateway brings along", () => {
     const reading = await chat.say("Long story", { session_id: "s" })
     await reading.until("Long")
     reading.leave()
-    const next = await vi.waitFor(async () => {
+    const next = await eventually(async () => {
       const one = await chat.say("Short one", { session_id: "s" })
       expect(one.response.status).toBe(200)
       return one

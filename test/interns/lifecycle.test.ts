@@ -1,10 +1,11 @@
 import { env } from "cloudflare:workers"
 import { runInDurableObject } from "cloudflare:test"
-import { describe, expect, test, vi } from "vitest"
+import { describe, expect, test } from "vitest"
 import { openIntern } from "../../src/interns/open-intern.ts"
 import { newDaemonIntern, PlayedDaemon } from "../support/daemon.ts"
 import { internChat, refused } from "../support/intern-chat.ts"
 import { type Door, door, newKey, newWorkspace, operator, reply } from "../support/world.ts"
+import { eventually } from "../support/eventually.ts"
 
 type Intern = {
   id: string
@@ -23,7 +24,7 @@ const make = (as: Door, input: Record<string, unknown>, status = 201) =>
   reply<Intern>(status, as.post("/interns", input))
 
 async function becomes(as: Door, id: string, status: string): Promise<Intern> {
-  return vi.waitFor(async () => {
+  return eventually(async () => {
     const intern = await reply<Intern>(200, as.get(`/interns/${id}`))
     expect(intern.status).toBe(status)
     return intern
@@ -314,7 +315,7 @@ describe("an intern's life", () => {
     await (await internChat(key, id).say("echo x > y", { approval_mode: "self-drive" })).all()
     await reply(200, as.put(`/vault/interns/${id}/secrets/token`, { hosts: ["api.example.com"], value: "s3cret" }))
     expect(await reply(202, as.delete(`/interns/${id}`))).toEqual({ deleting: true })
-    await vi.waitFor(async () => refusal(404, as.get(`/interns/${id}`)))
+    await eventually(async () => refusal(404, as.get(`/interns/${id}`)))
     const left = await env.DB.prepare(
       `SELECT (SELECT count(*) FROM vault_secrets v JOIN interns i ON i.vault_id = v.vault_id WHERE i.id = ?1) +
          (SELECT count(*) FROM api_keys WHERE intern_id = ?1 AND deleted_at IS NULL) AS n`,
@@ -338,7 +339,7 @@ describe("an intern's life", () => {
       200,
       workspace.manage.delete(`/workspaces/${workspace.workspaceId}?confirm_default_workspace_deletion=true`),
     )
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const row = await env.DB.prepare("SELECT 1 FROM interns WHERE id = ?").bind(id).first()
       expect(row).toBeNull()
     })
@@ -352,13 +353,13 @@ describe("an intern's life", () => {
     expect(failed.last_failure_message).toContain("workspace_archive_failed")
     const body = { acknowledge_workspace_loss: true }
     await reply(202, workspace.as.call("DELETE", `/interns/${intern.id}`, body))
-    await vi.waitFor(async () => refusal(404, workspace.as.get(`/interns/${intern.id}`)))
+    await eventually(async () => refusal(404, workspace.as.get(`/interns/${intern.id}`)))
   })
 
   test("waits for its daemon, and says so", async () => {
     const workspace = await newWorkspace()
     const intern = await newDaemonIntern(workspace)
-    const waiting = await vi.waitFor(async () => {
+    const waiting = await eventually(async () => {
       const one = await becomes(workspace.as, intern.id, "provisioning")
       expect(one.progress).toMatchObject({ step_number: 3 })
       return one

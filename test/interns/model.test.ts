@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import * as fc from "fast-check"
-import { afterEach, expect, test, vi } from "vitest"
+import { afterEach, expect, test } from "vitest"
 import { Intern } from "../../durable-objects/intern.ts"
 import { openIntern } from "../../src/interns/open-intern.ts"
 import type { AcpMessage } from "../../src/interns/run/acp.ts"
@@ -9,6 +9,7 @@ import { LIMITS } from "../../src/interns/run/run.ts"
 import { newDaemonIntern, paramsOf, PlayedDaemon } from "../support/daemon.ts"
 import { internChat, type InternReader, refused } from "../support/intern-chat.ts"
 import { newWorkspace, type Workspace } from "../support/world.ts"
+import { eventually } from "../support/eventually.ts"
 
 /**
  * Whatever clients, the agent, its daemon and the runtime do, in whatever order: an intern's runs keep what is promised of
@@ -66,7 +67,6 @@ type Operation = { do: keyof typeof OPERATIONS; session: 0 | 1 | 2 }
 
 const OPERATION_NAMES = Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[]
 const SESSIONS = ["a", "b", "c"] as const
-const NO_WAIT = { interval: 2, timeout: 20_000 }
 
 class World {
   readonly daemon: PlayedDaemon
@@ -273,11 +273,11 @@ class World {
     if (!run.reader) return
     run.reader.leave()
     run.reader = undefined
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const { attached, open } = await this.object.peek()
       const mine = open.find(({ session }) => session === run.session)
       expect(attached).not.toContain(mine?.id)
-    }, NO_WAIT)
+    })
     if (run.state === "streaming") await this.cancelled(run)
   }
 
@@ -296,12 +296,12 @@ class World {
   }
 
   async heardCancel(run: Run): Promise<void> {
-    await vi.waitFor(() => {
+    await eventually(() => {
       const heard = this.daemon.heard.filter(
         (message) => message.method === "session/cancel" && paramsOf(message).sessionId === run.acp,
       )
       expect(heard.length).toBeGreaterThanOrEqual(run.cancels)
-    }, NO_WAIT)
+    })
   }
 
   async end(run: Run, how: "end" | "end cancelled" | "end failed"): Promise<void> {
@@ -363,7 +363,7 @@ class World {
     if (!this.isConnected) return
     this.daemon.cut()
     this.isConnected = false
-    await vi.waitFor(async () => expect((await this.object.peek()).isHostUp).toBe(false), NO_WAIT)
+    await eventually(async () => expect((await this.object.peek()).isHostUp).toBe(false))
     for (const run of this.runs.values()) if (run.state === "streaming") run.grace = this.now + LIMITS.graceMs
   }
 
@@ -421,7 +421,7 @@ class World {
     for (const { rpc, epoch, run } of this.asked) {
       if (epoch !== this.daemon.epoch) continue
       const isOpen = run.questions.some((question) => question.rpc === rpc)
-      await vi.waitFor(() => expect(this.daemon.answersTo(rpc), rpc).toHaveLength(isOpen ? 0 : 1), NO_WAIT)
+      await eventually(() => expect(this.daemon.answersTo(rpc), rpc).toHaveLength(isOpen ? 0 : 1))
     }
   }
 }
@@ -453,13 +453,13 @@ async function newWorld(workspace: Workspace): Promise<World> {
   Intern.timer = { ...timer, wait: () => Promise.resolve(undefined) }
   const daemon = await new PlayedDaemon(intern).dial()
   const world = new World(daemon, workspace.key)
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const { status } = await (await workspace.as.get(`/interns/${intern.id}`)).json<{ status: string }>()
     expect(status).toBe("running")
-  }, NO_WAIT)
+  })
   // The object puts its alarm away when it hears that the record was written, which may be after the test does.
   await runInDurableObject(world.object, (_, { storage }) =>
-    vi.waitFor(async () => expect(await storage.getAlarm()).toBeNull(), NO_WAIT),
+    eventually(async () => expect(await storage.getAlarm()).toBeNull()),
   )
   return world
 }

@@ -1,16 +1,17 @@
 import { createExecutionContext } from "cloudflare:test"
 import { env } from "cloudflare:workers"
-import { describe, expect, test, vi } from "vitest"
+import { describe, expect, test } from "vitest"
 import { app } from "../../src/app.ts"
 import { LIMITS } from "../../src/interns/run/run.ts"
 import { internChat, refused } from "../support/intern-chat.ts"
 import { door, newWorkspace, reply } from "../support/world.ts"
+import { eventually } from "../support/eventually.ts"
 
 async function newIntern() {
   const workspace = await newWorkspace()
   const input = { name: "ada", model: "sim/echo", provision: true }
   const { id } = await reply<{ id: string }>(201, workspace.as.post("/interns", input))
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const { status } = await reply<{ status: string }>(200, workspace.as.get(`/interns/${id}`))
     expect(status).toBe("running")
   })
@@ -93,7 +94,7 @@ test("an operation on an intern's life that takes too long ends in 408 timeout, 
   const { error } = await reply<Refused>(408, late)
   expect(error).toMatchObject({ code: 408, metadata: { reason: "timeout", retryable: true } })
   answer(undefined)
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const again = await as.post("/interns", { name: "ada" })
     expect(again.status).toBe(200)
   })

@@ -1,18 +1,19 @@
 import { env } from "cloudflare:workers"
 import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
-import { afterEach, describe, expect, test, vi } from "vitest"
+import { afterEach, describe, expect, test } from "vitest"
 import { Intern } from "../../durable-objects/intern.ts"
 import { openIntern } from "../../src/interns/open-intern.ts"
 import { LIMITS } from "../../src/interns/run/run.ts"
 import { newDaemonIntern, paramsOf, PlayedDaemon } from "../support/daemon.ts"
 import { internChat, refused } from "../support/intern-chat.ts"
 import { newWorkspace, reply } from "../support/world.ts"
+import { eventually } from "../support/eventually.ts"
 
 async function playedIntern() {
   const workspace = await newWorkspace()
   const intern = await newDaemonIntern(workspace)
   const daemon = await new PlayedDaemon(intern).dial()
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const { status } = await reply<{ status: string }>(200, workspace.as.get(`/interns/${intern.id}`))
     expect(status).toBe("running")
   })
@@ -404,7 +405,7 @@ describe("what breaks", () => {
     const reading = await play.chat.say("Go")
     await play.daemon.hears("session/prompt", 1)
     play.daemon.cut()
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       await pass(play.object, LIMITS.graceMs + 1)
       expect((await play.object.peek()).open).toHaveLength(1)
     })
@@ -465,7 +466,7 @@ describe("a daemon's connection", () => {
   test("a newer one takes its place: 4000", async () => {
     const { intern, daemon, chat } = await playedIntern()
     const newer = await new PlayedDaemon(intern).dial()
-    await vi.waitFor(() => expect(daemon.closedWith).toBe(4000))
+    await eventually(() => expect(daemon.closedWith).toBe(4000))
     const reading = await chat.say("Hello")
     newer.end(await newer.hears("session/prompt"))
     await reading.all()
@@ -474,7 +475,7 @@ describe("a daemon's connection", () => {
   test("a new join token sends the daemon of the old one away: 4003, and lets it in no more", async () => {
     const { intern, daemon, workspace } = await playedIntern()
     await reply(201, workspace.as.post(`/interns/${intern.id}/daemon/token`, {}))
-    await vi.waitFor(() => expect(daemon.closedWith).toBe(4003))
+    await eventually(() => expect(daemon.closedWith).toBe(4003))
     await expect(daemon.connect()).rejects.toThrow("expected 401 to be 101")
   })
 
@@ -482,7 +483,7 @@ describe("a daemon's connection", () => {
     const { daemon } = await playedIntern()
     daemon.skip()
     daemon.text("acp-0", "lost before this")
-    await vi.waitFor(() => expect(daemon.closedWith).toBe(4001))
+    await eventually(() => expect(daemon.closedWith).toBe(4001))
   })
 
   test("is told what it needs, and no more than it needs", async () => {
@@ -501,7 +502,7 @@ describe("a daemon's connection", () => {
     const { daemon, chat } = await playedIntern()
     daemon.cut()
     Intern.timer = { ...timer, wait: () => Promise.resolve(undefined) }
-    const away = await vi.waitFor(async () => {
+    const away = await eventually(async () => {
       const answer = await refused(chat.say("Hello"))
       expect(answer.status).toBe(502)
       return answer

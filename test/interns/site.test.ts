@@ -1,7 +1,7 @@
 import { env, exports } from "cloudflare:workers"
 import { abortAllDurableObjects, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import * as fc from "fast-check"
-import { describe, expect, test, vi } from "vitest"
+import { describe, expect, test } from "vitest"
 import { InternClients } from "../../durable-objects/intern-clients.ts"
 import { RunBook } from "../../durable-objects/intern-runs.ts"
 import { CLIENT_LIMITS, readClientFrame, RPC_ERRORS } from "../../src/interns/hosts/client-frames.ts"
@@ -12,9 +12,10 @@ import { AcpClient, askSite, siteOf } from "../support/acp-client.ts"
 import { newDaemonIntern, paramsOf, PlayedDaemon } from "../support/daemon.ts"
 import { internChat, refused } from "../support/intern-chat.ts"
 import { type Door, newWorkspace, operator, reply, type Workspace } from "../support/world.ts"
+import { eventually } from "../support/eventually.ts"
 
 const becomes = (as: Door, id: string, status: string) =>
-  vi.waitFor(async () => expect(await reply(200, as.get(`/interns/${id}`))).toMatchObject({ status }))
+  eventually(async () => expect(await reply(200, as.get(`/interns/${id}`))).toMatchObject({ status }))
 
 async function newIntern(model: string) {
   const workspace = await newWorkspace()
@@ -235,7 +236,7 @@ describe("an ACP client", () => {
     const ninth = () => askSite(site, "/acp", { headers: { upgrade: "websocket" } })
     expect((await refusal(503, ninth())).reason).toBe("busy")
     clients[0]?.close()
-    await vi.waitFor(async () => expect((await ninth()).status).toBe(101))
+    await eventually(async () => expect((await ninth()).status).toBe(101))
   })
 
   test("is sent away when the intern is provisioned anew, suspended or deleted, and its token is worth nothing", async () => {
@@ -365,7 +366,7 @@ describe("an ACP client of a daemon", () => {
     client.send({ id, result: { action: "accept", content: { name: "Ada" } } })
     expect(await daemon.answerTo("e2")).toEqual({ action: "accept", content: { name: "Ada" } })
     daemon.say({ id: "f1", method: "fs/read_text_file", params: { sessionId: session, path: "/" } })
-    await vi.waitFor(() => expect(daemon.answersTo("f1")[0]?.error?.code).toBe(-32_601))
+    await eventually(() => expect(daemon.answersTo("f1")[0]?.error?.code).toBe(-32_601))
   })
 
   test("hears of its own sessions alone, and cannot speak in another's", async () => {
@@ -486,7 +487,7 @@ describe("an ACP client of a daemon", () => {
     const prompt = client.prompt(session, "Hello")
     await daemon.hears("session/prompt")
     daemon.cut()
-    const away = await vi.waitFor(async () => {
+    const away = await eventually(async () => {
       const { error } = await client.ask("session/new", {})
       expect(error).toMatchObject({ code: RPC_ERRORS.away, data: { reason: "intern_unreachable", retryable: true } })
       return error

@@ -22,6 +22,7 @@ import {
   spansIn,
   told,
 } from "./receiver.ts"
+import { eventually } from "../support/eventually.ts"
 
 beforeAll(() => {
   playReceivers()
@@ -247,7 +248,7 @@ async function waiting(answer: () => Response | Promise<Response> = () => new Re
   const { id } = await listen(workspace, receiver.url)
   const generation = await call(workspace.as.chat("sim/echo", "Wait for me"))
   await flush(workspace)
-  await vi.waitFor(async () => expect((await destinationOf(workspace, id)).backlog).toBe(1), { timeout: 30_000 })
+  await eventually(async () => expect((await destinationOf(workspace, id)).backlog).toBe(1))
   const batch = await env.DB.prepare("SELECT id, since FROM broadcast_batches WHERE destination_id = ?")
     .bind(id)
     .first<{ id: string; since: number }>()
@@ -298,7 +299,7 @@ describe("a destination that does not take a call", () => {
     const before = receiver.got.length
     await call(workspace.as.chat("sim/echo", "Wait, too"))
     await flush(workspace)
-    await vi.waitFor(async () => expect((await destinationOf(workspace, id)).backlog).toBe(2), { timeout: 30_000 })
+    await eventually(async () => expect((await destinationOf(workspace, id)).backlog).toBe(2))
     expect(receiver.got.length).toBe(before)
   })
 
@@ -311,8 +312,8 @@ describe("a destination that does not take a call", () => {
     const before = receiver.got.length
     const again = await reply(200, workspace.manage.post(`/observability/destinations/${id}/redeliver`, undefined))
     expect(again).toEqual({ data: { batches: 1 } })
-    await vi.waitFor(() => expect(receiver.got.length).toBeGreaterThan(before), { timeout: 30_000 })
-    await vi.waitFor(async () =>
+    await eventually(() => expect(receiver.got.length).toBeGreaterThan(before))
+    await eventually(async () =>
       expect(await destinationOf(workspace, id)).toMatchObject({ backlog: 0, dead_letters: 0 }),
     )
     expect(spansIn(receiver.got).at(-1)?.at["gen_ai.output.messages"]).toContain("Wait for me")
@@ -370,7 +371,7 @@ describe("a destination that does not take a call", () => {
       env.DB.prepare("UPDATE destinations SET paused_until = 0 WHERE id = ?").bind(id),
     ])
     await sweepBatches(env, Date.now())
-    await vi.waitFor(async () => expect((await destinationOf(workspace, id)).backlog).toBe(0), { timeout: 30_000 })
+    await eventually(async () => expect((await destinationOf(workspace, id)).backlog).toBe(0))
   })
 })
 
@@ -384,7 +385,7 @@ describe("what is told on", () => {
     await listen(workspace, url)
     const heard = await call(workspace.as.chat("sim/echo", "Somebody listens"))
     await told(got, 1)
-    await vi.waitFor(async () => expect(await findTold(env.FILES, heard)).toBeNull(), { timeout: 30_000 })
+    await eventually(async () => expect(await findTold(env.FILES, heard)).toBeNull())
   })
 
   test("is the same batch with the same events, should it be sorted twice", async () => {

@@ -1,6 +1,7 @@
 import { runDurableObjectAlarm } from "cloudflare:test"
 import { expect, vi } from "vitest"
 import { reply, type Workspace } from "../support/world.ts"
+import { eventually } from "../support/eventually.ts"
 
 export type Received = { url: URL; headers: Headers; body: string }
 type Receiver = { got: Received[]; answer: (received: Received) => Response | Promise<Response> }
@@ -96,14 +97,11 @@ export const generationsIn = (got: readonly Received[]) =>
 
 /** The calls that a receiver has been told of, once it has been told of so many. */
 export async function told(got: readonly Received[], count: number): Promise<Told[]> {
-  return vi.waitFor(
-    () => {
-      const spans = spansIn(got)
-      expect(spans.length).toBeGreaterThanOrEqual(count)
-      return spans
-    },
-    { timeout: 30_000, interval: 20 },
-  )
+  return eventually(() => {
+    const spans = spansIn(got)
+    expect(spans.length).toBeGreaterThanOrEqual(count)
+    return spans
+  })
 }
 
 export const idOf = (response: Response) => response.headers.get("x-generation-id") ?? ""

@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { piecesOf } from "./client.ts"
-import { eventually } from "./eventually.ts"
+import { eventually } from "../support/eventually.ts"
 import { newModel } from "./gateway.ts"
 import { countTokens, type Script } from "./upstream.ts"
 import { call, earnTrust, toNano, usageOf, useWorld } from "./world.ts"

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { eventually } from "./eventually.ts"
+import { eventually } from "../support/eventually.ts"
 import { newModel } from "./gateway.ts"
 import { call, usageOf, useWorld } from "./world.ts"
 

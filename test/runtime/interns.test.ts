@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { askForStream } from "./client.ts"
-import { eventually } from "./eventually.ts"
+import { eventually } from "../support/eventually.ts"
 import { newModel } from "./gateway.ts"
 import { useWorld } from "./world.ts"
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { piecesOf } from "./client.ts"
-import { eventually } from "./eventually.ts"
+import { eventually } from "../support/eventually.ts"
 import { newModel } from "./gateway.ts"
 import type { Script } from "./upstream.ts"
 import { call, usageOf, useWorld } from "./world.ts"

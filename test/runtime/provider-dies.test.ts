@@ -1,7 +1,7 @@
 import OpenAI from "openai"
 import { expect, test } from "vitest"
 import { chunksOf, framesOf, piecesOf } from "./client.ts"
-import { eventually } from "./eventually.ts"
+import { eventually } from "../support/eventually.ts"
 import { newModel } from "./gateway.ts"
 import { countTokens, type Script } from "./upstream.ts"
 import { call, earnTrust, useWorld } from "./world.ts"

@@ -5,6 +5,7 @@ import { runSyncJob } from "../../src/scim/sync.ts"
 import { newKey, newWorkspace, reply, type Workspace } from "../support/world.ts"
 import { directoryDoor } from "./directory.ts"
 import { crew, list, newRemote, person, playRemotes, TOKEN } from "./remote.ts"
+import { eventually } from "../support/eventually.ts"
 
 beforeAll(playRemotes)
 afterAll(() => void vi.restoreAllMocks())
@@ -120,7 +121,7 @@ describe("a directory that is read", () => {
     )
     const { world } = await stage(remote)
     const { data } = await reply<{ data: Job }>(202, world.manage.call("POST", "/scim/sync-jobs"))
-    await vi.waitFor(async () => expect((await read(world, data.id)).status).toBe("succeeded"), { timeout: 20_000 })
+    await eventually(async () => expect((await read(world, data.id)).status).toBe("succeeded"))
     expect(await read(world, data.id)).toMatchObject({ synced_groups: 3, deleted_groups: 0, error_message: null })
     expect(await shown(world)).toEqual({
       users: { ada: 1, bob: 1, cy: 1, dee: 1, off: 0 },

@@ -1,7 +1,8 @@
 import { exports } from "cloudflare:workers"
-import { expect, vi } from "vitest"
+import { expect } from "vitest"
 import type { AcpMessage } from "../../src/interns/run/acp.ts"
 import { type Door, reply, type Workspace } from "./world.ts"
+import { eventually } from "./eventually.ts"
 
 /** An intern whose agent is a daemon that the test plays. */
 export type DaemonIntern = { id: string; token: string; as: Door }
@@ -68,7 +69,7 @@ export class PlayedDaemon {
     const oldest = this.#sent[0]?.seq ?? this.#next
     const hello = { version: 1, epoch: this.epoch, next: this.#next, oldest, from: this.#received + 1 }
     socket.send(JSON.stringify({ hello }))
-    await vi.waitFor(() => expect(this.welcome ?? this.closedWith).toBeDefined())
+    await eventually(() => expect(this.welcome ?? this.closedWith).toBeDefined())
   }
 
   /** A process that starts anew: nothing of the former one is left. */
@@ -148,12 +149,12 @@ export class PlayedDaemon {
 
   /** All that was said is heard. */
   async settled(): Promise<void> {
-    await vi.waitFor(() => expect(this.#acknowledged).toBe(this.#next - 1))
+    await eventually(() => expect(this.#acknowledged).toBe(this.#next - 1))
   }
 
   /** The nth message of the gateway with this method, once it is there. */
   async hears(method: string, nth = 0): Promise<AcpMessage> {
-    return vi.waitFor(() => {
+    return eventually(() => {
       const message = this.heard.filter((one) => one.method === method)[nth]
       expect(message, `${method} ${nth}`).toBeDefined()
       return message as AcpMessage
@@ -162,7 +163,7 @@ export class PlayedDaemon {
 
   /** What the gateway answered a request of the agent. */
   async answerTo(id: string): Promise<unknown> {
-    return vi.waitFor(() => {
+    return eventually(() => {
       const message = this.heard.find((one) => one.id === id && one.method === undefined)
       expect(message, `answer to ${id}`).toBeDefined()
       return message?.result

@@ -1,11 +1,12 @@
 import { createExecutionContext } from "cloudflare:test"
 import { env } from "cloudflare:workers"
-import { describe, expect, test, vi } from "vitest"
+import { describe, expect, test } from "vitest"
 import { app } from "../../src/app.ts"
 import { deleteVaultStatements } from "../../src/vault/store.ts"
 import { newDaemonIntern, PlayedDaemon } from "../support/daemon.ts"
 import { insertIntern } from "../support/interns.ts"
 import { BOOTSTRAP, type Door, door, newKey, newWorkspace, reply, type Workspace } from "../support/world.ts"
+import { eventually } from "../support/eventually.ts"
 
 type Secret = { name: string; hosts: string[] | null; fingerprint: string | null; created_at: string }
 type One = { data: Secret }
@@ -553,7 +554,7 @@ test("a write to a vault is told to the daemons that hold its values, a borrower
   const daemons = [owner, await newDaemonIntern(workspace, { vault_id }), await newDaemonIntern(workspace)]
   const [own, borrowing, other] = await Promise.all(daemons.map((intern) => new PlayedDaemon(intern).dial()))
   for (const { id } of daemons) {
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect(await reply(200, workspace.as.get(`/interns/${id}`))).toMatchObject({ status: "running" }),
     )
   }
@@ -564,6 +565,6 @@ test("a write to a vault is told to the daemons that hold its values, a borrower
   await reply(200, workspace.as.post(`${ofIntern(owner.id)}/copy`, { names: ["token"] }))
   await workspace.as.delete(ofIntern(owner.id, "a"))
   await refused(404, workspace.as.delete(ofIntern(owner.id, "a")))
-  await vi.waitFor(() => expect([own, borrowing].map(toldOf)).toEqual([3, 3]))
+  await eventually(() => expect([own, borrowing].map(toldOf)).toEqual([3, 3]))
   expect(toldOf(other)).toBe(0)
 })
