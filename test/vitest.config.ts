@@ -71,7 +71,7 @@ export default defineConfig(async () => {
             ]),
             // Short, so that a stall is a matter of milliseconds; no test waits for one of these by sleeping.
             FIRST_FRAME_TIMEOUT_MS: "8000",
-            IDLE_TIMEOUT_MS: "800",
+            IDLE_TIMEOUT_MS: "1600",
             EARLY_COMMIT_MS: "150",
             KEEPALIVE_MS: "100",
           },

@@ -6,7 +6,7 @@ import { newModel } from "./gateway.ts"
 import { countTokens, type Script } from "./upstream.ts"
 import { call, earnTrust, useWorld } from "./world.ts"
 
-const world = useWorld({ IDLE_TIMEOUT_MS: "300" })
+const world = useWorld({ IDLE_TIMEOUT_MS: "1000" })
 
 const PIECES = Array.from({ length: 10 }, (_, at) => `piece ${at} `)
 const broken: Script = { pieces: PIECES, paceMs: 2, ending: "broken" }
