@@ -2,6 +2,7 @@ import { mediaModels, type MediaModel } from "../embedded/media/models.ts"
 import { embeddedModels, wireSlugs, type EmbeddedModel } from "../embedded/models.ts"
 import type { CustomProvider } from "../providers/custom.ts"
 import type { Endpoint, Model, Pricing } from "./catalogue.ts"
+import { PRICE_NAMES } from "./pricing.ts"
 
 /** Of a model that is not in the database: it comes and goes with what is configured. */
 const MODEL_DEFAULTS = {
@@ -62,16 +63,10 @@ export function toCustomModels(provider: CustomProvider): Model[] {
 }
 
 function toPricing(custom: CustomProvider["models"][number]): Pricing | null {
-  const { prompt, completion, input_cache_read, request, image_output, second } = custom
+  const { prompt, completion } = custom
   if (prompt === undefined || completion === undefined) return null
-  return {
-    prompt,
-    completion,
-    ...(request !== undefined && { request }),
-    ...(image_output !== undefined && { image_output }),
-    ...(second !== undefined && { second }),
-    ...(input_cache_read !== undefined && { input_cache_read }),
-  }
+  const others = PRICE_NAMES.map((name) => [name, custom[name]]).filter(([, price]) => price !== undefined)
+  return { ...Object.fromEntries(others), prompt, completion }
 }
 
 /** Play money: enough that balances move, and that a cached token shows as cheaper. */

@@ -39,6 +39,8 @@ export const Pricing = z.strictObject(
   },
 ) satisfies z.ZodType<catalogue.Pricing>
 
+export const PRICE_NAMES = Object.keys(Pricing.shape) as readonly (keyof catalogue.Pricing)[]
+
 /** null: no price is known, and no call goes there. */
 export const PricingOrNull = Pricing.nullable().meta({ id: "EndpointPricing" })
 

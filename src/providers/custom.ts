@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { GatewayError } from "../edge/errors.ts"
-import { Price } from "../models/pricing.ts"
+import { PRICE_NAMES, Pricing } from "../models/pricing.ts"
 import { BaseUrl, forWire } from "./base-url.ts"
 import { keyHeaderOf, type Provider, PROVIDER_WIRES } from "./provider.ts"
 import { builtInProviders } from "./table.ts"
@@ -53,19 +53,14 @@ const CustomModel = z.strictObject(
     name: text("must be a name").optional(),
     input: modalities(INPUTS).optional(),
     output: modalities(OUTPUTS).optional(),
-    prompt: Price.optional(),
-    completion: Price.optional(),
-    input_cache_read: Price.optional(),
-    request: Price.optional(),
-    image_output: Price.optional(),
-    second: Price.optional(),
+    ...Pricing.partial().shape,
     context_length: tokens.optional(),
     max_completion_tokens: tokens.optional(),
   },
   {
     error: refuse(
       "model",
-      "id, model, name, input, output, prompt, completion, input_cache_read, request, image_output, second, context_length, max_completion_tokens",
+      `id, model, name, input, output, context_length, max_completion_tokens, and prices: ${PRICE_NAMES.join(", ")}`,
     ),
   },
 )

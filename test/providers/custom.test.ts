@@ -67,22 +67,31 @@ describe("a custom provider", () => {
     expect(ids[0]?.endpoints[0]).toMatchObject({ provider: "local", upstreamId: "meta-llama/Llama-3.1-8B" })
   })
 
+  const FULL = {
+    prompt: "0.1",
+    completion: "0.2",
+    request: "0.3",
+    input_cache_read: "0.01",
+    input_cache_write: "0.125",
+    input_cache_write_1h: "0.2",
+    internal_reasoning: "0.4",
+    image: "0.5",
+    audio: "0.6",
+    image_output: "0.7",
+    second: "0.8",
+  }
+
   test("prices a model only when both prices are written, zero included", () => {
     const models = [
       { id: "none" },
       { id: "half", prompt: "0.1" },
       { id: "free", prompt: "0", completion: "0" },
-      { id: "full", prompt: "0.1", completion: "0.2", request: "0.3", input_cache_read: "0.01" },
+      { id: "full", ...FULL },
     ]
     const pricing = parse({ ...minimal, models })
       .flatMap(toCustomModels)
       .map((model) => model.endpoints[0]?.pricing)
-    expect(pricing).toEqual([
-      null,
-      null,
-      { prompt: "0", completion: "0" },
-      { prompt: "0.1", completion: "0.2", request: "0.3", input_cache_read: "0.01" },
-    ])
+    expect(pricing).toEqual([null, null, { prompt: "0", completion: "0" }, FULL])
   })
 
   const model = (fields: object) => [{ ...minimal, models: [{ id: "m", ...fields }] }]
