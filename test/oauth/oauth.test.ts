@@ -6,6 +6,7 @@ import { hashKey, newKey as newSecret } from "../../src/access/key.ts"
 import { newEntry } from "../../src/audit/entry.ts"
 import { isProven, toKeyRow, toS256 } from "../../src/oauth/code.ts"
 import { exchangeCode, findOpenCode, pruneOauth } from "../../src/oauth/store.ts"
+import { insertIntern } from "../support/interns.ts"
 import { door, newKey, newWorkspace, reply, type Workspace } from "../support/world.ts"
 
 const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
@@ -185,6 +186,11 @@ describe("a code", () => {
     const { key } = await reply<Exchanged>(200, exchange({ code: made.data.id }))
     const { data: told } = await reply<{ data: object }>(200, door(key).get("/key"))
     expect(told).toMatchObject({ workspace_id: data.id, is_management_key: false })
+  })
+
+  test("is not asked for by an intern, whose key sees that intern alone", async () => {
+    const intern = await insertIntern(await newWorkspace())
+    await reply(403, intern.as.post("/auth/keys/code", { callback_url: CALLBACK }))
   })
 
   test.each([
