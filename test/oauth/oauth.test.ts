@@ -234,13 +234,15 @@ describe("the authorization page", () => {
     const entered = await send(cookieOf(first), { deed: "sign_in", token, api_key: key })
     expect([entered.status, entered.headers.get("location")]).toEqual([303, `/auth?${QUERY}`])
     const cookie = cookieOf(entered)
-    const html = await (await visit(cookie)).text()
-    return { cookie, html, token: tokenIn(html) }
+    const consent = await visit(cookie)
+    const html = await consent.text()
+    return { cookie, html, token: tokenIn(html), policy: consent.headers.get("content-security-policy") }
   }
 
   test("leads from signing in over consent to a code that works", async () => {
     const workspace = await newWorkspace()
-    const { cookie, html, token } = await signedIn(workspace.key)
+    const { cookie, html, token, policy } = await signedIn(workspace.key)
+    expect(policy).toContain("form-action 'self' http: https:;")
     for (const words of ["app.example", "5 USD", "&lt;b&gt;App&lt;/b&gt;"]) expect(html).toContain(words)
     for (const secret of ["<b>App", workspace.key]) expect(html).not.toContain(secret)
     const allowed = await send(cookie, { deed: "approve", token })
