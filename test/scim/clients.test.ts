@@ -1,0 +1,96 @@
+import { describe, expect, test } from "vitest"
+import { reply } from "../support/world.ts"
+import {
+  addGroup,
+  addUser,
+  ENTERPRISE,
+  GROUP,
+  type List,
+  newDirectory,
+  patch,
+  type Push,
+  type Resource,
+  USER,
+} from "./directory.ts"
+
+/** What clients send that is not in RFC 7644, or only at its edges. */
+
+type Failure = { detail: string; status: string; scimType?: string }
+const found = (filter: string) => `?filter=${encodeURIComponent(filter)}`
+const namesOf = async (push: Push, filter: string) =>
+  (await reply<List>(200, push("GET", `/Users${found(filter)}`))).Resources.map((user) => user["userName"])
+
+describe("a filter", () => {
+  test("that names a value by its type asks of that one value", async () => {
+    const { push } = await newDirectory()
+    const emails = [
+      { value: "ada@work.test", type: "work" },
+      { value: "ada@home.test", type: "home" },
+    ]
+    const { userName } = await addUser(push, "ada", { emails })
+    expect(await namesOf(push, 'emails[type eq "work"].value eq "ada@work.test"')).toEqual([userName])
+    expect(await namesOf(push, 'emails[type eq "work"].value eq "ada@home.test"')).toEqual([])
+    expect(await namesOf(push, 'emails[type eq "work" or type eq "home"].value ew "home.test"')).toEqual([userName])
+    expect(await namesOf(push, 'userName pr and emails[type eq "work"].value pr')).toEqual([userName])
+    expect(await namesOf(push, 'not (emails[type eq "home"].value sw "ada@work")')).toEqual([userName])
+  })
+
+  test.each([
+    ["a backslash", String.raw`CORP\ada`, String.raw`"CORP\\ada"`],
+    ["a backslash at its end", "CORP\\", String.raw`"CORP\\"`],
+    ["a backslash that nobody escaped", String.raw`CORP\ada`, String.raw`"CORP\ada"`],
+    ["a quotation mark", 'Ada "the first"', String.raw`"Ada \"the first\""`],
+    ["letters beyond ASCII by their numbers", "Zoë", String.raw`"Zo\u00eb"`],
+    ["letters beyond ASCII as they are", "中文", '"中文"'],
+    ["brackets and words of the language", "x].value eq (and not", '"x].value eq (and not"'],
+    ["an apostrophe", "O'Malley", '"O\'Malley"'],
+  ])("finds %s", async (_, title, quoted) => {
+    const { push } = await newDirectory()
+    const { userName } = await addUser(push, "ada", { title, name: { formatted: `Dr. ${title} Jr.` } })
+    expect(await namesOf(push, `title eq ${quoted}`)).toEqual([userName])
+    expect(await namesOf(push, `title ne ${quoted}`)).toEqual([])
+    expect(await namesOf(push, `name.formatted co ${quoted} and userName pr`)).toEqual([userName])
+  })
+
+  test("takes true and false in any case", async () => {
+    const { push } = await newDirectory()
+    const { userName } = await addUser(push, "ada")
+    expect(await namesOf(push, "active eq True")).toEqual([userName])
+    expect(await namesOf(push, "(active eq FALSE)")).toEqual([])
+  })
+
+  test("may say no as often as the database can follow", async () => {
+    const { push } = await newDirectory()
+    const { userName } = await addUser(push, "ada")
+    const no = (times: number, inner: string) => "not (".repeat(times) + inner + ")".repeat(times)
+    expect(await namesOf(push, no(38, 'emails.value co "a" or userName pr'))).toEqual([userName])
+    const deep = Array.from({ length: 19 }, () => 'not (userName eq "x" or ').join("")
+    expect(await namesOf(push, `${deep}userName pr${")".repeat(19)}`)).toHaveLength(0)
+    for (const bomb of [no(200, "userName pr"), no(60, 'emails[type eq "work"]')]) {
+      expect(await reply<Failure>(400, push("GET", `/Users${found(bomb)}`))).toMatchObject({
+        scimType: "invalidFilter",
+      })
+    }
+  })
+
+  test("that is empty is none", async () => {
+    const { push } = await newDirectory()
+    await addUser(push, "ada")
+    expect(await reply<List>(200, push("GET", "/Users?filter=&sortBy="))).toMatchObject({ totalResults: 1 })
+  })
+})
+
+describe("a list", () => {
+  test.each(["count=2147483647", "count=99999999999999999999", "count=%2B5"])("takes %s", async (query) => {
+    const { push } = await newDirectory()
+    await addUser(push, "ada")
+    expect(await reply<List>(200, push("GET", `/Users?${query}`))).toMatchObject({ totalResults: 1, itemsPerPage: 1 })
+  })
+
+  test("is empty beyond its end, however far", async () => {
+    const { push } = await newDirectory()
+    await addUser(push, "ada")
+    const page = await reply<List>(200, push("GET", "/Users?startIndex=99999999999999999999"))
+    expect(page).toMatchObject({ totalResults: 1, itemsPerPage: 0, Resources: [] })
+  })
+})
