@@ -94,3 +94,40 @@ describe("a list", () => {
     expect(page).toMatchObject({ totalResults: 1, itemsPerPage: 0, Resources: [] })
   })
 })
+
+describe("whether somebody is active", () => {
+  const off = patch({ op: "replace", path: "active", value: false })
+
+  test.each([
+    ["PATCH", patch({ op: "remove", path: "active" }), false],
+    ["PATCH", patch({ op: "replace", path: "active", value: null }), false],
+    ["PATCH", patch({ op: "replace", value: { active: null } }), false],
+    ["PUT", { userName: "ada@example.com", active: null }, true],
+    ["PUT", { userName: "ada@example.com" }, true],
+  ])("is as it was after %s %j", async (method, body, isTold) => {
+    const { push } = await newDirectory()
+    const path = `/Users/${(await addUser(push, "ada")).id}`
+    await reply(200, push("PATCH", path, off))
+    const user = await reply<Resource>(200, push(method, path, body))
+    expect(user["active"]).toBe(isTold ? false : undefined)
+    expect(await namesOf(push, "active eq false")).toEqual(["ada@example.com"])
+    await reply(200, push("PATCH", path, patch({ op: "add", path: "title", value: "Lady" })))
+    expect(await namesOf(push, "active eq true")).toEqual([])
+    expect(await reply(200, push("PATCH", path, patch({ op: "replace", value: { active: "True" } })))).toMatchObject({
+      active: true,
+    })
+  })
+})
+
+test("many changes of one user at once are all done", async () => {
+  const { push } = await newDirectory()
+  const { id } = await addUser(push, "busy")
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, index) =>
+      push("PATCH", `/Users/${id}`, patch({ op: "add", path: "emails", value: [{ value: `${index}@busy.test` }] })),
+    ),
+  )
+  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200))
+  const user = await reply<Resource>(200, push("GET", `/Users/${id}`))
+  expect(user["emails"]).toHaveLength(20)
+})
