@@ -95,6 +95,19 @@ describe("a list", () => {
   })
 })
 
+test("paths may end with a slash", async () => {
+  const { push } = await newDirectory()
+  const user = await reply<Resource>(201, push("POST", "/Users/", { schemas: [USER], userName: "ada@example.com" }))
+  expect((await reply<List>(200, push("GET", "/Users/"))).totalResults).toBe(1)
+  expect((await reply<List>(200, push("POST", "/Users/.search/", { filter: "userName pr" }))).totalResults).toBe(1)
+  await reply(200, push("GET", `/Users/${user.id}/`))
+  await reply(200, push("PATCH", `/Users/${user.id}/`, patch({ op: "add", path: "title", value: "Lady" })))
+  await reply(405, push("POST", `/Users/${user.id}/`, {}))
+  expect((await push("DELETE", `/Users/${user.id}/`)).status).toBe(204)
+  for (const path of ["/ServiceProviderConfig/", "/ResourceTypes/", "/Schemas/"]) await reply(200, push("GET", path))
+  for (const path of ["/Nothing/", "//Users"]) await reply(404, push("GET", path))
+})
+
 describe("whether somebody is active", () => {
   const off = patch({ op: "replace", path: "active", value: false })
 
