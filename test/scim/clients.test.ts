@@ -108,6 +108,30 @@ test("paths may end with a slash", async () => {
   for (const path of ["/Nothing/", "//Users"]) await reply(404, push("GET", path))
 })
 
+describe("a change of a user", () => {
+  test("may name what is never kept, beside what is", async () => {
+    const { push } = await newDirectory()
+    const { id } = await addUser(push, "ada")
+    const operations = [
+      { op: "Add", path: 'photos[type eq "photo"].value', value: "https://img.example/ada.png" },
+      { op: "Replace", path: 'ims[type eq "xmpp"].value', value: "ada@chat.example" },
+      { op: "Replace", path: "title", value: "Lady" },
+    ]
+    const user = await reply<Resource>(200, push("PATCH", `/Users/${id}`, patch(...operations)))
+    expect(user).toMatchObject({ title: "Lady" })
+    expect(user).not.toHaveProperty("photos")
+  })
+
+  test("may name the core schema in the place of no path", async () => {
+    const { push } = await newDirectory()
+    const { id } = await addUser(push, "ada")
+    const change = patch({ op: "replace", path: USER, value: { title: "Lady", active: "False" } })
+    expect(await reply(200, push("PATCH", `/Users/${id}`, change))).toMatchObject({ title: "Lady", active: false })
+    const all = push("PATCH", `/Users/${id}`, patch({ op: "remove", path: USER }))
+    expect(await reply<Failure>(400, all)).toMatchObject({ scimType: "invalidPath" })
+  })
+})
+
 describe("whether somebody is active", () => {
   const off = patch({ op: "replace", path: "active", value: false })
 
@@ -143,4 +167,13 @@ test("many changes of one user at once are all done", async () => {
   expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200))
   const user = await reply<Resource>(200, push("GET", `/Users/${id}`))
   expect(user["emails"]).toHaveLength(20)
+})
+
+test("one value of several may come in a list of its own", async () => {
+  const { push } = await newDirectory()
+  const { id } = await addUser(push, "ada", { phoneNumbers: [{ value: "1", type: "mobile" }] })
+  const change = patch({ op: "replace", path: 'phoneNumbers[type eq "mobile"]', value: [{ value: "2" }] })
+  expect(await reply(200, push("PATCH", `/Users/${id}`, change))).toMatchObject({
+    phoneNumbers: [{ value: "2", type: "mobile" }],
+  })
 })
