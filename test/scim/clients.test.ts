@@ -177,3 +177,32 @@ test("one value of several may come in a list of its own", async () => {
     phoneNumbers: [{ value: "2", type: "mobile" }],
   })
 })
+
+test("resources are found by their schemas", async () => {
+  const { push } = await newDirectory()
+  const ada = await addUser(push, "ada", { [ENTERPRISE]: { department: "Engines" } })
+  const bob = await addUser(push, "bob")
+  await addGroup(push, "Crew")
+  expect(await namesOf(push, `schemas eq "${ENTERPRISE}"`)).toEqual([ada["userName"]])
+  expect(await namesOf(push, `schemas eq "${USER}" and not (schemas eq "${ENTERPRISE}")`)).toEqual([bob["userName"]])
+  const groups = await reply<List>(200, push("GET", `/Groups${found(`schemas eq "${GROUP}"`)}`))
+  expect(groups.totalResults).toBe(1)
+})
+
+test("of a member only who it is may be said: the rest follows from the user", async () => {
+  const { push } = await newDirectory()
+  type Described = { name: string; mutability: string; subAttributes?: Described[] }
+  const { attributes } = await reply<{ attributes: Described[] }>(200, push("GET", `/Schemas/${GROUP}`))
+  const parts = attributes.find(({ name }) => name === "members")?.subAttributes ?? []
+  expect(Object.fromEntries(parts.map(({ name, mutability }) => [name, mutability]))).toEqual({
+    value: "immutable",
+    display: "readOnly",
+    type: "readOnly",
+    $ref: "readOnly",
+  })
+  const { id } = await addUser(push, "ada")
+  const body = { displayName: "Crew", members: [{ value: id, display: "Somebody", type: "Robot", $ref: "x:" }] }
+  expect(await reply(201, push("POST", "/Groups", body))).toMatchObject({
+    members: [{ value: id, display: "ada@example.com", type: "User", $ref: expect.stringContaining(`/Users/${id}`) }],
+  })
+})
