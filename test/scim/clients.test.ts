@@ -206,3 +206,29 @@ test("of a member only who it is may be said: the rest follows from the user", a
     members: [{ value: id, display: "ada@example.com", type: "User", $ref: expect.stringContaining(`/Users/${id}`) }],
   })
 })
+
+test("a group takes a thousand operations in order", async () => {
+  const { push } = await newDirectory()
+  const [a, b] = [await addUser(push, "a"), await addUser(push, "b")]
+  const { id } = await addGroup(push, "Crew", a.id)
+  const rounds = Array.from({ length: 333 }, () => [
+    { op: "add", path: "members", value: [{ value: a.id }, { value: b.id }] },
+    { op: "remove", path: `members[value eq "${a.id}"]` },
+    { op: "replace", path: "members", value: [{ value: b.id }] },
+  ])
+  const last = { op: "add", path: "members", value: [{ value: a.id }] }
+  expect((await push("PATCH", `/Groups/${id}`, patch(...rounds.flat(), last))).status).toBe(204)
+  const group = await reply<Resource>(200, push("GET", `/Groups/${id}`))
+  expect((group["members"] as { value: string }[]).map(({ value }) => value).toSorted()).toEqual(
+    [a.id, b.id].toSorted(),
+  )
+})
+
+test("a bulk that is nested beyond reason is refused, and nothing of it is done", async () => {
+  const { push } = await newDirectory()
+  const depth = 200_000
+  const data = `{"userName":"ada@example.com","x":${"[".repeat(depth)}${"]".repeat(depth)}}`
+  const body = `{"Operations":[{"method":"POST","path":"/Users","bulkId":"1","data":${data}}]}`
+  expect(await reply<Failure>(400, push("POST", "/Bulk", body))).toMatchObject({ scimType: "invalidSyntax" })
+  expect(await reply<List>(200, push("GET", "/Users"))).toMatchObject({ totalResults: 0 })
+})
