@@ -32,7 +32,8 @@ const CODE_BYTES = 32
 
 /**
  * Who may let an app have a key: whoever may make keys, and whoever holds a plain key, which the app's can do no more
- * than. A key with a cap of its own may not: each key made by it would have that cap once more.
+ * than. A key with a cap of its own may not: each key made by it would have that cap once more. Nor may an intern's own
+ * key, which sees that intern alone: the app's would see them all.
  */
 export function requireApprover(caller: Caller): void {
   const fault = approverFault(caller)
@@ -40,8 +41,9 @@ export function requireApprover(caller: Caller): void {
 }
 
 /** Why this key may not; undefined where it may. */
-export function approverFault({ kind, limitNano, organizationId }: Caller): string | undefined {
+export function approverFault({ kind, limitNano, organizationId, internId }: Caller): string | undefined {
   if (organizationId === "") return "There is no organization yet."
+  if (internId !== null) return "An intern's own key cannot let an app have another key."
   if (kind !== "free_tier" && limitNano === null) return undefined
   const which = kind === "free_tier" ? "of the free tier" : "with a limit of its own"
   return `A key ${which} cannot let an app have another key. Use a management key, or a key without a limit.`

@@ -119,18 +119,21 @@ async function showConsent(c: Context<App>, { request, query }: Asked, session: 
   if (!workspace) throw new GatewayError("not_found", "There is no workspace with this workspace_id.")
   await keepSession(c, session)
   const token = await formToken(session, "decide", query, masterOf(c))
-  const { host: app, origin } = new URL(request.callback_url)
+  const { host: app } = new URL(request.callback_url)
   const { label: signedInAs } = caller
   const keyName = request.key_label ?? app
   const facts = describeKey(request)
   const told = { workspace: workspace.name, signedInAs, keyName, callbackUrl: request.callback_url, facts }
-  return show(c, 200, (nonce) => consentPage({ app, query, token, nonce, ...told }), origin)
+  return show(c, 200, (nonce) => consentPage({ app, query, token, nonce, ...told }), "http: https:")
 }
 
-/** Nothing but the page itself: no script, no frame around it, and forms that go here or, redirected, to the app. */
-function show(c: Context<App>, status: number, page: (nonce: string) => string, appOrigin = ""): Response {
+/**
+ * Nothing but the page itself: no script, no frame around it, and forms that go here. `beyond`: where they are redirected
+ * to. Browsers hold every further redirect of the app to that as well, and the policy has no words for `[::1]`.
+ */
+function show(c: Context<App>, status: number, page: (nonce: string) => string, beyond = ""): Response {
   const nonce = crypto.randomUUID().replaceAll("-", "")
-  const policy = `default-src 'none'; style-src 'nonce-${nonce}'; form-action 'self' ${appOrigin}; frame-ancestors 'none'; base-uri 'none'`
+  const policy = `default-src 'none'; style-src 'nonce-${nonce}'; form-action 'self' ${beyond}; frame-ancestors 'none'; base-uri 'none'`
   return c.body(page(nonce), status as 200, {
     "content-type": "text/html; charset=utf-8",
     "content-security-policy": policy,

@@ -2,12 +2,14 @@ import { createRoute } from "@hono/zod-openapi"
 import type { Context } from "hono"
 import { hashKey, toLabel } from "../access/key.ts"
 import { newEntry } from "../audit/entry.ts"
+import { asGatewayError } from "../edge/errors.ts"
 import { newRouter } from "../edge/router.ts"
 import type { App } from "../env.ts"
 import { ok } from "../edge/schema.ts"
 import type { KeyRow } from "../keys/store.ts"
 import { mastersOf } from "../secrets/master-key.ts"
 import { readAtMost } from "../support/bytes.ts"
+import { logError } from "../support/log.ts"
 import { newId } from "../support/ids.ts"
 import { issuerKeys } from "./issuer-keys.ts"
 import { type Policy, trustedIssuers } from "./policies.ts"
@@ -22,11 +24,15 @@ const JWT = "urn:ietf:params:oauth:token-type:jwt"
 const ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token"
 const SCOPE = "inference"
 
+const REQUIRED = ["grant_type", "federation_policy_id", "subject_token", "subject_token_type"]
+const OPTIONAL = ["requested_token_type", "scope"]
+
 type Reason =
   | "invalid_request"
   | "invalid_grant"
   | "unsupported_grant_type"
   | "invalid_scope"
+  | "server_error"
   | "temporarily_unavailable"
 type Refused = { error: Reason; error_description: string }
 
@@ -42,6 +48,7 @@ const exchange = createRoute({
   responses: {
     200: ok(Token),
     400: ok(TokenError, "invalid request, grant, grant type or scope"),
+    500: ok(TokenError, "something went wrong inside the gateway"),
     503: ok(TokenError, "the issuer's keys cannot be had now"),
   },
 })
@@ -63,6 +70,13 @@ export const oauthTokens = newRouter().openapi(exchange, async (c) => {
   return c.json({ access_token: token, expires_in: policy.ttl_seconds, ...told }, 200)
 })
 
+oauthTokens.onError((thrown, c) => {
+  const { status, message, code, cause } = asGatewayError(thrown)
+  logError(message, { requestId: c.var.requestId, code }, cause)
+  if (status === 503) return c.json(refused("temporarily_unavailable", message), 503)
+  return c.json(refused("server_error", message), 500)
+})
+
 /** One answer for a policy that is not there and for every fault of a token: a prober learns nothing. */
 const NOT_TRUSTED: Refused = {
   error: "invalid_grant",
@@ -82,17 +96,21 @@ async function readForm(c: Context<App>): Promise<URLSearchParams | undefined> {
 }
 
 function refusalOf(form: URLSearchParams): Refused | undefined {
-  for (const name of ["grant_type", "federation_policy_id", "subject_token", "subject_token_type"]) {
-    if (!form.get(name)) return refused("invalid_request", `${name}: is required.`)
-  }
-  if (form.get("grant_type") !== GRANT) return refused("unsupported_grant_type", `grant_type: accepts ${GRANT}.`)
+  const grant = form.get("grant_type")
+  if (grant && grant !== GRANT) return refused("unsupported_grant_type", `grant_type: accepts ${GRANT}.`)
+  for (const name of REQUIRED) if (!form.get(name)) return refused("invalid_request", `${name}: is required.`)
+  const twice = [...REQUIRED, ...OPTIONAL].find((name) => form.getAll(name).length > 1)
+  if (twice) return refused("invalid_request", `${twice}: is given twice.`)
   if (form.get("subject_token_type") !== JWT) {
     return refused("invalid_request", `subject_token_type: accepts ${JWT}.`)
   }
-  if (![null, ACCESS_TOKEN].includes(form.get("requested_token_type"))) {
+  // An empty one is as good as none: RFC 6749, section 3.2.
+  if (![ACCESS_TOKEN, ""].includes(form.get("requested_token_type") ?? "")) {
     return refused("invalid_request", `requested_token_type: accepts ${ACCESS_TOKEN}.`)
   }
-  return [null, SCOPE].includes(form.get("scope")) ? undefined : refused("invalid_scope", `scope: accepts ${SCOPE}.`)
+  return [SCOPE, ""].includes(form.get("scope") ?? "")
+    ? undefined
+    : refused("invalid_scope", `scope: accepts ${SCOPE}.`)
 }
 
 /** A key that is a token as well: whoever gets it can verify it, and here it is known by its hash like any other. */

@@ -55,12 +55,11 @@ export const USER_ATTRIBUTES: readonly Attribute[] = [
 export type Value = string | boolean | Document | Value[]
 export type Document = { [name: string]: Value }
 
-/** Of what a list refers to: set when it is put there, and not changed in place. */
-const links = (mutability: "readOnly" | "immutable") =>
-  [{ ...text("value"), caseExact: true }, text("display"), text("type"), reference("$ref")].map((part) => ({
-    ...part,
-    mutability,
-  }))
+/** Of what a list refers to: whom is set when it is put there, and not changed in place; the rest follows from them. */
+const links = (mutability: "readOnly" | "immutable"): readonly Attribute[] => [
+  { ...text("value"), caseExact: true, mutability },
+  ...[text("display"), text("type"), reference("$ref")].map((part): Attribute => ({ ...part, mutability: "readOnly" })),
+]
 
 /** What is told of a user and follows from its groups. */
 export const DERIVED_ATTRIBUTES: readonly Attribute[] = [

@@ -11,6 +11,9 @@ import { foldNames } from "./wire.ts"
 export const MAX_BULK_OPERATIONS = 300
 export const MAX_BULK_BYTES = 1_048_576
 
+/** No resource has more than five. */
+const MAX_DEPTH = 20
+
 const METHODS = ["POST", "PUT", "PATCH", "DELETE"] as const
 
 export type BulkOperation = {
@@ -55,8 +58,21 @@ function readOperation(input: unknown, index: number): BulkOperation {
   if (method !== "DELETE" && !isObject(data)) {
     throw invalid("invalidSyntax", `Operations[${index}].data: must be an object.`)
   }
+  if (isDeeper(data, MAX_DEPTH)) {
+    throw invalid("invalidSyntax", `Operations[${index}].data: is nested more than ${MAX_DEPTH} levels deep.`)
+  }
   const told = readName(version, `Operations[${index}].version`)
   return { method, bulkId, version: told, path, data: isObject(data) ? data : undefined }
+}
+
+/** Level by level: what is nested deeply enough would overflow the stack. */
+function isDeeper(value: unknown, most: number): boolean {
+  let level = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > most) return true
+    level = level.flatMap((one) => (typeof one === "object" && one !== null ? (Object.values(one) as unknown[]) : []))
+  }
+  return false
 }
 
 function readName(value: unknown, path: string): string | undefined {

@@ -1,7 +1,7 @@
 import type { Filter } from "scim2-parse-filter"
 import { CORE_ATTRIBUTES, ENTERPRISE_ATTRIBUTES, ENTERPRISE_SCHEMA, GROUP_SCHEMA, USER_SCHEMA } from "./attributes.ts"
 import { invalid } from "./errors.ts"
-import { readFilter } from "./patch.ts"
+import { readFilter } from "./read-filter.ts"
 
 /** A condition or an order of SQL, made of the constants of this file; what comes from outside is in `values`. */
 export type Clause = { sql: string; values: (string | number)[] }
@@ -26,6 +26,13 @@ const META: Fields = {
   "meta.created": { kind: "instant", sql: "created_at" },
   "meta.lastmodified": { kind: "instant", sql: "updated_at" },
 }
+
+const schemas = (array: string): Field => ({
+  kind: "list",
+  from: `json_each(${array}) item`,
+  of: "1",
+  parts: { value: text("item.value") },
+})
 
 const list = (name: string): Field => ({
   kind: "list",
@@ -57,6 +64,9 @@ export const USER_FIELDS: Fields = {
     ]),
   ),
   ...META,
+  schemas: schemas(
+    `json_array('${USER_SCHEMA}', iif(attributes -> '$."${ENTERPRISE_SCHEMA}"' IS NULL, NULL, '${ENTERPRISE_SCHEMA}'))`,
+  ),
   name: { kind: "whole", sql: "attributes ->> '$.name'" },
   [`${ENTERPRISE_SCHEMA}:manager`.toLowerCase()]: {
     kind: "whole",
@@ -81,6 +91,7 @@ export const USER_FIELDS: Fields = {
 
 export const GROUP_FIELDS: Fields = {
   ...META,
+  schemas: schemas(`json_array('${GROUP_SCHEMA}')`),
   displayname: text("display_name"),
   "meta.resourcetype": text("'Group'"),
   members: {
@@ -92,7 +103,7 @@ export const GROUP_FIELDS: Fields = {
   },
 }
 
-/** Each binds at most two values, and a statement takes a hundred. */
+/** Each binds at most two values, and a statement takes a hundred; no more is an expression as deep as D1 takes. */
 const MAX_COMPARISONS = 40
 const EVERYTHING: Clause = { sql: "1", values: [] }
 
@@ -112,7 +123,7 @@ function comparisonsIn(filter: Filter): number {
     case "or":
       return filter.filters.reduce((sum, one) => sum + comparisonsIn(one), 0)
     case "not":
-      return comparisonsIn(filter.filter)
+      return 1 + comparisonsIn(filter.filter)
     case "[]":
       return comparisonsIn(filter.valFilter)
     default:

@@ -24,12 +24,11 @@ export type GroupChange = {
   externalId?: string | null
   members: { fromNobody: boolean; added: ReadonlySet<string>; removed: ReadonlySet<string> }
 }
+type Members = { fromNobody: boolean; added: Set<string>; removed: Set<string> }
 
 const MAX_NAME_LENGTH = 1_024
 /** Of one request; a larger group is pushed in several. */
 const MAX_MEMBERS = 10_000
-
-const KEEP = { fromNobody: false, added: new Set<string>(), removed: new Set<string>() }
 
 /** A whole group as a body tells it. */
 export function readGroup(body: Record<string, unknown>): Required<GroupChange> {
@@ -68,17 +67,16 @@ function idsOf(value: unknown): string[] {
 
 /** What these operations, in order, come to. */
 export function planGroup(operations: readonly Operation[]): GroupChange {
-  let change: GroupChange = { members: KEEP }
+  const change: Planned = { members: { fromNobody: false, added: new Set(), removed: new Set() } }
   for (const { op, path, value } of operations) {
     if (path !== undefined) {
-      change = planAt(change, path, op, value)
+      planAt(change, path, op, value)
       continue
     }
     if (!isObject(value)) throw invalid("invalidValue", "value: must be an object where there is no path.")
     // Okta repeats the id beside the new name.
     for (const [name, one] of Object.entries(value)) {
-      if (["displayname", "externalid", "members"].includes(bare(name).toLowerCase()))
-        change = planAt(change, name, op, one)
+      if (["displayname", "externalid", "members"].includes(bare(name).toLowerCase())) planAt(change, name, op, one)
     }
   }
   return change
@@ -88,22 +86,27 @@ function bare(path: string): string {
   return path.toLowerCase().startsWith(`${GROUP_SCHEMA.toLowerCase()}:`) ? path.slice(GROUP_SCHEMA.length + 1) : path
 }
 
-function planAt(change: GroupChange, path: string, op: Operation["op"], value: unknown): GroupChange {
+/** Changed by one operation after the other: of a thousand, each would copy what the others came to. */
+type Planned = Omit<GroupChange, "members"> & { members: Members }
+
+function planAt(change: Planned, path: string, op: Operation["op"], value: unknown): void {
   const { name, filter, part } = readPath(bare(path))
   const folded = name.toLowerCase()
   if (folded === "displayname" && !filter && !part) {
     if (op === "remove") throw invalid("mutability", "displayName: is required, and cannot be removed.")
-    return { ...change, displayName: readName(value) }
+    change.displayName = readName(value)
+    return
   }
   if (folded === "externalid" && !filter && !part) {
     const isNone = op === "remove" || value === null
-    return { ...change, externalId: isNone ? null : readText(value, "externalId") }
+    change.externalId = isNone ? null : readText(value, "externalId")
+    return
   }
   if (["id", "meta", "schemas"].includes(folded)) throw invalid("mutability", `${name}: is read-only.`)
   if (folded !== "members" || part) throw invalid("invalidPath", "path: accepts displayName, externalId and members.")
-  if (!filter) return { ...change, members: planMembers(change.members, op, value) }
+  if (!filter) return planMembers(change.members, op, value)
   if (op !== "remove") throw invalid("mutability", "members: are added and removed, not changed.")
-  return { ...change, members: planMembers(change.members, op, idsIn(filter)) }
+  planMembers(change.members, op, idsIn(filter))
 }
 
 /** Of `value eq "…"`, alone or several joined by `or`. */
@@ -113,20 +116,21 @@ function idsIn(filter: Filter): string[] {
   throw invalid("invalidFilter", 'members: are chosen by their value: members[value eq "<id of a user>"]')
 }
 
-function planMembers(
-  { fromNobody, added, removed }: GroupChange["members"],
-  op: Operation["op"],
-  value: unknown,
-): GroupChange["members"] {
+function planMembers(members: Members, op: Operation["op"], value: unknown): void {
   // A removal without a value is of all; Entra names whom it removes in the value.
   const isAll = op === "remove" && (value === undefined || value === null)
   const ids = isAll || value === null ? [] : idsOf(value)
-  if (op === "replace" || isAll) return { fromNobody: true, added: new Set(ids), removed: new Set() }
-  const [gains, losses] = op === "add" ? [added, removed] : [removed, added]
-  const named = new Set(ids)
-  const gained = new Set([...gains, ...named])
-  const lost = new Set([...losses].filter((id) => !named.has(id)))
-  return op === "add" ? { fromNobody, added: gained, removed: lost } : { fromNobody, added: lost, removed: gained }
+  if (op === "replace" || isAll) {
+    members.fromNobody = true
+    members.added = new Set(ids)
+    members.removed.clear()
+    return
+  }
+  const [gains, losses] = op === "add" ? [members.added, members.removed] : [members.removed, members.added]
+  for (const id of ids) {
+    gains.add(id)
+    losses.delete(id)
+  }
 }
 
 /** `members` undefined: not asked for. `base`: the URL of the service. */

@@ -1,12 +1,12 @@
-import { type Filter, parse } from "scim2-parse-filter"
+import type { Filter } from "scim2-parse-filter"
 import { isObject } from "./attributes.ts"
 import { invalid } from "./errors.ts"
+import { readFilter } from "./read-filter.ts"
 import { foldNames } from "./wire.ts"
 
 export type Operation = { op: "add" | "remove" | "replace"; path: string | undefined; value: unknown }
 
 const MAX_OPERATIONS = 1_000
-const MAX_FILTER_LENGTH = 2_000
 
 /** The operations of a PATCH. Entra writes their names with a capital. */
 export function readOperations(body: Record<string, unknown>): Operation[] {
@@ -43,16 +43,4 @@ export function readPath(path: string): Path {
   const [, name, filter, part] = PATH.exec(path) ?? []
   if (name === undefined) throw invalid("invalidPath", `path: ${path.slice(0, 100)} is not a path.`)
   return { name, filter: filter === undefined ? undefined : readFilter(filter), part }
-}
-
-/** A filter of RFC 7644, section 3.4.2.2, as a tree. */
-export function readFilter(words: string): Filter {
-  if (words.length > MAX_FILTER_LENGTH) {
-    throw invalid("invalidFilter", `filter: takes at most ${MAX_FILTER_LENGTH} characters.`)
-  }
-  try {
-    return parse(words)
-  } catch {
-    throw invalid("invalidFilter", 'filter: is not a SCIM filter. Write, for example: userName eq "ada@example.com"')
-  }
 }

@@ -64,12 +64,17 @@ function requestOf(c: Context<ScimApp>): ScimRequest {
 /** SCIM 2.0 (RFC 7643 and 7644), as directories speak it: under /scim/v2, with a directory's token. */
 export const scimService = new Hono<ScimApp>()
 
+/** Some directories end every path with a slash. */
+const slashed = (path: string) => [path, `${path}/`]
+
 scimService.use(speakScim)
 // Told to anybody, so that a client learns how to authenticate: RFC 7643, section 5.
-scimService.get("/ServiceProviderConfig", refuseFilter, (c) => scimJson(serviceProviderConfig(c.var.base)))
+scimService.on("GET", slashed("/ServiceProviderConfig"), refuseFilter, (c) =>
+  scimJson(serviceProviderConfig(c.var.base)),
+)
 scimService.use(authenticateDirectory)
 for (const path of ["/ResourceTypes", "/ResourceTypes/*", "/Schemas", "/Schemas/*"]) scimService.use(path, refuseFilter)
-scimService.get("/ResourceTypes", (c) => {
+scimService.on("GET", slashed("/ResourceTypes"), (c) => {
   const types = resourceTypes(c.var.base)
   return scimJson(listResponse(types, types.length, 1))
 })
@@ -78,7 +83,7 @@ scimService.get("/ResourceTypes/:id", (c) => {
   if (!found) throw new ScimError(404, "There is no resource type with this name.")
   return scimJson(found)
 })
-scimService.get("/Schemas", (c) => {
+scimService.on("GET", slashed("/Schemas"), (c) => {
   const all = schemas(c.var.base)
   return scimJson(listResponse(all, all.length, 1))
 })
@@ -89,16 +94,16 @@ scimService.get("/Schemas/:id", (c) => {
   return scimJson(found)
 })
 for (const [name, verbs] of Object.entries(ENDPOINTS)) {
-  const [all, one] = [`/${name}`, `/${name}/:id`]
-  scimService.get(all, (c) => verbs.list(requestOf(c)))
-  scimService.post(all, (c) => verbs.create(requestOf(c)))
-  scimService.post(`${all}/.search`, async (c) =>
+  const [all, one] = [slashed(`/${name}`), slashed(`/${name}/:id`)]
+  scimService.on("GET", all, (c) => verbs.list(requestOf(c)))
+  scimService.on("POST", all, (c) => verbs.create(requestOf(c)))
+  scimService.on("POST", slashed(`/${name}/.search`), async (c) =>
     verbs.list({ ...requestOf(c), query: toQuery(await readBody(c.req.raw, MAX_SEARCH_BYTES)) }),
   )
-  scimService.get(one, (c) => verbs.read(requestOf(c)))
-  scimService.put(one, (c) => verbs.replace(requestOf(c)))
-  scimService.patch(one, (c) => verbs.patch(requestOf(c)))
-  scimService.delete(one, (c) => verbs.remove(requestOf(c)))
+  scimService.on("GET", one, (c) => verbs.read(requestOf(c)))
+  scimService.on("PUT", one, (c) => verbs.replace(requestOf(c)))
+  scimService.on("PATCH", one, (c) => verbs.patch(requestOf(c)))
+  scimService.on("DELETE", one, (c) => verbs.remove(requestOf(c)))
 }
 scimService.post("/Bulk", (c) => runBulk(requestOf(c), ENDPOINTS))
 
@@ -114,13 +119,13 @@ for (const { paths, words } of LEFT_OUT) {
 }
 
 const METHODS = [
-  { path: /\/(Users|Groups)$/, allow: "GET, POST" },
-  { path: /\/(Users|Groups)\/\.search$|\/Bulk$/, allow: "POST" },
-  { path: /\/(Users|Groups)\/[^/]+$/, allow: "GET, PUT, PATCH, DELETE" },
-  { path: /\/ServiceProviderConfig$|\/(ResourceTypes|Schemas)(\/[^/]+)?$/, allow: "GET" },
+  { path: /^\/(Users|Groups)\/?$/, allow: "GET, POST" },
+  { path: /^\/(Users|Groups)\/\.search\/?$|^\/Bulk$/, allow: "POST" },
+  { path: /^\/(Users|Groups)\/[^/]+\/?$/, allow: "GET, PUT, PATCH, DELETE" },
+  { path: /^\/(ServiceProviderConfig|(ResourceTypes|Schemas)(\/[^/]+)?)\/?$/, allow: "GET" },
 ]
 scimService.all("*", (c) => {
-  const allow = METHODS.find(({ path }) => path.test(c.req.path))?.allow
+  const allow = METHODS.find(({ path }) => path.test(c.req.path.slice(SERVICE_PATH.length)))?.allow
   const { status, body } = toScimFailure(new ScimError(allow ? 405 : 404, `There is no ${c.req.method} ${c.req.path}.`))
   return scimJson(body, status, allow ? { allow } : {})
 })

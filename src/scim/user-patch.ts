@@ -13,8 +13,8 @@ import {
 import { invalid } from "./errors.ts"
 import { type Operation, type Path, readPath } from "./patch.ts"
 
-/** Names that a client may send and that nothing comes of: a password is never kept. */
-const IGNORED = ["password"]
+/** Names that a client may send and that nothing comes of, as in a whole user: a password is never kept. */
+const IGNORED = ["password", "ims", "photos", "x509certificates"]
 const READ_ONLY = ["id", "meta", "groups", "schemas"]
 
 /** A user's document after these operations, in order. */
@@ -54,6 +54,8 @@ function split(path: string): { inExtension: boolean; rest: string } {
 
 function applyAt(document: Document, path: string, op: Operation["op"], value: unknown): Document {
   const { inExtension, rest } = split(path)
+  // The core schema by its name is the whole user.
+  if (!inExtension && rest === "" && op !== "remove") return apply(document, { op, path: undefined, value })
   if (!inExtension) {
     const at = readPath(rest)
     if (IGNORED.includes(at.name.toLowerCase())) return document
@@ -82,7 +84,7 @@ function set(
   value: unknown,
 ): Document {
   const attribute = findAttribute(attributes, path.name)
-  if (!attribute) throw invalid("invalidPath", `path: there is no attribute ${path.name}.`)
+  if (!attribute) throw invalid("invalidPath", `path: there is no attribute ${path.name.slice(0, 100)}.`)
   const { name } = attribute
   const before = document[name]
   if (attribute.multiValued) {
@@ -130,7 +132,9 @@ function setItems(
   const isChosen = filter ? matcher(filter) : () => true
   const change = (item: Document): Document => {
     if (part !== undefined) return set(item, parts, { name: part, ...WHOLE }, op, value)
-    const read = readValue({ ...attribute, multiValued: false }, value, attribute.name)
+    // Some send the one value in a list of its own.
+    const one: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value
+    const read = readValue({ ...attribute, multiValued: false }, one, attribute.name)
     return isObject(read) ? { ...item, ...read } : item
   }
   if (op === "remove") {

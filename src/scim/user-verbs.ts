@@ -13,8 +13,8 @@ import { deleteUser, findGroupsOf, findMemberId, findUser, insertUser, listUsers
 import { hasMatch, listResponse, outdated, requireMatch, scimJson } from "./wire.ts"
 
 const MAX_BODY_BYTES = 131_072
-/** How often a change is tried that meets another one. */
-const MAX_TRIES = 5
+/** How often a change is tried that meets another one: of so many at once, the last is done at its last try. */
+const MAX_TRIES = 25
 
 export const users: Verbs = {
   async list(request) {
@@ -46,11 +46,14 @@ export const users: Verbs = {
   },
   async replace(request) {
     const body = await request.body(MAX_BODY_BYTES)
-    return change(request, (row) => readUser({ active: row.active === 1, ...body }))
+    return change(request, (row) => readUser(body, { wasActive: row.active === 1, isTold: true }))
   },
   async patch(request) {
     const operations = readOperations(await request.body(MAX_BODY_BYTES))
-    return change(request, (row) => readUser(patchUser(JSON.parse(row.attributes) as Document, operations)))
+    return change(request, (row) => {
+      const patched = patchUser(JSON.parse(row.attributes) as Document, operations)
+      return readUser(patched, { wasActive: row.active === 1, isTold: "active" in patched })
+    })
   },
   async remove(request) {
     for (let tries = 0; tries < MAX_TRIES; tries++) {

@@ -27,12 +27,18 @@ export type UserFields = Pick<
 
 const string = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null)
 
-/** A user as a body tells it. Nobody is inactive who was not said to be. */
-export function readUser(body: Record<string, unknown>): UserFields {
+/**
+ * A user as a body tells it. Nobody is inactive who was not said to be, nor active again who was: what is said of it last
+ * holds, even where it is taken away (`isTold` false) and told no more.
+ */
+export function readUser(
+  body: Record<string, unknown>,
+  { wasActive, isTold }: { wasActive: boolean; isTold: boolean } = { wasActive: true, isTold: true },
+): UserFields {
   const document = readDocument(USER_ATTRIBUTES, body)
   const userName = string(document["userName"])
   if (userName === null) throw invalid("invalidValue", "userName: is required.")
-  const active = document["active"] ?? true
+  const active = document["active"] ?? wasActive
   const name = isObject(document["name"]) ? document["name"] : {}
   return {
     user_name: userName,
@@ -41,7 +47,7 @@ export function readUser(body: Record<string, unknown>): UserFields {
     email: emailOf(document, userName),
     first_name: string(name["givenName"]),
     last_name: string(name["familyName"]),
-    attributes: JSON.stringify({ ...document, active }),
+    attributes: JSON.stringify(isTold ? { ...document, active } : document),
   }
 }
 

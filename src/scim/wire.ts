@@ -46,6 +46,8 @@ function parse(text: string): unknown {
 }
 
 export const MAX_PAGE = 200
+/** Of 32 bits; no list is as long. */
+const MAX_INTEGER = 2_147_483_647
 const DEFAULT_PAGE = 100
 
 export type ListQuery = {
@@ -76,8 +78,8 @@ export function toQuery(search: Record<string, unknown>): URLSearchParams {
 /** How a list is asked for: RFC 7644, section 3.4.2. Numbers out of their range mean the nearest that is in it. */
 export function readListQuery(query: URLSearchParams): ListQuery {
   return {
-    filter: query.get("filter") ?? undefined,
-    sortBy: query.get("sortBy") ?? undefined,
+    filter: query.get("filter") || undefined,
+    sortBy: query.get("sortBy") || undefined,
     descending: query.get("sortOrder")?.toLowerCase() === "descending",
     startIndex: Math.max(1, readInteger(query, "startIndex", 1)),
     count: Math.min(MAX_PAGE, Math.max(0, readInteger(query, "count", DEFAULT_PAGE))),
@@ -87,8 +89,8 @@ export function readListQuery(query: URLSearchParams): ListQuery {
 function readInteger(query: URLSearchParams, name: string, standard: number): number {
   const words = query.get(name)
   if (words === null || words === "") return standard
-  if (!/^-?\d{1,9}$/.test(words)) throw invalid("invalidValue", `${name}: must be an integer.`)
-  return Number(words)
+  if (!/^[+-]?\d{1,40}$/.test(words)) throw invalid("invalidValue", `${name}: must be an integer.`)
+  return Math.min(MAX_INTEGER, Number(words))
 }
 
 export function listResponse(resources: readonly object[], total: number, startIndex: number) {

@@ -6,6 +6,7 @@ import { hashKey, newKey as newSecret } from "../../src/access/key.ts"
 import { newEntry } from "../../src/audit/entry.ts"
 import { isProven, toKeyRow, toS256 } from "../../src/oauth/code.ts"
 import { exchangeCode, findOpenCode, pruneOauth } from "../../src/oauth/store.ts"
+import { insertIntern } from "../support/interns.ts"
 import { door, newKey, newWorkspace, reply, type Workspace } from "../support/world.ts"
 
 const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
@@ -187,6 +188,11 @@ describe("a code", () => {
     expect(told).toMatchObject({ workspace_id: data.id, is_management_key: false })
   })
 
+  test("is not asked for by an intern, whose key sees that intern alone", async () => {
+    const intern = await insertIntern(await newWorkspace())
+    await reply(403, intern.as.post("/auth/keys/code", { callback_url: CALLBACK }))
+  })
+
   test.each([
     ["no callback", {}],
     ["a callback to anywhere", { callback_url: "http://app.example" }],
@@ -228,13 +234,15 @@ describe("the authorization page", () => {
     const entered = await send(cookieOf(first), { deed: "sign_in", token, api_key: key })
     expect([entered.status, entered.headers.get("location")]).toEqual([303, `/auth?${QUERY}`])
     const cookie = cookieOf(entered)
-    const html = await (await visit(cookie)).text()
-    return { cookie, html, token: tokenIn(html) }
+    const consent = await visit(cookie)
+    const html = await consent.text()
+    return { cookie, html, token: tokenIn(html), policy: consent.headers.get("content-security-policy") }
   }
 
   test("leads from signing in over consent to a code that works", async () => {
     const workspace = await newWorkspace()
-    const { cookie, html, token } = await signedIn(workspace.key)
+    const { cookie, html, token, policy } = await signedIn(workspace.key)
+    expect(policy).toContain("form-action 'self' http: https:;")
     for (const words of ["app.example", "5 USD", "&lt;b&gt;App&lt;/b&gt;"]) expect(html).toContain(words)
     for (const secret of ["<b>App", workspace.key]) expect(html).not.toContain(secret)
     const allowed = await send(cookie, { deed: "approve", token })

@@ -49,7 +49,12 @@ async function sign(payload: object, alg: "RS256" | "ES256" = "ES256", header: o
   return `${signed}.${toBase64Url(new Uint8Array(signature))}`
 }
 
-function ask(fields: Record<string, string>, policy: object = {}, path = "/oauth/token"): Promise<Response> {
+function ask(
+  fields: Record<string, string>,
+  policy: object = {},
+  path = "/oauth/token",
+  bindings: object = {},
+): Promise<Response> {
   const trusted = {
     id: "ci",
     issuer: ISSUER,
@@ -69,7 +74,7 @@ function ask(fields: Record<string, string>, policy: object = {}, path = "/oauth
       ...fields,
     }),
   })
-  const trusting = { ...env, OAUTH_TRUSTED_ISSUERS: JSON.stringify([trusted]) }
+  const trusting = { ...env, OAUTH_TRUSTED_ISSUERS: JSON.stringify([trusted]), ...bindings }
   return Promise.resolve(app.fetch(request, trusting, createExecutionContext()))
 }
 
@@ -153,6 +158,38 @@ describe("a workload", () => {
   ])("is told what is wrong with %s", async (name, value, error) => {
     const told = await reply<{ error_description: string }>(400, ask({ subject_token: "x", [name]: value }))
     expect(told).toEqual({ error, error_description: expect.stringContaining(name) })
+  })
+
+  test("is told that there is no other grant, whatever else is missing", async () => {
+    const fields = { grant_type: "client_credentials", subject_token_type: "", federation_policy_id: "" }
+    expect(await reply(400, ask(fields))).toMatchObject({ error: "unsupported_grant_type" })
+  })
+
+  test("may leave what is optional empty, and gives nothing twice", async () => {
+    const subject_token = await sign(claims())
+    await reply(200, ask({ subject_token, scope: "", requested_token_type: "" }))
+    const twice = `grant_type=x&federation_policy_id=ci&subject_token=a&subject_token=b&subject_token_type=x`
+    const form = new URLSearchParams(twice.replaceAll("=x", `=${encodeURIComponent("urn:x")}`))
+    form.set("grant_type", "urn:ietf:params:oauth:grant-type:token-exchange")
+    const type = "application/x-www-form-urlencoded"
+    const told = await reply<{ error_description: string }>(
+      400,
+      door().call("POST", "/oauth/token", form.toString(), { "content-type": type }),
+    )
+    expect(told).toEqual({ error: "invalid_request", error_description: "subject_token: is given twice." })
+  })
+
+  test("is told in the words of OAuth that something went wrong", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => {})
+    const subject_token = await sign(claims())
+    const broken = {
+      prepare: () => {
+        throw new Error("no database")
+      },
+    } as unknown as D1Database
+    const told = await reply(500, ask({ subject_token }, {}, "/oauth/token", { DB: broken }))
+    expect(told).toEqual({ error: "server_error", error_description: expect.stringContaining("X-Request-Id") })
+    vi.restoreAllMocks()
   })
 
   test("reads the issuer's keys where they are published, and is asked to wait where they are not", async () => {

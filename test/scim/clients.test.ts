@@ -1,0 +1,234 @@
+import { describe, expect, test } from "vitest"
+import { reply } from "../support/world.ts"
+import {
+  addGroup,
+  addUser,
+  ENTERPRISE,
+  GROUP,
+  type List,
+  newDirectory,
+  patch,
+  type Push,
+  type Resource,
+  USER,
+} from "./directory.ts"
+
+/** What clients send that is not in RFC 7644, or only at its edges. */
+
+type Failure = { detail: string; status: string; scimType?: string }
+const found = (filter: string) => `?filter=${encodeURIComponent(filter)}`
+const namesOf = async (push: Push, filter: string) =>
+  (await reply<List>(200, push("GET", `/Users${found(filter)}`))).Resources.map((user) => user["userName"])
+
+describe("a filter", () => {
+  test("that names a value by its type asks of that one value", async () => {
+    const { push } = await newDirectory()
+    const emails = [
+      { value: "ada@work.test", type: "work" },
+      { value: "ada@home.test", type: "home" },
+    ]
+    const { userName } = await addUser(push, "ada", { emails })
+    expect(await namesOf(push, 'emails[type eq "work"].value eq "ada@work.test"')).toEqual([userName])
+    expect(await namesOf(push, 'emails[type eq "work"].value eq "ada@home.test"')).toEqual([])
+    expect(await namesOf(push, 'emails[type eq "work" or type eq "home"].value ew "home.test"')).toEqual([userName])
+    expect(await namesOf(push, 'userName pr and emails[type eq "work"].value pr')).toEqual([userName])
+    expect(await namesOf(push, 'not (emails[type eq "home"].value sw "ada@work")')).toEqual([userName])
+  })
+
+  test.each([
+    ["a backslash", String.raw`CORP\ada`, String.raw`"CORP\\ada"`],
+    ["a backslash at its end", "CORP\\", String.raw`"CORP\\"`],
+    ["a backslash that nobody escaped", String.raw`CORP\ada`, String.raw`"CORP\ada"`],
+    ["a quotation mark", 'Ada "the first"', String.raw`"Ada \"the first\""`],
+    ["letters beyond ASCII by their numbers", "Zoë", String.raw`"Zo\u00eb"`],
+    ["letters beyond ASCII as they are", "中文", '"中文"'],
+    ["brackets and words of the language", "x].value eq (and not", '"x].value eq (and not"'],
+    ["an apostrophe", "O'Malley", '"O\'Malley"'],
+  ])("finds %s", async (_, title, quoted) => {
+    const { push } = await newDirectory()
+    const { userName } = await addUser(push, "ada", { title, name: { formatted: `Dr. ${title} Jr.` } })
+    expect(await namesOf(push, `title eq ${quoted}`)).toEqual([userName])
+    expect(await namesOf(push, `title ne ${quoted}`)).toEqual([])
+    expect(await namesOf(push, `name.formatted co ${quoted} and userName pr`)).toEqual([userName])
+  })
+
+  test("takes true and false in any case", async () => {
+    const { push } = await newDirectory()
+    const { userName } = await addUser(push, "ada")
+    expect(await namesOf(push, "active eq True")).toEqual([userName])
+    expect(await namesOf(push, "(active eq FALSE)")).toEqual([])
+  })
+
+  test("may say no as often as the database can follow", async () => {
+    const { push } = await newDirectory()
+    const { userName } = await addUser(push, "ada")
+    const no = (times: number, inner: string) => "not (".repeat(times) + inner + ")".repeat(times)
+    expect(await namesOf(push, no(38, 'emails.value co "a" or userName pr'))).toEqual([userName])
+    const deep = Array.from({ length: 19 }, () => 'not (userName eq "x" or ').join("")
+    expect(await namesOf(push, `${deep}userName pr${")".repeat(19)}`)).toHaveLength(0)
+    for (const bomb of [no(200, "userName pr"), no(60, 'emails[type eq "work"]')]) {
+      expect(await reply<Failure>(400, push("GET", `/Users${found(bomb)}`))).toMatchObject({
+        scimType: "invalidFilter",
+      })
+    }
+  })
+
+  test("that is empty is none", async () => {
+    const { push } = await newDirectory()
+    await addUser(push, "ada")
+    expect(await reply<List>(200, push("GET", "/Users?filter=&sortBy="))).toMatchObject({ totalResults: 1 })
+  })
+})
+
+describe("a list", () => {
+  test.each(["count=2147483647", "count=99999999999999999999", "count=%2B5"])("takes %s", async (query) => {
+    const { push } = await newDirectory()
+    await addUser(push, "ada")
+    expect(await reply<List>(200, push("GET", `/Users?${query}`))).toMatchObject({ totalResults: 1, itemsPerPage: 1 })
+  })
+
+  test("is empty beyond its end, however far", async () => {
+    const { push } = await newDirectory()
+    await addUser(push, "ada")
+    const page = await reply<List>(200, push("GET", "/Users?startIndex=99999999999999999999"))
+    expect(page).toMatchObject({ totalResults: 1, itemsPerPage: 0, Resources: [] })
+  })
+})
+
+test("paths may end with a slash", async () => {
+  const { push } = await newDirectory()
+  const user = await reply<Resource>(201, push("POST", "/Users/", { schemas: [USER], userName: "ada@example.com" }))
+  expect((await reply<List>(200, push("GET", "/Users/"))).totalResults).toBe(1)
+  expect((await reply<List>(200, push("POST", "/Users/.search/", { filter: "userName pr" }))).totalResults).toBe(1)
+  await reply(200, push("GET", `/Users/${user.id}/`))
+  await reply(200, push("PATCH", `/Users/${user.id}/`, patch({ op: "add", path: "title", value: "Lady" })))
+  await reply(405, push("POST", `/Users/${user.id}/`, {}))
+  expect((await push("DELETE", `/Users/${user.id}/`)).status).toBe(204)
+  for (const path of ["/ServiceProviderConfig/", "/ResourceTypes/", "/Schemas/"]) await reply(200, push("GET", path))
+  for (const path of ["/Nothing/", "//Users"]) await reply(404, push("GET", path))
+})
+
+describe("a change of a user", () => {
+  test("may name what is never kept, beside what is", async () => {
+    const { push } = await newDirectory()
+    const { id } = await addUser(push, "ada")
+    const operations = [
+      { op: "Add", path: 'photos[type eq "photo"].value', value: "https://img.example/ada.png" },
+      { op: "Replace", path: 'ims[type eq "xmpp"].value', value: "ada@chat.example" },
+      { op: "Replace", path: "title", value: "Lady" },
+    ]
+    const user = await reply<Resource>(200, push("PATCH", `/Users/${id}`, patch(...operations)))
+    expect(user).toMatchObject({ title: "Lady" })
+    expect(user).not.toHaveProperty("photos")
+  })
+
+  test("may name the core schema in the place of no path", async () => {
+    const { push } = await newDirectory()
+    const { id } = await addUser(push, "ada")
+    const change = patch({ op: "replace", path: USER, value: { title: "Lady", active: "False" } })
+    expect(await reply(200, push("PATCH", `/Users/${id}`, change))).toMatchObject({ title: "Lady", active: false })
+    const all = push("PATCH", `/Users/${id}`, patch({ op: "remove", path: USER }))
+    expect(await reply<Failure>(400, all)).toMatchObject({ scimType: "invalidPath" })
+  })
+})
+
+describe("whether somebody is active", () => {
+  const off = patch({ op: "replace", path: "active", value: false })
+
+  test.each([
+    ["PATCH", patch({ op: "remove", path: "active" }), false],
+    ["PATCH", patch({ op: "replace", path: "active", value: null }), false],
+    ["PATCH", patch({ op: "replace", value: { active: null } }), false],
+    ["PUT", { userName: "ada@example.com", active: null }, true],
+    ["PUT", { userName: "ada@example.com" }, true],
+  ])("is as it was after %s %j", async (method, body, isTold) => {
+    const { push } = await newDirectory()
+    const path = `/Users/${(await addUser(push, "ada")).id}`
+    await reply(200, push("PATCH", path, off))
+    const user = await reply<Resource>(200, push(method, path, body))
+    expect(user["active"]).toBe(isTold ? false : undefined)
+    expect(await namesOf(push, "active eq false")).toEqual(["ada@example.com"])
+    await reply(200, push("PATCH", path, patch({ op: "add", path: "title", value: "Lady" })))
+    expect(await namesOf(push, "active eq true")).toEqual([])
+    expect(await reply(200, push("PATCH", path, patch({ op: "replace", value: { active: "True" } })))).toMatchObject({
+      active: true,
+    })
+  })
+})
+
+test("many changes of one user at once are all done", async () => {
+  const { push } = await newDirectory()
+  const { id } = await addUser(push, "busy")
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, index) =>
+      push("PATCH", `/Users/${id}`, patch({ op: "add", path: "emails", value: [{ value: `${index}@busy.test` }] })),
+    ),
+  )
+  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200))
+  const user = await reply<Resource>(200, push("GET", `/Users/${id}`))
+  expect(user["emails"]).toHaveLength(20)
+})
+
+test("one value of several may come in a list of its own", async () => {
+  const { push } = await newDirectory()
+  const { id } = await addUser(push, "ada", { phoneNumbers: [{ value: "1", type: "mobile" }] })
+  const change = patch({ op: "replace", path: 'phoneNumbers[type eq "mobile"]', value: [{ value: "2" }] })
+  expect(await reply(200, push("PATCH", `/Users/${id}`, change))).toMatchObject({
+    phoneNumbers: [{ value: "2", type: "mobile" }],
+  })
+})
+
+test("resources are found by their schemas", async () => {
+  const { push } = await newDirectory()
+  const ada = await addUser(push, "ada", { [ENTERPRISE]: { department: "Engines" } })
+  const bob = await addUser(push, "bob")
+  await addGroup(push, "Crew")
+  expect(await namesOf(push, `schemas eq "${ENTERPRISE}"`)).toEqual([ada["userName"]])
+  expect(await namesOf(push, `schemas eq "${USER}" and not (schemas eq "${ENTERPRISE}")`)).toEqual([bob["userName"]])
+  const groups = await reply<List>(200, push("GET", `/Groups${found(`schemas eq "${GROUP}"`)}`))
+  expect(groups.totalResults).toBe(1)
+})
+
+test("of a member only who it is may be said: the rest follows from the user", async () => {
+  const { push } = await newDirectory()
+  type Described = { name: string; mutability: string; subAttributes?: Described[] }
+  const { attributes } = await reply<{ attributes: Described[] }>(200, push("GET", `/Schemas/${GROUP}`))
+  const parts = attributes.find(({ name }) => name === "members")?.subAttributes ?? []
+  expect(Object.fromEntries(parts.map(({ name, mutability }) => [name, mutability]))).toEqual({
+    value: "immutable",
+    display: "readOnly",
+    type: "readOnly",
+    $ref: "readOnly",
+  })
+  const { id } = await addUser(push, "ada")
+  const body = { displayName: "Crew", members: [{ value: id, display: "Somebody", type: "Robot", $ref: "x:" }] }
+  expect(await reply(201, push("POST", "/Groups", body))).toMatchObject({
+    members: [{ value: id, display: "ada@example.com", type: "User", $ref: expect.stringContaining(`/Users/${id}`) }],
+  })
+})
+
+test("a group takes a thousand operations in order", async () => {
+  const { push } = await newDirectory()
+  const [a, b] = [await addUser(push, "a"), await addUser(push, "b")]
+  const { id } = await addGroup(push, "Crew", a.id)
+  const rounds = Array.from({ length: 333 }, () => [
+    { op: "add", path: "members", value: [{ value: a.id }, { value: b.id }] },
+    { op: "remove", path: `members[value eq "${a.id}"]` },
+    { op: "replace", path: "members", value: [{ value: b.id }] },
+  ])
+  const last = { op: "add", path: "members", value: [{ value: a.id }] }
+  expect((await push("PATCH", `/Groups/${id}`, patch(...rounds.flat(), last))).status).toBe(204)
+  const group = await reply<Resource>(200, push("GET", `/Groups/${id}`))
+  expect((group["members"] as { value: string }[]).map(({ value }) => value).toSorted()).toEqual(
+    [a.id, b.id].toSorted(),
+  )
+})
+
+test("a bulk that is nested beyond reason is refused, and nothing of it is done", async () => {
+  const { push } = await newDirectory()
+  const depth = 200_000
+  const data = `{"userName":"ada@example.com","x":${"[".repeat(depth)}${"]".repeat(depth)}}`
+  const body = `{"Operations":[{"method":"POST","path":"/Users","bulkId":"1","data":${data}}]}`
+  expect(await reply<Failure>(400, push("POST", "/Bulk", body))).toMatchObject({ scimType: "invalidSyntax" })
+  expect(await reply<List>(200, push("GET", "/Users"))).toMatchObject({ totalResults: 0 })
+})
