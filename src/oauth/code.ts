@@ -40,8 +40,10 @@ export function requireApprover(caller: Caller): void {
 }
 
 /** Why this key may not; undefined where it may. */
-export function approverFault({ kind, limitNano, organizationId }: Caller): string | undefined {
+export function approverFault({ kind, limitNano, organizationId, internId }: Caller): string | undefined {
   if (organizationId === "") return "There is no organization yet."
+  // The key that came of it would see every intern of the workspace, and all that their daemons may read.
+  if (internId !== null) return "An intern's own key cannot let an app have another key."
   if (kind !== "free_tier" && limitNano === null) return undefined
   const which = kind === "free_tier" ? "of the free tier" : "with a limit of its own"
   return `A key ${which} cannot let an app have another key. Use a management key, or a key without a limit.`

@@ -218,6 +218,16 @@ describe("who sees an intern", () => {
     await reply(200, own.chat("sim/echo", "Hello"))
   })
 
+  test("an intern's own key makes nothing that reads the values of secrets, or that sees more than itself", async () => {
+    const workspace = await newWorkspace()
+    const { id, key } = await ownKeyOf(workspace)
+    const own = door(key)
+    await refusal(404, own.post(`/interns/${id}/daemon/token`, {}))
+    const asked = { callback_url: "https://app.example.com/callback" }
+    await refusal(403, own.post("/auth/keys/code", asked))
+    await reply(200, workspace.as.post("/auth/keys/code", asked))
+  })
+
   test("on a regional hostname no intern, vault or daemon route is served", async () => {
     const { key } = await newWorkspace()
     const { default: front } = (await import("cloudflare:workers")).exports as unknown as { default: Fetcher }
