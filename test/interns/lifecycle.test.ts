@@ -74,6 +74,15 @@ describe("making an intern", () => {
     }
   })
 
+  test("is not answered with one that is being deleted: 409, until it is gone", async () => {
+    const { as } = await newWorkspace()
+    for (const status of ["destroying", "destroy_failed"]) {
+      const { id, name } = await make(as, { name: status === "destroying" ? "ada" : "bob" })
+      await env.DB.prepare("UPDATE interns SET status = ? WHERE id = ?").bind(status, id).run()
+      expect(await refusal(409, as.post("/interns", { name }))).toMatchObject({ reason: "name_taken" })
+    }
+  })
+
   test("twenty at once under one name make one intern", async () => {
     const { as } = await newWorkspace()
     const answers = await Promise.all(Array.from({ length: 20 }, () => as.post("/interns", { name: "ada" })))
