@@ -335,6 +335,17 @@ describe("content in a request", () => {
     }
   })
 
+  test("nested deeper than it is read is refused, not passed by", async () => {
+    const workspace = await newWorkspace()
+    await guard(workspace, email("redact"))
+    const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`
+    const body = (depth: number) =>
+      `{"model":"sim/echo","messages":[{"role":"user","content":"Hi","extra":${nested(depth)}}]}`
+    await reply(200, workspace.as.post("/chat/completions", body(400)))
+    const { error } = await reply<Failure>(400, workspace.as.post("/chat/completions", body(20_000)))
+    expect(error.message).toContain("deep")
+  })
+
   test("is flagged and goes on as it is", async () => {
     const workspace = await newWorkspace()
     await guard(workspace, email("flag"))

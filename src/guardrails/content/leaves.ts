@@ -29,6 +29,19 @@ const NO_WORDS = new Set(
   ).split(" "),
 )
 
+/** Deeper than anything that is meant, and far from the depth at which a call stack ends. */
+const MAX_DEPTH = 500
+
+/** Whether a value is nested deeper than its words are read. */
+export function isTooDeep(value: unknown): boolean {
+  let level: unknown[] = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) return true
+    level = level.flatMap((one) => (typeof one === "object" && one !== null ? (Object.values(one) as unknown[]) : []))
+  }
+  return false
+}
+
 /** The request with every text in it as `visit` has it; the same object where nothing changed. */
 export function mapRequest<T extends object>(request: T, visit: Visit): T {
   const changed: Json = {}
