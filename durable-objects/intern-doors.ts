@@ -46,7 +46,12 @@ export function countTurn(book: RunBook, now: number): void {
   if (within.length >= LIMITS.turnsPerMinute) {
     const seconds = Math.max(1, Math.ceil((oldest + MINUTE_MS - now) / 1000))
     const message = `An intern takes ${LIMITS.turnsPerMinute} turns a minute. Ask again in ${seconds} s.`
-    throw internError("rate_limited", message, { "retry-after": String(seconds) })
+    throw internError("rate_limited", message, {
+      "retry-after": String(seconds),
+      "x-ratelimit-limit": String(LIMITS.turnsPerMinute),
+      "x-ratelimit-remaining": "0",
+      "x-ratelimit-reset": String(oldest + MINUTE_MS),
+    })
   }
   book.setFact("turns", [...within, now])
 }

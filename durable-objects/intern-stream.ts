@@ -52,6 +52,8 @@ export class InternStream {
       headers: { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store" },
     })
     options.signal.addEventListener("abort", () => this.#lose(), { once: true })
+    // Who left while the host was waited for has left already. Whoever made this must know of it first.
+    if (options.signal.aborted) queueMicrotask(() => this.#lose())
     this.#waitToKeepAlive()
   }
 

@@ -3,7 +3,7 @@ import type { Stage } from "../inference/intake.ts"
 import type { CallerGuardrails } from "./applied.ts"
 import { AnswerFilter } from "./content/answer-filter.ts"
 import { jsonUnits } from "./content/json-units.ts"
-import { mapLeaves, mapRequest, type Role } from "./content/leaves.ts"
+import { isTooDeep, mapLeaves, mapRequest, type Role } from "./content/leaves.ts"
 import type { OwnedRule } from "./content/rules.ts"
 import { type Action, type Finding, plainUnits, TextFilter, type Units } from "./content/text-filter.ts"
 
@@ -52,6 +52,11 @@ export function screeningOf(guardrails: CallerGuardrails | null, isTold: boolean
   return {
     request(request) {
       side = "request"
+      if (isTooDeep(request)) {
+        const words =
+          "The request is nested deeper than the guardrails of this key read. Nest it less than 500 levels deep."
+        throw new GatewayError("invalid_request", words)
+      }
       const screened = mapRequest(
         request,
         visitWith((role) => rules.filter((rule) => rule.readsAll || role === "user")),

@@ -18,7 +18,7 @@ const Message = z.discriminatedUnion(
     z.looseObject({ role: z.literal("system"), content }),
     z.looseObject({ role: z.literal("developer"), content }),
   ],
-  { error: "role: accepts user, assistant, tool, system, developer" },
+  { error: "accepts user, assistant, tool, system, developer" },
 )
 export type InternMessage = z.infer<typeof Message>
 

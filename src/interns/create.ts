@@ -8,7 +8,7 @@ import type { App } from "../env.ts"
 import { isLeaver, type KeyRow } from "../keys/store.ts"
 import { sha256Hex } from "../support/encoding.ts"
 import { newId } from "../support/ids.ts"
-import { defaultHost } from "./intern.ts"
+import { defaultHost, type InternStatus } from "./intern.ts"
 import { sealInternKey } from "./own-key.ts"
 import { internError } from "./reasons.ts"
 import type { NewIntern } from "./schemas.ts"
@@ -45,7 +45,15 @@ export function nameTaken(name: string): GatewayError {
   )
 }
 
+const GOING: readonly InternStatus[] = ["destroying", "destroy_failed"]
+
 function orConflict(row: InternRow, bodyHash: string): InternRow {
+  if (GOING.includes(row.status)) {
+    throw internError(
+      "name_taken",
+      `The intern ${row.name} that this made is being deleted. Ask again once it is gone.`,
+    )
+  }
   if (row.body_hash === bodyHash) return row
   throw internError("idempotency_conflict", "This Idempotency-Key was used with another body. Send a new one.")
 }

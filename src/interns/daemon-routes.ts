@@ -4,7 +4,7 @@ import { entryOf } from "../access/actor.ts"
 import { insertAudit } from "../audit/store.ts"
 import { acceptJson, newRouter } from "../edge/router.ts"
 import { failures, json, ok } from "../edge/schema.ts"
-import { requireProgramme, visibleIntern } from "./access.ts"
+import { refuseInternKey, requireProgramme, visibleIntern } from "./access.ts"
 import { ignoreEmptyBody, MAX_INTERN_BODY_BYTES, tellReasons, withinLifecycleTime } from "./guards.ts"
 import { orRefusal, PLACE_HEADER } from "./hosts/wire.ts"
 import { joinTokenIntern } from "./join-token.ts"
@@ -36,7 +36,8 @@ const join = createRoute({
   operationId: "createInternJoinToken",
   tags,
   summary: "A token with which a daemon dials in for this intern. The former one stops working at once.",
-  middleware: [...guards, ignoreEmptyBody, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
+  // The token reads the values of secrets, which an agent, who has the intern's own key, must not.
+  middleware: [...guards, refuseInternKey, ignoreEmptyBody, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
   request: { params: internParams, body: { content: json(NoFields), required: false } },
   responses: { 201: ok(JoinToken, "The token, shown once."), ...failures(...common, "invalid_request") },
 })

@@ -1,4 +1,6 @@
+import { parseRetryAfter } from "../providers/refusal.ts"
 import { concat, readAtMost } from "../support/bytes.ts"
+import { wait } from "../support/time.ts"
 import { hostRefusalOf, isPrivateHost } from "./address.ts"
 import { within } from "./deadline.ts"
 import { type Resolve, unresolvable } from "./resolve.ts"
@@ -27,8 +29,11 @@ export type Found =
   | { status: number; headers: Headers; body: Uint8Array | undefined }
   | { status: null; reason: string }
 
-/** What came back, with the beginning of what was said; or why nothing was sent or came. */
-export type Sent = { status: number; excerpt: string } | { status: null; reason: string }
+/**
+ * What came back, with the beginning of what was said and how long it asks to be left alone; or why nothing was sent or
+ * came.
+ */
+export type Sent = { status: number; excerpt: string; retryAfterMs: number | null } | { status: null; reason: string }
 
 const MAX_REDIRECTS = 3
 /** Those that keep the method and the body; the others would turn a delivery into a look. */
@@ -46,6 +51,7 @@ export async function sendOutbound(outbound: Outbound, world: OutboundWorld): Pr
   return exchange(outbound, world, async (response) => ({
     status: response.status,
     excerpt: await excerptOf(response),
+    retryAfterMs: parseRetryAfter(response.headers, Date.now()),
   }))
 }
 
@@ -130,14 +136,21 @@ function plainHeadersOf(headers: Record<string, string>): Record<string, string>
   return Object.fromEntries(Object.entries(headers).filter(([name]) => PLAIN.includes(name)))
 }
 
+/** For what is only ever shown: that the rest of an answer does not come, or breaks off, makes its status no other. */
+const EXCERPT_MS = 1_000
+
 async function excerptOf({ body }: Response): Promise<string> {
   if (!body) return ""
+  const reader = body.getReader()
   const chunks: Uint8Array[] = []
+  const late = wait(EXCERPT_MS)
   let room = MAX_EXCERPT_BYTES
-  for await (const chunk of body) {
-    chunks.push(chunk.subarray(0, room))
-    room -= chunk.byteLength
-    if (room <= 0) break
+  while (room > 0) {
+    const next = await Promise.race([reader.read(), late]).catch(() => undefined)
+    if (!next?.value) break
+    chunks.push(next.value.subarray(0, room))
+    room -= next.value.byteLength
   }
+  void reader.cancel().catch(() => undefined)
   return new TextDecoder().decode(concat(chunks))
 }

@@ -15,8 +15,13 @@ export type EgressWorld = {
   signal: AbortSignal
 }
 
-/** `url`: where the response is from, after redirects. */
-export type Sent = { ok: true; response: Response; url: string } | { ok: false; reason: string }
+/**
+ * `url`: where the response is from, after redirects. `released`: headers as they were sent with values in them, each with
+ * what the agent asked to be sent. `secrets`: those there were.
+ */
+export type Sent =
+  | { ok: true; response: Response; url: string; released: [string, string][]; secrets: readonly ReleasedSecret[] }
+  | { ok: false; reason: string }
 
 const MAX_REDIRECTS = 5
 const REDIRECTS = [301, 302, 303, 307, 308]
@@ -31,6 +36,7 @@ const OF_A_BODY = /^(content-|transfer-encoding$)/i
  */
 export async function egressFetch(request: EgressRequest, world: EgressWorld): Promise<Sent> {
   const secrets = await world.secrets()
+  const released: [string, string][] = []
   let asked = request
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
     const url = URL.parse(asked.url)
@@ -41,10 +47,14 @@ export async function egressFetch(request: EgressRequest, world: EgressWorld): P
     const decided = decideEgress({ url, headers: asked.headers }, secrets)
     if (!decided.ok) return decided
     if (!(await isReachable(url, world))) return { ok: false, reason: `It is not sent: ${NOT_PUBLIC}.` }
+    for (const [at, [, sent]] of decided.headers.entries()) {
+      const [, own = sent] = asked.headers[at] ?? []
+      if (sent !== own) released.push([sent, own])
+    }
     const response = await send(url, asked, decided.headers, world)
     if (!response) return { ok: false, reason: "The connection failed." }
     const next = redirected(asked, url, response)
-    if (!next) return { ok: true, response, url: url.href }
+    if (!next) return { ok: true, response, url: url.href, released, secrets }
     await response.body?.cancel()
     asked = next
   }

@@ -111,6 +111,31 @@ describe(`the detectors on ${lines.length} labelled lines, ${ordinary.length} of
     for (const piece of hostile) for (const slug of BUILTIN_SLUGS) find(slug, piece.repeat(20_000 / piece.length))
   })
 
+  // Made-up keys are taken apart, so that no scanner of sources takes them for real ones.
+  test.each<[BuiltinSlug, string]>([
+    ["phone", "tel:+1-201-555-0123"],
+    ["phone", "phone:415-555-2671"],
+    ["phone", "mobile=+14155552671"],
+    ["email", "ion@firma.md"],
+    ["email", "ana@empresa.com.py"],
+    ["secrets", ["dckr", "_pat_", "a1B2".repeat(7)].join("")],
+    ["secrets", ["sbp", "_", "0a1b".repeat(10)].join("")],
+    ["secrets", ["figd", "_", "a1B2".repeat(10)].join("")],
+    ["secrets", ["key", "-", "0a1b".repeat(8)].join("")],
+    ["secrets", ["sk", "-lf-", "0a1b-".repeat(6)].join("")],
+  ])("%s: %s is found", (slug, text) => {
+    expect(find(slug, `It is ${text}`)).not.toEqual([])
+  })
+
+  test.each<[BuiltinSlug, string]>([
+    ["phone", "at 12:0415 5552671"],
+    ["phone", "https://a.example/415-555-2671"],
+    ["email", "logo@2x.png"],
+    ["secrets", "key-value pairs and key-0123"],
+  ])("%s: in %s there is none", (slug, text) => {
+    expect(find(slug, text)).toEqual([])
+  })
+
   test.each(BUILTIN_SLUGS)("%s", (slug) => {
     const { labels, found, findings, right, falseAlarms, wrong, missed } = measure(slug)
     const precision = findings === 0 ? 1 : right / findings

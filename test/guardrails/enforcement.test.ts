@@ -294,6 +294,58 @@ describe("content in a request", () => {
     )
   })
 
+  test("is found in what begins like bytes, in a tool's input and in documents, whatever their fields are called", async () => {
+    const workspace = await newWorkspace()
+    await guard(workspace, email("block"))
+    const text = "lovelace@example.com"
+    const call = { type: "tool_use", id: "t1", name: "send", input: { name: text, id: 1 } }
+    const nested = { type: "tool_use", id: "t1", name: "send", input: { to: [{ status: text }] } }
+    const after = { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: "done" }] }
+    const use = (one: object) => ({
+      model: "sim-messages/echo",
+      max_tokens: 9,
+      messages: [{ role: "user", content: "x" }, { role: "assistant", content: [one] }, after],
+    })
+    const format = { type: "object", properties: { to: { type: "string", description: `such as ${text}` } } }
+    const requests: [string, Record<string, unknown>][] = [
+      ["/chat/completions", { model: "sim/echo", messages: [{ role: "user", content: `data: ${text}` }] }],
+      [
+        "/chat/completions",
+        {
+          model: "sim/echo",
+          messages: [{ role: "user", content: [{ type: "text", text: `data:a/b;base64,${text}` }] }],
+        },
+      ],
+      ["/responses", { model: "sim/echo", input: [{ role: "user", content: `data: ${text}` }] }],
+      ["/messages", use(call)],
+      ["/messages", use(nested)],
+      ["/rerank", { model: "sim/rerank", query: "x", documents: [{ text: "x", name: text }] }],
+      [
+        "/chat/completions",
+        {
+          model: "sim/echo",
+          messages: [{ role: "user", content: "x" }],
+          response_format: { type: "json_schema", json_schema: { name: "mail", schema: format } },
+        },
+      ],
+    ]
+    for (const [path, body] of requests) {
+      const { error } = await reply<Failure>(403, workspace.as.post(path, body))
+      expect(error.metadata, `${path} ${JSON.stringify(body)}`).toMatchObject({ patterns: ["email"] })
+    }
+  })
+
+  test("nested deeper than it is read is refused, not passed by", async () => {
+    const workspace = await newWorkspace()
+    await guard(workspace, email("redact"))
+    const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`
+    const body = (depth: number) =>
+      `{"model":"sim/echo","messages":[{"role":"user","content":"Hi","extra":${nested(depth)}}]}`
+    await reply(200, workspace.as.post("/chat/completions", body(400)))
+    const { error } = await reply<Failure>(400, workspace.as.post("/chat/completions", body(20_000)))
+    expect(error.message).toContain("deep")
+  })
+
   test("is flagged and goes on as it is", async () => {
     const workspace = await newWorkspace()
     await guard(workspace, email("flag"))

@@ -58,6 +58,46 @@ describe("a text in pieces", () => {
     }
   })
 
+  test("loses them however they are written: full-width, styled, in other digits, parted by what nobody sees", () => {
+    const spellings: [string, string][] = [
+      ["４１１１ １１１１ １１１１ １１１１", "[CREDIT_CARD]"],
+      ["4111\u200b1111\u200b1111\u200b1111", "[CREDIT_CARD]"],
+      ["4111\u00a01111\u00a01111\u00a01111", "[CREDIT_CARD]"],
+      ["4111\u20111111\u20111111\u20111111", "[CREDIT_CARD]"],
+      ["𝟒𝟏𝟏𝟏 𝟏𝟏𝟏𝟏 𝟏𝟏𝟏𝟏 𝟏𝟏𝟏𝟏", "[CREDIT_CARD]"],
+      ["٤١١١ ١١١١ ١١١١ ١١١١", "[CREDIT_CARD]"],
+      ["ada\u200d.love\u00adlace@exam\u2060ple.com", "[EMAIL]"],
+      ["ada＠example．com", "[EMAIL]"],
+      ["jose\u0301@example.com", "[EMAIL]"],
+      ["536\u201390\u20134399", "[SSN]"],
+      ["５３６-９０-４３９９", "[SSN]"],
+      ["+44\u202f20\u202f7946\u202f0958", "[PHONE]"],
+      ["+４４ ２０ ７９４６ ０９５８", "[PHONE]"],
+      ["203\u200b.0.113\ufeff.77", "[IP_ADDRESS]"],
+      ["DE89\u00a03704\u00a00044\u00a00532\u00a00130\u00a000", "[IBAN]"],
+      [["AK", "\u200bIA", "IOSFODNN7EXAMPLQ"].join(""), "[SECRET]"],
+    ]
+    for (const [said, label] of spellings) {
+      const text = `It is ${said}, and more.`
+      for (const pieces of [[text], ...cuts(text), text.split("")]) {
+        expect(pass(pieces), JSON.stringify(said)).toBe(`It is ${label}, and more.`)
+      }
+    }
+  })
+
+  test("finds what stands beside something that nobody sees, as if that were a space", () => {
+    for (const text of ["Number\u200b4111 1111 1111 1111\u200bplease", "IP\u200b203.0.113.77\u200bup"]) {
+      const expected = text.replace(/[\d. ]{8,}/, (number) => (number.includes(" ") ? "[CREDIT_CARD]" : "[IP_ADDRESS]"))
+      for (const pieces of [[text], ...cuts(text)]) expect(pass(pieces)).toBe(expected)
+    }
+  })
+
+  test("is read as it is by a pattern of one's own", () => {
+    const own = combineRules([{ content_filters: [{ action: "redact", pattern: "\\x{200B}|[0-9]{4}", label: "Own" }] }])
+    const told = new TextFilter(own, plainUnits(), () => {}).push("a\u200bb １２３４", true)
+    expect(told).toBe("a[Own]b １２３４")
+  })
+
   test("is told alike in one piece and in any others", () => {
     fc.assert(
       fc.property(

@@ -75,6 +75,15 @@ describe("making an intern", () => {
     }
   })
 
+  test("is not answered with one that is being deleted: 409, until it is gone", async () => {
+    const { as } = await newWorkspace()
+    for (const status of ["destroying", "destroy_failed"]) {
+      const { id, name } = await make(as, { name: status === "destroying" ? "ada" : "bob" })
+      await env.DB.prepare("UPDATE interns SET status = ? WHERE id = ?").bind(status, id).run()
+      expect(await refusal(409, as.post("/interns", { name }))).toMatchObject({ reason: "name_taken" })
+    }
+  })
+
   test("twenty at once under one name make one intern", async () => {
     const { as } = await newWorkspace()
     const answers = await Promise.all(Array.from({ length: 20 }, () => as.post("/interns", { name: "ada" })))
@@ -217,6 +226,16 @@ describe("who sees an intern", () => {
     }
     await refusal(404, own.post("/interns", { name: "child" }))
     await reply(200, own.chat("sim/echo", "Hello"))
+  })
+
+  test("an intern's own key makes nothing that reads the values of secrets, or that sees more than itself", async () => {
+    const workspace = await newWorkspace()
+    const { id, key } = await ownKeyOf(workspace)
+    const own = door(key)
+    await refusal(404, own.post(`/interns/${id}/daemon/token`, {}))
+    const asked = { callback_url: "https://app.example.com/callback" }
+    await refusal(403, own.post("/auth/keys/code", asked))
+    await reply(200, workspace.as.post("/auth/keys/code", asked))
   })
 
   test("on a regional hostname no intern, vault or daemon route is served", async () => {

@@ -108,6 +108,24 @@ describe("a turn", () => {
       expect(reading.error?.metadata).toEqual({ reason: "turn_failed", retryable })
     }
   })
+
+  test("tells an agent's failure with a status that clients can read, whatever the agent calls one", async () => {
+    const { chat, daemon } = await playedIntern()
+    for (const [status, told] of [
+      [402, 402],
+      [429.5, 502],
+      [200, 502],
+      [-1, 502],
+      [9_000, 502],
+    ] as const) {
+      const nth = daemon.heard.filter(({ method }) => method === "session/prompt").length
+      const reading = await chat.say("Hello")
+      const prompt = await daemon.hears("session/prompt", nth)
+      daemon.say({ id: prompt.id ?? 0, error: { code: -32_603, message: "It failed.", data: { status } } })
+      await reading.all()
+      expect(reading.error?.code).toBe(told)
+    }
+  })
 })
 
 describe("a question", () => {
@@ -326,7 +344,11 @@ describe("a session that is busy", () => {
     const reading = await chat.say("Go", { session_id: "s" })
     await daemon.hears("session/prompt")
     for (let at = 1; at < LIMITS.turnsPerMinute; at++) await chat.say("more", { session_id: "s" })
-    const limited = await refused(chat.say("more", { session_id: "s" }))
+    const refusal = await chat.say("more", { session_id: "s" })
+    const header = (name: string) => Number(refusal.response.headers.get(name))
+    expect([header("x-ratelimit-limit"), header("x-ratelimit-remaining")]).toEqual([LIMITS.turnsPerMinute, 0])
+    expect(header("x-ratelimit-reset")).toBeGreaterThan(Date.now())
+    const limited = await refused(refusal)
     expect(limited).toMatchObject({ status: 429, reason: "rate_limited", retryable: true })
     expect(Number(limited.retryAfter)).toBeGreaterThan(0)
     reading.leave()

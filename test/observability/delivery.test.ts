@@ -291,6 +291,25 @@ describe("a destination that does not take a call", () => {
     expect([20, 1_000].map(waitMs)).toEqual([3_600_000, 3_600_000])
   })
 
+  test("is left alone for as long as it asks, within an hour", async () => {
+    const workspace = await newWorkspace()
+    const headers = { "retry-after": "600" }
+    const { got, url } = newReceiver(() => new Response("slow down", { status: 429, headers }))
+    const { id } = await listen(workspace, url)
+    const before = Date.now()
+    await call(workspace.as.chat("sim/echo", "Hi"))
+    await told(got, 1)
+    const row = await eventually(async () => {
+      const query = `SELECT d.paused_until, b.due_at FROM destinations d JOIN broadcast_batches b ON b.destination_id = d.id WHERE d.id = ?`
+      const found = await env.DB.prepare(query).bind(id).first<{ paused_until: number; due_at: number }>()
+      expect(found).not.toBeNull()
+      return found
+    })
+    expect(row?.paused_until).toBeGreaterThanOrEqual(before + 600_000)
+    expect(row?.due_at).toBeGreaterThanOrEqual(before + 600_000)
+    expect(waitMs(1, 100 * 3_600_000)).toBe(3_600_000)
+  })
+
   test("is not asked for every call while it rests", async () => {
     const { workspace, receiver, id } = await waiting()
     await env.DB.prepare("UPDATE destinations SET paused_until = ? WHERE id = ?")

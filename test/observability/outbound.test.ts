@@ -111,7 +111,7 @@ describe("what is sent", () => {
   test("goes to a public https URL, at its own port, too", async () => {
     for (const url of ["https://a.example/", "https://a.example:4318/v1/traces", "https://93.184.216.34/"]) {
       const network = world({ [url]: ok })
-      expect(await sendOutbound(to(url), network)).toEqual({ status: 200, excerpt: "fine" })
+      expect(await sendOutbound(to(url), network)).toMatchObject({ status: 200, excerpt: "fine" })
       expect(network.sent).toEqual([{ url, method: "POST", headers: HEADERS, body: `{"a":1}` }])
     }
   })
@@ -177,10 +177,29 @@ describe("what is sent", () => {
     })
   })
 
+  test("an answer counts by its status, though the rest of it breaks off or never comes", async () => {
+    const parts = [
+      new ReadableStream({ pull: (controller) => controller.error(new Error("cut")) }),
+      new ReadableStream({
+        start: (controller) => controller.enqueue(new TextEncoder().encode("tha")),
+      }),
+    ]
+    for (const body of parts) {
+      const network = { ...world({ "*": () => new Response(body) }), timeoutMs: 5_000 }
+      expect(await sendOutbound(to("https://a.example/"), network)).toMatchObject({ status: 200 })
+    }
+  })
+
+  test("tells how long it is asked to wait", async () => {
+    const headers = { "retry-after": "120" }
+    const network = world({ "*": () => new Response("slow down", { status: 429, headers }) })
+    expect(await sendOutbound(to("https://a.example/"), network)).toMatchObject({ status: 429, retryAfterMs: 120_000 })
+  })
+
   test("reads no more of an answer than it shows", async () => {
     const endless = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(1_000).fill(65)) })
     const sent = await sendOutbound(to("https://a.example/"), world({ "*": () => new Response(endless) }))
-    expect(sent).toEqual({ status: 200, excerpt: "A".repeat(8_192) })
+    expect(sent).toEqual({ status: 200, excerpt: "A".repeat(8_192), retryAfterMs: null })
   })
 })
 

@@ -66,6 +66,20 @@ async function outboundOf(type: KindName, more: Record<string, unknown> = {}, ev
 
 const basic = (text: string) => `Basic ${btoa(text)}`
 
+test.each([0, 1, 0.0015])(
+  "what costs %s USD is told as a double: collectors keep the type that came first",
+  async (usd) => {
+    const { body } = await outboundOf("otel-collector", {}, eventOf({ costNano: usd * 1e9 }))
+    type Spans = { attributes: { key: string; value: Record<string, unknown> }[] }[]
+    const { resourceSpans } = JSON.parse(body) as { resourceSpans: { scopeSpans: { spans: Spans }[] }[] }
+    const attributes = resourceSpans[0]?.scopeSpans[0]?.spans[0]?.attributes ?? []
+    for (const name of ["gen_ai.usage.cost", "gateway.cost.total_cost"]) {
+      expect(attributes.find(({ key }) => key === name)?.value).toEqual({ doubleValue: usd })
+    }
+    expect(attributes.find(({ key }) => key === "gen_ai.usage.input_tokens")?.value).toEqual({ intValue: "10" })
+  },
+)
+
 describe("spans go where each kind documents it, and by what it knows its sender", () => {
   test.each<[KindName, string, Record<string, string>]>([
     [

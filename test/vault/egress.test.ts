@@ -2,6 +2,7 @@ import * as fc from "fast-check"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { decideEgress } from "../../src/vault/egress.ts"
 import { egressFetch, type EgressRequest } from "../../src/vault/egress-fetch.ts"
+import { hiding } from "../../src/vault/hiding.ts"
 import type { ReleasedSecret } from "../../src/vault/secret.ts"
 
 afterEach(() => vi.restoreAllMocks())
@@ -306,6 +307,25 @@ describe("a fetch for an agent", () => {
     const headers: [string, string][] = [["x-api-key", HELD]]
     const sent = await egressFetch(ask("https://api.example.com/", { headers }), plain)
     expect(sent).toEqual({ ok: false, reason: expect.stringContaining("by https only") })
+  })
+
+  test("what a host says back of the secrets is what the agent had said", async () => {
+    const headers: [string, string][] = [
+      ["authorization", basic(`me:${HELD}`)],
+      ["x-key", HELD],
+    ]
+    const played = world({ "https://api.example.com/": () => new Response("fine") })
+    const sent = await egressFetch(ask("https://api.example.com/", { headers }), played)
+    if (!sent.ok) throw new Error(sent.reason)
+    const hidden = hiding(sent)
+    const went = played.seen[0]?.headers ?? {}
+    expect(JSON.stringify(went)).toContain(VALUE)
+    const said = JSON.stringify({ ...went, alone: VALUE })
+    const told = new TextDecoder().decode(hidden.bytes(new TextEncoder().encode(said)))
+    expect(JSON.parse(told)).toEqual({ ...Object.fromEntries(headers), alone: HELD })
+    expect(hidden.text(`key=${VALUE}`)).toBe(`key=${HELD}`)
+    const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte)
+    expect(hidden.bytes(bytes)).toEqual(bytes)
   })
 
   test("logs nothing, and tells nothing of what it sent when it fails", async () => {

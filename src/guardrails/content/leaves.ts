@@ -18,6 +18,9 @@ const WORDS: Readonly<Record<string, Role>> = {
   prediction: "assistant",
 }
 
+/** Parts that are words only where they describe something. */
+const DESCRIBED = new Set(["tools", "functions", "response_format", "text", "output_format", "output_config"])
+
 /** Strings that are names or bytes, whatever they say. */
 const NO_WORDS = new Set(
   (
@@ -26,13 +29,31 @@ const NO_WORDS = new Set(
   ).split(" "),
 )
 
+/** Deeper than anything that is meant, and far from the depth at which a call stack ends. */
+const MAX_DEPTH = 500
+
+/** Whether a value is nested deeper than its words are read. */
+export function isTooDeep(value: unknown): boolean {
+  let level: unknown[] = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) return true
+    level = level.flatMap((one) => (typeof one === "object" && one !== null ? (Object.values(one) as unknown[]) : []))
+  }
+  return false
+}
+
 /** The request with every text in it as `visit` has it; the same object where nothing changed. */
 export function mapRequest<T extends object>(request: T, visit: Visit): T {
   const changed: Json = {}
   for (const [key, value] of Object.entries(request) as [string, unknown][]) {
     const role = WORDS[key]
-    const mapped =
-      key === "tools" ? mapDescriptions(value, visit) : role === undefined ? value : mapLeaves(value, role, visit)
+    const mapped = DESCRIBED.has(key)
+      ? mapDescriptions(value, visit)
+      : role === undefined
+        ? value
+        : key === "documents"
+          ? mapValues(value, role, visit)
+          : mapLeaves(value, role, visit)
     if (mapped !== value) changed[key] = mapped
   }
   return Object.keys(changed).length === 0 ? request : { ...request, ...changed }
@@ -60,11 +81,31 @@ function mapField(parent: Json, key: string, value: unknown, role: Role, visit: 
   if (key === "name" && typeof value === "string" && parent["role"] !== undefined && role !== "tool") {
     return visit(value, role, "plain")
   }
+  // What a tool is called with: its fields have names of their own, and all of them may be words.
+  if (key === "input" && isObject(value) && CALLS.test(String(parent["type"]))) return mapValues(value, role, visit)
   // Bytes in base64, but for the text of a document.
-  if (typeof value === "string" && value.startsWith("data:")) return value
+  if (typeof value === "string" && key !== "text" && key !== "content" && isBytes(value)) return value
   if (key === "data" && parent["type"] !== "text") return value
   if (NO_WORDS.has(key) && (typeof value === "string" || key === "cache_control")) return value
   return mapLeaves(value, role, visit)
+}
+
+const CALLS = /(?:^|_)tool_use$/
+const DATA_URL = /^data:[\w.+-]+\/[\w.+-]+(?:;[\w.+=-]+)*;base64,/i
+
+/** Whether a text is bytes as a URL has them. Others that begin alike are words. */
+function isBytes(text: string): boolean {
+  const [head] = DATA_URL.exec(text) ?? []
+  return head !== undefined && !/[^A-Za-z0-9+/=_-]/.test(text.slice(head.length))
+}
+
+/** Every text in a value of somebody else's making, whatever its field is called. */
+function mapValues(value: unknown, role: Role, visit: Visit): unknown {
+  if (typeof value === "string") return isBytes(value) ? value : visit(value, role, "plain")
+  if (Array.isArray(value)) return mapList(value as unknown[], (one) => mapValues(one, role, visit))
+  if (!isObject(value)) return value
+  const mapped = Object.entries(value).map(([key, one]) => [key, mapValues(one, role, visit)] as const)
+  return mapped.some(([key, one]) => one !== value[key]) ? Object.fromEntries(mapped) : value
 }
 
 function roleOf({ role, type }: Json): Role | undefined {

@@ -1,7 +1,10 @@
+import { readAs, UNREAD } from "./fold.ts"
 import { AFTER_TEXT, BEFORE_TEXT, beginningsWith, conditionsBetween, OP, type Program, takes } from "./program.ts"
 
 /** From `start` up to `end`, in UTF-16 units since the text began. */
 export type Span = { start: number; end: number }
+
+const SPACE = 32
 
 type Threads = { places: Int32Array; starts: Int32Array; count: number }
 
@@ -16,6 +19,7 @@ export class Scanner {
   readonly #program: Program
   readonly #limit: number
   readonly #isWhole: boolean
+  readonly #folds: boolean
   readonly #onMatch: (span: Span) => void
   #now: Threads
   #next: Threads
@@ -26,16 +30,19 @@ export class Scanner {
   #before = BEFORE_TEXT
   #at = 0
   #half = ""
+  /** What stands between the last character and the next is not read. */
+  #isParted = false
   /** Matches that may still grow, the longest so far of each beginning. */
   readonly #growing = new Map<number, number>()
 
   /**
    * `limit`: no match is longer, in UTF-16 units; what begins and does not end within it is given up. `isWhole`: a match
    * is told when it can grow no more, which needs a limit; else at each length, and the longer ones hold the shorter.
+   * `folds`: the text is read as fold.ts has it; what is told stands in the text as it is written.
    */
   constructor(
     program: Program,
-    { limit, isWhole }: { limit: number; isWhole: boolean },
+    { limit, isWhole, folds = false }: { limit: number; isWhole: boolean; folds?: boolean },
     onMatch: (span: Span) => void,
   ) {
     const size = program.steps.length
@@ -43,6 +50,7 @@ export class Scanner {
     this.#program = program
     this.#limit = limit
     this.#isWhole = isWhole
+    this.#folds = folds
     this.#onMatch = onMatch
     this.#now = threads()
     this.#next = threads()
@@ -70,7 +78,9 @@ export class Scanner {
       // Only where there is a next unit: at the end of a slice, V8 has been seen to read the unit behind it.
       const rune = isHalf && at < text.length - 1 ? (text.codePointAt(at) as number) : text.charCodeAt(at)
       const width = rune > 0xffff ? 2 : 1
-      this.#step(rune, width)
+      const read = this.#folds ? readAs(rune) : rune
+      if (read === UNREAD) this.#part(width)
+      else this.#step(read, width)
       at += width
     }
     if (isLast) this.#step(AFTER_TEXT, 0)
@@ -87,6 +97,18 @@ export class Scanner {
     this.#tell(true)
   }
 
+  /** A character that is not read. It may stand in the middle of a word, or between two: both are looked for. */
+  #part(width: number): void {
+    const { places, starts, count } = this.#now
+    const conditions = conditionsBetween(this.#before, SPACE)
+    this.#round++
+    for (let thread = 0; thread < count; thread++) {
+      this.#follow(places[thread] as number, starts[thread] as number, AFTER_TEXT, 0, conditions)
+    }
+    this.#at += width
+    this.#isParted = true
+  }
+
   #step(rune: number, width: number): void {
     const { places, starts, count } = this.#now
     const conditions = conditionsBetween(this.#before, rune)
@@ -96,8 +118,9 @@ export class Scanner {
       this.#follow(places[thread] as number, starts[thread] as number, rune, width, conditions)
     }
     if (rune !== AFTER_TEXT) {
-      const begun = beginningsWith(this.#program, conditions, rune)
-      for (let one = 0; one < begun.length; one++) this.#queue(begun[one] as number, this.#at)
+      this.#begin(conditions, rune)
+      if (this.#isParted) this.#begin(conditionsBetween(SPACE, rune), rune)
+      this.#isParted = false
     }
     const emptied = this.#now
     this.#now = this.#next
@@ -105,6 +128,11 @@ export class Scanner {
     this.#at += width
     this.#before = rune
     if (this.#growing.size > 0) this.#tell(rune === AFTER_TEXT)
+  }
+
+  #begin(conditions: number, rune: number): void {
+    const begun = beginningsWith(this.#program, conditions, rune)
+    for (let one = 0; one < begun.length; one++) this.#queue(begun[one] as number, this.#at)
   }
 
   /** All places that can be reached without a character, and from those the ones behind this character. */

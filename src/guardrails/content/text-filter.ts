@@ -1,4 +1,5 @@
 import { CONTEXT, type Detector } from "../detectors/detector.ts"
+import { fold, foldBefore } from "./fold.ts"
 import { Scanner, type Span } from "./scanner.ts"
 
 export type Action = "block" | "redact" | "flag"
@@ -80,11 +81,14 @@ export class TextFilter {
   /** Of a text that is all there, a look tells which detectors have nothing to find. */
   #begin(isWhole: boolean): void {
     this.#isBegun = true
+    const read = isWhole ? fold(this.#said).text : ""
     for (const rule of this.#rules) {
       const { detector } = rule
-      if (isWhole && detector.hint?.test(this.#said) === false) continue
+      if (isWhole && detector.hint?.test(read) === false) continue
       if ("program" in detector) {
-        const options = { limit: detector.limit, isWhole: detector.refine !== undefined }
+        // What is built in knows what it looks for in any spelling; a pattern of a customer is what it says.
+        const folds = detector.engine !== "regex"
+        const options = { limit: detector.limit, isWhole: detector.refine !== undefined, folds }
         const scanner = new Scanner(detector.program(), options, (span) => this.#match(rule, span))
         this.#scans.push({ rule, scanner })
       } else if (isWhole) {
@@ -143,8 +147,10 @@ export class TextFilter {
     const refine = "refine" in rule.detector ? rule.detector.refine : undefined
     if (!refine) return this.#find(rule, { start, end })
     const at = (place: number) => Math.max(0, place - this.#saidFrom)
-    const parts = refine(this.#said.slice(at(start), at(end)), this.#said.slice(at(start - CONTEXT), at(start)))
-    for (const [from, to] of parts) this.#find(rule, { start: start + from, end: start + to })
+    const { text, places } = fold(this.#said.slice(at(start), at(end)))
+    const place = (unit: number) => start + (places?.[unit] ?? unit)
+    const parts = refine(text, foldBefore(this.#said.slice(at(start - CONTEXT), at(start))))
+    for (const [from, to] of parts) this.#find(rule, { start: place(from), end: place(to) })
   }
 
   #find(rule: Rule, span: Span): void {

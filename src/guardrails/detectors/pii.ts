@@ -6,9 +6,9 @@ import { isIban, passesLuhn } from "./checksums.ts"
 const all = (match: string): Part[] => [[0, match.length]]
 const NONE: Part[] = []
 
-/** Ends of names that are files, not domains. */
+/** Ends of names that are files, not domains; but `.md` and `.py` are countries, too. */
 const FILE_ENDS =
-  /\.(?:png|jpe?g|gif|svg|webp|ico|css|s?css|m?jsx?|tsx?|json|md|py|rb|html?|ya?ml|toml|lock|pdf|mp[34]|zip)$/i
+  /\.(?:png|jpe?g|gif|svg|webp|ico|css|s?css|m?jsx?|tsx?|json|rb|html?|ya?ml|toml|lock|pdf|mp[34]|zip)$/i
 
 export const email: Detector = {
   name: "email",
@@ -29,6 +29,10 @@ export const email: Detector = {
 
 const PHONE_WORDS = "(?i:phone|tel|telephone|call|mobile|cell|fax|whatsapp|text|reach|number|dial)"
 const DATE = /^(?:\d{1,2}[-./ ]\d{1,2}[-./ ]\d{2,4}|\d{4}[-./ ]\d{1,2}[-./ ]\d{1,2})$/
+
+/** Behind which a number is a part of something else: of another number, of an address, of a time. `tel:` is what it is called. */
+const PARTS = /(?:\d ?|[./=_#-]|(?<![A-Za-z]):|[A-Za-z])$/
+const PARTS_OF_INTERNATIONAL = /(?:\d ?|[A-Za-z])$/
 
 export const phone: Detector = {
   name: "phone",
@@ -53,7 +57,7 @@ export const phone: Detector = {
     const from = /^[\d+(]/.test(match) ? 0 : match.search(/\d{10}/)
     const number = match.slice(from)
     const digits = number.replaceAll(/\D/g, "")
-    if (DATE.test(number) || /(?:\d ?|[.:/=_#-])$/.test(before) || /[A-Za-z]$/.test(before)) return NONE
+    if (DATE.test(number) || (number[0] === "+" ? PARTS_OF_INTERNATIONAL : PARTS).test(before)) return NONE
     const isAmerican = number[0] !== "+" && number[0] !== "0"
     if (isAmerican && !/^1?[2-9]\d\d[2-9]\d{6}$/.test(digits)) return NONE
     const [least, most] = /^(?:\+|00)/.test(number) ? [8, 17] : [9, 12]

@@ -9,7 +9,7 @@ const PREFIXED = [
   "gl(?:pat|ptt|rt|cbt|dt|soat)-[\\w-]{20,}",
   "xox[abeoprs]-[\\w-]{10,}",
   "xapp-\\d-[\\w-]{20,}",
-  "sk-(?:ant|proj|svcacct|admin|or|gw)-[\\w-]{20,}",
+  "sk-(?:ant|proj|svcacct|admin|or|gw|lf)-[\\w-]{20,}",
   "sk-[A-Za-z0-9]{32,}",
   "(?:sk|rk|pk)_(?:live|test)_[0-9A-Za-z]{16,}",
   "whsec_[A-Za-z0-9+/]{24,}",
@@ -32,6 +32,11 @@ const PREFIXED = [
   "lin_api_[A-Za-z0-9]{40}",
   "ntn_[A-Za-z0-9]{40,}",
   "sntrys_[\\w=-]{40,}",
+  "dckr_(?:pat|oat)_[\\w-]{20,}",
+  "sbp_[0-9a-f]{40}",
+  "figd_[\\w-]{36,}",
+  "key-[0-9a-f]{32}\\b",
+  "1//0[\\w-]{32,}",
   "AGE-SECRET-KEY-1[0-9A-Z]{58}",
   "eyJ[\\w-]{8,}\\.eyJ[\\w-]{8,}\\.[\\w-]{8,}",
 ]
@@ -69,7 +74,7 @@ export const secrets: Detector = {
   label: "[SECRET]",
   program: () => programOf([...PREFIXED.map((one) => `\\b${one}`), ...OTHER].join("|")),
   limit: 8_192,
-  hint: /AKIA|ASIA|ABIA|ACCA|gh[pousr]_|github_pat_|gl(?:pat|ptt|rt|cbt|dt|soat)-|xox|xapp-|sk-|[srp]k_(?:live|test)|whsec_|AIza|ya29|GOCSPX|SG\.|npm_|pypi-|hf_|gsk_|xai-|pplx-|r8_|do[opr]_v1|dapi|shp|hv[sb]\.|ATATT3|lin_api|ntn_|sntrys|AGE-SECRET|eyJ|PRIVATE KEY|hooks\.slack|webhooks|:AA|[Kk]ey=|:\/\/|bearer |basic |token |passw|pwd?\b|curl |passphrase|secret|key|token/i,
+  hint: /AKIA|ASIA|ABIA|ACCA|gh[pousr]_|github_pat_|gl(?:pat|ptt|rt|cbt|dt|soat)-|xox|xapp-|sk-|[srp]k_(?:live|test)|whsec_|AIza|ya29|GOCSPX|SG\.|npm_|pypi-|hf_|gsk_|xai-|pplx-|r8_|do[opr]_v1|dapi|shp|hv[sb]\.|ATATT3|lin_api|ntn_|sntrys|dckr_|sbp_|figd_|key-|1\/\/0|AGE-SECRET|eyJ|PRIVATE KEY|hooks\.slack|webhooks|:AA|[Kk]ey=|:\/\/|bearer |basic |token |passw|pwd?\b|curl |passphrase|secret|key|token/i,
   refine(match) {
     if (!NAMED.test(match)) return /^(?:bearer|basic|token) /i.test(match) ? afterScheme(match) : [[0, match.length]]
     const value = /[^\s"'`,;<>(){}]+$/.exec(match)?.[0] ?? ""

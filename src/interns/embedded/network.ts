@@ -2,6 +2,7 @@ import type { Env } from "../../env.ts"
 import { resolverOf } from "../../outbound/settings.ts"
 import { readAtMost } from "../../support/bytes.ts"
 import { egressFetch } from "../../vault/egress-fetch.ts"
+import { hiding } from "../../vault/hiding.ts"
 import type { ReleasedSecret } from "../../vault/secret.ts"
 import type { ShellFetch } from "./shell.ts"
 
@@ -24,6 +25,9 @@ export function shellFetch(env: Env, secrets: () => Promise<ReleasedSecret[]>, s
     const bytes = response.body ? await readAtMost(response.body, MAX_ANSWER_BYTES) : new Uint8Array(0)
     if (!bytes) throw new Error(`The answer has more than ${MAX_ANSWER_BYTES} bytes.`)
     const { status, statusText } = response
-    return { status, statusText, headers: Object.fromEntries(response.headers), body: bytes, url: sent.url }
+    // A host may say back what it was sent, and what an agent reads becomes rows and prompts.
+    const hidden = hiding(sent)
+    const told = [...response.headers].map(([name, value]) => [name, hidden.text(value)])
+    return { status, statusText, headers: Object.fromEntries(told), body: hidden.bytes(bytes), url: sent.url }
   }
 }

@@ -74,8 +74,13 @@ function hearAnswer(rpc: RpcId, { result, error }: AcpMessage): Heard {
     rpc,
     code: error.code,
     message: said.join(": "),
-    status: typeof status === "number" ? status : null,
+    status: isFailureStatus(status) ? status : null,
   }
+}
+
+/** Whatever an agent says, clients read a status of HTTP. */
+function isFailureStatus(status: unknown): status is number {
+  return typeof status === "number" && Number.isInteger(status) && status >= 400 && status < 600
 }
 
 function hearUpdate(acp: string, update: Json): Heard {

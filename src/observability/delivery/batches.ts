@@ -48,7 +48,13 @@ export async function retryBatch({ organizationId, batchId }: Batch, env: Env, n
   await note(receiver, outcome, env, now)
   if (outcome.isTaken) return forget(row, env)
   const rejections = row.rejections + (isRejection(outcome.status) ? 1 : 0)
-  return wait(row, { attempts: row.attempts + 1, rejections }, waitMs(receiver.failures + 1 + rejections), env, now)
+  return wait(
+    row,
+    { attempts: row.attempts + 1, rejections },
+    waitMs(receiver.failures + 1 + rejections, outcome.askedMs),
+    env,
+    now,
+  )
 }
 
 async function tryBatch(row: BatchRow, receiver: Receiver, env: Env, now: number): Promise<Outcome> {
@@ -60,7 +66,7 @@ async function tryBatch(row: BatchRow, receiver: Receiver, env: Env, now: number
     return newEvent(receiver.id, generation, keyName, told)
   })
   // Of calls that are older than the database keeps them there is nothing left to tell.
-  if (events.length === 0) return { isTaken: true, status: null, words: "", excerpt: "" }
+  if (events.length === 0) return { isTaken: true, status: null, words: "", excerpt: "", askedMs: 0 }
   return deliver(receiver, row.id, events, env, now)
 }
 

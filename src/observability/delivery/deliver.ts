@@ -22,8 +22,11 @@ export function outboundWorld(env: Env): OutboundWorld {
   }
 }
 
-/** What became of a delivery. `words`: for people, without a secret and without what the destination said. */
-export type Outcome = { isTaken: boolean; status: number | null; words: string; excerpt: string }
+/**
+ * What became of a delivery. `words`: for people, without a secret and without what the destination said. `askedMs`: for
+ * how long the destination asks to be left alone.
+ */
+export type Outcome = { isTaken: boolean; status: number | null; words: string; excerpt: string; askedMs: number }
 
 /** Tries a delivery once. `id` stays the same however often that is. The secrets are in clear here, and nowhere else. */
 export async function deliver(
@@ -52,7 +55,7 @@ function nameOf(cause: unknown): string {
 }
 
 function refused(words: string): Outcome {
-  return { isTaken: false, status: null, words, excerpt: "" }
+  return { isTaken: false, status: null, words, excerpt: "", askedMs: 0 }
 }
 
 function toOutcome(sent: Sent, configured: Configured, { headers }: Outbound): Outcome {
@@ -65,5 +68,6 @@ function toOutcome(sent: Sent, configured: Configured, { headers }: Outbound): O
     status,
     words: `it answered ${status}${hint}`,
     excerpt: withoutSecrets(sent.excerpt, configured, headers),
+    askedMs: sent.retryAfterMs ?? 0,
   }
 }

@@ -9,9 +9,9 @@ const MAX_REJECTIONS = 5
 const FIRST_WAIT_MS = 2_000
 const LONGEST_WAIT_MS = 3_600_000
 
-/** `failures`: in a row, this one included. */
-export function waitMs(failures: number): number {
-  return Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 20))
+/** `failures`: in a row, this one included. `askedMs`: what the destination itself asks for, which only lengthens it. */
+export function waitMs(failures: number, askedMs = 0): number {
+  return Math.min(LONGEST_WAIT_MS, Math.max(askedMs, FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 20)))
 }
 
 /** Statuses that blame the content: another batch may well be taken. */

@@ -116,7 +116,7 @@ export async function note(receiver: Receiver, outcome: Outcome, env: Env, now: 
     return isKnown ? undefined : noteSuccess(env.DB, receiver, now)
   }
   const failures = receiver.failures + 1
-  const pause = isRejection(outcome.status) ? undefined : { failures, until: now + waitMs(failures) }
+  const pause = isRejection(outcome.status) ? undefined : { failures, until: now + waitMs(failures, outcome.askedMs) }
   await noteFailure(env.DB, receiver, outcome.words, pause, now)
 }
 
@@ -132,7 +132,7 @@ async function keep(
   const { organization_id: organizationId, workspace_id: workspaceId } = receiver
   const said = events.flatMap(({ generation, told }) => (told ? [[generation.id, told] as const] : []))
   await putToldBatch(env.FILES, id, Object.fromEntries(said))
-  const pauseMs = Math.max(waitMs(receiver.failures + 1), receiver.paused_until - now)
+  const pauseMs = Math.max(waitMs(receiver.failures + 1, outcome?.askedMs), receiver.paused_until - now)
   await insertBatch(env.DB, {
     id,
     organization_id: organizationId,

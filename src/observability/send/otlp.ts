@@ -131,10 +131,13 @@ function toAnswer({ output }: Told, finishReason: string | null): object {
   }
 }
 
+/** USD: always of one type, a whole number of them too, since collectors keep the type that came first. */
+const COST = /(?:^|[._])cost$/
+
 /** Absent where there is nothing to tell. */
 function toAttributes(values: Attributes): Attribute[] {
   return Object.entries(values).flatMap(([key, value]) => {
-    const told = toValue(value)
+    const told = typeof value === "number" && COST.test(key) ? { doubleValue: value } : toValue(value)
     return told === undefined ? [] : [{ key, value: told }]
   })
 }

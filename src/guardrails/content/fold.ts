@@ -1,0 +1,85 @@
+/**
+ * How detectors read what is written: other spellings of ASCII as ASCII (full-width and mathematical letters, digits of
+ * other scripts, spaces and hyphens that do not break), and what nobody sees not at all. The patterns of customers look
+ * for what they say, so they read texts as they are.
+ */
+
+/** In place of a character that is not read. */
+export const UNREAD = -2
+
+const upTo = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
+
+/** Soft hyphens, joiners, marks of direction, variation selectors, tags, and marks that stand above or below a letter. */
+const UNREAD_RANGES: readonly (readonly [number, number])[] = [
+  [0xad, 0xad],
+  [0x300, 0x36f],
+  [0x61c, 0x61c],
+  [0x180b, 0x180e],
+  [0x200b, 0x200f],
+  [0x202a, 0x202e],
+  [0x2060, 0x206f],
+  [0xfe00, 0xfe0f],
+  [0xfeff, 0xfeff],
+  [0xe0000, 0xe007f],
+]
+const SPACES = [0xa0, ...upTo(0x2000, 0x200a), 0x202f, 0x205f, 0x3000]
+const HYPHENS = [...upTo(0x2010, 0x2013), 0x2212, 0xfe58, 0xfe63]
+const DOTS = [0x2024, 0x3002, 0xfe52, 0xff61]
+const AT_SIGN = 0xfe6b
+/** Where the ten digits of a script begin. */
+const ZEROS = [0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xe50, 0xed0, 0xf20]
+/** Full-width, mathematical and circled: what stands for one ASCII character in them, Unicode says itself. */
+const STYLED = [...upTo(0xff01, 0xff5e), ...upTo(0x1d400, 0x1d7ff), ...upTo(0x2460, 0x2468), ...upTo(0x24b6, 0x24ea)]
+
+function readings(): Map<number, number> {
+  const read = new Map<number, number>()
+  const all = (runes: readonly number[], as: number) => runes.forEach((rune) => read.set(rune, as))
+  for (const [from, to] of UNREAD_RANGES) all(upTo(from, to), UNREAD)
+  all(SPACES, 0x20)
+  all(HYPHENS, 0x2d)
+  all(DOTS, 0x2e)
+  read.set(AT_SIGN, 0x40)
+  for (const zero of ZEROS) upTo(zero, zero + 9).forEach((rune, digit) => read.set(rune, 0x30 + digit))
+  for (const rune of STYLED) {
+    const plain = String.fromCodePoint(rune).normalize("NFKC")
+    if (plain.length === 1 && plain.charCodeAt(0) < 0x80) read.set(rune, plain.charCodeAt(0))
+  }
+  return read
+}
+
+let known: Map<number, number> | undefined
+
+/** The character that a detector reads here, or UNREAD. */
+export function readAs(rune: number): number {
+  if (rune < 0x80) return rune
+  known ??= readings()
+  return known.get(rune) ?? rune
+}
+
+const ASCII = /^[\0-\x7f]*$/
+
+/** What precedes a match, as detectors read it: something that is not read right before it parts the two. */
+export function foldBefore(written: string): string {
+  const { text } = fold(written)
+  const last = written.codePointAt(written.length - 1)
+  return last !== undefined && readAs(last) === UNREAD ? `${text} ` : text
+}
+
+/** A text as detectors read it; `places` where its units stand in what is written, absent where they stand as they are. */
+export function fold(written: string): { text: string; places?: number[] } {
+  if (ASCII.test(written)) return { text: written }
+  let text = ""
+  const places: number[] = []
+  let at = 0
+  for (const char of written) {
+    const rune = readAs(char.codePointAt(0) as number)
+    if (rune !== UNREAD) {
+      const read = String.fromCodePoint(rune)
+      for (let unit = 0; unit < read.length; unit++) places.push(at + unit)
+      text += read
+    }
+    at += char.length
+  }
+  places.push(at)
+  return { text, places }
+}
