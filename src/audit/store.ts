@@ -1,6 +1,7 @@
 import { DAY_MS } from "../support/time.ts"
 import type { AuditEntry } from "./entry.ts"
 import type { AuditQuery } from "./schemas.ts"
+import { type Counted, toPage } from "../support/rows.ts"
 
 const COLUMNS =
   "id, organization_id, workspace_id, created_at, action, resource_type, resource_id, key_hash, key_label, " +
@@ -48,13 +49,16 @@ export async function listAudit(
     query.from ?? 0,
     query.to ?? Number.MAX_SAFE_INTEGER,
   ]
-  const [rows, count] = await db.batch<AuditEntry & { total: number }>([
-    db
-      .prepare(`SELECT ${COLUMNS} FROM audit_log WHERE ${where} ORDER BY created_at DESC, id DESC LIMIT ?9 OFFSET ?10`)
-      .bind(...scope, query.limit, query.offset),
-    db.prepare(`SELECT count(*) AS total FROM audit_log WHERE ${where}`).bind(...scope),
-  ])
-  return { rows: rows?.results ?? [], total: count?.results[0]?.total ?? 0 }
+  return toPage(
+    await db.batch<Counted<AuditEntry>>([
+      db
+        .prepare(
+          `SELECT ${COLUMNS} FROM audit_log WHERE ${where} ORDER BY created_at DESC, id DESC LIMIT ?9 OFFSET ?10`,
+        )
+        .bind(...scope, query.limit, query.offset),
+      db.prepare(`SELECT count(*) AS total FROM audit_log WHERE ${where}`).bind(...scope),
+    ]),
+  )
 }
 
 const PRUNE_BATCH = 500

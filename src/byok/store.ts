@@ -3,6 +3,7 @@ import { auditIfChanged } from "../audit/store.ts"
 import type { Page } from "../edge/schema.ts"
 import type { ByokRow } from "./credential.ts"
 import { type OwnKey, type OwnKeyRow, toOwnKey } from "./own-keys.ts"
+import { type Counted, toPage } from "../support/rows.ts"
 
 const COLUMNS =
   "id, organization_id, workspace_id, provider, name, label, sealed, version, sort_order, disabled, is_byok_only, " +
@@ -21,13 +22,16 @@ export async function listByok(
 ): Promise<{ rows: ByokRow[]; total: number }> {
   const where = "organization_id = ?1 AND workspace_id = ?2 AND (?3 IS NULL OR provider = ?3) AND deleted_at IS NULL"
   const scope = [organizationId, workspaceId, page.provider ?? null]
-  const [rows, count] = await db.batch<ByokRow & { total: number }>([
-    db
-      .prepare(`SELECT ${COLUMNS} FROM byok_credentials WHERE ${where} ORDER BY created_at DESC, id LIMIT ?4 OFFSET ?5`)
-      .bind(...scope, page.limit, page.offset),
-    db.prepare(`SELECT count(*) AS total FROM byok_credentials WHERE ${where}`).bind(...scope),
-  ])
-  return { rows: rows?.results ?? [], total: count?.results[0]?.total ?? 0 }
+  return toPage(
+    await db.batch<Counted<ByokRow>>([
+      db
+        .prepare(
+          `SELECT ${COLUMNS} FROM byok_credentials WHERE ${where} ORDER BY created_at DESC, id LIMIT ?4 OFFSET ?5`,
+        )
+        .bind(...scope, page.limit, page.offset),
+      db.prepare(`SELECT count(*) AS total FROM byok_credentials WHERE ${where}`).bind(...scope),
+    ]),
+  )
 }
 
 export async function findByok(db: D1Database, organizationId: string, id: string): Promise<ByokRow | undefined> {

@@ -1,6 +1,7 @@
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import type { Page } from "../edge/schema.ts"
+import { type Counted, toPage } from "../support/rows.ts"
 
 /** Who assigns what to which guardrail. */
 export type Assigning = {
@@ -105,19 +106,20 @@ export async function listKeyAssignments(
 ): Promise<{ rows: KeyAssignmentRow[]; total: number }> {
   const where =
     "a.organization_id = ?1 AND (?2 IS NULL OR a.guardrail_id = ?2) AND k.organization_id = ?1 AND k.deleted_at IS NULL"
-  const [rows, count] = await db.batch<KeyAssignmentRow & { total: number }>([
-    db
-      .prepare(
-        `SELECT a.id, a.guardrail_id, a.key_hash, k.label AS key_label, k.name AS key_name, a.assigned_by, a.created_at
+  return toPage(
+    await db.batch<Counted<KeyAssignmentRow>>([
+      db
+        .prepare(
+          `SELECT a.id, a.guardrail_id, a.key_hash, k.label AS key_label, k.name AS key_name, a.assigned_by, a.created_at
          FROM guardrail_keys a JOIN api_keys k ON k.hash = a.key_hash WHERE ${where}
          ORDER BY a.created_at DESC, a.id LIMIT ?3 OFFSET ?4`,
-      )
-      .bind(organizationId, guardrailId, page.limit, page.offset),
-    db
-      .prepare(`SELECT count(*) AS total FROM guardrail_keys a JOIN api_keys k ON k.hash = a.key_hash WHERE ${where}`)
-      .bind(organizationId, guardrailId),
-  ])
-  return { rows: rows?.results ?? [], total: count?.results[0]?.total ?? 0 }
+        )
+        .bind(organizationId, guardrailId, page.limit, page.offset),
+      db
+        .prepare(`SELECT count(*) AS total FROM guardrail_keys a JOIN api_keys k ON k.hash = a.key_hash WHERE ${where}`)
+        .bind(organizationId, guardrailId),
+    ]),
+  )
 }
 
 /** Assigns those of the people who are members of the organization. Returns how many. */
@@ -170,14 +172,15 @@ export async function listMemberAssignments(
   page: Page,
 ): Promise<{ rows: MemberAssignmentRow[]; total: number }> {
   const where = "organization_id = ?1 AND (?2 IS NULL OR guardrail_id = ?2)"
-  const [rows, count] = await db.batch<MemberAssignmentRow & { total: number }>([
-    db
-      .prepare(
-        `SELECT id, guardrail_id, organization_id, user_id, assigned_by, created_at FROM guardrail_members WHERE ${where}
+  return toPage(
+    await db.batch<Counted<MemberAssignmentRow>>([
+      db
+        .prepare(
+          `SELECT id, guardrail_id, organization_id, user_id, assigned_by, created_at FROM guardrail_members WHERE ${where}
          ORDER BY created_at DESC, id LIMIT ?3 OFFSET ?4`,
-      )
-      .bind(organizationId, guardrailId, page.limit, page.offset),
-    db.prepare(`SELECT count(*) AS total FROM guardrail_members WHERE ${where}`).bind(organizationId, guardrailId),
-  ])
-  return { rows: rows?.results ?? [], total: count?.results[0]?.total ?? 0 }
+        )
+        .bind(organizationId, guardrailId, page.limit, page.offset),
+      db.prepare(`SELECT count(*) AS total FROM guardrail_members WHERE ${where}`).bind(organizationId, guardrailId),
+    ]),
+  )
 }

@@ -2,6 +2,7 @@ import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import type { Page } from "../edge/schema.ts"
 import type { GuardrailRow, RowChange } from "./guardrail.ts"
+import { type Counted, toPage } from "../support/rows.ts"
 
 const COLUMNS =
   "id, organization_id, workspace_id, is_default, name, description, limit_nano, reset_interval, " +
@@ -42,13 +43,14 @@ export async function listGuardrails(
   page: Page,
 ): Promise<{ rows: GuardrailRow[]; total: number }> {
   const where = "organization_id = ? AND workspace_id = ?"
-  const [rows, count] = await db.batch<GuardrailRow & { total: number }>([
-    db
-      .prepare(`SELECT ${COLUMNS} FROM guardrails WHERE ${where} ORDER BY created_at DESC, id LIMIT ? OFFSET ?`)
-      .bind(organizationId, workspaceId, page.limit, page.offset),
-    db.prepare(`SELECT count(*) AS total FROM guardrails WHERE ${where}`).bind(organizationId, workspaceId),
-  ])
-  return { rows: rows?.results ?? [], total: count?.results[0]?.total ?? 0 }
+  return toPage(
+    await db.batch<Counted<GuardrailRow>>([
+      db
+        .prepare(`SELECT ${COLUMNS} FROM guardrails WHERE ${where} ORDER BY created_at DESC, id LIMIT ? OFFSET ?`)
+        .bind(organizationId, workspaceId, page.limit, page.offset),
+      db.prepare(`SELECT count(*) AS total FROM guardrails WHERE ${where}`).bind(organizationId, workspaceId),
+    ]),
+  )
 }
 
 /** The changed row, or undefined when there is none. Rejects where a limit would be left without its interval. */

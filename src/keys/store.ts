@@ -10,6 +10,7 @@ import { headsStatement } from "../observability/store.ts"
 import { toCallDefaults } from "../workspaces/settings.ts"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
+import { type Counted, toPage } from "../support/rows.ts"
 
 /** A row of api_keys. Money is nano-USD, instants epoch milliseconds, booleans 0 or 1. */
 export type KeyRow = {
@@ -150,13 +151,14 @@ export async function listKeys(
 ): Promise<{ rows: KeyRow[]; total: number }> {
   const where = "organization_id = ? AND workspace_id = ? AND deleted_at IS NULL AND disabled <= ?"
   const scope = [organizationId, page.workspaceId, page.includeDisabled ? 1 : 0]
-  const [rows, count] = await db.batch<KeyRow & { total: number }>([
-    db
-      .prepare(`SELECT ${COLUMNS} FROM api_keys WHERE ${where} ORDER BY created_at DESC, hash LIMIT ? OFFSET ?`)
-      .bind(...scope, page.limit, page.offset),
-    db.prepare(`SELECT count(*) AS total FROM api_keys WHERE ${where}`).bind(...scope),
-  ])
-  return { rows: rows?.results ?? [], total: count?.results[0]?.total ?? 0 }
+  return toPage(
+    await db.batch<Counted<KeyRow>>([
+      db
+        .prepare(`SELECT ${COLUMNS} FROM api_keys WHERE ${where} ORDER BY created_at DESC, hash LIMIT ? OFFSET ?`)
+        .bind(...scope, page.limit, page.offset),
+      db.prepare(`SELECT count(*) AS total FROM api_keys WHERE ${where}`).bind(...scope),
+    ]),
+  )
 }
 
 export type KeyChange = Partial<

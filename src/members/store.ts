@@ -3,6 +3,7 @@ import { auditIfChanged, auditStatement } from "../audit/store.ts"
 import type { Page } from "../edge/schema.ts"
 import { type MemberRow, toStoredRole, type WorkspaceMemberRow } from "./member.ts"
 import type { MemberChange } from "./schemas.ts"
+import { type Counted, toPage } from "../support/rows.ts"
 
 const COLUMNS = "organization_id, user_id, role, email, first_name, last_name, source, created_at"
 const columns = COLUMNS.split(", ") as (keyof MemberRow)[]
@@ -14,13 +15,14 @@ export async function listMembers(
   page: Page,
 ): Promise<{ rows: MemberRow[]; total: number }> {
   const where = "organization_id = ?"
-  const [rows, count] = await db.batch<MemberRow & { total: number }>([
-    db
-      .prepare(`SELECT ${COLUMNS} FROM members WHERE ${where} ORDER BY created_at DESC, user_id LIMIT ? OFFSET ?`)
-      .bind(organizationId, page.limit, page.offset),
-    db.prepare(`SELECT count(*) AS total FROM members WHERE ${where}`).bind(organizationId),
-  ])
-  return { rows: rows?.results ?? [], total: count?.results[0]?.total ?? 0 }
+  return toPage(
+    await db.batch<Counted<MemberRow>>([
+      db
+        .prepare(`SELECT ${COLUMNS} FROM members WHERE ${where} ORDER BY created_at DESC, user_id LIMIT ? OFFSET ?`)
+        .bind(organizationId, page.limit, page.offset),
+      db.prepare(`SELECT count(*) AS total FROM members WHERE ${where}`).bind(organizationId),
+    ]),
+  )
 }
 
 export async function findMember(
@@ -122,13 +124,14 @@ export async function listWorkspaceMembers(
   workspaceId: string,
   page: Page,
 ): Promise<{ rows: WorkspaceMemberRow[]; total: number }> {
-  const [rows, count] = await db.batch<WorkspaceMemberRow & { total: number }>([
-    db
-      .prepare(`${PEOPLE} ORDER BY created_at DESC, user_id LIMIT ?3 OFFSET ?4`)
-      .bind(organizationId, workspaceId, page.limit, page.offset),
-    db.prepare(`SELECT count(*) AS total FROM (${PEOPLE})`).bind(organizationId, workspaceId),
-  ])
-  return { rows: rows?.results ?? [], total: count?.results[0]?.total ?? 0 }
+  return toPage(
+    await db.batch<Counted<WorkspaceMemberRow>>([
+      db
+        .prepare(`${PEOPLE} ORDER BY created_at DESC, user_id LIMIT ?3 OFFSET ?4`)
+        .bind(organizationId, workspaceId, page.limit, page.offset),
+      db.prepare(`SELECT count(*) AS total FROM (${PEOPLE})`).bind(organizationId, workspaceId),
+    ]),
+  )
 }
 
 /** Those of the ids who are no members of the organization. */

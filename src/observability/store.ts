@@ -4,6 +4,7 @@ import type { Page } from "../edge/schema.ts"
 import type { WrappedKey } from "../secrets/data-key.ts"
 import type { DestinationRow, DestinationState } from "./destination.ts"
 import { type DestinationHead, type HeadRow, toHead } from "./coverage.ts"
+import { type Counted, toPage } from "../support/rows.ts"
 
 const COLUMNS =
   "id, organization_id, workspace_id, type, name, enabled, config, sealed, version, api_key_hashes, filter_rules, " +
@@ -36,17 +37,18 @@ export async function listDestinations(
   { organizationId, workspaceId }: Scope,
   page: Page,
 ): Promise<{ rows: KeyedRow[]; total: number }> {
-  const [rows, count] = await db.batch<KeyedRow & { total: number }>([
-    db
-      .prepare(`${IN_PLACE} AND workspace_id = ? ORDER BY created_at DESC, id LIMIT ? OFFSET ?`)
-      .bind(organizationId, workspaceId, page.limit, page.offset),
-    db
-      .prepare(
-        "SELECT count(*) AS total FROM destinations WHERE organization_id = ? AND workspace_id = ? AND deleted_at IS NULL",
-      )
-      .bind(organizationId, workspaceId),
-  ])
-  return { rows: rows?.results ?? [], total: count?.results[0]?.total ?? 0 }
+  return toPage(
+    await db.batch<Counted<KeyedRow>>([
+      db
+        .prepare(`${IN_PLACE} AND workspace_id = ? ORDER BY created_at DESC, id LIMIT ? OFFSET ?`)
+        .bind(organizationId, workspaceId, page.limit, page.offset),
+      db
+        .prepare(
+          "SELECT count(*) AS total FROM destinations WHERE organization_id = ? AND workspace_id = ? AND deleted_at IS NULL",
+        )
+        .bind(organizationId, workspaceId),
+    ]),
+  )
 }
 
 export async function findDestination(

@@ -4,6 +4,7 @@ import type { Page } from "../edge/schema.ts"
 import type { PresetConfig, PresetContent } from "./config.ts"
 import type { LivePreset, PresetRow, PresetStatus, VersionRow } from "./preset.ts"
 import type { PresetChange } from "./schemas.ts"
+import { type Counted, toPage } from "../support/rows.ts"
 
 const COLUMNS =
   "id, organization_id, workspace_id, slug, name, description, status, status_updated_at, designated_version_id, " +
@@ -52,13 +53,14 @@ export async function listPresets(
   page: Page,
 ): Promise<{ rows: PresetRow[]; total: number }> {
   const where = "organization_id = ? AND workspace_id = ?"
-  const [rows, count] = await db.batch<PresetRow & { total: number }>([
-    db
-      .prepare(`SELECT ${COLUMNS} FROM presets WHERE ${where} ORDER BY updated_at DESC, id LIMIT ? OFFSET ?`)
-      .bind(organizationId, workspaceId, page.limit, page.offset),
-    db.prepare(`SELECT count(*) AS total FROM presets WHERE ${where}`).bind(organizationId, workspaceId),
-  ])
-  return { rows: rows?.results ?? [], total: count?.results[0]?.total ?? 0 }
+  return toPage(
+    await db.batch<Counted<PresetRow>>([
+      db
+        .prepare(`SELECT ${COLUMNS} FROM presets WHERE ${where} ORDER BY updated_at DESC, id LIMIT ? OFFSET ?`)
+        .bind(organizationId, workspaceId, page.limit, page.offset),
+      db.prepare(`SELECT count(*) AS total FROM presets WHERE ${where}`).bind(organizationId, workspaceId),
+    ]),
+  )
 }
 
 /** The oldest first. Undefined where there is no such preset. */
@@ -69,15 +71,18 @@ export async function listVersions(
   page: Page,
 ): Promise<{ rows: VersionRow[]; total: number } | undefined> {
   const scope = [place.organizationId, place.workspaceId, slug]
-  const [rows, count] = await db.batch<VersionRow & { total: number }>([
-    db
-      .prepare(`SELECT ${VERSION_COLUMNS} FROM preset_versions WHERE ${THE_PRESET} ORDER BY version LIMIT ?4 OFFSET ?5`)
-      .bind(...scope, page.limit, page.offset),
-    db.prepare(`SELECT count(*) AS total FROM preset_versions WHERE ${THE_PRESET}`).bind(...scope),
-  ])
-  const total = count?.results[0]?.total ?? 0
+  const versions = toPage(
+    await db.batch<Counted<VersionRow>>([
+      db
+        .prepare(
+          `SELECT ${VERSION_COLUMNS} FROM preset_versions WHERE ${THE_PRESET} ORDER BY version LIMIT ?4 OFFSET ?5`,
+        )
+        .bind(...scope, page.limit, page.offset),
+      db.prepare(`SELECT count(*) AS total FROM preset_versions WHERE ${THE_PRESET}`).bind(...scope),
+    ]),
+  )
   // A preset has a version from its first moment.
-  return total === 0 ? undefined : { rows: rows?.results ?? [], total }
+  return versions.total === 0 ? undefined : versions
 }
 
 export async function findVersion(

@@ -2,6 +2,7 @@ import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged, auditStatement } from "../audit/store.ts"
 import type { Page } from "../edge/schema.ts"
 import type { DirectoryRow } from "./directory.ts"
+import { type Counted, toPage } from "../support/rows.ts"
 
 const COLUMNS =
   "id, organization_id, name, token_hash, created_at, pull_url, pull_workspace_id, pull_sealed, pull_version, pull_label"
@@ -23,13 +24,14 @@ export async function listDirectories(
   page: Page,
 ): Promise<{ rows: DirectoryRow[]; total: number }> {
   const where = "organization_id = ?"
-  const [rows, count] = await db.batch<DirectoryRow & { total: number }>([
-    db
-      .prepare(`SELECT ${COLUMNS} FROM scim_directories WHERE ${where} ORDER BY created_at DESC, id LIMIT ? OFFSET ?`)
-      .bind(organizationId, page.limit, page.offset),
-    db.prepare(`SELECT count(*) AS total FROM scim_directories WHERE ${where}`).bind(organizationId),
-  ])
-  return { rows: rows?.results ?? [], total: count?.results[0]?.total ?? 0 }
+  return toPage(
+    await db.batch<Counted<DirectoryRow>>([
+      db
+        .prepare(`SELECT ${COLUMNS} FROM scim_directories WHERE ${where} ORDER BY created_at DESC, id LIMIT ? OFFSET ?`)
+        .bind(organizationId, page.limit, page.offset),
+      db.prepare(`SELECT count(*) AS total FROM scim_directories WHERE ${where}`).bind(organizationId),
+    ]),
+  )
 }
 
 export async function insertDirectory(db: D1Database, row: DirectoryRow, entry: AuditEntry): Promise<void> {

@@ -5,6 +5,7 @@ import type { GroupChange, GroupRow } from "./group.ts"
 import type { ResourcePage } from "./schemas.ts"
 import { settleMemberships } from "./settle-store.ts"
 import type { Reference } from "./user.ts"
+import { type Counted, toPage } from "../support/rows.ts"
 
 const COLUMNS = "id, organization_id, directory_id, display_name, external_id, version, stamp, created_at, updated_at"
 const columns = COLUMNS.split(", ") as (keyof GroupRow)[]
@@ -19,13 +20,14 @@ export async function listGroups(
 ): Promise<{ rows: SizedRow[]; total: number }> {
   const where = `organization_id = ? AND directory_id = ? AND deleted_at IS NULL AND ${condition.sql}`
   const scope = [organizationId, id, ...condition.values]
-  const [rows, count] = await db.batch<SizedRow & { total: number }>([
-    db
-      .prepare(`SELECT ${COLUMNS}, ${SIZE} FROM scim_groups WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`)
-      .bind(...scope, limit, offset),
-    db.prepare(`SELECT count(*) AS total FROM scim_groups WHERE ${where}`).bind(...scope),
-  ])
-  return { rows: rows?.results ?? [], total: count?.results[0]?.total ?? 0 }
+  return toPage(
+    await db.batch<Counted<SizedRow>>([
+      db
+        .prepare(`SELECT ${COLUMNS}, ${SIZE} FROM scim_groups WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`)
+        .bind(...scope, limit, offset),
+      db.prepare(`SELECT count(*) AS total FROM scim_groups WHERE ${where}`).bind(...scope),
+    ]),
+  )
 }
 
 export async function findGroup(db: D1Database, directory: DirectoryId, id: string): Promise<GroupRow | undefined> {

@@ -3,6 +3,7 @@ import { auditIfChanged } from "../audit/store.ts"
 import type { Page } from "../edge/schema.ts"
 import type { ListedGroup, MappingRow } from "./mapping.ts"
 import { FROM_MAPPINGS, settleMemberships } from "./settle-store.ts"
+import { type Counted, toPage } from "../support/rows.ts"
 
 const COLUMNS = "id, organization_id, scim_group_id, workspace_id, role, created_at, updated_at"
 const columns = COLUMNS.split(", ") as (keyof MappingRow)[]
@@ -14,16 +15,17 @@ export async function listOrganizationGroups(
   page: Page,
 ): Promise<{ rows: ListedGroup[]; total: number }> {
   const where = "organization_id = ? AND deleted_at IS NULL"
-  const [rows, count] = await db.batch<ListedGroup & { total: number }>([
-    db
-      .prepare(
-        `SELECT id, organization_id, display_name, external_id, created_at, updated_at FROM scim_groups
+  return toPage(
+    await db.batch<Counted<ListedGroup>>([
+      db
+        .prepare(
+          `SELECT id, organization_id, display_name, external_id, created_at, updated_at FROM scim_groups
          WHERE ${where} ORDER BY created_at DESC, id LIMIT ? OFFSET ?`,
-      )
-      .bind(organizationId, page.limit, page.offset),
-    db.prepare(`SELECT count(*) AS total FROM scim_groups WHERE ${where}`).bind(organizationId),
-  ])
-  return { rows: rows?.results ?? [], total: count?.results[0]?.total ?? 0 }
+        )
+        .bind(organizationId, page.limit, page.offset),
+      db.prepare(`SELECT count(*) AS total FROM scim_groups WHERE ${where}`).bind(organizationId),
+    ]),
+  )
 }
 
 export async function groupExists(db: D1Database, organizationId: string, id: string): Promise<boolean> {
@@ -41,15 +43,16 @@ export async function listMappings(
   page: Page,
 ): Promise<{ rows: MappingRow[]; total: number }> {
   const where = "organization_id = ?"
-  const [rows, count] = await db.batch<MappingRow & { total: number }>([
-    db
-      .prepare(
-        `SELECT ${COLUMNS} FROM scim_group_mappings WHERE ${where} ORDER BY created_at DESC, id LIMIT ? OFFSET ?`,
-      )
-      .bind(organizationId, page.limit, page.offset),
-    db.prepare(`SELECT count(*) AS total FROM scim_group_mappings WHERE ${where}`).bind(organizationId),
-  ])
-  return { rows: rows?.results ?? [], total: count?.results[0]?.total ?? 0 }
+  return toPage(
+    await db.batch<Counted<MappingRow>>([
+      db
+        .prepare(
+          `SELECT ${COLUMNS} FROM scim_group_mappings WHERE ${where} ORDER BY created_at DESC, id LIMIT ? OFFSET ?`,
+        )
+        .bind(organizationId, page.limit, page.offset),
+      db.prepare(`SELECT count(*) AS total FROM scim_group_mappings WHERE ${where}`).bind(organizationId),
+    ]),
+  )
 }
 
 export async function findMapping(db: D1Database, organizationId: string, id: string): Promise<MappingRow | undefined> {

@@ -4,6 +4,7 @@ import type { DirectoryId } from "./directory.ts"
 import type { ResourcePage } from "./schemas.ts"
 import { disabledHashes, settleUsers } from "./settle-store.ts"
 import type { Reference, UserFields, UserRow } from "./user.ts"
+import { type Counted, toPage } from "../support/rows.ts"
 
 const COLUMNS =
   "organization_id, id, directory_id, user_name, external_id, active, email, first_name, last_name, attributes, " +
@@ -17,13 +18,14 @@ export async function listUsers(
 ): Promise<{ rows: UserRow[]; total: number }> {
   const where = `organization_id = ? AND directory_id = ? AND ${condition.sql}`
   const scope = [organizationId, id, ...condition.values]
-  const [rows, count] = await db.batch<UserRow & { total: number }>([
-    db
-      .prepare(`SELECT ${COLUMNS} FROM scim_users WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`)
-      .bind(...scope, limit, offset),
-    db.prepare(`SELECT count(*) AS total FROM scim_users WHERE ${where}`).bind(...scope),
-  ])
-  return { rows: rows?.results ?? [], total: count?.results[0]?.total ?? 0 }
+  return toPage(
+    await db.batch<Counted<UserRow>>([
+      db
+        .prepare(`SELECT ${COLUMNS} FROM scim_users WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`)
+        .bind(...scope, limit, offset),
+      db.prepare(`SELECT count(*) AS total FROM scim_users WHERE ${where}`).bind(...scope),
+    ]),
+  )
 }
 
 export async function findUser(db: D1Database, directory: DirectoryId, id: string): Promise<UserRow | undefined> {

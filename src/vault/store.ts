@@ -3,6 +3,7 @@ import { auditIfChanged } from "../audit/store.ts"
 import type { WrappedKey } from "../secrets/data-key.ts"
 import type { SecretQuery } from "./schemas.ts"
 import type { SecretRow, ToldRow, Vault } from "./secret.ts"
+import { type Counted, toPage } from "../support/rows.ts"
 
 const TOLD_COLUMNS = "name, hosts, fingerprint, created_at"
 const COLUMNS = `${TOLD_COLUMNS}, vault_id, workspace_id, sealed, version`
@@ -20,13 +21,14 @@ export async function listSecrets(
   vault: Vault,
   page: SecretQuery,
 ): Promise<{ rows: ToldRow[]; total: number }> {
-  const [rows, count] = await db.batch<ToldRow & { total: number }>([
-    db
-      .prepare(`SELECT ${TOLD_COLUMNS} FROM vault_secrets WHERE ${IN_PLACE} ORDER BY name LIMIT ?4 OFFSET ?5`)
-      .bind(...placeOf(vault), page.limit, page.offset),
-    db.prepare(`SELECT count(*) AS total FROM vault_secrets WHERE ${IN_PLACE}`).bind(...placeOf(vault)),
-  ])
-  return { rows: rows?.results ?? [], total: count?.results[0]?.total ?? 0 }
+  return toPage(
+    await db.batch<Counted<ToldRow>>([
+      db
+        .prepare(`SELECT ${TOLD_COLUMNS} FROM vault_secrets WHERE ${IN_PLACE} ORDER BY name LIMIT ?4 OFFSET ?5`)
+        .bind(...placeOf(vault), page.limit, page.offset),
+      db.prepare(`SELECT count(*) AS total FROM vault_secrets WHERE ${IN_PLACE}`).bind(...placeOf(vault)),
+    ]),
+  )
 }
 
 /** Those of these names that there are. */

@@ -4,6 +4,7 @@ import type { Page } from "../edge/schema.ts"
 import type { NewWorkspace, WorkspaceChange } from "./schemas.ts"
 import { toSettingsPatch } from "./settings.ts"
 import type { WorkspaceRow } from "./workspace.ts"
+import { type Counted, toPage } from "../support/rows.ts"
 
 const COLUMNS =
   "id, organization_id, slug, name, description, is_default, created_by, settings, include_byok_in_budgets, " +
@@ -50,13 +51,14 @@ export async function listWorkspaces(
   page: Page,
 ): Promise<{ rows: WorkspaceRow[]; total: number }> {
   const where = "organization_id = ? AND deleted_at IS NULL"
-  const [rows, count] = await db.batch<WorkspaceRow & { total: number }>([
-    db
-      .prepare(`SELECT ${COLUMNS} FROM workspaces WHERE ${where} ORDER BY created_at DESC, id LIMIT ? OFFSET ?`)
-      .bind(organizationId, page.limit, page.offset),
-    db.prepare(`SELECT count(*) AS total FROM workspaces WHERE ${where}`).bind(organizationId),
-  ])
-  return { rows: rows?.results ?? [], total: count?.results[0]?.total ?? 0 }
+  return toPage(
+    await db.batch<Counted<WorkspaceRow>>([
+      db
+        .prepare(`SELECT ${COLUMNS} FROM workspaces WHERE ${where} ORDER BY created_at DESC, id LIMIT ? OFFSET ?`)
+        .bind(organizationId, page.limit, page.offset),
+      db.prepare(`SELECT count(*) AS total FROM workspaces WHERE ${where}`).bind(organizationId),
+    ]),
+  )
 }
 
 type Made = { id: string; organizationId: string; createdBy: string | null; createdAt: number }
