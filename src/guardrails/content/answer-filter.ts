@@ -4,7 +4,15 @@ import { mapLeaves, type Visit } from "./leaves.ts"
 import { plainUnits, TextFilter, type Units } from "./text-filter.ts"
 
 type Json = Record<string, unknown>
-type Channel = { filter: TextFilter; choice: number; wrap: (text: string) => Json }
+type Channel = {
+  filter: TextFilter
+  choice: number
+  wrap: (text: string) => Json
+  /** Something was told of it before it was decided, since another text began. */
+  hasYielded: boolean
+  /** It went on after that: what waits of it waits on, or else a text that is told in turns would never be read whole. */
+  holds: boolean
+}
 
 export type AnswerReader = {
   /** A filter for one text of the answer. */
@@ -18,6 +26,7 @@ export type AnswerReader = {
 }
 
 const REASONING = ["text", "summary"] as const
+const OF_A_CHOICE = new Set(["index", "delta", "finish_reason", "native_finish_reason", "logprobs"])
 
 /**
  * The chunks of a chat stream on their way through the filters. Every text of an answer (words, refusals, reasoning, each
@@ -71,6 +80,17 @@ export class AnswerFilter {
     const spoken = new Set<string>()
     const told = this.#delta(delta, index, spoken)
     if (spoken.size > 0) this.#yieldOthers(index, spoken, before)
+    return this.#whole(this.#besides(choice), delta, told, index, before)
+  }
+
+  /** What a choice says beside its delta, which is not done in pieces. */
+  #besides(choice: Json): Json {
+    const said = Object.entries(choice).filter(([key]) => !OF_A_CHOICE.has(key))
+    const mapped = said.map(([key, value]) => [key, mapLeaves(value, "assistant", this.#reader.visit)] as const)
+    return mapped.some(([key, value]) => value !== choice[key]) ? { ...choice, ...Object.fromEntries(mapped) } : choice
+  }
+
+  #whole(choice: Json, delta: Json, told: Json, index: number, before: Json[]): Json | undefined {
     const isLast = typeof choice["finish_reason"] === "string"
     const hasLogprobs = this.#reader.hides && choice["logprobs"] != null
     if (told === delta && !hasLogprobs && !isLast) return choice
@@ -172,18 +192,26 @@ export class AnswerFilter {
     let channel = this.#channels.get(key)
     if (!channel) {
       if (piece === "") return ""
-      channel = { filter: this.#reader.newFilter(units()), choice, wrap }
+      channel = { filter: this.#reader.newFilter(units()), choice, wrap, hasYielded: false, holds: false }
       this.#channels.set(key, channel)
     }
+    if (channel.hasYielded && piece !== "") channel.holds = true
     return channel.filter.push(piece, false)
   }
 
-  /** One text gives way to another: what waits of it comes first, so that the order of an answer stays. */
+  /**
+   * One text gives way to another: what waits of it comes first, so that the order of an answer stays. Of calls none
+   * gives way to another: each has its place by its index.
+   */
   #yieldOthers(choice: number, spoken: ReadonlySet<string>, before: Json[]): void {
+    const isCalling = [...spoken].every((key) => key.startsWith(`${choice} call `))
     for (const [key, channel] of this.#channels) {
-      if (channel.choice !== choice || spoken.has(key)) continue
+      if (channel.choice !== choice || spoken.has(key) || channel.holds) continue
+      if (isCalling && key.startsWith(`${choice} call `)) continue
       const rest = channel.filter.yield()
-      if (rest !== "") before.push(this.#chunkOf(choice, channel.wrap(rest)))
+      if (rest === "") continue
+      channel.hasYielded = true
+      before.push(this.#chunkOf(choice, channel.wrap(rest)))
     }
   }
 
