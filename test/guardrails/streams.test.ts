@@ -279,6 +279,8 @@ describe("an answer in chunks", () => {
       const told = filter.chunk({ id: "x", choices: [choice] })
       expect(JSON.stringify(told)).not.toContain(said)
       expect(JSON.stringify(told)).toContain(label)
+      const beside = filter.chunk({ id: "x", choices: [], citations: [{ title: said }] })
+      expect(beside).toEqual([{ id: "x", choices: [], citations: [{ title: label }] }])
     }
   })
 

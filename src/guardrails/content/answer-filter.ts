@@ -1,6 +1,6 @@
 import type { GatewayError } from "../../edge/errors.ts"
 import { jsonUnits } from "./json-units.ts"
-import { mapLeaves, type Visit } from "./leaves.ts"
+import { mapLeaves, mapOthers, OF_A_CHOICE, OF_AN_ANSWER, type Visit } from "./leaves.ts"
 import { plainUnits, TextFilter, type Units } from "./text-filter.ts"
 
 type Json = Record<string, unknown>
@@ -26,7 +26,8 @@ export type AnswerReader = {
 }
 
 const REASONING = ["text", "summary"] as const
-const OF_A_CHOICE = new Set(["index", "delta", "finish_reason", "native_finish_reason", "logprobs"])
+/** In pieces, and otherwise than other fields. */
+const OF_A_PIECE = new Set([...OF_A_CHOICE].filter((name) => name !== "message"))
 
 /**
  * The chunks of a chat stream on their way through the filters. Every text of an answer (words, refusals, reasoning, each
@@ -51,7 +52,9 @@ export class AnswerFilter {
   }
 
   /** What goes on for a chunk: the same object where it is as it was, nothing where all of it waits. */
-  chunk(chunk: Json): Json[] {
+  chunk(told: Json): Json[] {
+    const chunk = mapOthers(told, OF_AN_ANSWER, this.#reader.visit)
+    if (this.isBlocked) return []
     const { choices, usage: _, error: __, ...head } = chunk
     this.#head = head
     if (!Array.isArray(choices)) return [chunk]
@@ -80,14 +83,7 @@ export class AnswerFilter {
     const spoken = new Set<string>()
     const told = this.#delta(delta, index, spoken)
     if (spoken.size > 0) this.#yieldOthers(index, spoken, before)
-    return this.#whole(this.#besides(choice), delta, told, index, before)
-  }
-
-  /** What a choice says beside its delta, which is not done in pieces. */
-  #besides(choice: Json): Json {
-    const said = Object.entries(choice).filter(([key]) => !OF_A_CHOICE.has(key))
-    const mapped = said.map(([key, value]) => [key, mapLeaves(value, "assistant", this.#reader.visit)] as const)
-    return mapped.some(([key, value]) => value !== choice[key]) ? { ...choice, ...Object.fromEntries(mapped) } : choice
+    return this.#whole(mapOthers(choice, OF_A_PIECE, this.#reader.visit), delta, told, index, before)
   }
 
   #whole(choice: Json, delta: Json, told: Json, index: number, before: Json[]): Json | undefined {
