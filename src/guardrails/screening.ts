@@ -3,7 +3,7 @@ import type { Stage } from "../inference/intake.ts"
 import type { CallerGuardrails } from "./applied.ts"
 import { AnswerFilter } from "./content/answer-filter.ts"
 import { jsonUnits } from "./content/json-units.ts"
-import { isTooDeep, mapLeaves, mapRequest, type Role } from "./content/leaves.ts"
+import { isTooDeep, mapLeaves, mapOthers, mapRequest, OF_A_CHOICE, OF_AN_ANSWER, type Role } from "./content/leaves.ts"
 import type { OwnedRule } from "./content/rules.ts"
 import { type Action, type Finding, plainUnits, TextFilter, type Units } from "./content/text-filter.ts"
 
@@ -80,11 +80,11 @@ export function screeningOf(guardrails: CallerGuardrails | null, isTold: boolean
 function mapAnswer(result: Json, visit: Parameters<typeof mapLeaves>[2], hides: boolean): Json {
   if (Array.isArray(result["choices"])) {
     const choices = (result["choices"] as Json[]).map((choice) => ({
-      ...choice,
+      ...mapOthers(choice, OF_A_CHOICE, visit),
       message: mapLeaves(choice["message"], "assistant", visit),
       ...(hides && choice["logprobs"] != null && { logprobs: null }),
     }))
-    return { ...result, choices }
+    return { ...mapOthers(result, OF_AN_ANSWER, visit), choices }
   }
   if (typeof result["text"] !== "string") return result
   const text = visit(result["text"], "assistant", "plain")

@@ -27,7 +27,7 @@ export const InternChatRequest = z
   .looseObject({
     messages: z.array(Message).min(1, "must not be empty"),
     stream: z.literal(true, { error: "must be true: an intern answers as a stream" }),
-    approval_mode: z.enum(APPROVAL_MODES, { error: `accepts ${APPROVAL_MODES.join(", ")}` }).optional(),
+    approval_mode: z.enum(APPROVAL_MODES, { error: `accepts ${APPROVAL_MODES.join(", ")}` }).nullish(),
     session_id: z.string().min(1, "must be 1 to 256 characters").max(256, "must be 1 to 256 characters").nullish(),
     model: z.string().nullish(),
   })

@@ -62,7 +62,8 @@ export const internDaemons = newRouter()
     const row = await visibleIntern(c, c.req.valid("param").internId)
     const token = await accessTokenOf(c.env, row)
     if (row.status !== "running" || row.hostname === null || token === undefined) {
-      throw internError("intern_not_running", `The intern is ${row.status.replaceAll("_", " ")}. Provision it first.`)
+      const hint = row.status === "provisioning" ? "Ask again in a moment." : "Provision it first."
+      throw internError("intern_not_running", `The intern is ${row.status.replaceAll("_", " ")}. ${hint}`)
     }
     const deed = { action: "intern.daemon_access", resourceId: row.id, workspaceId: row.workspace_id } as const
     await insertAudit(c.env.DB, entryOf(c, deed))

@@ -21,8 +21,9 @@ export type InternHostKind = (typeof INTERN_HOSTS)[number]
 
 const DEFAULT_DOMAIN = "interns.localhost"
 
+/** However it is written: `Interns.Example.com.` is `interns.example.com`. */
 export function internDomain(env: Env): string {
-  return (variable(env, "INTERN_DOMAIN") ?? DEFAULT_DOMAIN).toLowerCase()
+  return (variable(env, "INTERN_DOMAIN") ?? DEFAULT_DOMAIN).toLowerCase().replaceAll(/^\.+|\.+$/g, "")
 }
 
 /** `<name>-<last eight digits of the id>.<domain>`: the id's first digits tell the time alone. */

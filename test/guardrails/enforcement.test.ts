@@ -429,6 +429,17 @@ describe("content in an answer", () => {
     expect(raw).toContain('{\\"to\\":\\"[EMAIL]\\",\\"n\\":5}')
   })
 
+  test("is found beside what the wire has, too", async () => {
+    const workspace = await newWorkspace()
+    await guard(workspace, rules("redact"))
+    play(async () => {
+      const answer = await whole("Yes", {}, { text: SECRET }).json<object>()
+      return Response.json({ ...answer, citations: [SECRET] })
+    })
+    const told = await reply(200, workspace.as.chat("played/m62", "Hi"))
+    expect(told).toMatchObject({ citations: ["[EMAIL]"], choices: [{ text: "[EMAIL]" }] })
+  })
+
   test("is blocked in a document, and charged: it was made", async () => {
     const workspace = await newWorkspace()
     await guard(workspace, rules("block"))

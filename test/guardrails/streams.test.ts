@@ -249,6 +249,41 @@ describe("an answer in chunks", () => {
     }
   })
 
+  test("leaks nothing of a secret whose pieces come in turns with those of another text", () => {
+    for (const [, said, label] of SECRETS) {
+      const text = `so ${said} it is`
+      const call = (index: number, json: string) => delta({ tool_calls: [{ index, function: { arguments: json } }] })
+      const named = [0, 1].map((index) => delta({ tool_calls: [{ index, id: `c${index}`, function: { name: "f" } }] }))
+      const chunks = [
+        ...text.split("").flatMap((piece) => [delta({ content: piece }), delta({ reasoning: "?" })]),
+        ...named,
+        ...JSON.stringify({ a: text })
+          .split("")
+          .flatMap((piece) => [call(0, piece), call(1, piece)]),
+        delta({}, "tool_calls"),
+      ]
+      const filter = filterOf("redact")
+      const told = gathered([...chunks.flatMap((one) => filter.chunk(one)), ...filter.end()])
+      expect(told.content).toBe(`so ${label} it is`)
+      expect(told.reasoning).toBe("?".repeat(text.length))
+      expect(told.calls.map((json) => JSON.parse(json) as unknown)).toEqual(
+        [0, 1].map(() => ({ a: `so ${label} it is` })),
+      )
+    }
+  })
+
+  test("leaks nothing of a secret that a choice says beside its delta", () => {
+    for (const [, said, label] of SECRETS) {
+      const filter = filterOf("redact")
+      const choice = { index: 0, delta: { content: "a " }, message: { content: said }, finish_reason: null }
+      const told = filter.chunk({ id: "x", choices: [choice] })
+      expect(JSON.stringify(told)).not.toContain(said)
+      expect(JSON.stringify(told)).toContain(label)
+      const beside = filter.chunk({ id: "x", choices: [], citations: [{ title: said }] })
+      expect(beside).toEqual([{ id: "x", choices: [], citations: [{ title: label }] }])
+    }
+  })
+
   test("that is blocked says nothing of what blocked it", () => {
     for (const [, said] of SECRETS) {
       for (const pieces of cuts(`so ${said} it is`)) {

@@ -216,7 +216,7 @@ describe("a question", () => {
 
   test("self-drive consents on the caller's behalf, with the narrowest consent there is", async () => {
     const { chat, daemon } = await playedIntern()
-    const reading = await chat.say("Run it", { approval_mode: undefined })
+    const reading = await chat.say("Run it", { approval_mode: null })
     const prompt = await daemon.hears("session/prompt")
     const acp = paramsOf(prompt).sessionId
     daemon.ask(acp, "one")

@@ -6,7 +6,9 @@ import { InternClients } from "../../durable-objects/intern-clients.ts"
 import { RunBook } from "../../durable-objects/intern-runs.ts"
 import { CLIENT_LIMITS, readClientFrame, RPC_ERRORS } from "../../src/interns/hosts/client-frames.ts"
 import { CLIENT_HEADER } from "../../src/interns/hosts/wire.ts"
+import { internDomain } from "../../src/interns/intern.ts"
 import { openIntern } from "../../src/interns/open-intern.ts"
+import { isSite } from "../../src/interns/site.ts"
 import { grantOf } from "../../src/interns/tokens.ts"
 import { AcpClient, askSite, siteOf } from "../support/acp-client.ts"
 import { newDaemonIntern, paramsOf, PlayedDaemon } from "../support/daemon.ts"
@@ -34,6 +36,16 @@ async function newPlayed() {
   const site = await siteOf(workspace.as, intern.id)
   return { workspace, id: intern.id, daemon, site, object: openIntern(env, intern.id) }
 }
+
+test.each(["interns.example.com", "Interns.Example.COM", "interns.example.com.", ".interns.example.com"])(
+  "the domain %s is one domain, however it is written",
+  (INTERN_DOMAIN) => {
+    const own = { ...env, INTERN_DOMAIN }
+    expect(internDomain(own)).toBe("interns.example.com")
+    expect(isSite(new Request("https://ada-12345678.interns.example.com/acp"), own)).toBe(true)
+    expect(isSite(new Request("https://interns.example.com/"), own)).toBe(false)
+  },
+)
 
 async function refusal(status: number, answer: Promise<Response>) {
   const { error } = await reply<{ error: { message: string; metadata?: { reason?: string } } }>(status, answer)

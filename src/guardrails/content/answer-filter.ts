@@ -1,10 +1,18 @@
 import type { GatewayError } from "../../edge/errors.ts"
 import { jsonUnits } from "./json-units.ts"
-import { mapLeaves, type Visit } from "./leaves.ts"
+import { mapLeaves, mapOthers, OF_A_CHOICE, OF_AN_ANSWER, type Visit } from "./leaves.ts"
 import { plainUnits, TextFilter, type Units } from "./text-filter.ts"
 
 type Json = Record<string, unknown>
-type Channel = { filter: TextFilter; choice: number; wrap: (text: string) => Json }
+type Channel = {
+  filter: TextFilter
+  choice: number
+  wrap: (text: string) => Json
+  /** Something was told of it before it was decided, since another text began. */
+  hasYielded: boolean
+  /** It went on after that: what waits of it waits on, or else a text that is told in turns would never be read whole. */
+  holds: boolean
+}
 
 export type AnswerReader = {
   /** A filter for one text of the answer. */
@@ -18,6 +26,8 @@ export type AnswerReader = {
 }
 
 const REASONING = ["text", "summary"] as const
+/** In pieces, and otherwise than other fields. */
+const OF_A_PIECE = new Set([...OF_A_CHOICE].filter((name) => name !== "message"))
 
 /**
  * The chunks of a chat stream on their way through the filters. Every text of an answer (words, refusals, reasoning, each
@@ -42,7 +52,9 @@ export class AnswerFilter {
   }
 
   /** What goes on for a chunk: the same object where it is as it was, nothing where all of it waits. */
-  chunk(chunk: Json): Json[] {
+  chunk(told: Json): Json[] {
+    const chunk = mapOthers(told, OF_AN_ANSWER, this.#reader.visit)
+    if (this.isBlocked) return []
     const { choices, usage: _, error: __, ...head } = chunk
     this.#head = head
     if (!Array.isArray(choices)) return [chunk]
@@ -71,6 +83,10 @@ export class AnswerFilter {
     const spoken = new Set<string>()
     const told = this.#delta(delta, index, spoken)
     if (spoken.size > 0) this.#yieldOthers(index, spoken, before)
+    return this.#whole(mapOthers(choice, OF_A_PIECE, this.#reader.visit), delta, told, index, before)
+  }
+
+  #whole(choice: Json, delta: Json, told: Json, index: number, before: Json[]): Json | undefined {
     const isLast = typeof choice["finish_reason"] === "string"
     const hasLogprobs = this.#reader.hides && choice["logprobs"] != null
     if (told === delta && !hasLogprobs && !isLast) return choice
@@ -172,18 +188,26 @@ export class AnswerFilter {
     let channel = this.#channels.get(key)
     if (!channel) {
       if (piece === "") return ""
-      channel = { filter: this.#reader.newFilter(units()), choice, wrap }
+      channel = { filter: this.#reader.newFilter(units()), choice, wrap, hasYielded: false, holds: false }
       this.#channels.set(key, channel)
     }
+    if (channel.hasYielded && piece !== "") channel.holds = true
     return channel.filter.push(piece, false)
   }
 
-  /** One text gives way to another: what waits of it comes first, so that the order of an answer stays. */
+  /**
+   * One text gives way to another: what waits of it comes first, so that the order of an answer stays. Of calls none
+   * gives way to another: each has its place by its index.
+   */
   #yieldOthers(choice: number, spoken: ReadonlySet<string>, before: Json[]): void {
+    const isCalling = [...spoken].every((key) => key.startsWith(`${choice} call `))
     for (const [key, channel] of this.#channels) {
-      if (channel.choice !== choice || spoken.has(key)) continue
+      if (channel.choice !== choice || spoken.has(key) || channel.holds) continue
+      if (isCalling && key.startsWith(`${choice} call `)) continue
       const rest = channel.filter.yield()
-      if (rest !== "") before.push(this.#chunkOf(choice, channel.wrap(rest)))
+      if (rest === "") continue
+      channel.hasYielded = true
+      before.push(this.#chunkOf(choice, channel.wrap(rest)))
     }
   }
 

@@ -75,6 +75,21 @@ export function mapLeaves(value: unknown, role: Role, visit: Visit): unknown {
   return rest
 }
 
+/** An object with every text in it as `visit` has it, but for the fields of these names; the same where nothing changed. */
+export function mapOthers<T extends Json>(value: T, names: ReadonlySet<string>, visit: Visit): T {
+  const others = Object.entries(value).filter(([key]) => !names.has(key))
+  const mapped = others.map(([key, one]) => [key, mapLeaves(one, "assistant", visit)] as const)
+  return mapped.some(([key, one]) => one !== value[key]) ? { ...value, ...Object.fromEntries(mapped) } : value
+}
+
+/** What an answer and its choices have by the chat wire, beside which a provider may say more. */
+export const OF_AN_ANSWER: ReadonlySet<string> = new Set(
+  "id object created model choices usage error provider service_tier system_fingerprint".split(" "),
+)
+export const OF_A_CHOICE: ReadonlySet<string> = new Set(
+  "index delta message finish_reason native_finish_reason logprobs".split(" "),
+)
+
 function mapField(parent: Json, key: string, value: unknown, role: Role, visit: Visit): unknown {
   if (key === "arguments" && typeof value === "string") return visit(value, role, "json")
   // Of a message, who speaks; of a tool, what it is called.
