@@ -277,6 +277,7 @@ describe("users", () => {
 
   test.each([
     ["POST", {}, 400, "invalidValue"],
+    ["POST", { userName: " \t" }, 400, "invalidValue"],
     ["POST", { userName: 7, active: "perhaps" }, 400, "invalidValue"],
     ["POST", "{broken", 400, "invalidSyntax"],
     ["POST", { userName: "x".repeat(200_000) }, 413, undefined],
@@ -375,6 +376,7 @@ describe("groups", () => {
 
   test.each([
     [{}, "invalidValue"],
+    [{ displayName: "  " }, "invalidValue"],
     [{ displayName: "x", members: [{ value: 7 }] }, "invalidValue"],
   ])("are refused as %j", async (body, scimType) => {
     const { push } = await newDirectory()
