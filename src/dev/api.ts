@@ -29,8 +29,7 @@ export class Api {
 
   /** As the deployment's own key, or as the management key of an organization. */
   async as<T>(who: "operator" | "manager", method: string, resource: string, body?: unknown): Promise<T> {
-    const answer = await this.#ask(this.#keyOf(who), method, resource, body)
-    return (await answer.json()) as T
+    return this.#read<T>(await this.#ask(this.#keyOf(who), method, resource, body))
   }
 
   async bytes(who: "operator" | "manager", resource: string): Promise<ReadableStream<Uint8Array>> {
@@ -40,7 +39,13 @@ export class Api {
   }
 
   async open<T>(resource: string): Promise<T> {
-    return (await (await this.#ask(undefined, "GET", resource)).json()) as T
+    return this.#read<T>(await this.#ask(undefined, "GET", resource))
+  }
+
+  async #read<T>(answer: Response): Promise<T> {
+    const told: unknown = await answer.json().catch(() => undefined)
+    if (told === undefined) throw new Failure(`What is at ${this.#url} is no gateway: its answer is not JSON.`, 2)
+    return told as T
   }
 
   /** Where the operator's key will do, that one; commands of an organization are its manager's first. */

@@ -5,7 +5,7 @@ import { GatewayError } from "../edge/errors.ts"
 import { acceptJson, newRouter } from "../edge/router.ts"
 import { failures, jsonBody, ok } from "../edge/schema.ts"
 import { openLedger } from "../credits/ledger-client.ts"
-import { askedWorkspace } from "../workspaces/asked.ts"
+import { askedWorkspace, workspaceOf } from "../workspaces/asked.ts"
 import { EXPORT_FORMATS, exportLines } from "./export.ts"
 import { toFileRecord } from "./file.ts"
 import { keepFile, newRow } from "./keep.ts"
@@ -51,7 +51,7 @@ export const exports = newRouter().openapi(create, async (c) => {
   const days = [input.from, input.to ?? new Date(to).toISOString()].map((instant) => instant.slice(0, 10))
   const filename = `calls-${days.join("-to-")}.${extension}`
   // In the workspace of the key, or the one that is told: where it is looked for.
-  const home = workspaceId ?? (c.var.caller.workspaceId || (await askedWorkspace(c.env.DB, organizationId, undefined)))
+  const home = workspaceId ?? (await workspaceOf(c.env.DB, c.var.caller, undefined))
   const row = newRow({ organizationId, workspaceId: home }, { filename, mime_type: mimeType, source: "export" })
   const lines = exportLines(c.env.DB, range, format)
   return c.json(toFileRecord(await keepFile(c.env, actorOf(c), row, lines, () => mimeType)), 201)

@@ -27,10 +27,24 @@ export async function readFilePart(body: ReadableStream<Uint8Array>, boundary: s
     if (head === undefined || head.startsWith("--")) return undefined
     const disposition = /^content-disposition:[^\r\n]*$/im.exec(head)?.[0] ?? ""
     const [, name] = /[;\s]name="?([^";\r\n]*)"?/i.exec(disposition) ?? []
-    const [, filename] = /[;\s]filename="((?:[^"\\]|\\.)*)"/i.exec(disposition) ?? []
+    const filename = filenameIn(disposition)
     if (name === "file" && filename !== undefined) return { filename, content: source.until(delimiter, true) }
   }
 }
+
+const FILENAME = /[;\s]filename(?:="((?:[^"\\]|\\.)*)"|=([^\s;"]+))/i
+/** RFC 5987. Forms should not have it, and some do, beside the other or alone. */
+const EXTENDED = /[;\s]filename\*=UTF-8'[\w-]*'([^\s;"]+)/i
+
+function filenameIn(disposition: string): string | undefined {
+  const [, extended] = EXTENDED.exec(disposition) ?? []
+  if (extended !== undefined)
+    return new URLSearchParams(`name=${extended.replaceAll(/[+&]/g, escape)}`).get("name") ?? ""
+  const [, quoted, plain] = FILENAME.exec(disposition) ?? []
+  return quoted ?? plain
+}
+
+const escape = (char: string) => `%${char.charCodeAt(0).toString(16)}`
 
 class Source {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>

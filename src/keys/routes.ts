@@ -165,7 +165,7 @@ export const keys = newRouter()
     const deed = { resourceId: hash, workspaceId: before.workspace_id, changed }
     const entry = entryOf(c, { action: "api_key.update", ...deed })
     const row = await updateKey(c.env.DB, caller.organizationId, hash, change, Date.now(), entry)
-    if (!row) throw noSuchKey()
+    if (!row) throw (await leaverOf(c.env.DB, before, "disabled: its creator")) ?? noSuchKey()
     forgetKey(hash)
     const [counters] = await openLedger(c.env, caller.organizationId).usage([hash])
     return c.json({ data: toApiKey(row, counters) }, 200)
@@ -193,10 +193,12 @@ async function requireAuthorityOver(db: D1Database, caller: Caller, hash: string
 
 /** Why a key could not be made. */
 async function uninserted(db: D1Database, row: KeyRow): Promise<GatewayError> {
-  if (row.creator_user_id === null || !(await isLeaver(db, row.organization_id, row.creator_user_id))) {
-    return noSuchWorkspace()
-  }
-  const words = "creator_user_id: the organization's directory deactivated this person. Name another one."
+  return (await leaverOf(db, row, "creator_user_id: this person")) ?? noSuchWorkspace()
+}
+
+async function leaverOf(db: D1Database, row: KeyRow, who: string): Promise<GatewayError | undefined> {
+  if (row.creator_user_id === null || !(await isLeaver(db, row.organization_id, row.creator_user_id))) return undefined
+  const words = `${who} was deactivated by the organization's directory. Make a key in the name of somebody else.`
   return new GatewayError("forbidden", words)
 }
 

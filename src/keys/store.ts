@@ -165,7 +165,7 @@ export type KeyChange = Partial<
   Pick<KeyRow, "name" | "limit_nano" | "limit_reset" | "include_byok_in_limit" | "disabled">
 >
 
-/** The changed row, or undefined when the organization has no such key. */
+/** The changed row, or undefined when the organization has no such key, or nobody in whose name it may work again. */
 export async function updateKey(
   db: D1Database,
   organizationId: string,
@@ -179,9 +179,18 @@ export async function updateKey(
   const [updated] = await db.batch<KeyRow>([
     db
       .prepare(
-        `UPDATE api_keys SET ${assignments} WHERE organization_id = ? AND hash = ? AND deleted_at IS NULL RETURNING ${COLUMNS}`,
+        `UPDATE api_keys SET ${assignments} WHERE organization_id = ? AND hash = ? AND deleted_at IS NULL
+           AND (? OR NOT EXISTS (SELECT 1 FROM scim_leavers l
+             WHERE l.organization_id = api_keys.organization_id AND l.user_id = api_keys.creator_user_id))
+         RETURNING ${COLUMNS}`,
       )
-      .bind(...columns.map((column) => change[column] ?? null), now, organizationId, hash),
+      .bind(
+        ...columns.map((column) => change[column] ?? null),
+        now,
+        organizationId,
+        hash,
+        change.disabled === 0 ? 0 : 1,
+      ),
     auditIfChanged(db, entry),
   ])
   return updated?.results[0]

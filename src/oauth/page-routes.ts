@@ -60,7 +60,7 @@ type Asked = { request: CodeRequest; query: string }
 /** What the app asks for. Parameters of other flows, which apps send by habit, are passed over. */
 function readRequest(c: Context<App>): Asked {
   const url = new URL(c.req.url)
-  const known = Object.entries(c.req.query()).filter(([name]) => name in CodeRequest.shape)
+  const known = Object.entries(c.req.query()).filter(([name]) => Object.hasOwn(CodeRequest.shape, name))
   const fields = known.map(([name, value]) => [name, name === "limit" && value !== "" ? Number(value) : value])
   const parsed = CodeRequest.safeParse(Object.fromEntries(fields))
   if (!parsed.success) throw new GatewayError("invalid_request", explain(parsed.error))

@@ -53,7 +53,10 @@ export const Code = z
 
 export const Exchange = z
   .strictObject({
-    code: z.string({ error: "is required: the code of the redirect" }).min(1, "must not be empty").max(256),
+    code: z
+      .string({ error: "is required: the code of the redirect" })
+      .min(1, "must not be empty")
+      .max(256, "must be at most 256 characters"),
     code_challenge_method: z.enum(["S256", "plain"], { error: 'accepts "S256", "plain" or null' }).nullish(),
     code_verifier: z
       .string()

@@ -10,6 +10,8 @@ export type Attribute = {
   mutability?: "readOnly" | "immutable"
   /** Whether words that differ by case alone are different values. */
   caseExact?: boolean
+  /** Values it has. */
+  canonicalValues?: readonly string[]
   parts?: readonly Attribute[]
 }
 
@@ -55,20 +57,22 @@ export const USER_ATTRIBUTES: readonly Attribute[] = [
 export type Value = string | boolean | Document | Value[]
 export type Document = { [name: string]: Value }
 
-/** Of what a list refers to: whom is set when it is put there, and not changed in place; the rest follows from them. */
-const links = (mutability: "readOnly" | "immutable"): readonly Attribute[] => [
+/** Of what a list refers to: set when it is put there, and not changed in place; its name follows from it. */
+const links = (mutability: "readOnly" | "immutable", canonicalValues: readonly string[]): readonly Attribute[] => [
   { ...text("value"), caseExact: true, mutability },
-  ...[text("display"), text("type"), reference("$ref")].map((part): Attribute => ({ ...part, mutability: "readOnly" })),
+  { ...text("display"), mutability: "readOnly" },
+  { ...text("type"), mutability, canonicalValues },
+  { ...reference("$ref"), mutability },
 ]
 
 /** What is told of a user and follows from its groups. */
 export const DERIVED_ATTRIBUTES: readonly Attribute[] = [
-  { name: "groups", type: "complex", multiValued: true, mutability: "readOnly", parts: links("readOnly") },
+  { name: "groups", type: "complex", multiValued: true, mutability: "readOnly", parts: links("readOnly", ["direct"]) },
 ]
 
 export const GROUP_ATTRIBUTES: readonly Attribute[] = [
   { name: "displayName", type: "string", required: true },
-  { name: "members", type: "complex", multiValued: true, parts: links("immutable") },
+  { name: "members", type: "complex", multiValued: true, parts: links("immutable", ["User"]) },
 ]
 
 const MAX_TEXT_LENGTH = 1_024

@@ -79,6 +79,7 @@ function describe(attribute: Attribute): object {
     mutability: attribute.mutability ?? "readWrite",
     returned: "default",
     uniqueness: attribute.unique ? "server" : "none",
+    ...(attribute.canonicalValues && { canonicalValues: attribute.canonicalValues }),
     ...(attribute.type === "reference" && { referenceTypes: ["User", "Group"] }),
     ...(attribute.parts && { subAttributes: attribute.parts.map(describe) }),
   }

@@ -43,8 +43,9 @@ export function readGroup(body: Record<string, unknown>): Required<GroupChange> 
 }
 
 function readName(value: unknown): string {
-  if (value === undefined || value === null || value === "") throw invalid("invalidValue", "displayName: is required.")
-  return readText(value, "displayName")
+  const name = readText(value ?? "", "displayName")
+  if (name.trim() === "") throw invalid("invalidValue", "displayName: is required.")
+  return name
 }
 
 function readText(value: unknown, name: string): string {

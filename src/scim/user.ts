@@ -37,7 +37,7 @@ export function readUser(
 ): UserFields {
   const document = readDocument(USER_ATTRIBUTES, body)
   const userName = string(document["userName"])
-  if (userName === null) throw invalid("invalidValue", "userName: is required.")
+  if (userName === null || userName.trim() === "") throw invalid("invalidValue", "userName: is required.")
   const active = document["active"] ?? wasActive
   const name = isObject(document["name"]) ? document["name"] : {}
   return {

@@ -24,9 +24,17 @@ export function noSuchWorkspace(): GatewayError {
   return new GatewayError("not_found", "There is no workspace with this workspace_id.")
 }
 
-/** The workspace of the caller's key; for a management key, any of its organization that is asked for. */
+/**
+ * The workspace of the caller's key; for a management key, any of its organization that is asked for. 400 where none is,
+ * and that of the key was deleted, which only keys that manage the organization outlive.
+ */
 export async function workspaceOf(db: D1Database, caller: Caller, asked: string | undefined): Promise<string> {
-  if (asked === undefined || asked === caller.workspaceId) return caller.workspaceId
+  const isOwn = asked === undefined || asked === caller.workspaceId
+  if (isOwn && (caller.kind === "normal" || caller.kind === "free_tier")) return caller.workspaceId
+  if (isOwn && (await findWorkspace(db, caller.organizationId, caller.workspaceId))) return caller.workspaceId
+  if (asked === undefined) {
+    throw new GatewayError("invalid_request", "The workspace of this key was deleted. Pass workspace_id.")
+  }
   if (caller.kind === "management") return askedWorkspace(db, caller.organizationId, asked)
   throw noSuchWorkspace()
 }

@@ -1,5 +1,8 @@
 import { execFile } from "node:child_process"
+import { once } from "node:events"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import http from "node:http"
+import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { beforeAll, describe, expect, inject, onTestFinished, test } from "vitest"
@@ -67,12 +70,20 @@ test.each([
   [["export", "--from", "yesterday"], "--from must be a day"],
   [["catalogue", "price", "a/b", "c"], "Say what is to change"],
   [["catalogue", "update", "/nowhere.json"], "cannot be read"],
+  [["export", "--from", "2020-01-01", "--out", "/nowhere/calls.csv"], "/nowhere/calls.csv cannot be written: ENOENT"],
 ])("%j is answered with how to write it", async (args, words) => {
   const { code, errors } = await gateway(args)
   expect([code, errors]).toEqual([2, expect.stringContaining(words)])
 })
 
 test("no gateway, and no key, are said in words", async () => {
+  const page = http.createServer((_, response) => response.end("<h1>Welcome</h1>"))
+  page.listen(0, "127.0.0.1")
+  await once(page, "listening")
+  onTestFinished(() => void page.close())
+  const { port } = page.address() as AddressInfo
+  const other = await gateway(["providers"], { GATEWAY_URL: `http://127.0.0.1:${port}` })
+  expect([other.code, other.errors]).toEqual([2, expect.stringContaining("is no gateway")])
   const nowhere = await gateway(["providers"], { GATEWAY_URL: "http://127.0.0.1:9" })
   expect([nowhere.code, nowhere.errors]).toEqual([2, expect.stringContaining("There is no gateway at")])
   const keyless = await gateway(["reconcile"], {
@@ -126,6 +137,14 @@ describe("a manager", () => {
     expect(await done(["keys", "list"])).not.toContain(hash)
     const again = await gateway(["keys", "revoke", hash])
     expect([again.code, again.errors]).toEqual([1, expect.stringContaining("no key")])
+  })
+
+  test("sees no name that writes over the others", async () => {
+    const name = "ci\u001b[2K\u202Eyek"
+    await openrouter(organization.managementKey).apiKeys.create({ requestBody: { name } })
+    const told = await done(["keys", "list"])
+    expect(told).toContain("ci\ufffd[2K\ufffdyek")
+    expect(told).not.toMatch(/[\u001b\u202e]/)
   })
 
   test("has the calls of a time in a file, or on the standard output", async () => {

@@ -75,7 +75,14 @@ if (!existsSync(CHROMIUM)) {
     beforeAll(async () => {
       browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] })
       app = http.createServer((request, response) => {
-        heard.push(new URL(request.url ?? "/", "http://localhost"))
+        const url = new URL(request.url ?? "/", "http://localhost")
+        heard.push(url)
+        // Where many apps send whoever comes back: home, which may be another origin.
+        if (url.searchParams.has("home")) {
+          const { port } = app.address() as AddressInfo
+          response.writeHead(302, { location: `http://localhost:${port}/home` }).end()
+          return
+        }
         response.writeHead(200, { "content-type": "text/html" }).end("<h1>Back in the app</h1>")
       })
       app.listen(0, "127.0.0.1")
@@ -90,11 +97,11 @@ if (!existsSync(CHROMIUM)) {
     const callback = () => `http://127.0.0.1:${(app.address() as AddressInfo).port}/back`
     const answered = () => heard.find(({ pathname }) => pathname === "/back")?.searchParams
 
-    async function open(limit?: number) {
+    async function open(limit?: number, callbackUrl = callback()) {
       heard = []
       const { oAuth } = openrouter("")
       const { codeChallenge, codeVerifier } = await oAuth.createSHA256CodeChallenge()
-      const asked = { callbackUrl: callback(), codeChallenge, codeChallengeMethod: "S256" as const }
+      const asked = { callbackUrl, codeChallenge, codeChallengeMethod: "S256" as const }
       const url = await oAuth.createAuthorizationUrl({ ...asked, ...(limit !== undefined && { limit }) })
       const page = await (await browser.newContext()).newPage()
       await page.goto(url)
@@ -121,6 +128,17 @@ if (!existsSync(CHROMIUM)) {
         chatRequest: { model: "sim/echo", messages: [{ role: "user", content: "Hello" }] },
       })
       expect(told).toMatchObject({ choices: [{ finishReason: "stop" }] })
+      await page.context().close()
+    })
+
+    test("is led on by the app to another origin", async () => {
+      const { page } = await open(undefined, `${callback()}?home=1`)
+      await page.getByLabel("Your API key").fill(organization.apiKey)
+      await page.getByRole("button", { name: "Sign in" }).click()
+      await page.getByRole("button", { name: "Allow" }).click()
+      await page.getByText("Back in the app").waitFor()
+      expect(new URL(page.url()).hostname).toBe("localhost")
+      expect(answered()?.get("code")).toEqual(expect.any(String))
       await page.context().close()
     })
 

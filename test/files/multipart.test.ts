@@ -55,6 +55,18 @@ describe("a form", () => {
     )
   })
 
+  test.each([
+    ["name=file; filename=plain.txt", "plain.txt"],
+    ['filename="first.txt"; name="file"', "first.txt"],
+    [`name="file"; filename*=UTF-8''na%C3%AFve%20a+b%26c.txt`, "naïve a+b&c.txt"],
+    [`name="file"; filename="naive.txt"; filename*=utf-8'en'na%C3%AFve.txt`, "naïve.txt"],
+    [`name="file"; filename*=UTF-8''%ff%zz`, "\ufffd%zz"],
+  ])("names its file as %s", async (disposition, filename) => {
+    const text = `--${BOUNDARY}\r\nContent-Disposition: form-data; ${disposition}\r\n\r\nx\r\n--${BOUNDARY}--\r\n`
+    const part = await readFilePart(inPieces(encoder.encode(text), [9]), BOUNDARY)
+    expect(part?.filename).toBe(filename)
+  })
+
   test("has no file where none is named so", async () => {
     for (const body of [END, concat([field, END]), file(encoder.encode("x"), "other"), encoder.encode("nonsense")]) {
       expect(await readFilePart(inPieces(body, [7]), BOUNDARY)).toBeUndefined()

@@ -197,8 +197,8 @@ test("of a member only who it is may be said: the rest follows from the user", a
   expect(Object.fromEntries(parts.map(({ name, mutability }) => [name, mutability]))).toEqual({
     value: "immutable",
     display: "readOnly",
-    type: "readOnly",
-    $ref: "readOnly",
+    type: "immutable",
+    $ref: "immutable",
   })
   const { id } = await addUser(push, "ada")
   const body = { displayName: "Crew", members: [{ value: id, display: "Somebody", type: "Robot", $ref: "x:" }] }

@@ -158,6 +158,10 @@ describe("users", () => {
     expect(await reply(200, world.manage.get(path))).toEqual({ data: [], total_count: 0 })
     const { data } = await reply<{ data: { disabled: boolean } }>(200, world.manage.get(`/keys/${key.hash}`))
     expect(data.disabled).toBe(true)
+    // Nor is a key of theirs taken up again by hand.
+    await reply(403, world.manage.patch(`/keys/${key.hash}`, { disabled: false }))
+    await reply(200, world.manage.patch(`/keys/${key.hash}`, { name: "of one who left" }))
+    await reply(401, key.as.get("/key"))
     const again = await world.manage.post("/keys", { name: "again", creator_user_id: user.id })
     expect(await reply<{ error: { message: string } }>(403, again)).toMatchObject({ error: { code: 403 } })
     expect((await push("GET", `/Users/${user.id}`)).status).toBe(how === "deleted" ? 404 : 200)
@@ -273,6 +277,7 @@ describe("users", () => {
 
   test.each([
     ["POST", {}, 400, "invalidValue"],
+    ["POST", { userName: " \t" }, 400, "invalidValue"],
     ["POST", { userName: 7, active: "perhaps" }, 400, "invalidValue"],
     ["POST", "{broken", 400, "invalidSyntax"],
     ["POST", { userName: "x".repeat(200_000) }, 413, undefined],
@@ -371,6 +376,7 @@ describe("groups", () => {
 
   test.each([
     [{}, "invalidValue"],
+    [{ displayName: "  " }, "invalidValue"],
     [{ displayName: "x", members: [{ value: 7 }] }, "invalidValue"],
   ])("are refused as %j", async (body, scimType) => {
     const { push } = await newDirectory()

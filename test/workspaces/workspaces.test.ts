@@ -175,6 +175,24 @@ describe("a workspace that is deleted", () => {
     await reply(201, manage.post("/keys", { name: "k", workspace_id: other.id }))
   })
 
+  test("is missed by nothing that a key asks for without a name", async () => {
+    const { manage, workspaceId } = await newWorkspace()
+    await reply(200, manage.delete(`/workspaces/${workspaceId}?confirm_default_workspace_deletion=true`))
+    const form = new FormData()
+    form.append("file", new Blob(["text"]), "a.txt")
+    const { headers, body } = new Request("http://gateway.test", { method: "POST", body: form })
+    const type = headers.get("content-type") ?? ""
+    for (const answer of [
+      manage.post("/auth/keys/code", { callback_url: "https://app.example/back" }),
+      manage.get("/files"),
+      manage.callBytes("POST", "/files", new Uint8Array(await new Response(body).arrayBuffer()), type),
+      manage.post("/exports", { from: "2026-01-01T00:00:00Z" }),
+    ]) {
+      expect((await reply<Failure>(400, answer)).error.message).toContain("Pass workspace_id")
+    }
+    await reply(404, manage.get(`/files?workspace_id=${workspaceId}`))
+  })
+
   test("does not make the operator somebody else", async () => {
     type Home = { data: { organization_id: string; workspace_id: string | null } }
     const { data: home } = await reply<Home>(200, operator.get("/key"))

@@ -68,9 +68,12 @@ export function given(body: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
 }
 
+/** Whoever names a key, an app among them, could else move the cursor of a terminal, or turn its text around. */
+const CONTROL = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
+
 /** Rows under their names, in columns. */
 export function table(names: readonly string[], rows: readonly (readonly (string | number | null)[])[]): string {
-  const cells = [names, ...rows.map((row) => row.map((cell) => String(cell ?? "-")))]
+  const cells = [names, ...rows.map((row) => row.map((cell) => String(cell ?? "-").replaceAll(CONTROL, "\ufffd")))]
   const widths = names.map((_, at) => Math.max(...cells.map((row) => (row[at] ?? "").length)))
   return cells
     .map((row) =>

@@ -59,10 +59,17 @@ export const exportCalls: Command = {
       (await given.api.bytes("manager", `/files/${made.id}/content${query}`)) as NodeStream,
     )
     const file = text(given, "out")
-    if (file === undefined) return await pipeline(bytes, process.stdout, { end: false })
-    await pipeline(bytes, createWriteStream(file, { mode: 0o600 }))
+    if (file === undefined) return await pipeline(bytes, process.stdout, { end: false }).catch(passOverEnd)
+    await pipeline(bytes, createWriteStream(file, { mode: 0o600 })).catch((cause: NodeJS.ErrnoException) => {
+      throw new Failure(`${file} cannot be written: ${cause.code ?? cause.message}.`, 2)
+    })
     tell(given, made, `${file} has ${made.size_bytes} bytes.`)
   },
+}
+
+/** Who reads may have had enough, as `head` has. */
+function passOverEnd(cause: NodeJS.ErrnoException): void {
+  if (cause.code !== "EPIPE") throw cause
 }
 
 /** A day is its first moment, UTC. */
