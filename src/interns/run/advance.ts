@@ -193,7 +193,8 @@ export function cancel(run: Run, ending: Ending, now: number): Step {
     turnDeadline: null,
     graceDeadline: now + LIMITS.graceMs,
   }
-  return { run: cancelled, effects: [...open, { do: "forget kept" }, cancellation(run.acp ?? "")] }
+  // In the protocol's order: an agent whose question is answered first may end its turn as if nobody had cancelled it.
+  return { run: cancelled, effects: [cancellation(run.acp ?? ""), ...open, { do: "forget kept" }] }
 }
 
 function cancellation(acp: string): Effect {
