@@ -51,7 +51,9 @@ describe("the agent that every gateway brings along", () => {
     })
     const told = await (await chat.answer(asked.session, asked.question.id, "allow_once")).all()
     expect(told.text).toContain("HELLO")
-    expect(told.usage?.completion_tokens).toBeGreaterThan(5)
+    const { prompt_tokens: prompt = 0, completion_tokens: completion = 0, cost } = told.usage ?? {}
+    expect(completion).toBeGreaterThan(5)
+    expect(cost).toBeCloseTo(prompt * 0.000001 + completion * 0.000002, 9)
     const again = await (await chat.say("pwd", { session_id: asked.session })).all()
     expect(again.finish).toBe("tool_calls")
   })

@@ -35,7 +35,7 @@ export async function askModel(
   const request = new Request(`https://gateway.internal${BASE_PATH}/chat/completions`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json", "x-title": "Intern" },
-    body: JSON.stringify({ ...(model !== null && { model }), messages, tools, stream: true }),
+    body: JSON.stringify({ ...(model !== null && { model }), messages, tools, stream: true, usage: { include: true } }),
     signal,
   })
   const response = await app.fetch(request, env, context)
