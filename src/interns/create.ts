@@ -13,6 +13,7 @@ import { sealInternKey } from "./own-key.ts"
 import { internError } from "./reasons.ts"
 import type { NewIntern } from "./schemas.ts"
 import { findMadeIntern, insertIntern, type InternRow, isInternVault } from "./store.ts"
+import { isTaken } from "../support/rows.ts"
 
 const MAX_IDEMPOTENCY_KEY = 255
 const TOLD_FIELDS = ["name", "description", "model", "provision", "vault_id", "host"]
@@ -107,7 +108,7 @@ async function insert(
   try {
     if (await insertIntern(env.DB, row, ownKeyRow(row, made.label, caller), caller.keyHash, entry)) return row
   } catch (cause) {
-    if (/UNIQUE constraint failed/.test(String(cause))) return undefined
+    if (isTaken(cause)) return undefined
     throw cause
   }
   if (creatorUserId !== null && (await isLeaver(env.DB, organizationId, creatorUserId))) {

@@ -16,6 +16,7 @@ import { internError } from "./reasons.ts"
 import { newAccessNonce } from "./tokens.ts"
 import { Intern, InternChange, InternDeletion, InternList, InternQuery, NewIntern, NoFields } from "./schemas.ts"
 import { changeIntern, type InternColumns, type InternRow, listInterns } from "./store.ts"
+import { isTaken } from "../support/rows.ts"
 
 const tags = ["Interns"]
 export const internParams = z.object({ internId: z.uuid("must be the UUID of an intern") })
@@ -184,7 +185,7 @@ async function change(
     const changed = await changeIntern(c.env.DB, { ...caller, id: row.id }, columns, from, Date.now(), entry)
     if (changed) return changed
   } catch (cause) {
-    if (/UNIQUE constraint failed/.test(String(cause))) throw nameTaken(columns.name ?? row.name)
+    if (isTaken(cause)) throw nameTaken(columns.name ?? row.name)
     throw cause
   }
   throw internError(

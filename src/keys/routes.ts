@@ -14,6 +14,7 @@ import { askedWorkspace, noSuchWorkspace } from "../workspaces/asked.ts"
 import { capAfter, mayMint, mintKey, requireWithin, toApiKey, toCurrentKey, toKeyChange, TOLD_FIELDS } from "./key.ts"
 import { ApiKey, ApiKeyChange, CurrentKey, NewApiKey } from "./schemas.ts"
 import { deleteKey, findKeyRow, type KeyRow, insertKey, isLeaver, listKeys, updateKey } from "./store.ts"
+import { isTaken } from "../support/rows.ts"
 
 const MAX_BODY_BYTES = 65_536
 const PAGE_SIZE = 100
@@ -206,8 +207,7 @@ function noSuchKey(): GatewayError {
   return new GatewayError("not_found", "There is no key with this hash.")
 }
 
-/** D1 tells a duplicate key only by its message. */
 function undefinedIfTaken(cause: unknown): undefined {
-  if (cause instanceof Error && cause.message.includes("UNIQUE constraint failed")) return undefined
+  if (isTaken(cause)) return undefined
   throw cause
 }

@@ -10,6 +10,7 @@ import { newId } from "../support/ids.ts"
 import { type MemberRow, toOrganizationMember, toStoredRole } from "./member.ts"
 import { MemberChange, MemberPath, NewMember, OrganizationMember, OrganizationMembers } from "./schemas.ts"
 import { deleteMember, findMember, insertMember, listMembers, updateMember } from "./store.ts"
+import { isTaken } from "../support/rows.ts"
 
 const MAX_BODY_BYTES = 65_536
 const PATH = "/organization/members/{userId}"
@@ -127,9 +128,8 @@ function noSuchMember(): GatewayError {
   return new GatewayError("not_found", "The organization has no member with this user id.")
 }
 
-/** D1 tells what is taken only by its message. */
 function refuseTaken(cause: unknown): never {
-  if (!(cause instanceof Error) || !cause.message.includes("UNIQUE constraint failed")) throw cause
+  if (!isTaken(cause)) throw cause
   const field = cause.message.includes("members.email") ? "email" : "user_id"
   throw new GatewayError("conflict", `${field}: is taken by another member of the organization.`)
 }

@@ -1,5 +1,5 @@
-import { parseRetryAfter } from "../providers/refusal.ts"
 import { concat, readAtMost } from "../support/bytes.ts"
+import { parseRetryAfter } from "../support/retry-after.ts"
 import { wait } from "../support/time.ts"
 import { hostRefusalOf, isPrivateHost } from "./address.ts"
 import { within } from "./deadline.ts"

@@ -1,8 +1,10 @@
 import { GatewayError } from "../edge/errors.ts"
 import { type Env, variable } from "../env.ts"
 import { dnsOverHttps, type Resolve } from "./resolve.ts"
+import type { OutboundWorld } from "./send.ts"
 
 const DNS_URL = "https://cloudflare-dns.com/dns-query"
+const TIMEOUT_MS = 10_000
 
 /** How names are looked up before anything is sent to them. */
 export function resolverOf(env: Env, send: typeof fetch): Resolve {
@@ -29,4 +31,15 @@ function toEntry(entry: string, name: string): string {
   const host = url.hostname.replace(/\.+$/, "")
   const port = /:(\d+)$/.exec(entry)?.[1]
   return port === undefined || entry.endsWith("]") ? host : `${host}:${Number(port)}`
+}
+
+/** For what is sent to addresses that callers choose, and kept: destinations, directories. */
+export function outboundWorld(env: Env): OutboundWorld {
+  const send: typeof fetch = (...one) => fetch(...one)
+  return {
+    fetch: send,
+    resolve: resolverOf(env, send),
+    privateHosts: hostsIn(env, "PRIVATE_HOSTS"),
+    timeoutMs: TIMEOUT_MS,
+  }
 }

@@ -1,8 +1,8 @@
 import { forgetKey } from "../access/authenticate.ts"
 import { newEntry } from "../audit/entry.ts"
 import type { Env } from "../env.ts"
-import { type OutboundWorld, readOutbound } from "../outbound/send.ts"
-import { hostsIn, resolverOf } from "../outbound/settings.ts"
+import { readOutbound } from "../outbound/send.ts"
+import { outboundWorld } from "../outbound/settings.ts"
 import { mastersOf } from "../secrets/master-key.ts"
 import { openSealed } from "../secrets/workspace-key.ts"
 import { aboutToken, type PullRow } from "./directory.ts"
@@ -31,8 +31,8 @@ import {
 } from "./pull-store.ts"
 import { PullFailure, type SyncJobRow } from "./sync-job.ts"
 import { MEDIA_TYPE } from "./wire.ts"
+import { isTaken } from "../support/rows.ts"
 
-const TIMEOUT_MS = 10_000
 /** Of one answer; a page that is larger is asked for in halves. What is kept of it is one parameter, of at most 2 MB. */
 const MAX_ANSWER_BYTES = 1_500_000
 /** Of those who are missing, how many one step asks for. */
@@ -80,13 +80,7 @@ async function asking(env: Env, directory: PullRow, now: number): Promise<Ask> {
   if (token === undefined) {
     throw new PullFailure(`The token of the directory ${directory.name} does not open. Connect the directory anew.`)
   }
-  const send: typeof fetch = (...one) => fetch(...one)
-  const world: OutboundWorld = {
-    fetch: send,
-    resolve: resolverOf(env, send),
-    privateHosts: hostsIn(env, "PRIVATE_HOSTS"),
-    timeoutMs: TIMEOUT_MS,
-  }
+  const world = outboundWorld(env)
   const headers = { authorization: `Bearer ${token}`, accept: `${MEDIA_TYPE}, application/json` }
   return async (path) =>
     readAnswer(await readOutbound({ url: directory.pull_url + path, headers }, world, MAX_ANSWER_BYTES), now)
@@ -135,10 +129,10 @@ async function askForMissing(
   return { next: last === undefined ? { done: true } : { cursor: { ...cursor, after: last, failures: 0 } } }
 }
 
-/** D1 tells what is taken only by its message. Nothing of the pull has taken effect then. */
+/** Nothing of the pull has taken effect then. */
 function refuseTaken({ name }: PullRow) {
   return (cause: unknown): never => {
-    if (!(cause instanceof Error) || !cause.message.includes("UNIQUE constraint failed")) throw cause
+    if (!isTaken(cause)) throw cause
     const what = cause.message.includes("scim_users_name") ? "a userName" : "an address"
     throw new PullFailure(
       `The directory ${name} was not pulled: two of its users, or one and another member of the organization, have ${what} in common.`,

@@ -1,5 +1,6 @@
 import type { Found } from "../outbound/send.ts"
 import { isObject } from "./attributes.ts"
+import { parseRetryAfter } from "../support/retry-after.ts"
 import { ScimError } from "./errors.ts"
 import { readGroup } from "./group.ts"
 import { readUser } from "./user.ts"
@@ -64,17 +65,16 @@ export function readAnswer(found: Found, now: number): Reading<Record<string, un
   const { status, headers, body } = found
   const words = `it answered ${status}`
   if (status === 404) return { is: "absent" }
-  if (status === 429 || status >= 500) return { is: "later", ms: waitOf(headers.get("retry-after"), now), words }
+  if (status === 429 || status >= 500) return { is: "later", ms: waitOf(headers, now), words }
   if (status !== 200) return { is: "refused", words }
   if (!body) return { is: "too-large" }
   const value = parse(body)
   return isObject(value) ? { is: "read", value } : { is: "refused", words: "its answer is not a JSON object" }
 }
 
-/** Retry-After in seconds or as a date; in milliseconds, and in bounds. */
-function waitOf(header: string | null, now: number): number {
-  const seconds = /^\s*\d{1,9}\s*$/.test(header ?? "") ? Number(header) * 1_000 : Date.parse(header ?? "") - now
-  return Math.min(MAX_WAIT_MS, Math.max(LEAST_WAIT_MS, Number.isFinite(seconds) ? seconds : LEAST_WAIT_MS))
+/** Milliseconds, in bounds. */
+function waitOf(headers: Headers, now: number): number {
+  return Math.min(MAX_WAIT_MS, Math.max(LEAST_WAIT_MS, parseRetryAfter(headers, now) ?? LEAST_WAIT_MS))
 }
 
 function parse(body: Uint8Array): unknown {

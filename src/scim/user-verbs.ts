@@ -11,6 +11,7 @@ import { readUser, toUser, type UserFields, type UserRow, versionTag } from "./u
 import { patchUser } from "./user-patch.ts"
 import { deleteUser, findGroupsOf, findMemberId, findUser, insertUser, listUsers, updateUser } from "./user-store.ts"
 import { hasMatch, listResponse, outdated, requireMatch, scimJson } from "./wire.ts"
+import { isTaken } from "../support/rows.ts"
 
 const MAX_BODY_BYTES = 131_072
 /** How often a change is tried that meets another one: of so many at once, the last is done at its last try. */
@@ -123,9 +124,8 @@ function userEntry(
   return entryOf(request, `scim_user.${verb}`, id, { fields, values })
 }
 
-/** D1 tells what is taken only by its message. */
 function refuseTaken(cause: unknown): never {
-  if (!(cause instanceof Error) || !cause.message.includes("UNIQUE constraint failed")) throw cause
+  if (!isTaken(cause)) throw cause
   const words = cause.message.includes("members.email")
     ? "emails: another member of the organization has this address."
     : cause.message.includes("scim_users_name")

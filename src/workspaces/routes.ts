@@ -13,6 +13,7 @@ import { NewWorkspace, Workspace, WorkspaceChange, WorkspaceDeletion, WorkspaceL
 import { SETTING_NAMES } from "./settings.ts"
 import { deleteWorkspace, findWorkspaceRow, insertWorkspace, listWorkspaces, updateWorkspace } from "./store.ts"
 import { toWorkspace, type WorkspaceRow } from "./workspace.ts"
+import { isTaken } from "../support/rows.ts"
 
 const MAX_BODY_BYTES = 65_536
 const PATH = "/workspaces/{workspaceRef}"
@@ -136,8 +137,7 @@ function required(row: WorkspaceRow | undefined): WorkspaceRow {
   return row
 }
 
-/** D1 tells a taken slug only by its message. */
 function refuseTakenSlug(cause: unknown): never {
-  if (!(cause instanceof Error) || !cause.message.includes("UNIQUE constraint failed")) throw cause
+  if (!isTaken(cause)) throw cause
   throw new GatewayError("invalid_request", "slug: is taken by another workspace of the organization.")
 }

@@ -37,6 +37,17 @@ async function newPlayed() {
   return { workspace, id: intern.id, daemon, site, object: openIntern(env, intern.id) }
 }
 
+/** A client whose turn waits for the answer to `q1`. */
+async function askedInTheMiddle(site: Awaited<ReturnType<typeof siteOf>>, daemon: PlayedDaemon) {
+  const client = await AcpClient.connect(site)
+  const session = await client.newSession()
+  client.prompt(session, "Long work")
+  const prompt = await daemon.hears("session/prompt")
+  daemon.ask(session, "q1")
+  await client.asked()
+  return { client, session, prompt }
+}
+
 test.each(["interns.example.com", "Interns.Example.COM", "interns.example.com.", ".interns.example.com"])(
   "the domain %s is one domain, however it is written",
   (INTERN_DOMAIN) => {
@@ -417,12 +428,7 @@ describe("an ACP client of a daemon", () => {
 
   test("that leaves cancels its turns, and its questions are answered in its place", async () => {
     const { daemon, site, object } = await newPlayed()
-    const client = await AcpClient.connect(site)
-    const session = await client.newSession()
-    client.prompt(session, "Long work")
-    const prompt = await daemon.hears("session/prompt")
-    daemon.ask(session, "q1")
-    await client.asked()
+    const { client, session, prompt } = await askedInTheMiddle(site, daemon)
     client.close()
     expect((await daemon.hears("session/cancel")).params).toEqual({ sessionId: session })
     expect(await daemon.answerTo("q1")).toEqual({ outcome: { outcome: "cancelled" } })
@@ -437,12 +443,7 @@ describe("an ACP client of a daemon", () => {
 
   test("that a crash parts from the gateway has left: its turns are cancelled, its questions answered", async () => {
     const { daemon, site } = await newPlayed()
-    const client = await AcpClient.connect(site)
-    const session = await client.newSession()
-    client.prompt(session, "Long work")
-    const prompt = await daemon.hears("session/prompt")
-    daemon.ask(session, "q1")
-    await client.asked()
+    const { session, prompt } = await askedInTheMiddle(site, daemon)
     await abortAllDurableObjects()
     await daemon.dial()
     expect((await daemon.hears("session/cancel")).params).toEqual({ sessionId: session })

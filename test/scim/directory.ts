@@ -1,4 +1,4 @@
-import { exports } from "cloudflare:workers"
+import { env, exports } from "cloudflare:workers"
 import { expect } from "vitest"
 import { newWorkspace, reply, type Workspace } from "../support/world.ts"
 
@@ -39,6 +39,18 @@ export async function connect(world: Workspace, name = "Okta"): Promise<{ id: st
 export async function newDirectory(name?: string) {
   const world = await newWorkspace()
   return { world, ...(await connect(world, name)) }
+}
+
+/** A sync job that waits for its first step, which the test makes it take. */
+export async function queueSyncJob({ organizationId }: Workspace, phase: "pull" | "users"): Promise<string> {
+  const id = crypto.randomUUID()
+  await env.DB.prepare(
+    `INSERT INTO scim_sync_jobs (id, organization_id, status, phase, position, created_at)
+     VALUES (?, ?, 'queued', ?, '', 0)`,
+  )
+    .bind(id, organizationId, phase)
+    .run()
+  return id
 }
 
 export const USER = "urn:ietf:params:scim:schemas:core:2.0:User"

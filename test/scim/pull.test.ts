@@ -3,7 +3,7 @@ import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { runSyncJob } from "../../src/scim/sync.ts"
 import { newKey, newWorkspace, reply, type Workspace } from "../support/world.ts"
-import { directoryDoor } from "./directory.ts"
+import { directoryDoor, queueSyncJob } from "./directory.ts"
 import { crew, list, newRemote, person, playRemotes, TOKEN } from "./remote.ts"
 import { eventually } from "../support/eventually.ts"
 
@@ -30,16 +30,7 @@ async function stage(remote: Remote) {
   return { world, remote, directory: await connect(world, remote) }
 }
 
-async function start({ organizationId }: Workspace): Promise<string> {
-  const id = crypto.randomUUID()
-  await env.DB.prepare(
-    `INSERT INTO scim_sync_jobs (id, organization_id, status, phase, position, created_at)
-     VALUES (?, ?, 'queued', 'pull', '', 0)`,
-  )
-    .bind(id, organizationId)
-    .run()
-  return id
-}
+const start = (world: Workspace) => queueSyncJob(world, "pull")
 
 const read = async ({ manage }: Workspace, id: string) =>
   (await reply<{ data: Job }>(200, manage.get(`/scim/sync-jobs/${id}`))).data

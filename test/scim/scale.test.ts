@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers"
 import { expect, test } from "vitest"
 import { runSyncJob } from "../../src/scim/sync.ts"
 import { reply } from "../support/world.ts"
-import { newDirectory } from "./directory.ts"
+import { newDirectory, queueSyncJob } from "./directory.ts"
 
 const USERS = 10_000
 const GROUPS = 500
@@ -85,13 +85,7 @@ test("10,000 people in 500 groups are synced within the limits of an invocation,
   const { world, id: directoryId } = await newDirectory()
   const { organizationId, manage } = world
   await seed(organizationId, directoryId)
-  const id = crypto.randomUUID()
-  await env.DB.prepare(
-    `INSERT INTO scim_sync_jobs (id, organization_id, status, phase, position, created_at)
-     VALUES (?, ?, 'queued', 'users', '', 0)`,
-  )
-    .bind(id, organizationId)
-    .run()
+  const id = await queueSyncJob(world, "users")
   const job = async () => (await reply<{ data: Job }>(200, manage.get(`/scim/sync-jobs/${id}`))).data
   const seen: (number | null)[] = []
   let steps = 0

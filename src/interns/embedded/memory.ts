@@ -36,12 +36,12 @@ export class Memory {
 
   begin(session: string): void {
     this.#sql.exec("INSERT INTO agent_sessions (id, rules) VALUES (?, '{}')", session)
-    this.#sql.exec(
+    const forgotten = this.#sql.exec<{ id: string }>(
       `DELETE FROM agent_sessions WHERE turn IS NULL AND rowid NOT IN
-         (SELECT rowid FROM agent_sessions ORDER BY rowid DESC LIMIT ?)`,
+         (SELECT rowid FROM agent_sessions ORDER BY rowid DESC LIMIT ?) RETURNING id`,
       MAX_SESSIONS,
     )
-    this.#sql.exec("DELETE FROM agent_messages WHERE session NOT IN (SELECT id FROM agent_sessions)")
+    for (const { id } of forgotten) this.#sql.exec("DELETE FROM agent_messages WHERE session = ?", id)
   }
 
   has(session: string): boolean {

@@ -1,6 +1,6 @@
 import type { Env } from "../../env.ts"
-import { type Outbound, type OutboundWorld, type Sent, sendOutbound } from "../../outbound/send.ts"
-import { hostsIn, resolverOf } from "../../outbound/settings.ts"
+import { type Outbound, type Sent, sendOutbound } from "../../outbound/send.ts"
+import { outboundWorld } from "../../outbound/settings.ts"
 import { mastersOf } from "../../secrets/master-key.ts"
 import { openSealed } from "../../secrets/workspace-key.ts"
 import { logError } from "../../support/log.ts"
@@ -9,18 +9,6 @@ import type { CallEvent } from "../event.ts"
 import type { Configured } from "../kinds.ts"
 import { toOutbound } from "../send/request.ts"
 import { dataKeyOf, type KeyedRow } from "../store.ts"
-
-const TIMEOUT_MS = 10_000
-
-export function outboundWorld(env: Env): OutboundWorld {
-  const send: typeof fetch = (...one) => fetch(...one)
-  return {
-    fetch: send,
-    resolve: resolverOf(env, send),
-    privateHosts: hostsIn(env, "PRIVATE_HOSTS"),
-    timeoutMs: TIMEOUT_MS,
-  }
-}
 
 /**
  * What became of a delivery. `words`: for people, without a secret and without what the destination said. `askedMs`: for
