@@ -41,7 +41,7 @@ export class Memory {
          (SELECT rowid FROM agent_sessions ORDER BY rowid DESC LIMIT ?) RETURNING id`,
       MAX_SESSIONS,
     )
-    for (const { id } of forgotten) this.#sql.exec("DELETE FROM agent_messages WHERE session = ?", id)
+    for (const { id } of forgotten.toArray()) this.#sql.exec("DELETE FROM agent_messages WHERE session = ?", id)
   }
 
   has(session: string): boolean {
