@@ -288,7 +288,8 @@ export class Ledger extends DurableObject<Env> {
   }
 }
 
-/** What a call counts in: always the account, its key and its workspace, and whatever else its hold was under. */
-function scopesOf({ keyHash, workspaceId }: Generation, { scopes }: HoldRow): string[] {
-  return [...new Set([ACCOUNT, keyScope(keyHash), workspaceScope(workspaceId), ...(JSON.parse(scopes) as string[])])]
+/** What a call counts in: the account, its key and the keys above it, its workspace, and what else its hold was under. */
+function scopesOf({ keyHash, ancestorKeys = [], workspaceId }: Generation, { scopes }: HoldRow): string[] {
+  const keys = [keyHash, ...ancestorKeys].map(keyScope)
+  return [...new Set([ACCOUNT, ...keys, workspaceScope(workspaceId), ...(JSON.parse(scopes) as string[])])]
 }

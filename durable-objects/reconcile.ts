@@ -1,4 +1,5 @@
 import { driftsOf, mayRepair, type Reconciliation, recordedBy, repaired } from "../src/reconciliation/reconciliation.ts"
+import { listAncestors } from "../src/keys/lineage.ts"
 import { dayOf } from "../src/usage/day.ts"
 import { readKeySums, sumDays } from "../src/usage/store.ts"
 import type { CounterBook } from "./counters.ts"
@@ -22,8 +23,11 @@ export async function reconcileBooks(
     const now = Date.now()
     const charged = counters.all(now)
     const onTheirWay = outbox.undelivered()
-    const sums = await readKeySums(db, organizationId, now)
-    const recorded = recordedBy(sums, onTheirWay, now)
+    const [sums, ancestors] = await Promise.all([
+      readKeySums(db, organizationId, now),
+      listAncestors(db, organizationId),
+    ])
+    const recorded = recordedBy(sums, onTheirWay, ancestors, now)
     const drifts = driftsOf(charged, recorded, now)
     // A window that has begun anew meanwhile is compared the next time.
     if (dayOf(Date.now()) !== dayOf(now)) return { organizationId, at: now, restored, drifts }

@@ -24,9 +24,13 @@ const MAX_CACHED_KEYS = 10_000
 type Remembered = { caller: Caller | undefined; until: number }
 const remembered = new Map<string, Remembered>()
 
-/** Drop what this isolate remembers of a key, after changing it. */
+/** Drop what this isolate remembers of a key and of the keys below it, after changing it. */
 export function forgetKey(hash: string): void {
   remembered.delete(hash)
+  for (const [other, { caller }] of remembered) {
+    // A key that does not work may be one below it.
+    if (!caller || caller.ancestors.some(({ keyHash }) => keyHash === hash)) remembered.delete(other)
+  }
 }
 
 /** Drop what this isolate remembers of a workspace's keys, after changing what they may spend. */
@@ -93,21 +97,26 @@ async function findOperator(hash: string, env: Env): Promise<Caller | undefined>
   if (!secret || hash !== hashKey(secret)) return undefined
   const home = await findOperatorHome(env.DB)
   const { organizationId = "", workspaceId, ownerId = null } = home ?? {}
-  const guardrails = workspaceId ? await findCallerGuardrails(env.DB, organizationId, workspaceId, ownerId) : []
+  const guardrails = workspaceId
+    ? await findCallerGuardrails(env.DB, hash, { organizationId, workspaceId, userId: ownerId })
+    : []
   return {
     keyHash: hash,
     label: "bootstrap",
     kind: "management",
+    source: "created",
+    ancestors: [],
     isOperator: true,
     organizationId,
     workspaceId: workspaceId ?? "",
     creatorUserId: home?.ownerId ?? null,
+    externalUser: null,
     limitNano: null,
     limitReset: null,
     includeByokInLimit: false,
     defaults: toCallDefaults(home?.settings ?? null),
     budgets: workspaceId ? await findWorkspaceBudgets(env.DB, workspaceId) : NO_BUDGETS,
-    guardrails: toCallerGuardrails(guardrails, hash, ownerId),
+    guardrails: toCallerGuardrails(guardrails),
     byok: workspaceId ? await findOwnKeys(env.DB, { organizationId, workspaceId }) : [],
     destinations: workspaceId ? await findHeads(env.DB, { organizationId, workspaceId }) : [],
     expiresAt: null,

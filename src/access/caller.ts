@@ -6,10 +6,14 @@ import type { ResetInterval } from "../credits/windows.ts"
 import type { App } from "../env.ts"
 import type { CallerGuardrails } from "../guardrails/applied.ts"
 import type { DestinationHead } from "../observability/coverage.ts"
+import type { Ancestor } from "../keys/lineage.ts"
 import type { CallDefaults } from "../workspaces/settings.ts"
 import { auditDenial } from "./actor.ts"
 
 export type KeyKind = "normal" | "management" | "provisioning" | "free_tier"
+
+/** How a key came to be: by POST /keys, for an app, for an intern, or in exchange for a workload's token. */
+export type KeySource = "created" | "app" | "intern" | "workload"
 
 /** Who is asking. Made once, in authenticate.ts; nothing else reads the Authorization header. */
 export type Caller = {
@@ -18,11 +22,16 @@ export type Caller = {
   /** Masked key. */
   label: string
   kind: KeyKind
+  source: KeySource
+  /** The keys that created this one, the nearest first: their limits and guardrails apply to it. */
+  ancestors: readonly Ancestor[]
   /** The bootstrap key, a Worker secret: may set up organizations, credit them and write the catalogue. */
   isOperator: boolean
   organizationId: string
   workspaceId: string
   creatorUserId: string | null
+  /** The partner's user that the key was created for. */
+  externalUser: string | null
   /** Nano-USD, null for no cap. */
   limitNano: number | null
   limitReset: ResetInterval | null
@@ -30,13 +39,13 @@ export type Caller = {
   /** Of the key's workspace, as are its budgets. */
   defaults: CallDefaults
   budgets: WorkspaceBudgets
-  /** Of the key, of its creator and of its workspace; null where there is none. */
+  /** Of the key and its ancestors, of their creators and of their workspaces; null where there is none. */
   guardrails: CallerGuardrails | null
   /** Its own keys for providers, sealed. */
   byok: readonly OwnKey[]
   /** Who listens to calls of its workspace. */
   destinations: readonly DestinationHead[]
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds: when the key or an ancestor that it stops with expires. */
   expiresAt: number | null
   /** Of an intern's own key. */
   internId: string | null

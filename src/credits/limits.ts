@@ -3,11 +3,10 @@ import { budgetLimits } from "../budgets/budget.ts"
 import { limitOf } from "../keys/key.ts"
 import type { Limit } from "./ledger.ts"
 
-/** Every limit that a caller's calls are held against, but for the account's balance, which the ledger knows itself. */
+/** Every limit that a caller's calls are held against, those of the keys that created its key included, but for the account's balance, which the ledger knows itself. */
 export function limitsOf(caller: Caller): Limit[] {
-  const limit = limitOf(caller)
   return [
-    ...(limit ? [limit] : []),
+    ...[caller, ...caller.ancestors].map(limitOf).filter((limit) => limit !== undefined),
     ...budgetLimits(caller.workspaceId, caller.budgets),
     ...(caller.guardrails?.limits ?? []),
   ]

@@ -42,6 +42,8 @@ export type GenerationDraft = {
   organizationId: string
   workspaceId: string
   keyHash: string
+  /** The keys that created this one, the nearest first, which it is counted under as well; absent where none did. */
+  ancestorKeys?: readonly string[]
   createdAt: number
   requestId: string
   apiType: "completions" | "embeddings" | "rerank" | "image" | "tts" | "stt" | "video"

@@ -25,14 +25,14 @@ export type CallerGuardrails = {
   contentRules: () => readonly OwnedRule[]
 }
 
-/** The guardrails of a caller together; null where there is none. */
-export function toCallerGuardrails(
-  rows: readonly AppliedRow[],
-  keyHash: string,
-  userId: string | null,
-): CallerGuardrails | null {
+/**
+ * The guardrails of a caller together; null where there is none. A guardrail that applies to several keys of a lineage
+ * is listed once, as the caller's own where it is, with the counters of each of them.
+ */
+export function toCallerGuardrails(rows: readonly AppliedRow[]): CallerGuardrails | null {
   if (rows.length === 0) return null
-  const list = rows.map((row) => toApplied(row, keyHash, userId))
+  const byId = Map.groupBy(rows, ({ id }) => id)
+  const list = [...byId.values()].map(toApplied)
   return {
     list,
     limits: list.flatMap(({ limits }) => limits),
@@ -46,15 +46,19 @@ function once<T>(work: () => T): () => T {
   return () => (done ??= { value: work() }).value
 }
 
-function toApplied(row: AppliedRow, keyHash: string, userId: string | null): Applied {
+/** The rows of one guardrail, that of the caller's own key first. */
+function toApplied(rows: readonly AppliedRow[]): Applied {
+  const row = rows[0] as AppliedRow
   const { id, name } = row
   const scope = row.by_key === 1 ? "key" : row.by_member === 1 ? "member" : "workspace"
-  return { id, name, scope, rules: rulesOf(row), limits: limitsOf(row, keyHash, userId) }
+  const limits = new Map(rows.flatMap(limitsOf).map((limit) => [limit.scope, limit]))
+  return { id, name, scope, rules: rulesOf(row), limits: [...limits.values()] }
 }
 
 /** One counter for each key and for each member it is assigned to; a workspace's own is assigned to all of both. */
-function limitsOf(row: AppliedRow, keyHash: string, userId: string | null): Limit[] {
+function limitsOf(row: AppliedRow): Limit[] {
   const { id, limit_nano: limitNano, reset_interval: interval, include_byok_in_budgets: includesByok } = row
+  const { key_hash: keyHash, user_id: userId } = row
   if (limitNano === null) return []
   const isOfAll = row.is_default === 1
   const scopes = [

@@ -1,6 +1,7 @@
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import type { Page } from "../edge/schema.ts"
+import { LINEAGE } from "../keys/lineage.ts"
 import type { GuardrailRow, RowChange } from "./guardrail.ts"
 import { type Counted, toPage } from "../support/rows.ts"
 
@@ -100,24 +101,25 @@ export async function listWorkspaceIds(db: D1Database, organizationId: string): 
   return results.map(({ id }) => id)
 }
 
-/** A guardrail of a caller, and what it is theirs by. */
+/** A guardrail of a caller, or of a key that created the caller's: what it applies by, and whose counters its budget has. */
 export type AppliedRow = Pick<
   GuardrailRow,
   "id" | "name" | "is_default" | "limit_nano" | "reset_interval" | "include_byok_in_budgets" | "rules"
-> & { by_key: number; by_member: number }
+> & { by_key: number; by_member: number; key_hash: string; user_id: string | null }
 
-const OF_CALLER = `SELECT g.id, g.name, g.is_default, g.limit_nano, g.reset_interval, g.include_byok_in_budgets, g.rules,
+const OF_CALLER = `SELECT c.hash AS key_hash, c.creator_user_id AS user_id, g.id, g.name, g.is_default, g.limit_nano, g.reset_interval, g.include_byok_in_budgets, g.rules,
    EXISTS (SELECT 1 FROM guardrail_keys a WHERE a.key_hash = c.hash AND a.guardrail_id = g.id) AS by_key,
    EXISTS (SELECT 1 FROM guardrail_members m WHERE m.organization_id = c.organization_id
      AND m.user_id = c.creator_user_id AND m.guardrail_id = g.id) AS by_member
    FROM guardrails g JOIN caller c ON g.organization_id = c.organization_id AND g.workspace_id = c.workspace_id
-   WHERE g.is_default = 1 OR by_key OR by_member ORDER BY g.created_at, g.id`
+   WHERE g.is_default = 1 OR by_key OR by_member ORDER BY g.created_at, g.id, c.depth`
 
-/** The guardrails of a key, of its creator and of its workspace, for the batch in which the key is read. */
+/** The guardrails of a key and its ancestors, of their creators and workspaces, for the batch in which the key is read. */
 export function keyGuardrailsStatement(db: D1Database, hash: string): D1PreparedStatement {
   return db
     .prepare(
-      `WITH caller AS (SELECT hash, organization_id, workspace_id, creator_user_id FROM api_keys WHERE hash = ?)
+      `WITH RECURSIVE ${LINEAGE}, caller AS (SELECT k.hash, l.depth, k.organization_id, k.workspace_id, k.creator_user_id
+         FROM lineage l JOIN api_keys k ON k.hash = l.hash)
        ${OF_CALLER}`,
     )
     .bind(hash)
@@ -126,15 +128,14 @@ export function keyGuardrailsStatement(db: D1Database, hash: string): D1Prepared
 /** The same of a caller whose key is no row. */
 export async function findCallerGuardrails(
   db: D1Database,
-  organizationId: string,
-  workspaceId: string,
-  userId: string | null,
+  keyHash: string,
+  { organizationId, workspaceId, userId }: { organizationId: string; workspaceId: string; userId: string | null },
 ): Promise<AppliedRow[]> {
   const { results } = await db
     .prepare(
-      `WITH caller (hash, organization_id, workspace_id, creator_user_id) AS (VALUES ('', ?, ?, ?)) ${OF_CALLER}`,
+      `WITH caller (hash, depth, organization_id, workspace_id, creator_user_id) AS (VALUES (?, 0, ?, ?, ?)) ${OF_CALLER}`,
     )
-    .bind(organizationId, workspaceId, userId)
+    .bind(keyHash, organizationId, workspaceId, userId)
     .all<AppliedRow>()
   return results
 }

@@ -174,6 +174,15 @@ export function toRefusal(verdict: Extract<Verdict, { ok: false }>, caller: Call
       { metadata: { reason: "key_limit" } },
     )
   }
+  const ancestor = caller.ancestors.find(({ keyHash }) => verdict.scope === keyScope(keyHash))
+  if (ancestor) {
+    const waiting = ancestor.limitReset === null ? "" : ` or wait for its ${ancestor.limitReset} reset`
+    return new GatewayError(
+      "payment_required",
+      `${needs} are left under the limit of the key ${ancestor.label}, which created this key, running requests included. Raise that limit${waiting}, or send fewer max_tokens.`,
+      { metadata: { reason: "key_limit" } },
+    )
+  }
   if (verdict.scope === workspaceScope(caller.workspaceId)) {
     const { interval } = verdict
     const waiting = interval === null ? "" : ` or wait for its ${interval} reset`
@@ -185,7 +194,11 @@ export function toRefusal(verdict: Extract<Verdict, { ok: false }>, caller: Call
   }
   const guardrail = caller.guardrails?.list.find(({ limits }) => limits.some(({ scope }) => scope === verdict.scope))
   if (guardrail) {
-    const whose = verdict.scope.includes(":key:") ? "this key" : "the member whose key this is"
+    const whose = verdict.scope.endsWith(`:key:${caller.keyHash}`)
+      ? "this key"
+      : verdict.scope.includes(":key:")
+        ? "the key that created this key"
+        : "the member whose key this is"
     return new GatewayError(
       "forbidden",
       `${needs} are left for ${whose} under the ${verdict.interval} budget of the guardrail "${guardrail.name}", running requests included. Raise its limit or wait for its ${verdict.interval} reset, or send fewer max_tokens.`,

@@ -28,6 +28,7 @@ export function newDraft(about: About, arrival: Arrival, caller: Caller): Genera
     organizationId: caller.organizationId,
     workspaceId: caller.workspaceId,
     keyHash,
+    ...(caller.ancestors.length > 0 && { ancestorKeys: caller.ancestors.map((ancestor) => ancestor.keyHash) }),
     createdAt: Date.now(),
     requestId: arrival.requestId,
     appUrl: arrival.appUrl,

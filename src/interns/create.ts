@@ -5,6 +5,7 @@ import { entryOf } from "../access/actor.ts"
 import { changesOf } from "../audit/entry.ts"
 import { GatewayError } from "../edge/errors.ts"
 import type { App } from "../env.ts"
+import { parentOf } from "../keys/lineage.ts"
 import { isLeaver, type KeyRow } from "../keys/store.ts"
 import { sha256Hex } from "../support/encoding.ts"
 import { newId } from "../support/ids.ts"
@@ -106,7 +107,7 @@ async function insert(
     updated_at: now,
   }
   try {
-    if (await insertIntern(env.DB, row, ownKeyRow(row, made.label, caller), caller.keyHash, entry)) return row
+    if (await insertIntern(env.DB, row, ownKeyRow(row, made.label, caller), entry)) return row
   } catch (cause) {
     if (isTaken(cause)) return undefined
     throw cause
@@ -117,7 +118,7 @@ async function insert(
   throw internError("not_found", "The workspace of this key was deleted.")
 }
 
-/** The intern's own key: no wider than the key that made it, and with a limit that can be changed as any other's. */
+/** The intern's own key: a child of the key that created the intern, and so within its limit and guardrails. */
 function ownKeyRow(intern: InternRow, label: string, maker: Caller): KeyRow {
   return {
     hash: intern.key_hash,
@@ -128,12 +129,15 @@ function ownKeyRow(intern: InternRow, label: string, maker: Caller): KeyRow {
     label,
     creator_user_id: intern.creator_user_id,
     external_user: null,
-    limit_nano: maker.limitNano,
-    limit_reset: maker.limitReset,
-    include_byok_in_limit: maker.includeByokInLimit ? 1 : 0,
+    limit_nano: null,
+    limit_reset: null,
+    include_byok_in_limit: 0,
     disabled: 0,
     expires_at: maker.expiresAt,
     created_at: intern.created_at,
     updated_at: null,
+    parent_hash: parentOf(maker),
+    source: "intern",
+    disabled_by: null,
   }
 }

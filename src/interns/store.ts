@@ -2,7 +2,6 @@ import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import { insertKeyStatement, type KeyRow } from "../keys/store.ts"
 import { deleteVaultStatements } from "../vault/store.ts"
-import { newId } from "../support/ids.ts"
 import type { InternHostKind, InternStatus } from "./intern.ts"
 
 /** A row of interns. Instants are epoch milliseconds. */
@@ -96,17 +95,8 @@ export async function isInternVault(db: D1Database, place: Place, vaultId: strin
   return row !== null
 }
 
-/**
- * An intern and its own key, which is under the guardrail of the key that makes it; or neither, where the workspace or the
- * creator is gone. Rejects where its name is taken.
- */
-export async function insertIntern(
-  db: D1Database,
-  row: InternRow,
-  key: KeyRow,
-  makerHash: string,
-  entry: AuditEntry,
-): Promise<boolean> {
+/** An intern and its own key; or neither, where the workspace or the creator is gone. Rejects where its name is taken. */
+export async function insertIntern(db: D1Database, row: InternRow, key: KeyRow, entry: AuditEntry): Promise<boolean> {
   const columns = COLUMNS.split(", ") as (keyof InternRow)[]
   const [, inserted] = await db.batch([
     insertKeyStatement(db, key),
@@ -118,13 +108,6 @@ export async function insertIntern(
       .bind(...columns.map((column) => row[column]), key.hash),
     auditIfChanged(db, entry),
     db.prepare("UPDATE api_keys SET intern_id = ? WHERE hash = ?").bind(row.id, key.hash),
-    db
-      .prepare(
-        `INSERT INTO guardrail_keys (key_hash, id, guardrail_id, organization_id, assigned_by, created_at)
-         SELECT ?1, ?2, guardrail_id, organization_id, assigned_by, ?3 FROM guardrail_keys
-         WHERE key_hash = ?4 AND EXISTS (SELECT 1 FROM api_keys WHERE hash = ?1)`,
-      )
-      .bind(key.hash, newId(), row.created_at, makerHash),
   ])
   return (inserted?.meta.changes ?? 0) > 0
 }

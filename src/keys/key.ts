@@ -7,6 +7,7 @@ import { nanoToUsd, usdToNano } from "../credits/money.ts"
 import { GatewayError } from "../edge/errors.ts"
 import { toTimestamp } from "../support/time.ts"
 import type { ApiKey, ApiKeyChange, CurrentKey, NewApiKey } from "./schemas.ts"
+import { parentOf } from "./lineage.ts"
 import type { KeyChange, KeyRow } from "./store.ts"
 
 /** What each kind of key may mint: never a kind that may do more than itself. */
@@ -63,6 +64,9 @@ export function mintKey(
       expires_at: expiresAt,
       created_at: now,
       updated_at: null,
+      parent_hash: parentOf(minter),
+      source: "created",
+      disabled_by: null,
     },
   }
 }
@@ -91,13 +95,33 @@ export function requireWithin(maker: Cap, made: Cap): void {
   }
 }
 
-/** The cap that a row will have after a change. */
-export function capAfter(row: KeyRow, change: KeyChange): Cap {
-  const after = { ...row, ...change }
+function capOf(row: Pick<KeyRow, "limit_nano" | "limit_reset" | "include_byok_in_limit">): Cap {
   return {
-    limitNano: after.limit_nano,
-    limitReset: after.limit_reset,
-    includeByokInLimit: after.include_byok_in_limit === 1,
+    limitNano: row.limit_nano,
+    limitReset: row.limit_reset,
+    includeByokInLimit: row.include_byok_in_limit === 1,
+  }
+}
+
+const CAP_COLUMNS = ["limit_nano", "limit_reset", "include_byok_in_limit"] as const
+
+/**
+ * Throws 403 where a change would let a key do more than the caller may give. A caller with a limit sets limits within
+ * its own on keys that it created; those of other keys, which its limit does not cover, it can only lower. A
+ * provisioning key does not enable what a management key disabled.
+ */
+export function requireChangeWithin(caller: Caller, row: KeyRow, isDescendant: boolean, change: KeyChange): void {
+  if (CAP_COLUMNS.some((column) => column in change) && caller.limitNano !== null) {
+    const after = capOf({ ...row, ...change })
+    requireWithin(caller, after)
+    if (!isDescendant) requireWithin(capOf(row), after)
+  }
+  const isEnabled = row.disabled === 1 && change.disabled === 0
+  if (isEnabled && caller.kind !== "management" && row.disabled_by !== "provisioning") {
+    throw new GatewayError(
+      "forbidden",
+      "disabled: a management key disabled this key. Only a management key enables it.",
+    )
   }
 }
 
@@ -114,10 +138,14 @@ export const TOLD_FIELDS = [
 ]
 
 /** A change as columns. */
-export function toKeyChange(input: ApiKeyChange): KeyChange {
+export function toKeyChange(input: ApiKeyChange, caller: Caller, row: KeyRow): KeyChange {
   const change: KeyChange = {}
   if (input.name !== undefined) change.name = input.name
   if (input.disabled !== undefined) change.disabled = input.disabled ? 1 : 0
+  // What a management key disabled stays so, whoever disables it once more.
+  const by = caller.kind === "management" || row.disabled_by === "management" ? "management" : "provisioning"
+  const stays = row.disabled === 1 && input.disabled === true && caller.kind !== "management"
+  if (input.disabled !== undefined && !stays) change.disabled_by = input.disabled ? by : null
   if (input.include_byok_in_limit !== undefined) change.include_byok_in_limit = input.include_byok_in_limit ? 1 : 0
   if (input.limit_reset !== undefined) change.limit_reset = input.limit_reset
   if (input.limit !== undefined) change.limit_nano = input.limit === null ? null : usdToNano(input.limit)
@@ -154,15 +182,24 @@ function limitFields(limit: Limit | undefined, counters: Counters) {
   }
 }
 
-/** `free`: requests of today on free models, of so many. */
+/**
+ * `counters`: of the key, then of its ancestors. What remains is the least that any of their limits leaves. `free`: the
+ * account's free-model requests of today.
+ */
 export function toCurrentKey(
   caller: Caller,
-  counters: Counters,
+  [own, ...above]: readonly Counters[],
   free: { limit: number; used: number },
 ): z.infer<typeof CurrentKey> {
+  const counters = own ?? newCounters(Date.now())
+  const rooms = [caller, ...caller.ancestors].flatMap((key, at) => {
+    const [limit, used] = [limitOf(key), at === 0 ? counters : above[at - 1]]
+    return limit && used ? [remaining(limit, used)] : []
+  })
   return {
     label: caller.label,
     ...limitFields(limitOf(caller), counters),
+    limit_remaining: rooms.length === 0 ? null : nanoToUsd(Math.max(0, Math.min(...rooms))),
     include_byok_in_limit: caller.includeByokInLimit,
     ...usageFields(counters),
     creator_user_id: caller.creatorUserId,
@@ -198,6 +235,8 @@ export function toApiKey(row: KeyRow, counters: Counters = newCounters(row.creat
     workspace_id: row.workspace_id,
     creator_user_id: row.creator_user_id,
     external_user: row.external_user,
+    parent_hash: row.parent_hash,
+    source: row.source,
     expires_at: row.expires_at === null ? null : toTimestamp(row.expires_at),
     created_at: toTimestamp(row.created_at),
     updated_at: row.updated_at === null ? null : toTimestamp(row.updated_at),

@@ -4,16 +4,26 @@ import { forgetKey } from "../access/authenticate.ts"
 import { entryOf } from "../access/actor.ts"
 import { auditForbidden, type Caller, requireProvisioning } from "../access/caller.ts"
 import { changesOf } from "../audit/entry.ts"
-import { newCounters } from "../credits/ledger.ts"
 import { freeLimits } from "../credits/free-requests.ts"
 import { openLedger } from "../credits/ledger-client.ts"
 import { GatewayError } from "../edge/errors.ts"
 import { acceptJson, newRouter } from "../edge/router.ts"
 import { failures, jsonBody, ok } from "../edge/schema.ts"
+import { findMember } from "../members/store.ts"
 import { askedWorkspace, noSuchWorkspace } from "../workspaces/asked.ts"
-import { capAfter, mayMint, mintKey, requireWithin, toApiKey, toCurrentKey, toKeyChange, TOLD_FIELDS } from "./key.ts"
+import { mayMint, mintKey, requireChangeWithin, toApiKey, toCurrentKey, toKeyChange, TOLD_FIELDS } from "./key.ts"
+import { countChildren, isDescendant } from "./lineage.ts"
 import { ApiKey, ApiKeyChange, CurrentKey, NewApiKey } from "./schemas.ts"
-import { deleteKey, findKeyRow, type KeyRow, insertKey, isLeaver, listKeys, updateKey } from "./store.ts"
+import {
+  deleteKey,
+  findKeyRow,
+  insertKey,
+  isLastManagementKey,
+  isLeaver,
+  type KeyRow,
+  listKeys,
+  updateKey,
+} from "./store.ts"
 import { isTaken } from "../support/rows.ts"
 
 const MAX_BODY_BYTES = 65_536
@@ -66,6 +76,8 @@ const create = createRoute({
   operationId: "createApiKey",
   tags,
   summary: "A new key. Its secret is in this answer and nowhere else.",
+  description:
+    "Keys are records of the organization: they outlive the key that minted them. What a provisioning key mints also counts under its limit, and has its guardrails.",
   middleware: [requireProvisioning, auditForbidden, acceptJson(MAX_BODY_BYTES)] as const,
   request: { body: jsonBody(NewApiKey) },
   responses: {
@@ -95,11 +107,12 @@ const update = createRoute({
   path: "/keys/{hash}",
   operationId: "updateApiKey",
   tags,
+  summary: "Changes a key: its name, its limit, whether it works.",
   middleware: [requireProvisioning, auditForbidden, acceptJson(MAX_BODY_BYTES)] as const,
   request: { params: hashParam, body: jsonBody(ApiKeyChange) },
   responses: {
     200: ok(data(ApiKey)),
-    ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal"),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "conflict", "internal"),
   },
 })
 
@@ -108,11 +121,29 @@ const remove = createRoute({
   path: "/keys/{hash}",
   operationId: "deleteApiKey",
   tags,
+  summary: "Deletes a key, and with it the keys of apps and interns that it created.",
   middleware: [requireProvisioning, auditForbidden] as const,
   request: { params: hashParam },
   responses: {
-    200: ok(z.object({ deleted: z.literal(true) })),
-    ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal"),
+    200: ok(
+      z.object({
+        deleted: z.literal(true),
+        revoked_keys: z
+          .int()
+          .optional()
+          .meta({
+            description: "How many working keys it created that stop with it: of apps and interns. Absent for none.",
+          }),
+        surviving_keys: z
+          .int()
+          .optional()
+          .meta({
+            description:
+              "How many working keys it minted that keep working, under its limit and guardrails as before. Absent for none.",
+          }),
+      }),
+    ),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "conflict", "internal"),
   },
 })
 
@@ -121,9 +152,10 @@ export const keys = newRouter()
     const { caller } = c.var
     const limits = freeLimits(c.env)
     const ledger = caller.organizationId ? openLedger(c.env, caller.organizationId) : undefined
-    const [usage, freeToday] = await Promise.all([ledger?.usage([caller.keyHash]), ledger?.freeToday(limits)])
+    const hashes = [caller, ...caller.ancestors].map(({ keyHash }) => keyHash)
+    const [usage = [], freeToday] = await Promise.all([ledger?.usage(hashes), ledger?.freeToday(limits)])
     const free = freeToday ?? { limit: limits.perDay, used: 0 }
-    return c.json({ data: toCurrentKey(caller, usage?.[0] ?? newCounters(Date.now()), free) }, 200)
+    return c.json({ data: toCurrentKey(caller, usage, free) }, 200)
   })
   .openapi(list, async (c) => {
     const { organizationId } = c.var.caller
@@ -139,6 +171,7 @@ export const keys = newRouter()
     const input = c.req.valid("json")
     const workspaceId = await askedWorkspace(c.env.DB, caller.organizationId, input.workspace_id)
     const { secret, row } = mintKey(input, caller, workspaceId, Date.now())
+    if (input.creator_user_id != null) await requireMember(c.env.DB, caller.organizationId, input.creator_user_id)
     const changed = changesOf(input, TOLD_FIELDS)
     const entry = entryOf(c, { action: "api_key.create", resourceId: row.hash, workspaceId, changed })
     const inserted = await insertKey(c.env.DB, row, entry).catch(undefinedIfTaken)
@@ -158,29 +191,54 @@ export const keys = newRouter()
     const { caller } = c.var
     const { hash } = c.req.valid("param")
     const input = c.req.valid("json")
-    const change = toKeyChange(input)
     const before = await requireAuthorityOver(c.env.DB, caller, hash)
-    // Renaming, disabling and the like are no matter of caps.
-    if (CAP_COLUMNS.some((column) => column in change)) requireWithin(caller, capAfter(before, change))
+    const change = toKeyChange(input, caller, before)
+    const isOwn = caller.limitNano !== null && (await isDescendant(c.env.DB, hash, caller.keyHash))
+    requireChangeWithin(caller, before, isOwn, change)
     const changed = changesOf(input, TOLD_FIELDS)
     const deed = { resourceId: hash, workspaceId: before.workspace_id, changed }
     const entry = entryOf(c, { action: "api_key.update", ...deed })
     const row = await updateKey(c.env.DB, caller.organizationId, hash, change, Date.now(), entry)
-    if (!row) throw (await leaverOf(c.env.DB, before, "disabled: its creator")) ?? noSuchKey()
+    if (!row) {
+      await refuseLastManagementKey(c.env.DB, before)
+      throw (await leaverOf(c.env.DB, before, "disabled: its creator")) ?? noSuchKey()
+    }
     forgetKey(hash)
     const [counters] = await openLedger(c.env, caller.organizationId).usage([hash])
     return c.json({ data: toApiKey(row, counters) }, 200)
   })
   .openapi(remove, async (c) => {
     const { hash } = c.req.valid("param")
-    const { workspace_id: workspaceId } = await requireAuthorityOver(c.env.DB, c.var.caller, hash)
-    const entry = entryOf(c, { action: "api_key.delete", resourceId: hash, workspaceId })
-    if (!(await deleteKey(c.env.DB, c.var.caller.organizationId, hash, Date.now(), entry))) throw noSuchKey()
+    const { organizationId, isOperator } = c.var.caller
+    const row = await requireAuthorityOver(c.env.DB, c.var.caller, hash)
+    const entry = entryOf(c, { action: "api_key.delete", resourceId: hash, workspaceId: row.workspace_id })
+    const children = await countChildren(c.env.DB, organizationId, row)
+    if (!(await deleteKey(c.env.DB, organizationId, hash, isOperator, Date.now(), entry))) {
+      await refuseLastManagementKey(c.env.DB, row)
+      throw noSuchKey()
+    }
     forgetKey(hash)
-    return c.json({ deleted: true as const }, 200)
+    const counts = {
+      ...(children.revoked > 0 && { revoked_keys: children.revoked }),
+      ...(children.surviving > 0 && { surviving_keys: children.surviving }),
+    }
+    return c.json({ deleted: true as const, ...counts }, 200)
   })
 
-const CAP_COLUMNS = ["limit_nano", "limit_reset", "include_byok_in_limit"]
+async function requireMember(db: D1Database, organizationId: string, userId: string): Promise<void> {
+  // Whom a directory deactivated is refused with a reason of its own.
+  if ((await findMember(db, organizationId, userId)) || (await isLeaver(db, organizationId, userId))) return
+  const words = "creator_user_id: must be a member of the organization, as GET /organization/members lists them."
+  throw new GatewayError("invalid_request", words)
+}
+
+async function refuseLastManagementKey(db: D1Database, row: KeyRow): Promise<void> {
+  if (row.kind !== "management" || !(await isLastManagementKey(db, row.organization_id, row.hash))) return
+  throw new GatewayError(
+    "conflict",
+    "This is the organization's last management key that does not expire. Create another one with POST /keys first, and delete or disable this one with it.",
+  )
+}
 
 /** The key, if the caller may change it: a key that may not mint a kind of key may not change or delete one either. */
 async function requireAuthorityOver(db: D1Database, caller: Caller, hash: string): Promise<KeyRow> {

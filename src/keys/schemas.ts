@@ -57,6 +57,12 @@ export const ApiKey = z
     workspace_id: z.string(),
     creator_user_id: z.string().nullable(),
     external_user: z.string().nullable(),
+    parent_hash: z.string().nullable().meta({
+      description: "The key that created this one. Its limits and guardrails apply to this key, too.",
+    }),
+    source: z.enum(["created", "app", "intern", "workload"]).meta({
+      description: "By POST /keys, for an app, for an intern, or in exchange for a workload's token",
+    }),
     expires_at: z.iso.datetime().nullable(),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime().nullable(),

@@ -1,10 +1,11 @@
-import type { Caller, KeyKind } from "../access/caller.ts"
+import type { Caller, KeyKind, KeySource } from "../access/caller.ts"
 import { type KeyBudgetRow, keyBudgetsStatement, toWorkspaceBudgets } from "../budgets/store.ts"
 import { type OwnKeyRow, toOwnKey } from "../byok/own-keys.ts"
 import { ownKeysStatement } from "../byok/store.ts"
 import type { ResetInterval } from "../credits/windows.ts"
 import { toCallerGuardrails } from "../guardrails/applied.ts"
 import { type AppliedRow, keyGuardrailsStatement } from "../guardrails/store.ts"
+import { type AncestorRow, ancestorsStatement, earliest, toLineage } from "./lineage.ts"
 import { type HeadRow, toHead } from "../observability/coverage.ts"
 import { headsStatement } from "../observability/store.ts"
 import { toCallDefaults } from "../workspaces/settings.ts"
@@ -29,15 +30,18 @@ export type KeyRow = {
   expires_at: number | null
   created_at: number
   updated_at: number | null
+  parent_hash: string | null
+  source: KeySource
+  disabled_by: "management" | "provisioning" | null
 }
 
 const COLUMNS =
   "hash, organization_id, workspace_id, kind, name, label, creator_user_id, external_user, limit_nano, limit_reset, " +
-  "include_byok_in_limit, disabled, expires_at, created_at, updated_at"
+  "include_byok_in_limit, disabled, expires_at, created_at, updated_at, parent_hash, source, disabled_by"
 
-/** The live key with this hash. The one lookup without an organization: it is what tells the organization. */
+/** The live key with this hash, none of whose ancestors that spend is revoked. The one lookup without an organization: it is what tells the organization. */
 export async function findKey(db: D1Database, hash: string): Promise<Caller | undefined> {
-  const [keys, budgets, guardrails, byok, heads] = await db.batch<Record<string, unknown>>([
+  const [keys, ancestors, budgets, guardrails, byok, heads] = await db.batch<Record<string, unknown>>([
     db
       .prepare(
         `SELECT (SELECT settings FROM workspaces WHERE id = workspace_id) AS settings, ${COLUMNS}, intern_id,
@@ -45,30 +49,35 @@ export async function findKey(db: D1Database, hash: string): Promise<Caller | un
          FROM api_keys WHERE hash = ? AND disabled = 0 AND deleted_at IS NULL`,
       )
       .bind(hash),
+    ancestorsStatement(db, hash),
     keyBudgetsStatement(db, hash),
     keyGuardrailsStatement(db, hash),
     ownKeysStatement(db, hash),
     headsStatement(db, hash),
   ])
   const row = keys?.results[0] as (KeyRow & KeyContext) | undefined
-  if (!row) return undefined
+  const lineage = toLineage((ancestors?.results ?? []) as AncestorRow[])
+  if (!row || lineage.isRevoked) return undefined
   return {
     keyHash: row.hash,
     label: row.label,
     kind: row.kind,
+    source: row.source,
+    ancestors: lineage.ancestors,
     isOperator: false,
     organizationId: row.organization_id,
     workspaceId: row.workspace_id,
     creatorUserId: row.creator_user_id,
+    externalUser: row.external_user,
     limitNano: row.limit_nano,
     limitReset: row.limit_reset,
     includeByokInLimit: row.include_byok_in_limit === 1,
     defaults: toCallDefaults(row.settings),
     budgets: toWorkspaceBudgets((budgets?.results ?? []) as KeyBudgetRow[]),
-    guardrails: toCallerGuardrails((guardrails?.results ?? []) as AppliedRow[], row.hash, row.creator_user_id),
+    guardrails: toCallerGuardrails((guardrails?.results ?? []) as AppliedRow[]),
     byok: ((byok?.results ?? []) as OwnKeyRow[]).map(toOwnKey),
     destinations: ((heads?.results ?? []) as HeadRow[]).map(toHead),
-    expiresAt: row.expires_at,
+    expiresAt: earliest([row.expires_at, lineage.expiresAt]),
     internId: row.intern_id,
     ...toRights(row.rights),
   }
@@ -162,10 +171,27 @@ export async function listKeys(
 }
 
 export type KeyChange = Partial<
-  Pick<KeyRow, "name" | "limit_nano" | "limit_reset" | "include_byok_in_limit" | "disabled">
+  Pick<KeyRow, "name" | "limit_nano" | "limit_reset" | "include_byok_in_limit" | "disabled" | "disabled_by">
 >
 
-/** The changed row, or undefined when the organization has no such key, or nobody in whose name it may work again. */
+/** Keeps the last working management key of an organization, which nobody but the operator could replace. */
+const LEAVES_MANAGEMENT = `(api_keys.kind <> 'management' OR EXISTS (SELECT 1 FROM api_keys o
+   WHERE o.organization_id = api_keys.organization_id AND o.kind = 'management' AND o.hash <> api_keys.hash
+     AND o.disabled = 0 AND o.deleted_at IS NULL AND o.expires_at IS NULL))`
+
+/** Whether the organization would have no management key left that does not expire, without this one. */
+export async function isLastManagementKey(db: D1Database, organizationId: string, hash: string): Promise<boolean> {
+  const left = await db
+    .prepare(`SELECT ${LEAVES_MANAGEMENT} AS leaves FROM api_keys WHERE organization_id = ? AND hash = ?`)
+    .bind(organizationId, hash)
+    .first<number>("leaves")
+  return left === 0
+}
+
+/**
+ * The changed row, or undefined when the organization has no such key, nobody in whose name it may work again, or no other
+ * management key than the one to disable.
+ */
 export async function updateKey(
   db: D1Database,
   organizationId: string,
@@ -180,6 +206,7 @@ export async function updateKey(
     db
       .prepare(
         `UPDATE api_keys SET ${assignments} WHERE organization_id = ? AND hash = ? AND deleted_at IS NULL
+           AND (? OR ${LEAVES_MANAGEMENT})
            AND (? OR NOT EXISTS (SELECT 1 FROM scim_leavers l
              WHERE l.organization_id = api_keys.organization_id AND l.user_id = api_keys.creator_user_id))
          RETURNING ${COLUMNS}`,
@@ -189,6 +216,7 @@ export async function updateKey(
         now,
         organizationId,
         hash,
+        change.disabled === 1 ? 0 : 1,
         change.disabled === 0 ? 0 : 1,
       ),
     auditIfChanged(db, entry),
@@ -196,18 +224,22 @@ export async function updateKey(
   return updated?.results[0]
 }
 
-/** Deleted keys keep their row, so that their generations keep a name. */
+/** Deleted keys keep their row, so that their generations keep a name. False for the last management key, unless `mayBeLast`. */
 export async function deleteKey(
   db: D1Database,
   organizationId: string,
   hash: string,
+  mayBeLast: boolean,
   now: number,
   entry: AuditEntry,
 ): Promise<boolean> {
   const [deleted] = await db.batch([
     db
-      .prepare("UPDATE api_keys SET deleted_at = ? WHERE organization_id = ? AND hash = ? AND deleted_at IS NULL")
-      .bind(now, organizationId, hash),
+      .prepare(
+        `UPDATE api_keys SET deleted_at = ? WHERE organization_id = ? AND hash = ? AND deleted_at IS NULL
+           AND (? OR ${LEAVES_MANAGEMENT})`,
+      )
+      .bind(now, organizationId, hash, mayBeLast ? 1 : 0),
     auditIfChanged(db, entry),
   ])
   return (deleted?.meta.changes ?? 0) > 0

@@ -1,8 +1,9 @@
 import type * as z from "zod"
 import { hashKey } from "../access/key.ts"
-import type { Caller } from "../access/caller.ts"
+import type { Caller, KeySource } from "../access/caller.ts"
 import { nanoToUsd, usdToNano } from "../credits/money.ts"
 import { GatewayError } from "../edge/errors.ts"
+import { parentOf, revokesChildren } from "../keys/lineage.ts"
 import type { KeyRow } from "../keys/store.ts"
 import type { ResetInterval } from "../credits/windows.ts"
 import { isSame, sha256Hex, toBase64Url } from "../support/encoding.ts"
@@ -31,9 +32,9 @@ const CODE_MS = 10 * 60_000
 const CODE_BYTES = 32
 
 /**
- * Who may let an app have a key: whoever may make keys, and whoever holds a plain key, which the app's can do no more
- * than. A key with a cap of its own may not: each key made by it would have that cap once more. Nor may an intern's own
- * key, which sees that intern alone: the app's would see them all.
+ * Only keys that people hold may approve an app: keys created by POST /keys, except those of the free tier. The app's
+ * key is a child of the key that approved it, and stays within its limit. An app, an intern and a workload hold keys
+ * that were given to them, and cannot pass them on.
  */
 export function requireApprover(caller: Caller): void {
   const fault = approverFault(caller)
@@ -41,12 +42,17 @@ export function requireApprover(caller: Caller): void {
 }
 
 /** Why this key may not; undefined where it may. */
-export function approverFault({ kind, limitNano, organizationId, internId }: Caller): string | undefined {
+export function approverFault({ kind, source, organizationId }: Caller): string | undefined {
   if (organizationId === "") return "There is no organization yet."
-  if (internId !== null) return "An intern's own key cannot let an app have another key."
-  if (kind !== "free_tier" && limitNano === null) return undefined
-  const which = kind === "free_tier" ? "of the free tier" : "with a limit of its own"
-  return `A key ${which} cannot let an app have another key. Use a management key, or a key without a limit.`
+  const which = kind === "free_tier" ? "A key of the free tier" : NOT_APPROVING[source]
+  return which && `${which} cannot approve an app. Use a key that was created for a person.`
+}
+
+const NOT_APPROVING: Record<KeySource, string | undefined> = {
+  created: undefined,
+  app: "An app's key",
+  intern: "An intern's own key",
+  workload: "A workload's key",
 }
 
 /** A new code, to be told once, and what is kept of it. */
@@ -86,7 +92,12 @@ export function newCode(
 }
 
 /** The key that a code is exchanged for. */
-export function toKeyRow(row: CodeRow, { hash, label }: { hash: string; label: string }, now: number): KeyRow {
+export function toKeyRow(
+  row: CodeRow,
+  { hash, label }: { hash: string; label: string },
+  approver: Caller,
+  now: number,
+): KeyRow {
   return {
     hash,
     organization_id: row.organization_id,
@@ -103,6 +114,9 @@ export function toKeyRow(row: CodeRow, { hash, label }: { hash: string; label: s
     expires_at: row.key_expires_at,
     created_at: now,
     updated_at: null,
+    parent_hash: parentOf(approver),
+    source: "app",
+    disabled_by: null,
   }
 }
 
@@ -135,13 +149,18 @@ export function refusedExchange(): GatewayError {
 }
 
 /** What the key will be, for whoever is asked to approve it. */
-export function describeKey({ limit, usage_limit_type: reset, expires_at: expiresAt }: CodeRequest): string[] {
+export function describeKey(
+  { limit, usage_limit_type: reset, expires_at: expiresAt }: CodeRequest,
+  { limitNano, kind }: Caller,
+): string[] {
   const often = { daily: "a day", weekly: "a week", monthly: "a month" }
   return [
     "May call models, at the expense of this workspace.",
     limit === undefined
       ? "May spend without a limit of its own."
       : `May spend up to ${nanoToUsd(usdToNano(limit))} USD${reset ? ` ${often[reset]}` : " in all"}.`,
+    ...(limitNano === null ? [] : ["What it spends counts under the limit of the key you signed in with."]),
     expiresAt == null ? "Works until it is deleted." : `Works until ${expiresAt}.`,
+    ...(revokesChildren(kind) ? ["Stops working when the key you signed in with is disabled or deleted."] : []),
   ]
 }

@@ -122,7 +122,7 @@ async function showConsent(c: Context<App>, { request, query }: Asked, session: 
   const { host: app } = new URL(request.callback_url)
   const { label: signedInAs } = caller
   const keyName = request.key_label ?? app
-  const facts = describeKey(request)
+  const facts = describeKey(request, caller)
   const told = { workspace: workspace.name, signedInAs, keyName, callbackUrl: request.callback_url, facts }
   return show(c, 200, (nonce) => consentPage({ app, query, token, nonce, ...told }), "http: https:")
 }

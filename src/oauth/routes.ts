@@ -83,7 +83,7 @@ export const oauthKeys = newRouter()
     const approver = row && isProven(row, input) ? await callerByHash(row.approved_by, c.env, now) : undefined
     if (!row || !approver) throw refusedExchange()
     const { secret, hash: keyHash, label } = newKey()
-    const key = toKeyRow(row, { hash: keyHash, label }, now)
+    const key = toKeyRow(row, { hash: keyHash, label }, approver, now)
     c.set("caller", approver)
     const changed = changesOf({ name: key.name, kind: key.kind, callback_url: row.callback_url }, TOLD_FIELDS)
     const deed = { action: "api_key.create", resourceId: keyHash, workspaceId: row.workspace_id, changed } as const

@@ -1,5 +1,4 @@
 import { DAY_MS } from "../support/time.ts"
-import { newId } from "../support/ids.ts"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged, auditStatement } from "../audit/store.ts"
 import { insertKeyStatement, type KeyRow } from "../keys/store.ts"
@@ -45,16 +44,6 @@ export async function exchangeCode(
       .bind(key.hash, hash, now),
     insertKeyStatement(db, key, hash),
     auditIfChanged(db, entry),
-    // What the key that approved is held to, the one it gives away is held to as well.
-    db
-      .prepare(
-        `INSERT INTO guardrail_keys (key_hash, id, guardrail_id, organization_id, assigned_by, created_at)
-         SELECT k.hash, ?3, g.guardrail_id, g.organization_id, g.assigned_by, ?4
-         FROM oauth_codes c JOIN api_keys k ON k.hash = c.key_hash JOIN guardrail_keys g ON g.key_hash = c.approved_by
-         WHERE c.hash = ?1 AND c.key_hash = ?2 AND k.workspace_id = (SELECT workspace_id FROM guardrails WHERE id = g.guardrail_id)
-         ON CONFLICT DO NOTHING`,
-      )
-      .bind(hash, key.hash, newId(), now),
   ])
   return (taken[1]?.meta.changes ?? 0) > 0
 }

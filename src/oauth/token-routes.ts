@@ -143,6 +143,9 @@ async function issue(c: Context<App>, policy: Policy, subject: string, now: numb
     expires_at: claims.exp * 1_000,
     created_at: now,
     updated_at: null,
+    parent_hash: null,
+    source: "workload",
+    disabled_by: null,
   }
   const actor = {
     organizationId,

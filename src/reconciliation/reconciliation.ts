@@ -28,9 +28,13 @@ export type Reconciliation = {
   drifts: Drift[]
 }
 
+/** By the hash of a key, the hashes of the keys that created it: their counters have its generations, too. */
+export type Ancestors = ReadonlyMap<string, readonly string[]>
+
 /** The scopes whose counters follow from a generation alone; those of guardrails also from who was under which. */
-function scopesOf(keyHash: string, workspaceId: string): string[] {
-  return [ACCOUNT, keyScope(keyHash), workspaceScope(workspaceId)]
+function scopesOf(keyHash: string, workspaceId: string, ancestors: Ancestors): string[] {
+  const keys = [keyHash, ...(ancestors.get(keyHash) ?? [])].map(keyScope)
+  return [ACCOUNT, ...keys, workspaceScope(workspaceId)]
 }
 
 const isComparable = (scope: string) => !scope.startsWith("guardrail:")
@@ -39,6 +43,7 @@ const isComparable = (scope: string) => !scope.startsWith("guardrail:")
 export function recordedBy(
   sums: readonly KeySums[],
   onTheirWay: readonly Settled[],
+  ancestors: Ancestors,
   now: number,
 ): Map<string, Windows> {
   const recorded = new Map<string, Windows>()
@@ -50,11 +55,11 @@ export function recordedBy(
     }
   }
   for (const row of sums) {
-    const scopes = scopesOf(row.key_hash, row.workspace_id)
+    const scopes = scopesOf(row.key_hash, row.workspace_id, ancestors)
     for (const window of WINDOWS) add(scopes, window, row[`${window}_spent`], row[`${window}_byok`])
   }
   for (const generation of onTheirWay) {
-    const scopes = scopesOf(generation.keyHash, generation.workspaceId)
+    const scopes = scopesOf(generation.keyHash, generation.workspaceId, ancestors)
     for (const window of WINDOWS) {
       const isIn = window === "total" || generation.settledAt >= windowStart(window, now)
       if (isIn) add(scopes, window, generation.costNano, generation.byokCostNano)

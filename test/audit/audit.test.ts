@@ -175,6 +175,9 @@ describe("an entry and its change", () => {
     expires_at: null,
     created_at: 1,
     updated_at: null,
+    parent_hash: null,
+    source: "created" as const,
+    disabled_by: null,
   })
   const entryFor = ({ organizationId }: Workspace, hash: string): AuditEntry =>
     newEntry(actor(organizationId), { action: "api_key.update", resourceId: hash, workspaceId: null })
@@ -188,7 +191,7 @@ describe("an entry and its change", () => {
     await insertAudit(env.DB, taken)
     // An entry that cannot be written, since its id is taken.
     await expect(updateKey(env.DB, organizationId, hash, { name: "after" }, 2, taken)).rejects.toThrow("UNIQUE")
-    await expect(deleteKey(env.DB, organizationId, hash, 2, taken)).rejects.toThrow("UNIQUE")
+    await expect(deleteKey(env.DB, organizationId, hash, false, 2, taken)).rejects.toThrow("UNIQUE")
     await expect(insertKey(env.DB, keyRow(workspace, other), taken)).rejects.toThrow("UNIQUE")
     const { results } = await env.DB.prepare("SELECT hash, name, deleted_at FROM api_keys WHERE hash IN (?, ?)")
       .bind(hash, other)
@@ -202,7 +205,7 @@ describe("an entry and its change", () => {
     const before = await auditOf(workspace)
     const hash = newId()
     expect(await updateKey(env.DB, organizationId, hash, { name: "x" }, 1, entryFor(workspace, hash))).toBeUndefined()
-    expect(await deleteKey(env.DB, organizationId, hash, 1, entryFor(workspace, hash))).toBe(false)
+    expect(await deleteKey(env.DB, organizationId, hash, false, 1, entryFor(workspace, hash))).toBe(false)
     await reply(200, workspace.manage.delete(`/workspaces/${workspaceId}/budgets/daily`))
     expect(await auditOf(workspace)).toEqual(before)
   })

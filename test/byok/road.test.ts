@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test, vi } from "vitest"
 import { type Asked, chunk, DONE, good, playProvider, sse } from "../support/played.ts"
 import {
   newKey,
+  newMember,
   newWorkspace,
   openHolds,
   operator,
@@ -230,8 +231,8 @@ describe("which key a provider is asked with", () => {
   test("a credential is for the models, keys and users that it names", async () => {
     const workspace = await newWorkspace()
     const [named, other] = [
-      await newKey(workspace, { creator_user_id: "ada" }),
-      await newKey(workspace, { creator_user_id: "bob" }),
+      await newKey(workspace, { creator_user_id: await newMember(workspace, "ada") }),
+      await newKey(workspace, { creator_user_id: await newMember(workspace, "bob") }),
     ]
     const model = newModel()
     const only = { provider: { only: ["twin-a"] } }

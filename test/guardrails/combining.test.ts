@@ -47,6 +47,8 @@ const row = (place: number, one: object, limitNano: number | null): AppliedRow =
   rules: JSON.stringify(one),
   by_key: place === 1 ? 1 : 0,
   by_member: place === 2 ? 1 : 0,
+  key_hash: "key",
+  user_id: "user",
 })
 
 const endpoint = (model: string, provider: string, zeroRetention: boolean): Endpoint => ({
@@ -97,11 +99,7 @@ test("a call goes where every guardrail lets it go, and nowhere else", () => {
       fc.boolean(),
       fc.constantFrom(null, "europe", "us"),
       (all, model, slug, isKept, region) => {
-        const guardrails = toCallerGuardrails(
-          all.map((one, place) => row(place, one, null)),
-          "key",
-          "user",
-        )
+        const guardrails = toCallerGuardrails(all.map((one, place) => row(place, one, null)))
         const [at, of] = [endpoint(model, slug, isKept), provider(slug)]
         const isKeptBy = (guardrails?.routeFilters() ?? []).every((filter) => filter.keeps(at, of, region))
         expect(isKeptBy).toBe(all.every((one) => allows(one as Rules, at, of, region)))
@@ -114,11 +112,7 @@ test("a call goes where every guardrail lets it go, and nowhere else", () => {
 test("filters are a union, and of the same filter the strongest action counts", () => {
   fc.assert(
     fc.property(fc.array(rules, { minLength: 1, maxLength: 3 }), (all) => {
-      const guardrails = toCallerGuardrails(
-        all.map((one, place) => row(place, one, null)),
-        "key",
-        "user",
-      )
+      const guardrails = toCallerGuardrails(all.map((one, place) => row(place, one, null)))
       const told = new Map(guardrails?.contentRules().map(({ detector, action }) => [detector.name, action]))
       const expected = new Map<string, string>()
       for (const name of [...SLUGS, ...PATTERNS]) {
@@ -135,14 +129,14 @@ test("filters are a union, and of the same filter the strongest action counts", 
 })
 
 test("budgets stand each by itself: of the key, of the member, and of both where it is the workspace's", () => {
-  const guardrails = toCallerGuardrails([row(0, {}, 3), row(1, {}, 2), row(2, {}, 1), row(3, {}, null)], "key", "user")
+  const guardrails = toCallerGuardrails([row(0, {}, 3), row(1, {}, 2), row(2, {}, 1), row(3, {}, null)])
   expect(guardrails?.limits.map(({ scope, limitNano }) => [scope, limitNano])).toEqual([
     ["guardrail:g0:key:key", 3],
     ["guardrail:g0:user:user", 3],
     ["guardrail:g1:key:key", 2],
     ["guardrail:g2:user:user", 1],
   ])
-  expect(toCallerGuardrails([row(0, {}, 3)], "key", null)?.limits.map(({ scope }) => scope)).toEqual([
+  expect(toCallerGuardrails([{ ...row(0, {}, 3), user_id: null }])?.limits.map(({ scope }) => scope)).toEqual([
     "guardrail:g0:key:key",
   ])
 })

@@ -200,11 +200,8 @@ function filterOf(action: "redact" | "block"): AnswerFilter {
     reset_interval: null,
     include_byok_in_budgets: 0,
   }
-  const guardrails = toCallerGuardrails(
-    [{ ...row, rules: JSON.stringify(settings(action)), by_key: 1, by_member: 0 }],
-    "k",
-    null,
-  )
+  const of = { by_key: 1, by_member: 0, key_hash: "k", user_id: null }
+  const guardrails = toCallerGuardrails([{ ...row, ...of, rules: JSON.stringify(settings(action)) }])
   return screeningOf(guardrails, false)?.answerFilter() as AnswerFilter
 }
 

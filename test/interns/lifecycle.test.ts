@@ -1,10 +1,13 @@
+import { callerByHash } from "../../src/access/authenticate.ts"
+import type { Caller } from "../../src/access/caller.ts"
+import { limitsOf } from "../../src/credits/limits.ts"
 import { env } from "cloudflare:workers"
 import { runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { openIntern } from "../../src/interns/open-intern.ts"
 import { newDaemonIntern, PlayedDaemon } from "../support/daemon.ts"
 import { internChat, refused } from "../support/intern-chat.ts"
-import { type Door, door, newKey, newWorkspace, operator, reply } from "../support/world.ts"
+import { type Door, door, newKey, newMember, newWorkspace, operator, reply } from "../support/world.ts"
 import { eventually } from "../support/eventually.ts"
 
 type Intern = {
@@ -97,7 +100,7 @@ describe("making an intern", () => {
     await make(workspace.as, { name: "ada" })
     const taken = await refusal(409, workspace.as.post("/interns", { name: "ada", description: "Another" }))
     expect(taken).toMatchObject({ reason: "name_taken", retryable: false })
-    const somebody = await newKey(workspace, { creator_user_id: "user_somebody" })
+    const somebody = await newKey(workspace, { creator_user_id: await newMember(workspace, "user_somebody") })
     await make(somebody.as, { name: "ada", description: "Another" })
     const bob = await make(workspace.as, { name: "bob" })
     expect(await refusal(409, workspace.as.patch(`/interns/${bob.id}`, { name: "ada" }))).toMatchObject({
@@ -162,13 +165,10 @@ describe("making an intern", () => {
       workspace.manage.post(`/guardrails/${guardrail.data.id}/assignments/keys`, { key_hashes: [capped.hash] }),
     )
     const { id } = await make(capped.as, { name: "ada" })
-    const own = await env.DB.prepare(
-      `SELECT limit_nano, limit_reset, g.guardrail_id FROM api_keys k LEFT JOIN guardrail_keys g ON g.key_hash = k.hash
-       WHERE intern_id = ?`,
-    )
-      .bind(id)
-      .first()
-    expect(own).toEqual({ limit_nano: 2_000_000_000, limit_reset: "daily", guardrail_id: guardrail.data.id })
+    const own = await env.DB.prepare("SELECT hash FROM api_keys WHERE intern_id = ?").bind(id).first<string>("hash")
+    const caller = await callerByHash(own ?? "", env, Date.now())
+    expect(limitsOf(caller as Caller)).toMatchObject([{ limitNano: 2_000_000_000, interval: "daily" }])
+    expect(caller?.guardrails?.list.map((applied) => applied.id)).toEqual([guardrail.data.id])
   })
 })
 
@@ -253,7 +253,8 @@ describe("who sees an intern", () => {
   test("who made the key and left the organization talks to no intern: 403", async () => {
     const workspace = await newWorkspace()
     const { id } = await make(workspace.as, { name: "ada", provision: true })
-    const left = await newKey(workspace, { creator_user_id: "user_who_left" })
+    const left = await newKey(workspace, { creator_user_id: await newMember(workspace, "user_who_left") })
+    await reply(200, workspace.manage.delete("/organization/members/user_who_left"))
     const answer = await internChat(left.key, id).say("Hello")
     expect(answer.response.status).toBe(403)
   })

@@ -1,3 +1,5 @@
+import { callerByHash } from "../../src/access/authenticate.ts"
+import type { Caller } from "../../src/access/caller.ts"
 import { env, exports } from "cloudflare:workers"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -122,8 +124,9 @@ describe("a code", () => {
     const row = await findOpenCode(env.DB, hash, Date.now())
     if (!row) throw new Error("The code is open.")
     const { organizationId } = workspace
+    const approver = (await callerByHash(row.approved_by, env, Date.now())) as Caller
     const actor = { organizationId, keyHash: "", label: "", creatorUserId: null, ip: null, userAgent: null }
-    const keys = [toKeyRow(row, newSecret(), Date.now()), toKeyRow(row, newSecret(), Date.now())]
+    const keys = [toKeyRow(row, newSecret(), approver, Date.now()), toKeyRow(row, newSecret(), approver, Date.now())]
     const taken = []
     for (const key of keys) {
       const deed = { action: "api_key.create", resourceId: key.hash, workspaceId: row.workspace_id } as const
@@ -173,9 +176,9 @@ describe("a code", () => {
   test("may be asked for by whoever may make such a key", async () => {
     const workspace = await newWorkspace()
     const other = await newWorkspace()
-    const [limited, free] = [await newKey(workspace, { limit: 1 }), await newKey(workspace, { kind: "free_tier" })]
+    const free = await newKey(workspace, { kind: "free_tier" })
     const ask = { callback_url: CALLBACK }
-    for (const { as } of [limited, free]) await reply(403, as.post("/auth/keys/code", ask))
+    await reply(403, free.as.post("/auth/keys/code", ask))
     await reply(401, door().post("/auth/keys/code", ask))
     const foreign = { ...ask, workspace_id: other.workspaceId }
     for (const by of [workspace.as, workspace.manage]) await reply(404, by.post("/auth/keys/code", foreign))
@@ -304,8 +307,8 @@ describe("the authorization page", () => {
 
   test("lets in nobody whose key does not work, or may not do this", async () => {
     const workspace = await newWorkspace()
-    const limited = await newKey(workspace, { limit: 1 })
-    for (const key of ["", "sk-wrong", limited.key]) {
+    const free = await newKey(workspace, { kind: "free_tier" })
+    for (const key of ["", "sk-wrong", free.key]) {
       const first = await visit()
       const token = tokenIn(await first.text())
       const refused = await send(cookieOf(first), { deed: "sign_in", token, api_key: key })

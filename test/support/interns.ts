@@ -19,7 +19,7 @@ export async function insertIntern(workspace: Workspace, more: Partial<InternRow
   const id = crypto.randomUUID()
   const joinToken = `join-${crypto.randomUUID()}`
   const own = await newKey(workspace)
-  await env.DB.prepare("UPDATE api_keys SET intern_id = ? WHERE hash = ?").bind(id, own.hash).run()
+  await env.DB.prepare("UPDATE api_keys SET intern_id = ?, source = 'intern' WHERE hash = ?").bind(id, own.hash).run()
   const now = Date.now()
   const row: InternRow = {
     id,

@@ -101,6 +101,12 @@ export async function newKey(
   return { key: made.key, hash: made.data.hash, as: door(made.key) }
 }
 
+/** A person in that workspace's organization. */
+export async function newMember(workspace: Workspace, userId: string): Promise<string> {
+  await reply(201, workspace.manage.post("/organization/members", { user_id: userId, email: `${userId}@example.com` }))
+  return userId
+}
+
 /** The data of a stream's frames, `[DONE]` left as it is, comments apart. */
 export async function readStream(
   answer: Promise<Response> | Response,

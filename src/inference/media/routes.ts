@@ -136,7 +136,7 @@ export const media = newRouter()
     return answer(c, request, (asked) => transcriptionIntake(asked, file))
   })
   .openapi(videos, async (c) => {
-    const { organizationId } = c.var.caller
+    const { workspaceId } = c.var.caller
     const base = new URL(c.req.url).origin + c.req.path
     const masterKey = c.env.MASTER_KEY ?? ""
     let order: Pick<Order, "provider" | "upstreamId" | "ownKeyId"> | undefined
@@ -147,7 +147,7 @@ export const media = newRouter()
       }),
     )
     const told = await response.json<Record<string, unknown>>()
-    const id = await toJobId({ provider: "", upstreamId: "", ownKeyId: null, ...order, organizationId }, masterKey)
+    const id = await toJobId({ provider: "", upstreamId: "", ownKeyId: null, ...order, workspaceId }, masterKey)
     const provider = reachableProviders(c.env).get(order?.provider ?? "")
     const routed = METADATA.filter((key) => key in told).map((key) => [key, told[key]] as const)
     const job = {
@@ -175,7 +175,7 @@ async function askForOrder(
   jobId: string,
   path: string,
 ): Promise<{ response: Response; provider: Provider }> {
-  const order = await readJobId(jobId, c.var.caller.organizationId, mastersOf(c.env))
+  const order = await readJobId(jobId, c.var.caller.workspaceId, mastersOf(c.env))
   const { upstreamId } = order
   const world = await openWorld(c)
   const { send } = world

@@ -14,7 +14,7 @@ import { isObject } from "../chat/reading.ts"
 export type Order = {
   provider: string
   upstreamId: string
-  organizationId: string
+  workspaceId: string
   /** The credential of the caller's own that it was ordered with: nobody else's key knows it. */
   ownKeyId: string | null
 }
@@ -23,36 +23,36 @@ const encoder = new TextEncoder()
 const PREFIX = "vid_"
 
 export async function toJobId(
-  { provider, upstreamId, organizationId, ownKeyId }: Order,
+  { provider, upstreamId, workspaceId, ownKeyId }: Order,
   masterKey: string,
 ): Promise<string> {
   const told = toBase64Url(
     encoder.encode(JSON.stringify([provider, upstreamId, ...(ownKeyId === null ? [] : [ownKeyId])])),
   )
-  return `${PREFIX}${told}_${await sign(told, organizationId, masterKey)}`
+  return `${PREFIX}${told}_${await sign(told, workspaceId, masterKey)}`
 }
 
-/** The order of an id; 404 for any that was not made for this organization. */
-export async function readJobId(id: string, organizationId: string, masters: Masters): Promise<Order> {
+/** The order of an id; 404 for any that was not made for this workspace. */
+export async function readJobId(id: string, workspaceId: string, masters: Masters): Promise<Order> {
   const [, told = "", signature = ""] = /^vid_([\w-]+)_([0-9a-f]{32})$/.exec(id) ?? []
-  if (told !== "" && (await isSigned(told, organizationId, masters, signature))) {
+  if (told !== "" && (await isSigned(told, workspaceId, masters, signature))) {
     const parts = JSON.parse(new TextDecoder().decode(decodeBase64(told))) as [string, string, string?]
     const [provider, upstreamId, ownKeyId = null] = parts
-    return { provider, upstreamId, organizationId, ownKeyId }
+    return { provider, upstreamId, workspaceId, ownKeyId }
   }
   throw new GatewayError("not_found", "There is no video with this id.")
 }
 
 /** An order outlives the master key under which it was made, while that one is read. */
-async function isSigned(told: string, organizationId: string, { current, previous }: Masters, signature: string) {
+async function isSigned(told: string, workspaceId: string, { current, previous }: Masters, signature: string) {
   for (const master of previous === undefined ? [current] : [current, previous]) {
-    if (isSame(await sign(told, organizationId, master), signature)) return true
+    if (isSame(await sign(told, workspaceId, master), signature)) return true
   }
   return false
 }
 
-function sign(told: string, organizationId: string, masterKey: string): Promise<string> {
-  return pseudonym(masterKey, `video:${organizationId}:${told}`)
+function sign(told: string, workspaceId: string, masterKey: string): Promise<string> {
+  return pseudonym(masterKey, `video:${workspaceId}:${told}`)
 }
 
 /** What providers call the states of an order. */

@@ -1,0 +1,346 @@
+import { env } from "cloudflare:workers"
+import * as fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { newKey as newSecret } from "../../src/access/key.ts"
+import type { KeySource } from "../../src/access/caller.ts"
+import { insertKeyStatement, type KeyRow } from "../../src/keys/store.ts"
+import { openInternKey } from "../../src/interns/own-key.ts"
+import { good } from "../support/played.ts"
+import { type Door, door, newKey, newMember, newWorkspace, operator, reply, type Workspace } from "../support/world.ts"
+
+/** What a call of played/flat costs, whatever its text. */
+const CENT = 10_000_000
+const spend = (as: Door) => as.chat("played/flat", "Hi", { play: good("Hello there") })
+const statusesOf = (answers: Promise<Response>[]) =>
+  Promise.all(
+    answers.map(async (answer) => {
+      const response = await answer
+      await response.text()
+      return response.status
+    }),
+  )
+
+async function appKeyOf(workspace: Workspace, as: Door, more: object = {}) {
+  const asked = { callback_url: "https://app.example/back", ...more }
+  const { data } = await reply<{ data: { id: string } }>(200, as.post("/auth/keys/code", asked))
+  const { key } = await reply<{ key: string }>(200, door().post("/auth/keys", { code: data.id }))
+  const { data: keys } = await reply<{ data: { hash: string; label: string; source: string }[] }>(
+    200,
+    workspace.manage.get("/keys?include_disabled=true"),
+  )
+  const row = keys.find(({ source, label }) => source === "app" && label.endsWith(key.slice(-3)))
+  return { as: door(key), hash: row?.hash ?? "" }
+}
+
+async function internKeyOf(workspace: Workspace, as: Door, name: string) {
+  const { id } = await reply<{ id: string }>(201, as.post("/interns", { name }))
+  const { key } = await openInternKey(env, workspace, id)
+  return { as: door(key), id }
+}
+
+describe("a tree of keys", () => {
+  type Node = { parent: number; limitCents: number | null; kind: "normal" | "provisioning" }
+  const node = fc.record({
+    parent: fc.nat(20),
+    limitCents: fc.option(fc.nat(6), { nil: null, freq: 3 }),
+    kind: fc.constantFrom("normal", "normal", "normal", "provisioning"),
+  }) as fc.Arbitrary<Node>
+  const step = fc.oneof(
+    { weight: 4, arbitrary: fc.record({ spend: fc.array(fc.nat(20), { minLength: 1, maxLength: 8 }) }) },
+    { weight: 1, arbitrary: fc.record({ revoke: fc.nat(20), how: fc.constantFrom("disable", "delete") }) },
+    { weight: 1, arbitrary: fc.record({ limit: fc.nat(20), cents: fc.option(fc.nat(8), { nil: null }) }) },
+  )
+
+  test("spends within the limit of every ancestor, and nothing below a revoked key works", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(node, { minLength: 2, maxLength: 9 }),
+        fc.array(step, { minLength: 1, maxLength: 8 }),
+        async (nodes, steps) => {
+          const workspace = await newWorkspace()
+          const keys = nodes.map((one, at) => ({ ...one, ...newSecret(), served: 0, isRevoked: false, at }))
+          const parentOf = ({ at, parent }: { at: number; parent: number }) =>
+            at === 0 ? undefined : keys[parent % at]
+          await env.DB.batch(
+            keys.map((key) => insertKeyStatement(env.DB, rowOf(workspace, key, parentOf(key)?.hash ?? null))),
+          )
+          const isBelow = (key: (typeof keys)[number], above: (typeof keys)[number]): boolean => {
+            const parent = parentOf(key)
+            return key === above || (parent !== undefined && isBelow(parent, above))
+          }
+          const worksNot = (key: (typeof keys)[number]) =>
+            keys.some((one) => one.isRevoked && isBelow(key, one) && (one === key || one.kind === "normal"))
+          for (const one of steps) {
+            if ("spend" in one) {
+              const callers = one.spend.map((at) => keys[at % keys.length] as (typeof keys)[number])
+              const dead = callers.map(worksNot)
+              const statuses = await statusesOf(callers.map(({ secret }) => spend(door(secret))))
+              for (const [at, status] of statuses.entries()) {
+                if (dead[at]) expect(status).toBe(401)
+                else expect([200, 402]).toContain(status)
+                if (status === 200 && callers[at]) callers[at].served += 1
+              }
+            } else if ("revoke" in one) {
+              const key = keys[one.revoke % keys.length] as (typeof keys)[number]
+              const path = `/keys/${key.hash}`
+              const done =
+                one.how === "delete" ? workspace.manage.delete(path) : workspace.manage.patch(path, { disabled: true })
+              expect([200, 404]).toContain((await done).status)
+              key.isRevoked = true
+            } else {
+              const key = keys[one.limit % keys.length] as (typeof keys)[number]
+              const limit = one.cents === null ? null : one.cents / 100
+              const { status } = await workspace.manage.patch(`/keys/${key.hash}`, { limit })
+              const spent = keys.filter((other) => isBelow(other, key)).reduce((sum, { served }) => sum + served, 0)
+              // A limit that is set below what was spent lets nothing more through.
+              if (status === 200) key.limitCents = one.cents === null ? null : Math.max(one.cents, spent)
+            }
+            const subtree = keys.map((key) => keys.filter((other) => isBelow(other, key)))
+            const used = await workspace.ledger.usage(keys.map(({ hash }) => hash))
+            for (const [at, key] of keys.entries()) {
+              const served = (subtree[at] ?? []).reduce((sum, other) => sum + other.served, 0)
+              expect(used[at]?.total.spent).toBe(served * CENT)
+              if (key.limitCents !== null) expect(served).toBeLessThanOrEqual(key.limitCents)
+            }
+          }
+          const body = { organization_id: workspace.organizationId }
+          const { data } = await reply<{ data: { drifts: unknown[] }[] }>(200, operator.post("/reconciliations", body))
+          expect(data[0]?.drifts).toEqual([])
+        },
+      ),
+      { numRuns: 25 },
+    )
+  })
+
+  function rowOf(
+    { organizationId, workspaceId }: Workspace,
+    key: Node & { hash: string; label: string },
+    parent: string | null,
+  ): KeyRow {
+    return {
+      hash: key.hash,
+      organization_id: organizationId,
+      workspace_id: workspaceId,
+      kind: key.kind,
+      name: "node",
+      label: key.label,
+      creator_user_id: null,
+      external_user: null,
+      limit_nano: key.limitCents === null ? null : key.limitCents * CENT,
+      limit_reset: null,
+      include_byok_in_limit: 0,
+      disabled: 0,
+      expires_at: null,
+      created_at: Date.now(),
+      updated_at: null,
+      parent_hash: parent,
+      source: "created" satisfies KeySource,
+      disabled_by: null,
+    }
+  }
+})
+
+describe("what a key creates", () => {
+  test("spends its limit: three interns and an app of a key with 2 cents spend 2 cents", async () => {
+    const workspace = await newWorkspace()
+    const { as, hash } = await newKey(workspace, { limit: 0.02 })
+    const children = await Promise.all([
+      ...["ada", "bob", "cleo"].map((name) => internKeyOf(workspace, as, name)),
+      appKeyOf(workspace, as),
+    ])
+    const doors = [as, ...children.map((child) => child.as)]
+    const statuses = await statusesOf([...doors, ...doors].map(spend))
+    expect(statuses.filter((status) => status === 200)).toHaveLength(2)
+    expect(statuses.filter((status) => status === 402)).toHaveLength(8)
+    const { error } = await reply<{ error: { message: string } }>(402, spend(children[0]?.as as Door))
+    expect(error.message).toContain("which created this key")
+    type Current = { data: { limit: number | null; limit_remaining: number | null } }
+    const { data } = await reply<Current>(200, (children[0]?.as as Door).get("/key"))
+    expect(data).toMatchObject({ limit: null, limit_remaining: 0 })
+    const listed = await reply<{ data: { usage: number } }>(200, workspace.manage.get(`/keys/${hash}`))
+    expect(listed.data.usage).toBe(0.02)
+  })
+
+  test("is under its guardrails, also those that are assigned, changed and taken away later", async () => {
+    const workspace = await newWorkspace()
+    const { as, hash } = await newKey(workspace)
+    const [app, intern] = [await appKeyOf(workspace, as), await internKeyOf(workspace, as, "ada")]
+    for (const child of [app, intern]) await reply(200, child.as.chat("sim/echo", "Hi"))
+    type Made = { data: { id: string } }
+    const rules = { name: "Tight", allowed_models: ["sim/paced"] }
+    const { data } = await reply<Made>(201, workspace.manage.post("/guardrails", rules))
+    const assign = `/guardrails/${data.id}/assignments/keys`
+    await reply(200, workspace.manage.post(assign, { key_hashes: [hash] }))
+    for (const child of [app, intern]) {
+      const { error } = await reply<{ error: { message: string } }>(403, child.as.chat("sim/echo", "Hi"))
+      expect(error.message).toContain("Tight")
+    }
+    await reply(200, workspace.manage.patch(`/guardrails/${data.id}`, { allowed_models: ["sim/echo"] }))
+    for (const child of [app, intern]) await reply(200, child.as.chat("sim/echo", "Hi"))
+    await reply(200, workspace.manage.post(`${assign}/remove`, { key_hashes: [hash] }))
+    for (const child of [app, intern]) await reply(200, child.as.chat("sim/paced", "Hi"))
+  })
+
+  test("counts in the budget of its guardrail", async () => {
+    const workspace = await newWorkspace()
+    const { as, hash } = await newKey(workspace)
+    const app = await appKeyOf(workspace, as)
+    type Made = { data: { id: string } }
+    const rules = { name: "Cents", limit_usd: 0.03, reset_interval: "monthly" }
+    const { data } = await reply<Made>(201, workspace.manage.post("/guardrails", rules))
+    await reply(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, { key_hashes: [hash] }))
+    const statuses = await statusesOf([as, app.as, app.as, as, app.as].map(spend))
+    expect(statuses.filter((status) => status === 200)).toHaveLength(3)
+    expect(statuses.filter((status) => status === 403)).toHaveLength(2)
+  })
+
+  test.each(["disabled", "deleted", "expired"])("stops working when it is %s, and the answer says so", async (how) => {
+    const workspace = await newWorkspace()
+    const expires = how === "expired" ? { expires_at: new Date(Date.now() + 60_000).toISOString() } : {}
+    const { as, hash } = await newKey(workspace, expires)
+    const [app, intern] = [await appKeyOf(workspace, as), await internKeyOf(workspace, as, "ada")]
+    const under = await internKeyOf(workspace, app.as, "bob")
+    for (const child of [app, intern, under]) await reply(200, child.as.get("/key"))
+    if (how === "disabled") await reply(200, workspace.manage.patch(`/keys/${hash}`, { disabled: true }))
+    if (how === "deleted") {
+      expect(await reply(200, workspace.manage.delete(`/keys/${hash}`))).toEqual({ deleted: true, revoked_keys: 3 })
+    }
+    if (how === "expired") {
+      await env.DB.prepare("UPDATE api_keys SET expires_at = ? WHERE hash = ?")
+        .bind(Date.now() - 1, hash)
+        .run()
+      // The isolate may believe for five seconds what it read before.
+      await reply(200, workspace.manage.patch(`/keys/${hash}`, { name: "expired" }))
+    }
+    for (const child of [app, intern, under]) await reply(401, child.as.get("/key"))
+    if (how === "disabled") {
+      await reply(200, workspace.manage.patch(`/keys/${hash}`, { disabled: false }))
+      for (const child of [app, intern, under]) await reply(200, child.as.get("/key"))
+    }
+  })
+
+  test("approves no app, when it is an app's or an intern's key", async () => {
+    const workspace = await newWorkspace()
+    const [app, intern] = [await appKeyOf(workspace, workspace.as), await internKeyOf(workspace, workspace.as, "ada")]
+    for (const child of [app, intern]) {
+      await reply(403, child.as.post("/auth/keys/code", { callback_url: "https://app.example/back" }))
+    }
+  })
+})
+
+describe("what a provisioning key mints", () => {
+  const provisioning = async (workspace: Workspace, more: object = {}) =>
+    newKey(workspace, { kind: "provisioning", ...more })
+  const mint = async (as: Door, more: object = {}) => {
+    const made = await reply<{ key: string; data: { hash: string } }>(201, as.post("/keys", { name: "child", ...more }))
+    return { as: door(made.key), hash: made.data.hash }
+  }
+
+  test("spends within its limit, and outlives it under that limit", async () => {
+    const workspace = await newWorkspace()
+    const { as, hash } = await provisioning(workspace, { limit: 0.03 })
+    const children = [await mint(as, { limit: 0.03 }), await mint(as, { limit: 0.02 })]
+    const doors = children.map((child) => child.as)
+    expect(await statusesOf([spend(doors[0] as Door)])).toEqual([200])
+    expect(await reply(200, workspace.manage.delete(`/keys/${hash}`))).toEqual({ deleted: true, surviving_keys: 2 })
+    const statuses = await statusesOf([...doors, ...doors, ...doors].map(spend))
+    expect(statuses.filter((status) => status === 200)).toHaveLength(2)
+    expect(statuses.filter((status) => status === 402)).toHaveLength(4)
+  })
+
+  test("is under its guardrails, and under those of the person it works for", async () => {
+    const workspace = await newWorkspace()
+    const [ada, bob] = [await newMember(workspace, "ada"), await newMember(workspace, "bob")]
+    const { as, hash } = await provisioning(workspace, { creator_user_id: ada })
+    const guardrail = async (name: string, model: string) => {
+      const rules = { name, ignored_models: [model] }
+      const { data } = await reply<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", rules))
+      return data.id
+    }
+    const [ofKey, ofAda] = [await guardrail("Of the key", "sim/echo"), await guardrail("Of Ada", "sim/paced")]
+    await reply(200, workspace.manage.post(`/guardrails/${ofKey}/assignments/keys`, { key_hashes: [hash] }))
+    await reply(200, workspace.manage.post(`/guardrails/${ofAda}/assignments/members`, { member_user_ids: [ada] }))
+    for (const more of [{}, { creator_user_id: bob }]) {
+      const child = await mint(as, more)
+      await reply(403, child.as.chat("sim/echo", "Hi"))
+      await reply(403, child.as.chat("sim/paced", "Hi"))
+      await reply(200, child.as.chat("sim/long", "Hi", { max_tokens: 16 }))
+    }
+  })
+
+  test("is all it may widen: the limit of another key it can only lower", async () => {
+    const workspace = await newWorkspace()
+    const { as } = await provisioning(workspace, { limit: 5 })
+    const [own, other] = [await mint(as, { limit: 1 }), await newKey(workspace, { limit: 1 })]
+    await reply(200, as.patch(`/keys/${own.hash}`, { limit: 4 }))
+    await reply(403, as.patch(`/keys/${own.hash}`, { limit: 6 }))
+    await reply(403, as.patch(`/keys/${other.hash}`, { limit: 4 }))
+    await reply(200, as.patch(`/keys/${other.hash}`, { limit: 0.5 }))
+  })
+
+  test("is enabled again by it, unless a management key disabled it", async () => {
+    const workspace = await newWorkspace()
+    const { as } = await provisioning(workspace)
+    const child = await mint(as)
+    const path = `/keys/${child.hash}`
+    await reply(200, as.patch(path, { disabled: true }))
+    await reply(200, as.patch(path, { disabled: false }))
+    await reply(200, workspace.manage.patch(path, { disabled: true }))
+    await reply(200, as.patch(path, { disabled: true }))
+    await reply(403, as.patch(path, { disabled: false }))
+    await reply(401, child.as.get("/key"))
+    await reply(200, workspace.manage.patch(path, { disabled: false }))
+    await reply(200, child.as.get("/key"))
+  })
+})
+
+describe("a management key", () => {
+  test("creates keys in the name of members alone", async () => {
+    const workspace = await newWorkspace()
+    const { error } = await reply<{ error: { message: string } }>(
+      400,
+      workspace.manage.post("/keys", { name: "x", creator_user_id: "nobody" }),
+    )
+    expect(error.message).toContain("creator_user_id")
+  })
+
+  test("that is the organization's last one is neither deleted nor disabled, nor are two at once", async () => {
+    const workspace = await newWorkspace()
+    const hash = await hashOf(workspace)
+    const { error } = await reply<{ error: { message: string } }>(409, workspace.manage.delete(`/keys/${hash}`))
+    expect(error.message).toContain("Create another one")
+    await reply(409, workspace.manage.patch(`/keys/${hash}`, { disabled: true }))
+    const soon = new Date(Date.now() + 60_000).toISOString()
+    await newKey(workspace, { kind: "management", expires_at: soon })
+    await reply(409, workspace.manage.delete(`/keys/${hash}`))
+    const second = await newKey(workspace, { kind: "management" })
+    const answers = [second.as.delete(`/keys/${hash}`), workspace.manage.delete(`/keys/${second.hash}`)]
+    const statuses = await statusesOf(answers)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1)
+  })
+
+  async function hashOf(workspace: Workspace): Promise<string> {
+    const { data } = await reply<{ data: { hash: string; kind: string }[] }>(200, workspace.manage.get("/keys"))
+    return data.find(({ kind }) => kind === "management")?.hash ?? ""
+  }
+
+  test("leaves the keys it minted when it is rotated", async () => {
+    const workspace = await newWorkspace()
+    const old = await newKey(workspace, { kind: "management" })
+    const made = await reply<{ key: string }>(201, old.as.post("/keys", { name: "child" }))
+    expect(await reply(200, workspace.manage.delete(`/keys/${old.hash}`))).toEqual({ deleted: true })
+    await reply(200, spend(door(made.key)))
+  })
+})
+
+test("a video is seen by the keys of its workspace, and by no others of the organization", async () => {
+  const workspace = await newWorkspace()
+  const order = await reply<{ id: string }>(202, workspace.as.post("/videos", { model: "sim/video", prompt: "A cat" }))
+  type Team = { data: { id: string } }
+  const { data } = await reply<Team>(201, workspace.manage.post("/workspaces", { name: "Team", slug: "team" }))
+  const other = await newKey(workspace, { workspace_id: data.id })
+  const same = await newKey(workspace)
+  await reply(200, same.as.get(`/videos/${order.id}`))
+  await reply(404, other.as.get(`/videos/${order.id}`))
+  await reply(404, other.as.get(`/videos/${order.id}/content`))
+})
