@@ -23,6 +23,7 @@ import { logError, logWarning } from "../src/support/log.ts"
 import { CounterBook } from "./counters.ts"
 import { type HoldRow, Holds, toHold } from "./holds.ts"
 import { Outbox } from "./outbox.ts"
+import { Overruns } from "./overruns.ts"
 import { ANY_CALL, Waiters } from "./waiters.ts"
 import { reconcileBooks } from "./reconcile.ts"
 
@@ -44,6 +45,7 @@ export class Ledger extends DurableObject<Env> {
   readonly #holds: Holds
   readonly #counters: CounterBook
   readonly #outbox: Outbox
+  readonly #overruns: Overruns
   readonly #waiters = new Waiters()
   #alarmAt: number | null = null
 
@@ -56,6 +58,7 @@ export class Ledger extends DurableObject<Env> {
     this.#holds = new Holds(this.#sql)
     this.#counters = new CounterBook(this.#sql)
     this.#outbox = new Outbox(this.#sql)
+    this.#overruns = new Overruns(this.#sql)
     void ctx.blockConcurrencyWhile(async () => {
       this.#alarmAt = await ctx.storage.getAlarm()
     })
@@ -177,8 +180,15 @@ export class Ledger extends DurableObject<Env> {
     const amount = { spent: generation.costNano, byok: generation.byokCostNano }
     const costs = amount.spent + amount.byok
     if (costs > 0) this.#counters.add(scopesOf(generation, cover), amount, now)
-    if (hold && amount.spent > hold.amount) {
-      logWarning("a generation cost more than was held", { generation: generation.id, held: hold.amount, ...amount })
+    const { overrunNano = 0, model, provider } = generation
+    if (overrunNano > 0) {
+      this.#overruns.add(model, provider, overrunNano, now)
+      logWarning("a provider counted more than was held: the rest is not charged", {
+        generation: generation.id,
+        model,
+        provider,
+        overrunNano,
+      })
     }
     if (lease) changes.set(lease.id, (changes.get(lease.id) ?? 0) + (hold?.amount ?? 0) - costs)
     return true
@@ -241,7 +251,7 @@ export class Ledger extends DurableObject<Env> {
 
   /** Compares the counters with the generations, and repairs what it may: src/reconciliation. */
   async reconcile(organizationId: string, lowers: boolean): Promise<Reconciliation> {
-    const books = { counters: this.#counters, outbox: this.#outbox, db: this.env.DB }
+    const books = { counters: this.#counters, outbox: this.#outbox, overruns: this.#overruns, db: this.env.DB }
     try {
       return await reconcileBooks(books, organizationId, lowers)
     } finally {

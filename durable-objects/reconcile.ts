@@ -4,15 +4,16 @@ import { dayOf } from "../src/usage/day.ts"
 import { readKeySums, sumDays } from "../src/usage/store.ts"
 import type { CounterBook } from "./counters.ts"
 import type { Outbox } from "./outbox.ts"
+import type { Overruns } from "./overruns.ts"
 
-type Books = { counters: CounterBook; outbox: Outbox; db: D1Database }
+type Books = { counters: CounterBook; outbox: Outbox; overruns: Overruns; db: D1Database }
 
 /**
  * The ledger's side of a reconciliation. While it runs nothing is delivered, so that what the database has is what had
  * been charged when the counters were read; calls go on being charged meanwhile.
  */
 export async function reconcileBooks(
-  { counters, outbox, db }: Books,
+  { counters, outbox, overruns, db }: Books,
   organizationId: string,
   lowers: boolean,
 ): Promise<Reconciliation> {
@@ -30,13 +31,14 @@ export async function reconcileBooks(
     const recorded = recordedBy(sums, onTheirWay, ancestors, now)
     const drifts = driftsOf(charged, recorded, now)
     // A window that has begun anew meanwhile is compared the next time.
-    if (dayOf(Date.now()) !== dayOf(now)) return { organizationId, at: now, restored, drifts }
+    const report = { organizationId, at: now, restored, drifts, overruns: overruns.list() }
+    if (dayOf(Date.now()) !== dayOf(now)) return report
     for (const drift of drifts) {
       if (!mayRepair(drift, lowers)) continue
       counters.set(drift.scope, repaired(counters.at(drift.scope, now), drift))
       drift.isRepaired = true
     }
     counters.save()
-    return { organizationId, at: now, restored, drifts }
+    return report
   })
 }

@@ -1,5 +1,5 @@
 import type { Limit } from "../credits/ledger.ts"
-import { nanoToUsd } from "../credits/money.ts"
+import { formatUsd, nanoToUsd } from "../credits/money.ts"
 import { GatewayError } from "../edge/errors.ts"
 import { toTimestamp } from "../support/time.ts"
 import type { Budget } from "./schemas.ts"
@@ -50,7 +50,7 @@ export function refuseDisorder(interval: BudgetInterval, limitNano: number, othe
     const words = isLonger ? "less than" : "more than"
     throw new GatewayError(
       "invalid_request",
-      `limit_usd: must be ${words} the ${other.interval} budget of ${nanoToUsd(other.limit_nano)} USD. Budgets strictly decrease from lifetime over monthly and weekly to daily.`,
+      `limit_usd: must be ${words} the ${other.interval} budget of ${formatUsd(other.limit_nano)} USD. Budgets strictly decrease from lifetime over monthly and weekly to daily.`,
     )
   }
 }

@@ -44,7 +44,7 @@ const put = createRoute({
   summary: "Sets a budget of a workspace. It counts from the next call on, what the window already saw included.",
   middleware: [requireManagement, acceptJson(65_536)] as const,
   request: { params: BudgetPath, body: jsonBody(BudgetChange) },
-  responses: { 200: ok(BudgetAnswer, "The budget."), ...FAILURES },
+  responses: { 200: ok(BudgetAnswer, "The budget."), ...FAILURES, ...failures("conflict") },
 })
 
 const remove = createRoute({
@@ -73,9 +73,9 @@ export const budgets = newRouter()
     const { workspaceRef, interval } = c.req.valid("param")
     const input = c.req.valid("json")
     const { limit_usd: limitUsd, include_byok_in_budgets: includeByok } = input
-    const found = await workspaceOf(c.env.DB, c.var.caller.organizationId, workspaceRef)
+    const { organizationId } = c.var.caller
+    const found = await workspaceOf(c.env.DB, organizationId, workspaceRef)
     const limitNano = usdToNano(limitUsd)
-    if (limitNano < 1) throw new GatewayError("invalid_request", "limit_usd: must be at least 0.000000001.")
     refuseDisorder(interval, limitNano, found.budgets)
     const now = Date.now()
     const { workspaceId } = found
@@ -90,7 +90,11 @@ export const budgets = newRouter()
     const changed = changesOf(input, ["limit_usd", "include_byok_in_budgets"])
     const resourceId = budgetName(workspaceId, interval)
     const entry = entryOf(c, { action: "workspace_budget.set", resourceId, workspaceId, changed })
-    await putBudget(c.env.DB, { ...row, created_at: now }, includeByok, entry)
+    if (!(await putBudget(c.env.DB, { ...row, created_at: now }, includeByok, entry))) {
+      // Another budget was set in between: it says which rule is broken.
+      refuseDisorder(interval, limitNano, (await workspaceOf(c.env.DB, organizationId, workspaceRef)).budgets)
+      throw new GatewayError("conflict", "Another budget of the workspace was set at the same time. Try again.")
+    }
     forgetWorkspace(workspaceId)
     const data = toBudget({ ...row, created_at: known?.created_at ?? now })
     return c.json({ data, include_byok_in_budgets: includeByok ?? found.includeByok }, 200)

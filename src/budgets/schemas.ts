@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { isNanoPrecise, NANO_PRECISE } from "../credits/money.ts"
 import { BUDGET_INTERVALS } from "./budget.ts"
 
 const positive = "must be a number of USD above 0"
@@ -13,7 +14,11 @@ export const WorkspacePath = BudgetPath.pick({ workspaceRef: true })
 
 export const BudgetChange = z
   .strictObject({
-    limit_usd: z.number({ error: positive }).gt(0, positive).max(1_000_000_000, "must be at most 1000000000"),
+    limit_usd: z
+      .number({ error: positive })
+      .gt(0, positive)
+      .max(1_000_000_000, "must be at most 1000000000")
+      .refine(isNanoPrecise, NANO_PRECISE),
     include_byok_in_budgets: z
       .boolean({ error: "must be true or false" })
       .optional()

@@ -1,6 +1,6 @@
 import type { AuditEntry } from "../audit/entry.ts"
-import { auditIfChanged, auditStatement } from "../audit/store.ts"
-import type { BudgetInterval, BudgetRow, WorkspaceBudgets } from "./budget.ts"
+import { auditIfChanged } from "../audit/store.ts"
+import { BUDGET_INTERVALS, type BudgetInterval, type BudgetRow, type WorkspaceBudgets } from "./budget.ts"
 
 const COLUMNS = "id, workspace_id, interval, limit_nano, created_at, updated_at"
 
@@ -32,30 +32,39 @@ export async function findBudgets(db: D1Database, organizationId: string, ref: s
   }
 }
 
-/** Creates or replaces; an existing budget keeps its id. `includeByok` is the workspace's own, undefined to leave it. */
+const RANK = (column: string) =>
+  `CASE ${column} ${BUDGET_INTERVALS.map((name, at) => `WHEN '${name}' THEN ${at}`).join(" ")} END`
+
+/**
+ * Creates or replaces; an existing budget keeps its id. `includeByok` is the workspace's own, undefined to leave it. False,
+ * and nothing is written, where the limits would no longer decrease from the longest window to the shortest.
+ */
 export async function putBudget(
   db: D1Database,
   row: BudgetRow,
   includeByok: boolean | undefined,
   entry: AuditEntry,
-): Promise<void> {
+): Promise<boolean> {
   const { id, workspace_id: workspaceId, interval, limit_nano: limitNano, created_at: now } = row
-  await db.batch([
+  const [written] = await db.batch([
     db
       .prepare(
-        `INSERT INTO workspace_budgets (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)
+        `INSERT INTO workspace_budgets (${COLUMNS}) SELECT ?1, ?2, ?3, ?4, ?5, ?5
+         WHERE NOT EXISTS (SELECT 1 FROM workspace_budgets b WHERE b.workspace_id = ?2 AND b.interval <> ?3
+           AND iif(${RANK("b.interval")} < ${RANK("?3")}, b.limit_nano <= ?4, b.limit_nano >= ?4))
          ON CONFLICT (workspace_id, interval) DO UPDATE SET limit_nano = excluded.limit_nano, updated_at = excluded.updated_at`,
       )
-      .bind(id, workspaceId, interval, limitNano, now, now),
+      .bind(id, workspaceId, interval, limitNano, now),
+    auditIfChanged(db, entry),
     ...(includeByok === undefined
       ? []
       : [
           db
-            .prepare("UPDATE workspaces SET include_byok_in_budgets = ? WHERE id = ?")
+            .prepare("UPDATE workspaces SET include_byok_in_budgets = ? WHERE id = ? AND changes() > 0")
             .bind(includeByok ? 1 : 0, workspaceId),
         ]),
-    auditStatement(db, entry),
   ])
+  return (written?.meta.changes ?? 0) > 0
 }
 
 export async function deleteBudget(

@@ -28,6 +28,20 @@ export function usdToNano(usd: number): number {
   return Number(BigInt(usd.toFixed(9).replace(".", "")))
 }
 
+/** Whether an amount of USD can be kept in whole nano-USD, apart from the noise of a double such as 0.1 + 0.2. */
+export function isNanoPrecise(usd: number): boolean {
+  return Math.abs(usd) < 1e12 && Math.abs(nanoToUsd(usdToNano(usd)) - usd) <= Math.abs(usd) * 1e-12
+}
+
+export const NANO_PRECISE = "must have at most 9 decimal places: amounts are kept in nano-dollars"
+
+/** For people: USD in fixed notation, without trailing zeros. */
+export function formatUsd(nano: number): string {
+  const digits = String(Math.abs(nano)).padStart(10, "0")
+  const fraction = digits.slice(-9).replace(/0+$/, "")
+  return `${nano < 0 ? "-" : ""}${digits.slice(0, -9)}${fraction === "" ? "" : `.${fraction}`}`
+}
+
 /** A JSON number of USD: the double nearest to the exact amount. */
 export function nanoToUsd(nano: number): number {
   return nano / 1e9

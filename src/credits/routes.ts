@@ -7,7 +7,7 @@ import { GatewayError } from "../edge/errors.ts"
 import { acceptJson, newRouter } from "../edge/router.ts"
 import { failures, jsonBody, ok } from "../edge/schema.ts"
 import { organizationExists } from "../organizations/store.ts"
-import { nanoToUsd, usdToNano } from "./money.ts"
+import { isNanoPrecise, NANO_PRECISE, nanoToUsd, usdToNano } from "./money.ts"
 import type { Balance } from "./protocol.ts"
 import { openLedger } from "./ledger-client.ts"
 
@@ -37,6 +37,7 @@ const NewCredit = z
       .number({ error: "must be a number of USD" })
       .min(-MOST_USD, `must be from -${MOST_USD} to ${MOST_USD}`)
       .max(MOST_USD, `must be from -${MOST_USD} to ${MOST_USD}`)
+      .refine(isNanoPrecise, NANO_PRECISE)
       .meta({ description: "USD to add; below 0, to take away" }),
     id: z
       .string({ error: "is required: a name of your own for this credit, which is given once" })

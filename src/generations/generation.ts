@@ -56,6 +56,12 @@ export type GenerationDraft = {
   userAgent: string | null
   /** The prompt's tokens, estimated. */
   promptEstimate: number
+  /** The preset that the request named. */
+  presetId?: string
+  /** The router that chose the model, as the request named it. */
+  router?: string
+  /** The end user: `user` of the request, or whom the key was created for. */
+  externalUser?: string
   /** What destinations are told beside the record; absent where nobody listens. */
   broadcast?: BroadcastContext
   /** Only keys of the organization's own can be asked with: whatever comes of it is not the account's. */
@@ -82,6 +88,8 @@ export type Generation = Omit<GenerationDraft, "isByok"> & {
   generationMs: number | null
   serviceTier: string | null
   attempts: readonly Attempt[]
+  /** Nano-USD that the provider's count comes to above what was held: it is not charged. Absent for none. */
+  overrunNano?: number
 }
 
 /** One that the ledger has charged. */

@@ -16,6 +16,10 @@ export const GenerationRecord = z
     total_cost: z.number().meta({ description: "USD charged" }),
     usage: z.number().meta({ description: "USD charged" }),
     upstream_inference_cost: z.number().nullable().meta({ description: "USD the provider charged a caller's own key" }),
+    cost_overrun: z
+      .number()
+      .nullable()
+      .meta({ description: "USD that the provider's count comes to above what was held for the call: not charged" }),
     cache_discount: z.number().nullable(),
     created_at: z.iso.datetime(),
     model: z.string(),
@@ -80,6 +84,7 @@ export function toGenerationRecord(generation: Generation): z.infer<typeof Gener
     total_cost: nanoToUsd(generation.costNano),
     usage: nanoToUsd(generation.costNano),
     upstream_inference_cost: generation.isByok ? nanoToUsd(generation.byokCostNano) : null,
+    cost_overrun: generation.overrunNano === undefined ? null : nanoToUsd(generation.overrunNano),
     cache_discount: null,
     created_at: toTimestamp(generation.createdAt),
     model: generation.model,
@@ -90,7 +95,7 @@ export function toGenerationRecord(generation: Generation): z.infer<typeof Gener
     http_referer: generation.appUrl,
     user_agent: generation.userAgent,
     session_id: generation.sessionId,
-    external_user: null,
+    external_user: generation.externalUser ?? null,
     streamed: generation.streamed,
     cancelled: generation.ending === "cancelled",
     finish_reason: generation.finishReason,
@@ -116,8 +121,8 @@ export function toGenerationRecord(generation: Generation): z.infer<typeof Gener
     moderation_latency: null,
     is_byok: generation.isByok,
     data_region: "global",
-    router: null,
-    preset_id: null,
+    router: generation.router ?? null,
+    preset_id: generation.presetId ?? null,
     service_tier: generation.serviceTier,
     workspace_id: generation.workspaceId,
     provider_responses: generation.attempts.map((attempt) => ({

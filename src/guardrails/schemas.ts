@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { isNanoPrecise, NANO_PRECISE } from "../credits/money.ts"
 import { PageQuery } from "../edge/schema.ts"
 
 const flag = z.boolean({ error: "must be true or false" })
@@ -67,6 +68,7 @@ const settings = {
     .number({ error: positive })
     .gt(0, positive)
     .max(1_000_000_000, "must be at most 1000000000")
+    .refine(isNanoPrecise, NANO_PRECISE)
     .nullish()
     .meta({ description: "What each assigned key and member may spend in a window; needs reset_interval." }),
   reset_interval: z.enum(RESET_INTERVALS, { error: `accepts ${RESET_INTERVALS.join(", ")} or null` }).nullish(),

@@ -1,8 +1,7 @@
 import type { Caller } from "../access/caller.ts"
-import { affordableCompletion, boundOf, costOf, type Made, NO_TOKENS } from "../credits/money.ts"
+import { affordableCompletion, boundOf, costOf, formatUsd, type Made, NO_TOKENS } from "../credits/money.ts"
 import { workspaceScope } from "../budgets/budget.ts"
 import { keyScope, type Verdict, type Wanted } from "../credits/ledger.ts"
-import { nanoToUsd } from "../credits/money.ts"
 import { GatewayError } from "../edge/errors.ts"
 import { estimatePromptTokens } from "./estimate.ts"
 import type { Target } from "./routing/target.ts"
@@ -165,12 +164,15 @@ export function requireTier(caller: Caller, targets: readonly Target[], bounds: 
 
 /** 402 for the account and the key, 403 for a budget, in words that say which limit and what to do. */
 export function toRefusal(verdict: Extract<Verdict, { ok: false }>, caller: Caller): GatewayError {
-  const needs = `This request needs up to ${nanoToUsd(verdict.leastNano)} USD, and ${nanoToUsd(verdict.remainingNano)} USD`
+  const needs =
+    verdict.leastNano > 0
+      ? `This request needs up to ${formatUsd(verdict.leastNano)} USD, and ${formatUsd(verdict.remainingNano)} USD are left`
+      : "Nothing is left"
   if (verdict.scope === keyScope(caller.keyHash)) {
     const waiting = caller.limitReset === null ? "" : ` or wait for its ${caller.limitReset} reset`
     return new GatewayError(
       "payment_required",
-      `${needs} are left under this key's limit, running requests included. Raise the limit${waiting}, or send fewer max_tokens.`,
+      `${needs} under this key's limit, running requests included. Raise the limit${waiting}, or send fewer max_tokens.`,
       { metadata: { reason: "key_limit" } },
     )
   }
@@ -179,7 +181,7 @@ export function toRefusal(verdict: Extract<Verdict, { ok: false }>, caller: Call
     const waiting = ancestor.limitReset === null ? "" : ` or wait for its ${ancestor.limitReset} reset`
     return new GatewayError(
       "payment_required",
-      `${needs} are left under the limit of the key ${ancestor.label}, which created this key, running requests included. Raise that limit${waiting}, or send fewer max_tokens.`,
+      `${needs} under the limit of the key ${ancestor.label}, which created this key, running requests included. Raise that limit${waiting}, or send fewer max_tokens.`,
       { metadata: { reason: "key_limit" } },
     )
   }
@@ -188,7 +190,7 @@ export function toRefusal(verdict: Extract<Verdict, { ok: false }>, caller: Call
     const waiting = interval === null ? "" : ` or wait for its ${interval} reset`
     return new GatewayError(
       "forbidden",
-      `${needs} are left under the workspace's ${interval ?? "lifetime"} budget, running requests included. Raise the budget${waiting}, or send fewer max_tokens.`,
+      `${needs} under the workspace's ${interval ?? "lifetime"} budget, running requests included. Raise the budget${waiting}, or send fewer max_tokens.`,
       { metadata: { reason: "workspace_budget" } },
     )
   }
@@ -201,13 +203,13 @@ export function toRefusal(verdict: Extract<Verdict, { ok: false }>, caller: Call
         : "the member whose key this is"
     return new GatewayError(
       "forbidden",
-      `${needs} are left for ${whose} under the ${verdict.interval} budget of the guardrail "${guardrail.name}", running requests included. Raise its limit or wait for its ${verdict.interval} reset, or send fewer max_tokens.`,
+      `${needs} for ${whose} under the ${verdict.interval} budget of the guardrail "${guardrail.name}", running requests included. Raise its limit or wait for its ${verdict.interval} reset, or send fewer max_tokens.`,
       { metadata: { reason: "guardrail_budget" } },
     )
   }
   return new GatewayError(
     "payment_required",
-    `${needs} are left in the account, running requests included. Add credit, or send fewer max_tokens.`,
+    `${needs} in the account, running requests included. Add credit, or send fewer max_tokens.`,
     { metadata: { reason: "insufficient_credits" } },
   )
 }

@@ -18,12 +18,13 @@ export async function answer<Request extends Preparable>(
   surface: Surface<Request>,
   sent: Request,
   bodyBytes: number,
-  arrival: Arrival,
+  arrived: Arrival,
   caller: Caller,
   world: World,
 ): Promise<Response> {
   const reference = presetOf(sent)
   const preset = reference && requireLive(reference.slug, await world.presetOf(reference.slug))
+  const arrival = preset ? { ...arrived, presetId: preset.id } : arrived
   const screening = screeningFor(caller, arrival)
   const asked = withDefaults(preset ? withPreset(surface, reference.request, preset) : sent, caller.defaults)
   const request = screened(asked, screening, arrival)

@@ -1,7 +1,7 @@
 import type { OwnKey } from "../byok/own-keys.ts"
 import type { ErrorName } from "../edge/errors.ts"
 import type { Attempt } from "../generations/generation.ts"
-import { type Refusal, toRefusal, withoutSecret } from "../providers/refusal.ts"
+import { type Refusal, toRefusal, redactedCode } from "../providers/refusal.ts"
 import { toUpstreamRequest } from "../providers/compatible.ts"
 import type { Provider } from "../providers/provider.ts"
 import { isObject } from "./chat/reading.ts"
@@ -290,6 +290,6 @@ function fromToldError(
   if (!error) return failure(provider, "provider_failed", `${provider.name} answered with ${reason}.`)
   const body = JSON.stringify({ error: { message: error.message } })
   const refusal = toRefusal(provider, error.status ?? 502, new Headers(), body, 0)
-  const providerCode = error.code === null ? null : withoutSecret(error.code, provider.apiKey)
+  const providerCode = error.code === null ? null : redactedCode(error.code, provider.apiKey)
   return { ...refusal, status: 200, providerCode }
 }

@@ -82,7 +82,7 @@ export function settleAnswer(
   const { reading, draft } = call
   const { target, answeredAt, counted } = accepted
   reading.tokens ??= toTokens(counted?.())
-  const charge = chargeFor(reading, target, call.intake.bounds, call.heldNano, ending === "complete")
+  const charge = chargeFor(reading, target, call.intake.bounds, call.chargeLimitOf(target), ending === "complete")
   // A guardrail's refusal is not the endpoint's fault: theirs are never 403.
   if (ending !== "cancelled" && status !== 403) learn(call, target, attempts, charge, ending, Date.now() - answeredAt)
   const settled = record(call, {
@@ -95,6 +95,7 @@ export function settleAnswer(
     tokensFrom: charge.tokensFrom,
     costNano: charge.costNano,
     byokCostNano: charge.byok?.costNano ?? 0,
+    ...(charge.overrunNano > 0 && { overrunNano: charge.overrunNano }),
     finishReason: ending === "complete" ? reading.finishReason : ending === "cancelled" ? null : "error",
     ending,
     status,
@@ -138,7 +139,9 @@ export function settleRefusal(
   const { draft } = call
   const [target] = call.targets
   const worked = ending === "cancelled" && reached && target
-  const charge = worked ? chargeFor(call.reading, target, call.intake.bounds, call.heldNano, false) : NO_CHARGE
+  const charge = worked
+    ? chargeFor(call.reading, target, call.intake.bounds, call.chargeLimitOf(target), false)
+    : NO_CHARGE
   const settled = record(call, {
     ...draft,
     model: draft.requestedModel,

@@ -11,7 +11,10 @@ import { toRefusal } from "./admit.ts"
 import type { Target } from "./routing/target.ts"
 import type { Arrival, World } from "./world.ts"
 
-type About = Pick<GenerationDraft, "apiType" | "requestedModel" | "streamed" | "sessionId" | "promptEstimate"> &
+type About = Pick<
+  GenerationDraft,
+  "apiType" | "requestedModel" | "streamed" | "sessionId" | "promptEstimate" | "router"
+> &
   Partial<Tellable>
 
 /** What is known of a call before anything is asked. */
@@ -20,10 +23,13 @@ export function newDraft(about: About, arrival: Arrival, caller: Caller): Genera
   const id = newGenerationId()
   const { keyHash } = caller
   const call = { id, keyHash, sessionId: about.sessionId, region: arrival.region }
+  const externalUser = user ?? caller.externalUser
   const broadcast = broadcastOf(caller.destinations, call, { user, trace, hasMessages })
   return {
     ...facts,
     ...(broadcast && { broadcast }),
+    ...(arrival.presetId !== undefined && { presetId: arrival.presetId }),
+    ...(externalUser !== null && { externalUser }),
     id,
     organizationId: caller.organizationId,
     workspaceId: caller.workspaceId,

@@ -93,7 +93,8 @@ export type CallState = {
   intake: Intake
   arrival: Arrival
   draft: GenerationDraft
-  heldNano: number
+  /** Nano-USD that the call may be charged where this target serves it: what is held for it. */
+  chargeLimitOf: (target: Target) => number
   /** What it is charged should the isolate die before it is known who answers. */
   estimateNano: number
   targets: readonly Target[]

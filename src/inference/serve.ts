@@ -37,8 +37,9 @@ export async function serve(intake: Intake, arrival: Arrival, caller: Caller, wo
   })
   const draft = draftFor(plain, isByok)
 
-  const call = newCall({ intake, arrival, draft, heldNano, estimateNano, targets, world })
-  const capFor = (target: Target) => completionCap(target, bounds, grantFor(target, heldNano, caller))
+  const chargeLimitOf = (target: Target) => grantFor(target, heldNano, caller)
+  const call = newCall({ intake, arrival, draft, chargeLimitOf, estimateNano, targets, world })
+  const capFor = (target: Target) => completionCap(target, bounds, chargeLimitOf(target))
   const outcome = ask(
     { question, targets, pseudonym, capFor },
     {
@@ -116,6 +117,7 @@ function aboutOf(intake: Intake, arrival: Arrival) {
   const { routing, bounds, preparation, apiType, question, sessionId, user, trace = null, messages } = intake
   return {
     apiType,
+    ...(preparation?.strategy === "auto" && { router: preparation.requestedModel }),
     requestedModel: preparation?.requestedModel ?? routing.model ?? routing.models?.[0] ?? "",
     streamed: question.streamed,
     sessionId: sessionId ?? arrival.sessionId,

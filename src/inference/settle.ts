@@ -9,6 +9,8 @@ export type Charge = {
   tokens: Tokens
   tokensFrom: "upstream" | "estimate" | "none"
   costNano: number
+  /** Nano-USD that the provider's count comes to above what was held: it is not charged. */
+  overrunNano: number
   /** What the caller's own key cost elsewhere, by our prices, and the prompt's part of it; null with the gateway's key. */
   byok: { costNano: number; promptNano: number } | null
 }
@@ -16,12 +18,12 @@ export type Charge = {
 type ChargeBounds = { promptEstimate: number; pieces: Pieces }
 
 /** Nothing was asked of a model, or no model took it: nothing is charged. */
-export const NO_CHARGE: Charge = { tokens: NO_TOKENS, tokensFrom: "none", costNano: 0, byok: null }
+export const NO_CHARGE: Charge = { tokens: NO_TOKENS, tokensFrom: "none", costNano: 0, overrunNano: 0, byok: null }
 
 /**
- * The charge for an answer, whole or not. The provider's count where there is one, a zero included; otherwise what was
- * delivered, estimated, so that neither a missing usage nor a caller who leaves makes tokens free. An estimate never
- * passes what was held; a count may, since it happened.
+ * The charge for an answer, complete or not. The provider's count where there is one, a zero included; otherwise what was
+ * delivered, estimated, so that neither a missing usage nor a client disconnect makes tokens free. No charge passes what
+ * was held, or a provider that counts more than `max_tokens` allows would carry a key past its limit.
  */
 export function chargeFor(
   reading: Reading,
@@ -46,11 +48,22 @@ function chargeAt(
   const delivered = estimateDelivered(reading)
   // A count from before the end cannot know what came after it.
   if (told && (isWhole || told.completion >= delivered)) {
-    return { tokens: told, tokensFrom: "upstream", costNano: costOf(told, pricing), byok: null }
+    return { tokens: told, tokensFrom: "upstream", ...chargedOf(costOf(told, pricing), heldNano), byok: null }
   }
   const before = told ?? { ...NO_TOKENS, ...pieces }
   const tokens = { ...before, prompt: before.prompt || promptEstimate, completion: delivered }
-  return { tokens, tokensFrom: "estimate", costNano: Math.min(costOf(tokens, pricing), heldNano), byok: null }
+  return {
+    tokens,
+    tokensFrom: "estimate",
+    costNano: Math.min(costOf(tokens, pricing), heldNano),
+    overrunNano: 0,
+    byok: null,
+  }
+}
+
+function chargedOf(countedNano: number, heldNano: number): Pick<Charge, "costNano" | "overrunNano"> {
+  const costNano = Math.min(countedNano, heldNano)
+  return { costNano, overrunNano: countedNano - costNano }
 }
 
 /** The same for a call with the caller's own key: the account pays nothing. */

@@ -22,6 +22,8 @@ export type Arrival = {
   wantsTiming: boolean
   /** Of the hostname it came to; null on any that has none. */
   region: string | null
+  /** The id of the preset that the request names, once it is found. */
+  presetId?: string
 }
 
 /** All that a call can touch. A route builds it from the request; nothing below knows Hono or the environment. */

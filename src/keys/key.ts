@@ -3,7 +3,7 @@ import type * as z from "zod"
 import { hashKey, newKey, toLabel } from "../access/key.ts"
 import type { Caller, KeyKind } from "../access/caller.ts"
 import { type Counters, keyScope, type Limit, newCounters, remaining } from "../credits/ledger.ts"
-import { nanoToUsd, usdToNano } from "../credits/money.ts"
+import { formatUsd, nanoToUsd, usdToNano } from "../credits/money.ts"
 import { GatewayError } from "../edge/errors.ts"
 import { toTimestamp } from "../support/time.ts"
 import type { ApiKey, ApiKeyChange, CurrentKey, NewApiKey } from "./schemas.ts"
@@ -79,7 +79,7 @@ const RESETS = ["daily", "weekly", "monthly", null]
 /** A cap that a key with a cap of its own makes or changes must be no wider than that. */
 export function requireWithin(maker: Cap, made: Cap): void {
   if (maker.limitNano === null) return
-  const most = nanoToUsd(maker.limitNano)
+  const most = formatUsd(maker.limitNano)
   if (made.limitNano === null || made.limitNano > maker.limitNano) {
     throw new GatewayError("forbidden", `limit: this key may set a limit of at most ${most} USD.`)
   }

@@ -128,19 +128,13 @@ const remove = createRoute({
     200: ok(
       z.object({
         deleted: z.literal(true),
-        revoked_keys: z
-          .int()
-          .optional()
-          .meta({
-            description: "How many working keys it created that stop with it: of apps and interns. Absent for none.",
-          }),
-        surviving_keys: z
-          .int()
-          .optional()
-          .meta({
-            description:
-              "How many working keys it minted that keep working, under its limit and guardrails as before. Absent for none.",
-          }),
+        revoked_keys: z.int().optional().meta({
+          description: "How many working keys it created that stop with it: of apps and interns. Absent for none.",
+        }),
+        surviving_keys: z.int().optional().meta({
+          description:
+            "How many working keys it minted that keep working, under its limit and guardrails as before. Absent for none.",
+        }),
       }),
     ),
     ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "conflict", "internal"),

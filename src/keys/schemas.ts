@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { isNanoPrecise, NANO_PRECISE } from "../credits/money.ts"
 
 const count = z.int().min(0)
 const usd = z.number().meta({ description: "USD" })
@@ -75,6 +76,7 @@ const limit = z
   .number({ error: "must be a number of USD, or null for no cap" })
   .min(0, `must be from 0 to ${MAX_LIMIT_USD}`)
   .max(MAX_LIMIT_USD, `must be from 0 to ${MAX_LIMIT_USD}`)
+  .refine(isNanoPrecise, NANO_PRECISE)
 const name = z
   .string({ error: "must be a string" })
   .min(1, "must not be empty")

@@ -1,7 +1,7 @@
 import type * as z from "zod"
 import { hashKey } from "../access/key.ts"
 import type { Caller, KeySource } from "../access/caller.ts"
-import { nanoToUsd, usdToNano } from "../credits/money.ts"
+import { formatUsd, usdToNano } from "../credits/money.ts"
 import { GatewayError } from "../edge/errors.ts"
 import { parentOf, revokesChildren } from "../keys/lineage.ts"
 import type { KeyRow } from "../keys/store.ts"
@@ -158,7 +158,7 @@ export function describeKey(
     "May call models, at the expense of this workspace.",
     limit === undefined
       ? "May spend without a limit of its own."
-      : `May spend up to ${nanoToUsd(usdToNano(limit))} USD${reset ? ` ${often[reset]}` : " in all"}.`,
+      : `May spend up to ${formatUsd(usdToNano(limit))} USD${reset ? ` ${often[reset]}` : " in all"}.`,
     ...(limitNano === null ? [] : ["What it spends counts under the limit of the key you signed in with."]),
     expiresAt == null ? "Works until it is deleted." : `Works until ${expiresAt}.`,
     ...(revokesChildren(kind) ? ["Stops working when the key you signed in with is disabled or deleted."] : []),

@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { isNanoPrecise, NANO_PRECISE } from "../credits/money.ts"
 import { LimitReset } from "../keys/schemas.ts"
 import { isCallback } from "./callback.ts"
 
@@ -25,7 +26,12 @@ export const CodeRequest = z
       .nullish()
       .meta({ description: "When the key is to end." }),
     key_label: z.string().trim().min(1, "must not be empty").max(128, "must be at most 128 characters").optional(),
-    limit: z.number({ error: limitWords }).min(0, limitWords).max(MAX_LIMIT_USD, limitWords).optional(),
+    limit: z
+      .number({ error: limitWords })
+      .min(0, limitWords)
+      .max(MAX_LIMIT_USD, limitWords)
+      .refine(isNanoPrecise, NANO_PRECISE)
+      .optional(),
     usage_limit_type: LimitReset.optional(),
     workspace_id: z.uuid("must be the UUID of a workspace").optional(),
   })

@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { isNanoPrecise, NANO_PRECISE } from "../credits/money.ts"
 
 export const NewOrganization = z
   .strictObject({
@@ -7,6 +8,7 @@ export const NewOrganization = z
       .number({ error: "must be a number of USD" })
       .min(0, "must be from 0 to 1000000")
       .max(1_000_000, "must be from 0 to 1000000")
+      .refine(isNanoPrecise, NANO_PRECISE)
       .default(0),
     owner_email: z.email("must be an email address").max(254).optional(),
   })

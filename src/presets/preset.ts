@@ -36,6 +36,7 @@ export type VersionRow = {
 
 /** A preset as calls use it: its designated version. */
 export type LivePreset = PresetContent & {
+  id: string
   slug: string
   status: PresetStatus
   /** What it can add to the size of a request. */

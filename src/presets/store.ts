@@ -35,15 +35,15 @@ export async function findPreset(db: D1Database, place: Place, slug: string): Pr
 export async function findLivePreset(db: D1Database, place: Place, slug: string): Promise<LivePreset | undefined> {
   const row = await db
     .prepare(
-      `SELECT p.status, v.config, v.system_prompt FROM presets p JOIN preset_versions v ON v.id = p.designated_version_id
+      `SELECT p.id, p.status, v.config, v.system_prompt FROM presets p JOIN preset_versions v ON v.id = p.designated_version_id
        WHERE p.organization_id = ?1 AND p.workspace_id = ?2 AND p.slug = ?3`,
     )
     .bind(place.organizationId, place.workspaceId, slug)
-    .first<{ status: PresetStatus; config: string; system_prompt: string | null }>()
+    .first<{ id: string; status: PresetStatus; config: string; system_prompt: string | null }>()
   if (!row) return undefined
   const systemPrompt = row.system_prompt
   const bytes = new TextEncoder().encode(row.config + JSON.stringify(systemPrompt ?? "")).byteLength
-  return { slug, status: row.status, config: JSON.parse(row.config) as PresetConfig, systemPrompt, bytes }
+  return { id: row.id, slug, status: row.status, config: JSON.parse(row.config) as PresetConfig, systemPrompt, bytes }
 }
 
 /** The most recently updated first. */

@@ -79,17 +79,24 @@ export function toRefusal(provider: Told, status: number, headers: Headers, body
 
 type Told = { name: string; apiKey?: string; baseUrl?: string }
 
-/** A provider's words, without its key and without where it is. */
+/** A provider's error text without its key and its host, cut to what a client is sent. */
 export function redacted(message: string, { apiKey, baseUrl }: Told): string {
-  const known = withoutSecret(message, apiKey)
+  const known = redactSecrets(message, apiKey)
   const host = baseUrl === undefined ? undefined : URL.parse(baseUrl)?.host
-  return host === undefined || host === "" ? known : known.replaceAll(host, "[redacted]")
+  const text = host === undefined || host === "" ? known : known.replaceAll(host, "[redacted]")
+  return text.slice(0, MAX_MESSAGE_LENGTH)
 }
 
-/** Providers quote what they were sent. The key they were sent must not reach the caller. */
-export function withoutSecret(message: string, secret: string | undefined): string {
-  const cut = message.slice(0, MAX_MESSAGE_LENGTH)
-  const known = secret === undefined || secret === "" ? cut : cut.replaceAll(secret, "[redacted]")
+const MAX_CODE_LENGTH = 100
+
+/** A provider's error code, without its key. */
+export function redactedCode(code: string, apiKey: string | undefined): string {
+  return redactSecrets(code, apiKey).slice(0, MAX_CODE_LENGTH)
+}
+
+/** Providers quote what they were sent, their key included. Redact first and cut afterwards: a cut key is not found. */
+function redactSecrets(text: string, apiKey: string | undefined): string {
+  const known = apiKey === undefined || apiKey === "" ? text : text.replaceAll(apiKey, "[redacted]")
   return known.replaceAll(/\b(?:sk|gsk|xai|pplx|AIza|key|Bearer)[-_ ][\w.-]{12,}/g, "[redacted]")
 }
 

@@ -26,7 +26,12 @@ export type Reconciliation = {
   /** Generations that the database had lost and was given again. */
   restored: number
   drifts: Drift[]
+  /** Of all time, the largest first; absent from reports of older versions. */
+  overruns?: Overrun[]
 }
+
+/** What a provider counted for calls of a model above what was held for them. It was not charged. */
+export type Overrun = { model: string; provider: string; calls: number; overrunNano: number; lastAt: number }
 
 /** By the hash of a key, the hashes of the keys that created it: their counters have its generations, too. */
 export type Ancestors = ReadonlyMap<string, readonly string[]>

@@ -30,6 +30,17 @@ const Reconciliation = z
         repaired: z.boolean(),
       }),
     ),
+    overruns: z
+      .array(
+        z.object({
+          model: z.string(),
+          provider: z.string(),
+          calls: z.int(),
+          overrun_usd: z.number(),
+          last_at: z.iso.datetime(),
+        }),
+      )
+      .meta({ description: "What providers counted above what was held, of all time: not charged. At most 100." }),
   })
   .meta({ id: "Reconciliation" })
 
@@ -98,7 +109,13 @@ export const reconciliations = newRouter()
     return c.json({ data: [toReconciliation(await reconcile(c.env, organizationId, lower))] }, 200)
   })
 
-function toReconciliation({ organizationId, at, restored, drifts }: Found): z.infer<typeof Reconciliation> {
+function toReconciliation({
+  organizationId,
+  at,
+  restored,
+  drifts,
+  overruns = [],
+}: Found): z.infer<typeof Reconciliation> {
   return {
     organization_id: organizationId,
     at: toTimestamp(at),
@@ -110,6 +127,13 @@ function toReconciliation({ organizationId, at, restored, drifts }: Found): z.in
       charged_usd: nanoToUsd(chargedNano),
       recorded_usd: nanoToUsd(recordedNano),
       repaired: isRepaired,
+    })),
+    overruns: overruns.map(({ model, provider, calls, overrunNano, lastAt }) => ({
+      model,
+      provider,
+      calls,
+      overrun_usd: nanoToUsd(overrunNano),
+      last_at: toTimestamp(lastAt),
     })),
   }
 }

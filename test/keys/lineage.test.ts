@@ -152,10 +152,11 @@ describe("what a key creates", () => {
     const statuses = await statusesOf([...doors, ...doors].map(spend))
     expect(statuses.filter((status) => status === 200)).toHaveLength(2)
     expect(statuses.filter((status) => status === 402)).toHaveLength(8)
-    const { error } = await reply<{ error: { message: string } }>(402, spend(children[0]?.as as Door))
+    const [first = as] = children.map((child) => child.as)
+    const { error } = await reply<{ error: { message: string } }>(402, spend(first))
     expect(error.message).toContain("which created this key")
     type Current = { data: { limit: number | null; limit_remaining: number | null } }
-    const { data } = await reply<Current>(200, (children[0]?.as as Door).get("/key"))
+    const { data } = await reply<Current>(200, first.get("/key"))
     expect(data).toMatchObject({ limit: null, limit_remaining: 0 })
     const listed = await reply<{ data: { usage: number } }>(200, workspace.manage.get(`/keys/${hash}`))
     expect(listed.data.usage).toBe(0.02)

@@ -1,4 +1,5 @@
 import type { Caller } from "../../access/caller.ts"
+import { MAX_NANO } from "../../credits/money.ts"
 import { asGatewayError, GatewayError } from "../../edge/errors.ts"
 import { logError } from "../../support/log.ts"
 import { chatIntake } from "../chat/intake.ts"
@@ -64,7 +65,7 @@ function outerCall(id: string, agent: Agent, caller: Caller): CallState {
     intake: chatIntake(chat, 0),
     arrival,
     draft: { ...newDraft(about, arrival, caller), id },
-    heldNano: 0,
+    chargeLimitOf: () => MAX_NANO,
     estimateNano: 0,
     targets: [],
     world,

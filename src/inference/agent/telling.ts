@@ -14,7 +14,7 @@ export function isJson({ response_format: format }: Job["prepared"]["chat"]): bo
 
 export function chargeOf(agent: Agent): Charge {
   const { costNano, usage } = agent.total
-  return { tokens: NO_TOKENS, tokensFrom: "upstream", costNano, byok: byokIn(usage) }
+  return { tokens: NO_TOKENS, tokensFrom: "upstream", costNano, overrunNano: 0, byok: byokIn(usage) }
 }
 
 /** The sum of the rounds that were made with the caller's own key, as their usages told it. */

@@ -69,7 +69,7 @@ function withoutUsage(chunk: Json): Json | undefined {
 function withCost(chunk: Json, call: CallState): Json {
   if (!isObject(chunk["usage"]) || !call.answering) return chunk
   const reading = { ...call.reading, tokens: toTokens(chunk["usage"]) }
-  const charge = chargeFor(reading, call.answering, call.intake.bounds, call.heldNano, true)
+  const charge = chargeFor(reading, call.answering, call.intake.bounds, call.chargeLimitOf(call.answering), true)
   return { ...chunk, usage: { ...chunk["usage"], ...costFields(charge) } }
 }
 

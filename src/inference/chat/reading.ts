@@ -212,8 +212,6 @@ function besideOf(completion: number, reasoning: number, rest: number | undefine
   return reasoning > 0 ? (beside === reasoning ? beside : 0) : ofPrompt.includes(beside) ? 0 : beside
 }
 
-const MAX_WORDS = 2_000
-
 /** The error an answer has, or is: `{"object":"error", …}`, or nothing but a message. */
 export function errorIn(answer: Json): ProviderError | null {
   const isError = answer["object"] === "error" || (!("choices" in answer) && typeof answer["message"] === "string")
@@ -242,11 +240,11 @@ function names(status: number, ...all: string[]): [name: string, status: number]
   return all.map((name) => [name, status])
 }
 
-/** `error` of a frame or body, in any of the shapes seen: an object, a string, a nested object. */
+/** `error` of a frame or body, in any of the shapes seen: an object, a string, a nested object. Its text is not redacted. */
 export function toProviderError(error: unknown): ProviderError | null {
   if (error === undefined || error === null || error === false) return null
   if (typeof error === "string") {
-    return { message: error.slice(0, MAX_WORDS), code: null, status: STATUSES.get(error.toLowerCase()) ?? null }
+    return { message: error, code: null, status: STATUSES.get(error.toLowerCase()) ?? null }
   }
   if (!isObject(error)) return { message: "The provider reported an error.", code: null, status: null }
   const { message, code, status, type } = error
@@ -254,8 +252,8 @@ export function toProviderError(error: unknown): ProviderError | null {
   const numeric = [status, code].map(Number).find((value) => Number.isInteger(value) && value >= 400 && value <= 599)
   const named = [code, type, status].map((name) => STATUSES.get(String(name).toLowerCase())).find(Boolean)
   return {
-    message: typeof message === "string" ? message.slice(0, MAX_WORDS) : "The provider reported an error.",
-    code: label === undefined ? null : String(label).slice(0, MAX_NAME_LENGTH),
+    message: typeof message === "string" ? message : "The provider reported an error.",
+    code: label === undefined ? null : String(label),
     status: numeric ?? named ?? null,
   }
 }

@@ -1,5 +1,5 @@
 import { GatewayError } from "../../edge/errors.ts"
-import { toRefusal, withoutSecret } from "../../providers/refusal.ts"
+import { toRefusal, redactedCode } from "../../providers/refusal.ts"
 import type { Reading } from "../chat/reading.ts"
 import type { Ended } from "./lane.ts"
 
@@ -22,7 +22,7 @@ export function judge(
     const { message, status, code } = reading.error
     const refusal = toRefusal(provider, status ?? 502, new Headers(), JSON.stringify({ error: { message } }), 0)
     const error = new GatewayError(refusal.code, refusal.message, {
-      metadata: code === null ? {} : { provider_code: withoutSecret(code, provider.apiKey) },
+      metadata: code === null ? {} : { provider_code: redactedCode(code, provider.apiKey) },
     })
     return { ending: "error", error }
   }
