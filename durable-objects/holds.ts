@@ -1,5 +1,7 @@
-import type { Limit } from "../src/credits/ledger.ts"
+import { workspaceScope } from "../src/budgets/budget.ts"
+import { ACCOUNT, keyScope, type Limit } from "../src/credits/ledger.ts"
 import { type HoldRequest, isLeaseId } from "../src/credits/protocol.ts"
+import { type Generation, type GenerationDraft, unsettledGeneration } from "../src/generations/generation.ts"
 
 /** What is reserved: a call's own hold, or a lease, of which an isolate admits calls (src/credits/lease.ts). */
 export type HoldRow = {
@@ -22,6 +24,8 @@ export class Holds {
   readonly #sql: SqlStorage
   readonly #held = new Map<string, number>()
   readonly #leases = new Map<string, HoldRow>()
+  /** The number of the latest declaration of each lease. An isolate's reports do not outlive this object's memory. */
+  readonly #sequences = new Map<string, number>()
 
   /** A short table, written for every call and scanned seldom: an index on it would cost more than it saves. */
   constructor(sql: SqlStorage) {
@@ -83,7 +87,15 @@ export class Holds {
     if (!row) return undefined
     this.#addHeld(row, -row.amount)
     this.#leases.delete(id)
+    this.#sequences.delete(id)
     return row
+  }
+
+  /** Whether a declaration is newer than the one that is in force for its lease, and so replaces it. */
+  isNewer(id: string, sequence: number): boolean {
+    if (sequence <= (this.#sequences.get(id) ?? 0)) return false
+    this.#sequences.set(id, sequence)
+    return true
   }
 
   renew(id: string, estimate: number, expiresAt: number): void {
@@ -120,11 +132,12 @@ export class Holds {
     return next?.at ?? null
   }
 
-  list(): { id: string; amountNano: number; expiresAt: number; isLease: boolean }[] {
+  list(): { id: string; amountNano: number; estimateNano: number; expiresAt: number; isLease: boolean }[] {
     const rows = this.#sql.exec<HoldRow>("SELECT * FROM holds ORDER BY expires_at").toArray()
     return rows.map((row) => ({
       id: row.id,
       amountNano: row.amount,
+      estimateNano: row.estimate,
       expiresAt: row.expires_at,
       isLease: isLease(row),
     }))
@@ -150,4 +163,18 @@ export function toHold(request: HoldRequest, id: string, amount: number, limits:
     scopes: JSON.stringify([...new Set(limits.map((limit) => limit.scope))]),
     draft: JSON.stringify(request.draft),
   }
+}
+
+/** The record of a hold that nobody settled; that of a lease stands for all its calls that the ledger does not know. */
+export function expiredGeneration({ id, estimate, draft }: HoldRow, isLease: boolean): Generation {
+  const { broadcast, ...facts } = JSON.parse(draft) as GenerationDraft
+  // What was noted of a lease's first call says nothing of the others.
+  const charged = unsettledGeneration({ ...facts, ...(broadcast && !isLease && { broadcast }), id }, estimate)
+  return isLease ? { ...charged, ending: "unattributed" } : charged
+}
+
+/** What a call counts in: the account, its key and the keys above it, its workspace, and what else its hold was under. */
+export function scopesOf({ keyHash, ancestorKeys = [], workspaceId }: Generation, { scopes }: HoldRow): string[] {
+  const keys = [keyHash, ...ancestorKeys].map(keyScope)
+  return [...new Set([ACCOUNT, ...keys, workspaceScope(workspaceId), ...(JSON.parse(scopes) as string[])])]
 }

@@ -1,5 +1,4 @@
 import { DurableObject } from "cloudflare:workers"
-import { workspaceScope } from "../src/budgets/budget.ts"
 import { currentFree, dailyLimit, type FreeLimits, takeFree } from "../src/credits/free-requests.ts"
 import { sliceOf } from "../src/credits/lease.ts"
 import { ACCOUNT, type Counters, decideHold, keyScope, type Limit } from "../src/credits/ledger.ts"
@@ -15,13 +14,13 @@ import {
   type LeaseNews,
   type Settlement,
 } from "../src/credits/protocol.ts"
-import { MAX_NANO } from "../src/credits/money.ts"
 import type { Env } from "../src/env.ts"
-import { type Generation, type GenerationDraft, unsettledGeneration } from "../src/generations/generation.ts"
+import { cappedAt, type Generation } from "../src/generations/generation.ts"
 import type { Reconciliation } from "../src/reconciliation/reconciliation.ts"
 import { logError, logWarning } from "../src/support/log.ts"
 import { CounterBook } from "./counters.ts"
-import { type HoldRow, Holds, toHold } from "./holds.ts"
+import { Credits } from "./credits.ts"
+import { expiredGeneration, type HoldRow, Holds, scopesOf, toHold } from "./holds.ts"
 import { Outbox } from "./outbox.ts"
 import { Overruns } from "./overruns.ts"
 import { ANY_CALL, Waiters } from "./waiters.ts"
@@ -42,6 +41,7 @@ const SHORT_PATIENCE_MS = 300
  */
 export class Ledger extends DurableObject<Env> {
   readonly #sql: SqlStorage
+  readonly #credits: Credits
   readonly #holds: Holds
   readonly #counters: CounterBook
   readonly #outbox: Outbox
@@ -52,9 +52,7 @@ export class Ledger extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.#sql = ctx.storage.sql
-    this.#sql.exec(
-      "CREATE TABLE IF NOT EXISTS credits (id TEXT PRIMARY KEY, amount INTEGER NOT NULL, created_at INTEGER NOT NULL)",
-    )
+    this.#credits = new Credits(this.#sql)
     this.#holds = new Holds(this.#sql)
     this.#counters = new CounterBook(this.#sql)
     this.#outbox = new Outbox(this.#sql)
@@ -74,10 +72,10 @@ export class Ledger extends DurableObject<Env> {
   }
 
   #decide(request: HoldRequest, now: number): HoldVerdict {
-    const free = request.free && takeFree(this.#counters.free, request.free, this.#credited(), now)
+    const free = request.free && takeFree(this.#counters.free, request.free, this.#credits.total(), now)
     if (free && "refusal" in free) return { ok: false, free: free.refusal }
     const limits = request.chargesAccount
-      ? [{ scope: ACCOUNT, limitNano: this.#credited(), interval: null, includeByok: false }, ...request.limits]
+      ? [{ scope: ACCOUNT, limitNano: this.#credits.total(), interval: null, includeByok: false }, ...request.limits]
       : request.limits
     const countersOf = (scope: string) => this.#counters.at(scope, now)
     const heldOf = (scope: string) => this.#holds.held(scope)
@@ -86,7 +84,7 @@ export class Ledger extends DurableObject<Env> {
     const isLeasable = lease !== undefined && (!lease.isHeld || this.#holds.lease(lease.id) !== undefined)
     const leasedNano = isLeasable ? sliceOf(request.wanted, lease.wantNano, limits, countersOf, heldOf) : 0
     if (isLeasable && leasedNano > 0) {
-      this.#lease(request, lease.id, leasedNano, limits, now)
+      this.#lease(request, lease, leasedNano, limits, now)
       return { ok: true, grantedNano: request.wanted.mostNano, leasedNano }
     }
     const verdict = decideHold(request.wanted, limits, countersOf, heldOf)
@@ -96,15 +94,20 @@ export class Ledger extends DurableObject<Env> {
     return verdict
   }
 
-  #lease(request: HoldRequest, id: string, nano: number, limits: Limit[], now: number): void {
+  #lease(
+    request: HoldRequest,
+    { id, estimateNano, sequence }: NonNullable<HoldRequest["lease"]>,
+    nano: number,
+    limits: Limit[],
+    now: number,
+  ): void {
     const lease = this.#holds.lease(id)
-    const fresh = toHold(request, id, nano, limits, now)
-    if (!lease) return this.#hold(fresh)
-    this.#holds.changeLease(id, {
-      amount: lease.amount + nano,
-      estimate: lease.estimate + fresh.estimate,
-      expires_at: fresh.expires_at,
-    })
+    const isNewer = this.#holds.isNewer(id, sequence)
+    const amount = (lease?.amount ?? 0) + nano
+    const estimate = Math.min(isNewer || !lease ? estimateNano : lease.estimate, amount)
+    const fresh = { ...toHold(request, id, nano, limits, now), estimate }
+    if (lease) this.#holds.changeLease(id, { amount, estimate, expires_at: fresh.expires_at })
+    else this.#hold(fresh)
   }
 
   #hold(row: HoldRow): void {
@@ -112,21 +115,18 @@ export class Ledger extends DurableObject<Env> {
     this.#wakeBy(row.expires_at)
   }
 
-  /** The call still runs: keep its hold, and remember what it has cost so far. */
-  renew(id: string, estimateNano: number, ttlMs: number): void {
-    this.#holds.renew(id, estimateNano, Date.now() + ttlMs)
-  }
-
   /**
-   * Charge what calls cost, end their holds and record them; register calls that go on; renew and take back leases. All
-   * of it or nothing.
+   * Charge what calls cost, end their holds and record them; register and renew calls that go on; renew and take back
+   * leases. All of it or nothing.
    */
-  report({ settlements, registrations, leases }: Report): Heard {
-    if (settlements.length + registrations.length + leases.length === 0) return { charged: [], alive: [] }
+  report({ settlements, registrations, renewals, leases }: Report): Heard {
+    const length = settlements.length + registrations.length + renewals.length + leases.length
+    if (length === 0) return { charged: [], alive: [] }
     const now = Date.now()
     const charged = this.#atomically(() => {
       const changes = new Map<string, number>()
       for (const registration of registrations) this.#register(registration, changes, now)
+      for (const { id, estimateNano, ttlMs } of renewals) this.#holds.renew(id, estimateNano, now + ttlMs)
       const settled = settlements.filter((settlement) => this.#settle(settlement, changes, now))
       this.#counters.save()
       for (const news of leases) this.#renewLease(news, changes.get(news.id) ?? 0, now)
@@ -166,68 +166,60 @@ export class Ledger extends DurableObject<Env> {
     this.#wakeBy(now + hold.ttlMs)
   }
 
-  /** Every settlement was preceded by a hold, so one without it is settled already: a second one changes nothing. */
-  #settle({ generation, leaseId }: Settlement, changes: Map<string, number>, now: number): boolean {
-    const hold = this.#holds.take(generation.id)
+  /**
+   * Charges at most what was held. Every settlement was preceded by a hold, so one without it is settled already: a second
+   * one changes nothing.
+   */
+  #settle({ generation: settled, leaseId }: Settlement, changes: Map<string, number>, now: number): boolean {
+    const { id } = settled
+    const hold = this.#holds.take(id)
     const lease = leaseId === null ? undefined : this.#holds.lease(leaseId)
     const cover = hold ?? lease
+    const generation = hold ? cappedAt(settled, hold.amount) : settled
     if (!cover || !this.#outbox.add({ ...generation, settledAt: now })) {
-      if (!cover && leaseId !== null && !this.#outbox.has(generation.id)) {
-        logError("a call outlived its lease, which was charged in its place", { generation: generation.id })
+      if (!cover && leaseId !== null && !this.#outbox.has(id)) {
+        logError("a call outlived its lease, which was charged in its place", { generation: id })
       }
       return false
     }
     const amount = { spent: generation.costNano, byok: generation.byokCostNano }
     const costs = amount.spent + amount.byok
     if (costs > 0) this.#counters.add(scopesOf(generation, cover), amount, now)
-    const { overrunNano = 0, model, provider } = generation
-    if (overrunNano > 0) {
-      this.#overruns.add(model, provider, overrunNano, now)
-      logWarning("a provider counted more than was held: the rest is not charged", {
-        generation: generation.id,
-        model,
-        provider,
-        overrunNano,
-      })
-    }
+    if (generation.overrunNano) this.#overruns.add(generation, generation.overrunNano, now)
     if (lease) changes.set(lease.id, (changes.get(lease.id) ?? 0) + (hold?.amount ?? 0) - costs)
     return true
   }
 
-  #renewLease({ id, estimateNano, ttlMs, isReturned }: LeaseNews, change: number, now: number): void {
+  #renewLease({ id, estimateNano, sequence, ttlMs, isReturned }: LeaseNews, change: number, now: number): void {
     const lease = this.#holds.lease(id)
     if (isReturned) this.#holds.take(id)
     else if (lease) {
       const amount = lease.amount + change
-      this.#holds.changeLease(id, { amount, estimate: Math.min(estimateNano, amount), expires_at: now + ttlMs })
+      const declared = this.#holds.isNewer(id, sequence) ? estimateNano : lease.estimate
+      this.#holds.changeLease(id, {
+        amount,
+        estimate: Math.max(0, Math.min(declared, amount)),
+        expires_at: now + ttlMs,
+      })
     }
   }
 
   /** Add credit, or take some away, once per `id`. */
   credit(id: string, amountNano: number): { ok: boolean; balance: Balance } {
-    const total = this.#credited() + amountNano
-    const ok = Number.isSafeInteger(amountNano) && total <= MAX_NANO && total >= -MAX_NANO
-    if (ok) {
-      this.#sql.exec(
-        "INSERT OR IGNORE INTO credits (id, amount, created_at) VALUES (?, ?, ?)",
-        id,
-        amountNano,
-        Date.now(),
-      )
-    }
+    const ok = this.#credits.add(id, amountNano, Date.now())
     return { ok, balance: this.balance() }
   }
 
   balance(): Balance {
     const { total } = this.#counters.of(ACCOUNT)
     const heldNano = this.#holds.held(ACCOUNT)
-    return { creditedNano: this.#credited(), spentNano: total.spent, heldNano, byokNano: total.byok }
+    return { creditedNano: this.#credits.total(), spentNano: total.spent, heldNano, byokNano: total.byok }
   }
 
   /** Requests of today on models that cost nothing. */
   freeToday(limits: FreeLimits): { limit: number; used: number } {
     const { day } = currentFree(this.#counters.free, Date.now())
-    return { limit: dailyLimit(limits, this.#credited()), used: day }
+    return { limit: dailyLimit(limits, this.#credits.total()), used: day }
   }
 
   /** Counters of these keys, in the order asked. */
@@ -275,14 +267,12 @@ export class Ledger extends DurableObject<Env> {
   }
 
   /** A lease with nothing open goes as it came; of one whose isolate died in the middle, its calls' estimate is charged. */
-  #settleExpired({ id, estimate, draft }: HoldRow): void {
+  #settleExpired(hold: HoldRow): void {
+    const { id, estimate } = hold
     const isLease = this.#holds.lease(id) !== undefined
     if (isLease && estimate === 0) return void this.#holds.take(id)
     logWarning("a hold expired and was charged at its estimate", { generation: id, estimateNano: estimate })
-    const { broadcast, ...facts } = JSON.parse(draft) as GenerationDraft
-    // What was noted of a lease's first call says nothing of the others.
-    const charged = unsettledGeneration({ ...facts, ...(broadcast && !isLease && { broadcast }), id }, estimate)
-    const generation: Generation = isLease ? { ...charged, ending: "unattributed" } : charged
+    const generation = expiredGeneration(hold, isLease)
     this.report({ ...NOTHING_TO_REPORT, settlements: [{ generation, leaseId: null }] })
   }
 
@@ -291,15 +281,4 @@ export class Ledger extends DurableObject<Env> {
     this.#alarmAt = at
     void this.ctx.storage.setAlarm(at)
   }
-
-  #credited(): number {
-    const [row] = this.#sql.exec<{ total: number }>("SELECT coalesce(sum(amount), 0) AS total FROM credits").toArray()
-    return row?.total ?? 0
-  }
-}
-
-/** What a call counts in: the account, its key and the keys above it, its workspace, and what else its hold was under. */
-function scopesOf({ keyHash, ancestorKeys = [], workspaceId }: Generation, { scopes }: HoldRow): string[] {
-  const keys = [keyHash, ...ancestorKeys].map(keyScope)
-  return [...new Set([ACCOUNT, ...keys, workspaceScope(workspaceId), ...(JSON.parse(scopes) as string[])])]
 }

@@ -1,4 +1,6 @@
+import type { Generation } from "../src/generations/generation.ts"
 import type { Overrun } from "../src/reconciliation/reconciliation.ts"
+import { logWarning } from "../src/support/log.ts"
 
 type Row = { model: string; provider: string; calls: number; amount: number; last_at: number }
 
@@ -14,13 +16,19 @@ export class Overruns {
     ) WITHOUT ROWID`)
   }
 
-  add(model: string, provider: string | null, nano: number, now: number): void {
+  add({ id, model, provider }: Generation, overrunNano: number, now: number): void {
+    logWarning("a provider counted more than was held: the rest is not charged", {
+      generation: id,
+      model,
+      provider,
+      overrunNano,
+    })
     this.#sql.exec(
       `INSERT INTO overruns (model, provider, calls, amount, last_at) VALUES (?, ?, 1, ?, ?)
        ON CONFLICT DO UPDATE SET calls = calls + 1, amount = amount + excluded.amount, last_at = excluded.last_at`,
       model,
       provider ?? "",
-      nano,
+      overrunNano,
       now,
     )
   }

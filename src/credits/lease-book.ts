@@ -1,6 +1,7 @@
 import type { GenerationDraft } from "../generations/generation.ts"
+import { Declarations } from "./declarations.ts"
+import { closed, declarationFor, NO_SLICE, opened, refill, type Slice, wantOf } from "./lease.ts"
 import { type HoldRequest, type LeaseNews, newLeaseId, type Registration } from "./protocol.ts"
-import { closed, NO_SLICE, opened, refill, type Slice, wantOf } from "./lease.ts"
 
 /** A caller too near a limit for a lease is asked about again after so long. */
 const REFUSED_FOR_MS = 1_000
@@ -12,6 +13,8 @@ export const IDLE_MS = 1_000
 const SENTINEL_MS = 25_000
 
 const MAX_LEASES = 1_000
+/** Of the largest estimate so much is left after each further call. */
+const TYPICAL_DECAY = 0.9
 
 export type Lease = {
   readonly id: string
@@ -22,6 +25,11 @@ export type Lease = {
   isOver: boolean
   /** Calls admitted of it that are not charged yet. */
   readonly open: Map<string, OpenCall>
+  /** Nano-USD: the estimates of those that are not registered. The ledger has declarations for at least as much. */
+  unknownNano: number
+  /** Nano-USD: the estimate of a call, as of late. */
+  typicalNano: number
+  readonly declarations: Declarations
   /** Epoch milliseconds, all of these. */
   usableUntil: number
   usedAt: number
@@ -59,6 +67,9 @@ export class LeaseBook {
       slice: NO_SLICE,
       isOver: false,
       open: new Map(),
+      unknownNano: 0,
+      typicalNano: 0,
+      declarations: new Declarations(),
       usableUntil: 0,
       usedAt: now,
       askAgainAt: 0,
@@ -69,11 +80,14 @@ export class LeaseBook {
     return lease
   }
 
-  /** True where the lease has room for the call, which then runs under it. */
+  /** True where the lease has room for the call, and a declaration that covers it; the call then runs under it. */
   admit(lease: Lease, { draft, wanted: { mostNano }, estimateNano }: HoldRequest, now: number): boolean {
-    const slice = isUsable(lease, now) ? opened(lease.slice, mostNano) : undefined
+    lease.typicalNano = Math.max(estimateNano, Math.floor(lease.typicalNano * TYPICAL_DECAY))
+    const isDeclared = lease.unknownNano + estimateNano <= lease.declarations.inForceNano
+    const slice = isDeclared && isUsable(lease, now) ? opened(lease.slice, mostNano) : undefined
     if (!slice) return false
     lease.slice = slice
+    lease.unknownNano += estimateNano
     lease.usedAt = now
     const call: OpenCall = { lease, draft, mostNano, estimateNano, isRegistered: false }
     lease.open.set(draft.id, call)
@@ -82,19 +96,22 @@ export class LeaseBook {
   }
 
   /** What to ask the ledger for beside a hold; undefined where another call is asking, or has lately been refused. */
-  ask(lease: Lease, { wanted }: HoldRequest, now: number): HoldRequest["lease"] {
+  ask(lease: Lease, { wanted, estimateNano }: HoldRequest, now: number): HoldRequest["lease"] {
     if (lease.askAgainAt > now) return undefined
     lease.askAgainAt = now + ASKING_MS
-    return { id: lease.id, wantNano: wantOf(lease.slice, wanted), isHeld: lease.slice !== NO_SLICE }
+    const declaration = lease.declarations.next(declarationFor(lease.unknownNano + estimateNano, lease.typicalNano))
+    return { id: lease.id, wantNano: wantOf(lease.slice, wanted), isHeld: lease.slice !== NO_SLICE, ...declaration }
   }
 
   /** `askedAt`: the lease's life counts from before the ledger wrote it down, so that it ends here first. */
-  answered(lease: Lease, leasedNano: number | undefined, askedAt: number): void {
+  answered(lease: Lease, sequence: number, leasedNano: number | undefined, askedAt: number): void {
     if (leasedNano) {
+      lease.declarations.accepted(sequence)
       lease.slice = refill(lease.slice, leasedNano)
       lease.askAgainAt = 0
       this.#heard(lease, askedAt)
     } else {
+      lease.declarations.ignored(sequence)
       lease.askAgainAt = askedAt + REFUSED_FOR_MS
     }
   }
@@ -110,40 +127,44 @@ export class LeaseBook {
     const { lease, mostNano } = call
     this.#open.delete(id)
     lease.open.delete(id)
+    if (!call.isRegistered) lease.unknownNano -= call.estimateNano
     lease.slice = closed(lease.slice, mostNano, isCertain ? costNano : Math.max(costNano, mostNano))
   }
 
-  /** Calls that go on and are to be held by themselves, save those that are about to be charged. */
-  registrations(ending: ReadonlySet<string>): Registration[] {
-    const calls = [...this.#open.values()].filter((call) => !call.isRegistered && !ending.has(call.draft.id))
-    return calls.map(({ lease, draft, mostNano, estimateNano }) => ({
-      draft,
-      leaseId: lease.id,
-      amountNano: mostNano,
-      estimateNano,
-      ttlMs: lease.ttlMs,
-    }))
+  /** How to register a call that goes on, at what it has cost so far; undefined where that is done, or needs not be. */
+  registration(id: string, estimateNano: number): Registration | undefined {
+    const call = this.#open.get(id)
+    if (!call || call.isRegistered) return undefined
+    const { lease, draft, mostNano } = call
+    return { draft, leaseId: lease.id, amountNano: mostNano, estimateNano, ttlMs: lease.ttlMs }
   }
 
   registered(registrations: readonly Registration[]): void {
     for (const { draft } of registrations) {
       const call = this.#open.get(draft.id)
-      if (call) call.isRegistered = true
+      if (!call || call.isRegistered) continue
+      call.isRegistered = true
+      call.lease.unknownNano -= call.estimateNano
     }
   }
 
   /** Of these leases, once the calls in `told` are charged or registered. */
   news(leases: Iterable<Lease>, told: ReadonlySet<string>): LeaseNews[] {
-    return [...leases].map(({ id, open, ttlMs }) => {
-      const unknown = [...open.values()].filter((call) => !call.isRegistered && !told.has(call.draft.id))
-      const estimateNano = unknown.reduce((sum, call) => sum + call.estimateNano, 0)
-      return { id, estimateNano, ttlMs, isReturned: false }
+    return [...leases].map(({ id, open, unknownNano, typicalNano, declarations, ttlMs }) => {
+      let leftNano = unknownNano
+      for (const one of told) {
+        const call = open.get(one)
+        if (call && !call.isRegistered) leftNano -= call.estimateNano
+      }
+      return { id, ttlMs, isReturned: false, ...declarations.next(declarationFor(leftNano, typicalNano)) }
     })
   }
 
   /** Of the leases that a report told of, `alive` are those that the ledger still holds; the others are over. */
-  heard(leases: Iterable<Lease>, alive: ReadonlySet<string>, reportedAt: number): void {
+  heard(leases: Iterable<Lease>, news: readonly LeaseNews[], alive: ReadonlySet<string>, reportedAt: number): void {
+    const sequences = new Map(news.map(({ id, sequence }) => [id, sequence]))
     for (const lease of leases) {
+      lease.declarations.accepted(sequences.get(lease.id) ?? 0)
       if (alive.has(lease.id)) this.#heard(lease, reportedAt)
       else lease.isOver = true
     }

@@ -56,7 +56,16 @@ export function closed({ leftNano, openNano }: Slice, mostNano: number, costNano
   return { leftNano: leftNano - costNano, openNano: openNano - mostNano }
 }
 
-/** What to ask for: twice what runs, so that a busier hour asks seldom. */
+/** What to ask for: twice what runs, so that a busier hour asks seldom; never less than a lease is worth. */
 export function wantOf(slice: Slice, { mostNano }: Wanted): number {
-  return Math.max(2 * LEAST_CALLS * mostNano, 2 * (slice.openNano + mostNano)) - Math.max(0, roomOf(slice))
+  const wanted = Math.max(2 * LEAST_CALLS * mostNano, 2 * (slice.openNano + mostNano)) - Math.max(0, roomOf(slice))
+  return Math.max(LEAST_CALLS * mostNano, wanted)
+}
+
+/**
+ * What to declare for the calls that may run until the next report: twice those that do, and two more. An isolate admits
+ * no call beyond what it has declared, so that a lost one costs an estimate for every call that the ledger does not know.
+ */
+export function declarationFor(unknownNano: number, typicalNano: number): number {
+  return 2 * unknownNano + 2 * typicalNano
 }

@@ -1,13 +1,21 @@
 import type { Ledger } from "../../durable-objects/ledger.ts"
 import type { Env } from "../env.ts"
-import type { Generation } from "../generations/generation.ts"
+import { cappedAt, type Generation } from "../generations/generation.ts"
 import type { Reconciliation } from "../reconciliation/reconciliation.ts"
 import { logError } from "../support/log.ts"
 import { realTimer, type Timer } from "../support/time.ts"
 import type { FreeLimits } from "./free-requests.ts"
 import { IDLE_MS, type Lease, LeaseBook } from "./lease-book.ts"
 import type { Counters } from "./ledger.ts"
-import type { Balance, Heard, HoldRequest, HoldVerdict, Registration, Report, Settlement } from "./protocol.ts"
+import {
+  type Balance,
+  type Heard,
+  type HoldRequest,
+  type HoldVerdict,
+  NOTHING_TO_REPORT,
+  type Report,
+  type Settlement,
+} from "./protocol.ts"
 
 /**
  * The ledger of an organization: the one place that holds and charges its money. With `later`, which keeps the isolate at
@@ -21,8 +29,12 @@ export function openLedger(env: Env, organizationId: string, later?: (work: Prom
 const COMPANY_MS = 15
 /** How long a call that took a settlement along may be silent before it is taken for dead. */
 const CARRIER_PATIENCE_MS = 1_000
-/** A call that is not streamed may be over so soon that the ledger need not hear of it before. */
-const REGISTER_AFTER_MS = 50
+/** Most calls are over so soon that the ledger need not hear of them before: a call that lasts longer is registered. */
+export const REGISTER_AFTER_MS = 2_000
+/** How stale the estimate of a running call may be, should its isolate die. */
+const RENEW_AFTER_MS = 5_000
+/** The return of a lease is tried so often; after that, the lease costs what was declared of it. */
+const RETURN_TRIES = 3
 
 /**
  * A settlement on its way. Calls share nothing but this plain data: a promise of a call whose client has left may never
@@ -30,15 +42,22 @@ const REGISTER_AFTER_MS = 50
  */
 type Waiting = Settlement & { state: "waiting" | "taken" | "known" | "returned" }
 
+/** A call that runs: nano-USD that it has cost so far, and when the ledger is to hear of it, in epoch milliseconds. */
+type Tracked = { estimate: () => number; ttlMs: number; reportAt: number }
+
 /** What the calls of one isolate share of one organization. */
-type Shared = { waiting: Waiting[]; book: LeaseBook }
+export type Shared = { waiting: Waiting[]; book: LeaseBook; tracked: Map<string, Tracked> }
+
+export function newShared(): Shared {
+  return { waiting: [], book: new LeaseBook(), tracked: new Map() }
+}
 
 const shared = new Map<string, Shared>()
 
 function sharedOf(organizationId: string): Shared {
   let one = shared.get(organizationId)
   if (!one) {
-    one = { waiting: [], book: new LeaseBook() }
+    one = newShared()
     shared.set(organizationId, one)
   }
   return one
@@ -56,11 +75,11 @@ export class LedgerClient {
   readonly #book: LeaseBook
   readonly #later: ((work: Promise<unknown>) => void) | undefined
   readonly #timer: Timer
-  readonly #cancelRegistration = new Map<string, () => void>()
+  readonly #tracked: Shared["tracked"]
 
   constructor(
     stub: DurableObjectStub<Ledger>,
-    { waiting, book }: Shared,
+    { waiting, book, tracked }: Shared,
     later?: (work: Promise<unknown>) => void,
     timer = realTimer,
   ) {
@@ -68,6 +87,7 @@ export class LedgerClient {
     this.#stub = stub
     this.#waiting = waiting
     this.#book = book
+    this.#tracked = tracked
     this.#later = later
   }
 
@@ -77,13 +97,13 @@ export class LedgerClient {
     if (!mayLease) return this.#hold(request)
     const now = Date.now()
     const lease = this.#book.leaseFor(request, now)
-    if (this.#admit(lease, request, now)) return { ok: true, grantedNano: request.wanted.mostNano }
+    if (this.#book.admit(lease, request, now)) return { ok: true, grantedNano: request.wanted.mostNano }
     const ask = this.#book.ask(lease, request, now)
     const verdict = await this.#hold(ask ? { ...request, lease: ask } : request)
-    if (ask) this.#book.answered(lease, verdict.ok ? verdict.leasedNano : undefined, now)
+    if (ask) this.#book.answered(lease, ask.sequence, verdict.ok ? verdict.leasedNano : undefined, now)
     // What this isolate leased is held against the very limits that refused.
     if (verdict.ok && !verdict.leasedNano) return verdict
-    const isAdmitted = this.#admit(lease, request, Date.now())
+    const isAdmitted = this.#book.admit(lease, request, Date.now())
     if (isAdmitted) return { ok: true, grantedNano: request.wanted.mostNano }
     return verdict.ok ? this.#hold(request) : verdict
   }
@@ -92,38 +112,59 @@ export class LedgerClient {
     const hold = async (report?: Report) => this.#stub.hold(request, report)
     if (this.#waiting.length === 0) return (await hold()).verdict
     // What goes along may be at fault: it must not cost another call its hold.
-    return (await this.#carrying([], hold).catch(() => hold())).verdict
+    return (await this.#carrying(NOTHING_ELSE, hold).catch(() => hold())).verdict
   }
 
-  /** A stream goes on for longer than it takes to tell the ledger of it; of any other call it is told if it lasts. */
-  #admit(lease: Lease, request: HoldRequest, now: number): boolean {
-    if (!this.#book.admit(lease, request, now)) return false
-    const { id, streamed } = request.draft
-    const cancel = this.#timer.after(streamed ? 0 : REGISTER_AFTER_MS, () => void this.#register())
-    this.#cancelRegistration.set(id, cancel)
-    return true
+  /**
+   * Keeps the ledger informed of a call that goes on, with what `estimate` says it has cost so far in nano-USD: first
+   * when it has lasted for REGISTER_AFTER_MS, then every RENEW_AFTER_MS. Returns how to stop.
+   */
+  track(id: string, estimate: () => number, ttlMs: number): () => void {
+    const [firstMs, nextMs] = [REGISTER_AFTER_MS, RENEW_AFTER_MS].map((ms) => Math.min(ms, ttlMs / 3)) as [
+      number,
+      number,
+    ]
+    this.#tracked.set(id, { estimate, ttlMs, reportAt: Date.now() + firstMs })
+    const tick = () => {
+      cancel = this.#timer.after(nextMs, tick)
+      void this.#reportProgress()
+    }
+    let cancel = this.#timer.after(firstMs, tick)
+    return () => {
+      this.#tracked.delete(id)
+      cancel()
+    }
   }
 
-  /** All of the isolate's calls that go on, at once. */
-  async #register(): Promise<void> {
-    const registrations = this.#book.registrations(new Set(this.#waiting.map(({ generation }) => generation.id)))
-    if (registrations.length === 0) return
-    await this.#carrying(registrations, this.#report).catch((cause: unknown) =>
-      logError("running calls were not registered", {}, cause),
+  /** Of all calls of the isolate that are due, in one report: each call's own timer would be a trip of its own. */
+  async #reportProgress(): Promise<void> {
+    const now = Date.now()
+    const ending = new Set(this.#waiting.map(({ generation }) => generation.id))
+    const progress: Progress = { registrations: [], renewals: [] }
+    for (const [id, call] of this.#tracked) {
+      if (ending.has(id)) continue
+      const renewMs = Math.min(RENEW_AFTER_MS, call.ttlMs / 3)
+      const isLeased = this.#book.call(id)?.isRegistered === false
+      if (call.reportAt - (isLeased ? 0 : renewMs / 2) > now) continue
+      call.reportAt = now + renewMs
+      const estimateNano = call.estimate()
+      const registration = this.#book.registration(id, estimateNano)
+      if (registration) progress.registrations.push(registration)
+      else progress.renewals.push({ id, estimateNano, ttlMs: call.ttlMs })
+    }
+    if (progress.registrations.length + progress.renewals.length === 0) return
+    await this.#carrying(progress, this.#report).catch((cause: unknown) =>
+      logError("running calls were not reported to the ledger", {}, cause),
     )
-  }
-
-  async renew(id: string, estimateNano: number, ttlMs: number): Promise<void> {
-    const call = this.#book.call(id)
-    if (call && !call.isRegistered) await this.#register()
-    await this.#stub.renew(id, estimateNano, ttlMs)
   }
 
   /** Resolves when the generation is charged. */
   async settle(generation: Generation): Promise<void> {
-    this.#cancelRegistration.get(generation.id)?.()
-    const lease = this.#book.call(generation.id)?.lease
-    const own: Waiting = { generation, leaseId: lease?.id ?? null, state: "waiting" }
+    const call = this.#book.call(generation.id)
+    const lease = call?.lease
+    // Of a call that the lease covers only the isolate knows what was held for it.
+    const capped = call ? cappedAt(generation, call.mostNano) : generation
+    const own: Waiting = { generation: capped, leaseId: lease?.id ?? null, state: "waiting" }
     this.#waiting.push(own)
     await this.#timer.wait(COMPANY_MS)
     if (own.state === "waiting") await this.#flush()
@@ -132,22 +173,26 @@ export class LedgerClient {
     try {
       if (own.state !== "known") await this.#alone(own)
     } finally {
-      this.#book.close(generation.id, costOf(generation), false)
+      this.#book.close(generation.id, costOf(capped), false)
     }
     if (lease && this.#book.watch(lease, Date.now())) this.#later?.(this.#returnWhenIdle(lease))
   }
 
   async #alone(own: Waiting): Promise<void> {
-    await this.#told([own], [], this.#report)
+    await this.#told([own], NOTHING_ELSE, this.#report)
   }
 
   async #returnWhenIdle(lease: Lease): Promise<void> {
     while (lease.open.size === 0 && Date.now() < lease.watchedUntil) {
       if (this.#book.retire(lease, Date.now())) {
-        const { id, ttlMs } = lease
-        const leases = [{ id, ttlMs, estimateNano: 0, isReturned: true }]
-        // One that does not arrive there is over when it expires.
-        await this.#report({ settlements: [], registrations: [], leases }).catch(() => undefined)
+        const { id, ttlMs, declarations } = lease
+        for (let tries = 0; tries < RETURN_TRIES; tries++) {
+          const leases = [{ id, ttlMs, isReturned: true, ...declarations.next(0) }]
+          const heard = await this.#report({ ...NOTHING_TO_REPORT, leases }).catch(() => undefined)
+          if (heard) return
+          await this.#timer.wait(IDLE_MS)
+        }
+        logError("a lease was not returned: it costs what was declared of it", { lease: id })
         return
       }
       await this.#timer.wait(IDLE_MS)
@@ -188,15 +233,15 @@ export class LedgerClient {
   /** What cannot be charged now is charged by its own call, or from its hold by the ledger's alarm. */
   async #flush(): Promise<void> {
     if (this.#waiting.length === 0) return
-    await this.#carrying([], this.#report).catch(() => undefined)
+    await this.#carrying(NOTHING_ELSE, this.#report).catch(() => undefined)
   }
 
   /** Make a call that takes along what waits; if it fails, each of what it took is left to its own call. */
-  async #carrying<T extends Heard>(registrations: Registration[], call: (report: Report) => Promise<T>): Promise<T> {
+  async #carrying<T extends Heard>(progress: Progress, call: (report: Report) => Promise<T>): Promise<T> {
     const taken = this.#waiting.splice(0)
     for (const one of taken) one.state = "taken"
     try {
-      return await this.#told(taken, registrations, call)
+      return await this.#told(taken, progress, call)
     } catch (error) {
       for (const one of taken) one.state = "returned"
       throw error
@@ -206,19 +251,21 @@ export class LedgerClient {
   /** A report, and what follows from its having arrived. */
   async #told<T extends Heard>(
     settlements: Waiting[],
-    registrations: Registration[],
+    { registrations, renewals }: Progress,
     call: (report: Report) => Promise<T>,
   ): Promise<T> {
     const told = new Set([...settlements.map((one) => one.generation.id), ...registrations.map((one) => one.draft.id)])
     const leases = new Set([...told].flatMap((id) => this.#book.call(id)?.lease ?? []))
     const reportedAt = Date.now()
+    const news = this.#book.news(leases, told)
     const answer = await call({
       settlements: settlements.map(({ generation, leaseId }) => ({ generation, leaseId })),
       registrations,
-      leases: this.#book.news(leases, told),
+      renewals,
+      leases: news,
     })
     this.#book.registered(registrations)
-    this.#book.heard(leases, new Set(answer.alive), reportedAt)
+    this.#book.heard(leases, news, new Set(answer.alive), reportedAt)
     const charged = new Set(answer.charged)
     for (const one of settlements) {
       one.state = "known"
@@ -228,6 +275,11 @@ export class LedgerClient {
     return answer
   }
 }
+
+/** What a report has of calls that go on. */
+type Progress = Pick<Report, "registrations" | "renewals">
+
+const NOTHING_ELSE: Progress = { registrations: [], renewals: [] }
 
 function costOf({ costNano, byokCostNano }: Generation): number {
   return costNano + byokCostNano

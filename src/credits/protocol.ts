@@ -27,9 +27,10 @@ export type HoldRequest = {
   ttlMs: number
   /**
    * The lease that the call, and others after it, would rather be admitted of; nano-USD to add to it. `isHeld`: the
-   * isolate has something of it already, which would be worth nothing if the lease had expired meanwhile.
+   * isolate has something of it already, which would be worth nothing if the lease had expired meanwhile. With it comes
+   * a declaration, as in LeaseNews.
    */
-  lease?: { id: string; wantNano: number; isHeld: boolean }
+  lease?: { id: string; wantNano: number; isHeld: boolean } & Declaration
 }
 
 /** A call that is over; `leaseId`: what it was admitted of, null where it had a hold of its own. */
@@ -55,11 +56,25 @@ export function isLeaseId(id: string): boolean {
   return id.startsWith(LEASE_PREFIX)
 }
 
-/** How an isolate has a lease: what its calls that are not registered may have cost, and whether it gives it back. */
-export type LeaseNews = { id: string; estimateNano: number; ttlMs: number; isReturned: boolean }
+/**
+ * What the calls of a lease that are not registered may have cost by the time of the next report, in nano-USD: the ledger
+ * charges it if the isolate is lost. Numbered, since reports may arrive in another order than they were sent.
+ */
+export type Declaration = { estimateNano: number; sequence: number }
 
-export type Report = { settlements: Settlement[]; registrations: Registration[]; leases: LeaseNews[] }
+/** A lease as its isolate reports it; `isReturned`: nothing runs under it, and it goes back. */
+export type LeaseNews = { id: string; ttlMs: number; isReturned: boolean } & Declaration
 
-export const NOTHING_TO_REPORT: Report = { settlements: [], registrations: [], leases: [] }
+/** A running call with a hold of its own: what it has cost so far. */
+export type Renewal = { id: string; estimateNano: number; ttlMs: number }
+
+export type Report = {
+  settlements: Settlement[]
+  registrations: Registration[]
+  renewals: Renewal[]
+  leases: LeaseNews[]
+}
+
+export const NOTHING_TO_REPORT: Report = { settlements: [], registrations: [], renewals: [], leases: [] }
 
 export type Balance = { creditedNano: number; spentNano: number; heldNano: number; byokNano: number }

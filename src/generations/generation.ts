@@ -95,6 +95,13 @@ export type Generation = Omit<GenerationDraft, "isByok"> & {
 /** One that the ledger has charged. */
 export type Settled = Generation & { settledAt: number }
 
+/** A generation charged at most so much; what it cost above that is its overrun. Nano-USD. */
+export function cappedAt(generation: Generation, mostNano: number): Generation {
+  const { costNano, overrunNano = 0 } = generation
+  if (costNano <= mostNano) return generation
+  return { ...generation, costNano: mostNano, overrunNano: overrunNano + costNano - mostNano }
+}
+
 /** The record of a call that nobody settled: its runtime died. It is charged at the last known estimate, not refunded. */
 export function unsettledGeneration(draft: GenerationDraft, estimateNano: number): Generation {
   return {

@@ -22,8 +22,8 @@ export const TOKENS_PER_MEDIA_PART = 16_384
 const UNKNOWN_MAX_COMPLETION = 16_384
 /** Below this an answer is of no use, and some providers refuse to give one. */
 const LEAST_COMPLETION = 16
-/** Output that an unfinished call of unknown length is taken to have had. */
-const ASSUMED_COMPLETION = 256
+/** Output that a call of unknown length is taken to have had when its isolate is lost, before its endpoint was measured. */
+const ASSUMED_COMPLETION = 64
 
 export type Pieces = { images: number } & Partial<Made>
 
@@ -111,8 +111,15 @@ function promptBoundFor({ endpoint }: Target, bounds: Bounds): number {
     : bounds.promptBound
 }
 
-/** What to hold: enough for the dearest of the targets, since any of them may answer. */
-export function wantedFor(targets: readonly Target[], bounds: Bounds): Wanted & { estimateNano: number } {
+/**
+ * What to hold: enough for the dearest of the targets, since any of them may answer. `expectedOf`: tokens of an answer, as
+ * measured; undefined for a target that was not.
+ */
+export function wantedFor(
+  targets: readonly Target[],
+  bounds: Bounds,
+  expectedOf: (target: Target) => number | undefined,
+): Wanted & { estimateNano: number } {
   const wanted = { leastNano: 0, mostNano: 0, estimateNano: 0 }
   const { choices, pieces } = bounds
   for (const target of targets) {
@@ -126,7 +133,7 @@ export function wantedFor(targets: readonly Target[], bounds: Bounds): Wanted & 
       ...NO_TOKENS,
       ...pieces,
       prompt: bounds.promptEstimate,
-      completion: Math.min(completion, ASSUMED_COMPLETION) * choices,
+      completion: Math.min(completion, expectedOf(target) ?? ASSUMED_COMPLETION) * choices,
     }
     wanted.leastNano = Math.max(wanted.leastNano, least)
     wanted.mostNano = Math.max(wanted.mostNano, most)

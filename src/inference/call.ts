@@ -39,31 +39,23 @@ function isKept({ world, draft }: Pick<CallState, "world" | "draft">): boolean {
   return world.contents?.keeps(draft.id) === true || draft.broadcast?.hasContent === true
 }
 
-/** A sign of life for the hold, with what the call has cost so far, for as long as it runs. Returns how to stop. */
+/** Tells the ledger what the call has cost so far, for as long as it runs. Returns how to stop. */
 function keepHold(call: CallState): () => void {
   const { ledger, timers } = call.world
-  const { holdTtlMs } = timers
-  const renew = () => {
+  const estimate = () => {
     const tokens = { ...NO_TOKENS, prompt: call.draft.promptEstimate, completion: estimateDelivered(call.reading) }
     const { answering } = call
     // Should the isolate die, the account is charged this: nothing, where it is not its key that is used.
     const isFree = answering?.own && !call.draft.isByok
-    const cost = isFree ? 0 : answering ? costOf(tokens, answering.endpoint.pricing) : call.estimateNano
-    ledger
-      .renew(call.draft.id, cost, holdTtlMs)
-      .catch((cause) => logError("a hold was not renewed", namesOf(call.draft), cause))
+    return isFree ? 0 : answering ? costOf(tokens, answering.endpoint.pricing) : call.estimateNano
   }
-  const id = setInterval(renew, Math.min(holdTtlMs / 3, MAX_RENEWAL_MS))
-  return () => clearInterval(id)
+  return ledger.track(call.draft.id, estimate, timers.holdTtlMs)
 }
 
 /** By what a log line can be found, whoever looks for it. */
 export function namesOf({ id, requestId }: Pick<GenerationDraft, "id" | "requestId">) {
   return { requestId, generation: id }
 }
-
-/** How stale the estimate of a running call may be, should its isolate die. */
-const MAX_RENEWAL_MS = 10_000
 
 export function toAnswering({ target, wire, upstreamBody }: Accepted, attempts: readonly Attempt[]): Answering {
   return { provider: target.provider.name, model: target.model.id, wire, attempts, upstreamBody }
@@ -123,6 +115,7 @@ function learn(
     at: Date.now(),
     latencyMs: draft.streamed ? askedMs : null,
     tokensPerSecond: tokens.completion > 0 ? tokens.completion / seconds : null,
+    completion: ending === "complete" ? tokens.completion : null,
     isGood: ending === "complete",
   })
   if (reading.signature !== null) world.health.signed(reading.signature, key)

@@ -9,7 +9,7 @@ import { namesOf, newCall } from "./call.ts"
 import { grantFor, hold, holdFor, newDraft } from "./hold.ts"
 import type { Intake } from "./intake.ts"
 import { chanceFor, plan, type PlanWorld } from "./routing/plan.ts"
-import type { Target } from "./routing/target.ts"
+import { type Target, targetKey } from "./routing/target.ts"
 import { serveStream } from "./serve-stream.ts"
 import { serveWhole } from "./serve-whole.ts"
 import type { Arrival, World } from "./world.ts"
@@ -28,7 +28,9 @@ export async function serve(intake: Intake, arrival: Arrival, caller: Caller, wo
   const plain = newDraft(aboutOf(intake, arrival), arrival, caller)
   let estimateNano = 0
   const { heldNano, targets, isByok } = await holdFor(open, async (covered, isByok) => {
-    const { estimateNano: estimated, ...wanted } = wantedFor(covered, bounds)
+    const { estimateNano: estimated, ...wanted } = wantedFor(covered, bounds, (target) =>
+      world.health.expectedCompletion(targetKey(target)),
+    )
     estimateNano = estimated
     const isFree = covered[0] !== undefined && !covered[0].own && isFreeVariant(covered[0], plain.requestedModel)
     if (isFree) await world.refuseFreeFlood()

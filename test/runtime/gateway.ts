@@ -28,6 +28,8 @@ export type Gateway = {
   holds: (organizationId: string) => Promise<unknown[]>
   /** kill -9; returns when another runtime serves from the same folder. */
   killRuntime: () => Promise<void>
+  /** The same in two steps: the first call takes aim, and what it returns kills at once. */
+  aimAtRuntime: () => () => Promise<void>
   stop: () => Promise<void>
 }
 
@@ -93,11 +95,8 @@ export async function startGateway(upstreamUrl: string, bindings: Record<string,
       const holds = await ledgers.get(ledgers.idFromName(organizationId)).holds()
       return holds.filter(({ isLease }) => !isLease)
     },
-    killRuntime: async () => {
-      const killed = runtimePid()
-      process.kill(killed, "SIGKILL")
-      await eventuallyServes(url, killed)
-    },
+    killRuntime: () => aimAtRuntime(url)(),
+    aimAtRuntime: () => aimAtRuntime(url),
     stop: async () => {
       await miniflare.dispose()
       rmSync(folder, { recursive: true, force: true })
@@ -176,6 +175,14 @@ function runtimePid(): number {
     .filter((match) => Number(match?.[2]) === process.pid && match?.[3]?.includes("workerd"))
   if (own.length !== 1) throw new Error(`${own.length} runtimes run under this process.`)
   return Number(own[0]?.[1])
+}
+
+function aimAtRuntime(url: string): () => Promise<void> {
+  const aimed = runtimePid()
+  return () => {
+    process.kill(aimed, "SIGKILL")
+    return eventuallyServes(url, aimed)
+  }
 }
 
 const RESTART_PATIENCE_MS = 20_000

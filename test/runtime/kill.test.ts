@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { piecesOf } from "./client.ts"
 import { eventually } from "../support/eventually.ts"
-import { newModel } from "./gateway.ts"
+import { newModel, type Row } from "./gateway.ts"
 import type { Script } from "./upstream.ts"
 import { call, usageOf, useWorld } from "./world.ts"
 
@@ -33,19 +33,22 @@ test("a runtime killed with 50 streams in flight has charged and recorded each o
     await eventually(() => {
       for (const { client } of answered) expect(piecesOf(client.body()).length).toBeGreaterThan(2)
     })
+    // Calls that have lasted have holds of their own.
+    await eventually(async () => expect(await gateway.holds(organization.id)).toHaveLength(IN_FLIGHT))
     await gateway.killRuntime()
     await Promise.all(calls.map(({ client }) => client.over))
     made += COMPLETED + IN_FLIGHT
 
     // By the database, which the ledger's own alarm fills: no request wakes the ledger.
+    const own = (rows: readonly Row[]) => rows.filter(({ ending }) => ending !== "unattributed")
     const rows = await eventually(async () => {
       const found = await gateway.rows(organization.id)
-      expect(found.length).toBeGreaterThanOrEqual(made)
+      expect(own(found).length).toBeGreaterThanOrEqual(made)
+      expect(await gateway.holds(organization.id)).toEqual([])
       return found
     })
-    expect(new Set(rows.map(({ id }) => id)).size).toBe(made)
-    expect(rows).toHaveLength(made)
-    expect(await gateway.holds(organization.id)).toEqual([])
+    expect(new Set(own(rows).map(({ id }) => id)).size).toBe(made)
+    expect(own(rows)).toHaveLength(made)
     const spent = rows.reduce((sum, row) => sum + row.cost_nano, 0)
     expect(spent).toBeGreaterThan(0)
     expect(await usageOf(world, organization)).toEqual({ key: spent, account: spent })
@@ -64,5 +67,49 @@ test("a runtime killed with 50 streams in flight has charged and recorded each o
   const { client } = call(world, organization, model, whole)
   await client.over
   expect(piecesOf(client.body())).toEqual(whole.pieces)
-  await eventually(async () => expect(await gateway.rows(organization.id)).toHaveLength(made + 1))
+  await eventually(async () => {
+    const complete = (await gateway.rows(organization.id)).filter(({ ending }) => ending === "complete")
+    expect(complete).toHaveLength(ROUNDS * COMPLETED + 1)
+  })
+})
+
+test("a runtime killed between an answer and its report is charged an estimate for what it did not report", async () => {
+  const { gateway } = world
+  const organization = await gateway.newOrganization()
+  const model = newModel()
+  for (let at = 0; at < COMPLETED; at++) await call(world, organization, model, whole).client.over
+  const completeRows = async () => (await gateway.rows(organization.id)).filter(({ ending }) => ending === "complete")
+  await eventually(async () => expect(await completeRows()).toHaveLength(COMPLETED))
+  const [cost = 0] = (await completeRows()).map((row) => row.cost_nano)
+
+  let reported = COMPLETED
+  for (let round = 0; round < ROUNDS; round++) {
+    // A lease that covers what follows.
+    for (let at = 0; at < 2; at++) await call(world, organization, model, whole).client.over
+    const kill = gateway.aimAtRuntime()
+    const { promise: killed, resolve } = Promise.withResolvers<void>()
+    const answered = new Set<string>()
+    const calls = Array.from({ length: 4 }, () =>
+      call(world, organization, model, whole, (client) => {
+        if (!client.body().includes("[DONE]") || answered.size > 0) return
+        answered.add(client.header("x-generation-id") ?? "")
+        resolve(kill())
+      }),
+    )
+    await Promise.all(calls.map(({ client }) => client.over))
+    await killed
+    await eventually(async () => expect(await gateway.holds(organization.id)).toEqual([]))
+    const rows = await eventually(async () => {
+      const found = await gateway.rows(organization.id)
+      const lost = found.filter(({ ending }) => ending === "unattributed")
+      expect(lost.length + found.filter(({ id }) => answered.has(id)).length).toBeGreaterThan(round)
+      return found
+    })
+    const spent = rows.reduce((sum, row) => sum + row.cost_nano, 0)
+    reported += 3
+    // Two calls before the kill, and the one that was answered.
+    expect(spent).toBeGreaterThanOrEqual(reported * cost)
+    expect(await usageOf(world, organization)).toEqual({ key: spent, account: spent })
+  }
+  expect((await gateway.rows(organization.id)).some(({ ending }) => ending === "unattributed")).toBe(true)
 })

@@ -17,8 +17,17 @@ const MAX_REMEMBERED_SIGNATURES = 20_000
 const STATISTICS_MS = 30 * 60_000
 const MAX_SAMPLES = 100
 
-/** One answer. `latencyMs`: to the first content; `tokensPerSecond`: of what came then. null: this answer does not show it. */
-export type Sample = { at: number; latencyMs: number | null; tokensPerSecond: number | null; isGood: boolean }
+/**
+ * One answer. `latencyMs`: to the first content; `tokensPerSecond`: of what came then; `completion`: tokens of a complete
+ * answer. null: this answer does not show it.
+ */
+export type Sample = {
+  at: number
+  latencyMs: number | null
+  tokensPerSecond: number | null
+  completion?: number | null
+  isGood: boolean
+}
 
 export const PERCENTILES = ["p50", "p75", "p90", "p99"] as const
 export type Percentiles = Record<(typeof PERCENTILES)[number], number>
@@ -76,6 +85,12 @@ export class EndpointHealth {
       tokensPerSecond: percentilesOf(known("tokensPerSecond").toReversed()),
       failures: recent.length === 0 ? 0 : failed / recent.length,
     }
+  }
+
+  /** Tokens of a complete answer, on average; undefined before the first. */
+  expectedCompletion(endpoint: string): number | undefined {
+    const known = (this.#samples.get(endpoint) ?? []).flatMap(({ completion }) => completion ?? [])
+    return known.length === 0 ? undefined : Math.ceil(known.reduce((sum, one) => sum + one, 0) / known.length)
   }
 
   /** Reasoning that only its maker can verify: a conversation that carries it goes on there. */

@@ -7,7 +7,7 @@ import { type Ended, type Passage, readFrame } from "./lane.ts"
 import { openingBytes } from "./opening.ts"
 
 /** How often the copy of a running stream is emptied and looked at: the bound on what it holds, and on noticing a stall. */
-const MAX_GLANCE_MS = 10_000
+const MAX_GLANCE_MS = 2_500
 const READ_BYTES = 64 * 1024
 /** The usage, the finish reason and `[DONE]` stand in the last frames: enough of them to find all three. */
 const TAIL_BYTES = 8 * 1024

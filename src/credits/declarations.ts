@@ -1,0 +1,34 @@
+import type { Declaration } from "./protocol.ts"
+
+/**
+ * What an isolate has declared of a lease. The ledger keeps the declaration with the highest number of those that
+ * arrived; while some are on their way, or were lost, the least of what it may have is taken to be in force.
+ */
+export class Declarations {
+  #last = 0
+  #accepted: Declaration = { sequence: 0, estimateNano: 0 }
+  readonly #pending = new Map<number, number>()
+
+  next(estimateNano: number): Declaration {
+    const sequence = ++this.#last
+    this.#pending.set(sequence, estimateNano)
+    return { sequence, estimateNano }
+  }
+
+  /** The ledger has this one, or a later one. */
+  accepted(sequence: number): void {
+    const estimateNano = this.#pending.get(sequence)
+    if (estimateNano !== undefined && sequence > this.#accepted.sequence) this.#accepted = { sequence, estimateNano }
+    for (const older of this.#pending.keys()) if (older <= this.#accepted.sequence) this.#pending.delete(older)
+  }
+
+  /** The ledger answered without taking it over. */
+  ignored(sequence: number): void {
+    this.#pending.delete(sequence)
+  }
+
+  /** Nano-USD. */
+  get inForceNano(): number {
+    return Math.min(this.#accepted.estimateNano, ...this.#pending.values())
+  }
+}
