@@ -1,5 +1,5 @@
 import { driftsOf, mayRepair, type Reconciliation, recordedBy, repaired } from "../src/reconciliation/reconciliation.ts"
-import { listAncestors } from "../src/keys/lineage.ts"
+import { listAncestors } from "../src/keys/lineage-store.ts"
 import { dayOf } from "../src/usage/day.ts"
 import { readKeySums, sumDays } from "../src/usage/store.ts"
 import type { CounterBook } from "./counters.ts"

@@ -43,7 +43,7 @@ test("no statement is made of strings from outside", () => {
   expect(
     inserted.filter(
       (one) =>
-        !/: (\w*COLUMNS|OF_WORKSPACE|IN_WORKSPACE|OF_CALLER|IN_PLACE|IN_RANGE|THE_PRESET|THE_INTERN|PEOPLE|BOUND|ACTIVE|LISTED|FROM_MAPPINGS|IS_NOT_GIVEN|HERE|given|list|isActive|gone|where|order|assignments|columns\.map\(\(\) => "\?"\)\.join\(", "\)|columns)$/.test(
+        !/: (\w*COLUMNS|OF_WORKSPACE|IN_WORKSPACE|OF_CALLER|IN_PLACE|IN_RANGE|THE_PRESET|THE_INTERN|PEOPLE|BOUND|LINEAGE|DESCENDANTS|LEAVES_MANAGEMENT|BREAKS_ORDER|ACTIVE|LISTED|FROM_MAPPINGS|IS_NOT_GIVEN|HERE|given|list|isActive|gone|where|order|assignments|columns\.map\(\(\) => "\?"\)\.join\(", "\)|columns)$/.test(
           one,
         ),
     ),

@@ -32,8 +32,12 @@ export async function findBudgets(db: D1Database, organizationId: string, ref: s
   }
 }
 
-const RANK = (column: string) =>
+const rankOf = (column: string) =>
   `CASE ${column} ${BUDGET_INTERVALS.map((name, at) => `WHEN '${name}' THEN ${at}`).join(" ")} END`
+
+/** Another budget of the workspace ?2 that one of ?4 nano-USD for the interval ?3 would be out of order with. */
+const BREAKS_ORDER = `SELECT 1 FROM workspace_budgets b WHERE b.workspace_id = ?2 AND b.interval <> ?3
+  AND iif(${rankOf("b.interval")} < ${rankOf("?3")}, b.limit_nano <= ?4, b.limit_nano >= ?4)`
 
 /**
  * Creates or replaces; an existing budget keeps its id. `includeByok` is the workspace's own, undefined to leave it. False,
@@ -50,8 +54,7 @@ export async function putBudget(
     db
       .prepare(
         `INSERT INTO workspace_budgets (${COLUMNS}) SELECT ?1, ?2, ?3, ?4, ?5, ?5
-         WHERE NOT EXISTS (SELECT 1 FROM workspace_budgets b WHERE b.workspace_id = ?2 AND b.interval <> ?3
-           AND iif(${RANK("b.interval")} < ${RANK("?3")}, b.limit_nano <= ?4, b.limit_nano >= ?4))
+         WHERE NOT EXISTS (${BREAKS_ORDER})
          ON CONFLICT (workspace_id, interval) DO UPDATE SET limit_nano = excluded.limit_nano, updated_at = excluded.updated_at`,
       )
       .bind(id, workspaceId, interval, limitNano, now),

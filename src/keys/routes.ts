@@ -12,7 +12,7 @@ import { failures, jsonBody, ok } from "../edge/schema.ts"
 import { findMember } from "../members/store.ts"
 import { askedWorkspace, noSuchWorkspace } from "../workspaces/asked.ts"
 import { mayMint, mintKey, requireChangeWithin, toApiKey, toCurrentKey, toKeyChange, TOLD_FIELDS } from "./key.ts"
-import { countChildren, isDescendant } from "./lineage.ts"
+import { countChildren, isDescendant } from "./lineage-store.ts"
 import { ApiKey, ApiKeyChange, CurrentKey, NewApiKey } from "./schemas.ts"
 import {
   deleteKey,

@@ -127,7 +127,7 @@ describe("a call with the workspace's own key", () => {
     await own(workspace, "twin-a", { is_byok_only: true })
     const only = { provider: { only: ["twin-a"] }, max_tokens: 16 }
     const [counted, plain] = [
-      await newKey(workspace, { limit: 0.002, include_byok_in_limit: true }),
+      await newKey(workspace, { limit: 0.0009, include_byok_in_limit: true }),
       await newKey(workspace, { limit: 0 }),
     ]
     const model = newModel()

@@ -171,9 +171,9 @@ describe("what is told although a provider tells less", () => {
   test("a total alone is a count where there is nothing but prompt", async () => {
     const model = await newModel("rerank", { prompt: "0.000001" })
     const { as } = await newWorkspace()
-    play(() => Response.json({ results: [{ index: 0, relevance_score: 1 }], usage: { total_tokens: 1_000 } }))
+    play(() => Response.json({ results: [{ index: 0, relevance_score: 1 }], usage: { total_tokens: 10 } }))
     const { usage } = await reply<{ usage: Json }>(200, as.post("/rerank", { model, query: "q", documents: ["d"] }))
-    expect(usage["cost"]).toBe(0.001)
+    expect(usage["cost"]).toBe(0.00001)
   })
 
   test.each([

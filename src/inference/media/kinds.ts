@@ -19,6 +19,9 @@ function isScored(result: unknown): boolean {
   return isObject(result) && Number.isSafeInteger(result["index"]) && typeof result["relevance_score"] === "number"
 }
 
+/** What a tokenizer adds around a text. */
+const SPECIAL_TOKENS = 16
+
 /** Charged a request, and what tokens the provider counts: some count the query with each of the documents. */
 export function rerankIntake(request: RerankRequest): Intake {
   const { query, documents } = request
@@ -27,7 +30,10 @@ export function rerankIntake(request: RerankRequest): Intake {
   return plainIntake(request, {
     apiType: "rerank",
     output: "rerank",
-    promptBound: mostTokensIn(query) * documents.length + mostTokensIn(texts.join("")) + media * TOKENS_PER_MEDIA_PART,
+    promptBound:
+      (mostTokensIn(query) + SPECIAL_TOKENS) * documents.length +
+      mostTokensIn(texts.join("")) +
+      media * TOKENS_PER_MEDIA_PART,
     promptEstimate: tokensIn(query + texts.join("")),
     askOf: (outgoing) => ({ wire: rerankWire, path: "/rerank", body: forwarded(request, outgoing) }),
     complete: (answer) => ({
@@ -62,7 +68,7 @@ export function imageIntake(request: ImageRequest): Intake {
   return plainIntake(request, {
     apiType: "image",
     output: "image",
-    promptBound: mostTokensIn(prompt) + media * TOKENS_PER_MEDIA_PART,
+    promptBound: mostTokensIn(prompt) + SPECIAL_TOKENS + media * TOKENS_PER_MEDIA_PART,
     promptEstimate: tokensIn(prompt),
     completionBound: TOKENS_PER_MEDIA_PART,
     pieces: { images: 0, pictures: n ?? 1 },

@@ -1,0 +1,62 @@
+import type { KeyKind } from "../access/caller.ts"
+import { chainOf, revokesChildren } from "./lineage.ts"
+
+/** The key `?1` and its ancestors, for a WITH RECURSIVE clause; `depth` is 0 for the key itself. */
+export const LINEAGE = `lineage (hash, depth) AS (
+  SELECT ?1, 0
+  UNION
+  SELECT k.parent_hash, l.depth + 1 FROM lineage l JOIN api_keys k ON k.hash = l.hash WHERE k.parent_hash IS NOT NULL)`
+
+/** The key `?1` and its descendants, for a WITH RECURSIVE clause. */
+export const DESCENDANTS = `descendants (hash, depth) AS (
+  SELECT ?1, 0
+  UNION
+  SELECT k.hash, d.depth + 1 FROM descendants d JOIN api_keys k ON k.parent_hash = d.hash)`
+
+/** The ancestors of a key, the nearest first, for the batch in which the key is read. */
+export function ancestorsStatement(db: D1Database, hash: string): D1PreparedStatement {
+  return db
+    .prepare(
+      `WITH RECURSIVE ${LINEAGE}
+       SELECT k.hash, k.label, k.kind, k.limit_nano, k.limit_reset, k.include_byok_in_limit, k.expires_at,
+         (k.disabled = 1 OR k.deleted_at IS NOT NULL) AS is_revoked
+       FROM lineage l JOIN api_keys k ON k.hash = l.hash WHERE l.depth > 0 ORDER BY l.depth`,
+    )
+    .bind(hash)
+}
+
+/** The ancestors of every key of an organization that has any, the nearest first. */
+export async function listAncestors(db: D1Database, organizationId: string): Promise<Map<string, string[]>> {
+  const { results } = await db
+    .prepare("SELECT hash, parent_hash FROM api_keys WHERE organization_id = ? AND parent_hash IS NOT NULL")
+    .bind(organizationId)
+    .all<{ hash: string; parent_hash: string }>()
+  const parents = new Map(results.map((row) => [row.hash, row.parent_hash]))
+  return new Map([...parents.keys()].map((hash) => [hash, chainOf(hash, parents)]))
+}
+
+/** How many working keys the deletion of a key revokes with it, and how many that it minted go on working. */
+export async function countChildren(
+  db: D1Database,
+  organizationId: string,
+  { hash, kind }: { hash: string; kind: KeyKind },
+): Promise<{ revoked: number; surviving: number }> {
+  const count = await db
+    .prepare(
+      `WITH RECURSIVE ${DESCENDANTS}
+       SELECT count(*) AS count FROM descendants d JOIN api_keys k ON k.hash = d.hash
+       WHERE d.depth > 0 AND k.organization_id = ?2 AND k.disabled = 0 AND k.deleted_at IS NULL`,
+    )
+    .bind(hash, organizationId)
+    .first<number>("count")
+  return revokesChildren(kind) ? { revoked: count ?? 0, surviving: 0 } : { revoked: 0, surviving: count ?? 0 }
+}
+
+/** Whether the second key created the first, directly or not. */
+export async function isDescendant(db: D1Database, hash: string, ofHash: string): Promise<boolean> {
+  const row = await db
+    .prepare(`WITH RECURSIVE ${LINEAGE} SELECT 1 FROM lineage WHERE depth > 0 AND hash = ?2`)
+    .bind(hash, ofHash)
+    .first()
+  return row !== null
+}
