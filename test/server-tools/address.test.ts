@@ -15,6 +15,7 @@ function make(
   const asked: string[] = []
   const world: FetchWorld = {
     fetch,
+    isGuarded: true,
     resolve: async (host) => {
       asked.push(host)
       return addresses[host] ?? [PUBLIC]
