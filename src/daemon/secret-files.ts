@@ -18,13 +18,15 @@ export function secretFiles(
     .map(({ variable, placeholder }) => `export ${variable}='${placeholder}'\n`)
   const list = Object.fromEntries(usable.map(({ name, hosts, placeholder }) => [name, { placeholder, hosts }]))
   const { json, bash, zsh } = pathsOf(home)
-  return { [json]: `${JSON.stringify(list, null, 2)}\n`, [bash]: lines.join(""), [zsh]: lines.join("") }
+  return { [bash]: lines.join(""), [zsh]: lines.join(""), [json]: `${JSON.stringify(list, null, 2)}\n` }
 }
 
 /** What tells an agent and its shells where these files are. */
 export function secretFileEnv({ home }: Folder): Record<string, string> {
   const { json, bash } = pathsOf(home)
-  return { INTERN_SECRETS_FILE: json, BASH_ENV: bash }
+  // A bash whose input is a socket, as Node makes its pipes, takes itself for one of rshd and reads no BASH_ENV, if it is
+  // the first of its shells.
+  return { INTERN_SECRETS_FILE: json, BASH_ENV: bash, SHLVL: "1" }
 }
 
 function pathsOf(home: string) {
