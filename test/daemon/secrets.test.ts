@@ -187,7 +187,7 @@ describe("an agent of a daemon", { timeout: 240_000 }, () => {
     const script = path.join(folder, "memory.mjs")
     writeFileSync(script, MEMORY)
     // Backwards, since what is asked of the agent passes through the daemon.
-    const wanted = [VALUE, OTHER].map((value) => Buffer.from(value).reverse().toString()).join(" ")
+    const wanted = [VALUE, OTHER].map((value) => Buffer.from(Buffer.from(value).toReversed()).toString()).join(" ")
     const found = await run(running, `${process.execPath} ${script} ${daemon.process.pid} ${wanted}`)
     expect(found).toMatch(/^read [1-9]\d* MB; found 0/)
     // The join token of a daemon that runs as the same user can be stolen. It is no way to a value either.
