@@ -55,6 +55,11 @@ export class DaemonLink implements InternHost {
     return this.#current !== undefined && this.#peer.isReady
   }
 
+  /** Whether a daemon is connected, with an agent that is ready or not. */
+  get isAttached(): boolean {
+    return this.#current !== undefined
+  }
+
   /** The connection that counts: the one that dialled in last, once it was welcomed. */
   get #current(): WebSocket | undefined {
     return this.#sockets().find((socket) => stateOf(socket).isWelcome)
@@ -202,6 +207,7 @@ export class DaemonLink implements InternHost {
       api_base: base,
       api_key: key,
       secrets_url: `${base}/interns/${row.id}/daemon/secrets`,
+      egress_url: `${base}/interns/${row.id}/daemon/egress`,
     }
   }
 

@@ -95,3 +95,7 @@ export class Arrival {
     for (const arrived of this.#waiting) arrived()
   }
 }
+
+export function unreachable(): GatewayError {
+  return internError("intern_unreachable", "The intern's daemon is not connected. Start it, or ask again soon.")
+}

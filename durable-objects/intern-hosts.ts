@@ -18,3 +18,13 @@ export function openHost(
   const link = new DaemonLink(ctx, env, book, events)
   return place.host === "daemon" ? link : new ContainerHost(ctx, env, link)
 }
+
+/** Whether a daemon is connected, with an agent that is ready or not. */
+export function isDaemonAttached(host: ReturnType<typeof openHost>): boolean {
+  return host instanceof DaemonLink && host.isAttached
+}
+
+/** The host that a daemon dials in to; undefined for an agent inside the gateway. */
+export function daemonOf(host: ReturnType<typeof openHost>): DaemonLink | ContainerHost | undefined {
+  return host instanceof EmbeddedHost ? undefined : host
+}

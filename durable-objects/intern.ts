@@ -10,9 +10,9 @@ import { LIMITS, nextDeadline, type Run, type Step } from "../src/interns/run/ru
 import { realTimer, type Timer } from "../src/support/time.ts"
 import { Alarm } from "./alarm.ts"
 import { InternClients } from "./intern-clients.ts"
-import { Arrival, busyClient, busySession, countTurn, findPending, requireRoom } from "./intern-doors.ts"
+import { Arrival, busyClient, busySession, countTurn, findPending, requireRoom, unreachable } from "./intern-doors.ts"
 import { perform, type Reach } from "./intern-effects.ts"
-import { openHost } from "./intern-hosts.ts"
+import { daemonOf, isDaemonAttached, openHost } from "./intern-hosts.ts"
 import { InternLife } from "./intern-life.ts"
 import { RunBook } from "./intern-runs.ts"
 import { InternStream, keepaliveMsOf } from "./intern-stream.ts"
@@ -68,7 +68,7 @@ export class Intern extends DurableObject<Env> {
       await this.#alarm.load()
       // The responses that they were read along in ended with the isolate.
       this.#forAll((run) =>
-        run.state === "streaming" ? cancel(run, "client_closed_request", Intern.clock()) : same(run),
+        run.state === "streaming" ? cancel(run, "client_closed_request", Intern.clock()) : { run, effects: [] },
       )
       this.#clients.recover()
       if (this.#book.open.length > 0 && this.#hostOfLife().isUp) this.#forAll(hostBack)
@@ -81,8 +81,7 @@ export class Intern extends DurableObject<Env> {
       if (pathname === "/chat") return await this.#chat(await request.json<ChatCall>(), request.signal)
       const grant = request.headers.get(CLIENT_HEADER) ?? ""
       if (pathname === "/client") return await this.#clients.attach(() => this.#life.requireGrant(grant))
-      this.#life.adopt(JSON.parse(request.headers.get(PLACE_HEADER) ?? "") as Place)
-      const host = this.#hostOfLife()
+      const host = this.#hostOf(JSON.parse(request.headers.get(PLACE_HEADER) ?? "") as Place)
       if (!("attach" in host)) throw internError("intern_rejected", "This intern's agent runs inside the gateway.")
       return host.attach()
     } catch (thrown) {
@@ -114,11 +113,13 @@ export class Intern extends DurableObject<Env> {
     this.#schedule()
   }
 
+  isDaemonAttached(place: Place): boolean {
+    return isDaemonAttached(this.#hostOf(place))
+  }
+
   /** The join token was changed: who joined with the former one is sent away. */
   revoke(place: Place): void {
-    this.#life.adopt(place)
-    const host = this.#hostOfLife()
-    if ("revoke" in host) host.revoke()
+    daemonOf(this.#hostOf(place))?.revoke()
   }
 
   /** Whatever holds secrets in memory reads them again. */
@@ -154,9 +155,7 @@ export class Intern extends DurableObject<Env> {
 
   /** Who has the other end of a socket. */
   #endOf(socket: WebSocket) {
-    if (this.#clients.has(socket)) return this.#clients
-    const host = this.#hostOfLife()
-    return "frame" in host ? host : undefined
+    return this.#clients.has(socket) ? this.#clients : daemonOf(this.#hostOfLife())
   }
 
   /** One more turn, whoever asks for it. */
@@ -229,9 +228,12 @@ export class Intern extends DurableObject<Env> {
     this.#life.requireRunning()
     if (this.#hostOfLife().isUp) return
     await this.#hostArrival.within(LIMITS.graceMs, Intern.timer)
-    if (!this.#hostOfLife().isUp) {
-      throw internError("intern_unreachable", "The intern's daemon is not connected. Start it, or ask again soon.")
-    }
+    if (!this.#hostOfLife().isUp) throw unreachable()
+  }
+
+  #hostOf(place: Place): Host {
+    this.#life.adopt(place)
+    return this.#hostOfLife()
   }
 
   #hostOfLife(): Host {
@@ -295,5 +297,3 @@ export class Intern extends DurableObject<Env> {
     this.#clients.reset()
   }
 }
-
-const same = (run: Run): Step => ({ run, effects: [] })

@@ -57,6 +57,8 @@ export interface Env {
   INTERN_LIFECYCLE_TIMEOUT_MS?: string
   /** `host` or `host:port`, by commas: what destinations may name although nobody else could reach it (outbound/send.ts). */
   PRIVATE_HOSTS?: string
+  /** JSON, development only: hosts of secrets and the local servers that stand in for them (vault/egress-world.ts). */
+  EGRESS_TEST_HOSTS?: string
   /** How long the audit log is kept (audit/retention.ts). */
   AUDIT_RETENTION_DAYS?: string
 }

@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process"
 import { randomUUID } from "node:crypto"
-import { chown, mkdir, rename, rm, writeFile } from "node:fs/promises"
+import { lchown, mkdir, rename, rm } from "node:fs/promises"
 import path from "node:path"
 import { promisify } from "node:util"
+import { replaceFile } from "./files.ts"
 
 /** Where an intern's agent lives: `work` is its project, `home` has its settings and sessions. */
 export type Folder = { dir: string; work: string; home: string }
@@ -21,9 +22,8 @@ export async function prepare(
 ): Promise<void> {
   const folders = [dir, work, home, path.join(home, "tmp"), ...Object.keys(files).map((file) => path.dirname(file))]
   for (const folder of folders) await mkdir(folder, { recursive: true, mode: 0o700 })
-  for (const [file, text] of Object.entries(files)) await writeFile(file, text, { mode: 0o600 })
-  if (owner === undefined) return
-  for (const each of [...folders, ...Object.keys(files)]) await chown(each, owner, owner)
+  if (owner !== undefined) for (const folder of folders) await lchown(folder, owner, owner)
+  for (const [file, text] of Object.entries(files)) await replaceFile(file, text, owner)
 }
 
 /** AGENTS.md: what the intern is told to be, and which secrets there are to send, by what stands for them. */
@@ -36,6 +36,8 @@ export function agentsFile({ work }: Folder, instructions: string | null, secret
     "",
     "These environment variables hold placeholders. Send one in a request header, by https, to a host beside it, and the",
     "value takes its place on the way. Nowhere else does it become a value: not in a body, a URL or a file.",
+    "A secret that is added while you work is in this file, in the JSON file `$INTERN_SECRETS_FILE`, and in the",
+    "environment of the next bash or zsh command.",
     "",
     ...told,
   ]

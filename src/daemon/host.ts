@@ -1,14 +1,16 @@
 import { existsSync, readFileSync } from "node:fs"
 import type { AnyMessage } from "@agentclientprotocol/sdk"
-import type { ReleasedSecret } from "../vault/secret.ts"
+import type { GivenSecret } from "../vault/secret.ts"
 import { type Agent, startAgent } from "./agent-process.ts"
 import { environmentOf, setupOf } from "./agents.ts"
 import { agentsFile, type Folder, prepare } from "./folder.ts"
 import type { DaemonConfig } from "../interns/hosts/daemon-protocol.ts"
 import { type Authority, newAuthority } from "./proxy/authority.ts"
 import { publicConnect } from "./proxy/connect.ts"
+import { gatewayEgress } from "./proxy/egress.ts"
 import { type Proxy, startProxy } from "./proxy/proxy.ts"
 import { wayOut } from "./proxy/way-out.ts"
+import { secretFileEnv, secretFiles } from "./secret-files.ts"
 import { readSecrets } from "./secrets.ts"
 
 export type HostWorld = {
@@ -25,12 +27,14 @@ export type HostWorld = {
 /** What the gateway wants of the agent: that it is not there, that it is, or that it is with what was changed. */
 export type Wanted = "stopped" | "running" | "reconfigured"
 
-/** What an agent runs in: its folder, its settings, and the secrets that are put into what it sends. */
+/** What an agent runs in: its folder, its settings, and its way out. Values of secrets are in the gateway only. */
 export class Host {
   readonly #world: HostWorld
   readonly #authority: Authority
   #proxy: Proxy | undefined
-  #secrets: readonly ReleasedSecret[] = []
+  #secrets: readonly GivenSecret[] = []
+  /** Variables of the agent that no secret takes. */
+  #reserved: ReadonlySet<string> = new Set()
   #refreshed: Promise<Wanted> | undefined
   /** What the agent was started with. */
   #applied: string | undefined
@@ -43,10 +47,16 @@ export class Host {
 
   /** Before anything is started: what the agent sends goes out through here. */
   async open(): Promise<void> {
-    const { gateway, allowedHosts } = this.#world
-    const secrets = () => this.#secrets
-    const connect = publicConnect()
-    this.#proxy = await startProxy({ authority: this.#authority, secrets, gateway, allowedHosts, connect })
+    const { gateway, allowedHosts, joinToken, log } = this.#world
+    this.#proxy = await startProxy({
+      authority: this.#authority,
+      secrets: () => this.#secrets,
+      egress: gatewayEgress(() => new URL(this.config?.egress_url ?? ""), joinToken),
+      onUnbound: () => void this.refresh().catch((thrown: unknown) => log(String(thrown))),
+      gateway,
+      allowedHosts,
+      connect: publicConnect(),
+    })
   }
 
   async startAgent(handlers: {
@@ -60,14 +70,16 @@ export class Host {
     this.#applied = settingsOf(this.config)
     const { words, env, files } = setupOf(agent, this.config, folder)
     const out = wayOut(folder, this.#proxy.url, this.#authority, this.#world.gateway, trustedByDaemon())
-    await prepare(folder, { ...files, ...out.files, ...this.#agentsFile() }, uid)
-    const whole = environmentOf(process.env, folder, this.#secrets, env, out.env)
+    const set = [env, out.env, secretFileEnv(folder)]
+    this.#reserved = new Set(Object.keys(environmentOf(process.env, folder, [], ...set)))
+    await prepare(folder, { ...files, ...out.files, ...this.#agentsFiles() }, uid)
+    const whole = environmentOf(process.env, folder, this.#secrets, ...set)
     return startAgent({ words, cwd: folder.work, env: whole, uid }, handlers)
   }
 
   /**
-   * Reads the secrets again, and what is wanted of the agent. Where that cannot be had, there are no secrets, since one of
-   * them may have been deleted, and the agent goes on.
+   * Reads the secrets again, and what is wanted of the agent. If that fails, the former ones stay: the gateway decides
+   * anew with each request that uses one.
    */
   refresh(): Promise<Wanted> {
     this.#refreshed = this.#refresh()
@@ -86,20 +98,21 @@ export class Host {
       if (!given) wanted = "stopped"
       else if (given.status === "provisioning" && isChanged) wanted = "reconfigured"
     } catch (thrown) {
-      this.#secrets = []
       log(thrown instanceof Error ? thrown.message : String(thrown))
     }
-    if (existsSync(folder.work)) await prepare(folder, this.#agentsFile(), agentUid)
+    if (existsSync(folder.work)) await prepare(folder, this.#agentsFiles(), agentUid)
     return wanted
   }
 
-  #agentsFile(): Record<string, string> {
-    return agentsFile(this.#world.folder, this.config?.instructions ?? null, this.#secrets)
+  #agentsFiles(): Record<string, string> {
+    const { folder } = this.#world
+    const instructions = agentsFile(folder, this.config?.instructions ?? null, this.#secrets)
+    return { ...instructions, ...secretFiles(folder, this.#secrets, this.#reserved) }
   }
 }
 
 function settingsOf(config: DaemonConfig): string {
-  return JSON.stringify({ ...config, secrets_url: "" })
+  return JSON.stringify({ ...config, secrets_url: "", egress_url: "" })
 }
 
 function trustedByDaemon(): string {

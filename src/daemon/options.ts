@@ -17,10 +17,11 @@ export type Options = {
   agentUid: number | undefined
 }
 
-export const USAGE = `npm run daemon -- --url <gateway> --intern <id> --token <join token> --agent <agent>
+export const USAGE = `npm run daemon -- --url <gateway> --intern <id> --token-file <file> --agent <agent>
   --url           the gateway: https://gateway.example.com      (INTERN_GATEWAY_URL)
   --intern        the intern's id                               (INTERN_ID)
-  --token         its join token; or --token-file FILE          (INTERN_JOIN_TOKEN, INTERN_JOIN_TOKEN_FILE)
+  --token-file    a file with its join token                    (INTERN_JOIN_TOKEN_FILE, or INTERN_JOIN_TOKEN)
+  --token-stdin   reads the join token from the standard input
   --agent         opencode, qwen, codex, claude, or any command that speaks ACP: --agent "node agent.js"  (INTERN_AGENT)
   --dir           where the agent works; default ./intern-<id>  (INTERN_DIR)
   --archive-dir   where its folder is archived when it is destroyed; default: nowhere  (INTERN_ARCHIVE_DIR)
@@ -31,7 +32,6 @@ Exits with 3 when the join token is refused or revoked, with 2 when it is told t
 const NAMES = {
   url: "INTERN_GATEWAY_URL",
   intern: "INTERN_ID",
-  token: "INTERN_JOIN_TOKEN",
   "token-file": "INTERN_JOIN_TOKEN_FILE",
   agent: "INTERN_AGENT",
   dir: "INTERN_DIR",
@@ -41,9 +41,23 @@ const NAMES = {
 } as const
 type Name = keyof typeof NAMES
 
+const TOKEN_NAME = "INTERN_JOIN_TOKEN"
+const ON_COMMAND_LINE =
+  "--token: a command line can be read by every user of this machine. Use --token-file FILE, --token-stdin or " +
+  `the environment variable ${TOKEN_NAME}, and make a new token: this one may have been seen.`
+
 /** The command line, and the environment where it says nothing. Throws words on what is missing. */
-export function readOptions(argv: readonly string[], env: NodeJS.ProcessEnv): Options {
-  const options = Object.fromEntries(Object.keys(NAMES).map((name) => [name, { type: "string" as const }]))
+export function readOptions(
+  argv: readonly string[],
+  env: NodeJS.ProcessEnv,
+  readStdin: () => string = () => readFileSync(0, "utf8"),
+): Options {
+  if (argv.some((word) => word === "--token" || word.startsWith("--token="))) throw new Error(ON_COMMAND_LINE)
+  const named = Object.keys(NAMES).map((name) => [name, { type: "string" as const }] as const)
+  const options: Record<string, { type: "string" | "boolean" }> = {
+    ...Object.fromEntries(named),
+    "token-stdin": { type: "boolean" },
+  }
   const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true })
   const read = (name: Name): string | undefined => {
     const value = values[name] ?? env[NAMES[name]]
@@ -55,12 +69,13 @@ export function readOptions(argv: readonly string[], env: NodeJS.ProcessEnv): Op
     return value
   }
   const internId = need("intern")
-  const file = read("token-file")
   const uid = read("agent-uid")
   return {
     url: gatewayUrl(need("url")),
     internId,
-    joinToken: file === undefined ? need("token") : readFileSync(file, "utf8").trim(),
+    joinToken: tokenOf(
+      values["token-stdin"] === true ? readStdin() : (fromFile(read("token-file")) ?? env[TOKEN_NAME]),
+    ),
     agent: [...need("agent").split(" ").filter(Boolean), ...positionals],
     dir: path.resolve(read("dir") ?? `intern-${internId}`),
     archiveDir: read("archive-dir"),
@@ -70,6 +85,16 @@ export function readOptions(argv: readonly string[], env: NodeJS.ProcessEnv): Op
       .filter(Boolean),
     agentUid: uid === undefined ? undefined : userId(uid),
   }
+}
+
+function fromFile(file: string | undefined): string | undefined {
+  return file === undefined ? undefined : readFileSync(file, "utf8")
+}
+
+function tokenOf(text: string | undefined): string {
+  const token = text?.trim() ?? ""
+  if (token !== "") return token
+  throw new Error(`The join token is missing: use --token-file FILE, --token-stdin or ${TOKEN_NAME}.`)
 }
 
 function gatewayUrl(text: string): URL {

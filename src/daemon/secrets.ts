@@ -1,11 +1,11 @@
-import type { ReleasedSecret } from "../vault/secret.ts"
+import type { GivenSecret } from "../vault/secret.ts"
 
 const PATIENCE_MS = 15_000
 
 const NOT_RUNNING = 409
 
-/** Where the gateway has the intern, and the secrets that it is given now, in clear: for the proxy, in memory. */
-export type Given = { status: "provisioning" | "running"; data: ReleasedSecret[] }
+/** The status of the intern, and the secrets that its agent may use now. Values stay in the gateway. */
+export type Given = { status: "provisioning" | "running"; data: GivenSecret[] }
 
 /** Undefined while the intern is not to run. Rejects without a word of an answer. */
 export async function readSecrets(url: string, joinToken: string): Promise<Given | undefined> {

@@ -19,6 +19,7 @@ async function start(options: Options): Promise<void> {
   const secrets = ensureDevVars(path.join(root, ".dev.vars"))
   const [servers] = await Promise.all([findLocalServers(port), migrate(stateDir)])
 
+  const testHosts = process.env["EGRESS_TEST_HOSTS"]
   const child = startWrangler([
     "dev",
     "-c=wrangler.toml",
@@ -27,6 +28,7 @@ async function start(options: Options): Promise<void> {
     `--persist-to=${stateDir}`,
     "--show-interactive-dev-session=false",
     ...(servers.length > 0 ? ["--var", `LOCAL_PROVIDERS:${JSON.stringify(servers)}`] : []),
+    ...(testHosts === undefined ? [] : ["--var", `EGRESS_TEST_HOSTS:${testHosts}`]),
   ])
   endWith(child)
   const output = collect(child)

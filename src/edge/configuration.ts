@@ -4,6 +4,7 @@ import { trustedIssuers } from "../oauth/policies.ts"
 import { hostsIn } from "../outbound/settings.ts"
 import { configuredProviders } from "../providers/configured.ts"
 import { MASTER_KEY_BYTES } from "../secrets/master-key.ts"
+import { egressTestHosts } from "../vault/egress-world.ts"
 import { regionalHosts } from "./region.ts"
 import { GatewayError } from "./errors.ts"
 
@@ -32,6 +33,7 @@ function findFault(env: Env): GatewayError | undefined {
     regionalHosts(env)
     trustedIssuers(env)
     hostsIn(env, "PRIVATE_HOSTS")
+    egressTestHosts(env)
     return undefined
   } catch (thrown) {
     if (thrown instanceof GatewayError) return thrown

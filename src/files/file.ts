@@ -12,6 +12,8 @@ export type FileRow = {
   mime_type: string
   size_bytes: number
   source: "upload" | "export" | "intern"
+  /** The intern that made it, or brought it with its own key. */
+  intern_id: string | null
   created_at: number
 }
 

@@ -11,7 +11,7 @@ type Place = { organizationId: string; workspaceId: string }
 
 export function newRow(
   { organizationId, workspaceId }: Place,
-  about: Pick<FileRow, "filename" | "mime_type" | "source">,
+  about: Pick<FileRow, "filename" | "mime_type" | "source" | "intern_id">,
 ): FileRow {
   const place = { organization_id: organizationId, workspace_id: workspaceId }
   return { id: `file_${newId()}`, ...place, ...about, size_bytes: 0, created_at: Date.now() }

@@ -113,7 +113,7 @@ export const files = newRouter()
     if (!part) throw new GatewayError("invalid_request", "file: is required, as a part of the form with a file name.")
     const filename = toFilename(part.filename)
     const { content, mimeType } = await inspect(atMost(part.content, MAX_FILE_BYTES, tooLarge), filename)
-    const row = newRow(place, { filename, mime_type: mimeType(), source: "upload" })
+    const row = newRow(place, { filename, mime_type: mimeType(), source: "upload", intern_id: place.internId })
     return c.json(toFileRecord(await keepFile(c.env, actorOf(c), row, content, mimeType)), 200)
   })
   .openapi(list, async (c) => {
@@ -199,12 +199,13 @@ const BYTES = {
 /** What stands around a file in its form. */
 const FORM_BYTES = 65_536
 
-type Place = { organizationId: string; workspaceId: string; mayExport: boolean }
+type Place = { organizationId: string; workspaceId: string; mayExport: boolean; internId: string | null }
 
 async function placeOf(c: Context<App>, asked: string | undefined): Promise<Place> {
   const { caller } = c.var
   const workspaceId = await workspaceOf(c.env.DB, caller, asked)
-  return { organizationId: caller.organizationId, workspaceId, mayExport: caller.kind === "management" }
+  const { organizationId, internId } = caller
+  return { organizationId, workspaceId, mayExport: caller.kind === "management", internId }
 }
 
 function tooLarge(): GatewayError {

@@ -3,18 +3,25 @@ import { auditIfChanged } from "../audit/store.ts"
 import type { Generation } from "../generations/generation.ts"
 import type { FileRow } from "./file.ts"
 
-const COLUMNS = "id, organization_id, workspace_id, filename, mime_type, size_bytes, source, created_at"
+const COLUMNS = "id, organization_id, workspace_id, filename, mime_type, size_bytes, source, intern_id, created_at"
 
-type Place = { organizationId: string; workspaceId: string; mayExport: boolean }
+/** `internId`: of a key that sees only what its intern made; null for every other. */
+type Place = { organizationId: string; workspaceId: string; mayExport: boolean; internId: string | null }
 const IN_PLACE =
-  "organization_id = ?1 AND workspace_id = ?2 AND (?3 OR source <> 'export') AND deleted_at IS NULL AND is_ready = 1"
-const scopeOf = ({ organizationId, workspaceId, mayExport }: Place) => [organizationId, workspaceId, mayExport ? 1 : 0]
+  "organization_id = ?1 AND workspace_id = ?2 AND (?3 OR source <> 'export') AND (?4 IS NULL OR intern_id = ?4) " +
+  "AND deleted_at IS NULL AND is_ready = 1"
+const scopeOf = ({ organizationId, workspaceId, mayExport, internId }: Place) => [
+  organizationId,
+  workspaceId,
+  mayExport ? 1 : 0,
+  internId,
+]
 
 /** A file whose bytes are still to come. False where the workspace is gone. */
 export async function insertFile(db: D1Database, row: FileRow): Promise<boolean> {
   const { meta } = await db
     .prepare(
-      `INSERT INTO files (${COLUMNS}, is_ready) SELECT ?, ?, ?, ?, ?, ?, ?, ?, 0
+      `INSERT INTO files (${COLUMNS}, is_ready) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, 0
        WHERE EXISTS (SELECT 1 FROM workspaces WHERE organization_id = ? AND id = ? AND deleted_at IS NULL)`,
     )
     .bind(
@@ -25,6 +32,7 @@ export async function insertFile(db: D1Database, row: FileRow): Promise<boolean>
       row.mime_type,
       row.size_bytes,
       row.source,
+      row.intern_id,
       row.created_at,
       row.organization_id,
       row.workspace_id,
@@ -73,7 +81,7 @@ export async function usedBytes(db: D1Database, organizationId: string): Promise
 /** Oldest first, one more than `limit` where there is more. */
 export async function listFiles(db: D1Database, place: Place, after: string, limit: number): Promise<FileRow[]> {
   const { results } = await db
-    .prepare(`SELECT ${COLUMNS} FROM files WHERE ${IN_PLACE} AND id > ?4 ORDER BY id LIMIT ?5`)
+    .prepare(`SELECT ${COLUMNS} FROM files WHERE ${IN_PLACE} AND id > ?5 ORDER BY id LIMIT ?6`)
     .bind(...scopeOf(place), after, limit + 1)
     .all<FileRow>()
   return results
@@ -81,7 +89,7 @@ export async function listFiles(db: D1Database, place: Place, after: string, lim
 
 export async function findFile(db: D1Database, place: Place, id: string): Promise<FileRow | undefined> {
   const row = await db
-    .prepare(`SELECT ${COLUMNS} FROM files WHERE ${IN_PLACE} AND id = ?4`)
+    .prepare(`SELECT ${COLUMNS} FROM files WHERE ${IN_PLACE} AND id = ?5`)
     .bind(...scopeOf(place), id)
     .first<FileRow>()
   return row ?? undefined
@@ -96,7 +104,7 @@ export async function deleteFile(
 ): Promise<FileRow | undefined> {
   const [deleted] = await db.batch<FileRow>([
     db
-      .prepare(`UPDATE files SET deleted_at = ?5 WHERE ${IN_PLACE} AND id = ?4 RETURNING ${COLUMNS}`)
+      .prepare(`UPDATE files SET deleted_at = ?6 WHERE ${IN_PLACE} AND id = ?5 RETURNING ${COLUMNS}`)
       .bind(...scopeOf(place), id, now),
     auditIfChanged(db, entry),
   ])

@@ -23,6 +23,9 @@ const ANTHROPIC_HEADERS = { "anthropic-version": "2023-06-01", "anthropic-beta":
 
 /** The vendor with the workspace's own key: the gateway's own is for nobody's files. */
 export async function vendorFor(slug: Vendor, caller: Caller, env: Env): Promise<Provider> {
+  if (caller.internId !== null) {
+    throw new GatewayError("forbidden", "provider: an intern's own key sees only the files that its intern made.")
+  }
   const keys = ownKeysOf(caller).filter(({ provider }) => provider === slug)
   const [key] = keys.toSorted((a, b) => Number(a.isFallback) - Number(b.isFallback))
   const provider = reachableProviders(env).get(slug)

@@ -9,11 +9,12 @@ import { parentOf } from "../keys/lineage.ts"
 import { isLeaver, type KeyRow } from "../keys/store.ts"
 import { sha256Hex } from "../support/encoding.ts"
 import { newId } from "../support/ids.ts"
+import { mayControl, notYours } from "./authority.ts"
 import { defaultHost, type InternStatus } from "./intern.ts"
 import { sealInternKey } from "./own-key.ts"
 import { internError } from "./reasons.ts"
 import type { NewIntern } from "./schemas.ts"
-import { findMadeIntern, insertIntern, type InternRow, isInternVault } from "./store.ts"
+import { findMadeIntern, findVaultOwner, insertIntern, type InternRow } from "./store.ts"
 import { isTaken } from "../support/rows.ts"
 
 const MAX_IDEMPOTENCY_KEY = 255
@@ -30,8 +31,10 @@ export async function createIntern(c: Context<App>, input: NewIntern): Promise<{
   const idempotencyKey = readIdempotencyKey(c.req.header("idempotency-key")) ?? `body-${bodyHash}`
   const known = await findMadeIntern(c.env.DB, caller, idempotencyKey)
   if (known) return { row: orConflict(known, bodyHash), isNew: false }
-  if (input.vault_id !== undefined && !(await isInternVault(c.env.DB, caller, input.vault_id))) {
-    throw internError("not_found", "vault_id: no intern of this workspace has this vault.")
+  if (input.vault_id !== undefined) {
+    const owner = await findVaultOwner(c.env.DB, caller, input.vault_id)
+    if (!owner) throw internError("not_found", "vault_id: no intern of this workspace has this vault.")
+    if (!mayControl(caller, owner)) throw notYours("made the intern of this vault")
   }
   const made = await insert(c, input, idempotencyKey, bodyHash)
   if (made) return { row: made, isNew: true }
@@ -86,6 +89,7 @@ async function insert(
     organization_id: organizationId,
     workspace_id: workspaceId,
     creator_user_id: creatorUserId,
+    created_by_key: caller.keyHash,
     name: input.name,
     description: input.description ?? null,
     instructions: input.instructions ?? null,

@@ -5,13 +5,14 @@ import { insertAudit } from "../audit/store.ts"
 import { acceptJson, newRouter } from "../edge/router.ts"
 import { failures, json, ok } from "../edge/schema.ts"
 import { refuseInternKey, requireProgramme, visibleIntern } from "./access.ts"
+import { mayControl, notYours } from "./authority.ts"
 import { ignoreEmptyBody, MAX_INTERN_BODY_BYTES, tellReasons, withinLifecycleTime } from "./guards.ts"
 import { orRefusal, PLACE_HEADER } from "./hosts/wire.ts"
 import { joinTokenIntern } from "./join-token.ts"
 import { openIntern, placeOf } from "./open-intern.ts"
 import { internError } from "./reasons.ts"
 import { internParams } from "./routes.ts"
-import { DaemonAccess, JoinToken, NoFields } from "./schemas.ts"
+import { DaemonAccess, JoinToken, JoinTokenRequest } from "./schemas.ts"
 import { changeIntern } from "./store.ts"
 import { accessTokenOf, newJoinToken } from "./tokens.ts"
 
@@ -36,9 +37,11 @@ const join = createRoute({
   operationId: "createInternJoinToken",
   tags,
   summary: "A token with which a daemon dials in for this intern. The former one stops working at once.",
-  // The token reads the values of secrets, which an agent, who has the intern's own key, must not.
+  description:
+    "For the key that made the intern, keys of the same user and management keys. 409 `daemon_attached` while a daemon " +
+    "is attached, unless the body says `replace`.",
   middleware: [...guards, refuseInternKey, ignoreEmptyBody, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
-  request: { params: internParams, body: { content: json(NoFields), required: false } },
+  request: { params: internParams, body: { content: json(JoinTokenRequest), required: false } },
   responses: { 201: ok(JoinToken, "The token, shown once."), ...failures(...common, "invalid_request") },
 })
 
@@ -73,14 +76,21 @@ export const internDaemons = newRouter()
   })
   .openapi(join, async (c) => {
     const row = await visibleIntern(c, c.req.valid("param").internId)
+    if (!mayControl(c.var.caller, row)) throw notYours("made this intern")
     if (row.host !== "daemon") {
       throw internError("intern_rejected", `The agent of this intern runs ${WHERE[row.host]}: no daemon can join it.`)
+    }
+    const asked = c.req.valid("json") as z.infer<typeof JoinTokenRequest> | undefined
+    const intern = openIntern(c.env, row.id)
+    if (asked?.replace !== true && (await intern.isDaemonAttached(placeOf(c, row)))) {
+      const words = 'A daemon is attached with the present token. Send {"replace":true} to disconnect it.'
+      throw internError("daemon_attached", words)
     }
     const { secret, hash } = newJoinToken()
     const entry = entryOf(c, { action: "intern.join_token", resourceId: row.id, workspaceId: row.workspace_id })
     const own = { ...c.var.caller, id: row.id }
     await changeIntern(c.env.DB, own, { join_token_hash: hash }, [], Date.now(), entry)
-    await openIntern(c.env, row.id).revoke(placeOf(c, row))
+    await intern.revoke(placeOf(c, row))
     const url = `${new URL(c.req.url).origin}/api/v1/interns/${row.id}/daemon/attach`
     return c.json({ token: secret, url }, 201, { "cache-control": "no-store" })
   })

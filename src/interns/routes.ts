@@ -7,6 +7,7 @@ import { acceptJson, newRouter } from "../edge/router.ts"
 import { failures, json, jsonBody, ok } from "../edge/schema.ts"
 import type { App } from "../env.ts"
 import { refuseInternKey, requireProgramme, visibleIntern } from "./access.ts"
+import { requireNotOwnKey } from "./authority.ts"
 import { createIntern, nameTaken } from "./create.ts"
 import { readCursor, toCursor } from "./cursor.ts"
 import { ignoreEmptyBody, MAX_INTERN_BODY_BYTES, tellReasons, withinLifecycleTime } from "./guards.ts"
@@ -135,7 +136,7 @@ export const interns = newRouter()
   })
   .openapi(get, async (c) => c.json(toIntern(await visibleIntern(c, c.req.valid("param").internId)), 200))
   .openapi(update, async (c) => {
-    const row = await visibleIntern(c, c.req.valid("param").internId)
+    const row = await changeableIntern(c, c.req.valid("param").internId)
     const input = (c.req.valid("json") as InternChange | undefined) ?? {}
     const changed = changesOf(input, ["name", "description", "model"])
     const columns = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
@@ -143,7 +144,7 @@ export const interns = newRouter()
     return c.json(toIntern(after), 200)
   })
   .openapi(remove, async (c) => {
-    const row = await visibleIntern(c, c.req.valid("param").internId)
+    const row = await changeableIntern(c, c.req.valid("param").internId)
     const asked = c.req.valid("json") as z.infer<typeof InternDeletion> | undefined
     const isAcknowledged = asked?.acknowledge_workspace_loss ?? false
     const next = { status: "destroying", progress: null } as const
@@ -152,15 +153,22 @@ export const interns = newRouter()
     return c.json({ deleting: true } as const, 202)
   })
   .openapi(provision, async (c) => {
-    await startProvisioning(c, await visibleIntern(c, c.req.valid("param").internId))
+    await startProvisioning(c, await changeableIntern(c, c.req.valid("param").internId))
     return c.json({ provisioning: true } as const, 202)
   })
   .openapi(suspend, async (c) => {
-    const row = await visibleIntern(c, c.req.valid("param").internId)
+    const row = await changeableIntern(c, c.req.valid("param").internId)
     await change(c, row, { status: "stopped", progress: null }, SUSPENDABLE, { action: "intern.suspend" })
     await openIntern(c.env, row.id).suspend()
     return c.json({ suspended: true } as const, 200)
   })
+
+/** An intern that the caller sees and may change. */
+async function changeableIntern(c: Context<App>, id: string): Promise<InternRow> {
+  const row = await visibleIntern(c, id)
+  requireNotOwnKey(c.var.caller)
+  return row
+}
 
 async function startProvisioning(c: Context<App>, row: InternRow): Promise<InternRow> {
   const next = { status: "provisioning", last_failure_message: null, access_nonce: newAccessNonce() } as const

@@ -55,6 +55,15 @@ export const InternDeletion = z
 /** For operations that take no body: any field is refused. */
 export const NoFields = z.strictObject({})
 
+export const JoinTokenRequest = z
+  .strictObject({
+    replace: z
+      .boolean()
+      .default(false)
+      .meta({ description: "Make the token although a daemon is attached: that one is disconnected for good." }),
+  })
+  .meta({ id: "JoinTokenRequest" })
+
 export const Intern = z
   .object({
     id: z.uuid(),

@@ -2,6 +2,7 @@ import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import { insertKeyStatement, type KeyRow } from "../keys/store.ts"
 import { deleteVaultStatements } from "../vault/store.ts"
+import type { Made } from "./authority.ts"
 import type { InternHostKind, InternStatus } from "./intern.ts"
 
 /** A row of interns. Instants are epoch milliseconds. */
@@ -10,6 +11,8 @@ export type InternRow = {
   organization_id: string
   workspace_id: string
   creator_user_id: string | null
+  /** Hash of the key that made it; null on rows from before this was kept. */
+  created_by_key: string | null
   name: string
   description: string | null
   instructions: string | null
@@ -32,7 +35,7 @@ export type InternRow = {
 }
 
 const COLUMNS =
-  "id, organization_id, workspace_id, creator_user_id, name, description, instructions, model, host, status, hostname, " +
+  "id, organization_id, workspace_id, creator_user_id, created_by_key, name, description, instructions, model, host, status, hostname, " +
   "progress, last_failure_message, vault_id, attached_vault_id, key_hash, sealed_key, join_token_hash, " +
   "access_nonce, idempotency_key, body_hash, created_at, updated_at"
 
@@ -86,13 +89,16 @@ export async function findMadeIntern(
   return row ?? undefined
 }
 
-/** Whether an intern of the workspace owns this vault. */
-export async function isInternVault(db: D1Database, place: Place, vaultId: string): Promise<boolean> {
+/** Who made the intern of the workspace that owns this vault; undefined if there is none. */
+export async function findVaultOwner(db: D1Database, place: Place, vaultId: string): Promise<Made | undefined> {
   const row = await db
-    .prepare("SELECT 1 FROM interns WHERE organization_id = ? AND workspace_id = ? AND vault_id = ?")
+    .prepare(
+      `SELECT created_by_key, creator_user_id FROM interns
+       WHERE organization_id = ? AND workspace_id = ? AND vault_id = ?`,
+    )
     .bind(place.organizationId, place.workspaceId, vaultId)
-    .first()
-  return row !== null
+    .first<Made>()
+  return row ?? undefined
 }
 
 /** An intern and its own key; or neither, where the workspace or the creator is gone. Rejects where its name is taken. */

@@ -49,10 +49,30 @@ async function ask(
   return (answer.Answer ?? []).filter((record) => record.type === TYPES[type]).map((record) => record.data)
 }
 
-/** Why nobody may go where a name leads; undefined where every address of it is a public one. */
-export async function unresolvable(url: URL, resolve: Resolve, signal: AbortSignal): Promise<string | undefined> {
+/**
+ * `isGuarded`: the network itself connects to public addresses only: Cloudflare's, and by default that of workerd where
+ * people run it themselves; not that of `wrangler dev` (settings.ts).
+ */
+export type Network = { resolve: Resolve; isGuarded: boolean }
+
+const UNGUARDED =
+  "plain http to a host name is refused in development, where the address cannot be held to the one that was checked: use https"
+
+/**
+ * Why a URL whose text is acceptable is not connected to; undefined if every address of its name is public.
+ *
+ * The runtime resolves the name again when it connects, and cannot be told an address: `fetch` takes no other Host than
+ * the one of its URL. If the name has another address by then (DNS rebinding), https fails, because a server on a
+ * private address has no certificate for the name. Plain http has no such check, so the network must be guarded.
+ */
+export async function unresolvable(
+  url: URL,
+  { resolve, isGuarded }: Network,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   const host = toHost(url.hostname)
   if (toLiteral(host) !== undefined) return undefined
+  if (url.protocol !== "https:" && !isGuarded) return UNGUARDED
   const addresses = await resolve(host, signal).catch(() => [])
   if (addresses.length === 0) return "its host name could not be resolved"
   return addresses.every(isPublicAddress) ? undefined : NOT_PUBLIC

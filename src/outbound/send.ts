@@ -3,7 +3,7 @@ import { parseRetryAfter } from "../support/retry-after.ts"
 import { wait } from "../support/time.ts"
 import { hostRefusalOf, isPrivateHost } from "./address.ts"
 import { within } from "./deadline.ts"
-import { type Resolve, unresolvable } from "./resolve.ts"
+import { type Network, unresolvable } from "./resolve.ts"
 
 /** What a caller's words have the gateway send: their URL, and their secrets in the headers. */
 export type Outbound = {
@@ -13,9 +13,8 @@ export type Outbound = {
   body: string | Uint8Array<ArrayBuffer>
 }
 
-export type OutboundWorld = {
+export type OutboundWorld = Network & {
   fetch: typeof fetch
-  resolve: Resolve
   /** PRIVATE_HOSTS: reached by http, too, and without a look at their addresses. */
   privateHosts: ReadonlySet<string>
   timeoutMs: number
@@ -44,8 +43,7 @@ const LEAST_FREE_PORT = 1_024
 
 /**
  * Sends to a URL that a caller chose, only where anybody could, and follows redirects by hand: each is checked like the
- * first, and on another origin the headers, which hold the secrets, are left away. The runtime resolves the name once
- * more when it connects: that a name changes between the two is stopped by Cloudflare's network, not here.
+ * first, and on another origin the headers, which hold the secrets, are left away. Against DNS rebinding see resolve.ts.
  */
 export async function sendOutbound(outbound: Outbound, world: OutboundWorld): Promise<Sent> {
   return exchange(outbound, world, async (response) => ({
@@ -121,8 +119,8 @@ export function outboundRefusalOf(url: URL, privateHosts: ReadonlySet<string>): 
   return hostRefusalOf(url)
 }
 
-function addressRefusalOf(url: URL, { privateHosts, resolve }: OutboundWorld, signal: AbortSignal) {
-  return isPrivateHost(url, privateHosts) ? undefined : unresolvable(url, resolve, signal)
+function addressRefusalOf(url: URL, world: OutboundWorld, signal: AbortSignal) {
+  return isPrivateHost(url, world.privateHosts) ? undefined : unresolvable(url, world, signal)
 }
 
 /** Of a header that is given twice, in whichever case, the last counts: both would go out as one. */

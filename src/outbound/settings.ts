@@ -1,15 +1,18 @@
 import { GatewayError } from "../edge/errors.ts"
 import { type Env, variable } from "../env.ts"
-import { dnsOverHttps, type Resolve } from "./resolve.ts"
+import { dnsOverHttps, type Network } from "./resolve.ts"
 import type { OutboundWorld } from "./send.ts"
 
 const DNS_URL = "https://cloudflare-dns.com/dns-query"
 const TIMEOUT_MS = 10_000
 
-/** How names are looked up before anything is sent to them. */
-export function resolverOf(env: Env, send: typeof fetch): Resolve {
+/** How names are looked up before anything is sent to them, and what the network does with their addresses. */
+export function networkOf(env: Env, send: typeof fetch): Network {
   const url = URL.parse(variable(env, "WEB_FETCH_DNS_URL") ?? DNS_URL)
-  if (url?.protocol === "https:" || url?.protocol === "http:") return dnsOverHttps(url.href, send)
+  const isGuarded = env.STAGE === "production"
+  if (url?.protocol === "https:" || url?.protocol === "http:") {
+    return { resolve: dnsOverHttps(url.href, send), isGuarded }
+  }
   throw new GatewayError("misconfigured", `WEB_FETCH_DNS_URL: must be a URL of DNS over HTTPS, such as ${DNS_URL}.`)
 }
 
@@ -38,7 +41,7 @@ export function outboundWorld(env: Env): OutboundWorld {
   const send: typeof fetch = (...one) => fetch(...one)
   return {
     fetch: send,
-    resolve: resolverOf(env, send),
+    ...networkOf(env, send),
     privateHosts: hostsIn(env, "PRIVATE_HOSTS"),
     timeoutMs: TIMEOUT_MS,
   }

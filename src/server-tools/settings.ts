@@ -1,5 +1,5 @@
 import type { Env } from "../env.ts"
-import { hostsIn, resolverOf } from "../outbound/settings.ts"
+import { hostsIn, networkOf } from "../outbound/settings.ts"
 import type { ToolSettings, ToolWorld } from "./tool.ts"
 import { configuredSearch } from "./web-search/configured.ts"
 
@@ -20,5 +20,5 @@ export function toolSettings(env: Env): ToolSettings {
 
 /** The world of the tools of one request, from what a route has. */
 export function toolWorld(env: Env, { fetch, now, signal }: Pick<ToolWorld, "fetch" | "now" | "signal">): ToolWorld {
-  return { fetch, now, signal, resolve: resolverOf(env, fetch), settings: toolSettings(env) }
+  return { fetch, now, signal, ...networkOf(env, fetch), settings: toolSettings(env) }
 }

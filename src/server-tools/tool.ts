@@ -1,4 +1,4 @@
-import type { Resolve } from "../outbound/resolve.ts"
+import type { Network } from "../outbound/resolve.ts"
 import type { FetchSettings } from "./web-fetch/guarded-fetch.ts"
 import type { SearchSettings } from "./web-search/configured.ts"
 
@@ -27,10 +27,9 @@ export type ToolOutcome = {
 export type ToolSettings = { webFetch: FetchSettings; webSearch: SearchSettings | undefined }
 
 /** All that a tool can touch. */
-export type ToolWorld = {
+export type ToolWorld = Network & {
   fetch: typeof fetch
   now: () => number
-  resolve: Resolve
   /** Fires when the caller has left. */
   signal: AbortSignal
   settings: ToolSettings

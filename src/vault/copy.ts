@@ -1,5 +1,7 @@
 import type { AuditEntry } from "../audit/entry.ts"
+import type { Caller } from "../access/caller.ts"
 import { GatewayError } from "../edge/errors.ts"
+import { mayControl, notYours } from "../interns/authority.ts"
 import { openText } from "../secrets/seal.ts"
 import { sealSecret, type VaultKeys } from "./sealing.ts"
 import { aboutSecret, type SecretRow, toHosts, type ToldRow, type Vault } from "./secret.ts"
@@ -12,6 +14,7 @@ type Copy = {
   keys: { source: () => Promise<VaultKeys>; target: () => Promise<VaultKeys> }
   names: readonly string[]
   entry: AuditEntry
+  caller: Caller
 }
 
 /** How often it is begun again when somebody changes a source between its reading and the copy. */
@@ -19,14 +22,17 @@ const ATTEMPTS = 3
 
 /**
  * The copies, in the order of their names; undefined where they do not fit. Fails where a name is missing (404), is a
- * record without hosts (409), or is being changed all the time (409): then nothing is copied.
+ * record without hosts (409), is being changed all the time (409), or was stored
+ * by somebody else (403): then nothing is copied.
  */
 export async function copySecrets(copy: Copy): Promise<ToldRow[] | undefined> {
-  const { db, source, target, keys, names, entry } = copy
+  const { db, source, target, keys, names, entry, caller } = copy
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const found = inOrder(names, await findSecrets(db, source, names))
+    const foreign = found.find((row) => !mayControl(caller, row))
+    if (foreign) throw notYours(`stored the secret ${foreign.name}`)
     const [from, into] = await Promise.all([keys.source(), keys.target()])
-    const rows = await Promise.all(found.map((row) => reseal(row, from, into, target, entry.created_at)))
+    const rows = await Promise.all(found.map((row) => reseal(row, from, into, target, entry)))
     const copied = await putSecrets(db, target, rows, { vaultId: source.vaultId, versions: versionsOf(found) }, entry)
     if (copied) return copied
     const now = await findSecrets(db, source, names)
@@ -60,9 +66,9 @@ async function reseal(
   from: VaultKeys,
   into: VaultKeys,
   target: Vault,
-  now: number,
+  by: AuditEntry,
 ): Promise<SecretRow> {
   const value = await openText(from.sealing, aboutSecret(row), row.sealed)
   if (value === undefined) throw new Error("A secret does not open under the data key of its vault.")
-  return sealSecret(into, target, { name: row.name, hosts: toHosts(row.hosts) ?? [], value }, now)
+  return sealSecret(into, target, { name: row.name, hosts: toHosts(row.hosts) ?? [], value }, by)
 }

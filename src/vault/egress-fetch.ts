@@ -1,103 +1,172 @@
-import { isPublicAddress, NOT_PUBLIC, toLiteral } from "../outbound/address.ts"
-import type { Resolve } from "../outbound/resolve.ts"
-import { decideEgress } from "./egress.ts"
+import { type Network, unresolvable } from "../outbound/resolve.ts"
 import { toBoundHost } from "./hosts.ts"
+import { boundTo, decideEgress } from "./egress.ts"
+import { type Hiding, hiding } from "./hiding.ts"
 import type { ReleasedSecret } from "./secret.ts"
 
-/** What an agent asks to be sent. Its body goes out as it is: no secret is ever put in one. */
-export type EgressRequest = { method: string; url: string; headers: [string, string][]; body?: string | Uint8Array }
+type Body = string | ReadableStream<Uint8Array>
 
-/** `secrets` are asked for anew for each request, so that one that was deleted is not sent any more. */
-export type EgressWorld = {
-  fetch: typeof fetch
-  resolve: Resolve
-  secrets: () => Promise<readonly ReleasedSecret[]>
-  signal: AbortSignal
-}
+/** The body is sent as it is: values are put into headers only. */
+export type EgressRequest = { method: string; url: string; headers: [string, string][]; body?: Body }
 
 /**
- * `url`: where the response is from, after redirects. `released`: headers as they were sent with values in them, each with
- * what the agent asked to be sent. `secrets`: those there were.
+ * `secrets` are read again for each request, so that a deleted one is not sent any more. `testHosts`: where hosts are
+ * reached in development instead (EGRESS_TEST_HOSTS). `onRelease`: values went to a host.
  */
+export type EgressWorld = Network & {
+  fetch: typeof fetch
+  secrets: () => Promise<readonly ReleasedSecret[]>
+  signal: AbortSignal
+  testHosts: ReadonlyMap<string, string>
+  onRelease: (names: readonly string[], host: string) => void
+}
+
+/** `headers` and `body` as the agent may have them: without values. `url`: where the response is from. */
+export type EgressResponse = {
+  status: number
+  statusText: string
+  headers: [string, string][]
+  body: ReadableStream<Uint8Array> | null
+  hidden: Hiding
+  url: string
+}
+
 export type Sent =
-  | { ok: true; response: Response; url: string; released: [string, string][]; secrets: readonly ReleasedSecret[] }
-  | { ok: false; reason: string }
+  | { ok: true; response: EgressResponse }
+  /** `unbound`: no secret is bound to the host. `failed`: the host could not be reached, or what it sent not be read. */
+  | { ok: false; reason: string; why: "refused" | "unbound" | "misdirected" | "failed" }
 
 const MAX_REDIRECTS = 5
 const REDIRECTS = [301, 302, 303, 307, 308]
-/** What a browser, too, does not take along to another origin. */
+/** A browser does not send these to another origin either. */
 const OF_AN_ORIGIN = new Set(["authorization", "cookie", "proxy-authorization"])
-/** What says how the body is sent; gone with the body. */
+/** Removed together with the body. */
 const OF_A_BODY = /^(content-|transfer-encoding$)/i
+const HOP_BY_HOP =
+  /^(connection|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-length|accept-encoding)$/i
+/** The runtime decodes these, and values can be hidden in decoded bytes only. */
+const DECODED = ["gzip", "br"]
 
-/**
- * Sends what an agent asks for, values in the place of placeholders where the rules release them. Every redirect is
- * decided anew, from what the agent sent: a value that went to one host does not follow to the next. Nothing is logged.
- */
+/** For the embedded agent: to any public host, and on to where it redirects. Every redirect is decided like the first. */
 export async function egressFetch(request: EgressRequest, world: EgressWorld): Promise<Sent> {
   const secrets = await world.secrets()
   const released: [string, string][] = []
   let asked = request
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
-    const url = URL.parse(asked.url)
-    if (!url) return { ok: false, reason: "It is not a valid URL." }
-    if (url.username !== "" || url.password !== "") {
-      return { ok: false, reason: "A URL with a user or password is not sent. Send an Authorization header." }
-    }
-    const decided = decideEgress({ url, headers: asked.headers }, secrets)
-    if (!decided.ok) return decided
-    if (!(await isReachable(url, world))) return { ok: false, reason: `It is not sent: ${NOT_PUBLIC}.` }
-    for (const [at, [, sent]] of decided.headers.entries()) {
-      const [, own = sent] = asked.headers[at] ?? []
-      if (sent !== own) released.push([sent, own])
-    }
-    const response = await send(url, asked, decided.headers, world)
-    if (!response) return { ok: false, reason: "The connection failed." }
-    const next = redirected(asked, url, response)
-    if (!next) return { ok: true, response, url: url.href, released, secrets }
-    await response.body?.cancel()
+    const sent = await exchange(asked, secrets, released, world)
+    if (!sent.ok) return sent
+    const next = redirected(asked, sent.response)
+    if (!next) return sent
+    await sent.response.body?.cancel()
     asked = next
   }
-  return { ok: false, reason: `It redirects more than ${MAX_REDIRECTS} times.` }
+  return refuse(`It redirects more than ${MAX_REDIRECTS} times.`)
 }
 
-/** A public name may have an inner address. The runtime resolves it once more when it connects. */
-async function isReachable(url: URL, { resolve, signal }: EgressWorld): Promise<boolean> {
+/** For a daemon: to hosts of secrets only. A redirect is the response: the agent's client follows it, or not. */
+export async function egressToBound(request: EgressRequest, world: EgressWorld): Promise<Sent> {
+  const secrets = await world.secrets()
+  const url = URL.parse(request.url)
+  if (!url || boundTo(url, secrets).length === 0) {
+    return { ok: false, reason: "No secret is bound to this host.", why: "unbound" }
+  }
+  return exchange(request, secrets, [], world)
+}
+
+async function exchange(
+  asked: EgressRequest,
+  secrets: readonly ReleasedSecret[],
+  released: [string, string][],
+  world: EgressWorld,
+): Promise<Sent> {
+  const url = URL.parse(asked.url)
+  if (!url) return refuse("It is not a valid URL.")
+  if (url.username !== "" || url.password !== "") {
+    return refuse("A URL with a user or password is not sent. Send an Authorization header.")
+  }
+  // The runtime's `fetch` refuses it.
+  if (asked.body !== undefined && /^(GET|HEAD)$/.test(asked.method)) return refuse("A GET with a body is not sent.")
+  const decided = decideEgress({ url, headers: asked.headers }, secrets)
+  if (!decided.ok) return { ...decided, why: decided.misdirected ? "misdirected" : "refused" }
   const host = toBoundHost(url)
-  if (toLiteral(host) !== undefined) return true
-  const addresses = await resolve(host, signal).catch(() => [])
-  return addresses.length > 0 && addresses.every(isPublicAddress)
+  const isBound = boundTo(url, secrets).length > 0
+  const testOrigin = isBound ? world.testHosts.get(host) : undefined
+  const fault = testOrigin === undefined ? await unresolvable(url, world, world.signal) : undefined
+  if (fault !== undefined) return refuse(`It is not sent: ${fault}.`)
+  for (const [at, [, sent]] of decided.headers.entries()) {
+    const [, own = sent] = asked.headers[at] ?? []
+    if (sent !== own) released.push([sent, own])
+  }
+  if (decided.released.length > 0) world.onRelease(decided.released, host)
+  const target = testOrigin === undefined ? url : new URL(`${url.pathname}${url.search}`, testOrigin)
+  const response = await send(target, asked, decided.headers, isBound, world)
+  if (typeof response === "string") return { ok: false, reason: response, why: "failed" }
+  const encoding = response.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity"
+  const isReadable = encoding === "identity" || DECODED.includes(encoding)
+  if (isBound && !isReadable && response.body) {
+    await response.body.cancel()
+    return { ok: false, reason: "The host compressed its answer in a way that was not asked for.", why: "failed" }
+  }
+  return { ok: true, response: withoutValues(response, url, isReadable, hiding({ released, secrets })) }
 }
 
+function refuse(reason: string): Sent {
+  return { ok: false, reason, why: "refused" }
+}
+
+/** A response, or why there is none. */
 async function send(
   url: URL,
   { method, body }: EgressRequest,
   headers: [string, string][],
+  isBound: boolean,
   { fetch: send, signal }: EgressWorld,
-): Promise<Response | undefined> {
-  const own = headers.filter(([name]) => name.toLowerCase() !== "host")
+): Promise<Response | string> {
   try {
-    const init = { method, headers: own, redirect: "manual", signal, ...(body !== undefined && { body }) } as const
-    return await send(url.href, init)
+    const own = new Headers()
+    for (const [name, value] of headers) if (!HOP_BY_HOP.test(name) || isOwn(name, isBound)) own.append(name, value)
+    if (isBound) own.set("accept-encoding", "identity")
+    return await send(url.href, {
+      method,
+      headers: own,
+      redirect: "manual",
+      signal,
+      ...(body !== undefined && { body }),
+    })
   } catch {
     signal.throwIfAborted()
     // What a connection fails with may quote what was sent.
-    return undefined
+    return "The connection failed."
   }
 }
 
-function redirected(asked: EgressRequest, from: URL, response: Response): EgressRequest | undefined {
-  const location = REDIRECTS.includes(response.status) ? response.headers.get("location") : null
-  const to = location === null ? null : URL.parse(location, from.href)
+/** What encodings an agent takes is its own matter where there is nothing to hide. */
+const isOwn = (name: string, isBound: boolean) => !isBound && name.toLowerCase() === "accept-encoding"
+
+function withoutValues(response: Response, url: URL, isReadable: boolean, hidden: Hiding): EgressResponse {
+  const dropped = isReadable ? /^(content-encoding)$/i : /^$/
+  const headers = [...response.headers]
+    .filter(([name]) => (!HOP_BY_HOP.test(name) || isLength(name, response)) && !dropped.test(name))
+    .map(([name, value]): [string, string] => [hidden.text(name), hidden.text(value)])
+  const { status, statusText, body } = response
+  return { status, statusText: hidden.text(statusText), headers, body, hidden, url: hidden.text(url.href) }
+}
+
+/** Hiding changes the length of a body; without a body the length is what was asked for. */
+const isLength = (name: string, { body }: Response) => body === null && name.toLowerCase() === "content-length"
+
+/** From the hidden Location: a host that puts a value into it does not send the value on. */
+function redirected(asked: EgressRequest, { status, headers, url }: EgressResponse): EgressRequest | undefined {
+  const location = REDIRECTS.includes(status) ? headers.find(([name]) => name === "location")?.[1] : undefined
+  const to = location === undefined ? null : URL.parse(location, url)
   if (!to) return undefined
-  const isSameOrigin = to.origin === from.origin
-  const headers = asked.headers.filter(([name]) => {
+  const isSameOrigin = to.origin === new URL(url).origin
+  const kept = asked.headers.filter(([name]) => {
     const lower = name.toLowerCase()
     return lower !== "host" && (isSameOrigin || !OF_AN_ORIGIN.has(lower))
   })
   const { method } = asked
-  const becomesGet =
-    (response.status === 303 && method !== "GET" && method !== "HEAD") || (response.status < 303 && method === "POST")
-  if (!becomesGet) return { ...asked, url: to.href, headers }
-  return { method: "GET", url: to.href, headers: headers.filter(([name]) => !OF_A_BODY.test(name)) }
+  const becomesGet = (status === 303 && method !== "GET" && method !== "HEAD") || (status < 303 && method === "POST")
+  if (!becomesGet) return { ...asked, url: to.href, headers: kept }
+  return { method: "GET", url: to.href, headers: kept.filter(([name]) => !OF_A_BODY.test(name)) }
 }

@@ -1,4 +1,4 @@
-import { isPublicAddress, NOT_PUBLIC, toLiteral } from "../outbound/address.ts"
+import { hostRefusalOf, NOT_PUBLIC } from "../outbound/address.ts"
 import { decodeBase64 } from "../support/encoding.ts"
 import { toBoundHost } from "./hosts.ts"
 import type { ReleasedSecret } from "./secret.ts"
@@ -16,25 +16,16 @@ export type Egress =
   /** `misdirected`: the host that was connected to is not the one that was asked (HTTP 421). */
   | { ok: false; reason: string; misdirected?: true }
 
-const INTERNAL_NAMES = ["localhost", "localdomain", "local", "internal", "home.arpa"]
-
 /** Whether the text of a URL's host names an inside: of this machine, of a network, of a cloud. */
 export function isPublicTarget(url: URL): boolean {
-  const host = toBoundHost(url)
-  const literal = toLiteral(host)
-  if (literal !== undefined) return isPublicAddress(literal)
-  return host.includes(".") && !INTERNAL_NAMES.some((name) => host === name || host.endsWith(`.${name}`))
+  return hostRefusalOf(url) === undefined
 }
 
 /** What may be sent in the place of what the agent sent, or why nothing is. */
 export function decideEgress({ url, headers }: Outgoing, secrets: readonly ReleasedSecret[]): Egress {
   if (url.protocol !== "https:" && url.protocol !== "http:") return refuse("Only http and https leave from here.")
   if (!isPublicTarget(url)) return refuse(`It is not sent: ${NOT_PUBLIC}.`)
-  const asked = headers.find(([name]) => name.toLowerCase() === "host")?.[1]
-  if (asked !== undefined && !isHostOf(asked, url)) {
-    const reason = "The Host header names another host than the one that was connected to."
-    return { ok: false, reason, misdirected: true }
-  }
+  if (isMisdirected(url, headers)) return { ok: false, reason: MISDIRECTED, misdirected: true }
   if (url.protocol === "http:") {
     const names = secrets.filter(({ placeholder }) => mentions(placeholder, url, headers)).map(({ name }) => name)
     if (names.length > 0) return refuse(`The secret ${names[0]} is sent by https only.`)
@@ -42,8 +33,16 @@ export function decideEgress({ url, headers }: Outgoing, secrets: readonly Relea
   return release({ url, headers }, boundTo(url, secrets))
 }
 
+export const MISDIRECTED = "The Host header names another host than the one that was connected to."
+
+/** Whether the Host header names another host than the URL. */
+export function isMisdirected(url: URL, headers: Outgoing["headers"]): boolean {
+  const asked = headers.find(([name]) => name.toLowerCase() === "host")?.[1]
+  return asked !== undefined && !isHostOf(asked, url)
+}
+
 /** The secrets whose values may go to this URL. */
-export function boundTo(url: URL, secrets: readonly ReleasedSecret[]): ReleasedSecret[] {
+export function boundTo<T extends { hosts: readonly string[] }>(url: URL, secrets: readonly T[]): T[] {
   // The URL parser leaves out the port that is the scheme's own.
   if (url.protocol !== "https:" || url.port !== "") return []
   const host = toBoundHost(url)

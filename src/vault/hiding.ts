@@ -1,38 +1,180 @@
-import type { Sent } from "./egress-fetch.ts"
+import { concat } from "../support/bytes.ts"
 
-/** What is shorter is found in what has nothing to do with it. */
-const LEAST_HIDDEN = 8
+/** Shorter text occurs where it has nothing to do with the secret; it is hidden only if this request sent it. */
+const MIN_LENGTH = 8
+const MIN_SENT_LENGTH = 4
+/** Of a complete header: the matcher looks for pairs of bytes. */
+const MIN_PATTERN_LENGTH = 2
+
+type HiddenSecret = { value: string; placeholder: string }
+type Pattern = { bytes: Uint8Array; replacement: Uint8Array }
+
+/** `released`: headers as they were sent, with values, each with the text that the agent sent. */
+export type Echo = { released: readonly (readonly [string, string])[]; secrets: readonly HiddenSecret[] }
+
+export type Hiding = {
+  text: (text: string) => string
+  bytes: (bytes: Uint8Array) => Uint8Array
+  /** Delays only those last bytes of a chunk with which a value may begin. */
+  stream: () => TransformStream<Uint8Array, Uint8Array>
+}
 
 const encoder = new TextEncoder()
+const decoder = new TextDecoder()
 
-/** A character for a byte, so that bytes that are no text stay as they are. */
-function toBinary(bytes: Uint8Array): string {
-  const parts: string[] = []
-  for (let at = 0; at < bytes.length; at += 8_192) parts.push(String.fromCharCode(...bytes.subarray(at, at + 8_192)))
-  return parts.join("")
+/**
+ * Replaces what a host echoes of the secrets that it was sent by their placeholders: the values in the encodings below,
+ * and the headers made of them. This is no protection against a host that wants to reveal a value: it can encode it in
+ * any other way.
+ */
+export function hiding({ released, secrets }: Echo): Hiding {
+  const matcher = new Matcher(patternsOf({ released, secrets }))
+  const bytes = (input: Uint8Array): Uint8Array => {
+    const { parts } = matcher.scan(input, true)
+    return parts.length === 0 ? input : concat(parts)
+  }
+  return {
+    bytes,
+    text: (text) => {
+      const input = encoder.encode(text)
+      const output = bytes(input)
+      return output === input ? text : decoder.decode(output)
+    },
+    stream: () => {
+      let rest: Uint8Array = new Uint8Array(0)
+      const pass = (chunk: Uint8Array, isLast: boolean, sink: TransformStreamDefaultController<Uint8Array>) => {
+        const input = rest.byteLength === 0 ? chunk : concat([rest, chunk])
+        const { parts, end } = matcher.scan(input, isLast)
+        const output = parts.length === 0 ? input.subarray(0, end) : concat(parts)
+        rest = input.slice(end)
+        if (output.byteLength > 0) sink.enqueue(output)
+      }
+      return new TransformStream({
+        transform: (chunk, sink) => pass(chunk, false, sink),
+        flush: (sink) => pass(new Uint8Array(0), true, sink),
+      })
+    },
+  }
+}
+
+function patternsOf({ released, secrets }: Echo): Pattern[] {
+  const replacements = new Map<string, string>()
+  const add = (form: string, replacement: string, minLength: number) => {
+    if (form.length >= minLength && !replacements.has(form)) replacements.set(form, replacement)
+  }
+  for (const [sent, asked] of released) {
+    for (const [form, replacement] of withoutScheme(sent, asked)) {
+      add(form, replacement, MIN_PATTERN_LENGTH)
+      add(JSON.stringify(form).slice(1, -1), JSON.stringify(replacement).slice(1, -1), MIN_PATTERN_LENGTH)
+      for (const encoded of base64Forms(encoder.encode(form))) add(encoded, replacement, MIN_LENGTH)
+    }
+  }
+  for (const { value, placeholder } of secrets) {
+    const isSent = released.some(([sent]) => sent.includes(value))
+    for (const form of formsOf(value)) add(form, placeholder, isSent ? MIN_SENT_LENGTH : MIN_LENGTH)
+  }
+  return [...replacements].map(([form, replacement]) => ({
+    bytes: encoder.encode(form),
+    replacement: encoder.encode(replacement),
+  }))
+}
+
+/** A sent header, and for Basic credentials the part behind the scheme too. */
+function withoutScheme(sent: string, asked: string): [string, string][] {
+  const scheme = /^Basic +/i
+  const whole: [string, string] = [sent, asked]
+  return scheme.test(sent) ? [whole, [sent.replace(scheme, ""), asked.replace(scheme, "")]] : [whole]
+}
+
+/** Encodings in which services commonly echo text. */
+function formsOf(value: string): Set<string> {
+  const bytes = encoder.encode(value)
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
+  const json = JSON.stringify(value).slice(1, -1)
+  const ascii = json.replaceAll(/[^\x20-\x7e]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`)
+  const url = encodeURIComponent(value)
+  const strictUrl = url.replaceAll(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+  const html = value.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
+  const quoted = html.replaceAll('"', "&quot;")
+  const forms = [value, json, json.replaceAll("/", "\\/"), ascii, ascii.replaceAll("/", "\\/")]
+  forms.push(url, strictUrl, url.replaceAll("%20", "+"), strictUrl.replaceAll("%20", "+"))
+  forms.push(html, quoted, quoted.replaceAll("'", "&#39;"), quoted.replaceAll("'", "&#x27;"), hex, hex.toUpperCase())
+  forms.push(...[url, strictUrl].map((form) => form.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())))
+  for (const form of base64Forms(bytes)) forms.push(form, form.replaceAll("+", "-").replaceAll("/", "_"))
+  for (const form of base64Forms(bytes)) forms.push(form.replaceAll("/", "\\/"))
+  return new Set(forms)
 }
 
 /**
- * Takes out of an answer what a host says back of the secrets that it was sent: values as they are, as JSON has them, and
- * the headers made of them. It is no promise: a host that means to tell can write them in other ways.
+ * The characters of base64 that depend on the value alone, wherever in the encoded text it begins: a text of which the
+ * value is a part has three alignments.
  */
-export function hiding({ released, secrets }: Extract<Sent, { ok: true }>) {
-  const values = secrets.flatMap(({ value, placeholder }) => [
-    [value, placeholder] as const,
-    [JSON.stringify(value).slice(1, -1), placeholder] as const,
-  ])
-  const isSent = new Set(released.map(([sent]) => sent))
-  const forms = [...released, ...values]
-    .filter(([form]) => form.length >= LEAST_HIDDEN || isSent.has(form))
-    .map(([form, asked]) => [toBinary(encoder.encode(form)), asked] as const)
-  const text = (said: string) => forms.reduce((told, [form, asked]) => told.replaceAll(form, () => asked), said)
-  return {
-    /** Of a header: a character for a byte. */
-    text,
-    bytes(bytes: Uint8Array): Uint8Array {
-      const said = toBinary(bytes)
-      const told = text(said)
-      return told === said ? bytes : Uint8Array.from(told, (char) => char.charCodeAt(0))
-    },
+function base64Forms(bytes: Uint8Array): string[] {
+  return [0, 1, 2].map((offset) => {
+    const padded = new Uint8Array(offset + bytes.byteLength)
+    padded.set(bytes, offset)
+    const encoded = toBase64(padded).replaceAll("=", "")
+    const start = [0, 2, 3][offset]
+    return encoded.slice(start, padded.byteLength % 3 === 0 ? undefined : -1)
+  })
+}
+
+function toBase64(bytes: Uint8Array): string {
+  let binary = ""
+  for (let at = 0; at < bytes.byteLength; at += 8_192) binary += String.fromCharCode(...bytes.subarray(at, at + 8_192))
+  return btoa(binary)
+}
+
+/** Finds the longest pattern at each position. */
+class Matcher {
+  /** By their first two bytes, longest first. */
+  readonly #patterns = new Map<number, Pattern[]>()
+  readonly #isPair = new Uint8Array(65_536)
+  readonly #isFirst = new Uint8Array(256)
+
+  constructor(patterns: readonly Pattern[]) {
+    for (const pattern of patterns) {
+      const [first = 0, second = 0] = pattern.bytes
+      const pair = (first << 8) | second
+      this.#isFirst[first] = 1
+      this.#isPair[pair] = 1
+      this.#patterns.set(pair, [...(this.#patterns.get(pair) ?? []), pattern])
+    }
+    for (const group of this.#patterns.values()) group.sort((a, b) => b.bytes.byteLength - a.bytes.byteLength)
+  }
+
+  /**
+   * `end`: where the bytes begin that may be the start of a pattern, unless they are the last ones. `parts`: the output
+   * up to there; empty if nothing was replaced.
+   */
+  scan(input: Uint8Array, isLast: boolean): { parts: Uint8Array[]; end: number } {
+    const parts: Uint8Array[] = []
+    let [at, from] = [0, 0]
+    while (at < input.byteLength) {
+      const first = input[at] ?? 0
+      if (at === input.byteLength - 1 && !isLast && this.#isFirst[first] === 1) break
+      const found = this.#isPair[(first << 8) | (input[at + 1] ?? 0)] === 1 ? this.#match(input, at, isLast) : undefined
+      if (found === "partial") break
+      if (found) {
+        parts.push(input.subarray(from, at), found.replacement)
+        at += found.bytes.byteLength
+        from = at
+      } else at += 1
+    }
+    if (parts.length > 0) parts.push(input.subarray(from, at))
+    return { parts, end: at }
+  }
+
+  #match(input: Uint8Array, at: number, isLast: boolean): Pattern | "partial" | undefined {
+    const pair = ((input[at] ?? 0) << 8) | (input[at + 1] ?? 0)
+    for (const pattern of this.#patterns.get(pair) ?? []) {
+      const length = Math.min(pattern.bytes.byteLength, input.byteLength - at)
+      const isWhole = length === pattern.bytes.byteLength
+      if (!isWhole && isLast) continue
+      let same = 2
+      while (same < length && pattern.bytes[same] === input[at + same]) same += 1
+      if (same >= length) return isWhole ? pattern : "partial"
+    }
+    return undefined
   }
 }

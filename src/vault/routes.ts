@@ -7,6 +7,7 @@ import { acceptJson, newRouter } from "../edge/router.ts"
 import { failures, jsonBody, ok } from "../edge/schema.ts"
 import type { App } from "../env.ts"
 import { refuseInternKey, requireProgramme, visibleIntern } from "../interns/access.ts"
+import { mayControl, notYours } from "../interns/authority.ts"
 import { openIntern } from "../interns/open-intern.ts"
 import { mastersOf } from "../secrets/master-key.ts"
 import { dataKeyOf } from "../secrets/workspace-key.ts"
@@ -113,6 +114,7 @@ const copy = createRoute({
   operationId: "copyVaultSecretsToIntern",
   tags,
   summary: "Copies secrets of the workspace, with their hosts, to an intern: all that are named, or none.",
+  description: "For whoever made the intern and stored the secrets: by the same key or user; and for management keys.",
   // To an intern's own key the vault that is copied from is not there.
   middleware: [...ofWorkspace, takesBody] as const,
   request: { params: InternPath, body: jsonBody(CopyRequest) },
@@ -146,15 +148,17 @@ export const vault = newRouter()
     return c.body(null, 204)
   })
   .openapi(copy, async (c) => {
-    const target = internVault(await visibleIntern(c, c.req.valid("param").internId))
+    const intern = await visibleIntern(c, c.req.valid("param").internId)
+    const target = internVault(intern)
     requireVaultWrites(c)
+    if (!mayControl(c.var.caller, intern)) throw notYours("made this intern")
     const { names } = c.req.valid("json")
     const source = workspaceVault(c.var.caller)
     const changed = { fields: ["names"], values: { names } }
     const deed = { action: "vault_secret.copy", resourceId: target.vaultId, changed } as const
     const entry = entryOf(c, { ...deed, workspaceId: target.workspaceId })
     const keys = { source: () => openKeys(c, source), target: () => openKeys(c, target) }
-    const rows = await copySecrets({ db: c.env.DB, source, target, keys, names, entry })
+    const rows = await copySecrets({ db: c.env.DB, source, target, keys, names, entry, caller: c.var.caller })
     if (!rows) throw await refusalOf(c, target, 0)
     tellUsers(c, target)
     return c.json({ data: rows.map(toSecret) }, 200)
@@ -174,7 +178,7 @@ async function store(c: Context<App>, vault: Vault, secret: { name: string; host
     workspaceId: vault.workspaceId,
     changed: changesOf(input, ["hosts"]),
   })
-  const row = await sealSecret(await openKeys(c, vault), vault, secret, entry.created_at)
+  const row = await sealSecret(await openKeys(c, vault), vault, secret, entry)
   const [put] = (await putSecrets(c.env.DB, vault, [row], { vaultId: vault.vaultId, versions: [] }, entry)) ?? []
   if (!put) throw await refusalOf(c, vault, row.sealed.length)
   tellUsers(c, vault)

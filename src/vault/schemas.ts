@@ -92,7 +92,7 @@ export const SecretList = z
   })
   .meta({ id: "VaultSecretList" })
 
-export const ReleasedSecrets = z
+export const DaemonSecrets = z
   .object({
     status: z
       .enum(["provisioning", "running"])
@@ -101,9 +101,8 @@ export const ReleasedSecrets = z
       z.object({
         name: z.string(),
         hosts: z.array(z.string()),
-        placeholder: z.string().meta({ description: "What the agent holds in the place of the value." }),
-        value: z.string(),
+        placeholder: z.string().meta({ description: "What the agent sends in the place of the value." }),
       }),
     ),
   })
-  .meta({ id: "ReleasedSecrets" })
+  .meta({ id: "DaemonSecrets" })

@@ -1,3 +1,4 @@
+import type { AuditEntry } from "../audit/entry.ts"
 import { openDataKey, openSigningKey, type WrappedKey } from "../secrets/data-key.ts"
 import type { Masters } from "../secrets/master-key.ts"
 import { sealText } from "../secrets/seal.ts"
@@ -21,7 +22,7 @@ export async function sealSecret(
   { sealing, fingerprints }: VaultKeys,
   { vaultId, workspaceId }: Vault,
   secret: { name: string; hosts: readonly string[]; value: string },
-  now: number,
+  by: Pick<AuditEntry, "key_hash" | "creator_user_id" | "created_at">,
 ): Promise<SecretRow> {
   const about = { vault_id: vaultId, workspace_id: workspaceId, name: secret.name, version: newId() }
   return {
@@ -29,6 +30,8 @@ export async function sealSecret(
     hosts: JSON.stringify(secret.hosts),
     fingerprint: await fingerprintOf(fingerprints, secret.value),
     sealed: await sealText(sealing, aboutSecret(about), secret.value),
-    created_at: now,
+    created_by_key: by.key_hash,
+    creator_user_id: by.creator_user_id,
+    created_at: by.created_at,
   }
 }

@@ -11,10 +11,21 @@ export type Vault = { organizationId: string; workspaceId: string; vaultId: stri
 /** What of a row of vault_secrets may be told. `hosts` is JSON, instants are epoch milliseconds. */
 export type ToldRow = { name: string; hosts: string | null; fingerprint: string | null; created_at: number }
 
-export type SecretRow = ToldRow & { vault_id: string; workspace_id: string; sealed: string; version: string }
+/** `created_by_key`, `creator_user_id`: who stored the present value; null where that was not kept yet. */
+export type SecretRow = ToldRow & {
+  vault_id: string
+  workspace_id: string
+  sealed: string
+  version: string
+  created_by_key: string | null
+  creator_user_id: string | null
+}
 
-/** A secret in the only form in which it leaves the gateway: for whoever sends it to its hosts, and nobody else. */
-export type ReleasedSecret = { name: string; hosts: string[]; placeholder: string; value: string }
+/** A secret as hosts of agents know it. */
+export type GivenSecret = { name: string; hosts: string[]; placeholder: string }
+
+/** The same with its value: inside the gateway only, for the function that sends it to its hosts. */
+export type ReleasedSecret = GivenSecret & { value: string }
 
 export function workspaceVault(place: { organizationId: string; workspaceId: string }): Vault {
   const { organizationId, workspaceId } = place

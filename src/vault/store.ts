@@ -6,7 +6,7 @@ import type { SecretRow, ToldRow, Vault } from "./secret.ts"
 import { type Counted, toPage } from "../support/rows.ts"
 
 const TOLD_COLUMNS = "name, hosts, fingerprint, created_at"
-const COLUMNS = `${TOLD_COLUMNS}, vault_id, workspace_id, sealed, version`
+const COLUMNS = `${TOLD_COLUMNS}, vault_id, workspace_id, sealed, version, created_by_key, creator_user_id`
 const IN_PLACE = "organization_id = ?1 AND workspace_id = ?2 AND vault_id = ?3"
 
 /** All of a vault can be opened at once in the memory that an isolate has. */
@@ -66,16 +66,29 @@ export async function putSecrets(
        AND (SELECT count(*) FROM json_each(?14) AS source JOIN vault_secrets AS s ON s.vault_id = ?13
               AND s.name = source.value ->> 'name' AND s.version = source.value ->> 'version') = json_array_length(?14)`
   const put = db.prepare(
-    `INSERT INTO vault_secrets (organization_id, workspace_id, vault_id, name, hosts, fingerprint, sealed, version, created_at, updated_at)
-     SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9 WHERE ${where}
+    `INSERT INTO vault_secrets (organization_id, workspace_id, vault_id, name, hosts, fingerprint, sealed, version,
+       created_at, updated_at, created_by_key, creator_user_id)
+     SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?15, ?16 WHERE ${where}
      ON CONFLICT (vault_id, name) DO UPDATE SET hosts = excluded.hosts, fingerprint = excluded.fingerprint,
-       sealed = excluded.sealed, version = excluded.version, updated_at = excluded.updated_at
+       sealed = excluded.sealed, version = excluded.version, updated_at = excluded.updated_at,
+       created_by_key = excluded.created_by_key, creator_user_id = excluded.creator_user_id
      RETURNING ${TOLD_COLUMNS}`,
   )
   const shared = [vault.internId, names, bytes, sources.vaultId, versions]
   const done = await db.batch<ToldRow>([
-    ...rows.map(({ name, hosts, fingerprint, sealed, version, created_at: now }) =>
-      put.bind(...placeOf(vault), name, hosts, fingerprint, sealed, version, now, ...shared),
+    ...rows.map(({ name, hosts, fingerprint, sealed, version, created_at: now, created_by_key, creator_user_id }) =>
+      put.bind(
+        ...placeOf(vault),
+        name,
+        hosts,
+        fingerprint,
+        sealed,
+        version,
+        now,
+        ...shared,
+        created_by_key,
+        creator_user_id,
+      ),
     ),
     auditIfChanged(db, entry),
   ])
@@ -141,6 +154,7 @@ export async function findGivenSecrets(
   const { results } = await db
     .prepare(
       `SELECT s.name, s.hosts, s.fingerprint, s.created_at, s.vault_id, s.workspace_id, s.sealed, s.version,
+         s.created_by_key, s.creator_user_id,
          d.master_id AS masterId, d.wrapped
        FROM vault_secrets s JOIN data_keys d ON d.id = s.vault_id AND d.organization_id = s.organization_id
        WHERE s.organization_id = ?1 AND s.workspace_id = ?2 AND (s.vault_id = ?3 OR (s.vault_id = ?4

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
 import { describe, expect, test } from "vitest"
 import { environmentOf, setupOf } from "../../src/daemon/agents.ts"
 import { fit } from "../../src/daemon/frames.ts"
@@ -12,6 +15,7 @@ const CONFIG = {
   api_base: "https://gateway.example.com/api/v1",
   api_key: "sk-intern-own",
   secrets_url: "https://gateway.example.com/api/v1/interns/i/daemon/secrets",
+  egress_url: "https://gateway.example.com/api/v1/interns/i/daemon/egress",
 }
 const WHERE = { home: "/intern/home" }
 
@@ -116,10 +120,36 @@ describe("the command line", () => {
   test.each([
     ["the gateway", { INTERN_GATEWAY_URL: "" }, "--url is missing"],
     ["an address", { INTERN_GATEWAY_URL: "gateway" }, "--url must be"],
-    ["the token", { INTERN_JOIN_TOKEN: "" }, "--token is missing"],
+    ["the token", { INTERN_JOIN_TOKEN: "" }, "The join token is missing"],
     ["an agent", { INTERN_AGENT: "" }, "--agent is missing"],
     ["a user that is not root", { INTERN_AGENT_UID: "0" }, "--agent-uid must be"],
   ])("without %s says so", (_, more, words) => {
     expect(() => readOptions([], { ...ENV, ...more })).toThrow(words)
+  })
+
+  test.each([[["--token", "the-join-token"]], [["--token=the-join-token"]]])(
+    "refuses a token that other users could read there: %s",
+    (argv) => {
+      const thrown = (() => {
+        try {
+          return readOptions(argv, ENV)
+        } catch (error) {
+          return String(error)
+        }
+      })()
+      expect(thrown).toContain("--token-file FILE, --token-stdin")
+      expect(thrown).not.toContain("the-join-token")
+    },
+  )
+
+  test("takes a token from a file before the environment, and from the standard input before both", () => {
+    const folder = mkdtempSync(path.join(tmpdir(), "gateway-token-"))
+    const file = path.join(folder, "token")
+    writeFileSync(file, "from-a-file\n")
+    const read = (argv: string[]) => readOptions(argv, ENV, () => "from-stdin\n").joinToken
+    expect(read([])).toBe("t")
+    expect(read(["--token-file", file])).toBe("from-a-file")
+    expect(read(["--token-file", file, "--token-stdin"])).toBe("from-stdin")
+    rmSync(folder, { recursive: true })
   })
 })

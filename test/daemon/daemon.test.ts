@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import type { AnyRequest } from "@agentclientprotocol/sdk"
@@ -387,6 +387,37 @@ describe("the secrets of the intern", () => {
     gateway.sever()
     await eventually(() => expect(readFileSync(file, "utf8")).not.toContain(HELD))
   })
+})
+
+test("a secret that is added while the agent runs is in its next shell, and in a file", async () => {
+  const { gateway, daemon, sessionId } = await begin()
+  const placeholder = "vault-github_token-0123456789abcdef"
+  const hosts = ["api.example.com"]
+  gateway.secrets = [
+    { name: "github_token", hosts, placeholder, value: "never told" },
+    { name: "path", hosts, placeholder: "vault-path-0123456789abcdef", value: "never told" },
+  ]
+  gateway.notify("_intern/vault_changed", {})
+  const file = path.join(daemon.dir, "home/secrets.json")
+  await eventually(() => expect(readFileSync(file, "utf8")).toContain(placeholder))
+  const before = gateway.text()
+  await gateway.prompt(sessionId, "run echo $GITHUB_TOKEN; echo $PATH | grep -c vault; cat $INTERN_SECRETS_FILE")()
+  const said = gateway.text().slice(before.length)
+  expect(said.split("\n").slice(0, 2)).toEqual([placeholder, "0"])
+  expect(JSON.parse(said.slice(said.indexOf("{")))).toMatchObject({ github_token: { placeholder, hosts } })
+})
+
+test("a file of the daemon's takes the place of a link that the agent made, and does not follow it", async () => {
+  const { gateway, daemon } = await begin()
+  const target = path.join(daemon.dir, "target")
+  writeFileSync(target, "not the agent's")
+  const file = path.join(daemon.dir, "work/AGENTS.md")
+  rmSync(file)
+  symlinkSync(target, file)
+  gateway.secrets = [{ name: "token", hosts: ["a.example"], placeholder: "vault-token-0", value: "v" }]
+  gateway.notify("_intern/vault_changed", {})
+  await eventually(() => expect(readFileSync(file, "utf8")).toContain("vault-token-0"))
+  expect(readFileSync(target, "utf8")).toBe("not the agent's")
 })
 
 describe("a daemon ends", () => {

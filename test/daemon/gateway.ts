@@ -6,6 +6,7 @@ import { type WebSocket, WebSocketServer } from "ws"
 import type { DaemonConfig, Hello } from "../../src/interns/hosts/daemon-protocol.ts"
 import type { ReleasedSecret } from "../../src/vault/secret.ts"
 import { eventually } from "../support/eventually.ts"
+import { answerEgress } from "./egress.ts"
 
 export const JOIN_TOKEN = "join-token-of-the-daemon-tests"
 export const API_KEY = "sk-gw-v1-intern-own-key"
@@ -22,6 +23,8 @@ export class FakeGateway {
   told = 0
   secrets: ReleasedSecret[] = []
   more: Partial<DaemonConfig> = {}
+  /** What hosts of secrets answer. */
+  internet: typeof fetch = () => Promise.reject(new Error("There is no internet."))
   /** Where it has the intern. */
   intern: "running" | "provisioning" | "stopped" = "running"
   status = 101
@@ -145,8 +148,18 @@ export class FakeGateway {
     const refusal = this.#refusal(request)
     if (refusal === 101 && request.url?.endsWith("/daemon/secrets")) {
       response.writeHead(this.intern === "stopped" ? 409 : 200, { "content-type": "application/json" })
-      response.end(JSON.stringify({ status: this.intern, data: this.secrets }))
+      response.end(
+        JSON.stringify({
+          status: this.intern,
+          data: this.secrets.map(({ name, hosts, placeholder }) => ({ name, hosts, placeholder })),
+        }),
+      )
       this.told += 1
+      return
+    }
+    if (refusal === 101 && request.url?.endsWith("/daemon/egress")) {
+      const host = { secrets: () => this.secrets, fetch: this.internet }
+      void answerEgress(request, response, host).catch(() => response.destroy())
       return
     }
     response.writeHead(refusal === 101 ? 426 : refusal)
@@ -188,6 +201,7 @@ export class FakeGateway {
       api_base: base,
       api_key: API_KEY,
       secrets_url: `${base}/interns/${INTERN}/daemon/secrets`,
+      egress_url: `${base}/interns/${INTERN}/daemon/egress`,
       ...this.more,
     }
     const oldest = this.#kept[0]?.seq ?? this.#next

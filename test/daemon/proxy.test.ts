@@ -13,8 +13,10 @@ import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { newAuthority } from "../../src/daemon/proxy/authority.ts"
 import { open, publicConnect, Refusal } from "../../src/daemon/proxy/connect.ts"
+import { gatewayEgress } from "../../src/daemon/proxy/egress.ts"
 import { type Proxy, startProxy } from "../../src/daemon/proxy/proxy.ts"
 import type { ReleasedSecret } from "../../src/vault/secret.ts"
+import { answerEgress, fetchFrom } from "./egress.ts"
 
 const basic = (text: string) => `Basic ${Buffer.from(text).toString("base64")}`
 const HELD = "vault-token-0123456789abcdef"
@@ -27,12 +29,16 @@ const upstreams = newAuthority("of the internet")
 const authority = newAuthority("of the tests")
 const seen: Seen[] = []
 let secrets: ReleasedSecret[] = []
+/** What the proxy knows; undefined for all that there are. */
+let known: ReleasedSecret[] | undefined
+let unbound = 0
 const servers: (http.Server | https.Server)[] = []
 let internet: https.Server
 let gateway: http.Server
 let proxy: Proxy
 let strict: Proxy
 
+const waiting: http.ServerResponse[] = []
 const portOf = (server: net.Server) => (server.address() as AddressInfo).port
 
 /** Every host of the internet, on one port, each with a certificate of its own. */
@@ -51,6 +57,16 @@ function answerAll(name: (request: http.IncomingMessage) => string) {
       if (request.url === "/chunks") {
         response.write("one ")
         response.end("two")
+      } else if (request.url === "/echo") {
+        response.setHeader("x-echo", String(request.headers.authorization))
+        response.end(JSON.stringify({ headers: request.headers, base64: btoa(JSON.stringify(request.headers)) }))
+      } else if (request.url?.startsWith("/redirect")) {
+        const location = `https://elsewhere.example.com/?token=${request.headers.authorization?.slice(7)}`
+        response.writeHead(302, { location, "set-cookie": ["a=1", `b=${VALUE}`] }).end()
+      } else if (request.url === "/events") {
+        response.setHeader("content-type", "text/event-stream")
+        response.write("data: one\n\n")
+        waiting.push(response)
       } else response.end(`from ${name(request)}`)
     })
   }
@@ -63,7 +79,15 @@ beforeAll(async () => {
     { SNICallback },
     answerAll(({ socket }) => String((socket as tls.TLSSocket).servername)),
   )
-  gateway = http.createServer(answerAll(() => "the gateway"))
+  const plain = answerAll(() => "the gateway")
+  const trusted = fetchFrom(() => portOf(internet), [upstreams.certificate])
+  const untrusted = fetchFrom(() => portOf(internet), [authority.certificate])
+  gateway = http.createServer((request, response) => {
+    if (request.url !== "/egress" && request.url !== "/untrusting") return plain(request, response)
+    if (request.headers.authorization !== "Bearer the-join-token") return void response.writeHead(401).end()
+    const fetch = request.url === "/egress" ? trusted : untrusted
+    return void answerEgress(request, response, { secrets: () => secrets, fetch })
+  })
   servers.push(internet, gateway)
   for (const server of servers) {
     server.listen(0, "127.0.0.1")
@@ -75,11 +99,12 @@ beforeAll(async () => {
   }
   const world = {
     authority,
-    secrets: () => secrets,
+    secrets: () => known ?? secrets,
+    egress: gatewayEgress(() => new URL(`http://127.0.0.1:${portOf(gateway)}/egress`), "the-join-token"),
+    onUnbound: () => void (unbound += 1),
     gateway: new URL(`http://127.0.0.1:${portOf(gateway)}`),
     allowedHosts: undefined,
     connect,
-    trusted: [upstreams.certificate],
   }
   proxy = await startProxy(world)
   strict = await startProxy({ ...world, allowedHosts: ["other.example.com"] })
@@ -104,8 +129,11 @@ type Asked = {
   headers?: Record<string, string>
   body?: string | string[]
   trust?: string
+  /** Leaves once so much has come. */
+  until?: string
 }
-type Answered = { status: number; text: string; seen: Seen | undefined }
+type Answered = { status: number; text: string; headers: http.IncomingHttpHeaders; seen: Seen | undefined }
+type Echo = { headers: Record<string, string>; base64: string }
 
 /** A request to a host by the proxy, as a client makes it. */
 async function ask(host: string, { by = proxy.url, via = `${host}:443`, ...asked }: Asked = {}): Promise<Answered> {
@@ -122,7 +150,7 @@ async function ask(host: string, { by = proxy.url, via = `${host}:443`, ...asked
   if (response.statusCode !== 200) {
     let text = head.toString()
     for await (const part of socket) text += String(part)
-    return { status: response.statusCode ?? 0, text, seen: undefined }
+    return { status: response.statusCode ?? 0, text, headers: response.headers, seen: undefined }
   }
   const secure = tls.connect({
     socket,
@@ -149,9 +177,12 @@ async function exchange(secure: tls.TLSSocket, host: string, asked: Asked, befor
     request.on("error", reject)
   })
   let text = ""
-  for await (const part of response) text += String(part)
+  for await (const part of response) {
+    text += String(part)
+    if (text === asked.until) break
+  }
   secure.destroy()
-  return { status: response.statusCode ?? 0, text, seen: seen.slice(before).at(0) }
+  return { status: response.statusCode ?? 0, text, headers: response.headers, seen: seen.slice(before).at(0) }
 }
 
 /** By plain http, as clients ask proxies for that. */
@@ -168,9 +199,9 @@ const bearer = { authorization: `Bearer ${HELD}` }
 
 describe("the value goes", () => {
   test("to the host it is bound to", async () => {
-    const told = await ask("api.example.com", { headers: bearer, path: "/v1/../x?y=1" })
+    const told = await ask("api.example.com", { headers: bearer, path: "/v1/x?y=%7C1" })
     expect(told).toMatchObject({ status: 200, text: "from api.example.com" })
-    expect(told.seen).toMatchObject({ path: "/v1/../x?y=1", headers: { authorization: `Bearer ${VALUE}` } })
+    expect(told.seen).toMatchObject({ path: "/v1/x?y=%7C1", headers: { authorization: `Bearer ${VALUE}` } })
   })
 
   test("in Basic credentials", async () => {
@@ -191,6 +222,31 @@ describe("the value goes", () => {
         expect(told.seen?.headers.authorization).toBe(`Bearer ${VALUE}`)
       }
     }
+  })
+})
+
+describe("the gateway passes on", () => {
+  test("events as they come", async () => {
+    const answered = ask("api.example.com", { headers: bearer, path: "/events", until: "data: one\n\n" })
+    expect((await answered).text).toBe("data: one\n\n")
+    for (const response of waiting.splice(0)) response.end()
+  })
+
+  test("large bodies in both directions, byte by byte", async () => {
+    const body = Array.from({ length: 64 }, (_, at) => String.fromCharCode(97 + (at % 26)).repeat(65_536))
+    const told = await ask("api.example.com", { method: "PUT", headers: bearer, body })
+    expect(told.seen?.body).toBe(body.join(""))
+  })
+
+  test("answers without a body, and errors of the host", async () => {
+    const head = await ask("api.example.com", { method: "HEAD", headers: bearer })
+    expect(head).toMatchObject({ status: 200, text: "", seen: { method: "HEAD" } })
+  })
+
+  test("headers of 12 KB", async () => {
+    const long = "x".repeat(12_000)
+    const told = await ask("api.example.com", { headers: { ...bearer, "x-long": long } })
+    expect(told.seen?.headers["x-long"]).toBe(long)
   })
 })
 
@@ -227,6 +283,8 @@ describe("the value does not go", () => {
     const untrusting = await startProxy({
       authority,
       secrets: () => secrets,
+      egress: gatewayEgress(() => new URL(`http://127.0.0.1:${portOf(gateway)}/untrusting`), "the-join-token"),
+      onUnbound: () => {},
       gateway: new URL("https://gateway.example"),
       allowedHosts: undefined,
       connect: () => open("127.0.0.1", portOf(internet)),
@@ -240,14 +298,41 @@ describe("the value does not go", () => {
   test("once it was deleted", async () => {
     secrets = []
     const told = await ask("api.example.com", { headers: bearer })
-    secrets = [SECRET]
     expect(told.seen?.headers.authorization).toBe(`Bearer ${HELD}`)
+    // The daemon may not have heard of it: the gateway sends nothing, and the daemon asks what there is.
+    known = [SECRET]
+    const late = await ask("api.example.com", { headers: bearer })
+    expect(late).toMatchObject({ status: 403, seen: undefined })
+    expect(unbound).toBe(1)
+    known = undefined
+    secrets = [SECRET]
+  })
+
+  test("back to the agent: what a host says of it is hidden, in the body, in base64 and in headers", async () => {
+    for (const headers of [bearer, { authorization: basic(`git:${HELD}`) }]) {
+      const told = await ask("api.example.com", { headers, path: "/echo" })
+      expect(told.seen?.headers.authorization).not.toBe(headers.authorization)
+      const decoded = Buffer.from((JSON.parse(told.text) as Echo).base64, "base64").toString("latin1")
+      const heard = JSON.stringify(told.headers) + told.text + decoded
+      for (const form of [VALUE, btoa(VALUE), btoa(`git:${VALUE}`)]) expect(heard).not.toContain(form)
+      expect((JSON.parse(told.text) as Echo).headers.authorization).toBe(headers.authorization)
+      expect(told.headers["x-echo"]).toBe(headers.authorization)
+    }
+  })
+
+  test("to where its host redirects: the agent is told where, without it", async () => {
+    const told = await ask("api.example.com", { headers: bearer, path: "/redirect" })
+    expect(told).toMatchObject({ status: 302, seen: { path: "/redirect" } })
+    expect(told.headers.location).toBe(`https://elsewhere.example.com/?token=${HELD}`)
+    expect(told.headers["set-cookie"]).toEqual(["a=1", `b=${HELD}`])
   })
 
   test("into a second request that was put into a body", async () => {
     const inner = `GET /smuggled HTTP/1.1\r\nHost: api.example.com\r\nAuthorization: Bearer ${HELD}\r\n\r\n`
     const before = seen.length
-    await ask("api.example.com", { method: "GET", body: [inner] })
+    // A GET with a body is not sent at all.
+    expect(await ask("api.example.com", { method: "GET", body: [inner] })).toMatchObject({ status: 403 })
+    await ask("api.example.com", { method: "POST", body: [inner] })
     expect(seen.slice(before).map(({ path: asked, body }) => [asked, body])).toEqual([["/", inner]])
   })
 })

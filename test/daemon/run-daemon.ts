@@ -19,11 +19,16 @@ export type Daemon = {
 /** A daemon as a user starts it, in a folder of its own. */
 export function runDaemon(
   port: number,
-  more: { intern?: string; agent?: string; token?: string; dir?: string; args?: string[] } = {},
+  more: { intern?: string; agent?: string; token?: string; dir?: string; args?: string[]; path?: string } = {},
 ): Daemon {
   const dir = more.dir ?? mkdtempSync(path.join(tmpdir(), "gateway-daemon-"))
   const args = ["--url", `http://127.0.0.1:${port}`, "--intern", more.intern ?? INTERN, "--agent", more.agent ?? AGENT]
-  const env = { ...process.env, INTERN_JOIN_TOKEN: more.token ?? JOIN_TOKEN, CANARY_OF_THE_DAEMON: "not the agent's" }
+  const env = {
+    ...process.env,
+    INTERN_JOIN_TOKEN: more.token ?? JOIN_TOKEN,
+    ...(more.path && { PATH: more.path }),
+    CANARY_OF_THE_DAEMON: "not the agent's",
+  }
   const all = ["src/daemon/daemon.ts", ...args, "--dir", path.join(dir, "intern"), ...(more.args ?? [])]
   const child = spawn(process.execPath, all, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] })
   let printed = ""

@@ -235,8 +235,7 @@ describe("what belongs to another organization", () => {
       /\{(hash|workspaceRef|slug|userId|file_id|internId|id)\}/.test(path) &&
       !path.startsWith("/model") &&
       // It asks for a token that no management key is.
-      !path.includes("/daemon/secrets") &&
-      !path.includes("/daemon/attach") &&
+      !/\/daemon\/(secrets|egress|attach)$/.test(path) &&
       // It is of the operator, who sees every organization.
       !path.startsWith("/organizations") &&
       // Making a preset makes the caller's own.

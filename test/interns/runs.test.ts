@@ -496,7 +496,7 @@ describe("a daemon's connection", () => {
 
   test("a new join token sends the daemon of the old one away: 4003, and lets it in no more", async () => {
     const { intern, daemon, workspace } = await playedIntern()
-    await reply(201, workspace.as.post(`/interns/${intern.id}/daemon/token`, {}))
+    await reply(201, workspace.as.post(`/interns/${intern.id}/daemon/token`, { replace: true }))
     await eventually(() => expect(daemon.closedWith).toBe(4003))
     await expect(daemon.connect()).rejects.toThrow("expected 401 to be 101")
   })

@@ -22,6 +22,7 @@ function world(
       return answer(request)
     },
     resolve: async (host) => addresses[host] ?? ["93.184.216.34"],
+    isGuarded: false,
     privateHosts: new Set(privateHosts),
     timeoutMs: 500,
   }

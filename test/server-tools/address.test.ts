@@ -15,6 +15,7 @@ function make(
   const asked: string[] = []
   const world: FetchWorld = {
     fetch,
+    isGuarded: true,
     resolve: async (host) => {
       asked.push(host)
       return addresses[host] ?? [PUBLIC]
@@ -194,6 +195,23 @@ describe("a fetch for a stranger", () => {
     expect((await fetchPublic("http://[2606:4700::1111]/", world)).ok).toBe(true)
     expect((await fetchPublic("http://[::ffff:93.184.216.34]/", world)).ok).toBe(true)
     expect(asked).toEqual([])
+  })
+
+  test("goes by plain http to a name only where the network itself has no private addresses", async () => {
+    const { world, sent, asked } = make({ "*": html("hello") }, {}, ["wiki.internal"])
+    const open = { ...world, isGuarded: false }
+    expect(await fetchPublic("http://rebinding.example/", open)).toMatchObject({
+      ok: false,
+      reason: expect.stringContaining("use https"),
+    })
+    const led = make({ "https://example.com/": redirect("http://rebinding.example/"), "*": html("never") })
+    expect((await fetchPublic("https://example.com/", { ...led.world, isGuarded: false })).ok).toBe(false)
+    expect([...sent, ...asked]).toEqual([])
+    // By https it is the certificate that holds the name, and an address is connected to as it is.
+    for (const url of ["https://example.com/", `http://${PUBLIC}/`, "http://wiki.internal/"]) {
+      expect((await fetchPublic(url, open)).ok).toBe(true)
+    }
+    expect((await fetchPublic("http://example.com/", world)).ok).toBe(true)
   })
 
   test("goes to exactly the private hosts that the operator wrote down", async () => {

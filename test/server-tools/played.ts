@@ -63,6 +63,7 @@ export function world(more: Partial<ToolWorld> = {}): ToolWorld {
     fetch: network().fetch,
     now: () => NOW,
     resolve: async () => [PUBLIC],
+    isGuarded: true,
     signal: new AbortController().signal,
     settings: settings(),
     ...more,

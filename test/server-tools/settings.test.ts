@@ -93,6 +93,15 @@ describe("names", () => {
     expect(sent[0]?.url).toBe(url)
   })
 
+  test.each([
+    ["production", true],
+    ["development", false],
+    ["", false],
+  ])("are connected to over a network of public addresses only in production: %s", (STAGE, isGuarded) => {
+    const { fetch } = network()
+    expect(toolWorld(env({ STAGE }), { fetch, now: () => NOW, signal }).isGuarded).toBe(isGuarded)
+  })
+
   test("are not looked up at what is no URL", async () => {
     const { fetch } = network()
     const make = () => toolWorld(env({ WEB_FETCH_DNS_URL: "1.1.1.1" }), { fetch, now: () => NOW, signal })

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process"
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs"
 import path from "node:path"
 import readline from "node:readline"
@@ -11,6 +12,7 @@ import readline from "node:readline"
  *   ask-two A B      two at once, answered in any order
  *   elicit MESSAGE   a form with the field `name`; then says what was answered
  *   env NAME         says the value of an environment variable
+ *   run COMMAND      runs it in bash, and says what it prints
  *   big N            one chunk of N characters
  *   big-question N   a permission question with N characters in it; says how it was refused
  *   hold             waits until it is cancelled
@@ -102,6 +104,10 @@ async function step(sessionId: string, session: Session, line: string): Promise<
     }
     case "env":
       return say(`${text}=${process.env[text] ?? ""}`)
+    case "run": {
+      const { stdout, stderr } = spawnSync("bash", ["-c", text], { encoding: "utf8", maxBuffer: 64 * 1024 * 1024 })
+      return say(`${stdout}${stderr}`)
+    }
     case "big":
       return say("x".repeat(Number(text)))
     case "big-question":

@@ -26,6 +26,7 @@ export async function insertIntern(workspace: Workspace, more: Partial<InternRow
     organization_id: workspace.organizationId,
     workspace_id: workspace.workspaceId,
     creator_user_id: null,
+    created_by_key: sha256Hex(workspace.key),
     name: `i${id.slice(0, 8)}`,
     description: null,
     instructions: null,

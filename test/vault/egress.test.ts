@@ -1,8 +1,7 @@
 import * as fc from "fast-check"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { decideEgress } from "../../src/vault/egress.ts"
-import { egressFetch, type EgressRequest } from "../../src/vault/egress-fetch.ts"
-import { hiding } from "../../src/vault/hiding.ts"
+import { egressFetch, type EgressRequest, egressToBound, type Sent } from "../../src/vault/egress-fetch.ts"
 import type { ReleasedSecret } from "../../src/vault/secret.ts"
 
 afterEach(() => vi.restoreAllMocks())
@@ -200,17 +199,27 @@ test("a value is only ever in a request that a URL parser sends, by TLS on 443, 
   expect(released).toBeGreaterThan(50)
 })
 
+async function textOf(sent: Sent): Promise<string> {
+  if (!sent.ok) throw new Error(sent.reason)
+  return new Response(sent.response.body?.pipeThrough(sent.response.hidden.stream())).text()
+}
+
 describe("a fetch for an agent", () => {
   type Seen = { url: string; method: string; headers: Record<string, string>; body: string }
 
   /** What hosts answer, by host and path; what they saw. */
   function world(answers: Record<string, () => Response>, addresses: Record<string, string[]> = {}) {
     const seen: Seen[] = []
+    const used: string[] = []
     const controller = new AbortController()
     return {
       seen,
       signal: controller.signal,
       secrets: () => Promise.resolve(SECRETS),
+      isGuarded: true,
+      testHosts: new Map<string, string>(),
+      used,
+      onRelease: (names: readonly string[], host: string) => void used.push([...names, host].join(" ")),
       resolve: (host: string) => Promise.resolve(addresses[host] ?? ["93.184.216.34"]),
       fetch: (async (input: string, init: RequestInit) => {
         const request = new Request(input, init)
@@ -242,7 +251,8 @@ describe("a fetch for an agent", () => {
     const played = world({ "https://api.example.com/v1": () => new Response("done") })
     const body = `{"key":"${HELD}"}`
     const sent = await egressFetch(ask("https://api.example.com/v1", { method: "POST", body }), played)
-    expect(sent.ok && (await sent.response.text())).toBe("done")
+    expect(await textOf(sent)).toBe("done")
+    expect(played.used).toEqual(["token api.example.com"])
     expect(played.seen).toMatchObject([{ headers: { authorization: `Bearer ${VALUE}` }, body, method: "POST" }])
   })
 
@@ -257,8 +267,9 @@ describe("a fetch for an agent", () => {
     ]
     expect(await egressFetch(ask("https://api.example.com/", { headers }), played)).toMatchObject({
       ok: true,
-      url: "https://evil.example/steal",
+      response: { url: "https://evil.example/steal" },
     })
+    expect(played.used).toEqual(["token api.example.com"])
     expect(played.seen.map((one) => JSON.stringify(one).includes(VALUE))).toEqual([true, false])
     expect(played.seen[1]?.headers).toEqual({ "x-api-key": HELD })
   })
@@ -300,13 +311,13 @@ describe("a fetch for an agent", () => {
     ] as const) {
       const played = world({ "https://api.example.com/": to(location) }, { "inside.example": ["10.0.0.1"] })
       const sent = await egressFetch(ask("https://api.example.com/"), played)
-      expect(sent).toEqual({ ok: false, reason: expect.stringContaining(words) })
+      expect(sent).toEqual({ ok: false, reason: expect.stringContaining(words), why: "refused" })
       expect(played.seen.every(({ url }) => url === "https://api.example.com/")).toBe(true)
     }
     const plain = world({ "https://api.example.com/": to("http://api.example.com/") })
     const headers: [string, string][] = [["x-api-key", HELD]]
     const sent = await egressFetch(ask("https://api.example.com/", { headers }), plain)
-    expect(sent).toEqual({ ok: false, reason: expect.stringContaining("by https only") })
+    expect(sent).toMatchObject({ ok: false, reason: expect.stringContaining("by https only") })
   })
 
   test("what a host says back of the secrets is what the agent had said", async () => {
@@ -317,15 +328,75 @@ describe("a fetch for an agent", () => {
     const played = world({ "https://api.example.com/": () => new Response("fine") })
     const sent = await egressFetch(ask("https://api.example.com/", { headers }), played)
     if (!sent.ok) throw new Error(sent.reason)
-    const hidden = hiding(sent)
+    const { hidden } = sent.response
     const went = played.seen[0]?.headers ?? {}
     expect(JSON.stringify(went)).toContain(VALUE)
     const said = JSON.stringify({ ...went, alone: VALUE })
     const told = new TextDecoder().decode(hidden.bytes(new TextEncoder().encode(said)))
-    expect(JSON.parse(told)).toEqual({ ...Object.fromEntries(headers), alone: HELD })
+    expect(JSON.parse(told)).toEqual({ ...Object.fromEntries(headers), "accept-encoding": "identity", alone: HELD })
     expect(hidden.text(`key=${VALUE}`)).toBe(`key=${HELD}`)
     const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte)
     expect(hidden.bytes(bytes)).toEqual(bytes)
+  })
+
+  test("does not carry on a value that its host puts into a redirect, a header or a reason phrase", async () => {
+    const echo = () =>
+      new Response(null, {
+        status: 307,
+        statusText: `${VALUE} moved`,
+        headers: { location: `https://evil.example/?t=${encodeURIComponent(VALUE)}`, "set-cookie": `t=${VALUE}` },
+      })
+    const played = world({
+      "https://api.example.com/": echo,
+      [`https://evil.example/?t=${HELD}`]: () => new Response("thanks"),
+    })
+    expect(await egressFetch(ask("https://api.example.com/"), played)).toMatchObject({
+      ok: true,
+      response: { url: `https://evil.example/?t=${HELD}` },
+    })
+    const sent = await egressToBound(ask("https://api.example.com/"), played)
+    if (!sent.ok) throw new Error(sent.reason)
+    const { status, statusText, headers } = sent.response
+    expect([status, statusText]).toEqual([307, `${HELD} moved`])
+    expect(headers).toEqual([
+      ["location", `https://evil.example/?t=${HELD}`],
+      ["set-cookie", `t=${HELD}`],
+    ])
+  })
+
+  test("of a daemon goes to hosts of secrets only, and not on to where they redirect", async () => {
+    const played = world({ "https://api.example.com/": to("https://other.example.com/") })
+    expect(await egressToBound(ask("https://api.example.com/"), played)).toMatchObject({
+      ok: true,
+      response: { status: 302 },
+    })
+    for (const url of ["https://evil.example/", "http://api.example.com/", "https://api.example.com:8443/", "x"]) {
+      expect(await egressToBound(ask(url), played)).toMatchObject({ ok: false, why: "unbound" })
+    }
+    expect(played.seen).toHaveLength(1)
+  })
+
+  test("asks hosts of secrets for plain bytes, and passes on none that it cannot read", async () => {
+    const packed = () => new Response("packed", { headers: { "content-encoding": "zstd" } })
+    const played = world({ "https://api.example.com/": packed, "https://free.example.com/": packed })
+    const headers: [string, string][] = [["accept-encoding", "zstd"]]
+    expect(await egressFetch(ask("https://api.example.com/", { headers }), played)).toMatchObject({ why: "failed" })
+    expect(await egressFetch(ask("https://free.example.com/", { headers }), played)).toMatchObject({ ok: true })
+    expect(played.seen.map((one) => one.headers["accept-encoding"])).toEqual(["identity", "zstd"])
+  })
+
+  test("goes by plain http to a name only where the network has no inside, and to an address anywhere", async () => {
+    const answers = { "http://example.com/": () => new Response("a"), "http://93.184.216.34/": () => new Response("b") }
+    const headers: [string, string][] = []
+    for (const [isGuarded, url, ok] of [
+      [true, "http://example.com/", true],
+      [false, "http://example.com/", false],
+      [false, "http://93.184.216.34/", true],
+    ] as const) {
+      const played = { ...world(answers), isGuarded }
+      expect((await egressFetch(ask(url, { headers }), played)).ok).toBe(ok)
+      expect(played.seen).toHaveLength(ok ? 1 : 0)
+    }
   })
 
   test("logs nothing, and tells nothing of what it sent when it fails", async () => {
@@ -334,7 +405,7 @@ describe("a fetch for an agent", () => {
       vi.spyOn(console, level).mockImplementation((...parts: unknown[]) => void lines.push(parts.map(String).join(" ")))
     }
     const sent = await egressFetch(ask("https://api.example.com/"), world({}))
-    expect(sent).toEqual({ ok: false, reason: "The connection failed." })
+    expect(sent).toEqual({ ok: false, reason: "The connection failed.", why: "failed" })
     expect(lines).toEqual([])
   })
 })

@@ -1,10 +1,9 @@
 import http, { type IncomingMessage, type ServerResponse } from "node:http"
 import { pipeline } from "node:stream/promises"
-import { connect as connectTls, rootCertificates, type TLSSocket } from "node:tls"
-import { decideEgress } from "../../vault/egress.ts"
+import type { TLSSocket } from "node:tls"
+import { isMisdirected, MISDIRECTED } from "../../vault/egress.ts"
 import { toBoundHost } from "../../vault/hosts.ts"
-import { Refusal } from "./connect.ts"
-import { framed, onward, pairsOf, type Pairs } from "./headers.ts"
+import { onward, pairsOf } from "./headers.ts"
 import type { ProxyWorld } from "./proxy.ts"
 import { answer } from "./replies.ts"
 
@@ -27,51 +26,37 @@ export function newInterceptor(world: ProxyWorld): Interception {
   }
 }
 
-async function pass(request: IncomingMessage, response: ServerResponse, host: URL, world: ProxyWorld): Promise<void> {
+/** Has the gateway send it, which has the values. Nothing of a request to a host of secrets leaves this machine otherwise. */
+async function pass(
+  request: IncomingMessage,
+  response: ServerResponse,
+  host: URL,
+  { egress, onUnbound }: ProxyWorld,
+): Promise<void> {
+  const headers = onward(pairsOf(request.rawHeaders))
   // Another host in the request line is another host, whatever the connection says.
   if (!/^[/*]/.test(request.url ?? "")) return answer(response, 421, "This connection is to another host.")
-  const decided = decideEgress({ url: host, headers: framed(request) }, world.secrets())
-  if (!decided.ok) return answer(response, decided.misdirected ? 421 : 403, decided.reason)
+  if (isMisdirected(host, headers)) return answer(response, 421, MISDIRECTED)
+  const { method = "GET", url: target = "/" } = request
+  const url = new URL(target === "*" ? "/" : `https://${toBoundHost(host)}${target}`, host).href
+  const leaving = new AbortController()
+  response.on("close", () => leaving.abort())
   try {
-    await forward(request, response, host, withHost(decided.headers, host), world)
-  } catch (thrown) {
-    const words = thrown instanceof Refusal ? thrown.message : "The host could not be reached."
-    answer(response, thrown instanceof Refusal ? 403 : 502, words)
+    const answered = await egress({ method, url, headers, hasBody: hasBody(request) }, request, leaving.signal)
+    if (answered.is === "refusal") {
+      // A secret of this host was just deleted: the next connection passes as any other does.
+      if (answered.isUnbound) onUnbound()
+      return answer(response, answered.status, answered.reason)
+    }
+    const { envelope, body } = answered
+    response.writeHead(envelope.status, envelope.headers.flat())
+    response.flushHeaders()
+    await pipeline(body, response).catch(() => response.destroy())
+  } catch {
+    answer(response, 502, "The gateway could not be reached.")
   }
 }
 
-/** One Host, the one that was decided on. */
-function withHost(headers: Pairs, url: URL): Pairs {
-  return [["Host", toBoundHost(url)], ...headers.filter(([name]) => name.toLowerCase() !== "host")]
-}
-
-async function forward(
-  request: IncomingMessage,
-  response: ServerResponse,
-  url: URL,
-  headers: Pairs,
-  { connect, trusted }: ProxyWorld,
-): Promise<void> {
-  const host = toBoundHost(url)
-  const socket = await connect(host, 443)
-  const ca = trusted && [...rootCertificates, ...trusted]
-  const secure = connectTls({ socket, servername: host, ALPNProtocols: ["http/1.1"], ...(ca && { ca }) })
-  const { method = "GET" } = request
-  const upstream = http.request({
-    method,
-    path: request.url ?? "/",
-    headers: headers.flat(),
-    createConnection: () => secure,
-  })
-  response.on("close", () => upstream.destroy())
-  const answered = new Promise<IncomingMessage>((resolve, reject) => {
-    upstream.on("response", resolve)
-    upstream.on("error", reject)
-  })
-  // A server may answer before it has read all of a body.
-  const sent = pipeline(request, upstream).catch(() => upstream.destroy())
-  const incoming = await answered
-  response.writeHead(incoming.statusCode ?? 502, onward(pairsOf(incoming.rawHeaders)).flat())
-  await pipeline(incoming, response).catch(() => response.destroy())
-  await sent
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0
 }

@@ -8,23 +8,25 @@ import { TLSSocket } from "node:tls"
 import { isSame } from "../../support/encoding.ts"
 import { boundTo, isPublicTarget } from "../../vault/egress.ts"
 import { toBoundHost } from "../../vault/hosts.ts"
-import type { ReleasedSecret } from "../../vault/secret.ts"
+import type { GivenSecret } from "../../vault/secret.ts"
 import type { Authority } from "./authority.ts"
 import { type Connect, open, Refusal } from "./connect.ts"
+import type { Egress } from "./egress.ts"
 import { framed, onward, pairsOf } from "./headers.ts"
 import { type Interception, newInterceptor } from "./intercept.ts"
 import { answer, refuse } from "./replies.ts"
 
 export type ProxyWorld = {
   authority: Authority
-  /** Those of this moment: what was deleted is released no more. */
-  secrets: () => readonly ReleasedSecret[]
+  /** Those of this moment: their hosts are intercepted. */
+  secrets: () => readonly Pick<GivenSecret, "hosts">[]
+  egress: Egress
+  /** The gateway has no secret for a host that was intercepted. */
+  onUnbound: () => void
   gateway: URL
   /** Besides the hosts of secrets and the gateway; undefined for every public one. */
   allowedHosts: readonly string[] | undefined
   connect: Connect
-  /** Further authorities for servers, in PEM. */
-  trusted?: readonly string[]
 }
 
 export type Proxy = { url: URL; close: () => Promise<void> }
@@ -32,8 +34,8 @@ export type Proxy = { url: URL; close: () => Promise<void> }
 const USER = "agent"
 
 /**
- * The way out of an agent: a CONNECT proxy on this machine. Connections to the hosts of secrets are opened up here and
- * their headers put right; all others pass as they are, encrypted, or not at all.
+ * The way out of an agent: a CONNECT proxy on this machine. Requests to the hosts of secrets are intercepted and sent by
+ * the gateway, which puts the values in; all other connections pass as they are, encrypted, or not at all.
  */
 export async function startProxy(world: ProxyWorld): Promise<Proxy> {
   const password = randomBytes(24).toString("hex")

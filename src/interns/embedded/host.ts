@@ -3,9 +3,8 @@ import type { Env } from "../../env.ts"
 import { logError } from "../../support/log.ts"
 import type { HostEvents, InternConfig, InternHost } from "../hosts/host.ts"
 import { openInternKey } from "../own-key.ts"
-import { findIntern } from "../store.ts"
+import { findIntern, type InternRow } from "../store.ts"
 import { releaseSecrets } from "../../vault/release.ts"
-import type { ReleasedSecret } from "../../vault/secret.ts"
 import type { AcpMessage } from "../run/acp.ts"
 import { EmbeddedAgent } from "./agent.ts"
 import { askModel } from "./ask-model.ts"
@@ -47,12 +46,15 @@ export class EmbeddedHost implements InternHost {
         })
       },
       run: async (call, signal) => {
-        const secrets = () => this.#secrets()
-        const names = asks(call) ? placeholdersOf(await secrets()) : {}
+        const intern = () => this.#row()
+        const secrets = (row: InternRow) => releaseSecrets(env, row)
+        const row = asks(call) ? await intern() : undefined
+        const names = row ? placeholdersOf(await secrets(row)) : {}
+        const waitUntil = (work: Promise<unknown>) => ctx.waitUntil(work)
         return runTool(call, {
           disk: this.#disk,
           env: names,
-          fetch: shellFetch(env, secrets, signal),
+          fetch: shellFetch(env, { intern, secrets, stopped: signal, waitUntil }),
           signal,
           publish: (filename, content) => this.#publish(filename, content),
         })
@@ -76,15 +78,13 @@ export class EmbeddedHost implements InternHost {
     return this.#key
   }
 
-  async #secrets(): Promise<ReleasedSecret[]> {
-    const { organizationId, workspaceId, id } = this.#config
-    const row = await findIntern(this.#env.DB, { organizationId, workspaceId }, id)
-    return row ? releaseSecrets(this.#env, row) : []
+  #row(): Promise<InternRow | undefined> {
+    const place = this.#config
+    return findIntern(this.#env.DB, place, place.id)
   }
 
   async #publish(path: string, content: Uint8Array): Promise<string> {
-    const place = this.#config
-    const row = await findIntern(this.#env.DB, place, place.id)
+    const row = await this.#row()
     if (!row) throw new Error("The intern is gone.")
     const { id } = await publishFile(this.#env, row, path, content)
     return id

@@ -37,4 +37,6 @@ export type DaemonConfig = {
   /** The intern's own key. */
   api_key: string
   secrets_url: string
+  /** Where requests to hosts of secrets are sent. */
+  egress_url: string
 }

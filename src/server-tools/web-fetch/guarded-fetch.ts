@@ -1,7 +1,7 @@
 import { concat } from "../../support/bytes.ts"
 import { within } from "../../outbound/deadline.ts"
 import { isAllowedHost, refusalOf } from "../../outbound/address.ts"
-import { type Resolve, unresolvable } from "../../outbound/resolve.ts"
+import { type Network, unresolvable } from "../../outbound/resolve.ts"
 
 export type FetchSettings = {
   /** `host` or `host:port`: reached without a look at their addresses. */
@@ -10,7 +10,7 @@ export type FetchSettings = {
   maxBytes: number
 }
 
-export type FetchWorld = { fetch: typeof fetch; resolve: Resolve; signal: AbortSignal; settings: FetchSettings }
+export type FetchWorld = Network & { fetch: typeof fetch; signal: AbortSignal; settings: FetchSettings }
 
 export type Page = {
   /** After redirects. */
@@ -32,8 +32,7 @@ const HEADERS = {
 
 /**
  * Fetch what a stranger named, and only from where anybody could. Every hop is checked by its text, by the addresses
- * of its name, and by `mayFetch`. The runtime resolves the name once more when it connects; that a name changes
- * between the two is stopped by the network (Cloudflare's has no private addresses), not here.
+ * of its name, and by `mayFetch`. Against DNS rebinding see resolve.ts.
  */
 export async function fetchPublic(
   text: string,
@@ -78,16 +77,12 @@ async function follow(text: string, world: FetchWorld, mayFetch: (url: URL) => b
   return refuse(`it redirects more than ${MAX_REDIRECTS} times`)
 }
 
-async function refusalAt(
-  url: URL,
-  { resolve, signal, settings }: FetchWorld,
-  mayFetch: (url: URL) => boolean,
-): Promise<string | undefined> {
+async function refusalAt(url: URL, world: FetchWorld, mayFetch: (url: URL) => boolean): Promise<string | undefined> {
   if (url.protocol !== "http:" && url.protocol !== "https:") return "only http and https URLs are fetched"
   if (url.username !== "" || url.password !== "") return "a URL with a user name or password is not fetched"
   if (!mayFetch(url)) return "this domain is not among those that may be fetched"
-  if (isAllowedHost(url, settings.allowedHosts)) return undefined
-  return refusalOf(url) ?? unresolvable(url, resolve, signal)
+  if (isAllowedHost(url, world.settings.allowedHosts)) return undefined
+  return refusalOf(url) ?? unresolvable(url, world, world.signal)
 }
 
 async function read(url: URL, response: Response, maxBytes: number): Promise<Fetched> {

@@ -57,8 +57,7 @@ async function run(args: unknown, config: WebFetchConfig, world: ToolWorld): Pro
   const parsed = Arguments.safeParse(args)
   if (!parsed.success) return failure("url must be the full http or https URL of a page.", { error: "no URL" })
   const { url } = parsed.data
-  const { fetch, resolve, signal, settings } = world
-  const fetched = await fetchPublic(url, { fetch, resolve, signal, settings: settings.webFetch }, (hop) =>
+  const fetched = await fetchPublic(url, { ...world, settings: world.settings.webFetch }, (hop) =>
     isPermitted(hop, config.domains),
   )
   if (!fetched.ok) return refuse(url, fetched.reason, fetched.status)

@@ -1,0 +1,23 @@
+import { randomUUID } from "node:crypto"
+import { type FileHandle, open, rename, rm } from "node:fs/promises"
+
+/**
+ * Replaces a file whole: a reader sees the former text or the new one. The folder is the agent's, so a link in the
+ * file's place is replaced and not followed: the daemon may be root.
+ */
+export async function replaceFile(file: string, text: string, owner: number | undefined): Promise<void> {
+  const part = `${file}.${randomUUID()}.part`
+  let handle: FileHandle | undefined
+  try {
+    handle = await open(part, "wx", 0o600)
+    await handle.writeFile(text)
+    if (owner !== undefined) await handle.chown(owner, owner)
+    await handle.close()
+    handle = undefined
+    await rename(part, file)
+  } catch (thrown) {
+    await handle?.close()
+    await rm(part, { force: true })
+    throw thrown
+  }
+}

@@ -1,0 +1,92 @@
+import http, { type IncomingMessage } from "node:http"
+import https from "node:https"
+import { pipeline } from "node:stream/promises"
+import {
+  decodeResponse,
+  EGRESS_REQUEST_HEADER,
+  EGRESS_RESPONSE_HEADER,
+  encodeEnvelope,
+  MAX_ENVELOPE_LENGTH,
+  type RequestEnvelope,
+  type ResponseEnvelope,
+} from "../../vault/egress-envelope.ts"
+
+/** What a host answered, or the gateway in its place. */
+export type EgressAnswer =
+  | { is: "host"; envelope: ResponseEnvelope; body: IncomingMessage }
+  | { is: "refusal"; status: number; reason: string; isUnbound: boolean }
+
+/** Sends a request with placeholders to the gateway, which puts values in. `body`: streamed if the envelope says so. */
+export type Egress = (envelope: RequestEnvelope, body: IncomingMessage, signal: AbortSignal) => Promise<EgressAnswer>
+
+/** Shorter than the gateway keeps a silent connection. */
+const IDLE_MS = 3_000
+const MAX_HEADER_BYTES = 2 * MAX_ENVELOPE_LENGTH
+const MAX_REFUSAL_BYTES = 65_536
+const BAD_GATEWAY = 502
+
+export function gatewayEgress(endpoint: () => URL, joinToken: string): Egress {
+  const settings = { keepAlive: true, timeout: IDLE_MS }
+  const agents = { "http:": new http.Agent(settings), "https:": new https.Agent(settings) }
+  return async (envelope, body, signal) => {
+    const url = endpoint()
+    const header = encodeEnvelope(envelope)
+    if (header.length > MAX_ENVELOPE_LENGTH) {
+      return { is: "refusal", status: 431, reason: "The URL and headers are too large.", isUnbound: false }
+    }
+    const length = body.headers["content-length"]
+    const open = (isRetry: boolean): Promise<IncomingMessage> =>
+      new Promise((resolve, reject) => {
+        const isSecure = url.protocol === "https:"
+        const request = (isSecure ? https : http).request(url, {
+          method: "POST",
+          agent: agents[isSecure ? "https:" : "http:"],
+          maxHeaderSize: MAX_HEADER_BYTES,
+          signal,
+          headers: {
+            authorization: `Bearer ${joinToken}`,
+            [EGRESS_REQUEST_HEADER]: header,
+            "content-type": "application/octet-stream",
+            ...(!envelope.hasBody && { "content-length": "0" }),
+            ...(envelope.hasBody && length !== undefined && { "content-length": length }),
+          },
+        })
+        request.on("response", resolve)
+        request.on("error", (cause: NodeJS.ErrnoException) => {
+          // The gateway closed the silent connection at the same time. Without a body nothing was lost.
+          const isStale = request.reusedSocket && cause.code === "ECONNRESET" && !envelope.hasBody && !isRetry
+          if (isStale) open(true).then(resolve, reject)
+          else reject(cause)
+        })
+        // A host may answer before it has read all of a body.
+        if (envelope.hasBody) pipeline(body, request).catch(() => request.destroy())
+        else request.end()
+      })
+    return toAnswer(await open(false))
+  }
+}
+
+async function toAnswer(response: IncomingMessage): Promise<EgressAnswer> {
+  const header = response.headers[EGRESS_RESPONSE_HEADER]
+  const envelope = typeof header === "string" ? decodeResponse(header) : undefined
+  if (envelope) return { is: "host", envelope, body: response }
+  const { message, reason } = await readRefusal(response)
+  // What the gateway says of the token or of its own state is not the host's status.
+  const status = response.statusCode === 403 ? 403 : BAD_GATEWAY
+  return { is: "refusal", status, reason: message, isUnbound: reason === "host_not_bound" }
+}
+
+async function readRefusal(response: IncomingMessage): Promise<{ message: string; reason: string | undefined }> {
+  let text = ""
+  for await (const part of response) {
+    text += String(part)
+    if (text.length > MAX_REFUSAL_BYTES) break
+  }
+  try {
+    type Failure = { error?: { message?: string; metadata?: { reason?: string } } }
+    const { error } = JSON.parse(text) as Failure
+    return { message: error?.message ?? "The gateway failed.", reason: error?.metadata?.reason }
+  } catch {
+    return { message: `The gateway answered ${response.statusCode}.`, reason: undefined }
+  }
+}

@@ -1,0 +1,38 @@
+import path from "node:path"
+import type { GivenSecret } from "../vault/secret.ts"
+import type { Folder } from "./folder.ts"
+
+/**
+ * Placeholders for an agent that runs: its environment cannot change, but shells read one of these files with each
+ * command (bash by BASH_ENV, zsh by its own rule), and the JSON is for everything else.
+ */
+export function secretFiles(
+  { home }: Folder,
+  secrets: readonly GivenSecret[],
+  /** Variables that the agent runs by: a secret does not take their names. */
+  reserved: ReadonlySet<string>,
+): Record<string, string> {
+  const usable = secrets.map((secret) => ({ ...secret, variable: secret.name.toUpperCase() }))
+  const lines = usable
+    .filter(({ variable }) => !reserved.has(variable))
+    .map(({ variable, placeholder }) => `export ${variable}='${placeholder}'\n`)
+  const list = Object.fromEntries(usable.map(({ name, hosts, placeholder }) => [name, { placeholder, hosts }]))
+  const { json, bash, zsh } = pathsOf(home)
+  return { [bash]: lines.join(""), [zsh]: lines.join(""), [json]: `${JSON.stringify(list, null, 2)}\n` }
+}
+
+/** What tells an agent and its shells where these files are. */
+export function secretFileEnv({ home }: Folder): Record<string, string> {
+  const { json, bash } = pathsOf(home)
+  // A bash whose input is a socket, as Node makes its pipes, takes itself for one of rshd and reads no BASH_ENV, if it is
+  // the first of its shells.
+  return { INTERN_SECRETS_FILE: json, BASH_ENV: bash, SHLVL: "1" }
+}
+
+function pathsOf(home: string) {
+  return {
+    json: path.join(home, "secrets.json"),
+    bash: path.join(home, ".secrets.sh"),
+    zsh: path.join(home, ".zshenv"),
+  }
+}

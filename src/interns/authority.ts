@@ -1,0 +1,29 @@
+import type { Caller } from "../access/caller.ts"
+import type { GatewayError } from "../edge/errors.ts"
+import { internError } from "./reasons.ts"
+
+/** Who made an intern, or stored a secret. Rows from before this was kept have no key. */
+export type Made = { created_by_key: string | null; creator_user_id: string | null }
+
+/**
+ * Whether a key may take secrets elsewhere: make a join token, borrow a vault, copy secrets of the workspace. The key
+ * that made the intern or stored the secret may, each key of the same user, and management keys; an intern's own key,
+ * which its agent has, never. Rows of other organizations are not found in the first place.
+ */
+export function mayControl(
+  { keyHash, creatorUserId, internId, kind }: Pick<Caller, "keyHash" | "creatorUserId" | "internId" | "kind">,
+  made: Made,
+): boolean {
+  if (internId !== null) return false
+  if (kind === "management" || made.created_by_key === keyHash) return true
+  return creatorUserId !== null && creatorUserId === made.creator_user_id
+}
+
+export function notYours(what: string): GatewayError {
+  return internError("forbidden", `Only the key that ${what}, keys of the same user and management keys may do this.`)
+}
+
+/** An agent has its intern's own key: it does not decide on the intern's record and life. */
+export function requireNotOwnKey({ internId }: Caller): void {
+  if (internId !== null) throw internError("forbidden", "An intern's own key cannot change or delete its intern.")
+}

@@ -1,0 +1,165 @@
+import { env } from "cloudflare:workers"
+import { describe, expect, test } from "vitest"
+import { mayControl } from "../../src/interns/authority.ts"
+import { newDaemonIntern, PlayedDaemon } from "../support/daemon.ts"
+import { insertIntern } from "../support/interns.ts"
+import { newKey, newWorkspace, reply, type Workspace } from "../support/world.ts"
+
+type Failure = { error: { message: string; metadata?: { reason?: string; retryable?: boolean } } }
+const FORBIDDEN = { reason: "forbidden", retryable: false }
+
+async function refused(status: number, answer: Promise<Response>) {
+  return (await reply<Failure>(status, answer)).error
+}
+
+/** A key that another user made, or nobody. */
+async function foreignKey(workspace: Workspace, user: string | null, input: Record<string, unknown> = {}) {
+  const made = await newKey(workspace, input)
+  await env.DB.prepare("UPDATE api_keys SET creator_user_id = ? WHERE hash = ?").bind(user, made.hash).run()
+  return made
+}
+
+/** Keys of every kind that did not make what there is. */
+async function othersOf(workspace: Workspace) {
+  const free = await foreignKey(workspace, "bob")
+  await env.DB.prepare("UPDATE api_keys SET kind = 'free_tier' WHERE hash = ?").bind(free.hash).run()
+  return [await foreignKey(workspace, null), await foreignKey(workspace, "bob", { limit: 0 }), free]
+}
+
+test("what was made is controlled by its key, by keys of its user and by management keys, never by an intern's own", () => {
+  const made = { created_by_key: "maker", creator_user_id: "ada" }
+  const caller = { keyHash: "other", creatorUserId: null, internId: null, kind: "normal" } as const
+  const may = (more: Partial<Parameters<typeof mayControl>[0]>, of = made) => mayControl({ ...caller, ...more }, of)
+  expect(may({})).toBe(false)
+  expect(may({ creatorUserId: "bob" })).toBe(false)
+  expect(may({ kind: "provisioning" })).toBe(false)
+  expect(may({ keyHash: "maker" })).toBe(true)
+  expect(may({ creatorUserId: "ada" })).toBe(true)
+  expect(may({ kind: "management" })).toBe(true)
+  expect(may({ keyHash: "maker", internId: "i" })).toBe(false)
+  expect(may({ creatorUserId: "ada", internId: "i" })).toBe(false)
+  const old = { created_by_key: null, creator_user_id: null } as unknown as typeof made
+  expect(may({}, old)).toBe(false)
+  expect(may({ kind: "management" }, old)).toBe(true)
+})
+
+describe("a key that did not make an intern", () => {
+  test("makes no join token for it", async () => {
+    const workspace = await newWorkspace()
+    const { id } = await reply<{ id: string }>(201, workspace.as.post("/interns", { name: "ada", host: "daemon" }))
+    for (const { as } of await othersOf(workspace)) {
+      const { metadata } = await refused(403, as.post(`/interns/${id}/daemon/token`, undefined))
+      expect(metadata).toEqual(FORBIDDEN)
+    }
+    await reply(201, workspace.as.post(`/interns/${id}/daemon/token`, undefined))
+    await reply(201, workspace.manage.post(`/interns/${id}/daemon/token`, undefined))
+    const same = await newKey(workspace)
+    await reply(201, same.as.post(`/interns/${id}/daemon/token`, undefined))
+  })
+
+  test("does not borrow its vault", async () => {
+    const workspace = await newWorkspace()
+    const made = await reply<{ vault_id: string }>(201, workspace.as.post("/interns", { name: "lender" }))
+    for (const { as } of await othersOf(workspace)) {
+      const { metadata } = await refused(403, as.post("/interns", { name: "thief", vault_id: made.vault_id }))
+      expect(metadata).toEqual(FORBIDDEN)
+    }
+    await reply(201, workspace.as.post("/interns", { name: "mine", vault_id: made.vault_id }))
+    await reply(201, workspace.manage.post("/interns", { name: "managed", vault_id: made.vault_id }))
+    await refused(404, workspace.as.post("/interns", { name: "nobody", vault_id: crypto.randomUUID() }))
+  })
+
+  test("copies no secret to it, and to its own none that another stored", async () => {
+    const workspace = await newWorkspace()
+    const intern = await insertIntern(workspace)
+    const hosts = ["api.example.com"]
+    await reply(200, workspace.as.put("/vault/secrets/token", { hosts, value: "stored by the first key" }))
+    const copy = { names: ["token"] }
+    for (const { as, hash } of await othersOf(workspace)) {
+      const path = `/vault/interns/${intern.id}/secrets/copy`
+      expect((await refused(403, as.post(path, copy))).metadata).toEqual(FORBIDDEN)
+      const own = await insertIntern(workspace, { created_by_key: hash })
+      const { metadata, message } = await refused(403, as.post(`/vault/interns/${own.id}/secrets/copy`, copy))
+      expect(metadata).toEqual(FORBIDDEN)
+      expect(message).toContain("token")
+      expect(await reply(200, as.get(`/vault/interns/${own.id}/secrets`))).toMatchObject({ total_count: 0 })
+    }
+    await reply(200, workspace.as.post(`/vault/interns/${intern.id}/secrets/copy`, copy))
+    await reply(200, workspace.manage.post(`/vault/interns/${intern.id}/secrets/copy`, copy))
+    // Whoever stores a value anew stored the present one.
+    const other = await foreignKey(workspace, "bob")
+    const own = await insertIntern(workspace, { created_by_key: other.hash })
+    await reply(200, other.as.put("/vault/secrets/token", { hosts, value: "stored by another key" }))
+    await reply(200, other.as.post(`/vault/interns/${own.id}/secrets/copy`, copy))
+    await refused(403, workspace.as.post(`/vault/interns/${intern.id}/secrets/copy`, copy))
+  })
+})
+
+test("a new token does not cut off a daemon that is attached, unless that is what is asked for", async () => {
+  const intern = await newDaemonIntern(await newWorkspace())
+  const daemon = await new PlayedDaemon(intern).dial()
+  const path = `/interns/${intern.id}/daemon/token`
+  for (const body of [undefined, {}, { replace: false }]) {
+    const { metadata } = await refused(409, intern.as.post(path, body))
+    expect(metadata).toEqual({ reason: "daemon_attached", retryable: false })
+  }
+  expect(daemon.closedWith).toBeUndefined()
+  const { token } = await reply<{ token: string }>(201, intern.as.post(path, { replace: true }))
+  await expect.poll(() => daemon.closedWith).toBe(4003)
+  const next = await new PlayedDaemon({ ...intern, token }).dial()
+  next.cut()
+  await expect.poll(async () => (await intern.as.post(path, undefined)).status).toBe(201)
+  await refused(400, intern.as.post(path, { replace: "yes" }))
+})
+
+test("an intern's own key does not change, delete, start or stop its intern, nor make a token or a copy", async () => {
+  const workspace = await newWorkspace()
+  const intern = await insertIntern(workspace)
+  const other = await insertIntern(workspace)
+  for (const [method, path, body] of [
+    ["PATCH", "", { name: "renamed" }],
+    ["DELETE", "", { acknowledge_workspace_loss: true }],
+    ["POST", "/provision", undefined],
+    ["POST", "/suspend", undefined],
+  ] as const) {
+    const { metadata } = await refused(403, intern.as.call(method, `/interns/${intern.id}${path}`, body))
+    expect(metadata).toEqual(FORBIDDEN)
+    await refused(404, intern.as.call(method, `/interns/${other.id}${path}`, body))
+  }
+  await refused(404, intern.as.post(`/interns/${intern.id}/daemon/token`, undefined))
+  await refused(404, intern.as.post(`/vault/interns/${intern.id}/secrets/copy`, { names: ["token"] }))
+  await refused(404, intern.as.post("/interns", { name: "thief", vault_id: other.vaultId }))
+  const kept = await reply<{ name: string; status: string }>(200, intern.as.get(`/interns/${intern.id}`))
+  expect(kept).toMatchObject({ name: intern.row.name, status: "running" })
+})
+
+test("an intern's own key reads and deletes the files that its intern made, and no others", async () => {
+  const workspace = await newWorkspace()
+  const [intern, other] = [await insertIntern(workspace), await insertIntern(workspace)]
+  const upload = async (as: typeof workspace.as, name: string) => {
+    const form = new FormData()
+    form.append("file", new File([name], `${name}.txt`, { type: "text/plain" }))
+    const request = new Request("http://x/", { method: "POST", body: form })
+    const bytes = new Uint8Array(await request.arrayBuffer())
+    const answer = as.callBytes("POST", "/files", bytes, request.headers.get("content-type") ?? "")
+    return (await reply<{ id: string }>(200, answer)).id
+  }
+  const [mine, foreign, shared] = [
+    await upload(intern.as, "mine"),
+    await upload(other.as, "foreign"),
+    await upload(workspace.as, "shared"),
+  ]
+  const ids = async (as: typeof workspace.as) =>
+    (await reply<{ data: { id: string }[] }>(200, as.get("/files"))).data.map(({ id }) => id)
+  expect(await ids(intern.as)).toEqual([mine])
+  expect(await ids(workspace.as)).toEqual([mine, foreign, shared])
+  for (const id of [foreign, shared]) {
+    await refused(404, intern.as.get(`/files/${id}`))
+    await refused(404, intern.as.get(`/files/${id}/content`))
+    await refused(404, intern.as.delete(`/files/${id}`))
+  }
+  await refused(403, intern.as.get("/files?provider=openai"))
+  await reply(200, intern.as.get(`/files/${mine}`))
+  await reply(200, intern.as.delete(`/files/${mine}`))
+  expect(await ids(workspace.as)).toEqual([foreign, shared])
+})

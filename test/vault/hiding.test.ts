@@ -1,0 +1,109 @@
+import * as fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { type Hiding, hiding } from "../../src/vault/hiding.ts"
+
+const HELD = "vault-token-0123456789abcdef"
+const VALUE = 'p&ss/wörd "with" <every> kind+of=sign?'
+const bytesOf = (text: string) => new TextEncoder().encode(text)
+const base64 = (text: string) => btoa(String.fromCharCode(...bytesOf(text)))
+const hidden = hiding({ released: [], secrets: [{ value: VALUE, placeholder: HELD }] })
+const read = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
+
+async function streamed(by: Hiding, chunks: readonly Uint8Array[]): Promise<string> {
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(chunk)
+      controller.close()
+    },
+  })
+  return new Response(body.pipeThrough(by.stream())).text()
+}
+
+/** Of the value in this text: all of it but what was put around it. */
+function encodedLength(said: string): number {
+  const isBase64 = /^[A-Za-z0-9+/_=-]+$/.test(said) && !/^[0-9a-f]+$/.test(said)
+  if (isBase64) return Math.floor((bytesOf(VALUE).byteLength * 4) / 3)
+  return said.length - (said.startsWith("{") ? 12 : said.startsWith("VALUE=") ? 6 : said.startsWith('"') ? 2 : 0)
+}
+
+describe("a value is hidden", () => {
+  test.each([
+    ["as it is", VALUE],
+    ["in JSON", JSON.stringify({ VALUE })],
+    ["in JSON of plain ASCII", JSON.stringify(VALUE).replace("ö", "\\u00f6")],
+    ["in JSON with escaped slashes", JSON.stringify(VALUE).replaceAll("/", "\\/")],
+    ["in a URL", encodeURIComponent(VALUE)],
+    ["in a form", new URLSearchParams({ VALUE }).toString()],
+    ["in HTML", VALUE.replace("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")],
+    ["in hex", Array.from(bytesOf(VALUE), (byte) => byte.toString(16).padStart(2, "0")).join("")],
+    ...["", "a", "ab", "abc"].flatMap((before): [string, string][] => [
+      [`in base64 behind ${before.length} bytes`, base64(`${before}${VALUE}`)],
+      [`in base64 behind ${before.length} bytes and before more`, base64(`${before}${VALUE} and more`)],
+      [
+        `in base64 for URLs behind ${before.length} bytes`,
+        base64(`${before}${VALUE}~~~`).replaceAll("+", "-").replaceAll("/", "_"),
+      ],
+    ]),
+  ])("%s", (_, said) => {
+    const told = read(hidden.bytes(bytesOf(said)))
+    expect(told).toContain(HELD)
+    // Beside it there may be the characters of base64 that hold bits of a neighbour, too.
+    expect(told.length).toBeLessThanOrEqual(said.length - encodedLength(said) + HELD.length + 6)
+  })
+
+  test("however its bytes are cut into chunks", async () => {
+    const text = `before ${VALUE} between ${base64(VALUE)} after ${VALUE.slice(0, -1)} end ${VALUE.slice(0, 5)}`
+    const whole = read(hidden.bytes(bytesOf(text)))
+    expect(whole).not.toContain(VALUE)
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 60 }), async (sizes) => {
+        const bytes = bytesOf(text)
+        const chunks: Uint8Array[] = []
+        let at = 0
+        for (const size of sizes) {
+          chunks.push(bytes.slice(at, at + size))
+          at += size
+        }
+        expect(await streamed(hidden, [...chunks, bytes.slice(at)])).toBe(whole)
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  test("and a longer one is preferred to one that it begins with", async () => {
+    const both = hiding({
+      released: [],
+      secrets: [
+        { value: "the-same-beginning", placeholder: "short" },
+        { value: "the-same-beginning-and-more", placeholder: "long" },
+      ],
+    })
+    const chunks = ["the-same-", "beginning", "-and-more the-same-beginning-and"].map(bytesOf)
+    expect(await streamed(both, chunks)).toBe("long short-and")
+  })
+})
+
+test("what cannot be the beginning of a value is passed on at once", async () => {
+  const { readable, writable } = hidden.stream()
+  const [reader, writer] = [readable.getReader(), writable.getWriter()]
+  for (const [chunk, out] of [
+    ["data: one\n\n", "data: one\n\n"],
+    [`data: ${VALUE.slice(0, 4)}`, "data: "],
+    ["!\n\n", `${VALUE.slice(0, 4)}!\n\n`],
+  ] as const) {
+    void writer.write(bytesOf(chunk))
+    expect(read((await reader.read()).value ?? new Uint8Array())).toBe(out)
+  }
+})
+
+test("bytes in which no value is stay as they are", () => {
+  const bytes = Uint8Array.from({ length: 65_536 }, (_, at) => (at * 7) & 0xff)
+  expect(hidden.bytes(bytes)).toBe(bytes)
+})
+
+test("a short value is hidden if this request sent it, and does not spoil other answers", () => {
+  const secrets = [{ value: "2026", placeholder: HELD }]
+  expect(hiding({ released: [], secrets }).text("in 2026")).toBe("in 2026")
+  const released = [["Bearer 2026", `Bearer ${HELD}`]] as const
+  expect(hiding({ released, secrets }).text("key 2026, Bearer 2026")).toBe(`key ${HELD}, Bearer ${HELD}`)
+})
