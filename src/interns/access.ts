@@ -1,6 +1,7 @@
 import type { Context, MiddlewareHandler } from "hono"
+import { callerByHash } from "../access/authenticate.ts"
 import type { Caller } from "../access/caller.ts"
-import type { App } from "../env.ts"
+import type { App, Env } from "../env.ts"
 import { internError } from "./reasons.ts"
 import { findIntern, type InternRow } from "./store.ts"
 
@@ -23,6 +24,23 @@ export async function visibleIntern(c: Context<App>, id: string): Promise<Intern
   const row = maySee(c.var.caller, id) ? await findIntern(c.env.DB, c.var.caller, id) : undefined
   if (!row) throw internError("not_found", NO_SUCH_INTERN)
   return row
+}
+
+/**
+ * The intern that the caller names, while its own key works: a key that is disabled, deleted or expired takes the interns
+ * that it created along. Provisioned by another key, they work for that one.
+ */
+export async function workingIntern(c: Context<App>, id: string): Promise<InternRow> {
+  const row = await visibleIntern(c, id)
+  if (await hasWorkingKey(c.env, row)) return row
+  throw internError(
+    "forbidden",
+    "The key that created this intern, or the intern's own key, no longer works. Provision the intern with a key of the same user or a management key.",
+  )
+}
+
+export async function hasWorkingKey(env: Env, { key_hash: hash }: InternRow): Promise<boolean> {
+  return (await callerByHash(hash, env, Date.now())) !== undefined
 }
 
 function maySee({ internId }: Caller, id: string): boolean {

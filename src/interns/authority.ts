@@ -8,15 +8,16 @@ export type Made = { created_by_key: string | null; creator_user_id: string | nu
 /**
  * Whether a key may take secrets elsewhere: make a join token, borrow a vault, copy secrets of the workspace. The key
  * that made the intern or stored the secret may, each key of the same user, and management keys; an intern's own key,
- * which its agent has, never. Rows of other organizations are not found in the first place.
+ * which its agent has, never. An app or a workload acts for a user, and controls only what it made itself. Rows of other
+ * organizations are not found in the first place.
  */
 export function mayControl(
-  { keyHash, creatorUserId, internId, kind }: Pick<Caller, "keyHash" | "creatorUserId" | "internId" | "kind">,
+  { keyHash, creatorUserId, source, kind }: Pick<Caller, "keyHash" | "creatorUserId" | "source" | "kind">,
   made: Made,
 ): boolean {
-  if (internId !== null) return false
+  if (source === "intern") return false
   if (kind === "management" || made.created_by_key === keyHash) return true
-  return creatorUserId !== null && creatorUserId === made.creator_user_id
+  return source === "created" && creatorUserId !== null && creatorUserId === made.creator_user_id
 }
 
 export function notYours(what: string): GatewayError {

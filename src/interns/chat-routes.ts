@@ -5,7 +5,7 @@ import { GatewayError } from "../edge/errors.ts"
 import { failures, jsonBody, ok } from "../edge/schema.ts"
 import type { App } from "../env.ts"
 import { findStrangers } from "../members/store.ts"
-import { requireProgramme, visibleIntern } from "./access.ts"
+import { requireProgramme, workingIntern } from "./access.ts"
 import {
   InternChatChunk,
   InternChatRequest,
@@ -40,7 +40,7 @@ const chat = createRoute({
 })
 
 export const internChat = newRouter().openapi(chat, async (c) => {
-  const row = await visibleIntern(c, c.req.valid("param").internId)
+  const row = await workingIntern(c, c.req.valid("param").internId)
   await requireCreator(c)
   const call = toCall(c.req.valid("json"))
   const request = new Request("http://intern/chat", {

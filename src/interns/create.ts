@@ -1,4 +1,5 @@
 import type { Context } from "hono"
+import { forgetKey } from "../access/authenticate.ts"
 import type { Caller } from "../access/caller.ts"
 import { newKey } from "../access/key.ts"
 import { entryOf } from "../access/actor.ts"
@@ -14,7 +15,8 @@ import { defaultHost, type InternStatus } from "./intern.ts"
 import { sealInternKey } from "./own-key.ts"
 import { internError } from "./reasons.ts"
 import type { NewIntern } from "./schemas.ts"
-import { findMadeIntern, findVaultOwner, insertIntern, type InternRow } from "./store.ts"
+import { openIntern, placeOf } from "./open-intern.ts"
+import { findMadeIntern, findVaultOwner, insertIntern, type InternRow, replaceOwnKey } from "./store.ts"
 import { isTaken } from "../support/rows.ts"
 
 const MAX_IDEMPOTENCY_KEY = 255
@@ -120,6 +122,29 @@ async function insert(
     throw new GatewayError("forbidden", "The creator of this key is no longer a member of the organization.")
   }
   throw internError("not_found", "The workspace of this key was deleted.")
+}
+
+/**
+ * Another own key for an intern whose own was revoked, as a child of the caller's, who is its maker from then on. The
+ * join token, which the former maker has, ends with it.
+ */
+export async function renewOwnKey(c: Context<App>, row: InternRow): Promise<InternRow> {
+  const { caller } = c.var
+  if (!mayControl(caller, row)) throw notYours("made this intern")
+  const { workspace_id: workspaceId } = row
+  const entry = entryOf(c, { action: "intern.renew_key", resourceId: row.id, workspaceId })
+  const made = newKey()
+  const dataKeyEntry = { ...entry, id: newId(), action: "data_key.create" }
+  const sealed = await sealInternKey(c.env, caller, row.id, made.secret, dataKeyEntry)
+  if (sealed === undefined) throw internError("not_found", "The workspace of this key was deleted.")
+  const renewed = { ...row, key_hash: made.hash, sealed_key: sealed, created_by_key: caller.keyHash }
+  const key = { ...ownKeyRow(renewed, made.label, caller), created_at: Date.now() }
+  if (await replaceOwnKey(c.env.DB, row, renewed, key, entry)) {
+    forgetKey(row.key_hash)
+    await openIntern(c.env, row.id).revoke(placeOf(c, row))
+    return { ...renewed, join_token_hash: null }
+  }
+  throw internError("intern_not_ready", "Another key was made for this intern at the same time. Try again.")
 }
 
 /** The intern's own key: a child of the key that created the intern, and so within its limit and guardrails. */

@@ -4,7 +4,7 @@ import { entryOf } from "../access/actor.ts"
 import { insertAudit } from "../audit/store.ts"
 import { acceptJson, newRouter } from "../edge/router.ts"
 import { failures, json, ok } from "../edge/schema.ts"
-import { refuseInternKey, requireProgramme, visibleIntern } from "./access.ts"
+import { refuseInternKey, requireProgramme, visibleIntern, workingIntern } from "./access.ts"
 import { mayControl, notYours } from "./authority.ts"
 import { ignoreEmptyBody, MAX_INTERN_BODY_BYTES, tellReasons, withinLifecycleTime } from "./guards.ts"
 import { orRefusal, PLACE_HEADER } from "./hosts/wire.ts"
@@ -62,7 +62,7 @@ const attach = createRoute({
 
 export const internDaemons = newRouter()
   .openapi(access, async (c) => {
-    const row = await visibleIntern(c, c.req.valid("param").internId)
+    const row = await workingIntern(c, c.req.valid("param").internId)
     const token = await accessTokenOf(c.env, row)
     if (row.status !== "running" || row.hostname === null || token === undefined) {
       const hint = row.status === "provisioning" ? "Ask again in a moment." : "Provision it first."

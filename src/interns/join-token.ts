@@ -2,6 +2,7 @@ import { countUnknownKey, refuseFlooding } from "../access/flood.ts"
 import { GatewayError } from "../edge/errors.ts"
 import type { Env } from "../env.ts"
 import { isSame, sha256Hex } from "../support/encoding.ts"
+import { hasWorkingKey } from "./access.ts"
 import { findJoinable } from "./join-store.ts"
 import type { InternRow } from "./store.ts"
 
@@ -13,7 +14,7 @@ type Asked = { env: Env; req: { raw: Request } }
 /**
  * The intern whose daemon asks, by the token it joined with, or 401. Not an API key: an agent has its intern's key in its
  * environment, and must not read with it what its daemon may. Asked of the database each time: a token that is revoked
- * is refused at once.
+ * is refused at once, and one of an intern whose own key was revoked within the bound of keys.
  */
 export async function joinTokenIntern({ env, req }: Asked, id: string): Promise<InternRow> {
   const { headers } = req.raw
@@ -23,7 +24,8 @@ export async function joinTokenIntern({ env, req }: Asked, id: string): Promise<
   refuseFlooding(ip, Date.now())
   const row = await findJoinable(env.DB, id)
   // One answer for an unknown intern and a wrong token: a prober learns nothing from the difference.
-  if (row && isSame(sha256Hex(token), row.join_token_hash ?? "")) return row
+  const isValid = row && isSame(sha256Hex(token), row.join_token_hash ?? "")
+  if (isValid && (await hasWorkingKey(env, row))) return row
   await countUnknownKey(env.RATE, ip, Date.now())
   throw unauthenticated("This join token is not valid for this intern.")
 }

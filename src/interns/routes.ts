@@ -6,9 +6,9 @@ import { changesOf, type Deed } from "../audit/entry.ts"
 import { acceptJson, newRouter } from "../edge/router.ts"
 import { failures, json, jsonBody, ok } from "../edge/schema.ts"
 import type { App } from "../env.ts"
-import { refuseInternKey, requireProgramme, visibleIntern } from "./access.ts"
+import { hasWorkingKey, refuseInternKey, requireProgramme, visibleIntern } from "./access.ts"
 import { requireNotOwnKey } from "./authority.ts"
-import { createIntern, nameTaken } from "./create.ts"
+import { createIntern, nameTaken, renewOwnKey } from "./create.ts"
 import { readCursor, toCursor } from "./cursor.ts"
 import { ignoreEmptyBody, MAX_INTERN_BODY_BYTES, tellReasons, withinLifecycleTime } from "./guards.ts"
 import { type InternStatus, toIntern } from "./intern.ts"
@@ -170,7 +170,8 @@ async function changeableIntern(c: Context<App>, id: string): Promise<InternRow>
   return row
 }
 
-async function startProvisioning(c: Context<App>, row: InternRow): Promise<InternRow> {
+async function startProvisioning(c: Context<App>, found: InternRow): Promise<InternRow> {
+  const row = (await hasWorkingKey(c.env, found)) ? found : await renewOwnKey(c, found)
   const next = { status: "provisioning", last_failure_message: null, access_nonce: newAccessNonce() } as const
   const started = await change(c, row, next, PROVISIONABLE, { action: "intern.provision" })
   await openIntern(c.env, row.id).provision(placeOf(c, started))

@@ -2,6 +2,7 @@ import { countUnknownKey, refuseFlooding } from "../access/flood.ts"
 import { GatewayError } from "../edge/errors.ts"
 import { regionOf } from "../edge/region.ts"
 import type { Env } from "../env.ts"
+import { hasWorkingKey } from "./access.ts"
 import { internDomain } from "./intern.ts"
 import { internError } from "./reasons.ts"
 import { findInternByHostname, type InternRow } from "./store.ts"
@@ -52,7 +53,7 @@ export async function reachedIntern({ env, req }: { env: Env; req: { raw: Reques
   refuseFlooding(ip, Date.now())
   const row = await findInternByHostname(env.DB, hostnameOf(req.raw))
   // One answer for an unknown hostname and a wrong token: a prober learns nothing from the difference.
-  if (!row || !(await isAccessToken(env, row, token))) {
+  if (!row || !(await isAccessToken(env, row, token)) || !(await hasWorkingKey(env, row))) {
     await countUnknownKey(env.RATE, ip, Date.now())
     throw unauthenticated("This token is not valid here. GET /interns/{id}/daemon tells the one that is.")
   }

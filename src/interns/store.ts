@@ -118,6 +118,39 @@ export async function insertIntern(db: D1Database, row: InternRow, key: KeyRow, 
   return (inserted?.meta.changes ?? 0) > 0
 }
 
+/**
+ * Puts another own key in the place of an intern's, which is deleted. False where the intern is gone, has another one by
+ * now, or its new key cannot be written; then nothing changes.
+ */
+export async function replaceOwnKey(
+  db: D1Database,
+  old: InternRow,
+  renewed: Pick<InternRow, "key_hash" | "sealed_key" | "created_by_key">,
+  key: KeyRow,
+  entry: AuditEntry,
+): Promise<boolean> {
+  const own = { organizationId: old.organization_id, workspaceId: old.workspace_id, id: old.id }
+  const [, replaced] = await db.batch([
+    insertKeyStatement(db, key),
+    db
+      .prepare(
+        `UPDATE interns SET key_hash = ?4, sealed_key = ?5, created_by_key = ?6, join_token_hash = NULL
+         WHERE ${THE_INTERN} AND key_hash = ?7 AND EXISTS (SELECT 1 FROM api_keys WHERE hash = ?4)`,
+      )
+      .bind(...scopeOf(own), renewed.key_hash, renewed.sealed_key, renewed.created_by_key, old.key_hash),
+    auditIfChanged(db, entry),
+    db.prepare("UPDATE api_keys SET intern_id = ? WHERE hash = ?").bind(old.id, key.hash),
+    // The former one; or the new one, where it was not taken over.
+    db
+      .prepare(
+        `UPDATE api_keys SET deleted_at = ?1 WHERE hash IN (?2, ?3) AND deleted_at IS NULL
+           AND NOT EXISTS (SELECT 1 FROM interns WHERE interns.key_hash = api_keys.hash)`,
+      )
+      .bind(key.created_at, old.key_hash, key.hash),
+  ])
+  return (replaced?.meta.changes ?? 0) > 0
+}
+
 export type InternPage = {
   statuses: readonly InternStatus[] | undefined
   limit: number

@@ -28,7 +28,7 @@ async function othersOf(workspace: Workspace) {
 
 test("what was made is controlled by its key, by keys of its user and by management keys, never by an intern's own", () => {
   const made = { created_by_key: "maker", creator_user_id: "ada" }
-  const caller = { keyHash: "other", creatorUserId: null, internId: null, kind: "normal" } as const
+  const caller = { keyHash: "other", creatorUserId: null, source: "created", kind: "normal" } as const
   const may = (more: Partial<Parameters<typeof mayControl>[0]>, of = made) => mayControl({ ...caller, ...more }, of)
   expect(may({})).toBe(false)
   expect(may({ creatorUserId: "bob" })).toBe(false)
@@ -36,8 +36,10 @@ test("what was made is controlled by its key, by keys of its user and by managem
   expect(may({ keyHash: "maker" })).toBe(true)
   expect(may({ creatorUserId: "ada" })).toBe(true)
   expect(may({ kind: "management" })).toBe(true)
-  expect(may({ keyHash: "maker", internId: "i" })).toBe(false)
-  expect(may({ creatorUserId: "ada", internId: "i" })).toBe(false)
+  expect(may({ keyHash: "maker", source: "intern" })).toBe(false)
+  expect(may({ creatorUserId: "ada", source: "intern" })).toBe(false)
+  expect(may({ creatorUserId: "ada", source: "app" })).toBe(false)
+  expect(may({ keyHash: "maker", source: "app" })).toBe(true)
   const old = { created_by_key: null, creator_user_id: null } as unknown as typeof made
   expect(may({}, old)).toBe(false)
   expect(may({ kind: "management" }, old)).toBe(true)

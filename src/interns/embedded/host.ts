@@ -92,6 +92,8 @@ export class EmbeddedHost implements InternHost {
 
   async start(config: InternConfig): Promise<void> {
     this.#book.setFact("config", config)
+    // It may be another one than at the last start.
+    this.#key = undefined
     await this.#ownKey()
   }
 
