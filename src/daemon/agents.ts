@@ -103,6 +103,10 @@ function anthropicEnv(config: DaemonConfig): Record<string, string> {
     ANTHROPIC_BASE_URL: config.api_base.replace(/\/v1$/, ""),
     ANTHROPIC_AUTH_TOKEN: config.api_key,
     ANTHROPIC_MODEL: modelOf(config),
+    // What its names for models of each size stand for.
+    ANTHROPIC_DEFAULT_OPUS_MODEL: modelOf(config),
+    ANTHROPIC_DEFAULT_SONNET_MODEL: modelOf(config),
+    ANTHROPIC_DEFAULT_HAIKU_MODEL: modelOf(config),
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
     DISABLE_AUTOUPDATER: "1",
     DISABLE_TELEMETRY: "1",

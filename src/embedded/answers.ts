@@ -89,16 +89,21 @@ function useTools(request: ChatRequest, text: string, seed: string): Part[] | un
   ])
 }
 
-const COMMAND = "$ "
+/** The last line: some agents put a preamble of their own before it. */
+const COMMAND = /(?:^|[\n>])\$ (.+)$/s
+const COMMAND_FIELDS = ["command", "cmd"]
 
 /** A call of the first tool that takes a command, with nothing in it but what the tool must have. */
 function runCommand(request: ChatRequest, text: string, seed: string): Part[] | undefined {
-  const shell = request.tools.find(({ parameters }) => "command" in toRecord(toRecord(parameters).properties))
-  if (!shell || !text.startsWith(COMMAND) || toToolAnswer(request.messages) !== undefined) return undefined
+  const fieldOf = ({ parameters }: ToolFunction) =>
+    COMMAND_FIELDS.find((field) => field in toRecord(toRecord(parameters).properties))
+  const shell = request.tools.find((tool) => fieldOf(tool) !== undefined)
+  const command = COMMAND.exec(text)?.[1]
+  if (!shell || command === undefined || toToolAnswer(request.messages) !== undefined) return undefined
   const { required, properties } = toRecord(shell.parameters)
   const names = Array.isArray(required) ? required.map(String) : []
-  const parameters = { type: "object", properties: pick(toRecord(properties), ["command", ...names]) }
-  const input = toSchemaValue(parameters, text.slice(COMMAND.length))
+  const parameters = { type: "object", properties: pick(toRecord(properties), [fieldOf(shell) ?? "", ...names]) }
+  const input = toSchemaValue(parameters, command)
   return [
     { type: "call", call: 0, id: `call_${seed}_0`, name: shell.name },
     { type: "arguments", call: 0, text: JSON.stringify(input) },

@@ -224,25 +224,29 @@ for (const line of readFileSync("/proc/" + pid + "/maps", "utf8").split("\\n")) 
 console.log("read " + Math.round(read / 1e6) + " MB; found " + found)
 `
 
-describe("opencode", { timeout: 240_000 }, () => {
-  test("completes a turn that uses a secret at its host, and gets it nowhere else", async () => {
-    const agentPath = `${commands}:${process.env["PATH"]}`
-    const running = await start("opencode", { agent: "opencode", model: "sim/agent", path: agentPath })
+/** Others are tested where they are installed: TEST_AGENTS=qwen,codex,claude, and their commands in the PATH. */
+const AGENTS = (process.env["TEST_AGENTS"] ?? "opencode").split(",")
+
+describe("a real agent", { timeout: 240_000 }, () => {
+  test.each(AGENTS)("completes a turn that uses a secret at its host, and gets it nowhere else: %s", async (agent) => {
+    const running = await start(agent, { agent, model: "sim/agent", path: `${commands}:${process.env["PATH"]}` })
     const ask = async (command: string) => {
       const reading = await eventually(async () => {
         const one = await talk.say(running.id, `$ ${command}`, { approval_mode: "self-drive" })
         expect(one.response.status).toBe(200)
         return one
       }, PATIENCE_MS)
-      return reading.all()
+      const told = await reading.all()
+      expect(told.finish, running.daemon.printed() + JSON.stringify(told.chunks)).toBe("stop")
+      return told
     }
-    const used = await ask(curl("api.bound.example/opencode"))
-    expect(used.finish).toBe("stop")
-    expect(host.asked.at(-1)).toMatchObject({ path: "/opencode", headers: { authorization: `Bearer ${VALUE}` } })
+    const used = await ask(curl(`api.bound.example/${agent}`))
+    const atHost = host.asked.findLast((one) => one.path === `/${agent}`)
+    expect(atHost?.headers.authorization, JSON.stringify(used.chunks)).toBe(`Bearer ${VALUE}`)
     expect(used.text).toMatch(/vault-api_token-[0-9a-f]{16}/)
-    const elsewhere = await ask(curl("other.bound.example/opencode"))
-    expect(elsewhere.finish).toBe("stop")
-    expect(host.asked.at(-1)?.headers.authorization).toMatch(/^Bearer vault-api_token-/)
+    const elsewhere = await ask(curl(`other.bound.example/${agent}/elsewhere`))
+    const other = host.asked.findLast((one) => one.path === `/${agent}/elsewhere`)
+    expect(other?.headers.authorization).toMatch(/^Bearer vault-api_token-/)
     for (const { text } of [used, elsewhere]) expectNoValue(text)
   })
 })
