@@ -14,6 +14,8 @@ export const COST = {
   /** One character in a scan that follows threads, and each step of them. */
   threadedCharacter: 10,
   threadedStep: 6,
+  /** One stretch that was found, and what takes its place. */
+  found: 60,
   /** One character of a JSON document, or of a text with characters outside of ASCII, as it is made ready to be read. */
   prepared: 20,
 } as const

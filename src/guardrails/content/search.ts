@@ -1,6 +1,6 @@
 import { Automaton } from "./automaton.ts"
 import { CROSSES, Dfa, ENDS, meeting, runeAt, type State, UNKNOWN } from "./dfa.ts"
-import type { Meter } from "./meter.ts"
+import { COST, type Meter } from "./meter.ts"
 import type { Program } from "./program.ts"
 import type { Span } from "./scanner.ts"
 
@@ -115,6 +115,7 @@ function readBackward(
   const { alphabet } = searcher.automaton
   const { ascii } = alphabet
   const { spans } = reading
+  const before = spans.length
   let { open } = reading
   // Where nothing is open, no match goes on behind this block: all that counts of what follows is the boundary.
   let row = backward.rowOf(
@@ -151,6 +152,7 @@ function readBackward(
     }
     row = entry >> 1
   }
+  meter.spend((spans.length - before) * COST.found)
   reading.open = open
   reading.ahead = backward.stateAt(row)
 }

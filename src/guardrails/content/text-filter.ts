@@ -215,14 +215,17 @@ export class TextFilter {
   #release(upTo: number): string {
     if (this.isBlocked) return ""
     let out = ""
-    for (let mark = this.#marks[0]; mark && mark.end <= upTo; mark = this.#marks[0]) {
+    let over = 0
+    for (; over < this.#marks.length; over++) {
+      const mark = this.#marks[over] as Mark
+      if (mark.end > upTo) break
       const start = Math.max(mark.start, this.#told)
       out += this.#units.slice(this.#told, start)
       if (mark.end > start) out += this.#units.replace(start, mark.end, mark.label)
       this.#told = Math.max(this.#told, mark.end)
       this.isChanged = true
-      this.#marks.shift()
     }
+    this.#marks.splice(0, over)
     const end = Math.max(upTo, this.#told)
     out += this.#units.slice(this.#told, end)
     this.#told = end
