@@ -1,3 +1,4 @@
+import { KIND } from "./alphabet.ts"
 import type { Automaton } from "./automaton.ts"
 import { COST, type Meter } from "./meter.ts"
 
@@ -14,6 +15,7 @@ export const UNKNOWN = -1
 const all = new Set<Dfa>()
 let allCells = 0
 
+const KINDS = Object.keys(KIND).length
 const NOTHING = new Int32Array(0)
 
 /**
@@ -138,6 +140,43 @@ export class Dfa {
     return row
   }
 
+  /** Reads a stretch forward, and adds to `regions` what of it lies between states without threads and has an end in it. */
+  runRegions(
+    text: string,
+    from: number,
+    to: number,
+    start: number,
+    meter: Meter,
+    open: { start: number; hasEnd: boolean },
+    regions: { start: number; end: number }[],
+  ): number {
+    const { alphabet } = this.automaton
+    const { ascii } = alphabet
+    const live = KINDS * this.stride
+    let { table } = this
+    let row = start
+    let ends = open.hasEnd ? 1 : 0
+    meter.spend(to - from)
+    for (let at = from; at < to; at++) {
+      const rune = runeAt(text, at)
+      if (rune > 0xffff) at++
+      const one = rune < 128 ? (ascii[rune] as number) : alphabet.classOf(rune)
+      let entry = table[row + one] as number
+      if (entry === UNKNOWN) {
+        entry = this.entry(row, one, meter)
+        ;({ table } = this)
+      }
+      ends |= entry & 1
+      row = entry >> 1
+      if (row >= live) continue
+      if (ends === 1) regions.push({ start: open.start, end: at + 1 })
+      ends = 0
+      open.start = at + 1
+    }
+    open.hasEnd = ends === 1
+    return row
+  }
+
   /** Reads a stretch once more, for the row before each of its characters and the one behind it. */
   record(text: string, from: number, to: number, start: number, meter: Meter, rows: Int32Array): void {
     const { alphabet } = this.automaton
@@ -248,44 +287,6 @@ function isSame(state: State, set: Int32Array, kind: number): boolean {
   if (state.kind !== kind || state.set.length !== set.length) return false
   for (let at = 0; at < set.length; at++) if (state.set[at] !== set[at]) return false
   return true
-}
-
-/** Whether any of the positions stands among the others, which are in order. */
-function meet(positions: Int32Array, from: number, to: number, others: Int32Array): boolean {
-  for (let at = from; at < to; at++) if (has(others, positions[at] as number)) return true
-  return false
-}
-
-function has(ordered: Int32Array, wanted: number): boolean {
-  let low = 0
-  let high = ordered.length - 1
-  while (low <= high) {
-    const middle = (low + high) >> 1
-    const one = ordered[middle] as number
-    if (one === wanted) return true
-    if (one < wanted) low = middle + 1
-    else high = middle - 1
-  }
-  return false
-}
-
-export const ENDS = 1
-export const CROSSES = 2
-
-/** What matches do between the character that a forward state is behind and the one a backward state is before. */
-export function meeting(automaton: Automaton, behind: State, ahead: State, meter: Meter): number {
-  const { next, ends } = automaton.edges(behind.kind, ahead.kind)
-  let bits = 0
-  let work = behind.set.length
-  for (let at = 0; at < behind.set.length; at++) {
-    const position = behind.set[at] as number
-    const [from, to] = [next.offsets[position] as number, next.offsets[position + 1] as number]
-    work += to - from
-    if (ends[position] === 1) bits |= ENDS
-    if ((bits & CROSSES) === 0 && meet(next.items, from, to, ahead.set)) bits |= CROSSES
-  }
-  meter.spend(COST.entry + work * COST.edge)
-  return bits
 }
 
 /** The character at a place, of two units where it has two and both are there. */

@@ -72,6 +72,12 @@ export class Scanner {
     return safe
   }
 
+  /** Goes on at a place of the text up to which there is nothing to find, and no thread alive. */
+  skipTo(at: number, before: number): void {
+    this.#at = at
+    this.#before = before
+  }
+
   push(piece: string, isLast: boolean): void {
     const text = this.#half === "" ? piece : this.#half + piece
     this.#half = ""

@@ -1,5 +1,7 @@
+import { KIND } from "./alphabet.ts"
 import { Automaton } from "./automaton.ts"
-import { CROSSES, Dfa, ENDS, meeting, runeAt, type State, UNKNOWN } from "./dfa.ts"
+import { Dfa, runeAt, type State, UNKNOWN } from "./dfa.ts"
+import { CROSSES, ENDS, meeting } from "./meeting.ts"
 import { COST, type Meter } from "./meter.ts"
 import type { Program } from "./program.ts"
 import type { Span } from "./scanner.ts"
@@ -155,6 +157,33 @@ function readBackward(
   meter.spend((spans.length - before) * COST.found)
   reading.open = open
   reading.ahead = backward.stateAt(row)
+}
+
+/**
+ * Stretches outside of which no match stands, and at whose borders no thread is alive: what a scan that follows threads
+ * needs to read. `text` is as the program reads it.
+ */
+export function* findRegions(searcher: Searcher, text: string, meter: Meter): Generator<void, Span[]> {
+  const { forward, automaton } = searcher
+  const kinds = Object.values(KIND)
+  const regions: Span[] = []
+  let state: State = { set: new Int32Array(0), kind: searcher.edge }
+  const open = { start: 0, hasEnd: false }
+  for (let from = 0, blocks = 1; from < text.length; from = blockEnd(text, from), blocks++) {
+    searcher.makeRoom()
+    // The states without threads come first, so that they are known by their rows.
+    const last = () => Math.max(...kinds.map((kind) => forward.rowOfNothing(kind)))
+    if (last() >= kinds.length * forward.stride) {
+      forward.forget()
+      last()
+    }
+    const row = forward.runRegions(text, from, blockEnd(text, from), forward.rowOf(state), meter, open, regions)
+    state = forward.stateAt(row)
+    if (blocks % BLOCKS_AT_ONCE === 0) yield
+  }
+  const end = forward.entry(forward.rowOf(state), automaton.alphabet.end, meter)
+  if (open.hasEnd || (end & 1) === 1) regions.push({ start: open.start, end: text.length })
+  return regions
 }
 
 /** Where the first match ends; undefined where there is none. */

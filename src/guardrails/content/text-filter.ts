@@ -2,7 +2,7 @@ import { CONTEXT, type Detector } from "../detectors/detector.ts"
 import { fold, foldBefore, isAscii } from "./fold.ts"
 import { atOnce, BudgetExceeded, COST, Meter } from "./meter.ts"
 import { Scanner, type Span } from "./scanner.ts"
-import { findFirstEnd, findStretches, searcherOf } from "./search.ts"
+import { findFirstEnd, findRegions, findStretches, searcherOf } from "./search.ts"
 
 export type Action = "block" | "redact" | "flag"
 
@@ -140,12 +140,7 @@ export class TextFilter {
       this.#meter.spend(this.#length * detector.unitsPerCharacter)
       for (const [start, end] of detector.search(this.#said)) this.#find(rule, { start, end })
     } else if (detector.engine !== "regex") {
-      const scanner = this.#scannerOf(rule, detector)
-      for (let from = 0; from < this.#said.length; from += PIECE) {
-        scanner.push(this.#said.slice(from, from + PIECE), false)
-        yield
-      }
-      scanner.push("", true)
+      yield* this.#scan(this.#scannerOf(rule, detector), detector)
     } else if (rule.action === "redact" || this.#tellsPlaces) {
       const searcher = searcherOf(detector.program())
       for (const span of yield* findStretches(searcher, this.#said, this.#meter)) this.#find(rule, span)
@@ -153,6 +148,22 @@ export class TextFilter {
       const end = yield* findFirstEnd(searcherOf(detector.program()), this.#said, this.#meter)
       if (end !== undefined) this.#find(rule, { start: end - 1, end })
     }
+  }
+
+  /** Follows threads only where tables tell that something ends; of texts that are read otherwise than written, everywhere. */
+  *#scan(scanner: Scanner, { program }: Extract<Detector, { program: unknown }>): Generator<void> {
+    const text = this.#said
+    const regions = isAscii(text)
+      ? yield* findRegions(searcherOf(program()), text, this.#meter)
+      : [{ start: 0, end: text.length }]
+    for (const { start, end } of regions) {
+      if (start > 0) scanner.skipTo(start, text.charCodeAt(start - 1))
+      for (let from = start; from < end; from += PIECE) {
+        scanner.push(text.slice(from, Math.min(end, from + PIECE)), false)
+        yield
+      }
+    }
+    if (regions.at(-1)?.end === text.length) scanner.push("", true)
   }
 
   #take(piece: string, isLast: boolean): string {
