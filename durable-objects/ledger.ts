@@ -1,7 +1,7 @@
 import { DurableObject } from "cloudflare:workers"
 import { currentFree, dailyLimit, type FreeLimits, takeFree } from "../src/credits/free-requests.ts"
 import { sliceOf } from "../src/credits/lease.ts"
-import { ACCOUNT, type Counters, decideHold, keyScope, type Limit } from "../src/credits/ledger.ts"
+import { ACCOUNT, type Counters, decideHold, keyScope, type Limit, type Verdict } from "../src/credits/ledger.ts"
 import {
   type Balance,
   type Heard,
@@ -25,6 +25,7 @@ import { Outbox } from "./outbox.ts"
 import { Overruns } from "./overruns.ts"
 import { ANY_CALL, Waiters } from "./waiters.ts"
 import { reconcileBooks } from "./reconcile.ts"
+import { roomUnder, withAccount } from "./room.ts"
 
 /** How long a settled generation may wait for company on its way to D1. */
 const FLUSH_AFTER_MS = 400
@@ -71,15 +72,17 @@ export class Ledger extends DurableObject<Env> {
     return { verdict: this.#decide(request, Date.now()), ...heard }
   }
 
+  /** Whether anything is left under these limits. Writes nothing. */
+  room(limits: Limit[], chargesAccount: boolean): Verdict {
+    return roomUnder(chargesAccount ? withAccount(limits, this.#credits.total()) : limits, this.#counters, this.#holds)
+  }
+
   #decide(request: HoldRequest, now: number): HoldVerdict {
     const free = request.free && takeFree(this.#counters.free, request.free, this.#credits.total(), now)
     if (free && "refusal" in free) return { ok: false, free: free.refusal }
-    const limits = request.chargesAccount
-      ? [{ scope: ACCOUNT, limitNano: this.#credits.total(), interval: null, includeByok: false }, ...request.limits]
-      : request.limits
+    const limits = request.chargesAccount ? withAccount(request.limits, this.#credits.total()) : request.limits
     const countersOf = (scope: string) => this.#counters.at(scope, now)
     const heldOf = (scope: string) => this.#holds.held(scope)
-
     const { lease } = request
     const isLeasable = lease !== undefined && (!lease.isHeld || this.#holds.lease(lease.id) !== undefined)
     const leasedNano = isLeasable ? sliceOf(request.wanted, lease.wantNano, limits, countersOf, heldOf) : 0

@@ -10,8 +10,9 @@ import { findKey, findOperatorHome, toRights } from "../keys/store.ts"
 import { findHeads } from "../observability/store.ts"
 import { toCallDefaults } from "../workspaces/settings.ts"
 import type { Caller } from "./caller.ts"
-import { countUnknownKey, refuseFlooding } from "./flood.ts"
+import { countUnknownKey, refuseUnknownOfFlood } from "./flood.ts"
 import { hashKey } from "./key.ts"
+import { findKnownKeys } from "./known-keys-store.ts"
 
 /**
  * How long an isolate may go on believing what it last read of a key: the bound on how late a disabled, deleted or
@@ -82,8 +83,10 @@ export async function callerByHash(hash: string, env: Env, now: number): Promise
 async function find(hash: string, ip: string | undefined, env: Env, now: number): Promise<Caller | undefined> {
   const known = remembered.get(hash)
   if (known && known.until > now) return known.caller
-  refuseFlooding(ip, now)
-  const caller = (await findOperator(hash, env)) ?? (await findKey(env.DB, hash))
+  const operator = await findOperator(hash, env)
+  const asked = { kind: "key", key: hash }
+  if (!operator) await refuseUnknownOfFlood(ip, asked, (hashes) => findKnownKeys(env.DB, hashes), now)
+  const caller = operator ?? (await findKey(env.DB, hash))
   if (!caller) await countUnknownKey(env.RATE, ip, now)
   remembered.delete(hash)
   if (remembered.size >= MAX_CACHED_KEYS) remembered.delete(remembered.keys().next().value ?? "")

@@ -1,4 +1,5 @@
 import { GatewayError } from "../edge/errors.ts"
+import { type FindKnown, isKnown } from "./known-keys.ts"
 
 /**
  * The outer guard, by the platform's rate limiter: loose, per location, and in front of what is exact but dearer to ask,
@@ -14,11 +15,31 @@ const BLOCKED_MS = 10_000
 
 const blocked = new Map<string, number>()
 
-/** Throws where this address has lately tried more unknown keys than anybody mistypes. */
+/**
+ * Throws where this address has lately tried more unknown keys than anybody mistypes, and this one is unknown, too. Others
+ * behind the same address have keys that work: those are looked up, together with all else that comes from there.
+ */
+export async function refuseUnknownOfFlood(
+  ip: string | undefined,
+  { kind, key }: { kind: string; key: string },
+  findKnown: FindKnown,
+  now: number,
+): Promise<void> {
+  if (ip === undefined || !isFlooding(ip, now) || (await isKnown(`${kind} ${ip}`, key, findKnown))) return
+  throw flooding(now)
+}
+
+/** Throws where this address has lately tried so many, whatever comes with this request. */
 export function refuseFlooding(ip: string | undefined, now: number): void {
-  if (ip !== undefined && (blocked.get(ip) ?? 0) > now) {
-    throw tooMany("Too many requests with keys that are not valid came from this address.", now)
-  }
+  if (ip !== undefined && isFlooding(ip, now)) throw flooding(now)
+}
+
+function isFlooding(ip: string, now: number): boolean {
+  return (blocked.get(ip) ?? 0) > now
+}
+
+function flooding(now: number): GatewayError {
+  return tooMany("Too many requests with keys that are not valid came from this address.", now)
 }
 
 /** One more unknown key from an address. */

@@ -46,6 +46,10 @@ export type OpenCall = {
   isRegistered: boolean
 }
 
+function signatureOf({ chargesAccount, limits }: Pick<HoldRequest, "chargesAccount" | "limits">): string {
+  return JSON.stringify([chargesAccount, limits])
+}
+
 /**
  * The leases that this isolate has of one organization's ledger, and the calls it admitted of them. Plain data that calls
  * share: none waits for another's promise, since a promise of a call whose client has left may never settle.
@@ -56,7 +60,7 @@ export class LeaseBook {
 
   /** The lease for calls under these limits; an empty one where there is none. */
   leaseFor(request: HoldRequest, now: number): Lease {
-    const signature = JSON.stringify([request.chargesAccount, request.limits])
+    const signature = signatureOf(request)
     const known = this.#leases.get(signature)
     // What the ledger has not heard of for long may be over there: its calls end under it, and new ones get another.
     if (known && (isUsable(known, now) || known.slice === NO_SLICE)) return known
@@ -78,6 +82,12 @@ export class LeaseBook {
     this.#forgetRefused()
     this.#leases.set(signature, lease)
     return lease
+  }
+
+  /** Whether there is a lease for calls under these limits with something left of it. */
+  hasRoom(limited: Pick<HoldRequest, "chargesAccount" | "limits">, now: number): boolean {
+    const lease = this.#leases.get(signatureOf(limited))
+    return lease !== undefined && isUsable(lease, now) && opened(lease.slice, 1) !== undefined
   }
 
   /** True where the lease has room for the call, and a declaration that covers it; the call then runs under it. */

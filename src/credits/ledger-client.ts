@@ -6,7 +6,7 @@ import { logError } from "../support/log.ts"
 import { realTimer, type Timer } from "../support/time.ts"
 import type { FreeLimits } from "./free-requests.ts"
 import { IDLE_MS, type Lease, LeaseBook } from "./lease-book.ts"
-import type { Counters } from "./ledger.ts"
+import type { Counters, Limit, Verdict } from "./ledger.ts"
 import {
   type Balance,
   type Heard,
@@ -106,6 +106,12 @@ export class LedgerClient {
     const isAdmitted = this.#book.admit(lease, request, Date.now())
     if (isAdmitted) return { ok: true, grantedNano: request.wanted.mostNano }
     return verdict.ok ? this.#hold(request) : verdict
+  }
+
+  /** Whether anything at all is left under these limits. Holds nothing; asks nobody where the isolate has a lease. */
+  async room(limits: Limit[], chargesAccount: boolean): Promise<Verdict> {
+    if (this.#book.hasRoom({ limits, chargesAccount }, Date.now())) return { ok: true, grantedNano: 0 }
+    return this.#stub.room(limits, chargesAccount)
   }
 
   async #hold(request: HoldRequest): Promise<HoldVerdict> {

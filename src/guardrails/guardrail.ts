@@ -3,7 +3,7 @@ import type { ResetInterval } from "../credits/windows.ts"
 import { GatewayError } from "../edge/errors.ts"
 import { toTimestamp } from "../support/time.ts"
 import { detectorOf } from "./detectors/builtins.ts"
-import { problemOf, programOf } from "./content/pattern.ts"
+import { addPattern, NO_SIZES } from "./content/pattern.ts"
 import type { BuiltinFilter, ContentFilter, Guardrail, GuardrailChange } from "./schemas.ts"
 
 /** What a guardrail asks of a call, in the wire's words; what is absent or null restricts nothing. */
@@ -97,16 +97,15 @@ function toRules(input: GuardrailChange): Record<string, unknown> {
 
 /** Refuses own filters that cannot be searched for in linear time. */
 export function refuseFilters(filters: readonly ContentFilter[] | null | undefined): void {
-  let steps = 0
+  let sizes = NO_SIZES
   for (const [index, { pattern }] of (filters ?? []).entries()) {
-    const problem = problemOf(pattern, steps)
-    if (problem === undefined) {
-      steps += programOf(pattern).steps.length
-      continue
+    const added = addPattern(pattern, sizes)
+    if (typeof added === "string") {
+      throw new GatewayError("invalid_request", `content_filters[${index}].pattern: ${added}`, {
+        metadata: { reason: "invalid_regex_pattern" },
+      })
     }
-    throw new GatewayError("invalid_request", `content_filters[${index}].pattern: ${problem}`, {
-      metadata: { reason: "invalid_regex_pattern" },
-    })
+    sizes = added
   }
 }
 

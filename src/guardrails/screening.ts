@@ -2,26 +2,38 @@ import { GatewayError } from "../edge/errors.ts"
 import type { Stage } from "../inference/intake.ts"
 import type { CallerGuardrails } from "./applied.ts"
 import { AnswerFilter } from "./content/answer-filter.ts"
-import { jsonUnits } from "./content/json-units.ts"
-import { isTooDeep, mapLeaves, mapOthers, mapRequest, OF_A_CHOICE, OF_AN_ANSWER, type Role } from "./content/leaves.ts"
+import {
+  isTooDeep,
+  mapLeaves,
+  mapOthers,
+  mapRequest,
+  OF_A_CHOICE,
+  OF_AN_ANSWER,
+  type Role,
+  type Visit,
+} from "./content/leaves.ts"
 import type { OwnedRule } from "./content/rules.ts"
-import { type Action, type Finding, plainUnits, TextFilter, type Units } from "./content/text-filter.ts"
+import { Meter } from "./content/meter.ts"
+import { type Action, type Finding, type Rule, TextFilter, type Units } from "./content/text-filter.ts"
+import { type Form, mapInSlices, newReader, type Reader } from "./content/text-reader.ts"
+import { unchecked } from "./content/unchecked.ts"
 
 type Json = Record<string, unknown>
 
 /** The content filters of a caller at work on one call: what was found, and what came of it. */
 export type Screening = {
-  /** The request as it may go on. Throws the refusal where something is blocked. */
-  request: <T extends object>(request: T) => T
+  /** The request as it may go on. Rejects with the refusal where something is blocked, or could not be checked. */
+  request: <T extends object>(request: T) => Promise<T>
   /** Whether answers are read, or else pass by. */
   readsAnswers: boolean
   /** For an answer that streams on the chat wire. */
   answerFilter: () => AnswerFilter
-  /** An answer that is all there, as it may be told. Throws the refusal where something is blocked. */
-  answer: (result: Json) => Json
+  /** An answer that is all there, as it may be told. Rejects with the refusal like `request`. */
+  answer: (result: Json) => Promise<Json>
   stages: () => Stage[]
 }
 
+const TOO_DEEP = "The request is nested deeper than the guardrails of this key read. Nest it less than 500 levels deep."
 const STRENGTH: readonly Action[] = ["block", "redact", "flag"]
 
 /** Undefined where no guardrail of the caller has content filters. `isTold`: the caller wants to know what was found. */
@@ -31,47 +43,51 @@ export function screeningOf(guardrails: CallerGuardrails | null, isTold: boolean
   const found = new Set<OwnedRule>()
   let side: "request" | "answer" = "request"
   const onFinding = ({ rule }: Finding) => void found.add(rule as OwnedRule)
-  const isBlocked = () => [...found].some(({ action }) => action === "block")
+  const meters = { request: new Meter(), answer: new Meter() }
+  let uncheckedRule: Rule | undefined
+  const isBlocked = () => uncheckedRule !== undefined || [...found].some(({ action }) => action === "block")
 
   const answerRules = rules.filter(({ detector, action }) => "program" in detector && (action !== "flag" || isTold))
-  const read = (text: string, units: Units, about: readonly OwnedRule[]) =>
-    new TextFilter(about, units, onFinding).push(text, true)
-  const visitWith =
-    (rulesFor: (role: Role) => readonly OwnedRule[]) => (text: string, role: Role, form: "plain" | "json") =>
-      text === "" ? text : read(text, form === "json" ? jsonUnits() : plainUnits(), rulesFor(role))
-  const visitAnswer = visitWith(() => answerRules)
+  const otherRules = rules.filter(({ readsAll }) => readsAll)
+  const newFilter = (about: readonly Rule[], units: Units) => {
+    const onUnchecked = (rule: Rule) => void (uncheckedRule ??= rule)
+    return new TextFilter(about, units, onFinding, { meter: meters[side], onUnchecked })
+  }
+  const readers = { user: newReader(rules, newFilter), others: newReader(otherRules, newFilter) }
+  const answers = newReader(answerRules, newFilter)
+  const readerFor = (role: Role) => (role === "user" ? readers.user : readers.others)
 
-  const refusal = () => refusalFor(guardrails, rules, found, side)
+  const refusal = () =>
+    uncheckedRule ? unchecked([uncheckedRule.detector.name], side) : refusalFor(guardrails, rules, found, side)
   const answerReader = {
-    newFilter: (units: Units) => new TextFilter(answerRules, units, onFinding),
-    visit: visitAnswer,
+    newFilter: (units: Units) => newFilter(answerRules, units),
+    visit: (text: string, _role: Role, form: Form) => answers.atOnce(text, form),
     hides: answerRules.some(({ action }) => action !== "flag"),
     isBlocked,
     refusal,
   }
+  const mapped = async <T>(map: (visit: Visit) => T, readerOf: (role: Role) => Reader): Promise<T> => {
+    const result = await mapInSlices(map, readerOf, meters[side], () => {
+      if (uncheckedRule) throw refusal()
+    })
+    if (isBlocked()) throw refusal()
+    return result
+  }
   return {
-    request(request) {
+    async request(request) {
       side = "request"
-      if (isTooDeep(request)) {
-        const words =
-          "The request is nested deeper than the guardrails of this key read. Nest it less than 500 levels deep."
-        throw new GatewayError("invalid_request", words)
-      }
-      const screened = mapRequest(
-        request,
-        visitWith((role) => rules.filter((rule) => rule.readsAll || role === "user")),
-      )
-      if (isBlocked()) throw refusal()
+      if (isTooDeep(request)) throw new GatewayError("invalid_request", TOO_DEEP)
+      const screened = await mapped((visit) => mapRequest(request, visit), readerFor)
       side = "answer"
       return screened
     },
     readsAnswers: answerRules.length > 0,
     answerFilter: () => new AnswerFilter(answerReader),
-    answer(result) {
-      const told = mapAnswer(result, visitAnswer, answerReader.hides)
-      if (isBlocked()) throw refusal()
-      return told
-    },
+    answer: (result) =>
+      mapped(
+        (visit) => mapAnswer(result, visit, answerReader.hides),
+        () => answers,
+      ),
     stages: () => toStages(guardrails, rules, found),
   }
 }

@@ -27,7 +27,7 @@ export async function answer<Request extends Preparable>(
   const arrival = preset ? { ...arrived, presetId: preset.id } : arrived
   const screening = screeningFor(caller, arrival)
   const asked = withDefaults(preset ? withPreset(surface, reference.request, preset) : sent, caller.defaults)
-  const request = screened(asked, screening, arrival)
+  const request = await screened(asked, screening, arrival)
   // Answers that are read come on the chat wire, whoever gives them: it is the one that the filters know.
   const isRead = screening?.readsAnswers === true
   if (!needsPreparation(request, world, isRead ? () => false : surface.isSpokenBy)) {
@@ -52,7 +52,7 @@ export async function answer<Request extends Preparable>(
     return serveAgent(job, arrival, caller, world)
   }
   // Plugins bring words of others along.
-  const chat = screened(prepared.chat, screening, arrival)
+  const chat = await screened(prepared.chat, screening, arrival)
   const dialectOf = (call: CallState) => surface.dialectOf(request, call)
   const intake = { ...chatIntake(chat, sizeInBytes(chat)), preparation, dialectOf }
   return serve(screening ? { ...intake, screening } : intake, arrival, caller, world)

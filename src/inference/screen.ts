@@ -14,14 +14,14 @@ export function screeningFor(caller: Caller, arrival: Arrival): Screening | unde
 type Named = { model?: string | undefined; models?: readonly string[] | null | undefined }
 
 /** The request as it may go on. A refusal is told with what was found, where that was asked. */
-export function screened<Request extends object>(
+export async function screened<Request extends object>(
   request: Request,
   screening: Screening | undefined,
   arrival: Arrival,
-): Request {
+): Promise<Request> {
   if (!screening) return request
   try {
-    return screening.request(request)
+    return await screening.request(request)
   } catch (refusal) {
     if (!(refusal instanceof GatewayError) || !arrival.wantsMetadata) throw refusal
     const { code, message, metadata } = refusal
@@ -41,7 +41,7 @@ export function sizeInBytes(request: object): number {
 }
 
 /** Serves a request that is answered as it is, once the content filters of the caller have read it. */
-export function serveScreened<Request extends object>(
+export async function serveScreened<Request extends object>(
   request: Request,
   toIntake: (request: Request) => Intake,
   arrival: Arrival,
@@ -49,6 +49,6 @@ export function serveScreened<Request extends object>(
   world: World,
 ): Promise<Response> {
   const screening = screeningFor(caller, arrival)
-  const intake = toIntake(screened(request, screening, arrival))
+  const intake = toIntake(await screened(request, screening, arrival))
   return serve(screening ? { ...intake, screening } : intake, arrival, caller, world)
 }

@@ -25,7 +25,7 @@ async function answer(call: Call, asked: Promise<Outcome>): Promise<Response> {
   const { accepted, attempts } = outcome
   call.answering = accepted.target
   if (accepted.kind === "whole") accepted.wire.read(call.reading, accepted.result)
-  const screened = accepted.kind === "whole" ? screenedOf(call, accepted.result) : undefined
+  const screened = accepted.kind === "whole" ? await screenedOf(call, accepted.result) : undefined
   if (screened !== undefined) keepAsTold(call, accepted, screened)
   const status = screened instanceof GatewayError ? screened.status : 200
   const { charge, settled } = settleAnswer(call, accepted, attempts, "complete", status)
@@ -42,10 +42,13 @@ async function answer(call: Call, asked: Promise<Outcome>): Promise<Response> {
 }
 
 /** The answer as the caller's guardrails let it be told, or their refusal of it. What was made is charged all the same. */
-function screenedOf({ intake }: Call, result: Record<string, unknown>): Record<string, unknown> | GatewayError {
+async function screenedOf(
+  { intake }: Call,
+  result: Record<string, unknown>,
+): Promise<Record<string, unknown> | GatewayError> {
   if (!intake.screening?.readsAnswers) return result
   try {
-    return intake.screening.answer(result)
+    return await intake.screening.answer(result)
   } catch (refusal) {
     return asGatewayError(refusal)
   }

@@ -1,4 +1,5 @@
-import { countUnknownKey, refuseFlooding } from "../access/flood.ts"
+import { countUnknownKey, refuseUnknownOfFlood } from "../access/flood.ts"
+import { findKnownJoinTokens } from "../access/known-keys-store.ts"
 import { GatewayError } from "../edge/errors.ts"
 import type { Env } from "../env.ts"
 import { isSame, sha256Hex } from "../support/encoding.ts"
@@ -21,11 +22,12 @@ export async function joinTokenIntern({ env, req }: Asked, id: string): Promise<
   const token = BEARER.exec(headers.get("authorization") ?? "")?.[1]
   if (token === undefined) throw unauthenticated("Send the daemon's join token: Authorization: Bearer <JOIN_TOKEN>.")
   const ip = headers.get("cf-connecting-ip") ?? undefined
-  refuseFlooding(ip, Date.now())
+  const hash = sha256Hex(token)
+  const asked = { kind: "join token", key: `${id} ${hash}` }
+  await refuseUnknownOfFlood(ip, asked, (pairs) => findKnownJoinTokens(env.DB, pairs), Date.now())
   const row = await findJoinable(env.DB, id)
   // One answer for an unknown intern and a wrong token: a prober learns nothing from the difference.
-  const isValid = row && isSame(sha256Hex(token), row.join_token_hash ?? "")
-  if (isValid && (await hasWorkingKey(env, row))) return row
+  if (row && isSame(hash, row.join_token_hash ?? "") && (await hasWorkingKey(env, row))) return row
   await countUnknownKey(env.RATE, ip, Date.now())
   throw unauthenticated("This join token is not valid for this intern.")
 }

@@ -2,6 +2,7 @@ import { refuseAt } from "../server-tools/parse-at.ts"
 import { decode, isPdf, isText, toMediaType } from "../server-tools/web-fetch/document.ts"
 import type { Fetched } from "../server-tools/web-fetch/guarded-fetch.ts"
 import { PDF_FAULTS, readPdf } from "../server-tools/web-fetch/pdf.ts"
+import { PDF_WORK, PDF_WORK_OF_REQUEST } from "../server-tools/web-fetch/pdf/rebuild.ts"
 import type { FileParserOptions } from "./read-plugins.ts"
 
 type Json = Record<string, unknown>
@@ -42,6 +43,7 @@ export async function parseFiles(
 ): Promise<Json[]> {
   if (engine === "native") return [...messages]
   let files = 0
+  const budget = { work: PDF_WORK_OF_REQUEST }
   const parsed: Json[] = []
   // One after the other, so that one file at a time is in memory.
   for (const [index, message] of messages.entries()) {
@@ -55,7 +57,7 @@ export async function parseFiles(
       const path = `messages[${index}].content[${position}]`
       if (isFile(part) && ++files > MAX_FILES)
         throw refuseAt(path, `at most ${MAX_FILES} files are read in one request`)
-      parts.push(isFile(part) ? await toTextPart(part, path, reader) : part)
+      parts.push(isFile(part) ? await toTextPart(part, path, reader, budget) : part)
     }
     parsed.push({ ...message, content: parts })
   }
@@ -70,9 +72,11 @@ function isFile(part: unknown): part is FilePart {
   return type === "file" && typeof file?.file_data === "string"
 }
 
-async function toTextPart({ file }: FilePart, path: string, reader: FileReader): Promise<Json> {
+type Budget = { work: number }
+
+async function toTextPart({ file }: FilePart, path: string, reader: FileReader, budget: Budget): Promise<Json> {
   const name = file.filename ?? "file"
-  const text = await readText(await load(file.file_data, name, path, reader), path)
+  const text = await readText(await load(file.file_data, name, path, reader), path, budget)
   // The mark that ends the file must not be one that the file itself brought.
   const inside = text.replaceAll(/<(?=\/file>)/gi, "&lt;")
   return { type: "text", text: `<file name="${toAttribute(name)}">\n${inside}\n</file>` }
@@ -126,10 +130,11 @@ function decodeBase64(base64: string, path: string): Uint8Array {
   return bytes
 }
 
-async function readText({ bytes, mediaType, contentType }: File, path: string): Promise<string> {
+async function readText({ bytes, mediaType, contentType }: File, path: string, budget: Budget): Promise<string> {
   if (mediaType === "application/pdf") {
-    const pdf = await readPdf(bytes)
+    const pdf = await readPdf(bytes, { maxWork: Math.min(PDF_WORK, budget.work) })
     if (!pdf.ok) throw refuseAt(path, `the file was not read: ${PDF_FAULTS[pdf.reason]}`)
+    budget.work -= pdf.work
     return pdf.isCut ? `${pdf.text}\n[… the PDF has ${pdf.pages} pages; the rest is left out]` : pdf.text
   }
   if (isText(mediaType)) return decode(bytes, contentType)

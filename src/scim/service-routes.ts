@@ -1,6 +1,7 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono"
 import { originOf } from "../access/actor.ts"
-import { countUnknownKey, refuseFlooding } from "../access/flood.ts"
+import { countUnknownKey, refuseUnknownOfFlood } from "../access/flood.ts"
+import { findKnownDirectories } from "../access/known-keys-store.ts"
 import { logError } from "../support/log.ts"
 import { sha256Hex } from "../support/encoding.ts"
 import { runBulk } from "./bulk-run.ts"
@@ -30,9 +31,10 @@ const speakScim: MiddlewareHandler<ScimApp> = async function speakScim(c, next) 
 const authenticateDirectory: MiddlewareHandler<ScimApp> = async function authenticateDirectory(c, next) {
   const token = BEARER.exec(c.req.header("authorization") ?? "")?.[1]
   const ip = c.req.header("cf-connecting-ip")
-  refuseFlooding(ip, Date.now())
-  const directory: DirectoryRow | undefined =
-    token === undefined ? undefined : await findDirectory(c.env.DB, sha256Hex(token))
+  const hash = sha256Hex(token ?? "")
+  const asked = { kind: "directory", key: hash }
+  await refuseUnknownOfFlood(ip, asked, (hashes) => findKnownDirectories(c.env.DB, hashes), Date.now())
+  const directory: DirectoryRow | undefined = token === undefined ? undefined : await findDirectory(c.env.DB, hash)
   if (!directory) {
     if (token !== undefined) await countUnknownKey(c.env.RATE, ip, Date.now())
     throw new ScimError(401, "Send the directory's token: Authorization: Bearer <TOKEN>.")

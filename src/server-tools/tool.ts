@@ -1,4 +1,5 @@
 import type { Network } from "../outbound/resolve.ts"
+import { type Budget, newBudget } from "./web-fetch/document.ts"
 import type { FetchSettings } from "./web-fetch/guarded-fetch.ts"
 import type { SearchSettings } from "./web-search/configured.ts"
 
@@ -36,10 +37,10 @@ export type ToolWorld = Network & {
 }
 
 /** What the tools of one request have used up so far. One for each request, the same for every turn of its loop. */
-export type Tally = { uses: Map<string, number>; searchResults: number }
+export type Tally = { uses: Map<string, number>; searchResults: number; documents: Budget }
 
 export function newTally(): Tally {
-  return { uses: new Map(), searchResults: 0 }
+  return { uses: new Map(), searchResults: 0, documents: newBudget() }
 }
 
 /** One way for the gateway itself to answer a call of the model. */

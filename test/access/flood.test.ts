@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
-import { door, newWorkspace, reply } from "../support/world.ts"
+import { isKnown } from "../../src/access/known-keys.ts"
+import { door, newKey, newWorkspace, reply } from "../support/world.ts"
 
 /** As wrangler.toml has it. */
 const LIMIT = 600
@@ -7,7 +8,33 @@ const LIMIT = 600
 /** Of this test alone. */
 const ip = () => `203.0.113.${Math.floor(Math.random() * 255)}-${crypto.randomUUID()}`
 
-test("an address that tries keys without end is refused before they are looked up, and others are not", async () => {
+test("a valid key is looked up together with all else that floods from its address, in one statement", async () => {
+  const asked: (readonly string[])[] = []
+  const find = async (keys: readonly string[]) => {
+    asked.push(keys)
+    return new Set(keys.filter((key) => key === "valid"))
+  }
+  const address = ip()
+  const keys = [...Array.from({ length: 500 }, (_, at) => `unknown-${at}`), "valid"]
+  const known = await Promise.all(keys.map((key) => isKnown(address, key, find)))
+  expect(known.filter(Boolean)).toHaveLength(1)
+  expect(known.at(-1)).toBe(true)
+  expect(asked.map(({ length }) => length)).toEqual([501])
+})
+
+test("a batch that fails costs nobody else the lookup", async () => {
+  let isFirst = true
+  const find = async (keys: readonly string[]) => {
+    if (!isFirst) return new Set(keys)
+    isFirst = false
+    throw new Error("The database is away.")
+  }
+  const address = ip()
+  const told = await Promise.allSettled(["a", "b", "c"].map((key) => isKnown(address, key, find)))
+  expect(told.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "fulfilled"])
+})
+
+test("an address that tries keys without end is refused, but for keys that work, and others are not", async () => {
   const workspace = await newWorkspace()
   const address = ip()
   const from = (key: string, at = address) =>
@@ -30,6 +57,9 @@ test("an address that tries keys without end is refused before they are looked u
     expect(refused.headers.get(header)).toMatch(/^\d+$/)
   }
   expect((await from(workspace.key, ip())).status).toBe(200)
+  // Never used before, so that no isolate remembers it.
+  const fresh = await newKey(workspace)
+  expect((await from(fresh.key)).status).toBe(200)
 }, 30_000)
 
 test("a flood on free models does not reach the ledger", async () => {

@@ -91,6 +91,27 @@ describe(`the detectors on ${lines.length} labelled lines, ${ordinary.length} of
     expect(ordinary.length).toBeGreaterThanOrEqual(250)
   })
 
+  test("a text that is all there is told as one that comes in pieces", () => {
+    const told = (slug: BuiltinSlug, pieces: readonly string[]) => {
+      const rules = combineRules([{ content_filter_builtins: [{ slug, action: "redact" }] }])
+      const found: Span[] = []
+      const filter = new TextFilter(rules, plainUnits(), ({ start, end }) => found.push({ start, end }))
+      const last = pieces.length - 1
+      const text = pieces.map((piece, at) => filter.push(piece, at === last)).join("")
+      return { text, found: found.toSorted((one, other) => one.start - other.start || one.end - other.end) }
+    }
+    for (let at = 0; at + 3 < lines.length; at += 3) {
+      const text = lines
+        .slice(at, at + 3)
+        .map((line) => line.text)
+        .join(at % 2 === 0 ? " " : "\n")
+      for (const slug of BUILTIN_SLUGS) {
+        if (slug === "regex-prompt-injection") continue
+        expect(told(slug, [text]), text).toEqual(told(slug, [text.slice(0, 7), text.slice(7), ""]))
+      }
+    }
+  })
+
   test("a text made to be slow to read is read all the same", () => {
     const hostile = [
       "ignore ''''-''''-''''",

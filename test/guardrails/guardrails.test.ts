@@ -134,6 +134,7 @@ describe("guardrails", () => {
     ["an open bracket", "[a"],
     ["a million steps", "((a{100}){100}){100}"],
     ["too many characters", "a".repeat(100_001)],
+    ["more states than can be kept", ".{0,1000}.{0,1000}x"],
   ])("refuse a pattern with %s", async (_, pattern) => {
     const workspace = await newWorkspace()
     const filter = { action: "block", pattern }
@@ -147,16 +148,19 @@ describe("guardrails", () => {
     await reply(400, change(workspace, id, { content_filters: [filter] }))
   })
 
-  test("refuse patterns that are too large together", async () => {
+  test("refuse patterns that are too complex together", async () => {
     const workspace = await newWorkspace()
-    const filters = ["a", "b"].map((char) => ({ action: "flag", pattern: char.repeat(70_000) }))
-    await create(workspace, { content_filters: filters.slice(1) })
+    const filters = Array.from({ length: 10 }, (_, at) => ({
+      action: "flag",
+      pattern: `(?i)(ignore${at}|disregard|forget).{0,50}(instructions|rules|prompts)`,
+    }))
+    await create(workspace, { content_filters: filters.slice(0, 2) })
     const body = { name: "x", content_filters: filters }
     const { error } = await reply<Failure>(400, workspace.manage.post("/guardrails", body))
-    expect(error.message).toContain("content_filters[1].pattern: is too large together")
+    expect(error.message).toMatch(/^content_filters\[\d\]\.pattern: is too complex together/)
   })
 
-  test.each(["a+b+", "[(a+]+", "(?:a{1,64})+", "\\Q(a+)+\\E", "(?i)secret", "a".repeat(100_000), "\\(a+\\)+"])(
+  test.each(["a+b+", "[(a+]+", "(?:a{1,64})+", "\\Q(a+)+\\E", "(?i)secret", "a".repeat(500), "\\(a+\\)+"])(
     "take the pattern %.20s",
     async (pattern) => {
       await create(await newWorkspace(), { content_filters: [{ action: "flag", pattern }] })

@@ -58,6 +58,10 @@ export function readAs(rune: number): number {
 
 const ASCII = /^[\0-\x7f]*$/
 
+export function isAscii(text: string): boolean {
+  return ASCII.test(text)
+}
+
 /** What precedes a match, as detectors read it: something that is not read right before it parts the two. */
 export function foldBefore(written: string): string {
   const { text } = fold(written)
@@ -67,7 +71,7 @@ export function foldBefore(written: string): string {
 
 /** A text as detectors read it; `places` where its units stand in what is written, absent where they stand as they are. */
 export function fold(written: string): { text: string; places?: number[] } {
-  if (ASCII.test(written)) return { text: written }
+  if (isAscii(written)) return { text: written }
   let text = ""
   const places: number[] = []
   let at = 0

@@ -45,6 +45,7 @@ export function jsonUnits(): Units {
   }
 
   return {
+    isDear: true,
     take(piece, isLast) {
       let said = ""
       for (let at = 0; at < piece.length; at++) said += take(piece[at] as string)

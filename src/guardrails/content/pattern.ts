@@ -1,5 +1,7 @@
 import { RE2JSException } from "re2js"
+import { BudgetExceeded, Meter } from "./meter.ts"
 import { compileProgram, type Program } from "./program.ts"
+import { explore, Searcher } from "./search.ts"
 
 export const MAX_PATTERN_LENGTH = 100_000
 /**
@@ -7,8 +9,18 @@ export const MAX_PATTERN_LENGTH = 100_000
  * is short, and a million of them.
  */
 export const MAX_STEPS = 120_000
+/**
+ * Units of work (meter.ts) to work out all states that a pattern's automaton can be in, and those of one guardrail's
+ * together: some 0.2 and 0.8 s. A pattern within it is searched for by tables alone, whatever the text.
+ */
+export const EXPLORE_BUDGET = 40_000_000
+const EXPLORE_BUDGET_OF_ALL = 160_000_000
 
-/** Why a pattern is not taken, as a sentence for its author; undefined where it is. `stepsBefore`: of the others. */
+/** What the patterns of one guardrail come to so far. */
+export type Sizes = { steps: number; work: number }
+export const NO_SIZES: Sizes = { steps: 0, work: 0 }
+
+/** Why a pattern is none, as a sentence for its author; undefined where it is one. `stepsBefore`: of the others. */
 export function problemOf(pattern: string, stepsBefore = 0): string | undefined {
   if (pattern.length > MAX_PATTERN_LENGTH) return `must be at most ${MAX_PATTERN_LENGTH} characters.`
   if (hasNestedRepeat(pattern)) {
@@ -22,6 +34,37 @@ export function problemOf(pattern: string, stepsBefore = 0): string | undefined 
     if (!(cause instanceof RE2JSException)) throw cause
     return `is not a regular expression of RE2's syntax, which has no look-around and no back-references (${cause.message}).`
   }
+}
+
+/** Adds the pattern of a content filter to those before it; a string is why it is not taken. */
+export function addPattern(pattern: string, before: Sizes): Sizes | string {
+  const problem = problemOf(pattern, before.steps)
+  if (problem !== undefined) return problem
+  const program = programOf(pattern)
+  try {
+    const work = before.work + workOf(program)
+    if (work <= EXPLORE_BUDGET_OF_ALL) return { steps: before.steps + program.steps.length, work }
+    return "is too complex together with those before it. Simplify the longest of them, or part them into two guardrails."
+  } catch (cause) {
+    if (cause instanceof BudgetExceeded) return TOO_COMPLEX
+    throw cause
+  }
+}
+
+const TOO_COMPLEX =
+  "cannot be searched for at 20 MB a second: a text can bring it into too many states. Shorten its repetitions, write exact " +
+  "ones as {0,20} in place of {20}, and part long lists into several filters."
+
+const works = new WeakMap<Program, number>()
+
+/** Throws where a pattern has more states than can be kept. */
+function workOf(program: Program): number {
+  const known = works.get(program)
+  if (known !== undefined) return known
+  const meter = new Meter(EXPLORE_BUDGET)
+  explore(new Searcher(program), meter)
+  works.set(program, meter.spent)
+  return meter.spent
 }
 
 /** The patterns of guardrails are read again whenever a key is: their programs are kept by the isolate, the latest of them. */

@@ -1,7 +1,14 @@
 import { RE2JS } from "re2js"
 
 /** One step of a compiled pattern, as re2js has it; `out` and `arg` are places of other steps. */
-type Step = { op: number; out: number; arg: number; matchRune: (rune: number) => boolean }
+export type Step = {
+  op: number
+  out: number
+  arg: number
+  /** One character, or the beginnings and ends of ranges. */
+  runes: Int32Array
+  matchRune: (rune: number) => boolean
+}
 
 /**
  * A pattern as a machine without memory: what RE2 compiles it to. re2js tells matches only of a whole text; a stream
@@ -25,6 +32,7 @@ export const OP = {
   fail: 5,
   match: 6,
   nop: 7,
+  runes: 8,
   any: 10,
   anyButNewline: 11,
 }
@@ -67,13 +75,18 @@ function isWord(rune: number): boolean {
 /** Whether the step at this place goes on with this character. */
 export function takes({ steps, taken }: Program, place: number, rune: number): boolean {
   const step = steps[place] as Step
-  if (!taken || rune >= ASCII) return takesAnew(step, rune)
+  if (!taken || rune >= ASCII) return isOfStep(step, rune)
   const at = place * ASCII + rune
-  if (taken[at] === 0) taken[at] = takesAnew(step, rune) ? 2 : 1
+  if (taken[at] === 0) taken[at] = isOfStep(step, rune) ? 2 : 1
   return taken[at] === 2
 }
 
-function takesAnew(step: Step, rune: number): boolean {
+/** Whether a step takes a character at all. */
+export function takesRunes({ op }: Step): boolean {
+  return op >= OP.runes && op <= OP.anyButNewline
+}
+
+export function isOfStep(step: Step, rune: number): boolean {
   if (step.op === OP.any) return true
   if (step.op === OP.anyButNewline) return rune !== NEWLINE
   return step.matchRune(rune)

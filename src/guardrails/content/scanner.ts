@@ -1,10 +1,14 @@
 import { readAs, UNREAD } from "./fold.ts"
+import { COST, Meter } from "./meter.ts"
 import { AFTER_TEXT, BEFORE_TEXT, beginningsWith, conditionsBetween, OP, type Program, takes } from "./program.ts"
 
 /** From `start` up to `end`, in UTF-16 units since the text began. */
 export type Span = { start: number; end: number }
 
 const SPACE = 32
+const MAX_UNPAID_STEPS = 100_000
+
+type ScanOptions = { limit: number; isWhole: boolean; folds?: boolean; meter?: Meter }
 
 type Threads = { places: Int32Array; starts: Int32Array; count: number }
 
@@ -20,6 +24,8 @@ export class Scanner {
   readonly #limit: number
   readonly #isWhole: boolean
   readonly #folds: boolean
+  readonly #meter: Meter
+  #steps = 0
   readonly #onMatch: (span: Span) => void
   #now: Threads
   #next: Threads
@@ -42,7 +48,7 @@ export class Scanner {
    */
   constructor(
     program: Program,
-    { limit, isWhole, folds = false }: { limit: number; isWhole: boolean; folds?: boolean },
+    { limit, isWhole, folds = false, meter = new Meter(Number.POSITIVE_INFINITY) }: ScanOptions,
     onMatch: (span: Span) => void,
   ) {
     const size = program.steps.length
@@ -51,6 +57,7 @@ export class Scanner {
     this.#limit = limit
     this.#isWhole = isWhole
     this.#folds = folds
+    this.#meter = meter
     this.#onMatch = onMatch
     this.#now = threads()
     this.#next = threads()
@@ -63,6 +70,12 @@ export class Scanner {
     let safe = this.#now.count > 0 ? (this.#now.starts[0] as number) : this.#at
     for (const start of this.#growing.keys()) safe = Math.min(safe, start)
     return safe
+  }
+
+  /** Goes on at a place of the text up to which there is nothing to find, and no thread alive. */
+  skipTo(at: number, before: number): void {
+    this.#at = at
+    this.#before = before
   }
 
   push(piece: string, isLast: boolean): void {
@@ -82,8 +95,17 @@ export class Scanner {
       if (read === UNREAD) this.#part(width)
       else this.#step(read, width)
       at += width
+      if (this.#steps > MAX_UNPAID_STEPS) this.#pay()
     }
+    this.#meter.spend(text.length * COST.threadedCharacter)
+    this.#pay()
     if (isLast) this.#step(AFTER_TEXT, 0)
+  }
+
+  #pay(): void {
+    const steps = this.#steps
+    this.#steps = 0
+    this.#meter.spend(steps * COST.threadedStep)
   }
 
   /** Tells what matches if the text ends here, which it may not: it goes on as if nothing had been asked. */
@@ -143,6 +165,7 @@ export class Scanner {
     for (let at = open.pop(); at !== undefined; at = open.pop()) {
       if (this.#seen[at] === this.#round) continue
       this.#seen[at] = this.#round
+      this.#steps++
       const step = steps[at] as (typeof steps)[number]
       switch (step.op) {
         case OP.alt:

@@ -1,6 +1,8 @@
 import { CONTEXT, type Detector } from "../detectors/detector.ts"
-import { fold, foldBefore } from "./fold.ts"
+import { fold, foldBefore, isAscii } from "./fold.ts"
+import { atOnce, BudgetExceeded, COST, Meter } from "./meter.ts"
 import { Scanner, type Span } from "./scanner.ts"
+import { findFirstEnd, findRegions, findStretches, searcherOf } from "./search.ts"
 
 export type Action = "block" | "redact" | "flag"
 
@@ -21,6 +23,16 @@ export type Units = {
   replace: (from: number, to: number, label: string) => string
   /** Nothing before this will be asked for. */
   forget: (before: number) => void
+  /** Taking a character is work in itself. */
+  isDear?: true
+}
+
+export type FilterOptions = {
+  meter?: Meter
+  /** Every finding is told with its place, not only what is to be redacted. */
+  tellsPlaces?: boolean
+  /** Told the rule that a text could not be read for, within the work that the meter allows. Nothing goes on then. */
+  onUnchecked?: (rule: Rule) => void
 }
 
 export function plainUnits(): Units {
@@ -41,6 +53,8 @@ export function plainUnits(): Units {
   }
 }
 
+const PIECE = 16_384
+
 /**
  * One text on its way through the rules, in one piece or in many. What may yet be part of something to redact or to block
  * waits; all else goes on at once.
@@ -58,43 +72,138 @@ export class TextFilter {
   #told = 0
   /** To redact, in order, none overlapping another. */
   #marks: Mark[] = []
+  readonly #meter: Meter
+  readonly #tellsPlaces: boolean
   isBlocked = false
   isChanged = false
+  readonly #onUnchecked: (rule: Rule) => void
 
-  constructor(rules: readonly Rule[], units: Units, onFinding: (finding: Finding) => void) {
+  constructor(
+    rules: readonly Rule[],
+    units: Units,
+    onFinding: (finding: Finding) => void,
+    { meter = new Meter(), tellsPlaces = false, onUnchecked = () => {} }: FilterOptions = {},
+  ) {
     this.#units = units
     this.#onFinding = onFinding
     this.#rules = rules
     this.#scans = []
+    this.#meter = meter
+    this.#tellsPlaces = tellsPlaces
+    this.#onUnchecked = onUnchecked
   }
 
   /** What goes on now. Nothing does once something is blocked. */
   push(piece: string, isLast: boolean): string {
-    const said = this.#units.take(piece, isLast)
-    this.#said += said
-    this.#length += said.length
-    if (!this.#isBegun) this.#begin(isLast)
-    for (const { scanner } of this.#scans) scanner.push(said, isLast)
+    if (isLast && !this.#isBegun) return atOnce(this.readWhole(piece))
+    if (this.isBlocked) return ""
+    const said = this.#take(piece, isLast)
+    if (!this.#isBegun) this.#begin()
+    for (const { rule, scanner } of this.#scans) {
+      if (!this.#isWithin(rule, () => scanner.push(said, isLast))) return ""
+    }
     return this.#release(isLast ? this.#length : this.#safe())
   }
 
-  /** Of a text that is all there, a look tells which detectors have nothing to find. */
-  #begin(isWhole: boolean): void {
+  /** A text that is all there, as it goes on. Yields where other work may be done. */
+  *readWhole(text: string): Generator<void, string> {
     this.#isBegun = true
-    const read = isWhole ? fold(this.#said).text : ""
+    const first = this.#rules[0]
+    let folded: string | undefined
+    const isPrepared =
+      !first ||
+      this.#isWithin(first, () => {
+        this.#take(text, true)
+        if (!isAscii(this.#said)) this.#meter.spend(this.#length * COST.prepared)
+        folded = this.#rules.some(({ detector }) => detector.hint) ? fold(this.#said).text : ""
+      })
+    if (!isPrepared) return ""
     for (const rule of this.#rules) {
-      const { detector } = rule
-      if (isWhole && detector.hint?.test(read) === false) continue
-      if ("program" in detector) {
-        // What is built in knows what it looks for in any spelling; a pattern of a customer is what it says.
-        const folds = detector.engine !== "regex"
-        const options = { limit: detector.limit, isWhole: detector.refine !== undefined, folds }
-        const scanner = new Scanner(detector.program(), options, (span) => this.#match(rule, span))
-        this.#scans.push({ rule, scanner })
-      } else if (isWhole) {
-        for (const [start, end] of detector.search(this.#said)) this.#find(rule, { start, end })
+      try {
+        yield* this.#search(rule, folded ?? "")
+      } catch (thrown) {
+        this.#giveUp(rule, thrown)
+        return ""
+      }
+      yield
+    }
+    return first ? this.#release(this.#length) : text
+  }
+
+  *#search(rule: Rule, folded: string): Generator<void> {
+    const { detector } = rule
+    if (detector.hint) {
+      this.#meter.spend(folded.length)
+      if (!detector.hint.test(folded)) return
+    }
+    if ("search" in detector) {
+      this.#meter.spend(this.#length * detector.unitsPerCharacter)
+      for (const [start, end] of detector.search(this.#said)) this.#find(rule, { start, end })
+    } else if (detector.engine !== "regex") {
+      yield* this.#scan(this.#scannerOf(rule, detector), detector)
+    } else if (rule.action === "redact" || this.#tellsPlaces) {
+      const searcher = searcherOf(detector.program())
+      for (const span of yield* findStretches(searcher, this.#said, this.#meter)) this.#find(rule, span)
+    } else {
+      const end = yield* findFirstEnd(searcherOf(detector.program()), this.#said, this.#meter)
+      if (end !== undefined) this.#find(rule, { start: end - 1, end })
+    }
+  }
+
+  /** Follows threads only where tables tell that something ends; of texts that are read otherwise than written, everywhere. */
+  *#scan(scanner: Scanner, { program }: Extract<Detector, { program: unknown }>): Generator<void> {
+    const text = this.#said
+    const regions = isAscii(text)
+      ? yield* findRegions(searcherOf(program()), text, this.#meter)
+      : [{ start: 0, end: text.length }]
+    for (const { start, end } of regions) {
+      if (start > 0) scanner.skipTo(start, text.charCodeAt(start - 1))
+      for (let from = start; from < end; from += PIECE) {
+        scanner.push(text.slice(from, Math.min(end, from + PIECE)), false)
+        yield
       }
     }
+    if (regions.at(-1)?.end === text.length) scanner.push("", true)
+  }
+
+  #take(piece: string, isLast: boolean): string {
+    if (this.#units.isDear) this.#meter.spend(piece.length * COST.prepared)
+    const said = this.#units.take(piece, isLast)
+    this.#said += said
+    this.#length += said.length
+    return said
+  }
+
+  /** Whether the work of a rule could be done; where it could not, nothing of the text goes on. */
+  #isWithin(rule: Rule, work: () => void): boolean {
+    try {
+      work()
+      return true
+    } catch (thrown) {
+      this.#giveUp(rule, thrown)
+      return false
+    }
+  }
+
+  #giveUp(rule: Rule, thrown: unknown): void {
+    if (!(thrown instanceof BudgetExceeded)) throw thrown
+    this.isBlocked = true
+    this.#onUnchecked(rule)
+  }
+
+  #begin(): void {
+    this.#isBegun = true
+    for (const rule of this.#rules) {
+      const { detector } = rule
+      if ("program" in detector) this.#scans.push({ rule, scanner: this.#scannerOf(rule, detector) })
+    }
+  }
+
+  #scannerOf(rule: Rule, detector: Extract<Detector, { program: unknown }>): Scanner {
+    // What is built in knows what it looks for in any spelling; a pattern of a customer is what it says.
+    const folds = detector.engine !== "regex"
+    const options = { limit: detector.limit, isWhole: detector.refine !== undefined, folds, meter: this.#meter }
+    return new Scanner(detector.program(), options, (span) => this.#match(rule, span))
   }
 
   /**
@@ -102,7 +211,7 @@ export class TextFilter {
    * What turns out later to have begun before here is redacted from here on.
    */
   yield(): string {
-    for (const { scanner } of this.#scans) scanner.settle()
+    for (const { rule, scanner } of this.#scans) if (!this.#isWithin(rule, () => scanner.settle())) return ""
     return this.#release(this.#length)
   }
 
@@ -117,14 +226,17 @@ export class TextFilter {
   #release(upTo: number): string {
     if (this.isBlocked) return ""
     let out = ""
-    for (let mark = this.#marks[0]; mark && mark.end <= upTo; mark = this.#marks[0]) {
+    let over = 0
+    for (; over < this.#marks.length; over++) {
+      const mark = this.#marks[over] as Mark
+      if (mark.end > upTo) break
       const start = Math.max(mark.start, this.#told)
       out += this.#units.slice(this.#told, start)
       if (mark.end > start) out += this.#units.replace(start, mark.end, mark.label)
       this.#told = Math.max(this.#told, mark.end)
       this.isChanged = true
-      this.#marks.shift()
     }
+    this.#marks.splice(0, over)
     const end = Math.max(upTo, this.#told)
     out += this.#units.slice(this.#told, end)
     this.#told = end

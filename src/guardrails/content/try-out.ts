@@ -1,15 +1,22 @@
 import type { z } from "zod"
 import type { ContentTestAnswer } from "../schemas.ts"
 import { combineRules, type ContentSettings } from "./rules.ts"
-import { plainUnits, TextFilter } from "./text-filter.ts"
+import { type Finding, plainUnits, TextFilter } from "./text-filter.ts"
+import { unchecked } from "./unchecked.ts"
 
 type Tried = z.infer<typeof ContentTestAnswer>["data"]
 
 /** What these filters make of a text, without asking anything of a model. */
 export function tryOut(settings: ContentSettings, text: string): Tried {
   const matches: Tried["matches"] = []
-  const filter = new TextFilter(combineRules([settings]), plainUnits(), ({ rule, start, end }) => {
+  const onFinding = ({ rule, start, end }: Finding) => {
     matches.push({ pattern: rule.detector.name, engine: rule.detector.engine, action: rule.action, start, end })
+  }
+  const filter = new TextFilter(combineRules([settings]), plainUnits(), onFinding, {
+    tellsPlaces: true,
+    onUnchecked: ({ detector }) => {
+      throw unchecked([detector.name], "text")
+    },
   })
   const told = filter.push(text, true)
   matches.sort((one, other) => one.start - other.start || one.end - other.end)

@@ -11,6 +11,7 @@ const injection: Detector = {
   engine: "prompt-injection",
   label: "[PROMPT_INJECTION]",
   search: findInjections,
+  unitsPerCharacter: 40,
 }
 
 const DETECTORS: Readonly<Record<BuiltinSlug, Detector>> = {

@@ -24,7 +24,11 @@ type Scanned = {
 }
 
 /** Found in whole texts alone. */
-type Searched = { search: (text: string) => readonly Part[] }
+type Searched = {
+  search: (text: string) => readonly Part[]
+  /** What reading one character costs (meter.ts), in the dearest of texts. */
+  unitsPerCharacter: number
+}
 
 /** How much of what precedes a match a detector sees, in UTF-16 units. */
 export const CONTEXT = 32

@@ -69,10 +69,10 @@ export class Agent {
   }
 
   /** The next round, on the road. */
-  ask(signal: AbortSignal): Promise<Response> {
+  async ask(signal: AbortSignal): Promise<Response> {
     const { prepared, screening } = this.job
     // What the tools brought is read like what the caller sent.
-    const request = screened(this.#request(), screening, this.arrival)
+    const request = await screened(this.#request(), screening, this.arrival)
     const bytes = new TextEncoder().encode(JSON.stringify(request)).byteLength
     const intake = { ...chatIntake(request, bytes), preparation: prepared.preparation }
     return serve(screening ? { ...intake, screening } : intake, this.arrival, this.#caller, { ...this.world, signal })

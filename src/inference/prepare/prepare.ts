@@ -17,6 +17,7 @@ import type { World } from "../world.ts"
 import { choose } from "./auto.ts"
 import { isAuto, namesOf } from "./needs.ts"
 import { replayServerTools } from "./replay.ts"
+import { requireRoom } from "./room.ts"
 import { searchFor } from "./web.ts"
 
 type Json = Record<string, unknown>
@@ -41,9 +42,10 @@ export async function prepare(
   sent: ChatRequest,
   world: World,
   pay: Pay,
-  { defaults: { disabledTools }, guardrails }: Pick<Caller, "defaults" | "guardrails">,
+  caller: Caller,
   region: string | null,
 ): Promise<Prepared> {
+  const { defaults, guardrails } = caller
   const requestedModel = namesOf(sent)[0] ?? ""
   const stages: Stage[] = []
   const { chat: named, isOnline } = withoutVariants(sent, world)
@@ -52,9 +54,7 @@ export async function prepare(
     moderation: world.moderation(),
   })
   // As plugins, they are the same tools.
-  refuseDisabled([plugins.web && "web_search", plugins.webFetch && "web_fetch"], disabledTools)
-  if (plugins.moderation) stages.push(await judge(named.messages, plugins.moderation, world))
-
+  refuseDisabled([plugins.web && "web_search", plugins.webFetch && "web_fetch"], defaults.disabledTools)
   const isChosen = namesOf(named).some((name) => isAuto(name, world.catalogue))
   if (plugins.autoRouter && !isChosen) {
     throw new GatewayError(
@@ -65,6 +65,8 @@ export async function prepare(
   const chosen = isChosen
     ? choose(named, plugins.autoRouter ?? {}, world, { filters: guardrails?.routeFilters() ?? [], region })
     : undefined
+  await requireRoom(chosen?.chat ?? named, plugins, caller, world)
+  if (plugins.moderation) stages.push(await judge(named.messages, plugins.moderation, world))
   if (chosen) stages.push(chosen.stage)
   let chat = chosen?.chat ?? named
 

@@ -1,21 +1,34 @@
 import { htmlToText } from "./html.ts"
 import { PDF_FAULTS, readPdf } from "./pdf.ts"
+import { PDF_WORK, PDF_WORK_OF_REQUEST } from "./pdf/rebuild.ts"
 import type { Page } from "./guarded-fetch.ts"
 
 export type Readable = { ok: true; title: string | undefined; text: string } | { ok: false; reason: string }
+
+/** The work on PDFs that one request has left. */
+export type Budget = { work: number }
+export const newBudget = (): Budget => ({ work: PDF_WORK_OF_REQUEST })
+const LEAST_WORK = 10_000
+/** Characters of HTML that are read: elements are the dear part of a page, and one is three characters at least. */
+const MAX_HTML = 1_000_000
 
 const HTML = /^(?:text\/html|application\/xhtml\+xml)$/
 const TEXT =
   /^(?:text\/.+|application\/(?:.+\+)?(?:json|xml|yaml)|application\/(?:json5|x-ndjson|jsonl|x-yaml|toml|javascript|ecmascript|x-sh|sql|graphql))$/
 
 /** What a page says, by its content type. */
-export async function readDocument({ url, contentType, bytes, isCut }: Page): Promise<Readable> {
+export async function readDocument(
+  { url, contentType, bytes, isCut }: Page,
+  budget: Budget = newBudget(),
+): Promise<Readable> {
   const type = toMediaType(contentType)
-  if (type === "application/pdf" || isPdf(bytes)) return isCut ? refuse("the PDF is too large") : read(bytes)
+  if (type === "application/pdf" || isPdf(bytes)) return isCut ? refuse("the PDF is too large") : read(bytes, budget)
   if (HTML.test(type)) {
     try {
-      const { title, text } = await htmlToText(decode(bytes, contentType), url)
-      return { ok: true, title: title || undefined, text }
+      const html = decode(bytes, contentType)
+      const { title, text } = await htmlToText(html.slice(0, MAX_HTML), url)
+      const note = html.length > MAX_HTML ? "\n[… the page is longer than the gateway reads]" : ""
+      return { ok: true, title: title || undefined, text: text + note }
     } catch {
       return refuse("the page's HTML could not be read")
     }
@@ -38,10 +51,16 @@ export function isPdf(bytes: Uint8Array): boolean {
   return new TextDecoder().decode(bytes.subarray(0, 5)) === "%PDF-"
 }
 
-async function read(bytes: Uint8Array): Promise<Readable> {
-  const pdf = await readPdf(bytes)
+async function read(bytes: Uint8Array, budget: Budget): Promise<Readable> {
+  if (budget.work < LEAST_WORK) return refuse("the PDFs of this request were too much work already")
+  const maxWork = Math.min(PDF_WORK, budget.work)
+  // Taken before the work is done: others of the same round run beside it.
+  budget.work -= maxWork
+  const pdf = await readPdf(bytes, { maxWork })
   if (!pdf.ok) return refuse(PDF_FAULTS[pdf.reason])
-  return { ok: true, title: undefined, text: pdf.text }
+  budget.work += maxWork - pdf.work
+  const note = pdf.isCut ? `\n[… the PDF has ${pdf.pages} pages; the rest is left out]` : ""
+  return { ok: true, title: undefined, text: pdf.text + note }
 }
 
 function refuse(reason: string): Readable {

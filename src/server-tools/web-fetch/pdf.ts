@@ -1,37 +1,58 @@
+import { rebuildPdf, PDF_WORK } from "./pdf/rebuild.ts"
+import { PdfFault } from "./pdf/syntax.ts"
+
 const MAX_PAGES = 500
+/** Characters of text that are kept: some 500 pages of a book. */
+const MAX_TEXT = 2_000_000
 
 export type PdfText =
-  | { ok: true; text: string; pages: number; isCut: boolean }
-  | { ok: false; reason: "broken" | "encrypted" | "without text" }
+  | { ok: true; text: string; pages: number; isCut: boolean; work: number }
+  | { ok: false; reason: "broken" | "encrypted" | "without text" | "too large" }
+
+export type PdfLimits = { maxPages?: number; maxWork?: number }
 
 /** A page's text, as far as a PDF reader's pieces of it are known here. */
 type Piece = { str?: string; hasEOL?: boolean }
 
-/** The text layer of a PDF. The reader is half a megabyte compressed, and is loaded with the first PDF. */
-export async function readPdf(bytes: Uint8Array, maxPages = MAX_PAGES): Promise<PdfText> {
-  const { getDocumentProxy } = await import("unpdf")
+/**
+ * The text layer of a PDF, of as many pages as there is work for. The reader is half a megabyte compressed, and is loaded
+ * with the first PDF. Other requests go on between pages.
+ */
+export async function readPdf(
+  bytes: Uint8Array,
+  { maxPages = MAX_PAGES, maxWork = PDF_WORK }: PdfLimits = {},
+): Promise<PdfText> {
   try {
-    // A copy, since the reader keeps what it is given; no verbosity, since its warnings quote the document.
-    const document = await getDocumentProxy(bytes.slice(), { verbosity: 0 })
-    try {
-      const count = Math.min(document.numPages, maxPages)
-      const pages: string[] = []
-      for (let number = 1; number <= count; number++) {
-        const page = await document.getPage(number)
-        const { items } = await page.getTextContent()
-        pages.push(toText(items as Piece[]))
-        page.cleanup()
-      }
-      const text = pages.join("\n\n").trim()
-      if (text === "") return { ok: false, reason: "without text" }
-      return { ok: true, text, pages: document.numPages, isCut: count < document.numPages }
-    } finally {
-      await document.loadingTask.destroy()
-    }
+    const rebuilt = await rebuildPdf(bytes, maxPages, maxWork)
+    const text = await read(rebuilt.bytes, rebuilt.kept)
+    if (text === "") return { ok: false, reason: "without text" }
+    const { pages, kept, work } = rebuilt
+    return { ok: true, text: text.slice(0, MAX_TEXT), pages, isCut: kept < pages || text.length > MAX_TEXT, work }
   } catch (thrown) {
-    return { ok: false, reason: (thrown as Error).name === "PasswordException" ? "encrypted" : "broken" }
+    return { ok: false, reason: thrown instanceof PdfFault ? thrown.reason : "broken" }
   }
 }
+
+async function read(bytes: Uint8Array, count: number): Promise<string> {
+  const { getDocumentProxy } = await import("unpdf")
+  // No verbosity, since its warnings quote the document.
+  const document = await getDocumentProxy(bytes, { verbosity: 0 })
+  try {
+    const pages: string[] = []
+    for (let number = 1; number <= count; number++) {
+      const page = await document.getPage(number)
+      const { items } = await page.getTextContent()
+      pages.push(toText(items as Piece[]))
+      page.cleanup()
+      if (number % PAGES_AT_ONCE === 0) await new Promise((resolve) => setTimeout(resolve, 0))
+    }
+    return pages.join("\n\n").trim()
+  } finally {
+    await document.loadingTask.destroy()
+  }
+}
+
+const PAGES_AT_ONCE = 4
 
 function toText(pieces: readonly Piece[]): string {
   return pieces
@@ -42,6 +63,7 @@ function toText(pieces: readonly Piece[]): string {
 
 export const PDF_FAULTS = {
   broken: "it is not a PDF that can be read",
-  encrypted: "it is a PDF with a password",
+  encrypted: "it is a PDF with a password or with restrictions; save it without them",
   "without text": "it is a PDF without a text layer, such as a scan",
+  "too large": "it is a PDF that takes too much work to read; save it in parts, or send its text",
 } as const

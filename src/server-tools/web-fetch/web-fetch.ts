@@ -2,7 +2,7 @@ import * as z from "zod"
 import { UNITS_PER_TOKEN } from "../../inference/estimate.ts"
 import { Domains, isPermitted } from "../domains.ts"
 import { cutEnd } from "../text.ts"
-import { failure, type ServerTool, type ToolOutcome, type ToolWorld } from "../tool.ts"
+import { failure, type ServerTool, type Tally, type ToolOutcome, type ToolWorld } from "../tool.ts"
 import { readDocument } from "./document.ts"
 import { fetchPublic } from "./guarded-fetch.ts"
 
@@ -53,7 +53,7 @@ export const webFetch: ServerTool<WebFetchConfig> = {
   run,
 }
 
-async function run(args: unknown, config: WebFetchConfig, world: ToolWorld): Promise<ToolOutcome> {
+async function run(args: unknown, config: WebFetchConfig, world: ToolWorld, tally: Tally): Promise<ToolOutcome> {
   const parsed = Arguments.safeParse(args)
   if (!parsed.success) return failure("url must be the full http or https URL of a page.", { error: "no URL" })
   const { url } = parsed.data
@@ -62,7 +62,7 @@ async function run(args: unknown, config: WebFetchConfig, world: ToolWorld): Pro
   )
   if (!fetched.ok) return refuse(url, fetched.reason, fetched.status)
   const { page } = fetched
-  const document = await readDocument(page)
+  const document = await readDocument(page, tally.documents)
   if (!document.ok) return refuse(url, document.reason, page.status)
   const { title } = document
   const note = page.isCut ? "\n[… the page is longer than the gateway reads]" : ""

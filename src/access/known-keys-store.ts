@@ -1,0 +1,31 @@
+/** Of these hashes those that a key has which works. */
+export async function findKnownKeys(db: D1Database, hashes: readonly string[]): Promise<Set<string>> {
+  const { results } = await db
+    .prepare(
+      "SELECT hash FROM api_keys WHERE hash IN (SELECT value FROM json_each(?)) AND disabled = 0 AND deleted_at IS NULL",
+    )
+    .bind(JSON.stringify(hashes))
+    .all<{ hash: string }>()
+  return new Set(results.map(({ hash }) => hash))
+}
+
+/** Of these pairs of an intern's id and the hash of a join token, parted by a space, those that belong together. */
+export async function findKnownJoinTokens(db: D1Database, pairs: readonly string[]): Promise<Set<string>> {
+  const ids = pairs.map((pair) => pair.split(" ", 1)[0] ?? "")
+  const { results } = await db
+    .prepare(
+      "SELECT id, join_token_hash AS hash FROM interns WHERE id IN (SELECT value FROM json_each(?)) AND join_token_hash IS NOT NULL",
+    )
+    .bind(JSON.stringify(ids))
+    .all<{ id: string; hash: string }>()
+  return new Set(results.map(({ id, hash }) => `${id} ${hash}`))
+}
+
+/** Of these hashes those that the token of a directory has. */
+export async function findKnownDirectories(db: D1Database, hashes: readonly string[]): Promise<Set<string>> {
+  const { results } = await db
+    .prepare("SELECT token_hash AS hash FROM scim_directories WHERE token_hash IN (SELECT value FROM json_each(?))")
+    .bind(JSON.stringify(hashes))
+    .all<{ hash: string }>()
+  return new Set(results.map(({ hash }) => hash))
+}

@@ -1,0 +1,54 @@
+/** Which of some keys there are. */
+export type FindKnown = (keys: readonly string[]) => Promise<ReadonlySet<string>>
+
+/** Keys that come from one address, and what was lately found of them. Plain data: no request waits for another's promise. */
+type Batch = { waiting: Set<string>; found: Map<string, { isKnown: boolean; at: number }> }
+
+const BATCH_MS = 50
+const MAX_BATCH = 1_000
+/** What was found is believed for as long as an unknown key is (authenticate.ts). */
+const FOUND_MS = 1_000
+/** For those who waited for it while the isolate was busy. */
+const KEPT_MS = 10_000
+const MAX_TURNS = 10
+const MAX_BATCHES = 1_000
+
+const batches = new Map<string, Batch>()
+
+/**
+ * Whether a key exists, at little cost to the database however many are tried: of all that come within a moment from one
+ * address, whoever wakes first asks for all. So a flood is one statement every 50 ms, and a key that works gets through.
+ */
+export async function isKnown(address: string, key: string, find: FindKnown): Promise<boolean> {
+  const batch = batchOf(address)
+  batch.waiting.add(key)
+  const since = Date.now() - FOUND_MS
+  for (let turn = 0; turn < MAX_TURNS; turn++) {
+    await new Promise((resolve) => setTimeout(resolve, BATCH_MS))
+    const found = batch.found.get(key)
+    if (found && found.at > since) return found.isKnown
+    if (batch.waiting.has(key)) return lookUp(batch, key, find)
+  }
+  // Whoever asked for it has left.
+  return (await find([key])).has(key)
+}
+
+async function lookUp({ waiting, found }: Batch, own: string, find: FindKnown): Promise<boolean> {
+  const keys = [own, ...[...waiting].filter((key) => key !== own).slice(0, MAX_BATCH - 1)]
+  for (const key of keys) waiting.delete(key)
+  const known = await find(keys)
+  const at = Date.now()
+  for (const [key, one] of found) if (one.at <= at - KEPT_MS) found.delete(key)
+  for (const key of keys) found.set(key, { isKnown: known.has(key), at })
+  return known.has(own)
+}
+
+function batchOf(address: string): Batch {
+  let batch = batches.get(address)
+  if (!batch) {
+    batch = { waiting: new Set(), found: new Map() }
+    if (batches.size >= MAX_BATCHES) batches.delete(batches.keys().next().value ?? "")
+    batches.set(address, batch)
+  }
+  return batch
+}

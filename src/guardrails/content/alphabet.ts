@@ -1,0 +1,144 @@
+import { isOfStep, type Step } from "./program.ts"
+
+const ASCII = 128
+const PAGE = 256
+/** Pages of 512 bytes that are kept; texts in one script need a few. */
+const MAX_PAGES = 64
+const LAST_RUNE = 0x10ffff
+const FOLD_CASE = 1
+
+/** What surrounds a boundary between characters, as far as `^`, `$` and `\b` can tell. */
+export const KIND = { edge: 0, newline: 1, word: 2, other: 3 } as const
+
+/** Characters that no step of a program tells apart are of one class, so that a table by class is small. */
+export class Alphabet {
+  readonly size: number
+  /** Of each class, its KIND; always `other` where the program does not ask. */
+  readonly kinds: Uint8Array
+  readonly ascii: Uint16Array
+  readonly #bounds: Int32Array
+  readonly #classes: Uint16Array
+  readonly #pages = new Map<number, Uint16Array>()
+  /** One row for each set of characters, one column for each class. */
+  readonly #members: Uint8Array
+
+  /** `sets`: each a step of which others take the same characters. */
+  constructor(sets: readonly Step[], asksKinds: boolean) {
+    const bounds = boundsOf(sets, asksKinds)
+    const classes = new Uint16Array(bounds.length)
+    const known = new Map<string, number>()
+    const kinds: number[] = []
+    const columns: Uint8Array[] = []
+    for (const [at, rune] of bounds.entries()) {
+      const kind = asksKinds ? kindOf(rune) : KIND.other
+      const column = Uint8Array.from(sets, (step) => (isOfStep(step, rune) ? 1 : 0))
+      const key = `${kind} ${column.join("")}`
+      let found = known.get(key)
+      if (found === undefined) {
+        found = columns.push(column) - 1
+        kinds.push(kind)
+        known.set(key, found)
+      }
+      classes[at] = found
+    }
+    this.size = columns.length
+    this.kinds = Uint8Array.from([...kinds, asksKinds ? KIND.edge : KIND.other])
+    this.#bounds = bounds
+    this.#classes = classes
+    this.#members = new Uint8Array(sets.length * this.size)
+    for (const [one, column] of columns.entries()) {
+      for (let set = 0; set < sets.length; set++) this.#members[set * this.size + one] = column[set] as number
+    }
+    this.ascii = Uint16Array.from({ length: ASCII }, (_, rune) => this.#search(rune))
+  }
+
+  /** Stands for the end of the text, behind all classes. */
+  get end(): number {
+    return this.size
+  }
+
+  has(set: number, one: number): boolean {
+    return this.#members[set * this.size + one] === 1
+  }
+
+  classOf(rune: number): number {
+    if (rune < ASCII) return this.ascii[rune] as number
+    const number = rune >> 8
+    let page = this.#pages.get(number)
+    if (!page) {
+      page = Uint16Array.from({ length: PAGE }, (_, at) => this.#search(number * PAGE + at))
+      if (this.#pages.size >= MAX_PAGES) this.#pages.clear()
+      this.#pages.set(number, page)
+    }
+    return page[rune & 0xff] as number
+  }
+
+  #search(rune: number): number {
+    let low = 0
+    let high = this.#bounds.length - 1
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if ((this.#bounds[middle] as number) <= rune) low = middle
+      else high = middle - 1
+    }
+    return this.#classes[low] as number
+  }
+}
+
+/** Where a set of characters may begin or end. */
+function boundsOf(sets: readonly Step[], asksKinds: boolean): Int32Array {
+  const bounds = new Set<number>([0])
+  const add = (from: number, to: number) => {
+    bounds.add(from)
+    if (to < LAST_RUNE) bounds.add(to + 1)
+  }
+  if (asksKinds) for (const [from, to] of KINDS) add(from, to)
+  // What the steps for any character, or any but a newline, tell apart.
+  add(10, 10)
+  for (const step of sets) {
+    const { runes, arg } = step
+    if (runes.length === 1) {
+      const rune = runes[0] as number
+      for (const one of (arg & FOLD_CASE) !== 0 ? foldsOf(rune, step) : [rune]) add(one, one)
+    } else for (let at = 0; at < runes.length; at += 2) add(runes[at] as number, runes[at + 1] as number)
+  }
+  return Int32Array.from(bounds).sort()
+}
+
+const KINDS = [
+  [10, 10],
+  [48, 57],
+  [65, 90],
+  [95, 95],
+  [97, 122],
+] as const
+
+function kindOf(rune: number): number {
+  if (rune === 10) return KIND.newline
+  return KINDS.some(([from, to]) => rune >= from && rune <= to) ? KIND.word : KIND.other
+}
+
+const folds = new Map<number, readonly number[]>()
+const MAX_FOLDS = 1_000
+const LAST_CASED = 0x1ffff
+let cased: Int32Array | undefined
+
+/** The characters that are this one but for their case. */
+function foldsOf(rune: number, step: Step): readonly number[] {
+  const known = folds.get(rune)
+  if (known) return known
+  // Two letters of ASCII have a third form: the long s and the sign for kelvin.
+  const candidates = rune < ASCII ? [rune, rune ^ 0x20, 0x17f, 0x212a] : [rune, ...(cased ??= findCased())]
+  const found = [...candidates].filter((other) => isOfStep(step, other))
+  if (folds.size < MAX_FOLDS) folds.set(rune, found)
+  return found
+}
+
+function findCased(): Int32Array {
+  const found: number[] = []
+  for (let rune = 0; rune <= LAST_CASED; rune++) {
+    const char = String.fromCodePoint(rune)
+    if (char.toLowerCase() !== char || char.toUpperCase() !== char) found.push(rune)
+  }
+  return Int32Array.from(found)
+}

@@ -1,0 +1,221 @@
+import { Alphabet, KIND } from "./alphabet.ts"
+import { BudgetExceeded } from "./meter.ts"
+import { BEFORE_TEXT, conditionsBetween, OP, type Program, type Step, takesRunes } from "./program.ts"
+
+/** Lists of numbers one behind the other: the list `at` goes from `offsets[at]` to `offsets[at + 1]`. */
+type Lists = { offsets: Int32Array; items: Int32Array }
+
+/** What follows what, where certain conditions hold between two characters. */
+export type Edges = {
+  /** Positions that a match can begin at. */
+  first: Int32Array
+  /** For each position those that can come next. */
+  next: Lists
+  /** For each position those that can come before. */
+  before: Lists
+  /** For each position whether a match can end behind it. */
+  ends: Uint8Array
+}
+
+/** More edges than this, and each entry of a table would be dear: `(?:a?){1000}` has half a million. */
+const MAX_EDGES = 400_000
+
+/**
+ * A program without its steps that take no character: what is left are positions, each with the set of characters it
+ * takes, and the edges between them (Glushkov's construction). What a DFA is worked out from (dfa.ts).
+ */
+export class Automaton {
+  readonly alphabet: Alphabet
+  readonly size: number
+  /** Of each position, its set of characters. */
+  readonly #sets: Int32Array
+  /** Of each position, the step of the program. */
+  readonly #steps: Int32Array
+  readonly #positions: Int32Array
+  readonly #program: Program
+  readonly #asked: number
+  readonly #edges = new Map<number, Edges>()
+  /** Positions in a chain are in the order in which each can do all that the ones behind it can; -1 for those in none. */
+  readonly chains: Int32Array
+  readonly ranks: Int32Array
+
+  constructor(program: Program) {
+    const { steps } = program
+    this.#program = program
+    const taking = [...steps.keys()].filter((at) => takesRunes(steps[at] as Step))
+    this.#steps = Int32Array.from(taking)
+    this.size = taking.length
+    this.#positions = new Int32Array(steps.length).fill(-1)
+    for (const [position, at] of taking.entries()) this.#positions[at] = position
+    const known = new Map<string, number>()
+    const sets: Step[] = []
+    this.#sets = Int32Array.from(taking, (at) => {
+      const step = steps[at] as Step
+      const key = `${step.op} ${step.runes.length === 1 ? step.arg : 0} ${step.runes.join()}`
+      const found = known.get(key) ?? sets.push(step) - 1
+      known.set(key, found)
+      return found
+    })
+    this.#asked = steps.reduce((asked, step) => (step.op === OP.emptyWidth ? asked | step.arg : asked), 0)
+    this.alphabet = new Alphabet(sets, this.#asked !== 0)
+    this.chains = new Int32Array(this.size).fill(-1)
+    this.ranks = new Int32Array(this.size)
+    this.#findChains()
+  }
+
+  takes(position: number, one: number): boolean {
+    return this.alphabet.has(this.#sets[position] as number, one)
+  }
+
+  /** The edges between two characters of these kinds. */
+  edges(before: number, after: number): Edges {
+    const conditions = conditionsBetween(SAMPLES[before] as number, SAMPLES[after] as number) & this.#asked
+    let edges = this.#edges.get(conditions)
+    if (!edges) {
+      edges = this.#edgesUnder(conditions)
+      this.#edges.set(conditions, edges)
+    }
+    return edges
+  }
+
+  #edgesUnder(conditions: number): Edges {
+    const { steps, start } = this.#program
+    const seen = new Int32Array(steps.length)
+    const open: number[] = []
+    const found: number[] = []
+    let round = 0
+    let isEnd = false
+    const close = (from: number) => {
+      round++
+      isEnd = false
+      open.push(from)
+      for (let at = open.pop(); at !== undefined; at = open.pop()) {
+        if (seen[at] === round) continue
+        seen[at] = round
+        const step = steps[at] as Step
+        if (step.op === OP.alt || step.op === OP.altMatch) open.push(step.arg, step.out)
+        else if (step.op === OP.emptyWidth) {
+          if ((step.arg & ~conditions) === 0) open.push(step.out)
+        } else if (step.op === OP.capture || step.op === OP.nop) open.push(step.out)
+        else if (step.op === OP.match) isEnd = true
+        else if (step.op !== OP.fail) {
+          if (found.push(this.#positions[at] as number) > MAX_EDGES) throw new BudgetExceeded()
+        }
+      }
+    }
+    close(start)
+    const first = Int32Array.from(found)
+    found.length = 0
+    const offsets = new Int32Array(this.size + 1)
+    const ends = new Uint8Array(this.size)
+    for (let position = 0; position < this.size; position++) {
+      close((steps[this.#steps[position] as number] as Step).out)
+      ends[position] = isEnd ? 1 : 0
+      offsets[position + 1] = found.length
+    }
+    const next = { offsets, items: Int32Array.from(found) }
+    return { first, next, before: reversed(next), ends }
+  }
+
+  /** The edges under all conditions that can hold. */
+  #variants(): Edges[] {
+    const kinds = this.#asked === 0 ? [KIND.other] : Object.values(KIND)
+    return [...new Set(kinds.flatMap((before) => kinds.map((after) => this.edges(before, after))))]
+  }
+
+  /**
+   * `x{0,9}` is a chain: whoever has used up fewer of the nine can do all that the others can. Following only the first of
+   * a chain keeps the states of a DFA few.
+   */
+  #findChains(): void {
+    const variants = this.#variants()
+    if (variants.some(({ next }) => next.items.length > MAX_EDGES_FOR_CHAINS * (this.size + 100))) return
+    const leaders = this.#leaders(variants)
+    // What is assumed of all holds for those that are left once nothing more speaks against it.
+    for (let pass = 0; pass < MAX_PASSES; pass++) {
+      let isChanged = false
+      for (let position = this.size - 1; position >= 0; position--) {
+        if (leaders[position] === -1 || variants.every((edges) => isLed(position, leaders, edges))) continue
+        leaders[position] = -1
+        isChanged = true
+      }
+      if (!isChanged) return this.#number(leaders)
+    }
+  }
+
+  /** Of each position one that it can be reached from, and that takes the same. */
+  #leaders(variants: readonly Edges[]): Int32Array {
+    const leaders = new Int32Array(this.size).fill(-1)
+    for (const { next } of variants) {
+      for (let from = 0; from < this.size; from++) {
+        for (let at = next.offsets[from] as number; at < (next.offsets[from + 1] as number); at++) {
+          const to = next.items[at] as number
+          if (to !== from && this.#sets[to] === this.#sets[from]) leaders[to] = from
+        }
+      }
+    }
+    return leaders
+  }
+
+  #number(leaders: Int32Array): void {
+    const led = new Int32Array(this.size).fill(-1)
+    for (let position = 0; position < this.size; position++) {
+      const leader = leaders[position] as number
+      if (leader === -1) continue
+      // A chain does not branch: another that has the same leader begins a chain of its own.
+      if (led[leader] === -1) led[leader] = position
+      else leaders[position] = -1
+    }
+    let chain = 0
+    for (let position = 0; position < this.size; position++) {
+      if (leaders[position] !== -1 || led[position] === -1) continue
+      let rank = 0
+      for (let at = position; at !== -1; at = led[at] as number) {
+        this.chains[at] = chain
+        this.ranks[at] = rank++
+      }
+      chain++
+    }
+  }
+}
+
+const MAX_EDGES_FOR_CHAINS = 20
+const MAX_PASSES = 20
+
+/** Whether the leader of a position can do all that the position can, if that holds for all others. */
+function isLed(position: number, leaders: Int32Array, { next: { offsets, items }, ends }: Edges): boolean {
+  const leader = leaders[position] as number
+  const from = offsets[leader] as number
+  const to = offsets[leader + 1] as number
+  const has = (wanted: number) => {
+    for (let at = from; at < to; at++) if (items[at] === wanted) return true
+    return false
+  }
+  if (ends[position] === 1 && ends[leader] === 0) return false
+  for (let at = offsets[position] as number; at < (offsets[position + 1] as number); at++) {
+    const one = items[at] as number
+    const before = leaders[one] as number
+    if (!has(one) && (before === -1 || !has(before))) return false
+  }
+  return true
+}
+
+/** One character of each KIND. */
+const SAMPLES = [BEFORE_TEXT, 10, 97, 32]
+
+function reversed({ offsets, items }: Lists): Lists {
+  const size = offsets.length - 1
+  const counts = new Int32Array(size + 1)
+  for (const to of items) counts[to + 1] = (counts[to + 1] as number) + 1
+  for (let at = 0; at < size; at++) counts[at + 1] = (counts[at + 1] as number) + (counts[at] as number)
+  const places = counts.slice()
+  const sources = new Int32Array(items.length)
+  for (let from = 0; from < size; from++) {
+    for (let at = offsets[from] as number; at < (offsets[from + 1] as number); at++) {
+      const to = items[at] as number
+      sources[places[to] as number] = from
+      places[to] = (places[to] as number) + 1
+    }
+  }
+  return { offsets: counts, items: sources }
+}

@@ -1,0 +1,298 @@
+import { KIND } from "./alphabet.ts"
+import type { Automaton } from "./automaton.ts"
+import { COST, type Meter } from "./meter.ts"
+
+/** Where a search stands: positions, in order, and the KIND of the character beside them. */
+export type State = { set: Int32Array; kind: number }
+
+/** More states than this, and a search forgets what it worked out. No pattern that is taken has so many. */
+export const MAX_STATES = 10_000
+/** Numbers in the tables and sets of one search, and of all that an isolate keeps: 4 bytes each. */
+export const MAX_CELLS = 600_000
+const MAX_ALL_CELLS = 6_000_000
+export const UNKNOWN = -1
+
+const all = new Set<Dfa>()
+let allCells = 0
+
+const KINDS = Object.keys(KIND).length
+const NOTHING = new Int32Array(0)
+
+/**
+ * A deterministic automaton, worked out as far as texts need it. `forward`: a state holds the positions that threads are
+ * behind, begun anywhere before. `backward`: the positions that take the next character and lead to a match.
+ */
+export class Dfa {
+  readonly automaton: Automaton
+  readonly #isBackward: boolean
+  readonly stride: number
+  /** Of state and class: the next state's row times two, plus one if a match ends before the character. */
+  table = new Int32Array(0)
+  states: State[] = []
+  #known = new Map<number, number[]>()
+  #cells = 0
+  readonly #marks: Int32Array
+  #round = 0
+  readonly #leads: Int32Array
+  /** Changes when what was worked out is forgotten, and rows mean others than before. */
+  generation = 0
+  /** Of the last stretch that was read: whether a match ends where it begins, and whether one ends after that. */
+  endsAtStart = false
+  endsInside = false
+
+  constructor(automaton: Automaton, direction: "forward" | "backward") {
+    this.automaton = automaton
+    this.#isBackward = direction === "backward"
+    this.stride = automaton.alphabet.size + 1
+    this.#marks = new Int32Array(automaton.size)
+    this.#leads = new Int32Array(automaton.size)
+  }
+
+  get isFull(): boolean {
+    return this.states.length > MAX_STATES || this.#cells > MAX_CELLS
+  }
+
+  /** Room for a stretch of text. Rows got before are of no use afterwards where `generation` has changed. */
+  makeRoom(): void {
+    if (allCells > MAX_ALL_CELLS) for (const one of all) one.forget()
+    else if (this.isFull) this.forget()
+  }
+
+  forget(): void {
+    allCells -= this.#cells
+    all.delete(this)
+    this.#cells = 0
+    this.table = new Int32Array(0)
+    this.states = []
+    this.#known = new Map()
+    this.generation++
+  }
+
+  /** The state without positions. */
+  rowOfNothing(kind: number): number {
+    return this.rowOf({ set: NOTHING, kind })
+  }
+
+  rowOf({ set, kind }: State): number {
+    let hash = kind
+    for (let at = 0; at < set.length; at++) hash = (Math.imul(hash, 31) + (set[at] as number)) | 0
+    const alike = this.#known.get(hash)
+    for (const row of alike ?? []) if (isSame(this.stateAt(row), set, kind)) return row
+    const row = this.states.length * this.stride
+    this.states.push({ set, kind })
+    if (alike) alike.push(row)
+    else this.#known.set(hash, [row])
+    if (row + this.stride > this.table.length) this.#grow(row + this.stride)
+    this.#count(set.length + 8)
+    return row
+  }
+
+  stateAt(row: number): State {
+    return this.states[row / this.stride] as State
+  }
+
+  /** What the table has at a state and a class, worked out if it has nothing there. */
+  entry(row: number, one: number, meter: Meter): number {
+    const known = this.table[row + one] as number
+    if (known !== UNKNOWN) return known
+    const entry = this.#isBackward ? this.#backward(row, one, meter) : this.#forward(row, one, meter)
+    this.table[row + one] = entry
+    return entry
+  }
+
+  /**
+   * Reads a stretch forward and returns the row behind it, or, where a match ends at `from` or within the stretch and
+   * `stopsAtEnd` is set, the place of that end, turned round.
+   */
+  run(text: string, from: number, to: number, start: number, meter: Meter, stopsAtEnd: boolean): number {
+    const { alphabet } = this.automaton
+    const { ascii } = alphabet
+    let { table } = this
+    let row = start
+    let ends = 0
+    meter.spend(to - from)
+    for (let at = from; at < to; at++) {
+      const before = at
+      const unit = text.charCodeAt(at)
+      let one: number
+      if (unit < 128) one = ascii[unit] as number
+      else {
+        const rune = runeAt(text, at)
+        if (rune > 0xffff) at++
+        one = alphabet.classOf(rune)
+      }
+      let entry = table[row + one] as number
+      if (entry === UNKNOWN) {
+        entry = this.entry(row, one, meter)
+        ;({ table } = this)
+      }
+      row = entry >> 1
+      // A match that ends where the stretch begins stands before it.
+      if (before === from) {
+        this.endsAtStart = (entry & 1) === 1
+        if (stopsAtEnd && this.endsAtStart) return ~before
+      } else {
+        ends |= entry
+        if (stopsAtEnd && (ends & 1) === 1) return ~before
+      }
+    }
+    this.endsInside = (ends & 1) === 1
+    return row
+  }
+
+  /** Reads a stretch forward, and adds to `regions` what of it lies between states without threads and has an end in it. */
+  runRegions(
+    text: string,
+    from: number,
+    to: number,
+    start: number,
+    meter: Meter,
+    open: { start: number; hasEnd: boolean },
+    regions: { start: number; end: number }[],
+  ): number {
+    const { alphabet } = this.automaton
+    const { ascii } = alphabet
+    const live = KINDS * this.stride
+    let { table } = this
+    let row = start
+    let ends = open.hasEnd ? 1 : 0
+    meter.spend(to - from)
+    for (let at = from; at < to; at++) {
+      const rune = runeAt(text, at)
+      if (rune > 0xffff) at++
+      const one = rune < 128 ? (ascii[rune] as number) : alphabet.classOf(rune)
+      let entry = table[row + one] as number
+      if (entry === UNKNOWN) {
+        entry = this.entry(row, one, meter)
+        ;({ table } = this)
+      }
+      ends |= entry & 1
+      row = entry >> 1
+      if (row >= live) continue
+      if (ends === 1) regions.push({ start: open.start, end: at + 1 })
+      ends = 0
+      open.start = at + 1
+    }
+    open.hasEnd = ends === 1
+    return row
+  }
+
+  /** Reads a stretch once more, for the row before each of its characters and the one behind it. */
+  record(text: string, from: number, to: number, start: number, meter: Meter, rows: Int32Array): void {
+    const { alphabet } = this.automaton
+    let row = start
+    meter.spend(to - from)
+    for (let at = from; at < to; at++) {
+      rows[at - from] = row
+      const rune = runeAt(text, at)
+      if (rune > 0xffff) at++
+      const one = rune < 128 ? (alphabet.ascii[rune] as number) : alphabet.classOf(rune)
+      const known = this.table[row + one] as number
+      row = (known === UNKNOWN ? this.entry(row, one, meter) : known) >> 1
+    }
+    rows[to - from] = row
+  }
+
+  #forward(row: number, one: number, meter: Meter): number {
+    const { automaton } = this
+    const { set, kind } = this.stateAt(row)
+    const after = automaton.alphabet.kinds[one] as number
+    const { first, next, ends } = automaton.edges(kind, after)
+    let work = set.length + first.length
+    let isEnd = 0
+    const found: number[] = []
+    this.#round++
+    for (let at = 0; at < set.length; at++) isEnd |= ends[set[at] as number] as number
+    if (one !== automaton.alphabet.end) {
+      this.#take(first, 0, first.length, one, found)
+      for (let at = 0; at < set.length; at++) {
+        const position = set[at] as number
+        const [from, to] = [next.offsets[position] as number, next.offsets[position + 1] as number]
+        work += to - from
+        this.#take(next.items, from, to, one, found)
+      }
+    }
+    meter.spend(COST.entry + work * COST.edge)
+    return this.rowOf({ set: this.#pruned(found), kind: after }) * 2 + isEnd
+  }
+
+  #backward(row: number, one: number, meter: Meter): number {
+    const { automaton } = this
+    const { set, kind } = this.stateAt(row)
+    const before = automaton.alphabet.kinds[one] as number
+    const { before: sources, ends } = automaton.edges(before, kind)
+    let work = ends.length
+    const found: number[] = []
+    this.#round++
+    for (let position = 0; position < ends.length; position++) {
+      if (ends[position] === 1 && automaton.takes(position, one)) {
+        this.#marks[position] = this.#round
+        found.push(position)
+      }
+    }
+    for (let at = 0; at < set.length; at++) {
+      const position = set[at] as number
+      const [from, to] = [sources.offsets[position] as number, sources.offsets[position + 1] as number]
+      work += to - from
+      this.#take(sources.items, from, to, one, found)
+    }
+    meter.spend(COST.entry + work * COST.edge)
+    return this.rowOf({ set: Int32Array.from(found).sort(), kind: before }) * 2
+  }
+
+  #take(items: Int32Array, from: number, to: number, one: number, found: number[]): void {
+    const marks = this.#marks
+    for (let at = from; at < to; at++) {
+      const position = items[at] as number
+      if (marks[position] === this.#round || !this.automaton.takes(position, one)) continue
+      marks[position] = this.#round
+      found.push(position)
+    }
+  }
+
+  /** Of each chain only the first: the others can do nothing that it cannot. */
+  #pruned(found: readonly number[]): Int32Array {
+    const { chains, ranks } = this.automaton
+    const leads = this.#leads
+    for (const position of found) {
+      const chain = chains[position] as number
+      if (chain !== -1) leads[chain] = ranks.length
+    }
+    for (const position of found) {
+      const chain = chains[position] as number
+      if (chain !== -1) leads[chain] = Math.min(leads[chain] as number, ranks[position] as number)
+    }
+    const kept = found.filter((position) => {
+      const chain = chains[position] as number
+      return chain === -1 || ranks[position] === leads[chain]
+    })
+    return Int32Array.from(kept).sort()
+  }
+
+  #grow(needed: number): void {
+    const table = new Int32Array(Math.max(needed, this.table.length * 2, this.stride * 16)).fill(UNKNOWN)
+    table.set(this.table)
+    this.#count(table.length - this.table.length)
+    this.table = table
+  }
+
+  #count(cells: number): void {
+    if (this.#cells === 0) all.add(this)
+    this.#cells += cells
+    allCells += cells
+  }
+}
+
+function isSame(state: State, set: Int32Array, kind: number): boolean {
+  if (state.kind !== kind || state.set.length !== set.length) return false
+  for (let at = 0; at < set.length; at++) if (state.set[at] !== set[at]) return false
+  return true
+}
+
+/** The character at a place, of two units where it has two and both are there. */
+export function runeAt(text: string, at: number): number {
+  const unit = text.charCodeAt(at)
+  if ((unit & 0xfc00) !== 0xd800 || at + 1 >= text.length) return unit
+  const low = text.charCodeAt(at + 1)
+  return (low & 0xfc00) === 0xdc00 ? 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00) : unit
+}

@@ -1,0 +1,34 @@
+import type { Caller } from "../../access/caller.ts"
+import { limitsOf } from "../../credits/limits.ts"
+import { boundOf } from "../../credits/money.ts"
+import type { Plugins } from "../../plugins/read-plugins.ts"
+import { toRefusal } from "../admit.ts"
+import { findModel } from "../routing/names.ts"
+import type { ChatRequest } from "../schemas.ts"
+import type { World } from "../world.ts"
+import { namesOf } from "./needs.ts"
+
+/**
+ * Throws what the call's hold would be refused with where the caller has nothing left, before files are read or anybody
+ * is asked for the call. Where it may cost nothing, or a key of the caller's own may pay, the hold itself decides.
+ */
+export async function requireRoom(chat: ChatRequest, plugins: Plugins, caller: Caller, world: World): Promise<void> {
+  const isWork = plugins.moderation ?? plugins.web ?? (plugins.fileParser && hasFiles(chat))
+  if (!isWork || world.own || mayBeFree(chat, world)) return
+  const verdict = await world.ledger.room(limitsOf(caller), true)
+  if (!verdict.ok) throw toRefusal(verdict, caller)
+}
+
+function hasFiles({ messages }: ChatRequest): boolean {
+  return messages.some(
+    ({ content }) => Array.isArray(content) && (content as { type?: unknown }[]).some(({ type }) => type === "file"),
+  )
+}
+
+function mayBeFree(chat: ChatRequest, { catalogue }: World): boolean {
+  return namesOf(chat).some((name) =>
+    findModel(name, catalogue).model?.endpoints.some(
+      ({ pricing }) => pricing !== null && boundOf(1, 1, pricing, { images: 0 }) === 0,
+    ),
+  )
+}

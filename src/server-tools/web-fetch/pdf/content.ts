@@ -1,0 +1,95 @@
+import { atomEnd, isDelimiter, skipWhite } from "./syntax.ts"
+
+/** What a text reader needs of a page: text, where it stands, and what is drawn from elsewhere. */
+const KEPT = new Set("BT ET Tf Td TD Tm T* Tj TJ ' \" Tc Tw Tz TL Tr Ts cm q Q Do".split(" "))
+const MAX_NESTED = 30
+
+/** The contents of a page, or of a form that it draws. */
+export type Content = {
+  /** The operators that count for its text. */
+  text: string
+  /** What reading them is: their bytes, and so much for each operator. */
+  work: number
+  /** How often it draws what is called so. */
+  draws: Map<string, number>
+  fonts: Set<string>
+}
+
+/** Bytes that an operator counts for besides its own. */
+const OPERATOR_WORK = 8
+
+export function readContent(source: string): Content {
+  const kept: string[] = []
+  const draws = new Map<string, number>()
+  const fonts = new Set<string>()
+  let work = 0
+  let operands = -1
+  let name = ""
+  let depth = 0
+  for (let at = skipWhite(source, 0); at < source.length; at = skipWhite(source, at)) {
+    const code = source.charCodeAt(at)
+    const start = at
+    if (isOperand(code)) {
+      if (operands === -1) operands = start
+      at = operandEnd(source, at)
+      if (code === 47) name = source.slice(start + 1, at)
+      continue
+    }
+    at = isDelimiter(code) ? at + 1 : Math.max(at + 1, wordEnd(source, at))
+    const operator = source.slice(start, at)
+    if (operator === "BI") at = imageEnd(source, at)
+    // A `Q` too many, or a `q`, is nothing to a reader but work.
+    if (operator === "q" && ++depth > MAX_NESTED) continue
+    if (KEPT.has(operator)) {
+      kept.push(source.slice(operands === -1 ? start : operands, at))
+      work += at - (operands === -1 ? start : operands) + OPERATOR_WORK
+      if (operator === "Do") draws.set(name, (draws.get(name) ?? 0) + 1)
+      if (operator === "Tf") fonts.add(name)
+    }
+    operands = -1
+  }
+  return { text: kept.join("\n"), work, draws, fonts }
+}
+
+/** `(`, `<`, `[`, `/`, a digit, a sign or a point. */
+function isOperand(code: number): boolean {
+  return (
+    code === 40 ||
+    code === 60 ||
+    code === 91 ||
+    code === 47 ||
+    (code >= 48 && code <= 57) ||
+    code === 43 ||
+    code === 45 ||
+    code === 46
+  )
+}
+
+function operandEnd(source: string, from: number): number {
+  const code = source.charCodeAt(from)
+  if (code === 91) {
+    let at = skipWhite(source, from + 1)
+    while (at < source.length && source.charCodeAt(at) !== 93) {
+      at = skipWhite(source, Math.max(at + 1, atomEnd(source, at)))
+    }
+    return at + 1
+  }
+  if (code === 60 && source.charCodeAt(from + 1) === 60) {
+    const end = source.indexOf(">>", from)
+    return end === -1 ? source.length : end + 2
+  }
+  return Math.max(from + 1, atomEnd(source, from))
+}
+
+/** Operators are made of letters, and of `'`, `"` and `*`. */
+function wordEnd(source: string, from: number): number {
+  const end = atomEnd(source, from)
+  return end > from ? end : from + 1
+}
+
+/** A picture within the contents ends with EI between two spaces. */
+function imageEnd(source: string, from: number): number {
+  const end = /[\s\0]EI(?=[\s\0]|$)/g
+  end.lastIndex = from
+  return end.test(source) ? end.lastIndex : source.length
+}

@@ -1,0 +1,64 @@
+/**
+ * `node test/bench/patterns.ts [patterns] [bytes]`: random patterns that are taken, each on adversarial texts of 1 MiB.
+ * Reports the most work that a text was, against the scan budget of a request, and the least speed, in CPU time.
+ */
+import { addPattern, NO_SIZES, programOf } from "../../src/guardrails/content/pattern.ts"
+import { atOnce, BudgetExceeded, Meter, SCAN_BUDGET } from "../../src/guardrails/content/meter.ts"
+import { findFirstEnd, findStretches, searcherOf } from "../../src/guardrails/content/search.ts"
+import { adversarialTexts, randomPattern, seeded } from "../support/random-patterns.ts"
+
+const [patterns = 1_000, length = 1_048_576] = process.argv.slice(2).map(Number)
+const random = seeded(7)
+
+function cpuMs<T>(work: () => T): [number, T] {
+  const before = process.cpuUsage()
+  const value = work()
+  const { user, system } = process.cpuUsage(before)
+  return [(user + system) / 1_000, value]
+}
+
+let refused = 0
+let overBudget = 0
+let mostExploreMs = 0
+const cold: { pattern: string; units: number; ms: number }[] = []
+const speeds: { pattern: string; mbps: number }[] = []
+for (let taken = 0; taken < patterns;) {
+  const pattern = randomPattern(random)
+  const [exploreMs, added] = cpuMs(() => addPattern(pattern, NO_SIZES))
+  mostExploreMs = Math.max(mostExploreMs, exploreMs)
+  if (typeof added === "string") {
+    refused++
+    continue
+  }
+  taken++
+  for (const text of adversarialTexts(pattern, length, random)) {
+    const searcher = searcherOf(programOf(pattern))
+    const meter = new Meter(Number.POSITIVE_INFINITY)
+    try {
+      const [ms] = cpuMs(() => {
+        atOnce(findFirstEnd(searcher, text, meter))
+        atOnce(findStretches(searcher, text, meter))
+      })
+      cold.push({ pattern, units: meter.spent, ms })
+      if (meter.spent > SCAN_BUDGET) overBudget++
+      const [warm] = cpuMs(() => atOnce(findStretches(searcher, text, meter)))
+      speeds.push({ pattern, mbps: length / 1e3 / Math.max(0.1, warm) })
+    } catch (thrown) {
+      if (!(thrown instanceof BudgetExceeded)) throw thrown
+      overBudget++
+    }
+  }
+}
+cold.sort((one, other) => other.units - one.units)
+speeds.sort((one, other) => one.mbps - other.mbps)
+const at = (share: number) => speeds[Math.floor(speeds.length * share)]?.mbps.toFixed(0)
+console.info(`${patterns} patterns taken, ${refused} refused; the dearest to judge took ${mostExploreMs.toFixed(0)} ms`)
+console.info(`texts over the budget of ${SCAN_BUDGET} units: ${overBudget} of ${cold.length}`)
+for (const { pattern, units, ms } of cold.slice(0, 5)) {
+  console.info(
+    `  most work: ${units} units, ${ms.toFixed(0)} ms, ${(ms * 1e6) / units} ns a unit: ${pattern.slice(0, 100)}`,
+  )
+}
+console.info(`MB/s once warm: least ${at(0)}, 1 % ${at(0.01)}, 10 % ${at(0.1)}, median ${at(0.5)}`)
+for (const { pattern, mbps } of speeds.slice(0, 5))
+  console.info(`  slowest: ${mbps.toFixed(1)} MB/s: ${pattern.slice(0, 100)}`)

@@ -1,0 +1,208 @@
+import * as fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { atOnce, BudgetExceeded, Meter, SCAN_BUDGET } from "../../src/guardrails/content/meter.ts"
+import { addPattern, NO_SIZES, problemOf, programOf } from "../../src/guardrails/content/pattern.ts"
+import { compileProgram } from "../../src/guardrails/content/program.ts"
+import { combineRules } from "../../src/guardrails/content/rules.ts"
+import { Scanner, type Span } from "../../src/guardrails/content/scanner.ts"
+import { findFirstEnd, findStretches, Searcher, searcherOf } from "../../src/guardrails/content/search.ts"
+import { plainUnits, TextFilter } from "../../src/guardrails/content/text-filter.ts"
+import { toCallerGuardrails } from "../../src/guardrails/applied.ts"
+import { screeningOf } from "../../src/guardrails/screening.ts"
+import { adversarialTexts, randomPattern, seeded } from "../support/random-patterns.ts"
+
+/** What a scan that follows threads tells, those that overlap as one. */
+function byThreads(pattern: string, text: string): Span[] {
+  const found: Span[] = []
+  const scanner = new Scanner(compileProgram(pattern), { limit: Number.POSITIVE_INFINITY, isWhole: false }, (span) =>
+    found.push(span),
+  )
+  scanner.push(text, true)
+  const merged: Span[] = []
+  for (const span of found.toSorted((one, other) => one.start - other.start || other.end - one.end)) {
+    const last = merged.at(-1)
+    if (last && span.start < last.end) last.end = Math.max(last.end, span.end)
+    else merged.push({ ...span })
+  }
+  return merged
+}
+
+const PATTERNS = [
+  ..."a+b|ab\\|ba|\\bab\\b|a.c|(?:ab)+|^a|b$|a{2,3}|[^a]b|a(?:b\\|bc)d?|\\Bb|ab*|a.{0,5}b|a.{2,5}b"
+    .split(/(?<!\\)\|/)
+    .map((pattern) => pattern.replaceAll("\\|", "|")),
+  "(?i)ab.{0,3}k",
+  "\\ba.{0,4}\\b",
+  "(?m)^a.*$",
+  "é+",
+  "a.{3}b",
+  "(a|b){0,4}c",
+  "😀.",
+  "a?b?c?",
+  "(?:a|b)(?:c|d){0,6}d",
+]
+const unit = fc.constantFrom("a", "b", "c", "d", " ", "\n", "é", "😀", "K", "\u212a", "\ud83d")
+
+describe("a search by tables", () => {
+  test("finds what following threads finds", () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...PATTERNS), fc.string({ unit, maxLength: 40 }), (pattern, text) => {
+        const searcher = searcherOf(programOf(pattern))
+        const expected = byThreads(pattern, text)
+        expect(atOnce(findStretches(searcher, text, new Meter()))).toEqual(expected)
+        expect(atOnce(findFirstEnd(searcher, text, new Meter())) !== undefined).toBe(expected.length > 0)
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  test("finds it in texts of many blocks, and after all that was worked out is forgotten", () => {
+    const random = seeded(3)
+    for (const pattern of PATTERNS) {
+      const text = Array.from({ length: 6_000 }, () => "aabbcd \n😀"[Math.floor(random() * 9)]).join("")
+      const far = `${"z".repeat(2_047)}${text.slice(0, 30)}${"z".repeat(4_090)}${text.slice(0, 900)}`
+      const searcher = new Searcher(compileProgram(pattern))
+      for (const one of [text, far]) {
+        const steps = findStretches(searcher, one, new Meter())
+        // Another search may make room between any two steps of this one.
+        for (;;) {
+          searcher.forward.forget()
+          searcher.backward.forget()
+          const { done, value } = steps.next()
+          if (done) {
+            expect(value).toEqual(byThreads(pattern, one))
+            break
+          }
+        }
+      }
+    }
+  })
+})
+
+describe("a pattern", () => {
+  test.each([
+    // 28 s for 400 kB, before.
+    ".{0,1000}.{0,1000}x",
+    "a.{20}b",
+    "(?:a|b){0,9}a(?:a|b){16}c",
+    "(?:a?){1000}",
+    "a".repeat(100_000),
+  ])("that a text can bring into too many states is refused: %.30s", (pattern) => {
+    expect(addPattern(pattern, NO_SIZES)).toMatch(/cannot be searched for at 20 MB a second/)
+  })
+
+  test.each([
+    "(?i)ignore.{0,50}instructions",
+    "(?i)(ignore|disregard|forget).{0,50}(instructions|rules|prompts)",
+    "(?i)\\b(?:alice|bob|carol)\\b.{0,64}salary",
+    "\\b\\d{3}[- ]?\\d{2}[- ]?\\d{4}\\b",
+    "[\\pL\\pN_][\\pL\\pN._%+'-]*@[\\pL\\pN-]+\\.[a-z]+",
+    "PROJECT-[0-9]+x*",
+    ".*confidential.*",
+    Array.from({ length: 300 }, (_, at) => `word${at}`).join("|"),
+  ])("as people write them is taken: %.60s", (pattern) => {
+    expect(addPattern(pattern, NO_SIZES)).not.toBeTypeOf("string")
+  })
+
+  test("is refused where those of a guardrail are too many steps together", () => {
+    expect(problemOf("b".repeat(70_000), 70_000)).toMatch(/is too large together/)
+  })
+
+  test("that is taken is little work on any text: 200 of them on texts made against them", () => {
+    const random = seeded(11)
+    for (let taken = 0; taken < 200;) {
+      const pattern = randomPattern(random)
+      const added = addPattern(pattern, NO_SIZES)
+      if (typeof added === "string") continue
+      taken++
+      const searcher = searcherOf(programOf(pattern))
+      for (const text of adversarialTexts(pattern, 2_048, random)) {
+        const meter = new Meter()
+        atOnce(findFirstEnd(searcher, text, meter))
+        atOnce(findStretches(searcher, text, meter))
+        const warm = new Meter()
+        atOnce(findFirstEnd(searcher, text, warm))
+        atOnce(findStretches(searcher, text, warm))
+        // 7 for each character where the tables are there, and 60 where each is a match of its own.
+        expect(warm.spent, pattern).toBeLessThan(text.length * 100)
+        expect(meter.spent, pattern).toBeLessThan(added.work + text.length * 1000)
+      }
+    }
+  }, 60_000)
+})
+
+describe("the scan budget", () => {
+  const settings = (action: "block" | "redact", pattern: string) => [{ content_filters: [{ action, pattern }] }]
+
+  test.each(["block", "redact"] as const)(
+    "ends the work of a stored pattern that would be refused today: %s",
+    (action) => {
+      const refused: string[] = []
+      const meter = new Meter()
+      const filter = new TextFilter(combineRules(settings(action, ".{0,1000}.{0,1000}x")), plainUnits(), () => {}, {
+        meter,
+        onUnchecked: ({ detector }) => refused.push(detector.name),
+      })
+      const told = filter.push(`${"a".repeat(900)}x${"a".repeat(1_500)}`.repeat(170), true)
+      if (action === "block") return expect(refused).toEqual([])
+      expect(told).toBe("")
+      expect(refused).toEqual([".{0,1000}.{0,1000}x"])
+      expect(filter.isBlocked).toBe(true)
+    },
+  )
+
+  test("holds for a text in pieces, of which nothing goes on afterwards", () => {
+    const meter = new Meter(1_000_000)
+    const filter = new TextFilter(combineRules(settings("redact", ".{0,1000}x")), plainUnits(), () => {}, { meter })
+    for (let at = 0; at < 100; at++) filter.push("a".repeat(100), false)
+    expect(filter.isBlocked).toBe(true)
+    expect(filter.push("x", true)).toBe("")
+    expect(meter.spent).toBeLessThan(2_000_000)
+  })
+
+  const screening = () => {
+    const rules = JSON.stringify(settings("redact", ".{0,1000}.{0,1000}x")[0])
+    const row = { id: "g", name: "Rail", is_default: 0, limit_nano: null, reset_interval: null }
+    const applied = { ...row, include_byok_in_budgets: 0, rules, by_key: 1, by_member: 0, key_hash: "k", user_id: null }
+    return screeningOf(toCallerGuardrails([applied]), false)
+  }
+  const HOSTILE = `${"a".repeat(900)}x${"a".repeat(1_500)}`.repeat(170)
+
+  test("refuses a request that could not be checked, in words of its own", async () => {
+    const sent = { messages: [{ role: "user", content: HOSTILE }] }
+    await expect(screening()?.request(sent)).rejects.toMatchObject({
+      code: "forbidden",
+      metadata: { reason: "guardrail_unchecked", patterns: [".{0,1000}.{0,1000}x"] },
+    })
+    const short = { messages: [{ role: "user", content: "ax" }] }
+    expect(await screening()?.request(short)).toEqual({ messages: [{ role: "user", content: "[REDACTED]" }] })
+  })
+
+  test("ends an answer that could not be checked", async () => {
+    const answer = { choices: [{ index: 0, message: { role: "assistant", content: HOSTILE } }] }
+    await expect(screening()?.answer(answer)).rejects.toMatchObject({ metadata: { reason: "guardrail_unchecked" } })
+    const filter = screening()?.answerFilter()
+    const told: unknown[] = []
+    for (let at = 0; at < HOSTILE.length && !filter?.isBlocked; at += 1_000) {
+      const delta = { content: HOSTILE.slice(at, at + 1_000).replaceAll("x", "y") }
+      told.push(...(filter?.chunk({ id: "x", choices: [{ index: 0, delta, finish_reason: null }] }) ?? []))
+    }
+    expect(filter?.refusal()?.metadata).toMatchObject({ reason: "guardrail_unchecked" })
+    expect(filter?.end()).toEqual([])
+  })
+
+  test("leaves room for other work while a long request is read", async () => {
+    let turns = 0
+    let isDone = false
+    const reading = screening()?.request({ messages: [{ role: "user", content: "b".repeat(12_000_000) }] })
+    void reading?.finally(() => (isDone = true))
+    for (; !isDone; turns++) await new Promise((resolve) => setTimeout(resolve, 0))
+    expect(turns).toBeGreaterThan(3)
+  })
+
+  test("is thrown for, never passed by", () => {
+    const meter = new Meter(10)
+    expect(() => atOnce(findFirstEnd(searcherOf(programOf("a")), "b".repeat(11), meter))).toThrow(BudgetExceeded)
+    expect(SCAN_BUDGET).toBeLessThanOrEqual(150_000_000)
+  })
+})

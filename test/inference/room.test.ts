@@ -1,0 +1,37 @@
+import { expect, test } from "vitest"
+import { newKey, newWorkspace, reply } from "../support/world.ts"
+
+type Failure = { error: { message: string; metadata?: { reason?: string } } }
+
+/** A file that is refused as soon as it is read. */
+const content = [
+  { type: "text", text: "Read" },
+  { type: "file", file: { filename: "a.pdf", file_data: "data:application/pdf;base64,aGVsbG8=" } },
+]
+const body = (model: string) => ({ model, messages: [{ role: "user", content }], plugins: [{ id: "file-parser" }] })
+
+test("files are not read for a caller who has nothing left to pay with", async () => {
+  const workspace = await newWorkspace()
+  const poor = await newKey(workspace, { limit: 0 })
+  const { error } = await reply<Failure>(402, poor.as.post("/chat/completions", body("sim/echo")))
+  expect(error.metadata?.reason).toBe("key_limit")
+})
+
+test("files are read where the call may be paid for, or costs nothing", async () => {
+  const workspace = await newWorkspace()
+  const poor = await newKey(workspace, { limit: 0 })
+  for (const answer of [
+    workspace.as.post("/chat/completions", body("sim/echo")),
+    poor.as.post("/chat/completions", body("sim/echo:free")),
+  ]) {
+    const { error } = await reply<Failure>(400, answer)
+    expect(error.message).toMatch(/it is not a PDF/)
+  }
+})
+
+test("asking for room holds nothing, and sees what is held", async () => {
+  const { ledger } = await newWorkspace()
+  const limits = [{ scope: "key:x", limitNano: 0, interval: null, includeByok: false }]
+  expect(await ledger.room([], true)).toMatchObject({ ok: true })
+  expect(await ledger.room(limits, true)).toMatchObject({ ok: false, scope: "key:x", leastNano: 1 })
+})

@@ -1,0 +1,121 @@
+import { describe, expect, test } from "vitest"
+import { parseFiles } from "../../src/plugins/file-parser.ts"
+import { readPdf } from "../../src/server-tools/web-fetch/pdf.ts"
+import { PDF_WORK, rebuildPdf } from "../../src/server-tools/web-fetch/pdf/rebuild.ts"
+import { refusalOf } from "./played.ts"
+
+const latin1 = (text: string) => Uint8Array.from(text, (char) => char.charCodeAt(0))
+
+async function deflate(text: string): Promise<string> {
+  const packed = new Response(latin1(text)).body?.pipeThrough(new CompressionStream("deflate"))
+  let out = ""
+  for (const byte of new Uint8Array(await new Response(packed).arrayBuffer())) out += String.fromCharCode(byte)
+  return out
+}
+
+async function stream(text: string, fields = "", filters = 1): Promise<string> {
+  let packed = text
+  for (let at = 0; at < filters; at++) packed = await deflate(packed)
+  const names = "/FlateDecode ".repeat(filters)
+  return `<<${fields}/Length ${packed.length}/Filter[${names}]>>\nstream\n${packed}\nendstream`
+}
+
+const HELVETICA = "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"
+const RESOURCES = "<</Font<</F1 3 0 R>>/XObject<</A 5 0 R>>>>"
+
+/** A file of so many pages which share their contents, object 4. Objects from 5 on are `more`. */
+function file(count: number, content: string, more: string[] = [], font = HELVETICA): Uint8Array {
+  const first = 5 + more.length
+  const kids = Array.from({ length: count }, (_, at) => `${first + at} 0 R`).join(" ")
+  const tree = `<</Type/Pages/Count ${count}/Kids[${kids}]/MediaBox[0 0 300 200]/Resources ${RESOURCES}>>`
+  const pages = Array.from({ length: count }, () => "<</Type/Page/Parent 2 0 R/Contents 4 0 R>>")
+  const objects = ["<</Type/Catalog/Pages 2 0 R>>", tree, font, content, ...more, ...pages]
+  const body = objects.map((object, at) => `${at + 1} 0 obj\n${object}\nendobj\n`).join("")
+  return latin1(`%PDF-1.7\n${body}trailer\n<</Root 1 0 R>>\n%%EOF`)
+}
+
+const words = (times: number) => `BT /F1 12 Tf 10 100 Td ${"(Hello) Tj ".repeat(times)}ET`
+const form = (text: string) => stream(text, `/Type/XObject/Subtype/Form/BBox[0 0 300 200]/Resources ${RESOURCES}`)
+
+describe("a PDF that is more work than a file may be", () => {
+  test("is refused by its first page, in words that say what to do", async () => {
+    const evil = file(500, await stream(words(100_000)))
+    expect(await readPdf(evil)).toEqual({ ok: false, reason: "too large" })
+    const base64 = btoa(String.fromCharCode(...evil))
+    const part = { type: "file", file: { file_data: base64, filename: "evil.pdf" } }
+    const parsed = () =>
+      parseFiles(
+        [{ role: "user", content: [part] }],
+        { engine: "cloudflare-ai" },
+        { fetchFile: () => Promise.reject() },
+      )
+    expect(await refusalOf(parsed)).toMatch(/too much work to read; save it in parts/)
+  })
+
+  test("is cut where its pages share their contents, each of which counts", async () => {
+    const told = await readPdf(file(500, await stream(words(2_000))))
+    expect(told).toMatchObject({ ok: true, pages: 500, isCut: true })
+    expect(told.ok && told.work).toBeLessThanOrEqual(PDF_WORK)
+  })
+
+  test.each<[string, () => Promise<Uint8Array>]>([
+    ["unpacks to hundreds of megabytes", async () => file(1, await stream(" ".repeat(20_000_000)))],
+    ["is packed in packs", async () => file(1, await stream(" ".repeat(1_000_000), "", 5))],
+    ["draws what draws what draws", async () => file(1, await form("/A Do ".repeat(40_000)), [await form(words(1))])],
+    [
+      "has a stream of objects that unpacks to megabytes",
+      async () => file(1, words(1), [await stream("1 0 ".repeat(4_000_000), "/Type/ObjStm/N 4000000/First 16000000")]),
+    ],
+    ["has lists without end", async () => file(1, await stream(words(1)), [], `<</A${"[".repeat(100_000)}`)],
+  ])("is refused when it %s", async (_, make) => {
+    expect(await readPdf(await make())).toEqual({ ok: false, reason: "too large" })
+  })
+
+  test("is read without what is too much of it", async () => {
+    const map = await stream("1 beginbfrange <00000000> <00ffffff> <0041> endbfrange")
+    const font = "<</Type/Font/Subtype/TrueType/BaseFont/Helvetica/ToUnicode 5 0 R>>"
+    expect(await readPdf(file(1, words(1), [map], font))).toMatchObject({ ok: false })
+    const packed = await stream(words(1))
+    expect(await readPdf(file(1, packed, [map], font))).toMatchObject({ ok: true, text: "Hello" })
+    const drawsItself = await form(`/A Do ${words(1)}`)
+    expect(await readPdf(file(1, await stream("/A Do"), [drawsItself]))).toMatchObject({ ok: true, text: "Hello" })
+  })
+
+  test("is given to the reader with its text alone", async () => {
+    const lines = "0 0 m 1 1 l S ".repeat(10_000)
+    const rebuilt = await rebuildPdf(file(1, await stream(`${lines}${words(1)} BI /W 1 ID (x) EI ${lines}`)), 10)
+    expect(rebuilt.bytes.length).toBeLessThan(2_000)
+    expect(rebuilt.work).toBeLessThan(20_000)
+  })
+})
+
+describe("a PDF as programs write it", () => {
+  test("has its objects in streams, its text by a table of its own, and what it inherits", async () => {
+    const table = await stream("1 beginbfchar <01> <0042> endbfchar 1 beginbfrange <02> <03> <0079> endbfrange")
+    const descriptor = "<</Type/FontDescriptor/Flags 4/FontName/X>>"
+    const font = `<</Type/Font/Subtype/TrueType/BaseFont/X/FirstChar 1/LastChar 3/Widths[500 500 500]/ToUnicode 9 0 R/FontDescriptor${descriptor}>>`
+    const objects = [
+      "<</Type/Catalog/Pages 2 0 R>>",
+      "<</Type/Pages/Count 1/Kids[6 0 R]/Resources 7 0 R/MediaBox[0 0 300 200]>>",
+    ]
+    const all = [...objects, "<</Type/Page/Parent 2 0 R/Contents[8 0 R]>>", "<</Font<</F1 3 0 R>>>>", font]
+    const ids = [1, 2, 6, 7, 3]
+    let at = 0
+    const head = all.map((object, index) => {
+      const entry = `${ids[index]} ${at}`
+      at += object.length + 1
+      return entry
+    })
+    const first = head.join(" ").length + 1
+    const packed = await stream(`${head.join(" ")} ${all.join(" ")}`, `/Type/ObjStm/N ${all.length}/First ${first}`)
+    const content = await stream("BT /F1 12 Tf 10 100 Td <010203> Tj ET")
+    const body = `10 0 obj\n${packed}\nendobj\n8 0 obj\n${content}\nendobj\n9 0 obj\n${table}\nendobj\n`
+    const bytes = latin1(`%PDF-1.7\n${body}11 0 obj\n<</Type/XRef/Root 1 0 R/Length 0>>\nstream\n\nendstream\nendobj`)
+    expect(await readPdf(bytes)).toMatchObject({ ok: true, text: "Byz", pages: 1, isCut: false })
+  })
+
+  test("is told apart when it is encrypted", async () => {
+    const bytes = latin1(`%PDF-1.7\n1 0 obj\n<</Type/Catalog>>\nendobj\ntrailer\n<</Root 1 0 R/Encrypt 5 0 R>>`)
+    expect(await readPdf(bytes)).toEqual({ ok: false, reason: "encrypted" })
+  })
+})
