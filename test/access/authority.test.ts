@@ -1,0 +1,305 @@
+import { env } from "cloudflare:workers"
+import { beforeAll, describe, expect, test } from "vitest"
+import { EGRESS_REQUEST_HEADER, encodeEnvelope } from "../../src/vault/egress-envelope.ts"
+import { type Intern, insertIntern } from "../support/interns.ts"
+import { type Door, door, newKey, newMember, newWorkspace, reply, type Workspace } from "../support/world.ts"
+
+/**
+ * Every kind of key against every route that creates, reveals, releases or approves something. The intern was made by
+ * `maker`, a key of Ada, as was the secret of the workspace; `sameUser` is another key of hers, all others are Bob's.
+ */
+const KINDS = [
+  "management",
+  "maker",
+  "sameUser",
+  "normal",
+  "capped",
+  "spent",
+  "free",
+  "app",
+  "appOfMaker",
+  "intern",
+  "provisioning",
+  "limitedProvisioning",
+  "disabled",
+  "expired",
+  "otherWorkspace",
+  "otherOrganization",
+  "otherManagement",
+] as const
+type Kind = (typeof KINDS)[number]
+
+const AWAY = ["otherWorkspace", "otherOrganization", "otherManagement"] as const
+const MINTERS = ["management", "provisioning", "limitedProvisioning", "otherManagement"] as const
+const OWNERS = ["management", "maker", "sameUser"] as const
+const OF_WORKSPACE = KINDS.filter((kind) => !["disabled", "expired", ...AWAY].includes(kind))
+
+type World = {
+  workspace: Workspace
+  doors: Record<Kind, Door>
+  intern: Intern
+  /** A key that a management key disabled, and one with a limit of 0.5 USD. */
+  disabledHash: string
+  limitedHash: string
+}
+let world: World
+let count = 0
+const name = () => `n${count++}`
+
+beforeAll(async () => {
+  const [workspace, other] = [await newWorkspace(), await newWorkspace()]
+  const [ada, bob] = [await newMember(workspace, "ada"), await newMember(workspace, "bob")]
+  const make = (user: string, more: Record<string, unknown> = {}) => newKey(workspace, { creator_user_id: user, ...more })
+  const approve = async (as: Door) => {
+    const asked = { callback_url: "https://app.example/back" }
+    const { data } = await reply<{ data: { id: string } }>(200, as.post("/auth/keys/code", asked))
+    return door((await reply<{ key: string }>(200, door().post("/auth/keys", { code: data.id }))).key)
+  }
+  const [maker, normal, expired, disabled, limited] = [
+    await make(ada),
+    await make(bob),
+    await make(bob),
+    await make(bob),
+    await make(bob, { limit: 0.5 }),
+  ]
+  await env.DB.prepare("UPDATE api_keys SET expires_at = ? WHERE hash = ?")
+    .bind(Date.now() - 1, expired.hash)
+    .run()
+  await reply(200, workspace.manage.patch(`/keys/${disabled.hash}`, { disabled: true }))
+  const intern = await insertIntern(workspace, {
+    created_by_key: maker.hash,
+    creator_user_id: ada,
+    hostname: `${crypto.randomUUID()}.interns.localhost`,
+    access_nonce: "nonce",
+  })
+  await reply(200, maker.as.put("/vault/secrets/shared", { hosts: ["api.example.com"], value: "stored by the maker" }))
+  type Team = { data: { id: string } }
+  const team = await reply<Team>(201, workspace.manage.post("/workspaces", { name: "Team", slug: "team" }))
+  const doors: Record<Kind, Door> = {
+    management: workspace.manage,
+    maker: maker.as,
+    sameUser: (await make(ada)).as,
+    normal: normal.as,
+    capped: (await make(bob, { limit: 1 })).as,
+    spent: (await make(bob, { limit: 0 })).as,
+    free: (await make(bob, { kind: "free_tier" })).as,
+    app: await approve(normal.as),
+    appOfMaker: await approve(maker.as),
+    intern: intern.as,
+    provisioning: (await make(bob, { kind: "provisioning" })).as,
+    limitedProvisioning: (await make(bob, { kind: "provisioning", limit: 1 })).as,
+    disabled: disabled.as,
+    expired: expired.as,
+    otherWorkspace: (await make(bob, { workspace_id: team.data.id })).as,
+    otherOrganization: other.as,
+    otherManagement: other.manage,
+  }
+  world = { workspace, doors, intern, disabledHash: disabled.hash, limitedHash: limited.hash }
+})
+
+type Row = {
+  does: string
+  ask: (as: Door, world: World) => Promise<Response> | Response
+  /** The status for the keys that may, and which those are. */
+  ok: [status: number, kinds: readonly Kind[]]
+  /** The status for keys for which there is no such thing. */
+  absent?: [status: number, kinds: readonly Kind[]]
+  /** For all others. */
+  refused: number
+}
+
+const key = () => ({ name: name(), limit: 0.5 })
+const fresh = async ({ workspace }: World, more: Record<string, unknown> = {}) => (await newKey(workspace, more)).hash
+
+const ROWS: Row[] = [
+  { does: "mints a normal key", ask: (as) => as.post("/keys", key()), ok: [201, MINTERS], refused: 403 },
+  {
+    does: "mints a normal key above its own limit",
+    ask: (as) => as.post("/keys", { ...key(), limit: 5 }),
+    ok: [201, ["management", "provisioning", "otherManagement"]],
+    refused: 403,
+  },
+  {
+    does: "mints a normal key without a limit",
+    ask: (as) => as.post("/keys", { name: name() }),
+    ok: [201, ["management", "provisioning", "otherManagement"]],
+    refused: 403,
+  },
+  ...["management", "provisioning"].map((kind) => ({
+    does: `mints a ${kind} key`,
+    ask: (as: Door) => as.post("/keys", { ...key(), kind }),
+    ok: [201, ["management", "otherManagement"]] as Row["ok"],
+    refused: 403,
+  })),
+  {
+    does: "mints a key in the name of a member",
+    ask: (as) => as.post("/keys", { ...key(), creator_user_id: "ada" }),
+    ok: [201, ["management", "provisioning", "limitedProvisioning"]],
+    absent: [400, ["otherManagement"]],
+    refused: 403,
+  },
+  {
+    does: "enables a key that a management key disabled",
+    ask: async (as, { disabledHash, workspace }) => {
+      const answer = await as.patch(`/keys/${disabledHash}`, { disabled: false })
+      if (answer.ok) await workspace.manage.patch(`/keys/${disabledHash}`, { disabled: true })
+      return answer
+    },
+    ok: [200, ["management"]],
+    absent: [404, ["otherManagement"]],
+    refused: 403,
+  },
+  {
+    does: "raises the limit of a key that it did not create",
+    ask: async (as, { limitedHash, workspace }) => {
+      const answer = await as.patch(`/keys/${limitedHash}`, { limit: 0.9 })
+      if (answer.ok) await workspace.manage.patch(`/keys/${limitedHash}`, { limit: 0.5 })
+      return answer
+    },
+    ok: [200, ["management", "provisioning"]],
+    absent: [404, ["otherManagement"]],
+    refused: 403,
+  },
+  {
+    does: "deletes a normal key",
+    ask: async (as, its) => as.delete(`/keys/${await fresh(its)}`),
+    ok: [200, ["management", "provisioning", "limitedProvisioning"]],
+    absent: [404, ["otherManagement"]],
+    refused: 403,
+  },
+  {
+    does: "deletes a management key",
+    ask: async (as, its) => as.delete(`/keys/${await fresh(its, { kind: "management" })}`),
+    ok: [200, ["management"]],
+    absent: [404, ["otherManagement"]],
+    refused: 403,
+  },
+  { does: "lists keys", ask: (as) => as.get("/keys"), ok: [200, MINTERS], refused: 403 },
+  {
+    does: "approves an app",
+    ask: (as) => as.post("/auth/keys/code", { callback_url: "https://app.example/back" }),
+    ok: [200, KINDS.filter((kind) => !["free", "app", "appOfMaker", "intern", "disabled", "expired"].includes(kind))],
+    refused: 403,
+  },
+  {
+    does: "creates an intern",
+    ask: (as) => as.post("/interns", { name: name() }),
+    ok: [201, [...OF_WORKSPACE.filter((kind) => kind !== "intern"), ...AWAY]],
+    absent: [404, ["intern"]],
+    refused: 403,
+  },
+  {
+    does: "creates an intern that borrows the vault of another one",
+    ask: (as, { intern }) => as.post("/interns", { name: name(), vault_id: intern.vaultId }),
+    ok: [201, OWNERS],
+    absent: [404, ["intern", ...AWAY]],
+    refused: 403,
+  },
+  {
+    does: "makes a join token",
+    ask: (as, { intern }) => as.post(`/interns/${intern.id}/daemon/token`, { replace: true }),
+    ok: [201, OWNERS],
+    absent: [404, ["intern", ...AWAY]],
+    refused: 403,
+  },
+  {
+    does: "reads the access token of a running intern",
+    ask: (as, { intern }) => as.get(`/interns/${intern.id}/daemon`),
+    ok: [200, OF_WORKSPACE],
+    absent: [404, AWAY],
+    refused: 403,
+  },
+  {
+    does: "reads secrets as a daemon",
+    ask: (as, { intern }) => as.get(`/interns/${intern.id}/daemon/secrets`),
+    ok: [200, []],
+    refused: 401,
+  },
+  {
+    does: "sends a request with secrets as a daemon",
+    ask: (as, { intern }) => {
+      const envelope = { method: "GET", url: "https://api.example.com/", headers: [], hasBody: false }
+      const header = { [EGRESS_REQUEST_HEADER]: encodeEnvelope(envelope) }
+      return as.call("POST", `/interns/${intern.id}/daemon/egress`, undefined, header)
+    },
+    ok: [200, []],
+    refused: 401,
+  },
+  {
+    does: "copies a secret that the maker stored to its intern",
+    ask: (as, { intern }) => as.post(`/vault/interns/${intern.id}/secrets/copy`, { names: ["shared"] }),
+    ok: [200, OWNERS],
+    absent: [404, ["intern", ...AWAY]],
+    refused: 403,
+  },
+  {
+    does: "lists the secrets of an intern, without values",
+    ask: (as, { intern }) => as.get(`/vault/interns/${intern.id}/secrets`),
+    ok: [200, OF_WORKSPACE],
+    absent: [404, AWAY],
+    refused: 403,
+  },
+  {
+    does: "lists the secrets of the workspace, without values",
+    ask: (as) => as.get("/vault/secrets"),
+    ok: [200, [...OF_WORKSPACE.filter((kind) => kind !== "intern"), ...AWAY]],
+    absent: [404, ["intern"]],
+    refused: 403,
+  },
+  {
+    does: "changes an intern",
+    ask: (as, { intern }) => as.patch(`/interns/${intern.id}`, { description: "changed" }),
+    ok: [200, OF_WORKSPACE.filter((kind) => kind !== "intern")],
+    absent: [404, AWAY],
+    refused: 403,
+  },
+  ...["/byok", "/audit", "/guardrails", "/observability/destinations", "/scim/groups", "/credits", "/activity"].map(
+    (path) => ({
+      does: `reads ${path}`,
+      ask: (as: Door) => as.get(path),
+      ok: [200, ["management", "otherManagement"]] as Row["ok"],
+      refused: 403,
+    }),
+  ),
+  {
+    does: "connects a directory, whose token comes with the answer",
+    ask: (as) => as.post("/scim/directories", { name: name() }),
+    ok: [201, ["management", "otherManagement"]],
+    refused: 403,
+  },
+  {
+    does: "exports what was called",
+    ask: (as) => as.post("/exports", { from: "2026-01-01T00:00:00Z", to: "2026-01-02T00:00:00Z" }),
+    ok: [201, ["management", "otherManagement"]],
+    refused: 403,
+  },
+  {
+    does: "creates an organization",
+    ask: (as) => as.post("/organizations", { name: name() }),
+    ok: [201, []],
+    refused: 403,
+  },
+  {
+    does: "credits an organization",
+    ask: (as) => as.post("/credits", { id: name(), amount_usd: 1 }),
+    ok: [200, []],
+    refused: 403,
+  },
+]
+
+describe.each(ROWS)("a key that $does", ({ ask, ok, absent, refused }) => {
+  test.each(KINDS)("%s", async (kind) => {
+    const answer = await ask(world.doors[kind], world)
+    const text = await answer.text()
+    const expected =
+      kind === "disabled" || kind === "expired"
+        ? 401
+        : ok[1].includes(kind)
+          ? ok[0]
+          : absent?.[1].includes(kind)
+            ? absent[0]
+            : refused
+    expect(answer.status, text).toBe(expected)
+    expect(text).not.toContain("stored by the maker")
+  })
+})
