@@ -49,7 +49,8 @@ const name = () => `n${count++}`
 beforeAll(async () => {
   const [workspace, other] = [await newWorkspace(), await newWorkspace()]
   const [ada, bob] = [await newMember(workspace, "ada"), await newMember(workspace, "bob")]
-  const make = (user: string, more: Record<string, unknown> = {}) => newKey(workspace, { creator_user_id: user, ...more })
+  const make = (user: string, more: Record<string, unknown> = {}) =>
+    newKey(workspace, { creator_user_id: user, ...more })
   const approve = async (as: Door) => {
     const asked = { callback_url: "https://app.example/back" }
     const { data } = await reply<{ data: { id: string } }>(200, as.post("/auth/keys/code", asked))

@@ -1,9 +1,9 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import * as fc from "fast-check"
-import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import type { Ledger } from "../../durable-objects/ledger.ts"
-import type { HoldRequest, HoldVerdict } from "../../src/credits/protocol.ts"
+import { type HoldRequest, type HoldVerdict, NOTHING_TO_REPORT } from "../../src/credits/protocol.ts"
 import { workspaceScope } from "../../src/budgets/budget.ts"
 import { isUsable, type LeaseBook } from "../../src/credits/lease-book.ts"
 import { LedgerClient, newShared } from "../../src/credits/ledger-client.ts"
@@ -564,4 +564,60 @@ test("a call that could not be settled takes all that it could cost from its lea
   world.settle(call, 300)
   await world.advance(20)
   await world.check({ held: true, grown: 0 })
+})
+
+describe("what an isolate declares", () => {
+  /** An isolate that has a lease and `many` calls of it open, which the ledger does not know one by one. */
+  async function busy(many: number) {
+    const world = new World()
+    const [isolate] = world.isolates
+    if (!isolate) throw new Error("There is no isolate.")
+    await world.credit(10_000_000)
+    world.keyLimit = { nano: 10_000_000, interval: null }
+    world.budgetNano = 10_000_000
+    // One after the other: each that the lease does not cover raises the declaration.
+    for (let at = 0; at < many; at++) {
+      await world.open(isolate, 300, false)
+      await world.arrive()
+    }
+    const [lease] = leasesOf(isolate.book)
+    if (!lease) throw new Error("There is no lease.")
+    return { world, isolate, lease }
+  }
+
+  test("covers what is left open when some of many calls are settled at once", async () => {
+    const { world, lease } = await busy(40)
+    expect(lease.unknownNano).toBeGreaterThan(20 * 100)
+    const calls = [...world.calls.values()].filter(({ id }) => lease.open.has(id))
+    for (const call of calls.slice(0, Math.floor(calls.length * 0.45))) world.settle(call, 10)
+    await world.advance(40)
+    await world.check({ held: true, grown: 0 })
+  })
+
+  test("is not in force before the ledger has it: nothing is admitted on the strength of a lost report", async () => {
+    const { world, isolate, lease } = await busy(3)
+    const inForce = lease.declarations.inForceNano
+    isolate.wire.next.push("request lost")
+    for (let at = 0; at < 12; at++) {
+      await world.open(isolate, 300, false)
+      await world.arrive()
+    }
+    expect(lease.unknownNano).toBeLessThanOrEqual(Math.max(inForce, lease.declarations.inForceNano))
+    await world.check({ held: true, grown: 0 })
+  })
+
+  test("is kept by the ledger when an older report arrives late", async () => {
+    const { world, lease } = await busy(3)
+    const report = (estimateNano: number, sequence: number) =>
+      world.ledger.report({
+        ...NOTHING_TO_REPORT,
+        leases: [{ id: lease.id, estimateNano, sequence, ttlMs: TTL_MS, isReturned: false }],
+      })
+    const estimate = async () => (await world.ledger.holds()).find(({ id }) => id === lease.id)?.estimateNano
+    await report(900, 1_002)
+    await report(5, 1_001)
+    expect(await estimate()).toBe(900)
+    await report(7, 1_003)
+    expect(await estimate()).toBe(7)
+  })
 })
