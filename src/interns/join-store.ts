@@ -1,11 +1,9 @@
-import type { InternRow } from "./store.ts"
-
 /**
- * The intern with this id, of whichever organization: its token is what tells whose daemon asks. Undefined outside the
+ * The intern with this id, of whichever organization: its token is what tells whose daemon asks. No row outside the
  * programme, and where its workspace is gone.
  */
-export async function findJoinable(db: D1Database, id: string): Promise<InternRow | undefined> {
-  const row = await db
+export function joinableStatement(db: D1Database, id: string): D1PreparedStatement {
+  return db
     .prepare(
       `SELECT i.* FROM interns i
        JOIN organizations o ON o.id = i.organization_id AND o.interns_programme = 1
@@ -13,6 +11,4 @@ export async function findJoinable(db: D1Database, id: string): Promise<InternRo
        WHERE i.id = ? AND i.join_token_hash IS NOT NULL`,
     )
     .bind(id)
-    .first<InternRow>()
-  return row ?? undefined
 }

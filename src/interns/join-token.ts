@@ -3,7 +3,7 @@ import { GatewayError } from "../edge/errors.ts"
 import type { Env } from "../env.ts"
 import { isSame, sha256Hex } from "../support/encoding.ts"
 import { hasWorkingKey } from "./access.ts"
-import { findJoinable } from "./join-store.ts"
+import { joinableStatement } from "./join-store.ts"
 import type { InternRow } from "./store.ts"
 
 const BEARER = /^Bearer +(\S{1,256}) *$/i
@@ -16,16 +16,28 @@ type Asked = { env: Env; req: { raw: Request } }
  * environment, and must not read with it what its daemon may. Asked of the database each time: a token that is revoked
  * is refused at once, and one of an intern whose own key was revoked within the bound of keys.
  */
-export async function joinTokenIntern({ env, req }: Asked, id: string): Promise<InternRow> {
+export async function joinTokenIntern(asked: Asked, id: string): Promise<InternRow> {
+  return (await joinTokenInternAnd(asked, id, [])).intern
+}
+
+/** The same, and the results of other statements, read in the same round trip; they are dropped with a wrong token. */
+export async function joinTokenInternAnd(
+  { env, req }: Asked,
+  id: string,
+  others: readonly D1PreparedStatement[],
+): Promise<{ intern: InternRow; others: D1Result[] }> {
   const { headers } = req.raw
   const token = BEARER.exec(headers.get("authorization") ?? "")?.[1]
   if (token === undefined) throw unauthenticated("Send the daemon's join token: Authorization: Bearer <JOIN_TOKEN>.")
   const ip = headers.get("cf-connecting-ip") ?? undefined
   refuseFlooding(ip, Date.now())
-  const row = await findJoinable(env.DB, id)
+  const [found, ...read] = await env.DB.batch([joinableStatement(env.DB, id), ...others])
+  const row = (found?.results as InternRow[] | undefined)?.[0]
   // One answer for an unknown intern and a wrong token: a prober learns nothing from the difference.
   const isValid = row && isSame(sha256Hex(token), row.join_token_hash ?? "")
-  if (isValid && (await hasWorkingKey(env, row))) return row
+  if (isValid && (await hasWorkingKey(env, row))) {
+    return { intern: row, others: read }
+  }
   await countUnknownKey(env.RATE, ip, Date.now())
   throw unauthenticated("This join token is not valid for this intern.")
 }
