@@ -1,9 +1,15 @@
+import type { InternRow } from "./store.ts"
+
 /**
- * The intern with this id, of whichever organization: its token is what tells whose daemon asks. No row outside the
- * programme, and where its workspace is gone.
+ * The intern with this id, of whichever organization: its token is what tells whose daemon asks. Undefined outside the
+ * programme, and where its workspace is gone. `others` are read in the same round trip.
  */
-export function joinableStatement(db: D1Database, id: string): D1PreparedStatement {
-  return db
+export async function findJoinable(
+  db: D1Database,
+  id: string,
+  others: readonly D1PreparedStatement[],
+): Promise<{ row: InternRow | undefined; others: D1Result[] }> {
+  const joinable = db
     .prepare(
       `SELECT i.* FROM interns i
        JOIN organizations o ON o.id = i.organization_id AND o.interns_programme = 1
@@ -11,4 +17,6 @@ export function joinableStatement(db: D1Database, id: string): D1PreparedStateme
        WHERE i.id = ? AND i.join_token_hash IS NOT NULL`,
     )
     .bind(id)
+  const [found, ...read] = await db.batch([joinable, ...others])
+  return { row: (found?.results as InternRow[] | undefined)?.[0], others: read }
 }

@@ -3,7 +3,7 @@ import { GatewayError } from "../edge/errors.ts"
 import type { Env } from "../env.ts"
 import { isSame, sha256Hex } from "../support/encoding.ts"
 import { hasWorkingKey } from "./access.ts"
-import { joinableStatement } from "./join-store.ts"
+import { findJoinable } from "./join-store.ts"
 import type { InternRow } from "./store.ts"
 
 const BEARER = /^Bearer +(\S{1,256}) *$/i
@@ -31,8 +31,7 @@ export async function joinTokenInternAnd(
   if (token === undefined) throw unauthenticated("Send the daemon's join token: Authorization: Bearer <JOIN_TOKEN>.")
   const ip = headers.get("cf-connecting-ip") ?? undefined
   refuseFlooding(ip, Date.now())
-  const [found, ...read] = await env.DB.batch([joinableStatement(env.DB, id), ...others])
-  const row = (found?.results as InternRow[] | undefined)?.[0]
+  const { row, others: read } = await findJoinable(env.DB, id, others)
   // One answer for an unknown intern and a wrong token: a prober learns nothing from the difference.
   const isValid = row && isSame(sha256Hex(token), row.join_token_hash ?? "")
   if (isValid && (await hasWorkingKey(env, row))) {
