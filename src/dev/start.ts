@@ -9,6 +9,9 @@ import { type Options, readOptions, root } from "./options.ts"
 import { ensureCatalogue, ensureKeys, type Keys } from "./provision.ts"
 import { endWrangler, killWrangler, runWrangler, startWrangler } from "./wrangler.ts"
 
+/** Variables of the Worker that are taken from the environment. */
+const PASSED = ["EGRESS_TEST_HOSTS", "WEB_FETCH_DNS_URL"]
+
 /** `npm start`: the gateway with its embedded upstream, ready to be called. */
 async function start(options: Options): Promise<void> {
   const { port, stateDir, envFile } = options
@@ -19,7 +22,6 @@ async function start(options: Options): Promise<void> {
   const secrets = ensureDevVars(path.join(root, ".dev.vars"))
   const [servers] = await Promise.all([findLocalServers(port), migrate(stateDir)])
 
-  const testHosts = process.env["EGRESS_TEST_HOSTS"]
   const child = startWrangler([
     "dev",
     "-c=wrangler.toml",
@@ -28,7 +30,7 @@ async function start(options: Options): Promise<void> {
     `--persist-to=${stateDir}`,
     "--show-interactive-dev-session=false",
     ...(servers.length > 0 ? ["--var", `LOCAL_PROVIDERS:${JSON.stringify(servers)}`] : []),
-    ...(testHosts === undefined ? [] : ["--var", `EGRESS_TEST_HOSTS:${testHosts}`]),
+    ...PASSED.flatMap((name) => (process.env[name] === undefined ? [] : ["--var", `${name}:${process.env[name]}`])),
   ])
   endWith(child)
   const output = collect(child)

@@ -103,11 +103,18 @@ function runCommand(request: ChatRequest, text: string, seed: string): Part[] | 
   const { required, properties } = toRecord(shell.parameters)
   const names = Array.isArray(required) ? required.map(String) : []
   const parameters = { type: "object", properties: pick(toRecord(properties), [fieldOf(shell) ?? "", ...names]) }
-  const input = toSchemaValue(parameters, command)
+  const input = toRecord(toSchemaValue(parameters, command))
   return [
     { type: "call", call: 0, id: `call_${seed}_0`, name: shell.name },
-    { type: "arguments", call: 0, text: JSON.stringify(input) },
+    { type: "arguments", call: 0, text: JSON.stringify({ ...input, ...escalation(toRecord(properties)) }) },
   ]
+}
+
+/** Codex instructs models to request this for commands that need the network; the user is then asked. */
+function escalation({ sandbox_permissions: field }: Record<string, unknown>): Record<string, unknown> {
+  const { enum: values } = toRecord(field)
+  const isOffered = Array.isArray(values) && values.includes("require_escalated")
+  return isOffered ? { sandbox_permissions: "require_escalated", justification: "The command needs the network." } : {}
 }
 
 function pick(properties: Record<string, unknown>, names: readonly string[]): Record<string, unknown> {

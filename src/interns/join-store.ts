@@ -2,10 +2,14 @@ import type { InternRow } from "./store.ts"
 
 /**
  * The intern with this id, of whichever organization: its token is what tells whose daemon asks. Undefined outside the
- * programme, and where its workspace is gone.
+ * programme, and where its workspace is gone. `others` are read in the same round trip.
  */
-export async function findJoinable(db: D1Database, id: string): Promise<InternRow | undefined> {
-  const row = await db
+export async function findJoinable(
+  db: D1Database,
+  id: string,
+  others: readonly D1PreparedStatement[],
+): Promise<{ row: InternRow | undefined; others: D1Result[] }> {
+  const joinable = db
     .prepare(
       `SELECT i.* FROM interns i
        JOIN organizations o ON o.id = i.organization_id AND o.interns_programme = 1
@@ -13,6 +17,6 @@ export async function findJoinable(db: D1Database, id: string): Promise<InternRo
        WHERE i.id = ? AND i.join_token_hash IS NOT NULL`,
     )
     .bind(id)
-    .first<InternRow>()
-  return row ?? undefined
+  const [found, ...read] = await db.batch([joinable, ...others])
+  return { row: (found?.results as InternRow[] | undefined)?.[0], others: read }
 }

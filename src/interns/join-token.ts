@@ -17,7 +17,16 @@ type Asked = { env: Env; req: { raw: Request } }
  * environment, and must not read with it what its daemon may. Asked of the database each time: a token that is revoked
  * is refused at once, and one of an intern whose own key was revoked within the bound of keys.
  */
-export async function joinTokenIntern({ env, req }: Asked, id: string): Promise<InternRow> {
+export async function joinTokenIntern(asked: Asked, id: string): Promise<InternRow> {
+  return (await joinTokenInternAnd(asked, id, [])).intern
+}
+
+/** The same, and the results of other statements, read in the same round trip; they are dropped with a wrong token. */
+export async function joinTokenInternAnd(
+  { env, req }: Asked,
+  id: string,
+  others: readonly D1PreparedStatement[],
+): Promise<{ intern: InternRow; others: D1Result[] }> {
   const { headers } = req.raw
   const token = BEARER.exec(headers.get("authorization") ?? "")?.[1]
   if (token === undefined) throw unauthenticated("Send the daemon's join token: Authorization: Bearer <JOIN_TOKEN>.")
@@ -25,9 +34,11 @@ export async function joinTokenIntern({ env, req }: Asked, id: string): Promise<
   const hash = sha256Hex(token)
   const asked = { kind: "join token", key: `${id} ${hash}` }
   await refuseUnknownOfFlood(ip, asked, (pairs) => findKnownJoinTokens(env.DB, pairs), Date.now())
-  const row = await findJoinable(env.DB, id)
+  const { row, others: read } = await findJoinable(env.DB, id, others)
   // One answer for an unknown intern and a wrong token: a prober learns nothing from the difference.
-  if (row && isSame(hash, row.join_token_hash ?? "") && (await hasWorkingKey(env, row))) return row
+  if (row && isSame(hash, row.join_token_hash ?? "") && (await hasWorkingKey(env, row))) {
+    return { intern: row, others: read }
+  }
   await countUnknownKey(env.RATE, ip, Date.now())
   throw unauthenticated("This join token is not valid for this intern.")
 }

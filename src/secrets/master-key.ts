@@ -26,8 +26,25 @@ async function importMaster(master: string): Promise<CryptoKey> {
   return crypto.subtle.importKey("raw", bytes, "HKDF", false, ["deriveKey", "deriveBits"])
 }
 
+/** What hangs on a master key alone, by that key: each is wanted with every sealed value. */
+const derived = new Map<string, { id?: string; wrapping?: CryptoKey }>()
+/** The current one and the previous one, and as many again where they change while this runs. */
+const MAX_MASTERS = 4
+
+/** Values only: a promise belongs to the request that made it. */
+function derivedOf(master: string): { id?: string; wrapping?: CryptoKey } {
+  const known = derived.get(master) ?? {}
+  if (!derived.has(master) && derived.size >= MAX_MASTERS) derived.clear()
+  derived.set(master, known)
+  return known
+}
+
 /** The key that seals data keys. */
 export async function wrappingKey(master: string): Promise<CryptoKey> {
+  return (derivedOf(master).wrapping ??= await deriveWrappingKey(master))
+}
+
+async function deriveWrappingKey(master: string): Promise<CryptoKey> {
   const algorithm = { name: "AES-GCM", length: 256 }
   const secret = await importMaster(master)
   return crypto.subtle.deriveKey(purposeOf("data-keys"), secret, algorithm, false, ["encrypt", "decrypt"])
@@ -41,7 +58,9 @@ export async function signingKey(master: string, purpose: string): Promise<Crypt
 
 /** Tells master keys apart without telling anything of them: 32 hex digits. */
 export async function masterIdOf(master: string): Promise<string> {
-  return toHex(await crypto.subtle.deriveBits(purposeOf("master-key-id"), await importMaster(master), 128))
+  return (derivedOf(master).id ??= toHex(
+    await crypto.subtle.deriveBits(purposeOf("master-key-id"), await importMaster(master), 128),
+  ))
 }
 
 /** 32 bytes that are always the same for a master key and a purpose. */

@@ -6,14 +6,21 @@ import { GatewayError } from "../edge/errors.ts"
 import { newRouter } from "../edge/router.ts"
 import { failures, ok } from "../edge/schema.ts"
 import type { App } from "../env.ts"
-import { joinTokenIntern } from "../interns/join-token.ts"
+import { joinTokenInternAnd } from "../interns/join-token.ts"
 import { internError } from "../interns/reasons.ts"
 import type { InternRow } from "../interns/store.ts"
-import { decodeRequest, EGRESS_REQUEST_HEADER, EGRESS_RESPONSE_HEADER, encodeEnvelope } from "./egress-envelope.ts"
+import {
+  decodeRequest,
+  EGRESS_REQUEST_HEADER,
+  EGRESS_RESPONSE_HEADER,
+  encodeEnvelope,
+  MAX_ENVELOPE_LENGTH,
+} from "./egress-envelope.ts"
 import { egressToBound, type Sent } from "./egress-fetch.ts"
 import { egressWorld } from "./egress-world.ts"
-import { releaseSecrets } from "./release.ts"
+import { openSecrets } from "./release.ts"
 import { DaemonSecrets } from "./schemas.ts"
+import { givenSecretsStatement, type SealedSecret } from "./store.ts"
 
 // What is no UUID is no intern's id, and gets the same answer as a wrong token.
 const params = z.object({ internId: z.string().max(64) })
@@ -68,13 +75,13 @@ const egress = createRoute({
 /** Answers join tokens, not API keys. */
 export const daemonSecrets = newRouter()
   .openapi(read, async (c) => {
-    const { intern, status } = await activeIntern(c, c.req.valid("param").internId)
-    const released = await releaseSecrets(c.env, intern)
+    const { status, given } = await activeIntern(c, c.req.valid("param").internId)
+    const released = await openSecrets(c.env, given)
     const data = released.map(({ name, hosts, placeholder }) => ({ name, hosts, placeholder }))
     return c.json({ status, data }, 200, { "cache-control": "no-store" })
   })
   .openapi(egress, async (c) => {
-    const { intern } = await activeIntern(c, c.req.valid("param").internId)
+    const { intern, given } = await activeIntern(c, c.req.valid("param").internId)
     const asked = decodeRequest(c.req.header(EGRESS_REQUEST_HEADER) ?? "")
     if (!asked) throw internError("invalid_body", `${EGRESS_REQUEST_HEADER}: must be a request as JSON in base64url.`)
     const { body, signal } = c.req.raw
@@ -87,7 +94,7 @@ export const daemonSecrets = newRouter()
         creatorUserId: null,
         ...originOf(c.req.raw, c.var.requestId),
       },
-      secrets: () => releaseSecrets(c.env, intern),
+      secrets: () => openSecrets(c.env, given),
       signal,
       waitUntil: (work) => c.executionCtx.waitUntil(work),
     })
@@ -95,13 +102,15 @@ export const daemonSecrets = newRouter()
     return toResponse(await egressToBound({ ...request, ...(hasBody && { body: body ?? "" }) }, world))
   })
 
-async function activeIntern(
-  c: Context<App>,
-  id: string,
-): Promise<{ intern: InternRow; status: "running" | "provisioning" }> {
-  const intern = await joinTokenIntern(c, id)
+type Active = { intern: InternRow; status: "running" | "provisioning"; given: readonly SealedSecret[] }
+
+/** In one round trip to the database: each request pays for it. */
+async function activeIntern(c: Context<App>, id: string): Promise<Active> {
+  const secrets = givenSecretsStatement(c.env.DB, id)
+  const { intern, others } = await joinTokenInternAnd(c, id, [secrets])
+  const given = others.flatMap(({ results }) => results as SealedSecret[])
   const { status } = intern
-  if (status === "running" || status === "provisioning") return { intern, status }
+  if (status === "running" || status === "provisioning") return { intern, status, given }
   throw internError("intern_not_running", "The intern is not running: its daemon may not use its secrets.")
 }
 
@@ -114,12 +123,19 @@ function toResponse(sent: Sent): Response {
     throw new GatewayError("forbidden", reason, { metadata: { reason: REASONS[why], retryable: false } })
   }
   const { status, headers, body, hidden } = sent.response
+  const envelope = encodeEnvelope({ status, headers })
+  if (envelope.length > MAX_ENVELOPE_LENGTH) {
+    void body?.cancel()
+    throw new GatewayError("provider_failed", "The headers of the response are too large.", {
+      metadata: { reason: "host_failed" },
+    })
+  }
   return new Response(body?.pipeThrough(hidden.stream()) ?? null, {
     headers: {
       "content-type": "application/octet-stream",
       // Nothing on the way may compress it: events would wait for more.
       "cache-control": "no-store, no-transform",
-      [EGRESS_RESPONSE_HEADER]: encodeEnvelope({ status, headers }),
+      [EGRESS_RESPONSE_HEADER]: envelope,
     },
   })
 }

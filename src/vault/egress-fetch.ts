@@ -44,6 +44,13 @@ const OF_AN_ORIGIN = new Set(["authorization", "cookie", "proxy-authorization"])
 const OF_A_BODY = /^(content-|transfer-encoding$)/i
 const HOP_BY_HOP =
   /^(connection|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-length|accept-encoding)$/i
+/** TRACE echoes the request, and no client of an API sends the others. */
+const REFUSED_METHODS = /^(connect|trace|track)$/i
+/**
+ * Not sent with a value: a host that echoes it would reveal it piece by piece, or in an encoding that is not looked for.
+ * It may ignore all of them, and then sends everything, in UTF-8.
+ */
+const PIECEWISE = /^(range|if-range|request-range|accept-charset|a-im)$/i
 /** The runtime decodes these, and values can be hidden in decoded bytes only. */
 const DECODED = ["gzip", "br"]
 
@@ -84,6 +91,7 @@ async function exchange(
   if (url.username !== "" || url.password !== "") {
     return refuse("A URL with a user or password is not sent. Send an Authorization header.")
   }
+  if (REFUSED_METHODS.test(asked.method)) return refuse(`${asked.method.toUpperCase()} is not sent.`)
   // The runtime's `fetch` refuses it.
   if (asked.body !== undefined && /^(GET|HEAD)$/.test(asked.method)) return refuse("A GET with a body is not sent.")
   const decided = decideEgress({ url, headers: asked.headers }, secrets)
@@ -98,8 +106,10 @@ async function exchange(
     if (sent !== own) released.push([sent, own])
   }
   if (decided.released.length > 0) world.onRelease(decided.released, host)
-  const target = testOrigin === undefined ? url : new URL(`${url.pathname}${url.search}`, testOrigin)
-  const response = await send(target, asked, decided.headers, isBound, world)
+  const target = testOrigin === undefined ? url : new URL(`${testOrigin}${url.pathname}${url.search}`)
+  const sent =
+    decided.released.length === 0 ? decided.headers : decided.headers.filter(([name]) => !PIECEWISE.test(name))
+  const response = await send(target, asked, sent, isBound, world)
   if (typeof response === "string") return { ok: false, reason: response, why: "failed" }
   const encoding = response.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity"
   const isReadable = encoding === "identity" || DECODED.includes(encoding)
@@ -130,6 +140,8 @@ async function send(
       method,
       headers: own,
       redirect: "manual",
+      // What one intern is answered must not be another's answer.
+      cache: "no-store",
       signal,
       ...(body !== undefined && { body }),
     })

@@ -7,7 +7,8 @@ const MIN_SENT_LENGTH = 4
 const MIN_PATTERN_LENGTH = 2
 
 type HiddenSecret = { value: string; placeholder: string }
-type Pattern = { bytes: Uint8Array; replacement: Uint8Array }
+/** `exact`: given where upper and lower case differ; other patterns match in either. */
+type Pattern = { folded: Uint8Array; exact: Uint8Array | undefined; replacement: Uint8Array }
 
 /** `released`: headers as they were sent, with values, each with the text that the agent sent. */
 export type Echo = { released: readonly (readonly [string, string])[]; secrets: readonly HiddenSecret[] }
@@ -24,7 +25,7 @@ const decoder = new TextDecoder()
 
 /**
  * Replaces what a host echoes of the secrets that it was sent by their placeholders: the values in the encodings below,
- * and the headers made of them. This is no protection against a host that wants to reveal a value: it can encode it in
+ * in either case of letters, and the headers made of them. This is no protection against a host that wants to reveal a value: it can encode it in
  * any other way.
  */
 export function hiding({ released, secrets }: Echo): Hiding {
@@ -73,10 +74,31 @@ function patternsOf({ released, secrets }: Echo): Pattern[] {
     const isSent = released.some(([sent]) => sent.includes(value))
     for (const form of formsOf(value)) add(form, placeholder, isSent ? MIN_SENT_LENGTH : MIN_LENGTH)
   }
-  return [...replacements].map(([form, replacement]) => ({
-    bytes: encoder.encode(form),
-    replacement: encoder.encode(replacement),
-  }))
+  const patterns = [...replacements].map(([form, text]) => toPattern(encoder.encode(form), encoder.encode(text)))
+  for (const { value, placeholder } of secrets.filter(({ value: { length } }) => length >= MIN_LENGTH)) {
+    for (const isLittle of [true, false]) patterns.push(toPattern(utf16(value, isLittle), utf16(placeholder, isLittle)))
+  }
+  return patterns
+}
+
+function toPattern(bytes: Uint8Array, replacement: Uint8Array): Pattern {
+  return { folded: bytes.map(fold), exact: bytes.byteLength < MIN_LENGTH ? bytes : undefined, replacement }
+}
+
+/** ASCII letters in lower case. */
+function fold(byte: number): number {
+  return byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte
+}
+
+/**
+ * A host may answer in UTF-16 whatever it is asked for. Without the outer byte, which is zero: in either order of bytes
+ * ASCII is then the same, at the same place.
+ */
+function utf16(text: string, isLittle: boolean): Uint8Array {
+  const view = new DataView(new ArrayBuffer(text.length * 2))
+  for (let at = 0; at < text.length; at++) view.setUint16(at * 2, text.charCodeAt(at), isLittle)
+  const bytes = new Uint8Array(view.buffer)
+  return isLittle ? bytes.subarray(0, -1) : bytes.subarray(1)
 }
 
 /** A sent header, and for Basic credentials the part behind the scheme too. */
@@ -86,23 +108,37 @@ function withoutScheme(sent: string, asked: string): [string, string][] {
   return scheme.test(sent) ? [whole, [sent.replace(scheme, ""), asked.replace(scheme, "")]] : [whole]
 }
 
-/** Encodings in which services commonly echo text. */
+/** Encodings in which services commonly echo text. A header loses the spaces at its ends on the way. */
 function formsOf(value: string): Set<string> {
+  const trimmed = value.replaceAll(/^[\t ]+|[\t ]+$/g, "")
   const bytes = encoder.encode(value)
-  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
-  const json = JSON.stringify(value).slice(1, -1)
-  const ascii = json.replaceAll(/[^\x20-\x7e]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`)
-  const url = encodeURIComponent(value)
-  const strictUrl = url.replaceAll(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
-  const html = value.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
-  const quoted = html.replaceAll('"', "&quot;")
-  const forms = [value, json, json.replaceAll("/", "\\/"), ascii, ascii.replaceAll("/", "\\/")]
-  forms.push(url, strictUrl, url.replaceAll("%20", "+"), strictUrl.replaceAll("%20", "+"))
-  forms.push(html, quoted, quoted.replaceAll("'", "&#39;"), quoted.replaceAll("'", "&#x27;"), hex, hex.toUpperCase())
-  forms.push(...[url, strictUrl].map((form) => form.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())))
-  for (const form of base64Forms(bytes)) forms.push(form, form.replaceAll("+", "-").replaceAll("/", "_"))
-  for (const form of base64Forms(bytes)) forms.push(form.replaceAll("/", "\\/"))
+  const texts = new Set([value, trimmed, binaryOf(bytes)])
+  const forms = [...texts].flatMap((text) => textForms(text))
+  forms.push(Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(""))
+  for (const form of base64Forms(bytes)) {
+    forms.push(form, form.replaceAll("+", "-").replaceAll("/", "_"), form.replaceAll("/", "\\/"))
+  }
   return new Set(forms)
+}
+
+function textForms(text: string): string[] {
+  const json = JSON.stringify(text).slice(1, -1)
+  const ascii = json.replaceAll(/[^\x20-\x7e]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`)
+  const url = encodeURIComponent(text.toWellFormed())
+  const strictUrl = url.replaceAll(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16)}`)
+  const forms = [text, json, json.replaceAll("/", "\\/"), ascii, ascii.replaceAll("/", "\\/")]
+  forms.push(url, strictUrl, url.replaceAll("%20", "+"), strictUrl.replaceAll("%20", "+"))
+  return [...forms, ...htmlForms(text)]
+}
+
+/** As PHP, Python, Go, Mustache and browsers escape it. */
+function htmlForms(text: string): string[] {
+  const html = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
+  const quoted = html.replaceAll('"', "&quot;")
+  const go = html.replaceAll('"', "&#34;").replaceAll("'", "&#39;").replaceAll("+", "&#43;")
+  const mustache = quoted.replaceAll("/", "&#x2F;").replaceAll("`", "&#x60;").replaceAll("=", "&#x3D;")
+  const singles = ["&#39;", "&#039;", "&#x27;", "&apos;"].map((quote) => quoted.replaceAll("'", quote))
+  return [html, quoted, ...singles, go, ...["&#39;", "&#x27;"].map((quote) => mustache.replaceAll("'", quote))]
 }
 
 /**
@@ -120,9 +156,14 @@ function base64Forms(bytes: Uint8Array): string[] {
 }
 
 function toBase64(bytes: Uint8Array): string {
+  return btoa(binaryOf(bytes))
+}
+
+/** A character for a byte: what of UTF-8 is left by a host that reads it as Latin-1. */
+function binaryOf(bytes: Uint8Array): string {
   let binary = ""
   for (let at = 0; at < bytes.byteLength; at += 8_192) binary += String.fromCharCode(...bytes.subarray(at, at + 8_192))
-  return btoa(binary)
+  return binary
 }
 
 /** Finds the longest pattern at each position. */
@@ -134,13 +175,13 @@ class Matcher {
 
   constructor(patterns: readonly Pattern[]) {
     for (const pattern of patterns) {
-      const [first = 0, second = 0] = pattern.bytes
+      const [first = 0, second = 0] = pattern.folded
       const pair = (first << 8) | second
       this.#isFirst[first] = 1
       this.#isPair[pair] = 1
       this.#patterns.set(pair, [...(this.#patterns.get(pair) ?? []), pattern])
     }
-    for (const group of this.#patterns.values()) group.sort((a, b) => b.bytes.byteLength - a.bytes.byteLength)
+    for (const group of this.#patterns.values()) group.sort((a, b) => b.folded.byteLength - a.folded.byteLength)
   }
 
   /**
@@ -151,13 +192,12 @@ class Matcher {
     const parts: Uint8Array[] = []
     let [at, from] = [0, 0]
     while (at < input.byteLength) {
-      const first = input[at] ?? 0
-      if (at === input.byteLength - 1 && !isLast && this.#isFirst[first] === 1) break
-      const found = this.#isPair[(first << 8) | (input[at + 1] ?? 0)] === 1 ? this.#match(input, at, isLast) : undefined
-      if (found === "partial") break
-      if (found) {
+      const found = this.#match(input, at, isLast)
+      const end = found && found !== "partial" ? this.#endOf(input, at, found, isLast) : found
+      if (end === "partial") break
+      if (found && found !== "partial" && end !== undefined) {
         parts.push(input.subarray(from, at), found.replacement)
-        at += found.bytes.byteLength
+        at = end
         from = at
       } else at += 1
     }
@@ -165,15 +205,33 @@ class Matcher {
     return { parts, end: at }
   }
 
+  /** Where the last of the patterns ends that overlap: one that begins inside of another is hidden with it. */
+  #endOf(input: Uint8Array, at: number, { folded }: Pattern, isLast: boolean): number | "partial" {
+    let end = at + folded.byteLength
+    for (let inside = at + 1; inside < end; inside++) {
+      const found = this.#match(input, inside, isLast)
+      if (found === "partial") return found
+      if (found) end = Math.max(end, inside + found.folded.byteLength)
+    }
+    return end
+  }
+
   #match(input: Uint8Array, at: number, isLast: boolean): Pattern | "partial" | undefined {
-    const pair = ((input[at] ?? 0) << 8) | (input[at + 1] ?? 0)
+    const first = fold(input[at] ?? 0)
+    if (this.#isFirst[first] !== 1) return undefined
+    if (at === input.byteLength - 1) return isLast ? undefined : "partial"
+    const pair = (first << 8) | fold(input[at + 1] ?? 0)
+    if (this.#isPair[pair] !== 1) return undefined
     for (const pattern of this.#patterns.get(pair) ?? []) {
-      const length = Math.min(pattern.bytes.byteLength, input.byteLength - at)
-      const isWhole = length === pattern.bytes.byteLength
+      const { folded, exact } = pattern
+      const length = Math.min(folded.byteLength, input.byteLength - at)
+      const isWhole = length === folded.byteLength
       if (!isWhole && isLast) continue
-      let same = 2
-      while (same < length && pattern.bytes[same] === input[at + same]) same += 1
-      if (same >= length) return isWhole ? pattern : "partial"
+      let same = 0
+      while (same < length && folded[same] === fold(input[at + same] ?? 0)) same += 1
+      if (same < length || (exact && exact.some((byte, index) => index < length && byte !== input[at + index])))
+        continue
+      return isWhole ? pattern : "partial"
     }
     return undefined
   }

@@ -1,20 +1,21 @@
 import type { Env } from "../env.ts"
-import type { InternRow } from "../interns/store.ts"
 import { openSigningKey } from "../secrets/data-key.ts"
 import { mastersOf } from "../secrets/master-key.ts"
 import { openSealed } from "../secrets/workspace-key.ts"
 import { aboutSecret, placeholderOf, type ReleasedSecret, toHosts } from "./secret.ts"
-import { findGivenSecrets, type SealedSecret } from "./store.ts"
-
-type Given = Pick<InternRow, "organization_id" | "workspace_id" | "vault_id" | "attached_vault_id">
+import { givenSecretsStatement, type SealedSecret } from "./store.ts"
 
 /**
  * The secrets that an intern is given, in clear, by name: for what sends them to their hosts, and nothing else. Those
  * without hosts are nobody's; one that does not open is logged, and left out.
  */
-export async function releaseSecrets(env: Env, intern: Given): Promise<ReleasedSecret[]> {
-  const place = { organizationId: intern.organization_id, workspaceId: intern.workspace_id }
-  const given = await findGivenSecrets(env.DB, place, intern.vault_id, intern.attached_vault_id)
+export async function releaseSecrets(env: Env, internId: string): Promise<ReleasedSecret[]> {
+  const { results } = await givenSecretsStatement(env.DB, internId).all<SealedSecret>()
+  return openSecrets(env, results)
+}
+
+/** The same of rows that were read already. */
+export async function openSecrets(env: Env, given: readonly SealedSecret[]): Promise<ReleasedSecret[]> {
   const released = await Promise.all(given.map((secret) => release(env, secret)))
   return released.filter((secret) => secret !== undefined)
 }

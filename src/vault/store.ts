@@ -145,23 +145,19 @@ export async function findUsers(db: D1Database, { organizationId, workspaceId, v
 export type SealedSecret = SecretRow & Pick<WrappedKey, "masterId" | "wrapped">
 
 /** What an intern is given: its own vault's, and of the borrowed vault those whose names its own has not. By name. */
-export async function findGivenSecrets(
-  db: D1Database,
-  place: { organizationId: string; workspaceId: string },
-  ownVaultId: string,
-  borrowedVaultId: string | null,
-): Promise<SealedSecret[]> {
-  const { results } = await db
+export function givenSecretsStatement(db: D1Database, internId: string): D1PreparedStatement {
+  return db
     .prepare(
       `SELECT s.name, s.hosts, s.fingerprint, s.created_at, s.vault_id, s.workspace_id, s.sealed, s.version,
          s.created_by_key, s.creator_user_id,
          d.master_id AS masterId, d.wrapped
-       FROM vault_secrets s JOIN data_keys d ON d.id = s.vault_id AND d.organization_id = s.organization_id
-       WHERE s.organization_id = ?1 AND s.workspace_id = ?2 AND (s.vault_id = ?3 OR (s.vault_id = ?4
-         AND NOT EXISTS (SELECT 1 FROM vault_secrets own WHERE own.vault_id = ?3 AND own.name = s.name)))
+       FROM interns i
+       JOIN vault_secrets s ON s.vault_id IN (i.vault_id, i.attached_vault_id)
+         AND s.organization_id = i.organization_id AND s.workspace_id = i.workspace_id
+       JOIN data_keys d ON d.id = s.vault_id AND d.organization_id = s.organization_id
+       WHERE i.id = ?1 AND (s.vault_id = i.vault_id
+         OR NOT EXISTS (SELECT 1 FROM vault_secrets own WHERE own.vault_id = i.vault_id AND own.name = s.name))
        ORDER BY s.name`,
     )
-    .bind(place.organizationId, place.workspaceId, ownVaultId, borrowedVaultId)
-    .all<SealedSecret>()
-  return results
+    .bind(internId)
 }

@@ -248,5 +248,12 @@ describe("a real agent", { timeout: 240_000 }, () => {
     const other = host.asked.findLast((one) => one.path === `/${agent}/elsewhere`)
     expect(other?.headers.authorization).toMatch(/^Bearer vault-api_token-/)
     for (const { text } of [used, elsewhere]) expectNoValue(text)
+
+    const sent = host.asked.length
+    const question = await talk.say(running.id, `$ ${curl("api.bound.example/asked")}`, { approval_mode: "manual" })
+    expect((await question.all()).finish).toBe("tool_calls")
+    expect(host.asked).toHaveLength(sent)
+    await (await talk.answer(running.id, question.session, question.question, "reject_once")).all()
+    expect(host.asked).toHaveLength(sent)
   })
 })

@@ -140,6 +140,28 @@ describe("the egress of a daemon", () => {
     expect(sent).toEqual([`Bearer ${VALUE}`, "Bearer another-value"])
   })
 
+  test("does not let a value be read piece by piece, or from an echo of the request", async () => {
+    const { intern, held } = await newSecret(await newWorkspace())
+    const seen = internet(() => new Response("fine"))
+    const range: [string, string] = ["Range", "bytes=0-0"]
+    await send(intern.id, intern.joinToken, { headers: [["x-key", held], range, ["Accept-Charset", "utf-7"]] })
+    await send(intern.id, intern.joinToken, { headers: [range] })
+    expect(seen.map(({ headers }) => [headers.get("range"), headers.get("accept-charset")])).toEqual([
+      [null, null],
+      ["bytes=0-0", null],
+    ])
+    for (const method of ["TRACE", "trace", "CONNECT"]) {
+      await refused(403, send(intern.id, intern.joinToken, { method, headers: [["x-key", held]] }))
+    }
+    expect(seen).toHaveLength(2)
+  })
+
+  test("refuses headers of a response that fit no envelope", async () => {
+    const { intern } = await newSecret(await newWorkspace())
+    internet(() => new Response("fine", { headers: { "x-large": "x".repeat(60_000) } }))
+    expect((await refused(502, send(intern.id, intern.joinToken, {}))).message).toMatch(/too large/)
+  })
+
   test("is in the audit log by name and host, once a minute", async () => {
     const workspace = await newWorkspace()
     const { intern, held } = await newSecret(workspace)

@@ -35,6 +35,17 @@ describe("a value is hidden", () => {
     ["in a URL", encodeURIComponent(VALUE)],
     ["in a form", new URLSearchParams({ VALUE }).toString()],
     ["in HTML", VALUE.replace("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")],
+    [
+      "in HTML by Mustache",
+      VALUE.replace("&", "&amp;")
+        .replaceAll("<", "&lt;")
+        .replaceAll(">", "&gt;")
+        .replaceAll('"', "&quot;")
+        .replaceAll("/", "&#x2F;")
+        .replaceAll("=", "&#x3D;"),
+    ],
+    ["in capitals", VALUE.replaceAll(/[a-z]/g, (letter) => letter.toUpperCase())],
+    ["as Latin-1 that was read as UTF-8", String.fromCharCode(...bytesOf(VALUE))],
     ["in hex", Array.from(bytesOf(VALUE), (byte) => byte.toString(16).padStart(2, "0")).join("")],
     ...["", "a", "ab", "abc"].flatMap((before): [string, string][] => [
       [`in base64 behind ${before.length} bytes`, base64(`${before}${VALUE}`)],
@@ -81,6 +92,29 @@ describe("a value is hidden", () => {
     const chunks = ["the-same-", "beginning", "-and-more the-same-beginning-and"].map(bytesOf)
     expect(await streamed(both, chunks)).toBe("long short-and")
   })
+})
+
+test("a value in UTF-16 is hidden", () => {
+  const told = Buffer.from(hidden.bytes(new Uint8Array(Buffer.from(`a ${VALUE} b`, "utf16le"))))
+  expect(told.toString("utf16le")).toBe(`a ${HELD} b`)
+})
+
+test("a value that begins inside of another one is hidden with it, however they are cut", async () => {
+  // An agent may store secrets of its own: one that ends as the value begins must not cover its beginning alone.
+  const secrets = [
+    { value: "12345678the", placeholder: "own" },
+    { value: "the-secret-value", placeholder: "theirs" },
+  ]
+  const by = hiding({ released: [], secrets })
+  const text = "c=12345678the-secret-value;"
+  for (let at = 0; at <= text.length; at++) {
+    expect(await streamed(by, [bytesOf(text.slice(0, at)), bytesOf(text.slice(at))])).toBe("c=own;")
+  }
+})
+
+test("a value with spaces at its ends is hidden without them, as a header has it", () => {
+  const by = hiding({ released: [], secrets: [{ value: " the secret value  ", placeholder: HELD }] })
+  expect(by.text("x: the secret value;")).toBe(`x: ${HELD};`)
 })
 
 test("what cannot be the beginning of a value is passed on at once", async () => {

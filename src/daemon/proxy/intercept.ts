@@ -35,10 +35,11 @@ async function pass(
 ): Promise<void> {
   const headers = onward(pairsOf(request.rawHeaders))
   // Another host in the request line is another host, whatever the connection says.
-  if (!/^[/*]/.test(request.url ?? "")) return answer(response, 421, "This connection is to another host.")
+  if (!/^(\/|\*$)/.test(request.url ?? "")) return answer(response, 421, "This connection is to another host.")
   if (isMisdirected(host, headers)) return answer(response, 421, MISDIRECTED)
   const { method = "GET", url: target = "/" } = request
-  const url = new URL(target === "*" ? "/" : `https://${toBoundHost(host)}${target}`, host).href
+  const url = URL.parse(target === "*" ? "/" : `https://${toBoundHost(host)}${target}`, host)?.href
+  if (url === undefined) return answer(response, 400, "The request target is not a valid path.")
   const leaving = new AbortController()
   response.on("close", () => leaving.abort())
   try {

@@ -47,7 +47,7 @@ export class EmbeddedHost implements InternHost {
       },
       run: async (call, signal) => {
         const intern = () => this.#row()
-        const secrets = (row: InternRow) => releaseSecrets(env, row)
+        const secrets = (row: InternRow) => releaseSecrets(env, row.id)
         const row = asks(call) ? await intern() : undefined
         const names = row ? placeholdersOf(await secrets(row)) : {}
         const waitUntil = (work: Promise<unknown>) => ctx.waitUntil(work)
