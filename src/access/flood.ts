@@ -29,11 +29,6 @@ export async function refuseUnknownOfFlood(
   throw flooding(now)
 }
 
-/** Throws where this address has lately tried so many, whatever comes with this request. */
-export function refuseFlooding(ip: string | undefined, now: number): void {
-  if (ip !== undefined && isFlooding(ip, now)) throw flooding(now)
-}
-
 function isFlooding(ip: string, now: number): boolean {
   return (blocked.get(ip) ?? 0) > now
 }

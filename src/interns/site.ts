@@ -1,12 +1,13 @@
-import { countUnknownKey, refuseFlooding } from "../access/flood.ts"
+import { countUnknownKey, refuseUnknownOfFlood } from "../access/flood.ts"
 import { GatewayError } from "../edge/errors.ts"
 import { regionOf } from "../edge/region.ts"
 import type { Env } from "../env.ts"
+import { sha256Hex } from "../support/encoding.ts"
 import { hasWorkingKey } from "./access.ts"
 import { internDomain } from "./intern.ts"
 import { internError } from "./reasons.ts"
-import { findInternByHostname, type InternRow } from "./store.ts"
-import { isAccessToken } from "./tokens.ts"
+import { findInternByHostname, findNonces, type InternRow } from "./store.ts"
+import { accessTokenOf, isAccessToken } from "./tokens.ts"
 
 /** The WebSocket subprotocol of the Agent Client Protocol. */
 export const SUBPROTOCOL = "acp"
@@ -50,8 +51,10 @@ export async function reachedIntern({ env, req }: { env: Env; req: { raw: Reques
     throw unauthenticated("Send the token of GET /interns/{id}/daemon: Authorization: Bearer <TOKEN>.")
   }
   const ip = headers.get("cf-connecting-ip") ?? undefined
-  refuseFlooding(ip, Date.now())
-  const row = await findInternByHostname(env.DB, hostnameOf(req.raw))
+  const hostname = hostnameOf(req.raw)
+  const asked = { kind: "access token", key: `${hostname} ${sha256Hex(token)}` }
+  await refuseUnknownOfFlood(ip, asked, (pairs) => findKnownAccessTokens(env, pairs), Date.now())
+  const row = await findInternByHostname(env.DB, hostname)
   // One answer for an unknown hostname and a wrong token: a prober learns nothing from the difference.
   if (!row || !(await isAccessToken(env, row, token)) || !(await hasWorkingKey(env, row))) {
     await countUnknownKey(env.RATE, ip, Date.now())
@@ -62,6 +65,14 @@ export async function reachedIntern({ env, req }: { env: Env; req: { raw: Reques
     throw internError("intern_not_running", `The intern is ${row.status.replaceAll("_", " ")}. Provision it first.`)
   }
   return row
+}
+
+/** Of these pairs of a hostname and the hash of an access token, parted by a space, those that belong together. */
+async function findKnownAccessTokens(env: Env, pairs: readonly string[]): Promise<Set<string>> {
+  const hostnames = new Set(pairs.map((pair) => pair.split(" ", 1)[0] ?? ""))
+  const rows = await findNonces(env.DB, [...hostnames])
+  const known = rows.map(async (row) => `${row.hostname} ${sha256Hex((await accessTokenOf(env, row)) ?? "")}`)
+  return new Set(await Promise.all(known))
 }
 
 function unauthenticated(message: string): GatewayError {

@@ -73,6 +73,21 @@ export async function findInternByHostname(
   return row ?? undefined
 }
 
+/** What the access tokens of the interns at these hostnames are made of. */
+export async function findNonces(
+  db: D1Database,
+  hostnames: readonly string[],
+): Promise<Pick<InternRow, "id" | "hostname" | "access_nonce">[]> {
+  const { results } = await db
+    .prepare(
+      `SELECT id, hostname, access_nonce FROM interns
+       WHERE hostname IN (SELECT value FROM json_each(?)) AND access_nonce IS NOT NULL`,
+    )
+    .bind(JSON.stringify(hostnames))
+    .all<Pick<InternRow, "id" | "hostname" | "access_nonce">>()
+  return results
+}
+
 /** The intern that a creator made with this key of idempotency. */
 export async function findMadeIntern(
   db: D1Database,

@@ -50,6 +50,7 @@ for (let taken = 0; taken < patterns;) {
   }
 }
 cold.sort((one, other) => other.units - one.units)
+console.info(`most CPU for a text, searched twice: ${Math.max(...cold.map(({ ms }) => ms)).toFixed(0)} ms`)
 speeds.sort((one, other) => one.mbps - other.mbps)
 const at = (share: number) => speeds[Math.floor(speeds.length * share)]?.mbps.toFixed(0)
 console.info(`${patterns} patterns taken, ${refused} refused; the dearest to judge took ${mostExploreMs.toFixed(0)} ms`)

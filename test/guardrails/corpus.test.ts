@@ -1,31 +1,9 @@
 import { describe, expect, test } from "vitest"
 import { combineRules } from "../../src/guardrails/content/rules.ts"
 import { plainUnits, TextFilter } from "../../src/guardrails/content/text-filter.ts"
+import { corpusLines as lines } from "../support/corpus.ts"
 import { BUILTIN_SLUGS, type BuiltinSlug } from "../../src/guardrails/schemas.ts"
 
-const [corpus = ""] = Object.values(
-  import.meta.glob<string>(["../fixtures/guardrail-corpus.txt"], { query: "?raw", import: "default", eager: true }),
-)
-
-type Line = { text: string; labels: { slug: string; start: number; end: number }[] }
-
-/** `{{slug|what is to be found}}`; a `~` keeps scanners of sources from taking a made-up key for a real one. */
-function toLine(written: string): Line {
-  const labels: Line["labels"] = []
-  let text = ""
-  for (const part of written.split(/(\{\{[a-z-]+\|.*?\}\}(?!\}))/)) {
-    const [, slug, value] = /^\{\{([a-z-]+)\|(.*)\}\}$/.exec(part) ?? []
-    if (slug === undefined || value === undefined) text += part
-    else {
-      const found = slug === "secrets" ? value.replace("~", "") : value
-      labels.push({ slug, start: text.length, end: text.length + found.length })
-      text += found
-    }
-  }
-  return { text, labels }
-}
-
-const lines = corpus.trimEnd().split("\n").map(toLine)
 const ordinary = lines.filter(({ labels }) => labels.length === 0)
 
 function find(slug: BuiltinSlug, text: string): { start: number; end: number }[] {

@@ -132,6 +132,28 @@ describe("the hostname of an intern", () => {
     expect((await refusal(404, askSite(site, "/"))).reason).toBe("not_found")
   })
 
+  test("gets a token that is valid out of an address that tries tokens without end", async () => {
+    const { site } = await newIntern("sim/echo")
+    const headers = { "cf-connecting-ip": `203.0.113.7-${crypto.randomUUID()}` }
+    const from = async (token: string, origin = site.origin) => {
+      const answer = await askSite({ origin, token }, "/", {
+        headers: { ...headers, authorization: `Bearer ${token}` },
+      })
+      await answer.text()
+      return answer.status
+    }
+    const statuses = new Set<number>()
+    // Twice the limit: a minute may end in between, and with it the count.
+    for (let at = 0; at <= 1_200 && !statuses.has(429); at += 50) {
+      const tries = Array.from({ length: 50 }, () => from(`intern-access-${crypto.randomUUID()}`))
+      for (const status of await Promise.all(tries)) statuses.add(status)
+    }
+    expect([...statuses].toSorted()).toEqual([401, 429])
+    expect(await from("intern-access-guess")).toBe(429)
+    expect(await from(site.token, "http://nobody-00000000.interns.localhost")).toBe(429)
+    expect(await from(site.token)).toBe(200)
+  }, 30_000)
+
   test("every connection is in the audit log", async () => {
     const { workspace, id, site } = await newIntern("sim/echo")
     await AcpClient.connect(site)

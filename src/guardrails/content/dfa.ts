@@ -1,5 +1,6 @@
 import { KIND } from "./alphabet.ts"
 import type { Automaton } from "./automaton.ts"
+import { readAs } from "./fold.ts"
 import { COST, type Meter } from "./meter.ts"
 
 /** Where a search stands: positions, in order, and the KIND of the character beside them. */
@@ -140,7 +141,7 @@ export class Dfa {
     return row
   }
 
-  /** Reads a stretch forward, and adds to `regions` what of it lies between states without threads and has an end in it. */
+  /** Reads a stretch forward, as fold.ts has it, and adds to `regions` what of it lies between states without threads and has an end in it. */
   runRegions(
     text: string,
     from: number,
@@ -160,7 +161,7 @@ export class Dfa {
     for (let at = from; at < to; at++) {
       const rune = runeAt(text, at)
       if (rune > 0xffff) at++
-      const one = rune < 128 ? (ascii[rune] as number) : alphabet.classOf(rune)
+      const one = rune < 128 ? (ascii[rune] as number) : alphabet.classOf(readAs(rune))
       let entry = table[row + one] as number
       if (entry === UNKNOWN) {
         entry = this.entry(row, one, meter)

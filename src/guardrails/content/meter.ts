@@ -18,6 +18,12 @@ export const COST = {
   found: 60,
   /** One character of a JSON document, or of a text with characters outside of ASCII, as it is made ready to be read. */
   prepared: 20,
+  /** One character as it is looked at for what detectors cannot do without (prefilter). */
+  surveyed: 2,
+  /** One look whether a phrase is at a place; one character searched for a phrase, and for all of them. */
+  attempt: 40,
+  searched: 4,
+  dearest: 40,
 } as const
 
 /** Thrown where the work left is less than the work to do. */

@@ -2,8 +2,9 @@ import { KIND } from "./alphabet.ts"
 import { Automaton } from "./automaton.ts"
 import { Dfa, runeAt, type State, UNKNOWN } from "./dfa.ts"
 import { CROSSES, ENDS, meeting } from "./meeting.ts"
+import { readAs } from "./fold.ts"
 import { COST, type Meter } from "./meter.ts"
-import type { Program } from "./program.ts"
+import { BEFORE_TEXT, type Program } from "./program.ts"
 import type { Span } from "./scanner.ts"
 
 /** UTF-16 units that are read between two looks at how much memory is in use. */
@@ -161,15 +162,21 @@ function readBackward(
 
 /**
  * Stretches outside of which no match stands, and at whose borders no thread is alive: what a scan that follows threads
- * needs to read. `text` is as the program reads it.
+ * needs to read. Between two places where none is either; the text has no character that is not read (fold.ts) there.
  */
-export function* findRegions(searcher: Searcher, text: string, meter: Meter): Generator<void, Span[]> {
+export function* findRegions(
+  searcher: Searcher,
+  text: string,
+  { start, end }: Span,
+  meter: Meter,
+): Generator<void, Span[]> {
   const { forward, automaton } = searcher
   const kinds = Object.values(KIND)
   const regions: Span[] = []
-  let state: State = { set: new Int32Array(0), kind: searcher.edge }
-  const open = { start: 0, hasEnd: false }
-  for (let from = 0, blocks = 1; from < text.length; from = blockEnd(text, from), blocks++) {
+  const before = runeBefore(text, start)
+  let state: State = { set: new Int32Array(0), kind: before < 0 ? searcher.edge : searcher.kindOf(before) }
+  const open = { start, hasEnd: false }
+  for (let from = start, blocks = 1; from < end; blocks++) {
     searcher.makeRoom()
     // The states without threads come first, so that they are known by their rows.
     const last = () => Math.max(...kinds.map((kind) => forward.rowOfNothing(kind)))
@@ -177,13 +184,23 @@ export function* findRegions(searcher: Searcher, text: string, meter: Meter): Ge
       forward.forget()
       last()
     }
-    const row = forward.runRegions(text, from, blockEnd(text, from), forward.rowOf(state), meter, open, regions)
+    const to = Math.min(end, blockEnd(text, from))
+    const row = forward.runRegions(text, from, to, forward.rowOf(state), meter, open, regions)
     state = forward.stateAt(row)
+    from = to
     if (blocks % BLOCKS_AT_ONCE === 0) yield
   }
-  const end = forward.entry(forward.rowOf(state), automaton.alphabet.end, meter)
-  if (open.hasEnd || (end & 1) === 1) regions.push({ start: open.start, end: text.length })
+  if (end < text.length) return regions
+  const last = forward.entry(forward.rowOf(state), automaton.alphabet.end, meter)
+  if (open.hasEnd || (last & 1) === 1) regions.push({ start: open.start, end })
   return regions
+}
+
+/** The character before a place, as detectors read it. */
+export function runeBefore(text: string, at: number): number {
+  if (at === 0) return BEFORE_TEXT
+  const pair = at > 1 ? runeAt(text, at - 2) : 0
+  return readAs(pair > 0xffff ? pair : text.charCodeAt(at - 1))
 }
 
 /** Where the first match ends; undefined where there is none. */

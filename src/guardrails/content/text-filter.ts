@@ -1,8 +1,11 @@
-import { CONTEXT, type Detector } from "../detectors/detector.ts"
-import { fold, foldBefore, isAscii } from "./fold.ts"
+import { CONTEXT, type Detector, type Scanned } from "../detectors/detector.ts"
+import { surveyOf, windowsOf } from "../detectors/surveyor.ts"
+import type { Survey } from "../prefilter/survey.ts"
+import { hasUnread } from "../prefilter/windows.ts"
+import { fold, foldBefore } from "./fold.ts"
 import { atOnce, BudgetExceeded, COST, Meter } from "./meter.ts"
 import { Scanner, type Span } from "./scanner.ts"
-import { findFirstEnd, findRegions, findStretches, searcherOf } from "./search.ts"
+import { findFirstEnd, findRegions, findStretches, runeBefore, searcherOf } from "./search.ts"
 
 export type Action = "block" | "redact" | "flag"
 
@@ -109,18 +112,19 @@ export class TextFilter {
   *readWhole(text: string): Generator<void, string> {
     this.#isBegun = true
     const first = this.#rules[0]
-    let folded: string | undefined
+    let survey: Survey | undefined
     const isPrepared =
       !first ||
       this.#isWithin(first, () => {
         this.#take(text, true)
-        if (!isAscii(this.#said)) this.#meter.spend(this.#length * COST.prepared)
-        folded = this.#rules.some(({ detector }) => detector.hint) ? fold(this.#said).text : ""
+        if (this.#rules.every(({ detector }) => detector.engine === "regex")) return
+        this.#meter.spend(this.#length * COST.surveyed)
+        survey = surveyOf(this.#said)
       })
     if (!isPrepared) return ""
     for (const rule of this.#rules) {
       try {
-        yield* this.#search(rule, folded ?? "")
+        yield* this.#search(rule, survey)
       } catch (thrown) {
         this.#giveUp(rule, thrown)
         return ""
@@ -130,17 +134,13 @@ export class TextFilter {
     return first ? this.#release(this.#length) : text
   }
 
-  *#search(rule: Rule, folded: string): Generator<void> {
+  *#search(rule: Rule, survey: Survey | undefined): Generator<void> {
     const { detector } = rule
-    if (detector.hint) {
-      this.#meter.spend(folded.length)
-      if (!detector.hint.test(folded)) return
-    }
     if ("search" in detector) {
-      this.#meter.spend(this.#length * detector.unitsPerCharacter)
-      for (const [start, end] of detector.search(this.#said)) this.#find(rule, { start, end })
-    } else if (detector.engine !== "regex") {
-      yield* this.#scan(this.#scannerOf(rule, detector), detector)
+      if (survey)
+        for (const [start, end] of detector.search(this.#said, survey, this.#meter)) this.#find(rule, { start, end })
+    } else if (survey && detector.engine !== "regex") {
+      yield* this.#scan(rule, detector, survey)
     } else if (rule.action === "redact" || this.#tellsPlaces) {
       const searcher = searcherOf(detector.program())
       for (const span of yield* findStretches(searcher, this.#said, this.#meter)) this.#find(rule, span)
@@ -150,20 +150,27 @@ export class TextFilter {
     }
   }
 
-  /** Follows threads only where tables tell that something ends; of texts that are read otherwise than written, everywhere. */
-  *#scan(scanner: Scanner, { program }: Extract<Detector, { program: unknown }>): Generator<void> {
+  /** Follows threads only where there is something to find, and where tables tell that something ends. */
+  *#scan(rule: Rule, detector: Scanned, survey: Survey): Generator<void> {
     const text = this.#said
-    const regions = isAscii(text)
-      ? yield* findRegions(searcherOf(program()), text, this.#meter)
-      : [{ start: 0, end: text.length }]
-    for (const { start, end } of regions) {
-      if (start > 0) scanner.skipTo(start, text.charCodeAt(start - 1))
-      for (let from = start; from < end; from += PIECE) {
-        scanner.push(text.slice(from, Math.min(end, from + PIECE)), false)
-        yield
+    let scanner: Scanner | undefined
+    let last = 0
+    for (const window of windowsOf(detector, text, survey)) {
+      this.#meter.spend(window.end - window.start)
+      // Tables do not know of what is not read.
+      const isPlain = !survey.hasUnread || !hasUnread(text, window)
+      const regions = isPlain ? yield* findRegions(searcherOf(detector.program()), text, window, this.#meter) : [window]
+      scanner ??= regions.length > 0 ? this.#scannerOf(rule, detector) : undefined
+      for (const { start, end } of regions) {
+        if (start > 0) scanner?.skipTo(start, runeBefore(text, start))
+        for (let from = start; from < end; from += PIECE) {
+          scanner?.push(text.slice(from, Math.min(end, from + PIECE)), false)
+          yield
+        }
+        last = end
       }
     }
-    if (regions.at(-1)?.end === text.length) scanner.push("", true)
+    if (last === text.length) scanner?.push("", true)
   }
 
   #take(piece: string, isLast: boolean): string {
@@ -199,7 +206,7 @@ export class TextFilter {
     }
   }
 
-  #scannerOf(rule: Rule, detector: Extract<Detector, { program: unknown }>): Scanner {
+  #scannerOf(rule: Rule, detector: Scanned): Scanner {
     // What is built in knows what it looks for in any spelling; a pattern of a customer is what it says.
     const folds = detector.engine !== "regex"
     const options = { limit: detector.limit, isWhole: detector.refine !== undefined, folds, meter: this.#meter }

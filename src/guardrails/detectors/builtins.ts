@@ -11,7 +11,6 @@ const injection: Detector = {
   engine: "prompt-injection",
   label: "[PROMPT_INJECTION]",
   search: findInjections,
-  unitsPerCharacter: 40,
 }
 
 const DETECTORS: Readonly<Record<BuiltinSlug, Detector>> = {

@@ -21,6 +21,8 @@ const IBAN_LENGTHS: Readonly<Record<string, number>> = Object.fromEntries(
     .map((entry) => [entry.slice(0, 2), Number(entry.slice(2))]),
 )
 
+export const IBAN_COUNTRIES = Object.keys(IBAN_LENGTHS)
+
 /** Where the IBAN ends that a text begins with, spaces in it or not; undefined where it begins with none. */
 export function isIban(written: string): number | undefined {
   const length = IBAN_LENGTHS[written.slice(0, 2).toUpperCase()]

@@ -6,19 +6,49 @@ const ORDERS = ["instruction", "instructions", "prompt", "prompts", "directives"
 /** How many words may stand between one and the next. */
 const REACH = 4
 
+const TOKEN = /\p{L}{4,16}/gu
+const LONGEST = 16
+const SHORTEST = 4
+/** Of each small letter the verb that begins with it. */
+const VERB_OF = new Map(VERBS.map((verb) => [verb.charCodeAt(0), verb]))
+const DOTTED_I = 0x130
+
 /** Sentences that say to drop earlier instructions, with words that are misspelt: a letter off, or scrambled inside. */
 export function fuzzyInjections(text: string): Part[] {
-  const tokens = [...text.matchAll(/\p{L}{4,16}/gu)]
-  const found: Part[] = []
-  for (let at = 0; at < tokens.length; at++) {
-    const verb = tokens[at] as RegExpExecArray
-    if (!isLike(verb[0], VERBS)) continue
-    const earlier = next(tokens, at, EARLIER)
-    const order = earlier === undefined ? undefined : next(tokens, earlier, ORDERS)
-    const last = order === undefined ? undefined : tokens[order]
-    if (last) found.push([verb.index, last.index + last[0].length])
+  return [...text.matchAll(TOKEN)].flatMap(({ index }) => injectionsFrom(text, index))
+}
+
+/** The same where one begins with this word. */
+export function injectionsFrom(text: string, from: number): Part[] {
+  const tokens: RegExpExecArray[] = []
+  const pattern = new RegExp(TOKEN)
+  pattern.lastIndex = from
+  while (tokens.length <= 2 * REACH) {
+    const token = pattern.exec(text)
+    if (!token) break
+    tokens.push(token)
+    if (tokens.length === 1 && !isLike(token[0], VERBS)) return []
   }
-  return found
+  const earlier = next(tokens, 0, EARLIER)
+  const order = earlier === undefined ? undefined : next(tokens, earlier, ORDERS)
+  const last = order === undefined ? undefined : tokens[order]
+  return last ? [[from, last.index + last[0].length]] : []
+}
+
+/** Where in a stretch of letters a word begins that may be such a verb; -1 for nowhere. Cheap, and never too strict. */
+export function misspeltVerb(text: string, start: number, to: number): number {
+  const length = (to - start) % LONGEST
+  if (length < SHORTEST) return -1
+  const from = to - length
+  const first = text.charCodeAt(from)
+  if (first >= 128) return first === DOTTED_I ? from : -1
+  const verb = VERB_OF.get(first | 0x20)
+  if (verb === undefined) return -1
+  const [second, last] = [text.charCodeAt(from + 1), text.charCodeAt(to - 1)]
+  const isAlike = (second | 0x20) === verb.charCodeAt(1) || (last | 0x20) === verb.charCodeAt(verb.length - 1)
+  if (isAlike && Math.abs(length - verb.length) <= 1) return from
+  for (let at = from; at < to; at++) if (text.charCodeAt(at) >= 128) return from
+  return -1
 }
 
 function next(tokens: readonly RegExpExecArray[], from: number, words: readonly string[]): number | undefined {

@@ -1,135 +1,11 @@
 import { decodeBase64 } from "../../support/encoding.ts"
+import { COST, type Meter } from "../content/meter.ts"
+import { type Runs, runsOf } from "../prefilter/runs.ts"
+import type { Survey } from "../prefilter/survey.ts"
 import type { Part } from "./detector.ts"
-import { fuzzyInjections } from "./injection-typos.ts"
-
-const GAP = "[\\s\"'`*_,:;.–-]{1,6}"
-/** Or nothing between them. */
-const MAY = "[\\s\"'`*_,:;.–-]{0,6}"
-const words = (...alternatives: string[]) => `(?:${alternatives.join("|")})`
-/** Up to so many words. What is in a word is in no gap: a text is parted in one way only, and time stays in proportion. */
-const some = (count: number) => `(?:\\w{1,20}${GAP}){0,${count}}`
-
-const DROP = words(
-  "ignor(?:e|ing)",
-  "disregard(?:ing)?",
-  "forget",
-  "overrid(?:e|ing)",
-  "bypass",
-  "discard",
-  "neglect",
-  "do not follow",
-  "don['’]?t follow",
-  "stop following",
-  "do not obey",
-)
-const EARLIER = words(
-  "previous(?:ly)?",
-  "prior",
-  "above",
-  "earlier",
-  "preceding",
-  "foregoing",
-  "existing",
-  "original",
-  "initial",
-  "system",
-  "your(?: own)?",
-  "developer['’]?s?",
-  "all (?:the|of the|your|my|previous|prior|other|safety)",
-  "any (?:previous|prior|other|earlier)",
-  "safety",
-  "openai(?:['’]s)?",
-  "anthropic(?:['’]s)?",
-)
-const ORDERS = words(
-  "instructions?",
-  "prompts?",
-  "directions?",
-  "directives?",
-  "guidelines?",
-  "guardrails?",
-  "commands?",
-  "orders?",
-  "programming",
-  "restrictions?",
-  "(?:safety )?(?:rules|polic(?:y|ies)|filters?)",
-  "constraints?",
-  "training",
-  "system messages?",
-)
-const SHOW = words(
-  "reveal",
-  "show(?: me)?",
-  "print(?: out)?",
-  "output",
-  "repeat",
-  "display",
-  "leak",
-  "disclose",
-  "expose",
-  "dump",
-  "tell me",
-  "give me",
-  "share",
-  "recite",
-  "return",
-  "write out",
-  "what (?:is|are|was|were)",
-  "spell out",
-  "translate",
-  "summari[sz]e",
-  "encode",
-)
-const HIDDEN = words(
-  "system",
-  "initial",
-  "hidden",
-  "original",
-  "secret",
-  "internal",
-  "developer",
-  "confidential",
-  "pre-?prompt",
-  "underlying",
-  "first",
-)
-
-/** In the manner of the OWASP prompt injection cheat sheet. Every repetition has an end, so that time is in proportion to the text. */
-const SIGNS: readonly RegExp[] = [
-  `\\b${DROP}${GAP}${some(3)}${EARLIER}${GAP}${some(3)}${ORDERS}\\b`,
-  `\\b${DROP}${GAP}(?:everything|anything|all|what)${GAP}${some(4)}(?:above|before|previously|prior|so far|until now|(?:you (?:were|have been) (?:told|given|instructed|taught)))\\b`,
-  `\\b${DROP}${GAP}(?:all|any)${GAP}(?:instructions|directives|guardrails|safeguards|safety)\\b`,
-  `\\b${SHOW}${GAP}${some(3)}(?:the|this)${GAP}${some(1)}${HIDDEN}${GAP}${some(1)}(?:prompts?|instructions?|message|directives?|rules|configuration|guidelines)\\b(?!${GAP}(?:of|for|in|from|field|column|table|parameter|variable|to|function|when|that i|file)\\b)`,
-  `\\b${SHOW}${GAP}${some(3)}your${GAP}${some(1)}${HIDDEN}${GAP}${some(1)}(?:prompts?|instructions?|message|directives?|rules|configuration|guidelines)\\b`,
-  `\\b${SHOW}${GAP}${some(4)}your${GAP}(?:instructions?|prompt|guidelines|directives|configuration)${GAP}(?:verbatim|word for word|exactly|in full|to me|as they are)\\b`,
-  `\\byou${GAP}(?:now${GAP})?have${GAP}no${GAP}${some(1)}(?:filters?|restrictions|limitations|censorship|guidelines)\\b`,
-  `\\b(?:repeat|print|output|copy|echo)${GAP}(?:me${GAP})?(?:all${GAP}(?:of${GAP})?)?(?:the|every|your)${GAP}(?:words?|instructions?|everything)${GAP}(?:above|before|you were given|prior|in your (?:context|prompt))\\b`,
-  `\\brepeat${GAP}everything${GAP}(?:above|before|in your|you were)\\b`,
-  `\\byou${GAP}are${GAP}(?:now|no longer)${GAP}${some(4)}(?:dan\\b|jailbroken|unrestricted|unfiltered|uncensored|developer mode|free (?:from|of)|bound by|an? (?:evil|amoral|unaligned)|without (?:any )?(?:rules|restrictions|limits|filters|ethics))`,
-  `\\b(?:act|behave|respond|answer|roleplay|pretend)${GAP}(?:as|like|to be|you are|that you are)${GAP}${some(4)}(?:dan\\b|unrestricted|unfiltered|uncensored|jailbroken|amoral|(?:no|without|free (?:of|from)) (?:any )?(?:rules|restrictions|filters|limitations|ethic\\w*|guidelines|censorship))`,
-  `\\bdo${GAP}anything${GAP}now\\b`,
-  `\\b(?:enable|enter|activate|switch (?:to|into)|you are in|turn on)${GAP}${some(2)}(?:developer|dan|jailbreak|god|sudo|debug|unrestricted|admin(?:istrator)?|maintenance)${GAP}(?:mode|override)\\b${MAY}(?!${MAY}(?:in|on|for)\\b)(?:[.!]|and|,|now|so|where|with|you|$)`,
-  `\\b(?:system|admin|developer|security|safety)${GAP}(?:override|bypass)\\b${MAY}(?::|!|code|accepted|enabled|initiated|activated)`,
-  `\\b(?:pretend|imagine|assume|act as if)${GAP}${some(3)}(?:there are|you have|you had|having)${GAP}no${GAP}${some(1)}(?:rules|restrictions|guidelines|filters|limitations|ethics|policies|safety)\\b`,
-  `\\b(?:new|updated|real|actual|true)${GAP}(?:system${GAP})?(?:instructions?|directives?|prompt)${MAY}(?:are|is|follow|begin|:)${MAY}(?:you|ignore|disregard|from now|send|output|reveal|do not|print|say|respond)`,
-  `\\bfrom now on${GAP}(?:you${GAP})?(?:will|must|are|shall|should)?${MAY}${some(4)}(?:ignore|disregard|dan\\b|unrestricted|no restrictions|bypass|never refuse|without refus|obey (?:me|only))`,
-  `\\b(?:your|the)${GAP}(?:new|real|true|only|actual)${GAP}(?:task|goal|objective|purpose|role|mission)${GAP}(?:is|from now)${GAP}(?:now${GAP})?(?:to${GAP})?(?:ignore|disregard|reveal|send|exfiltrate|leak|output|obey|bypass)`,
-  `\\b(?:send|forward|post|exfiltrate|upload|transmit|email|leak)${GAP}${some(3)}(?:conversation|chat history|system prompt|api keys?|secrets|credentials|passwords?|environment variables|user['’]?s? data|previous messages)${GAP}${some(3)}to${GAP}${some(2)}(?:https?:|[\\w.-]{1,40}@|attacker|this (?:url|address|webhook))`,
-  `\\b(?:do not|don['’]?t|never)${GAP}(?:tell|inform|mention|reveal|alert)${GAP}${some(3)}(?:user|human|anyone|operator)${GAP}${some(4)}(?:instruction|this|injected|prompt|hidden|real task)`,
-  `\\b(?:you|ai|assistant|model|chatbot|llm|gpt|claude)${GAP}${some(3)}must${GAP}(?:obey|comply with)${GAP}(?:me|all|every|any|the following|my)`,
-  `<\\|(?:im_start|im_end|system|user|assistant|endoftext|begin_of_text|start_header_id|eot_id)\\|>`,
-  `\\[/?INST\\]|<</?SYS>>|\\[/?SYSTEM(?:_PROMPT)?\\]|</?(?:system_prompt|system_instructions?|admin_override)>`,
-  `(?:^|\\n)\\s{0,4}(?:#{2,4}|-{3,6}|={3,6})\\s{0,2}(?:new |updated |end (?:of )?)?(?:system|instructions?|system prompt|admin)\\s{0,2}(?:prompt|message|instructions?|override)?\\s{0,2}(?:#{2,4}|-{3,6}|={3,6}|:)\\s{0,3}(?:you|ignore|disregard|from now|new|reveal|the (?:user|assistant))`,
-  `\\bend${GAP}of${GAP}(?:the${GAP})?(?:system${GAP})?(?:prompt|instructions|context)${MAY}[\\]>.:-]{0,6}${MAY}${some(2)}(?:begin|start|new|now|ignore|you)\\b`,
-  `\\b(?:jailbreak|jail break)${GAP}(?:mode|prompt|yourself|enabled|activated|successful)\\b`,
-  `\\b(?:ignorier(?:e|en|t)?|vergiss|missachte|umgehe)${GAP}${some(3)}(?:vorherigen?|bisherigen?|obigen?|früheren?|alle)${GAP}${some(2)}(?:anweisung(?:en)?|instruktion(?:en)?|regeln|vorgaben|befehle?|prompts?)`,
-  `\\b(?:ignorez?|oubliez?|négligez?|ne suis pas|contourn(?:e|ez))${GAP}${some(3)}(?:instructions?|consignes?|directives?|règles|ordres)${GAP}${some(2)}(?:précédentes?|antérieures?|ci-dessus|initiales?|système|d'avant)`,
-  `\\b(?:ignora|olvida|desestima|omite|ignore|esqueça|desconsidere|dimentica|ignori)${GAP}${some(3)}(?:instrucciones|órdenes|reglas|indicaciones|instruções|regras|ordens|istruzioni|regole)${GAP}${some(2)}(?:anteriores|previas|precedenti|iniciales|prévias|de arriba|acima)`,
-  `\\b(?:ignora|olvida|ignore|esqueça|dimentica)${GAP}${some(2)}(?:anteriores|previas|precedenti|todas las|todas as|tutte le)${GAP}${some(2)}(?:instrucciones|instruções|istruzioni|reglas|regras|regole)`,
-].map((source) => new RegExp(source, "gi"))
-
-const FOREIGN =
-  /(?:忽略|无视|忘记|忽視|無視)[^。\n]{0,12}(?:之前|以上|先前|前面|上述|所有)[^。\n]{0,8}(?:指令|指示|提示|规则|說明|说明)|(?:以前|これまで|上記|前)の?[^。\n]{0,6}(?:指示|命令|プロンプト|ルール)[^。\n]{0,6}(?:無視|忘れ)|(?:игнорируй|забудь|не обращай внимания на)[^.\n]{0,24}(?:предыдущ|прошл|все|выше)[^.\n]{0,16}(?:инструкц|указани|правил|команд)|(?:이전|위의|모든)[^.\n]{0,10}(?:지시|명령|규칙|프롬프트)[^.\n]{0,8}(?:무시|잊)/gi
+import { type Sign, SIGNS } from "./injection-signs.ts"
+import { fuzzyInjections, injectionsFrom, misspeltVerb } from "./injection-typos.ts"
+import { numberOf, surveyChanged, surveyOf } from "./surveyor.ts"
 
 /** What the signs come to without the spaces, for letters that are set apart. */
 const SQUEEZED =
@@ -152,21 +28,86 @@ const LEET: Readonly<Record<string, string>> = {
 }
 
 /** Where a text tries to take over the model that reads it, in the open or disguised. */
-export function findInjections(text: string): Part[] {
-  const parts = [...plainly(text), ...fuzzyInjections(text)]
-  const clean = text.replaceAll(INVISIBLE, "").normalize("NFKC")
-  if (clean !== text && parts.length === 0 && plainly(clean).length > 0) parts.push([0, text.length])
-  if (parts.length === 0 && /[a-z][013457@$!]|[013457@$!][a-z]/i.test(text)) parts.push(...plainly(unleet(text)))
-  for (const match of text.matchAll(SPACED)) {
-    if (SQUEEZED.test(match[0].replaceAll(/[^\p{L}\p{N}]/gu, ""))) parts.push(partOf(match))
+export function findInjections(text: string, survey: Survey, meter: Meter): Part[] {
+  const runs = survey.places && runsOf(text, misspeltVerb)
+  const parts = plainly(text, survey, meter)
+  // With letters of two units, or too many beginnings to look at each, all is searched.
+  if (!runs) meter.spend(text.length * COST.dearest)
+  parts.push(...(runs ? runs.verbs.flatMap((from) => injectionsFrom(text, from)) : fuzzyInjections(text)))
+  const clean = cleaned(text, survey)
+  if (clean !== text && parts.length === 0 && plainly(clean, surveyOf(clean), meter).length > 0) {
+    parts.push([0, text.length])
   }
-  for (const match of text.matchAll(BASE64)) if (isHidden(fromBase64(match[0]))) parts.push(partOf(match))
-  for (const match of text.matchAll(HEX)) if (isHidden(fromHex(match[0]))) parts.push(partOf(match))
+  if (parts.length === 0 && /[a-z][013457@$!]|[013457@$!][a-z]/i.test(text)) {
+    const changed: number[] = []
+    const plain = unleet(text, changed)
+    parts.push(...plainly(plain, surveyChanged(survey, plain, changed), meter))
+  }
+  parts.push(...encoded(text, runs, meter))
   return parts
 }
 
-function plainly(text: string): Part[] {
-  return [...SIGNS, FOREIGN].flatMap((sign) => [...text.matchAll(sign)].map(partOf))
+function cleaned(text: string, { hasUnread, isAscii }: Survey): string {
+  if (isAscii) return text
+  return (hasUnread ? text.replaceAll(INVISIBLE, "") : text).normalize("NFKC")
+}
+
+/** What is written with letters set apart, as Base64 or as hexadecimal digits. */
+function encoded(text: string, runs: Runs | undefined, meter: Meter): Part[] {
+  const parts: Part[] = []
+  const whole = [0, text.length]
+  const find = (pattern: RegExp, ranges: readonly number[], isInjection: (match: string) => boolean) => {
+    for (let at = 0; at < ranges.length; at += 2) {
+      const [from = 0, to = 0] = [ranges[at], ranges[at + 1]]
+      meter.spend((to - from) * COST.searched)
+      for (const { index, 0: match } of text.slice(from, to).matchAll(pattern)) {
+        if (isInjection(match)) parts.push([from + index, from + index + match.length])
+      }
+    }
+  }
+  if (!runs || runs.hasSpaced) {
+    find(SPACED, whole, (match) => SQUEEZED.test(match.replaceAll(/[^\p{L}\p{N}]/gu, "")))
+  }
+  // The signs that fill Base64 up stand behind its run.
+  const base64 = runs?.base64.map((place, at) => (at % 2 === 0 ? place : Math.min(text.length, place + 2)))
+  find(BASE64, base64 ?? whole, (match) => isHidden(fromBase64(match), meter))
+  find(HEX, runs?.hex ?? whole, (match) => isHidden(fromHex(match), meter))
+  return parts
+}
+
+function plainly(text: string, survey: Survey, meter: Meter): Part[] {
+  const parts: Part[] = []
+  for (const sign of SIGNS) {
+    if (!sign.groups.every((group) => group.some((literal) => survey.seen[numberOf(literal)] === 1))) continue
+    const { openings } = sign
+    if (openings && survey.places) startingAt(sign, text, beginnings(openings, survey.places), meter, parts)
+    else {
+      meter.spend(text.length * COST.searched)
+      for (const match of text.matchAll(sign.anywhere)) parts.push(partOf(match))
+    }
+  }
+  return parts
+}
+
+function beginnings(openings: readonly string[], { starts, literals }: NonNullable<Survey["places"]>): number[] {
+  const wanted = new Set(openings.map(numberOf))
+  const found: number[] = []
+  for (let at = 0; at < starts.length; at++) if (wanted.has(literals[at] as number)) found.push(starts[at] as number)
+  return found.sort((one, other) => one - other)
+}
+
+/** As a search of the whole text finds it, which goes on behind what it found. */
+function startingAt({ here }: Sign, text: string, starts: readonly number[], meter: Meter, parts: Part[]): void {
+  let from = 0
+  meter.spend(starts.length * COST.attempt)
+  for (const start of starts) {
+    if (start < from) continue
+    here.lastIndex = start
+    const match = here.exec(text)
+    if (!match) continue
+    parts.push(partOf(match))
+    from = here.lastIndex
+  }
 }
 
 function partOf(match: RegExpExecArray): Part {
@@ -174,12 +115,16 @@ function partOf(match: RegExpExecArray): Part {
 }
 
 /** Signs in place of letters, one for one, so that places stay the same. */
-function unleet(text: string): string {
-  return text.replaceAll(/[013457@$!]/g, (sign) => LEET[sign] ?? sign)
+function unleet(text: string, changed: number[]): string {
+  return text.replaceAll(/[013457@$!]/g, (sign, at: number) => {
+    changed.push(at)
+    return LEET[sign] ?? sign
+  })
 }
 
-function isHidden(decoded: string | undefined): boolean {
-  return decoded !== undefined && (plainly(decoded).length > 0 || SQUEEZED.test(decoded.replaceAll(/\W/g, "")))
+function isHidden(decoded: string | undefined, meter: Meter): boolean {
+  if (decoded === undefined) return false
+  return plainly(decoded, surveyOf(decoded), meter).length > 0 || SQUEEZED.test(decoded.replaceAll(/\W/g, ""))
 }
 
 const READABLE = /^[\t\n\r\x20-\x7e]{16,}$/

@@ -1,4 +1,4 @@
-import type { Detector } from "./detector.ts"
+import type { Scanned } from "./detector.ts"
 import { programOf } from "../content/pattern.ts"
 
 /** First names that are common where the languages of most prompts are spoken, and seldom words of those languages. */
@@ -33,7 +33,8 @@ const NO_FAMILY =
   /^(?:Street|Avenue|Road|University|College|Hospital|Airport|School|Church|County|City|Inc|Corp|Ltd|GmbH|LLC|Foundation|Institute|Award|Prize|Museum|Library|Stadium|Park|Bridge|River|Lake|Island|Company|Day|Bank|Hotel|Transformer|Algorithm|Theorem|Distribution|Process|Model|Equation|Cluster|Server|Station|Boulevard|Square)$/
 
 const WORD = "\\p{Lu}[\\p{L}'’-]+"
-const TITLE = "(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Herr|Frau|Madame|Monsieur|Señor|Señora)\\.?"
+const TITLES = ["Mr", "Mrs", "Ms", "Miss", "Mx", "Dr", "Prof", "Herr", "Frau", "Madame", "Monsieur", "Señor", "Señora"]
+const TITLE = `(?:${TITLES.join("|")})\\.?`
 const SAYS =
   "(?i:my name is|name is|name:|call me|i am|i['’]m|this is|signed by|signed,|patient:|patient|customer:|contact:|attn:?|dear)"
 
@@ -42,7 +43,7 @@ const SAID =
 const TITLED = new RegExp(`(?:^|(?<= ))${TITLE} `, "u")
 const NO_NAME = /^(?:Is|Not|The|A|An|And|Or|For|In|Of|To|Sir|Madam|Team|All|Customer|Hiring|Support)$/
 
-export const personName: Detector = {
+export const personName: Scanned = {
   name: "person-name",
   engine: "pii",
   label: "[PERSON_NAME]",
@@ -51,7 +52,27 @@ export const personName: Detector = {
       `\\b${TITLE} ${WORD}(?: ${WORD}){0,2}|\\b${SAYS} ${WORD}(?: ${WORD}){0,2}|\\b${WORD}(?: \\p{Lu}\\.)?(?: (?:van|von|de|der|da|di|la|bin|al))?(?: ${WORD}){1,2}`,
     ),
   limit: 96,
-  hint: /\p{Lu}\p{L}/u,
+  signs: {
+    literals: [
+      ...[...FIRST_NAMES].map((text) => ({ text, starts: true, ends: true, isUpper: true }) as const),
+      ...TITLES.flatMap((title) => [`${title.toLowerCase()} `, `${title.toLowerCase()}.`]).map(
+        (text) => ({ text, starts: true, isUpper: true }) as const,
+      ),
+      // What says that a name follows, whatever the name.
+      ...[
+        "name is",
+        "name:",
+        "call me",
+        "signed by",
+        "signed,",
+        "patient",
+        "customer:",
+        "contact:",
+        "attn",
+        "dear ",
+      ].map((text) => ({ text })),
+    ],
+  },
   refine(match) {
     const titled = TITLED.exec(match)
     if (titled) return [[titled.index, match.length]]
@@ -78,22 +99,36 @@ function isFirstName(word: string): boolean {
 }
 
 const KINDS =
-  "(?:Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct|Place|Pl|Square|Sq|Terrace|Way|Parkway|Pkwy|Highway|Hwy|Circle|Close|Crescent|Gardens|Grove|Mews|Row)"
+  "Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct|Place|Pl|Square|Sq|Terrace|Way|Parkway|Pkwy|Highway|Hwy|Circle|Close|Crescent|Gardens|Grove|Mews|Row"
+const GERMAN = ["straße", "strasse", "str.", "weg", "platz", "allee", "gasse", "damm", "ufer"]
+const FRENCH = ["rue", "avenue", "boulevard", "place", "chemin", "impasse", "allée", "quai"]
+const ROMANCE = ["Calle", "Avenida", "Via", "Piazza", "Rua"]
+const oneOf = (words: readonly string[]) => `(?:${words.map((word) => word.replace(".", "\\.")).join("|")})`
 
-export const address: Detector = {
+export const address: Scanned = {
   name: "address",
   engine: "pii",
   label: "[ADDRESS]",
   program: () =>
     programOf(
       [
-        `\\b\\d{1,5}[A-Za-z]?,? (?:[NSEW]{1,2}\\.? )?(?:(?:\\d{1,3}(?:st|nd|rd|th)|${WORD}\\.?) ){1,4}${KINDS}\\b\\.?(?:,? (?:Apt|Apartment|Suite|Ste|Unit|Floor|#)\\.? ?\\w{1,6})?(?:, ${WORD}(?: ${WORD}){0,2})?(?:,? [A-Z]{2},? \\d{5}(?:-\\d{4})?|,? [A-Z]{1,2}\\d[A-Z0-9]? ?\\d[A-Z]{2})?`,
+        `\\b\\d{1,5}[A-Za-z]?,? (?:[NSEW]{1,2}\\.? )?(?:(?:\\d{1,3}(?:st|nd|rd|th)|${WORD}\\.?) ){1,4}(?:${KINDS})\\b\\.?(?:,? (?:Apt|Apartment|Suite|Ste|Unit|Floor|#)\\.? ?\\w{1,6})?(?:, ${WORD}(?: ${WORD}){0,2})?(?:,? [A-Z]{2},? \\d{5}(?:-\\d{4})?|,? [A-Z]{1,2}\\d[A-Z0-9]? ?\\d[A-Z]{2})?`,
         "\\b(?i:p\\.? ?o\\.? box) \\d{1,6}\\b",
-        `\\b\\p{Lu}[\\p{L}-]*(?:straße|strasse|str\\.|weg|platz|allee|gasse|damm|ufer) \\d{1,4}[a-z]?\\b(?:, \\d{5} ${WORD})?`,
-        `\\b\\d{1,4}(?: bis| ter)?,? (?:rue|avenue|boulevard|place|chemin|impasse|allée|quai) (?:(?:de|du|des|de la|la|le) |d'|de l'|l')?${WORD}(?:[ -]${WORD}){0,3}(?:, \\d{5} ${WORD})?`,
-        `\\b(?:Calle|Avenida|Via|Piazza|Rua) ${WORD}(?: ${WORD}){0,2},? \\d{1,4}\\b`,
+        `\\b\\p{Lu}[\\p{L}-]*${oneOf(GERMAN)} \\d{1,4}[a-z]?\\b(?:, \\d{5} ${WORD})?`,
+        `\\b\\d{1,4}(?: bis| ter)?,? ${oneOf(FRENCH)} (?:(?:de|du|des|de la|la|le) |d'|de l'|l')?${WORD}(?:[ -]${WORD}){0,3}(?:, \\d{5} ${WORD})?`,
+        `\\b${oneOf(ROMANCE)} ${WORD}(?: ${WORD}){0,2},? \\d{1,4}\\b`,
       ].join("|"),
     ),
   limit: 192,
-  hint: /\d/,
+  signs: {
+    literals: [
+      ...KINDS.split("|").map(
+        (kind) => ({ text: ` ${kind.toLowerCase()}`, ends: true, isUpper: true, digitWithin: 192 }) as const,
+      ),
+      { text: "box 0" },
+      ...GERMAN.map((kind) => ({ text: `${kind} 0` })),
+      ...FRENCH.map((kind) => ({ text: `${kind} `, starts: true, digitWithin: 18 }) as const),
+      ...ROMANCE.map((kind) => ({ text: `${kind.toLowerCase()} `, starts: true, isUpper: true }) as const),
+    ],
+  },
 }

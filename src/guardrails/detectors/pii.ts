@@ -1,7 +1,7 @@
 import ipaddr from "ipaddr.js"
-import type { Detector, Part } from "./detector.ts"
+import type { Part, Scanned } from "./detector.ts"
 import { programOf } from "../content/pattern.ts"
-import { isIban, passesLuhn } from "./checksums.ts"
+import { IBAN_COUNTRIES, isIban, passesLuhn } from "./checksums.ts"
 
 const all = (match: string): Part[] => [[0, match.length]]
 const NONE: Part[] = []
@@ -10,7 +10,7 @@ const NONE: Part[] = []
 const FILE_ENDS =
   /\.(?:png|jpe?g|gif|svg|webp|ico|css|s?css|m?jsx?|tsx?|json|rb|html?|ya?ml|toml|lock|pdf|mp[34]|zip)$/i
 
-export const email: Detector = {
+export const email: Scanned = {
   name: "email",
   engine: "pii",
   label: "[EMAIL]",
@@ -19,7 +19,7 @@ export const email: Detector = {
       "[\\pL\\pN_](?:[\\pL\\pN._%+'-]*[\\pL\\pN_+-])?@[\\pL\\pN](?:[\\pL\\pN-]*[\\pL\\pN])?(?:\\.[\\pL\\pN](?:[\\pL\\pN-]*[\\pL\\pN])?)+",
     ),
   limit: 320,
-  hint: /@/,
+  signs: { literals: [{ text: "@" }] },
   refine(match, before) {
     // `git@host` is where code is, and `user:password@host` is a secret, not somebody's address.
     if (/^git@/i.test(match) || FILE_ENDS.test(match) || /:\/\/[^\s/]*$/.test(before)) return NONE
@@ -34,7 +34,7 @@ const DATE = /^(?:\d{1,2}[-./ ]\d{1,2}[-./ ]\d{2,4}|\d{4}[-./ ]\d{1,2}[-./ ]\d{1
 const PARTS = /(?:\d ?|[./=_#-]|(?<![A-Za-z]):|[A-Za-z])$/
 const PARTS_OF_INTERNATIONAL = /(?:\d ?|[A-Za-z])$/
 
-export const phone: Detector = {
+export const phone: Scanned = {
   name: "phone",
   engine: "pii",
   label: "[PHONE]",
@@ -52,7 +52,7 @@ export const phone: Detector = {
       ].join("|"),
     ),
   limit: 64,
-  hint: /\d[\d ().\-/]{6}/,
+  signs: { digits: 8 },
   refine(match, before) {
     const from = /^[\d+(]/.test(match) ? 0 : match.search(/\d{10}/)
     const number = match.slice(from)
@@ -65,7 +65,7 @@ export const phone: Detector = {
   },
 }
 
-export const ssn: Detector = {
+export const ssn: Scanned = {
   name: "ssn",
   engine: "pii",
   label: "[SSN]",
@@ -74,7 +74,7 @@ export const ssn: Detector = {
       "\\b\\d{3}-\\d{2}-\\d{4}(?:-\\d+)?\\b|\\b\\d{3} \\d{2} \\d{4}\\b|(?i:ssn|social security(?: (?:number|no\\.?|#))?)[^\\d\\n]{0,12}\\d{9}\\b",
     ),
   limit: 64,
-  hint: /\d{3}[- ]\d{2}[- ]\d|\d{9}/,
+  signs: { digits: 9 },
   refine(match, before) {
     const from = match.search(/\d/)
     const number = match.slice(from)
@@ -86,13 +86,13 @@ export const ssn: Detector = {
   },
 }
 
-export const creditCard: Detector = {
+export const creditCard: Scanned = {
   name: "credit-card",
   engine: "pii",
   label: "[CREDIT_CARD]",
   program: () => programOf("\\b[2-6]\\d{3}(?:[ .-]?\\d){9,15}\\b"),
   limit: 48,
-  hint: /\d[ .-]?\d{2,3}[ .-]?\d{4}/,
+  signs: { digits: 13 },
   refine(match, before) {
     if (/[\d.][ -]?$/.test(before)) return NONE
     // A number may be followed by another: what ends where a group ends is tried, the longest first.
@@ -114,20 +114,20 @@ function isCard(written: string): boolean {
   return isIssued && !/^(\d)\1+$/.test(digits) && passesLuhn(digits)
 }
 
-export const iban: Detector = {
+export const iban: Scanned = {
   name: "iban",
   engine: "pii",
   label: "[IBAN]",
   program: () => programOf("\\b[A-Za-z]{2}\\d{2}(?:[ -]?[A-Za-z0-9]){11,30}\\b"),
   limit: 64,
-  hint: /[A-Za-z]{2}\d{2}/,
+  signs: { literals: IBAN_COUNTRIES.map((country) => ({ text: `${country.toLowerCase()}00`, starts: true })) },
   refine(match) {
     const end = isIban(match)
     return end === undefined ? NONE : [[0, end]]
   },
 }
 
-export const ipAddress: Detector = {
+export const ipAddress: Scanned = {
   name: "ip-address",
   engine: "pii",
   label: "[IP_ADDRESS]",
@@ -136,7 +136,7 @@ export const ipAddress: Detector = {
       "\\b\\d{1,3}(?:\\.\\d{1,3})+\\b|(?:\\b[0-9A-Fa-f]{1,4})?(?:::?[0-9A-Fa-f]{1,4}){1,7}(?:::)?|\\b[0-9A-Fa-f]{1,4}::|::(?:[fF]{4}:)?\\d{1,3}(?:\\.\\d{1,3}){3}",
     ),
   limit: 48,
-  hint: /\d\.\d|[0-9a-fA-F]?:[0-9a-fA-F:]/,
+  signs: { literals: [{ text: "0.0" }], colons: true },
   refine(match, before) {
     if (/[\w.:]$/.test(before)) return NONE
     if (!match.includes(":")) {

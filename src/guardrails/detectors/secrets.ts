@@ -1,5 +1,7 @@
-import type { Detector } from "./detector.ts"
+import type { Scanned } from "./detector.ts"
 import { programOf } from "../content/pattern.ts"
+import type { Literal } from "../prefilter/literals.ts"
+import { bestGroup, requiredOf } from "../prefilter/required.ts"
 
 /** Keys that say by their first characters whose they are. Sources: the makers' own pages on their formats. */
 const PREFIXED = [
@@ -58,6 +60,10 @@ const OTHER = [
   "(?i:(?:password|\\bpw|passwd|pwd|passphrase|secret|api[_-]?key|apikey|access[_-]?key(?:[_-]?id)?|auth[_-]?token|access[_-]?token|refresh[_-]?token|private[_-]?key|client[_-]?secret|encryption[_-]?key)[\\w-]{0,20})[\"'`]?(?: is| was)?[ \\t]*(?:=>|:=|[:=]| )[ \\t]*[\"'`]?[^\\s\"'`,;<>(){}]{8,256}",
 ]
 
+const openingsOf = (source: string): Literal[] =>
+  (requiredOf(source).openings ?? []).map((text) => ({ text, starts: true }))
+const literalsOf = (source: string): Literal[] => (bestGroup(requiredOf(source).groups) ?? []).map((text) => ({ text }))
+
 const NAMED =
   /^[\w-]*(?:password|pw$|pw\W|passwd|pwd|passphrase|secret|api[_-]?key|access[_-]?key|token|private[_-]?key)/i
 /** Stands for a secret that is given elsewhere. */
@@ -68,13 +74,17 @@ const PLACEHOLDER =
  * Keys, tokens and passwords. What has a form of its own is known by it; what has none by what it is called, if it is as
  * mixed as a secret is.
  */
-export const secrets: Detector = {
+export const secrets: Scanned = {
   name: "secrets",
   engine: "secrets",
   label: "[SECRET]",
   program: () => programOf([...PREFIXED.map((one) => `\\b${one}`), ...OTHER].join("|")),
   limit: 8_192,
-  hint: /AKIA|ASIA|ABIA|ACCA|gh[pousr]_|github_pat_|gl(?:pat|ptt|rt|cbt|dt|soat)-|xox|xapp-|sk-|[srp]k_(?:live|test)|whsec_|AIza|ya29|GOCSPX|SG\.|npm_|pypi-|hf_|gsk_|xai-|pplx-|r8_|do[opr]_v1|dapi|shp|hv[sb]\.|ATATT3|lin_api|ntn_|sntrys|dckr_|sbp_|figd_|key-|1\/\/0|AGE-SECRET|eyJ|PRIVATE KEY|hooks\.slack|webhooks|:AA|[Kk]ey=|:\/\/|bearer |basic |token |passw|pwd?\b|curl |passphrase|secret|key|token/i,
+  signs: { literals: [...PREFIXED.flatMap(openingsOf), ...OTHER.flatMap(literalsOf)] },
+  without: {
+    literal: "private key",
+    program: () => programOf([...PREFIXED, `-----BEGIN (?:[A-Z0-9]{2,12} ){0,3}`, ...OTHER.slice(1)].join("|")),
+  },
   refine(match) {
     if (!NAMED.test(match)) return /^(?:bearer|basic|token) /i.test(match) ? afterScheme(match) : [[0, match.length]]
     const value = /[^\s"'`,;<>(){}]+$/.exec(match)?.[0] ?? ""

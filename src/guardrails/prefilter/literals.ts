@@ -1,0 +1,123 @@
+import { readAs, UNREAD } from "../content/fold.ts"
+
+/** What some match of a detector must have in it. In lower case; a digit stands for any digit. */
+export type Literal = {
+  text: string
+  /** No letter, digit or underscore right before it. */
+  starts?: true
+  /** No letter right behind it. */
+  ends?: true
+  /** Its first letter is a capital. */
+  isUpper?: true
+  /** A digit stands no more than so many characters before its last. */
+  digitWithin?: number
+}
+
+/** The classes of characters that the walk (survey.ts) treats by hand. */
+export const CLASS = { digit: 0, colon: 1, other: 2, firstGap: 3, lastGap: 8, unread: 254, pair: 255 } as const
+const GAPS = " .()/-"
+const FIRST_LETTER = CLASS.lastGap + 1
+const FIRST_SHARED = FIRST_LETTER + 26
+/** A row of the table is 128 bytes: the fewer there are in use, the more of them stay near. */
+export const STRIDE_BITS = 6
+const STRIDE = 1 << STRIDE_BITS
+const UNITS = 0x10000
+/** Where other forms of the letters of an alphabet stand. */
+const LAST_FORM = 0x2fff
+
+/**
+ * An automaton over all literals at once (Aho and Corasick's). `table`: of a state and a class the next state. States from
+ * `firstEnd` on are those in which a literal ends.
+ */
+export class Literals {
+  readonly classes = new Uint8Array(UNITS).fill(CLASS.other)
+  readonly table: Uint16Array
+  readonly firstEnd: number
+  /** Of each state from `firstEnd` on, the literals that end there. */
+  readonly ends: readonly (readonly number[])[]
+
+  constructor(texts: readonly string[]) {
+    this.#findClasses(texts)
+    const trie = texts.reduce((sum, { length }) => sum + length, 1)
+    const table = new Int32Array(trie * STRIDE)
+    const own: number[][] = [[]]
+    for (const [literal, text] of texts.entries()) {
+      let state = 0
+      for (let at = 0; at < text.length; at++) {
+        const place = state * STRIDE + (this.classes[text.charCodeAt(at)] as number)
+        if (table[place] === 0) table[place] = own.push([]) - 1
+        state = table[place] as number
+      }
+      own[state]?.push(literal)
+    }
+    const open = connect(table, own)
+    // Those that end something come last, so that they are known by their numbers; of the others, the nearest first.
+    const order = [
+      ...open.filter((state) => own[state]?.length === 0),
+      ...open.filter((state) => own[state]?.length !== 0),
+    ]
+    const places = new Uint16Array(own.length)
+    for (const [place, state] of order.entries()) places[state] = place
+    this.table = new Uint16Array(own.length * STRIDE)
+    for (const [place, state] of order.entries()) {
+      for (let one = 0; one < STRIDE; one++) {
+        this.table[place * STRIDE + one] = places[table[state * STRIDE + one] as number] as number
+      }
+    }
+    this.firstEnd = order.findIndex((state) => own[state]?.length !== 0)
+    this.ends = order.slice(this.firstEnd).map((state) => own[state] as number[])
+  }
+
+  /** Signs, and characters outside of ASCII that are in literals, share classes: what is found is looked at again. */
+  #findClasses(texts: readonly string[]): void {
+    const { classes } = this
+    for (let gap = 0; gap < GAPS.length; gap++) classes[GAPS.charCodeAt(gap)] = CLASS.firstGap + gap
+    for (let digit = 0; digit < 10; digit++) classes[48 + digit] = CLASS.digit
+    classes[58] = CLASS.colon
+    for (let letter = 0; letter < 26; letter++) {
+      classes[97 + letter] = FIRST_LETTER + letter
+      classes[65 + letter] = FIRST_LETTER + letter
+    }
+    const used = new Set(texts.join(""))
+    for (const char of used) {
+      const unit = char.charCodeAt(0)
+      if (classes[unit] === CLASS.other) classes[unit] = FIRST_SHARED + (unit % (STRIDE - FIRST_SHARED))
+    }
+    for (let unit = 0x80; unit <= LAST_FORM; unit++) {
+      const char = String.fromCharCode(unit)
+      for (const form of [char.toLowerCase(), char.toUpperCase().toLowerCase(), char.normalize("NFKC").toLowerCase()]) {
+        if (classes[unit] === CLASS.other && form.length === 1 && (used.has(form) || form < "\x80")) {
+          classes[unit] = classes[form.charCodeAt(0)] as number
+        }
+      }
+    }
+    for (let unit = 0x80; unit < UNITS; unit++) {
+      if (unit >= 0xd800 && unit < 0xdc00) classes[unit] = CLASS.pair
+      const read = readAs(unit)
+      if (read === UNREAD) classes[unit] = CLASS.unread
+      else if (read !== unit) classes[unit] = classes[read] as number
+    }
+  }
+}
+
+/** Fills in where it goes on from each state with each class, and adds what ends there as well. Returns them by depth. */
+function connect(table: Int32Array, ends: readonly number[][]): number[] {
+  const fails = new Int32Array(ends.length)
+  const open = [0]
+  for (let read = 0; read < open.length; read++) {
+    const state = open[read] as number
+    const fail = fails[state] as number
+    if (state !== 0) ends[state]?.push(...(ends[fail] ?? []))
+    for (let one = 0; one < STRIDE; one++) {
+      const child = table[state * STRIDE + one] as number
+      const other = state === 0 ? 0 : (table[fail * STRIDE + one] as number)
+      if (child === 0) {
+        table[state * STRIDE + one] = other
+        continue
+      }
+      fails[child] = other
+      open.push(child)
+    }
+  }
+  return open
+}

@@ -1,0 +1,123 @@
+/** What of a text may hold an injection that is written in another way. */
+export type Runs = {
+  /** Where words begin that may be one of some verbs, misspelt. */
+  verbs: number[]
+  /** There are letters that stand apart from each other. */
+  hasSpaced: boolean
+  /** Stretches of the alphabet of Base64, and of hexadecimal digits with spaces and colons: from, to, from, to. */
+  base64: number[]
+  hex: number[]
+}
+
+const LETTER = 1
+const ALPHANUMERIC = 2
+const OF_BASE64 = 4
+const OF_HEX = 8
+const SEPARATOR = 16
+const PAIR = 32
+const KNOWN = 128
+const SPACE = 32
+
+/** The least that the patterns of injection.ts take for one. */
+const MIN_SINGLES = 7
+const MIN_BASE64 = 24
+const MIN_HEX = 40
+/** Of `forget`, less a letter. */
+const MIN_VERB = 5
+
+const flags = new Uint8Array(0x10000)
+const PAGE = 256
+
+function fill(unit: number): number {
+  const first = unit - (unit % PAGE)
+  for (let at = first; at < first + PAGE; at++) {
+    const char = String.fromCharCode(at)
+    let all = KNOWN
+    if (/\p{L}/u.test(char)) all |= LETTER
+    if (/[\p{L}\p{N}]/u.test(char)) all |= ALPHANUMERIC
+    if (/[A-Za-z0-9+/_-]/.test(char)) all |= OF_BASE64
+    if (/[0-9a-f :]/i.test(char)) all |= OF_HEX
+    if (/[\s.\-_*|/]/.test(char)) all |= SEPARATOR
+    if ((at & 0xf800) === 0xd800) all |= PAIR
+    flags[at] = all
+  }
+  return flags[unit] as number
+}
+
+/**
+ * Undefined where a text has letters or digits of two units: those are for a slower way. `verbIn`: where in a stretch of
+ * letters a word may begin that is one of the verbs; -1 for nowhere.
+ */
+export function runsOf(text: string, verbIn: (text: string, from: number, to: number) => number): Runs | undefined {
+  const verbs: number[] = []
+  let letters = -1
+  for (let at = 0; at <= text.length; at++) {
+    const unit = at < text.length ? text.charCodeAt(at) : SPACE
+    const flag = (flags[unit] as number) || fill(unit)
+    if ((flag & LETTER) !== 0) {
+      if (letters < 0) letters = at
+      continue
+    }
+    if (letters >= 0 && at - letters >= MIN_VERB) {
+      const verb = verbIn(text, letters, at)
+      if (verb !== -1) verbs.push(verb)
+    }
+    letters = -1
+    if ((flag & PAIR) !== 0 && isLetterOfTwo(text, at)) return undefined
+  }
+  const hex = stretches(text, OF_HEX, MIN_HEX).filter(([from, to]) => hasHex(text, from, to))
+  return { verbs, hasSpaced: hasSpaced(text), base64: stretches(text, OF_BASE64, MIN_BASE64).flat(), hex: hex.flat() }
+}
+
+function isLetterOfTwo(text: string, at: number): boolean {
+  return /^[\p{L}\p{N}]/u.test(text.slice(at, at + 2))
+}
+
+/** Stretches of such characters that are so long; of the text only every so many characters are looked at to find them. */
+function stretches(text: string, flag: number, least: number): [number, number][] {
+  const found: [number, number][] = []
+  for (let at = least - 1; at < text.length; at += least) {
+    if (((flags[text.charCodeAt(at)] as number) & flag) === 0) continue
+    let from = at
+    while (from > 0 && ((flags[text.charCodeAt(from - 1)] as number) & flag) !== 0) from--
+    let to = at + 1
+    while (to < text.length && ((flags[text.charCodeAt(to)] as number) & flag) !== 0) to++
+    if (to - from >= least) found.push([from, to])
+    while (at + least < to) at += least
+  }
+  return found
+}
+
+const STEP = 8
+
+/** A stretch of singles has one in any four characters, and none of more. */
+function hasSpaced(text: string): boolean {
+  let known = 0
+  for (let at = 0; at < text.length; at += STEP) {
+    if (at < known || !isSpacedAt(text, at)) continue
+    let from = at
+    while (from > 0 && isSpacedAt(text, from - 1)) from--
+    let singles = 0
+    for (known = from; known < text.length && isSpacedAt(text, known); known++) {
+      if (isAlphanumeric(text, known)) singles++
+    }
+    if (singles >= MIN_SINGLES) return true
+  }
+  return false
+}
+
+function isAlphanumeric(text: string, at: number): boolean {
+  return at >= 0 && at < text.length && ((flags[text.charCodeAt(at)] as number) & ALPHANUMERIC) !== 0
+}
+
+/** A separator, or a letter or digit with none beside it. */
+function isSpacedAt(text: string, at: number): boolean {
+  if (!isAlphanumeric(text, at)) return ((flags[text.charCodeAt(at)] as number) & SEPARATOR) !== 0
+  return !isAlphanumeric(text, at - 1) && !isAlphanumeric(text, at + 1)
+}
+
+function hasHex(text: string, from: number, to: number): boolean {
+  let digits = 0
+  for (let at = from; at < to; at++) if (!/[ :]/.test(text.charAt(at))) digits++
+  return digits >= MIN_HEX
+}

@@ -1,0 +1,212 @@
+import { isAscii, readAs, UNREAD } from "../content/fold.ts"
+import { CLASS, type Literal, Literals, STRIDE_BITS } from "./literals.ts"
+
+/** What a detector cannot do without: one of its literals, or else so many digits, or colons that are near. */
+export type Signs = {
+  literals?: readonly Literal[]
+  /** So many digits with at most two characters of ` .()/-` between one and the next. */
+  digits?: number
+  /** Two colons, with at most four characters between them. */
+  colons?: true
+}
+
+/** Where in a text a detector may find something. */
+export type Survey = {
+  /** For each list of signs: ranges of which every match touches one, from the first character of each to its last. */
+  marks: readonly number[][]
+  /** For each literal whether the text has it at all. */
+  seen: Uint8Array
+  /** The literals of `placed` that the text has: their beginnings, each with its number; undefined if there are too many. */
+  places: { starts: number[]; literals: number[] } | undefined
+  /** There are characters that are not read (fold.ts). */
+  hasUnread: boolean
+  isAscii: boolean
+}
+
+const MAX_GAP = 2
+const MAX_PLACES = 200_000
+/** Marks as near as this are one range, so that there are few. */
+const NEAR = 16
+const COLONS_APART = 5
+const isWord = (unit: number) => unit < 128 && /\w/.test(String.fromCharCode(unit))
+const WORDS = Uint8Array.from({ length: 128 }, (_, unit) => (isWord(unit) ? 1 : 0))
+
+type Known = Literal & { owners: number[]; isPlaced: boolean; isBound: boolean }
+
+/** Before any text. */
+const FAR = -1_000_000
+
+/** Reads a text once for the signs of all detectors. */
+export class Surveyor {
+  readonly #lists: readonly Signs[]
+  readonly #known: Known[] = []
+  readonly #numbers = new Map<string, number>()
+  readonly #literals: Literals
+  readonly #chains: { owner: number; digits: number }[]
+  readonly #ofColons: number[]
+  readonly #leastDigits: number
+  readonly #longest: number
+
+  /** `placed`: literals whose beginnings are wanted; `asked`: those of which it counts whether a text has them. */
+  constructor(lists: readonly Signs[], placed: readonly string[], asked: readonly string[]) {
+    this.#lists = lists
+    for (const [owner, { literals }] of lists.entries()) for (const one of literals ?? []) this.#add(one, owner)
+    for (const text of placed) this.#plain(text).isPlaced = true
+    for (const text of asked) this.#plain(text)
+    this.#literals = new Literals(this.#known.map(({ text }) => text))
+    this.#chains = [...lists.entries()].flatMap(([owner, { digits }]) =>
+      digits === undefined ? [] : [{ owner, digits }],
+    )
+    this.#ofColons = [...lists.entries()].filter(([, { colons }]) => colons).map(([owner]) => owner)
+    this.#leastDigits = Math.min(...this.#chains.map(({ digits }) => digits))
+    this.#longest = Math.max(...this.#known.map(({ text }) => text.length))
+  }
+
+  numberOf(text: string): number {
+    return this.#numbers.get(text) as number
+  }
+
+  #plain(text: string): Known {
+    const number = this.#numbers.get(text)
+    if (number !== undefined) return this.#known[number] as Known
+    const known: Known = { text, owners: [], isPlaced: false, isBound: false }
+    this.#numbers.set(text, this.#known.push(known) - 1)
+    return known
+  }
+
+  #add(literal: Literal, owner: number): void {
+    const isPlain = Object.keys(literal).length === 1
+    if (isPlain) this.#plain(literal.text).owners.push(owner)
+    else this.#known.push({ ...literal, owners: [owner], isPlaced: false, isBound: true })
+  }
+
+  survey(text: string): Survey {
+    const survey: Survey = {
+      marks: this.#lists.map((): number[] => []),
+      seen: new Uint8Array(this.#known.length),
+      places: { starts: [], literals: [] },
+      hasUnread: false,
+      isAscii: isAscii(text),
+    }
+    this.#read(text, 0, text.length, survey)
+    return survey
+  }
+
+  /** The survey of a text that is another but for characters at some places, without the marks. */
+  surveyChanged({ seen, places, ...others }: Survey, text: string, changed: readonly number[]): Survey {
+    const survey: Survey = {
+      ...others,
+      marks: [],
+      seen: seen.slice(),
+      places: places && { starts: [...places.starts], literals: [...places.literals] },
+    }
+    let last = 0
+    for (let at = 0; at < changed.length; at++) {
+      const from = Math.max(last, (changed[at] as number) - this.#longest)
+      let to = (changed[at] as number) + this.#longest
+      for (; (changed[at + 1] as number) <= to + this.#longest; at++) to = (changed[at + 1] as number) + this.#longest
+      last = Math.min(text.length, to)
+      this.#read(text, from, last, survey)
+    }
+    return survey
+  }
+
+  #read(text: string, from: number, to: number, survey: Survey): void {
+    const { classes, table, firstEnd } = this.#literals
+    const { marks } = survey
+    const least = this.#leastDigits
+    /** Units that are not characters read: counted, since distances are between those. */
+    let skipped = 0
+    let plainFrom = 0
+    let digits = 0
+    let lastDigit = FAR
+    let skippedAtDigit = 0
+    let lastColon = FAR
+    let state = 0
+    for (let at = from; at < to; at++) {
+      let one: number = CLASS.other
+      // Most characters are letters in no literal: this is all that is done for them.
+      for (; at < to; at++) {
+        one = classes[text.charCodeAt(at)] as number
+        if (one < CLASS.other || one >= CLASS.unread) break
+        state = table[(state << STRIDE_BITS) + one] as number
+        if (state >= firstEnd) this.#end(state - firstEnd, text, at, plainFrom, at - skipped - lastDigit, survey)
+      }
+      if (at === to) break
+      if (one >= CLASS.unread) {
+        const rune = text.codePointAt(at) as number
+        const read = readAs(rune)
+        const width = rune > 0xffff ? 2 : 1
+        plainFrom = at + width
+        skipped += read === UNREAD ? width : width - 1
+        at += width - 1
+        if (read === UNREAD) {
+          survey.hasUnread = true
+          continue
+        }
+        one = read > 0xffff ? CLASS.other : (classes[read] as number)
+        if (one >= CLASS.unread) one = CLASS.other
+      }
+      if (one === CLASS.digit) {
+        const gap = at - skipped - lastDigit - 1
+        const isNext = gap <= MAX_GAP && (gap === 0 || skipped !== skippedAtDigit || this.#isGap(text, at - gap, at))
+        digits = isNext ? digits + 1 : 1
+        lastDigit = at - skipped
+        skippedAtDigit = skipped
+        if (digits >= least) for (const chain of this.#chains) if (digits >= chain.digits) mark(marks[chain.owner], at)
+      } else if (one === CLASS.colon) {
+        if (at - skipped - lastColon <= COLONS_APART) for (const owner of this.#ofColons) mark(marks[owner], at)
+        lastColon = at - skipped
+      }
+      state = table[(state << STRIDE_BITS) + one] as number
+      if (state >= firstEnd) this.#end(state - firstEnd, text, at, plainFrom, at - skipped - lastDigit, survey)
+    }
+  }
+
+  #end(state: number, text: string, at: number, plainFrom: number, digitBefore: number, survey: Survey): void {
+    const ends = this.#literals.ends[state] as readonly number[]
+    for (let one = 0; one < ends.length; one++) {
+      const number = ends[one] as number
+      const literal = this.#known[number] as Known
+      const start = at - literal.text.length + 1
+      const isPlain = start >= plainFrom
+      if (literal.isBound && !holds(literal, text, isPlain ? start : -1, at, digitBefore)) continue
+      survey.seen[number] = 1
+      if (literal.isPlaced && isPlain && survey.places) {
+        if (survey.places.starts.push(start) > MAX_PLACES) survey.places = undefined
+        else survey.places.literals.push(number)
+      }
+      for (let owner = 0; owner < literal.owners.length; owner++)
+        mark(survey.marks[literal.owners[owner] as number], at)
+    }
+  }
+
+  #isGap(text: string, from: number, to: number): boolean {
+    for (let at = from; at < to; at++) {
+      const one = this.#literals.classes[text.charCodeAt(at)] as number
+      if (one < CLASS.firstGap || one > CLASS.lastGap) return false
+    }
+    return true
+  }
+}
+
+function mark(ranges: number[] | undefined, at: number): void {
+  if (!ranges) return
+  const last = ranges.length - 1
+  if (last > 0 && at - (ranges[last] as number) <= NEAR) ranges[last] = at
+  else ranges.push(at, at)
+}
+
+/** Whether what a literal asks for is there; what cannot be told is taken to be. `start`: -1 where that is not plain. */
+function holds(literal: Literal, text: string, start: number, at: number, digitBefore: number): boolean {
+  const { starts, ends, isUpper, digitWithin } = literal
+  if (digitWithin !== undefined && digitBefore > digitWithin) return false
+  if (ends) {
+    const next = text.charCodeAt(at + 1) | 0x20
+    if (next >= 97 && next <= 122) return false
+  }
+  if (start < 0) return true
+  if (starts && start > 0 && WORDS[text.charCodeAt(start - 1)] === 1) return false
+  const first = text.charCodeAt(literal.text.startsWith(" ") ? start + 1 : start)
+  return !isUpper || first < 97 || first > 122
+}

@@ -1,0 +1,29 @@
+import type { Span } from "../content/scanner.ts"
+import { readAs, UNREAD } from "../content/fold.ts"
+import type { Stops } from "./stops.ts"
+
+/**
+ * Stretches of a text, from front to back, that hold all matches that touch one of some ranges, and at whose borders no
+ * match is on its way.
+ */
+export function windowsAround(ranges: readonly number[], text: string, stops: Stops): Span[] {
+  const windows: Span[] = []
+  let last = 0
+  for (let at = 0; at < ranges.length; at += 2) {
+    const [from, to] = [ranges[at] as number, ranges[at + 1] as number]
+    if (to < last) continue
+    const start = stops.before(text, from, last)
+    last = stops.after(text, Math.max(to, last))
+    windows.push({ start, end: last })
+  }
+  return windows
+}
+
+export function hasUnread(text: string, { start, end }: Span): boolean {
+  for (let at = start; at < end; at++) {
+    const rune = text.charCodeAt(at) < 128 ? 0 : (text.codePointAt(at) as number)
+    if (rune > 0xffff) at++
+    if (readAs(rune) === UNREAD) return true
+  }
+  return false
+}

@@ -1,0 +1,109 @@
+import { describe, expect, test } from "vitest"
+import { Meter } from "../../src/guardrails/content/meter.ts"
+import { combineRules } from "../../src/guardrails/content/rules.ts"
+import { plainUnits, TextFilter } from "../../src/guardrails/content/text-filter.ts"
+import { findInjections } from "../../src/guardrails/detectors/injection.ts"
+import { surveyOf } from "../../src/guardrails/detectors/surveyor.ts"
+import { requiredOf } from "../../src/guardrails/prefilter/required.ts"
+import { BUILTIN_SLUGS, type BuiltinSlug } from "../../src/guardrails/schemas.ts"
+import { LANGUAGES, prose } from "../bench/prose.ts"
+import { corpusLines } from "../support/corpus.ts"
+import { seeded } from "../support/random-patterns.ts"
+
+const SCANNED = BUILTIN_SLUGS.filter((slug) => slug !== "regex-prompt-injection")
+const random = seeded(23)
+const below = (end: number) => Math.floor(random() * end)
+const oneOf = <T>(choices: readonly T[]) => choices[below(choices.length)] as T
+
+/** In pieces, a text is read by threads everywhere: nothing is passed over. */
+function found(slug: BuiltinSlug, pieces: readonly string[]): string[] {
+  const spans: string[] = []
+  const rules = combineRules([{ content_filter_builtins: [{ slug, action: "flag" }] }])
+  const filter = new TextFilter(rules, plainUnits(), ({ start, end }) => spans.push(`${start} ${end}`))
+  for (const [at, piece] of pieces.entries()) filter.push(piece, at === pieces.length - 1)
+  return spans.toSorted()
+}
+
+/** `isWhole`: every phrase is searched for in all of the text. */
+function injections(text: string, isWhole: boolean): string[] {
+  const survey = surveyOf(text)
+  const all = { ...survey, seen: survey.seen.slice().fill(1), places: undefined, hasUnread: true, isAscii: false }
+  const parts = findInjections(text, isWhole ? all : survey, new Meter(Number.POSITIVE_INFINITY))
+  return parts.map(([from, to]) => `${from} ${to}`).toSorted()
+}
+
+function expectAlike(text: string): void {
+  for (const slug of SCANNED) expect(found(slug, [text]), `${slug}: ${text}`).toEqual(found(slug, [text, ""]))
+  expect(injections(text, false), text).toEqual(injections(text, true))
+}
+
+function restyled(char: string): string {
+  const unit = char.charCodeAt(0)
+  const isStyled = unit > 0x20 && unit < 0x7f
+  const small = /[a-z]/.test(char) ? 0x1d41a - 97 : undefined
+  const capital = /[A-Z]/.test(char) ? 0x1d400 - 65 : /\d/.test(char) ? 0x1d7ce - 48 : undefined
+  const bold = small ?? capital
+  return oneOf([
+    isStyled ? String.fromCharCode(unit + 0xfee0) : char,
+    bold === undefined ? char : String.fromCodePoint(unit + bold),
+    char.toUpperCase(),
+    char.toLowerCase(),
+  ])
+}
+
+const ODD = [..."\u200b\u00ad\u0301\ufe0f\u00a0éſKİ²：．＠３-., :@1Aa\n".split(""), "😀", "𝐀", "\u{e0041}"]
+const LEET: Readonly<Record<string, string>> = { o: "0", i: "1", e: "3", a: "4", s: "5", t: "7" }
+
+const WAYS: readonly ((text: string) => string)[] = [
+  (text) => text,
+  (text) => text.replaceAll(/[^]/gu, (char) => (below(4) === 0 ? restyled(char) : char)),
+  (text) => text.replaceAll(/[^]/gu, restyled),
+  (text) => text.replaceAll(/[^]/gu, (char) => (below(8) === 0 ? char + oneOf(ODD) : char)),
+  (text) => text.replaceAll(/[^]/gu, (char) => (below(20) === 0 ? oneOf(["", char + char, oneOf(ODD)]) : char)),
+  (text) => text.replaceAll(/[oieast]/g, (char) => (below(3) === 0 ? (LEET[char] ?? char) : char)),
+  (text) => text.replaceAll(" ", () => oneOf([" ", "\n", "\u00a0", "  ", "-"])),
+  (text) => text.split("").join(" "),
+]
+
+const mutated = () => oneOf(WAYS)(oneOf(corpusLines).text)
+
+describe("what the detectors find, and do not read the rest for, is what they find where they read all", () => {
+  test("in each line of the corpus", () => {
+    for (const { text } of corpusLines) expectAlike(text)
+  }, 60_000)
+
+  test("in lines that are spelt otherwise, cut, doubled and joined", () => {
+    for (let at = 0; at < 400; at++) expectAlike(mutated() + oneOf([" ", "\n", "", "—"]) + mutated())
+  }, 60_000)
+
+  test("anywhere in prose", () => {
+    for (const language of LANGUAGES) {
+      for (let at = 0; at < 15; at++) {
+        const text = prose(language, 2_000)
+        const place = below(text.length)
+        const joint = () => oneOf([" ", "\n", "", "x"])
+        expectAlike(text.slice(0, place) + joint() + mutated() + joint() + text.slice(place))
+      }
+    }
+  }, 60_000)
+})
+
+test.each([
+  ["\\bgh[po]_[a-z]{36}", ["gho_", "ghp_"], [["ghp_", "gho_"]]],
+  [
+    "(?:ignor(?:e|ing)|forget)\\W{1,6}(?:all|any)",
+    ["ignore", "ignoring", "forget"],
+    [
+      ["ignore", "ignoring", "forget"],
+      ["all", "any"],
+    ],
+  ],
+  ["instructions?(?! of)", ["instruction"], [["instruction"]]],
+  ["(?:a|b)?c\\d", ["ac0", "bc0", "c0"], [["c0"]]],
+  ["[^x]{2}key", undefined, [["key"]]],
+  ["a*", undefined, []],
+])("every match of %s has its literals", (source, openings, groups) => {
+  const required = requiredOf(source)
+  expect(required.openings?.toSorted()).toEqual(openings?.toSorted())
+  expect(required.groups.map((group) => group.toSorted())).toEqual(groups.map((group) => group.toSorted()))
+})
