@@ -21,6 +21,8 @@ const FIRST_SHARED = FIRST_LETTER + 26
 /** A row of the table is 128 bytes: the fewer there are in use, the more of them stay near. */
 export const STRIDE_BITS = 6
 const STRIDE = 1 << STRIDE_BITS
+/** What a number of the table can name. */
+const MAX_STATES = 0x10000
 const UNITS = 0x10000
 /** Where other forms of the letters of an alphabet stand. */
 const LAST_FORM = 0x2fff
@@ -56,6 +58,7 @@ export class Literals {
       ...open.filter((state) => own[state]?.length === 0),
       ...open.filter((state) => own[state]?.length !== 0),
     ]
+    if (own.length > MAX_STATES) throw new Error(`The literals have ${own.length} states, more than ${MAX_STATES}.`)
     const places = new Uint16Array(own.length)
     for (const [place, state] of order.entries()) places[state] = place
     this.table = new Uint16Array(own.length * STRIDE)
