@@ -165,7 +165,7 @@ export function toHold(request: HoldRequest, id: string, amount: number, limits:
   }
 }
 
-/** The record of a hold that nobody settled; that of a lease stands for all its calls that the ledger does not know. */
+/** The record of a hold that expired unsettled. A lease's record covers all of its calls without a hold of their own. */
 export function expiredGeneration({ id, estimate, draft }: HoldRow, isLease: boolean): Generation {
   const { broadcast, ...facts } = JSON.parse(draft) as GenerationDraft
   // What was noted of a lease's first call says nothing of the others.

@@ -16,8 +16,8 @@ const MAX_BATCHES = 1_000
 const batches = new Map<string, Batch>()
 
 /**
- * Whether a key exists, at little cost to the database however many are tried: of all that come within a moment from one
- * address, whoever wakes first asks for all. So a flood is one statement every 50 ms, and a key that works gets through.
+ * Whether a key exists. Lookups from one address within 50 ms are batched: the first request to wake up looks up all of
+ * them. A flood costs one statement every 50 ms, and valid keys still pass.
  */
 export async function isKnown(address: string, key: string, find: FindKnown): Promise<boolean> {
   const batch = batchOf(address)
@@ -29,7 +29,7 @@ export async function isKnown(address: string, key: string, find: FindKnown): Pr
     if (found && found.at > since) return found.isKnown
     if (batch.waiting.has(key)) return lookUp(batch, key, find)
   }
-  // Whoever asked for it has left.
+  // The request that took this key into its batch was cancelled.
   return (await find([key])).has(key)
 }
 

@@ -30,7 +30,7 @@ const COMPANY_MS = 15
 /** How long a call that took a settlement along may be silent before it is taken for dead. */
 const CARRIER_PATIENCE_MS = 1_000
 /** Most calls are over so soon that the ledger need not hear of them before: a call that lasts longer is registered. */
-export const REGISTER_AFTER_MS = 2_000
+const REGISTER_AFTER_MS = 2_000
 /** How stale the estimate of a running call may be, should its isolate die. */
 const RENEW_AFTER_MS = 5_000
 /** The return of a lease is tried so often; after that, the lease costs what was declared of it. */

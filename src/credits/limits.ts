@@ -3,7 +3,10 @@ import { budgetLimits } from "../budgets/budget.ts"
 import { limitOf } from "../keys/key.ts"
 import type { Limit } from "./ledger.ts"
 
-/** Every limit that a caller's calls are held against, those of the keys that created its key included, but for the account's balance, which the ledger knows itself. */
+/**
+ * Every limit that a caller's calls are held against, including the limits of the key's ancestors. Without the account's
+ * balance: the ledger adds it.
+ */
 export function limitsOf(caller: Caller): Limit[] {
   return [
     ...[caller, ...caller.ancestors].map(limitOf).filter((limit) => limit !== undefined),

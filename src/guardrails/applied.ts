@@ -26,7 +26,7 @@ export type CallerGuardrails = {
 }
 
 /**
- * The guardrails of a caller together; null where there is none. A guardrail that applies to several keys of a lineage
+ * The guardrails of a caller, combined; null if it has none. A guardrail that applies to several keys of a lineage
  * is listed once, as the caller's own where it is, with the counters of each of them.
  */
 export function toCallerGuardrails(rows: readonly AppliedRow[]): CallerGuardrails | null {
