@@ -84,7 +84,7 @@ export class Ledger extends DurableObject<Env> {
     const countersOf = (scope: string) => this.#counters.at(scope, now)
     const heldOf = (scope: string) => this.#holds.held(scope)
     const { lease } = request
-    const isLeasable = lease !== undefined && (!lease.isHeld || this.#holds.lease(lease.id) !== undefined)
+    const isLeasable = lease !== undefined && this.#isLeasable(lease)
     const leasedNano = isLeasable ? sliceOf(request.wanted, lease.wantNano, limits, countersOf, heldOf) : 0
     if (isLeasable && leasedNano > 0) {
       this.#lease(request, lease, leasedNano, limits, now)
@@ -95,6 +95,12 @@ export class Ledger extends DurableObject<Env> {
     if (free) this.#counters.saveFree(free.count)
     this.#hold(toHold(request, request.draft.id, verdict.grantedNano, limits, now))
     return verdict
+  }
+
+  /** A lease that the isolate has must still be held; a new one must not be charged already, which closes its id. */
+  #isLeasable({ id, isHeld }: NonNullable<HoldRequest["lease"]>): boolean {
+    if (this.#holds.lease(id) !== undefined) return true
+    return !isHeld && !this.#outbox.has(id)
   }
 
   #lease(

@@ -35,6 +35,8 @@ export type Lease = {
   usedAt: number
   askAgainAt: number
   watchedUntil: number
+  /** Of the first request for it without a response: the ledger may hold it since then. 0 where there is none. */
+  requestedAt: number
 }
 
 /** Nano-USD: at most it costs `mostNano`. */
@@ -63,7 +65,7 @@ export class LeaseBook {
     const signature = signatureOf(request)
     const known = this.#leases.get(signature)
     // What the ledger has not heard of for long may be over there: its calls end under it, and new ones get another.
-    if (known && (isUsable(known, now) || known.slice === NO_SLICE)) return known
+    if (known && (isUsable(known, now) || mayBeGranted(known, now))) return known
     const lease: Lease = {
       id: newLeaseId(),
       signature,
@@ -78,6 +80,7 @@ export class LeaseBook {
       usedAt: now,
       askAgainAt: 0,
       watchedUntil: 0,
+      requestedAt: 0,
     }
     this.#forgetRefused()
     this.#leases.set(signature, lease)
@@ -109,12 +112,14 @@ export class LeaseBook {
   ask(lease: Lease, { wanted, estimateNano }: HoldRequest, now: number): HoldRequest["lease"] {
     if (lease.askAgainAt > now) return undefined
     lease.askAgainAt = now + ASKING_MS
+    lease.requestedAt ||= now
     const declaration = lease.declarations.next(declarationFor(lease.unknownNano + estimateNano, lease.typicalNano))
     return { id: lease.id, wantNano: wantOf(lease.slice, wanted), isHeld: lease.slice !== NO_SLICE, ...declaration }
   }
 
   /** `askedAt`: the lease's life counts from before the ledger wrote it down, so that it ends here first. */
   answered(lease: Lease, sequence: number, leasedNano: number | undefined, askedAt: number): void {
+    lease.requestedAt = 0
     if (leasedNano) {
       lease.declarations.accepted(sequence)
       lease.slice = refill(lease.slice, leasedNano)
@@ -210,6 +215,14 @@ export class LeaseBook {
   #heard(lease: Lease, at: number): void {
     lease.usableUntil = Math.max(lease.usableUntil, at + lease.ttlMs / 2)
   }
+}
+
+/**
+ * Whether the ledger may still grant this lease. Where a response was lost, the lease may have expired there and its id
+ * been charged, after which it covers nothing more.
+ */
+function mayBeGranted({ slice, requestedAt, ttlMs }: Lease, now: number): boolean {
+  return slice === NO_SLICE && (requestedAt === 0 || now - requestedAt < ttlMs / 2)
 }
 
 export function isUsable({ isOver, usableUntil }: Lease, now: number): boolean {

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers"
 import * as fc from "fast-check"
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import type { Ledger } from "../../durable-objects/ledger.ts"
-import { type HoldRequest, type HoldVerdict, NOTHING_TO_REPORT } from "../../src/credits/protocol.ts"
+import { type HoldRequest, type HoldVerdict, newLeaseId, NOTHING_TO_REPORT } from "../../src/credits/protocol.ts"
 import { workspaceScope } from "../../src/budgets/budget.ts"
 import { isUsable, type LeaseBook } from "../../src/credits/lease-book.ts"
 import { LedgerClient, newShared } from "../../src/credits/ledger-client.ts"
@@ -564,6 +564,41 @@ test("a call that could not be settled takes all that it could cost from its lea
   world.settle(call, 300)
   await world.advance(20)
   await world.check({ held: true, grown: 0 })
+})
+
+test("a lease whose grant was lost and which expired is asked for under another id", async () => {
+  const world = new World()
+  const [isolate] = world.isolates
+  if (!isolate) throw new Error("There is no isolate.")
+  await world.credit(80_000)
+  isolate.wire.next.push("answer lost")
+  await Promise.all([world.open(isolate, 1, false), world.open(isolate, 1, false)])
+  await world.expireAll()
+  await world.open(isolate, 13, false)
+  const [lease] = leasesOf(isolate.book)
+  expect(lease?.unknownNano).toBe(5)
+  world.crash(0)
+  await windUp(world)
+})
+
+test("the ledger grants no lease under an id that it has charged", async () => {
+  const world = new World()
+  await world.credit(80_000)
+  const request = (id: string): HoldRequest => ({
+    draft: world.draft(`gen-${crypto.randomUUID()}`, false),
+    wanted: { leastNano: 9, mostNano: 9 },
+    chargesAccount: true,
+    limits: world.limits(),
+    estimateNano: 3,
+    ttlMs: TTL_MS,
+    lease: { id, wantNano: 100, isHeld: false, estimateNano: 3, sequence: 1 },
+  })
+  const id = newLeaseId()
+  expect((await world.ledger.hold(request(id))).verdict).toMatchObject({ ok: true, leasedNano: expect.any(Number) })
+  await world.expireAll()
+  const again = (await world.ledger.hold(request(id))).verdict
+  expect(again).toMatchObject({ ok: true })
+  expect(again).not.toHaveProperty("leasedNano")
 })
 
 describe("what an isolate declares", () => {
