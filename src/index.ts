@@ -1,11 +1,11 @@
-import { app } from "./app.ts"
-import type { Env } from "./env.ts"
+import { app } from "./app/app.ts"
+import type { Env } from "./config/env.ts"
 import { consumeBroadcasts } from "./observability/delivery/consume.ts"
-import type { BroadcastMessage } from "./observability/delivery/message.ts"
-import { runSchedule } from "./schedule.ts"
+import type { BroadcastMessage } from "./config/messages.ts"
+import { runSchedule } from "./app/schedule.ts"
 
-export { Intern } from "../durable-objects/intern.ts"
-export { Ledger } from "../durable-objects/ledger.ts"
+export { Intern } from "../durable-objects/intern/intern.ts"
+export { Ledger } from "../durable-objects/ledger/ledger.ts"
 
 export default {
   fetch: app.fetch,

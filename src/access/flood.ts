@@ -1,4 +1,4 @@
-import { GatewayError } from "../edge/errors.ts"
+import { GatewayError } from "../errors/errors.ts"
 import { type FindKnown, isKnown } from "./known-keys.ts"
 
 /**

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { PageQuery } from "../edge/schema.ts"
+import { PageQuery } from "../http/schema.ts"
 
 const instant = z.iso
   .datetime({ offset: true, error: "must be an ISO 8601 date-time with seconds and Z" })

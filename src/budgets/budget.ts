@@ -1,6 +1,6 @@
-import type { Limit } from "../credits/ledger.ts"
-import { formatUsd, nanoToUsd } from "../credits/money.ts"
-import { GatewayError } from "../edge/errors.ts"
+import type { Limit } from "../ledger/limits.ts"
+import { formatUsd, nanoToUsd } from "../money/money.ts"
+import { GatewayError } from "../errors/errors.ts"
 import { toTimestamp } from "../support/time.ts"
 import type { Budget } from "./schemas.ts"
 

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { isNanoPrecise, NANO_PRECISE } from "../credits/money.ts"
+import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
 import { BUDGET_INTERVALS } from "./budget.ts"
 
 const positive = "must be a number of USD above 0"

@@ -1,6 +1,6 @@
 import * as z from "zod"
-import { PageQuery } from "../edge/schema.ts"
-import { Patterns } from "../plugins/patterns.ts"
+import { PageQuery } from "../http/schema.ts"
+import { Patterns } from "../support/wildcard.ts"
 
 const MAX_KEY_LENGTH = 16_384
 const MAX_ENTRIES = 1_000

@@ -1,8 +1,8 @@
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
-import type { Page } from "../edge/schema.ts"
+import type { Page } from "../http/schema.ts"
 import type { ByokRow } from "./credential.ts"
-import { type OwnKey, type OwnKeyRow, toOwnKey } from "./own-keys.ts"
+import { type OwnKey, type OwnKeyRow, toOwnKey } from "./usable-credentials.ts"
 import { type Counted, toPage } from "../support/rows.ts"
 
 const COLUMNS =

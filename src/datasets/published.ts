@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { oneOf } from "../edge/schema.ts"
+import { oneOf } from "../http/schema.ts"
 
 /** What is published elsewhere and that a gateway's own data cannot answer: asked rightly, the answer is an empty one. */
 

@@ -1,7 +1,7 @@
 import { DAY_MS } from "../support/time.ts"
 import * as z from "zod"
-import { oneOf } from "../edge/schema.ts"
-import { dayOf, startOf } from "../usage/day.ts"
+import { oneOf } from "../http/schema.ts"
+import { dayOf, startOf } from "../support/day.ts"
 
 /** What models and apps were used for most, from the sums by day of the whole deployment. */
 

@@ -1,6 +1,6 @@
 import { DAY_MS } from "../support/time.ts"
 import type { SessionCostQuery } from "./schemas.ts"
-import { dayOf, startOf } from "../usage/day.ts"
+import { dayOf, startOf } from "../support/day.ts"
 import { type Days, NAMED_MODELS } from "./rankings.ts"
 import { LEAST_SESSIONS, WINDOW_DAYS, windowBefore } from "./session-cost.ts"
 

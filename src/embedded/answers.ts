@@ -1,4 +1,4 @@
-import { estimateTokens } from "../inference/estimate.ts"
+import { estimateTokens } from "../support/tokens.ts"
 import { toRecord, toText, toUserText, type ChatRequest, type ToolFunction } from "./chat-request.ts"
 import { findFault } from "./faults.ts"
 import { toSchemaValue } from "./schema-value.ts"

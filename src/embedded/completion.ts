@@ -1,4 +1,4 @@
-import { estimatePromptTokens } from "../inference/estimate.ts"
+import { estimatePromptTokens } from "../support/tokens.ts"
 import { answer, countTokens, type Answer, type Part } from "./answers.ts"
 import type { ChatRequest } from "./chat-request.ts"
 import { findFault, type Fault } from "./faults.ts"

@@ -1,4 +1,4 @@
-import { estimateTokens } from "../inference/estimate.ts"
+import { estimateTokens } from "../support/tokens.ts"
 
 /**
  * Deterministic embeddings: each word is hashed to a direction, and a text points where its words do, so texts that share

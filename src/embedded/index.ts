@@ -6,10 +6,10 @@ import { findVideo, mediaRoutes } from "./media/serve.ts"
 import { embeddedModels, wireSlugs } from "./models.ts"
 import { reply } from "./reply.ts"
 import { findFailure, invalid, unknownModel } from "./statuses.ts"
-import { chatTeller } from "./wires/chat.ts"
-import { messagesWire } from "./wires/messages.ts"
-import { responsesWire } from "./wires/responses.ts"
-import { serveIn } from "./wires/serve.ts"
+import { chatTeller } from "./formats/chat.ts"
+import { messagesWire } from "./formats/messages.ts"
+import { responsesWire } from "./formats/responses.ts"
+import { serveIn } from "./formats/serve.ts"
 
 /** Scripted models: the upstream that needs no network, and the bench for faults. */
 export default { fetch: serve }

@@ -2,7 +2,7 @@ import { countTokens } from "./answers.ts"
 import type { Completion } from "./completion.ts"
 import { portalPage } from "./faults.ts"
 import { documentSteps, PACE_MS, play, sleep, streamSteps } from "./stream.ts"
-import type { Teller } from "./wires/teller.ts"
+import type { Teller } from "./formats/encoder.ts"
 
 const SLOW_MS = 6_000
 

@@ -1,6 +1,6 @@
 import { closingChunks, openingChunks, pieceChunks, type Completion } from "./completion.ts"
 import type { Fault } from "./faults.ts"
-import type { Teller } from "./wires/teller.ts"
+import type { Teller } from "./formats/encoder.ts"
 
 /** What happens next on the wire. A `wait` is counted from the start of the body, so that a pace does not drift. */
 export type Step =

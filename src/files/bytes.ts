@@ -1,6 +1,6 @@
 import { DAY_MS } from "../support/time.ts"
-import { GatewayError } from "../edge/errors.ts"
-import type { Env } from "../env.ts"
+import { GatewayError } from "../errors/errors.ts"
+import type { Env } from "../config/env.ts"
 import { concat } from "../support/bytes.ts"
 import { objectKey } from "./file.ts"
 import { forgetFiles, listStaleFiles } from "./store.ts"

@@ -1,4 +1,4 @@
-import { nanoToUsd } from "../credits/money.ts"
+import { nanoToUsd } from "../money/money.ts"
 import { toTimestamp } from "../support/time.ts"
 import { listGenerations, type Range, type Told } from "./store.ts"
 

@@ -1,5 +1,5 @@
 import type * as z from "zod"
-import { type Env, variable } from "../env.ts"
+import { type Env, variable } from "../config/env.ts"
 import { toTimestamp } from "../support/time.ts"
 import type { FilePage, FileRecord } from "./schemas.ts"
 

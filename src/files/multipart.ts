@@ -1,4 +1,4 @@
-import { GatewayError } from "../edge/errors.ts"
+import { GatewayError } from "../errors/errors.ts"
 import { concat } from "../support/bytes.ts"
 
 /** One file of a `multipart/form-data` body, while it comes: none of it is kept. */

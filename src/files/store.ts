@@ -1,6 +1,6 @@
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
-import type { Generation } from "../generations/generation.ts"
+import type { Generation } from "../ledger/generation.ts"
 import type { FileRow } from "./file.ts"
 
 const COLUMNS = "id, organization_id, workspace_id, filename, mime_type, size_bytes, source, intern_id, created_at"

@@ -1,4 +1,4 @@
-import { GatewayError } from "../edge/errors.ts"
+import { GatewayError } from "../errors/errors.ts"
 import { concat } from "../support/bytes.ts"
 import { HEAD_BYTES, kindOf, TextKind } from "./kind.ts"
 

@@ -1,7 +1,7 @@
 import { DAY_MS } from "../support/time.ts"
 import * as z from "zod"
-import { dayOf, startOf } from "../usage/day.ts"
-import type { Generation } from "./generation.ts"
+import { dayOf, startOf } from "../support/day.ts"
+import type { Generation } from "../ledger/generation.ts"
 
 /**
  * What was said in a call, for workspaces that have content logging on. In R2, under the day of the call, which is

@@ -1,8 +1,8 @@
 import * as z from "zod"
-import { nanoToUsd } from "../credits/money.ts"
+import { nanoToUsd } from "../money/money.ts"
 import { toTimestamp } from "../support/time.ts"
-import { appIdOf } from "../usage/app.ts"
-import type { Generation } from "./generation.ts"
+import { appIdOf } from "../support/app-id.ts"
+import type { Generation } from "../ledger/generation.ts"
 
 const count = z.int().nullable()
 const text = z.string().nullable()

@@ -1,6 +1,6 @@
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditStatement } from "../audit/store.ts"
-import type { Generation } from "./generation.ts"
+import type { Generation } from "../ledger/generation.ts"
 
 /**
  * Insert records (each the JSON of a Settled generation), in one statement, and with them note their days as not summed;

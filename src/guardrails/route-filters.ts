@@ -1,6 +1,6 @@
-import { type Filter, FREE, isNamed } from "../inference/routing/filters.ts"
+import { type Filter, FREE, isNamed } from "../routing/filters.ts"
 import type { Endpoint } from "../models/catalogue.ts"
-import { matcher } from "../plugins/patterns.ts"
+import { matcher } from "../support/wildcard.ts"
 import type { Applied } from "./applied.ts"
 import { ZDR_FAMILIES } from "./guardrail.ts"
 

@@ -1,6 +1,6 @@
 import * as z from "zod"
-import { isNanoPrecise, NANO_PRECISE } from "../credits/money.ts"
-import { PageQuery } from "../edge/schema.ts"
+import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
+import { PageQuery } from "../http/schema.ts"
 
 const flag = z.boolean({ error: "must be true or false" })
 const text = (words: string) => z.string({ error: words })

@@ -1,5 +1,5 @@
-import { GatewayError } from "../edge/errors.ts"
-import type { Stage } from "../inference/intake.ts"
+import { GatewayError } from "../errors/errors.ts"
+import type { Stage } from "../inference/inference-request.ts"
 import type { CallerGuardrails } from "./applied.ts"
 import { AnswerFilter } from "./content/answer-filter.ts"
 import {

@@ -1,8 +1,8 @@
 import type { Caller } from "../access/caller.ts"
-import { paying } from "./agent/pay.ts"
+import { paying } from "./agent/charge-tool-run.ts"
 import { serveAgent } from "./agent/serve-agent.ts"
-import { chatIntake } from "./chat/intake.ts"
-import type { CallState, Intake } from "./intake.ts"
+import { chatIntake } from "./endpoints/chat/request.ts"
+import type { CallState, Intake } from "./inference-request.ts"
 import { withDefaults } from "./defaults.ts"
 import { needsPreparation, type Preparable } from "./prepare/needs.ts"
 import { prepare } from "./prepare/prepare.ts"
@@ -10,8 +10,8 @@ import { screened, screeningFor, sizeInBytes, sizeOf } from "./screen.ts"
 import { serve } from "./serve.ts"
 import { requireLive } from "../presets/preset.ts"
 import { presetOf, withPreset } from "./presets/apply.ts"
-import type { Surface } from "./surface.ts"
-import type { Arrival, World } from "./world.ts"
+import type { Surface } from "./endpoints/api-format.ts"
+import type { Arrival, World } from "./deps.ts"
 
 /** Answers a request of a conversation: straight on the road, or first prepared where it asks for the gateway's own work. */
 export async function answer<Request extends Preparable>(

@@ -1,4 +1,4 @@
-import { GatewayError } from "../edge/errors.ts"
+import { GatewayError } from "../errors/errors.ts"
 import { serverToolName } from "../server-tools/read-tools.ts"
 import type { CallDefaults } from "../workspaces/settings.ts"
 import { namesOf, type Preparable } from "./prepare/needs.ts"

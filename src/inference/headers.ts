@@ -1,6 +1,6 @@
-import type { Attempt } from "../generations/generation.ts"
-import { timing } from "../edge/timing.ts"
-import type { Arrival } from "./world.ts"
+import type { Attempt } from "../ledger/generation.ts"
+import { timing } from "../http/timing.ts"
+import type { Arrival } from "./deps.ts"
 
 /** Headers of an inference answer. A provider's own headers do not pass: they can hold its keys and our limits. */
 export function answerHeaders(generationId: string): Record<string, string> {

@@ -1,10 +1,10 @@
 import type { Caller } from "../access/caller.ts"
-import { GatewayError } from "../edge/errors.ts"
+import { GatewayError } from "../errors/errors.ts"
 import { type Screening, screeningOf } from "../guardrails/screening.ts"
-import type { Intake } from "./intake.ts"
-import { unroutable } from "./routing/metadata.ts"
+import type { Intake } from "./inference-request.ts"
+import { unroutable } from "../routing/metadata.ts"
 import { serve } from "./serve.ts"
-import type { Arrival, World } from "./world.ts"
+import type { Arrival, World } from "./deps.ts"
 
 /** What the content filters of the caller do to this call; undefined for a caller who has none. */
 export function screeningFor(caller: Caller, arrival: Arrival): Screening | undefined {

@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from "hono"
-import { callerByHash } from "../access/authenticate.ts"
+import { callerByHash } from "../policy/authenticate.ts"
 import type { Caller } from "../access/caller.ts"
-import type { App, Env } from "../env.ts"
+import type { App, Env } from "../config/env.ts"
 import { internError } from "./reasons.ts"
 import { findIntern, type InternRow } from "./store.ts"
 

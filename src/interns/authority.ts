@@ -1,5 +1,5 @@
 import type { Caller } from "../access/caller.ts"
-import type { GatewayError } from "../edge/errors.ts"
+import type { GatewayError } from "../errors/errors.ts"
 import { internError } from "./reasons.ts"
 
 /** Who made an intern, or stored a secret. Rows from before this was kept have no key. */

@@ -1,9 +1,9 @@
 import { createRoute } from "@hono/zod-openapi"
 import type { Context } from "hono"
-import { acceptJson, newRouter } from "../edge/router.ts"
-import { GatewayError } from "../edge/errors.ts"
-import { failures, jsonBody, ok } from "../edge/schema.ts"
-import type { App } from "../env.ts"
+import { acceptJson, newRouter } from "../http/router.ts"
+import { GatewayError } from "../errors/errors.ts"
+import { failures, jsonBody, ok } from "../http/schema.ts"
+import type { App } from "../config/env.ts"
 import { findStrangers } from "../members/store.ts"
 import { requireProgramme, workingIntern } from "./access.ts"
 import {
@@ -14,7 +14,7 @@ import {
   MAX_PROMPT_CHARS,
 } from "./chat-schemas.ts"
 import { MAX_INTERN_BODY_BYTES, tellReasons } from "./guards.ts"
-import { type ChatCall, orRefusal } from "./hosts/wire.ts"
+import { type ChatCall, orRefusal } from "./hosts/rpc.ts"
 import { openIntern } from "./open-intern.ts"
 import { internError } from "./reasons.ts"
 import { internParams } from "./routes.ts"

@@ -1,4 +1,4 @@
-import { type Env, variable } from "../env.ts"
+import { type Env, variable } from "../config/env.ts"
 import { toTimestamp } from "../support/time.ts"
 import type { Intern } from "./schemas.ts"
 import type { InternRow } from "./store.ts"

@@ -1,5 +1,5 @@
 import type { AuditEntry } from "../audit/entry.ts"
-import type { Env } from "../env.ts"
+import type { Env } from "../config/env.ts"
 import { mastersOf } from "../secrets/master-key.ts"
 import { findDataKey } from "../secrets/store.ts"
 import { openSealed, sealForWorkspace } from "../secrets/workspace-key.ts"

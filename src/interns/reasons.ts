@@ -1,4 +1,4 @@
-import { type ErrorMetadata, type ErrorName, GatewayError } from "../edge/errors.ts"
+import { type ErrorMetadata, type ErrorName, GatewayError } from "../errors/errors.ts"
 
 /** Every way in which an intern fails a caller: the status it has or would have had, and whether asking again helps. */
 const reasons = {

@@ -1,4 +1,4 @@
-import type { Env } from "../env.ts"
+import type { Env } from "../config/env.ts"
 import { mastersOf, signingKey } from "../secrets/master-key.ts"
 import { isSame, sha256Hex, toBase64Url } from "../support/encoding.ts"
 import type { InternRow } from "./store.ts"

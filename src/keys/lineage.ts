@@ -1,5 +1,5 @@
 import type { Caller, KeyKind } from "../access/caller.ts"
-import type { ResetInterval } from "../credits/windows.ts"
+import type { ResetInterval } from "../money/windows.ts"
 
 /**
  * A key that spends is the parent of the keys it creates: app keys and interns' own keys. Provisioning keys, and

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { isNanoPrecise, NANO_PRECISE } from "../credits/money.ts"
+import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
 
 const count = z.int().min(0)
 const usd = z.number().meta({ description: "USD" })

@@ -1,6 +1,6 @@
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged, auditStatement } from "../audit/store.ts"
-import type { Page } from "../edge/schema.ts"
+import type { Page } from "../http/schema.ts"
 import { type MemberRow, toStoredRole, type WorkspaceMemberRow } from "./member.ts"
 import type { MemberChange } from "./schemas.ts"
 import { type Counted, toPage } from "../support/rows.ts"

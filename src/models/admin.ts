@@ -1,7 +1,7 @@
 import * as z from "zod"
 import type { Provider } from "../providers/provider.ts"
 import type * as catalogue from "./catalogue.ts"
-import { PricingOrNull } from "./pricing.ts"
+import { PricingOrNull } from "../money/pricing.ts"
 import { INPUTS, OUTPUTS } from "./search.ts"
 import type { StoredEndpoint, StoredModel } from "./store.ts"
 

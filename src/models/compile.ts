@@ -1,10 +1,10 @@
-import type { Env } from "../env.ts"
+import type { Env } from "../config/env.ts"
 import { configuredProviders, customProviders, reachableProviders } from "../providers/configured.ts"
 import type { Provider } from "../providers/provider.ts"
 import { logWarning } from "../support/log.ts"
 import type { Catalogue, Endpoint, Model } from "./catalogue.ts"
 import { embeddedCatalogue, toCustomModels } from "./local.ts"
-import { approximatePrice } from "./pricing.ts"
+import { approximatePrice } from "../money/pricing.ts"
 import { listCatalogueRows, type StoredModel } from "./store.ts"
 
 export const CATALOGUE_KEY = "catalogue:v1"

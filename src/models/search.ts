@@ -1,9 +1,9 @@
 import * as z from "zod"
-import { oneOf } from "../edge/schema.ts"
+import { oneOf } from "../http/schema.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { Model, Pricing } from "./catalogue.ts"
 import { pricedEndpoints, supportedParameters } from "./model.ts"
-import { approximatePrice } from "./pricing.ts"
+import { approximatePrice } from "../money/pricing.ts"
 
 export const OUTPUTS = [
   "text",

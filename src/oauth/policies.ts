@@ -1,6 +1,6 @@
 import * as z from "zod"
-import { GatewayError } from "../edge/errors.ts"
-import { type Env, variable } from "../env.ts"
+import { GatewayError } from "../errors/errors.ts"
+import { type Env, variable } from "../config/env.ts"
 
 const NAME = "OAUTH_TRUSTED_ISSUERS"
 const MOST_SECONDS = 900

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { isNanoPrecise, NANO_PRECISE } from "../credits/money.ts"
+import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
 import { LimitReset } from "../keys/schemas.ts"
 import { isCallback } from "./callback.ts"
 

@@ -1,5 +1,5 @@
-import { isObject } from "../inference/chat/reading.ts"
-import { matcher } from "../plugins/patterns.ts"
+import { isObject } from "../formats/chat/meter.ts"
+import { matcher } from "../support/wildcard.ts"
 import { decodeBase64 } from "../support/encoding.ts"
 import type { Policy } from "./policies.ts"
 

@@ -1,4 +1,4 @@
-import type { BroadcastContext } from "../generations/generation.ts"
+import type { BroadcastContext } from "../ledger/generation.ts"
 import { type Covered, covers, type DestinationHead } from "./coverage.ts"
 
 /** What a request tells those who listen, beside what is recorded of it. */

@@ -1,6 +1,6 @@
 import * as z from "zod"
-import { explain } from "../edge/schema.ts"
-import { GatewayError } from "../edge/errors.ts"
+import { explain } from "../http/schema.ts"
+import { GatewayError } from "../errors/errors.ts"
 import type { About } from "../secrets/seal.ts"
 import { decodeBase64, toBase64Url } from "../support/encoding.ts"
 import { toTimestamp } from "../support/time.ts"

@@ -1,11 +1,11 @@
-import type { Settled } from "../generations/generation.ts"
-import { nanoToUsd } from "../credits/money.ts"
+import type { Settled } from "../ledger/generation.ts"
+import { nanoToUsd } from "../money/money.ts"
 import { derivedId, uuidOf } from "../support/ids.ts"
 import { sha256Hex } from "../support/encoding.ts"
 import { toTimestamp } from "../support/time.ts"
 import type { DestinationRow } from "./destination.ts"
 import type { Facts } from "./filter.ts"
-import type { Told } from "./told.ts"
+import type { Told } from "./call-content.ts"
 
 /** What a destination is told of one call. Pure. */
 export type CallEvent = {

@@ -1,4 +1,4 @@
-import type { Generation } from "../generations/generation.ts"
+import type { Generation } from "../ledger/generation.ts"
 
 /**
  * A call as a data point of Analytics Engine, for whoever runs the deployment. Nothing in it was said, and nobody is

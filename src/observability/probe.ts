@@ -1,4 +1,4 @@
-import { NO_TOKENS } from "../credits/money.ts"
+import { NO_TOKENS } from "../money/money.ts"
 import { newGenerationId } from "../support/ids.ts"
 import type { DestinationRow } from "./destination.ts"
 import { type CallEvent, newEvent } from "./event.ts"

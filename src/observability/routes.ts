@@ -1,20 +1,20 @@
 import { createRoute } from "@hono/zod-openapi"
 import type { Context } from "hono"
 import * as z from "zod"
-import { actorOf, entryOf } from "../access/actor.ts"
-import { forgetWorkspace } from "../access/authenticate.ts"
+import { actorOf, entryOf } from "../audit/actor.ts"
+import { forgetWorkspace } from "../policy/authenticate.ts"
 import { requireManagement } from "../access/caller.ts"
 import { changesOf, newEntry } from "../audit/entry.ts"
 import { findKeyHashes } from "../byok/store.ts"
-import { GatewayError } from "../edge/errors.ts"
-import { acceptJson, newRouter } from "../edge/router.ts"
-import { failures, jsonBody, ok } from "../edge/schema.ts"
-import type { App } from "../env.ts"
+import { GatewayError } from "../errors/errors.ts"
+import { acceptJson, newRouter } from "../http/router.ts"
+import { failures, jsonBody, ok } from "../http/schema.ts"
+import type { App } from "../config/env.ts"
 import { hostsIn } from "../outbound/settings.ts"
 import { mastersOf } from "../secrets/master-key.ts"
 import { openSealed, sealForWorkspace } from "../secrets/workspace-key.ts"
 import { newId } from "../support/ids.ts"
-import { askedWorkspace, noSuchWorkspace } from "../workspaces/asked.ts"
+import { askedWorkspace, noSuchWorkspace } from "../workspaces/requested.ts"
 import { findWorkspace } from "../workspaces/store.ts"
 import {
   aboutSecrets,
@@ -30,7 +30,7 @@ import {
   TOLD_FIELDS,
 } from "./destination.ts"
 import type { Config, KindName } from "./kinds.ts"
-import { removeTold } from "./told.ts"
+import { removeTold } from "./call-content.ts"
 import { Destination, DestinationChange, DestinationQuery, NewDestination } from "./schemas.ts"
 import {
   dataKeyOf,

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { oneOf, PageQuery } from "../edge/schema.ts"
+import { oneOf, PageQuery } from "../http/schema.ts"
 import { problemOf } from "../guardrails/content/pattern.ts"
 import { KIND_NAMES } from "./kinds.ts"
 

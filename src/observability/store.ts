@@ -1,6 +1,6 @@
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
-import type { Page } from "../edge/schema.ts"
+import type { Page } from "../http/schema.ts"
 import type { WrappedKey } from "../secrets/data-key.ts"
 import type { DestinationRow, DestinationState } from "./destination.ts"
 import { type DestinationHead, type HeadRow, toHead } from "./coverage.ts"

@@ -1,5 +1,5 @@
-import { GatewayError } from "../edge/errors.ts"
-import { type Env, variable } from "../env.ts"
+import { GatewayError } from "../errors/errors.ts"
+import { type Env, variable } from "../config/env.ts"
 import { dnsOverHttps, type Network } from "./resolve.ts"
 import type { OutboundWorld } from "./send.ts"
 

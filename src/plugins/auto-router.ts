@@ -1,4 +1,4 @@
-import { matcher } from "./patterns.ts"
+import { matcher } from "../support/wildcard.ts"
 
 export const COST_TIERS = ["low", "medium", "high", "xhigh", "max"] as const
 export type CostTier = (typeof COST_TIERS)[number]

@@ -1,5 +1,5 @@
-import { GatewayError } from "../edge/errors.ts"
-import { estimatePromptTokens, UNITS_PER_TOKEN } from "../inference/estimate.ts"
+import { GatewayError } from "../errors/errors.ts"
+import { estimatePromptTokens, UNITS_PER_TOKEN } from "../support/tokens.ts"
 import { cutMiddle } from "../server-tools/text.ts"
 import { toUnits } from "./turns.ts"
 

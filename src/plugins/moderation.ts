@@ -1,7 +1,7 @@
 import * as z from "zod"
-import { GatewayError } from "../edge/errors.ts"
-import { type Env, variable } from "../env.ts"
-import { BASE_URL_WORDS, BaseUrl } from "../providers/base-url.ts"
+import { GatewayError } from "../errors/errors.ts"
+import { type Env, variable } from "../config/env.ts"
+import { BASE_URL_WORDS, BaseUrl } from "../config/base-url.ts"
 import { readAtMost } from "../support/bytes.ts"
 import { within } from "../outbound/deadline.ts"
 

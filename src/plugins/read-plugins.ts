@@ -1,12 +1,12 @@
 import * as z from "zod"
-import { GatewayError } from "../edge/errors.ts"
+import { GatewayError } from "../errors/errors.ts"
 import { parseAt, refuseAt } from "../server-tools/parse-at.ts"
 import { requireSearch, type WebSearchConfig, webSearchConfig } from "../server-tools/web-search/config.ts"
 import type { SearchSettings } from "../server-tools/web-search/configured.ts"
 import { WebFetchConfig } from "../server-tools/web-fetch/web-fetch.ts"
 import { COST_TIERS } from "./auto-router.ts"
 import { MODERATION_VARIABLES, type ModerationSettings } from "./moderation.ts"
-import { Patterns } from "./patterns.ts"
+import { Patterns } from "../support/wildcard.ts"
 
 export type PluginSettings = { search: SearchSettings | undefined; moderation: ModerationSettings | undefined }
 

@@ -1,10 +1,10 @@
 import * as z from "zod"
-import { GatewayError } from "../edge/errors.ts"
-import { MessagesRequest } from "../inference/messages/schemas.ts"
-import { toChatRequest as fromMessages } from "../inference/messages/to-chat.ts"
-import { ResponsesRequest } from "../inference/responses/schemas.ts"
-import { toChatRequest as fromResponses } from "../inference/responses/to-chat.ts"
-import { ChatRequest } from "../inference/schemas.ts"
+import { GatewayError } from "../errors/errors.ts"
+import { MessagesRequest } from "../formats/messages/schemas.ts"
+import { toChatRequest as fromMessages } from "../formats/messages/to-chat.ts"
+import { ResponsesRequest } from "../formats/responses/schemas.ts"
+import { toChatRequest as fromResponses } from "../formats/responses/to-chat.ts"
+import { ChatRequest } from "../formats/schemas.ts"
 
 /**
  * A preset's config is told in the words of the chat wire, whichever surface it was made on. A field that is not here is

@@ -1,5 +1,5 @@
 import type * as z from "zod"
-import { GatewayError } from "../edge/errors.ts"
+import { GatewayError } from "../errors/errors.ts"
 import { toTimestamp } from "../support/time.ts"
 import type { PresetContent } from "./config.ts"
 import type { DesignatedPreset, Preset, PresetVersion } from "./schemas.ts"

@@ -1,13 +1,13 @@
 import { createRoute } from "@hono/zod-openapi"
 import type { Context } from "hono"
 import * as z from "zod"
-import { entryOf } from "../access/actor.ts"
+import { entryOf } from "../audit/actor.ts"
 import { requireManagement } from "../access/caller.ts"
 import { changesOf } from "../audit/entry.ts"
-import { GatewayError } from "../edge/errors.ts"
-import { acceptJson, newRouter } from "../edge/router.ts"
-import { failures, jsonBody, ok } from "../edge/schema.ts"
-import type { App } from "../env.ts"
+import { GatewayError } from "../errors/errors.ts"
+import { acceptJson, newRouter } from "../http/router.ts"
+import { failures, jsonBody, ok } from "../http/schema.ts"
+import type { App } from "../config/env.ts"
 import { newId } from "../support/ids.ts"
 import { findWorkspace } from "../workspaces/store.ts"
 import {
@@ -19,7 +19,7 @@ import {
   responsesContent,
   ResponsesPreset,
 } from "./config.ts"
-import { forgetPreset } from "./live.ts"
+import { forgetPreset } from "./active.ts"
 import { toDesignated, toPreset, toVersion } from "./preset.ts"
 import * as wire from "./schemas.ts"
 import { findPreset, findVersion, listPresets, listVersions, type Place, putPreset, updatePreset } from "./store.ts"

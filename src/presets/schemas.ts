@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { PageQuery } from "../edge/schema.ts"
+import { PageQuery } from "../http/schema.ts"
 
 const workspace = {
   workspace_id: z

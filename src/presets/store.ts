@@ -1,6 +1,6 @@
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
-import type { Page } from "../edge/schema.ts"
+import type { Page } from "../http/schema.ts"
 import type { PresetConfig, PresetContent } from "./config.ts"
 import type { LivePreset, PresetRow, PresetStatus, VersionRow } from "./preset.ts"
 import type { PresetChange } from "./schemas.ts"

@@ -1,7 +1,7 @@
 import * as z from "zod"
-import { GatewayError } from "../edge/errors.ts"
-import { PRICE_NAMES, Pricing } from "../models/pricing.ts"
-import { BaseUrl, forWire } from "./base-url.ts"
+import { GatewayError } from "../errors/errors.ts"
+import { PRICE_NAMES, Pricing } from "../money/pricing.ts"
+import { BaseUrl, forWire } from "../config/base-url.ts"
 import { keyHeaderOf, type Provider, PROVIDER_WIRES } from "./provider.ts"
 import { builtInProviders } from "./table.ts"
 

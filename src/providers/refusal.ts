@@ -1,4 +1,4 @@
-import type { ErrorName } from "../edge/errors.ts"
+import type { ErrorName } from "../errors/errors.ts"
 import { parseRetryAfter } from "../support/retry-after.ts"
 
 /** Why a target did not take a call. Values, not exceptions: the next target may take it. */

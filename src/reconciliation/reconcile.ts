@@ -1,5 +1,5 @@
-import { openLedger } from "../credits/ledger-client.ts"
-import type { Env } from "../env.ts"
+import { openLedger } from "../ledger/client.ts"
+import type { Env } from "../config/env.ts"
 import { logError, logWarning } from "../support/log.ts"
 import type { Reconciliation } from "./reconciliation.ts"
 import { listStalest, saveReconciliation } from "./store.ts"

@@ -1,7 +1,7 @@
 import { workspaceScope } from "../budgets/budget.ts"
-import { ACCOUNT, type Counters, keyScope, type Spent } from "../credits/ledger.ts"
-import { type ResetInterval, windowStart } from "../credits/windows.ts"
-import type { Settled } from "../generations/generation.ts"
+import { ACCOUNT, type Counters, keyScope, type Spent } from "../ledger/limits.ts"
+import { type ResetInterval, windowStart } from "../money/windows.ts"
+import type { Settled } from "../ledger/generation.ts"
 import type { KeySums } from "../usage/store.ts"
 
 /** What a ledger has charged against what its generations sum up to. Pure; amounts are nano-USD. */

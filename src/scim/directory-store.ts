@@ -1,6 +1,6 @@
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged, auditStatement } from "../audit/store.ts"
-import type { Page } from "../edge/schema.ts"
+import type { Page } from "../http/schema.ts"
 import type { DirectoryRow } from "./directory.ts"
 import { type Counted, toPage } from "../support/rows.ts"
 

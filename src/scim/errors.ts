@@ -1,4 +1,4 @@
-import { asGatewayError } from "../edge/errors.ts"
+import { asGatewayError } from "../errors/errors.ts"
 
 /** RFC 7644, section 3.12. */
 type ScimType =

@@ -3,7 +3,7 @@ import { auditIfChanged, auditStatement } from "../audit/store.ts"
 import type { DirectoryId } from "./directory.ts"
 import type { GroupChange, GroupRow } from "./group.ts"
 import type { ResourcePage } from "./schemas.ts"
-import { settleMemberships } from "./settle-store.ts"
+import { settleMemberships } from "./apply-store.ts"
 import type { Reference } from "./user.ts"
 import { type Counted, toPage } from "../support/rows.ts"
 

@@ -1,8 +1,8 @@
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
-import type { Page } from "../edge/schema.ts"
+import type { Page } from "../http/schema.ts"
 import type { ListedGroup, MappingRow } from "./mapping.ts"
-import { FROM_MAPPINGS, settleMemberships } from "./settle-store.ts"
+import { FROM_MAPPINGS, settleMemberships } from "./apply-store.ts"
 import { type Counted, toPage } from "../support/rows.ts"
 
 const COLUMNS = "id, organization_id, scim_group_id, workspace_id, role, created_at, updated_at"

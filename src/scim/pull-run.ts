@@ -1,6 +1,6 @@
-import { forgetKey } from "../access/authenticate.ts"
+import { forgetKey } from "../policy/authenticate.ts"
 import { newEntry } from "../audit/entry.ts"
-import type { Env } from "../env.ts"
+import type { Env } from "../config/env.ts"
 import { readOutbound } from "../outbound/send.ts"
 import { outboundWorld } from "../outbound/settings.ts"
 import { mastersOf } from "../secrets/master-key.ts"

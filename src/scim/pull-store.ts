@@ -5,7 +5,7 @@ import { findDataKey } from "../secrets/store.ts"
 import { newId } from "../support/ids.ts"
 import type { PullRow } from "./directory.ts"
 import type { Cursor, Pulled } from "./pull.ts"
-import { disabledHashes, settleDirectory } from "./settle-store.ts"
+import { disabledHashes, settleDirectory } from "./apply-store.ts"
 import type { SyncJobRow } from "./sync-job.ts"
 
 /** The directory that the job reads: the one it has begun, else the next one. */

@@ -1,4 +1,4 @@
-import type { originOf } from "../access/actor.ts"
+import type { originOf } from "../audit/actor.ts"
 import { type AuditEntry, type Changed, newEntry } from "../audit/entry.ts"
 import type { DirectoryId, DirectoryRow } from "./directory.ts"
 import { type Fields, toCondition, toOrder } from "./filter.ts"

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import type { Env } from "../env.ts"
+import type { Env } from "../config/env.ts"
 import type { DirectoryRow } from "./directory.ts"
 import type { Clause } from "./filter.ts"
 

@@ -1,5 +1,5 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono"
-import { originOf } from "../access/actor.ts"
+import { originOf } from "../audit/actor.ts"
 import { countUnknownKey, refuseUnknownOfFlood } from "../access/flood.ts"
 import { findKnownDirectories } from "../access/known-keys-store.ts"
 import { logError } from "../support/log.ts"

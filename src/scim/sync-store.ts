@@ -1,6 +1,6 @@
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditStatement } from "../audit/store.ts"
-import { disabledHashes, IS_NOT_GIVEN, settleMemberships, settleUsers } from "./settle-store.ts"
+import { disabledHashes, IS_NOT_GIVEN, settleMemberships, settleUsers } from "./apply-store.ts"
 import type { SyncJobRow } from "./sync-job.ts"
 
 const COLUMNS =

@@ -1,5 +1,5 @@
-import type { Env } from "../env.ts"
-import { forgetKey } from "../access/authenticate.ts"
+import type { Env } from "../config/env.ts"
+import { forgetKey } from "../policy/authenticate.ts"
 import { logError } from "../support/log.ts"
 import { pullStep } from "./pull-run.ts"
 import { PullFailure, type SyncJobRow } from "./sync-job.ts"

@@ -2,7 +2,7 @@ import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged, auditStatement } from "../audit/store.ts"
 import type { DirectoryId } from "./directory.ts"
 import type { ResourcePage } from "./schemas.ts"
-import { disabledHashes, settleUsers } from "./settle-store.ts"
+import { disabledHashes, settleUsers } from "./apply-store.ts"
 import type { Reference, UserFields, UserRow } from "./user.ts"
 import { type Counted, toPage } from "../support/rows.ts"
 

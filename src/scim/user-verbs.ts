@@ -1,4 +1,4 @@
-import { forgetKey } from "../access/authenticate.ts"
+import { forgetKey } from "../policy/authenticate.ts"
 import type { AuditEntry } from "../audit/entry.ts"
 import { newId } from "../support/ids.ts"
 import type { Document } from "./attributes.ts"

@@ -1,4 +1,4 @@
-import { type Env, variable } from "../env.ts"
+import { type Env, variable } from "../config/env.ts"
 import { decodeBase64, toHex } from "../support/encoding.ts"
 
 /** The secrets that all others hang on, in base64. `previous` is read, and seals nothing new. */

@@ -1,6 +1,6 @@
 import type * as z from "zod"
-import { GatewayError } from "../edge/errors.ts"
-import { explain } from "../edge/schema.ts"
+import { GatewayError } from "../errors/errors.ts"
+import { explain } from "../http/schema.ts"
 
 /** The value its schema makes of a part of a request, or a refusal that names the field by its place in the request. */
 export function parseAt<T extends z.ZodType>(schema: T, value: unknown, path: readonly PropertyKey[]): z.output<T> {

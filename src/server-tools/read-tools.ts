@@ -1,4 +1,4 @@
-import { GatewayError } from "../edge/errors.ts"
+import { GatewayError } from "../errors/errors.ts"
 import { datetime, DatetimeConfig } from "./datetime.ts"
 import { parseAt } from "./parse-at.ts"
 import type { RequestedTool, ServerTool, ToolKind, ToolSettings } from "./tool.ts"

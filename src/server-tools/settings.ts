@@ -1,4 +1,4 @@
-import type { Env } from "../env.ts"
+import type { Env } from "../config/env.ts"
 import { hostsIn, networkOf } from "../outbound/settings.ts"
 import type { ToolSettings, ToolWorld } from "./tool.ts"
 import { configuredSearch } from "./web-search/configured.ts"

@@ -1,6 +1,6 @@
 import { DAY_MS } from "../support/time.ts"
 import * as z from "zod"
-import { nanoToUsd } from "../credits/money.ts"
+import { nanoToUsd } from "../money/money.ts"
 import type { ActivityRow } from "./store.ts"
 
 /** Completed days of UTC that are told. */

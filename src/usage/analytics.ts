@@ -1,6 +1,6 @@
 import { DAY_MS } from "../support/time.ts"
-import { nanoToUsd } from "../credits/money.ts"
-import { windowStart } from "../credits/windows.ts"
+import { nanoToUsd } from "../money/money.ts"
+import { windowStart } from "../money/windows.ts"
 import type { UsageRow } from "./store.ts"
 
 /** What usage can be asked about, and the answer. Pure: the rows come from store.ts. */

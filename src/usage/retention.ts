@@ -1,4 +1,4 @@
-import { type Env, variable } from "../env.ts"
+import { type Env, variable } from "../config/env.ts"
 
 const DEFAULT_DAYS = 90
 /** A month and some days: what a monthly limit counts can be proven by its calls. */

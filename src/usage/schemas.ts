@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { oneOf } from "../edge/schema.ts"
+import { oneOf } from "../http/schema.ts"
 import { DIMENSION_NAMES, GRANULARITIES, METRIC_NAMES, OPERATOR_NAMES } from "./analytics.ts"
 
 const list = <T extends string>(names: T[]) => names as [T, ...T[]]

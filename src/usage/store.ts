@@ -1,7 +1,7 @@
 import { DAY_MS } from "../support/time.ts"
-import { windowStart } from "../credits/windows.ts"
+import { windowStart } from "../money/windows.ts"
 import type { ActivityQuery } from "./activity.ts"
-import { dayOf, startOf } from "./day.ts"
+import { dayOf, startOf } from "../support/day.ts"
 
 /** One day of one organization, from its generations. Sums only grow, so days whose generations are gone stay as they are. */
 function sumDayStatements(db: D1Database, organizationId: string, day: string): D1PreparedStatement[] {

@@ -1,6 +1,6 @@
 import type { AuditEntry } from "../audit/entry.ts"
 import type { Caller } from "../access/caller.ts"
-import { GatewayError } from "../edge/errors.ts"
+import { GatewayError } from "../errors/errors.ts"
 import { mayControl, notYours } from "../interns/authority.ts"
 import { openText } from "../secrets/seal.ts"
 import { sealSecret, type VaultKeys } from "./sealing.ts"

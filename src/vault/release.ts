@@ -1,4 +1,4 @@
-import type { Env } from "../env.ts"
+import type { Env } from "../config/env.ts"
 import { openSigningKey } from "../secrets/data-key.ts"
 import { mastersOf } from "../secrets/master-key.ts"
 import { openSealed } from "../secrets/workspace-key.ts"

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { PageQuery } from "../edge/schema.ts"
+import { PageQuery } from "../http/schema.ts"
 import { MAX_HOST_LENGTH, readHost } from "./hosts.ts"
 
 const MAX_NAME_LENGTH = 255

@@ -1,7 +1,7 @@
 import { createExecutionContext } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { describe, expect, test } from "vitest"
-import { app } from "../../src/app.ts"
+import { app } from "../../src/app/app.ts"
 import { BOOTSTRAP, newKey, newWorkspace, operator, reply, type Workspace } from "../support/world.ts"
 
 export type Credential = { id: string; label: string; sort_order: number; provider: string } & Record<string, unknown>

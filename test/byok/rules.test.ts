@@ -1,10 +1,10 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { toMask } from "../../src/byok/credential.ts"
-import { type OwnKey, ownKeysOf, waysTo } from "../../src/byok/own-keys.ts"
-import { newReading } from "../../src/inference/chat/reading.ts"
-import { chargeFor, costFields } from "../../src/inference/settle.ts"
-import { NO_TOKENS } from "../../src/credits/money.ts"
+import { type OwnKey, ownKeysOf, waysTo } from "../../src/byok/usable-credentials.ts"
+import { newReading } from "../../src/formats/chat/meter.ts"
+import { chargeFor, costFields } from "../../src/inference/charge.ts"
+import { NO_TOKENS } from "../../src/money/money.ts"
 
 const PROVIDERS = ["openai", "anthropic"]
 const MODELS = ["acme/one", "acme/two", "other/one"]

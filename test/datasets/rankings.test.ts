@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, test } from "vitest"
-import { appIdOf } from "../../src/usage/app.ts"
+import { appIdOf } from "../../src/support/app-id.ts"
 import { insertGenerations } from "../../src/generations/store.ts"
 import { newId } from "../../src/support/ids.ts"
 import { sumDays } from "../../src/usage/store.ts"

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import { describe, expect, test } from "vitest"
 import { insertGenerations } from "../../src/generations/store.ts"
-import { runSchedule } from "../../src/schedule.ts"
+import { runSchedule } from "../../src/app/schedule.ts"
 import { newId } from "../../src/support/ids.ts"
 import { door, newWorkspace, reply } from "../support/world.ts"
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { estimatePromptTokens, estimateTokens } from "../../src/inference/estimate.ts"
+import { estimatePromptTokens, estimateTokens } from "../../src/support/tokens.ts"
 import { mediaModels } from "../../src/embedded/media/models.ts"
 import { embeddedModels } from "../../src/embedded/models.ts"
 import { toSchemaValue } from "../../src/embedded/schema-value.ts"

@@ -4,8 +4,8 @@ import { toChatRequest, type ChatRequest } from "../../src/embedded/chat-request
 import { newCompletion } from "../../src/embedded/completion.ts"
 import { failureStatuses } from "../../src/embedded/statuses.ts"
 import { play, splitCharacters, streamSteps } from "../../src/embedded/stream.ts"
-import { chatTeller } from "../../src/embedded/wires/chat.ts"
-import { estimatePromptTokens, estimateTokens } from "../../src/inference/estimate.ts"
+import { chatTeller } from "../../src/embedded/formats/chat.ts"
+import { estimatePromptTokens, estimateTokens } from "../../src/support/tokens.ts"
 import { ask, chunksOf, contentOf, document, events, read, stream, user } from "./ask.ts"
 
 const said = "Repeat after me."

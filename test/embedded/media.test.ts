@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { toWav } from "../../src/embedded/media/sound.ts"
+import { toWav } from "../../src/embedded/media/audio.ts"
 import { decodeBase64 } from "../../src/support/encoding.ts"
 import { worker } from "./ask.ts"
 

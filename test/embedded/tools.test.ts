@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { estimateTokens } from "../../src/inference/estimate.ts"
+import { estimateTokens } from "../../src/support/tokens.ts"
 import { contentOf, document, stream, user } from "./ask.ts"
 
 const said = "The quick brown fox jumps over the lazy dog, twice."

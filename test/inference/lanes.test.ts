@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest"
-import { STREAMS_TO_TRUST } from "../../src/inference/routing/health.ts"
+import { STREAMS_TO_TRUST } from "../../src/routing/health.ts"
 import { chunk, DONE, good, playProvider, sse, usageChunk } from "../support/played.ts"
 import { newWorkspace, receiptOf, readStream, reply, textOf, type Workspace, openHolds } from "../support/world.ts"
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest"
 import { CallSieve } from "../../src/inference/agent/calls.ts"
-import { type GrowingChoice, mergeChoice } from "../../src/inference/stream/to-result.ts"
+import { type GrowingChoice, mergeChoice } from "../../src/formats/chat/to-result.ts"
 import { chunk, DONE, playProvider, sse, usageChunk } from "../support/played.ts"
 import { newWorkspace, readStream, reply } from "../support/world.ts"
 

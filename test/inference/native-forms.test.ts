@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest"
-import { messagesWire } from "../../src/inference/wires/messages.ts"
-import { responsesWire } from "../../src/inference/wires/responses.ts"
+import { messagesWire } from "../../src/formats/readers/messages.ts"
+import { responsesWire } from "../../src/formats/readers/responses.ts"
 import { type Asked, playProvider, sse } from "../support/played.ts"
 import { newWorkspace, openHolds, receiptOf, reply } from "../support/world.ts"
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest"
 import { replayServerTools } from "../../src/inference/prepare/replay.ts"
-import type { ChatRequest } from "../../src/inference/schemas.ts"
+import type { ChatRequest } from "../../src/formats/schemas.ts"
 import { type Asked, chunk, DONE, playProvider, sse, usageChunk } from "../support/played.ts"
 import { newWorkspace, readStream, reply, type Workspace } from "../support/world.ts"
 

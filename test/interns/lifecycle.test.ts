@@ -1,6 +1,6 @@
-import { callerByHash } from "../../src/access/authenticate.ts"
+import { callerByHash } from "../../src/policy/authenticate.ts"
 import type { Caller } from "../../src/access/caller.ts"
-import { limitsOf } from "../../src/credits/limits.ts"
+import { limitsOf } from "../../src/policy/limits.ts"
 import { env } from "cloudflare:workers"
 import { runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

@@ -1,7 +1,7 @@
 import { createExecutionContext } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { describe, expect, test } from "vitest"
-import { app } from "../../src/app.ts"
+import { app } from "../../src/app/app.ts"
 import { LIMITS } from "../../src/interns/run/run.ts"
 import { internChat, refused } from "../support/intern-chat.ts"
 import { door, newWorkspace, reply } from "../support/world.ts"

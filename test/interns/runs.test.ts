@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { afterEach, describe, expect, test } from "vitest"
-import { Intern } from "../../durable-objects/intern.ts"
+import { Intern } from "../../durable-objects/intern/intern.ts"
 import { openIntern } from "../../src/interns/open-intern.ts"
 import { LIMITS } from "../../src/interns/run/run.ts"
 import { newDaemonIntern, paramsOf, PlayedDaemon } from "../support/daemon.ts"

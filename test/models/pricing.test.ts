@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { basePricing, highestPricing, larger, shift } from "../../src/dev/seed-prices.ts"
-import { Price, Pricing } from "../../src/models/pricing.ts"
+import { Price, Pricing } from "../../src/money/pricing.ts"
 
 describe("a price", () => {
   test.each(["0", "0.0000025", "15", "999999.999999999999"])("is taken as %s", (text) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { CatalogueBody, toCatalogueModels } from "../../src/models/admin.ts"
-import { Price } from "../../src/models/pricing.ts"
+import { Price } from "../../src/money/pricing.ts"
 import seed from "../../src/models/seed.json"
 import { builtInProviders } from "../../src/providers/table.ts"
 

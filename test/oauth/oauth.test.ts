@@ -1,4 +1,4 @@
-import { callerByHash } from "../../src/access/authenticate.ts"
+import { callerByHash } from "../../src/policy/authenticate.ts"
 import type { Caller } from "../../src/access/caller.ts"
 import { env, exports } from "cloudflare:workers"
 import * as fc from "fast-check"

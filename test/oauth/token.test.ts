@@ -1,7 +1,7 @@
 import { createExecutionContext } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, test, vi } from "vitest"
-import { app } from "../../src/app.ts"
+import { app } from "../../src/app/app.ts"
 import { toBase64Url } from "../../src/support/encoding.ts"
 import { door, newWorkspace, reply, type Workspace } from "../support/world.ts"
 

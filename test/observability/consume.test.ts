@@ -2,7 +2,7 @@ import { createExecutionContext, createMessageBatch, getQueueResult } from "clou
 import { env } from "cloudflare:workers"
 import { expect, test, vi } from "vitest"
 import { consumeBroadcasts } from "../../src/observability/delivery/consume.ts"
-import type { BroadcastMessage } from "../../src/observability/delivery/message.ts"
+import type { BroadcastMessage } from "../../src/config/messages.ts"
 import { insertBatch } from "../../src/observability/delivery/store.ts"
 import { newWorkspace, type Workspace } from "../support/world.ts"
 import { destinationOf, listen } from "./receiver.ts"

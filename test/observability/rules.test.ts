@@ -4,7 +4,7 @@ import { broadcastOf } from "../../src/observability/context.ts"
 import { covers, type DestinationHead, lotOf } from "../../src/observability/coverage.ts"
 import { type Facts, passes } from "../../src/observability/filter.ts"
 import type { FilterRule, FilterRules } from "../../src/observability/schemas.ts"
-import { toTold } from "../../src/observability/told.ts"
+import { toTold } from "../../src/observability/call-content.ts"
 
 const HEAD: DestinationHead = { keyHashes: null, regions: ["global"], samplingRate: 1, readsContent: true }
 const CALL = { keyHash: "k", region: "global", sessionId: null, id: "gen-1" }

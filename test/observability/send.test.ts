@@ -1,11 +1,11 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import type { Settled } from "../../src/generations/generation.ts"
+import type { Settled } from "../../src/ledger/generation.ts"
 import { readConfig } from "../../src/observability/destination.ts"
 import { type CallEvent, newEvent, toRow } from "../../src/observability/event.ts"
 import type { Configured, KindName } from "../../src/observability/kinds.ts"
 import { toOutbound } from "../../src/observability/send/request.ts"
-import type { Told } from "../../src/observability/told.ts"
+import type { Told } from "../../src/observability/call-content.ts"
 import { CONFIGS } from "./configs.ts"
 
 const GENERATION: Settled = {

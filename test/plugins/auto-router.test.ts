@@ -8,7 +8,7 @@ import {
   tierFor,
   type Wishes,
 } from "../../src/plugins/auto-router.ts"
-import { matcher } from "../../src/plugins/patterns.ts"
+import { matcher } from "../../src/support/wildcard.ts"
 
 const FACTS: Facts = {
   promptTokens: 100,

@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { GatewayError } from "../../src/edge/errors.ts"
-import { estimatePromptTokens } from "../../src/inference/estimate.ts"
+import { GatewayError } from "../../src/errors/errors.ts"
+import { estimatePromptTokens } from "../../src/support/tokens.ts"
 import { compress } from "../../src/plugins/context-compression.ts"
 import { refusalOf } from "../server-tools/played.ts"
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { GatewayError } from "../../src/edge/errors.ts"
-import type { Env } from "../../src/env.ts"
+import { GatewayError } from "../../src/errors/errors.ts"
+import type { Env } from "../../src/config/env.ts"
 import { configuredModeration, moderate, toModerationInput } from "../../src/plugins/moderation.ts"
 import { type Answer, network, redirect, refusalOf, SECRET } from "../server-tools/played.ts"
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
-import { toUpstreamBody } from "../../src/providers/compatible.ts"
+import { toUpstreamBody } from "../../src/providers/upstream-request.ts"
 import type { Provider } from "../../src/providers/provider.ts"
 import { findBuiltInProvider } from "../../src/providers/table.ts"
-import { ChatRequest } from "../../src/inference/schemas.ts"
+import { ChatRequest } from "../../src/formats/schemas.ts"
 
 const OUTGOING = { upstreamId: "m", maxCompletionTokens: undefined, pseudonym: undefined }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import type { Env } from "../../src/env.ts"
+import type { Env } from "../../src/config/env.ts"
 import { configuredProviders, customProviders } from "../../src/providers/configured.ts"
 import { builtInProviders } from "../../src/providers/table.ts"
 

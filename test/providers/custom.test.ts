@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { GatewayError } from "../../src/edge/errors.ts"
+import { GatewayError } from "../../src/errors/errors.ts"
 import { toCustomModels } from "../../src/models/local.ts"
 import { parseCustomProviders, toProvider } from "../../src/providers/custom.ts"
 

@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { describe, expect, test } from "vitest"
-import { runSchedule } from "../../src/schedule.ts"
+import { runSchedule } from "../../src/app/schedule.ts"
 import { newKey, newWorkspace, operator, reply, type Workspace } from "../support/world.ts"
 
 type Drift = { scope: string; window: string; charged_usd: number; recorded_usd: number; repaired: boolean }

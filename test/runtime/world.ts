@@ -1,4 +1,4 @@
-import { STREAMS_TO_TRUST } from "../../src/inference/routing/health.ts"
+import { STREAMS_TO_TRUST } from "../../src/routing/health.ts"
 import { afterAll, beforeAll, expect } from "vitest"
 import { askForStream, type Client } from "./client.ts"
 import { type Gateway, type Organization, startGateway } from "./gateway.ts"

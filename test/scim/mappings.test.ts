@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers"
 import { describe, expect, test } from "vitest"
-import { app } from "../../src/app.ts"
+import { app } from "../../src/app/app.ts"
 import { ScimGroupMapping, ScimGroups, ScimSyncJob } from "../../src/scim/mapping-schemas.ts"
 import { resumeSyncJobs, runSyncJob } from "../../src/scim/sync.ts"
 import { newWorkspace, reply, type Workspace } from "../support/world.ts"

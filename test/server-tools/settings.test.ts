@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import type { Env } from "../../src/env.ts"
+import type { Env } from "../../src/config/env.ts"
 import { toolSettings, toolWorld } from "../../src/server-tools/settings.ts"
 import { configuredSearch } from "../../src/server-tools/web-search/configured.ts"
 import { network, NOW, refusalOf, SECRET } from "./played.ts"

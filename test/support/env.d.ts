@@ -1,5 +1,5 @@
 import type { D1Migration } from "cloudflare:test"
-import type { Env as GatewayEnv } from "../../src/env.ts"
+import type { Env as GatewayEnv } from "../../src/config/env.ts"
 
 declare global {
   interface ImportMeta {

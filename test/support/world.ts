@@ -1,7 +1,7 @@
 import { env, exports } from "cloudflare:workers"
 import { expect } from "vitest"
-import type { Ledger } from "../../durable-objects/ledger.ts"
-import { type LedgerClient, openLedger } from "../../src/credits/ledger-client.ts"
+import type { Ledger } from "../../durable-objects/ledger/ledger.ts"
+import { type LedgerClient, openLedger } from "../../src/ledger/client.ts"
 
 const BASE = "http://gateway.test/api/v1"
 export const BOOTSTRAP = "sk-gw-boot-of-the-test-suite-0123456789"

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest"
 import { insertGenerations } from "../../src/generations/store.ts"
 import { newId } from "../../src/support/ids.ts"
 import { DAY_MS } from "../../src/support/time.ts"
-import { dayOf } from "../../src/usage/day.ts"
+import { dayOf } from "../../src/support/day.ts"
 import { pruneGenerations, readKeySums, sumDays } from "../../src/usage/store.ts"
 
 const NOW = Date.UTC(2026, 5, 17, 12)

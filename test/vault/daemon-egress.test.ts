@@ -1,7 +1,7 @@
 import { createExecutionContext } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { afterEach, describe, expect, test, vi } from "vitest"
-import { app } from "../../src/app.ts"
+import { app } from "../../src/app/app.ts"
 import {
   decodeResponse,
   EGRESS_REQUEST_HEADER,

@@ -1,7 +1,7 @@
 import { createExecutionContext } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { describe, expect, test } from "vitest"
-import { app } from "../../src/app.ts"
+import { app } from "../../src/app/app.ts"
 import { deleteVaultStatements } from "../../src/vault/store.ts"
 import { newDaemonIntern, PlayedDaemon } from "../support/daemon.ts"
 import { insertIntern } from "../support/interns.ts"

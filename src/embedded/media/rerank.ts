@@ -1,4 +1,4 @@
-import { estimateTokens } from "../../inference/estimate.ts"
+import { estimateTokens } from "../../support/tokens.ts"
 import { toRecord } from "../chat-request.ts"
 
 /** Documents by the share of the query's words that they have; equals stay in the order they came in. */

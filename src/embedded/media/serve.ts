@@ -1,10 +1,10 @@
 import { readJson, toRecord } from "../chat-request.ts"
 import { invalid, unknownModel } from "../statuses.ts"
-import { FILM, findOrder, newOrder } from "./film.ts"
+import { FILM, findOrder, newOrder } from "./video.ts"
 import { mediaModels, type MediaModel } from "./models.ts"
-import { toPicture } from "./picture.ts"
+import { toPicture } from "./image.ts"
 import { rerank } from "./rerank.ts"
-import { BYTES_A_SECOND, hum, toWav } from "./sound.ts"
+import { BYTES_A_SECOND, hum, toWav } from "./audio.ts"
 
 type Json = Record<string, unknown>
 type Serve = (request: Request) => Promise<Response>

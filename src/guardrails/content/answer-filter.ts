@@ -1,4 +1,4 @@
-import type { GatewayError } from "../../edge/errors.ts"
+import type { GatewayError } from "../../errors/errors.ts"
 import { jsonUnits } from "./json-units.ts"
 import { mapLeaves, mapOthers, OF_A_CHOICE, OF_AN_ANSWER, type Visit } from "./leaves.ts"
 import { plainUnits, TextFilter, type Units } from "./text-filter.ts"

@@ -1,4 +1,4 @@
-import { GatewayError } from "../../edge/errors.ts"
+import { GatewayError } from "../../errors/errors.ts"
 
 /** What could not be read within the work that a request may be to the content filters goes nowhere unread. */
 export function unchecked(patterns: string[], side: "request" | "answer" | "text"): GatewayError {

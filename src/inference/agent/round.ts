@@ -1,7 +1,7 @@
-import { type ErrorName, errors, GatewayError } from "../../edge/errors.ts"
-import { isObject } from "../chat/reading.ts"
-import { dataOf, DONE, FrameSplitter } from "../stream/frames.ts"
-import { type GrowingChoice, mergeChoice } from "../stream/to-result.ts"
+import { type ErrorName, errors, GatewayError } from "../../errors/errors.ts"
+import { isObject } from "../../formats/chat/meter.ts"
+import { dataOf, DONE, FrameSplitter } from "../../formats/sse/frames.ts"
+import { type GrowingChoice, mergeChoice } from "../../formats/chat/to-result.ts"
 import type { CallSieve } from "./calls.ts"
 import { renumber } from "./details.ts"
 

@@ -1,9 +1,9 @@
 import { runServerTool } from "../../server-tools/run-tool.ts"
 import { failure, type RequestedTool, type Tally, type ToolOutcome, type ToolWorld } from "../../server-tools/tool.ts"
-import { fieldsOf } from "../responses/call-fields.ts"
+import { fieldsOf } from "../../formats/responses/call-fields.ts"
 import { SERVER_TOOL_DETAIL } from "../prepare/replay.ts"
 import type { ToolCall } from "./calls.ts"
-import { isPaymentRequired, type Pay } from "./pay.ts"
+import { isPaymentRequired, type Pay } from "./charge-tool-run.ts"
 
 type Json = Record<string, unknown>
 

@@ -1,4 +1,4 @@
-import type { ChatRequest } from "../schemas.ts"
+import type { ChatRequest } from "../../formats/schemas.ts"
 
 /** Rounds with tools, unless conditions are set; also the most that can be asked for. */
 export const MAX_STEPS = 30

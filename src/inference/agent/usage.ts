@@ -1,4 +1,4 @@
-import { isObject } from "../chat/reading.ts"
+import { isObject } from "../../formats/chat/meter.ts"
 
 type Json = Record<string, unknown>
 

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { MAX_SESSION_ID_LENGTH, ProviderPreferences } from "../schemas.ts"
+import { MAX_SESSION_ID_LENGTH, ProviderPreferences } from "../../formats/schemas.ts"
 
 const INPUT_WORDS = "must be a string, an array of strings, an array of token ids, or an array of such arrays"
 const filled = z.string().min(1, "must not be empty")

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { MAX_SESSION_ID_LENGTH, ProviderPreferences } from "../schemas.ts"
+import { MAX_SESSION_ID_LENGTH, ProviderPreferences } from "../../formats/schemas.ts"
 
 /**
  * Requests of what is neither a conversation nor an embedding. What the gateway reads is checked; the rest is the

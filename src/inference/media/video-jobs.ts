@@ -1,11 +1,11 @@
-import { GatewayError } from "../../edge/errors.ts"
-import { authorize } from "../../providers/compatible.ts"
+import { GatewayError } from "../../errors/errors.ts"
+import { authorize } from "../../providers/upstream-request.ts"
 import type { Provider } from "../../providers/provider.ts"
 import { redacted } from "../../providers/refusal.ts"
 import type { Masters } from "../../secrets/master-key.ts"
 import { decodeBase64, isSame, toBase64Url } from "../../support/encoding.ts"
 import { pseudonym } from "../../support/pseudonym.ts"
-import { isObject } from "../chat/reading.ts"
+import { isObject } from "../../formats/chat/meter.ts"
 
 /**
  * A video is ordered from one provider and asked for later. Nothing is stored of it here: its id says where it was

@@ -1,12 +1,12 @@
-import { GatewayError } from "../../edge/errors.ts"
+import { GatewayError } from "../../errors/errors.ts"
 import { type Candidate, chooseModels, type Facts, looksLikeCode, type Wishes } from "../../plugins/auto-router.ts"
 import { pricedEndpoints } from "../../models/model.ts"
-import type { Stage } from "../intake.ts"
-import { estimatePromptTokens } from "../estimate.ts"
-import type { Filter } from "../routing/filters.ts"
-import { makes } from "../routing/plan.ts"
-import type { ChatRequest } from "../schemas.ts"
-import type { World } from "../world.ts"
+import type { Stage } from "../inference-request.ts"
+import { estimatePromptTokens } from "../../support/tokens.ts"
+import type { Filter } from "../../routing/filters.ts"
+import { makes } from "../../routing/plan.ts"
+import type { ChatRequest } from "../../formats/schemas.ts"
+import type { World } from "../deps.ts"
 
 /** What the caller is under, and the region that the call must stay in. */
 type Within = { filters: readonly Filter[]; region: string | null }

@@ -1,7 +1,7 @@
 import type { Catalogue } from "../../models/catalogue.ts"
 import type { Provider } from "../../providers/provider.ts"
-import type { PlanWorld } from "../routing/plan.ts"
-import { findModel, splitRequestVariants } from "../routing/names.ts"
+import type { PlanWorld } from "../../routing/plan.ts"
+import { findModel, splitRequestVariants } from "../../routing/names.ts"
 
 /** What is read of a request, of whichever surface, to know whether the gateway has work of its own with it. */
 export type Preparable = {

@@ -1,6 +1,6 @@
-import { isObject } from "../chat/reading.ts"
-import { addFields } from "../responses/call-fields.ts"
-import type { ChatRequest } from "../schemas.ts"
+import { isObject } from "../../formats/chat/meter.ts"
+import { addFields } from "../../formats/responses/call-fields.ts"
+import type { ChatRequest } from "../../formats/schemas.ts"
 
 type Json = Record<string, unknown>
 type Assistant = Extract<ChatRequest["messages"][number], { role: "assistant" }>

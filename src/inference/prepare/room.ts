@@ -1,11 +1,11 @@
 import type { Caller } from "../../access/caller.ts"
-import { limitsOf } from "../../credits/limits.ts"
-import { boundOf } from "../../credits/money.ts"
+import { limitsOf } from "../../policy/limits.ts"
+import { boundOf } from "../../money/money.ts"
 import type { Plugins } from "../../plugins/read-plugins.ts"
-import { toRefusal } from "../admit.ts"
-import { findModel } from "../routing/names.ts"
-import type { ChatRequest } from "../schemas.ts"
-import type { World } from "../world.ts"
+import { toRefusal } from "../cost-bound.ts"
+import { findModel } from "../../routing/names.ts"
+import type { ChatRequest } from "../../formats/schemas.ts"
+import type { World } from "../deps.ts"
 import { namesOf } from "./needs.ts"
 
 /**

@@ -3,10 +3,10 @@ import { searchQuery, withResults } from "../../plugins/web.ts"
 import { toAnnotations } from "../../server-tools/citations.ts"
 import { searchWeb, type Searched } from "../../server-tools/web-search/search.ts"
 import { toCitations } from "../../server-tools/web-search/web-search.ts"
-import type { Pay } from "../agent/pay.ts"
-import type { Stage } from "../intake.ts"
-import type { ChatRequest } from "../schemas.ts"
-import type { World } from "../world.ts"
+import type { Pay } from "../agent/charge-tool-run.ts"
+import type { Stage } from "../inference-request.ts"
+import type { ChatRequest } from "../../formats/schemas.ts"
+import type { World } from "../deps.ts"
 
 type Messages = ChatRequest["messages"]
 

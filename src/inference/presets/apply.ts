@@ -1,7 +1,7 @@
-import { GatewayError } from "../../edge/errors.ts"
+import { GatewayError } from "../../errors/errors.ts"
 import type { LivePreset } from "../../presets/preset.ts"
 import { namesOf, type Preparable } from "../prepare/needs.ts"
-import type { Surface } from "../surface.ts"
+import type { Surface } from "../endpoints/api-format.ts"
 
 type Json = Record<string, unknown>
 

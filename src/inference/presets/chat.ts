@@ -1,5 +1,5 @@
 import type { PresetConfig } from "../../presets/config.ts"
-import type { ChatRequest } from "../schemas.ts"
+import type { ChatRequest } from "../../formats/schemas.ts"
 
 /** A preset is told in these words. */
 export function presetWords(config: PresetConfig): Record<string, unknown> {

@@ -1,7 +1,7 @@
 import type { PresetConfig } from "../../presets/config.ts"
-import { isObject } from "../chat/reading.ts"
-import type { MessagesRequest } from "../messages/schemas.ts"
-import { withoutNulls } from "../responses/content.ts"
+import { isObject } from "../../formats/chat/meter.ts"
+import type { MessagesRequest } from "../../formats/messages/schemas.ts"
+import { withoutNulls } from "../../formats/responses/content.ts"
 
 type Json = Record<string, unknown>
 

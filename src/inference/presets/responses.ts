@@ -1,7 +1,7 @@
 import type { PresetConfig } from "../../presets/config.ts"
-import { isObject } from "../chat/reading.ts"
-import { withoutNulls } from "../responses/content.ts"
-import type { ResponsesRequest } from "../responses/schemas.ts"
+import { isObject } from "../../formats/chat/meter.ts"
+import { withoutNulls } from "../../formats/responses/content.ts"
+import type { ResponsesRequest } from "../../formats/responses/schemas.ts"
 
 type Json = Record<string, unknown>
 

@@ -1,6 +1,6 @@
 import { logError } from "../../support/log.ts"
 import { type AcpMessage, record, type RpcId } from "../run/acp.ts"
-import type { ModelAnswer, ModelMessage } from "./ask-model.ts"
+import type { ModelAnswer, ModelMessage } from "./call-model.ts"
 import type { Memory, Turn } from "./memory.ts"
 import { replayOf } from "./replay.ts"
 import { asks, type ToolCall } from "./tools.ts"

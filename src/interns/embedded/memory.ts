@@ -1,5 +1,5 @@
 import type { RpcId } from "../run/acp.ts"
-import type { ModelMessage } from "./ask-model.ts"
+import type { ModelMessage } from "./call-model.ts"
 
 /** A prompt that the agent works on. In rows, so that it goes on where it was when the object wakes. */
 export type Turn = {

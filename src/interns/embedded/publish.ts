@@ -1,4 +1,4 @@
-import type { Env } from "../../env.ts"
+import type { Env } from "../../config/env.ts"
 import { type FileRow, toFilename } from "../../files/file.ts"
 import { keepFile, newRow } from "../../files/keep.ts"
 import { inspect } from "../../files/upload.ts"

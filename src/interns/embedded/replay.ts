@@ -1,4 +1,4 @@
-import type { ModelMessage } from "./ask-model.ts"
+import type { ModelMessage } from "./call-model.ts"
 
 type Update = Record<string, unknown>
 

@@ -1,4 +1,4 @@
-import { errors } from "../../edge/errors.ts"
+import { errors } from "../../errors/errors.ts"
 import { codeOf, metadataOf } from "../reasons.ts"
 import type { TurnUsage } from "./acp.ts"
 import { kindsOf } from "./answer.ts"

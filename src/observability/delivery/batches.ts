@@ -1,10 +1,10 @@
-import type { Env } from "../../env.ts"
+import type { Env } from "../../config/env.ts"
 import { logWarning } from "../../support/log.ts"
 import { DAY_MS } from "../../support/time.ts"
 import { newEvent } from "../event.ts"
-import { findToldBatch, removeTold } from "../told.ts"
+import { findToldBatch, removeTold } from "../call-content.ts"
 import { deliver, type Outcome } from "./deliver.ts"
-import { type BroadcastMessage, toDelay } from "./message.ts"
+import { type BroadcastMessage, toDelay } from "../../config/messages.ts"
 import { isGivenUp, isRejection, KEPT_DAYS, waitMs } from "./retry.ts"
 import { note, type Verdict } from "./sort.ts"
 import {

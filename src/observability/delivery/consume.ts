@@ -1,6 +1,6 @@
-import type { Env } from "../../env.ts"
+import type { Env } from "../../config/env.ts"
 import { logError } from "../../support/log.ts"
-import { type BroadcastMessage, toDelay } from "./message.ts"
+import { type BroadcastMessage, toDelay } from "../../config/messages.ts"
 import { findBatch, updateBatch } from "./store.ts"
 import { type Verdict, sortCalls } from "./sort.ts"
 import { retryBatch } from "./batches.ts"

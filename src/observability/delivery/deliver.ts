@@ -1,4 +1,4 @@
-import type { Env } from "../../env.ts"
+import type { Env } from "../../config/env.ts"
 import { type Outbound, type Sent, sendOutbound } from "../../outbound/send.ts"
 import { outboundWorld } from "../../outbound/settings.ts"
 import { mastersOf } from "../../secrets/master-key.ts"

@@ -1,14 +1,14 @@
-import type { Env } from "../../env.ts"
+import type { Env } from "../../config/env.ts"
 import { logWarning } from "../../support/log.ts"
 import { derivedIdAt, timeOf } from "../../support/ids.ts"
 import { covers, toHead } from "../coverage.ts"
 import { toLists } from "../destination.ts"
 import { type CallEvent, factsOf, newEvent } from "../event.ts"
 import { passes } from "../filter.ts"
-import { findTold, putToldBatch, removeTold, type Told } from "../told.ts"
+import { findTold, putToldBatch, removeTold, type Told } from "../call-content.ts"
 import { deliver, type Outcome } from "./deliver.ts"
-import type { BroadcastMessage } from "./message.ts"
-import { toDelay } from "./message.ts"
+import type { BroadcastMessage } from "../../config/messages.ts"
+import { toDelay } from "../../config/messages.ts"
 import { isRejection, waitMs } from "./retry.ts"
 import {
   type Called,

@@ -1,4 +1,4 @@
-import type { Settled } from "../../generations/generation.ts"
+import type { Settled } from "../../ledger/generation.ts"
 import type { DestinationRow } from "../destination.ts"
 import type { KeyedRow } from "../store.ts"
 

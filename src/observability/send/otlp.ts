@@ -1,5 +1,5 @@
 import { type CallEvent, flaggedOf, type Flags, timesOf, traceOf } from "../event.ts"
-import type { Told } from "../told.ts"
+import type { Told } from "../call-content.ts"
 
 /** Calls as OTLP/JSON: an ExportTraceServiceRequest with a span for each, in the words of `gen_ai.*`. Pure. */
 

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { UNITS_PER_TOKEN } from "../../inference/estimate.ts"
+import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
 import { Domains, isPermitted } from "../domains.ts"
 import { cutEnd } from "../text.ts"
 import { failure, type ServerTool, type Tally, type ToolOutcome, type ToolWorld } from "../tool.ts"

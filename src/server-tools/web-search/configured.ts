@@ -1,8 +1,8 @@
-import { picoToNano, priceToPico } from "../../credits/money.ts"
-import { GatewayError } from "../../edge/errors.ts"
-import { type Env, variable } from "../../env.ts"
-import { Price } from "../../models/pricing.ts"
-import { BASE_URL_WORDS, BaseUrl } from "../../providers/base-url.ts"
+import { picoToNano, priceToPico } from "../../money/money.ts"
+import { GatewayError } from "../../errors/errors.ts"
+import { type Env, variable } from "../../config/env.ts"
+import { Price } from "../../money/pricing.ts"
+import { BASE_URL_WORDS, BaseUrl } from "../../config/base-url.ts"
 import { engines, type EngineName, engineNames } from "./engines.ts"
 
 export type SearchSettings = {

@@ -1,6 +1,6 @@
 import type { DomainRule } from "../domains.ts"
 import { startOf } from "../text.ts"
-import { UNITS_PER_TOKEN } from "../../inference/estimate.ts"
+import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
 
 /** In the order in which one is chosen when nobody chose. */
 export const engineNames = ["exa", "tavily", "brave", "parallel", "firecrawl", "perplexity", "searxng"] as const

@@ -1,4 +1,4 @@
-import { isObject } from "../../inference/chat/reading.ts"
+import { isObject } from "../../formats/chat/meter.ts"
 import { readAtMost } from "../../support/bytes.ts"
 import { isPermitted } from "../domains.ts"
 import { cutEnd, startOf } from "../text.ts"

@@ -1,0 +1,27 @@
+import { logError } from "../../src/support/log.ts"
+
+/** The one alarm of an object, set where it changes. Instants are epoch milliseconds. */
+export class Alarm {
+  readonly #storage: DurableObjectStorage
+  #at: number | null = null
+
+  constructor(storage: DurableObjectStorage) {
+    this.#storage = storage
+  }
+
+  async load(): Promise<void> {
+    this.#at = await this.#storage.getAlarm()
+  }
+
+  /** It rang. */
+  rang(): void {
+    this.#at = null
+  }
+
+  set(at: number | null): void {
+    if (at === this.#at) return
+    this.#at = at
+    const work = at === null ? this.#storage.deleteAlarm() : this.#storage.setAlarm(at)
+    void work.catch((cause: unknown) => logError("an alarm was not set", {}, cause))
+  }
+}

@@ -1,0 +1,101 @@
+import { CLIENT_CLOSE, CLIENT_LIMITS, readQuestion, type RpcError } from "../../src/interns/hosts/client-frames.ts"
+import { internError } from "../../src/interns/reasons.ts"
+import type { AcpMessage, RpcId } from "../../src/interns/run/acp.ts"
+
+const TAG = "client"
+
+/** What is known of a connected client beyond the object's memory. `name`: of the intern that it came to. */
+export type Client = { id: string; name: string; showsForms: boolean }
+
+/** Characters: sent, known to have arrived, and asked after. */
+type Traffic = { sent: number; read: number; asked: number }
+
+type ToClient = AcpMessage | { jsonrpc: "2.0"; id: RpcId | null; error: RpcError }
+
+/** The connections of ACP clients. They sleep with the object. */
+export class ClientSockets {
+  readonly #ctx: DurableObjectState
+  readonly #onSlow: (client: string) => void
+  readonly #traffic = new Map<string, Traffic>()
+
+  constructor(ctx: DurableObjectState, onSlow: (client: string) => void) {
+    this.#ctx = ctx
+    this.#onSlow = onSlow
+  }
+
+  accept(name: string): Response {
+    if (this.#open(TAG).length >= CLIENT_LIMITS.clients) {
+      const message = `${CLIENT_LIMITS.clients} clients are connected to this intern, the most it takes. Close one of them.`
+      throw internError("busy", message, { "retry-after": "5" })
+    }
+    const { 0: theirs, 1: ours } = new WebSocketPair()
+    const id = crypto.randomUUID()
+    ours.serializeAttachment({ id, name, showsForms: false } satisfies Client)
+    this.#ctx.acceptWebSocket(ours, [TAG, id])
+    return new Response(null, { status: 101, webSocket: theirs })
+  }
+
+  has(socket: WebSocket): boolean {
+    return this.#ctx.getTags(socket).includes(TAG)
+  }
+
+  isConnected(client: string): boolean {
+    return this.#open(client).length > 0
+  }
+
+  of(client: string): Client | undefined {
+    const [socket] = this.#open(client)
+    return socket && clientOf(socket)
+  }
+
+  /** What a client that is gone would have been told is lost with it. */
+  send(client: string, message: ToClient): void {
+    const [socket] = this.#open(client)
+    if (!socket) return
+    const text = JSON.stringify(message)
+    const traffic = this.#traffic.get(client) ?? { sent: 0, read: 0, asked: 0 }
+    traffic.sent += text.length
+    this.#traffic.set(client, traffic)
+    if (traffic.sent - traffic.read > CLIENT_LIMITS.unreadBytes) {
+      this.#close(socket, CLIENT_CLOSE.slow, "reads too slowly")
+      return this.#onSlow(client)
+    }
+    socket.send(text)
+    if (traffic.sent - traffic.asked < CLIENT_LIMITS.askReadBytes) return
+    traffic.asked = traffic.sent
+    // The platform does not tell what waits in a socket. A request is answered by every peer, if only to refuse it.
+    socket.send(JSON.stringify({ jsonrpc: "2.0", id: readQuestion(traffic.sent), method: "_intern/read", params: {} }))
+  }
+
+  hasRead(client: string, upTo: number): void {
+    const traffic = this.#traffic.get(client)
+    if (traffic && upTo <= traffic.sent) traffic.read = Math.max(traffic.read, upTo)
+  }
+
+  closed(client: string): void {
+    this.#traffic.delete(client)
+  }
+
+  close(client: string, code: number, words: string): void {
+    for (const socket of this.#open(client)) this.#close(socket, code, words)
+  }
+
+  closeAll(code: number, words: string): string[] {
+    const sockets = this.#open(TAG)
+    for (const socket of sockets) this.#close(socket, code, words)
+    return sockets.map((socket) => clientOf(socket).id)
+  }
+
+  #close(socket: WebSocket, code: number, words: string): void {
+    this.#traffic.delete(clientOf(socket).id)
+    socket.close(code, words)
+  }
+
+  #open(tag: string): WebSocket[] {
+    return this.#ctx.getWebSockets(tag).filter(({ readyState }) => readyState === WebSocket.OPEN)
+  }
+}
+
+export function clientOf(socket: WebSocket): Client {
+  return socket.deserializeAttachment() as Client
+}

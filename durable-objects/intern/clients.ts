@@ -1,0 +1,278 @@
+import { GatewayError } from "../../src/errors/errors.ts"
+import {
+  CLIENT_CLOSE,
+  CLIENT_LIMITS,
+  type ClientFrame,
+  initialized,
+  isClientQuestion,
+  readClientFrame,
+  RPC_ERRORS,
+  type RpcError,
+  showsForms,
+  unanswered,
+} from "../../src/interns/hosts/client-frames.ts"
+import type { InternHost } from "../../src/interns/hosts/host.ts"
+import { internError } from "../../src/interns/reasons.ts"
+import { type AcpMessage, record, type RpcId } from "../../src/interns/run/acp.ts"
+import { LIMITS } from "../../src/interns/run/run.ts"
+import { ClientBook, type ClientRequest, type OpenQuestion } from "./client-store.ts"
+import { type Client, clientOf, ClientSockets } from "./client-sockets.ts"
+import type { RunBook } from "./run-store.ts"
+
+type Surroundings = {
+  host: () => InternHost
+  now: () => number
+  /** Lets one more request through, or throws why not. */
+  admit: () => void
+}
+
+type Request = ClientFrame & { is: "request" }
+type Notice = ClientFrame & { is: "notice" }
+type Answer = ClientFrame & { is: "answer" }
+
+/** Between the ACP clients of an intern and the host of its agent. A session is its client's who opened or loaded it. */
+export class InternClients {
+  readonly #runs: RunBook
+  readonly #book: ClientBook
+  readonly #sockets: ClientSockets
+  readonly #around: Surroundings
+  /** Counts how often all were sent away: who was let in before that is not connected after it. */
+  #round = 0
+
+  constructor(ctx: DurableObjectState, runs: RunBook, around: Surroundings) {
+    this.#runs = runs
+    this.#book = new ClientBook(ctx.storage.sql)
+    this.#sockets = new ClientSockets(ctx, (client) => this.#left(client))
+    this.#around = around
+  }
+
+  /** For a storage that was emptied. */
+  reset(): void {
+    this.#book.reset()
+  }
+
+  /** After the object was away: who went meanwhile, without a word, has left. */
+  recover(): void {
+    const left = this.openRequests.filter(({ isLeft }) => isLeft)
+    for (const client of this.#book.clients()) if (!this.#sockets.isConnected(client)) this.#left(client)
+    // That an agent was told to stop may be lost with the isolate that told it.
+    this.#stop(left)
+  }
+
+  /** Connects a client. `check` rejects where it may not be, and resolves to the name of the intern. */
+  async attach(check: () => Promise<string>): Promise<Response> {
+    const round = this.#round
+    const name = await check()
+    if (round !== this.#round) {
+      throw internError(
+        "intern_not_running",
+        "The intern was stopped or provisioned just now. Ask for its token again.",
+      )
+    }
+    return this.#sockets.accept(name)
+  }
+
+  /** Whether a socket is a client's, and not a daemon's. */
+  has(socket: WebSocket): boolean {
+    return this.#sockets.has(socket)
+  }
+
+  /** Requests that the agent has not answered; of what was left, for as long as an agent may take to stop. */
+  get openRequests(): ClientRequest[] {
+    return this.#book.openSince(this.#around.now() - LIMITS.graceMs)
+  }
+
+  isBusy(acp: string): boolean {
+    return this.openRequests.some((request) => request.acp === acp)
+  }
+
+  frame(socket: WebSocket, data: string | ArrayBuffer): void {
+    const client = clientOf(socket)
+    if (socket.readyState !== WebSocket.OPEN) return
+    if (typeof data !== "string") return this.#dismiss(client, CLIENT_CLOSE.binary, "send text frames")
+    if (data.length > CLIENT_LIMITS.frameBytes) return this.#dismiss(client, CLIENT_CLOSE.tooLarge, "at most 1 MiB")
+    const frame = readClientFrame(data)
+    switch (frame.is) {
+      case "malformed":
+        return this.#sockets.send(client.id, { jsonrpc: "2.0", id: frame.id, error: frame.error })
+      case "read":
+        return this.#sockets.hasRead(client.id, frame.upTo)
+      case "answer":
+        return this.#answered(client, frame)
+      case "notice":
+        return this.#told(client, frame)
+      case "request":
+        return this.#asked(socket, client, frame)
+    }
+  }
+
+  closed(socket: WebSocket): void {
+    const { id } = clientOf(socket)
+    this.#sockets.closed(id)
+    this.#left(id)
+  }
+
+  /** What the agent said and no run hears. Whether a client did. */
+  heard(message: AcpMessage): boolean {
+    const { id, method } = message
+    if (method === undefined) return id !== undefined && this.#result(id, message)
+    const { sessionId: acp } = record(message.params)
+    if (typeof acp !== "string" || this.#runs.ofAcp(acp)) return false
+    const owner = this.#book.ownerOf(acp)
+    const client = owner === undefined ? undefined : this.#sockets.of(owner)
+    if (!client) return false
+    if (id !== undefined) return isClientQuestion(method) && this.#question(client, id, message, acp)
+    if (method === "session/update") this.#sockets.send(client.id, { jsonrpc: "2.0", method, params: message.params })
+    return true
+  }
+
+  /** The agent that was there is no more: whoever waits for it is told, and has to load what was open. */
+  gone(): void {
+    const error = { code: RPC_ERRORS.away, message: "The agent was started anew. Load the session again." }
+    for (const { client, id, isLeft } of this.#book.takeRequests()) {
+      if (!isLeft) this.#sockets.send(client, { jsonrpc: "2.0", id, error })
+    }
+    this.#book.forgetSessions()
+  }
+
+  /** Sends everyone away: the token that they came with is not good any more. */
+  closeAll(): void {
+    this.#round += 1
+    for (const client of this.#sockets.closeAll(CLIENT_CLOSE.revoked, "the intern was stopped or provisioned anew")) {
+      this.#left(client)
+    }
+  }
+
+  #asked(socket: WebSocket, client: Client, request: Request): void {
+    const { id, method, params } = request
+    switch (method) {
+      case "initialize":
+        socket.serializeAttachment({ ...client, showsForms: showsForms(params) } satisfies Client)
+        return this.#reply(client.id, id, initialized(client.name))
+      case "session/new":
+        return this.#pass(client, request, null, {})
+      case "session/load":
+      case "session/prompt":
+        return this.#ofSession(client, request)
+      default:
+        return this.#refuse(client.id, id, RPC_ERRORS.unknownMethod, `${method} is not served here.`)
+    }
+  }
+
+  #ofSession(client: Client, request: Request): void {
+    const { id, method, params } = request
+    const { sessionId, prompt } = params
+    if (typeof sessionId !== "string" || sessionId === "" || sessionId.length > MAX_SESSION_CHARS) {
+      return this.#refuse(client.id, id, RPC_ERRORS.params, "sessionId: must be the id of a session.")
+    }
+    if (method === "session/prompt" && !Array.isArray(prompt)) {
+      return this.#refuse(client.id, id, RPC_ERRORS.params, "prompt: must be an array of content blocks.")
+    }
+    if (method === "session/prompt" && this.#book.ownerOf(sessionId) !== client.id) {
+      return this.#refuse(client.id, id, RPC_ERRORS.noSession, "This connection has not opened or loaded this session.")
+    }
+    if (this.#runs.ofAcp(sessionId) || this.isBusy(sessionId)) {
+      return this.#refuse(client.id, id, RPC_ERRORS.busy, "A turn of this session runs. Wait for its end.", "busy")
+    }
+    this.#pass(client, request, sessionId, method === "session/prompt" ? { sessionId, prompt } : { sessionId })
+  }
+
+  /** To the agent, under a name of ours. Of a session's folder and servers the host knows by itself. */
+  #pass({ id: client }: Client, { id, method }: Request, acp: string | null, params: Record<string, unknown>): void {
+    if (!this.#around.host().isUp) {
+      const words = "The intern's agent cannot be reached now. Start its daemon, or ask again soon."
+      return this.#refuse(client, id, RPC_ERRORS.away, words, "intern_unreachable")
+    }
+    try {
+      this.#around.admit()
+    } catch (thrown) {
+      if (!(thrown instanceof GatewayError)) throw thrown
+      return this.#refuse(client, id, RPC_ERRORS.busy, thrown.message, thrown.metadata?.reason)
+    }
+    const rpc = this.#runs.nextRpc()
+    // An agent says again what was said before it answers that a session is loaded.
+    if (method === "session/load" && acp !== null) this.#book.own(acp, client)
+    this.#book.ask({ rpc, client, id, method, acp })
+    this.#send({ id: rpc, method, params })
+  }
+
+  #told({ id: client }: Client, { method, params }: Notice): void {
+    const { sessionId } = params
+    if (method !== "session/cancel") return
+    const prompts = this.openRequests.filter((open) => open.client === client && open.method === "session/prompt")
+    if (prompts.some(({ acp, isLeft }) => acp === sessionId && !isLeft)) this.#send({ method, params: { sessionId } })
+  }
+
+  #answered({ id: client }: Client, { id, outcome }: Answer): void {
+    const question = this.#book.takeQuestion(id, client)
+    if (question) this.#send({ id: question.rpc, ...outcome })
+  }
+
+  #result(rpc: RpcId, { result, error }: AcpMessage): boolean {
+    const request = this.#book.takeRequest(rpc)
+    if (!request) return false
+    const { client, id, method, acp, isLeft } = request
+    if (acp !== null && method === "session/prompt") this.#cancel(this.#book.takeQuestionsOf(acp))
+    if (isLeft) return true
+    if (error !== undefined) {
+      if (acp !== null && method === "session/load") this.#book.disown(acp)
+      this.#sockets.send(client, { jsonrpc: "2.0", id, error })
+      return true
+    }
+    this.#reply(client, id, method === "session/prompt" ? result : this.#opened(client, method, result))
+    return true
+  }
+
+  /** What a client is told of its session: of the modes and options that an agent has, the gateway offers none. */
+  #opened(client: string, method: string, result: unknown): Record<string, unknown> {
+    const { sessionId } = record(result)
+    if (method === "session/load" || typeof sessionId !== "string") return {}
+    this.#book.own(sessionId, client)
+    return { sessionId }
+  }
+
+  #question(client: Client, rpc: RpcId, { method, params }: AcpMessage, acp: string): boolean {
+    if (method === undefined || !isClientQuestion(method)) return false
+    // Nobody sees a form that the client does not show: it is as good as a stray.
+    if (method === "elicitation/create" && !client.showsForms) return false
+    const id = this.#runs.nextRpc()
+    this.#book.put({ id, client: client.id, rpc, acp, method })
+    this.#sockets.send(client.id, { jsonrpc: "2.0", id, method, params })
+    return true
+  }
+
+  #dismiss({ id }: Client, code: number, words: string): void {
+    this.#sockets.close(id, code, words)
+    this.#left(id)
+  }
+
+  /** Its turns are cancelled, and what the agent asked it is answered in its place. Safe twice. */
+  #left(client: string): void {
+    const { prompts, questions } = this.#book.leave(client, this.#around.now())
+    this.#stop(prompts)
+    this.#cancel(questions)
+  }
+
+  #stop(prompts: readonly ClientRequest[]): void {
+    for (const { acp } of prompts) this.#send({ method: "session/cancel", params: { sessionId: acp } })
+  }
+
+  #cancel(questions: readonly OpenQuestion[]): void {
+    for (const { rpc, method } of questions) this.#send({ id: rpc, result: unanswered(method) })
+  }
+
+  #reply(client: string, id: RpcId, result: unknown): void {
+    this.#sockets.send(client, { jsonrpc: "2.0", id, result })
+  }
+
+  #refuse(client: string, id: RpcId, code: number, message: string, reason?: string): void {
+    const error: RpcError = { code, message, ...(reason !== undefined && { data: { reason, retryable: true } }) }
+    this.#sockets.send(client, { jsonrpc: "2.0", id, error })
+  }
+
+  #send(message: Omit<AcpMessage, "jsonrpc">): void {
+    this.#around.host().send({ jsonrpc: "2.0", ...message })
+  }
+}
+
+const MAX_SESSION_CHARS = 1_024

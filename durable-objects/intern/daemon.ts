@@ -1,0 +1,230 @@
+import type { Env } from "../../src/config/env.ts"
+import { type Numbered, readFrame } from "../../src/interns/hosts/daemon-frames.ts"
+import { CLOSE, type DaemonConfig, type Hello } from "../../src/interns/hosts/daemon-protocol.ts"
+import type { HostEvents, InternConfig, InternHost } from "../../src/interns/hosts/host.ts"
+import { openInternKey } from "../../src/interns/own-key.ts"
+import type { AcpMessage } from "../../src/interns/run/acp.ts"
+import { logError, logWarning } from "../../src/support/log.ts"
+import { wait } from "../../src/support/time.ts"
+import type { RunBook } from "./run-store.ts"
+
+const TAG = "daemon"
+const DESTROY_PATIENCE_MS = 8_000
+const DESTROY_RPC = "destroy"
+const SHUTDOWN_RPC = "shutdown"
+
+/** What is known of the daemon: its epoch, the last frame that it sent, and the number of our next one. */
+export type Peer = { epoch: string; received: number; next: number; isReady: boolean }
+type Socket = { isWelcome: boolean; dialled: number }
+
+/**
+ * The connection to a daemon, which dials in. It sleeps with the object; frames that the daemon has not acknowledged are
+ * rows until it has.
+ */
+export class DaemonLink implements InternHost {
+  readonly startLabel = "Waiting for the daemon to dial in"
+  readonly #ctx: DurableObjectState
+  readonly #env: Env
+  readonly #book: RunBook
+  readonly #events: HostEvents
+  #destroyed: ((isArchived: boolean) => void) | undefined
+
+  constructor(ctx: DurableObjectState, env: Env, book: RunBook, events: HostEvents) {
+    this.#ctx = ctx
+    this.#env = env
+    this.#book = book
+    this.#events = events
+    ctx.storage.sql.exec(
+      "CREATE TABLE IF NOT EXISTS unacknowledged (seq INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT",
+    )
+  }
+
+  get #peer(): Peer {
+    return this.#book.fact("peer") ?? { epoch: "", received: 0, next: 1, isReady: false }
+  }
+
+  #setPeer(change: Partial<Peer>): void {
+    this.#book.setFact("peer", { ...this.#peer, ...change })
+  }
+
+  get epoch(): string {
+    return this.#peer.epoch
+  }
+
+  get isUp(): boolean {
+    return this.#current !== undefined && this.#peer.isReady
+  }
+
+  /** Whether a daemon is connected, with an agent that is ready or not. */
+  get isAttached(): boolean {
+    return this.#current !== undefined
+  }
+
+  /** The connection that counts: the one that dialled in last, once it was welcomed. */
+  get #current(): WebSocket | undefined {
+    return this.#sockets().find((socket) => stateOf(socket).isWelcome)
+  }
+
+  #sockets(): WebSocket[] {
+    const open = this.#ctx.getWebSockets(TAG).filter(({ readyState }) => readyState === WebSocket.OPEN)
+    return open.toSorted((a, b) => stateOf(b).dialled - stateOf(a).dialled)
+  }
+
+  /** What was changed reaches the daemon when it dials in again. */
+  start(_config: InternConfig): Promise<void> {
+    this.#setPeer({ isReady: false })
+    this.#closeAll(CLOSE.reconfigured, "reconfigured")
+    return Promise.resolve()
+  }
+
+  attach(): Response {
+    const { 0: client, 1: server } = new WebSocketPair()
+    server.serializeAttachment({ isWelcome: false, dialled: Date.now() } satisfies Socket)
+    this.#ctx.acceptWebSocket(server, [TAG])
+    return new Response(null, { status: 101, webSocket: client })
+  }
+
+  send(message: AcpMessage): void {
+    const { next } = this.#peer
+    this.#setPeer({ next: next + 1 })
+    const body = JSON.stringify(message)
+    this.#ctx.storage.sql.exec("INSERT INTO unacknowledged (seq, body) VALUES (?, ?)", next, body)
+    const socket = this.#current
+    if (socket) sendTo(socket, `{"seq":${next},"msg":${body}}`)
+  }
+
+  async stop(): Promise<void> {
+    if (this.isUp) this.send({ jsonrpc: "2.0", id: SHUTDOWN_RPC, method: "_intern/shutdown", params: {} })
+    return Promise.resolve()
+  }
+
+  async destroy(): Promise<boolean> {
+    if (!this.isUp) return false
+    const confirmed = new Promise<boolean>((resolve) => (this.#destroyed = resolve))
+    this.send({ jsonrpc: "2.0", id: DESTROY_RPC, method: "_intern/destroy", params: {} })
+    const isArchived = (await Promise.race([confirmed, wait(DESTROY_PATIENCE_MS)])) ?? false
+    if (isArchived) this.#closeAll(CLOSE.revoked, "destroyed")
+    return isArchived
+  }
+
+  /** The token was changed: whoever is connected with the old one is sent away. */
+  revoke(): void {
+    this.#closeAll(CLOSE.revoked, "the join token was revoked")
+  }
+
+  closed(socket: WebSocket): void {
+    // The close of a connection that was replaced says nothing of the one in its place.
+    if (stateOf(socket).isWelcome && this.#sockets().every((other) => other === socket || !stateOf(other).isWelcome)) {
+      this.#events.down()
+    }
+  }
+
+  frame(socket: WebSocket, data: string | ArrayBuffer): void {
+    const frame = typeof data === "string" ? readFrame(data) : undefined
+    if (!frame) return socket.close(CLOSE.malformed, "not a frame")
+    if ("hello" in frame) return this.#hello(socket, frame.hello)
+    if (!stateOf(socket).isWelcome) return
+    if ("ping" in frame) return sendTo(socket, '{"pong":1}')
+    if ("ack" in frame) this.#ctx.storage.sql.exec("DELETE FROM unacknowledged WHERE seq <= ?", frame.ack)
+    if ("seq" in frame) this.#receive(socket, frame)
+  }
+
+  #receive(socket: WebSocket, { seq, msg }: Numbered): void {
+    const { received } = this.#peer
+    if (seq > received + 1) return socket.close(CLOSE.gap, `expected ${received + 1}`)
+    if (seq === received + 1) {
+      this.#setPeer({ received: seq })
+      this.#read(msg)
+    }
+    sendTo(socket, `{"ack":${this.#peer.received}}`)
+  }
+
+  #read(message: AcpMessage): void {
+    if (message.method === "_intern/ready") {
+      this.#setPeer({ isReady: true })
+      return this.#events.up()
+    }
+    if (message.method === "_intern/agent_exited") {
+      this.#setPeer({ isReady: false })
+      return this.#events.gone()
+    }
+    if (message.id === DESTROY_RPC) {
+      const { archived } = (message.result ?? {}) as { archived?: unknown }
+      return this.#destroyed?.(archived === true)
+    }
+    if (message.id !== SHUTDOWN_RPC) this.#events.message(message)
+  }
+
+  #hello(socket: WebSocket, hello: Hello): void {
+    for (const other of this.#sockets()) {
+      if (other === socket) continue
+      other.serializeAttachment({ ...stateOf(other), isWelcome: false })
+      other.close(CLOSE.replaced, "replaced")
+    }
+    const isSame = hello.epoch === this.#peer.epoch
+    if (isSame && hello.oldest > this.#peer.received + 1) return socket.close(CLOSE.lost, "frames are lost")
+    if (!isSame) this.#begin(hello.epoch)
+    this.#ctx.storage.sql.exec("DELETE FROM unacknowledged WHERE seq < ?", hello.from)
+    const work = this.#welcome(socket, hello.from)
+    this.#ctx.waitUntil(
+      work.catch((cause: unknown) => {
+        logError("a daemon was not welcomed", { intern: this.#book.fact("place")?.id }, cause)
+        socket.close(1011, "not welcomed")
+      }),
+    )
+  }
+
+  #begin(epoch: string): void {
+    this.#ctx.storage.sql.exec("DELETE FROM unacknowledged")
+    this.#setPeer({ epoch, received: 0, next: 1, isReady: false })
+    this.#events.gone()
+  }
+
+  async #welcome(socket: WebSocket, from: number): Promise<void> {
+    const config = await this.#config()
+    const { epoch, received, next, isReady } = this.#peer
+    const rows = [
+      ...this.#ctx.storage.sql.exec<{ seq: number; body: string }>("SELECT seq, body FROM unacknowledged ORDER BY seq"),
+    ]
+    const oldest = rows[0]?.seq ?? next
+    if (oldest > from && from !== next) logWarning("a daemon wants frames that are gone", { from, oldest })
+    socket.serializeAttachment({ ...stateOf(socket), isWelcome: true })
+    sendTo(socket, JSON.stringify({ welcome: { epoch, from: received + 1, next, oldest, config } }))
+    for (const { seq, body } of rows) sendTo(socket, `{"seq":${seq},"msg":${body}}`)
+    if (isReady) this.#events.up()
+  }
+
+  async #config(): Promise<DaemonConfig> {
+    const place = this.#book.fact("place")
+    if (!place) throw new Error("A daemon that dials in has an intern.")
+    const base = place.apiBase
+    const { row, key } = await openInternKey(this.#env, place, place.id)
+    return {
+      intern_id: row.id,
+      name: row.name,
+      model: row.model,
+      instructions: row.instructions,
+      api_base: base,
+      api_key: key,
+      secrets_url: `${base}/interns/${row.id}/daemon/secrets`,
+      egress_url: `${base}/interns/${row.id}/daemon/egress`,
+    }
+  }
+
+  #closeAll(code: number, words: string): void {
+    for (const socket of this.#sockets()) socket.close(code, words)
+  }
+}
+
+function stateOf(socket: WebSocket): Socket {
+  return (socket.deserializeAttachment() as Socket | null) ?? { isWelcome: false, dialled: 0 }
+}
+
+/** What cannot be sent now is sent again when the daemon dials in: its close is told apart. */
+function sendTo(socket: WebSocket, text: string): void {
+  try {
+    socket.send(text)
+  } catch {
+    socket.close(1011, "broken")
+  }
+}

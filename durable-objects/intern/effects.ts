@@ -1,0 +1,46 @@
+import type { AcpMessage } from "../../src/interns/run/acp.ts"
+import type { Effect, Run } from "../../src/interns/run/run.ts"
+import type { RunBook } from "./run-store.ts"
+import type { InternStream } from "./stream.ts"
+
+/** What an effect reaches. */
+export type Reach = {
+  book: RunBook
+  /** The responses that clients read along with, by run. */
+  streams: Map<string, InternStream>
+  send: (message: Omit<AcpMessage, "jsonrpc">) => void
+  /** Of the agent's memory. */
+  epoch: () => string
+  /** That the agent was started with. */
+  model: () => string | null
+  now: () => number
+}
+
+/** Does what was decided for a run, which is saved by then. */
+export function perform(run: Run, effect: Effect, { book, streams, send, epoch, model, now }: Reach): void {
+  switch (effect.do) {
+    case "request":
+      return send({ id: effect.rpc, method: effect.method, params: effect.params })
+    case "notify":
+      return send({ method: effect.method, params: effect.params })
+    case "respond":
+      return send({ id: effect.rpc, result: effect.result })
+    case "bind":
+      return book.bind(run.session, effect.acp, epoch(), now())
+    case "say":
+      return streams.get(run.id)?.say(effect.delta, run.model ?? model())
+    case "keep":
+      return book.keep(run.id, effect.delta)
+    case "forget kept":
+      return book.forgetKept(run.id)
+    case "replay": {
+      for (const delta of book.kept(run.id)) streams.get(run.id)?.say(delta, run.model ?? model())
+      return book.forgetKept(run.id)
+    }
+    case "finish": {
+      const stream = streams.get(run.id)
+      streams.delete(run.id)
+      return stream?.finish(effect.finish, run.acp === null ? null : run.session, run.usage)
+    }
+  }
+}

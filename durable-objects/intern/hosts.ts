@@ -1,0 +1,30 @@
+import type { Env } from "../../src/config/env.ts"
+import { EmbeddedHost } from "../../src/interns/embedded/host.ts"
+import type { HostEvents } from "../../src/interns/hosts/host.ts"
+import type { Place } from "../../src/interns/hosts/rpc.ts"
+import { ContainerHost } from "./container.ts"
+import { DaemonLink } from "./daemon.ts"
+import type { RunBook } from "./run-store.ts"
+
+/** The host of an intern's agent. A host that was open before the object slept is found as it was. */
+export function openHost(
+  place: Place | undefined,
+  ctx: DurableObjectState,
+  env: Env,
+  book: RunBook,
+  events: HostEvents,
+) {
+  if (!place || place.host === "embedded") return new EmbeddedHost(ctx, env, book, events)
+  const link = new DaemonLink(ctx, env, book, events)
+  return place.host === "daemon" ? link : new ContainerHost(ctx, env, link)
+}
+
+/** Whether a daemon is connected, with an agent that is ready or not. */
+export function isDaemonAttached(host: ReturnType<typeof openHost>): boolean {
+  return host instanceof DaemonLink && host.isAttached
+}
+
+/** The host that a daemon dials in to; undefined for an agent inside the gateway. */
+export function daemonOf(host: ReturnType<typeof openHost>): DaemonLink | ContainerHost | undefined {
+  return host instanceof EmbeddedHost ? undefined : host
+}

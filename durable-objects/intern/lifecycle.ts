@@ -1,0 +1,190 @@
+import type { Env } from "../../src/config/env.ts"
+import type { InternHost } from "../../src/interns/hosts/host.ts"
+import type { Place } from "../../src/interns/hosts/rpc.ts"
+import { hostnameOf, type InternStatus } from "../../src/interns/intern.ts"
+import { internError } from "../../src/interns/reasons.ts"
+import { grantOf } from "../../src/interns/tokens.ts"
+import { deleteInternRows, findIntern, moveIntern } from "../../src/interns/store.ts"
+import { logError } from "../../src/support/log.ts"
+import type { RunBook } from "./run-store.ts"
+
+const TOTAL_STEPS = 3
+const MAX_ATTEMPTS = 3
+const RETRY_MS = 2_000
+/** A boot or a deletion that died with its isolate is taken up again after this. */
+const STALLED_MS = 30_000
+
+type Phase = "new" | "provisioning" | "running" | "stopped" | "destroying"
+/** `attempt`: of a boot, from 1. `wakeAt`: when it is taken up again, epoch milliseconds. */
+export type Life = { phase: Phase; attempt: number; wakeAt: number | null; isLossAcknowledged: boolean }
+
+type Surroundings = {
+  host: () => InternHost
+  now: () => number
+  stopRuns: () => void
+  clear: () => Promise<void>
+}
+
+/** From provisioning to deletion: what the object does, and what the intern's record in D1 says of it. */
+export class InternLife {
+  readonly #book: RunBook
+  readonly #env: Env
+  readonly #around: Surroundings
+  #booting = false
+
+  constructor(book: RunBook, env: Env, around: Surroundings) {
+    this.#book = book
+    this.#env = env
+    this.#around = around
+  }
+
+  get #life(): Life {
+    return this.#book.fact("life") ?? { phase: "new", attempt: 0, wakeAt: null, isLossAcknowledged: false }
+  }
+
+  #set(change: Partial<Life>): void {
+    this.#book.setFact("life", { ...this.#life, ...change })
+  }
+
+  adopt(place: Place): void {
+    this.#book.setFact("place", place)
+  }
+
+  get place(): Place | undefined {
+    return this.#book.fact("place")
+  }
+
+  get #place(): Place {
+    const place = this.#book.fact("place")
+    if (!place) throw new Error("An intern's object was not told whose it is.")
+    return place
+  }
+
+  /** That the agent was started with; null where that is the workspace's default. */
+  get model(): string | null {
+    return this.#book.fact("model") ?? null
+  }
+
+  get wakeAt(): number | null {
+    return this.#life.wakeAt
+  }
+
+  requireRunning(): void {
+    const { phase } = this.#life
+    if (phase === "running") return
+    const hint = phase === "provisioning" ? "It is being provisioned: ask again in a moment." : "Provision it first."
+    throw internError("intern_not_ready", `This intern is not running. ${hint}`)
+  }
+
+  /** The name of the intern; rejects where it does not run, or is no longer reached with what this was granted for. */
+  async requireGrant(grant: string): Promise<string> {
+    this.requireRunning()
+    const row = await findIntern(this.#env.DB, this.#place, this.#place.id)
+    if (row?.status === "running" && row.access_nonce !== null && grantOf(row.access_nonce) === grant) return row.name
+    throw internError("intern_not_running", "This intern was stopped or provisioned just now. Ask for its token again.")
+  }
+
+  async provision(): Promise<void> {
+    this.#set({ phase: "provisioning", attempt: 1, wakeAt: this.#around.now() + STALLED_MS })
+    await this.#boot()
+  }
+
+  /** What is due: a boot or a deletion that was not finished. */
+  async wake(): Promise<void> {
+    const { phase, wakeAt, isLossAcknowledged } = this.#life
+    if (wakeAt === null || wakeAt > this.#around.now()) return
+    if (phase === "provisioning") await this.#boot()
+    else if (phase === "destroying") await this.destroy(isLossAcknowledged)
+    else if (phase === "running") await this.#recordRunning()
+    else this.#set({ wakeAt: null })
+  }
+
+  async #boot(): Promise<void> {
+    if (this.#booting) return
+    this.#booting = true
+    try {
+      await this.#step("Reading the configuration", 1)
+      const row = await findIntern(this.#env.DB, this.#place, this.#place.id)
+      if (!row) return await this.#around.clear()
+      await this.#step("Preparing the workspace", 2)
+      const { id, organization_id, workspace_id, name, model, instructions } = row
+      const host = this.#around.host()
+      this.#book.setFact("model", model)
+      const place = { id, organizationId: organization_id, workspaceId: workspace_id }
+      await host.start({ ...place, name, model, instructions })
+      await this.#step(host.startLabel, TOTAL_STEPS)
+      // A host that dials in comes up in its own time.
+      this.#set({ wakeAt: null })
+      if (host.isUp) await this.hostIsUp()
+    } catch (cause) {
+      await this.#bootFailed(cause)
+    } finally {
+      this.#booting = false
+    }
+  }
+
+  #step(label: string, number: number): Promise<void> {
+    const progress = JSON.stringify({ step_label: label, step_number: number, total_steps: TOTAL_STEPS })
+    return this.#move(["provisioning"], { progress })
+  }
+
+  async #bootFailed(cause: unknown): Promise<void> {
+    logError("an intern was not provisioned", { intern: this.#place.id }, cause)
+    const { attempt } = this.#life
+    if (attempt < MAX_ATTEMPTS) {
+      return this.#set({ attempt: attempt + 1, wakeAt: this.#around.now() + RETRY_MS * attempt })
+    }
+    this.#set({ phase: "stopped", wakeAt: null })
+    const words = cause instanceof Error ? cause.message.slice(0, 500) : "Provisioning failed."
+    await this.#move(["provisioning"], { status: "failed", progress: null, last_failure_message: words })
+  }
+
+  /** The agent is there: an intern that waits for it runs, and takes prompts before its record says so. */
+  async hostIsUp(): Promise<void> {
+    if (this.#life.phase !== "provisioning") return
+    this.#set({ phase: "running", attempt: 0 })
+    await this.#recordRunning()
+  }
+
+  /** Where the record cannot be written now, it is tried again. */
+  async #recordRunning(): Promise<void> {
+    const again = this.#around.now() + RETRY_MS
+    this.#set({ wakeAt: again })
+    try {
+      const row = await findIntern(this.#env.DB, this.#place, this.#place.id)
+      const running = { status: "running", progress: null, last_failure_message: null } as const
+      if (row) await this.#move(["provisioning"], { ...running, hostname: row.hostname ?? hostnameOf(row, this.#env) })
+    } catch (cause) {
+      return logError("an intern runs, and its record could not say so yet", { intern: this.#place.id }, cause)
+    }
+    const { phase, wakeAt } = this.#life
+    if (phase === "running" && wakeAt === again) this.#set({ wakeAt: null })
+  }
+
+  async suspend(): Promise<void> {
+    if (this.#life.phase === "destroying") return
+    this.#set({ phase: "stopped", wakeAt: null })
+    this.#around.stopRuns()
+    await this.#around.host().stop()
+  }
+
+  async destroy(isLossAcknowledged: boolean): Promise<void> {
+    this.#set({ phase: "destroying", isLossAcknowledged, wakeAt: this.#around.now() + STALLED_MS })
+    this.#around.stopRuns()
+    const isArchived = await this.#around.host().destroy()
+    if (!isArchived && !isLossAcknowledged) {
+      this.#set({ phase: "stopped", wakeAt: null })
+      const last_failure_message =
+        "workspace_archive_failed: the intern's daemon did not confirm that the workspace was archived. " +
+        "Delete again with acknowledge_workspace_loss: true to delete it all the same."
+      return this.#move(["destroying"], { status: "destroy_failed", progress: null, last_failure_message })
+    }
+    const row = await findIntern(this.#env.DB, this.#place, this.#place.id)
+    if (row) await deleteInternRows(this.#env.DB, row, this.#around.now())
+    await this.#around.clear()
+  }
+
+  #move(from: readonly InternStatus[], change: Parameters<typeof moveIntern>[3]): Promise<void> {
+    return moveIntern(this.#env.DB, this.#place, from, change, this.#around.now())
+  }
+}

@@ -1,0 +1,190 @@
+import type { InternConfig } from "../../src/interns/hosts/host.ts"
+import type { Place } from "../../src/interns/hosts/rpc.ts"
+import type { Heard, RpcId } from "../../src/interns/run/acp.ts"
+import { type Delta, isOpen, type Run } from "../../src/interns/run/run.ts"
+import type { Peer } from "./daemon.ts"
+import type { Life } from "./lifecycle.ts"
+
+/** For how long an answer to a question of a run that ended is told that it has ended. */
+const ENDED_KEPT_MS = 24 * 3_600_000
+/** Sessions that are remembered: of more, the ones used longest ago begin anew. */
+const MAX_SESSIONS = 1_000
+const MAX_ENDED = 1_000
+
+/** What an object keeps one of. */
+type Facts = {
+  place: Place
+  life: Life
+  /** The embedded agent's. */
+  config: InternConfig
+  /** That the agent was started with; null for the default of the workspace. */
+  model: string | null
+  peer: Peer
+  /** The last request id that was used. */
+  rpc: number
+  /** When prompts of the last minute came, epoch milliseconds. */
+  turns: number[]
+}
+
+export type AskedQuestion = { run: Run | undefined; session: string; isPending: boolean }
+
+/**
+ * The runs of an intern: in memory while they are open, and every change in rows before anything is sent, so that an object
+ * that is evicted, or dies, goes on where it was.
+ */
+export class RunBook {
+  readonly #sql: SqlStorage
+  readonly #open = new Map<string, Run>()
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql
+    this.reset()
+    for (const { body } of sql.exec<{ body: string }>("SELECT body FROM runs WHERE is_open = 1")) {
+      const run = JSON.parse(body) as Run
+      this.#open.set(run.id, run)
+    }
+  }
+
+  /** For a storage that is new, or was emptied. */
+  reset(): void {
+    this.#open.clear()
+    this.#sql.exec(`
+      CREATE TABLE IF NOT EXISTS runs (id TEXT PRIMARY KEY, session TEXT NOT NULL, is_open INTEGER NOT NULL,
+        body TEXT NOT NULL, ended_at INTEGER) STRICT;
+      CREATE UNIQUE INDEX IF NOT EXISTS one_open_run ON runs (session) WHERE is_open = 1;
+      CREATE TABLE IF NOT EXISTS questions (id TEXT PRIMARY KEY, run TEXT NOT NULL, session TEXT NOT NULL,
+        is_pending INTEGER NOT NULL) STRICT;
+      CREATE UNIQUE INDEX IF NOT EXISTS one_pending_question ON questions (run) WHERE is_pending = 1;
+      CREATE TABLE IF NOT EXISTS kept (n INTEGER PRIMARY KEY, run TEXT NOT NULL, body TEXT NOT NULL) STRICT;
+      CREATE TABLE IF NOT EXISTS sessions (id TEXT PRIMARY KEY, acp TEXT NOT NULL, epoch TEXT NOT NULL,
+        used_at INTEGER NOT NULL) STRICT;
+      CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+    `)
+  }
+
+  /** Oldest first. */
+  get open(): Run[] {
+    return [...this.#open.values()]
+  }
+
+  get(id: string): Run | undefined {
+    return this.#open.get(id)
+  }
+
+  ofSession(session: string): Run | undefined {
+    return this.open.find((run) => run.session === session)
+  }
+
+  /** Whose agent session this is. */
+  ofAcp(acp: string): Run | undefined {
+    return this.open.find((run) => run.acp === acp)
+  }
+
+  /** Whose request, to which the agent answers, this is. */
+  ofRpc(rpc: RpcId): Run | undefined {
+    return this.open.find(({ openRpc, promptRpc }) => openRpc === rpc || promptRpc === rpc)
+  }
+
+  /** The run that news of the agent concern. */
+  hearing(news: Heard): Run | undefined {
+    if ("acp" in news) return this.ofAcp(news.acp)
+    return news.is === "result" || news.is === "failure" ? this.ofRpc(news.rpc) : undefined
+  }
+
+  save(run: Run, now: number): void {
+    const before = this.#open.get(run.id)
+    if (before === run) return
+    const isRunOpen = isOpen(run)
+    this.#sql.exec(
+      `INSERT INTO runs (id, session, is_open, body, ended_at) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (id) DO UPDATE SET is_open = excluded.is_open, body = excluded.body, ended_at = excluded.ended_at`,
+      run.id,
+      run.session,
+      isRunOpen ? 1 : 0,
+      isRunOpen ? JSON.stringify(run) : "",
+      isRunOpen ? null : now,
+    )
+    if (before?.question?.id !== run.question?.id) this.#saveQuestion(run)
+    if (isRunOpen) this.#open.set(run.id, run)
+    else this.#open.delete(run.id)
+  }
+
+  #saveQuestion({ id, session, question }: Run): void {
+    this.#sql.exec("UPDATE questions SET is_pending = 0 WHERE run = ?", id)
+    if (!question) return
+    this.#sql.exec("INSERT INTO questions (id, run, session, is_pending) VALUES (?, ?, ?, 1)", question.id, id, session)
+  }
+
+  question(id: string): AskedQuestion | undefined {
+    const [row] = this.#sql.exec<{ run: string; session: string; is_pending: number }>(
+      "SELECT run, session, is_pending FROM questions WHERE id = ?",
+      id,
+    )
+    return row && { run: this.#open.get(row.run), session: row.session, isPending: row.is_pending === 1 }
+  }
+
+  keep(run: string, delta: Delta): void {
+    this.#sql.exec("INSERT INTO kept (run, body) VALUES (?, ?)", run, JSON.stringify(delta))
+  }
+
+  kept(run: string): Delta[] {
+    const rows = this.#sql.exec<{ body: string }>("SELECT body FROM kept WHERE run = ? ORDER BY n", run)
+    return [...rows].map(({ body }) => JSON.parse(body) as Delta)
+  }
+
+  forgetKept(run: string): void {
+    this.#sql.exec("DELETE FROM kept WHERE run = ?", run)
+  }
+
+  /** The agent's name for a session, and the agent that had it in memory. */
+  session(id: string): { acp: string; epoch: string } | undefined {
+    const [row] = this.#sql.exec<{ acp: string; epoch: string }>("SELECT acp, epoch FROM sessions WHERE id = ?", id)
+    return row
+  }
+
+  bind(session: string, acp: string, epoch: string, now: number): void {
+    this.#sql.exec(
+      `INSERT INTO sessions (id, acp, epoch, used_at) VALUES (?, ?, ?, ?)
+       ON CONFLICT (id) DO UPDATE SET acp = excluded.acp, epoch = excluded.epoch, used_at = excluded.used_at`,
+      session,
+      acp,
+      epoch,
+      now,
+    )
+  }
+
+  /** Drops what nobody asks for any more. */
+  prune(now: number): void {
+    this.#sql.exec(
+      `DELETE FROM runs WHERE is_open = 0 AND (ended_at < ? OR id NOT IN
+         (SELECT id FROM runs WHERE is_open = 0 ORDER BY ended_at DESC LIMIT ?))`,
+      now - ENDED_KEPT_MS,
+      MAX_ENDED,
+    )
+    this.#sql.exec("DELETE FROM questions WHERE run NOT IN (SELECT id FROM runs)")
+    this.#sql.exec(
+      "DELETE FROM sessions WHERE id NOT IN (SELECT id FROM sessions ORDER BY used_at DESC LIMIT ?)",
+      MAX_SESSIONS,
+    )
+  }
+
+  fact<Name extends keyof Facts>(name: Name): Facts[Name] | undefined {
+    const [row] = this.#sql.exec<{ value: string }>("SELECT value FROM facts WHERE name = ?", name)
+    return row && (JSON.parse(row.value) as Facts[Name])
+  }
+
+  setFact<Name extends keyof Facts>(name: Name, value: Facts[Name]): void {
+    this.#sql.exec(
+      "INSERT INTO facts (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+      name,
+      JSON.stringify(value),
+    )
+  }
+
+  /** A request id that was never used; the one after it is free as well. */
+  nextRpc(): number {
+    const next = (this.fact("rpc") ?? 0) + 2
+    this.setFact("rpc", next)
+    return next
+  }
+}

@@ -1,0 +1,125 @@
+import { FrameWriter } from "../../src/formats/sse/frame-writer.ts"
+import { DONE_FRAME, toFrame } from "../../src/formats/sse/frames.ts"
+import type { TurnUsage } from "../../src/interns/run/acp.ts"
+import {
+  deltaChunk,
+  type Dialect,
+  finalChunk,
+  finishChunk,
+  type Head,
+  placeholderModel,
+  questionChunk,
+} from "../../src/interns/run/chunks.ts"
+import { type Delta, type Finish, LIMITS } from "../../src/interns/run/run.ts"
+import type { Timer } from "../../src/support/time.ts"
+
+/** What a client that does not read may leave waiting here. */
+const MAX_WAITING_BYTES = 4 * 1024 * 1024
+/**
+ * A client that left is noticed by the second write after it did, so a keepalive is written in two parts.
+ */
+const KEEPALIVE_PARTS_MS = 300
+const encoder = new TextEncoder()
+const KEEPALIVE = [encoder.encode(": keepalive\n"), encoder.encode("\n")] as const
+
+export type StreamOptions = {
+  dialect: Dialect
+  keepaliveMs: number
+  timer: Timer
+  signal: AbortSignal
+  onGone: () => void
+}
+
+/** One response to a client: the chunks of a run from its prompt, or from an answer, to its next finish. */
+export class InternStream {
+  readonly response: Response
+  readonly #head: Head
+  readonly #out: FrameWriter
+  readonly #writable: WritableStream<Uint8Array>
+  readonly #options: StreamOptions
+  #model: string | null = null
+  #isFirst = true
+  #isOver = false
+  #cancelTimer: () => void = () => undefined
+
+  constructor(id: string, options: StreamOptions) {
+    const channel = new IdentityTransformStream()
+    this.#options = options
+    this.#head = { id, created: Math.floor(Date.now() / 1000) }
+    this.#writable = channel.writable
+    this.#out = new FrameWriter(channel.writable, () => this.#lose())
+    this.response = new Response(channel.readable, {
+      headers: { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store" },
+    })
+    options.signal.addEventListener("abort", () => this.#lose(), { once: true })
+    // Who left while the host was waited for has left already. Whoever made this must know of it first.
+    if (options.signal.aborted) queueMicrotask(() => this.#lose())
+    this.#waitToKeepAlive()
+  }
+
+  say(delta: Delta, model: string | null): void {
+    this.#model = model ?? this.#model
+    this.#write(deltaChunk(this.#head, this.#modelWord(), delta, this.#isFirst))
+    if (this.#out.waitingBytes > MAX_WAITING_BYTES) this.#lose()
+  }
+
+  /** The last chunks; nothing comes after them. `session` is null where the run failed before there was one. */
+  finish(finish: Finish, session: string | null, usage: TurnUsage | null): void {
+    if (this.#isOver) return
+    const model = this.#modelWord()
+    if (finish.reason === "tool_calls") {
+      this.#write(questionChunk(this.#head, model, finish.question, this.#isFirst, this.#options.dialect))
+    }
+    this.#write(finishChunk(this.#head, model, finish, this.#isFirst))
+    this.#write(finalChunk(this.#head, model, session, finish.reason === "tool_calls" ? null : usage))
+    this.#out.write([DONE_FRAME])
+    this.#isOver = true
+    this.#cancelTimer()
+    void this.#out
+      .release()
+      .then(() => this.#writable.close())
+      .catch(() => undefined)
+  }
+
+  #modelWord(): string {
+    return this.#model ?? placeholderModel(this.#options.dialect)
+  }
+
+  #write(chunk: unknown): void {
+    if (this.#isOver) return
+    this.#out.write([toFrame(chunk)])
+    this.#isFirst = false
+  }
+
+  #waitToKeepAlive(): void {
+    const { keepaliveMs, timer } = this.#options
+    const silent = Date.now() - this.#out.lastWriteAt
+    this.#cancelTimer = timer.after(Math.max(0, keepaliveMs - silent), () => {
+      if (this.#isOver) return
+      if (Date.now() - this.#out.lastWriteAt < keepaliveMs) return this.#waitToKeepAlive()
+      this.#out.write([KEEPALIVE[0]])
+      this.#cancelTimer = timer.after(KEEPALIVE_PARTS_MS, () => {
+        if (this.#isOver) return
+        this.#out.write([KEEPALIVE[1]])
+        this.#waitToKeepAlive()
+      })
+    })
+  }
+
+  /** The client left. The stream is ended here too: an object with an open response is never evicted. */
+  #lose(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#cancelTimer()
+    void this.#out
+      .release()
+      .then(() => this.#writable.abort())
+      .catch(() => undefined)
+    this.#options.onGone()
+  }
+}
+
+export function keepaliveMsOf(value: string | undefined): number {
+  const ms = Number(value)
+  return value !== undefined && Number.isSafeInteger(ms) && ms > 0 ? ms : LIMITS.keepaliveMs
+}

@@ -1,0 +1,101 @@
+import type { GatewayError } from "../../src/errors/errors.ts"
+import { internError } from "../../src/interns/reasons.ts"
+import type { Reply } from "../../src/interns/run/advance.ts"
+import { readReply } from "../../src/interns/run/answer.ts"
+import { LIMITS, nextDeadline, type Run } from "../../src/interns/run/run.ts"
+import type { Timer } from "../../src/support/time.ts"
+import type { RunBook } from "./run-store.ts"
+
+/** What stands between a caller and a run: each of these lets a call in, or throws why not. */
+
+const MINUTE_MS = 60_000
+
+/**
+ * The run that waits for this answer, and the answer; or why there is none. In the order in which callers are told. `late`: what becomes of a run whose time to be answered is over.
+ */
+export function findPending(
+  book: RunBook,
+  { session, id, content }: { session: string | null; id: string; content: string },
+  now: number,
+  late: (run: Run) => void,
+): { run: Run; reply: Reply } {
+  const asked = book.question(id)
+  if (!asked || asked.session !== session) {
+    throw internError("interaction_unknown", "No question of this session has this tool_call_id.")
+  }
+  const run = asked.run
+  if (!run || run.state === "cancelling") throw internError("interaction_not_pending", "The run that asked has ended.")
+  if (!asked.isPending || run.question?.id !== id) {
+    throw internError("interaction_unknown", "This question was answered before.")
+  }
+  if (run.question.deadline <= now) {
+    late(run)
+    throw internError("interaction_not_pending", "The time to answer is over, and the run was cancelled.")
+  }
+  const reply = readReply(run.question, content)
+  if (run.hasOverflowed) {
+    throw internError("attachment_failed", "The run said more while it waited than the intern keeps for replay.")
+  }
+  return { run, reply }
+}
+
+/** At most so many prompts within a minute: the instants are kept, since the object may sleep in between. */
+export function countTurn(book: RunBook, now: number): void {
+  const within = (book.fact("turns") ?? []).filter((at) => at > now - MINUTE_MS)
+  const [oldest = now] = within
+  if (within.length >= LIMITS.turnsPerMinute) {
+    const seconds = Math.max(1, Math.ceil((oldest + MINUTE_MS - now) / 1000))
+    const message = `An intern takes ${LIMITS.turnsPerMinute} turns a minute. Ask again in ${seconds} s.`
+    throw internError("rate_limited", message, {
+      "retry-after": String(seconds),
+      "x-ratelimit-limit": String(LIMITS.turnsPerMinute),
+      "x-ratelimit-remaining": "0",
+      "x-ratelimit-reset": String(oldest + MINUTE_MS),
+    })
+  }
+  book.setFact("turns", [...within, now])
+}
+
+export function requireRoom(open: number, openRuns: number): void {
+  if (open < openRuns) return
+  const message = `This intern has ${openRuns} runs open, the most it can hold. Answer or wait for one of them.`
+  throw internError("busy", message, { "retry-after": "5" })
+}
+
+/** Why a session takes no prompt now. */
+export function busySession(run: Run, now: number): GatewayError {
+  const at = nextDeadline(run) ?? now
+  const seconds = String(Math.max(1, Math.ceil((at - now) / 1000)))
+  const message =
+    run.state === "paused"
+      ? "The intern waits for an answer to its question in this session. Answer it, or use another session."
+      : "The run of this session is being cancelled. Ask again in a moment."
+  return internError("busy_session", message, { "retry-after": seconds })
+}
+
+/** Why a session takes no prompt of a chat while an ACP client has a turn in it. */
+export function busyClient(): GatewayError {
+  const message = "An ACP client has a turn open in this session. Wait for its end, or use another session."
+  return internError("busy_session", message, { "retry-after": "5" })
+}
+
+/** What several callers wait for together, each for so long at most. */
+export class Arrival {
+  readonly #waiting = new Set<() => void>()
+
+  async within(ms: number, timer: Timer): Promise<void> {
+    let arrived: () => void = () => undefined
+    const arrival = new Promise<void>((resolve) => (arrived = resolve))
+    this.#waiting.add(arrived)
+    await Promise.race([arrival, timer.wait(ms)])
+    this.#waiting.delete(arrived)
+  }
+
+  tell(): void {
+    for (const arrived of this.#waiting) arrived()
+  }
+}
+
+export function unreachable(): GatewayError {
+  return internError("intern_unreachable", "The intern's daemon is not connected. Start it, or ask again soon.")
+}

@@ -1,0 +1,180 @@
+import { workspaceScope } from "../../src/budgets/budget.ts"
+import { ACCOUNT, keyScope, type Limit } from "../../src/ledger/limits.ts"
+import { type HoldRequest, isLeaseId } from "../../src/ledger/protocol.ts"
+import { type Generation, type GenerationDraft, unsettledGeneration } from "../../src/ledger/generation.ts"
+
+/** What is reserved: a call's own hold, or a lease, of which an isolate admits calls (src/ledger/lease.ts). */
+export type HoldRow = {
+  id: string
+  /** Nano-USD. */
+  amount: number
+  /** Nano-USD to charge if nobody ever settles it. */
+  estimate: number
+  expires_at: number
+  /** JSON: every scope it is held against. */
+  scopes: string
+  /** JSON of GenerationDraft. */
+  draft: string
+}
+
+const isLease = ({ id }: Pick<HoldRow, "id">) => isLeaseId(id)
+
+/** The ledger's table of holds, and what is held per scope: the sum over it, kept so that a hold costs no scan. */
+export class Holds {
+  readonly #sql: SqlStorage
+  readonly #held = new Map<string, number>()
+  readonly #leases = new Map<string, HoldRow>()
+  /** The number of the latest declaration of each lease. An isolate's reports do not outlive this object's memory. */
+  readonly #sequences = new Map<string, number>()
+
+  /** A short table, written for every call and scanned seldom: an index on it would cost more than it saves. */
+  constructor(sql: SqlStorage) {
+    this.#sql = sql
+    sql.exec(`CREATE TABLE IF NOT EXISTS holds (
+      id TEXT PRIMARY KEY, amount INTEGER NOT NULL, estimate INTEGER NOT NULL, expires_at INTEGER NOT NULL,
+      scopes TEXT NOT NULL, draft TEXT NOT NULL
+    ) WITHOUT ROWID`)
+    this.reload()
+  }
+
+  /** What memory knows is what is stored: at the start, and after a transaction that was rolled back. */
+  reload(): void {
+    this.#held.clear()
+    this.#leases.clear()
+    for (const row of this.#sql.exec<HoldRow>("SELECT * FROM holds")) {
+      this.#addHeld(row, row.amount)
+      if (isLease(row)) this.#leases.set(row.id, row)
+    }
+  }
+
+  /** Nano-USD. */
+  held(scope: string): number {
+    return this.#held.get(scope) ?? 0
+  }
+
+  get isEmpty(): boolean {
+    return this.#held.size === 0
+  }
+
+  get hasLeases(): boolean {
+    return this.#leases.size > 0
+  }
+
+  has(id: string): boolean {
+    return this.#sql.exec("SELECT 1 FROM holds WHERE id = ?", id).toArray().length > 0
+  }
+
+  /** False where it is there already. */
+  add(row: HoldRow): boolean {
+    const added = this.#sql.exec(
+      "INSERT INTO holds (id, amount, estimate, expires_at, scopes, draft) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id",
+      row.id,
+      row.amount,
+      row.estimate,
+      row.expires_at,
+      row.scopes,
+      row.draft,
+    )
+    if (added.toArray().length === 0) return false
+    this.#addHeld(row, row.amount)
+    if (isLease(row)) this.#leases.set(row.id, row)
+    return true
+  }
+
+  /** Ends a hold; undefined where there is none. */
+  take(id: string): HoldRow | undefined {
+    const [row] = this.#sql.exec<HoldRow>("DELETE FROM holds WHERE id = ? RETURNING *", id).toArray()
+    if (!row) return undefined
+    this.#addHeld(row, -row.amount)
+    this.#leases.delete(id)
+    this.#sequences.delete(id)
+    return row
+  }
+
+  /** Whether a declaration is newer than the one that is in force for its lease, and so replaces it. */
+  isNewer(id: string, sequence: number): boolean {
+    if (sequence <= (this.#sequences.get(id) ?? 0)) return false
+    this.#sequences.set(id, sequence)
+    return true
+  }
+
+  renew(id: string, estimate: number, expiresAt: number): void {
+    this.#sql.exec("UPDATE holds SET expires_at = ?, estimate = min(amount, ?) WHERE id = ?", expiresAt, estimate, id)
+  }
+
+  lease(id: string): Readonly<HoldRow> | undefined {
+    return this.#leases.get(id)
+  }
+
+  /** A lease that is there already, with another amount and a new life. An amount is never below 0. */
+  changeLease(id: string, change: Pick<HoldRow, "amount" | "estimate" | "expires_at">): void {
+    const lease = this.#leases.get(id)
+    if (!lease) return
+    const next = { ...lease, ...change, amount: Math.max(0, change.amount) }
+    this.#sql.exec(
+      "UPDATE holds SET amount = ?, estimate = ?, expires_at = ? WHERE id = ?",
+      next.amount,
+      next.estimate,
+      next.expires_at,
+      id,
+    )
+    this.#addHeld(lease, next.amount - lease.amount)
+    this.#leases.set(id, next)
+  }
+
+  expired(now: number): HoldRow[] {
+    return this.#sql.exec<HoldRow>("SELECT * FROM holds WHERE expires_at <= ?", now).toArray()
+  }
+
+  /** Epoch milliseconds; null where nothing is held. */
+  nextExpiry(): number | null {
+    const [next] = this.#sql.exec<{ at: number | null }>("SELECT min(expires_at) AS at FROM holds").toArray()
+    return next?.at ?? null
+  }
+
+  list(): { id: string; amountNano: number; estimateNano: number; expiresAt: number; isLease: boolean }[] {
+    const rows = this.#sql.exec<HoldRow>("SELECT * FROM holds ORDER BY expires_at").toArray()
+    return rows.map((row) => ({
+      id: row.id,
+      amountNano: row.amount,
+      estimateNano: row.estimate,
+      expiresAt: row.expires_at,
+      isLease: isLease(row),
+    }))
+  }
+
+  #addHeld({ scopes }: HoldRow, amount: number): void {
+    if (amount === 0) return
+    for (const scope of JSON.parse(scopes) as string[]) {
+      const held = this.held(scope) + amount
+      if (held === 0) this.#held.delete(scope)
+      else this.#held.set(scope, held)
+    }
+  }
+}
+
+/** The row of a request that was granted so much, in nano-USD. */
+export function toHold(request: HoldRequest, id: string, amount: number, limits: Limit[], now: number): HoldRow {
+  return {
+    id,
+    amount,
+    estimate: Math.min(request.estimateNano, amount),
+    expires_at: now + request.ttlMs,
+    scopes: JSON.stringify([...new Set(limits.map((limit) => limit.scope))]),
+    draft: JSON.stringify(request.draft),
+  }
+}
+
+/** The record of a hold that expired unsettled. A lease's record covers all of its calls without a hold of their own. */
+export function expiredGeneration({ id, estimate, draft }: HoldRow, isLease: boolean): Generation {
+  const { broadcast, ...facts } = JSON.parse(draft) as GenerationDraft
+  // What was noted of a lease's first call says nothing of the others.
+  const charged = unsettledGeneration({ ...facts, ...(broadcast && !isLease && { broadcast }), id }, estimate)
+  return isLease ? { ...charged, ending: "unattributed" } : charged
+}
+
+/** What a call counts in: the account, its key and the keys above it, its workspace, and what else its hold was under. */
+export function scopesOf({ keyHash, ancestorKeys = [], workspaceId }: Generation, { scopes }: HoldRow): string[] {
+  const keys = [keyHash, ...ancestorKeys].map(keyScope)
+  return [...new Set([ACCOUNT, ...keys, workspaceScope(workspaceId), ...(JSON.parse(scopes) as string[])])]
+}

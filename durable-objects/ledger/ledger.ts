@@ -1,0 +1,293 @@
+import { DurableObject } from "cloudflare:workers"
+import { currentFree, dailyLimit, type FreeLimits, takeFree } from "../../src/ledger/free-requests.ts"
+import { sliceOf } from "../../src/ledger/lease.ts"
+import { ACCOUNT, type Counters, decideHold, keyScope, type Limit, type Verdict } from "../../src/ledger/limits.ts"
+import {
+  type Balance,
+  type Heard,
+  type HoldAnswer,
+  type HoldRequest,
+  type HoldVerdict,
+  NOTHING_TO_REPORT,
+  type Registration,
+  type Report,
+  type LeaseNews,
+  type Settlement,
+} from "../../src/ledger/protocol.ts"
+import type { Env } from "../../src/config/env.ts"
+import { cappedAt, type Generation } from "../../src/ledger/generation.ts"
+import type { Reconciliation } from "../../src/reconciliation/reconciliation.ts"
+import { logError, logWarning } from "../../src/support/log.ts"
+import { CounterBook } from "./counters.ts"
+import { Credits } from "./credits.ts"
+import { expiredGeneration, type HoldRow, Holds, scopesOf, toHold } from "./holds.ts"
+import { Outbox } from "./outbox.ts"
+import { Overruns } from "./overruns.ts"
+import { ANY_CALL, Waiters } from "./waiters.ts"
+import { reconcileBooks } from "./reconcile.ts"
+import { roomUnder, withAccount } from "./room.ts"
+
+/** How long a settled generation may wait for company on its way to D1. */
+const FLUSH_AFTER_MS = 400
+/** How long a reader of one generation waits for a call that is ending. */
+const SETTLEMENT_PATIENCE_MS = 2_000
+const SHORT_PATIENCE_MS = 300
+
+/**
+ * One per organization: its balance, every counter and every hold, and the outbox of its generations.
+ *
+ * A charge, its counters and its generation record are one transaction here, so the sum of the generations is what was
+ * spent even if the runtime dies between any two lines; D1 receives the records afterwards, in batches, idempotently.
+ * Methods answer expected outcomes and throw only bugs: an error class does not survive the way to the caller.
+ */
+export class Ledger extends DurableObject<Env> {
+  readonly #sql: SqlStorage
+  readonly #credits: Credits
+  readonly #holds: Holds
+  readonly #counters: CounterBook
+  readonly #outbox: Outbox
+  readonly #overruns: Overruns
+  readonly #waiters = new Waiters()
+  #alarmAt: number | null = null
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env)
+    this.#sql = ctx.storage.sql
+    this.#credits = new Credits(this.#sql)
+    this.#holds = new Holds(this.#sql)
+    this.#counters = new CounterBook(this.#sql)
+    this.#outbox = new Outbox(this.#sql)
+    this.#overruns = new Overruns(this.#sql)
+    void ctx.blockConcurrencyWhile(async () => {
+      this.#alarmAt = await ctx.storage.getAlarm()
+    })
+  }
+
+  /**
+   * Reserve before dispatch: every limit at once, all or nothing. A caller far from every limit gets a lease instead,
+   * where it asks for one, of which this call is the first. What was reported along is done first.
+   */
+  hold(request: HoldRequest, report: Report = NOTHING_TO_REPORT): HoldAnswer {
+    const heard = this.report(report)
+    return { verdict: this.#decide(request, Date.now()), ...heard }
+  }
+
+  /** Whether anything is left under these limits. Writes nothing. */
+  room(limits: Limit[], chargesAccount: boolean): Verdict {
+    return roomUnder(chargesAccount ? withAccount(limits, this.#credits.total()) : limits, this.#counters, this.#holds)
+  }
+
+  #decide(request: HoldRequest, now: number): HoldVerdict {
+    const free = request.free && takeFree(this.#counters.free, request.free, this.#credits.total(), now)
+    if (free && "refusal" in free) return { ok: false, free: free.refusal }
+    const limits = request.chargesAccount ? withAccount(request.limits, this.#credits.total()) : request.limits
+    const countersOf = (scope: string) => this.#counters.at(scope, now)
+    const heldOf = (scope: string) => this.#holds.held(scope)
+    const { lease } = request
+    const isLeasable = lease !== undefined && this.#isLeasable(lease)
+    const leasedNano = isLeasable ? sliceOf(request.wanted, lease.wantNano, limits, countersOf, heldOf) : 0
+    if (isLeasable && leasedNano > 0) {
+      this.#lease(request, lease, leasedNano, limits, now)
+      return { ok: true, grantedNano: request.wanted.mostNano, leasedNano }
+    }
+    const verdict = decideHold(request.wanted, limits, countersOf, heldOf)
+    if (!verdict.ok) return verdict
+    if (free) this.#counters.saveFree(free.count)
+    this.#hold(toHold(request, request.draft.id, verdict.grantedNano, limits, now))
+    return verdict
+  }
+
+  /** A lease that the isolate has must still be held; a new one must not be charged already, which closes its id. */
+  #isLeasable({ id, isHeld }: NonNullable<HoldRequest["lease"]>): boolean {
+    if (this.#holds.lease(id) !== undefined) return true
+    return !isHeld && !this.#outbox.has(id)
+  }
+
+  #lease(
+    request: HoldRequest,
+    { id, estimateNano, sequence }: NonNullable<HoldRequest["lease"]>,
+    nano: number,
+    limits: Limit[],
+    now: number,
+  ): void {
+    const lease = this.#holds.lease(id)
+    const isNewer = this.#holds.isNewer(id, sequence)
+    const amount = (lease?.amount ?? 0) + nano
+    const estimate = Math.min(isNewer || !lease ? estimateNano : lease.estimate, amount)
+    const fresh = { ...toHold(request, id, nano, limits, now), estimate }
+    if (lease) this.#holds.changeLease(id, { amount, estimate, expires_at: fresh.expires_at })
+    else this.#hold(fresh)
+  }
+
+  #hold(row: HoldRow): void {
+    this.#holds.add(row)
+    this.#wakeBy(row.expires_at)
+  }
+
+  /**
+   * Charge what calls cost, end their holds and record them; register and renew calls that go on; renew and take back
+   * leases. All of it or nothing.
+   */
+  report({ settlements, registrations, renewals, leases }: Report): Heard {
+    const length = settlements.length + registrations.length + renewals.length + leases.length
+    if (length === 0) return { charged: [], alive: [] }
+    const now = Date.now()
+    const charged = this.#atomically(() => {
+      const changes = new Map<string, number>()
+      for (const registration of registrations) this.#register(registration, changes, now)
+      for (const { id, estimateNano, ttlMs } of renewals) this.#holds.renew(id, estimateNano, now + ttlMs)
+      const settled = settlements.filter((settlement) => this.#settle(settlement, changes, now))
+      this.#counters.save()
+      for (const news of leases) this.#renewLease(news, changes.get(news.id) ?? 0, now)
+      return settled.map(({ generation }) => generation.id)
+    })
+    if (charged.length > 0) this.#wakeBy(now + FLUSH_AFTER_MS)
+    this.#waiters.charged(charged)
+    const alive = leases.map(({ id }) => id).filter((id) => this.#holds.lease(id) !== undefined)
+    return { charged, alive }
+  }
+
+  #atomically<T>(work: () => T): T {
+    try {
+      return this.ctx.storage.transactionSync(work)
+    } catch (cause) {
+      this.#holds.reload()
+      this.#counters.reload()
+      throw cause
+    }
+  }
+
+  #register({ draft, leaseId, ...hold }: Registration, changes: Map<string, number>, now: number): void {
+    const lease = this.#holds.lease(leaseId)
+    if (!lease || this.#outbox.has(draft.id)) return
+    const change = changes.get(leaseId) ?? 0
+    // A call that cost more than its bound may have used up what was meant for this one.
+    const amount = Math.max(0, Math.min(hold.amountNano, lease.amount + change))
+    const isNew = this.#holds.add({
+      id: draft.id,
+      amount,
+      estimate: Math.min(hold.estimateNano, amount),
+      expires_at: now + hold.ttlMs,
+      scopes: lease.scopes,
+      draft: JSON.stringify(draft),
+    })
+    if (isNew) changes.set(leaseId, change - amount)
+    this.#wakeBy(now + hold.ttlMs)
+  }
+
+  /**
+   * Charges at most what was held. Every settlement was preceded by a hold, so one without it is settled already: a second
+   * one changes nothing.
+   */
+  #settle({ generation: settled, leaseId }: Settlement, changes: Map<string, number>, now: number): boolean {
+    const { id } = settled
+    const hold = this.#holds.take(id)
+    const lease = leaseId === null ? undefined : this.#holds.lease(leaseId)
+    const cover = hold ?? lease
+    const generation = hold ? cappedAt(settled, hold.amount) : settled
+    if (!cover || !this.#outbox.add({ ...generation, settledAt: now })) {
+      if (!cover && leaseId !== null && !this.#outbox.has(id)) {
+        logError("a call outlived its lease, which was charged in its place", { generation: id })
+      }
+      return false
+    }
+    const amount = { spent: generation.costNano, byok: generation.byokCostNano }
+    const costs = amount.spent + amount.byok
+    if (costs > 0) this.#counters.add(scopesOf(generation, cover), amount, now)
+    if (generation.overrunNano) this.#overruns.add(generation, generation.overrunNano, now)
+    if (lease) changes.set(lease.id, (changes.get(lease.id) ?? 0) + (hold?.amount ?? 0) - costs)
+    return true
+  }
+
+  #renewLease({ id, estimateNano, sequence, ttlMs, isReturned }: LeaseNews, change: number, now: number): void {
+    const lease = this.#holds.lease(id)
+    if (isReturned) this.#holds.take(id)
+    else if (lease) {
+      const amount = lease.amount + change
+      const declared = this.#holds.isNewer(id, sequence) ? estimateNano : lease.estimate
+      this.#holds.changeLease(id, {
+        amount,
+        estimate: Math.max(0, Math.min(declared, amount)),
+        expires_at: now + ttlMs,
+      })
+    }
+  }
+
+  /** Add credit, or take some away, once per `id`. */
+  credit(id: string, amountNano: number): { ok: boolean; balance: Balance } {
+    const ok = this.#credits.add(id, amountNano, Date.now())
+    return { ok, balance: this.balance() }
+  }
+
+  balance(): Balance {
+    const { total } = this.#counters.of(ACCOUNT)
+    const heldNano = this.#holds.held(ACCOUNT)
+    return { creditedNano: this.#credits.total(), spentNano: total.spent, heldNano, byokNano: total.byok }
+  }
+
+  /** Requests of today on models that cost nothing. */
+  freeToday(limits: FreeLimits): { limit: number; used: number } {
+    const { day } = currentFree(this.#counters.free, Date.now())
+    return { limit: dailyLimit(limits, this.#credits.total()), used: day }
+  }
+
+  /** Counters of these keys, in the order asked. */
+  usage(keyHashes: string[]): Counters[] {
+    const now = Date.now()
+    return keyHashes.map((hash) => this.#counters.at(keyScope(hash), now))
+  }
+
+  /**
+   * A generation that is not in D1 yet, by its own id or the provider's. A call that is just ending is waited for, so
+   * that a client may ask for it as soon as it has read the last byte.
+   */
+  async generation(id: string): Promise<Generation | null> {
+    const found = this.#outbox.find(id)
+    if (found || this.#holds.isEmpty) return found
+    if (this.#holds.has(id)) await this.#waiters.wait(id, SETTLEMENT_PATIENCE_MS)
+    // Known by the provider's id, or running under a lease: which call it is cannot be told, so any may be the one.
+    else if (!id.startsWith("gen-") || this.#holds.hasLeases) await this.#waiters.wait(ANY_CALL, SHORT_PATIENCE_MS)
+    return this.#outbox.find(id)
+  }
+
+  /** Compares the counters with the generations, and repairs what it may: src/reconciliation. */
+  async reconcile(organizationId: string, lowers: boolean): Promise<Reconciliation> {
+    const books = { counters: this.#counters, outbox: this.#outbox, overruns: this.#overruns, db: this.env.DB }
+    try {
+      return await reconcileBooks(books, organizationId, lowers)
+    } finally {
+      this.#wakeBy(Date.now() + FLUSH_AFTER_MS)
+    }
+  }
+
+  /** What is reserved, calls and leases. */
+  holds(): ReturnType<Holds["list"]> {
+    return this.#holds.list()
+  }
+
+  /** Runs at least once for every expiry and every flush: each step is safe twice. */
+  override async alarm(): Promise<void> {
+    this.#alarmAt = null
+    for (const hold of this.#holds.expired(Date.now())) this.#settleExpired(hold)
+    const waits = [await this.#outbox.flush(this.env.DB), await this.#outbox.broadcast(this.env.BROADCAST, Date.now())]
+    for (const waitMs of waits) if (waitMs !== null) this.#wakeBy(Date.now() + waitMs)
+    const next = this.#holds.nextExpiry()
+    if (next !== null) this.#wakeBy(next)
+  }
+
+  /** A lease with nothing open goes as it came; of one whose isolate died in the middle, its calls' estimate is charged. */
+  #settleExpired(hold: HoldRow): void {
+    const { id, estimate } = hold
+    const isLease = this.#holds.lease(id) !== undefined
+    if (isLease && estimate === 0) return void this.#holds.take(id)
+    logWarning("a hold expired and was charged at its estimate", { generation: id, estimateNano: estimate })
+    const generation = expiredGeneration(hold, isLease)
+    this.report({ ...NOTHING_TO_REPORT, settlements: [{ generation, leaseId: null }] })
+  }
+
+  #wakeBy(at: number): void {
+    if (this.#alarmAt !== null && this.#alarmAt <= at) return
+    this.#alarmAt = at
+    void this.ctx.storage.setAlarm(at)
+  }
+}

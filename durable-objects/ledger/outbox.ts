@@ -1,0 +1,199 @@
+import type { Generation, Settled } from "../../src/ledger/generation.ts"
+import { findGenerationIds, insertGenerations } from "../../src/generations/store.ts"
+import { type BroadcastMessage, CALLS_OF_A_MESSAGE } from "../../src/config/messages.ts"
+import { logError } from "../../src/support/log.ts"
+
+const FLUSH_BATCH = 100
+const MAX_BACKOFF_MS = 60_000
+/** Delivered records that are kept until they are proven to be in the database. */
+const MAX_KEPT = 100_000
+/** For so long a settlement may come twice, and is known by its record. */
+const KEPT_MS = 600_000
+const VERIFY_BATCH = 500
+
+type Row = { seq: number; id: string; record: string }
+type Listened = { seq: number; id: string; organization_id: string; workspace_id: string }
+
+/**
+ * The ledger's generations on their way to D1. They are delivered in batches, idempotently, and kept here after it until
+ * `verify` has found them there, so that what a database loses within a day it is given again.
+ */
+export class Outbox {
+  readonly #sql: SqlStorage
+  /** All up to this number have been delivered. */
+  #delivered: number
+  #failures = 0
+  #isPaused = false
+  #hasBroadcasts: boolean
+  #delivering: Promise<unknown> = Promise.resolve()
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql
+    sql.exec(`
+      CREATE TABLE IF NOT EXISTS outbox (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, upstream_id TEXT, record TEXT NOT NULL
+      );
+      CREATE UNIQUE INDEX IF NOT EXISTS outbox_id ON outbox (id);
+      CREATE TABLE IF NOT EXISTS broadcasts (
+        seq INTEGER PRIMARY KEY, id TEXT NOT NULL, organization_id TEXT NOT NULL, workspace_id TEXT NOT NULL
+      );
+      CREATE TABLE IF NOT EXISTS delivery (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+    `)
+    const [row] = sql.exec<{ value: number }>("SELECT value FROM delivery WHERE name = 'delivered'").toArray()
+    this.#delivered = row?.value ?? 0
+    this.#hasBroadcasts = sql.exec("SELECT 1 FROM broadcasts LIMIT 1").toArray().length > 0
+  }
+
+  /** False where the generation was charged before. */
+  add(generation: Settled): boolean {
+    // Not by rowsWritten, which counts the number that a refused row had drawn.
+    const added = this.#sql.exec(
+      "INSERT INTO outbox (id, upstream_id, record) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING seq",
+      generation.id,
+      generation.upstreamId,
+      JSON.stringify(generation),
+    )
+    const [row] = added.toArray() as { seq: number }[]
+    if (row && generation.broadcast) {
+      this.#sql.exec(
+        "INSERT INTO broadcasts (seq, id, organization_id, workspace_id) VALUES (?, ?, ?, ?)",
+        row.seq,
+        generation.id,
+        generation.organizationId,
+        generation.workspaceId,
+      )
+      this.#hasBroadcasts = true
+    }
+    return row !== undefined
+  }
+
+  has(id: string): boolean {
+    return this.#sql.exec("SELECT 1 FROM outbox WHERE id = ?", id).toArray().length > 0
+  }
+
+  /** One that may not be in D1 yet, by its own id or the provider's. */
+  find(id: string): Generation | null {
+    const [row] = this.#sql
+      .exec<{ record: string }>(
+        "SELECT record FROM outbox WHERE seq > ? AND (id = ? OR upstream_id = ?) ORDER BY seq DESC LIMIT 1",
+        this.#delivered,
+        id,
+        id,
+      )
+      .toArray()
+    return row ? (JSON.parse(row.record) as Generation) : null
+  }
+
+  undelivered(): Settled[] {
+    const rows = this.#sql.exec<Row>("SELECT * FROM outbox WHERE seq > ? ORDER BY seq", this.#delivered).toArray()
+    return rows.map((row) => JSON.parse(row.record) as Settled)
+  }
+
+  /** Delivers all there is. Milliseconds to wait before trying again where the database is away; null when done. */
+  async flush(db: D1Database): Promise<number | null> {
+    const delivering = this.#deliver(db)
+    this.#delivering = delivering
+    return delivering
+  }
+
+  async #deliver(db: D1Database): Promise<number | null> {
+    while (!this.#isPaused) {
+      const rows = this.#sql
+        .exec<Row>("SELECT * FROM outbox WHERE seq > ? ORDER BY seq LIMIT ?", this.#delivered, FLUSH_BATCH)
+        .toArray()
+      const last = rows.at(-1)
+      if (!last) return null
+      try {
+        await insertGenerations(
+          db,
+          rows.map((row) => row.record),
+        )
+      } catch (cause) {
+        const waitMs = Math.min(MAX_BACKOFF_MS, 2 ** this.#failures++ * 1_000)
+        logError("generations wait in the ledger's outbox", { waitMs }, cause)
+        return waitMs
+      }
+      this.#failures = 0
+      this.#deliveredUpTo(last.seq)
+    }
+    return null
+  }
+
+  /**
+   * Gives the queue the ids of calls that somebody listens to, once the database has them: whoever takes them from there
+   * reads them here. Milliseconds to wait before trying again; null when done.
+   */
+  async broadcast(queue: Queue<BroadcastMessage>, now: number): Promise<number | null> {
+    while (this.#hasBroadcasts) {
+      const rows = this.#sql
+        .exec<Listened>(
+          "SELECT * FROM broadcasts WHERE seq <= ? ORDER BY workspace_id, seq LIMIT ?",
+          this.#delivered,
+          FLUSH_BATCH,
+        )
+        .toArray()
+      if (rows.length === 0) break
+      try {
+        await queue.sendBatch(toMessages(rows, now).map((body) => ({ body })))
+      } catch (cause) {
+        logError("calls wait to be broadcast in the ledger's outbox", { waitMs: MAX_BACKOFF_MS }, cause)
+        return MAX_BACKOFF_MS
+      }
+      for (const { seq } of rows) this.#sql.exec("DELETE FROM broadcasts WHERE seq = ?", seq)
+    }
+    this.#hasBroadcasts = this.#sql.exec("SELECT 1 FROM broadcasts LIMIT 1").toArray().length > 0
+    return null
+  }
+
+  /** While `work` runs, what D1 has of this ledger stays as it is. */
+  async paused<T>(work: () => Promise<T>): Promise<T> {
+    this.#isPaused = true
+    try {
+      await this.#delivering
+      return await work()
+    } finally {
+      this.#isPaused = false
+    }
+  }
+
+  /** Gives the database again what was delivered and is not there, and forgets what is. Answers how many were missing. */
+  async verify(db: D1Database, now: number): Promise<number> {
+    for (let missed = 0; ;) {
+      const rows = this.#sql
+        .exec<Row>(
+          "SELECT * FROM outbox WHERE seq <= ? AND record ->> 'settledAt' <= ? ORDER BY seq LIMIT ?",
+          this.#delivered,
+          now - KEPT_MS,
+          VERIFY_BATCH,
+        )
+        .toArray()
+      const last = rows.at(-1)
+      if (!last) return missed
+      const there = await findGenerationIds(
+        db,
+        rows.map((row) => row.id),
+      )
+      const again = rows.filter((row) => !there.has(row.id)).map((row) => row.record)
+      if (again.length > 0) await insertGenerations(db, again)
+      missed += again.length
+      this.#sql.exec("DELETE FROM outbox WHERE seq <= ?", last.seq)
+    }
+  }
+
+  #deliveredUpTo(seq: number): void {
+    this.#delivered = seq
+    this.#sql.exec("INSERT OR REPLACE INTO delivery (name, value) VALUES ('delivered', ?)", seq)
+    this.#sql.exec("DELETE FROM outbox WHERE seq <= ?", seq - MAX_KEPT)
+  }
+}
+
+/** A message for each workspace, and for so many calls. */
+function toMessages(rows: readonly Listened[], since: number): BroadcastMessage[] {
+  const messages: Extract<BroadcastMessage, { kind: "calls" }>[] = []
+  for (const { id, organization_id: organizationId, workspace_id: workspaceId } of rows) {
+    const last = messages.at(-1)
+    if (last?.workspaceId === workspaceId && last.generationIds.length < CALLS_OF_A_MESSAGE) last.generationIds.push(id)
+    else messages.push({ kind: "calls", organizationId, workspaceId, generationIds: [id], since })
+  }
+  return messages
+}

@@ -1,0 +1,50 @@
+import {
+  driftsOf,
+  mayRepair,
+  type Reconciliation,
+  recordedBy,
+  repaired,
+} from "../../src/reconciliation/reconciliation.ts"
+import { listAncestors } from "../../src/keys/lineage-store.ts"
+import { dayOf } from "../../src/support/day.ts"
+import { readKeySums, sumDays } from "../../src/usage/store.ts"
+import type { CounterBook } from "./counters.ts"
+import type { Outbox } from "./outbox.ts"
+import type { Overruns } from "./overruns.ts"
+
+type Books = { counters: CounterBook; outbox: Outbox; overruns: Overruns; db: D1Database }
+
+/**
+ * The ledger's side of a reconciliation. While it runs nothing is delivered, so that what the database has is what had
+ * been charged when the counters were read; calls go on being charged meanwhile.
+ */
+export async function reconcileBooks(
+  { counters, outbox, overruns, db }: Books,
+  organizationId: string,
+  lowers: boolean,
+): Promise<Reconciliation> {
+  await outbox.flush(db)
+  const restored = await outbox.verify(db, Date.now())
+  return outbox.paused(async () => {
+    await sumDays(db, Date.now(), organizationId)
+    const now = Date.now()
+    const charged = counters.all(now)
+    const onTheirWay = outbox.undelivered()
+    const [sums, ancestors] = await Promise.all([
+      readKeySums(db, organizationId, now),
+      listAncestors(db, organizationId),
+    ])
+    const recorded = recordedBy(sums, onTheirWay, ancestors, now)
+    const drifts = driftsOf(charged, recorded, now)
+    // A window that has begun anew meanwhile is compared the next time.
+    const report = { organizationId, at: now, restored, drifts, overruns: overruns.list() }
+    if (dayOf(Date.now()) !== dayOf(now)) return report
+    for (const drift of drifts) {
+      if (!mayRepair(drift, lowers)) continue
+      counters.set(drift.scope, repaired(counters.at(drift.scope, now), drift))
+      drift.isRepaired = true
+    }
+    counters.save()
+    return report
+  })
+}

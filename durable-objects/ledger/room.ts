@@ -1,0 +1,19 @@
+import { ACCOUNT, decideHold, type Limit, type Verdict } from "../../src/ledger/limits.ts"
+import type { CounterBook } from "./counters.ts"
+import type { Holds } from "./holds.ts"
+
+export function withAccount(limits: Limit[], creditedNano: number): Limit[] {
+  return [{ scope: ACCOUNT, limitNano: creditedNano, interval: null, includeByok: false }, ...limits]
+}
+
+/** Whether the least there is could be held under these limits. */
+export function roomUnder(limits: Limit[], counters: CounterBook, holds: Holds): Verdict {
+  const now = Date.now()
+  const least = { leastNano: 1, mostNano: 1 }
+  return decideHold(
+    least,
+    limits,
+    (scope) => counters.at(scope, now),
+    (scope) => holds.held(scope),
+  )
+}

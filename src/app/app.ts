@@ -1,0 +1,132 @@
+import { Hono, type MiddlewareHandler } from "hono"
+import { cors } from "hono/cors"
+import { audit } from "../audit/routes.ts"
+import { budgets } from "../budgets/routes.ts"
+import { byok } from "../byok/routes.ts"
+import { credits, removedCredits } from "../organizations/credits-routes.ts"
+import { datasets } from "../datasets/routes.ts"
+import { onError, onNotFound } from "../http/error-response.ts"
+import { requireConfiguration } from "./configuration.ts"
+import { describeApi } from "../http/openapi.ts"
+import { tellHealth } from "./health.ts"
+import { refuseRegional } from "../http/region.ts"
+import { mountKeyed, newRouter } from "../http/router.ts"
+import { tellTiming } from "../http/timing.ts"
+import type { App } from "../config/env.ts"
+import { exports } from "../files/export-routes.ts"
+import { files } from "../files/routes.ts"
+import { generations } from "../generations/routes.ts"
+import { guardrailAssignments } from "../guardrails/assignment-routes.ts"
+import { guardrails } from "../guardrails/routes.ts"
+import { media } from "../inference/media/routes.ts"
+import { inference } from "../inference/routes.ts"
+import { internChat } from "../interns/chat-routes.ts"
+import { internDaemons, internDaemonSocket } from "../interns/daemon-routes.ts"
+import { interns } from "../interns/routes.ts"
+import { isSite } from "../interns/site.ts"
+import { internSite } from "../interns/site-routes.ts"
+import { keys } from "../keys/routes.ts"
+import { catalogueAdmin, keyedModels, publicModels } from "../models/routes.ts"
+import { organizationMembers } from "../members/routes.ts"
+import { workspaceMembers } from "../members/workspace-routes.ts"
+import { authPage } from "../oauth/page-routes.ts"
+import { oauthCodes, oauthKeys } from "../oauth/routes.ts"
+import { oauthTokens } from "../oauth/token-routes.ts"
+import { destinationActions } from "../observability/action-routes.ts"
+import { destinations } from "../observability/routes.ts"
+import { organizations } from "../organizations/routes.ts"
+import { presets } from "../presets/routes.ts"
+import { reconciliations } from "../reconciliation/routes.ts"
+import { SERVICE_PATH } from "../scim/directory.ts"
+import { scimMappings } from "../scim/mapping-routes.ts"
+import { scimDirectories } from "../scim/routes.ts"
+import { scimService } from "../scim/service-routes.ts"
+import { scimSync } from "../scim/sync-routes.ts"
+import { secrets } from "../secrets/routes.ts"
+import { usage } from "../usage/routes.ts"
+import { daemonSecrets } from "../interns/daemon-secret-routes.ts"
+import { vault } from "../interns/vault-routes.ts"
+import { workspaces } from "../workspaces/routes.ts"
+
+export const BASE_PATH = "/api/v1"
+
+/** The table of contents. */
+export const api = newRouter()
+
+// Without a key: what can be called, and what no longer can; and what takes the token of an intern's daemon.
+for (const router of [publicModels, removedCredits, oauthKeys, oauthTokens, daemonSecrets, internDaemonSocket])
+  api.route("/", router)
+
+// With a key.
+for (const router of [inference, media, keyedModels, generations, keys, credits, budgets, usage, datasets, audit])
+  mountKeyed(api, router)
+for (const router of [workspaces, workspaceMembers, organizationMembers, presets, guardrails, guardrailAssignments])
+  mountKeyed(api, router)
+for (const router of [
+  byok,
+  vault,
+  destinations,
+  destinationActions,
+  oauthCodes,
+  files,
+  exports,
+  scimDirectories,
+  scimMappings,
+  scimSync,
+])
+  mountKeyed(api, router)
+for (const router of [interns, internChat, internDaemons]) mountKeyed(api, router)
+
+// With a key, for whoever runs the deployment.
+for (const router of [organizations, catalogueAdmin, reconciliations, secrets]) mountKeyed(api, router)
+
+api.get("/openapi.json", (c) => c.json(describeApi(api)))
+
+const EXPOSED_HEADERS = [
+  "X-Request-Id",
+  "X-Generation-Id",
+  "Retry-After",
+  "X-RateLimit-Limit",
+  "X-RateLimit-Remaining",
+  "X-RateLimit-Reset",
+  "Server-Timing",
+]
+
+const identify: MiddlewareHandler<App> = async function identify(c, next) {
+  c.set("requestId", `req-${crypto.randomUUID()}`)
+  await next()
+  const { headers } = c.res
+  headers.set("x-request-id", c.var.requestId)
+  // Nearly everything here is about one account.
+  if (!headers.has("cache-control")) headers.set("cache-control", "private, no-store")
+}
+
+/** At the hostnames of interns, where nothing else of the gateway is. */
+const sites = new Hono<App>().use(identify, requireConfiguration).route("/", internSite).onError(onError)
+sites.notFound(onNotFound(() => false))
+
+export const app = new Hono<App>()
+
+app.use(async function serveSites(c, next) {
+  if (!isSite(c.req.raw, c.env)) return next()
+  return sites.fetch(c.req.raw, c.env, c.executionCtx)
+})
+app.use(identify)
+// Keys travel in a header, never in a cookie, so any page may call with the key it was given.
+app.use(`${BASE_PATH}/*`, cors({ origin: "*", exposeHeaders: EXPOSED_HEADERS, maxAge: 86_400 }))
+app.use(tellTiming)
+app.get("/health", tellHealth)
+app.use(`${BASE_PATH}/*`, requireConfiguration)
+for (const path of ["/interns", "/vault"]) {
+  app.use(`${BASE_PATH}${path}`, refuseRegional)
+  app.use(`${BASE_PATH}${path}/*`, refuseRegional)
+}
+app.route(BASE_PATH, api)
+app.use("/auth", requireConfiguration)
+app.route("/auth", authPage)
+app.use(`${SERVICE_PATH}/*`, requireConfiguration)
+app.route(SERVICE_PATH, scimService)
+app.onError(onError)
+app.notFound(
+  onNotFound((method, path) => app.router.match(method, path)[0].some(([[, route]]) => route.method === method)),
+)

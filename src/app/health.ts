@@ -1,0 +1,57 @@
+import type { Handler } from "hono"
+import type { App, Env } from "../config/env.ts"
+import { loadCatalogue } from "../models/compile.ts"
+import { canRead } from "../organizations/store.ts"
+import { wait } from "../support/time.ts"
+import { faultOf } from "./configuration.ts"
+
+/** What a monitor may know without a key: whether this answers, and what stands behind it. Nothing of it is a secret. */
+type Health = {
+  status: "ok" | "unconfigured" | "unavailable"
+  /** What keeps the gateway from serving, in words for its operator. */
+  fault?: string
+  components: Record<string, "ok" | "unavailable" | "absent">
+}
+
+/** Anybody may ask, so often that it must not be a way to the database. */
+const REMEMBERED_MS = 5_000
+/** What is wrong is remembered for less. */
+const LESS_MS = 500
+const PATIENCE_MS = 2_000
+let remembered: { health: Health; env: Env; until: number } | undefined
+
+export const tellHealth: Handler<App> = async (c) => {
+  const now = Date.now()
+  if (!remembered || remembered.until <= now || remembered.env !== c.env) {
+    const health = await look(c.env)
+    remembered = { health, env: c.env, until: now + (health.status === "ok" ? REMEMBERED_MS : LESS_MS) }
+  }
+  const { health } = remembered
+  return c.json(health, health.status === "ok" ? 200 : 503)
+}
+
+async function look(env: Env): Promise<Health> {
+  const fault = faultOf(env)?.message
+  const [database, catalogue] = await Promise.all([
+    works(() => canRead(env.DB)),
+    works(async () => (await loadCatalogue(env)) !== undefined),
+  ])
+  const bound = (binding: unknown) => (binding === undefined ? "absent" : "ok")
+  const components = {
+    database: database ? "ok" : "unavailable",
+    catalogue: catalogue ? "ok" : "unavailable",
+    files: bound(env.FILES),
+    ledger: bound(env.LEDGER),
+    broadcast: bound(env.BROADCAST),
+    rate_limiter: bound(env.RATE),
+    metrics: bound(env.METRICS),
+  } as const
+  if (fault !== undefined) return { status: "unconfigured", fault, components }
+  return { status: database ? "ok" : "unavailable", components }
+}
+
+/** In time, and true. */
+async function works(ask: () => Promise<boolean>): Promise<boolean> {
+  const answer = ask().catch(() => false)
+  return (await Promise.race([answer, wait(PATIENCE_MS)])) ?? false
+}

@@ -1,0 +1,44 @@
+import { auditRetentionDays } from "../audit/retention.ts"
+import { pruneAudit } from "../audit/store.ts"
+import { refreshSessionCost } from "../datasets/store.ts"
+import type { Env } from "../config/env.ts"
+import { pruneContents } from "../generations/content.ts"
+import { sweepBatches } from "../observability/delivery/batches.ts"
+import { TOLD_DAYS, TOLD_PREFIX } from "../observability/call-content.ts"
+import { pruneOauth } from "../oauth/store.ts"
+import { clearFiles } from "../files/bytes.ts"
+import { reconcileStalest } from "../reconciliation/reconcile.ts"
+import { resumeSyncJobs } from "../scim/sync.ts"
+import { logError } from "../support/log.ts"
+import { generationRetentionDays } from "../usage/retention.ts"
+import { pruneGenerations, sumDays } from "../usage/store.ts"
+
+/** What runs by the clock: the crons of wrangler.toml. One job that fails does not keep the others from running. */
+const JOBS: Readonly<Record<string, readonly { name: string; run: (env: Env, now: number) => Promise<unknown> }[]>> = {
+  "0 2 * * *": [
+    { name: "sum-days", run: (env, now) => sumDays(env.DB, now) },
+    {
+      name: "prune-generations",
+      run: (env, now) => pruneGenerations(env.DB, now, generationRetentionDays(env)),
+    },
+    { name: "prune-contents", run: (env, now) => pruneContents(env.FILES, now, generationRetentionDays(env)) },
+    { name: "prune-broadcasts", run: (env, now) => pruneContents(env.FILES, now, TOLD_DAYS, TOLD_PREFIX) },
+    { name: "prune-oauth", run: (env, now) => pruneOauth(env.DB, now) },
+    { name: "prune-files", run: (env, now) => clearFiles(env, now) },
+    { name: "prune-audit", run: (env, now) => pruneAudit(env.DB, now, auditRetentionDays(env)) },
+  ],
+  "30 * * * *": [
+    { name: "sweep-broadcasts", run: (env, now) => sweepBatches(env, now) },
+    { name: "resume-directory-syncs", run: (env, now) => resumeSyncJobs(env, now) },
+  ],
+  "0 4 * * *": [{ name: "reconcile", run: (env) => reconcileStalest(env) }],
+  "0 3 * * 1": [{ name: "session-cost", run: (env, now) => refreshSessionCost(env.DB, now) }],
+}
+
+/** `cron`: the expression that fired; an empty one, as a hand gives it, runs every job. */
+export async function runSchedule(cron: string, env: Env, now: number): Promise<void> {
+  const jobs = cron === "" ? Object.values(JOBS).flat() : (JOBS[cron] ?? [])
+  for (const job of jobs) {
+    await job.run(env, now).catch((cause: unknown) => logError("a scheduled job failed", { job: job.name }, cause))
+  }
+}

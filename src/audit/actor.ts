@@ -1,0 +1,37 @@
+import type { Context } from "hono"
+import { routePath } from "hono/route"
+import { type Actor, type AuditEntry, type Deed, newEntry } from "./entry.ts"
+import { recordDenial } from "./denials.ts"
+import type { App } from "../config/env.ts"
+
+const MAX_USER_AGENT_LENGTH = 256
+const MAX_IP_LENGTH = 64
+
+/** The caller of a request as the audit log knows it. */
+export function actorOf(c: Context<App>): Actor {
+  const { organizationId, keyHash, label, creatorUserId } = c.var.caller
+  return { organizationId, keyHash, label, creatorUserId, ...originOf(c.req.raw, c.var.requestId) }
+}
+
+/** From where and when a request comes, of whomever. */
+export function originOf(request: Request, requestId: string): Pick<Actor, "ip" | "userAgent" | "requestId" | "at"> {
+  const { headers } = request
+  return {
+    ip: headers.get("cf-connecting-ip")?.slice(0, MAX_IP_LENGTH) ?? null,
+    userAgent: headers.get("user-agent")?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
+    requestId,
+    at: Date.now(),
+  }
+}
+
+/** What the caller is about to do, for the store to write together with it. */
+export function entryOf(c: Context<App>, deed: Deed): AuditEntry {
+  return newEntry(actorOf(c), deed)
+}
+
+/** Keeps that the caller was refused a route. The route by its pattern: what stood in the path may be anything. */
+export function auditDenial(c: Context<App>): void {
+  const resourceId = `${c.req.method} ${routePath(c)}`
+  const entry = entryOf(c, { action: "denied", resourceId, workspaceId: c.var.caller.workspaceId })
+  recordDenial(c.env.DB, entry, (work) => c.executionCtx.waitUntil(work))
+}

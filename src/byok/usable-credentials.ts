@@ -1,0 +1,69 @@
+import type { Caller } from "../access/caller.ts"
+import { matcher } from "../support/wildcard.ts"
+import type { WrappedKey } from "../secrets/data-key.ts"
+import { type ByokRow, toFlag, toList } from "./credential.ts"
+
+/** A credential as it travels with the keys of its workspace: all that routing reads, and the key, sealed. */
+export type OwnKey = {
+  id: string
+  workspaceId: string
+  provider: string
+  version: string
+  sealed: string
+  dataKey: WrappedKey
+  isByokOnly: boolean
+  isFallback: boolean
+  isRequired: boolean
+  declaredZdr: boolean | null
+  allowedKeyHashes: readonly string[] | null
+  allowedModels: readonly string[] | null
+  allowedUserIds: readonly string[] | null
+}
+
+export type OwnKeyRow = ByokRow & { masterId: string; wrapped: string }
+
+export function toOwnKey(row: OwnKeyRow): OwnKey {
+  const { id, workspace_id: workspaceId, provider, version, sealed, masterId, wrapped } = row
+  return {
+    id,
+    workspaceId,
+    provider,
+    version,
+    sealed,
+    dataKey: { id: workspaceId, workspaceId, masterId, wrapped },
+    isByokOnly: row.is_byok_only === 1,
+    isFallback: row.is_fallback === 1,
+    isRequired: row.is_required === 1,
+    declaredZdr: toFlag(row.declared_zdr),
+    allowedKeyHashes: toList(row.allowed_api_key_hashes),
+    allowedModels: toList(row.allowed_models),
+    allowedUserIds: toList(row.allowed_user_ids),
+  }
+}
+
+/** The credentials that a caller may use, for whichever models. */
+export function ownKeysOf({
+  byok,
+  keyHash,
+  creatorUserId,
+}: Pick<Caller, "byok" | "keyHash" | "creatorUserId">): OwnKey[] {
+  return byok.filter(
+    ({ allowedKeyHashes, allowedUserIds }) =>
+      (allowedKeyHashes?.includes(keyHash) ?? true) &&
+      (allowedUserIds === null || (creatorUserId !== null && allowedUserIds.includes(creatorUserId))),
+  )
+}
+
+/** The ways to one provider: with credentials, in the order they were given, and with the gateway's own key or not. */
+export type Ways = { first: OwnKey[]; shared: boolean; last: OwnKey[] }
+
+/** `keys`: those of the caller. A credential for other models than this one still keeps the gateway's own key away. */
+export function waysTo(provider: string, model: string, keys: readonly OwnKey[]): Ways {
+  const ofProvider = keys.filter((key) => key.provider === provider)
+  const covering = ofProvider.filter(({ allowedModels }) => allowedModels === null || matcher(allowedModels)(model))
+  return {
+    first: covering.filter(({ isFallback }) => !isFallback),
+    shared: !ofProvider.some(({ isByokOnly }) => isByokOnly) && !covering.some(({ isRequired }) => isRequired),
+    last: covering.filter(({ isFallback }) => isFallback),
+  }
+}

@@ -1,0 +1,27 @@
+import * as z from "zod"
+import type { ProviderWire } from "../providers/provider.ts"
+
+export const BASE_URL_WORDS =
+  "must be an http or https URL without credentials, query or fragment, such as https://api.example.com/v1"
+
+/** A base URL as an operator may write it: what follows `/v1` by habit is taken off. */
+export const BaseUrl = z
+  .string({ error: BASE_URL_WORDS })
+  .refine(isPlainUrl, { error: BASE_URL_WORDS })
+  .transform((text) =>
+    text
+      .replace(/\/+$/, "")
+      .replace(/\/(?:chat\/completions|responses|messages)$/, "")
+      .replace(/\/+$/, ""),
+  )
+
+function isPlainUrl(text: string): boolean {
+  const url = URL.parse(text)
+  if (!url || (url.protocol !== "http:" && url.protocol !== "https:")) return false
+  return url.username === "" && url.password === "" && !/[?#\s]/.test(text)
+}
+
+/** Clients of the Messages wire add `/v1` themselves, so addresses for them are written without it. */
+export function forWire(baseUrl: string, wire: ProviderWire): string {
+  return wire === "anthropic" && new URL(baseUrl).pathname === "/" ? `${baseUrl}/v1` : baseUrl
+}

@@ -1,0 +1,88 @@
+import { toMessagesError } from "../../formats/messages/errors.ts"
+import { advance, type EventState, fail, finish, newEventState, type Step } from "../../formats/messages/events.ts"
+import { toMessagesResult } from "../../formats/messages/from-chat.ts"
+import { MessagesRequest } from "../../formats/messages/schemas.ts"
+import { CLAUDE_FORMAT } from "../../formats/messages/thinking.ts"
+import { toChatRequest } from "../../formats/messages/to-chat.ts"
+import { toRecord } from "../chat-request.ts"
+import { type Chunk, type Completion, toDocument } from "../completion.ts"
+import { overloaded } from "../faults.ts"
+import { invalid } from "../statuses.ts"
+import { readAs } from "./read.ts"
+import type { OtherWire } from "./serve.ts"
+import { type Teller, toEventFrame } from "./encoder.ts"
+
+type Json = Record<string, unknown>
+
+export const messagesWire: OtherWire = {
+  read: (body) =>
+    readAs(MessagesRequest, body, (request) => ({
+      chat: toChatRequest(request),
+      tellerOf: (completion) => messagesTeller(completion),
+    })),
+  refuse: async (refusal) => {
+    const { error } = toRecord(await refusal.json())
+    const headers = new Headers(refusal.headers)
+    headers.delete("content-length")
+    const told = toMessagesError(refusal.status, String(toRecord(error)["message"]))
+    return Response.json(told, { status: refusal.status, headers })
+  },
+}
+
+/** The status by which this wire knows a vendor that has too much to do. */
+const OVERLOADED = 529
+
+function messagesTeller(completion: Completion): Teller {
+  const newId = () => crypto.randomUUID().replaceAll("-", "")
+  const facts = { id: `msg_${newId()}`, model: completion.request.model, newId }
+  const told = completion.fault.usage === "none" ? withoutUsage : (event: Json) => event
+  let state: EventState = newEventState(facts)
+  let isThinking = false
+  const say = ([next, events]: Step) => {
+    state = next
+    return events.map((event) => toEventFrame(told(event)))
+  }
+  return {
+    chunk(chunk) {
+      const { reasoning, content } = deltaOf(chunk)
+      const isOver = isThinking && content !== undefined && content !== ""
+      isThinking = reasoning !== undefined || (isThinking && !isOver)
+      return [...(isOver ? say(advance(state, SIGNATURE)) : []), ...say(advance(state, inClaudesFormat(chunk)))]
+    },
+    failure: () => say(fail(state, { code: OVERLOADED, message: overloaded.error.message })),
+    end: () => say(finish(state)),
+    document: () => told(toMessagesResult(signed(toDocument(completion)), facts)),
+    failed: () => invalid(OVERLOADED, overloaded.error.message, null, null),
+  }
+}
+
+function withoutUsage(told: Json): Json {
+  const { message, ...event } = Object.fromEntries(Object.entries(told).filter(([key]) => key !== "usage"))
+  return message === undefined ? event : { ...event, message: withoutUsage(toRecord(message)) }
+}
+
+/** What this wire's vendor would have to verify of a thought that comes back. */
+const DETAIL = { type: "reasoning.text", index: 0, format: CLAUDE_FORMAT }
+const SIGNED = { ...DETAIL, signature: "c2ltLXNpZ25hdHVyZQ==" }
+const SIGNATURE: Chunk = { choices: [{ index: 0, delta: { reasoning_details: [{ ...SIGNED, text: "" }] } }] }
+
+function deltaOf(chunk: Chunk): Json {
+  const [choice] = chunk["choices"] as unknown[]
+  return toRecord(toRecord(choice)["delta"])
+}
+
+function inClaudesFormat(chunk: Chunk): Chunk {
+  const { reasoning, ...delta } = deltaOf(chunk)
+  if (reasoning === undefined) return chunk
+  const details = [{ ...DETAIL, text: reasoning }]
+  return { ...chunk, choices: [{ index: 0, delta: { ...delta, reasoning_details: details } }] }
+}
+
+function signed(document: Chunk): Chunk {
+  const choices = (document["choices"] as Json[]).map((choice) => {
+    const { reasoning, ...message } = toRecord(choice["message"])
+    if (reasoning === undefined) return choice
+    return { ...choice, message: { ...message, reasoning_details: [{ ...SIGNED, text: reasoning }] } }
+  })
+  return { ...document, choices }
+}

@@ -1,0 +1,41 @@
+import { advance, type EventState, fail, finish, newEventState, type Step } from "../../formats/responses/events.ts"
+import { toResponsesResult } from "../../formats/responses/from-chat.ts"
+import { ResponsesRequest } from "../../formats/responses/schemas.ts"
+import { toChatRequest } from "../../formats/responses/to-chat.ts"
+import { type Completion, toDocument } from "../completion.ts"
+import { overloaded } from "../faults.ts"
+import { readAs } from "./read.ts"
+import type { OtherWire } from "./serve.ts"
+import { type Teller, toEventFrame } from "./encoder.ts"
+
+export const responsesWire: OtherWire = {
+  read: (body) =>
+    readAs(ResponsesRequest, body, (request) => ({
+      chat: toChatRequest(request),
+      tellerOf: (completion) => responsesTeller(request, completion),
+    })),
+  refuse: (refusal) => refusal,
+}
+
+const { message, code, type } = overloaded.error
+const FAILURE = { code, message, error_type: type }
+
+function responsesTeller(request: ResponsesRequest, completion: Completion): Teller {
+  const newId = () => crypto.randomUUID().replaceAll("-", "")
+  const facts = { id: `resp_${newId()}`, model: completion.request.model, createdAt: completion.createdAt, newId }
+  let state: EventState = newEventState(request, facts)
+  const say = ([next, events]: Step) => {
+    state = next
+    return events.map(toEventFrame)
+  }
+  return {
+    chunk: (chunk) => say(advance(state, chunk)),
+    // Before anything was said there is no response that could have failed.
+    failure: () => (state.phase === "new" ? [toEventFrame(ERROR_EVENT)] : say(fail(state, FAILURE))),
+    end: () => say(finish(state, { completedAt: Date.now() })),
+    document: () => toResponsesResult(toDocument(completion), request, { ...facts, completedAt: Date.now() }),
+    failed: () => Response.json(fail(state, FAILURE)[1].at(-1)?.["response"]),
+  }
+}
+
+const ERROR_EVENT = { type: "error", sequence_number: 0, code: type, message, param: null }

@@ -1,0 +1,38 @@
+import { type Invalid, readJson, toChatRequest } from "../chat-request.ts"
+import { type Completion, newCompletion } from "../completion.ts"
+import { wireSlugs } from "../models.ts"
+import { reply } from "../reply.ts"
+import { findFailure, invalid, unknownModel } from "../statuses.ts"
+import type { Teller } from "./encoder.ts"
+
+/** A wire beside the chat wire: its requests are read as chats, and the scripted answers are told in its words. */
+export interface OtherWire {
+  read: (body: unknown) => Question | Invalid
+  /** A refusal of the OpenAI shape in the shape of this wire. */
+  refuse: (refusal: Response) => Response | Promise<Response>
+}
+
+export interface Question {
+  /** The body of the chat wire. */
+  chat: Record<string, unknown>
+  tellerOf: (completion: Completion) => Teller
+}
+
+export function serveIn(wire: OtherWire): (request: Request) => Promise<Response> {
+  return async (request) => {
+    const answer = await complete(request, wire)
+    return answer.ok ? answer : wire.refuse(answer)
+  }
+}
+
+async function complete(request: Request, wire: OtherWire): Promise<Response> {
+  const question = wire.read(await readJson(request))
+  if ("message" in question) return invalid(400, question.message, question.param, null)
+  const chat = toChatRequest({ ...question.chat, stream_options: { include_usage: true } })
+  if ("message" in chat) return invalid(400, chat.message, chat.param, null)
+  if (!wireSlugs.includes(chat.model)) return unknownModel(chat.model)
+  const failure = findFailure(chat.model, null, Date.now())
+  if (failure) return failure
+  const completion = newCompletion(chat, Date.now())
+  return reply(completion, question.tellerOf(completion), request.signal)
+}

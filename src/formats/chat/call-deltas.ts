@@ -1,0 +1,81 @@
+import { isObject } from "./meter.ts"
+
+/** Calls of tools as chunks tell them, piece by piece, and not always by the rules. */
+
+/** A call as far as it has grown. */
+export type GrowingCall = { index: number | null; upstreamId: string | null; name: string; arguments: string }
+
+/** What a delta says of a call; empty strings say nothing. */
+export type CallDelta = { index: number | null; id: string | null; name: string | null; arguments: string }
+
+export function readCallDelta(delta: unknown): CallDelta {
+  const call = isObject(delta) ? delta : {}
+  const called = isObject(call["function"]) ? call["function"] : {}
+  const said = (value: unknown) => (typeof value === "string" && value !== "" ? value : null)
+  // Some providers send the arguments as the object they encode.
+  const encoded = isObject(called["arguments"]) ? JSON.stringify(called["arguments"]) : called["arguments"]
+  return {
+    index: Number.isSafeInteger(call["index"]) ? (call["index"] as number) : null,
+    id: said(call["id"]),
+    name: said(called["name"]),
+    arguments: said(encoded) ?? "",
+  }
+}
+
+/**
+ * Which call a delta continues; -1 for a new one. The index decides, unless the id belongs to another call or names
+ * one that the index does not; a delta with neither goes on with the last call. Where calls share an index or an id, the
+ * last of them is the one that grows.
+ */
+export function routeCall(calls: readonly GrowingCall[], delta: CallDelta): number {
+  const found = likely(calls, delta)
+  const call = calls[found]
+  return call && beginsAnother(call, delta) ? -1 : found
+}
+
+function likely(calls: readonly GrowingCall[], { index, id, name }: CallDelta): number {
+  const byIndex = index === null ? -1 : calls.findLastIndex((call) => call.index === index)
+  const indexed = calls[byIndex]
+  if (indexed && (id === null || indexed.upstreamId === null || indexed.upstreamId === id)) return byIndex
+  if (id === null) return index === null || name === null ? calls.length - 1 : -1
+  const byId = calls.findLastIndex((call) => call.upstreamId === id)
+  // A few providers make up an id for every delta: without a name it begins nothing.
+  return byId === -1 && name === null ? byIndex : byId
+}
+
+/** A second name, where the first call is whole already: some providers count every parallel call as number 0. */
+function beginsAnother(call: GrowingCall, delta: CallDelta): boolean {
+  if (delta.name === null || call.name === "" || mayGrowName(call, delta)) return false
+  return delta.name !== call.name || (delta.arguments !== "" && !isRepeat(call, delta) && isWholeObject(call.arguments))
+}
+
+/** A few providers send a name in pieces, all of them before the arguments. */
+function mayGrowName(call: GrowingCall, { index, id }: CallDelta): boolean {
+  const isSame = (index ?? call.index) === call.index && (id ?? call.upstreamId) === call.upstreamId
+  return call.arguments === "" && isSame && (index !== null || id !== null)
+}
+
+/** The call with what a delta adds to it; `added` is what it adds to the arguments. */
+export function growCall<Call extends GrowingCall>(call: Call, delta: CallDelta): { grown: Call; added: string } {
+  const added = isRepeat(call, delta) ? "" : delta.arguments
+  // Some providers repeat the name with every delta.
+  const more = delta.name !== null && delta.name !== call.name && mayGrowName(call, delta) ? delta.name : ""
+  const name = call.name === "" ? (delta.name ?? "") : call.name + more
+  const grown = { ...call, upstreamId: call.upstreamId ?? delta.id, name, arguments: call.arguments + added }
+  return { grown, added }
+}
+
+/** Some providers send a finished call once more with the finish reason. */
+function isRepeat(call: GrowingCall, delta: CallDelta): boolean {
+  return delta.arguments.startsWith("{") && delta.arguments === call.arguments && isWholeObject(call.arguments)
+}
+
+export function isWholeObject(text: string): boolean {
+  if (!text.startsWith("{") || !text.trimEnd().endsWith("}")) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,27 @@
+import { errors, type GatewayError } from "../../errors/errors.ts"
+import { DONE_FRAME, toFrame } from "../sse/frames.ts"
+import type { ChunkDefaults } from "./normalize.ts"
+
+/** How a stream that has started tells that it failed: a chunk with `finish_reason: "error"`, then `[DONE]`. */
+export function failureFrames(
+  error: GatewayError,
+  defaults: ChunkDefaults,
+  routing: Record<string, unknown>,
+): Uint8Array[] {
+  const { id, model, created } = defaults
+  const chunk = {
+    id,
+    object: "chat.completion.chunk",
+    created,
+    model,
+    choices: [{ index: 0, delta: { content: "" }, finish_reason: "error" }],
+    ...routing,
+    error: {
+      code: error.status,
+      message: error.message,
+      // Clients that read metadata here insist on error_type.
+      metadata: { error_type: errors[error.code].type, ...error.metadata },
+    },
+  }
+  return [toFrame(chunk), DONE_FRAME]
+}

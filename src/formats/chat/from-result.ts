@@ -1,0 +1,27 @@
+import { toWholeChunk } from "./as-chunk.ts"
+import { normaliseMessage } from "./normalize.ts"
+import { isObject } from "./meter.ts"
+import { DONE_FRAME, toFrame } from "../sse/frames.ts"
+import type { Opening } from "../sse/stream-head.ts"
+
+type Json = Record<string, unknown>
+
+/** A whole answer told as a stream, for a provider that was asked to stream and does not. */
+export function toChunks(result: Json): Opening {
+  const answered = Array.isArray(result["choices"]) ? (result["choices"] as unknown[]) : []
+  const normal = answered.map((choice, index) => (isObject(choice) ? normaliseChoice(choice, index) : choice))
+  const { usage, choices, ...head } = toWholeChunk({ ...result, choices: normal })
+  const said = (choices as Json[]).map((choice) => {
+    const { message: _, ...told } = choice
+    return told
+  })
+  const common = { ...head, object: "chat.completion.chunk" }
+  const frames = [toFrame({ ...common, choices: said })]
+  if (isObject(usage)) frames.push(toFrame({ ...common, choices: [], usage }))
+  return { ok: true, frames: [...frames, DONE_FRAME], rest: new Uint8Array(0), body: null }
+}
+
+function normaliseChoice(choice: Json, index: number): Json {
+  const message = isObject(choice["message"]) ? choice["message"] : {}
+  return { index, ...choice, message: normaliseMessage(message, choice["finish_reason"]) }
+}

@@ -1,0 +1,259 @@
+import { addWords, type Words } from "../../generations/content.ts"
+import { type Made, NO_TOKENS, type Tokens } from "../../money/money.ts"
+import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
+
+/** What the gateway reads from an answer on its way: enough to charge it, record it and tell how it ended. */
+export type Reading = {
+  id: string | null
+  model: string | null
+  created: number | null
+  serviceTier: string | null
+  /** The provider's count; null until one was seen. An explicit zero is a count. */
+  tokens: Tokens | null
+  /** Of what is priced by the piece, as far as the answer tells. */
+  made: Partial<Made>
+  finishReason: string | null
+  /** The last of what only the provider can verify in its reasoning. */
+  signature: string | null
+  error: ProviderError | null
+  /** `[DONE]` was seen. */
+  done: boolean
+  /** The choices seen, and whether each has finished. */
+  choices: Map<number, boolean>
+  /** UTF-16 units of everything generated, and the number of pieces it came in. */
+  units: number
+  pieces: number
+  /** What was said, where it is to be kept. */
+  words: Words | null
+}
+
+/** A failure that a provider told inside a 200. */
+export type ProviderError = { message: string; code: string | null; status: number | null }
+
+export function newReading(): Reading {
+  return {
+    id: null,
+    model: null,
+    created: null,
+    serviceTier: null,
+    tokens: null,
+    made: {},
+    finishReason: null,
+    signature: null,
+    error: null,
+    done: false,
+    choices: new Map(),
+    units: 0,
+    pieces: 0,
+    words: null,
+  }
+}
+
+type Json = Record<string, unknown>
+
+/** What is kept of a provider's answer is kept for long: a longer name than this is none. */
+const MAX_NAME_LENGTH = 256
+
+function isName(value: unknown): value is string {
+  return typeof value === "string" && value !== "" && value.length <= MAX_NAME_LENGTH
+}
+
+export function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}
+
+/** The list that foreign JSON has in a place; none where it has anything else there. */
+export function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? (value as unknown[]) : []
+}
+
+/** What an answer calls itself. The first name stands, but for the tier, which is known at the end. */
+export function readNames(reading: Reading, answer: Json): void {
+  if (isName(answer["id"])) reading.id ??= answer["id"]
+  if (isName(answer["model"])) reading.model ??= answer["model"]
+  if (Number.isSafeInteger(answer["created"])) reading.created ??= answer["created"] as number
+  if (isName(answer["service_tier"])) reading.serviceTier = answer["service_tier"]
+}
+
+/** Take one chunk of a stream, or a whole answer, into the reading. Foreign JSON: nothing about it is taken on trust. */
+export function readAnswer(reading: Reading, answer: Json): void {
+  readNames(reading, answer)
+  reading.tokens = toTokens(answer["usage"]) ?? reading.tokens
+  reading.error ??= errorIn(answer)
+  if (!Array.isArray(answer["choices"])) return
+  for (const choice of answer["choices"] as unknown[]) {
+    if (!isObject(choice)) continue
+    const index = Number.isSafeInteger(choice["index"]) ? (choice["index"] as number) : 0
+    if (!reading.choices.has(index)) reading.choices.set(index, false)
+    if (isName(choice["finish_reason"])) {
+      reading.finishReason = choice["finish_reason"]
+      reading.choices.set(index, true)
+      if (reading.finishReason === "error") reading.error ??= toProviderError(choice["error"])
+    }
+    const said = isObject(choice["delta"]) ? choice["delta"] : choice["message"]
+    if (isObject(said)) readSaid(reading, said)
+  }
+}
+
+function readSaid(reading: Reading, said: Json): void {
+  for (const detail of listOf(said["reasoning_details"]))
+    if (isObject(detail)) readSignature(reading, detail["signature"], detail["data"])
+  // Some providers send the same reasoning under two names: it is counted once.
+  const spoken = [said["content"], said["refusal"], said["reasoning"] ?? said["reasoning_content"]]
+  if (reading.words) {
+    keep(reading, "content", said["content"] ?? said["refusal"])
+    keep(reading, "reasoning", spoken[2])
+  }
+  const calls = listOf(said["tool_calls"])
+  const called = [said["function_call"], ...calls.map((call) => (isObject(call) ? call["function"] : undefined))]
+  let units = 0
+  for (const one of spoken) units += unitsOf(one)
+  for (const one of called) if (isObject(one)) units += unitsOf(one["name"]) + unitsOf(one["arguments"])
+  if (units === 0) return
+  reading.units += units
+  reading.pieces += 1
+}
+
+export function readSignature(reading: Reading, ...candidates: unknown[]): void {
+  for (const one of candidates) if (typeof one === "string" && one !== "") reading.signature = one
+}
+
+/** Text as a string, or in parts, for those who keep it. */
+export function keep({ words }: Reading, kind: keyof Words, said: unknown): void {
+  if (!words) return
+  if (typeof said === "string") return addWords(words, kind, said)
+  for (const part of listOf(said)) {
+    if (!isObject(part)) continue
+    if (typeof part["text"] === "string") addWords(words, kind, part["text"])
+    if (typeof part["thinking"] === "string") addWords(words, "reasoning", part["thinking"])
+  }
+}
+
+/** Text as a string, or in parts, thoughts among them. */
+function unitsOf(content: unknown): number {
+  if (typeof content === "string") return content.length
+  if (!Array.isArray(content)) return 0
+  return (content as unknown[]).reduce<number>((sum, part) => {
+    if (!isObject(part)) return sum + unitsOf(part)
+    return sum + unitsOf(part["text"]) + unitsOf(part["thinking"])
+  }, 0)
+}
+
+/** Does this chunk show that the model has begun to answer? A role, an empty text and a comment do not. */
+export function isMeaningful(chunk: Json): boolean {
+  if (!Array.isArray(chunk["choices"])) return false
+  return (chunk["choices"] as unknown[]).some((choice) => {
+    if (!isObject(choice)) return false
+    if (isName(choice["finish_reason"])) return true
+    const { delta } = choice
+    if (!isObject(delta)) return false
+    return Object.entries(delta).some(
+      ([key, value]) =>
+        key !== "role" && value !== null && value !== "" && !(Array.isArray(value) && value.length === 0),
+    )
+  })
+}
+
+/** The tokens to charge when no count came: what was delivered. A token is at most one piece, and about four units. */
+export function estimateDelivered(reading: Reading): number {
+  return Math.max(Math.ceil(reading.units / UNITS_PER_TOKEN), reading.pieces)
+}
+
+/** Nobody is billed for more in one call; a count above it is not a count. */
+const MAX_TOKENS = 1_000_000_000
+
+function count(value: unknown): number | undefined {
+  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= MAX_TOKENS
+    ? (value as number)
+    : undefined
+}
+
+/** Usage as providers of the OpenAI wire report it, in our one shape; null when it is not a usage at all. */
+export function toTokens(usage: unknown): Tokens | null {
+  if (!isObject(usage)) return null
+  const prompt = count(usage["prompt_tokens"]) ?? count(usage["input_tokens"])
+  const total = count(usage["total_tokens"])
+  const told = count(usage["completion_tokens"]) ?? count(usage["output_tokens"])
+  if (prompt === undefined && told === undefined) return null
+  const rest = total === undefined || prompt === undefined || total < prompt ? undefined : total - prompt
+  const completion = told ?? rest
+  // Half a count is none: what is missing would be free.
+  if (completion === undefined) return null
+  const detailsOf = (...names: string[]) => names.map((name) => usage[name]).find(isObject) ?? {}
+  const promptDetails = detailsOf("prompt_tokens_details", "input_tokens_details")
+  const completionDetails = detailsOf("completion_tokens_details", "output_tokens_details")
+  const reasoning = count(completionDetails["reasoning_tokens"]) ?? 0
+  const cached =
+    count(promptDetails["cached_tokens"]) ??
+    count(usage["prompt_cache_hit_tokens"]) ??
+    count(usage["cached_tokens"]) ??
+    0
+  const cacheWrite = count(promptDetails["cache_write_tokens"]) ?? 0
+  const beside = besideOf(completion, reasoning, rest, [cached, cacheWrite, cached + cacheWrite])
+  return {
+    ...NO_TOKENS,
+    prompt: prompt ?? 0,
+    completion: completion + beside,
+    cached,
+    cacheWrite,
+    cacheWrite1h: count(promptDetails["cache_write_1h_tokens"]) ?? 0,
+    reasoning: Math.max(reasoning, beside),
+    audio: count(promptDetails["audio_tokens"]) ?? 0,
+  }
+}
+
+/**
+ * Reasoning that is counted beside the completion, which the total tells: xAI names it, Google's compatible wire does
+ * not. What makes up the difference by the prompt's own parts is none.
+ */
+function besideOf(completion: number, reasoning: number, rest: number | undefined, ofPrompt: number[]): number {
+  const beside = rest === undefined ? 0 : rest - completion
+  if (beside <= 0) return 0
+  return reasoning > 0 ? (beside === reasoning ? beside : 0) : ofPrompt.includes(beside) ? 0 : beside
+}
+
+/** The error an answer has, or is: `{"object":"error", …}`, or nothing but a message. */
+export function errorIn(answer: Json): ProviderError | null {
+  const isError = answer["object"] === "error" || (!("choices" in answer) && typeof answer["message"] === "string")
+  return toProviderError(answer["error"]) ?? (isError ? toProviderError(answer) : null)
+}
+
+/** The statuses that names of failures stand for, as the providers that use the names document them. */
+const STATUSES = new Map([
+  ...names(400, "invalid_request_error", "invalid_request", "invalid_prompt", "invalid_argument", "bad_request"),
+  ...names(400, "context_length_exceeded", "string_above_max_length", "content_policy_violation"),
+  ...names(401, "authentication_error", "invalid_api_key", "unauthenticated", "unauthorized"),
+  ...names(402, "billing_error", "insufficient_balance", "insufficient_credits"),
+  ...names(403, "permission_error", "permission_denied", "forbidden"),
+  ...names(404, "not_found_error", "not_found", "model_not_found"),
+  ...names(408, "timeout", "request_timeout"),
+  ...names(413, "request_too_large", "payload_too_large"),
+  ...names(429, "rate_limit_exceeded", "rate_limit_error", "rate_limited", "too_many_requests"),
+  ...names(429, "insufficient_quota", "resource_exhausted"),
+  ...names(500, "api_error", "server_error", "internal_error", "internal_server_error"),
+  ...names(503, "unavailable", "service_unavailable", "server_overloaded", "server_is_overloaded", "slow_down"),
+  ...names(504, "timeout_error", "gateway_timeout", "deadline_exceeded"),
+  ...names(529, "overloaded_error", "overloaded"),
+])
+
+function names(status: number, ...all: string[]): [name: string, status: number][] {
+  return all.map((name) => [name, status])
+}
+
+/** `error` of a frame or body, in any of the shapes seen: an object, a string, a nested object. Its text is not redacted. */
+export function toProviderError(error: unknown): ProviderError | null {
+  if (error === undefined || error === null || error === false) return null
+  if (typeof error === "string") {
+    return { message: error, code: null, status: STATUSES.get(error.toLowerCase()) ?? null }
+  }
+  if (!isObject(error)) return { message: "The provider reported an error.", code: null, status: null }
+  const { message, code, status, type } = error
+  const label = [code, type, status].find((value) => typeof value === "string" || typeof value === "number")
+  const numeric = [status, code].map(Number).find((value) => Number.isInteger(value) && value >= 400 && value <= 599)
+  const named = [code, type, status].map((name) => STATUSES.get(String(name).toLowerCase())).find(Boolean)
+  return {
+    message: typeof message === "string" ? message : "The provider reported an error.",
+    code: label === undefined ? null : String(label),
+    status: numeric ?? named ?? null,
+  }
+}

@@ -1,0 +1,82 @@
+import { type CallDelta, growCall, type GrowingCall, readCallDelta, routeCall } from "./call-deltas.ts"
+import { isObject } from "./meter.ts"
+
+type Json = Record<string, unknown>
+
+/** A call of a stream, and the number it goes out under. */
+export type SeenCall = GrowingCall & { choice: number; place: number }
+
+/** The calls of a delta as strict clients want them; the same list where it needs nothing. Grows what was `seen`. */
+export function normaliseCallDeltas(deltas: readonly unknown[], choice: number, seen: SeenCall[]): readonly unknown[] {
+  const normal = deltas.map((delta) => normaliseDelta(delta, choice, seen))
+  return normal.some((delta, at) => delta !== deltas[at]) ? normal : deltas
+}
+
+function normaliseDelta(told: unknown, choice: number, seen: SeenCall[]): unknown {
+  const delta = readCallDelta(told)
+  const { place, isNew } = number(delta, choice, seen)
+  if (!isObject(told)) return { index: place }
+  const fixed: Json = { ...told, index: place }
+  for (const key of ["id", "type"] as const) {
+    if (key in told && (typeof told[key] !== "string" || told[key] === "")) delete fixed[key]
+  }
+  if (isNew && delta.name !== null && delta.id === null) fixed["id"] = newCallId()
+  if (isObject(told["function"])) fixed["function"] = normaliseFunction(told["function"], delta)
+  return isSame(fixed, told) ? told : fixed
+}
+
+/** Clients put calls together by number alone, and not every provider gives each call its own. */
+function number(delta: CallDelta, choice: number, seen: SeenCall[]): { place: number; isNew: boolean } {
+  const calls = seen.filter((call) => call.choice === choice)
+  // A name under a number of its own begins a call to every client, whatever else it shares with another.
+  const isApart = delta.index !== null && delta.name !== null && !calls.some((call) => call.index === delta.index)
+  const known = isApart ? undefined : (calls[routeCall(calls, delta)] ?? calls.findLast((call) => isOne(call, delta)))
+  if (known) {
+    Object.assign(known, growCall(known, delta).grown)
+    return { place: known.place, isNew: false }
+  }
+  const { index, id, name, arguments: told } = delta
+  const isFree = index !== null && index >= 0 && !calls.some((call) => call.place === index)
+  const place = isFree ? index : Math.max(-1, ...calls.map((call) => call.place)) + 1
+  seen.push({ index, upstreamId: id, name: name ?? "", arguments: told, choice, place })
+  return { place, isNew: true }
+}
+
+/** The same number and the same id are one call to every client. */
+function isOne(call: SeenCall, { index, id }: CallDelta): boolean {
+  return id !== null && call.upstreamId === id && call.index === index
+}
+
+function normaliseFunction(called: Json, delta: CallDelta): Json {
+  const fixed = { ...called }
+  if ("name" in called && typeof called["name"] !== "string") delete fixed["name"]
+  if ("arguments" in called && typeof called["arguments"] !== "string") {
+    if (isObject(called["arguments"])) fixed["arguments"] = delta.arguments
+    else delete fixed["arguments"]
+  }
+  return isSame(fixed, called) ? called : fixed
+}
+
+function isSame(one: Json, other: Json): boolean {
+  const keys = Object.keys(one)
+  return keys.length === Object.keys(other).length && keys.every((key) => one[key] === other[key])
+}
+
+/** A call of a whole message. `isCut`: its arguments may be what a limit left of them. */
+export function normaliseCall(call: Json, isCut: boolean): Json {
+  const { id, type } = call
+  const named = {
+    ...call,
+    id: typeof id === "string" && id !== "" ? id : newCallId(),
+    type: typeof type === "string" && type !== "" ? type : "function",
+  }
+  if (named.type !== "function") return named
+  const { name, arguments: told } = readCallDelta(call)
+  const rest = isObject(call["function"]) ? call["function"] : {}
+  // Clients parse the arguments of every call, and those of a call without any are an empty object.
+  return { ...named, function: { ...rest, name: name ?? "", arguments: told === "" && !isCut ? "{}" : told } }
+}
+
+function newCallId(): string {
+  return `call_${crypto.randomUUID().replaceAll("-", "")}`
+}

@@ -1,0 +1,140 @@
+import { flattenContent } from "./flatten.ts"
+import { normaliseCall, normaliseCallDeltas, type SeenCall } from "./normalize-calls.ts"
+import { isObject } from "./meter.ts"
+
+/**
+ * What strict clients of the chat wire refuse and careless providers send. A chunk that needs nothing is left alone, so
+ * that its bytes can pass as they came.
+ */
+
+export type ChunkDefaults = {
+  id: string
+  model: string
+  created: number
+  /** The tool calls seen, for providers that number them badly or not at all. */
+  calls: SeenCall[]
+}
+
+type Json = Record<string, unknown>
+
+/** The chunk as the contract has it; the same object when it already is. */
+export function normaliseChunk(chunk: Json, defaults: ChunkDefaults): Json {
+  const fixed: Json = { ...chunk }
+  let changed = false
+  const set = (key: string, value: unknown) => {
+    fixed[key] = value
+    changed = true
+  }
+  const drop = (key: string) => {
+    delete fixed[key]
+    changed = true
+  }
+  if (chunk["object"] !== "chat.completion.chunk") set("object", "chat.completion.chunk")
+  if (typeof chunk["id"] !== "string") set("id", defaults.id)
+  if (typeof chunk["model"] !== "string") set("model", defaults.model)
+  if (!Number.isSafeInteger(chunk["created"])) set("created", toInteger(chunk["created"]) ?? defaults.created)
+  if ("system_fingerprint" in chunk && typeof chunk["system_fingerprint"] !== "string") drop("system_fingerprint")
+  if ("usage" in chunk && !isUsage(chunk["usage"])) drop("usage")
+  if ("error" in chunk && chunk["error"] === null) drop("error")
+  if (!Array.isArray(chunk["choices"])) set("choices", [])
+  else {
+    const choices = chunk["choices"] as unknown[]
+    const normal = choices.map((choice, index) => normaliseChoice(choice, index, defaults.calls))
+    if (normal.some((choice, index) => choice !== choices[index])) set("choices", normal)
+  }
+  return changed ? fixed : chunk
+}
+
+function normaliseChoice(choice: unknown, position: number, calls: SeenCall[]): unknown {
+  if (!isObject(choice)) return { index: position, delta: {}, finish_reason: null }
+  const index = Number.isSafeInteger(choice["index"]) ? (choice["index"] as number) : position
+  const delta = isObject(choice["delta"]) ? normaliseDelta(choice["delta"], index, calls) : {}
+  const finishReason = typeof choice["finish_reason"] === "string" ? choice["finish_reason"] : null
+  if (delta === choice["delta"] && index === choice["index"] && finishReason === choice["finish_reason"]) return choice
+  return { ...choice, index, delta, finish_reason: finishReason }
+}
+
+const LISTS = ["tool_calls", "images", "reasoning_details"] as const
+
+function normaliseDelta(delta: Json, choice: number, seen: SeenCall[]): Json {
+  const flat = flattenContent(delta)
+  const fixed = { ...flat }
+  let changed = flat !== delta
+  if ("role" in delta && delta["role"] !== "assistant") {
+    if (typeof delta["role"] === "string" && delta["role"] !== "") fixed["role"] = "assistant"
+    else delete fixed["role"]
+    changed = true
+  }
+  for (const key of LISTS) {
+    if (!(key in fixed) || Array.isArray(fixed[key])) continue
+    delete fixed[key]
+    changed = true
+  }
+  if ("audio" in delta && delta["audio"] === null) {
+    delete fixed["audio"]
+    changed = true
+  }
+  if (Array.isArray(delta["tool_calls"])) {
+    const calls = normaliseCallDeltas(delta["tool_calls"] as unknown[], choice, seen)
+    if (calls !== delta["tool_calls"]) {
+      fixed["tool_calls"] = calls
+      changed = true
+    }
+  }
+  return changed ? fixed : delta
+}
+
+function isUsage(usage: unknown): boolean {
+  return isObject(usage) && ["prompt_tokens", "completion_tokens", "total_tokens"].every((key) => isCount(usage[key]))
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
+function toInteger(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) ? Math.floor(value) : undefined
+}
+
+/** A whole answer as the contract has it. */
+export function normaliseResult(result: Json, defaults: ChunkDefaults): Json {
+  const choices = Array.isArray(result["choices"]) ? (result["choices"] as unknown[]) : []
+  const { usage, error, ...rest } = result
+  return {
+    ...rest,
+    ...(error != null && { error }),
+    id: typeof result["id"] === "string" ? result["id"] : defaults.id,
+    object: "chat.completion",
+    created: toInteger(result["created"]) ?? defaults.created,
+    model: typeof result["model"] === "string" ? result["model"] : defaults.model,
+    choices: choices.map((choice, index) => normaliseWholeChoice(choice, index)),
+    system_fingerprint: typeof result["system_fingerprint"] === "string" ? result["system_fingerprint"] : null,
+    ...(isUsage(usage) && { usage }),
+  }
+}
+
+function normaliseWholeChoice(choice: unknown, position: number): unknown {
+  if (!isObject(choice)) return { index: position, finish_reason: null, message: { role: "assistant", content: null } }
+  const finishReason = typeof choice["finish_reason"] === "string" ? choice["finish_reason"] : null
+  return {
+    ...choice,
+    index: Number.isSafeInteger(choice["index"]) ? choice["index"] : position,
+    finish_reason: finishReason,
+    message: normaliseMessage(isObject(choice["message"]) ? choice["message"] : {}, finishReason),
+  }
+}
+
+/** A whole message as the contract has it. */
+export function normaliseMessage(said: Json, finishReason: unknown): Json {
+  const flat = flattenContent(said)
+  const message: Json = { ...flat, role: "assistant", content: flat["content"] ?? null }
+  for (const key of LISTS) if (key in message && !Array.isArray(message[key])) delete message[key]
+  if (message["audio"] === null) delete message["audio"]
+  if (Array.isArray(message["tool_calls"])) {
+    const calls = (message["tool_calls"] as unknown[]).filter(isObject)
+    // A limit cuts what comes last.
+    const isCut = (at: number) => finishReason === "length" && at === calls.length - 1
+    message["tool_calls"] = calls.map((call, at) => normaliseCall(call, isCut(at)))
+  }
+  return message
+}

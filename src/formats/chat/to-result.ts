@@ -1,0 +1,112 @@
+import { type CallDelta, growCall, type GrowingCall, readCallDelta, routeCall } from "./call-deltas.ts"
+import { flattenContent } from "./flatten.ts"
+import { isObject, listOf, newReading, type ProviderError } from "./meter.ts"
+import { FrameSplitter } from "../sse/frames.ts"
+import type { Wire } from "../readers/reader.ts"
+import { readFrame } from "../../inference/relay/relay.ts"
+
+type Json = Record<string, unknown>
+type Choice = Json & { index: number; message: Json; finish_reason: string | null }
+/** A choice as far as it has grown, and how its calls are told apart. */
+export type GrowingChoice = { choice: Choice; calls: GrowingCall[] }
+
+/** A stream told as a whole answer, for a provider that streams although it was asked not to. */
+export function toResult(bytes: Uint8Array, wire: Wire): { result: Json | undefined; error: ProviderError | null } {
+  const reading = newReading()
+  const splitter = new FrameSplitter()
+  const frames = splitter.push(bytes)
+  const last = splitter.finish()
+  let head: Json = {}
+  let usage: unknown
+  const choices = new Map<number, GrowingChoice>()
+  for (const frame of last ? [...frames, last] : frames) {
+    const chunk = readFrame(frame, reading, wire)
+    if (chunk === "done") break
+    // What it held is lost.
+    if (chunk === "broken") return { result: undefined, error: reading.error }
+    if (chunk === "empty") continue
+    const { choices: said, usage: counted, object: _, ...rest } = chunk
+    head = { ...rest, ...head }
+    if (isObject(counted)) usage = counted
+    if (Array.isArray(said)) for (const choice of said as unknown[]) if (isObject(choice)) mergeChoice(choices, choice)
+  }
+  if (reading.error) return { result: undefined, error: reading.error }
+  // Without a finish it was cut: half an answer is none.
+  if (reading.finishReason === null && !reading.done) return { result: undefined, error: null }
+  const ordered = [...choices.values()].map(({ choice }) => choice).sort((a, b) => a.index - b.index)
+  return { result: { ...head, choices: ordered, ...(usage !== undefined && { usage }) }, error: null }
+}
+
+/**
+ * Takes a choice of a chunk into the choices as far as they have grown. Returns the place of the call that each of its
+ * call deltas went to, -1 for what is none.
+ */
+export function mergeChoice(choices: Map<number, GrowingChoice>, said: Json): number[] {
+  const { index: told, delta, message: _, finish_reason: finishReason, logprobs, ...rest } = said
+  const index = Number.isSafeInteger(told) ? (told as number) : 0
+  const growing = choices.get(index) ?? newChoice(index)
+  choices.set(index, growing)
+  const { choice } = growing
+  if (typeof finishReason === "string") choice.finish_reason = finishReason
+  for (const [key, value] of Object.entries(rest)) if (value !== null) choice[key] = value
+  if (isObject(logprobs)) choice["logprobs"] = mergeLogprobs(choice["logprobs"], logprobs)
+  return isObject(delta) ? mergeDelta(growing, flattenContent(delta)) : []
+}
+
+function newChoice(index: number): GrowingChoice {
+  return { choice: { index, message: { role: "assistant", content: null }, finish_reason: null }, calls: [] }
+}
+
+function mergeDelta(growing: GrowingChoice, delta: Json): number[] {
+  const { message } = growing.choice
+  let places: number[] = []
+  for (const [key, value] of Object.entries(delta)) {
+    if (key === "role" || value === null) continue
+    if (key === "tool_calls" && Array.isArray(value)) places = value.map((piece) => mergeCall(growing, piece))
+    else if (typeof value === "string") message[key] = (typeof message[key] === "string" ? message[key] : "") + value
+    else if (Array.isArray(value)) message[key] = [...listOf(message[key]), ...(value as unknown[])]
+    else message[key] = value
+  }
+  return places
+}
+
+/** The lists of tokens go on from chunk to chunk. */
+function mergeLogprobs(known: unknown, said: Json): Json {
+  const merged: Json = isObject(known) ? { ...known } : {}
+  for (const [key, value] of Object.entries(said)) {
+    if (Array.isArray(value)) merged[key] = [...listOf(merged[key]), ...(value as unknown[])]
+    else merged[key] ??= value
+  }
+  return merged
+}
+
+function mergeCall({ choice: { message }, calls }: GrowingChoice, piece: unknown): number {
+  if (!isObject(piece)) return -1
+  const delta = readCallDelta(piece)
+  const found = routeCall(calls, delta)
+  const at = found === -1 ? calls.length : found
+  const { grown } = growCall(calls[at] ?? newCall(delta), delta)
+  calls[at] = grown
+  const told = [...listOf(message["tool_calls"])]
+  told[at] = toCall(told[at], piece, grown)
+  message["tool_calls"] = told
+  return at
+}
+
+function newCall({ index, id }: CallDelta): GrowingCall {
+  return { index, upstreamId: id, name: "", arguments: "" }
+}
+
+/** Fields that the wire does not know stay with their call: providers may verify them. */
+function toCall(known: unknown, told: Json, grown: GrowingCall): Json {
+  const { index: _, function: piece, ...rest } = told
+  const before = isObject(known) ? known : { id: "", type: "function", function: {} }
+  const further = Object.fromEntries(Object.entries(rest).filter(([, value]) => Boolean(value)))
+  const called = { ...(before["function"] as Json), ...(isObject(piece) && piece) }
+  return {
+    ...before,
+    ...further,
+    id: grown.upstreamId ?? "",
+    function: { ...called, name: grown.name, arguments: grown.arguments },
+  }
+}

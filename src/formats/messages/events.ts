@@ -1,0 +1,162 @@
+import { type Costs, costsIn } from "../../inference/charge.ts"
+import { isObject, listOf, toProviderError } from "../chat/meter.ts"
+import { readDetails } from "../responses/reasoning-details.ts"
+import { toMessagesError } from "./errors.ts"
+import type { MessagesEvent } from "./schemas.ts"
+import { toStopReason } from "./stop-reasons.ts"
+import { takeCall, takeDetail, takeText } from "./stream/on-delta.ts"
+import { tellOn } from "./stream/emit.ts"
+import { emit, type EventState, type MessageFacts, type MessageFailure, newTurn, type Turn } from "./stream/turn.ts"
+import { toMessagesUsage } from "./usage.ts"
+
+/**
+ * A chat stream told as the events of a message: each step takes a state and returns the next one with the events
+ * between the two. After `message_stop` or `error` nothing is told.
+ */
+export type { EventState, MessageFacts, MessageFailure } from "./stream/turn.ts"
+export type Step = [state: EventState, events: MessagesEvent[]]
+
+type Json = Record<string, unknown>
+
+/** What is known only when the answer has ended. Usage and cost stand above what the chunks said of them. */
+export type Ending = Costs & { usage?: Json; metadata?: Json }
+
+export function newEventState(facts: MessageFacts): EventState {
+  return {
+    facts,
+    phase: "new",
+    drafts: [],
+    head: 0,
+    isBegun: false,
+    index: 0,
+    finishReason: null,
+    nativeReason: null,
+    stopSequence: null,
+    stopDetails: null,
+    failure: null,
+    usage: undefined,
+    metadata: {},
+  }
+}
+
+/** `message_start`. The other steps begin with it if it has not been made. */
+export function start(state: EventState): Step {
+  return step(state, () => {})
+}
+
+/** Takes one `chat.completion.chunk`. Foreign JSON: nothing about it is taken on trust. */
+export function advance(state: EventState, chunk: Json): Step {
+  // A usage that comes first is told with the start.
+  const counted = isObject(chunk["usage"]) ? { ...state, usage: chunk["usage"] } : state
+  return step(counted, (turn) => {
+    take(turn, chunk)
+    tellOn(turn, false)
+  })
+}
+
+/** The answer has ended by itself, whole or cut by a limit. */
+export function finish(state: EventState, ending: Ending = {}): Step {
+  const failure = state.failure ?? (state.finishReason === "error" ? BROKEN : null)
+  if (failure) return fail(state, failure)
+  return step(state, (turn) => {
+    tellOn(turn, true)
+    const { finishReason, nativeReason, stopSequence, stopDetails, drafts, metadata } = turn.state
+    const hasCalls = drafts.some(({ kind }) => kind === "call")
+    emit(turn, "message_delta", {
+      delta: {
+        stop_reason: toStopReason(finishReason, nativeReason, hasCalls),
+        stop_sequence: stopSequence,
+        ...(stopDetails && { stop_details: stopDetails }),
+      },
+      usage: {
+        ...toMessagesUsage(ending.usage ?? turn.state.usage),
+        ...costsIn(ending),
+      },
+      ...metadata,
+      ...ending.metadata,
+    })
+    emit(turn, "message_stop")
+    turn.state.phase = "over"
+  })
+}
+
+/** The answer cannot go on. What there is of it stays as it is: an `error` event ends a stream wherever it stands. */
+export function fail(state: EventState, failure: MessageFailure): Step {
+  if (state.phase === "over") return [state, []]
+  return [{ ...state, phase: "over" }, [toMessagesError(failure.code, failure.message)]]
+}
+
+/** A sign of life, which this wire has an event for. */
+export function keepAlive(state: EventState): Step {
+  if (state.phase === "new") return start(state)
+  return step(state, (turn) => emit(turn, "ping"))
+}
+
+function step(state: EventState, work: (turn: Turn) => void): Step {
+  if (state.phase === "over") return [state, []]
+  const turn = newTurn(state)
+  if (state.phase === "new") {
+    turn.state.phase = "under way"
+    emit(turn, "message_start", { message: toMessage(turn.state) })
+  }
+  work(turn)
+  return [turn.state, turn.events]
+}
+
+/** The message before it has begun. */
+function toMessage({ facts, usage }: EventState): Json {
+  const { cost: _, ...counted } = toMessagesUsage(usage)
+  return {
+    id: facts.id,
+    type: "message",
+    role: "assistant",
+    model: facts.model,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: counted,
+  }
+}
+
+const METADATA = ["service_metadata", "openrouter_metadata"]
+
+function take(turn: Turn, chunk: Json): void {
+  const { state } = turn
+  for (const key of METADATA) if (isObject(chunk[key])) state.metadata = { ...state.metadata, [key]: chunk[key] }
+  state.failure ??= toFailure(chunk["error"])
+  const choices = listOf(chunk["choices"])
+  // A message is one answer: the first choice.
+  const choice = choices.find((one) => isObject(one) && (one["index"] ?? 0) === 0)
+  if (!isObject(choice)) return
+  if (isObject(choice["delta"])) takeDelta(turn, choice["delta"])
+  if (typeof choice["finish_reason"] === "string") takeFinish(turn, choice["finish_reason"], choice)
+}
+
+function takeDelta(turn: Turn, delta: Json): void {
+  for (const detail of readDetails(delta)) takeDetail(turn, detail)
+  takeText(turn, toText(delta["content"]))
+  // A refusal is told in words; the stop reason says what they are.
+  takeText(turn, toText(delta["refusal"]))
+  for (const call of listOf(delta["tool_calls"])) takeCall(turn, call)
+}
+
+function takeFinish({ state }: Turn, reason: string, choice: Json): void {
+  const { native_finish_reason: native, stop_sequence: sequence, stop_details: details } = choice
+  state.finishReason = reason
+  if (typeof native === "string") state.nativeReason = native
+  if (typeof sequence === "string") state.stopSequence = sequence
+  if (isObject(details)) state.stopDetails = details
+}
+
+function toText(content: unknown): string {
+  if (typeof content === "string") return content
+  if (!Array.isArray(content)) return ""
+  return (content as unknown[]).map((part) => (isObject(part) ? toText(part["text"]) : "")).join("")
+}
+
+const BROKEN: MessageFailure = { code: 502, message: "The provider broke off its answer." }
+
+function toFailure(error: unknown): MessageFailure | null {
+  const told = toProviderError(error)
+  return told && { code: told.status ?? BROKEN.code, message: told.message }
+}

@@ -1,0 +1,54 @@
+import { GatewayError } from "../../errors/errors.ts"
+import { toWholeChunk } from "../chat/as-chunk.ts"
+import { isObject } from "../chat/meter.ts"
+import { advance, type Ending, finish, type MessageFacts, newEventState } from "./events.ts"
+import type { MessagesEvent, MessagesResult } from "./schemas.ts"
+
+type Json = Record<string, unknown>
+
+/**
+ * A whole chat completion as a message: what its stream would have told, by the same machine, so that an answer is the
+ * same however it was asked for. Throws for an answer that failed, since a message has no way to say so.
+ */
+export function toMessagesResult(result: Json, { id, model, newId, ...ending }: MessageFacts & Ending): MessagesResult {
+  const [spoken, said] = advance(newEventState({ id, model, newId }), toWholeChunk(result))
+  const [, last] = finish(spoken, ending)
+  let message: Json = {}
+  const blocks: Json[] = []
+  for (const event of [...said, ...last]) {
+    if (event.type === "error") throw new GatewayError("provider_failed", wordsOf(event["error"]))
+    if (event.type === "message_start") message = event["message"] as Json
+    if (event.type === "content_block_start") blocks.push({ ...(event["content_block"] as Json) })
+    if (event.type === "content_block_delta") grow(blocks, event)
+    if (event.type === "message_delta") message = { ...message, ...endOf(event) }
+  }
+  return { ...message, content: blocks } as MessagesResult
+}
+
+function wordsOf(error: unknown): string {
+  return isObject(error) ? String(error["message"]) : "The provider broke off its answer."
+}
+
+function endOf(event: MessagesEvent): Json {
+  const { type: _, delta, usage, ...metadata } = event
+  return { ...(delta as Json), usage, ...metadata }
+}
+
+/** The events of a whole answer give each block all of its text at once. */
+function grow(blocks: Json[], { delta }: MessagesEvent): void {
+  const block = blocks.at(-1) ?? {}
+  const { type, ...said } = delta as Json
+  if (type !== "input_json_delta") Object.assign(block, said)
+  else block["input"] = toInput(String(said["partial_json"]))
+}
+
+/** An input is an object. Where a limit has cut one, or a model misspelt it, a tool must not take the rest for whole. */
+function toInput(encoded: string): Json {
+  try {
+    const input: unknown = JSON.parse(encoded)
+    if (isObject(input)) return input
+  } catch {
+    // Told below.
+  }
+  return { unparsed: encoded }
+}

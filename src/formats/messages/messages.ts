@@ -1,0 +1,141 @@
+import { GatewayError } from "../../errors/errors.ts"
+import { addFields, CALL_FIELDS } from "../responses/call-fields.ts"
+import type { ReasoningDetail } from "../responses/reasoning-details.ts"
+import { type ContentBlock, isKnown, type KnownBlock, type ToldBlock, type ToolResultBlock } from "./block-schemas.ts"
+import { isPlainText, simplest, toContent, toParts, toTextPart } from "./content.ts"
+import type { MessagesRequest } from "./schemas.ts"
+import { isCarried, resultTypeOf, toReasoning, toSealed, toServerDetail, toThoughts } from "./thinking.ts"
+
+type Json = Record<string, unknown>
+
+/** `system` and `messages` as the messages of a chat. */
+export function toMessages({ system, messages }: Pick<MessagesRequest, "system" | "messages">): Json[] {
+  const said = messages.flatMap((message, at) => {
+    const { role, content } = message
+    if (role === "system") return [{ role, content: toContent(content) }]
+    if (typeof content === "string") return [{ role, content }]
+    return role === "user" ? toUserMessages(content, at) : [toAssistantMessage(content, at)]
+  })
+  const isSilent = system == null || system.length === 0
+  return isSilent ? said : [{ role: "system", content: toContent(system) }, ...said]
+}
+
+type Turn = MessagesRequest["messages"][number]
+
+/**
+ * The turns for a provider of this wire, which verifies its own thoughts alone. A turn of which nothing is left, and an
+ * empty one, is left out, since such a provider refuses it.
+ */
+export function toOwnTurns(messages: readonly Turn[]): Turn[] {
+  const turns: Turn[] = []
+  let isGap = false
+  for (const message of messages) {
+    const { role, content } = message
+    const own = Array.isArray(content) ? (content as ContentBlock[]).filter((block) => !isForeign(block)) : content
+    const last = turns.at(-1)
+    if (own.length > 0 && isGap && last?.role === role) {
+      turns[turns.length - 1] = { ...last, content: [...toBlockList(last.content), ...toBlockList(own)] } as Turn
+    } else if (own.length > 0) turns.push({ ...message, content: own } as Turn)
+    isGap = own.length === 0
+  }
+  if (turns.length > 0) return turns
+  throw new GatewayError("invalid_request", "messages: must say something.")
+}
+
+function isForeign(block: Json): boolean {
+  return isCarried(block["signature"]) || isCarried(block["data"])
+}
+
+function toBlockList(content: string | readonly ContentBlock[]): readonly ContentBlock[] {
+  return typeof content === "string" ? [{ type: "text", text: content }] : content
+}
+
+/** Each result is a message of its own, right after the answer that called for it; the rest is what the user says. */
+function toUserMessages(content: readonly ContentBlock[], at: number): Json[] {
+  const results: Json[] = []
+  const parts: Json[] = []
+  content.forEach((block, position) => {
+    if (isKnown(block) && block.type === "tool_result") results.push(toToolMessage(block))
+    else if (isKnown(block) && isTold(block)) parts.push(...toParts(block))
+    else throw refuse(block, "user", at, position)
+  })
+  if (parts.length === 0 && results.length > 0) return results
+  return [...results, { role: "user", content: simplest(parts) }]
+}
+
+function isTold(block: KnownBlock): block is ToldBlock {
+  return ["text", "image", "document", "search_result"].includes(block.type)
+}
+
+const FAILED = "The tool failed:"
+
+/** The chat wire does not know failed tools, so the text says so. */
+function toToolMessage({ tool_use_id: id, content, is_error: failed, cache_control: mark }: ToolResultBlock): Json {
+  const parts = typeof content === "string" ? [toTextPart(content)] : (content ?? []).flatMap(toParts)
+  const told = failed ? [toTextPart(FAILED), ...parts] : parts
+  const marked = mark
+    ? told.map((part, at) => (at === told.length - 1 ? { cache_control: mark, ...part } : part))
+    : told
+  const isPlain = marked.every(isPlainText)
+  return {
+    role: "tool",
+    tool_call_id: id,
+    content: isPlain ? marked.map(({ text }) => text as string).join("\n") : marked,
+  }
+}
+
+function toAssistantMessage(content: readonly ContentBlock[], at: number): Json {
+  const details: ReasoningDetail[] = []
+  const parts: Json[] = []
+  const calls: Json[] = []
+  content.forEach((block, position) => {
+    if (!isKnown(block)) {
+      if (!block.type.endsWith("_tool_result")) throw refuse(block, "assistant", at, position)
+      return
+    }
+    switch (block.type) {
+      case "thinking":
+        return details.push(...toThoughts(block.thinking, block.signature))
+      case "redacted_thinking":
+        return details.push(...toSealed(block.data))
+      case "server_tool_use": {
+        const { id, name, input } = block
+        return details.push(toServerDetail({ id, name, input, result: resultOf(content, id, name) }))
+      }
+      case "tool_use": {
+        const called = { name: block.name, arguments: JSON.stringify(block.input) }
+        return calls.push({ id: block.id, type: "function", function: called })
+      }
+      case "text":
+        return parts.push(toTextPart(block.text, block.cache_control))
+      default:
+        throw refuse(block, "assistant", at, position)
+    }
+  })
+  for (const { type, tool_call_id: id, fields } of details) {
+    const call = type === CALL_FIELDS ? calls.find((one) => one["id"] === id) : undefined
+    if (call) addFields(call, fields)
+  }
+  const words = parts.every(isPlainText) ? parts.map(({ text }) => text as string).join("") : parts
+  return {
+    role: "assistant",
+    content: parts.length > 0 ? words : calls.length > 0 ? null : "",
+    ...toReasoning(details.filter(({ type }) => type !== CALL_FIELDS)),
+    ...(calls.length > 0 && { tool_calls: calls }),
+  }
+}
+
+function resultOf(content: readonly ContentBlock[], id: string, name: string): unknown {
+  const result = content.find((block) => block.type === resultTypeOf(name) && (block as Json)["tool_use_id"] === id)
+  return result === undefined ? null : (result as Json)["content"]
+}
+
+const TAKEN = {
+  user: "text, image, document, search_result and tool_result",
+  assistant: "text, thinking, redacted_thinking, tool_use and server_tool_use with its result",
+}
+
+function refuse({ type }: { type: string }, role: keyof typeof TAKEN, at: number, position: number): GatewayError {
+  const words = `${type} is not available here; a message of the ${role} takes ${TAKEN[role]}`
+  return new GatewayError("invalid_request", `messages[${at}].content[${position}].type: ${words}.`)
+}

@@ -1,0 +1,165 @@
+import { isObject } from "../../chat/meter.ts"
+import { CLAUDE_FORMAT, type ServerCall, toServerDetail } from "../thinking.ts"
+import { say, type Turn } from "./turn.ts"
+
+/** The content blocks of an answer, from their start to their stop, as deltas of the chat wire. */
+
+type Json = Record<string, unknown>
+
+export type OpenBlock =
+  | { kind: "text"; startsAt: number; citations: readonly Json[] }
+  | { kind: "thinking"; place: number }
+  | { kind: "tool"; place: number; input: unknown; isTold: boolean }
+  | { kind: "server tool"; id: string; name: string; input: unknown; encoded: string }
+  | { kind: "other" }
+
+export function startBlock(turn: Turn, index: number, block: Json): void {
+  stopBlock(turn, index)
+  const opened = open(turn, block)
+  turn.state.blocks = new Map(turn.state.blocks).set(index, opened)
+}
+
+function open(turn: Turn, block: Json): OpenBlock {
+  const { state } = turn
+  const type = textIn(block, "type")
+  if (type === "text") {
+    const citations = Array.isArray(block["citations"]) ? (block["citations"] as unknown[]).filter(isObject) : []
+    const opened: OpenBlock = { kind: "text", startsAt: state.length, citations }
+    tellText(turn, textIn(block, "text"))
+    return opened
+  }
+  if (type === "thinking") {
+    const opened: OpenBlock = { kind: "thinking", place: takePlace(turn) }
+    tellThought(turn, opened.place, textIn(block, "thinking"), textIn(block, "signature"))
+    return opened
+  }
+  if (type === "redacted_thinking") {
+    const data = textIn(block, "data")
+    if (data !== "") tellDetail(turn, { type: "reasoning.encrypted", data, format: CLAUDE_FORMAT }, takePlace(turn))
+    return { kind: "other" }
+  }
+  if (type === "tool_use") {
+    const place = state.calls
+    state.calls += 1
+    const called = { name: textIn(block, "name"), arguments: "" }
+    // Callers answer a call by its id, so one that came without it is named after its message.
+    const id = textIn(block, "id") || `${state.id ?? "call"}_${place}`
+    say(turn, { tool_calls: [{ index: place, id, type: "function", function: called }] })
+    return { kind: "tool", place, input: block["input"], isTold: false }
+  }
+  if (type === "server_tool_use") {
+    const { input } = block
+    return { kind: "server tool", id: textIn(block, "id"), name: textIn(block, "name"), input, encoded: "" }
+  }
+  if (type.endsWith("_tool_result")) tellResult(turn, textIn(block, "tool_use_id"), block["content"])
+  return { kind: "other" }
+}
+
+export function growBlock(turn: Turn, index: number, delta: Json): void {
+  const type = textIn(delta, "type")
+  if (!turn.state.blocks.has(index)) startBlock(turn, index, { type: type.replace(/_delta$/, "") })
+  const block = turn.state.blocks.get(index)
+  if (block?.kind === "text" && type === "text_delta") tellText(turn, textIn(delta, "text"))
+  if (block?.kind === "text" && type === "citations_delta" && isObject(delta["citation"])) {
+    replace(turn, index, { ...block, citations: [...block.citations, delta["citation"]] })
+  }
+  if (block?.kind === "thinking") tellThought(turn, block.place, textIn(delta, "thinking"), textIn(delta, "signature"))
+  if (type !== "input_json_delta") return
+  const piece = textIn(delta, "partial_json")
+  if (piece === "") return
+  if (block?.kind === "tool") {
+    tellArguments(turn, block.place, piece)
+    if (!block.isTold) replace(turn, index, { ...block, isTold: true })
+  }
+  if (block?.kind === "server tool") replace(turn, index, { ...block, encoded: block.encoded + piece })
+}
+
+function replace({ state }: Turn, index: number, block: OpenBlock): void {
+  state.blocks = new Map(state.blocks).set(index, block)
+}
+
+export function stopBlock(turn: Turn, index: number): void {
+  const { state } = turn
+  const block = state.blocks.get(index)
+  if (!block) return
+  const left = new Map(state.blocks)
+  left.delete(index)
+  state.blocks = left
+  if (block.kind === "text") tellCitations(turn, block.startsAt, block.citations)
+  // An input that came whole, or none: a call has arguments all the same.
+  if (block.kind === "tool" && !block.isTold) tellArguments(turn, block.place, JSON.stringify(block.input ?? {}))
+  if (block.kind === "server tool") {
+    const { id, name } = block
+    state.serverCalls = [...state.serverCalls, { id, name, input: toInput(block), result: null }]
+  }
+}
+
+export function stopAll(turn: Turn): void {
+  for (const index of turn.state.blocks.keys()) stopBlock(turn, index)
+}
+
+/** Calls of server tools whose results are to come in a later answer. */
+export function tellUnanswered(turn: Turn): void {
+  const { serverCalls } = turn.state
+  turn.state.serverCalls = []
+  for (const call of serverCalls) tellDetail(turn, toServerDetail(call), takePlace(turn))
+}
+
+function toInput({ encoded, input }: { encoded: string; input: unknown }): Json {
+  try {
+    const parsed: unknown = encoded === "" ? input : JSON.parse(encoded)
+    return isObject(parsed) ? parsed : {}
+  } catch {
+    return {}
+  }
+}
+
+function tellText(turn: Turn, text: string): void {
+  if (text === "") return
+  turn.state.length += text.length
+  say(turn, { content: text })
+}
+
+function tellThought(turn: Turn, place: number, text: string, signature: string): void {
+  if (text === "" && signature === "") return
+  const said = { ...(text !== "" && { text }), ...(signature !== "" && { signature }) }
+  const detail = { type: "reasoning.text", ...said, format: CLAUDE_FORMAT, index: place }
+  say(turn, { ...(text !== "" && { reasoning: text }), reasoning_details: [detail] })
+}
+
+function tellDetail(turn: Turn, detail: Json, place: number): void {
+  say(turn, { reasoning_details: [{ ...detail, index: place }] })
+}
+
+function takePlace({ state }: Turn): number {
+  state.details += 1
+  return state.details - 1
+}
+
+function tellArguments(turn: Turn, place: number, piece: string): void {
+  say(turn, { tool_calls: [{ index: place, function: { arguments: piece } }] })
+}
+
+function tellResult(turn: Turn, id: string, result: unknown): void {
+  const { state } = turn
+  const call: ServerCall | undefined = state.serverCalls.find((one) => one.id === id)
+  if (!call) return
+  state.serverCalls = state.serverCalls.filter((one) => one !== call)
+  tellDetail(turn, toServerDetail({ ...call, result }), takePlace(turn))
+}
+
+/** Only now are both ends of the cited words known. Citations of a document have no place on the chat wire. */
+function tellCitations(turn: Turn, startsAt: number, citations: readonly Json[]): void {
+  const annotations = citations.flatMap(({ url, title, cited_text: cited }) => {
+    if (typeof url !== "string") return []
+    const said = { ...(typeof title === "string" && { title }), ...(typeof cited === "string" && { content: cited }) }
+    const place = { start_index: startsAt, end_index: turn.state.length }
+    return [{ type: "url_citation", url_citation: { url, ...said, ...place } }]
+  })
+  if (annotations.length > 0) say(turn, { annotations })
+}
+
+function textIn(object: Json, key: string): string {
+  const value = object[key]
+  return typeof value === "string" ? value : ""
+}

@@ -1,0 +1,113 @@
+import { GatewayError } from "../../../errors/errors.ts"
+import { isObject } from "../../chat/meter.ts"
+
+/** Content parts of the chat wire as blocks of this one. */
+
+type Json = Record<string, unknown>
+export type Block = { type: string } & Json
+
+/** Where a refusal points, and how long an unqualified cache breakpoint lives. */
+export type Place = { path: string; ttl: string | undefined }
+
+export function refuse(path: string, words: string): GatewayError {
+  return new GatewayError("invalid_request", `${path}: ${words}.`)
+}
+
+/** The API refuses text blocks in which nothing is said, so they are left out. */
+export function toTextBlock(text: string, further: Json = {}): Block[] {
+  return text.trim() === "" ? [] : [{ type: "text", text, ...further }]
+}
+
+/** What a user or a tool says. */
+export function toBlocks(content: unknown, place: Place): Block[] {
+  if (typeof content === "string") return toTextBlock(content)
+  return toParts(content).flatMap((part, at) => toBlock(part, { ...place, path: `${place.path}.content[${at}]` }))
+}
+
+/** What instructions and assistants say: words alone. */
+export function toWords(content: unknown, place: Place): Block[] {
+  if (typeof content === "string") return toTextBlock(content)
+  return toParts(content).flatMap((part, at) => {
+    const words = part["text"] ?? part["refusal"]
+    if (typeof words === "string") return toTextBlock(words, toCacheControl(part, place.ttl))
+    throw refuse(`${place.path}.content[${at}].type`, `${String(part["type"])} is not possible here; text is`)
+  })
+}
+
+function toParts(content: unknown): Json[] {
+  return Array.isArray(content) ? (content as unknown[]).filter(isObject) : []
+}
+
+function toBlock(part: Json, { path, ttl }: Place): Block[] {
+  const cacheControl = toCacheControl(part, ttl)
+  const inside = (key: string) => (isObject(part[key]) ? part[key] : {})
+  switch (part["type"]) {
+    case "text":
+    case "refusal": {
+      const words = part["text"] ?? part["refusal"]
+      return typeof words === "string" ? toTextBlock(words, cacheControl) : []
+    }
+    case "image_url":
+      return [{ type: "image", source: toImageSource(inside("image_url")["url"], path), ...cacheControl }]
+    case "file":
+      return [{ ...toDocument(inside("file"), path), ...cacheControl }]
+    default: {
+      const words = `${String(part["type"])} is not possible with this provider; text, image_url and file are`
+      throw refuse(`${path}.type`, words)
+    }
+  }
+}
+
+/** The mark of this wire as it came, or the one that `prompt_cache_breakpoint` stands for. */
+export function toCacheControl(part: Json, ttl: string | undefined): Json {
+  if (isObject(part["cache_control"])) return { cache_control: part["cache_control"] }
+  if (!isObject(part["prompt_cache_breakpoint"])) return {}
+  return { cache_control: { type: "ephemeral", ...(ttl !== undefined && { ttl }) } }
+}
+
+function toImageSource(url: unknown, path: string): Json {
+  const data = readDataUrl(url)
+  if (data) {
+    const mediaType = data.mediaType === "image/jpg" ? "image/jpeg" : data.mediaType
+    return { type: "base64", media_type: mediaType, data: data.base64 }
+  }
+  if (isWebUrl(url)) return { type: "url", url }
+  throw refuse(`${path}.image_url.url`, "must be an http or https URL, or a data: URL in base64")
+}
+
+function toDocument(file: Json, path: string): Block {
+  const { file_data: said, file_id: id, filename } = file
+  const title = typeof filename === "string" && filename !== "" ? { title: filename } : {}
+  if (typeof id === "string" && id !== "") return { type: "document", source: { type: "file", file_id: id }, ...title }
+  if (isWebUrl(said)) return { type: "document", source: { type: "url", url: said }, ...title }
+  const data = readDataUrl(said)
+  if (!data) throw refuse(`${path}.file.file_data`, "must be an http or https URL, or a data: URL in base64")
+  if (data.mediaType.startsWith("image/")) return { type: "image", source: toImageSource(said, path) }
+  if (data.mediaType.startsWith("text/")) {
+    const source = { type: "text", media_type: "text/plain", data: toText(data.base64, path) }
+    return { type: "document", source, ...title }
+  }
+  return { type: "document", source: { type: "base64", media_type: data.mediaType, data: data.base64 }, ...title }
+}
+
+function isWebUrl(url: unknown): url is string {
+  return typeof url === "string" && /^https?:\/\//i.test(url)
+}
+
+/** The head alone is searched: the data may have many megabytes. */
+const MAX_HEAD_LENGTH = 256
+
+function readDataUrl(url: unknown): { mediaType: string; base64: string } | null {
+  if (typeof url !== "string") return null
+  const comma = url.slice(0, MAX_HEAD_LENGTH).indexOf(",")
+  const [, mediaType] = /^data:([^;,]+)(?:;[^,]*)?;base64$/i.exec(url.slice(0, Math.max(0, comma))) ?? []
+  return mediaType === undefined ? null : { mediaType: mediaType.toLowerCase(), base64: url.slice(comma + 1) }
+}
+
+function toText(base64: string, path: string): string {
+  try {
+    return new TextDecoder().decode(Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0)))
+  } catch {
+    throw refuse(`${path}.file.file_data`, "is not valid base64")
+  }
+}

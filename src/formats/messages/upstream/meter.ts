@@ -1,0 +1,131 @@
+import { isObject } from "../../chat/meter.ts"
+import { toErrorStatus } from "../errors.ts"
+import { toFinishReason } from "../stop-reasons.ts"
+import { addCounts, NO_COUNTS, toChatUsage } from "../usage.ts"
+import { growBlock, startBlock, stopAll, stopBlock, tellUnanswered } from "./blocks.ts"
+import { type MessagesReading, type ReadingFacts, say, tell, type Turn } from "./turn.ts"
+
+/**
+ * The events of a Messages stream told as chunks of the chat wire: each step takes a state and an event, and returns
+ * the next state with the chunks between the two. Foreign JSON: nothing about it is taken on trust.
+ */
+export type { MessagesReading, ReadingFacts } from "./turn.ts"
+
+type Json = Record<string, unknown>
+
+export function newMessagesReading(facts: ReadingFacts = {}): MessagesReading {
+  return {
+    facts,
+    phase: "new",
+    id: null,
+    model: null,
+    blocks: new Map(),
+    serverCalls: [],
+    calls: 0,
+    details: 0,
+    length: 0,
+    counts: NO_COUNTS,
+    isCountNew: false,
+    serviceTier: null,
+  }
+}
+
+/** Takes one event. After the end of the message, or its failure, nothing is told. */
+export function advance(state: MessagesReading, event: Json): [state: MessagesReading, chunks: Json[]] {
+  if (state.phase === "over" || state.phase === "failed") return [state, []]
+  const turn: Turn = { state: { ...state }, chunks: [] }
+  take(turn, event)
+  return [turn.state, turn.chunks]
+}
+
+/** The usage as far as it has been told, on the chat wire's terms: the prompt's from the start, in case of a cut. */
+export function usageOf({ counts }: MessagesReading): Json | null {
+  return toChatUsage(counts)
+}
+
+function take(turn: Turn, event: Json): void {
+  const index = Number.isSafeInteger(event["index"]) ? (event["index"] as number) : 0
+  const inside = (key: string) => (isObject(event[key]) ? event[key] : {})
+  switch (event["type"]) {
+    case "message_start":
+      return takeStart(turn, inside("message"))
+    case "content_block_start":
+      return startBlock(turn, index, inside("content_block"))
+    case "content_block_delta":
+      return growBlock(turn, index, inside("delta"))
+    case "content_block_stop":
+      return stopBlock(turn, index)
+    case "message_delta":
+      return takeEnding(turn, inside("delta"), event["usage"])
+    case "message_stop":
+      endBlocks(turn)
+      tellUsage(turn)
+      turn.state.phase = "over"
+      return
+    default:
+      if (event["type"] === "error" || (event["type"] === undefined && isObject(event["error"])))
+        fail(turn, event["error"])
+  }
+}
+
+function takeStart(turn: Turn, message: Json): void {
+  const { state } = turn
+  state.phase = "under way"
+  if (typeof message["id"] === "string") state.id = message["id"]
+  if (typeof message["model"] === "string") state.model = message["model"]
+  takeUsage(turn, message["usage"])
+  say(turn, { role: "assistant", content: "" })
+  const blocks = Array.isArray(message["content"]) ? (message["content"] as unknown[]).filter(isObject) : []
+  for (const block of blocks) {
+    startBlock(turn, 0, block)
+    stopBlock(turn, 0)
+  }
+}
+
+function takeEnding(turn: Turn, delta: Json, usage: unknown): void {
+  const { stop_reason: stopReason, stop_sequence: sequence, stop_details: details } = delta
+  takeUsage(turn, usage)
+  if (typeof stopReason === "string") {
+    endBlocks(turn)
+    say(turn, {}, toFinishReason(stopReason), {
+      native_finish_reason: stopReason,
+      ...(typeof sequence === "string" && { stop_sequence: sequence }),
+      ...(isObject(details) && { stop_details: details }),
+    })
+  }
+  tellUsage(turn)
+}
+
+function endBlocks(turn: Turn): void {
+  stopAll(turn)
+  tellUnanswered(turn)
+}
+
+function takeUsage({ state }: Turn, usage: unknown): void {
+  if (!isObject(usage)) return
+  state.counts = addCounts(state.counts, usage)
+  state.isCountNew = true
+  const { service_tier: tier } = usage
+  if (typeof tier === "string") state.serviceTier = tier === "standard" ? "default" : tier
+}
+
+function tellUsage(turn: Turn): void {
+  const { state } = turn
+  const usage = toChatUsage(state.counts)
+  if (!usage || !state.isCountNew) return
+  state.isCountNew = false
+  tell(turn, { choices: [], usage, ...(state.serviceTier !== null && { service_tier: state.serviceTier }) })
+}
+
+function fail(turn: Turn, error: unknown): void {
+  tell(turn, { choices: [], error: toChatError(error) })
+  turn.state.phase = "failed"
+}
+
+/** An error of this wire as one of the chat wire, with the status that its name stands for. */
+export function toChatError(error: unknown): Json {
+  const { type, message } = isObject(error) ? error : {}
+  const name = typeof type === "string" ? type : "api_error"
+  const words = typeof message === "string" ? message : "The provider reported an error."
+  return { message: words, code: toErrorStatus(name), type: name }
+}

@@ -1,0 +1,75 @@
+import { isObject } from "../../chat/meter.ts"
+import type { ChatRequest } from "../../schemas.ts"
+import type { Traits } from "./models.ts"
+
+type Json = Record<string, unknown>
+
+/** The part of the output limit that an effort may think with. */
+const SHARES: Readonly<Record<string, number>> = {
+  minimal: 0.1,
+  low: 0.2,
+  medium: 0.5,
+  high: 0.8,
+  xhigh: 0.95,
+  max: 0.95,
+}
+const MAX_SHARE = 0.95
+/** The API refuses less. */
+const MIN_BUDGET = 1_024
+/** Left for the answer beside a budget that came without an output limit. */
+const ANSWER_TOKENS = 4_096
+
+/** What a chat request asks of the thinking: nothing, none, or an effort or a budget or both. */
+export type Wish = "unsaid" | "none" | { effort: string | null; budget: number | null; isHidden: boolean }
+
+export function wishOf({ reasoning, reasoning_effort: shorthand }: ChatRequest): Wish {
+  const asked: Json = isObject(reasoning) ? reasoning : {}
+  const said = shorthand ?? asked["effort"]
+  const effort = typeof said === "string" ? said : null
+  const budget = Number.isSafeInteger(asked["max_tokens"]) ? (asked["max_tokens"] as number) : null
+  if (effort === "none" || asked["enabled"] === false || budget === 0) return "none"
+  if (effort === null && budget === null && asked["enabled"] !== true) return "unsaid"
+  return { effort, budget, isHidden: asked["exclude"] === true }
+}
+
+/** The output limit, which includes the thinking as it does on the chat wire. */
+export function toMaxTokens(request: ChatRequest, wish: Wish, traits: Traits, cap: number | undefined): number {
+  const asked = request.max_completion_tokens ?? request.max_tokens
+  const budget = typeof wish === "string" ? 0 : (wish.budget ?? 0)
+  const wanted = asked ?? Math.max(traits.maxTokens, budget > 0 ? budget + ANSWER_TOKENS : 0)
+  return cap === undefined ? wanted : Math.min(cap, wanted)
+}
+
+export type Thinking = { thinking?: Json; effort?: string }
+
+/**
+ * `thinking` and `output_config.effort`. Where a budget would be refused (`canBudget` is false, or the limit leaves no
+ * room for the least of it), the model answers without one rather than not at all.
+ */
+export function toThinking(wish: Wish, maxTokens: number, traits: Traits, canBudget: boolean): Thinking {
+  if (wish === "unsaid") return {}
+  if (wish === "none") return traits.alwaysThinks ? { effort: "low" } : { thinking: { type: "disabled" } }
+  const { effort, budget, isHidden } = wish
+  const byBudget =
+    traits.thinks === "by budget" || (traits.thinks === "either way" && effort === null && budget !== null)
+  if (!byBudget) {
+    // Without the display, the newest models think in silence.
+    const thinking = { type: "adaptive", display: isHidden ? "omitted" : "summarized" }
+    return { thinking, ...(effort !== null && { effort: toEffort(effort, traits) }) }
+  }
+  const tokens = toBudget(effort, budget, maxTokens)
+  return canBudget && tokens < maxTokens ? { thinking: { type: "enabled", budget_tokens: tokens } } : {}
+}
+
+function toBudget(effort: string | null, budget: number | null, maxTokens: number): number {
+  const share = Math.floor(maxTokens * (SHARES[effort ?? "medium"] ?? MAX_SHARE))
+  const fitting = budget !== null && budget >= maxTokens ? Math.floor(maxTokens * MAX_SHARE) : budget
+  return Math.max(MIN_BUDGET, fitting ?? share)
+}
+
+/** The effort itself, or the strongest below it that the model knows. */
+export function toEffort(effort: string, { efforts }: Traits): string {
+  const order = ["minimal", "low", "medium", "high", "xhigh", "max"]
+  const weaker = efforts.filter((known) => order.indexOf(known) <= order.indexOf(effort))
+  return weaker.at(-1) ?? "low"
+}

@@ -1,0 +1,124 @@
+import type { Outgoing } from "../../../providers/upstream-request.ts"
+import { withoutNulls } from "../../responses/content.ts"
+import type { ChatRequest } from "../../schemas.ts"
+import { type Block, refuse } from "./content.ts"
+import { type Traits, traitsOf } from "./models.ts"
+import { toEffort, toMaxTokens, toThinking, wishOf } from "./thinking.ts"
+import { isForced, toTools } from "./tools.ts"
+import { canThink, toTurns } from "./turns.ts"
+
+type Json = Record<string, unknown>
+
+/** The version of the API that is spoken here. */
+export const ANTHROPIC_HEADERS: Readonly<Record<string, string>> = { "anthropic-version": "2023-06-01" }
+
+/** The wire knows schemas alone, so a wish for any JSON is said to the model. */
+const JSON_ALONE = "Answer with one valid JSON object and nothing else: no words before or after it, and no code fence."
+
+/** What a request says, the same for every model of the wire. */
+export type Conversation = ReturnType<typeof toConversation>
+
+/** Throws a GatewayError where the wire has no words for the request. */
+export function toConversation(request: ChatRequest) {
+  const { system, turns } = toTurns(request)
+  const tools = toTools(request)
+  const { format, sentence } = toFormat(request.response_format)
+  return { instructions: sentence === undefined ? system : [...system, sentence], turns, tools, format }
+}
+
+/**
+ * The body for a provider of the Messages wire. It is made of what that wire knows and of nothing else, since the API
+ * refuses a field that it does not know.
+ */
+export function toMessagesBody(
+  request: ChatRequest,
+  outgoing: Outgoing,
+  { instructions, turns, tools, format }: Conversation = toConversation(request),
+): Json {
+  const traits = traitsOf(outgoing.upstreamId)
+  const wish = wishOf(request)
+  const maxTokens = toMaxTokens(request, wish, traits, outgoing.maxCompletionTokens)
+  const canBudget = canThink(turns) && !isForced(tools["tool_choice"])
+  const { thinking, effort } = toThinking(wish, maxTokens, traits, canBudget)
+  const config = withoutNulls({ effort: effort ?? toVerbosity(request, traits), format })
+  return {
+    model: outgoing.upstreamId,
+    max_tokens: maxTokens,
+    ...(instructions.length > 0 && { system: instructions }),
+    messages: turns,
+    ...tools,
+    ...withoutNulls({
+      thinking,
+      ...toSampling(request, traits, thinking !== undefined && thinking["type"] !== "disabled"),
+      stop_sequences: toStops(request.stop),
+      service_tier: toServiceTier(request.service_tier),
+      cache_control: request.cache_control,
+      metadata: outgoing.pseudonym === undefined ? undefined : { user_id: outgoing.pseudonym },
+      output_config: Object.keys(config).length > 0 ? config : undefined,
+    }),
+    stream: request.stream,
+  }
+}
+
+function toFormat(format: ChatRequest["response_format"]): { format?: Json; sentence?: Block } {
+  if (format == null || format.type === "text") return {}
+  if (format.type === "json_schema" && format.json_schema.schema) {
+    return { format: { type: "json_schema", schema: closeObjects(format.json_schema.schema) } }
+  }
+  if (format.type === "json_object" || format.type === "json_schema") {
+    return { sentence: { type: "text", text: JSON_ALONE } }
+  }
+  const words = `${format.type} is not possible with this provider; text, json_object and json_schema are`
+  throw refuse("response_format.type", words)
+}
+
+/** The API insists that an object says it has no further properties. What a schema says itself stands. */
+function closeObjects(schema: Json): Json {
+  const isOpen = schema["type"] === "object" && "properties" in schema && !("additionalProperties" in schema)
+  const inside = Object.entries(schema).map(([key, value]) => [key, closeInside(key, value)])
+  return { ...(Object.fromEntries(inside) as Json), ...(isOpen && { additionalProperties: false }) }
+}
+
+const NAMED_SCHEMAS = ["properties", "$defs", "definitions"]
+const SCHEMAS = ["items", "anyOf", "allOf", "oneOf", "not"]
+
+function closeInside(key: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value
+  if (NAMED_SCHEMAS.includes(key)) {
+    return Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, closeInside("items", schema)]))
+  }
+  if (!SCHEMAS.includes(key)) return value
+  return Array.isArray(value) ? value.map((schema) => closeInside("items", schema)) : closeObjects(value as Json)
+}
+
+/**
+ * The chat wire's temperature goes to 2, this one's to 1. While it thinks, a model takes neither a temperature nor
+ * `top_k`, and of `top_p` only the upper end.
+ */
+function toSampling(request: ChatRequest, traits: Traits, isThinking: boolean): Json {
+  if (!traits.samples) return {}
+  const { temperature, top_p: topP, top_k: topK } = request
+  if (isThinking) return { top_p: topP != null && topP >= 0.95 ? topP : undefined }
+  return {
+    temperature: temperature == null ? undefined : Math.min(1, temperature),
+    top_p: temperature != null && traits.samplesOneWay ? undefined : topP,
+    // On the chat wire, 0 and -1 stand for no limit.
+    top_k: topK != null && topK > 0 ? topK : undefined,
+  }
+}
+
+function toStops(stop: ChatRequest["stop"]): string[] | undefined {
+  const stops = (typeof stop === "string" ? [stop] : (stop ?? [])).filter((sequence) => sequence !== "")
+  return stops.length > 0 ? stops : undefined
+}
+
+function toServiceTier(tier: ChatRequest["service_tier"]): string | undefined {
+  if (tier === "auto") return "auto"
+  return tier === "default" ? "standard_only" : undefined
+}
+
+/** How much a model says is part of its effort. */
+function toVerbosity(request: ChatRequest, traits: Traits): string | undefined {
+  const { verbosity } = request as Json
+  return typeof verbosity === "string" && traits.efforts.length > 0 ? toEffort(verbosity, traits) : undefined
+}

@@ -1,0 +1,70 @@
+import { isObject } from "../../chat/meter.ts"
+import { withoutNulls } from "../../responses/content.ts"
+import type { ChatRequest } from "../../schemas.ts"
+import { refuse, toCacheControl } from "./content.ts"
+
+/** Tools and the choice among them, in the words of this wire. */
+
+type Json = Record<string, unknown>
+
+/** Tools that this wire itself knows have a name and the date of their version: `web_search_20250305`. */
+const OWN_TOOL = /_\d{8}$/
+
+export function toTools(request: ChatRequest): Json {
+  const allowed = allowedIn(request.tool_choice)
+  const tools = (request.tools ?? [])
+    .map((tool, at) => toTool(tool as Json, `tools[${at}]`))
+    .filter(({ name }) => allowed === null || allowed.includes(name))
+  const choice = toToolChoice(request, tools)
+  // A choice among nothing is refused.
+  return tools.length === 0 ? {} : { tools, ...(choice && { tool_choice: choice }) }
+}
+
+function toTool(tool: Json, path: string): Json {
+  const { type, function: called } = tool
+  if (isObject(called)) {
+    const { name, description, parameters, strict } = called
+    const schema = isObject(parameters) ? parameters : {}
+    return {
+      ...withoutNulls({ name, description, strict }),
+      input_schema: { type: "object", ...schema },
+      ...toCacheControl(tool, undefined),
+    }
+  }
+  if (typeof type === "string" && OWN_TOOL.test(type)) return tool
+  throw refuse(`${path}.type`, `${String(type)} is not possible with this provider; function is`)
+}
+
+/** The names that `allowed_tools` allows; null for any other choice. */
+function allowedIn(choice: unknown): unknown[] | null {
+  if (!isObject(choice) || choice["type"] !== "allowed_tools") return null
+  const { tools } = isObject(choice["allowed_tools"]) ? choice["allowed_tools"] : {}
+  return Array.isArray(tools) ? (tools as unknown[]).map(nameOf) : null
+}
+
+function nameOf(tool: unknown): unknown {
+  if (!isObject(tool)) return undefined
+  return isObject(tool["function"]) ? tool["function"]["name"] : tool["name"]
+}
+
+function toToolChoice(request: ChatRequest, tools: readonly Json[]): Json | undefined {
+  const { tool_choice: choice, parallel_tool_calls: parallel } = request
+  const oneAtATime = parallel === false ? { disable_parallel_tool_use: true } : {}
+  if (choice == null) return parallel === false ? { type: "auto", ...oneAtATime } : undefined
+  if (choice === "none") return { type: "none" }
+  if (choice === "auto") return { type: "auto", ...oneAtATime }
+  if (choice === "required") return { type: "any", ...oneAtATime }
+  const named: Json = choice
+  if (named["type"] === "allowed_tools") {
+    const isRequired = isObject(named["allowed_tools"]) && named["allowed_tools"]["mode"] === "required"
+    return { type: isRequired ? "any" : "auto", ...oneAtATime }
+  }
+  const name = nameOf(named) ?? tools.find(({ type }) => type === named["type"])?.["name"]
+  if (typeof name === "string") return { type: "tool", name, ...oneAtATime }
+  throw refuse("tool_choice", "must be none, auto, required or an object that names one of the tools")
+}
+
+/** Whether the choice leaves the model no way but to call a tool, which a budget for thinking excludes. */
+export function isForced(choice: unknown): boolean {
+  return isObject(choice) && (choice["type"] === "any" || choice["type"] === "tool")
+}

@@ -1,0 +1,149 @@
+import { isObject } from "../../chat/meter.ts"
+import { type ReasoningDetail, readDetails, textOf } from "../../responses/reasoning-details.ts"
+import type { ChatRequest } from "../../schemas.ts"
+import { isNative, resultTypeOf, toServerCall } from "../thinking.ts"
+import { type Block, type Place, refuse, toBlocks, toTextBlock, toWords } from "./content.ts"
+
+/** The messages of a chat as `system` and turns: the user's and the assistant's, which take each other's place. */
+
+type Json = Record<string, unknown>
+type Message = ChatRequest["messages"][number]
+export type Turn = { role: "user" | "assistant"; content: Block[] }
+
+/**
+ * Instructions go to `system` wherever they stand, in their order: not every model takes them among the turns. Alone,
+ * they are what is asked, since a conversation has at least one turn. A turn without a block is refused, so it is none.
+ */
+export function toTurns(request: ChatRequest): { system: Block[]; turns: Turn[] } {
+  const told = request.prompt_cache_options?.ttl
+  const ttl = told === "5m" || told === "1h" ? told : undefined
+  const serverTools = (request.tools ?? []).map((tool) => (tool as Json)["name"])
+  const system: Block[] = []
+  const turns: Turn[] = []
+  request.messages.forEach((message, at) => {
+    const place = { path: `messages[${at}]`, ttl }
+    if (message.role === "system" || message.role === "developer") system.push(...toWords(message.content, place))
+    else if (message.role === "assistant") join(turns, "assistant", toAnswer(message, place, serverTools))
+    else join(turns, "user", message.role === "tool" ? [toResult(message, place)] : toBlocks(message.content, place))
+  })
+  trimLast(turns)
+  if (turns.length > 0) return { system, turns }
+  if (system.length === 0) throw refuse("messages", "must say something")
+  return { system: [], turns: [{ role: "user", content: system }] }
+}
+
+/** Adds to the last turn, if it is of the same role. Results of tools stand before anything else that a user says. */
+function join(turns: Turn[], role: Turn["role"], blocks: Block[]): void {
+  if (blocks.length === 0) return
+  const last = turns.at(-1)
+  if (last?.role !== role) {
+    turns.push({ role, content: blocks })
+    return
+  }
+  const content = [...last.content, ...blocks]
+  const isResult = (block: Block) => block.type === "tool_result"
+  last.content = [...content.filter(isResult), ...content.filter((block) => !isResult(block))]
+}
+
+/** The API refuses an answer to continue that ends in a blank. */
+function trimLast(turns: Turn[]): void {
+  const last = turns.at(-1)
+  const block = last?.content.at(-1)
+  if (last?.role === "assistant" && block?.type === "text") block["text"] = String(block["text"]).trimEnd()
+}
+
+/** Ids of other providers have letters that this wire refuses. The same id becomes the same one everywhere. */
+function toCallId(id: string): string {
+  return id.replaceAll(/[^\w-]/g, "_") || "_"
+}
+
+function toResult({ tool_call_id: id, content }: Extract<Message, { role: "tool" }>, place: Place): Block {
+  const blocks = toBlocks(content, place)
+  const last = blocks.at(-1)
+  // What marks the end of the result marks the block that holds it.
+  const { cache_control: cacheControl, ...unmarked } = last ?? ({} as Block)
+  const marked = cacheControl === undefined ? blocks : [...blocks.slice(0, -1), unmarked]
+  return {
+    type: "tool_result",
+    tool_use_id: toCallId(id),
+    ...(marked.length > 0 && { content: typeof content === "string" ? content : marked }),
+    ...(cacheControl !== undefined && { cache_control: cacheControl }),
+  }
+}
+
+function toAnswer(message: Extract<Message, { role: "assistant" }>, place: Place, serverTools: unknown[]): Block[] {
+  const calls = message.tool_calls ?? []
+  return [
+    ...joinFragments(readDetails(message)).flatMap((detail) => toThought(detail, serverTools)),
+    ...toWords(message.content, place),
+    ...toTextBlock(message.refusal ?? ""),
+    ...calls.map(({ id, function: { name, arguments: encoded } }, at) => {
+      const path = `${place.path}.tool_calls[${at}].function.arguments`
+      return { type: "tool_use", id: toCallId(id), name, input: toInput(encoded, path) }
+    }),
+  ]
+}
+
+function toInput(encoded: string, path: string): Json {
+  if (encoded.trim() === "") return {}
+  let input: unknown
+  try {
+    input = JSON.parse(encoded)
+  } catch {
+    throw refuse(path, "must be JSON, which this provider reads")
+  }
+  if (!isObject(input)) throw refuse(path, "must be a JSON object")
+  return input
+}
+
+/** Callers may send what they heard of a stream: texts in pieces, and the signature of the whole as the last of them. */
+function joinFragments(details: readonly ReasoningDetail[]): ReasoningDetail[] {
+  const whole: ReasoningDetail[] = []
+  for (const detail of details) {
+    const last = whole.at(-1)
+    if (last && continues(last, detail))
+      whole[whole.length - 1] = { ...last, ...detail, text: textOf(last) + textOf(detail) }
+    else whole.push(detail)
+  }
+  return whole
+}
+
+function continues(last: ReasoningDetail, detail: ReasoningDetail): boolean {
+  if (last.type !== "reasoning.text" || detail.type !== "reasoning.text" || last["signature"]) return false
+  return last["index"] === undefined || detail["index"] === undefined || last["index"] === detail["index"]
+}
+
+/**
+ * What Claude thought, as it signed or sealed it; thoughts of others have signatures that only they can verify. A call
+ * of a server tool goes back while the tool is there.
+ */
+function toThought(detail: ReasoningDetail, serverTools: unknown[]): Block[] {
+  const call = toServerCall(detail)
+  if (call) {
+    const { id, name, input, result } = call
+    if (!serverTools.includes(name) || result === null) return []
+    return [
+      { type: "server_tool_use", id, name, input },
+      { type: resultTypeOf(name), tool_use_id: id, content: result },
+    ]
+  }
+  if (!isNative(detail)) return []
+  const { type, text, signature, data } = detail
+  if (type === "reasoning.encrypted") return typeof data === "string" && data !== "" ? [toRedacted(data)] : []
+  if (type !== "reasoning.text" || typeof signature !== "string" || signature === "") return []
+  return [{ type: "thinking", thinking: typeof text === "string" ? text : "", signature }]
+}
+
+function toRedacted(data: string): Block {
+  return { type: "redacted_thinking", data }
+}
+
+/**
+ * Whether a budget for thinking is taken: in the middle of a tool's use, the answer that called it must begin with what
+ * was thought, and an answer of another model, or of a time without thinking, does not.
+ */
+export function canThink(turns: readonly Turn[]): boolean {
+  const isResults = turns.at(-1)?.content.some(({ type }) => type === "tool_result")
+  const calling = isResults ? turns.at(-2) : undefined
+  return calling === undefined || /^(redacted_)?thinking$/.test(calling.content[0]?.type ?? "")
+}

@@ -1,0 +1,98 @@
+import { NO_TOKENS } from "../../money/money.ts"
+import { isObject, toTokens } from "../chat/meter.ts"
+
+/** Usage in the words of both wires. There, `input_tokens` is what was neither read from a cache nor written to one. */
+
+type Json = Record<string, unknown>
+
+/** What a stream has told of its usage so far; null for what it has not. */
+export type Counts = {
+  readonly input: number | null
+  readonly cacheRead: number | null
+  readonly cacheWrite: number | null
+  /** The part of `cacheWrite` that is kept for an hour, which costs more. */
+  readonly cacheWrite1h: number | null
+  readonly output: number | null
+  readonly thinking: number | null
+  readonly searches: number | null
+}
+
+export const NO_COUNTS: Counts = {
+  input: null,
+  cacheRead: null,
+  cacheWrite: null,
+  cacheWrite1h: null,
+  output: null,
+  thinking: null,
+  searches: null,
+}
+
+/**
+ * Counts are totals, so the last word stands. A prompt of nothing is no word: some providers repeat the fields with
+ * zeros at the end. Together with another count of the prompt, a zero is one.
+ */
+export function addCounts(counts: Counts, usage: unknown): Counts {
+  if (!isObject(usage)) return counts
+  const inside = (key: string, name: string) => (isObject(usage[key]) ? toCount(usage[key][name]) : null)
+  const prompt = {
+    input: toCount(usage["input_tokens"]),
+    cacheRead: toCount(usage["cache_read_input_tokens"]),
+    cacheWrite: toCount(usage["cache_creation_input_tokens"]),
+  }
+  const isPrompt = Object.values(prompt).some((count) => count !== null && count > 0) || counts.input === null
+  return {
+    input: (isPrompt ? prompt.input : null) ?? counts.input,
+    cacheRead: (isPrompt ? prompt.cacheRead : null) ?? counts.cacheRead,
+    cacheWrite: (isPrompt ? prompt.cacheWrite : null) ?? counts.cacheWrite,
+    cacheWrite1h: inside("cache_creation", "ephemeral_1h_input_tokens") ?? counts.cacheWrite1h,
+    output: toCount(usage["output_tokens"]) ?? counts.output,
+    thinking: inside("output_tokens_details", "thinking_tokens") ?? counts.thinking,
+    searches: inside("server_tool_use", "web_search_requests") ?? counts.searches,
+  }
+}
+
+function toCount(value: unknown): number | null {
+  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null
+}
+
+/** The usage of the chat wire, whose prompt includes what was cached; null when nothing was counted. */
+export function toChatUsage(counts: Counts): Json | null {
+  const { input, cacheRead, cacheWrite, cacheWrite1h, output, thinking, searches } = counts
+  if (input === null && cacheRead === null && cacheWrite === null && output === null) return null
+  const prompt = (input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0)
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: output ?? 0,
+    total_tokens: prompt + (output ?? 0),
+    prompt_tokens_details: {
+      cached_tokens: cacheRead ?? 0,
+      cache_write_tokens: cacheWrite ?? 0,
+      ...(cacheWrite1h !== null && cacheWrite1h > 0 && { cache_write_1h_tokens: cacheWrite1h }),
+    },
+    ...(thinking !== null && { completion_tokens_details: { reasoning_tokens: thinking } }),
+    ...(searches !== null && searches > 0 && { server_tool_use_details: { web_search_requests: searches } }),
+  }
+}
+
+/** Usage of the chat wire in the words of this one; zeros when it is not a usage. */
+export function toMessagesUsage(usage: unknown): Json {
+  const { prompt, completion, cached, cacheWrite, cacheWrite1h: anHour, reasoning } = toTokens(usage) ?? NO_TOKENS
+  const told = isObject(usage) ? usage : {}
+  const tools = isObject(told["server_tool_use_details"]) ? told["server_tool_use_details"] : {}
+  const searches = toCount(tools["web_search_requests"])
+  return {
+    input_tokens: Math.max(0, prompt - cached - cacheWrite),
+    cache_creation_input_tokens: cacheWrite,
+    cache_read_input_tokens: cached,
+    output_tokens: completion,
+    ...(anHour > 0 && {
+      cache_creation: {
+        ephemeral_5m_input_tokens: Math.max(0, cacheWrite - anHour),
+        ephemeral_1h_input_tokens: anHour,
+      },
+    }),
+    ...(reasoning > 0 && { output_tokens_details: { thinking_tokens: reasoning } }),
+    ...(searches !== null && searches > 0 && { server_tool_use: { web_search_requests: searches } }),
+    ...(typeof told["cost"] === "number" && { cost: told["cost"] }),
+  }
+}

@@ -1,0 +1,64 @@
+import { isObject, listOf } from "../chat/meter.ts"
+import { toEventFrame } from "../sse/frames.ts"
+import type { Opening } from "../sse/stream-head.ts"
+
+type Json = Record<string, unknown>
+type Event = Json & { type: string }
+
+/** A whole message told as the events that its stream would have had. */
+export function toEvents(message: Json): Opening {
+  const { content, stop_reason: reason, stop_sequence: sequence, stop_details: details, usage, ...head } = message
+  const blocks = Array.isArray(content) ? (content as unknown[]).filter(isObject) : []
+  const counted = isObject(usage) ? usage : {}
+  const begun = {
+    ...head,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: { ...counted, output_tokens: 0 },
+  }
+  const ended = {
+    stop_reason: reason ?? null,
+    stop_sequence: sequence ?? null,
+    ...(details != null && { stop_details: details }),
+  }
+  const events: Event[] = [
+    { type: "message_start", message: begun },
+    ...blocks.flatMap(tellBlock),
+    { type: "message_delta", delta: ended, usage: counted },
+    { type: "message_stop" },
+  ]
+  const frames = events.map(toEventFrame)
+  return { ok: true, frames, rest: new Uint8Array(0), body: null }
+}
+
+function tellBlock(block: Json, index: number): Event[] {
+  const { start, deltas } = cut(block)
+  return [
+    { type: "content_block_start", index, content_block: start },
+    ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
+    { type: "content_block_stop", index },
+  ]
+}
+
+/** A block as it begins, and what it grows by. Blocks of other kinds come whole on this wire, too. */
+function cut(block: Json): { start: Json; deltas: Json[] } {
+  const { type, text, thinking, signature, citations, input } = block
+  if (type === "text" && typeof text === "string") {
+    const cited = listOf(citations)
+    const start = { ...block, text: "", ...(cited.length > 0 && { citations: [] }) }
+    const said = text === "" ? [] : [{ type: "text_delta", text }]
+    return { start, deltas: [...said, ...cited.map((citation) => ({ type: "citations_delta", citation }))] }
+  }
+  if (type === "thinking" && typeof thinking === "string") {
+    const said = thinking === "" ? [] : [{ type: "thinking_delta", thinking }]
+    const isSigned = typeof signature === "string" && signature !== ""
+    const start = { ...block, thinking: "", signature: "" }
+    return { start, deltas: [...said, ...(isSigned ? [{ type: "signature_delta", signature }] : [])] }
+  }
+  if (typeof type === "string" && type.endsWith("tool_use") && isObject(input)) {
+    const delta = { type: "input_json_delta", partial_json: JSON.stringify(input) }
+    return { start: { ...block, input: {} }, deltas: [delta] }
+  }
+  return { start: block, deltas: [] }
+}

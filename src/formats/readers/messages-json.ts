@@ -1,0 +1,69 @@
+import { isObject, listOf, newReading, type ProviderError } from "../chat/meter.ts"
+import { readFrame } from "../../inference/relay/relay.ts"
+import { FrameSplitter } from "../sse/frames.ts"
+import type { Wire } from "./reader.ts"
+
+type Json = Record<string, unknown>
+/** A block as far as it has grown; the JSON of its input is read when it is whole. */
+type Growing = { block: Json; input: string }
+
+/** The events of a stream put together to the message that they tell. */
+export function toMessage(bytes: Uint8Array, wire: Wire): { result: Json | undefined; error: ProviderError | null } {
+  const reading = newReading()
+  const splitter = new FrameSplitter()
+  const frames = splitter.push(bytes)
+  const last = splitter.finish()
+  let message: Json = {}
+  const blocks = new Map<unknown, Growing>()
+  for (const frame of last ? [...frames, last] : frames) {
+    const event = readFrame(frame, reading, wire)
+    // What it held is lost.
+    if (event === "broken") return { result: undefined, error: reading.error }
+    if (typeof event === "string") continue
+    if (event["type"] === "message_start" && isObject(event["message"])) message = event["message"]
+    else if (event["type"] === "message_delta") message = endMessage(message, event)
+    else growBlocks(blocks, event)
+  }
+  // Without a reason why it stopped it was cut: half an answer is none.
+  if (reading.error || reading.finishReason === null) return { result: undefined, error: reading.error }
+  return { result: { ...message, content: [...blocks.values()].map(toBlock) }, error: null }
+}
+
+function endMessage(message: Json, event: Json): Json {
+  const { type: _, delta, usage, ...further } = event
+  const counted = { ...(isObject(message["usage"]) && message["usage"]), ...(isObject(usage) && withoutNulls(usage)) }
+  return { ...message, ...further, ...(isObject(delta) && delta), usage: counted }
+}
+
+function withoutNulls(object: Json): Json {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null))
+}
+
+function growBlocks(blocks: Map<unknown, Growing>, { type, index, content_block: begun, delta }: Json): void {
+  if (type === "content_block_start" && isObject(begun)) blocks.set(index, { block: { ...begun }, input: "" })
+  const growing = blocks.get(index)
+  if (type !== "content_block_delta" || !growing || !isObject(delta)) return
+  const { type: kind, partial_json: piece, citation, ...said } = delta
+  if (kind === "input_json_delta") growing.input += typeof piece === "string" ? piece : ""
+  else if (kind === "citations_delta") growing.block["citations"] = [...listOf(growing.block["citations"]), citation]
+  else for (const [key, value] of Object.entries(said)) growing.block[key] = join(growing.block[key], value)
+}
+
+function join(known: unknown, piece: unknown): unknown {
+  return typeof known === "string" && typeof piece === "string" ? known + piece : piece
+}
+
+function toBlock({ block, input }: Growing): Json {
+  return input === "" ? block : { ...block, input: toInput(input) }
+}
+
+/** An input is an object. Where a limit has cut one, a tool must not take the rest for whole. */
+function toInput(encoded: string): Json {
+  try {
+    const input: unknown = JSON.parse(encoded)
+    if (isObject(input)) return input
+  } catch {
+    // Told below.
+  }
+  return { unparsed: encoded }
+}

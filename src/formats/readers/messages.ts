@@ -1,0 +1,115 @@
+import {
+  isObject,
+  keep,
+  type ProviderError,
+  readNames,
+  readSignature,
+  type Reading,
+  toProviderError,
+  toTokens,
+} from "../chat/meter.ts"
+import type { Tokens } from "../../money/money.ts"
+import { toFinishReason } from "../messages/stop-reasons.ts"
+import { toEvents } from "./messages-events.ts"
+import { toMessage } from "./messages-json.ts"
+import type { Wire } from "./reader.ts"
+
+type Json = Record<string, unknown>
+
+/** The Messages wire, as providers that have it speak it. https://docs.anthropic.com/en/api/messages-streaming */
+export const messagesWire: Wire = {
+  name: "messages",
+  read,
+  isMeaningful,
+  errorIn,
+  isAnswer: (result) => result["type"] === "message" && Array.isArray(result["content"]),
+  normalise: (event) => event,
+  toOpening: toEvents,
+  toResult: (bytes) => toMessage(bytes, messagesWire),
+}
+
+function read(reading: Reading, event: Json): void {
+  const { type } = event
+  reading.error ??= errorIn(event)
+  if (type === "message_start" && isObject(event["message"])) readMessage(reading, event["message"])
+  else if (type === "message") {
+    readMessage(reading, event)
+    if (Array.isArray(event["content"])) for (const block of event["content"] as unknown[]) readWords(reading, block)
+    readEnd(reading, event)
+    reading.done = true
+  } else if (type === "content_block_start") readWords(reading, event["content_block"])
+  else if (type === "content_block_delta") readWords(reading, event["delta"])
+  else if (type === "message_delta") {
+    readUsage(reading, event["usage"])
+    if (isObject(event["delta"])) readEnd(reading, event["delta"])
+  } else if (type === "message_stop") reading.done = true
+}
+
+function readMessage(reading: Reading, message: Json): void {
+  readNames(reading, message)
+  readUsage(reading, message["usage"])
+}
+
+function readEnd(reading: Reading, told: Json): void {
+  const reason = told["stop_reason"]
+  if (typeof reason !== "string") return
+  reading.finishReason = toFinishReason(reason)
+  reading.choices.set(0, true)
+}
+
+/** Prompt tokens are told apart from those of the cache, and counts grow: the latest stands, what it leaves out stays. */
+function readUsage(reading: Reading, usage: unknown): void {
+  if (!isObject(usage)) return
+  const before = reading.tokens
+  const cached = count(usage["cache_read_input_tokens"]) ?? before?.cached ?? 0
+  const cacheWrite = count(usage["cache_creation_input_tokens"]) ?? before?.cacheWrite ?? 0
+  const kept = isObject(usage["cache_creation"]) ? usage["cache_creation"] : {}
+  const cacheWrite1h = count(kept["ephemeral_1h_input_tokens"]) ?? before?.cacheWrite1h ?? 0
+  const fresh = count(usage["input_tokens"]) ?? (before ? before.prompt - before.cached - before.cacheWrite : undefined)
+  const completion = count(usage["output_tokens"]) ?? before?.completion
+  if (fresh === undefined && completion === undefined) return
+  const told: Tokens | null = toTokens({
+    prompt_tokens: (fresh ?? 0) + cached + cacheWrite,
+    completion_tokens: completion ?? 0,
+    prompt_tokens_details: {
+      cached_tokens: cached,
+      cache_write_tokens: cacheWrite,
+      cache_write_1h_tokens: cacheWrite1h,
+    },
+  })
+  reading.tokens = told ?? before
+}
+
+function count(value: unknown): number | undefined {
+  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined
+}
+
+const WORDS = ["text", "thinking", "partial_json", "data"] as const
+
+function readWords(reading: Reading, said: unknown): void {
+  if (!isObject(said)) return
+  readSignature(reading, said["signature"], said["type"] === "redacted_thinking" ? said["data"] : undefined)
+  let units = WORDS.reduce((sum, key) => sum + (typeof said[key] === "string" ? said[key].length : 0), 0)
+  if (isObject(said["input"]) && Object.keys(said["input"]).length > 0) units += JSON.stringify(said["input"]).length
+  if (units === 0) return
+  keep(reading, "content", said["text"])
+  keep(reading, "reasoning", said["thinking"])
+  reading.units += units
+  reading.pieces += 1
+}
+
+/** A block that has only been opened is no content, but for one that comes whole. */
+function isMeaningful(event: Json): boolean {
+  const { type, content_block: block, delta } = event
+  if (type === "content_block_delta") {
+    return isObject(delta) && Object.entries(delta).some(([key, value]) => key !== "type" && value !== "")
+  }
+  if (type === "content_block_start") return isObject(block) && block["type"] !== "text" && block["type"] !== "thinking"
+  return type === "message_delta" || type === "message_stop"
+}
+
+function errorIn(answer: Json): ProviderError | null {
+  const { type, error } = answer
+  if (type !== "error" && !("error" in answer)) return null
+  return toProviderError(error ?? (type === "error" ? "The provider reported an error." : null))
+}

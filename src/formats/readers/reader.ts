@@ -1,0 +1,27 @@
+import type { ChunkDefaults } from "../chat/normalize.ts"
+import type { ProviderError, Reading } from "../chat/meter.ts"
+import type { Opening } from "../sse/stream-head.ts"
+
+type Json = Record<string, unknown>
+
+/**
+ * How answers are read on one wire. The road carries events and whole answers without knowing their words; what it has
+ * to know of them (is this content, an error, the end; what was counted) it asks here.
+ */
+export type Wire = {
+  name: "chat" | "responses" | "messages" | "plain"
+  /** Takes one event of a stream, or a whole answer, into the reading. Foreign JSON: nothing is taken on trust. */
+  read: (reading: Reading, answer: Json) => void
+  /** Whether this event shows that the model has begun to answer. */
+  isMeaningful: (event: Json) => boolean
+  /** The failure that an event or a whole answer is, or holds. */
+  errorIn: (answer: Json) => ProviderError | null
+  /** Whether a JSON document of status 200 is an answer. */
+  isAnswer: (result: Json) => boolean
+  /** The event as strict clients want it; the same object where it needs nothing. */
+  normalise: (event: Json, defaults: ChunkDefaults) => Json
+  /** A whole answer told as a stream, for a provider that was asked to stream and does not; null: it cannot be. */
+  toOpening: (result: Json) => Opening | null
+  /** A stream told as a whole answer, for a provider that streams although it was asked not to. */
+  toResult: (bytes: Uint8Array) => { result: Json | undefined; error: ProviderError | null }
+}

@@ -1,0 +1,130 @@
+import { isObject } from "../chat/meter.ts"
+import { toEventFrame } from "../sse/frames.ts"
+import type { Opening } from "../sse/stream-head.ts"
+
+type Json = Record<string, unknown>
+type Event = Json & { type: string }
+
+const ENDED = ["completed", "incomplete", "failed"]
+
+/** A whole response told as the events that its stream would have had; null for one that has not ended. */
+export function toEvents(response: Json): Opening | null {
+  const { status, output } = response
+  if (typeof status !== "string" || !ENDED.includes(status)) return null
+  const items = (Array.isArray(output) ? (output as unknown[]) : []).filter(isObject).map(withId)
+  const whole = { ...response, output: items }
+  const begun = {
+    ...whole,
+    status: "in_progress",
+    output: [],
+    usage: null,
+    completed_at: null,
+    incomplete_details: null,
+  }
+  const events: Event[] = [
+    { type: "response.created", response: begun },
+    { type: "response.in_progress", response: begun },
+    ...items.flatMap(tellItem),
+    { type: `response.${status}`, response: whole },
+  ]
+  const frames = events.map((event, number) => toEventFrame({ ...event, sequence_number: number }))
+  return { ok: true, frames, rest: new Uint8Array(0), body: null }
+}
+
+/** Events name the item that they are of. */
+function withId(item: Json, index: number): Json {
+  return typeof item["id"] === "string" && item["id"] !== "" ? item : { ...item, id: `item_${index}` }
+}
+
+function tellItem(item: Json, index: number): Event[] {
+  const { start, grown } = cut(item)
+  const status = "status" in item ? { status: "in_progress" } : {}
+  return [
+    { type: "response.output_item.added", output_index: index, item: { ...item, ...start, ...status } },
+    ...grown.map((event) => ({ ...event, item_id: item["id"], output_index: index })),
+    { type: "response.output_item.done", output_index: index, item },
+  ]
+}
+
+/** What an item begins without, and the events that it grows by. Items of other kinds come whole. */
+function cut(item: Json): { start: Json; grown: Event[] } {
+  const { type, name, arguments: encoded, input } = item
+  if (type === "message") return { start: { content: [] }, grown: tellParts(item["content"]) }
+  if (type === "reasoning") {
+    const content = Array.isArray(item["content"]) ? { content: [] } : {}
+    const grown = [...tellSummary(item["summary"]), ...tellParts(item["content"])]
+    return { start: { ...content, summary: [] }, grown }
+  }
+  if (type === "function_call" && typeof encoded === "string") {
+    const done = { type: "response.function_call_arguments.done", name, arguments: encoded }
+    const delta = { type: "response.function_call_arguments.delta", delta: encoded }
+    return { start: { arguments: "" }, grown: encoded === "" ? [done] : [delta, done] }
+  }
+  if (type === "custom_tool_call" && typeof input === "string") {
+    const delta = { type: "response.custom_tool_call_input.delta", delta: input }
+    return { start: { input: "" }, grown: [delta, { type: "response.custom_tool_call_input.done", input }] }
+  }
+  return { start: {}, grown: [] }
+}
+
+function tellSummary(summary: unknown): Event[] {
+  return partsOf(summary).flatMap((part, index) => {
+    const text = textIn(part, "text")
+    const events: Event[] = [
+      { type: "response.reasoning_summary_part.added", part: { ...part, text: "" } },
+      { type: "response.reasoning_summary_text.delta", delta: text },
+      { type: "response.reasoning_summary_text.done", text },
+      { type: "response.reasoning_summary_part.done", part },
+    ]
+    return events.map((event) => ({ ...event, summary_index: index }))
+  })
+}
+
+function tellParts(content: unknown): Event[] {
+  return partsOf(content).flatMap((part, index) => {
+    const { start, grown } = cutPart(part)
+    const events: Event[] = [
+      { type: "response.content_part.added", part: { ...part, ...start } },
+      ...grown,
+      { type: "response.content_part.done", part },
+    ]
+    return events.map((event) => ({ ...event, content_index: index }))
+  })
+}
+
+function cutPart(part: Json): { start: Json; grown: Event[] } {
+  const { type } = part
+  const text = textIn(part, "text")
+  if (type === "refusal") {
+    const refusal = textIn(part, "refusal")
+    const delta = { type: "response.refusal.delta", delta: refusal }
+    return { start: { refusal: "" }, grown: [delta, { type: "response.refusal.done", refusal }] }
+  }
+  if (type === "reasoning_text") {
+    const delta = { type: "response.reasoning_text.delta", delta: text }
+    return { start: { text: "" }, grown: [delta, { type: "response.reasoning_text.done", text }] }
+  }
+  if (type !== "output_text") return { start: {}, grown: [] }
+  const logprobs = partsOf(part["logprobs"])
+  const annotations = partsOf(part["annotations"]).map((annotation, index) => ({
+    type: "response.output_text.annotation.added",
+    annotation_index: index,
+    annotation,
+  }))
+  return {
+    start: { text: "", annotations: [], ...("logprobs" in part && { logprobs: [] }) },
+    grown: [
+      { type: "response.output_text.delta", delta: text, logprobs },
+      ...annotations,
+      { type: "response.output_text.done", text, logprobs },
+    ],
+  }
+}
+
+function partsOf(list: unknown): Json[] {
+  return Array.isArray(list) ? (list as unknown[]).filter(isObject) : []
+}
+
+function textIn(part: Json, key: string): string {
+  return typeof part[key] === "string" ? part[key] : ""
+}

@@ -1,0 +1,130 @@
+import {
+  isObject,
+  keep,
+  type ProviderError,
+  readNames,
+  readSignature,
+  type Reading,
+  toProviderError,
+  toTokens,
+} from "../chat/meter.ts"
+import { dataOf, FrameSplitter } from "../sse/frames.ts"
+import { toEvents } from "./responses-events.ts"
+import type { Wire } from "./reader.ts"
+
+type Json = Record<string, unknown>
+
+/** The Responses wire, as providers that have it speak it. https://platform.openai.com/docs/api-reference/responses */
+export const responsesWire: Wire = {
+  name: "responses",
+  read,
+  isMeaningful,
+  errorIn,
+  isAnswer: (result) => Array.isArray(result["output"]) && typeof result["status"] === "string",
+  normalise: (event) => event,
+  toOpening: toEvents,
+  toResult,
+}
+
+const ENDS = ["response.completed", "response.incomplete", "response.failed", "response.cancelled"]
+
+/** The response in an event that carries one, or the whole answer. */
+function responseIn(answer: Json): Json | undefined {
+  if (isObject(answer["response"])) return answer["response"]
+  return "output" in answer ? answer : undefined
+}
+
+function isEnd(type: unknown): boolean {
+  return typeof type === "string" && ENDS.includes(type)
+}
+
+function read(reading: Reading, answer: Json): void {
+  const { type } = answer
+  reading.error ??= errorIn(answer)
+  if (typeof type === "string" && type.endsWith(".delta")) {
+    const units = typeof answer["delta"] === "string" ? answer["delta"].length : 0
+    if (/_text\.delta$|refusal/.test(type)) {
+      keep(reading, type.includes("reasoning") ? "reasoning" : "content", answer["delta"])
+    }
+    reading.units += units
+    reading.pieces += units > 0 ? 1 : 0
+    return
+  }
+  if (isObject(answer["item"])) readSignature(reading, answer["item"]["encrypted_content"])
+  const response = responseIn(answer)
+  if (!response) return
+  readNames(reading, { ...response, created: response["created_at"] })
+  reading.tokens = toTokens(response["usage"]) ?? reading.tokens
+  if (!isEnd(type) && type !== undefined) return
+  reading.finishReason = toFinishReason(response)
+  reading.choices.set(0, true)
+  reading.done = true
+  // A whole answer told its words here alone.
+  if (type === undefined) readWords(reading, response["output"])
+}
+
+function toFinishReason(response: Json): string {
+  const { status, incomplete_details: details, output } = response
+  if (status === "failed" || status === "cancelled") return "error"
+  if (status === "incomplete")
+    return isObject(details) && details["reason"] === "content_filter" ? "content_filter" : "length"
+  const calls = Array.isArray(output) && (output as unknown[]).some((item) => isObject(item) && isCall(item))
+  return calls ? "tool_calls" : "stop"
+}
+
+function isCall(item: Json): boolean {
+  return item["type"] === "function_call" || item["type"] === "custom_tool_call"
+}
+
+function readWords(reading: Reading, output: unknown): void {
+  if (!Array.isArray(output)) return
+  for (const item of output as unknown[]) {
+    if (!isObject(item)) continue
+    readSignature(reading, item["encrypted_content"])
+    keep(reading, item["type"] === "reasoning" ? "reasoning" : "content", item["content"])
+    keep(reading, "reasoning", item["summary"])
+    const parts = [item["content"], item["summary"]].flatMap((list) => (Array.isArray(list) ? (list as unknown[]) : []))
+    const texts = parts.map((part) => (isObject(part) ? (part["text"] ?? part["refusal"]) : undefined))
+    const words = [...texts, item["arguments"], item["input"]].filter((one) => typeof one === "string")
+    const units = words.reduce((sum, one) => sum + one.length, 0)
+    reading.units += units
+    reading.pieces += units > 0 ? 1 : 0
+  }
+}
+
+/** A new item is no content yet: reasoning may begin long before an answer, and fail. */
+function isMeaningful({ type }: Json): boolean {
+  return isEnd(type) || type === "response.output_item.done" || (typeof type === "string" && type.endsWith(".delta"))
+}
+
+function errorIn(answer: Json): ProviderError | null {
+  if (answer["type"] === "error") return toProviderError(isObject(answer["error"]) ? answer["error"] : answer)
+  const response = responseIn(answer)
+  if (!response) return toProviderError(answer["error"])
+  const failed = response["status"] === "failed" || answer["type"] === "response.failed"
+  return toProviderError(response["error"] ?? (failed ? "The provider's response failed." : null))
+}
+
+/** The terminal event carries the whole response. */
+function toResult(bytes: Uint8Array): { result: Json | undefined; error: ProviderError | null } {
+  const splitter = new FrameSplitter()
+  const frames = splitter.push(bytes)
+  const last = splitter.finish()
+  for (const frame of (last ? [...frames, last] : frames).toReversed()) {
+    const event = parse(dataOf(frame))
+    if (!event) continue
+    const error = errorIn(event)
+    if (error) return { result: undefined, error }
+    if (isEnd(event["type"])) return { result: responseIn(event), error: null }
+  }
+  return { result: undefined, error: null }
+}
+
+function parse(data: string | undefined): Json | undefined {
+  try {
+    const event: unknown = JSON.parse(data ?? "")
+    return isObject(event) ? event : undefined
+  } catch {
+    return undefined
+  }
+}

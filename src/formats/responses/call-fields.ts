@@ -1,0 +1,34 @@
+import { isObject } from "../chat/meter.ts"
+import { withoutNulls } from "./content.ts"
+import type { ReasoningDetail } from "./reasoning-details.ts"
+
+/**
+ * Fields of a chat call that other wires have no place for, such as the signature of the thought that led to it. Some
+ * providers refuse the call without them, so they travel in a carried detail that names the call.
+ */
+
+type Json = Record<string, unknown>
+
+export const CALL_FIELDS = "gateway.call_fields"
+
+/** What a call, or a piece of one, has besides what every call has; null for nothing. */
+export function fieldsOf(call: unknown): Json | null {
+  if (!isObject(call)) return null
+  const { index: _, id: __, type: ___, function: called, ...rest } = call
+  const { name: ____, arguments: _____, ...inside } = isObject(called) ? called : {}
+  const inner = withoutNulls(inside)
+  const fields = { ...withoutNulls(rest), ...(Object.keys(inner).length > 0 && { function: inner }) }
+  return Object.keys(fields).length > 0 ? fields : null
+}
+
+export function toFieldsDetail(callId: string, fields: Json): ReasoningDetail {
+  return { type: CALL_FIELDS, tool_call_id: callId, fields }
+}
+
+/** Adds to a call what was carried for it. What the call says itself stands. */
+export function addFields(call: Json, fields: unknown): void {
+  if (!isObject(fields)) return
+  const { function: inner, ...rest } = fields
+  const called = isObject(call["function"]) ? call["function"] : {}
+  Object.assign(call, { ...rest, ...call, function: { ...(isObject(inner) && inner), ...called } })
+}

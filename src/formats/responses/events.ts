@@ -1,0 +1,189 @@
+import { type Costs, costsIn } from "../../inference/charge.ts"
+import { readCallDelta } from "../chat/call-deltas.ts"
+import { isObject, listOf, toProviderError } from "../chat/meter.ts"
+import { readDetails } from "./reasoning-details.ts"
+import { NOT_BEGUN, type Progress, type ResponseFacts, type ResponseFailure, toResponse } from "./response.ts"
+import type { ResponsesEvent, ResponsesRequest } from "./schemas.ts"
+import { toolNames } from "./tool-names.ts"
+import { itemAt, type ItemStatus } from "./stream/drafts.ts"
+import { closeCall, takeCall, tellCall } from "./stream/on-calls.ts"
+import { takeFields, tellFields } from "./stream/on-fields.ts"
+import { takeDetail, takeLate } from "./stream/on-reasoning.ts"
+import { takeServerTool } from "./stream/on-tools.ts"
+import { takeAnnotations, takeImage, takeRefusal, takeText } from "./stream/on-text.ts"
+import { closeOpen, emit, type EventState, newTurn, type Turn } from "./stream/turn.ts"
+
+/**
+ * A chat stream told as the events of a response: each step takes a state and returns the next one with the events
+ * between the two. The terminal event carries the whole response; after it nothing is told.
+ */
+export type { EventState } from "./stream/turn.ts"
+export type Step = [state: EventState, events: ResponsesEvent[]]
+
+type Json = Record<string, unknown>
+
+/** What is known only when the answer has ended. Usage and cost stand above what the chunks said of them. */
+export type Ending = Costs & { completedAt: number; usage?: Json; metadata?: Json }
+
+export function newEventState(request: ResponsesRequest, facts: ResponseFacts): EventState {
+  return {
+    request,
+    facts,
+    phase: "new",
+    sequence: 0,
+    items: [],
+    calls: [],
+    callFields: new Map(),
+    names: toolNames(request.tools),
+    open: null,
+    late: [],
+    finishReason: null,
+    failure: null,
+    usage: undefined,
+    serviceTier: null,
+    metadata: {},
+  }
+}
+
+/** `response.created` and `response.in_progress`. The other steps begin with it if it has not been made. */
+export function start(state: EventState): Step {
+  return step(state, () => {})
+}
+
+/** Takes one `chat.completion.chunk`. Foreign JSON: nothing about it is taken on trust. */
+export function advance(state: EventState, chunk: Json): Step {
+  return step(state, (turn) => take(turn, chunk))
+}
+
+/** The answer has ended by itself, whole or cut by a limit. */
+export function finish(state: EventState, ending: Ending): Step {
+  return step(state, (turn) => {
+    const told = isObject(turn.state.usage) ? turn.state.usage : undefined
+    const usage = ending.usage ?? told
+    turn.state.usage = usage && { ...usage, ...costsIn(ending) }
+    turn.state.metadata = { ...turn.state.metadata, ...ending.metadata }
+    const failure = turn.state.failure ?? (turn.state.finishReason === "error" ? BROKEN : null)
+    if (failure) return endFailed(turn, failure)
+    const incompleteReason = toIncompleteReason(turn.state.finishReason)
+    const status = incompleteReason === null ? "completed" : "incomplete"
+    closeAll(turn, status)
+    end(turn, { status, incompleteReason, completedAt: status === "completed" ? ending.completedAt : null })
+  })
+}
+
+/** The answer cannot go on: what there is of it is closed, and `response.failed` says why. */
+export function fail(state: EventState, failure: ResponseFailure): Step {
+  return step(state, (turn) => endFailed(turn, failure))
+}
+
+/** A sign of life that carries data, for clients whose idle timer a comment does not reset. */
+export function keepAlive(state: EventState): Step {
+  if (state.phase === "new") return start(state)
+  return step(state, (turn) => emit(turn, "response.in_progress", { response: responseOf(turn) }))
+}
+
+function step(state: EventState, work: (turn: Turn) => void): Step {
+  if (state.phase === "over") return [state, []]
+  const turn = newTurn(state)
+  if (state.phase === "new") {
+    turn.state.phase = "under way"
+    emit(turn, "response.created", { response: responseOf(turn) })
+    emit(turn, "response.in_progress", { response: responseOf(turn) })
+  }
+  work(turn)
+  return [turn.state, turn.events]
+}
+
+const METADATA = ["service_metadata", "openrouter_metadata"]
+
+function take(turn: Turn, chunk: Json): void {
+  const { state } = turn
+  if (isObject(chunk["usage"])) state.usage = chunk["usage"]
+  if (typeof chunk["service_tier"] === "string") state.serviceTier = chunk["service_tier"]
+  for (const key of METADATA) if (isObject(chunk[key])) state.metadata = { ...state.metadata, [key]: chunk[key] }
+  if (isObject(chunk["debug"])) emit(turn, "response.debug", { debug: chunk["debug"] })
+  state.failure ??= toFailure(chunk["error"])
+  const choices = listOf(chunk["choices"])
+  // A response is one answer: the first choice.
+  const choice = choices.find((one) => isObject(one) && (one["index"] ?? 0) === 0)
+  if (!isObject(choice)) return
+  if (isObject(choice["delta"])) takeDelta(turn, choice["delta"], choice["logprobs"])
+  if (typeof choice["finish_reason"] === "string") state.finishReason = choice["finish_reason"]
+}
+
+function takeDelta(turn: Turn, delta: Json, logprobs: unknown): void {
+  for (const detail of readDetails(delta)) takeDetail(turn, takeServerTool(turn, detail))
+  takeText(turn, toText(delta["content"]), isObject(logprobs) ? listOf(logprobs["content"]) : [])
+  takeAnnotations(turn, listOf(delta["annotations"]))
+  takeRefusal(turn, toText(delta["refusal"]))
+  for (const image of listOf(delta["images"])) takeImage(turn, image)
+  for (const call of listOf(delta["tool_calls"])) {
+    const before = turn.state.calls
+    takeCall(turn, readCallDelta(call))
+    takeFields(turn, call, before)
+  }
+}
+
+function toText(content: unknown): string {
+  if (typeof content === "string") return content
+  if (!Array.isArray(content)) return ""
+  return (content as unknown[]).map((part) => (isObject(part) ? toText(part["text"]) : "")).join("")
+}
+
+const BROKEN: ResponseFailure = {
+  code: 502,
+  message: "The provider broke off its answer.",
+  error_type: "provider_unavailable",
+}
+
+function toFailure(error: unknown): ResponseFailure | null {
+  const told = toProviderError(error)
+  if (!told) return null
+  const metadata = isObject(error) && isObject(error["metadata"]) ? error["metadata"] : {}
+  const type = metadata["error_type"]
+  return {
+    code: told.status ?? BROKEN.code,
+    message: told.message,
+    error_type: typeof type === "string" ? type : BROKEN.error_type,
+  }
+}
+
+function toIncompleteReason(finishReason: string | null): Progress["incompleteReason"] {
+  if (finishReason === "length") return "max_output_tokens"
+  return finishReason === "content_filter" ? finishReason : null
+}
+
+/** Closes what still grows, in the order of the output. The last of it is what a limit has cut. */
+function closeAll(turn: Turn, lastStatus: ItemStatus, otherStatus: ItemStatus = "completed"): void {
+  const { state } = turn
+  state.calls.forEach((_, at) => tellCall(turn, at))
+  const growing = [...state.items.entries()].filter(
+    ([at, draft]) => at === state.open || draft.type === "function_call",
+  )
+  for (const [place, [, draft]] of growing.entries()) {
+    const status = place === growing.length - 1 ? lastStatus : otherStatus
+    if (draft.type === "function_call") closeCall(turn, draft.call, status)
+    else closeOpen(turn, status)
+  }
+  takeLate(turn)
+  tellFields(turn)
+}
+
+function endFailed(turn: Turn, failure: ResponseFailure): void {
+  closeAll(turn, "incomplete", "incomplete")
+  end(turn, { status: "failed", failure })
+}
+
+function end(turn: Turn, outcome: Partial<Progress> & Pick<Progress, "status">): void {
+  const { state } = turn
+  const { usage, serviceTier, metadata } = state
+  const output = state.items.map((_, at) => itemAt(state, at))
+  const progress = { ...NOT_BEGUN, output, usage, serviceTier, metadata, ...outcome }
+  emit(turn, `response.${outcome.status}`, { response: toResponse(state.request, state.facts, progress) })
+  state.phase = "over"
+}
+
+/** The response before its end: clients put the items together from the events, so none is repeated here. */
+function responseOf({ state }: Turn): Json {
+  return toResponse(state.request, state.facts, { ...NOT_BEGUN, serviceTier: state.serviceTier })
+}

@@ -1,0 +1,59 @@
+import { isCarried, isDetail, pack, unpack } from "./opaque-blob.ts"
+import { withoutNulls } from "./content.ts"
+import type { ReasoningItem } from "./input-schemas.ts"
+
+/**
+ * What a model thought, as the chat wire carries it (`reasoning_details`) and as items of the Responses wire carry it.
+ * Providers verify what comes back: signatures, encrypted content and the ids bound to it travel unchanged both ways.
+ */
+export type ReasoningDetail = { type: string } & Record<string, unknown>
+
+/** Begins the id of a reasoning item that its provider gave none; such an id is not sent back. */
+export const OWN_ID_PREFIX = "rs_gw_"
+
+/** The reasoning of a message or a delta. Some providers tell the same text twice, plain and in details. */
+export function readDetails(said: Record<string, unknown>): ReasoningDetail[] {
+  const listed = Array.isArray(said["reasoning_details"]) ? (said["reasoning_details"] as unknown[]) : []
+  const details = listed.filter(isDetail)
+  const plain = [said["reasoning"], said["reasoning_content"]].find((text) => typeof text === "string" && text !== "")
+  if (plain === undefined || details.some((detail) => textOf(detail) !== "")) return details
+  return [{ type: "reasoning.text", text: plain }, ...details]
+}
+
+/** What the detail says in words, if it does. */
+export function textOf(detail: ReasoningDetail): string {
+  const text = detail["text"] ?? detail["summary"]
+  return typeof text === "string" ? text : ""
+}
+
+/** The details from which an item was made, in their order. */
+export function toDetails(item: ReasoningItem): ReasoningDetail[] {
+  const { encrypted_content: data, signature, summary, content } = item
+  const carried = unpack(data)
+  if (carried) return carried
+  const format = item.format ?? undefined
+  const id = item.id?.startsWith(OWN_ID_PREFIX) || item.id === "" ? undefined : (item.id ?? undefined)
+  const common = withoutNulls({ id, format })
+  const summaries = (summary ?? []).map(({ text }) => ({ type: "reasoning.summary", summary: text, ...common }))
+  const texts: ReasoningDetail[] = (content ?? []).map(({ text }) => ({ type: "reasoning.text", text, ...common }))
+  if (signature != null) {
+    const signed = texts.pop() ?? { type: "reasoning.text", text: "", ...common }
+    texts.push({ ...signed, signature })
+  }
+  const encrypted = data == null ? [] : [{ type: "reasoning.encrypted", data, ...common }]
+  return [...summaries, ...texts, ...encrypted]
+}
+
+/**
+ * The encrypted content of an item. Clients of this wire keep it, the id and the summary alone, so what a provider
+ * verifies besides is carried in it; what a provider of this wire has encrypted stays as it is.
+ */
+export function toEncryptedContent(item: ReasoningItem): string | null {
+  const { encrypted_content: data, signature, format } = item
+  const isWhole = isCarried(data) || (signature == null && isResponsesFormat(format))
+  return isWhole ? (data ?? null) : pack(toDetails(item))
+}
+
+export function isResponsesFormat(format: string | null | undefined): boolean {
+  return format == null || format.endsWith("-responses-v1")
+}

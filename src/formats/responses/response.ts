@@ -1,0 +1,128 @@
+import { responsesCostDetails } from "../../inference/charge.ts"
+import { isObject, toTokens } from "../chat/meter.ts"
+import { withoutNulls } from "./content.ts"
+import type { ResponsesRequest, ResponsesResult } from "./schemas.ts"
+import { isFunctionTool } from "./to-chat.ts"
+
+type Json = Record<string, unknown>
+
+/** What is known of a response before its answer begins. Instants are epoch milliseconds. */
+export type ResponseFacts = {
+  id: string
+  model: string
+  createdAt: number
+  /** Makes the unique part of an item's id. */
+  newId: () => string
+}
+
+/** `code` is an HTTP status; `error_type` the name that clients of this interface family read. */
+export type ResponseFailure = { code: number; message: string; error_type: string }
+
+/** How far an answer has come. */
+export type Progress = {
+  status: ResponsesResult["status"]
+  output: Json[]
+  completedAt: number | null
+  incompleteReason: "max_output_tokens" | "content_filter" | null
+  failure: ResponseFailure | null
+  /** The usage as the chat wire tells it. */
+  usage: unknown
+  serviceTier: string | null
+  /** How the call was routed, under the names it goes out by. */
+  metadata: Json
+}
+
+export const NOT_BEGUN: Progress = {
+  status: "in_progress",
+  output: [],
+  completedAt: null,
+  incompleteReason: null,
+  failure: null,
+  usage: undefined,
+  serviceTier: null,
+  metadata: {},
+}
+
+/** The whole object, at any point of its life. */
+export function toResponse(request: ResponsesRequest, facts: ResponseFacts, progress: Progress): ResponsesResult {
+  const { failure, incompleteReason, completedAt } = progress
+  return {
+    id: facts.id,
+    object: "response",
+    created_at: toSeconds(facts.createdAt),
+    completed_at: completedAt === null ? null : toSeconds(completedAt),
+    status: progress.status,
+    model: facts.model,
+    output: progress.output as ResponsesResult["output"],
+    error: failure && { code: toErrorCode(failure.code), message: failure.message },
+    ...(failure && { error_type: failure.error_type }),
+    incomplete_details: incompleteReason && { reason: incompleteReason },
+    ...echo(request),
+    service_tier: progress.serviceTier ?? request.service_tier ?? "default",
+    usage: toResponsesUsage(progress.usage),
+    ...progress.metadata,
+  }
+}
+
+function toSeconds(epochMs: number): number {
+  return Math.floor(epochMs / 1_000)
+}
+
+/** The field is a name on this wire; the status it stands for goes out as `error_type`. */
+function toErrorCode(status: number): string {
+  if (status === 429) return "rate_limit_exceeded"
+  return status === 400 || status === 413 || status === 422 ? "invalid_prompt" : "server_error"
+}
+
+/** What was asked, as it was understood. */
+function echo(request: ResponsesRequest) {
+  const { text, tools } = request
+  return {
+    instructions: request.instructions ?? null,
+    max_output_tokens: request.max_output_tokens ?? null,
+    max_tool_calls: request.max_tool_calls ?? null,
+    metadata: request.metadata ?? {},
+    parallel_tool_calls: request.parallel_tool_calls ?? true,
+    previous_response_id: null,
+    prompt_cache_key: request.prompt_cache_key ?? null,
+    reasoning: request.reasoning ?? null,
+    safety_identifier: request.safety_identifier ?? null,
+    store: false,
+    background: false,
+    // What the wire says is in force where nothing was asked: clients of it insist on numbers.
+    temperature: request.temperature ?? 1,
+    text: { ...withoutNulls(text ?? {}), format: text?.format ? withoutNulls(text.format) : { type: "text" } },
+    tool_choice: request.tool_choice ?? "auto",
+    tools: (tools ?? []).map((tool) =>
+      isFunctionTool(tool) ? { ...tool, parameters: tool.parameters ?? null, strict: tool.strict ?? null } : tool,
+    ),
+    top_logprobs: request.top_logprobs ?? 0,
+    top_p: request.top_p ?? 1,
+    frequency_penalty: request.frequency_penalty ?? 0,
+    presence_penalty: request.presence_penalty ?? 0,
+    truncation: request.truncation ?? "disabled",
+    user: request.user ?? null,
+  }
+}
+
+/** Usage of the chat wire in the words of this one; null when it is not a usage. */
+function toResponsesUsage(usage: unknown): ResponsesResult["usage"] {
+  const tokens = toTokens(usage)
+  if (!tokens || !isObject(usage)) return null
+  const total = usage["total_tokens"]
+  const { cost, is_byok: isByok } = usage
+  const details = responsesCostDetails(usage["cost_details"])
+  return {
+    input_tokens: tokens.prompt,
+    input_tokens_details: {
+      cached_tokens: tokens.cached,
+      ...(tokens.cacheWrite > 0 && { cache_write_tokens: tokens.cacheWrite }),
+    },
+    output_tokens: tokens.completion,
+    output_tokens_details: { reasoning_tokens: tokens.reasoning },
+    total_tokens: Number.isSafeInteger(total) ? (total as number) : tokens.prompt + tokens.completion,
+    ...(typeof cost === "number" && { cost }),
+    ...(typeof isByok === "boolean" && { is_byok: isByok }),
+    ...(details && { cost_details: details }),
+  }
+}

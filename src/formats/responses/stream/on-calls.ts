@@ -1,0 +1,81 @@
+import { type CallDelta, growCall, routeCall } from "../../chat/call-deltas.ts"
+import { type CallDraft, itemAt, type ItemStatus } from "./drafts.ts"
+import { inputIn } from "../tool-names.ts"
+import { takeLate } from "./on-reasoning.ts"
+import { addItem, closeOpen, emit, replaceCall, type Turn } from "./turn.ts"
+
+export function takeCall(turn: Turn, delta: CallDelta): void {
+  const { state } = turn
+  const found = routeCall(state.calls, delta)
+  const known = state.calls[found]
+  if (!known) state.calls.forEach((call, at) => call.name !== "" && tellCall(turn, at))
+  const at = known ? found : state.calls.length
+  const { grown, added } = growCall(known ?? newCall(turn, delta), delta)
+  state.calls = known ? state.calls.with(at, grown) : [...state.calls, grown]
+  if (grown.position !== null) tellArguments(turn, grown, grown.position, added)
+  else if (grown.name !== "" && grown.arguments !== "") tellCall(turn, at)
+}
+
+function newCall({ state }: Turn, { index, id }: CallDelta): CallDraft {
+  return {
+    type: "function_call",
+    id: `fc_${state.facts.newId()}`,
+    status: "in_progress",
+    index,
+    upstreamId: id,
+    callId: "",
+    name: "",
+    arguments: "",
+    position: null,
+  }
+}
+
+/** The provider's id, unless it gave none or gave it to another call too. */
+function toCallId({ state }: Turn, { upstreamId }: CallDraft): string {
+  const isTaken = state.calls.some((call) => call.callId === upstreamId)
+  return upstreamId === null || isTaken ? `call_${state.facts.newId()}` : upstreamId
+}
+
+/** The item is told with its name, so a call waits until that is whole: until its arguments, another call or the end. */
+export function tellCall(turn: Turn, at: number): void {
+  const call = turn.state.calls[at]
+  if (!call || call.position !== null) return
+  closeOpen(turn)
+  takeLate(turn)
+  const told = { ...call, callId: toCallId(turn, call), position: turn.state.items.length }
+  replaceCall(turn, at, { ...told, arguments: "" })
+  addItem(turn, { type: "function_call", call: at })
+  replaceCall(turn, at, told)
+  tellArguments(turn, told, told.position, told.arguments)
+}
+
+function tellArguments(turn: Turn, call: CallDraft, position: number, delta: string): void {
+  if (delta === "" || turn.state.names.get(call.name)?.kind === "custom") return
+  emit(turn, "response.function_call_arguments.delta", { item_id: call.id, output_index: position, delta })
+}
+
+/** Arguments are JSON, of a call that has none too; those of a call that was cut off stay as they are. */
+const NO_ARGUMENTS = "{}"
+
+export function closeCall(turn: Turn, at: number, status: ItemStatus): void {
+  const call = turn.state.calls[at]
+  if (!call || call.position === null) return
+  const place = { item_id: call.id, output_index: call.position }
+  const { name } = call
+  const named = turn.state.names.get(name)
+  let whole = call.arguments
+  if (named?.kind === "custom") {
+    const input = inputIn(whole)
+    emit(turn, "response.custom_tool_call_input.delta", { ...place, delta: input })
+    emit(turn, "response.custom_tool_call_input.done", { ...place, input })
+  } else {
+    if (whole === "" && status === "completed") {
+      whole = NO_ARGUMENTS
+      tellArguments(turn, call, call.position, whole)
+    }
+    emit(turn, "response.function_call_arguments.done", { ...place, name: named?.name ?? name, arguments: whole })
+  }
+  replaceCall(turn, at, { ...call, status, arguments: whole })
+  const item = itemAt(turn.state, call.position)
+  emit(turn, "response.output_item.done", { output_index: call.position, item })
+}

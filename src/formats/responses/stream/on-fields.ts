@@ -1,0 +1,23 @@
+import { fieldsOf, toFieldsDetail } from "../call-fields.ts"
+import type { CallDraft } from "./drafts.ts"
+import { addCarried } from "./on-reasoning.ts"
+import type { Turn } from "./turn.ts"
+
+/** Takes the further fields of a delta for the call that it has changed. `before`: the calls without the delta. */
+export function takeFields({ state }: Turn, delta: unknown, before: readonly CallDraft[]): void {
+  const fields = fieldsOf(delta)
+  // A call that begins may let those before it be told, which changes them too.
+  const isNew = state.calls.length > before.length
+  const at = isNew ? before.length : state.calls.findIndex((call, index) => call !== before[index])
+  if (!fields || at === -1) return
+  state.callFields = new Map(state.callFields).set(at, { ...state.callFields.get(at), ...fields })
+}
+
+/** An item for each call that has such fields, once the calls have the ids by which callers know them. */
+export function tellFields(turn: Turn): void {
+  const { calls, callFields } = turn.state
+  for (const [at, fields] of callFields) {
+    const call = calls[at]
+    if (call && call.position !== null) addCarried(turn, toFieldsDetail(call.callId, fields))
+  }
+}

@@ -1,0 +1,114 @@
+import { isObject } from "../../chat/meter.ts"
+import { withoutNulls } from "../content.ts"
+import { itemAt, type Logprobs, type MessageDraft, type PartDraft, toPart } from "./drafts.ts"
+import { addItem, closeOpen, closePart, emit, type Place, placeOf, replaceItem, type Turn } from "./turn.ts"
+
+type Json = Record<string, unknown>
+const encoder = new TextEncoder()
+
+export function takeText(turn: Turn, text: string, logprobs: readonly unknown[]): void {
+  const entries = logprobs.flatMap(toLogprob)
+  if (text === "" && entries.length === 0) return
+  const place = openPart(turn, "output_text")
+  emit(turn, "response.output_text.delta", { ...place, delta: text, logprobs: entries })
+  growPart(turn, text, entries)
+}
+
+export function takeRefusal(turn: Turn, text: string): void {
+  if (text === "") return
+  const place = openPart(turn, "refusal")
+  emit(turn, "response.refusal.delta", { ...place, delta: text })
+  growPart(turn, text, [])
+}
+
+/** Where the words of a message came from. Tells nothing of a message that has no words. */
+export function takeAnnotations(turn: Turn, annotations: readonly unknown[]): void {
+  for (const told of annotations) {
+    const annotation = toAnnotation(told)
+    const at = turn.state.items.findLastIndex(({ type }) => type === "message")
+    const draft = turn.state.items[at]
+    if (!annotation || draft?.type !== "message" || turn.state.open !== at) continue
+    const part = draft.parts.at(-1)
+    if (part?.type !== "output_text") continue
+    emit(turn, "response.output_text.annotation.added", {
+      ...placeOf(draft, at),
+      annotation_index: part.annotations.length,
+      annotation,
+    })
+    const grown = { ...part, annotations: [...part.annotations, annotation] }
+    replaceItem(turn, at, { ...draft, parts: [...draft.parts.slice(0, -1), grown] })
+  }
+}
+
+/** The chat wire has its citations in an object of their own. Clients refuse an answer for a place that one lacks. */
+function toAnnotation(told: unknown): Json | undefined {
+  if (!isObject(told) || typeof told["type"] !== "string") return undefined
+  const { type, url_citation: citation, ...rest } = told
+  const fields = isObject(citation) ? citation : rest
+  if (type !== "url_citation") return { type, ...fields }
+  if (typeof fields["url"] !== "string") return undefined
+  return { type, title: "", start_index: 0, end_index: 0, ...withoutNulls(fields) }
+}
+
+/** The part of the open message that takes this kind of words, begun if it must be. */
+function openPart(turn: Turn, type: PartDraft["type"]): Place {
+  const { at, draft } = openMessage(turn)
+  const last = draft.parts.at(-1)
+  if (last?.type === type) return placeOf(draft, at)
+  if (last) closePart(turn, at, draft)
+  const part: PartDraft = type === "refusal" ? { type, text: "" } : { type, text: "", logprobs: null, annotations: [] }
+  const grown = { ...draft, parts: [...draft.parts, part] }
+  replaceItem(turn, at, grown)
+  const place = placeOf(grown, at)
+  emit(turn, "response.content_part.added", { ...place, part: toPart(part) })
+  return place
+}
+
+function openMessage(turn: Turn): { at: number; draft: MessageDraft } {
+  const { state } = turn
+  const current = state.open === null ? undefined : state.items[state.open]
+  if (state.open !== null && current?.type === "message") return { at: state.open, draft: current }
+  closeOpen(turn)
+  const draft: MessageDraft = { type: "message", id: `msg_${state.facts.newId()}`, status: "in_progress", parts: [] }
+  const at = addItem(turn, draft)
+  state.open = at
+  return { at, draft }
+}
+
+function growPart(turn: Turn, text: string, entries: Json[]): void {
+  const { at, draft } = openMessage(turn)
+  const last = draft.parts.at(-1)
+  if (!last) return
+  const logprobs = (before: Logprobs) => (entries.length === 0 ? before : { entries, before })
+  const grown =
+    last.type === "refusal"
+      ? { ...last, text: last.text + text }
+      : { ...last, text: last.text + text, logprobs: logprobs(last.logprobs) }
+  replaceItem(turn, at, { ...draft, parts: [...draft.parts.slice(0, -1), grown] })
+}
+
+/** Clients insist on bytes and on the alternatives; providers leave both out. */
+function toLogprob(entry: unknown): Json[] {
+  if (!isToken(entry)) return []
+  const others = Array.isArray(entry["top_logprobs"]) ? (entry["top_logprobs"] as unknown[]) : []
+  return [{ ...toToken(entry), top_logprobs: others.filter(isToken).map(toToken) }]
+}
+
+function isToken(entry: unknown): entry is Json & { token: string; logprob: number } {
+  return isObject(entry) && typeof entry["token"] === "string" && typeof entry["logprob"] === "number"
+}
+
+function toToken({ token, logprob, bytes }: Json & { token: string; logprob: number }): Json {
+  return { token, logprob, bytes: Array.isArray(bytes) ? bytes : [...encoder.encode(token)] }
+}
+
+/** A picture comes whole. It stands beside the message, and does not end it. */
+export function takeImage(turn: Turn, image: unknown): void {
+  const url = isObject(image) && isObject(image["image_url"]) ? image["image_url"]["url"] : undefined
+  if (typeof url !== "string") return
+  const result = url.replace(/^data:[^,]*;base64,/, "")
+  const id = `ig_${turn.state.facts.newId()}`
+  const at = addItem(turn, { type: "image_generation_call", id, status: "in_progress", result })
+  replaceItem(turn, at, { type: "image_generation_call", id, status: "completed", result })
+  emit(turn, "response.output_item.done", { output_index: at, item: itemAt(turn.state, at) })
+}

@@ -1,0 +1,24 @@
+import { isObject } from "../../chat/meter.ts"
+import type { ReasoningDetail } from "../reasoning-details.ts"
+import { itemAt } from "./drafts.ts"
+import { addItem, closeOpen, emit, replaceItem, type Turn } from "./turn.ts"
+
+type Json = Record<string, unknown>
+
+/** What the gateway's own tool did, as an item of its own beside the detail that carries it back. */
+export function takeServerTool(turn: Turn, detail: ReasoningDetail): ReasoningDetail {
+  const { item, ...carried } = detail
+  if (!isObject(item) || typeof item["type"] !== "string") return detail
+  closeOpen(turn)
+  const { type, status, ...fields } = item as Json & { type: string }
+  const draft = { type: "server_tool" as const, id: `st_${turn.state.facts.newId()}`, toolType: type, fields }
+  const at = addItem(turn, { ...draft, status: "in_progress" })
+  if (type === "web_search_call") {
+    for (const step of ["in_progress", "searching", "completed"]) {
+      emit(turn, `response.web_search_call.${step}`, { item_id: draft.id, output_index: at })
+    }
+  }
+  replaceItem(turn, at, { ...draft, status: typeof status === "string" ? status : "completed" })
+  emit(turn, "response.output_item.done", { output_index: at, item: itemAt(turn.state, at) })
+  return carried
+}

@@ -1,0 +1,57 @@
+import { OWN_FIELDS, type Outgoing } from "../../providers/upstream-request.ts"
+import { isCarried } from "./opaque-blob.ts"
+import { withoutNulls } from "./content.ts"
+import { isKnown } from "./input-schemas.ts"
+import { isResponsesFormat, OWN_ID_PREFIX } from "./reasoning-details.ts"
+import type { ResponsesRequest } from "./schemas.ts"
+
+type Json = Record<string, unknown>
+
+/** Fields that have a place on this wire, although the chat wire's body spells them anew. */
+const PASSED = new Set(["reasoning", "service_tier"])
+const NOT_PASSED = new Set([
+  "input",
+  "max_output_tokens",
+  "max_tool_calls",
+  "safety_identifier",
+  "reasoning_effort",
+  "stream_options",
+])
+
+/** The body for a provider that speaks the Responses wire: the caller's, less what is ours. */
+export function toResponsesBody(request: ResponsesRequest, outgoing: Outgoing): Json {
+  const body: Json = { model: outgoing.upstreamId }
+  for (const [key, value] of Object.entries(request)) {
+    if ((!OWN_FIELDS.has(key) || PASSED.has(key)) && !NOT_PASSED.has(key) && value != null) body[key] = value
+  }
+  const { input, max_output_tokens: asked, reasoning, service_tier: tier } = request
+  const { maxCompletionTokens: cap, pseudonym } = outgoing
+  const limit = cap === undefined ? asked : Math.min(cap, asked ?? cap)
+  const effort = reasoning?.effort ?? request.reasoning_effort
+  return {
+    ...body,
+    input: typeof input === "string" ? input : input.flatMap(toItem),
+    // Nothing may stay with the provider that the gateway's callers were told is not kept.
+    store: false,
+    ...withoutNulls({
+      max_output_tokens: limit,
+      reasoning: reasoning || effort != null ? withoutNulls({ ...reasoning, effort }) : undefined,
+      service_tier: tier === "fast" ? "priority" : tier,
+      safety_identifier: pseudonym,
+    }),
+  }
+}
+
+/** What the gateway's own tools did: the provider's own such items have names without a prefix. */
+const OWN_ITEM = /^(?:service|openrouter):/
+
+/** Reasoning that another wire's answer was made into would be refused: its ids and its signatures are not this one's. */
+function toItem(item: Exclude<ResponsesRequest["input"], string>[number]): Json[] {
+  if (!isKnown(item)) return OWN_ITEM.test(item.type) ? [] : [item]
+  if (item.type !== "reasoning") return [item]
+  const { format, signature, content, ...rest } = item
+  const { encrypted_content: encrypted, id } = item
+  const isForeign = signature != null || isCarried(encrypted) || !isResponsesFormat(format)
+  if (isForeign || encrypted == null || id?.startsWith(OWN_ID_PREFIX)) return []
+  return [{ ...withoutNulls(rest), ...(content?.length && { content }) }]
+}

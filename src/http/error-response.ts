@@ -1,0 +1,50 @@
+import type { Context, ErrorHandler, NotFoundHandler } from "hono"
+import { HTTPException } from "hono/http-exception"
+import type { App } from "../config/env.ts"
+import { logError } from "../support/log.ts"
+import { toMessagesError } from "../formats/messages/errors.ts"
+import { asGatewayError, type ErrorEnvelope, GatewayError, toEnvelope } from "../errors/errors.ts"
+
+/** Any failure as its envelope. The only place in the Worker that turns an error into an answer. */
+export function toErrorResponse(thrown: unknown, c: Context<App>): Response {
+  const error = asGatewayError(fromHono(thrown))
+  // What a provider did is in the generation's record; the log is for what is wrong here.
+  if (error.code === "internal" || error.code === "misconfigured") {
+    logError(error.message, { requestId: c.var.requestId, code: error.code }, error.cause)
+  }
+  const envelope = toEnvelope(error)
+  const body = SPEAKS_MESSAGES.test(c.req.path) ? withMessagesError(envelope, error) : envelope
+  return c.json(body, error.status, { "cache-control": "no-store", ...error.headers })
+}
+
+/** Clients of the Messages wire read the kind of a failure from words of that wire, which stand beside ours. */
+const SPEAKS_MESSAGES = /\/messages(?:\/count_tokens)?$/
+
+function withMessagesError(envelope: ErrorEnvelope, { status, message }: GatewayError) {
+  const { type, error } = toMessagesError(status, message)
+  return { ...envelope, type, error: { ...error, ...envelope.error } }
+}
+
+export const onError: ErrorHandler<App> = (thrown, c) => toErrorResponse(thrown, c)
+
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
+
+/** An unknown path is a 404; a known path asked with another method is a 405 that says which ones it takes. */
+export function onNotFound(allowed: (method: string, path: string) => boolean): NotFoundHandler<App> {
+  return (c) => {
+    const { method, path } = c.req
+    const others = METHODS.filter((candidate) => candidate !== method && allowed(candidate, path))
+    if (others.length === 0) return toErrorResponse(new GatewayError("not_found", `There is no ${method} ${path}.`), c)
+    const allow = others.join(", ")
+    const message = `${path} does not take ${method}. It takes ${allow}.`
+    return toErrorResponse(new GatewayError("method_not_allowed", message, { headers: { allow } }), c)
+  }
+}
+
+/** Hono's validators throw HTTPException for what never reached a schema: in practice a body that is not JSON. */
+function fromHono(thrown: unknown): unknown {
+  if (!(thrown instanceof HTTPException)) return thrown
+  return new GatewayError("invalid_request", "The body is not valid JSON. Send one JSON object, encoded as UTF-8.", {
+    cause: thrown,
+  })
+}

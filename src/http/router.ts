@@ -1,0 +1,75 @@
+import { OpenAPIHono } from "@hono/zod-openapi"
+import type { MiddlewareHandler } from "hono"
+import { authenticate } from "../policy/authenticate.ts"
+import type { App } from "../config/env.ts"
+import { readAtMost } from "../support/bytes.ts"
+import { GatewayError } from "../errors/errors.ts"
+import { explain } from "./schema.ts"
+
+/** The router of a capability. Whether its routes take a key is said where it is mounted, in app.ts. */
+export function newRouter(): OpenAPIHono<App> {
+  return new OpenAPIHono<App>({
+    defaultHook: (result) => {
+      if (!result.success) throw new GatewayError("invalid_request", explain(result.error))
+    },
+  })
+}
+
+/** Mount a router whose every route needs a valid key. The check stands before anything else that the route does. */
+export function mountKeyed(api: OpenAPIHono<App>, router: OpenAPIHono<App>): void {
+  const routes = new Set(router.routes.map(({ method, path }) => `${method} ${path}`))
+  for (const route of routes) {
+    const [method = "", path = ""] = route.split(" ")
+    api.on(method, path, authenticate)
+  }
+  api.route("/", router)
+}
+
+const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
+
+/**
+ * Refuse a body that is not declared as JSON (415) or is larger than `maxBytes` (413), before anything parses it.
+ * A body without a length is counted while it is read: its sender may not stop at the limit.
+ */
+export function acceptJson(maxBytes: number): MiddlewareHandler<App> {
+  return acceptBody(maxBytes, undefined)
+}
+
+/** The same, and a form is as good as JSON. */
+export function acceptJsonOrForm(maxBytes: number): MiddlewareHandler<App> {
+  return acceptBody(maxBytes, FORM_TYPE)
+}
+
+const FORM_TYPE = /^multipart\/form-data\s*;/i
+
+function acceptBody(maxBytes: number, alternative: RegExp | undefined): MiddlewareHandler<App> {
+  return async function acceptBody(c, next) {
+    const { body, headers } = c.req.raw
+    const declared = headers.get("content-length")
+    // A server may give an empty body for none.
+    if (!body || declared === "0") return next()
+    const type = headers.get("content-type") ?? ""
+    const isForm = alternative?.test(type) ?? false
+    if (!isForm && !JSON_TYPE.test(type)) {
+      throw new GatewayError("unsupported_media_type", "Send the body as JSON, with Content-Type: application/json.")
+    }
+    // The validator behind is stricter about parameters than any server needs to be.
+    if (!isForm && type !== "application/json") c.req.raw = withJsonType(c.req.raw)
+    if (declared === null) {
+      const bytes = await readAtMost(c.req.raw.body ?? body, maxBytes)
+      if (!bytes) throw tooLarge(maxBytes)
+      c.req.raw = new Request(c.req.raw, { method: c.req.method, body: bytes })
+    } else if (Number(declared) > maxBytes) throw tooLarge(maxBytes)
+    return next()
+  }
+}
+
+function withJsonType(request: Request): Request {
+  const headers = new Headers(request.headers)
+  headers.set("content-type", "application/json")
+  return new Request(request, { headers })
+}
+
+function tooLarge(maxBytes: number): GatewayError {
+  return new GatewayError("payload_too_large", `The body is larger than ${maxBytes} bytes, the most this path takes.`)
+}

@@ -1,0 +1,96 @@
+import * as z from "zod"
+import { errors, type ErrorName } from "../errors/errors.ts"
+
+/** The envelope as documented. */
+export const ErrorEnvelope = z
+  .object({
+    error: z.object({
+      code: z.int().meta({ description: "The HTTP status." }),
+      message: z.string(),
+      metadata: z
+        .looseObject({
+          reason: z.string().optional(),
+          retryable: z.boolean().optional(),
+          provider_code: z.string().optional().meta({ description: "The provider's own code." }),
+          provider_name: z.string().optional(),
+          patterns: z.array(z.string()).optional(),
+        })
+        .optional(),
+    }),
+  })
+  .meta({ id: "Error" })
+
+/** One of these words, or words that name them. */
+export function oneOf<const T extends readonly string[]>(words: T) {
+  return z.enum(words, { error: `accepts ${words.join(", ")}` })
+}
+
+export function json<T extends z.ZodType>(schema: T) {
+  return { "application/json": { schema } }
+}
+
+/** A JSON body. `required`, since without it an empty request skips validation and the handler receives `{}`. */
+export function jsonBody<T extends z.ZodType>(schema: T) {
+  return { content: json(schema), required: true as const }
+}
+
+export function ok<T extends z.ZodType>(schema: T, description = "OK") {
+  return { description, content: json(schema) }
+}
+
+/** No status of its own, so that a handler's type lists only what it returns: failures are thrown. */
+type Failures = Record<never, ReturnType<typeof ok<typeof ErrorEnvelope>>>
+
+/** The documented failures of a route, from the same table that answers them. */
+export function failures(...names: ErrorName[]): Failures {
+  const words = (name: ErrorName) => name.replaceAll("_", " ")
+  return Object.fromEntries(names.map((name) => [errors[name].status, ok(ErrorEnvelope, words(name))]))
+}
+
+/** The words for a body, path or query that its schema refused: the field, and what it accepts. */
+export function explain(error: { issues: readonly z.core.$ZodIssue[] }): string {
+  const all = [...new Set(error.issues.map((issue) => describe(deepest(issue))))]
+  const sentences = all.slice(0, 3)
+  const more = all.length - sentences.length
+  return sentences.join(" ") + (more > 0 ? ` (and ${more} more)` : "")
+}
+
+/** A union reports every alternative; the one that got furthest into the value is the one the caller meant. */
+function deepest(issue: z.core.$ZodIssue): z.core.$ZodIssue {
+  if (issue.code !== "invalid_union" || issue.errors.length === 0) return issue
+  let best: z.core.$ZodIssue | undefined
+  for (const alternative of issue.errors) {
+    const inner = alternative[0]
+    if (!inner || inner.path.length === 0) continue
+    const candidate = deepest({ ...inner, path: [...issue.path, ...inner.path] })
+    if (!best || candidate.path.length > best.path.length) best = candidate
+  }
+  return best ?? issue
+}
+
+function describe(issue: z.core.$ZodIssue): string {
+  const path = issue.path
+    .map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`))
+    .join("")
+    .replace(/^\./, "")
+  return `${path || "body"}: ${toWords(issue.message).replace(/\.?$/, ".")}`
+}
+
+/** What a schema has no words of its own for, in ours. */
+function toWords(message: string): string {
+  const [, expected = "", received] = /^Invalid input: expected (\w+), received (\w+)$/.exec(message) ?? []
+  if (expected === "") return message
+  if (received === "undefined") return "is required"
+  const kind = { boolean: "true or false", int: "an integer" }[expected]
+  return `must be ${kind ?? `${/^[aeio]/.test(expected) ? "an" : "a"} ${expected}`}`
+}
+
+const pageNumber = (least: number, most: number, words: string) =>
+  z.coerce.number({ error: words }).int(words).min(least, words).max(most, words)
+
+/** How lists are paged. */
+export const PageQuery = z.object({
+  limit: pageNumber(1, 100, "must be an integer from 1 to 100").default(50),
+  offset: pageNumber(0, Number.MAX_SAFE_INTEGER, "must be an integer of at least 0").default(0),
+})
+export type Page = z.infer<typeof PageQuery>

@@ -1,0 +1,69 @@
+import type { Caller } from "../../access/caller.ts"
+import { NO_TOKENS } from "../../money/money.ts"
+import { GatewayError } from "../../errors/errors.ts"
+import type { Generation, GenerationDraft } from "../../ledger/generation.ts"
+import { hold, newDraft } from "../hold.ts"
+import type { ChatRequest } from "../../formats/schemas.ts"
+import type { Arrival, World } from "../deps.ts"
+
+/** Makes a paid run of a tool: holds its price first, and charges what it came to. */
+export type Pay = <T extends { costNano: number }>(
+  tool: { name: string; provider: string; priceNano: number },
+  run: () => Promise<T>,
+) => Promise<T>
+
+/**
+ * A run of a tool that costs is held, charged and recorded as a call of its own: nothing that costs depends on what
+ * becomes of the call around it.
+ */
+export function paying(chat: ChatRequest, arrival: Arrival, caller: Caller, world: World): Pay {
+  const { session_id: sessionId, user = null, trace = null } = chat
+  return async (tool, run) => {
+    if (tool.priceNano === 0) return run()
+    const about = { apiType: "completions", requestedModel: tool.name, streamed: false, promptEstimate: 0 } as const
+    const draft = newDraft({ ...about, sessionId: sessionId ?? arrival.sessionId, user, trace }, arrival, caller)
+    const wanted = { leastNano: tool.priceNano, mostNano: tool.priceNano }
+    await hold(draft, wanted, tool.priceNano, caller, world)
+    const settle = (costNano: number, isDone: boolean) =>
+      world.ledger.settle(toGeneration(draft, tool, costNano, isDone))
+    try {
+      const outcome = await run()
+      world.later(settle(outcome.costNano, true))
+      return outcome
+    } catch (thrown) {
+      world.later(settle(0, false))
+      throw thrown
+    }
+  }
+}
+
+function toGeneration(
+  draft: GenerationDraft,
+  { name, provider }: { name: string; provider: string },
+  costNano: number,
+  isDone: boolean,
+): Generation {
+  return {
+    ...draft,
+    model: name,
+    provider,
+    upstreamId: null,
+    isByok: false,
+    tokens: NO_TOKENS,
+    tokensFrom: "none",
+    costNano,
+    byokCostNano: 0,
+    finishReason: null,
+    ending: isDone ? "complete" : "refused",
+    status: isDone ? 200 : 502,
+    latencyMs: Date.now() - draft.createdAt,
+    generationMs: null,
+    serviceTier: null,
+    attempts: [],
+  }
+}
+
+/** What a refused payment is to a tool: words for the model. */
+export function isPaymentRequired(thrown: unknown): thrown is GatewayError {
+  return thrown instanceof GatewayError && thrown.code === "payment_required"
+}

@@ -1,0 +1,64 @@
+import { heal } from "../../plugins/response-healing.ts"
+import { listOf } from "../../formats/chat/meter.ts"
+import type { Dialect } from "../../formats/encoder.ts"
+import type { Agent } from "./agent.ts"
+import { renumber } from "./details.ts"
+import { readWholeRound, type Round } from "./round.ts"
+import { answeringOf, chargeOf, finishOf, isJson } from "./respond.ts"
+
+type Json = Record<string, unknown>
+
+/** The rounds to their end, and their answer in one document. */
+export async function tellWhole(agent: Agent, dialect: Dialect, first: Response, signal: AbortSignal): Promise<Json> {
+  /** What was said and done before the last words. */
+  const earlier: Json[] = []
+  let response = first
+  for (;;) {
+    const round = await readWholeRound(response, (metadata) => (agent.metadata = metadata))
+    const own = agent.pending(round)
+    const details = renumber(round.message["reasoning_details"], agent.detailOffset)
+    const said: Json = { ...round.message, reasoning_details: details, tool_calls: agent.foreign(round) }
+    const { details: runs, goesOn } =
+      own.length > 0 ? await agent.answer(round, own, signal) : { details: [] as Json[], goesOn: false }
+    const done = runs.map((run) => ({ reasoning_details: [run] }))
+    if (!goesOn) return tellAnswer(agent, dialect, round, { earlier, said, done })
+    earlier.push(said, ...done)
+    response = await agent.ask(signal)
+  }
+}
+
+type Answer = { earlier: Json[]; said: Json; done: Json[] }
+
+/** On a wire of items, the turns one after the other, as its stream tells them; on another, all of them as one. */
+function tellAnswer(agent: Agent, dialect: Dialect, round: Round, { earlier, said, done }: Answer): Json {
+  const { prepared, tellsItems } = agent.job
+  const { chat, heals } = prepared
+  const { finishReason, nativeFinishReason, head } = round
+  const last = tellsItems ? said : merge([...earlier, said, ...done])
+  if (heals && isJson(chat) && typeof last["content"] === "string")
+    last["content"] = heal(last["content"]) ?? last["content"]
+  if (agent.annotations.length > 0) last["annotations"] = [...listOf(last["annotations"]), ...agent.annotations]
+  const [message, ...before] = tellsItems ? [...earlier, last, ...done].toReversed() : [last]
+  const choice = {
+    index: 0,
+    message,
+    finish_reason: finishOf(finishReason, listOf(last["tool_calls"]).length),
+    ...(nativeFinishReason !== undefined && { native_finish_reason: nativeFinishReason }),
+  }
+  const { usage } = agent.total
+  const result = { ...head, object: "chat.completion", choices: [choice], ...(usage && { usage }) }
+  return dialect.whole(result, answeringOf(head, chat.model ?? ""), chargeOf(agent), before.toReversed())
+}
+
+/** What was said in turns as one message: texts and lists grow, the rest is the later one's. */
+function merge(messages: readonly Json[]): Json {
+  const told: Json = { role: "assistant", content: null }
+  for (const [key, value] of messages.flatMap(Object.entries<unknown>)) {
+    const before = told[key]
+    if (key === "role" || value === null || value === undefined) continue
+    if (Array.isArray(value)) {
+      if (value.length > 0) told[key] = [...listOf(before), ...(value as unknown[])]
+    } else told[key] = typeof value === "string" && typeof before === "string" ? before + value : value
+  }
+  return told
+}

@@ -1,0 +1,107 @@
+import { heal } from "../../plugins/response-healing.ts"
+import { wait } from "../../support/time.ts"
+import { listOf } from "../../formats/chat/meter.ts"
+import type { Dialect } from "../../formats/encoder.ts"
+import type { FrameWriter } from "../../formats/sse/frame-writer.ts"
+import type { Agent } from "./agent.ts"
+import { readStreamedRound, type Round } from "./round.ts"
+import { answeringOf, chargeOf, finishOf, isJson } from "./respond.ts"
+
+type Json = Record<string, unknown>
+
+/** Says the rounds of an agent as one stream, in the words of the caller. */
+export class StreamTelling {
+  readonly #agent: Agent
+  readonly #dialect: Dialect
+  readonly #out: FrameWriter
+  readonly #signal: AbortSignal
+  /** What every chunk of one answer shares: that of the first round stands for all. */
+  #head: Json = {}
+
+  constructor(agent: Agent, dialect: Dialect, out: FrameWriter, signal: AbortSignal) {
+    this.#agent = agent
+    this.#dialect = dialect
+    this.#out = out
+    this.#signal = signal
+  }
+
+  async tell(first: Response): Promise<void> {
+    const agent = this.#agent
+    this.#out.write(this.#dialect.open(answeringOf({}, agent.job.prepared.chat.model ?? "")))
+    let response = first
+    for (;;) {
+      const round = await this.#read(response)
+      if (this.#signal.aborted) return
+      const own = agent.pending(round)
+      const untold = agent.sieve.rest(listOf(round.message["tool_calls"]))
+      if (untold.length > 0) this.#say({ tool_calls: untold })
+      const { details, goesOn } =
+        own.length > 0
+          ? await this.#unlessSilent(agent.answer(round, own, this.#signal))
+          : { details: [] as Json[], goesOn: false }
+      this.#sayHeld(round, goesOn)
+      for (const detail of details) this.#say({ reasoning_details: [detail] })
+      if (!goesOn) return this.#end(round)
+      response = await this.#unlessSilent(agent.ask(this.#signal))
+    }
+  }
+
+  get #holdsContent(): boolean {
+    const { heals, chat } = this.#agent.job.prepared
+    return heals && isJson(chat)
+  }
+
+  async #read(response: Response): Promise<Round> {
+    const agent = this.#agent
+    const round = await readStreamedRound(response, {
+      onChunk: (chunk) => {
+        if (this.#head["id"] === undefined) this.#head = chunk
+        this.#write({ ...chunk })
+      },
+      onSilence: () => this.#out.write(this.#dialect.silence()),
+      onMetadata: (metadata) => (agent.metadata = metadata),
+      holdsContent: this.#holdsContent,
+      detailOffset: agent.detailOffset,
+      sieve: agent.sieve,
+      signal: this.#signal,
+    })
+    if (this.#head["id"] === undefined) this.#head = round.head
+    return round
+  }
+
+  /** Words kept back until they were whole; those of the last round are mended. */
+  #sayHeld({ message: { content } }: Round, goesOn: boolean): void {
+    if (!this.#holdsContent || typeof content !== "string") return
+    this.#say({ content: goesOn ? content : (heal(content) ?? content) })
+  }
+
+  #end({ finishReason, nativeFinishReason }: Round): void {
+    const agent = this.#agent
+    if (agent.annotations.length > 0) this.#say({ annotations: agent.annotations })
+    const native = nativeFinishReason === undefined ? {} : { native_finish_reason: nativeFinishReason }
+    this.#say({}, native, finishOf(finishReason, agent.sieve.count))
+    const { usage } = agent.total
+    if (usage) this.#write({ choices: [], usage })
+    this.#out.write(this.#dialect.end(chargeOf(agent)))
+  }
+
+  #say(delta: Json, more: Json = {}, finishReason: string | null = null): void {
+    this.#write({ choices: [{ index: 0, delta, finish_reason: finishReason, ...more }] })
+  }
+
+  #write(chunk: Json): void {
+    const { id, model, created, provider } = this.#head
+    const shared = { id, object: "chat.completion.chunk", created, model, ...(provider !== undefined && { provider }) }
+    this.#out.write(this.#dialect.chunk({ ...chunk, ...shared }, undefined))
+  }
+
+  /** Work during which the caller hears nothing else. */
+  async #unlessSilent<T>(work: Promise<T>): Promise<T> {
+    const done = work.then((value) => ({ value }))
+    for (;;) {
+      const first = await Promise.race([done, wait(this.#agent.world.timers.keepaliveMs)])
+      if (first) return first.value
+      this.#out.write(this.#dialect.silence())
+    }
+  }
+}

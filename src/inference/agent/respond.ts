@@ -1,0 +1,39 @@
+import { isObject } from "../../formats/chat/meter.ts"
+import type { Answering } from "../../formats/encoder.ts"
+import type { Charge } from "../charge.ts"
+import { NO_TOKENS } from "../../money/money.ts"
+import { chatWire } from "../../formats/readers/chat.ts"
+import type { Agent, Job } from "./agent.ts"
+
+type Json = Record<string, unknown>
+
+/** Whether JSON was asked for: what is healed is nothing else. */
+export function isJson({ response_format: format }: Job["prepared"]["chat"]): boolean {
+  return format?.type === "json_object" || format?.type === "json_schema"
+}
+
+export function chargeOf(agent: Agent): Charge {
+  const { costNano, usage } = agent.total
+  return { tokens: NO_TOKENS, tokensFrom: "upstream", costNano, overrunNano: 0, byok: byokIn(usage) }
+}
+
+/** The sum of the rounds that were made with the caller's own key, as their usages told it. */
+function byokIn(usage: Json | undefined): Charge["byok"] {
+  const details = usage?.["cost_details"]
+  if (!isObject(details)) return null
+  const nanoOf = (name: string) => Math.round(Number(details[name]) * 1e9)
+  return {
+    costNano: nanoOf("upstream_inference_cost"),
+    promptNano: nanoOf("upstream_inference_prompt_cost"),
+  }
+}
+
+export function answeringOf(head: Json, model: string): Answering {
+  const provider = typeof head["provider"] === "string" ? head["provider"] : ""
+  return { provider, model, wire: chatWire, attempts: [], upstreamBody: {} }
+}
+
+/** A finish that speaks of calls which the caller never sees is an ordinary end. */
+export function finishOf(reason: string | null, calls: number): string | null {
+  return reason === "tool_calls" && calls === 0 ? "stop" : reason
+}

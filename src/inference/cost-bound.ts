@@ -1,0 +1,222 @@
+import type { Caller } from "../access/caller.ts"
+import { affordableCompletion, boundOf, costOf, formatUsd, type Made, NO_TOKENS } from "../money/money.ts"
+import { workspaceScope } from "../budgets/budget.ts"
+import { keyScope, type Verdict, type Wanted } from "../ledger/limits.ts"
+import { GatewayError } from "../errors/errors.ts"
+import { estimatePromptTokens } from "../support/tokens.ts"
+import type { Target } from "../routing/target.ts"
+import type { ChatRequest } from "../formats/schemas.ts"
+
+/**
+ * May this call be made, and what can it cost at most? Pure.
+ *
+ * A hold must be an upper bound, or concurrent calls pass a limit together. A token is at least one byte, so the bytes
+ * of the request bound its text; media are bounded by a constant, the whole by the model's context length.
+ */
+
+/** Tokens of a chat template and of what providers add around tools. */
+const TEMPLATE_TOKENS = 512
+/** What one picture, sound or file can come to. */
+export const TOKENS_PER_MEDIA_PART = 16_384
+/** The output of a model of which neither the output limit nor the context length is known. */
+const UNKNOWN_MAX_COMPLETION = 16_384
+/** Below this an answer is of no use, and some providers refuse to give one. */
+const LEAST_COMPLETION = 16
+/** Output that a call of unknown length is taken to have had when its isolate is lost, before its endpoint was measured. */
+const ASSUMED_COMPLETION = 64
+
+export type Pieces = { images: number } & Partial<Made>
+
+export type Bounds = {
+  promptBound: number
+  /** What is priced by the piece: pictures in the prompt, and at most so much of what is made. */
+  pieces: Pieces
+  /** Whether the model's context length bounds the prompt, too. */
+  promptLimit: "context" | "none"
+  promptEstimate: number
+  /** Tokens of one choice. */
+  completionBound: (target: Target) => number
+  choices: number
+  /** What is made cannot be cut short: all of it is affordable, or nothing is made. */
+  isWhole?: true
+  /** Whether the bound of the completion is known to nobody but us. */
+  isAssumed: (target: Target) => boolean
+}
+
+/** `bodyBytes`: the size of the request as it was received. */
+export function boundsOf(request: ChatRequest, bodyBytes: number): Bounds {
+  const promptBound = boundPrompt(request, bodyBytes) + TEMPLATE_TOKENS
+  const asked = request.max_completion_tokens ?? request.max_tokens ?? Number.POSITIVE_INFINITY
+  return {
+    promptBound,
+    pieces: { images: countImages(request) },
+    promptLimit: "context",
+    promptEstimate:
+      estimatePromptTokens(request.messages) +
+      (request.tools ? Math.ceil(JSON.stringify(request.tools).length / 4) : 0),
+    completionBound: ({ endpoint }) => {
+      const known = endpoint.maxCompletionTokens ?? (endpoint.contextLength || UNKNOWN_MAX_COMPLETION)
+      return Math.min(asked, known)
+    },
+    choices: request.n ?? 1,
+    isAssumed: ({ endpoint }) =>
+      asked === Number.POSITIVE_INFINITY && endpoint.maxCompletionTokens === null && endpoint.contextLength === 0,
+  }
+}
+
+/**
+ * The bytes of the request, where the bytes of a picture, a sound or a file stand for themselves no longer: in their
+ * place comes what such a thing can come to. All else of a part is text like any other.
+ */
+function boundPrompt(request: ChatRequest, bodyBytes: number): number {
+  let bound = bodyBytes
+  for (const part of partsOf(request)) {
+    const bytes = payloadOf(part)?.length ?? 0
+    if (part.type === "text" || part.type === "refusal") continue
+    bound += tokensOfMedia(part.type, bytes) - bytes
+  }
+  return Math.max(0, bound)
+}
+
+type Part = { type: string } & Record<string, unknown>
+
+function partsOf({ messages }: ChatRequest): Part[] {
+  return messages.flatMap(({ content }) => (Array.isArray(content) ? (content as Part[]) : []))
+}
+
+/** What a part carries in one string of ASCII: its data, or where they are. */
+function payloadOf(part: Part): string | undefined {
+  const { type } = part
+  const held = (part[type] ?? part["video_url"]) as Record<string, unknown> | undefined
+  const payload = held?.["url"] ?? held?.["data"] ?? held?.["file_data"]
+  return typeof payload === "string" ? payload : undefined
+}
+
+/** Of sound and film a token lasts at least so many bytes, in base64. */
+const BYTES_PER_SOUND_TOKEN = 32
+
+/** A file can be all text; a picture is not larger than it looks. */
+function tokensOfMedia(type: string, bytes: number): number {
+  if (type === "image_url") return TOKENS_PER_MEDIA_PART
+  return Math.max(TOKENS_PER_MEDIA_PART, type === "file" ? bytes : Math.ceil(bytes / BYTES_PER_SOUND_TOKEN))
+}
+
+function countImages(request: ChatRequest): number {
+  return partsOf(request).filter(({ type }) => type === "image_url").length
+}
+
+function promptBoundFor({ endpoint }: Target, bounds: Bounds): number {
+  return endpoint.contextLength > 0 && bounds.promptLimit === "context"
+    ? Math.min(bounds.promptBound, endpoint.contextLength)
+    : bounds.promptBound
+}
+
+/**
+ * What to hold: enough for the dearest of the targets, since any of them may answer. `expectedOf`: tokens of an answer, as
+ * measured; undefined for a target that was not.
+ */
+export function wantedFor(
+  targets: readonly Target[],
+  bounds: Bounds,
+  expectedOf: (target: Target) => number | undefined,
+): Wanted & { estimateNano: number } {
+  const wanted = { leastNano: 0, mostNano: 0, estimateNano: 0 }
+  const { choices, pieces } = bounds
+  for (const target of targets) {
+    const prompt = promptBoundFor(target, bounds)
+    const completion = bounds.completionBound(target)
+    const { pricing } = target.endpoint
+    const leastCompletion = bounds.isWhole ? completion : Math.min(completion, LEAST_COMPLETION)
+    const least = boundOf(prompt, leastCompletion * choices, pricing, pieces)
+    const most = boundOf(prompt, completion * choices, pricing, pieces)
+    const tokens = {
+      ...NO_TOKENS,
+      ...pieces,
+      prompt: bounds.promptEstimate,
+      completion: Math.min(completion, expectedOf(target) ?? ASSUMED_COMPLETION) * choices,
+    }
+    wanted.leastNano = Math.max(wanted.leastNano, least)
+    wanted.mostNano = Math.max(wanted.mostNano, most)
+    wanted.estimateNano = Math.max(wanted.estimateNano, costOf(tokens, pricing))
+  }
+  return wanted
+}
+
+/** The output limit to send to a target, where the grant pays for less than the caller asked; undefined where it does not. */
+export function completionCap(target: Target, bounds: Bounds, grantedNano: number): number | undefined {
+  const { pricing } = target.endpoint
+  const left = grantedNano - boundOf(promptBoundFor(target, bounds), 0, pricing, bounds.pieces)
+  const affordable = Math.floor(affordableCompletion(left, pricing) / bounds.choices)
+  const bound = bounds.completionBound(target)
+  // A bound that is only assumed is made true by asking for it, where passing it would cost.
+  if (bounds.isAssumed(target) && affordable !== Number.POSITIVE_INFINITY)
+    return Math.max(1, Math.min(affordable, bound))
+  return affordable < bound ? Math.max(1, affordable) : undefined
+}
+
+/** A free-tier key calls what costs nothing. */
+export function requireTier(caller: Caller, targets: readonly Target[], bounds: Bounds): Target[] {
+  if (caller.kind !== "free_tier") return [...targets]
+  const free = targets.filter(
+    (target) =>
+      target.own !== undefined ||
+      boundOf(bounds.promptBound, bounds.completionBound(target), target.endpoint.pricing, bounds.pieces) === 0,
+  )
+  if (free.length > 0) return free
+  throw new GatewayError(
+    "payment_required",
+    "This key is on the free tier. Call a model whose price is 0, such as a :free variant.",
+  )
+}
+
+/** 402 for the account and the key, 403 for a budget, in words that say which limit and what to do. */
+export function toRefusal(verdict: Extract<Verdict, { ok: false }>, caller: Caller): GatewayError {
+  const needs =
+    verdict.leastNano > 0
+      ? `This request needs up to ${formatUsd(verdict.leastNano)} USD, and ${formatUsd(verdict.remainingNano)} USD are left`
+      : "Nothing is left"
+  if (verdict.scope === keyScope(caller.keyHash)) {
+    const waiting = caller.limitReset === null ? "" : ` or wait for its ${caller.limitReset} reset`
+    return new GatewayError(
+      "payment_required",
+      `${needs} under this key's limit, running requests included. Raise the limit${waiting}, or send fewer max_tokens.`,
+      { metadata: { reason: "key_limit" } },
+    )
+  }
+  const ancestor = caller.ancestors.find(({ keyHash }) => verdict.scope === keyScope(keyHash))
+  if (ancestor) {
+    const waiting = ancestor.limitReset === null ? "" : ` or wait for its ${ancestor.limitReset} reset`
+    return new GatewayError(
+      "payment_required",
+      `${needs} under the limit of the key ${ancestor.label}, which created this key, running requests included. Raise that limit${waiting}, or send fewer max_tokens.`,
+      { metadata: { reason: "key_limit" } },
+    )
+  }
+  if (verdict.scope === workspaceScope(caller.workspaceId)) {
+    const { interval } = verdict
+    const waiting = interval === null ? "" : ` or wait for its ${interval} reset`
+    return new GatewayError(
+      "forbidden",
+      `${needs} under the workspace's ${interval ?? "lifetime"} budget, running requests included. Raise the budget${waiting}, or send fewer max_tokens.`,
+      { metadata: { reason: "workspace_budget" } },
+    )
+  }
+  const guardrail = caller.guardrails?.list.find(({ limits }) => limits.some(({ scope }) => scope === verdict.scope))
+  if (guardrail) {
+    const whose = verdict.scope.endsWith(`:key:${caller.keyHash}`)
+      ? "this key"
+      : verdict.scope.includes(":key:")
+        ? "the key that created this key"
+        : "the member whose key this is"
+    return new GatewayError(
+      "forbidden",
+      `${needs} for ${whose} under the ${verdict.interval} budget of the guardrail "${guardrail.name}", running requests included. Raise its limit or wait for its ${verdict.interval} reset, or send fewer max_tokens.`,
+      { metadata: { reason: "guardrail_budget" } },
+    )
+  }
+  return new GatewayError(
+    "payment_required",
+    `${needs} in the account, running requests included. Add credit, or send fewer max_tokens.`,
+    { metadata: { reason: "insufficient_credits" } },
+  )
+}

@@ -1,0 +1,68 @@
+import { isObject } from "../../formats/chat/meter.ts"
+import type { Dialect } from "../../formats/encoder.ts"
+import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
+import type { CallState, Intake } from "../inference-request.ts"
+import { forwarded, UNSTREAMED } from "../media/request.ts"
+import { costFields } from "../charge.ts"
+import { plainWire } from "../../formats/readers/plain.ts"
+import type { EmbeddingsRequest } from "./schemas.ts"
+
+const embeddingsWire = plainWire(
+  ({ data }) => Array.isArray(data) && data.length > 0 && data.every((one) => isObject(one) && "embedding" in one),
+)
+
+/** An embeddings request as the road takes it: all prompt, no completion. */
+export function embeddingsIntake(request: EmbeddingsRequest, bodyBytes: number): Intake {
+  return {
+    apiType: "embeddings",
+    output: "embeddings",
+    routing: request,
+    sessionId: request.session_id ?? null,
+    conversation: null,
+    signatures: [],
+    user: request.user ?? null,
+    trace: request.trace ?? null,
+    bounds: {
+      promptBound: bodyBytes,
+      pieces: { images: 0 },
+      // One request holds many texts, each of which may fill the context of its own.
+      promptLimit: "none",
+      promptEstimate: Math.ceil(JSON.stringify(request.input).length / UNITS_PER_TOKEN),
+      completionBound: () => 0,
+      choices: 1,
+      isAssumed: () => false,
+    },
+    question: {
+      streamed: false,
+      askOf: (_, outgoing) => ({ wire: embeddingsWire, path: "/embeddings", body: forwarded(request, outgoing) }),
+    },
+    dialectOf: embeddingsDialect,
+  }
+}
+
+function embeddingsDialect(call: CallState): Dialect {
+  return {
+    ...UNSTREAMED,
+    whole(result, answering, charge) {
+      const { usage, ...rest } = result
+      const known = isObject(usage) && charge.tokensFrom === "upstream"
+      const { prompt } = charge.tokens
+      return {
+        ...rest,
+        object: "list",
+        data: (rest["data"] as Record<string, unknown>[]).map((one, index) => ({ index, ...one, object: "embedding" })),
+        model: typeof result["model"] === "string" ? result["model"] : answering.model,
+        ...(known && {
+          usage: {
+            ...usage,
+            prompt_tokens: prompt,
+            total_tokens: prompt,
+            ...costFields(charge),
+          },
+        }),
+        provider: answering.provider,
+        ...(call.arrival.wantsMetadata && call.metadata(answering.attempts)),
+      }
+    },
+  }
+}

@@ -1,0 +1,31 @@
+import type { Intake } from "../../inference-request.ts"
+import type { ChatRequest } from "../../../formats/schemas.ts"
+
+/** Enough of how a conversation began to tell it from others. */
+const MAX_CONVERSATION_LENGTH = 4_096
+
+/**
+ * Whose a conversation is. Reasoning that a provider signed can be verified there alone, so a conversation in which there
+ * is any, or will be, stays with one provider.
+ */
+export function belongingOf(request: ChatRequest): Pick<Intake, "conversation" | "signatures"> {
+  const { messages, reasoning, reasoning_effort: effort } = request
+  const signatures = messages
+    .flatMap((message) => (message.role === "assistant" ? signaturesOf(message) : []))
+    .toReversed()
+  const reasons = signatures.length > 0 || (reasoning != null && reasoning.effort !== "none") || effort != null
+  return { conversation: reasons ? beginningOf(messages) : null, signatures }
+}
+
+function signaturesOf({ reasoning_details: details }: { reasoning_details?: readonly object[] | null | undefined }) {
+  return (details ?? []).flatMap((detail) => {
+    const { signature, data } = detail as { signature?: unknown; data?: unknown }
+    return [signature, data].filter((one): one is string => typeof one === "string" && one !== "")
+  })
+}
+
+/** Up to the first words of the user: what every turn of a conversation repeats. */
+function beginningOf(messages: ChatRequest["messages"]): string {
+  const first = messages.findIndex(({ role }) => role === "user")
+  return JSON.stringify(messages.slice(0, first + 1)).slice(0, MAX_CONVERSATION_LENGTH)
+}

@@ -1,0 +1,89 @@
+import type { CallState } from "../../inference-request.ts"
+import type { Answering, Dialect } from "../../../formats/encoder.ts"
+import type { ChatRequest } from "../../../formats/schemas.ts"
+import { type Charge, chargeFor, costFields } from "../../charge.ts"
+import { DONE_FRAME, KEEPALIVE_FRAME, toFrame } from "../../../formats/sse/frames.ts"
+import { failureFrames } from "../../../formats/chat/failure.ts"
+import { type ChunkDefaults, normaliseResult } from "../../../formats/chat/normalize.ts"
+import { isObject, toTokens } from "../../../formats/chat/meter.ts"
+
+type Json = Record<string, unknown>
+
+/** The chat wire itself: chunks go out as they come, but for what the request asked to have changed. */
+export function chatDialect(request: ChatRequest, call: CallState): Dialect {
+  const { wantsMetadata } = call.arrival
+  const dropsUsage = request.stream_options?.include_usage === false
+  const addsCost = request.usage?.include === true
+  const echoesBody = request.debug?.echo_upstream_body === true
+  let answering: Answering | undefined
+
+  return {
+    passesNative: !wantsMetadata && !dropsUsage && !addsCost && !echoesBody,
+
+    whole(result, told, charge) {
+      const normal = normaliseResult(result, defaultsOf(call))
+      const usage = isObject(normal["usage"]) ? normal["usage"] : toUsage(charge)
+      normal["usage"] = { ...usage, ...costFields(charge) }
+      return {
+        ...normal,
+        provider: told.provider,
+        ...(wantsMetadata && call.metadata(told.attempts)),
+      }
+    },
+
+    open(told) {
+      answering = told
+      const echo = { ...emptyChunk(call), debug: { echo_upstream_body: told.upstreamBody } }
+      return echoesBody ? [toFrame(echo)] : []
+    },
+
+    chunk(chunk, frame) {
+      const edited = dropsUsage ? withoutUsage(chunk) : addsCost ? withCost(chunk, call) : chunk
+      if (edited === undefined) return []
+      return [edited === chunk && frame ? frame : toFrame(edited)]
+    },
+
+    silence: () => [KEEPALIVE_FRAME],
+
+    failure: (error, metadata) => failureFrames(error, defaultsOf(call), metadata),
+
+    end: () =>
+      wantsMetadata && answering
+        ? [toFrame({ ...emptyChunk(call), ...call.metadata(answering.attempts) }), DONE_FRAME]
+        : [DONE_FRAME],
+  }
+}
+
+/** What is charged where the provider counts nothing, told as a count would be. */
+export function toUsage({ tokens: { prompt, completion } }: Charge): Json {
+  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
+}
+
+/** Usage is sent whether asked for or not; only an explicit no takes it out, and a chunk that held nothing else. */
+function withoutUsage(chunk: Json): Json | undefined {
+  if (!("usage" in chunk)) return chunk
+  const { usage: _, ...rest } = chunk
+  return Array.isArray(rest["choices"]) && rest["choices"].length === 0 ? undefined : rest
+}
+
+function withCost(chunk: Json, call: CallState): Json {
+  if (!isObject(chunk["usage"]) || !call.answering) return chunk
+  const reading = { ...call.reading, tokens: toTokens(chunk["usage"]) }
+  const charge = chargeFor(reading, call.answering, call.intake.bounds, call.chargeLimitOf(call.answering), true)
+  return { ...chunk, usage: { ...chunk["usage"], ...costFields(charge) } }
+}
+
+function emptyChunk(call: CallState): Json {
+  const { id, model, created } = defaultsOf(call)
+  return { id, object: "chat.completion.chunk", created, model, choices: [] }
+}
+
+/** What stands in for what a provider leaves out. */
+export function defaultsOf({ reading, draft, answering }: CallState): ChunkDefaults {
+  return {
+    id: reading.id ?? draft.id,
+    model: reading.model ?? answering?.model.id ?? draft.requestedModel,
+    created: reading.created ?? Math.floor(draft.createdAt / 1_000),
+    calls: [],
+  }
+}

@@ -1,0 +1,88 @@
+import { defaultsOf, toUsage } from "../chat/encoder.ts"
+import { normaliseResult } from "../../../formats/chat/normalize.ts"
+import { isObject } from "../../../formats/chat/meter.ts"
+import type { Answering, Dialect } from "../../../formats/encoder.ts"
+import type { CallState } from "../../inference-request.ts"
+import { type Charge, costFields, type Costs } from "../../charge.ts"
+import { KEEPALIVE_FRAME, toEventFrame } from "../../../formats/sse/frames.ts"
+import { toMessagesError } from "../../../formats/messages/errors.ts"
+import { advance, finish, keepAlive, newEventState, type Step, start } from "../../../formats/messages/events.ts"
+import { toMessagesResult } from "../../../formats/messages/from-chat.ts"
+import type { MessagesEvent, MessagesRequest } from "../../../formats/messages/schemas.ts"
+
+type Json = Record<string, unknown>
+
+/** A message: a provider's own, event for event, or one told from an answer on the chat wire. */
+export function messagesDialect(_request: MessagesRequest, call: CallState): Dialect {
+  const { draft, arrival } = call
+  const facts = {
+    id: `msg_${draft.id}`,
+    model: draft.requestedModel,
+    newId: () => crypto.randomUUID().replaceAll("-", ""),
+  }
+  let state = newEventState(facts)
+  let answering: Answering | undefined
+  /** The last events of a provider's own message wait for the charge. */
+  let last: Json[] = []
+  const isNative = () => answering?.wire.name === "messages"
+  const say = ([next, events]: Step) => {
+    state = next
+    return events.map(toEventFrame)
+  }
+  const closing = (charge: Charge, told: Answering | undefined) => ({
+    costs: costsOf(charge),
+    metadata: arrival.wantsMetadata ? call.metadata(told?.attempts ?? []) : {},
+  })
+
+  return {
+    passesNative: false,
+    whole(result, told, charge) {
+      const { costs, metadata } = closing(charge, told)
+      if (told.wire.name === "messages") return { ...result, usage: withCost(result["usage"], costs), ...metadata }
+      const normal = normaliseResult(result, defaultsOf(call))
+      const usage = isObject(normal["usage"]) ? normal["usage"] : toUsage(charge)
+      return toMessagesResult(normal, { ...facts, ...costs, metadata, usage })
+    },
+    open(told) {
+      answering = told
+      return isNative() ? [] : say(start(state))
+    },
+    chunk(event, frame) {
+      if (!isNative()) return say(advance(state, event))
+      if (event["type"] === "message_delta" || event["type"] === "message_stop") {
+        last.push(event)
+        return []
+      }
+      return [frame ?? toEventFrame(event as MessagesEvent)]
+    },
+    // Before the first event a comment is all that may be said.
+    silence: () => (!answering ? [KEEPALIVE_FRAME] : isNative() ? [PING] : say(keepAlive(state))),
+    failure: (error, metadata) => [toEventFrame({ ...toMessagesError(error.status, error.message), ...metadata })],
+    end(charge) {
+      const { costs, metadata } = closing(charge, answering)
+      const untold = state.usage === undefined ? { usage: toUsage(charge) } : {}
+      if (!isNative()) return say(finish(state, { ...costs, metadata, ...untold }))
+      // A stream that said why it stopped and then ended is whole.
+      const isStopped = last.some(({ type }) => type === "message_stop")
+      const frames = (isStopped ? last : [...last, { type: "message_stop" }]).map((event) => {
+        const told =
+          event["type"] === "message_delta" ? { ...event, usage: withCost(event["usage"], costs), ...metadata } : event
+        return toEventFrame(told as MessagesEvent)
+      })
+      last = []
+      return frames
+    },
+  }
+}
+
+function withCost(usage: unknown, costs: Costs): Json {
+  return { ...(isObject(usage) ? usage : {}), ...costs }
+}
+
+/** This wire has no word for whose key it was, and is told only where it was the caller's own. */
+function costsOf(charge: Charge): Costs {
+  const { is_byok: isByok, ...costs } = costFields(charge)
+  return isByok ? { ...costs, is_byok: true } : costs
+}
+
+const PING = toEventFrame({ type: "ping" })

@@ -1,0 +1,62 @@
+import { OWN_FIELDS, type Outgoing } from "../../../providers/upstream-request.ts"
+import { bridgedIntake } from "../translate.ts"
+import type { Asked, Intake } from "../../inference-request.ts"
+import { MESSAGES_PATH } from "../../../formats/readers/as-messages.ts"
+import { messagesWire } from "../../../formats/readers/messages.ts"
+import { messagesDialect } from "./encoder.ts"
+import { toOwnTurns } from "../../../formats/messages/messages.ts"
+import type { MessagesRequest } from "../../../formats/messages/schemas.ts"
+import { toChatRequest } from "../../../formats/messages/to-chat.ts"
+import { ANTHROPIC_HEADERS } from "../../../formats/messages/upstream/to-body.ts"
+
+/** A messages request as the road takes it. */
+export function messagesIntake(request: MessagesRequest, bodyBytes: number): Intake {
+  const intake = bridgedIntake({
+    request,
+    bodyBytes,
+    toChat: toChatRequest,
+    isSpokenBy: ({ wire }) => wire === "anthropic",
+    askOf: (outgoing) => toAsked(request, outgoing),
+    maxTokens: request.max_tokens,
+    dialectOf: messagesDialect,
+  })
+  return { ...intake, user: request.user ?? request.metadata?.user_id ?? null }
+}
+
+/** Fields that have a place on this wire, although the chat wire's body spells them anew. */
+const PASSED = new Set(["max_tokens", "service_tier"])
+/** What a header says of betas that a client wants; nothing else of its headers goes upstream. */
+const BETA = /^[\w.-]{1,100}$/
+const MAX_BETAS = 32
+
+/** The least budget that the wire knows, and the share of a limit that a budget may take. */
+const MIN_BUDGET = 1_024
+const BUDGET_SHARE = 0.8
+
+/** Where the credit left pays for less than was asked, there is less to think with, or nothing. */
+function withinLimit(thinking: { type: "enabled"; budget_tokens: number }, maxTokens: number): Record<string, unknown> {
+  if (thinking.budget_tokens < maxTokens) return thinking
+  const budget = Math.floor(maxTokens * BUDGET_SHARE)
+  return budget < MIN_BUDGET ? { type: "disabled" } : { ...thinking, budget_tokens: budget }
+}
+
+function toAsked(request: MessagesRequest, { upstreamId, maxCompletionTokens: cap, pseudonym }: Outgoing): Asked {
+  const { betas, max_tokens: limit } = request
+  const wanted = Array.isArray(betas) ? (betas as unknown[]) : []
+  const named = wanted.filter((beta): beta is string => typeof beta === "string" && BETA.test(beta)).slice(0, MAX_BETAS)
+  const fields = Object.entries(request).filter(
+    ([key, value]) => (!OWN_FIELDS.has(key) || PASSED.has(key)) && key !== "betas" && value !== undefined,
+  )
+  const maxTokens = Math.min(limit, cap ?? limit)
+  const body = {
+    ...Object.fromEntries(fields),
+    ...(request.thinking?.type === "enabled" && { thinking: withinLimit(request.thinking, maxTokens) }),
+    messages: toOwnTurns(request.messages),
+    model: upstreamId,
+    max_tokens: maxTokens,
+    // The caller's name for its user stays here.
+    ...(pseudonym !== undefined && { metadata: { user_id: pseudonym } }),
+  }
+  const headers = { ...ANTHROPIC_HEADERS, ...(named.length > 0 && { "anthropic-beta": named.join(",") }) }
+  return { wire: messagesWire, path: MESSAGES_PATH, headers, body }
+}

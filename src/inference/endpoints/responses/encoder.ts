@@ -1,0 +1,84 @@
+import { errors, type GatewayError } from "../../../errors/errors.ts"
+import { defaultsOf, toUsage } from "../chat/encoder.ts"
+import { normaliseResult } from "../../../formats/chat/normalize.ts"
+import { isObject } from "../../../formats/chat/meter.ts"
+import type { Answering, Dialect } from "../../../formats/encoder.ts"
+import type { CallState } from "../../inference-request.ts"
+import { DONE_FRAME, toEventFrame } from "../../../formats/sse/frames.ts"
+import { type Charge, costFields } from "../../charge.ts"
+import { advance, fail, finish, keepAlive, newEventState, type Step, start } from "../../../formats/responses/events.ts"
+import { toResponsesResult } from "../../../formats/responses/from-chat.ts"
+import { NativeResponse } from "./native.ts"
+import type { ResponsesRequest } from "../../../formats/responses/schemas.ts"
+
+/**
+ * A response: a provider's own, or one told from an answer on the chat wire. Its id is the generation's, so that the one
+ * finds the other.
+ */
+export function responsesDialect(request: ResponsesRequest, call: CallState): Dialect {
+  const { draft, arrival } = call
+  const facts = {
+    id: draft.id,
+    model: draft.requestedModel,
+    createdAt: draft.createdAt,
+    newId: () => crypto.randomUUID().replaceAll("-", ""),
+  }
+  let state = newEventState(request, facts)
+  let native: NativeResponse | undefined
+  let answering: Answering | undefined
+  const say = ([next, events]: Step) => {
+    state = next
+    return events.map(toEventFrame)
+  }
+  const closing = (charge: Charge, told: Answering | undefined) => ({
+    costs: costFields(charge),
+    metadata: arrival.wantsMetadata ? call.metadata(told?.attempts ?? []) : {},
+  })
+
+  /** What is charged, where the provider counted nothing. */
+  const untold = (charge: Charge) => (state.usage === undefined ? { usage: toUsage(charge) } : {})
+
+  return {
+    passesNative: false,
+    whole(result, told, charge, earlier) {
+      const { costs, metadata } = closing(charge, told)
+      if (told.wire.name === "responses")
+        return new NativeResponse(request, facts, 0).whole(result, { costs, metadata })
+      const normal = withUsage(normaliseResult(result, defaultsOf(call)), charge)
+      return { ...toResponsesResult(normal, request, { ...facts, completedAt: Date.now() }, earlier), ...metadata }
+    },
+    open(told) {
+      answering = told
+      const { upstreamBody } = told
+      const echo =
+        request.debug?.echo_upstream_body === true ? { debug: { echo_upstream_body: upstreamBody } } : undefined
+      if (told.wire.name !== "responses") return [...say(start(state)), ...(echo ? say(advance(state, echo)) : [])]
+      native = new NativeResponse(request, facts, state.sequence)
+      return echo ? native.take({ type: "response.debug", ...echo }, undefined) : []
+    },
+    chunk: (chunk, frame) => (native ? native.take(chunk, frame) : say(advance(state, chunk))),
+    // A comment does not reset the idle timer of every client of this wire.
+    silence: () => (native ? native.silence() : say(keepAlive(state))),
+    failure: (error, metadata) => [
+      ...(native
+        ? native.failure(error, metadata)
+        : [...say(advance(state, metadata)), ...say(fail(state, toFailure(error)))]),
+      DONE_FRAME,
+    ],
+    end(charge) {
+      const { costs, metadata } = closing(charge, answering)
+      const ending = { completedAt: Date.now(), ...costs, metadata, ...untold(charge) }
+      return [...(native ? native.end({ costs, metadata }) : say(finish(state, ending))), DONE_FRAME]
+    },
+  }
+}
+
+function toFailure({ code, status, message }: GatewayError) {
+  return { code: status, message, error_type: errors[code].type }
+}
+
+/** With what it cost, and with what is charged where the provider counted nothing. */
+function withUsage(result: Record<string, unknown>, charge: Charge): Record<string, unknown> {
+  const usage = isObject(result["usage"]) ? result["usage"] : toUsage(charge)
+  return { ...result, usage: { ...usage, ...costFields(charge) } }
+}

@@ -1,0 +1,100 @@
+import type { GatewayError } from "../../../errors/errors.ts"
+import { errors } from "../../../errors/errors.ts"
+import { isObject } from "../../../formats/chat/meter.ts"
+import { type Costs, responsesCostDetails } from "../../charge.ts"
+import { toEventFrame } from "../../../formats/sse/frames.ts"
+import { NOT_BEGUN, type ResponseFacts, toResponse } from "../../../formats/responses/response.ts"
+import type { ResponsesEvent, ResponsesRequest } from "../../../formats/responses/schemas.ts"
+
+type Json = Record<string, unknown>
+
+/** Added to a response once it has ended. `costs`: as a usage of the chat wire tells them. */
+export type Closing = { costs: Costs; metadata: Json }
+
+/**
+ * Retells a provider's own response: its id becomes the generation's, its events are numbered on from what the caller
+ * has seen, and keys that clients insist on are there. The last event waits for the charge.
+ */
+export class NativeResponse {
+  readonly #request: ResponsesRequest
+  readonly #facts: ResponseFacts
+  #sequence: number
+  #isStarted: boolean
+  #latest: Json
+  #terminal: Json | undefined
+
+  /** `told`: how many events the caller has seen; a caller who has seen any has seen the response begin. */
+  constructor(request: ResponsesRequest, facts: ResponseFacts, told: number) {
+    this.#request = request
+    this.#facts = facts
+    this.#sequence = told
+    this.#isStarted = told > 0
+    this.#latest = {}
+  }
+
+  /** `frame`: the event's own bytes, which go out where nothing of it had to change. */
+  take(event: Json, frame: Uint8Array | undefined): Uint8Array[] {
+    const { type, response } = event
+    if (type === "response.created" && this.#isStarted) return []
+    this.#isStarted = true
+    if (isObject(response)) this.#latest = response
+    if (isObject(response) && TERMINAL.has(type)) {
+      this.#terminal = event
+      return []
+    }
+    const number = this.#sequence++
+    if (!isObject(response)) {
+      return [event["sequence_number"] === number && frame ? frame : this.#frame({ ...event, sequence_number: number })]
+    }
+    return [this.#frame({ ...event, response: this.#retell(response), sequence_number: number })]
+  }
+
+  silence(): Uint8Array[] {
+    return [this.#say("response.in_progress", this.#retell(this.#latest))]
+  }
+
+  end(closing: Closing): Uint8Array[] {
+    const event = this.#terminal
+    const response = isObject(event?.["response"]) ? event["response"] : this.#latest
+    return [
+      this.#say(
+        TERMINAL.has(event?.["type"]) ? (event?.["type"] as string) : "response.completed",
+        this.whole(response, closing),
+      ),
+    ]
+  }
+
+  failure(error: GatewayError, metadata: Json): Uint8Array[] {
+    const failed = {
+      ...this.#retell(this.#latest),
+      status: "failed",
+      error: { code: error.status === 429 ? "rate_limit_exceeded" : "server_error", message: error.message },
+      error_type: errors[error.code].type,
+      ...metadata,
+    }
+    return [this.#say("response.failed", failed)]
+  }
+
+  whole(response: Json, { costs, metadata }: Closing): Json {
+    const told = this.#retell(response)
+    const { cost_details: details, ...rest } = costs
+    const money = { ...rest, ...(details && { cost_details: responsesCostDetails(details) }) }
+    const usage = isObject(told["usage"]) ? { usage: { ...told["usage"], ...money } } : {}
+    return { ...told, ...usage, ...metadata }
+  }
+
+  #retell(response: Json): Json {
+    const known = Object.fromEntries(Object.entries(response).filter(([, value]) => value !== undefined))
+    return { ...toResponse(this.#request, this.#facts, NOT_BEGUN), ...known, id: this.#facts.id, store: false }
+  }
+
+  #say(type: string, response: Json): Uint8Array {
+    return this.#frame({ type, sequence_number: this.#sequence++, response })
+  }
+
+  #frame(event: Json): Uint8Array {
+    return toEventFrame(event as ResponsesEvent)
+  }
+}
+
+const TERMINAL = new Set<unknown>(["response.completed", "response.incomplete", "response.failed"])

@@ -1,0 +1,111 @@
+import type { Outgoing } from "../../providers/upstream-request.ts"
+import type { Provider } from "../../providers/provider.ts"
+import type { Pieces } from "../cost-bound.ts"
+import { isObject } from "../../formats/chat/meter.ts"
+import type { Dialect } from "../../formats/encoder.ts"
+import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
+import type { Asked, CallState, Intake } from "../inference-request.ts"
+import type { Output } from "../../routing/plan.ts"
+import type { ProviderPreferences } from "../../formats/schemas.ts"
+import { type Charge, costFields } from "../charge.ts"
+
+type Json = Record<string, unknown>
+type Shared = {
+  model: string
+  provider?: ProviderPreferences | null | undefined
+  session_id?: string | null | undefined
+  user?: string | null | undefined
+  trace?: Record<string, unknown> | null | undefined
+} & Json
+
+/** Fields that are the gateway's own: no provider is sent them. */
+const OWN_FIELDS = new Set(["model", "provider", "session_id", "trace", "user", "usage", "stream"])
+
+export type Kind = {
+  apiType: Intake["apiType"]
+  output: Output
+  /** At most so many tokens of prompt. */
+  promptBound: number
+  /** What stands for the prompt where a provider counts nothing. */
+  promptEstimate: number
+  /** At most so many tokens of each thing that is made, where the model states no limit. */
+  completionBound?: number
+  pieces?: Pieces
+  askOf: (outgoing: Outgoing, provider: Provider) => Asked
+  /** The answer with what clients insist on and providers leave out. */
+  complete?: (answer: Json, charge: Charge) => Json
+}
+
+/** A request that is answered in one piece, as the road takes it. */
+export function plainIntake(request: Shared, kind: Kind): Intake {
+  return {
+    apiType: kind.apiType,
+    output: kind.output,
+    routing: request,
+    sessionId: request.session_id ?? null,
+    conversation: null,
+    signatures: [],
+    user: request.user ?? null,
+    trace: request.trace ?? null,
+    bounds: {
+      promptBound: kind.promptBound,
+      pieces: kind.pieces ?? { images: 0 },
+      promptLimit: "none",
+      promptEstimate: kind.promptEstimate,
+      completionBound: ({ endpoint }) => endpoint.maxCompletionTokens ?? kind.completionBound ?? 0,
+      choices: kind.pieces?.pictures ?? 1,
+      isWhole: true,
+      isAssumed: () => false,
+    },
+    question: { streamed: false, askOf: (provider, outgoing) => kind.askOf(outgoing, provider) },
+    dialectOf: (call) => plainDialect(call, kind.complete ?? ((answer) => answer)),
+  }
+}
+
+/** The request as a provider is sent it: the caller's fields, less what is ours. */
+export function forwarded(request: Json, { upstreamId, pseudonym }: Outgoing): Json {
+  return {
+    ...Object.fromEntries(Object.entries(request).filter(([key, value]) => !OWN_FIELDS.has(key) && value != null)),
+    model: upstreamId,
+    ...(pseudonym !== undefined && { user: pseudonym }),
+  }
+}
+
+export function tokensIn(text: string): number {
+  return Math.ceil(text.length / UNITS_PER_TOKEN)
+}
+
+/** A token is at least one byte. */
+export function mostTokensIn(text: string): number {
+  return new TextEncoder().encode(text).byteLength
+}
+
+const unsaid = () => []
+
+/** Of a dialect whose answers are never streams. */
+export const UNSTREAMED: Omit<Dialect, "whole"> = {
+  passesNative: false,
+  open: unsaid,
+  chunk: unsaid,
+  silence: unsaid,
+  failure: unsaid,
+  end: unsaid,
+}
+
+/** The provider's own answer, with what it cost and who gave it. */
+function plainDialect(call: CallState, complete: NonNullable<Kind["complete"]>): Dialect {
+  return {
+    ...UNSTREAMED,
+    whole(result, told, charge) {
+      const answer = complete(result, charge)
+      const usage = isObject(answer["usage"]) ? answer["usage"] : {}
+      return {
+        ...answer,
+        model: typeof answer["model"] === "string" ? answer["model"] : told.model,
+        usage: { ...usage, ...costFields(charge) },
+        provider: told.provider,
+        ...(call.arrival.wantsMetadata && call.metadata(told.attempts)),
+      }
+    },
+  }
+}

@@ -1,0 +1,128 @@
+import { judge, type Stop } from "./verdict.ts"
+import { FrameWriter } from "../../formats/sse/frame-writer.ts"
+import { FrameSplitter } from "../../formats/sse/frames.ts"
+import type { Timers } from "../../config/timers.ts"
+import { type Ended, type Passage, readFrame } from "./relay.ts"
+
+/**
+ * The lane that looks at every frame: it repairs what strict clients refuse, edits what was asked for, and writes a
+ * comment when the provider is silent. A frame that needs nothing goes out with the very bytes it came in.
+ */
+export async function passScripted(passage: Passage): Promise<Ended> {
+  const { opening, reading, timers, leaving } = passage
+  const reader = opening.body?.getReader()
+  let stop: Stop | undefined
+  let clean = true
+  const stopFor = (reason: Stop) => {
+    stop ??= reason
+    void reader?.cancel().catch(() => undefined)
+  }
+  const onLeft = () => stopFor("left")
+  const out = new FrameWriter(passage.writable, onLeft)
+  leaving.addEventListener("abort", onLeft, { once: true })
+  if (leaving.aborted) onLeft()
+
+  const take = (frames: readonly Uint8Array[]) => {
+    const script = follow(frames, passage)
+    clean &&= script.clean
+    out.write(script.outgoing)
+    if (script.isNonsense) stopFor("nonsense")
+    if (passage.filter?.isBlocked) stopFor("blocked")
+  }
+
+  const sleepless = watch(timers, out, {
+    onStop: stopFor,
+    onSilence: () => {
+      clean = false
+      out.write(passage.dialect.silence())
+    },
+  })
+  const splitter = new FrameSplitter()
+  try {
+    out.write(passage.dialect.open(passage.answering))
+    take(opening.frames)
+    if (opening.rest.byteLength > 0) take(splitter.push(opening.rest))
+    while (reader && stop === undefined && !reading.done && !reading.error) {
+      const { done, value } = await reader.read()
+      sleepless.arrived()
+      if (done) break
+      take(splitter.push(value))
+      // A caller who reads slowly keeps the provider waiting: its silence is not its own.
+      await sleepless.without(out.room())
+    }
+    const last = splitter.finish()
+    if (last && stop === undefined) {
+      clean = false
+      take([last])
+    }
+  } catch {
+    stop ??= "broken"
+  } finally {
+    sleepless.end()
+    leaving.removeEventListener("abort", onLeft)
+    void reader?.cancel().catch(() => undefined)
+  }
+  if (stop !== "left") out.write(restOf(passage))
+  await out.release()
+  const verdict = judge(stop ?? "ended", reading, passage.provider, passage.filter?.refusal())
+  return { ...verdict, clean: clean && verdict.ending === "complete" && reading.done, atBoundary: true }
+}
+
+/** What goes out for these frames. Nothing follows a `[DONE]` or an error. */
+function follow(
+  frames: readonly Uint8Array[],
+  { reading, defaults, dialect, answering, filter, told: kept }: Passage,
+): { outgoing: Uint8Array[]; clean: boolean; isNonsense: boolean } {
+  const outgoing: Uint8Array[] = []
+  let clean = true
+  for (const frame of frames) {
+    if (reading.done || reading.error) break
+    const chunk = readFrame(frame, reading, answering.wire)
+    if (chunk === "empty") outgoing.push(frame)
+    else if (chunk === "broken") return { outgoing, clean: false, isNonsense: true }
+    else if (chunk !== "done" && !reading.error) {
+      const normal = answering.wire.normalise(chunk, defaults)
+      if (normal !== chunk) clean = false
+      for (const told of filter ? filter.chunk(normal) : [normal]) {
+        if (kept) answering.wire.read(kept, told)
+        outgoing.push(...dialect.chunk(told, told === chunk ? frame : undefined))
+      }
+      if (filter?.isBlocked) break
+    }
+  }
+  return { outgoing, clean, isNonsense: false }
+}
+
+/** What the filters kept back, of an answer that has come to its end, whichever. */
+function restOf({ filter, dialect, told, answering }: Passage): Uint8Array[] {
+  const rest = filter?.end() ?? []
+  if (told) for (const chunk of rest) answering.wire.read(told, chunk)
+  return rest.flatMap((chunk) => dialect.chunk(chunk, undefined))
+}
+
+type Alarms = { onStop: (reason: Stop) => void; onSilence: () => void }
+
+/** One timer for the three waits of a stream: for the next chunk, for the end, and for anything to write. */
+function watch(timers: Timers, out: FrameWriter, alarms: Alarms) {
+  const startedAt = Date.now()
+  let lastChunkAt = startedAt
+  let isPaused = false
+  const tick = () => {
+    const now = Date.now()
+    if (isPaused) lastChunkAt = now
+    if (now - lastChunkAt >= timers.idleMs) alarms.onStop("stalled")
+    else if (now - startedAt >= timers.totalMs) alarms.onStop("timeout")
+    else if (now - Math.max(out.lastWriteAt, lastChunkAt) >= timers.keepaliveMs) alarms.onSilence()
+  }
+  const id = setInterval(tick, Math.max(10, Math.min(timers.idleMs, timers.keepaliveMs) / 4))
+  return {
+    arrived: () => (lastChunkAt = Date.now()),
+    without: async (work: Promise<void>) => {
+      isPaused = true
+      await work
+      isPaused = false
+      lastChunkAt = Date.now()
+    },
+    end: () => clearInterval(id),
+  }
+}

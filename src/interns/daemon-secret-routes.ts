@@ -1,0 +1,141 @@
+import { createRoute } from "@hono/zod-openapi"
+import type { Context } from "hono"
+import * as z from "zod"
+import { originOf } from "../audit/actor.ts"
+import { GatewayError } from "../errors/errors.ts"
+import { newRouter } from "../http/router.ts"
+import { failures, ok } from "../http/schema.ts"
+import type { App } from "../config/env.ts"
+import { joinTokenInternAnd } from "./join-token.ts"
+import { internError } from "./reasons.ts"
+import type { InternRow } from "./store.ts"
+import {
+  decodeRequest,
+  EGRESS_REQUEST_HEADER,
+  EGRESS_RESPONSE_HEADER,
+  encodeEnvelope,
+  MAX_ENVELOPE_LENGTH,
+} from "../vault/egress-envelope.ts"
+import { egressToBound, type Sent } from "../vault/egress-fetch.ts"
+import { egressWorld } from "../vault/egress-deps.ts"
+import { openSecrets } from "../vault/release.ts"
+import { DaemonSecrets } from "../vault/schemas.ts"
+import { givenSecretsStatement, type SealedSecret } from "../vault/store.ts"
+
+// What is no UUID is no intern's id, and gets the same answer as a wrong token.
+const params = z.object({ internId: z.string().max(64) })
+const security = [{ joinToken: [] }]
+const COMMON = ["invalid_request", "unauthenticated", "forbidden", "conflict", "rate_limited", "internal"] as const
+
+const read = createRoute({
+  method: "get",
+  path: "/interns/{internId}/daemon/secrets",
+  operationId: "readDaemonSecrets",
+  tags: ["Interns"],
+  summary: "The secrets that an intern's agent may use: names, hosts and placeholders. Never a value.",
+  description: "For the daemon, with its join token. No API key reads it.",
+  security,
+  request: { params },
+  responses: { 200: ok(DaemonSecrets), ...failures(...COMMON) },
+})
+
+const egress = createRoute({
+  method: "post",
+  path: "/interns/{internId}/daemon/egress",
+  operationId: "sendDaemonEgress",
+  tags: ["Interns"],
+  summary: "Sends a request of an intern's agent to a host of its secrets, and streams the response back.",
+  description:
+    "For the daemon, with its join token. Placeholders in headers become values here, towards exactly the hosts of each " +
+    "secret, by https on port 443; values in the response become placeholders. Redirects are not followed.",
+  security,
+  request: {
+    params,
+    headers: z.object({
+      [EGRESS_REQUEST_HEADER]: z
+        .string()
+        .optional()
+        .meta({ description: "Required. JSON in base64url: `method`, `url`, `headers` (pairs), `hasBody`." }),
+    }),
+    body: {
+      content: { "application/octet-stream": { schema: z.unknown() } },
+      required: false,
+      description: "The body of that request, as it is.",
+    },
+  },
+  responses: {
+    200: {
+      description: `The body of the response. Its status and headers are in ${EGRESS_RESPONSE_HEADER}: JSON in base64url.`,
+      content: { "application/octet-stream": { schema: z.unknown() } },
+    },
+    ...failures(...COMMON, "provider_failed"),
+  },
+})
+
+/** Answers join tokens, not API keys. */
+export const daemonSecrets = newRouter()
+  .openapi(read, async (c) => {
+    const { status, given } = await activeIntern(c, c.req.valid("param").internId)
+    const released = await openSecrets(c.env, given)
+    const data = released.map(({ name, hosts, placeholder }) => ({ name, hosts, placeholder }))
+    return c.json({ status, data }, 200, { "cache-control": "no-store" })
+  })
+  .openapi(egress, async (c) => {
+    const { intern, given } = await activeIntern(c, c.req.valid("param").internId)
+    const asked = decodeRequest(c.req.header(EGRESS_REQUEST_HEADER) ?? "")
+    if (!asked) throw internError("invalid_body", `${EGRESS_REQUEST_HEADER}: must be a request as JSON in base64url.`)
+    const { body, signal } = c.req.raw
+    const world = egressWorld(c.env, {
+      intern: { id: intern.id, workspaceId: intern.workspace_id },
+      actor: {
+        organizationId: intern.organization_id,
+        keyHash: intern.join_token_hash ?? "",
+        label: `daemon of ${intern.name}`,
+        creatorUserId: null,
+        ...originOf(c.req.raw, c.var.requestId),
+      },
+      secrets: () => openSecrets(c.env, given),
+      signal,
+      waitUntil: (work) => c.executionCtx.waitUntil(work),
+    })
+    const { hasBody, ...request } = asked
+    return toResponse(await egressToBound({ ...request, ...(hasBody && { body: body ?? "" }) }, world))
+  })
+
+type Active = { intern: InternRow; status: "running" | "provisioning"; given: readonly SealedSecret[] }
+
+/** In one round trip to the database: each request pays for it. */
+async function activeIntern(c: Context<App>, id: string): Promise<Active> {
+  const secrets = givenSecretsStatement(c.env.DB, id)
+  const { intern, others } = await joinTokenInternAnd(c, id, [secrets])
+  const given = others.flatMap(({ results }) => results as SealedSecret[])
+  const { status } = intern
+  if (status === "running" || status === "provisioning") return { intern, status, given }
+  throw internError("intern_not_running", "The intern is not running: its daemon may not use its secrets.")
+}
+
+const REASONS = { refused: "egress_refused", unbound: "host_not_bound", misdirected: "egress_refused" } as const
+
+function toResponse(sent: Sent): Response {
+  if (!sent.ok) {
+    const { reason, why } = sent
+    if (why === "failed") throw new GatewayError("provider_failed", reason, { metadata: { reason: "host_failed" } })
+    throw new GatewayError("forbidden", reason, { metadata: { reason: REASONS[why], retryable: false } })
+  }
+  const { status, headers, body, hidden } = sent.response
+  const envelope = encodeEnvelope({ status, headers })
+  if (envelope.length > MAX_ENVELOPE_LENGTH) {
+    void body?.cancel()
+    throw new GatewayError("provider_failed", "The headers of the response are too large.", {
+      metadata: { reason: "host_failed" },
+    })
+  }
+  return new Response(body?.pipeThrough(hidden.stream()) ?? null, {
+    headers: {
+      "content-type": "application/octet-stream",
+      // Nothing on the way may compress it: events would wait for more.
+      "cache-control": "no-store, no-transform",
+      [EGRESS_RESPONSE_HEADER]: envelope,
+    },
+  })
+}

@@ -1,0 +1,99 @@
+import { app, BASE_PATH } from "../../app/app.ts"
+import type { Env } from "../../config/env.ts"
+import { FrameSplitter, dataOf, DONE } from "../../formats/sse/frames.ts"
+import { type GrowingChoice, mergeChoice } from "../../formats/chat/to-result.ts"
+import { record } from "../run/acp.ts"
+import type { ToolCall } from "./tools.ts"
+
+export type ModelMessage = { role: string; content: string | null; tool_calls?: ToolCall[]; tool_call_id?: string }
+export type ModelRequest = { model: string | null; messages: readonly ModelMessage[]; tools: readonly unknown[] }
+
+/** Tokens and USD of one call. */
+export type CallUsage = { prompt: number; cached: number; completion: number; cost: number }
+
+export type ModelAnswer =
+  | { is: "answer"; message: ModelMessage; usage: CallUsage; model: string | null }
+  | { is: "failure"; status: number; message: string }
+
+type Hearing = {
+  text: (text: string, model: string | null) => void
+  thought: (text: string, model: string | null) => void
+}
+
+/**
+ * One call of the gateway's own chat with the intern's own key: the same road as every other call, with its budgets,
+ * guardrails, routing and account.
+ */
+export async function askModel(
+  env: Env,
+  context: ExecutionContext,
+  key: string,
+  { model, messages, tools }: ModelRequest,
+  signal: AbortSignal,
+  hearing: Hearing,
+): Promise<ModelAnswer> {
+  const request = new Request(`https://gateway.internal${BASE_PATH}/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json", "x-title": "Intern" },
+    body: JSON.stringify({ ...(model !== null && { model }), messages, tools, stream: true, usage: { include: true } }),
+    signal,
+  })
+  const response = await app.fetch(request, env, context)
+  if (!response.ok || !response.body) {
+    const { error } = await response.json<{ error?: { message?: string } }>().catch(() => ({ error: undefined }))
+    return {
+      is: "failure",
+      status: response.status,
+      message: error?.message ?? `The gateway answered ${response.status}.`,
+    }
+  }
+  return readAnswer(response.body, hearing)
+}
+
+async function readAnswer(body: ReadableStream<Uint8Array>, hearing: Hearing): Promise<ModelAnswer> {
+  const splitter = new FrameSplitter()
+  const choices = new Map<number, GrowingChoice>()
+  const usage: CallUsage = { prompt: 0, cached: 0, completion: 0, cost: 0 }
+  let model: string | null = null
+  for await (const bytes of body) {
+    for (const frame of splitter.push(bytes)) {
+      const data = dataOf(frame)
+      if (data === undefined || data === DONE) continue
+      const chunk = record(JSON.parse(data))
+      if (typeof chunk["model"] === "string") model = chunk["model"]
+      if (chunk["usage"]) readUsage(usage, record(chunk["usage"]))
+      const { code, message } = record(chunk["error"])
+      if (typeof message === "string") return { is: "failure", status: typeof code === "number" ? code : 502, message }
+      const [choice] = Array.isArray(chunk["choices"]) ? (chunk["choices"] as unknown[]) : []
+      if (choice === undefined) continue
+      const delta = record(record(choice)["delta"])
+      if (typeof delta["content"] === "string" && delta["content"] !== "") hearing.text(delta["content"], model)
+      if (typeof delta["reasoning"] === "string" && delta["reasoning"] !== "")
+        hearing.thought(delta["reasoning"], model)
+      mergeChoice(choices, { index: 0, ...record(choice) })
+    }
+  }
+  const message = toMessage(choices.get(0)?.choice.message ?? {})
+  return { is: "answer", message, usage, model }
+}
+
+function toMessage(said: Record<string, unknown>): ModelMessage {
+  const calls = Array.isArray(said["tool_calls"]) ? (said["tool_calls"] as ToolCall[]) : []
+  const named = calls.map((call, index) => {
+    const { name, arguments: json } = call.function
+    return { id: call.id || `call_${index}`, type: "function", function: { name, arguments: json } }
+  })
+  const content = typeof said["content"] === "string" ? said["content"] : null
+  return { role: "assistant", content, ...(named.length > 0 && { tool_calls: named }) }
+}
+
+function readUsage(usage: CallUsage, told: Record<string, unknown>): void {
+  usage.prompt = number(told["prompt_tokens"])
+  usage.completion = number(told["completion_tokens"])
+  usage.cached = number(record(told["prompt_tokens_details"])["cached_tokens"])
+  usage.cost = number(told["cost"])
+}
+
+function number(value: unknown): number {
+  return typeof value === "number" ? value : 0
+}

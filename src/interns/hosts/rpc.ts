@@ -1,0 +1,42 @@
+import { type ErrorMetadata, type ErrorName, GatewayError } from "../../errors/errors.ts"
+import type { InternHostKind } from "../intern.ts"
+import type { ApprovalMode } from "../run/run.ts"
+
+/**
+ * Whose an intern is, where its agent runs, and where that reaches this gateway: told with every call that may be the
+ * first of its object. `apiBase`: with the path of the API, without a slash at the end.
+ */
+export type Place = {
+  id: string
+  organizationId: string
+  workspaceId: string
+  host: InternHostKind
+  apiBase: string
+}
+export const PLACE_HEADER = "x-intern-place"
+/** For which of an intern's provisions a client was let in (grantOf of tokens.ts). */
+export const CLIENT_HEADER = "x-intern-client"
+
+/** What the Worker hands to an intern's object: the last message of a chat, checked. */
+export type ChatCall = { session: string | null; mode: ApprovalMode } & (
+  | { is: "prompt"; text: string }
+  | { is: "answer"; question: string; content: string }
+)
+
+type Refusal = { code: ErrorName; message: string; metadata: ErrorMetadata; headers: Record<string, string> }
+
+const REFUSED = "x-intern-refused"
+
+/** An error class does not survive the way from an object, so a refusal travels as data. */
+export function toRefusal(error: GatewayError): Response {
+  const { code, message, metadata = {}, headers = {} } = error
+  const refusal: Refusal = { code, message, metadata, headers }
+  return Response.json(refusal, { headers: { [REFUSED]: "1" } })
+}
+
+/** The answer of an intern's object, or the refusal that it stands for, thrown. */
+export async function orRefusal(response: Response): Promise<Response> {
+  if (!response.headers.has(REFUSED)) return response
+  const { code, message, metadata, headers } = await response.json<Refusal>()
+  throw new GatewayError(code, message, { metadata, headers })
+}

@@ -1,0 +1,244 @@
+import { createRoute } from "@hono/zod-openapi"
+import type { Context } from "hono"
+import { entryOf } from "../audit/actor.ts"
+import { changesOf } from "../audit/entry.ts"
+import { GatewayError } from "../errors/errors.ts"
+import { acceptJson, newRouter } from "../http/router.ts"
+import { failures, jsonBody, ok } from "../http/schema.ts"
+import type { App } from "../config/env.ts"
+import { refuseInternKey, requireProgramme, visibleIntern } from "./access.ts"
+import { mayControl, notYours } from "./authority.ts"
+import { openIntern } from "./open-intern.ts"
+import { mastersOf } from "../secrets/master-key.ts"
+import { dataKeyOf } from "../secrets/workspace-key.ts"
+import { logError } from "../support/log.ts"
+import { copySecrets } from "../vault/copy.ts"
+import {
+  CopiedSecrets,
+  CopyRequest,
+  InternPath,
+  InternSecretPath,
+  NewSecret,
+  OneSecret,
+  SecretList,
+  SecretPath,
+  SecretQuery,
+} from "../vault/schemas.ts"
+import { openVault, sealSecret, type VaultKeys } from "../vault/sealing.ts"
+import { internVault, toSecret, type Vault, workspaceVault } from "../vault/secret.ts"
+import {
+  deleteSecret,
+  findUsers,
+  isFull,
+  listSecrets,
+  MAX_SEALED_BYTES,
+  MAX_SECRETS,
+  putSecrets,
+} from "../vault/store.ts"
+
+const MAX_BODY_BYTES = 1_048_576
+const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
+const WRITE_FAILURES = { ...FAILURES, ...failures("unavailable") }
+const BODY_FAILURES = { ...WRITE_FAILURES, ...failures("payload_too_large", "unsupported_media_type") }
+const tags = ["Vault"]
+const GONE = { 204: { description: "Deleted." } }
+
+/** The workspace's own vault is not there for an intern. */
+const ofWorkspace: [typeof requireProgramme, typeof refuseInternKey] = [requireProgramme, refuseInternKey]
+const ofIntern: [typeof requireProgramme] = [requireProgramme]
+const takesBody = acceptJson(MAX_BODY_BYTES)
+
+const list = createRoute({
+  method: "get",
+  path: "/vault/secrets",
+  operationId: "listVaultSecrets",
+  tags,
+  summary: "The secrets of the key's workspace, by name, without their values.",
+  middleware: ofWorkspace,
+  request: { query: SecretQuery },
+  responses: { 200: ok(SecretList), ...FAILURES },
+})
+
+const put = createRoute({
+  method: "put",
+  path: "/vault/secrets/{name}",
+  operationId: "storeVaultSecret",
+  tags,
+  summary: "Makes or replaces a secret of the key's workspace. Its value is released to its hosts alone.",
+  middleware: [...ofWorkspace, takesBody] as const,
+  request: { params: SecretPath, body: jsonBody(NewSecret) },
+  responses: { 200: ok(OneSecret), ...BODY_FAILURES },
+})
+
+const remove = createRoute({
+  method: "delete",
+  path: "/vault/secrets/{name}",
+  operationId: "deleteVaultSecret",
+  tags,
+  summary: "Deletes a secret of the key's workspace, for good.",
+  middleware: ofWorkspace,
+  request: { params: SecretPath },
+  responses: { ...GONE, ...WRITE_FAILURES },
+})
+
+const INTERN_PATH = "/vault/interns/{internId}/secrets"
+
+const listOfIntern = createRoute({
+  method: "get",
+  path: INTERN_PATH,
+  operationId: "listInternVaultSecrets",
+  tags,
+  summary: "The secrets of an intern's own vault, by name, without their values.",
+  middleware: ofIntern,
+  request: { params: InternPath, query: SecretQuery },
+  responses: { 200: ok(SecretList), ...FAILURES },
+})
+
+const putOfIntern = createRoute({
+  method: "put",
+  path: `${INTERN_PATH}/{name}`,
+  operationId: "storeInternVaultSecret",
+  tags,
+  summary: "Makes or replaces a secret of an intern's own vault. Its value is released to its hosts alone.",
+  middleware: [...ofIntern, takesBody] as const,
+  request: { params: InternSecretPath, body: jsonBody(NewSecret) },
+  responses: { 200: ok(OneSecret), ...BODY_FAILURES },
+})
+
+const removeOfIntern = createRoute({
+  method: "delete",
+  path: `${INTERN_PATH}/{name}`,
+  operationId: "deleteInternVaultSecret",
+  tags,
+  summary: "Deletes a secret of an intern's own vault, for good.",
+  middleware: ofIntern,
+  request: { params: InternSecretPath },
+  responses: { ...GONE, ...WRITE_FAILURES },
+})
+
+const copy = createRoute({
+  method: "post",
+  path: `${INTERN_PATH}/copy`,
+  operationId: "copyVaultSecretsToIntern",
+  tags,
+  summary: "Copies secrets of the workspace, with their hosts, to an intern: all that are named, or none.",
+  description: "For whoever made the intern and stored the secrets: by the same key or user; and for management keys.",
+  // To an intern's own key the vault that is copied from is not there.
+  middleware: [...ofWorkspace, takesBody] as const,
+  request: { params: InternPath, body: jsonBody(CopyRequest) },
+  responses: { 200: ok(CopiedSecrets), ...BODY_FAILURES, ...failures("conflict") },
+})
+
+export const vault = newRouter()
+  .openapi(list, async (c) => {
+    return c.json(await told(c, workspaceVault(c.var.caller), c.req.valid("query")), 200)
+  })
+  .openapi(put, async (c) => {
+    const secret = { ...c.req.valid("param"), ...c.req.valid("json") }
+    return c.json(await store(c, workspaceVault(c.var.caller), secret), 200)
+  })
+  .openapi(remove, async (c) => {
+    await drop(c, workspaceVault(c.var.caller), c.req.valid("param").name)
+    return c.body(null, 204)
+  })
+  .openapi(listOfIntern, async (c) => {
+    const owned = internVault(await visibleIntern(c, c.req.valid("param").internId))
+    return c.json(await told(c, owned, c.req.valid("query")), 200)
+  })
+  .openapi(putOfIntern, async (c) => {
+    const { internId, name } = c.req.valid("param")
+    const owned = internVault(await visibleIntern(c, internId))
+    return c.json(await store(c, owned, { name, ...c.req.valid("json") }), 200)
+  })
+  .openapi(removeOfIntern, async (c) => {
+    const { internId, name } = c.req.valid("param")
+    await drop(c, internVault(await visibleIntern(c, internId)), name)
+    return c.body(null, 204)
+  })
+  .openapi(copy, async (c) => {
+    const intern = await visibleIntern(c, c.req.valid("param").internId)
+    const target = internVault(intern)
+    requireVaultWrites(c)
+    if (!mayControl(c.var.caller, intern)) throw notYours("made this intern")
+    const { names } = c.req.valid("json")
+    const source = workspaceVault(c.var.caller)
+    const changed = { fields: ["names"], values: { names } }
+    const deed = { action: "vault_secret.copy", resourceId: target.vaultId, changed } as const
+    const entry = entryOf(c, { ...deed, workspaceId: target.workspaceId })
+    const keys = { source: () => openKeys(c, source), target: () => openKeys(c, target) }
+    const rows = await copySecrets({ db: c.env.DB, source, target, keys, names, entry, caller: c.var.caller })
+    if (!rows) throw await refusalOf(c, target, 0)
+    tellUsers(c, target)
+    return c.json({ data: rows.map(toSecret) }, 200)
+  })
+
+async function told(c: Context<App>, vault: Vault, page: SecretQuery) {
+  const { rows, total } = await listSecrets(c.env.DB, vault, page)
+  return { data: rows.map(toSecret), has_more: page.offset + rows.length < total, total_count: total }
+}
+
+async function store(c: Context<App>, vault: Vault, secret: { name: string; hosts: string[]; value: string }) {
+  requireVaultWrites(c)
+  const { name, ...input } = secret
+  const entry = entryOf(c, {
+    action: "vault_secret.set",
+    resourceId: secretName(vault, name),
+    workspaceId: vault.workspaceId,
+    changed: changesOf(input, ["hosts"]),
+  })
+  const row = await sealSecret(await openKeys(c, vault), vault, secret, entry)
+  const [put] = (await putSecrets(c.env.DB, vault, [row], { vaultId: vault.vaultId, versions: [] }, entry)) ?? []
+  if (!put) throw await refusalOf(c, vault, row.sealed.length)
+  tellUsers(c, vault)
+  return { data: toSecret(put) }
+}
+
+async function drop(c: Context<App>, vault: Vault, name: string): Promise<void> {
+  requireVaultWrites(c)
+  const deed = { action: "vault_secret.delete", resourceId: secretName(vault, name) } as const
+  const entry = entryOf(c, { ...deed, workspaceId: vault.workspaceId })
+  if (!(await deleteSecret(c.env.DB, vault, name, entry))) {
+    throw new GatewayError("not_found", `There is no secret named ${name} here.`)
+  }
+  tellUsers(c, vault)
+}
+
+/** Daemons have values in memory. They read them again, beside the answer. */
+function tellUsers(c: Context<App>, vault: Vault): void {
+  if (vault.internId === null) return
+  const told = findUsers(c.env.DB, vault).then((ids) =>
+    Promise.all(ids.map((id) => openIntern(c.env, id).vaultChanged())),
+  )
+  c.executionCtx.waitUntil(
+    told.catch((cause: unknown) => logError("a changed vault was not told", { vault: vault.vaultId }, cause)),
+  )
+}
+
+/** A secret has no id; its place is what it is known by. */
+function secretName({ vaultId }: Vault, name: string): string {
+  return `${vaultId}/${name}`
+}
+
+function requireVaultWrites(c: Context<App>): void {
+  if (c.var.caller.mayWriteVaults) return
+  throw new GatewayError("unavailable", "Writing to vaults is disabled for this organization. Reading works.", {
+    metadata: { reason: "vault_writes_disabled", retryable: false },
+  })
+}
+
+async function openKeys(c: Context<App>, vault: Vault): Promise<VaultKeys> {
+  const { organizationId, workspaceId, vaultId: id } = vault
+  const masters = mastersOf(c.env)
+  const entry = entryOf(c, { action: "data_key.create", resourceId: id, workspaceId })
+  const dataKey = await dataKeyOf(c.env.DB, masters, { organizationId, workspaceId, id }, entry)
+  if (!dataKey) throw new GatewayError("not_found", "The workspace of this key is not there any more.")
+  return openVault(dataKey, masters)
+}
+
+async function refusalOf(c: Context<App>, vault: Vault, bytes: number): Promise<GatewayError> {
+  if (await isFull(c.env.DB, vault, bytes)) {
+    const words = `A vault holds at most ${MAX_SECRETS} secrets and ${MAX_SEALED_BYTES} sealed bytes. Delete some first.`
+    return new GatewayError("invalid_request", words)
+  }
+  return new GatewayError("not_found", "The vault is not there any more.")
+}

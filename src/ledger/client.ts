@@ -1,0 +1,292 @@
+import type { Ledger } from "../../durable-objects/ledger/ledger.ts"
+import type { Env } from "../config/env.ts"
+import { cappedAt, type Generation } from "./generation.ts"
+import type { Reconciliation } from "../reconciliation/reconciliation.ts"
+import { logError } from "../support/log.ts"
+import { realTimer, type Timer } from "../support/time.ts"
+import type { FreeLimits } from "./free-requests.ts"
+import { IDLE_MS, type Lease, LeaseBook } from "./leases.ts"
+import type { Counters, Limit, Verdict } from "./limits.ts"
+import {
+  type Balance,
+  type Heard,
+  type HoldRequest,
+  type HoldVerdict,
+  NOTHING_TO_REPORT,
+  type Report,
+  type Settlement,
+} from "./protocol.ts"
+
+/**
+ * The ledger of an organization: the one place that holds and charges its money. With `later`, which keeps the isolate at
+ * work, calls may be admitted of a lease.
+ */
+export function openLedger(env: Env, organizationId: string, later?: (work: Promise<unknown>) => void): LedgerClient {
+  return new LedgerClient(env.LEDGER.get(env.LEDGER.idFromName(organizationId)), sharedOf(organizationId), later)
+}
+
+/** How long a settlement waits for another call to take it along. */
+const COMPANY_MS = 15
+/** How long a call that took a settlement along may be silent before it is taken for dead. */
+const CARRIER_PATIENCE_MS = 1_000
+/** Most calls are over so soon that the ledger need not hear of them before: a call that lasts longer is registered. */
+const REGISTER_AFTER_MS = 2_000
+/** How stale the estimate of a running call may be, should its isolate die. */
+const RENEW_AFTER_MS = 5_000
+/** The return of a lease is tried so often; after that, the lease costs what was declared of it. */
+const RETURN_TRIES = 3
+
+/**
+ * A settlement on its way. Calls share nothing but this plain data: a promise of a call whose client has left may never
+ * settle, so no call waits for another's. `known`: the ledger has charged it, or has said that it need not.
+ */
+type Waiting = Settlement & { state: "waiting" | "taken" | "known" | "returned" }
+
+/** A call that runs: nano-USD that it has cost so far, and when the ledger is to hear of it, in epoch milliseconds. */
+type Tracked = { estimate: () => number; ttlMs: number; reportAt: number }
+
+/** What the calls of one isolate share of one organization. */
+export type Shared = { waiting: Waiting[]; book: LeaseBook; tracked: Map<string, Tracked> }
+
+export function newShared(): Shared {
+  return { waiting: [], book: new LeaseBook(), tracked: new Map() }
+}
+
+const shared = new Map<string, Shared>()
+
+function sharedOf(organizationId: string): Shared {
+  let one = shared.get(organizationId)
+  if (!one) {
+    one = newShared()
+    shared.set(organizationId, one)
+  }
+  return one
+}
+
+/**
+ * One call's way to the ledger. A settlement goes along with the next call that this isolate makes there, whichever call
+ * that is, or by itself after a moment: under load that halves the trips and the ledger's writes. Reading is always
+ * preceded by what was settled here before. A settlement that an isolate takes with it when it dies is made by the
+ * ledger's alarm, from the hold.
+ */
+export class LedgerClient {
+  readonly #stub: DurableObjectStub<Ledger>
+  readonly #waiting: Waiting[]
+  readonly #book: LeaseBook
+  readonly #later: ((work: Promise<unknown>) => void) | undefined
+  readonly #timer: Timer
+  readonly #tracked: Shared["tracked"]
+
+  constructor(
+    stub: DurableObjectStub<Ledger>,
+    { waiting, book, tracked }: Shared,
+    later?: (work: Promise<unknown>) => void,
+    timer = realTimer,
+  ) {
+    this.#timer = timer
+    this.#stub = stub
+    this.#waiting = waiting
+    this.#book = book
+    this.#tracked = tracked
+    this.#later = later
+  }
+
+  /** Of the isolate's lease where it has room, else by the ledger, which may answer with a lease. */
+  async hold(request: HoldRequest): Promise<HoldVerdict> {
+    const mayLease = this.#later !== undefined && !request.free && request.wanted.mostNano > 0
+    if (!mayLease) return this.#hold(request)
+    const now = Date.now()
+    const lease = this.#book.leaseFor(request, now)
+    if (this.#book.admit(lease, request, now)) return { ok: true, grantedNano: request.wanted.mostNano }
+    const ask = this.#book.ask(lease, request, now)
+    const verdict = await this.#hold(ask ? { ...request, lease: ask } : request)
+    if (ask) this.#book.answered(lease, ask.sequence, verdict.ok ? verdict.leasedNano : undefined, now)
+    // What this isolate leased is held against the very limits that refused.
+    if (verdict.ok && !verdict.leasedNano) return verdict
+    const isAdmitted = this.#book.admit(lease, request, Date.now())
+    if (isAdmitted) return { ok: true, grantedNano: request.wanted.mostNano }
+    return verdict.ok ? this.#hold(request) : verdict
+  }
+
+  /** Whether anything at all is left under these limits. Holds nothing; asks nobody where the isolate has a lease. */
+  async room(limits: Limit[], chargesAccount: boolean): Promise<Verdict> {
+    if (this.#book.hasRoom({ limits, chargesAccount }, Date.now())) return { ok: true, grantedNano: 0 }
+    return this.#stub.room(limits, chargesAccount)
+  }
+
+  async #hold(request: HoldRequest): Promise<HoldVerdict> {
+    const hold = async (report?: Report) => this.#stub.hold(request, report)
+    if (this.#waiting.length === 0) return (await hold()).verdict
+    // What goes along may be at fault: it must not cost another call its hold.
+    return (await this.#carrying(NOTHING_ELSE, hold).catch(() => hold())).verdict
+  }
+
+  /**
+   * Keeps the ledger informed of a call that goes on, with what `estimate` says it has cost so far in nano-USD: first
+   * when it has lasted for REGISTER_AFTER_MS, then every RENEW_AFTER_MS. Returns how to stop.
+   */
+  track(id: string, estimate: () => number, ttlMs: number): () => void {
+    const [firstMs, nextMs] = [REGISTER_AFTER_MS, RENEW_AFTER_MS].map((ms) => Math.min(ms, ttlMs / 3)) as [
+      number,
+      number,
+    ]
+    this.#tracked.set(id, { estimate, ttlMs, reportAt: Date.now() + firstMs })
+    const tick = () => {
+      cancel = this.#timer.after(nextMs, tick)
+      void this.#reportProgress()
+    }
+    let cancel = this.#timer.after(firstMs, tick)
+    return () => {
+      this.#tracked.delete(id)
+      cancel()
+    }
+  }
+
+  /** Of all calls of the isolate that are due, in one report: each call's own timer would be a trip of its own. */
+  async #reportProgress(): Promise<void> {
+    const now = Date.now()
+    const ending = new Set(this.#waiting.map(({ generation }) => generation.id))
+    const progress: Progress = { registrations: [], renewals: [] }
+    for (const [id, call] of this.#tracked) {
+      if (ending.has(id)) continue
+      const renewMs = Math.min(RENEW_AFTER_MS, call.ttlMs / 3)
+      const isLeased = this.#book.call(id)?.isRegistered === false
+      if (call.reportAt - (isLeased ? 0 : renewMs / 2) > now) continue
+      call.reportAt = now + renewMs
+      const estimateNano = call.estimate()
+      const registration = this.#book.registration(id, estimateNano)
+      if (registration) progress.registrations.push(registration)
+      else progress.renewals.push({ id, estimateNano, ttlMs: call.ttlMs })
+    }
+    if (progress.registrations.length + progress.renewals.length === 0) return
+    await this.#carrying(progress, this.#report).catch((cause: unknown) =>
+      logError("running calls were not reported to the ledger", {}, cause),
+    )
+  }
+
+  /** Resolves when the generation is charged. */
+  async settle(generation: Generation): Promise<void> {
+    const call = this.#book.call(generation.id)
+    const lease = call?.lease
+    // Of a call that the lease covers only the isolate knows what was held for it.
+    const capped = call ? cappedAt(generation, call.mostNano) : generation
+    const own: Waiting = { generation: capped, leaseId: lease?.id ?? null, state: "waiting" }
+    this.#waiting.push(own)
+    await this.#timer.wait(COMPANY_MS)
+    if (own.state === "waiting") await this.#flush()
+    else if (own.state === "taken") await this.#timer.wait(CARRIER_PATIENCE_MS)
+    // By itself, if it was not taken along or came back. Charged once however often it is asked.
+    try {
+      if (own.state !== "known") await this.#alone(own)
+    } finally {
+      this.#book.close(generation.id, costOf(capped), false)
+    }
+    if (lease && this.#book.watch(lease, Date.now())) this.#later?.(this.#returnWhenIdle(lease))
+  }
+
+  async #alone(own: Waiting): Promise<void> {
+    await this.#told([own], NOTHING_ELSE, this.#report)
+  }
+
+  async #returnWhenIdle(lease: Lease): Promise<void> {
+    while (lease.open.size === 0 && Date.now() < lease.watchedUntil) {
+      if (this.#book.retire(lease, Date.now())) {
+        const { id, ttlMs, declarations } = lease
+        for (let tries = 0; tries < RETURN_TRIES; tries++) {
+          const leases = [{ id, ttlMs, isReturned: true, ...declarations.next(0) }]
+          const heard = await this.#report({ ...NOTHING_TO_REPORT, leases }).catch(() => undefined)
+          if (heard) return
+          await this.#timer.wait(IDLE_MS)
+        }
+        logError("a lease was not returned: it costs what was declared of it", { lease: id })
+        return
+      }
+      await this.#timer.wait(IDLE_MS)
+    }
+    lease.watchedUntil = 0
+  }
+
+  async usage(keyHashes: string[]): Promise<Counters[]> {
+    await this.#flush()
+    return this.#stub.usage(keyHashes)
+  }
+
+  async freeToday(limits: FreeLimits): Promise<{ limit: number; used: number }> {
+    return this.#stub.freeToday(limits)
+  }
+
+  async balance(): Promise<Balance> {
+    await this.#flush()
+    return this.#stub.balance()
+  }
+
+  async generation(id: string): Promise<Generation | null> {
+    await this.#flush()
+    return this.#stub.generation(id)
+  }
+
+  async reconcile(organizationId: string, lowers: boolean): Promise<Reconciliation> {
+    await this.#flush()
+    return this.#stub.reconcile(organizationId, lowers)
+  }
+
+  async credit(id: string, amountNano: number): Promise<{ ok: boolean; balance: Balance }> {
+    return this.#stub.credit(id, amountNano)
+  }
+
+  readonly #report = async (report: Report): Promise<Heard> => this.#stub.report(report)
+
+  /** What cannot be charged now is charged by its own call, or from its hold by the ledger's alarm. */
+  async #flush(): Promise<void> {
+    if (this.#waiting.length === 0) return
+    await this.#carrying(NOTHING_ELSE, this.#report).catch(() => undefined)
+  }
+
+  /** Make a call that takes along what waits; if it fails, each of what it took is left to its own call. */
+  async #carrying<T extends Heard>(progress: Progress, call: (report: Report) => Promise<T>): Promise<T> {
+    const taken = this.#waiting.splice(0)
+    for (const one of taken) one.state = "taken"
+    try {
+      return await this.#told(taken, progress, call)
+    } catch (error) {
+      for (const one of taken) one.state = "returned"
+      throw error
+    }
+  }
+
+  /** A report, and what follows from its having arrived. */
+  async #told<T extends Heard>(
+    settlements: Waiting[],
+    { registrations, renewals }: Progress,
+    call: (report: Report) => Promise<T>,
+  ): Promise<T> {
+    const told = new Set([...settlements.map((one) => one.generation.id), ...registrations.map((one) => one.draft.id)])
+    const leases = new Set([...told].flatMap((id) => this.#book.call(id)?.lease ?? []))
+    const reportedAt = Date.now()
+    const news = this.#book.news(leases, told)
+    const answer = await call({
+      settlements: settlements.map(({ generation, leaseId }) => ({ generation, leaseId })),
+      registrations,
+      renewals,
+      leases: news,
+    })
+    this.#book.registered(registrations)
+    this.#book.heard(leases, news, new Set(answer.alive), reportedAt)
+    const charged = new Set(answer.charged)
+    for (const one of settlements) {
+      one.state = "known"
+      const { generation } = one
+      this.#book.close(generation.id, costOf(generation), charged.has(generation.id))
+    }
+    return answer
+  }
+}
+
+/** What a report has of calls that go on. */
+type Progress = Pick<Report, "registrations" | "renewals">
+
+const NOTHING_ELSE: Progress = { registrations: [], renewals: [] }
+
+function costOf({ costNano, byokCostNano }: Generation): number {
+  return costNano + byokCostNano
+}

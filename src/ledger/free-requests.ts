@@ -1,0 +1,72 @@
+import { DAY_MS } from "../support/time.ts"
+import { type Env, variable } from "../config/env.ts"
+import { usdToNano } from "../money/money.ts"
+import { windowStart } from "../money/windows.ts"
+
+/**
+ * Requests on models that cost nothing: an account has so many a minute and a day, more a day once it bought credit.
+ * Pure; the ledger keeps the count, since it is the one place that sees every call of an account.
+ */
+
+export type FreeLimits = {
+  perMinute: number
+  perDay: number
+  /** A day, for accounts that were credited at least `paidFromNano`. */
+  perDayPaid: number
+  paidFromNano: number
+}
+
+export type FreeCount = { minute: number; minuteStart: number; day: number; dayStart: number }
+
+/** `resetAt`: epoch milliseconds at which the window that is full begins anew. */
+export type FreeRefusal = { limit: number; resetAt: number; window: "minute" | "day" }
+
+const MINUTE_MS = 60_000
+
+export const NO_FREE_REQUESTS: FreeCount = { minute: 0, minuteStart: 0, day: 0, dayStart: 0 }
+
+/** The count with windows that are over emptied. A clock that steps back opens none twice. */
+export function currentFree(count: FreeCount, now: number): FreeCount {
+  const minuteStart = Math.max(count.minuteStart, now - (now % MINUTE_MS))
+  const dayStart = Math.max(count.dayStart, windowStart("daily", now))
+  return {
+    minute: minuteStart > count.minuteStart ? 0 : count.minute,
+    minuteStart,
+    day: dayStart > count.dayStart ? 0 : count.day,
+    dayStart,
+  }
+}
+
+export function dailyLimit(limits: FreeLimits, creditedNano: number): number {
+  return creditedNano >= limits.paidFromNano ? limits.perDayPaid : limits.perDay
+}
+
+/** One more request, or which window has no room for it. */
+export function takeFree(
+  count: FreeCount,
+  limits: FreeLimits,
+  creditedNano: number,
+  now: number,
+): { count: FreeCount } | { refusal: FreeRefusal } {
+  const current = currentFree(count, now)
+  const perDay = dailyLimit(limits, creditedNano)
+  if (current.day >= perDay) return { refusal: { limit: perDay, resetAt: current.dayStart + DAY_MS, window: "day" } }
+  if (current.minute >= limits.perMinute) {
+    return { refusal: { limit: limits.perMinute, resetAt: current.minuteStart + MINUTE_MS, window: "minute" } }
+  }
+  return { count: { ...current, minute: current.minute + 1, day: current.day + 1 } }
+}
+
+/** As the deployment sets them; what is not a whole number of at least 0 is as if it were not set. */
+export function freeLimits(env: Env): FreeLimits {
+  const number = (name: string, fallback: number) => {
+    const value = Number(variable(env, name) ?? Number.NaN)
+    return Number.isFinite(value) && value >= 0 ? value : fallback
+  }
+  return {
+    perMinute: Math.floor(number("FREE_REQUESTS_PER_MINUTE", 20)),
+    perDay: Math.floor(number("FREE_REQUESTS_PER_DAY", 50)),
+    perDayPaid: Math.floor(number("FREE_REQUESTS_PER_DAY_PAID", 1_000)),
+    paidFromNano: usdToNano(number("FREE_PAID_FROM_USD", 10)),
+  }
+}

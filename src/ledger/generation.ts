@@ -1,0 +1,125 @@
+import { NO_TOKENS, type Tokens } from "../money/money.ts"
+
+/** One attempt at a provider, in order; `status` is the provider's HTTP status, null when it never answered. */
+export type Attempt = {
+  provider: string
+  model: string
+  status: number | null
+  latencyMs: number
+  isByok?: boolean
+}
+
+/**
+ * How a call ended. `unsettled`: the runtime that served it died, and the ledger charged its
+ * estimate. `unattributed`: the same of calls so young that the ledger had not heard of them one by one.
+ */
+export type Ending =
+  | "complete"
+  | "cancelled"
+  | "cut"
+  | "stalled"
+  | "timeout"
+  | "error"
+  | "refused"
+  | "unsettled"
+  | "unattributed"
+
+/** What only those who listen to a call are told of it. */
+export type BroadcastContext = {
+  /** Of the hostname it came to, or `global`. */
+  region: string
+  /** The caller's own name for its user. */
+  user: string | null
+  /** The caller's `trace`, bounded. */
+  trace: Record<string, unknown> | null
+  /** What is said is kept for them. */
+  hasContent: boolean
+}
+
+/** What is known when a call is held, before any provider was asked. */
+export type GenerationDraft = {
+  id: string
+  organizationId: string
+  workspaceId: string
+  keyHash: string
+  /** The keys that created this one, the nearest first, which it is counted under as well; absent where none did. */
+  ancestorKeys?: readonly string[]
+  createdAt: number
+  requestId: string
+  apiType: "completions" | "embeddings" | "rerank" | "image" | "tts" | "stt" | "video"
+  /** What the caller asked for. */
+  requestedModel: string
+  streamed: boolean
+  sessionId: string | null
+  appUrl: string | null
+  appTitle: string | null
+  userAgent: string | null
+  /** The prompt's tokens, estimated. */
+  promptEstimate: number
+  /** The preset that the request named. */
+  presetId?: string
+  /** The router that chose the model, as the request named it. */
+  router?: string
+  /** The end user: `user` of the request, or whom the key was created for. */
+  externalUser?: string
+  /** What destinations are told beside the record; absent where nobody listens. */
+  broadcast?: BroadcastContext
+  /** Only keys of the organization's own can be asked with: whatever comes of it is not the account's. */
+  isByok?: true
+}
+
+/** The whole record of one call. Money is nano-USD. */
+export type Generation = Omit<GenerationDraft, "isByok"> & {
+  /** What answered; the requested model when nothing did. */
+  model: string
+  provider: string | null
+  upstreamId: string | null
+  isByok: boolean
+  tokens: Tokens
+  /** Where the tokens come from: the provider's own count, or an estimate of what was delivered. */
+  tokensFrom: "upstream" | "estimate" | "none"
+  costNano: number
+  byokCostNano: number
+  finishReason: string | null
+  ending: Ending
+  /** The status the caller got, or would have got had the stream not started. */
+  status: number
+  latencyMs: number | null
+  generationMs: number | null
+  serviceTier: string | null
+  attempts: readonly Attempt[]
+  /** Nano-USD that the provider's count comes to above what was held: it is not charged. Absent for none. */
+  overrunNano?: number
+}
+
+/** One that the ledger has charged. */
+export type Settled = Generation & { settledAt: number }
+
+/** A generation charged at most so much; what it cost above that is its overrun. Nano-USD. */
+export function cappedAt(generation: Generation, mostNano: number): Generation {
+  const { costNano, overrunNano = 0 } = generation
+  if (costNano <= mostNano) return generation
+  return { ...generation, costNano: mostNano, overrunNano: overrunNano + costNano - mostNano }
+}
+
+/** The record of a call that nobody settled: its runtime died. It is charged at the last known estimate, not refunded. */
+export function unsettledGeneration(draft: GenerationDraft, estimateNano: number): Generation {
+  return {
+    ...draft,
+    model: draft.requestedModel,
+    provider: null,
+    upstreamId: null,
+    isByok: draft.isByok ?? false,
+    tokens: { ...NO_TOKENS, prompt: draft.promptEstimate },
+    tokensFrom: "estimate",
+    costNano: draft.isByok ? 0 : estimateNano,
+    byokCostNano: draft.isByok ? estimateNano : 0,
+    finishReason: null,
+    ending: "unsettled",
+    status: 500,
+    latencyMs: null,
+    generationMs: null,
+    serviceTier: null,
+    attempts: [],
+  }
+}

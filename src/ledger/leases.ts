@@ -1,0 +1,230 @@
+import type { GenerationDraft } from "./generation.ts"
+import { Declarations } from "./declarations.ts"
+import { closed, declarationFor, NO_SLICE, opened, refill, type Slice, wantOf } from "./lease.ts"
+import { type HoldRequest, type LeaseNews, newLeaseId, type Registration } from "./protocol.ts"
+
+/** A caller too near a limit for a lease is asked about again after so long. */
+const REFUSED_FOR_MS = 1_000
+/** An isolate's request may end while it asks: after so long another one may ask. */
+const ASKING_MS = 5_000
+/** A lease that nothing has used for so long goes back. */
+export const IDLE_MS = 1_000
+/** A sentinel that has not come back after so long never will: the runtime ends what a request leaves behind. */
+const SENTINEL_MS = 25_000
+
+const MAX_LEASES = 1_000
+/** Of the largest estimate so much is left after each further call. */
+const TYPICAL_DECAY = 0.9
+
+export type Lease = {
+  readonly id: string
+  readonly signature: string
+  readonly ttlMs: number
+  slice: Slice
+  /** The ledger no longer holds it. */
+  isOver: boolean
+  /** Calls admitted of it that are not charged yet. */
+  readonly open: Map<string, OpenCall>
+  /** Nano-USD: the estimates of those that are not registered. The ledger has declarations for at least as much. */
+  unknownNano: number
+  /** Nano-USD: the estimate of a call, as of late. */
+  typicalNano: number
+  readonly declarations: Declarations
+  /** Epoch milliseconds, all of these. */
+  usableUntil: number
+  usedAt: number
+  askAgainAt: number
+  watchedUntil: number
+  /** Of the first request for it without a response: the ledger may hold it since then. 0 where there is none. */
+  requestedAt: number
+}
+
+/** Nano-USD: at most it costs `mostNano`. */
+export type OpenCall = {
+  readonly lease: Lease
+  readonly draft: GenerationDraft
+  readonly mostNano: number
+  readonly estimateNano: number
+  isRegistered: boolean
+}
+
+function signatureOf({ chargesAccount, limits }: Pick<HoldRequest, "chargesAccount" | "limits">): string {
+  return JSON.stringify([chargesAccount, limits])
+}
+
+/**
+ * The leases that this isolate has of one organization's ledger, and the calls it admitted of them. Plain data that calls
+ * share: none waits for another's promise, since a promise of a call whose client has left may never settle.
+ */
+export class LeaseBook {
+  readonly #leases = new Map<string, Lease>()
+  readonly #open = new Map<string, OpenCall>()
+
+  /** The lease for calls under these limits; an empty one where there is none. */
+  leaseFor(request: HoldRequest, now: number): Lease {
+    const signature = signatureOf(request)
+    const known = this.#leases.get(signature)
+    // What the ledger has not heard of for long may be over there: its calls end under it, and new ones get another.
+    if (known && (isUsable(known, now) || mayBeGranted(known, now))) return known
+    const lease: Lease = {
+      id: newLeaseId(),
+      signature,
+      ttlMs: request.ttlMs,
+      slice: NO_SLICE,
+      isOver: false,
+      open: new Map(),
+      unknownNano: 0,
+      typicalNano: 0,
+      declarations: new Declarations(),
+      usableUntil: 0,
+      usedAt: now,
+      askAgainAt: 0,
+      watchedUntil: 0,
+      requestedAt: 0,
+    }
+    this.#forgetRefused()
+    this.#leases.set(signature, lease)
+    return lease
+  }
+
+  /** Whether there is a lease for calls under these limits with something left of it. */
+  hasRoom(limited: Pick<HoldRequest, "chargesAccount" | "limits">, now: number): boolean {
+    const lease = this.#leases.get(signatureOf(limited))
+    return lease !== undefined && isUsable(lease, now) && opened(lease.slice, 1) !== undefined
+  }
+
+  /** True where the lease has room for the call, and a declaration that covers it; the call then runs under it. */
+  admit(lease: Lease, { draft, wanted: { mostNano }, estimateNano }: HoldRequest, now: number): boolean {
+    lease.typicalNano = Math.max(estimateNano, Math.floor(lease.typicalNano * TYPICAL_DECAY))
+    const isDeclared = lease.unknownNano + estimateNano <= lease.declarations.inForceNano
+    const slice = isDeclared && isUsable(lease, now) ? opened(lease.slice, mostNano) : undefined
+    if (!slice) return false
+    lease.slice = slice
+    lease.unknownNano += estimateNano
+    lease.usedAt = now
+    const call: OpenCall = { lease, draft, mostNano, estimateNano, isRegistered: false }
+    lease.open.set(draft.id, call)
+    this.#open.set(draft.id, call)
+    return true
+  }
+
+  /** What to ask the ledger for beside a hold; undefined where another call is asking, or has lately been refused. */
+  ask(lease: Lease, { wanted, estimateNano }: HoldRequest, now: number): HoldRequest["lease"] {
+    if (lease.askAgainAt > now) return undefined
+    lease.askAgainAt = now + ASKING_MS
+    lease.requestedAt ||= now
+    const declaration = lease.declarations.next(declarationFor(lease.unknownNano + estimateNano, lease.typicalNano))
+    return { id: lease.id, wantNano: wantOf(lease.slice, wanted), isHeld: lease.slice !== NO_SLICE, ...declaration }
+  }
+
+  /** `askedAt`: the lease's life counts from before the ledger wrote it down, so that it ends here first. */
+  answered(lease: Lease, sequence: number, leasedNano: number | undefined, askedAt: number): void {
+    lease.requestedAt = 0
+    if (leasedNano) {
+      lease.declarations.accepted(sequence)
+      lease.slice = refill(lease.slice, leasedNano)
+      lease.askAgainAt = 0
+      this.#heard(lease, askedAt)
+    } else {
+      lease.declarations.ignored(sequence)
+      lease.askAgainAt = askedAt + REFUSED_FOR_MS
+    }
+  }
+
+  call(id: string): OpenCall | undefined {
+    return this.#open.get(id)
+  }
+
+  /** The call is charged so much; where the ledger would not say, its lease has lost all that it could cost. */
+  close(id: string, costNano: number, isCertain: boolean): void {
+    const call = this.#open.get(id)
+    if (!call) return
+    const { lease, mostNano } = call
+    this.#open.delete(id)
+    lease.open.delete(id)
+    if (!call.isRegistered) lease.unknownNano -= call.estimateNano
+    lease.slice = closed(lease.slice, mostNano, isCertain ? costNano : Math.max(costNano, mostNano))
+  }
+
+  /** How to register a call that goes on, at what it has cost so far; undefined where that is done, or needs not be. */
+  registration(id: string, estimateNano: number): Registration | undefined {
+    const call = this.#open.get(id)
+    if (!call || call.isRegistered) return undefined
+    const { lease, draft, mostNano } = call
+    return { draft, leaseId: lease.id, amountNano: mostNano, estimateNano, ttlMs: lease.ttlMs }
+  }
+
+  registered(registrations: readonly Registration[]): void {
+    for (const { draft } of registrations) {
+      const call = this.#open.get(draft.id)
+      if (!call || call.isRegistered) continue
+      call.isRegistered = true
+      call.lease.unknownNano -= call.estimateNano
+    }
+  }
+
+  /** Of these leases, once the calls in `told` are charged or registered. */
+  news(leases: Iterable<Lease>, told: ReadonlySet<string>): LeaseNews[] {
+    return [...leases].map(({ id, open, unknownNano, typicalNano, declarations, ttlMs }) => {
+      let leftNano = unknownNano
+      for (const one of told) {
+        const call = open.get(one)
+        if (call && !call.isRegistered) leftNano -= call.estimateNano
+      }
+      return { id, ttlMs, isReturned: false, ...declarations.next(declarationFor(leftNano, typicalNano)) }
+    })
+  }
+
+  /** Of the leases that a report told of, `alive` are those that the ledger still holds; the others are over. */
+  heard(leases: Iterable<Lease>, news: readonly LeaseNews[], alive: ReadonlySet<string>, reportedAt: number): void {
+    const sequences = new Map(news.map(({ id, sequence }) => [id, sequence]))
+    for (const lease of leases) {
+      lease.declarations.accepted(sequences.get(lease.id) ?? 0)
+      if (alive.has(lease.id)) this.#heard(lease, reportedAt)
+      else lease.isOver = true
+    }
+  }
+
+  /** A lease that nothing uses and nobody asks for, which is then no longer here. */
+  retire(lease: Lease, now: number): boolean {
+    if (lease.open.size > 0 || lease.askAgainAt > now || now - lease.usedAt < IDLE_MS) return false
+    if (this.#leases.get(lease.signature) === lease) this.#leases.delete(lease.signature)
+    return lease.slice !== NO_SLICE
+  }
+
+  /** True for the one caller that is to see to the lease's return. */
+  watch(lease: Lease, now: number): boolean {
+    if (lease.open.size > 0 || lease.watchedUntil > now) return false
+    lease.watchedUntil = now + SENTINEL_MS
+    return true
+  }
+
+  /** Those that new calls are admitted of. */
+  all(): IterableIterator<Lease> {
+    return this.#leases.values()
+  }
+
+  /** Callers near their limits have no lease to give back, and so nobody who sees to it. */
+  #forgetRefused(): void {
+    if (this.#leases.size < MAX_LEASES) return
+    for (const [signature, { slice, open }] of this.#leases) {
+      if (slice === NO_SLICE && open.size === 0) this.#leases.delete(signature)
+    }
+  }
+
+  #heard(lease: Lease, at: number): void {
+    lease.usableUntil = Math.max(lease.usableUntil, at + lease.ttlMs / 2)
+  }
+}
+
+/**
+ * Whether the ledger may still grant this lease. Where a response was lost, the lease may have expired there and its id
+ * been charged, after which it covers nothing more.
+ */
+function mayBeGranted({ slice, requestedAt, ttlMs }: Lease, now: number): boolean {
+  return slice === NO_SLICE && (requestedAt === 0 || now - requestedAt < ttlMs / 2)
+}
+
+export function isUsable({ isOver, usableUntil }: Lease, now: number): boolean {
+  return !isOver && usableUntil > now
+}

@@ -1,0 +1,80 @@
+import type { Generation, GenerationDraft } from "./generation.ts"
+import type { FreeLimits, FreeRefusal } from "./free-requests.ts"
+import type { Limit, Verdict, Wanted } from "./limits.ts"
+
+/** What isolates and the ledger say to each other. Money is nano-USD. */
+
+export type HoldVerdict = (Verdict & { leasedNano?: number }) | { ok: false; free: FreeRefusal }
+
+/**
+ * What became of a report. `charged`: the generations that were charged by it; one that is missing was charged before,
+ * or its lease is over. `alive`: of the leases it tells of, those that the ledger still holds.
+ */
+export type Heard = { charged: string[]; alive: string[] }
+
+export type HoldAnswer = Heard & { verdict: HoldVerdict }
+
+export type HoldRequest = {
+  draft: GenerationDraft
+  wanted: Wanted
+  /** Charge the account's balance; false for calls that cost the organization nothing. */
+  chargesAccount: boolean
+  limits: Limit[]
+  /** The call is one of those that cost nothing, of which an account has so many. */
+  free?: FreeLimits
+  /** Nano-USD to charge if nobody ever settles this hold. */
+  estimateNano: number
+  ttlMs: number
+  /**
+   * The lease that the call, and others after it, would rather be admitted of; nano-USD to add to it. `isHeld`: the
+   * isolate has something of it already, which would be worth nothing if the lease had expired meanwhile. With it comes
+   * a declaration, as in LeaseNews.
+   */
+  lease?: { id: string; wantNano: number; isHeld: boolean } & Declaration
+}
+
+/** A call that is over; `leaseId`: what it was admitted of, null where it had a hold of its own. */
+export type Settlement = { generation: Generation; leaseId: string | null }
+
+/** A call admitted of a lease that goes on: it gets a hold of its own out of the lease. Nano-USD. */
+export type Registration = {
+  draft: GenerationDraft
+  leaseId: string
+  amountNano: number
+  estimateNano: number
+  ttlMs: number
+}
+
+const LEASE_PREFIX = "lease-"
+
+export function newLeaseId(): string {
+  return LEASE_PREFIX + crypto.randomUUID()
+}
+
+/** Leases stand among the holds; a generation's id never looks like one. */
+export function isLeaseId(id: string): boolean {
+  return id.startsWith(LEASE_PREFIX)
+}
+
+/**
+ * What the calls of a lease that are not registered may have cost by the time of the next report, in nano-USD: the ledger
+ * charges it if the isolate is lost. Numbered, since reports may arrive in another order than they were sent.
+ */
+export type Declaration = { estimateNano: number; sequence: number }
+
+/** A lease as its isolate reports it; `isReturned`: nothing runs under it, and it goes back. */
+export type LeaseNews = { id: string; ttlMs: number; isReturned: boolean } & Declaration
+
+/** A running call with a hold of its own: what it has cost so far. */
+export type Renewal = { id: string; estimateNano: number; ttlMs: number }
+
+export type Report = {
+  settlements: Settlement[]
+  registrations: Registration[]
+  renewals: Renewal[]
+  leases: LeaseNews[]
+}
+
+export const NOTHING_TO_REPORT: Report = { settlements: [], registrations: [], renewals: [], leases: [] }
+
+export type Balance = { creditedNano: number; spentNano: number; heldNano: number; byokNano: number }

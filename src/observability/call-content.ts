@@ -1,0 +1,77 @@
+import type { Words } from "../generations/content.ts"
+import { dayOf } from "../support/day.ts"
+import { timeOf, uuidOf } from "../support/ids.ts"
+
+/**
+ * What was said in calls that somebody listens to, on its way to them. In R2, since a message of a queue is small: of
+ * each call until it was sorted, then of each batch that waits, until that is delivered or given up for good.
+ */
+export type Told = { input: readonly unknown[]; output: Words }
+
+/** More than this of what was said is not told on, in UTF-16 units. */
+const MAX_INPUT = 200_000
+const MAX_OUTPUT = 200_000
+/** Pictures, sound and files are not told on. */
+const MAX_DATA_URL = 2_000
+
+export const TOLD_PREFIX = "broadcast/"
+/** What is left over is removed then: longer than anything is tried for and kept after it. */
+export const TOLD_DAYS = 17
+
+/** Under its day, which is removed as one. `id`: of a generation or a batch, either of which tells its time. */
+function keyOf(id: string): string {
+  return `${TOLD_PREFIX}${dayOf(timeOf(id))}/${uuidOf(id)}`
+}
+
+/** What is kept of a call: the latest of what was asked, and the beginning of the answer. */
+export function toTold(messages: readonly unknown[], output: Words): Told {
+  return { input: latest(messages), output: { content: cut(output.content), reasoning: cut(output.reasoning) } }
+}
+
+function latest(messages: readonly unknown[]): unknown[] {
+  const kept: string[] = []
+  let room = MAX_INPUT
+  for (const message of messages.toReversed()) {
+    const text = JSON.stringify(message, withoutData)
+    if (text.length > room) break
+    room -= text.length
+    kept.unshift(text)
+  }
+  const left = messages.length - kept.length
+  const note = left > 0 ? [{ role: "system", content: `[${left} earlier or longer messages are left out]` }] : []
+  return [...note, ...kept.map((text) => JSON.parse(text) as unknown)]
+}
+
+function withoutData(_: string, value: unknown): unknown {
+  if (typeof value !== "string" || value.length <= MAX_DATA_URL) return value
+  const isData = value.startsWith("data:") || /^[\w+/=-]+$/.test(value.slice(0, MAX_DATA_URL))
+  return isData ? `[${value.length} characters of data]` : value
+}
+
+function cut(text: string): string {
+  return text.length > MAX_OUTPUT ? `${text.slice(0, MAX_OUTPUT)}[…]` : text
+}
+
+export async function putTold(files: R2Bucket, generationId: string, told: Told): Promise<void> {
+  await files.put(keyOf(generationId), JSON.stringify(told))
+}
+
+export async function findTold(files: R2Bucket, generationId: string): Promise<Told | null> {
+  return (await (await files.get(keyOf(generationId)))?.json<Told>()) ?? null
+}
+
+/** Of a batch, by the ids of its generations. */
+export type ToldBatch = Record<string, Told>
+
+export async function putToldBatch(files: R2Bucket, batchId: string, told: ToldBatch): Promise<void> {
+  if (Object.keys(told).length > 0) await files.put(keyOf(batchId), JSON.stringify(told))
+}
+
+export async function findToldBatch(files: R2Bucket, batchId: string): Promise<ToldBatch> {
+  return (await (await files.get(keyOf(batchId)))?.json<ToldBatch>()) ?? {}
+}
+
+/** `ids`: of generations and batches. */
+export async function removeTold(files: R2Bucket, ids: readonly string[]): Promise<void> {
+  if (ids.length > 0) await files.delete(ids.map(keyOf))
+}

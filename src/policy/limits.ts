@@ -1,0 +1,16 @@
+import type { Caller } from "../access/caller.ts"
+import { budgetLimits } from "../budgets/budget.ts"
+import { limitOf } from "../keys/key.ts"
+import type { Limit } from "../ledger/limits.ts"
+
+/**
+ * Every limit that a caller's calls are held against, including the limits of the key's ancestors. Without the account's
+ * balance: the ledger adds it.
+ */
+export function limitsOf(caller: Caller): Limit[] {
+  return [
+    ...[caller, ...caller.ancestors].map(limitOf).filter((limit) => limit !== undefined),
+    ...budgetLimits(caller.workspaceId, caller.budgets),
+    ...(caller.guardrails?.limits ?? []),
+  ]
+}

@@ -1,0 +1,107 @@
+import type { Asked } from "../inference/inference-request.ts"
+import type { ChatRequest } from "../formats/schemas.ts"
+import { withoutExtensions } from "./extensions.ts"
+import type { Provider } from "./provider.ts"
+
+/** Fields that are the gateway's own: no provider is sent them. */
+export const OWN_FIELDS: ReadonlySet<string> = new Set([
+  "model",
+  "models",
+  "provider",
+  "plugins",
+  "route",
+  "session_id",
+  "metadata",
+  "trace",
+  "user",
+  "usage",
+  "debug",
+  "preset",
+  "transforms",
+  "stop_server_tools_when",
+  "stream_options",
+  "max_tokens",
+  "max_completion_tokens",
+  "reasoning",
+  "reasoning_effort",
+  "service_tier",
+])
+
+export type Outgoing = {
+  upstreamId: string
+  /** Lower than what the caller asked, where the credit left pays for less. */
+  maxCompletionTokens: number | undefined
+  /** Stands in for `user`, which is never sent as it is. */
+  pseudonym: string | undefined
+}
+
+/** The body for a provider of the OpenAI wire: the caller's, less what is ours, in the provider's spelling. */
+export function toUpstreamBody(request: ChatRequest, provider: Provider, outgoing: Outgoing): Record<string, unknown> {
+  const { quirks } = provider
+  const body: Record<string, unknown> = { model: outgoing.upstreamId }
+  for (const [key, value] of Object.entries(request)) {
+    if (!OWN_FIELDS.has(key) && value !== null && value !== undefined) body[key] = value
+  }
+  if (request.stream && !quirks.noStreamOptions) {
+    body["stream_options"] = { ...request.stream_options, include_usage: true }
+  }
+  setOutputLimit(body, request, provider, outgoing.maxCompletionTokens)
+  setReasoning(body, request, provider)
+  if (request.service_tier != null)
+    body["service_tier"] = request.service_tier === "fast" ? "priority" : request.service_tier
+  if (outgoing.pseudonym !== undefined) body["user"] = outgoing.pseudonym
+  return quirks.isStrict ? withoutExtensions(body) : body
+}
+
+function setOutputLimit(
+  body: Record<string, unknown>,
+  { max_tokens: old, max_completion_tokens: current }: ChatRequest,
+  { quirks }: Provider,
+  cap: number | undefined,
+): void {
+  const asked = current ?? old
+  const limit = cap === undefined ? asked : Math.min(cap, asked ?? cap)
+  if (limit == null) return
+  body[quirks.maxTokensField ?? (current == null ? "max_tokens" : "max_completion_tokens")] = limit
+}
+
+function setReasoning(body: Record<string, unknown>, request: ChatRequest, { quirks }: Provider): void {
+  const effort = request.reasoning_effort ?? request.reasoning?.effort
+  if (quirks.isStrict) {
+    if (effort != null) body["reasoning_effort"] = effort
+    return
+  }
+  if (request.reasoning != null) body["reasoning"] = request.reasoning
+  if (request.reasoning_effort != null) body["reasoning_effort"] = request.reasoning_effort
+}
+
+/** Sets the provider's key, where it takes one. */
+export function authorize(headers: Headers, { apiKey, keyHeader }: Provider): void {
+  if (apiKey !== undefined) headers.set(keyHeader, keyHeader === "authorization" ? `Bearer ${apiKey}` : apiKey)
+}
+
+/** The request to a provider. Its headers are made from nothing: none of the caller's goes there. */
+export function toUpstreamRequest(
+  asked: Pick<Asked, "path" | "headers" | "body" | "form">,
+  isStreamed: boolean,
+  provider: Provider,
+  signal: AbortSignal,
+): Request {
+  const headers = new Headers({
+    // A form says by itself where its parts end.
+    ...(!asked.form && { "content-type": "application/json" }),
+    accept: isStreamed ? "text/event-stream" : "application/json",
+    "accept-encoding": "identity",
+    "user-agent": "edge-model-gateway",
+    ...asked.headers,
+  })
+  authorize(headers, provider)
+  // A redirect is not followed: it would carry the key to wherever it points.
+  return new Request(`${provider.baseUrl}${asked.path}`, {
+    method: "POST",
+    headers,
+    body: asked.form ?? JSON.stringify(asked.body),
+    redirect: "manual",
+    signal,
+  })
+}

@@ -1,0 +1,95 @@
+import { priceToPico } from "../money/money.ts"
+import type { Endpoint, Pricing } from "../models/catalogue.ts"
+import { isInRegion, type Provider } from "../providers/provider.ts"
+import type { ProviderPreferences } from "../formats/schemas.ts"
+
+/** What takes an endpoint out of the running. `name` completes "No endpoint can take this request: …". */
+export type Filter = {
+  name: string
+  /** `region`: the one that the call must stay in, or null. */
+  keeps: (endpoint: Endpoint, provider: Provider, region: string | null) => boolean
+  /** Set for the caller by their organization. */
+  isGuardrail?: true
+}
+
+/** Whether a name that a caller wrote (a slug, a display name, `slug/quantization`) means this endpoint. */
+export function isNamed(name: string, endpoint: Endpoint, provider: Provider): boolean {
+  const wanted = name.toLowerCase()
+  return (
+    wanted === provider.slug ||
+    wanted === provider.name.toLowerCase() ||
+    (endpoint.quantization !== null && wanted === `${provider.slug}/${endpoint.quantization}`)
+  )
+}
+
+/** `used`: the fields of the request, for `require_parameters`. */
+export function filtersOf(
+  used: Readonly<Record<string, unknown>>,
+  preferences: ProviderPreferences,
+  region: string | null,
+): Filter[] {
+  const filters: Filter[] = [{ name: "no price is known", keeps: (endpoint) => endpoint.pricing !== null }]
+  const add = (name: string, keeps: Filter["keeps"]) => filters.push({ name, keeps })
+  const { only, ignore, quantizations, max_price: maxPrice } = preferences
+  if (region !== null) add(`not in the region ${region}`, (_, provider) => isInRegion(provider, region))
+  if (only?.length)
+    add("provider.only excludes them", (endpoint, provider) => only.some((name) => isNamed(name, endpoint, provider)))
+  if (ignore?.length)
+    add(
+      "provider.ignore excludes them",
+      (endpoint, provider) => !ignore.some((name) => isNamed(name, endpoint, provider)),
+    )
+  if (quantizations?.length) {
+    const isWanted = (endpoint: Endpoint) => quantizations.includes(endpoint.quantization ?? "unknown")
+    add("provider.quantizations excludes them", isWanted)
+  }
+  if (preferences.zdr) add("provider.zdr: not known to keep nothing", (endpoint) => endpoint.zeroRetention)
+  if (preferences.data_collection === "deny") {
+    add("provider.data_collection: may keep data", (endpoint) => !endpoint.collectsData)
+  }
+  if (preferences.enforce_distillable_text) {
+    add("provider.enforce_distillable_text: not known to allow distillation", () => false)
+  }
+  if (maxPrice) add("provider.max_price is lower", (endpoint) => isWithin(endpoint.pricing, maxPrice))
+  if (preferences.require_parameters) {
+    const wanted = PARAMETERS.filter((name) => used[name] != null)
+    add(`provider.require_parameters: not all of ${wanted.join(", ")} are supported`, (endpoint) =>
+      wanted.every((name) => supports(endpoint, name)),
+    )
+  }
+  return filters
+}
+
+export const FREE: Filter = {
+  name: ":free: they cost",
+  keeps: ({ pricing }) =>
+    pricing !== null && Object.values(pricing).every((price) => price === undefined || priceToPico(price) === 0n),
+}
+
+/** Request fields that a model's `supported_parameters` speaks of. */
+const PARAMETERS =
+  "temperature top_p top_k min_p top_a frequency_penalty presence_penalty repetition_penalty max_tokens max_completion_tokens logit_bias logprobs top_logprobs prediction seed response_format stop tools tool_choice parallel_tool_calls reasoning reasoning_effort".split(
+    " ",
+  )
+
+const EQUIVALENT: Record<string, string> = { max_completion_tokens: "max_tokens", reasoning_effort: "reasoning" }
+
+function supports(endpoint: Endpoint, parameter: string): boolean {
+  const { supportedParameters: supported } = endpoint
+  return supported.includes(parameter) || supported.includes(EQUIVALENT[parameter] ?? parameter)
+}
+
+/** `max_price` speaks of USD a million tokens, and of USD a request and a picture. */
+function isWithin(pricing: Pricing | null, maxPrice: NonNullable<ProviderPreferences["max_price"]>): boolean {
+  if (!pricing) return false
+  const fits = (price: string | undefined, most: string | number | undefined, per: bigint) =>
+    most === undefined ||
+    priceToPico(price ?? "0") * per <= priceToPico(typeof most === "number" ? most.toFixed(12) : most)
+  return (
+    fits(pricing.prompt, maxPrice.prompt, 1_000_000n) &&
+    fits(pricing.completion, maxPrice.completion, 1_000_000n) &&
+    fits(pricing.request, maxPrice.request, 1n) &&
+    fits(pricing.image, maxPrice.image, 1n) &&
+    fits(pricing.audio, maxPrice.audio, 1_000_000n)
+  )
+}

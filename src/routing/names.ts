@@ -1,0 +1,97 @@
+import type { Catalogue, Model } from "../models/catalogue.ts"
+
+/** What a caller may call a model: its id, its id with a way to choose behind it, or an alias of the newest of a family. */
+
+export type Sort = "price" | "throughput" | "latency" | "exacto"
+
+export type Named = {
+  name: string
+  model: Model | undefined
+  sort?: Sort
+  /** Endpoints that cost nothing, and no others. */
+  isFree?: true
+}
+
+/** Variants that are a way to choose, not a model of their own. */
+const SORT_VARIANTS: Readonly<Record<string, Sort>> = { floor: "price", nitro: "throughput", exacto: "exacto" }
+/** Variants that change what is asked, and so have done their work before anything is routed. */
+export const REQUEST_VARIANTS = ["online", "thinking"] as const
+
+export function findModel(name: string, catalogue: Catalogue): Named {
+  const model = catalogue.models.get(name) ?? findLatest(name, catalogue)
+  if (model) return { name, model }
+  const colon = name.lastIndexOf(":")
+  if (colon === -1) return { name, model: undefined }
+  const variant = name.slice(colon + 1)
+  const base = findModel(name.slice(0, colon), catalogue)
+  const sort = SORT_VARIANTS[variant]
+  if (sort !== undefined) return { ...base, name, sort }
+  return variant === "free" ? { ...base, name, isFree: true } : { name, model: undefined }
+}
+
+/** The name without the variants that change the request, and those variants; a model that has one for its own keeps it. */
+export function splitRequestVariants(name: string, catalogue: Catalogue): { name: string; variants: string[] } {
+  const parts = name.split(":")
+  const variants: string[] = []
+  const kept = parts.filter((part, at) => {
+    const isVariant = at > 0 && (REQUEST_VARIANTS as readonly string[]).includes(part)
+    if (!isVariant || catalogue.models.has(parts.slice(0, at + 1).join(":"))) return true
+    variants.push(part)
+    return false
+  })
+  return { name: kept.join(":"), variants }
+}
+
+/**
+ * `~author/family-latest`: of the author's models whose names are the family's words and a version, the highest version;
+ * a preview only where nothing else is. `claude-sonnet` is `claude-sonnet-4.5` and `claude-3.7-sonnet`, not `…-thinking`.
+ */
+function findLatest(name: string, catalogue: Catalogue): Model | undefined {
+  const [, author, family] = /^~([^/]+)\/(.+)-latest$/.exec(name) ?? []
+  if (author === undefined || family === undefined) return undefined
+  const wanted = readSlug(family)
+  const candidates = [...catalogue.models.values()].flatMap((model) => {
+    if (!model.id.startsWith(`${author}/`)) return []
+    const slug = readSlug(model.id.slice(author.length + 1))
+    const isOfFamily =
+      slug.words === wanted.words && wanted.version.every((part, at) => slug.version[at] === part) && !slug.hasVariant
+    return isOfFamily ? [{ model, ...slug }] : []
+  })
+  return candidates.toSorted(
+    (a, b) =>
+      Number(a.isPreview) - Number(b.isPreview) ||
+      compare(b.version, a.version) ||
+      compare(b.dates, a.dates) ||
+      b.model.created - a.model.created ||
+      (a.model.id < b.model.id ? -1 : 1),
+  )[0]?.model
+}
+
+const PREVIEWS = new Set(["preview", "beta", "exp", "experimental", "alpha"])
+/** A date in a name is not its version, but tells apart what has the same one. */
+const LEAST_DATE = 100
+
+type Slug = { words: string; version: number[]; dates: number[]; isPreview: boolean; hasVariant: boolean }
+
+function readSlug(text: string): Slug {
+  const [slug = "", ...variants] = text.split(":")
+  const tokens = slug.split(/[-_]/).filter((token) => token !== "")
+  const numbered = tokens.filter((token) => /\d/.test(token))
+  const numbers = numbered.flatMap((token) => [...token.matchAll(/\d+/g)].map(([digits]) => Number(digits)))
+  const words = tokens.filter((token) => !/\d/.test(token) && !PREVIEWS.has(token))
+  return {
+    words: words.toSorted().join("-"),
+    version: numbers.filter((one) => one < LEAST_DATE),
+    dates: numbers.filter((one) => one >= LEAST_DATE),
+    isPreview: tokens.some((token) => PREVIEWS.has(token)),
+    hasVariant: variants.length > 0,
+  }
+}
+
+function compare(a: readonly number[], b: readonly number[]): number {
+  for (let at = 0; at < Math.max(a.length, b.length); at++) {
+    const difference = (a[at] ?? -1) - (b[at] ?? -1)
+    if (difference !== 0) return difference
+  }
+  return 0
+}

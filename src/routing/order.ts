@@ -1,0 +1,115 @@
+import { priceToPico } from "../money/money.ts"
+import type { ProviderPreferences } from "../formats/schemas.ts"
+import { isNamed } from "./filters.ts"
+import { PERCENTILES, type Percentiles, type Statistics } from "./health.ts"
+import type { Sort } from "./names.ts"
+import type { PlanWorld } from "./plan.ts"
+import { healthKey, type Target, targetKey } from "./target.ts"
+
+/**
+ * Best first. What carries the conversation's own signatures comes before all; endpoints that failed lately come last.
+ * Between them the caller's own keys come before the gateway's, those for a fallback after it; of each, endpoints outside
+ * the preferred speed come last. `order` is a wish, not a filter: what it names comes first, the rest
+ * stands behind as fallbacks. Between equals the cheaper one is likelier, as the inverse square of its price, unless a
+ * sort is asked.
+ */
+export function inOrder(
+  targets: readonly Target[],
+  preferences: ProviderPreferences,
+  variantSort: Sort | undefined,
+  world: PlanWorld,
+): Target[] {
+  const order = preferences.order ?? []
+  const sort = sortOf(preferences) ?? variantSort
+  // Made anew of up to a hundred samples each time, so only for who goes by them.
+  const statisticsOf = goesByStatistics(sort, preferences) ? world.statisticsOf : undefined
+  const rank = ({ endpoint, provider }: Target) => {
+    const place = order.findIndex((name) => isNamed(name, endpoint, provider))
+    return place === -1 ? order.length : place
+  }
+  // One draw for an endpoint, whatever keys it can be asked with: those stay in the order they came in.
+  const chances = new Map<string, number>()
+  const chanceOf = (key: string) => {
+    const chance = chances.get(key) ?? world.chance(key)
+    chances.set(key, chance)
+    return chance
+  }
+  return targets
+    .map((target) => {
+      const key = targetKey(target)
+      const statistics = statisticsOf?.(key) ?? UNKNOWN
+      const place =
+        sort === undefined && order.length === 0
+          ? drawn(target, chanceOf(key))
+          : placeBy(sort ?? "price", target, statistics)
+      return {
+        target,
+        place,
+        price: priceOf(target),
+        isPinned: key === world.pinnedTo,
+        isCooling: world.isCooling(healthKey(target)),
+        turn: turnOf(target),
+        isSlow: isOutside(statistics, preferences),
+        rank: rank(target),
+      }
+    })
+    .toSorted(
+      (a, b) =>
+        Number(b.isPinned) - Number(a.isPinned) ||
+        Number(a.isCooling) - Number(b.isCooling) ||
+        a.turn - b.turn ||
+        Number(a.isSlow) - Number(b.isSlow) ||
+        a.rank - b.rank ||
+        a.place - b.place ||
+        a.price - b.price,
+    )
+    .map(({ target }) => target)
+}
+
+function turnOf({ own }: Target): number {
+  if (!own) return 1
+  return own.isFallback ? 2 : 0
+}
+
+export function sortOf({ sort }: ProviderPreferences): Sort | undefined {
+  return (typeof sort === "object" ? sort?.by : sort) ?? undefined
+}
+
+function goesByStatistics(sort: Sort | undefined, preferences: ProviderPreferences): boolean {
+  const { preferred_max_latency: maxLatency, preferred_min_throughput: minThroughput } = preferences
+  return (sort !== undefined && sort !== "price") || maxLatency != null || minThroughput != null
+}
+
+const UNKNOWN: Statistics = { latencyMs: null, tokensPerSecond: null, failures: 0 }
+
+function priceOf({ endpoint: { pricing } }: Target): number {
+  return Number(priceToPico(pricing.prompt) + priceToPico(pricing.completion))
+}
+
+/** An exponential race: the first of such times is each target's with a chance in proportion to its weight. */
+function drawn(target: Target, chance: number): number {
+  return -Math.log(chance) * priceOf(target) ** 2
+}
+
+/** Lower is better. What was not measured yet comes first: or it never would be. */
+function placeBy(sort: Sort, target: Target, { latencyMs, tokensPerSecond, failures }: Statistics): number {
+  if (sort === "latency") return latencyMs?.p50 ?? 0
+  if (sort === "throughput") return tokensPerSecond ? -tokensPerSecond.p50 : Number.NEGATIVE_INFINITY
+  return sort === "exacto" ? failures : priceOf(target)
+}
+
+type Wish = number | Partial<Record<string, unknown>> | null | undefined
+
+/** Only what was measured can be outside. The wishes speak of seconds and of tokens a second. */
+function isOutside({ latencyMs, tokensPerSecond }: Statistics, preferences: ProviderPreferences): boolean {
+  const misses = (wish: Wish, told: Percentiles | null, isMissed: (told: number, wished: number) => boolean) =>
+    told !== null &&
+    PERCENTILES.some((name) => {
+      const wished = typeof wish === "number" ? (name === "p50" ? wish : undefined) : wish?.[name]
+      return typeof wished === "number" && isMissed(told[name], wished)
+    })
+  return (
+    misses(preferences.preferred_max_latency, latencyMs, (told, wished) => told > wished * 1_000) ||
+    misses(preferences.preferred_min_throughput, tokensPerSecond, (told, wished) => told < wished)
+  )
+}

@@ -1,0 +1,190 @@
+import { type OwnKey, waysTo } from "../byok/usable-credentials.ts"
+import { GatewayError } from "../errors/errors.ts"
+import type { Catalogue, Endpoint, Model } from "../models/catalogue.ts"
+import type { Provider } from "../providers/provider.ts"
+import type { ProviderPreferences } from "../formats/schemas.ts"
+import { type Filter, filtersOf, FREE, isNamed } from "./filters.ts"
+import type { Statistics } from "./health.ts"
+import { findModel, type Named, type Sort } from "./names.ts"
+import { inOrder } from "./order.ts"
+import type { Target } from "./target.ts"
+
+/** What routing reads of a request: the models asked for, the preferences, and which parameters are used. */
+export type Routable = {
+  model?: string | undefined
+  models?: readonly string[] | null | undefined
+  provider?: ProviderPreferences | null | undefined
+} & Readonly<Record<string, unknown>>
+
+/** What a model must make. `text`: an answer in a conversation, whatever it is made of. */
+export const OUTPUTS = ["text", "embeddings", "image", "rerank", "speech", "transcription", "video"] as const
+export type Output = (typeof OUTPUTS)[number]
+
+export type PlanWorld = {
+  output: Output
+  catalogue: Catalogue
+  providers: ReadonlyMap<string, Provider>
+  /** What the caller's own keys open; absent for a caller without any. */
+  own?: OwnWays | undefined
+  /** The region that the call must stay in, or null. */
+  region?: string | null
+  /** Where neither the request nor the name of its model says how to choose. */
+  defaultSort?: Sort | undefined
+  /** Of the caller; asked last, so that what the request itself excludes is told as its own. */
+  guardrails?: readonly Filter[]
+  isCooling: (target: string) => boolean
+  statisticsOf?: (target: string) => Statistics
+  /** The target whose signatures the conversation carries. */
+  pinnedTo?: string | undefined
+  /** From just above 0 to 1: decides between endpoints where nothing else does. */
+  chance: (target: string) => number
+}
+
+/** The caller's own keys, and the providers that can be reached with them. */
+export type OwnWays = { keys: readonly OwnKey[]; providers: ReadonlyMap<string, Provider> }
+
+/** Where a call may go, best first; or a refusal that names the filter which removed the last endpoint. */
+export function plan(request: Routable, world: PlanWorld): Target[] {
+  const preferences = request.provider ?? {}
+  const asked = askedModels(request).map((name) => findModel(name, world.catalogue))
+  const known = asked.filter((found) => found.model !== undefined)
+  if (known.length === 0) throw unknownModel(asked, world)
+
+  const removed: Removal[] = []
+  const filters = [...filtersOf(request, preferences, world.region ?? null), ...(world.guardrails ?? [])]
+  const offers = known.map((named) => ({ named, targets: offersOf(named, filters, world, removed) }))
+  const pool = offers.flatMap((offer) => offer.targets)
+  const ordered = isOnePool(request)
+    ? inOrder(pool, preferences, known[0]?.sort ?? world.defaultSort ?? "price", world)
+    : offers.flatMap((offer) => inOrder(offer.targets, preferences, offer.named.sort ?? world.defaultSort, world))
+  const targets = limited(ordered, preferences)
+  if (targets.length > 0) return targets
+  const names = known.map((found) => found.name).join(", ")
+  throw refusalFor(names, removed)
+}
+
+/** What took the last endpoints of a model out of the running. */
+type Removal = { words: string; isGuardrail: boolean }
+
+/** What would be there, were it not for a guardrail, is forbidden; what is not there in any case is not found. */
+function refusalFor(names: string, removed: readonly Removal[]): GatewayError {
+  if (removed.length === 0) {
+    return new GatewayError(
+      "not_found",
+      `None of provider.order offers ${names}, and provider.allow_fallbacks is false.`,
+    )
+  }
+  const words = [...new Set(removed.map((one) => one.words))].join("; ")
+  const message = `No endpoint of ${names} can take this request: ${words}.`
+  return removed.some(({ isGuardrail }) => isGuardrail)
+    ? new GatewayError("forbidden", message, { metadata: { reason: "guardrail" } })
+    : new GatewayError("not_found", message)
+}
+
+function unknownModel(asked: readonly Named[], { catalogue, output }: PlanWorld): GatewayError {
+  const names = asked.map((found) => found.name).join(", ")
+  const isOffered = [...catalogue.models.values()].some((model) => makes(model, output))
+  const words = isOffered
+    ? `GET /models?output_modalities=${output} lists what can be called.`
+    : `No provider that is configured on this gateway offers ${output}.`
+  return new GatewayError("not_found", `There is no model ${names} here. ${words}`)
+}
+
+/** `partition: "none"` sorts the endpoints of all models together; `route: "sort"` is its older name. */
+function isOnePool({ provider, route }: Routable): boolean {
+  const sort = provider?.sort
+  return route === "sort" || (typeof sort === "object" && sort?.partition === "none")
+}
+
+/** Without fallbacks: those that `order` names, or the first. */
+function limited(targets: Target[], { allow_fallbacks: allowed, order }: ProviderPreferences): Target[] {
+  if (allowed !== false) return targets
+  if (!order?.length) return targets.slice(0, 1)
+  return targets.filter(({ endpoint, provider }) => order.some((name) => isNamed(name, endpoint, provider)))
+}
+
+function askedModels(request: Routable): string[] {
+  return [...new Set([...(request.model === undefined ? [] : [request.model]), ...(request.models ?? [])])]
+}
+
+function offersOf(
+  { model, isFree }: Named,
+  filters: readonly Filter[],
+  world: PlanWorld,
+  removed: Removal[],
+): Target[] {
+  if (!model) return []
+  if (!makes(model, world.output)) {
+    const words = `${model.id} makes ${model.outputModalities.join(", ")}, which is not what is asked here`
+    removed.push({ words, isGuardrail: false })
+    return []
+  }
+  return narrow(model, isFree ? [...filters, FREE] : filters, world, removed)
+}
+
+/** What a conversation can be answered with. */
+const CONVERSED = ["text", "image", "audio"]
+
+export function makes({ outputModalities }: Pick<Model, "outputModalities">, output: Output): boolean {
+  return outputModalities.some((made) => (output === "text" ? CONVERSED.includes(made) : made === output))
+}
+
+function narrow(
+  model: Model,
+  filters: readonly Filter[],
+  world: Pick<PlanWorld, "providers" | "own" | "region">,
+  removed: Removal[],
+): Target[] {
+  const { region = null } = world
+  let offers = model.endpoints.flatMap((endpoint) => offersAt(endpoint, model, world))
+  if (offers.length === 0) {
+    const isKept = model.endpoints.some(({ provider }) => world.providers.has(provider))
+    removed.push({ words: isKept ? NOT_WITH_OWN_KEYS : "no provider that offers it is configured", isGuardrail: false })
+  }
+  for (const filter of filters) {
+    const before = offers
+    offers = offers.filter(({ endpoint, provider }) => filter.keeps(endpoint, provider, region))
+    if (before.length > 0 && offers.length === 0) {
+      const names = new Set(before.map(({ endpoint }) => endpoint.provider))
+      removed.push({ words: `${filter.name} (${[...names].join(", ")})`, isGuardrail: filter.isGuardrail === true })
+    }
+  }
+  return offers.flatMap(({ endpoint, ...offer }) =>
+    endpoint.pricing ? [{ model, endpoint: { ...endpoint, pricing: endpoint.pricing }, ...offer }] : [],
+  )
+}
+
+const NOT_WITH_OWN_KEYS =
+  "the workspace's own keys for the providers that offer it are for other models, and the gateway's own key may not be used"
+
+type Offer = Pick<Target, "provider" | "own"> & { endpoint: Endpoint }
+
+/** One endpoint with each key that it can be asked with, in the order in which they are to be tried. */
+function offersAt(
+  endpoint: Endpoint,
+  { id }: Model,
+  { providers, own }: Pick<PlanWorld, "providers" | "own">,
+): Offer[] {
+  const shared = providers.get(endpoint.provider)
+  const offer = shared ? [{ endpoint, provider: shared }] : []
+  const provider = own?.providers.get(endpoint.provider)
+  if (!own || !provider) return offer
+  const ways = waysTo(endpoint.provider, id, own.keys)
+  const owned = (key: OwnKey): Offer => ({
+    endpoint: key.declaredZdr === null ? endpoint : { ...endpoint, zeroRetention: key.declaredZdr },
+    provider,
+    own: key,
+  })
+  return [...ways.first.map(owned), ...(ways.shared ? offer : []), ...ways.last.map(owned)]
+}
+
+/** A chance that is always the same for this session and target: a session stays with its provider, and its caches. */
+export function chanceFor(sessionId: string): (target: string) => number {
+  return (target) => {
+    let hash = 0x811c9dc5
+    for (const char of `${sessionId} ${target}`) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193)
+    // FNV's low bits are good, its high bits less so: one more mix.
+    hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+    return (((hash ^ (hash >>> 13)) >>> 0) + 1) / (2 ** 32 + 1)
+  }
+}

@@ -1,0 +1,21 @@
+import type { OwnKey } from "../byok/usable-credentials.ts"
+import type { Endpoint, Model, Pricing } from "../models/catalogue.ts"
+import type { Provider } from "../providers/provider.ts"
+
+/** One place a call can go, with all that is needed to go there. */
+export type Target = {
+  model: Model
+  endpoint: Endpoint & { pricing: Pricing }
+  provider: Provider
+  /** The caller's own key, which is sent in place of the gateway's. */
+  own?: OwnKey
+}
+
+export function targetKey(target: Target): string {
+  return `${target.endpoint.model} ${target.endpoint.provider}`
+}
+
+/** What fails and recovers by itself: a key of somebody's own says nothing of the endpoint to anybody else. */
+export function healthKey(target: Target): string {
+  return target.own ? `${targetKey(target)} ${target.own.id}` : targetKey(target)
+}

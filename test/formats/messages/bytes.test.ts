@@ -1,0 +1,98 @@
+import * as fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { toChatStream } from "../../../src/formats/messages/upstream/to-chat-stream.ts"
+import { dataOf, DONE_FRAME, FrameSplitter, toFrame } from "../../../src/formats/sse/frames.ts"
+import { concat } from "../../../src/support/bytes.ts"
+import { bytesOf, end, FACTS, type Json, PING, RECORDED, start, text } from "./recorded.ts"
+
+/** What comes out of the stream, piece by piece. */
+async function pass(pieces: readonly Uint8Array[], onUsage?: (usage: Json) => void): Promise<Uint8Array[]> {
+  const through = toChatStream({ ...FACTS, ...(onUsage && { onUsage }) })
+  const written = (async () => {
+    const writer = through.writable.getWriter()
+    for (const piece of pieces) await writer.write(piece)
+    await writer.close()
+  })()
+  const told: Uint8Array[] = []
+  for await (const piece of through.readable) told.push(piece)
+  await written
+  return told
+}
+
+const textOf = (pieces: readonly Uint8Array[]) => new TextDecoder().decode(concat(pieces))
+const encode = (words: string) => new TextEncoder().encode(words)
+/** Without the signs of life, of which there is one for each ping. */
+const framesOf = (pieces: readonly Uint8Array[]) =>
+  new FrameSplitter().push(concat(pieces)).filter((frame) => dataOf(frame) !== undefined)
+
+function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
+  const at = [0, ...places.map((place) => place % (bytes.byteLength + 1)).sort((a, b) => a - b), bytes.byteLength]
+  return at.slice(1).map((to, index) => bytes.slice(at[index], to))
+}
+
+describe("a stream in any pieces", () => {
+  test.each(Object.entries(RECORDED))("%s", async (_, { events, chunks }) => {
+    const isWhole = events.at(-1)?.["type"] === "message_stop"
+    const expected = textOf([...chunks.map(toFrame), ...(isWhole ? [DONE_FRAME] : [])])
+    const bytes = bytesOf(events)
+    const crlf = encode(new TextDecoder().decode(bytes).replaceAll("\n", "\r\n"))
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(bytes, crlf), fc.array(fc.nat(), { maxLength: 12 }), async (stream, places) => {
+        expect(textOf(framesOf(await pass(cut(stream, places))))).toBe(expected)
+      }),
+      { numRuns: 20 },
+    )
+  })
+
+  test("byte by byte", async () => {
+    const { events, chunks } = RECORDED["a tool whose JSON comes in pieces"] ?? { events: [], chunks: [] }
+    const bytes = bytesOf(events)
+    const told = await pass(Array.from(bytes, (byte) => Uint8Array.of(byte)))
+    expect(textOf(told)).toBe(textOf([...chunks.map(toFrame), DONE_FRAME]))
+  })
+
+  test("a piece in is at most a piece out", async () => {
+    const events = [start(), text(0, "a"), text(0, "b"), ...end("end_turn")]
+    expect(await pass([bytesOf(events)])).toHaveLength(1)
+    expect(await pass(events.map((event) => bytesOf([event])))).toHaveLength(5)
+  })
+})
+
+test("a ping is a comment, so that the road sees life", async () => {
+  const told = await pass([bytesOf([PING]), encode(": there\n\n"), bytesOf([start()])])
+  expect(told.slice(0, 2).map((piece) => textOf([piece]))).toEqual([": ping\n\n", ": ping\n\n"])
+})
+
+test.each([["data: {half\n\n"], ["data: 7\n\n"], ["data: [DONE]\n\n"]])(
+  "what is no event goes on as it is: %j",
+  async (odd) => {
+    expect(textOf(framesOf(await pass([encode(odd)])))).toBe(odd)
+  },
+)
+
+test("a stream that does not say its end has none", async () => {
+  const events = [start(), text(0, "Half")]
+  expect(textOf(await pass([bytesOf(events)]))).not.toContain("[DONE]")
+  const halfAnEvent = encode('event: content_block_delta\ndata: {"type":"cont')
+  const told = await pass([bytesOf(events), halfAnEvent])
+  expect(textOf(told)).toBe(textOf(await pass([bytesOf(events)])))
+})
+
+test("the last event may lack its blank line", async () => {
+  const bytes = bytesOf([start(), ...end("end_turn")])
+  expect(textOf(await pass([bytes.slice(0, -2)]))).toBe(textOf(await pass([bytes])))
+})
+
+test("after the end, or an error, nothing goes on", async () => {
+  const whole = [start(), ...end("end_turn")]
+  const late = bytesOf([text(0, "late"), PING])
+  expect(await pass([bytesOf(whole), late])).toEqual(await pass([bytesOf(whole)]))
+  const failed = [start(), { type: "error", error: { type: "api_error", message: "m" } }]
+  expect(await pass([bytesOf(failed), late])).toEqual(await pass([bytesOf(failed)]))
+})
+
+test("a stream that is cut has told the usage of its prompt", async () => {
+  const usages: Json[] = []
+  await pass([bytesOf([start(), text(0, "Half")])], (usage) => usages.push(usage))
+  expect(usages).toMatchObject([{ prompt_tokens: 25 }])
+})

@@ -1,0 +1,422 @@
+import { describe, expect, test } from "vitest"
+import { toMessagesError } from "../../../src/formats/messages/errors.ts"
+import { advance, fail, finish, keepAlive, newEventState, start } from "../../../src/formats/messages/events.ts"
+import { MessagesRequest, type MessagesEvent } from "../../../src/formats/messages/schemas.ts"
+import { toChatRequest } from "../../../src/formats/messages/to-chat.ts"
+import { toEventFrame } from "../../../src/formats/sse/frames.ts"
+import type { Json } from "./recorded.ts"
+import { blocksOf, callOf, chunkOf, detailOf, expectWellFormed, facts, play, told, USAGE } from "./told.ts"
+
+const typesOf = (events: readonly MessagesEvent[]) => events.map(({ type }) => type)
+const toolUse = (id: string, name: string, input: unknown) => ({ type: "tool_use", id, name, input })
+
+describe("the life of a message", () => {
+  test("a text", () => {
+    const events = told(
+      [
+        chunkOf({ role: "assistant", content: "" }),
+        chunkOf({ content: "Hel" }),
+        chunkOf({ content: "lo" }),
+        chunkOf({}, "stop"),
+        { choices: [], usage: USAGE },
+      ],
+      { cost: 0.25, metadata: { service_metadata: { attempt: 1 } } },
+    )
+    expect(events).toEqual([
+      {
+        type: "message_start",
+        message: {
+          id: "gen-1",
+          type: "message",
+          role: "assistant",
+          model: "maker/model",
+          content: [],
+          stop_reason: null,
+          stop_sequence: null,
+          usage: {
+            input_tokens: 0,
+            cache_creation_input_tokens: 0,
+            cache_read_input_tokens: 0,
+            output_tokens: 0,
+          },
+        },
+      },
+      { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+      { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Hel" } },
+      { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "lo" } },
+      { type: "content_block_stop", index: 0 },
+      {
+        type: "message_delta",
+        delta: { stop_reason: "end_turn", stop_sequence: null },
+        usage: {
+          input_tokens: 12,
+          cache_creation_input_tokens: 8,
+          cache_read_input_tokens: 90,
+          output_tokens: 5,
+          output_tokens_details: { thinking_tokens: 2 },
+          cost: 0.25,
+        },
+        service_metadata: { attempt: 1 },
+      },
+      { type: "message_stop" },
+    ])
+    expectWellFormed(events)
+  })
+
+  test("thinking and its signature, which is told once, when the block is whole", () => {
+    const events = told([
+      detailOf({ type: "reasoning.text", text: "H", index: 0 }),
+      detailOf({ type: "reasoning.text", text: "m.", index: 0 }),
+      detailOf({ type: "reasoning.text", signature: "s", index: 0 }),
+      detailOf({ type: "reasoning.text", signature: "s", index: 0 }),
+      chunkOf({ content: "So." }, "stop"),
+    ])
+    expect(events.slice(1, 7)).toEqual([
+      { type: "content_block_start", index: 0, content_block: { type: "thinking", thinking: "", signature: "" } },
+      { type: "content_block_delta", index: 0, delta: { type: "thinking_delta", thinking: "H" } },
+      { type: "content_block_delta", index: 0, delta: { type: "thinking_delta", thinking: "m." } },
+      { type: "content_block_delta", index: 0, delta: { type: "signature_delta", signature: "s" } },
+      { type: "content_block_stop", index: 0 },
+      { type: "content_block_start", index: 1, content_block: { type: "text", text: "" } },
+    ])
+  })
+
+  test("plain reasoning, of providers that know no details", () => {
+    const events = told([chunkOf({ reasoning_content: "Hm." }), chunkOf({ content: "So." })])
+    expect(blocksOf(events)).toEqual([
+      { type: "thinking", thinking: "Hm.", signature: "" },
+      { type: "text", text: "So." },
+    ])
+  })
+
+  test("thoughts that are sealed, and thoughts apart", () => {
+    const events = told([
+      detailOf({ type: "reasoning.text", text: "A", signature: "a", index: 0 }),
+      detailOf({ type: "reasoning.encrypted", data: "d", index: 1 }),
+      detailOf({ type: "reasoning.text", text: "B", index: 2 }),
+      detailOf({ type: "reasoning.text", text: "C", index: 3 }),
+      detailOf({ type: "reasoning.text", text: "", index: 4 }),
+      detailOf({ type: "reasoning.encrypted", data: "", index: 5 }),
+    ])
+    expect(blocksOf(events)).toEqual([
+      { type: "thinking", thinking: "A", signature: "a" },
+      { type: "redacted_thinking", data: "d" },
+      { type: "thinking", thinking: "B", signature: "" },
+      { type: "thinking", thinking: "C", signature: "" },
+    ])
+    expectWellFormed(events)
+  })
+
+  test("a call", () => {
+    const events = told([
+      callOf({ index: 0, id: "a", function: { name: "f", arguments: '{"x"' } }),
+      callOf({ index: 0, function: { arguments: ":1}" } }),
+      chunkOf({}, "tool_calls"),
+    ])
+    expect(events.slice(1, 5)).toEqual([
+      { type: "content_block_start", index: 0, content_block: { type: "tool_use", id: "a", name: "f", input: {} } },
+      { type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: '{"x"' } },
+      { type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: ":1}" } },
+      { type: "content_block_stop", index: 0 },
+    ])
+    expect(events[5]).toMatchObject({ delta: { stop_reason: "tool_use" } })
+  })
+
+  test("a refusal is told in words", () => {
+    const events = told([chunkOf({ refusal: "No." }), chunkOf({}, "content_filter")])
+    expect(blocksOf(events)).toEqual([{ type: "text", text: "No." }])
+    expect(events.at(-2)).toMatchObject({ delta: { stop_reason: "refusal" } })
+  })
+
+  test("nothing at all", () => {
+    expect(typesOf(told([]))).toEqual(["message_start", "message_delta", "message_stop"])
+  })
+
+  test("a search of the web by Claude is told as Claude does", () => {
+    const detail = {
+      type: "reasoning.server_tool_call",
+      tool_name: "web_search",
+      tool_call_id: "srv_1",
+      arguments: '{"query":"x"}',
+      result: '[{"type":"web_search_result"}]',
+      format: "anthropic-claude-v1",
+    }
+    const events = told([detailOf(detail), chunkOf({ content: "So." }, "stop")])
+    expect(blocksOf(events)).toEqual([
+      { type: "server_tool_use", id: "srv_1", name: "web_search", input: '{"query":"x"}' },
+      { type: "web_search_tool_result", tool_use_id: "srv_1", content: [{ type: "web_search_result" }] },
+      { type: "text", text: "So." },
+    ])
+    expectWellFormed(events)
+    expect(blocksOf(told([detailOf({ ...detail, result: "" })]))).toHaveLength(1)
+  })
+
+  test("a prompt whose size is known at once is told at once", () => {
+    const events = told([chunkOf({ content: "x" }, null, { usage: USAGE })])
+    expect(events[0]).toMatchObject({ message: { usage: { input_tokens: 12 } } })
+  })
+})
+
+describe("calls", () => {
+  test("that follow each other are told as they come", () => {
+    const events = told([
+      callOf({ index: 0, id: "a", function: { name: "f", arguments: '{"x":1}' } }),
+      callOf({ index: 1, id: "b", function: { name: "g", arguments: '{"y"' } }),
+    ]).slice(0, -3)
+    expect(typesOf(events).slice(1)).toEqual([
+      "content_block_start",
+      "content_block_delta",
+      "content_block_stop",
+      "content_block_start",
+      "content_block_delta",
+    ])
+  })
+
+  test("begin with their first arguments, or with what comes after them", () => {
+    const typesBy = (...chunks: Json[]) =>
+      typesOf(
+        play(
+          newEventState(facts()),
+          chunks.map((chunk) => (state) => advance(state, chunk)),
+        ),
+      ).slice(1)
+    const named = callOf({ index: 0, id: "a", function: { name: "f", arguments: "" } })
+    expect(typesBy(named)).toEqual([])
+    expect(typesBy(named, callOf({ index: 0, function: { arguments: "{" } }))).toHaveLength(2)
+    expect(typesBy(named, chunkOf({ content: "So." }))).toEqual(["content_block_start"])
+  })
+
+  test("that interleave wait for each other", () => {
+    const events = told([
+      callOf({ index: 0, id: "a", function: { name: "f", arguments: "" } }),
+      callOf({ index: 1, id: "b", function: { name: "g", arguments: '{"y"' } }),
+      callOf({ index: 0, function: { arguments: '{"x"' } }),
+      chunkOf({ content: "Both." }),
+      callOf({ index: 1, function: { arguments: ":2}" } }),
+      callOf({ index: 2, id: "c", function: { name: "h", arguments: "" } }),
+      callOf({ index: 0, function: { arguments: ":1}" } }),
+      chunkOf({}, "tool_calls"),
+    ])
+    expectWellFormed(events)
+    expect(blocksOf(events)).toEqual([
+      toolUse("a", "f", '{"x":1}'),
+      toolUse("b", "g", '{"y":2}'),
+      { type: "text", text: "Both." },
+      toolUse("c", "h", {}),
+    ])
+  })
+
+  test.each([
+    [
+      "without an index",
+      [{ id: "a", function: { name: "f", arguments: "{" } }, { function: { arguments: "}" } }],
+      [toolUse("a", "f", "{}")],
+    ],
+    [
+      "of one index, which their ids tell apart",
+      [
+        { index: 0, id: "a", function: { name: "f", arguments: "{}" } },
+        { index: 0, id: "b", function: { name: "f", arguments: "{}" } },
+      ],
+      [toolUse("a", "f", "{}"), toolUse("b", "f", "{}")],
+    ],
+    [
+      "that are sent once more at the end",
+      [
+        { index: 0, id: "a", function: { name: "f", arguments: '{"x":1}' } },
+        { index: 0, id: "a", function: { name: "f", arguments: '{"x":1}' } },
+      ],
+      [toolUse("a", "f", '{"x":1}')],
+    ],
+    [
+      "whose names come late",
+      [
+        { index: 0, id: "a", function: { arguments: "{" } },
+        { index: 0, function: { name: "f", arguments: "}" } },
+      ],
+      [toolUse("a", "f", "{}")],
+    ],
+    [
+      "whose name comes in pieces",
+      [
+        { index: 0, id: "a", function: { name: "get_" } },
+        { index: 0, function: { name: "weather", arguments: "" } },
+        { index: 0, function: { arguments: '{"a":1}' } },
+      ],
+      [toolUse("a", "get_weather", '{"a":1}')],
+    ],
+    [
+      "whose name is told twice before the arguments",
+      [
+        { index: 0, id: "a", function: { name: "f", arguments: "" } },
+        { index: 0, id: "a", function: { name: "f", arguments: "{}" } },
+      ],
+      [toolUse("a", "f", "{}")],
+    ],
+    [
+      "whose arguments are an object",
+      [{ index: 0, id: "a", function: { name: "f", arguments: { x: 1 } } }],
+      [toolUse("a", "f", '{"x":1}')],
+    ],
+    [
+      "without ids, or with one id for two",
+      [
+        { index: 0, function: { name: "f", arguments: "{}" } },
+        { index: 1, id: "a", function: { name: "g", arguments: "{}" } },
+        { index: 2, id: "a", function: { name: "h", arguments: "{}" } },
+      ],
+      [toolUse("toolu_1", "f", "{}"), toolUse("a", "g", "{}"), toolUse("toolu_2", "h", "{}")],
+    ],
+    ["that have no name at all", [{ index: 0, id: "a", function: { arguments: "{}" } }], [toolUse("a", "", "{}")]],
+  ] as [string, Json[], Json[]][])("%s", (_, calls, blocks) => {
+    const events = told([...calls.map(callOf), chunkOf({}, "tool_calls")])
+    expectWellFormed(events)
+    expect(blocksOf(events)).toEqual(blocks)
+  })
+})
+
+describe("the stop reason", () => {
+  const endOf = (reason: string, further: Json = {}, deltas: Json[] = []) =>
+    told([
+      ...deltas.map((delta) => chunkOf(delta)),
+      { choices: [{ index: 0, delta: {}, finish_reason: reason, ...further }] },
+    ]).at(-2)?.["delta"]
+
+  test.each([
+    ["stop", {}, "end_turn"],
+    ["length", {}, "max_tokens"],
+    ["tool_calls", {}, "tool_use"],
+    ["function_call", {}, "tool_use"],
+    ["content_filter", {}, "refusal"],
+    ["unheard_of", {}, "end_turn"],
+    ["length", { native_finish_reason: "model_context_window_exceeded" }, "model_context_window_exceeded"],
+    ["stop", { native_finish_reason: "pause_turn" }, "pause_turn"],
+    ["stop", { native_finish_reason: "STOP" }, "end_turn"],
+    ["length", { native_finish_reason: "end_turn" }, "max_tokens"],
+  ])("of %s with %j", (reason, further, stopReason) => {
+    expect(endOf(reason, further)).toEqual({ stop_reason: stopReason, stop_sequence: null })
+  })
+
+  test("says what the provider said of it", () => {
+    const details = { type: "refusal", category: "bio", explanation: null }
+    expect(endOf("stop", { native_finish_reason: "stop_sequence", stop_sequence: "END" })).toEqual({
+      stop_reason: "stop_sequence",
+      stop_sequence: "END",
+    })
+    expect(endOf("content_filter", { stop_details: details })).toMatchObject({ stop_details: details })
+  })
+
+  test("of an answer that calls is that it calls", () => {
+    const call = { tool_calls: [{ index: 0, id: "a", function: { name: "f", arguments: "{}" } }] }
+    expect(endOf("stop", {}, [call])).toMatchObject({ stop_reason: "tool_use" })
+    expect(endOf("length", {}, [call])).toMatchObject({ stop_reason: "max_tokens" })
+  })
+})
+
+describe("a failure", () => {
+  test("is an error where the answer stands, and the last event", () => {
+    const events = play(newEventState(facts()), [
+      (state) => advance(state, chunkOf({ content: "Half" })),
+      (state) => fail(state, { code: 529, message: "Too much." }),
+      (state) => finish(state),
+      (state) => advance(state, chunkOf({ content: "late" })),
+      keepAlive,
+    ])
+    expect(typesOf(events)).toEqual(["message_start", "content_block_start", "content_block_delta", "error"])
+    expect(events.at(-1)).toEqual({ type: "error", error: { type: "overloaded_error", message: "Too much." } })
+  })
+
+  test("before anything was told is an error alone", () => {
+    expect(typesOf(fail(newEventState(facts()), { code: 500, message: "m" })[1])).toEqual(["error"])
+  })
+
+  test("that a chunk tells ends the answer", () => {
+    const error = { code: 429, message: "Slow down." }
+    expect(told([chunkOf({ content: "x" }), { choices: [], error }]).at(-1)).toEqual({
+      type: "error",
+      error: { type: "rate_limit_error", message: "Slow down." },
+    })
+    expect(told([chunkOf({}, "error")]).at(-1)).toMatchObject({ error: { type: "api_error" } })
+  })
+
+  test.each([
+    [400, "invalid_request_error"],
+    [401, "authentication_error"],
+    [402, "billing_error"],
+    [403, "permission_error"],
+    [404, "not_found_error"],
+    [405, "invalid_request_error"],
+    [408, "timeout_error"],
+    [409, "conflict_error"],
+    [413, "request_too_large"],
+    [422, "invalid_request_error"],
+    [429, "rate_limit_error"],
+    [500, "api_error"],
+    [502, "api_error"],
+    [503, "overloaded_error"],
+    [504, "timeout_error"],
+    [524, "timeout_error"],
+    [529, "overloaded_error"],
+  ])("of status %i is a %s", (status, type) => {
+    expect(toMessagesError(status, "m")).toEqual({ type: "error", error: { type, message: "m" } })
+  })
+})
+
+describe("a sign of life", () => {
+  test("is the start, then pings", () => {
+    const events = play(newEventState(facts()), [keepAlive, keepAlive, start, (state) => finish(state), keepAlive])
+    expect(typesOf(events)).toEqual(["message_start", "ping", "message_delta", "message_stop"])
+  })
+
+  test("goes out by its name", () => {
+    expect(new TextDecoder().decode(toEventFrame({ type: "ping" }))).toBe('event: ping\ndata: {"type":"ping"}\n\n')
+  })
+})
+
+test("a state can be gone on from twice", () => {
+  const [state] = advance(
+    newEventState(facts()),
+    callOf({ index: 0, id: "a", function: { name: "f", arguments: "{" } }),
+  )
+  const goOn = () =>
+    blocksOf(
+      play(state, [(one) => advance(one, callOf({ index: 0, function: { arguments: "}" } })), (one) => finish(one)]),
+    )
+  expect(goOn()).toEqual(goOn())
+})
+
+test("chunks that are nothing of the kind say nothing", () => {
+  const odd = [null, 7, "x", [], {}]
+  const chunks = [
+    ...odd.map((value) => ({ choices: value, usage: value, service_metadata: value })),
+    ...odd.map((value) => ({ choices: [value] })),
+    ...odd.map((value) => ({
+      choices: [
+        { index: 1, delta: { content: "other" } },
+        { index: 0, delta: value },
+      ],
+    })),
+    ...odd
+      .filter((value) => value !== "x")
+      .map((value) => chunkOf({ content: value, refusal: value, reasoning: value })),
+    ...odd.map((value) => chunkOf({ reasoning_details: [value], tool_calls: value })),
+  ]
+  const events = told(chunks)
+  expectWellFormed(events)
+  expect(blocksOf(events)).toEqual([])
+})
+
+describe("thoughts of other providers", () => {
+  test.each([
+    [{ type: "reasoning.summary", summary: "In short.", format: "openai-responses-v1", id: "rs_1" }],
+    [{ type: "reasoning.encrypted", data: "sealed", format: "openai-responses-v1", id: "rs_1" }],
+    [{ type: "reasoning.text", text: "Hm.", signature: "s", format: "google-gemini-v1" }],
+    [{ type: "reasoning.text", text: "Hm.", format: "unknown" }],
+    [{ type: "reasoning.of_tomorrow", what: { ever: 1 } }],
+  ])("go to the caller and come back as they were: %j", (detail) => {
+    const content = blocksOf(told([detailOf({ ...detail, index: 3 }), chunkOf({ content: "So." }, "stop")]))
+    const request = { model: "m", max_tokens: 9, messages: [{ role: "assistant", content }] }
+    const [message] = toChatRequest(MessagesRequest.parse(request)).messages as Json[]
+    expect(message?.["reasoning_details"]).toEqual([{ ...detail, index: 0 }])
+  })
+})

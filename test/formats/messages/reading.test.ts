@@ -1,0 +1,344 @@
+import * as fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import {
+  advance,
+  type MessagesReading,
+  newMessagesReading,
+  usageOf,
+} from "../../../src/formats/messages/upstream/meter.ts"
+import { toChatResult } from "../../../src/formats/messages/upstream/to-result.ts"
+import { normaliseChunk } from "../../../src/formats/chat/normalize.ts"
+import { newReading, readAnswer, toTokens } from "../../../src/formats/chat/meter.ts"
+import { begin, delta, end, FACTS, json, type Json, RECORDED, start, stop, text } from "./recorded.ts"
+
+function play(events: readonly Json[]): { chunks: Json[]; state: MessagesReading } {
+  let state = newMessagesReading(FACTS)
+  const chunks = events.flatMap((event) => {
+    const [next, told] = advance(state, event)
+    state = next
+    return told
+  })
+  return { chunks, state }
+}
+
+describe("a recorded stream", () => {
+  test.each(Object.entries(RECORDED))("%s", (_, { events, chunks }) => {
+    expect(play(events).chunks).toEqual(chunks)
+  })
+
+  test.each(Object.entries(RECORDED))("%s: nothing of it needs to be repaired", (_, { chunks }) => {
+    const defaults = { id: "d", model: "d", created: 1, calls: [] }
+    for (const chunk of chunks) expect(normaliseChunk(chunk, defaults)).toBe(chunk)
+  })
+
+  test.each(Object.entries(RECORDED))("%s: a state can be gone on from twice", (_, { events, chunks }) => {
+    const first = events.slice(0, 4)
+    const { state } = play(first)
+    const goOn = () => {
+      let later = state
+      return events.slice(4).flatMap((event) => {
+        const [next, told] = advance(later, event)
+        later = next
+        return told
+      })
+    }
+    goOn()
+    expect([...play(first).chunks, ...goOn()]).toEqual(chunks)
+  })
+})
+
+describe("the end", () => {
+  test("is what message_stop says, and nothing is told after it", () => {
+    const { state } = play([start(), ...end("end_turn")])
+    expect(state.phase).toBe("over")
+    expect(advance(state, text(0, "late"))).toEqual([state, []])
+  })
+
+  test("is failed after an error, with or without a stream before it", () => {
+    const error = { type: "error", error: { type: "rate_limit_error", message: "Slow down." } }
+    const { state, chunks } = play([error])
+    expect(state.phase).toBe("failed")
+    expect(chunks).toEqual([
+      {
+        object: "chat.completion.chunk",
+        created: FACTS.created,
+        choices: [],
+        error: { message: "Slow down.", code: 429, type: "rate_limit_error" },
+      },
+    ])
+    expect(advance(state, start())).toEqual([state, []])
+  })
+
+  test.each([
+    ["overloaded_error", 529],
+    ["rate_limit_error", 429],
+    ["api_error", 500],
+    ["invalid_request_error", 400],
+    ["authentication_error", 401],
+    ["billing_error", 402],
+    ["permission_error", 403],
+    ["not_found_error", 404],
+    ["request_too_large", 413],
+    ["timeout_error", 504],
+    ["unheard_of_error", 500],
+    ["constructor", 500],
+  ])("%s is a %i", (type, code) => {
+    const { chunks } = play([{ type: "error", error: { type, message: "m" } }])
+    expect(chunks[0]).toMatchObject({ error: { code, type } })
+    const reading = newReading()
+    readAnswer(reading, chunks[0] ?? {})
+    expect(reading.error).toMatchObject({ status: code, message: "m" })
+  })
+
+  test.each([
+    ["end_turn", "stop"],
+    ["stop_sequence", "stop"],
+    ["pause_turn", "stop"],
+    ["max_tokens", "length"],
+    ["model_context_window_exceeded", "length"],
+    ["tool_use", "tool_calls"],
+    ["refusal", "content_filter"],
+    ["unheard_of", "stop"],
+  ])("%s is %s", (native, reason) => {
+    const { chunks } = play([start(), ...end(native)])
+    expect(chunks[1]).toMatchObject({ choices: [{ finish_reason: reason, native_finish_reason: native }] })
+  })
+})
+
+describe("the usage", () => {
+  const usageAfter = (...usages: Json[]) => {
+    const [first, ...later] = usages
+    return usageOf(play([start(first), ...later.map((usage) => ({ type: "message_delta", delta: {}, usage }))]).state)
+  }
+
+  test("of the prompt is known from the start, should the stream break", () => {
+    expect(usageOf(newMessagesReading())).toBeNull()
+    expect(usageOf(play([start(), text(0, "Half")]).state)).toMatchObject({ prompt_tokens: 25, completion_tokens: 1 })
+  })
+
+  test.each([
+    ["is the last that was said", [{ input_tokens: 25 }, { input_tokens: 900, output_tokens: 5 }], 900, 5],
+    ["is not erased by silence", [{ input_tokens: 25 }, { output_tokens: 5 }], 25, 5],
+    [
+      "keeps what was cached, where only the rest is said again",
+      [
+        { input_tokens: 4, cache_read_input_tokens: 100 },
+        { input_tokens: 6, output_tokens: 5 },
+      ],
+      106,
+      5,
+    ],
+    ["of nothing is a usage", [{ input_tokens: 0 }], 0, 0],
+    ["is not erased by null", [{ input_tokens: 25 }, { input_tokens: null, output_tokens: 5 }], 25, 5],
+    ["is not erased by a prompt of nothing", [{ input_tokens: 25 }, { input_tokens: 0, output_tokens: 5 }], 25, 5],
+    ["may come at the end alone", [{ input_tokens: 0 }, { input_tokens: 30, output_tokens: 5 }], 30, 5],
+    [
+      "moves into the cache when the end says so",
+      [{ input_tokens: 100 }, { input_tokens: 0, cache_read_input_tokens: 100, output_tokens: 5 }],
+      100,
+      5,
+    ],
+    [
+      "takes an explicit zero of the answer for a count",
+      [{ input_tokens: 9, output_tokens: 3 }, { output_tokens: 0 }],
+      9,
+      0,
+    ],
+    ["is not what is no count", [{ input_tokens: 25 }, { input_tokens: "9", output_tokens: -1 }], 25, 0],
+  ] as [string, Json[], number, number][])("%s", (_, usages, prompt, completion) => {
+    const usage = usageAfter(...usages)
+    expect(usage).toMatchObject({ prompt_tokens: prompt, completion_tokens: completion })
+    expect(toTokens(usage)).toMatchObject({ prompt, completion })
+  })
+
+  test("includes what was cached, as a part of the prompt", () => {
+    const usage = usageAfter({
+      input_tokens: 1,
+      cache_read_input_tokens: 2,
+      cache_creation_input_tokens: 4,
+      output_tokens: 8,
+    })
+    expect(toTokens(usage)).toMatchObject({ prompt: 7, cached: 2, cacheWrite: 4, completion: 8 })
+  })
+
+  test("comes with message_stop when message_delta had none to tell", () => {
+    const events = [start(), { type: "message_delta", delta: { stop_reason: "end_turn" } }, { type: "message_stop" }]
+    expect(play(events).chunks.map((chunk) => "usage" in chunk)).toEqual([false, false, true])
+  })
+})
+
+describe("a careless provider", () => {
+  test("leaves out the starts and stops of its blocks", () => {
+    const events = [
+      start(),
+      delta(0, { type: "thinking_delta", thinking: "Hm." }),
+      text(1, "So."),
+      begin(2, { type: "tool_use", id: "a", name: "f", input: { x: 1 } }),
+      begin(2, { type: "tool_use", id: "b", name: "g" }),
+      ...end("tool_use"),
+    ]
+    const said = toTold(play(events).chunks)
+    expect(said).toEqual({ reasoning: "Hm.", content: "So.", calls: ['f:{"x":1}', "g:{}"] })
+  })
+
+  test("sends what is nothing of the kind", () => {
+    const odd = [null, [], "x", 7, {}]
+    const events = [
+      ...odd.map((value) => ({ type: "message_start", message: value })),
+      ...odd.map((value) => ({ type: "content_block_start", index: value, content_block: value })),
+      ...odd.map((value) => ({ type: "content_block_delta", index: value, delta: value })),
+      ...odd.map((value) => ({ type: "message_delta", delta: value, usage: value })),
+      ...odd.map((value) => ({ type: value })),
+      begin(0, { type: "text", text: 1, citations: "no" }),
+      begin(0, { type: "tool_use", id: {}, name: [], input: "x" }),
+      json(0, '{"x"'),
+      begin(1, { type: "server_tool_use", id: 1, name: 2, input: 3 }),
+      json(1, "{"),
+      begin(2, { type: "web_search_tool_result", tool_use_id: 9, content: 9 }),
+      stop(9),
+      { type: "message_stop" },
+    ]
+    expect(() => play(events)).not.toThrow()
+    expect(play(events).state.phase).toBe("over")
+  })
+})
+
+test("whatever comes is taken, and every chunk is one of the contract", () => {
+  const types = [
+    "message_start",
+    "content_block_start",
+    "content_block_delta",
+    "content_block_stop",
+    "message_delta",
+    "error",
+    "text",
+    "thinking",
+    "redacted_thinking",
+    "tool_use",
+    "server_tool_use",
+    "web_search_tool_result",
+    "text_delta",
+    "input_json_delta",
+    "citations_delta",
+  ]
+  const leaf = fc.oneof(fc.constantFrom(...types), fc.jsonValue({ maxDepth: 1 }))
+  const keys = ["type", "id", "name", "text", "thinking", "signature", "data", "input", "partial_json", "citation"]
+  const part = fc.dictionary(fc.constantFrom(...keys, "stop_reason", "usage", "input_tokens"), leaf)
+  const event = fc.record({
+    type: fc.constantFrom(...types),
+    index: fc.oneof(fc.nat({ max: 2 }), leaf),
+    message: fc.oneof(part, leaf),
+    content_block: fc.oneof(part, leaf),
+    delta: fc.oneof(part, leaf),
+    usage: fc.oneof(part, leaf),
+  })
+  fc.assert(
+    fc.property(fc.array(event, { maxLength: 12 }), (events) => {
+      const { chunks } = play([...events, { type: "message_stop" }] as Json[])
+      const defaults = { id: "d", model: "d", created: 1, calls: [] }
+      for (const chunk of chunks) {
+        const known = { id: "i", model: "m", ...chunk }
+        expect(normaliseChunk(known, defaults)).toBe(known)
+      }
+    }),
+    { numRuns: 500 },
+  )
+})
+
+function toTold(chunks: readonly Json[]): Json {
+  const told = { reasoning: "", content: "", calls: [] as string[] }
+  for (const { choices } of chunks) {
+    for (const { delta: said } of choices as { delta: Json }[]) {
+      told.reasoning += (said["reasoning"] as string | undefined) ?? ""
+      told.content += (said["content"] as string | undefined) ?? ""
+      for (const { index, function: called } of (said["tool_calls"] ?? []) as { index: number; function: Json }[]) {
+        const { name, arguments: piece } = called as { name?: string; arguments: string }
+        told.calls[index] = name ? `${name}:` : `${told.calls[index]}${piece}`
+      }
+    }
+  }
+  return told
+}
+
+describe("a whole message", () => {
+  test("is what its stream would have said", () => {
+    const message = {
+      id: "msg_01A",
+      type: "message",
+      role: "assistant",
+      model: "claude-sonnet-4-5-20250929",
+      content: [
+        { type: "thinking", thinking: "Let me see.", signature: "sig" },
+        { type: "redacted_thinking", data: "sealed" },
+        { type: "text", text: "So: " },
+        {
+          type: "text",
+          text: "9 million",
+          citations: [{ type: "web_search_result_location", url: "https://e.org", title: null, cited_text: "It is." }],
+        },
+        { type: "tool_use", id: "toolu_01", name: "f", input: { x: 1 } },
+        { type: "tool_use", id: "toolu_02", name: "g", input: {} },
+      ],
+      stop_reason: "tool_use",
+      stop_sequence: null,
+      usage: { input_tokens: 4, cache_read_input_tokens: 6, output_tokens: 5, service_tier: "priority" },
+    }
+    const format = "anthropic-claude-v1"
+    const citation = { url: "https://e.org", content: "It is.", start_index: 4, end_index: 13 }
+    expect(toChatResult(message, FACTS)).toEqual({
+      id: "msg_01A",
+      object: "chat.completion",
+      created: FACTS.created,
+      model: "claude-sonnet-4-5-20250929",
+      service_tier: "priority",
+      choices: [
+        {
+          index: 0,
+          finish_reason: "tool_calls",
+          native_finish_reason: "tool_use",
+          message: {
+            role: "assistant",
+            content: "So: 9 million",
+            reasoning: "Let me see.",
+            reasoning_details: [
+              { type: "reasoning.text", text: "Let me see.", signature: "sig", format, index: 0 },
+              { type: "reasoning.encrypted", data: "sealed", format, index: 1 },
+            ],
+            annotations: [{ type: "url_citation", url_citation: citation }],
+            tool_calls: [
+              { id: "toolu_01", type: "function", function: { name: "f", arguments: '{"x":1}' } },
+              { id: "toolu_02", type: "function", function: { name: "g", arguments: "{}" } },
+            ],
+          },
+        },
+      ],
+      usage: {
+        prompt_tokens: 10,
+        completion_tokens: 5,
+        total_tokens: 15,
+        prompt_tokens_details: { cached_tokens: 6, cache_write_tokens: 0 },
+      },
+    })
+  })
+
+  test("says nothing where nothing was said", () => {
+    const result = toChatResult({ type: "message", content: [], stop_reason: "end_turn" })
+    expect(result).toMatchObject({
+      choices: [{ finish_reason: "stop", message: { role: "assistant", content: null } }],
+    })
+  })
+
+  test("that is an error says so as the chat wire does", () => {
+    const error = { type: "permission_error", message: "Not yours." }
+    const told = { error: { message: "Not yours.", code: 403, type: "permission_error" } }
+    expect(toChatResult({ type: "error", error })).toEqual(told)
+    expect(toChatResult({ error })).toEqual(told)
+  })
+
+  test.each([[{}], [{ content: "x" }], [{ content: [null, 7, {}] }]])(
+    "of another shape is an empty one: %j",
+    (message) => {
+      expect(() => toChatResult(message)).not.toThrow()
+    },
+  )
+})

@@ -1,0 +1,614 @@
+import { describe, expect, test } from "vitest"
+import { ANTHROPIC_HEADERS, toMessagesBody } from "../../../src/formats/messages/upstream/to-body.ts"
+import type { Outgoing } from "../../../src/providers/upstream-request.ts"
+import { ChatRequest } from "../../../src/formats/schemas.ts"
+import type { Json } from "./recorded.ts"
+
+const OUTGOING = { upstreamId: "claude-sonnet-4-5", maxCompletionTokens: undefined, pseudonym: undefined }
+
+function bodyOf(fields: Json, outgoing: Partial<Outgoing> = {}) {
+  const messages = [{ role: "user", content: "Hi" }]
+  const request = ChatRequest.parse({ model: "anthropic/claude", messages, ...fields })
+  return toMessagesBody(request, { ...OUTGOING, ...outgoing })
+}
+const turnsOf = (messages: unknown[], fields: Json = {}) => bodyOf({ messages, ...fields })["messages"]
+const userBlocks = (content: unknown) => (turnsOf([{ role: "user", content }]) as { content: unknown }[])[0]?.content
+
+describe("a request", () => {
+  test("at its smallest", () => {
+    expect(bodyOf({})).toEqual({
+      model: "claude-sonnet-4-5",
+      max_tokens: 32_000,
+      messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }],
+      stream: false,
+    })
+    expect(ANTHROPIC_HEADERS).toEqual({ "anthropic-version": "2023-06-01" })
+  })
+
+  test("carries nothing of the gateway's own, nor what the wire does not know", () => {
+    const body = bodyOf(
+      {
+        models: ["a/b"],
+        provider: { sort: "price" },
+        plugins: [{ id: "web" }],
+        route: "fallback",
+        session_id: "s",
+        metadata: { a: "b" },
+        trace: { trace_id: "t" },
+        user: "ada@example.org",
+        usage: { include: true },
+        stream_options: { include_usage: true },
+        n: 2,
+        seed: 1,
+        logprobs: true,
+        top_logprobs: 2,
+        frequency_penalty: 1,
+        presence_penalty: 1,
+        logit_bias: { 1: 1 },
+        min_p: 0.1,
+        something: "else",
+      },
+      { pseudonym: "u_1" },
+    )
+    expect(Object.keys(body)).toEqual(["model", "max_tokens", "messages", "metadata", "stream"])
+    expect(body["metadata"]).toEqual({ user_id: "u_1" })
+  })
+
+  test.each([
+    ["the default of a model", {}, {}, 32_000],
+    ["the default of an old model", {}, { upstreamId: "claude-3-haiku-20240307" }, 4_096],
+    ["the default of a stranger", {}, { upstreamId: "glm-5" }, 8_192],
+    ["what was asked", { max_tokens: 10 }, {}, 10],
+    ["what was asked, by its newer name", { max_completion_tokens: 9, max_tokens: 10 }, {}, 9],
+    ["what the credit pays for", { max_tokens: 10 }, { maxCompletionTokens: 5 }, 5],
+    ["what was asked, where the credit pays for more", { max_tokens: 10 }, { maxCompletionTokens: 50 }, 10],
+    ["the credit alone", {}, { maxCompletionTokens: 50 }, 50],
+    ["room for a budget that came alone", { reasoning: { max_tokens: 40_000 } }, {}, 44_096],
+  ] as [string, Json, Json, number][])("is limited to %s", (_, fields, outgoing, limit) => {
+    expect(bodyOf(fields, outgoing)["max_tokens"]).toBe(limit)
+  })
+
+  test.each([
+    ["temperature", { temperature: 0.5 }, { temperature: 0.5 }],
+    ["temperature above 1", { temperature: 1.7 }, { temperature: 1 }],
+    ["top_p", { top_p: 0.5 }, { top_p: 0.5 }],
+    ["top_k", { top_k: 5 }, { top_k: 5 }],
+    ["no limit for top_k", { top_k: -1 }, {}],
+    ["both, of which Claude takes one", { temperature: 0.5, top_p: 0.5 }, { temperature: 0.5 }],
+    ["stop", { stop: "END" }, { stop_sequences: ["END"] }],
+    ["stops", { stop: ["A", "", "B"] }, { stop_sequences: ["A", "B"] }],
+    ["no stop", { stop: [] }, {}],
+    ["a tier", { service_tier: "auto" }, { service_tier: "auto" }],
+    ["the default tier", { service_tier: "default" }, { service_tier: "standard_only" }],
+    ["another tier", { service_tier: "flex" }, {}],
+    ["a cache mark", { cache_control: { type: "ephemeral" } }, { cache_control: { type: "ephemeral" } }],
+    ["verbosity, where there is no effort", { verbosity: "low" }, {}],
+  ] as [string, Json, Json][])("%s", (_, fields, expected) => {
+    const { model: _m, max_tokens: _t, messages: _s, stream: _b, ...rest } = bodyOf(fields)
+    expect(rest).toEqual(expected)
+  })
+
+  test("to a stranger may have both a temperature and a top_p", () => {
+    const body = bodyOf({ temperature: 0.5, top_p: 0.5 }, { upstreamId: "kimi-k3" })
+    expect(body).toMatchObject({ temperature: 0.5, top_p: 0.5 })
+  })
+
+  test("to the newest models says nothing of sampling, which they refuse", () => {
+    const body = bodyOf({ temperature: 0.5, top_p: 0.5, top_k: 5, verbosity: "max" }, { upstreamId: "claude-opus-4-8" })
+    expect(Object.keys(body)).toEqual(["model", "max_tokens", "messages", "output_config", "stream"])
+    expect(body["output_config"]).toEqual({ effort: "max" })
+  })
+})
+
+describe("instructions", () => {
+  test("go to system wherever they stand", () => {
+    const body = bodyOf({
+      messages: [
+        { role: "system", content: "A" },
+        { role: "user", content: "Hi" },
+        { role: "developer", content: [{ type: "text", text: "B", cache_control: { type: "ephemeral" } }] },
+        { role: "user", content: "there" },
+        { role: "system", content: " " },
+      ],
+    })
+    expect(body["system"]).toEqual([
+      { type: "text", text: "A" },
+      { type: "text", text: "B", cache_control: { type: "ephemeral" } },
+    ])
+    expect(body["messages"]).toEqual([
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "Hi" },
+          { type: "text", text: "there" },
+        ],
+      },
+    ])
+  })
+
+  test("alone are what is asked", () => {
+    const body = bodyOf({ messages: [{ role: "system", content: "Say hi." }] })
+    expect(body["system"]).toBeUndefined()
+    expect(body["messages"]).toEqual([{ role: "user", content: [{ type: "text", text: "Say hi." }] }])
+  })
+})
+
+describe("what a user says", () => {
+  const pdf = "data:application/pdf;base64,JVBERi0="
+  test.each([
+    ["a text", { type: "text", text: "x" }, [{ type: "text", text: "x" }]],
+    ["an empty text", { type: "text", text: "" }, []],
+    ["a blank text", { type: "text", text: " \n" }, []],
+    [
+      "an image in base64",
+      { type: "image_url", image_url: { url: "data:image/png;base64,AAAA", detail: "high" } },
+      [{ type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } }],
+    ],
+    [
+      "an image under a common misnomer",
+      { type: "image_url", image_url: { url: "data:image/jpg;base64,AAAA" } },
+      [{ type: "image", source: { type: "base64", media_type: "image/jpeg", data: "AAAA" } }],
+    ],
+    [
+      "an image somewhere",
+      { type: "image_url", image_url: { url: "https://e.org/a.png" }, cache_control: { type: "ephemeral", ttl: "1h" } },
+      [
+        {
+          type: "image",
+          source: { type: "url", url: "https://e.org/a.png" },
+          cache_control: { type: "ephemeral", ttl: "1h" },
+        },
+      ],
+    ],
+    [
+      "a PDF",
+      { type: "file", file: { filename: "a.pdf", file_data: pdf } },
+      [
+        {
+          type: "document",
+          source: { type: "base64", media_type: "application/pdf", data: "JVBERi0=" },
+          title: "a.pdf",
+        },
+      ],
+    ],
+    [
+      "a document somewhere",
+      { type: "file", file: { file_data: "https://e.org/a.pdf" } },
+      [{ type: "document", source: { type: "url", url: "https://e.org/a.pdf" } }],
+    ],
+    [
+      "a file of words",
+      { type: "file", file: { file_data: "data:text/csv;base64,w6TDtg==" } },
+      [{ type: "document", source: { type: "text", media_type: "text/plain", data: "äö" } }],
+    ],
+    [
+      "a file that is an image",
+      { type: "file", file: { file_data: "data:image/webp;base64,AAAA" } },
+      [{ type: "image", source: { type: "base64", media_type: "image/webp", data: "AAAA" } }],
+    ],
+    [
+      "a file that is stored",
+      { type: "file", file: { file_id: "file_1" } },
+      [{ type: "document", source: { type: "file", file_id: "file_1" } }],
+    ],
+  ])("%s", (_, part, blocks) => {
+    const others = { type: "text", text: "and" }
+    expect(userBlocks([part, others])).toEqual([...blocks, others])
+  })
+
+  test("a breakpoint of the chat wire becomes this wire's", () => {
+    const part = { type: "text", text: "x", prompt_cache_breakpoint: { mode: "explicit" } }
+    const messages = [{ role: "user", content: [part] }]
+    const marked = (mark: Json) => [{ role: "user", content: [{ type: "text", text: "x", cache_control: mark }] }]
+    expect(turnsOf(messages)).toEqual(marked({ type: "ephemeral" }))
+    const options = { prompt_cache_options: { mode: "explicit", ttl: "1h" } }
+    expect(turnsOf(messages, options)).toEqual(marked({ type: "ephemeral", ttl: "1h" }))
+  })
+
+  test.each([
+    [
+      { type: "input_audio", input_audio: { data: "", format: "wav" } },
+      "messages[1].content[1].type: input_audio is not",
+    ],
+    [{ type: "video_url", video_url: { url: "https://e.org" } }, "messages[1].content[1].type: video_url is not"],
+    [{ type: "image_url", image_url: { url: "ftp://e.org" } }, "messages[1].content[1].image_url.url: must be an http"],
+    [{ type: "image_url", image_url: { url: "data:image/png,raw" } }, "messages[1].content[1].image_url.url: must be"],
+    [{ type: "file", file: { file_data: "JVBERi0=" } }, "messages[1].content[1].file.file_data: must be"],
+    [{ type: "file", file: {} }, "messages[1].content[1].file.file_data: must be"],
+    [
+      { type: "file", file: { file_data: "data:text/plain;base64,*" } },
+      "messages[1].content[1].file.file_data: is not valid base64",
+    ],
+  ])("%j is refused by its place", (part, words) => {
+    const messages = [
+      { role: "system", content: "S" },
+      { role: "user", content: [{ type: "text", text: "x" }, part] },
+    ]
+    expect(() => bodyOf({ messages })).toThrow(words)
+    expect(() => bodyOf({ messages })).toThrow(expect.objectContaining({ code: "invalid_request", status: 400 }))
+  })
+})
+
+describe("a conversation", () => {
+  const calls = [
+    { id: "call_1", type: "function", function: { name: "f", arguments: '{"x":1}' } },
+    { id: "functions.g:0", type: "function", function: { name: "g", arguments: "" } },
+  ]
+
+  test("with tools: results in one turn, before what the user says", () => {
+    const messages = [
+      { role: "user", content: "Go" },
+      { role: "assistant", content: "I go.", tool_calls: calls },
+      { role: "tool", tool_call_id: "call_1", content: "one" },
+      {
+        role: "tool",
+        tool_call_id: "functions.g:0",
+        content: [
+          { type: "text", text: "two" },
+          { type: "image_url", image_url: { url: "https://e.org/a.png" }, cache_control: { type: "ephemeral" } },
+        ],
+      },
+      { role: "user", content: "And?" },
+      { role: "tool", tool_call_id: "call_3", content: "" },
+    ]
+    expect(turnsOf(messages)).toEqual([
+      { role: "user", content: [{ type: "text", text: "Go" }] },
+      {
+        role: "assistant",
+        content: [
+          { type: "text", text: "I go." },
+          { type: "tool_use", id: "call_1", name: "f", input: { x: 1 } },
+          { type: "tool_use", id: "functions_g_0", name: "g", input: {} },
+        ],
+      },
+      {
+        role: "user",
+        content: [
+          { type: "tool_result", tool_use_id: "call_1", content: "one" },
+          {
+            type: "tool_result",
+            tool_use_id: "functions_g_0",
+            content: [
+              { type: "text", text: "two" },
+              { type: "image", source: { type: "url", url: "https://e.org/a.png" } },
+            ],
+            cache_control: { type: "ephemeral" },
+          },
+          { type: "tool_result", tool_use_id: "call_3" },
+          { type: "text", text: "And?" },
+        ],
+      },
+    ])
+  })
+
+  test.each([
+    ["{", "messages[0].tool_calls[0].function.arguments: must be JSON"],
+    ["[1]", "messages[0].tool_calls[0].function.arguments: must be a JSON object"],
+  ])("arguments %s are refused by their place", (encoded, words) => {
+    const call = { id: "a", function: { name: "f", arguments: encoded } }
+    expect(() => bodyOf({ messages: [{ role: "assistant", tool_calls: [call] }] })).toThrow(words)
+  })
+
+  test("merges what one role says in a row, and drops what says nothing", () => {
+    const messages = [
+      { role: "user", content: "A" },
+      { role: "assistant", content: "" },
+      { role: "user", content: [{ type: "text", text: "B" }] },
+      { role: "assistant", content: "C" },
+      { role: "assistant", content: [{ type: "refusal", refusal: "D" }], refusal: "E \n" },
+    ]
+    expect(turnsOf(messages)).toEqual([
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "A" },
+          { type: "text", text: "B" },
+        ],
+      },
+      {
+        role: "assistant",
+        content: [
+          { type: "text", text: "C" },
+          { type: "text", text: "D" },
+          { type: "text", text: "E" },
+        ],
+      },
+    ])
+  })
+
+  test("an assistant shows no pictures", () => {
+    const content = [{ type: "image_url", image_url: { url: "https://e.org/a.png" } }]
+    expect(() => bodyOf({ messages: [{ role: "assistant", content }] })).toThrow(
+      "messages[0].content[0].type: image_url is not possible here; text is.",
+    )
+  })
+})
+
+describe("what was thought", () => {
+  const format = "anthropic-claude-v1"
+  const blocksOf = (details: Json[], fields: Json = {}, more: Json = {}) => {
+    const turns = turnsOf(
+      [
+        { role: "user", content: "Hi" },
+        { role: "assistant", content: "So.", reasoning_details: details, ...more },
+        { role: "user", content: "Go on" },
+      ],
+      fields,
+    ) as { content: Json[] }[]
+    return turns[1]?.content.slice(0, -1)
+  }
+
+  test.each([
+    ["signed", [{ type: "reasoning.text", text: "Hm.", signature: "s", format }], [["Hm.", "s"]]],
+    ["signed, of no format", [{ type: "reasoning.text", text: "Hm.", signature: "s" }], [["Hm.", "s"]]],
+    [
+      "in the pieces of a stream",
+      [
+        { type: "reasoning.text", text: "H", format, index: 0 },
+        { type: "reasoning.text", text: "m.", format, index: 0 },
+        { type: "reasoning.text", signature: "s", format, index: 0 },
+        { type: "reasoning.text", signature: "t", format, index: 1 },
+      ],
+      [
+        ["Hm.", "s"],
+        ["", "t"],
+      ],
+    ],
+    [
+      "signed one by one, and not numbered",
+      [
+        { type: "reasoning.text", text: "A", signature: "a" },
+        { type: "reasoning.text", text: "B", signature: "b" },
+      ],
+      [
+        ["A", "a"],
+        ["B", "b"],
+      ],
+    ],
+    ["unsigned", [{ type: "reasoning.text", text: "Hm.", format }], []],
+    ["signed by another", [{ type: "reasoning.text", text: "Hm.", signature: "s", format: "google-gemini-v1" }], []],
+    ["in summary", [{ type: "reasoning.summary", summary: "Hm.", format }], []],
+    ["sealed by another", [{ type: "reasoning.encrypted", data: "d", format: "openai-responses-v1" }], []],
+  ] as [string, Json[], [string, string][]][])("%s", (_, details, blocks) => {
+    expect(blocksOf(details)).toEqual(
+      blocks.map(([thinking, signature]) => ({ type: "thinking", thinking, signature })),
+    )
+  })
+
+  test("sealed", () => {
+    const details = [{ type: "reasoning.encrypted", data: "d", format }]
+    expect(blocksOf(details)).toEqual([{ type: "redacted_thinking", data: "d" }])
+  })
+
+  test("stands before what was said and called, in its order", () => {
+    const details = [
+      { type: "reasoning.text", text: "A", signature: "a", index: 0 },
+      { type: "reasoning.encrypted", data: "d", index: 1 },
+      { type: "reasoning.text", text: "B", signature: "b", index: 2 },
+    ]
+    const call = { id: "c", function: { name: "f", arguments: "{}" } }
+    const types = blocksOf(details, {}, { tool_calls: [call] })?.map(({ type }) => type)
+    expect(types).toEqual(["thinking", "redacted_thinking", "thinking", "text"])
+  })
+
+  test("a search goes back while its tool is there", () => {
+    const search = { type: "web_search_20250305", name: "web_search" }
+    const detail = {
+      type: "reasoning.server_tool_call",
+      tool_name: "web_search",
+      tool_call_id: "srv_1",
+      arguments: '{"query":"x"}',
+      result: '[{"type":"web_search_result"}]',
+      format,
+    }
+    expect(blocksOf([detail])).toEqual([])
+    expect(blocksOf([{ ...detail, result: "" }], { tools: [search] })).toEqual([])
+    expect(blocksOf([detail], { tools: [search] })).toEqual([
+      { type: "server_tool_use", id: "srv_1", name: "web_search", input: { query: "x" } },
+      { type: "web_search_tool_result", tool_use_id: "srv_1", content: [{ type: "web_search_result" }] },
+    ])
+  })
+})
+
+describe("tools", () => {
+  const f = {
+    type: "function",
+    function: { name: "f", description: "d", parameters: { type: "object" }, strict: true },
+  }
+  const g = { type: "function", function: { name: "g", strict: null }, cache_control: { type: "ephemeral" } }
+  const search = { type: "web_search_20250305", name: "web_search", max_uses: 2 }
+
+  test("of the caller, and of the wire itself", () => {
+    expect(bodyOf({ tools: [f, g, search] })["tools"]).toEqual([
+      { name: "f", description: "d", input_schema: { type: "object" }, strict: true },
+      { name: "g", input_schema: { type: "object" }, cache_control: { type: "ephemeral" } },
+      search,
+    ])
+  })
+
+  test("of the gateway are refused here", () => {
+    expect(() => bodyOf({ tools: [f, { type: "openrouter:datetime" }] })).toThrow("tools[1].type: openrouter:datetime")
+  })
+
+  test.each([
+    ["nothing", {}, undefined],
+    ["auto", { tool_choice: "auto" }, { type: "auto" }],
+    ["none", { tool_choice: "none", parallel_tool_calls: false }, { type: "none" }],
+    ["required", { tool_choice: "required" }, { type: "any" }],
+    ["one", { tool_choice: { type: "function", function: { name: "f" } } }, { type: "tool", name: "f" }],
+    ["one of the wire's", { tool_choice: { type: "web_search_20250305" } }, { type: "tool", name: "web_search" }],
+    ["one at a time", { parallel_tool_calls: false }, { type: "auto", disable_parallel_tool_use: true }],
+    ["together", { parallel_tool_calls: true }, undefined],
+    [
+      "required, one at a time",
+      { tool_choice: "required", parallel_tool_calls: false },
+      { type: "any", disable_parallel_tool_use: true },
+    ],
+  ] as [string, Json, unknown][])("the choice: %s", (_, fields, choice) => {
+    expect(bodyOf({ tools: [f, search], ...fields })["tool_choice"]).toEqual(choice)
+  })
+
+  test("a choice among some of them leaves out the others", () => {
+    const allowed = { mode: "required", tools: [{ type: "function", function: { name: "g" } }] }
+    const body = bodyOf({ tools: [f, g, search], tool_choice: { type: "allowed_tools", allowed_tools: allowed } })
+    expect(body).toMatchObject({ tools: [{ name: "g" }], tool_choice: { type: "any" } })
+  })
+
+  test("a choice of a tool that is not there is refused, and one among none is none", () => {
+    expect(() => bodyOf({ tools: [f], tool_choice: { type: "web_fetch" } })).toThrow("tool_choice: must be")
+    expect(bodyOf({ tool_choice: "auto" })["tool_choice"]).toBeUndefined()
+  })
+})
+
+describe("thinking", () => {
+  const of = (fields: Json, upstreamId = "claude-sonnet-4-5", outgoing: Json = {}) => {
+    const { thinking, output_config: config, max_tokens: limit } = bodyOf(fields, { upstreamId, ...outgoing })
+    return { thinking, config, limit }
+  }
+  const enabled = (tokens: number) => ({ type: "enabled", budget_tokens: tokens })
+
+  test.each([
+    ["minimal", 1_024],
+    ["low", 2_000],
+    ["medium", 5_000],
+    ["high", 8_000],
+    ["xhigh", 9_500],
+    ["max", 9_500],
+  ])("effort %s is a share of the limit, and never too small", (effort, tokens) => {
+    const expected = { thinking: enabled(tokens), config: undefined, limit: 10_000 }
+    expect(of({ max_tokens: 10_000, reasoning_effort: effort })).toEqual(expected)
+    expect(of({ max_tokens: 10_000, reasoning: { effort } })).toEqual(expected)
+  })
+
+  test.each([
+    ["nothing was said", {}, undefined],
+    ["only a summary was asked", { reasoning: { summary: "auto" } }, undefined],
+    ["no effort", { reasoning_effort: "none" }, { type: "disabled" }],
+    ["turned off", { reasoning: { enabled: false } }, { type: "disabled" }],
+    ["turned on", { max_tokens: 10_000, reasoning: { enabled: true } }, enabled(5_000)],
+    ["a budget", { max_tokens: 10_000, reasoning: { max_tokens: 3_000 } }, enabled(3_000)],
+    ["a budget that is too small", { max_tokens: 10_000, reasoning: { max_tokens: 100 } }, enabled(1_024)],
+    ["a budget above the limit", { max_tokens: 10_000, reasoning: { max_tokens: 10_000 } }, enabled(9_500)],
+    ["a limit without room for it", { max_tokens: 1_024, reasoning_effort: "high" }, undefined],
+  ] as [string, Json, unknown][])("%s", (_, fields, thinking) => {
+    expect(of(fields).thinking).toEqual(thinking)
+  })
+
+  test("stays below what the credit pays for", () => {
+    expect(of({ reasoning_effort: "max" }, undefined, { maxCompletionTokens: 2_000 }).thinking).toEqual(enabled(1_900))
+  })
+
+  test.each([
+    ["by effort", { reasoning_effort: "low" }, "adaptive", { effort: "low" }],
+    ["by the least effort", { reasoning_effort: "minimal" }, "adaptive", { effort: "low" }],
+    ["by an effort it does not know", { reasoning_effort: "xhigh" }, "adaptive", { effort: "high" }],
+    ["by its own judgement", { reasoning: { enabled: true } }, "adaptive", undefined],
+    ["by a budget", { reasoning: { max_tokens: 2_000 } }, "enabled", undefined],
+  ] as [string, Json, string, unknown][])("of a model that can be told either way: %s", (_, fields, type, config) => {
+    expect(of(fields, "claude-opus-4-6")).toMatchObject({ thinking: { type }, config })
+  })
+
+  test("of the newest models is by effort alone, and shown unless it is not wanted", () => {
+    const adaptive = (display: string) => ({ type: "adaptive", display })
+    expect(of({ reasoning: { max_tokens: 2_000 } }, "claude-opus-4-7").thinking).toEqual(adaptive("summarized"))
+    const hidden = { reasoning: { effort: "xhigh", exclude: true } }
+    expect(of(hidden, "anthropic.claude-opus-5-v1:0")).toMatchObject({
+      thinking: adaptive("omitted"),
+      config: { effort: "xhigh" },
+    })
+  })
+
+  test("cannot be turned off everywhere, but made little", () => {
+    expect(of({ reasoning_effort: "none" }, "claude-sonnet-5")).toMatchObject({ thinking: { type: "disabled" } })
+    expect(of({ reasoning_effort: "none" }, "claude-sonnet-5-5")).toMatchObject({
+      thinking: undefined,
+      config: { effort: "low" },
+    })
+  })
+
+  test("takes no temperature and no top_k, and of top_p the upper end", () => {
+    const sampling = { temperature: 0.5, top_k: 5, reasoning_effort: "low" }
+    expect(bodyOf(sampling)).not.toHaveProperty("temperature")
+    expect(bodyOf(sampling)).not.toHaveProperty("top_k")
+    expect(bodyOf({ top_p: 0.5, reasoning_effort: "low" })).not.toHaveProperty("top_p")
+    expect(bodyOf({ top_p: 0.97, reasoning_effort: "low" })).toMatchObject({ top_p: 0.97 })
+    expect(bodyOf({ temperature: 0.5, reasoning_effort: "none" })).toMatchObject({ temperature: 0.5 })
+  })
+
+  test("by a budget does not go with a tool that must be called", () => {
+    const tools = [{ type: "function", function: { name: "f" } }]
+    const fields = { tools, tool_choice: "required", reasoning_effort: "low", temperature: 0.5 }
+    expect(bodyOf(fields)).not.toHaveProperty("thinking")
+    expect(bodyOf(fields)).toMatchObject({ temperature: 0.5, tool_choice: { type: "any" } })
+    expect(bodyOf(fields, { upstreamId: "claude-opus-4-7" })).toHaveProperty("thinking")
+  })
+
+  test("does not begin in the middle of a tool's use that began without it", () => {
+    const call = { id: "a", function: { name: "f", arguments: "{}" } }
+    const conversation = (further: Json) => [
+      { role: "user", content: "Hi" },
+      { role: "assistant", tool_calls: [call], ...further },
+      { role: "tool", tool_call_id: "a", content: "x" },
+    ]
+    const foreign = {
+      reasoning_details: [{ type: "reasoning.text", text: "t", signature: "s", format: "google-gemini-v1" }],
+    }
+    const own = { reasoning_details: [{ type: "reasoning.text", text: "t", signature: "s" }] }
+    expect(bodyOf({ messages: conversation({}), reasoning_effort: "low" })).not.toHaveProperty("thinking")
+    expect(bodyOf({ messages: conversation(foreign), reasoning_effort: "low" })).not.toHaveProperty("thinking")
+    expect(bodyOf({ messages: conversation(own), reasoning_effort: "low" })).toHaveProperty("thinking")
+    const later = [...conversation({}), { role: "assistant", content: "So." }, { role: "user", content: "And?" }]
+    expect(bodyOf({ messages: later, reasoning_effort: "low" })).toHaveProperty("thinking")
+  })
+})
+
+describe("the format", () => {
+  test("by a schema, whose objects are closed", () => {
+    const schema = {
+      type: "object",
+      properties: {
+        items: { type: "array", items: { type: "object", properties: { properties: { type: "string" } } } },
+        open: { type: "object", properties: {}, additionalProperties: true },
+        kind: { enum: [{ type: "object", properties: {} }] },
+        one: { anyOf: [{ type: "object", properties: {} }, { type: "null" }] },
+      },
+    }
+    const json_schema = { name: "n", schema }
+    const closed = { additionalProperties: false }
+    expect(bodyOf({ response_format: { type: "json_schema", json_schema } })["output_config"]).toEqual({
+      format: {
+        type: "json_schema",
+        schema: {
+          type: "object",
+          properties: {
+            items: { type: "array", items: { ...schema.properties.items.items, ...closed } },
+            open: schema.properties.open,
+            kind: schema.properties.kind,
+            one: { anyOf: [{ type: "object", properties: {}, ...closed }, { type: "null" }] },
+          },
+          ...closed,
+        },
+      },
+    })
+  })
+
+  test.each([[{ type: "json_object" }], [{ type: "json_schema", json_schema: { name: "n" } }]])(
+    "without a schema is said to the model: %j",
+    (format) => {
+      const messages = [
+        { role: "system", content: "S" },
+        { role: "user", content: "Hi" },
+      ]
+      const body = bodyOf({ messages, response_format: format })
+      expect(body["system"]).toMatchObject([{ text: "S" }, { text: expect.stringContaining("valid JSON object") }])
+      expect(body).not.toHaveProperty("output_config")
+    },
+  )
+
+  test("of text is no format, and a grammar is refused", () => {
+    expect(bodyOf({ response_format: { type: "text" } })).not.toHaveProperty("output_config")
+    expect(() => bodyOf({ response_format: { type: "grammar", grammar: "g" } })).toThrow(
+      "response_format.type: grammar",
+    )
+  })
+})

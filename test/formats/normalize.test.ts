@@ -1,0 +1,182 @@
+import { describe, expect, test } from "vitest"
+import { normaliseChunk, normaliseResult } from "../../src/formats/chat/normalize.ts"
+import { newReading, readAnswer, toProviderError } from "../../src/formats/chat/meter.ts"
+
+type Json = Record<string, unknown>
+
+const newDefaults = () => ({ id: "d", model: "d", created: 1, calls: [] })
+const chunkOf = (delta: Json, index = 0, more: Json = {}) => ({
+  id: "c",
+  object: "chat.completion.chunk",
+  created: 1,
+  model: "m",
+  choices: [{ index, delta, finish_reason: null }],
+  ...more,
+})
+const deltaOf = (chunk: Json) => (chunk["choices"] as { delta: Json }[])[0]?.delta as Json
+const callsOf = (chunk: Json) => deltaOf(chunk)["tool_calls"] as (Json & { function: Json })[]
+
+/** The numbers of the calls of a stream, in the order of its deltas. */
+function numbersOf(deltas: readonly Json[]): unknown[] {
+  const defaults = newDefaults()
+  return deltas.map((delta) => callsOf(normaliseChunk(chunkOf({ tool_calls: [delta] }), defaults))[0]?.["index"])
+}
+
+describe("the calls of a stream", () => {
+  const begin = (id: string | undefined, index: number | undefined, name: string, args = "") => ({
+    id,
+    index,
+    function: { name, arguments: args },
+  })
+  const go = (index: number | undefined, args: string) => ({ index, function: { arguments: args } })
+
+  test.each<[string, Json[], number[]]>([
+    ["a new id under a number that is taken", [begin("a", 0, "f"), begin("b", 0, "g")], [0, 1]],
+    [
+      "and its pieces, which follow it",
+      [begin("a", 0, "f"), go(0, "{}"), begin("b", 0, "f"), go(0, "{}")],
+      [0, 0, 1, 1],
+    ],
+    ["a third that has a number of its own", [begin("a", 0, "f"), begin("b", 0, "g"), begin("c", 1, "h")], [0, 1, 2]],
+    ["no ids, but calls that are whole", [begin("", 0, "f", '{"x":1}'), begin("", 0, "f", '{"x":2}')], [0, 1]],
+    ["a new id for every piece of one call", [begin("a", 0, "f", "{"), { id: "z", ...go(0, "}") }], [0, 0]],
+    ["a number below 0", [begin("a", -1, "f")], [0]],
+    ["no numbers", [begin("a", undefined, "f"), go(undefined, "{}"), begin("b", undefined, "g")], [0, 0, 1]],
+    ["numbers from 1", [begin("a", 1, "f"), begin("b", 2, "g"), go(1, "{}")], [1, 2, 1]],
+    ["one id under two numbers", [begin("a", 0, "f", "{}"), begin("a", 1, "f", "{}")], [0, 1]],
+  ])("%s", (_, deltas, numbers) => {
+    expect(numbersOf(deltas)).toEqual(numbers)
+  })
+
+  test("of two choices are counted apart", () => {
+    const defaults = newDefaults()
+    const first = chunkOf({ tool_calls: [begin("a", 0, "f")] })
+    const second = chunkOf({ tool_calls: [begin("b", 0, "g")] }, 1)
+    expect(normaliseChunk(first, defaults)).toBe(first)
+    expect(normaliseChunk(second, defaults)).toBe(second)
+  })
+
+  test("have an id from the start", () => {
+    const defaults = newDefaults()
+    const [begun] = callsOf(normaliseChunk(chunkOf({ tool_calls: [begin("", 0, "f")] }), defaults))
+    expect(begun?.["id"]).toMatch(/^call_\w+$/)
+    const next = chunkOf({ tool_calls: [go(0, "{}")] })
+    expect(normaliseChunk(next, defaults)).toBe(next)
+  })
+
+  test("that need nothing are left alone", () => {
+    const defaults = newDefaults()
+    const deltas = [begin("a", 0, "f"), go(0, "{"), go(0, "}"), begin("b", 1, "g", "{}")]
+    for (const chunk of deltas.map((delta) => chunkOf({ tool_calls: [delta] }))) {
+      expect(normaliseChunk(chunk, defaults)).toBe(chunk)
+    }
+  })
+})
+
+const THOUGHT = {
+  type: "thinking",
+  thinking: [
+    { type: "text", text: "Hm" },
+    { type: "text", text: "." },
+  ],
+  closed: true,
+}
+const SAID = [
+  { type: "text", text: "An" },
+  { type: "reference", reference_ids: [1] },
+  { type: "text", text: "swer" },
+]
+const THOUGHT_TOLD = { reasoning: "Hm.", reasoning_details: [{ type: "reasoning.text", text: "Hm.", index: 0 }] }
+
+describe("content in parts", () => {
+  test("of a chunk is told as a string, and thinking as reasoning", () => {
+    expect(deltaOf(normaliseChunk(chunkOf({ content: [THOUGHT] }), newDefaults()))).toEqual({
+      content: "",
+      ...THOUGHT_TOLD,
+    })
+    expect(deltaOf(normaliseChunk(chunkOf({ content: SAID }), newDefaults()))).toEqual({ content: "Answer" })
+  })
+
+  test("of a whole answer, too", () => {
+    const message = { content: [THOUGHT, ...SAID, { type: "image_url", image_url: { url: "data:," } }] }
+    const { choices } = normaliseResult({ choices: [{ message, finish_reason: "stop" }] }, newDefaults())
+    expect((choices as Json[])[0]?.["message"]).toEqual({
+      role: "assistant",
+      content: "Answer",
+      ...THOUGHT_TOLD,
+      images: [{ type: "image_url", image_url: { url: "data:," } }],
+    })
+  })
+
+  test("is counted with its thoughts", () => {
+    const reading = newReading()
+    readAnswer(reading, chunkOf({ content: [THOUGHT, ...SAID] }))
+    expect(reading.units).toBe("Hm.Answer".length)
+  })
+})
+
+test("an error that is null is none", () => {
+  const chunk = normaliseChunk(chunkOf({ content: "x" }, 0, { error: null }), newDefaults())
+  expect(chunk).toEqual(chunkOf({ content: "x" }))
+  expect(normaliseResult({ choices: [], error: null }, newDefaults())).not.toHaveProperty("error")
+})
+
+describe("the calls of a whole answer", () => {
+  const wholeOf = (calls: unknown[], finishReason = "tool_calls") => {
+    const choice = { message: { content: null, tool_calls: calls }, finish_reason: finishReason }
+    const { choices } = normaliseResult({ choices: [choice] }, newDefaults())
+    return (choices as { message: { tool_calls: Json[] } }[])[0]?.message.tool_calls as Json[]
+  }
+
+  test("have an id, a type and arguments in a string", () => {
+    const calls = wholeOf([
+      { function: { name: "f", arguments: { x: 1 } } },
+      { id: "", type: null, function: { name: "g" } },
+      { id: "c", type: "function", function: { name: "h", arguments: "" }, extra_content: { a: 1 } },
+      null,
+    ])
+    expect(calls).toEqual([
+      {
+        id: expect.stringMatching(/^call_\w+$/) as string,
+        type: "function",
+        function: { name: "f", arguments: '{"x":1}' },
+      },
+      { id: expect.stringMatching(/^call_\w+$/) as string, type: "function", function: { name: "g", arguments: "{}" } },
+      { id: "c", type: "function", function: { name: "h", arguments: "{}" }, extra_content: { a: 1 } },
+    ])
+    expect(new Set(calls.map(({ id }) => id)).size).toBe(3)
+  })
+
+  test("that are no functions stay what they are", () => {
+    const custom = { id: "a", type: "custom", custom: { name: "f", input: "x" } }
+    expect(wholeOf([custom])).toEqual([custom])
+  })
+
+  test("of which a limit has cut the last have what was left of them", () => {
+    const call = (id: string) => ({ id, type: "function", function: { name: "f", arguments: "" } })
+    const told = wholeOf([call("a"), call("b")], "length") as { function: Json }[]
+    expect(told.map((one) => one.function["arguments"])).toEqual(["{}", ""])
+  })
+})
+
+describe("an error by its name", () => {
+  test.each([
+    [{ code: "rate_limit_exceeded" }, 429],
+    [{ code: "insufficient_quota", type: "insufficient_quota" }, 429],
+    [{ type: "overloaded_error" }, 529],
+    [{ code: "server_overloaded" }, 503],
+    [{ type: "invalid_request_error", code: null }, 400],
+    [{ type: "invalid_request_error", code: "model_not_found" }, 404],
+    [{ code: "context_length_exceeded" }, 400],
+    [{ code: "invalid_api_key" }, 401],
+    [{ status: "RESOURCE_EXHAUSTED" }, 429],
+    [{ type: "timeout" }, 408],
+    [{ type: "rate_limit_error", code: 503 }, 503],
+    [{ code: "rate_limit_exceeded", status: 500 }, 500],
+    [{ code: "unheard_of" }, null],
+    ["overloaded", 529],
+    ["out of memory", null],
+  ])("%j stands for %s", (error, status) => {
+    expect(toProviderError(typeof error === "string" ? error : { message: "m", ...error })?.status).toBe(status)
+  })
+})

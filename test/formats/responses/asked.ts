@@ -1,0 +1,66 @@
+import { type EventState, type Step, advance, finish, newEventState } from "../../../src/formats/responses/events.ts"
+import type { ResponseFacts } from "../../../src/formats/responses/response.ts"
+import { ResponsesRequest, type ResponsesEvent, type ResponsesResult } from "../../../src/formats/responses/schemas.ts"
+
+export type Json = Record<string, unknown>
+
+export function asked(fields: Json = {}): ResponsesRequest {
+  return ResponsesRequest.parse({ model: "maker/model", input: "Hi", ...fields })
+}
+
+export const CREATED_AT = 1_700_000_000_000
+export const COMPLETED_AT = 1_700_000_005_000
+
+/** Facts whose ids count from 1. */
+export function facts(): ResponseFacts & { completedAt: number } {
+  let made = 0
+  const newId = () => String((made += 1))
+  return { id: "resp_1", model: "maker/model", createdAt: CREATED_AT, completedAt: COMPLETED_AT, newId }
+}
+
+export function chunkOf(delta: Json, finishReason: string | null = null, further: Json = {}): Json {
+  return {
+    id: "c",
+    object: "chat.completion.chunk",
+    choices: [{ index: 0, delta, finish_reason: finishReason }],
+    ...further,
+  }
+}
+
+export function resultOf(message: Json, finishReason = "stop", further: Json = {}): Json {
+  const choices = [{ index: 0, finish_reason: finishReason, message: { role: "assistant", ...message } }]
+  return { id: "c", object: "chat.completion", created: 1, model: "m", choices, ...further }
+}
+
+export const USAGE = {
+  prompt_tokens: 10,
+  completion_tokens: 5,
+  total_tokens: 15,
+  prompt_tokens_details: { cached_tokens: 4 },
+  completion_tokens_details: { reasoning_tokens: 2 },
+  cost: 0.25,
+}
+
+/** Everything a stream of these chunks tells. */
+export function told(chunks: readonly Json[], request = asked()): ResponsesEvent[] {
+  return play(newEventState(request, facts()), [
+    ...chunks.map((chunk) => (state: EventState) => advance(state, chunk)),
+    (state) => finish(state, { completedAt: COMPLETED_AT }),
+  ])
+}
+
+export function play(first: EventState, steps: readonly ((state: EventState) => Step)[]): ResponsesEvent[] {
+  let state = first
+  return steps.flatMap((step) => {
+    const [next, events] = step(state)
+    state = next
+    return events
+  })
+}
+
+export function finalOf(events: readonly ResponsesEvent[]): ResponsesResult {
+  return events.at(-1)?.["response"] as ResponsesResult
+}
+
+export const callDelta = (call: Json, finishReason: string | null = null) =>
+  chunkOf({ tool_calls: [call] }, finishReason)

@@ -1,0 +1,120 @@
+import { afterEach, describe, expect, test } from "vitest"
+import { pack } from "../../../src/formats/responses/opaque-blob.ts"
+import { CALL_FIELDS } from "../../../src/formats/responses/call-fields.ts"
+import { MessagesRequest } from "../../../src/formats/messages/schemas.ts"
+import { toChatRequest as messagesToChat } from "../../../src/formats/messages/to-chat.ts"
+import { toResponsesResult } from "../../../src/formats/responses/from-chat.ts"
+import { ResponsesRequest } from "../../../src/formats/responses/schemas.ts"
+import { toChatRequest } from "../../../src/formats/responses/to-chat.ts"
+import { playProvider } from "../../support/played.ts"
+import { newWorkspace, reply } from "../../support/world.ts"
+import { asked, callDelta, chunkOf, facts, finalOf, type Json, resultOf, told } from "./asked.ts"
+import { expectWellFormed } from "./well-formed.ts"
+
+let stop = () => {}
+afterEach(() => stop())
+
+/** As Gemini's chat endpoint tells them; it refuses the call without the signature. */
+const SIGNED = { extra_content: { google: { thought_signature: "TS==" } } }
+const call = (id: string, more: Json = {}) => ({
+  id,
+  type: "function",
+  function: { name: "f", arguments: `{"of":"${id}"}` },
+  ...more,
+})
+const CALLS = [call("A", SIGNED), call("B"), call("C", { function: { name: "f", arguments: '{"of":"C"}', mark: 1 } })]
+
+const kept = (item: Json) =>
+  item["type"] === "reasoning"
+    ? { type: item["type"], id: item["id"], summary: item["summary"], encrypted_content: item["encrypted_content"] }
+    : item
+const outputs = (ids: string[]) => ids.map((id) => ({ type: "function_call_output", call_id: id, output: "r" }))
+const callsIn = (input: unknown[]) => {
+  const { messages } = toChatRequest(ResponsesRequest.parse({ model: "m", input }))
+  return (messages as Json[]).flatMap((message) => (message["tool_calls"] ?? []) as Json[])
+}
+
+describe("what a call has besides, on /responses", () => {
+  test("comes back on the call, and nowhere else", () => {
+    const { output } = toResponsesResult(resultOf({ tool_calls: CALLS }, "tool_calls"), asked(), facts())
+    const input = [{ role: "user", content: "Hi" }, ...output, ...outputs(["A", "B", "C"])]
+    expect(callsIn(input)).toEqual(CALLS)
+    expect(callsIn(input.map((item) => kept(item)))).toEqual(CALLS)
+    const { messages } = toChatRequest(ResponsesRequest.parse({ model: "m", input }))
+    expect((messages as Json[]).map(({ role }) => role)).toEqual(["user", "assistant", "tool", "tool", "tool"])
+    expect(messages[1]).not.toHaveProperty("reasoning_details")
+  })
+
+  test("is told of a stream, however late it comes", () => {
+    const events = told([
+      callDelta({ index: 0, id: "A", function: { name: "f", arguments: '{"of":' } }),
+      callDelta({ index: 0, function: { arguments: '"A"}' }, ...SIGNED }),
+      callDelta({ index: 1, ...call("B") }),
+      chunkOf({}, "tool_calls"),
+    ])
+    expectWellFormed(events)
+    expect(callsIn([...finalOf(events).output, ...outputs(["A", "B"])])).toEqual(CALLS.slice(0, 2))
+  })
+
+  test("belongs to the call that it came with, however calls come", () => {
+    const named = (index: number) => ({ index, id: CALLS[index]?.id, function: { name: "f" } })
+    const rest = (index: number) => ({ index, function: { arguments: CALLS[index]?.function.arguments } })
+    const events = told([
+      callDelta(named(1)),
+      callDelta({ ...named(0), ...SIGNED }),
+      callDelta(rest(1)),
+      callDelta(rest(0)),
+      chunkOf({}, "tool_calls"),
+    ])
+    expect(callsIn([...finalOf(events).output, ...outputs(["A", "B"])])).toEqual([CALLS[1], CALLS[0]])
+  })
+
+  test("belongs to the last call of its id, wherever the outputs stand", () => {
+    const { output } = toResponsesResult(resultOf({ tool_calls: [CALLS[0]] }, "tool_calls"), asked(), facts())
+    const [item, carried] = output
+    const again = callsIn([{ ...item }, ...outputs(["A"]), { ...item }, ...outputs(["A"]), { ...carried }])
+    expect(again).toEqual([call("A"), CALLS[0]])
+  })
+
+  test("says nothing against the call itself", () => {
+    const fields = { id: "B", function: { name: "g", arguments: "{}" }, extra: 1 }
+    const carried = pack({ type: CALL_FIELDS, tool_call_id: "A", fields })
+    const input = [
+      { type: "function_call", call_id: "A", name: "f", arguments: '{"of":"A"}' },
+      { type: "reasoning", summary: [], encrypted_content: carried },
+      { type: "reasoning", summary: [], encrypted_content: pack({ type: CALL_FIELDS, tool_call_id: "Z", fields: [] }) },
+    ]
+    expect(callsIn(input)).toEqual([call("A", { extra: 1 })])
+  })
+})
+
+test("what a call has besides comes back on /messages, too", () => {
+  const data = pack({ type: CALL_FIELDS, tool_call_id: "A", fields: SIGNED })
+  const content = [
+    { type: "tool_use", id: "A", name: "f", input: { of: "A" } },
+    { type: "redacted_thinking", data },
+  ]
+  const request = { model: "m", max_tokens: 9, messages: [{ role: "assistant", content }] }
+  const [message] = messagesToChat(MessagesRequest.parse(request)).messages
+  expect(message).toEqual({ role: "assistant", content: null, tool_calls: [call("A", SIGNED)] })
+})
+
+test("a call that the gateway answered is replayed with what it had", async () => {
+  const { as } = await newWorkspace()
+  const datetime = { ...call("A", SIGNED), function: { name: "datetime", arguments: "{}" } }
+  const whole = (message: Json, finish = "stop") =>
+    Response.json({ choices: [{ index: 0, message: { role: "assistant", ...message }, finish_reason: finish }] })
+  const provider = playProvider(({ body }) =>
+    JSON.stringify(body["messages"]).includes('"tool"')
+      ? whole({ content: "Late." })
+      : whole({ content: null, tool_calls: [datetime] }, "tool_calls"),
+  )
+  ;({ stop } = provider)
+  const body = { model: "played/m1", tools: [{ type: "openrouter:datetime" }] }
+  const { output } = await reply<{ output: Json[] }>(200, as.post("/responses", { ...body, input: "Hi" }))
+  const input = [{ role: "user", content: "Hi" }, ...output, { role: "user", content: "And now?" }]
+  await reply(200, as.post("/responses", { ...body, input }))
+  const messages = provider.asked.map((asked) => asked.body["messages"] as Json[])
+  expect(messages).toHaveLength(3)
+  for (const [, turn] of messages.slice(1)) expect(turn?.["tool_calls"]).toEqual([datetime])
+})

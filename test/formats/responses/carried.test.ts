@@ -1,0 +1,189 @@
+import { createOpenAI } from "@ai-sdk/openai"
+import { generateText, jsonSchema, stepCountIs, streamText, tool } from "ai"
+import { afterEach, describe, expect, test } from "vitest"
+import { pack, unpack } from "../../../src/formats/responses/opaque-blob.ts"
+import { toResponsesResult } from "../../../src/formats/responses/from-chat.ts"
+import { ResponsesRequest } from "../../../src/formats/responses/schemas.ts"
+import { toChatRequest } from "../../../src/formats/responses/to-chat.ts"
+import { toResponsesBody } from "../../../src/formats/responses/upstream.ts"
+import { type Asked, playProvider, sse } from "../../support/played.ts"
+import { newWorkspace, reply, type Workspace } from "../../support/world.ts"
+import { asked as request, facts, type Json, resultOf } from "./asked.ts"
+
+let stop = () => {}
+afterEach(() => stop())
+
+const CLAUDE = "anthropic-claude-v1"
+
+/** An item as clients keep it that know the fields of OpenAI's reasoning items alone. */
+const kept = (item: Json) =>
+  item["type"] === "reasoning"
+    ? { type: item["type"], id: item["id"], summary: item["summary"], encrypted_content: item["encrypted_content"] }
+    : item
+
+function outputOf(details: readonly Json[]): Json[] {
+  return toResponsesResult(resultOf({ content: "So.", reasoning_details: details }), request(), facts()).output
+}
+
+function detailsOf(output: readonly Json[]): Json[] {
+  const input = [{ role: "user", content: "Hi" }, ...output]
+  const [, answer] = toChatRequest(ResponsesRequest.parse({ model: "m", input })).messages as Json[]
+  return ((answer?.["reasoning_details"] ?? []) as Json[]).map((detail) =>
+    Object.fromEntries(Object.entries(detail).filter(([key]) => key !== "index")),
+  )
+}
+
+describe("reasoning comes back whole, and once", () => {
+  const cases: [string, Json[]][] = [
+    ["signed", [{ type: "reasoning.text", text: "Hm.", signature: "s==", format: CLAUDE }]],
+    ["signed in silence", [{ type: "reasoning.text", text: "", signature: "s==", format: CLAUDE }]],
+    [
+      "signed and sealed",
+      [
+        { type: "reasoning.text", text: "Hm.", signature: "s==", format: CLAUDE },
+        { type: "reasoning.encrypted", data: "sealed==", format: CLAUDE },
+      ],
+    ],
+    [
+      "another's",
+      [
+        { type: "reasoning.text", text: "Hm.", format: "google-gemini-v1" },
+        { type: "reasoning.encrypted", data: "g==", id: "call_1", format: "google-gemini-v1" },
+      ],
+    ],
+    [
+      "a run of a tool",
+      [
+        {
+          type: "reasoning.server_tool_call",
+          tool_name: "datetime",
+          tool_call_id: "c",
+          arguments: "{}",
+          result: "now",
+        },
+      ],
+    ],
+    ["of no known kind", [{ type: "reasoning.other", of: ["anything"] }]],
+  ]
+  test.each(cases)("%s", (_, details) => {
+    const output = outputOf(details)
+    expect(detailsOf(output)).toEqual(details)
+    expect(detailsOf(output.map(kept))).toEqual(details)
+    expect(outputOf(details).map(({ type }) => type)).toContain("message")
+  })
+
+  test("what a provider of this wire has encrypted stays as it came", () => {
+    const sealed = { type: "reasoning.encrypted", data: "sealed==", id: "rs_1", format: "openai-responses-v1" }
+    const [item] = outputOf([sealed])
+    expect(item).toMatchObject({ id: "rs_1", encrypted_content: "sealed==", format: "openai-responses-v1" })
+    expect(detailsOf([item as Json])).toEqual([sealed])
+  })
+
+  test("a string that was spoilt on the way says nothing", () => {
+    expect(unpack("gateway-carried-v1:{")).toEqual([])
+    expect(unpack('gateway-carried-v1:[1,null,{"type":2}]')).toEqual([])
+    expect(unpack("sealed")).toBeNull()
+  })
+})
+
+test("a native provider is sent nothing that is ours", () => {
+  const vendor = [
+    { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "sealed==" },
+    { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "search", query: "x" } },
+  ]
+  const input = [
+    ...vendor,
+    { type: "openrouter:datetime", id: "st_1", status: "completed", datetime: "x", timezone: "UTC" },
+    { type: "service:web_search", id: "st_2", status: "completed" },
+    { type: "reasoning", id: "rs_2", summary: [], encrypted_content: pack({ type: "reasoning.server_tool_call" }) },
+    { role: "user", content: "Hi" },
+  ]
+  const outgoing = { upstreamId: "m", maxCompletionTokens: undefined, pseudonym: undefined }
+  expect(toResponsesBody(request({ input }), outgoing)["input"]).toEqual([...vendor, { role: "user", content: "Hi" }])
+})
+
+/** A provider of the Messages wire that thinks, calls for the weather, and answers what it is told. */
+const THOUGHTS = [
+  { type: "thinking", thinking: "Which city?", signature: "SIG==" },
+  { type: "redacted_thinking", data: "RED==" },
+]
+const CALL = { type: "tool_use", id: "toolu_1", name: "weather", input: { city: "Rome" } }
+
+function toEvents(message: Json & { content: Json[] }): string[] {
+  const event = (type: string, fields: Json = {}) => `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`
+  return [
+    event("message_start", { message: { ...message, content: [], stop_reason: null } }),
+    ...message.content.flatMap((block, index) => [
+      event("content_block_start", { index, content_block: block }),
+      event("content_block_stop", { index }),
+    ]),
+    event("message_delta", { delta: { stop_reason: message["stop_reason"] }, usage: { output_tokens: 5 } }),
+    event("message_stop"),
+  ]
+}
+
+function playClaude() {
+  const provider = playProvider(({ body }) => {
+    const isFirst = !JSON.stringify(body["messages"]).includes("tool_result")
+    const message = {
+      id: "msg_up",
+      type: "message",
+      role: "assistant",
+      model: "opus",
+      content: isFirst ? [...THOUGHTS, CALL] : [{ type: "text", text: "Sunny." }],
+      stop_reason: isFirst ? "tool_use" : "end_turn",
+      usage: { input_tokens: 5, output_tokens: 5 },
+    }
+    return body["stream"] === true ? sse(toEvents(message)) : Response.json(message)
+  })
+  ;({ stop } = provider)
+  return provider
+}
+
+function aiSdk({ as }: Workspace) {
+  const answer = (url: string | URL | Request, init?: RequestInit) =>
+    as.call("POST", new URL(url instanceof Request ? url.url : url).pathname.replace("/api/v1", ""), init?.body)
+  return createOpenAI({ baseURL: "http://gateway.test/api/v1", apiKey: "in-the-door", fetch: answer })
+}
+
+const blocksSentBack = ([, { body }]: [Asked, Asked]) =>
+  (body["messages"] as { role: string; content: Json[] }[]).find(({ role }) => role === "assistant")?.content
+
+describe("with @ai-sdk/openai, which keeps the fields of OpenAI's items alone", () => {
+  const weather = tool({
+    inputSchema: jsonSchema<{ city: string }>({ type: "object", properties: { city: { type: "string" } } }),
+    execute: () => "sunny",
+  })
+  test.each([false, true])("Claude's turn goes back unchanged; streamed: %s", async (streamed) => {
+    const model = aiSdk(await newWorkspace()).responses("acme/opus-1")
+    const { asked } = playClaude()
+    const options = {
+      model,
+      tools: { weather },
+      prompt: "The weather?",
+      stopWhen: stepCountIs(3),
+      maxRetries: 0,
+      providerOptions: { openai: { store: false } },
+    }
+    const text = streamed ? await streamText(options).text : (await generateText(options)).text
+    expect(text).toBe("Sunny.")
+    expect(asked).toHaveLength(2)
+    expect(blocksSentBack(asked as [Asked, Asked])).toEqual([...THOUGHTS, CALL])
+  })
+})
+
+test("a run that comes back without its fields is a run, and no thought of Claude's", async () => {
+  const { as } = await newWorkspace()
+  const { asked } = playClaude()
+  const run = { type: "reasoning.server_tool_call", tool_name: "datetime", tool_call_id: "c1", arguments: "{}" }
+  const thought = { type: "reasoning.text", text: "Hm.", signature: "s==", format: CLAUDE }
+  const items = outputOf([thought, { ...run, result: "now" }]).map(kept)
+  const input = [{ role: "user", content: "Hi" }, ...items, { role: "user", content: "And now?" }]
+  await reply(200, as.post("/responses", { model: "acme/opus-1", input }))
+  const [{ body }] = asked as [Asked]
+  const [, { content }] = body["messages"] as [Json, { content: Json[] }]
+  expect(content).toEqual([
+    { type: "thinking", thinking: "Hm.", signature: "s==" },
+    { type: "text", text: "So." },
+  ])
+})

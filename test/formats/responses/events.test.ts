@@ -1,0 +1,194 @@
+import { describe, expect, test } from "vitest"
+import { advance, fail, finish, keepAlive, newEventState, start } from "../../../src/formats/responses/events.ts"
+import type { ResponsesEvent } from "../../../src/formats/responses/schemas.ts"
+import { toEventFrame } from "../../../src/formats/sse/frames.ts"
+import { asked, callDelta, chunkOf, COMPLETED_AT, facts, finalOf, play, told, USAGE } from "./asked.ts"
+
+const typesOf = (events: readonly ResponsesEvent[]) => events.map(({ type }) => type.replace("response.", ""))
+
+describe("the life of a response", () => {
+  test("a text", () => {
+    const events = told([
+      chunkOf({ role: "assistant", content: "" }),
+      chunkOf({ content: "Hel" }),
+      chunkOf({ content: "lo" }),
+      chunkOf({}, "stop"),
+      { choices: [], usage: USAGE },
+    ])
+    expect(typesOf(events)).toEqual([
+      "created",
+      "in_progress",
+      "output_item.added",
+      "content_part.added",
+      "output_text.delta",
+      "output_text.delta",
+      "output_text.done",
+      "content_part.done",
+      "output_item.done",
+      "completed",
+    ])
+    const place = { item_id: "msg_1", output_index: 0, content_index: 0 }
+    const part = { type: "output_text", text: "Hello", annotations: [] }
+    expect(events[0]).toMatchObject({
+      response: { status: "in_progress", output: [], completed_at: null, usage: null },
+    })
+    expect(events[2]).toMatchObject({ item: { id: "msg_1", status: "in_progress", content: [] } })
+    expect(events[4]).toEqual({
+      type: "response.output_text.delta",
+      sequence_number: 4,
+      ...place,
+      delta: "Hel",
+      logprobs: [],
+    })
+    expect(events[6]).toMatchObject({ ...place, text: "Hello", logprobs: [] })
+    expect(events[7]).toMatchObject({ ...place, part })
+    expect(events[8]).toMatchObject({ output_index: 0, item: { status: "completed", content: [part] } })
+    expect(finalOf(events)).toMatchObject({ status: "completed", usage: { input_tokens: 10, cost: 0.25 } })
+  })
+
+  test("reasoning, a refusal and a call", () => {
+    const events = told([
+      chunkOf({ reasoning: "H" }),
+      chunkOf({ reasoning: "m." }),
+      chunkOf({ refusal: "No." }),
+      callDelta({ index: 0, id: "a", function: { name: "f", arguments: "{}" } }, "tool_calls"),
+    ])
+    expect(typesOf(events).slice(2)).toEqual([
+      "output_item.added",
+      "content_part.added",
+      "reasoning_text.delta",
+      "reasoning_text.delta",
+      "reasoning_text.done",
+      "content_part.done",
+      "output_item.done",
+      "output_item.added",
+      "content_part.added",
+      "refusal.delta",
+      "refusal.done",
+      "content_part.done",
+      "output_item.done",
+      "output_item.added",
+      "function_call_arguments.delta",
+      "function_call_arguments.done",
+      "output_item.done",
+      "completed",
+    ])
+  })
+
+  test("summaries, each a part", () => {
+    const detail = (index: number, summary: string) =>
+      chunkOf({ reasoning_details: [{ type: "reasoning.summary", index, summary }] })
+    const sealed = { type: "reasoning.encrypted", data: "sealed", index: 1 }
+    const events = told([
+      detail(0, "A"),
+      detail(0, "B"),
+      detail(1, "C"),
+      chunkOf({ reasoning_details: [sealed] }, "stop"),
+    ])
+    expect(typesOf(events).slice(2)).toEqual([
+      "output_item.added",
+      "reasoning_summary_part.added",
+      "reasoning_summary_text.delta",
+      "reasoning_summary_text.delta",
+      "reasoning_summary_text.done",
+      "reasoning_summary_part.done",
+      "reasoning_summary_part.added",
+      "reasoning_summary_text.delta",
+      "reasoning_summary_text.done",
+      "reasoning_summary_part.done",
+      "output_item.done",
+      "completed",
+    ])
+    expect(finalOf(events).output).toMatchObject([
+      { summary: [{ text: "AB" }, { text: "C" }], encrypted_content: "sealed" },
+    ])
+  })
+
+  test("a signature that comes alone joins what it signs", () => {
+    const events = told([
+      chunkOf({ reasoning_details: [{ type: "reasoning.text", index: 0, text: "Hm." }] }),
+      chunkOf({ reasoning_details: [{ type: "reasoning.text", index: 0, signature: "s" }] }),
+      chunkOf({ content: "So." }, "stop"),
+    ])
+    expect(finalOf(events).output[0]).toMatchObject({ content: [{ text: "Hm." }], signature: "s" })
+  })
+
+  test("reasoning in the middle of a message does not cut it in two", () => {
+    const events = told([
+      chunkOf({ content: "One, " }),
+      chunkOf({ reasoning_details: [{ type: "reasoning.encrypted", data: "sealed" }] }),
+      chunkOf({ content: "two." }, "stop"),
+    ])
+    expect(finalOf(events).output).toMatchObject([
+      { type: "message", content: [{ text: "One, two." }] },
+      { type: "reasoning", encrypted_content: "sealed" },
+    ])
+  })
+
+  test("usage and cost that are known only at the end stand above what the chunks said", () => {
+    const [spoken] = advance(newEventState(asked(), facts()), { ...chunkOf({ content: "Hi." }, "stop"), usage: USAGE })
+    const [, events] = finish(spoken, {
+      completedAt: COMPLETED_AT,
+      cost: 2,
+      metadata: { service_metadata: { attempt: 1 } },
+    })
+    expect(finalOf(events)).toMatchObject({ usage: { input_tokens: 10, cost: 2 }, service_metadata: { attempt: 1 } })
+  })
+
+  test("the echo of the provider's body", () => {
+    const events = told([{ choices: [], debug: { echo_upstream_body: { model: "m" } } }])
+    expect(events[2]).toMatchObject({ type: "response.debug", debug: { echo_upstream_body: { model: "m" } } })
+  })
+})
+
+describe("an answer that cannot go on", () => {
+  const failure = { code: 502, message: "It broke off.", error_type: "provider_unavailable" }
+
+  test("what there is of it is closed, and nothing follows", () => {
+    const events = play(newEventState(asked(), facts()), [
+      start,
+      (state) => advance(state, chunkOf({ content: "Half" })),
+      (state) => fail(state, failure),
+      (state) => advance(state, chunkOf({ content: "more" })),
+      (state) => finish(state, { completedAt: COMPLETED_AT }),
+      keepAlive,
+    ])
+    expect(typesOf(events).slice(-4)).toEqual(["output_text.done", "content_part.done", "output_item.done", "failed"])
+    expect(finalOf(events)).toMatchObject({
+      status: "failed",
+      error: { code: "server_error", message: "It broke off." },
+      error_type: "provider_unavailable",
+      completed_at: null,
+      output: [{ status: "incomplete", content: [{ text: "Half" }] }],
+    })
+  })
+
+  test("before it has begun", () => {
+    const [, events] = fail(newEventState(asked(), facts()), failure)
+    expect(typesOf(events)).toEqual(["created", "in_progress", "failed"])
+  })
+
+  test("by a chunk that says so", () => {
+    const error = { code: 429, message: "Slow down.", metadata: { error_type: "rate_limit_exceeded" } }
+    const final = finalOf(told([chunkOf({ content: "Half" }), chunkOf({ content: "" }, "error", { error })]))
+    expect(final).toMatchObject({
+      status: "failed",
+      error: { code: "rate_limit_exceeded" },
+      error_type: "rate_limit_exceeded",
+    })
+  })
+})
+
+test("a sign of life carries data", () => {
+  const [begun, first] = keepAlive(newEventState(asked(), facts()))
+  expect(typesOf(first)).toEqual(["created", "in_progress"])
+  const [, again] = keepAlive(begun)
+  expect(again).toMatchObject([{ type: "response.in_progress", sequence_number: 2, response: { id: "resp_1" } }])
+})
+
+test("an event as it goes out", () => {
+  const event = { type: "response.refusal.delta", sequence_number: 3, delta: "é\n" }
+  expect(new TextDecoder().decode(toEventFrame(event))).toBe(
+    `event: response.refusal.delta\ndata: {"type":"response.refusal.delta","sequence_number":3,"delta":"é\\n"}\n\n`,
+  )
+})

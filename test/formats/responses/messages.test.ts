@@ -1,0 +1,236 @@
+import { describe, expect, test } from "vitest"
+import { toChatRequest } from "../../../src/formats/responses/to-chat.ts"
+import { ChatRequest } from "../../../src/formats/schemas.ts"
+import { asked } from "./asked.ts"
+
+const call = (id: string, name = "f") => ({ type: "function_call", call_id: id, name, arguments: `{"of":"${id}"}` })
+const chatCall = (id: string, name = "f") => ({
+  id,
+  type: "function",
+  function: { name, arguments: `{"of":"${id}"}` },
+})
+const output = (id: string) => ({ type: "function_call_output", call_id: id, output: `out of ${id}` })
+const toolMessage = (id: string) => ({ role: "tool", tool_call_id: id, content: `out of ${id}` })
+const text = (words: string) => ({ type: "input_text", text: words })
+const said = (words: string) => ({
+  type: "message",
+  role: "assistant",
+  content: [{ type: "output_text", text: words }],
+})
+
+describe("input becomes messages", () => {
+  const cases: [string, unknown, unknown[]][] = [
+    ["a string", "Hi", [{ role: "user", content: "Hi" }]],
+    [
+      "messages of every role, with and without a type",
+      [
+        { role: "developer", content: "Be brief." },
+        { type: "message", role: "system", content: [text("Be kind.")] },
+        { type: "message", role: "user", content: [text("One."), text("Two.")] },
+        { role: "assistant", content: "Three." },
+      ],
+      [
+        { role: "developer", content: "Be brief." },
+        { role: "system", content: "Be kind." },
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "One." },
+            { type: "text", text: "Two." },
+          ],
+        },
+        { role: "assistant", content: "Three." },
+      ],
+    ],
+    [
+      "pictures, files, sounds and films",
+      [
+        {
+          role: "user",
+          content: [
+            { type: "input_image", image_url: "https://x/y.png", detail: "low" },
+            { type: "input_image", image_url: null, file_id: "file-1", detail: "auto" },
+            { type: "input_file", filename: "a.pdf", file_data: "data:application/pdf;base64,AA==" },
+            { type: "input_file", file_url: "https://x/y.pdf" },
+            { type: "input_audio", input_audio: { data: "AA==", format: "wav" } },
+            { type: "input_video", video_url: "https://x/y.mp4" },
+            { ...text("See?"), prompt_cache_breakpoint: { mode: "explicit" } },
+          ],
+        },
+      ],
+      [
+        {
+          role: "user",
+          content: [
+            { type: "image_url", image_url: { url: "https://x/y.png", detail: "low" } },
+            { type: "file", file: { file_id: "file-1" } },
+            { type: "file", file: { filename: "a.pdf", file_data: "data:application/pdf;base64,AA==" } },
+            { type: "file", file: { file_data: "https://x/y.pdf" } },
+            { type: "input_audio", input_audio: { data: "AA==", format: "wav" } },
+            { type: "video_url", video_url: { url: "https://x/y.mp4" } },
+            { type: "text", text: "See?", prompt_cache_breakpoint: { mode: "explicit" } },
+          ],
+        },
+      ],
+    ],
+    [
+      "what an assistant said and refused",
+      [
+        {
+          type: "message",
+          role: "assistant",
+          id: "msg_1",
+          status: "completed",
+          content: [
+            { type: "output_text", text: "A", annotations: [], logprobs: [] },
+            { type: "output_text", text: "B" },
+            { type: "refusal", refusal: "No." },
+          ],
+        },
+      ],
+      [{ role: "assistant", content: "AB", refusal: "No." }],
+    ],
+    [
+      "several calls of one answer",
+      [{ role: "user", content: "Go" }, said("Wait."), call("1"), call("2"), output("1"), output("2"), said("Done.")],
+      [
+        { role: "user", content: "Go" },
+        { role: "assistant", content: "Wait.", tool_calls: [chatCall("1"), chatCall("2")] },
+        toolMessage("1"),
+        toolMessage("2"),
+        { role: "assistant", content: "Done." },
+      ],
+    ],
+    [
+      "calls of answers that follow each other",
+      [call("1"), output("1"), call("2"), output("2")],
+      [
+        { role: "assistant", content: null, tool_calls: [chatCall("1")] },
+        toolMessage("1"),
+        { role: "assistant", content: null, tool_calls: [chatCall("2")] },
+        toolMessage("2"),
+      ],
+    ],
+    [
+      "a text between a call and its output",
+      [call("1"), said("Wait."), output("1")],
+      [{ role: "assistant", content: "Wait.", tool_calls: [chatCall("1")] }, toolMessage("1")],
+    ],
+    [
+      "an output with a picture",
+      [
+        call("1"),
+        {
+          type: "function_call_output",
+          call_id: "1",
+          output: [text("See:"), { type: "input_image", image_url: "https://x/y.png", detail: "auto" }],
+        },
+      ],
+      [
+        { role: "assistant", content: null, tool_calls: [chatCall("1")] },
+        {
+          role: "tool",
+          tool_call_id: "1",
+          content: [
+            { type: "text", text: "See:" },
+            { type: "image_url", image_url: { url: "https://x/y.png", detail: "auto" } },
+          ],
+        },
+      ],
+    ],
+    [
+      "reasoning, with all that its provider verifies",
+      [
+        {
+          type: "reasoning",
+          id: "rs_provider",
+          summary: [{ type: "summary_text", text: "In short." }],
+          content: [{ type: "reasoning_text", text: "At length." }],
+          encrypted_content: "sealed",
+          signature: "signed",
+          format: "openai-responses-v1",
+        },
+        said("Yes."),
+        call("1"),
+        output("1"),
+      ],
+      [
+        {
+          role: "assistant",
+          content: "Yes.",
+          reasoning: "In short.At length.",
+          reasoning_details: [
+            {
+              index: 0,
+              type: "reasoning.summary",
+              summary: "In short.",
+              id: "rs_provider",
+              format: "openai-responses-v1",
+            },
+            {
+              index: 1,
+              type: "reasoning.text",
+              text: "At length.",
+              signature: "signed",
+              id: "rs_provider",
+              format: "openai-responses-v1",
+            },
+            { index: 2, type: "reasoning.encrypted", data: "sealed", id: "rs_provider", format: "openai-responses-v1" },
+          ],
+          tool_calls: [chatCall("1")],
+        },
+        toolMessage("1"),
+      ],
+    ],
+    [
+      "reasoning after the last call of an answer",
+      [call("1"), { type: "reasoning", id: "rs_gw_1", summary: [], encrypted_content: "sealed" }, output("1")],
+      [
+        {
+          role: "assistant",
+          content: null,
+          tool_calls: [chatCall("1")],
+          reasoning_details: [{ index: 0, type: "reasoning.encrypted", data: "sealed" }],
+        },
+        toolMessage("1"),
+      ],
+    ],
+    [
+      "reasoning that never came to words",
+      [
+        { type: "reasoning", id: "rs_gw_1", summary: [], content: [{ type: "reasoning_text", text: "Hm." }] },
+        { role: "user", content: "?" },
+      ],
+      [
+        {
+          role: "assistant",
+          content: "",
+          reasoning: "Hm.",
+          reasoning_details: [{ index: 0, type: "reasoning.text", text: "Hm." }],
+        },
+        { role: "user", content: "?" },
+      ],
+    ],
+  ]
+  test.each(cases)("%s", (_, input, messages) => {
+    const chat = toChatRequest(asked({ input }))
+    expect(chat.messages).toEqual(messages)
+    expect(ChatRequest.parse(chat).messages).toEqual(messages)
+  })
+
+  test("instructions come first", () => {
+    const chat = toChatRequest(asked({ instructions: "Be brief." }))
+    expect(chat.messages).toEqual([
+      { role: "system", content: "Be brief." },
+      { role: "user", content: "Hi" },
+    ])
+  })
+
+  test.each([
+    [{ type: "item_reference", id: "x" }, "input[1].type: item_reference names an item that is stored"],
+    [{ type: "computer_call", call_id: "x" }, "input[1].type: computer_call is not available"],
+    [{ type: "local_shell_call_output", call_id: "x", output: "" }, "input[1].type: local_shell_call_output"],
+  ])("an item that has no words on the chat wire is refused: %j", (item, words) => {
+    expect(() => toChatRequest(asked({ input: [{ role: "user", content: "Hi" }, item] }))).toThrow(words)
+  })
+})

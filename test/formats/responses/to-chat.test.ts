@@ -1,0 +1,119 @@
+import * as fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { toResponsesResult } from "../../../src/formats/responses/from-chat.ts"
+import { toChatRequest } from "../../../src/formats/responses/to-chat.ts"
+import { asked, facts, type Json, resultOf } from "./asked.ts"
+
+describe("fields", () => {
+  const parameters = { type: "object", properties: {} }
+  const cases: [string, Json, Json][] = [
+    ["the limit on the output", { max_output_tokens: 7 }, { max_completion_tokens: 7 }],
+    ["no format, which is text", { text: { format: { type: "text" } } }, {}],
+    ["a JSON object", { text: { format: { type: "json_object" } } }, { response_format: { type: "json_object" } }],
+    [
+      "a JSON schema, nested here",
+      { text: { format: { type: "json_schema", name: "n", schema: parameters, strict: true, description: null } } },
+      { response_format: { type: "json_schema", json_schema: { name: "n", schema: parameters, strict: true } } },
+    ],
+    ["verbosity", { text: { verbosity: "low" } }, { verbosity: "low" }],
+    [
+      "reasoning as it is",
+      { reasoning: { effort: "high", summary: "auto", enabled: true, max_tokens: 100, mode: null } },
+      { reasoning: { effort: "high", summary: "auto", enabled: true, max_tokens: 100 } },
+    ],
+    [
+      "tools, nested here",
+      {
+        tools: [
+          { type: "function", name: "f", description: "d", parameters, strict: true, defer_loading: true },
+          { type: "function", name: "g", description: null, parameters: null },
+          { type: "mcp", server_label: "s" },
+        ],
+      },
+      {
+        tools: [
+          { type: "function", function: { name: "f", description: "d", parameters, strict: true } },
+          { type: "function", function: { name: "g" } },
+          { type: "mcp", server_label: "s" },
+        ],
+      },
+    ],
+    ["a word for the choice of tools", { tool_choice: "required" }, { tool_choice: "required" }],
+    [
+      "a named function",
+      { tool_choice: { type: "function", name: "f" } },
+      { tool_choice: { type: "function", function: { name: "f" } } },
+    ],
+    [
+      "allowed tools",
+      { tool_choice: { type: "allowed_tools", mode: "auto", tools: [{ type: "function", name: "f" }] } },
+      {
+        tool_choice: {
+          type: "allowed_tools",
+          allowed_tools: { mode: "auto", tools: [{ type: "function", function: { name: "f" } }] },
+        },
+      },
+    ],
+    ["logprobs", { top_logprobs: 2 }, { logprobs: true, top_logprobs: 2 }],
+    ["the person's id", { safety_identifier: "p" }, { user: "p" }],
+    ["the person's id, of two", { safety_identifier: "p", user: "u" }, { user: "u" }],
+    [
+      "all that both wires share",
+      { temperature: 1, top_p: 0.5, seed: 7, metadata: { a: "b" }, provider: { only: ["x"] }, session_id: "s" },
+      { temperature: 1, top_p: 0.5, seed: 7, metadata: { a: "b" }, provider: { only: ["x"] }, session_id: "s" },
+    ],
+    ["what nobody knows", { unheard_of: [1] }, { unheard_of: [1] }],
+    [
+      "nothing of what is the Responses wire's own",
+      {
+        store: false,
+        background: null,
+        previous_response_id: null,
+        prompt: null,
+        truncation: "auto",
+        include: ["reasoning.encrypted_content"],
+        max_tool_calls: 3,
+        stream_options: { include_obfuscation: false },
+      },
+      {},
+    ],
+  ]
+  test.each(cases)("%s", (_, fields, expected) => {
+    const { messages: __, model: ___, stream: ____, ...rest } = toChatRequest(asked(fields))
+    expect(rest).toEqual(expected)
+  })
+
+  test("stream is kept", () => {
+    expect(toChatRequest(asked({ stream: true })).stream).toBe(true)
+  })
+})
+
+const word = fc.string({ minLength: 1, maxLength: 6 })
+const id = fc.option(fc.constantFrom("rs_a", "rs_b", "rs_c"), { nil: undefined })
+const format = fc.option(fc.constantFrom("anthropic-claude-v1", "google-gemini-v1"), { nil: undefined })
+const detail = fc.oneof(
+  fc.record({
+    type: fc.constant("reasoning.text"),
+    text: word,
+    signature: fc.option(word, { nil: undefined }),
+    id,
+    format,
+  }),
+  fc.record({ type: fc.constant("reasoning.summary"), summary: word, id, format }),
+  fc.record({ type: fc.constant("reasoning.encrypted"), data: word, id, format }),
+  fc.record({ type: fc.constant("reasoning.server_tool_call"), tool_name: word, arguments: word, result: word }),
+)
+
+test("reasoning details come back as they went out", () => {
+  fc.assert(
+    fc.property(fc.array(detail, { maxLength: 6 }), (details) => {
+      const message = { content: "Yes.", reasoning_details: details }
+      const { output: items } = toResponsesResult(resultOf(message), asked(), facts())
+      const [answer] = toChatRequest(asked({ input: JSON.parse(JSON.stringify(items)) as unknown })).messages
+      const returned = (answer as { reasoning_details?: Json[] }).reasoning_details ?? []
+      expect(returned).toHaveLength(details.length)
+      // An id or format holds for all of an item, so it may come back where a detail had left it out.
+      details.forEach((one, at) => expect(returned[at]).toMatchObject(JSON.parse(JSON.stringify(one)) as Json))
+    }),
+  )
+})

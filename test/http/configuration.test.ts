@@ -1,0 +1,39 @@
+import { env } from "cloudflare:workers"
+import { describe, expect, test } from "vitest"
+import { app } from "../../src/app/app.ts"
+import type { Env } from "../../src/config/env.ts"
+
+type Failure = { error: { code: number; message: string } }
+
+async function ask(change: Partial<Record<keyof Env, unknown>>): Promise<Failure> {
+  const answer = await app.request("http://gateway.test/api/v1/models", {}, { ...env, ...change })
+  expect(answer.status).toBe(503)
+  return answer.json<Failure>()
+}
+
+describe("a deployment that is not configured serves nothing, and says what is missing", () => {
+  test.each(["MASTER_KEY", "BOOTSTRAP_MANAGEMENT_KEY"] as const)("%s", async (name) => {
+    for (const value of [undefined, ""]) {
+      const { error } = await ask({ [name]: value })
+      expect(error.code).toBe(503)
+      expect(error.message).toContain(`wrangler secret put ${name}`)
+    }
+  })
+
+  test("a master key of another length", async () => {
+    const { error } = await ask({ MASTER_KEY: btoa("too short") })
+    expect(error.message).toContain("32 random bytes")
+    expect(error.message).not.toContain(btoa("too short"))
+  })
+
+  test("a bootstrap key that can be guessed", async () => {
+    expect((await ask({ BOOTSTRAP_MANAGEMENT_KEY: "secret" })).error.message).toContain("at least 32 characters")
+  })
+
+  test("providers that make no sense, without quoting their keys", async () => {
+    const custom = [{ slug: "mine", base_url: "ftp://x", api_key: "do-not-tell", models: [] }]
+    const { error } = await ask({ CUSTOM_PROVIDERS: JSON.stringify(custom) })
+    expect(error.message).toContain("CUSTOM_PROVIDERS[0].base_url")
+    expect(error.message).not.toContain("do-not-tell")
+  })
+})

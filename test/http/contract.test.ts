@@ -1,0 +1,138 @@
+import { describe, expect, test } from "vitest"
+import { api, BASE_PATH } from "../../src/app/app.ts"
+import { describeApi } from "../../src/http/openapi.ts"
+import { door, newWorkspace, operator, reply } from "../support/world.ts"
+
+/** What answers without a key: exactly these. */
+const PUBLIC = [
+  "GET /credits/vendor",
+  "GET /endpoints/zdr",
+  "GET /model/{id}",
+  "GET /model/{author}/{slug}",
+  "GET /models",
+  "GET /models/count",
+  "GET /models/{author}/{slug}/endpoints",
+  "GET /models/{id}/endpoints",
+  "GET /oauth/jwks",
+  "GET /openapi.json",
+  "GET /providers",
+  "POST /auth/keys",
+  "POST /credits/vendor",
+  "POST /oauth/token",
+]
+
+const toTemplate = (path: string) => path.replaceAll(/:(\w+)(?:\{[^}]*\})?/g, "{$1}")
+const routes = [
+  ...new Set(
+    api.routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => `${method} ${toTemplate(path)}`),
+  ),
+].sort()
+
+/** Whether a path is one of a route's. */
+function isOf(route: string, path: string): boolean {
+  const pattern = (route.split(" ")[1] ?? "").replaceAll(/\{\w+\}/g, "[^/]+")
+  return new RegExp(`^${pattern}$`).test(path)
+}
+
+const document = describeApi(api)
+const operations = Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
+  Object.keys(methods ?? {}).map((method) => `${method.toUpperCase()} ${path}`),
+)
+
+/** Routes of the deployment's own key. */
+const OF_THE_OPERATOR = /catalogue|organizations|reconciliations|secrets|POST \/credits$/
+
+describe("the API document", () => {
+  test("is served", async () => {
+    const served = await reply<{ openapi: string }>(200, door().get("/openapi.json"))
+    expect(served.openapi).toBe("3.1.0")
+  })
+
+  test("has every route, and no route that is not there", () => {
+    const described = routes.filter((route) => route !== "GET /openapi.json" && !/ \/models?\/\{id\}/.test(route))
+    expect(operations.sort()).toEqual(described)
+  })
+
+  test("names every operation once", () => {
+    const ids = Object.values(document.paths ?? {}).flatMap((methods) =>
+      Object.values(methods ?? {}).map(({ operationId }) => operationId as string),
+    )
+    expect(ids.filter((id, index) => !id || ids.indexOf(id) !== index)).toEqual([])
+  })
+})
+
+describe.each(routes)("%s", (route) => {
+  const [method = "", template = ""] = route.split(" ")
+  const path = template.replaceAll(/\{\w+\}/g, "x")
+
+  if (!PUBLIC.includes(route)) {
+    test("refuses a request with no key", async () => {
+      const refused = await door().call(method, path, method === "GET" ? undefined : {})
+      expect(refused.status).toBe(401)
+      expect(await refused.json()).toMatchObject({ error: { code: 401, message: expect.any(String) } })
+      expect(refused.headers.get("x-request-id")).toMatch(/^req-/)
+    })
+  }
+
+  test("refuses another method with 405, and says which it takes", async () => {
+    const taken = [...new Set(routes.filter((other) => isOf(other, path)).map((other) => other.split(" ")[0]))]
+    const other = ["PUT", "DELETE", "PATCH"].find((candidate) => !taken.includes(candidate)) ?? "TRACE"
+    const refused = await operator.call(other, path)
+    expect(refused.headers.get("allow")?.split(", ").toSorted()).toEqual(taken.toSorted())
+    await reply(405, refused)
+  })
+
+  // The body of a daemon's request is whatever its agent sends.
+  const takesAnything = /daemon\/egress$|credits\/vendor$/.test(route)
+  if (method !== "GET" && method !== "DELETE" && !takesAnything) {
+    test("refuses a body that is not JSON", async () => {
+      const key = OF_THE_OPERATOR.test(route) ? operator : (await newWorkspace()).manage
+      const refused = await key.call(method, path, "{broken")
+      // Of a file, not even JSON is taken.
+      await reply(route === "POST /files" ? 415 : 400, refused)
+    })
+
+    // Of a form, as its RFC has it, that one takes nothing else.
+    if (route === "POST /oauth/token") return
+    test("refuses a body that is not declared as JSON", async () => {
+      const key = OF_THE_OPERATOR.test(route) ? operator : (await newWorkspace()).manage
+      await reply(415, key.call(method, path, "a=b", { "content-type": "application/x-www-form-urlencoded" }))
+    })
+  }
+})
+
+test("an unknown path is a 404 in the envelope, with or without a key", async () => {
+  for (const key of [undefined, "sk-gw-v1-x"]) {
+    const { error } = await reply<{ error: { message: string } }>(404, door(key).get("/nothing/here"))
+    expect(error.message).toContain(`${BASE_PATH}/nothing/here`)
+  }
+})
+
+test("the removed charge endpoint answers 410, always", async () => {
+  await reply(410, door().post("/credits/vendor", { anything: true }))
+  await reply(410, door("wrong").post("/credits/vendor", {}))
+})
+
+test("a body that is too large is a 413, told by its length or not", async () => {
+  const workspace = await newWorkspace()
+  const large = JSON.stringify({ name: "x".repeat(70_000) })
+  await reply(413, workspace.manage.call("POST", "/keys", large))
+  const stream = new ReadableStream({
+    pull(controller) {
+      controller.enqueue(new TextEncoder().encode("x".repeat(10_000)))
+    },
+  })
+  await reply(413, workspace.manage.callRaw("POST", "/keys", stream))
+})
+
+test("a page of any origin may call with a key", async () => {
+  const preflight = await door().call("OPTIONS", "/chat/completions", undefined, {
+    origin: "https://app.test",
+    "access-control-request-method": "POST",
+    "access-control-request-headers": "authorization,content-type",
+  })
+  expect(preflight.status).toBe(204)
+  expect(preflight.headers.get("access-control-allow-origin")).toBe("*")
+  expect(preflight.headers.get("access-control-allow-headers")).toContain("authorization")
+  expect(preflight.headers.get("access-control-allow-credentials")).toBeNull()
+})

@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest"
+import { currentFree, dailyLimit, type FreeLimits, NO_FREE_REQUESTS, takeFree } from "../../src/ledger/free-requests.ts"
+import { newKey, newWorkspace, openHolds, reply } from "../support/world.ts"
+
+type Failure = { error: { code: number; message: string; metadata?: Record<string, unknown> } }
+type Key = { data: { free_model_daily_requests: { limit: number; used: number; remaining: number } } }
+
+const LIMITS: FreeLimits = { perMinute: 3, perDay: 5, perDayPaid: 9, paidFromNano: 10 }
+const NOON = Date.UTC(2026, 10, 21, 12, 0, 30)
+const MINUTE = 60_000
+
+function take(count: typeof NO_FREE_REQUESTS, now: number, credited = 0) {
+  return takeFree(count, LIMITS, credited, now)
+}
+
+describe("requests on free models", () => {
+  test("are so many a minute and so many a day, by the calendar of UTC", () => {
+    let count = NO_FREE_REQUESTS
+    const made: string[] = []
+    for (const now of [NOON, NOON, NOON, NOON, NOON + MINUTE, NOON + MINUTE, NOON + MINUTE]) {
+      const taken = take(count, now)
+      made.push("count" in taken ? "ok" : taken.refusal.window)
+      if ("count" in taken) ({ count } = taken)
+    }
+    expect(made).toEqual(["ok", "ok", "ok", "minute", "ok", "ok", "day"])
+    expect(take(count, NOON)).toEqual({ refusal: { limit: 5, window: "day", resetAt: Date.UTC(2026, 10, 22) } })
+    expect("count" in take(count, Date.UTC(2026, 10, 22))).toBe(true)
+  })
+
+  test("are more a day once credit was bought", () => {
+    expect([dailyLimit(LIMITS, 9), dailyLimit(LIMITS, 10)]).toEqual([5, 9])
+  })
+
+  test("a clock that steps back opens no window twice", () => {
+    const taken = take(NO_FREE_REQUESTS, NOON)
+    const count = "count" in taken ? taken.count : NO_FREE_REQUESTS
+    expect(currentFree(count, NOON - 10 * MINUTE)).toMatchObject({ minute: 1, day: 1 })
+  })
+})
+
+describe("an account", () => {
+  test("is told 429 with the limit when its minute is full, by whichever key; nothing is held, paid models go on", async () => {
+    const workspace = await newWorkspace()
+    const second = await newKey(workspace)
+    const answers = await Promise.all(
+      Array.from({ length: 24 }, (_, index) => (index % 2 ? second.as : workspace.as).chat("sim/echo:free", "Hi")),
+    )
+    const statuses = answers.map(({ status }) => status)
+    // A minute may end in between, which makes room for as many again.
+    expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(20)
+    const refused = answers.find(({ status }) => status === 429)
+    if (refused) {
+      expect(refused.headers.get("x-ratelimit-limit")).toBe("20")
+      expect(refused.headers.get("x-ratelimit-remaining")).toBe("0")
+      expect(Number(refused.headers.get("x-ratelimit-reset"))).toBeGreaterThan(Date.now() - MINUTE)
+      const { error } = await reply<Failure>(429, refused)
+      expect(error.metadata).toEqual({ reason: "free_model_limit", retryable: true })
+    }
+    const served = answers.find(({ status }) => status === 200)
+    expect([...(served?.headers.keys() ?? [])].filter((name) => name.startsWith("x-ratelimit"))).toEqual([])
+    const { data } = await reply<Key>(200, workspace.as.get("/key"))
+    const used = statuses.filter((status) => status === 200).length
+    expect(data.free_model_daily_requests).toEqual({ limit: 1_000, used, remaining: 1_000 - used })
+    await reply(200, workspace.as.chat("sim/echo", "Hi"))
+    expect(await openHolds(workspace)).toEqual([])
+  })
+
+  test("that bought no credit has the smaller number a day", async () => {
+    const workspace = await newWorkspace(1)
+    const { data } = await reply<Key>(200, workspace.as.get("/key"))
+    expect(data.free_model_daily_requests).toEqual({ limit: 50, used: 0, remaining: 50 })
+  })
+})

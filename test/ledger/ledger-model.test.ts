@@ -1,0 +1,658 @@
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
+import { env } from "cloudflare:workers"
+import * as fc from "fast-check"
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
+import type { Ledger } from "../../durable-objects/ledger/ledger.ts"
+import { type HoldRequest, type HoldVerdict, newLeaseId, NOTHING_TO_REPORT } from "../../src/ledger/protocol.ts"
+import { workspaceScope } from "../../src/budgets/budget.ts"
+import { isUsable, type LeaseBook } from "../../src/ledger/leases.ts"
+import { LedgerClient, newShared } from "../../src/ledger/client.ts"
+import type { Counters, Limit } from "../../src/ledger/limits.ts"
+import { type ResetInterval, windowStart } from "../../src/money/windows.ts"
+import { type GenerationDraft, type Settled, unsettledGeneration } from "../../src/ledger/generation.ts"
+import type { Timer } from "../../src/support/time.ts"
+
+/**
+ * The ledger and the isolates that use it, under any schedule of calls, faults and changes. Time is the test's: timers
+ * and the clock are moved by commands; what the network loses and who dies is chosen by them, too.
+ */
+
+const TTL_MS = 120_000
+const DAY_MS = 86_400_000
+const SCOPES = ["account", "key:k", workspaceScope("w")] as const
+
+type Stub = DurableObjectStub<Ledger>
+type Fault = "request lost" | "answer lost"
+
+/** What the network does to one isolate's calls. A dead isolate's calls neither arrive nor return. */
+class Wire {
+  isDead = false
+  readonly next: Fault[] = []
+  inFlight = 0
+
+  of(stub: Stub): Stub {
+    const carry = async <T>(call: () => Promise<T>): Promise<T> => {
+      if (this.isDead) return new Promise(() => {})
+      const fault = this.next.shift()
+      if (fault === "request lost") throw new Error("The request was lost.")
+      this.inFlight += 1
+      try {
+        const answer = await call()
+        if (this.isDead) return await new Promise(() => {})
+        if (fault === "answer lost") throw new Error("The answer was lost.")
+        return answer
+      } finally {
+        this.inFlight -= 1
+      }
+    }
+    const wired = {
+      hold: (...args: Parameters<Ledger["hold"]>) => carry(async () => stub.hold(...args)),
+      report: (...args: Parameters<Ledger["report"]>) => carry(async () => stub.report(...args)),
+    }
+    return wired as unknown as Stub
+  }
+}
+
+/** Timers that only the test moves, together with the clock. */
+class ManualTimer implements Timer {
+  #due: { at: number; run: () => void }[] = []
+
+  after(ms: number, run: () => void): () => void {
+    const timer = { at: Date.now() + ms, run }
+    this.#due.push(timer)
+    return () => (this.#due = this.#due.filter((one) => one !== timer))
+  }
+
+  wait = (ms: number) => new Promise<undefined>((resolve) => this.after(ms, () => resolve(undefined)))
+
+  fire(): void {
+    const ripe = this.#due.filter(({ at }) => at <= Date.now())
+    this.#due = this.#due.filter(({ at }) => at > Date.now())
+    for (const { run } of ripe) run()
+  }
+}
+
+type Isolate = { wire: Wire; book: LeaseBook; client: LedgerClient }
+
+type Call = {
+  id: string
+  isolate: Isolate
+  mostNano: number
+  estimateNano: number
+  state: "open" | "settling" | "settled" | "orphan"
+  /** Ends its tracking. */
+  stop: () => void
+  costNano: number
+  /** The ledger knows of it by itself, so it must have a record in the end. */
+  isKnown: boolean
+  /** Its lease ended before the ledger heard of it: it is among what was charged as unattributed. */
+  mayVanish: boolean
+}
+
+class World {
+  readonly organizationId: string = crypto.randomUUID()
+  readonly timer = new ManualTimer()
+  readonly ledger: Stub = env.LEDGER.get(env.LEDGER.newUniqueId())
+  isolates: Isolate[] = []
+  readonly calls = new Map<string, Call>()
+  credited = 0
+  keyLimit: { nano: number; interval: ResetInterval | null } = { nano: 50_000, interval: null }
+  budgetNano = 60_000
+  /** settled + held of each scope in its window, as of the last look. */
+  before = new Map<string, number>()
+  credits = 0
+  /** Nano-USD that the ledger must charge at least for each lease whose isolate was lost. */
+  readonly lost = new Map<string, number>()
+
+  constructor() {
+    this.isolates = [this.newIsolate(), this.newIsolate()]
+  }
+
+  newIsolate(): Isolate {
+    const [wire, shared] = [new Wire(), newShared()]
+    const client = new LedgerClient(wire.of(this.ledger), shared, () => {}, this.timer)
+    return { wire, book: shared.book, client }
+  }
+
+  limits(): Limit[] {
+    return [
+      { scope: "key:k", limitNano: this.keyLimit.nano, interval: this.keyLimit.interval, includeByok: false },
+      { scope: SCOPES[2], limitNano: this.budgetNano, interval: "daily", includeByok: false },
+    ]
+  }
+
+  async credit(nano: number): Promise<void> {
+    await this.ledger.credit(`c${this.credits++}`, nano)
+    this.credited += nano
+  }
+
+  draft(id: string, streamed: boolean): GenerationDraft {
+    return {
+      id,
+      organizationId: this.organizationId,
+      workspaceId: "w",
+      keyHash: "k",
+      createdAt: Date.now(),
+      requestId: "r",
+      apiType: "completions",
+      requestedModel: "m",
+      streamed,
+      sessionId: null,
+      appUrl: null,
+      appTitle: null,
+      userAgent: null,
+      promptEstimate: 0,
+    }
+  }
+
+  async open(isolate: Isolate, mostNano: number, streamed: boolean): Promise<HoldVerdict | undefined> {
+    const id = `gen-${crypto.randomUUID()}`
+    const estimateNano = Math.ceil(mostNano / 3)
+    const request: HoldRequest = {
+      draft: this.draft(id, streamed),
+      wanted: { leastNano: mostNano, mostNano },
+      chargesAccount: true,
+      limits: this.limits(),
+      estimateNano,
+      ttlMs: TTL_MS,
+    }
+    const verdict = await isolate.client.hold(request).catch(() => undefined)
+    const state = verdict?.ok ? "open" : "orphan"
+    const stop = verdict?.ok ? isolate.client.track(id, () => estimateNano, TTL_MS) : () => {}
+    // A call whose hold was lost never began; its hold, if it was written, is nobody's.
+    this.calls.set(id, {
+      id,
+      isolate,
+      mostNano: verdict?.ok ? verdict.grantedNano : mostNano,
+      estimateNano,
+      state,
+      stop,
+      costNano: 0,
+      isKnown: false,
+      mayVanish: false,
+    })
+    return verdict
+  }
+
+  /** Not awaited: a settlement waits for company, which only the clock brings. */
+  settle(call: Call, costNano: number): void {
+    call.stop()
+    // What it cost above what was held is not charged.
+    call.costNano = Math.min(costNano, call.mostNano)
+    call.state = "settling"
+    const generation = { ...unsettledGeneration(this.draft(call.id, false), costNano), ending: "complete" as const }
+    call.isolate.client.settle(generation).then(
+      () => (call.state = "settled"),
+      () => (call.state = "orphan"),
+    )
+  }
+
+  crash(index: number): void {
+    const isolate = this.isolates[index]
+    if (!isolate) return
+    isolate.wire.isDead = true
+    this.note()
+    for (const lease of leasesOf(isolate.book)) this.lost.set(lease.id, lease.unknownNano)
+    for (const call of this.calls.values()) {
+      if (call.isolate === isolate && call.state !== "settled") call.state = "orphan"
+    }
+    this.isolates[index] = this.newIsolate()
+  }
+
+  /** Which calls the ledger knows of: those with a hold of their own, and those of a lease that were registered. */
+  note(): void {
+    for (const call of this.calls.values()) {
+      if (call.state !== "open" && call.state !== "settling") continue
+      const leased = call.isolate.book.call(call.id)
+      if (!call.mayVanish && (!leased || leased.isRegistered)) call.isKnown = true
+    }
+  }
+
+  records(): Promise<Settled[]> {
+    return runInDurableObject(this.ledger, (_, { storage }) =>
+      storage.sql
+        .exec<{ record: string }>("SELECT record FROM outbox ORDER BY seq")
+        .toArray()
+        .map(({ record }) => JSON.parse(record) as Settled),
+    )
+  }
+
+  counters(): Promise<Map<string, Counters>> {
+    return runInDurableObject(this.ledger, (_, { storage }) => {
+      const rows = storage.sql.exec<{ scope: string; value: string }>("SELECT scope, value FROM counters").toArray()
+      return new Map(rows.map(({ scope, value }) => [scope, JSON.parse(value) as Counters]))
+    })
+  }
+
+  held(): Promise<Map<string, number>> {
+    return runInDurableObject(this.ledger, (_, { storage }) => {
+      const held = new Map<string, number>()
+      for (const row of storage.sql.exec<{ amount: number; scopes: string }>("SELECT amount, scopes FROM holds")) {
+        for (const scope of JSON.parse(row.scopes) as string[]) held.set(scope, (held.get(scope) ?? 0) + row.amount)
+      }
+      return held
+    })
+  }
+
+  /** Lets what is on the network arrive. */
+  async arrive(): Promise<void> {
+    for (let quiet = 0; quiet < 3;) {
+      await scheduler.wait(0)
+      quiet = this.isolates.some(({ wire }) => wire.inFlight > 0) ? 0 : quiet + 1
+    }
+  }
+
+  async advance(ms: number): Promise<void> {
+    const step = Math.max(10, Math.ceil(ms / 20))
+    for (let left = ms; left > 0; left -= step) {
+      vi.setSystemTime(Date.now() + Math.min(step, left))
+      this.timer.fire()
+      await this.arrive()
+    }
+  }
+
+  /** The clock of the windows and of expiry alone: nothing that an isolate waits for comes due. */
+  leap(ms: number): void {
+    this.note()
+    for (const call of this.calls.values()) call.mayVanish ||= !call.isKnown && call.state !== "settled"
+    vi.setSystemTime(Date.now() + ms)
+  }
+
+  /** What must be true at every moment. `grown`: nano-USD that calls cost above their bounds in this step. */
+  async check(step: { held: boolean; grown: number }): Promise<void> {
+    await this.arrive()
+    const [records, counters, held] = [await this.records(), await this.counters(), await this.held()]
+    const now = Date.now()
+    expect(new Set(records.map(({ id }) => id)).size).toBe(records.length)
+    for (const scope of SCOPES) {
+      const counter = counters.get(scope)
+      const total = sum(records)
+      expect(counter?.total.spent ?? 0).toBe(total)
+      for (const interval of ["daily", "weekly", "monthly"] as const) {
+        const start = counter?.[interval].start ?? windowStart(interval, now)
+        const inWindow = sum(records.filter(({ settledAt }) => settledAt >= start))
+        expect(counter?.[interval].spent ?? 0).toBe(inWindow)
+      }
+    }
+    const balance = await this.ledger.balance()
+    expect(balance.creditedNano).toBe(this.credited)
+    expect(balance.spentNano).toBe(sum(records))
+    expect(balance.heldNano).toBe(held.get("account") ?? 0)
+
+    const limits: Limit[] = [
+      { scope: "account", limitNano: this.credited, interval: null, includeByok: false },
+      ...this.limits(),
+    ]
+    for (const { scope, limitNano, interval } of limits) {
+      const start = interval === null ? 0 : windowStart(interval, now)
+      const spent = sum(records.filter(({ settledAt }) => settledAt >= start))
+      const committed = spent + (held.get(scope) ?? 0)
+      const before = this.before.get(scope) ?? 0
+      // A hold fits under the limit in force; nothing else commits money, but for what costs more than its bound.
+      expect(committed).toBeLessThanOrEqual(step.held ? Math.max(limitNano, before) : before + step.grown)
+      this.before.set(scope, committed)
+    }
+    await this.checkLeases()
+  }
+
+  /** What an isolate gives out is held at the ledger: of its leases, or by the calls' own holds. */
+  async checkLeases(): Promise<void> {
+    const rows = await this.ledger.holds()
+    const amountOf = new Map(rows.map(({ id, amountNano }) => [id, amountNano]))
+    const estimateOf = new Map(rows.map(({ id, estimateNano }) => [id, estimateNano]))
+    for (const { book } of this.isolates) {
+      for (const lease of leasesOf(book)) {
+        if (!isUsable(lease, Date.now())) continue
+        const registered = [...lease.open.keys()].reduce((all, id) => all + (amountOf.get(id) ?? 0), 0)
+        const covered = (amountOf.get(lease.id) ?? 0) + registered
+        expect(covered).toBeGreaterThanOrEqual(lease.slice.leftNano)
+        const room = lease.slice.leftNano - lease.slice.openNano
+        expect(room).toBeGreaterThanOrEqual(Math.min(0, lease.slice.leftNano))
+        // What the ledger would charge if the isolate were lost now.
+        const unknown = [...lease.open.values()].filter(({ isRegistered }) => !isRegistered)
+        expect(lease.unknownNano).toBe(unknown.reduce((all, call) => all + call.estimateNano, 0))
+        expect(estimateOf.get(lease.id) ?? 0).toBeGreaterThanOrEqual(lease.unknownNano)
+      }
+    }
+  }
+
+  async expireAll(): Promise<void> {
+    this.leap(2 * TTL_MS)
+    await runDurableObjectAlarm(this.ledger)
+  }
+}
+
+function leasesOf(book: LeaseBook) {
+  return [...book.all()]
+}
+
+const sum = (records: readonly Settled[]) => records.reduce((all, { costNano }) => all + costNano, 0)
+
+type Model = { calls: number }
+type Command = fc.AsyncCommand<Model, World>
+
+function command(
+  name: string,
+  run: (world: World) => Promise<Partial<Parameters<World["check"]>[0]> | undefined>,
+): Command {
+  return {
+    check: () => true,
+    run: async (_, world) => {
+      const step = await run(world)
+      await world.check({ held: step?.held ?? false, grown: step?.grown ?? 0 })
+    },
+    toString: () => name,
+  }
+}
+
+const isolate = fc.integer({ min: 0, max: 1 })
+const pick = fc.nat()
+const chosen = (world: World, at: number, state: Call["state"]) => {
+  const calls = [...world.calls.values()].filter((call) => call.state === state)
+  return calls[at % Math.max(1, calls.length)]
+}
+
+const commands = [
+  fc.tuple(isolate, fc.integer({ min: 1, max: 300 }), fc.boolean()).map(([at, most, streamed]) =>
+    command(`open ${most} in ${at}`, async (world) => {
+      const one = world.isolates[at]
+      if (one) await world.open(one, most, streamed)
+      return { held: true }
+    }),
+  ),
+  fc.tuple(isolate, fc.integer({ min: 5_000, max: 60_000 })).map(([at, most]) =>
+    command(`open ${most}, near the limits, in ${at}`, async (world) => {
+      const one = world.isolates[at]
+      if (one) await world.open(one, most, false)
+      return { held: true }
+    }),
+  ),
+  fc.tuple(isolate, fc.integer({ min: 2, max: 12 }), fc.integer({ min: 1, max: 100 })).map(([at, many, most]) =>
+    command(`open ${many} of ${most} at once in ${at}`, async (world) => {
+      const one = world.isolates[at]
+      if (one) await Promise.all(Array.from({ length: many }, () => world.open(one, most, false)))
+      return { held: true }
+    }),
+  ),
+  fc.tuple(pick, fc.double({ min: 0, max: 1, noNaN: true })).map(([at, share]) =>
+    command(`settle at ${share.toFixed(2)}`, async (world) => {
+      const call = chosen(world, at, "open")
+      if (call) world.settle(call, Math.floor(call.mostNano * share))
+      await world.advance(20)
+      return undefined
+    }),
+  ),
+  pick.map((at) =>
+    command("settle above the bound", async (world) => {
+      const call = chosen(world, at, "open")
+      if (call) world.settle(call, call.mostNano + 7)
+      await world.advance(20)
+      return undefined
+    }),
+  ),
+  isolate.map((at) =>
+    command(`abort: all of ${at} settle at once`, async (world) => {
+      for (const call of world.calls.values()) {
+        if (call.state === "open" && call.isolate === world.isolates[at]) world.settle(call, 0)
+      }
+      await world.advance(20)
+      return undefined
+    }),
+  ),
+  isolate.map((at) =>
+    command(`crash ${at}`, async (world) => {
+      world.crash(at)
+      return undefined
+    }),
+  ),
+  fc
+    .tuple(isolate, fc.array(fc.constantFrom<Fault>("request lost", "answer lost"), { minLength: 1, maxLength: 3 }))
+    .map(([at, faults]) =>
+      command(`${faults.join(", ")} of ${at}`, async (world) => {
+        world.isolates[at]?.wire.next.push(...faults)
+        return undefined
+      }),
+    ),
+  fc.constant(
+    command("the ledger restarts", async (world) => {
+      await evictDurableObject(world.ledger)
+      return undefined
+    }),
+  ),
+  fc.constantFrom(10, 60, 1_500, 2_500, 6_000, 40_000).map((ms) =>
+    command(`${ms} ms pass`, async (world) => {
+      await world.advance(ms)
+      return undefined
+    }),
+  ),
+  fc.constantFrom<ResetInterval>("daily", "weekly", "monthly").map((interval) =>
+    command(`the next ${interval} window`, async (world) => {
+      const days = { daily: 1, weekly: 7, monthly: 31 }[interval]
+      world.leap(days * DAY_MS - (Date.now() % DAY_MS))
+      await runDurableObjectAlarm(world.ledger)
+      return { grown: Infinity }
+    }),
+  ),
+  fc.constant(
+    command("the alarm, twice", async (world) => {
+      await runDurableObjectAlarm(world.ledger)
+      await runInDurableObject(world.ledger, async (ledger) => (ledger as unknown as Ledger).alarm())
+      return undefined
+    }),
+  ),
+  fc.integer({ min: -20_000, max: 40_000 }).map((nano) =>
+    command(`credit ${nano}`, async (world) => {
+      await world.credit(nano)
+      return undefined
+    }),
+  ),
+  fc
+    .record({
+      nano: fc.integer({ min: 0, max: 80_000 }),
+      interval: fc.constantFrom<ResetInterval | null>(null, "daily", "weekly", "monthly"),
+    })
+    .map((limit) =>
+      command(`the key's limit is ${limit.nano} ${limit.interval}`, async (world) => {
+        world.keyLimit = limit
+        return { grown: Infinity }
+      }),
+    ),
+  fc.integer({ min: 0, max: 80_000 }).map((nano) =>
+    command(`the budget is ${nano}`, async (world) => {
+      world.budgetNano = nano
+      return undefined
+    }),
+  ),
+  fc.constant(
+    command("records are delivered again", async (world) => {
+      await runInDurableObject(world.ledger, (_, { storage }) => {
+        storage.sql.exec("UPDATE delivery SET value = 0")
+      })
+      await evictDurableObject(world.ledger)
+      await runDurableObjectAlarm(world.ledger)
+      return undefined
+    }),
+  ),
+]
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+/** All calls end, whoever was to end them; then the books must balance in the database, too. */
+async function windUp(world: World): Promise<void> {
+  for (const { wire } of world.isolates) wire.next.length = 0
+  for (const call of world.calls.values()) if (call.state === "open") world.settle(call, call.estimateNano)
+  await world.advance(5_000)
+  await world.expireAll()
+  await runDurableObjectAlarm(world.ledger)
+  expect(await world.ledger.holds()).toEqual([])
+  const records = await world.records()
+  const { results } = await env.DB.prepare(
+    "SELECT id, cost_nano FROM generations WHERE organization_id = ? ORDER BY id",
+  )
+    .bind(world.organizationId)
+    .all<{ id: string; cost_nano: number }>()
+  expect(results).toEqual(
+    records.map(({ id, costNano }) => ({ id, cost_nano: costNano })).toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+  )
+  const charged = new Map(records.map((record) => [record.id, record]))
+  for (const [lease, leastNano] of world.lost) {
+    expect(charged.get(lease)?.costNano ?? 0).toBeGreaterThanOrEqual(leastNano)
+    if (leastNano > 0) expect(charged.get(lease)?.ending).toBe("unattributed")
+  }
+  for (const call of world.calls.values()) {
+    const record = charged.get(call.id)
+    const isDue = call.isKnown || (call.state === "settled" && !call.mayVanish)
+    if (isDue) expect(record, `${call.id} was ${call.state}`).toBeDefined()
+    // What expired before it was settled was charged at its estimate; what was settled, at its cost.
+    if (record?.ending === "complete") expect(record.costNano).toBe(call.costNano)
+    if (record?.ending === "unsettled") expect(record.costNano).toBeGreaterThan(0)
+  }
+}
+
+test("no schedule overspends, charges twice, loses a charge or lets a balance drift", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.commands(commands, { maxCommands: 45, size: "max" }), async (schedule) => {
+      const world = new World()
+      await world.credit(80_000)
+      await fc.asyncModelRun(() => ({ model: { calls: 0 }, real: world }), schedule)
+      await windUp(world)
+    }),
+    { numRuns: 60 },
+  )
+}, 300_000)
+
+test("a call whose hold expired under a lease that lives takes all that it could cost from the lease", async () => {
+  const world = new World()
+  const [isolate] = world.isolates
+  if (!isolate) throw new Error("There is no isolate.")
+  const nothing = { held: true, grown: 0 }
+  await world.credit(80_000)
+  await world.open(isolate, 300, false)
+  const [long] = [...world.calls.values()]
+  if (!long) throw new Error("There is no call.")
+  await world.advance(3_000)
+  // Others keep the lease alive meanwhile; nothing keeps the call's own hold.
+  long.stop()
+  for (const ms of [50_000, 50_000, 25_000]) {
+    await world.advance(ms)
+    await world.open(isolate, 300, false)
+    const short = [...world.calls.values()].at(-1)
+    if (short) world.settle(short, 10)
+    await world.advance(20)
+  }
+  await runDurableObjectAlarm(world.ledger)
+  expect((await world.records()).find(({ id }) => id === long.id)?.ending).toBe("unsettled")
+  world.settle(long, 10)
+  await world.advance(20)
+  await world.check(nothing)
+})
+
+test("a call that could not be settled takes all that it could cost from its lease", async () => {
+  const world = new World()
+  const [isolate] = world.isolates
+  if (!isolate) throw new Error("There is no isolate.")
+  await world.credit(80_000)
+  await world.open(isolate, 300, false)
+  const [call] = [...world.calls.values()]
+  if (!call) throw new Error("There is no call.")
+  isolate.wire.next.push("answer lost", "answer lost", "answer lost")
+  world.settle(call, 300)
+  await world.advance(20)
+  await world.check({ held: true, grown: 0 })
+})
+
+test("a lease whose grant was lost and which expired is asked for under another id", async () => {
+  const world = new World()
+  const [isolate] = world.isolates
+  if (!isolate) throw new Error("There is no isolate.")
+  await world.credit(80_000)
+  isolate.wire.next.push("answer lost")
+  await Promise.all([world.open(isolate, 1, false), world.open(isolate, 1, false)])
+  await world.expireAll()
+  await world.open(isolate, 13, false)
+  const [lease] = leasesOf(isolate.book)
+  expect(lease?.unknownNano).toBe(5)
+  world.crash(0)
+  await windUp(world)
+})
+
+test("the ledger grants no lease under an id that it has charged", async () => {
+  const world = new World()
+  await world.credit(80_000)
+  const request = (id: string): HoldRequest => ({
+    draft: world.draft(`gen-${crypto.randomUUID()}`, false),
+    wanted: { leastNano: 9, mostNano: 9 },
+    chargesAccount: true,
+    limits: world.limits(),
+    estimateNano: 3,
+    ttlMs: TTL_MS,
+    lease: { id, wantNano: 100, isHeld: false, estimateNano: 3, sequence: 1 },
+  })
+  const id = newLeaseId()
+  expect((await world.ledger.hold(request(id))).verdict).toMatchObject({ ok: true, leasedNano: expect.any(Number) })
+  await world.expireAll()
+  const again = (await world.ledger.hold(request(id))).verdict
+  expect(again).toMatchObject({ ok: true })
+  expect(again).not.toHaveProperty("leasedNano")
+})
+
+describe("what an isolate declares", () => {
+  /** An isolate that has a lease and `many` calls of it open, which the ledger does not know one by one. */
+  async function busy(many: number) {
+    const world = new World()
+    const [isolate] = world.isolates
+    if (!isolate) throw new Error("There is no isolate.")
+    await world.credit(10_000_000)
+    world.keyLimit = { nano: 10_000_000, interval: null }
+    world.budgetNano = 10_000_000
+    // One after the other: each that the lease does not cover raises the declaration.
+    for (let at = 0; at < many; at++) {
+      await world.open(isolate, 300, false)
+      await world.arrive()
+    }
+    const [lease] = leasesOf(isolate.book)
+    if (!lease) throw new Error("There is no lease.")
+    return { world, isolate, lease }
+  }
+
+  test("covers what is left open when some of many calls are settled at once", async () => {
+    const { world, lease } = await busy(40)
+    expect(lease.unknownNano).toBeGreaterThan(20 * 100)
+    const calls = [...world.calls.values()].filter(({ id }) => lease.open.has(id))
+    for (const call of calls.slice(0, Math.floor(calls.length * 0.45))) world.settle(call, 10)
+    await world.advance(40)
+    await world.check({ held: true, grown: 0 })
+  })
+
+  test("is not in force before the ledger has it: nothing is admitted on the strength of a lost report", async () => {
+    const { world, isolate, lease } = await busy(3)
+    const inForce = lease.declarations.inForceNano
+    isolate.wire.next.push("request lost")
+    for (let at = 0; at < 12; at++) {
+      await world.open(isolate, 300, false)
+      await world.arrive()
+    }
+    expect(lease.unknownNano).toBeLessThanOrEqual(Math.max(inForce, lease.declarations.inForceNano))
+    await world.check({ held: true, grown: 0 })
+  })
+
+  test("is kept by the ledger when an older report arrives late", async () => {
+    const { world, lease } = await busy(3)
+    const report = (estimateNano: number, sequence: number) =>
+      world.ledger.report({
+        ...NOTHING_TO_REPORT,
+        leases: [{ id: lease.id, estimateNano, sequence, ttlMs: TTL_MS, isReturned: false }],
+      })
+    const estimate = async () => (await world.ledger.holds()).find(({ id }) => id === lease.id)?.estimateNano
+    await report(900, 1_002)
+    await report(5, 1_001)
+    expect(await estimate()).toBe(900)
+    await report(7, 1_003)
+    expect(await estimate()).toBe(7)
+  })
+})

@@ -1,0 +1,244 @@
+import { describe, expect, test } from "vitest"
+import type { Pricing } from "../../src/models/catalogue.ts"
+import { newReading } from "../../src/formats/chat/meter.ts"
+import type { Target } from "../../src/routing/target.ts"
+import { chargeFor } from "../../src/inference/charge.ts"
+import { chatWire } from "../../src/formats/readers/chat.ts"
+import { messagesWire } from "../../src/formats/readers/messages.ts"
+import { responsesWire } from "../../src/formats/readers/responses.ts"
+import type { Wire } from "../../src/formats/readers/reader.ts"
+
+/** USD a million: what a prompt, a cached and a written prompt token and a completion token cost. */
+const PRICES: Pricing = {
+  prompt: "0.000002",
+  input_cache_read: "0.0000002",
+  input_cache_write: "0.0000025",
+  input_cache_write_1h: "0.000004",
+  completion: "0.00001",
+}
+const PROMPT = 2_000
+const CACHED = 200
+const WRITTEN = 2_500
+const WRITTEN_1H = 4_000
+const COMPLETION = 10_000
+
+const TEXT = "It is what it is, and that is all."
+const chatWith = (usage: unknown) => [
+  { id: "c", object: "chat.completion.chunk", choices: [{ index: 0, delta: { content: TEXT } }] },
+  { id: "c", object: "chat.completion.chunk", choices: [{ index: 0, delta: {}, finish_reason: "stop" }] },
+  ...(usage === undefined ? [] : [{ id: "c", object: "chat.completion.chunk", choices: [], usage }]),
+]
+const responsesWith = (usage: unknown) => [
+  { type: "response.output_text.delta", delta: TEXT },
+  { type: "response.completed", response: { id: "r", status: "completed", output: [], usage } },
+]
+const messagesWith = (start: unknown, end: unknown) => [
+  { type: "message_start", message: { id: "m", usage: start } },
+  { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: TEXT } },
+  { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: end },
+  { type: "message_stop" },
+]
+
+/** Nano-USD: as the provider's own price page has these counts. */
+const cost = ({ prompt = 0, cached = 0, written = 0, anHour = 0, completion = 0 }) =>
+  prompt * PROMPT + cached * CACHED + written * WRITTEN + anHour * WRITTEN_1H + completion * COMPLETION
+
+type Row = [claim: string, wire: Wire, events: Record<string, unknown>[], nano: number]
+
+const rows: Row[] = [
+  [
+    "OpenAI: cached tokens are a part of the prompt",
+    chatWire,
+    chatWith({
+      prompt_tokens: 1_000,
+      completion_tokens: 50,
+      total_tokens: 1_050,
+      prompt_tokens_details: { cached_tokens: 600, audio_tokens: 0 },
+      completion_tokens_details: { reasoning_tokens: 0, accepted_prediction_tokens: 0 },
+    }),
+    cost({ prompt: 400, cached: 600, completion: 50 }),
+  ],
+  [
+    "OpenAI: reasoning is a part of the completion",
+    chatWire,
+    chatWith({
+      prompt_tokens: 100,
+      completion_tokens: 500,
+      total_tokens: 600,
+      completion_tokens_details: { reasoning_tokens: 450 },
+    }),
+    cost({ prompt: 100, completion: 500 }),
+  ],
+  [
+    "OpenAI Responses: the same under other names",
+    responsesWire,
+    responsesWith({
+      input_tokens: 1_000,
+      input_tokens_details: { cached_tokens: 600 },
+      output_tokens: 500,
+      output_tokens_details: { reasoning_tokens: 450 },
+      total_tokens: 1_500,
+    }),
+    cost({ prompt: 400, cached: 600, completion: 500 }),
+  ],
+  [
+    "Anthropic: what the cache was read for and written to stands beside the input",
+    messagesWire,
+    messagesWith(
+      { input_tokens: 10, cache_read_input_tokens: 600, cache_creation_input_tokens: 300, output_tokens: 1 },
+      { output_tokens: 40 },
+    ),
+    cost({ prompt: 10, cached: 600, written: 300, completion: 40 }),
+  ],
+  [
+    "Anthropic: what is written to be kept for an hour is a part of what is written, and costs more",
+    messagesWire,
+    messagesWith(
+      {
+        input_tokens: 10,
+        cache_read_input_tokens: 600,
+        cache_creation_input_tokens: 300,
+        cache_creation: { ephemeral_5m_input_tokens: 200, ephemeral_1h_input_tokens: 100 },
+        output_tokens: 1,
+      },
+      { output_tokens: 40 },
+    ),
+    cost({ prompt: 10, cached: 600, written: 200, anHour: 100, completion: 40 }),
+  ],
+  [
+    "a gateway behind this one: its own word for what is kept for an hour",
+    chatWire,
+    chatWith({
+      prompt_tokens: 910,
+      completion_tokens: 40,
+      total_tokens: 950,
+      prompt_tokens_details: { cached_tokens: 600, cache_write_tokens: 300, cache_write_1h_tokens: 100 },
+    }),
+    cost({ prompt: 10, cached: 600, written: 200, anHour: 100, completion: 40 }),
+  ],
+  [
+    "Google: thoughts are in the total alone",
+    chatWire,
+    chatWith({ prompt_tokens: 100, completion_tokens: 20, total_tokens: 520 }),
+    cost({ prompt: 100, completion: 420 }),
+  ],
+  [
+    "xAI: reasoning stands beside the completion, and the total tells so",
+    chatWire,
+    chatWith({
+      prompt_tokens: 100,
+      completion_tokens: 20,
+      total_tokens: 420,
+      prompt_tokens_details: { cached_tokens: 64, text_tokens: 100 },
+      completion_tokens_details: { reasoning_tokens: 300 },
+    }),
+    cost({ prompt: 36, cached: 64, completion: 320 }),
+  ],
+  [
+    "DeepSeek: cached tokens are the hits",
+    chatWire,
+    chatWith({
+      prompt_tokens: 1_000,
+      completion_tokens: 50,
+      total_tokens: 1_050,
+      prompt_cache_hit_tokens: 768,
+      prompt_cache_miss_tokens: 232,
+      completion_tokens_details: { reasoning_tokens: 30 },
+    }),
+    cost({ prompt: 232, cached: 768, completion: 50 }),
+  ],
+  [
+    "Moonshot: cached tokens stand beside the counts",
+    chatWire,
+    chatWith({ prompt_tokens: 1_000, completion_tokens: 50, total_tokens: 1_050, cached_tokens: 900 }),
+    cost({ prompt: 100, cached: 900, completion: 50 }),
+  ],
+  [
+    "Mistral and Groq: plain counts, with more beside them",
+    chatWire,
+    chatWith({
+      prompt_tokens: 100,
+      completion_tokens: 50,
+      total_tokens: 150,
+      prompt_audio_seconds: {},
+      queue_time: 0.01,
+      completion_time: 0.1,
+    }),
+    cost({ prompt: 100, completion: 50 }),
+  ],
+  [
+    "a router whose cache is written for: a part of the prompt, as cached tokens are",
+    chatWire,
+    chatWith({
+      prompt_tokens: 1_000,
+      completion_tokens: 50,
+      total_tokens: 1_050,
+      prompt_tokens_details: { cached_tokens: 500, cache_write_tokens: 400 },
+    }),
+    cost({ prompt: 100, cached: 500, written: 400, completion: 50 }),
+  ],
+  [
+    "a total that counts cached tokens twice is no reasoning",
+    chatWire,
+    chatWith({
+      prompt_tokens: 100,
+      completion_tokens: 50,
+      total_tokens: 230,
+      prompt_tokens_details: { cached_tokens: 80 },
+    }),
+    cost({ prompt: 20, cached: 80, completion: 50 }),
+  ],
+  [
+    "more cached than there was prompt is all of it",
+    chatWire,
+    chatWith({ prompt_tokens: 100, completion_tokens: 0, prompt_tokens_details: { cached_tokens: 900 } }),
+    cost({ cached: 100 }),
+  ],
+  [
+    "an explicit zero costs nothing",
+    chatWire,
+    chatWith({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }),
+    0,
+  ],
+  ["Responses: an explicit zero costs nothing", responsesWire, responsesWith({ input_tokens: 0, output_tokens: 0 }), 0],
+  [
+    "Anthropic: an explicit zero costs nothing",
+    messagesWire,
+    messagesWith({ input_tokens: 0, output_tokens: 0 }, { output_tokens: 0 }),
+    0,
+  ],
+]
+
+const bounds = { promptEstimate: 70, pieces: {} as never }
+const HELD = 1_000_000_000
+
+function charge(wire: Wire, events: Record<string, unknown>[], held = HELD) {
+  const reading = newReading()
+  for (const event of events) wire.read(reading, event)
+  return chargeFor(reading, { endpoint: { pricing: PRICES } } as Target, bounds, held, true)
+}
+
+describe("what a provider counts is charged as the provider would", () => {
+  test.each(rows)("%s", (_, wire, events, nano) => {
+    expect(charge(wire, events)).toMatchObject({ costNano: nano, tokensFrom: "upstream" })
+  })
+})
+
+describe("a count that is missing makes nothing free", () => {
+  test.each([
+    ["no usage", chatWire, chatWith(undefined)],
+    ["a usage of null", chatWire, chatWith(null)],
+    ["a usage that is not one", chatWire, chatWith("many")],
+    ["half a usage", chatWire, chatWith({ prompt_tokens: 12 })],
+    ["a negative usage", chatWire, chatWith({ prompt_tokens: -1, completion_tokens: -1 })],
+    ["Responses: no usage", responsesWire, responsesWith(undefined)],
+    ["Anthropic: no usage", messagesWire, messagesWith(undefined, undefined)],
+  ] as [string, Wire, Record<string, unknown>[]][])("%s: what was delivered is estimated", (_, wire, events) => {
+    const charged = charge(wire, events)
+    expect(charged.tokensFrom).toBe("estimate")
+    expect(charged.tokens.prompt).toBeGreaterThan(0)
+    expect(charged.tokens.completion).toBeGreaterThanOrEqual(TEXT.length / 4)
+    expect(charged.costNano).toBe(charged.tokens.prompt * PROMPT + charged.tokens.completion * COMPLETION)
+    expect(charge(wire, events, 5).costNano).toBe(5)
+  })
+})

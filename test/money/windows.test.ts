@@ -1,0 +1,35 @@
+import { expect, test } from "vitest"
+import { addSpent, newCounters, rollForward } from "../../src/ledger/limits.ts"
+import { windowStart } from "../../src/money/windows.ts"
+
+const at = (iso: string) => Date.parse(iso)
+
+test.each([
+  ["daily", "2026-11-21T23:59:59.999Z", "2026-11-21T00:00:00Z"],
+  ["daily", "2026-11-22T00:00:00.000Z", "2026-11-22T00:00:00Z"],
+  ["weekly", "2026-11-22T23:59:59.999Z", "2026-11-16T00:00:00Z"],
+  ["weekly", "2026-11-23T00:00:00.000Z", "2026-11-23T00:00:00Z"],
+  ["monthly", "2026-11-30T23:59:59.999Z", "2026-11-01T00:00:00Z"],
+  ["monthly", "2026-12-01T00:00:00.000Z", "2026-12-01T00:00:00Z"],
+  ["monthly", "2028-02-29T12:00:00.000Z", "2028-02-01T00:00:00Z"],
+] as const)("the %s window of %s began at %s", (interval, now, start) => {
+  expect(windowStart(interval, at(now))).toBe(at(start))
+})
+
+test("counters reset on UTC midnight, on Monday and on the 1st, and the total never", () => {
+  const amount = { spent: 5, byok: 1 }
+  const saturday = addSpent(newCounters(at("2026-11-28T12:00:00Z")), amount, at("2026-11-28T12:00:00Z"))
+  const spent = (now: string) => {
+    const { total, daily, weekly, monthly } = rollForward(saturday, at(now))
+    return [total, daily, weekly, monthly].map((window) => window.spent)
+  }
+  expect(spent("2026-11-28T23:59:59Z")).toEqual([5, 5, 5, 5])
+  expect(spent("2026-11-29T00:00:00Z")).toEqual([5, 0, 5, 5])
+  expect(spent("2026-11-30T00:00:00Z")).toEqual([5, 0, 0, 5])
+  expect(spent("2026-12-01T00:00:00Z")).toEqual([5, 0, 0, 0])
+})
+
+test("a clock that steps back over midnight opens no window twice", () => {
+  const night = addSpent(newCounters(at("2026-11-29T00:00:01Z")), { spent: 5, byok: 0 }, at("2026-11-29T00:00:01Z"))
+  expect(rollForward(night, at("2026-11-28T23:59:59Z")).daily.spent).toBe(5)
+})

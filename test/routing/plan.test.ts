@@ -1,0 +1,132 @@
+import { describe, expect, test } from "vitest"
+import { chanceFor, type PlanWorld, plan } from "../../src/routing/plan.ts"
+import type { Endpoint, Model } from "../../src/models/catalogue.ts"
+import type { Provider } from "../../src/providers/provider.ts"
+
+const provider = (slug: string): Provider => ({
+  slug,
+  name: slug.toUpperCase(),
+  baseUrl: "http://x",
+  wire: "openai",
+  keyHeader: "authorization",
+  quirks: {},
+})
+
+function endpoint(slug: string, price: string, more: Partial<Endpoint> = {}): Endpoint {
+  return {
+    model: "a/m",
+    provider: slug,
+    upstreamId: "m",
+    pricing: { prompt: price, completion: price },
+    contextLength: 1_000,
+    maxCompletionTokens: null,
+    supportedParameters: [],
+    quantization: null,
+    zeroRetention: false,
+    collectsData: false,
+    ...more,
+  }
+}
+
+function world(endpoints: Endpoint[], more: Partial<PlanWorld> = {}): PlanWorld {
+  const model: Model = {
+    id: "a/m",
+    name: "M",
+    description: "",
+    created: 0,
+    contextLength: 1_000,
+    inputModalities: ["text"],
+    outputModalities: ["text"],
+    tokenizer: "Other",
+    knowledgeCutoff: null,
+    endpoints,
+  }
+  return {
+    output: "text",
+    catalogue: { models: new Map([["a/m", model]]) },
+    providers: new Map(endpoints.map((one) => [one.provider, provider(one.provider)])),
+    isCooling: () => false,
+    chance: () => 1 - Math.random(),
+    ...more,
+  }
+}
+
+const slugs = (request: Record<string, unknown>, among: PlanWorld) =>
+  plan({ model: "a/m", ...request }, among).map((target) => target.provider.slug)
+
+const cheap = endpoint("cheap", "0.000001")
+const dear = endpoint("dear", "0.000002", { zeroRetention: true, quantization: "fp8" })
+const kept = endpoint("kept", "0.000003", { collectsData: true })
+
+describe("between providers of a model", () => {
+  test("the cheaper is likelier, as the inverse square of its price, and the other stands behind", () => {
+    const firsts = Array.from({ length: 5_000 }, () => slugs({}, world([cheap, dear])))
+    const share = firsts.filter(([first]) => first === "cheap").length / firsts.length
+    // 1 / (1 + 1/4) = 0.8; five standard deviations are 0.03.
+    expect(Math.abs(share - 0.8)).toBeLessThan(0.03)
+    expect(firsts.every((order) => order.length === 2)).toBe(true)
+  })
+
+  test("a session stays with one, and sessions spread", () => {
+    const first = (session: string) => slugs({}, world([cheap, dear], { chance: chanceFor(session) }))[0]
+    expect(new Set(Array.from({ length: 50 }, () => first("s-1"))).size).toBe(1)
+    const spread = Array.from({ length: 2_000 }, (_, index) => first(`session-${index}`))
+    expect(Math.abs(spread.filter((one) => one === "cheap").length / spread.length - 0.8)).toBeLessThan(0.05)
+  })
+
+  test("one that failed lately comes last, whatever its price", () => {
+    expect(slugs({}, world([cheap, dear], { isCooling: (target) => target === "a/m cheap" }))).toEqual([
+      "dear",
+      "cheap",
+    ])
+  })
+
+  test.each([
+    [{ sort: "price" }, ["cheap", "dear", "kept"]],
+    [{ sort: { by: "price" } }, ["cheap", "dear", "kept"]],
+    [{ order: ["kept", "dear"] }, ["kept", "dear", "cheap"]],
+    [{ order: ["KEPT"], ignore: ["cheap"] }, ["kept", "dear"]],
+    [{ order: ["kept"], only: ["kept", "cheap"] }, ["kept", "cheap"]],
+    [{ only: ["dear"] }, ["dear"]],
+    [{ zdr: true }, ["dear"]],
+    [{ quantizations: ["fp8", "int4"] }, ["dear"]],
+    [{ data_collection: "deny", sort: "price" }, ["cheap", "dear"]],
+    [{ max_price: { prompt: "2", completion: 2 }, sort: "price" }, ["cheap", "dear"]],
+    [{ sort: "price", allow_fallbacks: false }, ["cheap"]],
+  ])("%j asks %j", (preferences, expected) => {
+    expect(slugs({ provider: preferences }, world([cheap, dear, kept]))).toEqual(expected)
+  })
+
+  test("require_parameters leaves those that support all that is used", () => {
+    const able = endpoint("able", "0.000009", { supportedParameters: ["tools", "max_tokens"] })
+    const request = { tools: [{}], max_completion_tokens: 5, provider: { require_parameters: true } }
+    expect(slugs(request, world([cheap, able]))).toEqual(["able"])
+  })
+
+  test("a free endpoint comes before any that costs", () => {
+    expect(slugs({}, world([cheap, endpoint("free", "0")]))[0]).toBe("free")
+  })
+
+  test.each<[Record<string, unknown>, string, number]>([
+    [{}, "cheap", 0],
+    [{ sort: "price" }, "cheap", 0],
+    [{ order: ["dear"] }, "dear", 0],
+    [{ sort: "latency" }, "dear", 2],
+    [{ sort: { by: "throughput" } }, "dear", 2],
+    [{ sort: "exacto" }, "dear", 2],
+    [{ preferred_max_latency: 1 }, "dear", 2],
+    [{ preferred_min_throughput: { p90: 50 } }, "dear", 2],
+  ])("%j asks %s first, after reading what was measured of %i", (preferences, expected, count) => {
+    const read: string[] = []
+    const told = (value: number) => ({ p50: value, p75: value, p90: value, p99: value })
+    const statisticsOf = (target: string) => {
+      read.push(target)
+      return target === "a/m cheap"
+        ? { latencyMs: told(5_000), tokensPerSecond: told(1), failures: 1 }
+        : { latencyMs: told(1), tokensPerSecond: told(5_000), failures: 0 }
+    }
+    const [first] = slugs({ provider: preferences }, world([cheap, dear], { statisticsOf, chance: () => 0.5 }))
+    expect(first).toBe(expected)
+    expect(read).toHaveLength(count)
+  })
+})
