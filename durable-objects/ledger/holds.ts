@@ -1,4 +1,4 @@
-import { workspaceScope } from "../../src/budgets/budget.ts"
+import { workspaceScope } from "../../src/ledger/scopes.ts"
 import { ACCOUNT, keyScope, type Limit } from "../../src/ledger/limits.ts"
 import { type HoldRequest, isLeaseId } from "../../src/ledger/protocol.ts"
 import { type Generation, type GenerationDraft, unsettledGeneration } from "../../src/ledger/generation.ts"

@@ -16,7 +16,7 @@ import {
 } from "../../src/ledger/protocol.ts"
 import type { Env } from "../../src/config/env.ts"
 import { cappedAt, type Generation } from "../../src/ledger/generation.ts"
-import type { Reconciliation } from "../../src/reconciliation/reconciliation.ts"
+import type { Reconciliation } from "../../src/ledger/reconciliation.ts"
 import { logError, logWarning } from "../../src/support/log.ts"
 import { CounterBook } from "./counters.ts"
 import { Credits } from "./credits.ts"

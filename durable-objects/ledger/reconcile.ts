@@ -1,10 +1,5 @@
-import {
-  driftsOf,
-  mayRepair,
-  type Reconciliation,
-  recordedBy,
-  repaired,
-} from "../../src/reconciliation/reconciliation.ts"
+import { driftsOf, mayRepair, recordedBy, repaired } from "../../src/reconciliation/reconciliation.ts"
+import { type Reconciliation } from "../../src/ledger/reconciliation.ts"
 import { listAncestors } from "../../src/keys/lineage-store.ts"
 import { dayOf } from "../../src/support/day.ts"
 import { readKeySums, sumDays } from "../../src/usage/store.ts"

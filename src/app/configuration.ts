@@ -1,5 +1,6 @@
 import type { MiddlewareHandler } from "hono"
-import type { App, Env } from "../config/env.ts"
+import type { Env } from "../config/env.ts"
+import type { App } from "../access/app.ts"
 import { trustedIssuers } from "../oauth/policies.ts"
 import { hostsIn } from "../outbound/settings.ts"
 import { configuredProviders } from "../providers/configured.ts"

@@ -1,5 +1,6 @@
 import type { Handler } from "hono"
-import type { App, Env } from "../config/env.ts"
+import type { Env } from "../config/env.ts"
+import type { App } from "../access/app.ts"
 import { loadCatalogue } from "../models/compile.ts"
 import { canRead } from "../organizations/store.ts"
 import { wait } from "../support/time.ts"

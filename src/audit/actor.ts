@@ -2,7 +2,7 @@ import type { Context } from "hono"
 import { routePath } from "hono/route"
 import { type Actor, type AuditEntry, type Deed, newEntry } from "./entry.ts"
 import { recordDenial } from "./denials.ts"
-import type { App } from "../config/env.ts"
+import type { App } from "../access/app.ts"
 
 const MAX_USER_AGENT_LENGTH = 256
 const MAX_IP_LENGTH = 64

@@ -3,6 +3,7 @@ import { formatUsd, nanoToUsd } from "../money/money.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { toTimestamp } from "../support/time.ts"
 import type { Budget } from "./schemas.ts"
+import { workspaceScope } from "../ledger/scopes.ts"
 
 /** From the longest window to the shortest: their limits strictly decrease in this order. */
 export const BUDGET_INTERVALS = ["lifetime", "monthly", "weekly", "daily"] as const
@@ -25,10 +26,6 @@ export type WorkspaceBudgets = {
 }
 
 export const NO_BUDGETS: WorkspaceBudgets = { includeByok: false, limits: [] }
-
-export function workspaceScope(workspaceId: string): string {
-  return `workspace:${workspaceId}`
-}
 
 export function budgetLimits(workspaceId: string, { includeByok, limits }: WorkspaceBudgets): Limit[] {
   return limits.map(({ interval, limitNano }) => ({

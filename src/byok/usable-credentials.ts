@@ -2,6 +2,7 @@ import type { Caller } from "../access/caller.ts"
 import { matcher } from "../support/wildcard.ts"
 import type { WrappedKey } from "../secrets/data-key.ts"
 import { type ByokRow, toFlag, toList } from "./credential.ts"
+import type { Provider } from "../providers/provider.ts"
 
 /** A credential as it travels with the keys of its workspace: all that routing reads, and the key, sealed. */
 export type OwnKey = {
@@ -67,3 +68,6 @@ export function waysTo(provider: string, model: string, keys: readonly OwnKey[])
     last: covering.filter(({ isFallback }) => isFallback),
   }
 }
+/** The caller's own keys, and the providers that can be reached with them. */
+
+export type OwnWays = { keys: readonly OwnKey[]; providers: ReadonlyMap<string, Provider> }

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import type { ProviderWire } from "../providers/provider.ts"
+import type { ProviderWire } from "../formats/provider-format.ts"
 
 export const BASE_URL_WORDS =
   "must be an http or https URL without credentials, query or fragment, such as https://api.example.com/v1"

@@ -1,6 +1,5 @@
 import type { Intern } from "../../durable-objects/intern/intern.ts"
 import type { Ledger } from "../../durable-objects/ledger/ledger.ts"
-import type { Caller } from "../access/caller.ts"
 import type { BroadcastMessage } from "./messages.ts"
 
 /** What a deployment binds. Secrets are checked at the first request (app/configuration.ts). */
@@ -68,6 +67,3 @@ export function variable(env: Env, name: string): string | undefined {
   const value = (env as unknown as Record<string, unknown>)[name]
   return typeof value === "string" && value !== "" ? value : undefined
 }
-
-/** Hono's generics: what travels with a request. */
-export type App = { Bindings: Env; Variables: { requestId: string; caller: Caller } }

@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { resolve } from "node:path"
 import { runInNewContext } from "node:vm"
-import type { Pricing } from "../models/catalogue.ts"
+import type { Pricing } from "../money/pricing.ts"
 import { basePricing, highestPricing, larger, shift, twice, type Dated, type ListPrices } from "./seed-prices.ts"
 import { authorPrices, embeddingModels, unseeded, upstreams } from "./seed-upstreams.ts"
 

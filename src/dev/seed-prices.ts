@@ -1,4 +1,4 @@
-import type { Pricing } from "../models/catalogue.ts"
+import type { Pricing } from "../money/pricing.ts"
 
 /** A price list's entry as @pydantic/genai-prices has it: USD per million tokens, or per thousand requests. */
 export type ListPrice = number | { base: number; tiers: readonly { start: number; price: number }[] }

@@ -3,7 +3,7 @@ import { ownKeysOf } from "../byok/usable-credentials.ts"
 import { openOwnKey } from "../policy/byok-routes.ts"
 import { GatewayError } from "../errors/errors.ts"
 import type { Env } from "../config/env.ts"
-import { isObject } from "../formats/chat/meter.ts"
+import { isObject, type Json } from "../support/json.ts"
 import { authorize } from "../providers/upstream-request.ts"
 import { reachableProviders } from "../providers/configured.ts"
 import type { Provider } from "../providers/provider.ts"
@@ -14,8 +14,6 @@ import type { FilesQuery } from "./schemas.ts"
 /** Files in a vendor's own storage, with the workspace's own key for it. Nothing of them is kept here. */
 
 export type Vendor = "openai" | "anthropic"
-type Json = Record<string, unknown>
-
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 const MAX_ERROR_BYTES = 65_536
 /** What the Messages wire's vendor asks of callers of its file API. */

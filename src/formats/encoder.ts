@@ -1,9 +1,8 @@
+import type { Json } from "../support/json.ts"
 import type { GatewayError } from "../errors/errors.ts"
-import type { Attempt } from "../ledger/generation.ts"
-import type { Charge } from "../inference/charge.ts"
+import type { Attempt } from "./attempt.ts"
+import type { Charge } from "./cost-fields.ts"
 import type { Wire } from "./readers/reader.ts"
-
-type Json = Record<string, unknown>
 
 /** Who answers, in the words of which wire, and after how many attempts. */
 export type Answering = {

@@ -2,17 +2,13 @@ import { DAY_MS } from "../support/time.ts"
 import * as z from "zod"
 import { dayOf, startOf } from "../support/day.ts"
 import type { Generation } from "../ledger/generation.ts"
+import type { Words } from "../formats/transcript.ts"
 
 /**
- * What was said in a call, for workspaces that have content logging on. In R2, under the day of the call, which is
- * removed as one.
+ * The content of calls, for workspaces that have content logging on. In R2, under the day of the call, which is removed
+ * as one.
  */
 
-/** What is kept of an answer while it is read. */
-export type Words = { content: string; reasoning: string }
-
-/** More than this of an answer is not kept, in UTF-16 units. */
-const MAX_WORDS = 1_000_000
 /** More than this of a prompt is not kept. */
 const MAX_PROMPT_BYTES = 4_000_000
 
@@ -21,11 +17,6 @@ export type Content = {
   workspaceId: string
   messages: unknown[]
   output: Words
-}
-
-export function addWords(words: Words, kind: keyof Words, text: string): void {
-  const room = MAX_WORDS - words.content.length - words.reasoning.length
-  if (room > 0) words[kind] += text.slice(0, room)
 }
 
 const text = z.string().nullable()

@@ -1,5 +1,5 @@
 import type { Limit } from "../ledger/limits.ts"
-import type { Filter } from "../routing/filters.ts"
+import type { Filter } from "../models/endpoint-filter.ts"
 import { combineRules, type OwnedRule } from "./content/rules.ts"
 import { type GuardrailRules, rulesOf } from "./guardrail.ts"
 import { DATA_REGIONS } from "./schemas.ts"

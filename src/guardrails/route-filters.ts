@@ -1,4 +1,4 @@
-import { type Filter, FREE, isNamed } from "../routing/filters.ts"
+import { FREE, isNamed, type Filter } from "../models/endpoint-filter.ts"
 import type { Endpoint } from "../models/catalogue.ts"
 import { matcher } from "../support/wildcard.ts"
 import type { Applied } from "./applied.ts"

@@ -1,5 +1,6 @@
+import type { Json } from "../support/json.ts"
 import { GatewayError } from "../errors/errors.ts"
-import type { Stage } from "../inference/inference-request.ts"
+import type { Stage } from "../formats/pipeline-stage.ts"
 import type { CallerGuardrails } from "./applied.ts"
 import { AnswerFilter } from "./content/answer-filter.ts"
 import {
@@ -17,8 +18,6 @@ import { Meter } from "./content/meter.ts"
 import { type Action, type Finding, type Rule, TextFilter, type Units } from "./content/text-filter.ts"
 import { type Form, mapInSlices, newReader, type Reader } from "./content/text-reader.ts"
 import { unchecked } from "./content/unchecked.ts"
-
-type Json = Record<string, unknown>
 
 /** The content filters of a caller at work on one call: what was found, and what came of it. */
 export type Screening = {

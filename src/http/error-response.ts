@@ -1,6 +1,6 @@
 import type { Context, ErrorHandler, NotFoundHandler } from "hono"
 import { HTTPException } from "hono/http-exception"
-import type { App } from "../config/env.ts"
+import type { App } from "../access/app.ts"
 import { logError } from "../support/log.ts"
 import { toMessagesError } from "../formats/messages/errors.ts"
 import { asGatewayError, type ErrorEnvelope, GatewayError, toEnvelope } from "../errors/errors.ts"

@@ -1,5 +1,5 @@
 import type { OpenAPIHono } from "@hono/zod-openapi"
-import type { App } from "../config/env.ts"
+import type { App } from "../access/app.ts"
 
 type Document = ReturnType<OpenAPIHono<App>["getOpenAPI31Document"]>
 

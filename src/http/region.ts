@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono"
 import * as z from "zod"
-import type { App, Env } from "../config/env.ts"
-import { variable } from "../config/env.ts"
+import { type Env, variable } from "../config/env.ts"
+import type { App } from "../access/app.ts"
 import { GatewayError } from "../errors/errors.ts"
 
 /**

@@ -1,7 +1,7 @@
 import { OpenAPIHono } from "@hono/zod-openapi"
 import type { MiddlewareHandler } from "hono"
 import { authenticate } from "../policy/authenticate.ts"
-import type { App } from "../config/env.ts"
+import type { App } from "../access/app.ts"
 import { readAtMost } from "../support/bytes.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { explain } from "./schema.ts"

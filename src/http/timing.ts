@@ -1,5 +1,5 @@
 import type { MiddlewareHandler } from "hono"
-import type { App } from "../config/env.ts"
+import type { App } from "../access/app.ts"
 
 /** `X-Service-Timing: enabled` asks for `Server-Timing`. */
 export const TIMING_HEADER = "x-service-timing"

@@ -1,6 +1,7 @@
 import { costOf, NO_TOKENS } from "../money/money.ts"
 import { asGatewayError, GatewayError } from "../errors/errors.ts"
-import type { Attempt, Ending, Generation, GenerationDraft } from "../ledger/generation.ts"
+import type { Ending, Generation, GenerationDraft } from "../ledger/generation.ts"
+import type { Attempt } from "../formats/attempt.ts"
 import type { Refusal } from "../providers/refusal.ts"
 import { logError } from "../support/log.ts"
 import type { Accepted } from "./dispatch.ts"
@@ -10,7 +11,8 @@ import type { Answering, Dialect } from "../formats/encoder.ts"
 import type { CallState } from "./inference-request.ts"
 import { routingMetadata } from "../routing/metadata.ts"
 import { type Target, targetKey } from "../routing/target.ts"
-import { type Charge, chargeFor, NO_CHARGE } from "./charge.ts"
+import { chargeFor, NO_CHARGE } from "./charge.ts"
+import { type Charge } from "../formats/cost-fields.ts"
 
 /** One call under way: what both ways of answering it share. */
 export type Call = CallState & {

@@ -1,19 +1,9 @@
-import { costOf, nanoToUsd, NO_TOKENS, type Tokens } from "../money/money.ts"
-import type { Pricing } from "../models/catalogue.ts"
+import { costOf, NO_TOKENS } from "../money/money.ts"
+import type { Pricing } from "../money/pricing.ts"
 import type { Pieces } from "./cost-bound.ts"
-import { estimateDelivered, isObject, type Reading } from "../formats/chat/meter.ts"
+import { estimateDelivered, type Reading } from "../formats/chat/meter.ts"
 import type { Target } from "../routing/target.ts"
-
-/** What a call is charged, and why. */
-export type Charge = {
-  tokens: Tokens
-  tokensFrom: "upstream" | "estimate" | "none"
-  costNano: number
-  /** Nano-USD that the provider's count comes to above what was held: it is not charged. */
-  overrunNano: number
-  /** What the caller's own key cost elsewhere, by our prices, and the prompt's part of it; null with the gateway's key. */
-  byok: { costNano: number; promptNano: number } | null
-}
+import type { Charge } from "../formats/cost-fields.ts"
 
 type ChargeBounds = { promptEstimate: number; pieces: Pieces }
 
@@ -70,37 +60,4 @@ function chargedOf(countedNano: number, heldNano: number): Pick<Charge, "costNan
 function ofOwnKey({ costNano, ...charge }: Charge, pricing: Pricing): Charge {
   const promptNano = costOf({ ...charge.tokens, completion: 0, reasoning: 0 }, pricing)
   return { ...charge, costNano: 0, byok: { costNano, promptNano: Math.min(promptNano, costNano) } }
-}
-
-/** What a usage tells of money, in the words of the chat wire. */
-export type Costs = { cost?: number; is_byok?: boolean; cost_details?: Record<string, number> }
-
-export function costFields({ costNano, byok }: Pick<Charge, "costNano" | "byok">): Costs {
-  return {
-    cost: nanoToUsd(costNano),
-    is_byok: byok !== null,
-    ...(byok && {
-      cost_details: {
-        upstream_inference_cost: nanoToUsd(byok.costNano),
-        upstream_inference_prompt_cost: nanoToUsd(byok.promptNano),
-        upstream_inference_completions_cost: nanoToUsd(byok.costNano - byok.promptNano),
-      },
-    }),
-  }
-}
-
-/** Of what may hold more, the costs alone. */
-export function costsIn({ cost, is_byok: isByok, cost_details: details }: Costs): Costs {
-  return {
-    ...(cost !== undefined && { cost }),
-    ...(isByok !== undefined && { is_byok: isByok }),
-    ...(details && { cost_details: details }),
-  }
-}
-
-/** The details in the words of the Responses wire; nothing where there are none. */
-export function responsesCostDetails(details: unknown): Record<string, unknown> | undefined {
-  if (!isObject(details)) return undefined
-  const { upstream_inference_prompt_cost: input, upstream_inference_completions_cost: output, ...rest } = details
-  return { ...rest, upstream_inference_input_cost: input, upstream_inference_output_cost: output }
 }

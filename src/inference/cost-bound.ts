@@ -1,6 +1,6 @@
 import type { Caller } from "../access/caller.ts"
 import { affordableCompletion, boundOf, costOf, formatUsd, type Made, NO_TOKENS } from "../money/money.ts"
-import { workspaceScope } from "../budgets/budget.ts"
+import { workspaceScope } from "../ledger/scopes.ts"
 import { keyScope, type Verdict, type Wanted } from "../ledger/limits.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { estimatePromptTokens } from "../support/tokens.ts"

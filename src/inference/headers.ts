@@ -1,4 +1,4 @@
-import type { Attempt } from "../ledger/generation.ts"
+import type { Attempt } from "../formats/attempt.ts"
 import { timing } from "../http/timing.ts"
 import type { Arrival } from "./deps.ts"
 

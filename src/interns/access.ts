@@ -1,7 +1,8 @@
 import type { Context, MiddlewareHandler } from "hono"
 import { callerByHash } from "../policy/authenticate.ts"
 import type { Caller } from "../access/caller.ts"
-import type { App, Env } from "../config/env.ts"
+import type { Env } from "../config/env.ts"
+import type { App } from "../access/app.ts"
 import { internError } from "./reasons.ts"
 import { findIntern, type InternRow } from "./store.ts"
 

@@ -3,7 +3,7 @@ import type { Context } from "hono"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
-import type { App } from "../config/env.ts"
+import type { App } from "../access/app.ts"
 import { findStrangers } from "../members/store.ts"
 import { requireProgramme, workingIntern } from "./access.ts"
 import {

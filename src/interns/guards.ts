@@ -1,7 +1,8 @@
 import type { MiddlewareHandler } from "hono"
 import { toErrorResponse } from "../http/error-response.ts"
 import { type ErrorName, GatewayError } from "../errors/errors.ts"
-import { type App, type Env, variable } from "../config/env.ts"
+import { type Env, variable } from "../config/env.ts"
+import { type App } from "../access/app.ts"
 import { internError, metadataOf, type Reason } from "./reasons.ts"
 
 export const MAX_INTERN_BODY_BYTES = 1_048_576

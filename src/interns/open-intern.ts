@@ -1,6 +1,7 @@
 import type { Context } from "hono"
 import type { Intern } from "../../durable-objects/intern/intern.ts"
-import { type App, type Env, variable } from "../config/env.ts"
+import { type Env, variable } from "../config/env.ts"
+import { type App } from "../access/app.ts"
 import type { Place } from "./hosts/rpc.ts"
 import { type InternRow, listInterns } from "./store.ts"
 

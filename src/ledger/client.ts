@@ -1,7 +1,7 @@
 import type { Ledger } from "../../durable-objects/ledger/ledger.ts"
 import type { Env } from "../config/env.ts"
 import { cappedAt, type Generation } from "./generation.ts"
-import type { Reconciliation } from "../reconciliation/reconciliation.ts"
+import type { Reconciliation } from "./reconciliation.ts"
 import { logError } from "../support/log.ts"
 import { realTimer, type Timer } from "../support/time.ts"
 import type { FreeLimits } from "./free-requests.ts"

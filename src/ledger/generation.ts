@@ -1,13 +1,5 @@
+import type { Attempt } from "../formats/attempt.ts"
 import { NO_TOKENS, type Tokens } from "../money/money.ts"
-
-/** One attempt at a provider, in order; `status` is the provider's HTTP status, null when it never answered. */
-export type Attempt = {
-  provider: string
-  model: string
-  status: number | null
-  latencyMs: number
-  isByok?: boolean
-}
 
 /**
  * How a call ended. `unsettled`: the runtime that served it died, and the ledger charged its

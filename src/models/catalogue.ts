@@ -1,22 +1,4 @@
-/** Prices in USD as decimal strings, named as on the wire; per token unless the name says otherwise. */
-export type Pricing = {
-  prompt: string
-  completion: string
-  /** USD a request. */
-  request?: string
-  input_cache_read?: string
-  input_cache_write?: string
-  /** Of what a provider keeps for an hour. Without it, that costs what any write costs. */
-  input_cache_write_1h?: string
-  internal_reasoning?: string
-  /** USD an image in the prompt. */
-  image?: string
-  audio?: string
-  /** USD a picture that is made. */
-  image_output?: string
-  /** USD a second of sound or film, read or made. */
-  second?: string
-}
+import type { Pricing } from "../money/pricing.ts"
 
 /** One provider's offer of one model: what routing chooses between. */
 export type Endpoint = {

@@ -1,8 +1,8 @@
 import { mediaModels, type MediaModel } from "../embedded/media/models.ts"
 import { embeddedModels, wireSlugs, type EmbeddedModel } from "../embedded/models.ts"
 import type { CustomProvider } from "../providers/custom.ts"
-import type { Endpoint, Model, Pricing } from "./catalogue.ts"
-import { PRICE_NAMES } from "../money/pricing.ts"
+import type { Endpoint, Model } from "./catalogue.ts"
+import { type Pricing, PRICE_NAMES } from "../money/pricing.ts"
 
 /** Of a model that is not in the database: it comes and goes with what is configured. */
 const MODEL_DEFAULTS = {

@@ -1,6 +1,7 @@
 import type { Provider } from "../providers/provider.ts"
 import { findBuiltInProvider } from "../providers/table.ts"
-import type { Endpoint, Model, Pricing } from "./catalogue.ts"
+import type { Endpoint, Model } from "./catalogue.ts"
+import type { Pricing } from "../money/pricing.ts"
 import type * as wire from "./schemas.ts"
 
 export type PricedEndpoint = Endpoint & { pricing: Pricing }

@@ -1,9 +1,9 @@
 import * as z from "zod"
 import { oneOf } from "../http/schema.ts"
 import type { Provider } from "../providers/provider.ts"
-import type { Model, Pricing } from "./catalogue.ts"
+import type { Model } from "./catalogue.ts"
+import { type Pricing, approximatePrice } from "../money/pricing.ts"
 import { pricedEndpoints, supportedParameters } from "./model.ts"
-import { approximatePrice } from "../money/pricing.ts"
 
 export const OUTPUTS = [
   "text",

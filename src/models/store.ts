@@ -1,6 +1,7 @@
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged, auditStatement } from "../audit/store.ts"
-import type { Endpoint, Model, Pricing } from "./catalogue.ts"
+import type { Endpoint, Model } from "./catalogue.ts"
+import type { Pricing } from "../money/pricing.ts"
 
 export type Source = "seed" | "operator"
 export type ModelFacts = Omit<Model, "id" | "endpoints">

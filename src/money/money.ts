@@ -1,4 +1,4 @@
-import type { Pricing } from "../models/catalogue.ts"
+import type { Pricing } from "./pricing.ts"
 
 /**
  * Money inside the gateway is an integer of nano-USD (1e-9 USD), prices are decimal strings of USD, and the product of

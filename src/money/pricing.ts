@@ -1,5 +1,24 @@
 import * as z from "zod"
-import type * as catalogue from "../models/catalogue.ts"
+
+/** Prices in USD as decimal strings, named as on the wire; per token unless the name says otherwise. */
+export type Pricing = {
+  prompt: string
+  completion: string
+  /** USD a request. */
+  request?: string
+  input_cache_read?: string
+  input_cache_write?: string
+  /** Of what a provider keeps for an hour. Without it, that costs what any write costs. */
+  input_cache_write_1h?: string
+  internal_reasoning?: string
+  /** USD an image in the prompt. */
+  image?: string
+  audio?: string
+  /** USD a picture that is made. */
+  image_output?: string
+  /** USD a second of sound or film, read or made. */
+  second?: string
+}
 
 const PRICE_WORDS =
   'must be a decimal string of USD, such as "0.0000025": at most 6 digits before the point and 12 after it, not a number'
@@ -37,9 +56,9 @@ export const Pricing = z.strictObject(
         ? `has a price that is not known: ${issue.keys.join(", ")}`
         : "must be an object with prompt and completion, or null where no price is known",
   },
-) satisfies z.ZodType<catalogue.Pricing>
+) satisfies z.ZodType<Pricing>
 
-export const PRICE_NAMES = Object.keys(Pricing.shape) as readonly (keyof catalogue.Pricing)[]
+export const PRICE_NAMES = Object.keys(Pricing.shape) as readonly (keyof Pricing)[]
 
 /** null: no price is known, and no call goes there. */
 export const PricingOrNull = Pricing.nullable().meta({ id: "EndpointPricing" })
@@ -48,6 +67,6 @@ export const PricingOrNull = Pricing.nullable().meta({ id: "EndpointPricing" })
 export const ModelPrices = Pricing.extend({ request: perRequest, image: perImage }).meta({ id: "ModelPricing" })
 
 /** For order and filters only, never for charging. */
-export function approximatePrice(pricing: catalogue.Pricing): number {
+export function approximatePrice(pricing: Pricing): number {
   return Number(pricing.prompt) + Number(pricing.completion)
 }

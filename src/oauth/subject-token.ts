@@ -1,4 +1,4 @@
-import { isObject } from "../formats/chat/meter.ts"
+import { isObject, type Json } from "../support/json.ts"
 import { matcher } from "../support/wildcard.ts"
 import { decodeBase64 } from "../support/encoding.ts"
 import type { Policy } from "./policies.ts"
@@ -23,7 +23,6 @@ const MAX_TOKEN_LENGTH = 16_384
 
 export type Jwk = JsonWebKey & { kid?: string }
 
-type Json = Record<string, unknown>
 type Parts = { header: Json; claims: Json; signed: string; signature: Uint8Array<ArrayBuffer> }
 
 function readParts(token: string): Parts | undefined {

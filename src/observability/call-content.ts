@@ -1,4 +1,4 @@
-import type { Words } from "../generations/content.ts"
+import type { Words } from "../formats/transcript.ts"
 import { dayOf } from "../support/day.ts"
 import { timeOf, uuidOf } from "../support/ids.ts"
 

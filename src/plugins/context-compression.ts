@@ -1,9 +1,9 @@
+import type { Json } from "../support/json.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { estimatePromptTokens, UNITS_PER_TOKEN } from "../support/tokens.ts"
 import { cutMiddle } from "../server-tools/text.ts"
 import { toUnits } from "./turns.ts"
 
-type Json = Record<string, unknown>
 type Estimate = (messages: readonly Json[]) => number
 
 export type Compressed = {

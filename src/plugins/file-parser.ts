@@ -1,3 +1,4 @@
+import type { Json } from "../support/json.ts"
 import { refuseAt } from "../server-tools/parse-at.ts"
 import { decode, isPdf, isText, toMediaType } from "../server-tools/web-fetch/document.ts"
 import type { Fetched } from "../server-tools/web-fetch/guarded-fetch.ts"
@@ -5,7 +6,6 @@ import { PDF_FAULTS, readPdf } from "../server-tools/web-fetch/pdf.ts"
 import { PDF_WORK, PDF_WORK_OF_REQUEST } from "../server-tools/web-fetch/pdf/rebuild.ts"
 import type { FileParserOptions } from "./read-plugins.ts"
 
-type Json = Record<string, unknown>
 type File = { bytes: Uint8Array; mediaType: string; contentType: string }
 
 export type FileReader = {

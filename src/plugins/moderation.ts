@@ -1,3 +1,4 @@
+import type { Json } from "../support/json.ts"
 import * as z from "zod"
 import { GatewayError } from "../errors/errors.ts"
 import { type Env, variable } from "../config/env.ts"
@@ -107,8 +108,6 @@ async function ask(
     ),
   }
 }
-
-type Json = Record<string, unknown>
 
 /** What a caller says in a chat: all texts and images of its messages but the assistant's own words. */
 export function toModerationInput(messages: readonly Json[]): ModerationInput {

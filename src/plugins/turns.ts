@@ -1,5 +1,4 @@
-type Json = Record<string, unknown>
-
+import type { Json } from "../support/json.ts"
 /** Messages that stay or go together: an assistant's calls with the results of them, or one message by itself. */
 export type Unit = { members: number[]; isKept: boolean }
 

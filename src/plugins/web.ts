@@ -1,9 +1,8 @@
+import type { Json } from "../support/json.ts"
 import { startOf } from "../server-tools/text.ts"
 import type { SearchResult } from "../server-tools/web-search/search.ts"
 import { toText } from "../server-tools/web-search/web-search.ts"
 import { toTimestamp } from "../support/time.ts"
-
-type Json = Record<string, unknown>
 
 const MAX_QUERY_LENGTH = 400
 

@@ -1,11 +1,10 @@
 import type { Caller } from "../access/caller.ts"
 import type { Env } from "../config/env.ts"
-import type { OwnWays } from "../routing/plan.ts"
+import { type OwnWays, type OwnKey, ownKeysOf } from "../byok/usable-credentials.ts"
 import { reachableProviders } from "../providers/configured.ts"
 import { mastersOf } from "../secrets/master-key.ts"
 import { openSealed } from "../secrets/workspace-key.ts"
 import { aboutKey } from "../byok/credential.ts"
-import { type OwnKey, ownKeysOf } from "../byok/usable-credentials.ts"
 
 /** What the caller's own keys open; undefined for a caller who has none. */
 export function ownWays(caller: Caller, env: Env): OwnWays | undefined {

@@ -7,7 +7,7 @@ import { changesOf } from "../audit/entry.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
-import type { App } from "../config/env.ts"
+import type { App } from "../access/app.ts"
 import { newId } from "../support/ids.ts"
 import { findWorkspace } from "../workspaces/store.ts"
 import {

@@ -2,7 +2,8 @@ import * as z from "zod"
 import { GatewayError } from "../errors/errors.ts"
 import { PRICE_NAMES, Pricing } from "../money/pricing.ts"
 import { BaseUrl, forWire } from "../config/base-url.ts"
-import { keyHeaderOf, type Provider, PROVIDER_WIRES } from "./provider.ts"
+import { keyHeaderOf, type Provider } from "./provider.ts"
+import { PROVIDER_WIRES } from "../formats/provider-format.ts"
 import { builtInProviders } from "./table.ts"
 
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/

@@ -1,5 +1,4 @@
-type Json = Record<string, unknown>
-
+import type { Json } from "../support/json.ts"
 /**
  * What this interface family adds to the OpenAI wire. Providers that know the wire alone refuse a request for it; to
  * them it is not sent, as a parameter that a provider does not support is not (`provider.require_parameters` asks for

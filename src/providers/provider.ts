@@ -1,3 +1,5 @@
+import type { ProviderWire } from "../formats/provider-format.ts"
+
 /** What is known of a provider before any call: where it is, how it wants its key, what it is called. */
 export type Provider = {
   /** Lower-case slug, as callers name it in `provider.only` and as endpoints refer to it. */
@@ -20,9 +22,6 @@ export type Provider = {
   embedded?: true
   quirks: Quirks
 }
-
-export const PROVIDER_WIRES = ["openai", "anthropic"] as const
-export type ProviderWire = (typeof PROVIDER_WIRES)[number]
 
 /** How a provider's dialect differs from the contract. Empty means: it does not. */
 export type Quirks = {

@@ -1,4 +1,5 @@
-import { keyHeaderOf, type ProviderWire, type Quirks } from "./provider.ts"
+import { keyHeaderOf, type Quirks } from "./provider.ts"
+import { type ProviderWire } from "../formats/provider-format.ts"
 
 /** A provider the gateway knows by heart: setting its secret is all it takes to use it. */
 export type BuiltInProvider = {

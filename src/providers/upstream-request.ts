@@ -1,39 +1,7 @@
-import type { Asked } from "../inference/inference-request.ts"
+import { type Asked, type Outgoing, OWN_FIELDS } from "../formats/upstream.ts"
 import type { ChatRequest } from "../formats/schemas.ts"
 import { withoutExtensions } from "./extensions.ts"
 import type { Provider } from "./provider.ts"
-
-/** Fields that are the gateway's own: no provider is sent them. */
-export const OWN_FIELDS: ReadonlySet<string> = new Set([
-  "model",
-  "models",
-  "provider",
-  "plugins",
-  "route",
-  "session_id",
-  "metadata",
-  "trace",
-  "user",
-  "usage",
-  "debug",
-  "preset",
-  "transforms",
-  "stop_server_tools_when",
-  "stream_options",
-  "max_tokens",
-  "max_completion_tokens",
-  "reasoning",
-  "reasoning_effort",
-  "service_tier",
-])
-
-export type Outgoing = {
-  upstreamId: string
-  /** Lower than what the caller asked, where the credit left pays for less. */
-  maxCompletionTokens: number | undefined
-  /** Stands in for `user`, which is never sent as it is. */
-  pseudonym: string | undefined
-}
 
 /** The body for a provider of the OpenAI wire: the caller's, less what is ours, in the provider's spelling. */
 export function toUpstreamBody(request: ChatRequest, provider: Provider, outgoing: Outgoing): Record<string, unknown> {

@@ -1,7 +1,7 @@
 import { openLedger } from "../ledger/client.ts"
 import type { Env } from "../config/env.ts"
 import { logError, logWarning } from "../support/log.ts"
-import type { Reconciliation } from "./reconciliation.ts"
+import type { Reconciliation } from "../ledger/reconciliation.ts"
 import { listStalest, saveReconciliation } from "./store.ts"
 
 /** What one run compares; with more organizations than this each has its turn every other day, or every third. */

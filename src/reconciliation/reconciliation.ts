@@ -1,37 +1,11 @@
-import { workspaceScope } from "../budgets/budget.ts"
+import { workspaceScope } from "../ledger/scopes.ts"
 import { ACCOUNT, type Counters, keyScope, type Spent } from "../ledger/limits.ts"
 import { type ResetInterval, windowStart } from "../money/windows.ts"
 import type { Settled } from "../ledger/generation.ts"
 import type { KeySums } from "../usage/store.ts"
+import { WINDOWS, type Drift, type Window } from "../ledger/reconciliation.ts"
 
-/** What a ledger has charged against what its generations sum up to. Pure; amounts are nano-USD. */
-
-const WINDOWS = ["total", "monthly", "weekly", "daily"] as const
-type Window = (typeof WINDOWS)[number]
 type Windows = Record<Window, Spent>
-
-export type Drift = {
-  scope: string
-  window: Window
-  measure: keyof Spent
-  chargedNano: number
-  recordedNano: number
-  isRepaired: boolean
-}
-
-export type Reconciliation = {
-  organizationId: string
-  /** Epoch milliseconds. */
-  at: number
-  /** Generations that the database had lost and was given again. */
-  restored: number
-  drifts: Drift[]
-  /** Of all time, the largest first; absent from reports of older versions. */
-  overruns?: Overrun[]
-}
-
-/** What a provider counted for calls of a model above what was held for them. It was not charged. */
-export type Overrun = { model: string; provider: string; calls: number; overrunNano: number; lastAt: number }
 
 /** By the hash of a key, the hashes of the keys that created it: their counters have its generations, too. */
 export type Ancestors = ReadonlyMap<string, readonly string[]>

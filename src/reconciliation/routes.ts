@@ -10,7 +10,7 @@ import { failures, jsonBody, ok } from "../http/schema.ts"
 import { organizationExists } from "../organizations/store.ts"
 import { toTimestamp } from "../support/time.ts"
 import { reconcile, reconcileStalest } from "./reconcile.ts"
-import type { Reconciliation as Found } from "./reconciliation.ts"
+import type { Reconciliation as Found } from "../ledger/reconciliation.ts"
 import { findReconciliation } from "./store.ts"
 
 const tags = ["Credits"]

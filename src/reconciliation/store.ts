@@ -1,4 +1,4 @@
-import type { Reconciliation } from "./reconciliation.ts"
+import type { Reconciliation } from "../ledger/reconciliation.ts"
 
 export async function saveReconciliation(db: D1Database, reconciliation: Reconciliation): Promise<void> {
   await db

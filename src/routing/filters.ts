@@ -1,26 +1,9 @@
 import { priceToPico } from "../money/money.ts"
-import type { Endpoint, Pricing } from "../models/catalogue.ts"
-import { isInRegion, type Provider } from "../providers/provider.ts"
+import type { Endpoint } from "../models/catalogue.ts"
+import type { Pricing } from "../money/pricing.ts"
+import { isInRegion } from "../providers/provider.ts"
 import type { ProviderPreferences } from "../formats/schemas.ts"
-
-/** What takes an endpoint out of the running. `name` completes "No endpoint can take this request: …". */
-export type Filter = {
-  name: string
-  /** `region`: the one that the call must stay in, or null. */
-  keeps: (endpoint: Endpoint, provider: Provider, region: string | null) => boolean
-  /** Set for the caller by their organization. */
-  isGuardrail?: true
-}
-
-/** Whether a name that a caller wrote (a slug, a display name, `slug/quantization`) means this endpoint. */
-export function isNamed(name: string, endpoint: Endpoint, provider: Provider): boolean {
-  const wanted = name.toLowerCase()
-  return (
-    wanted === provider.slug ||
-    wanted === provider.name.toLowerCase() ||
-    (endpoint.quantization !== null && wanted === `${provider.slug}/${endpoint.quantization}`)
-  )
-}
+import { isNamed, type Filter } from "../models/endpoint-filter.ts"
 
 /** `used`: the fields of the request, for `require_parameters`. */
 export function filtersOf(
@@ -58,12 +41,6 @@ export function filtersOf(
     )
   }
   return filters
-}
-
-export const FREE: Filter = {
-  name: ":free: they cost",
-  keeps: ({ pricing }) =>
-    pricing !== null && Object.values(pricing).every((price) => price === undefined || priceToPico(price) === 0n),
 }
 
 /** Request fields that a model's `supported_parameters` speaks of. */

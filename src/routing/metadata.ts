@@ -1,5 +1,6 @@
-import type { Attempt } from "../ledger/generation.ts"
-import type { CallState, Stage } from "../inference/inference-request.ts"
+import type { Attempt } from "../formats/attempt.ts"
+import type { CallState } from "../inference/inference-request.ts"
+import type { Stage } from "../formats/pipeline-stage.ts"
 
 /** How a call was routed, as `X-Service-Metadata: enabled` asks for it; under both names that clients read. */
 export function routingMetadata(call: CallState, attempts: readonly Attempt[]) {

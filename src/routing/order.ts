@@ -1,6 +1,6 @@
 import { priceToPico } from "../money/money.ts"
 import type { ProviderPreferences } from "../formats/schemas.ts"
-import { isNamed } from "./filters.ts"
+import { isNamed } from "../models/endpoint-filter.ts"
 import { PERCENTILES, type Percentiles, type Statistics } from "./health.ts"
 import type { Sort } from "./names.ts"
 import type { PlanWorld } from "./plan.ts"

@@ -1,9 +1,10 @@
-import { type OwnKey, waysTo } from "../byok/usable-credentials.ts"
+import { type OwnKey, type OwnWays, waysTo } from "../byok/usable-credentials.ts"
 import { GatewayError } from "../errors/errors.ts"
 import type { Catalogue, Endpoint, Model } from "../models/catalogue.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { ProviderPreferences } from "../formats/schemas.ts"
-import { type Filter, filtersOf, FREE, isNamed } from "./filters.ts"
+import { filtersOf } from "./filters.ts"
+import { FREE, isNamed, type Filter } from "../models/endpoint-filter.ts"
 import type { Statistics } from "./health.ts"
 import { findModel, type Named, type Sort } from "./names.ts"
 import { inOrder } from "./order.ts"
@@ -39,9 +40,6 @@ export type PlanWorld = {
   /** From just above 0 to 1: decides between endpoints where nothing else does. */
   chance: (target: string) => number
 }
-
-/** The caller's own keys, and the providers that can be reached with them. */
-export type OwnWays = { keys: readonly OwnKey[]; providers: ReadonlyMap<string, Provider> }
 
 /** Where a call may go, best first; or a refusal that names the filter which removed the last endpoint. */
 export function plan(request: Routable, world: PlanWorld): Target[] {

@@ -1,5 +1,6 @@
 import type { OwnKey } from "../byok/usable-credentials.ts"
-import type { Endpoint, Model, Pricing } from "../models/catalogue.ts"
+import type { Endpoint, Model } from "../models/catalogue.ts"
+import type { Pricing } from "../money/pricing.ts"
 import type { Provider } from "../providers/provider.ts"
 
 /** One place a call can go, with all that is needed to go there. */

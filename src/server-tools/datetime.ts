@@ -1,6 +1,5 @@
 import * as z from "zod"
-import type { ServerTool, ToolOutcome } from "./tool.ts"
-import { failure } from "./tool.ts"
+import { type ServerTool, type ToolOutcome, failure } from "./tool.ts"
 
 const ZONE_WORDS = 'must be an IANA time zone, such as "Europe/Berlin"'
 

@@ -1,3 +1,4 @@
+import type { Json } from "../support/json.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { datetime, DatetimeConfig } from "./datetime.ts"
 import { parseAt } from "./parse-at.ts"
@@ -6,7 +7,6 @@ import { requireSearch, webSearchConfig } from "./web-search/config.ts"
 import { webSearch } from "./web-search/web-search.ts"
 import { webFetch, WebFetchConfig } from "./web-fetch/web-fetch.ts"
 
-type Json = Record<string, unknown>
 type Tool = Json & { type: string }
 
 export const AVAILABLE_TOOLS: readonly ToolKind[] = ["datetime", "web_fetch", "web_search"]

@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest"
 import { toMask } from "../../src/byok/credential.ts"
 import { type OwnKey, ownKeysOf, waysTo } from "../../src/byok/usable-credentials.ts"
 import { newReading } from "../../src/formats/chat/meter.ts"
-import { chargeFor, costFields } from "../../src/inference/charge.ts"
+import { chargeFor } from "../../src/inference/charge.ts"
+import { costFields } from "../../src/formats/cost-fields.ts"
 import { NO_TOKENS } from "../../src/money/money.ts"
 
 const PROVIDERS = ["openai", "anthropic"]

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import type { Pricing } from "../../src/models/catalogue.ts"
+import type { Pricing } from "../../src/money/pricing.ts"
 import { newReading } from "../../src/formats/chat/meter.ts"
 import type { Target } from "../../src/routing/target.ts"
 import { chargeFor } from "../../src/inference/charge.ts"

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
-import type { Endpoint, Model, Pricing } from "../../src/models/catalogue.ts"
+import type { Endpoint, Model } from "../../src/models/catalogue.ts"
+import type { Pricing } from "../../src/money/pricing.ts"
 import { compile, offer } from "../../src/models/compile.ts"
 import { Search, search, toPage } from "../../src/models/search.ts"
 

@@ -3,8 +3,16 @@ import { describe, expect, test } from "vitest"
 import { merge, presetOf } from "../../src/inference/presets/apply.ts"
 import { presetWords as toMessages } from "../../src/inference/presets/messages.ts"
 import { presetWords as toResponses } from "../../src/inference/presets/responses.ts"
-import { chatContent, messagesContent, PRESET_FIELDS, responsesContent } from "../../src/presets/config.ts"
-import { ChatPreset, MessagesPreset, type PresetConfig, ResponsesPreset } from "../../src/presets/config.ts"
+import {
+  chatContent,
+  messagesContent,
+  PRESET_FIELDS,
+  responsesContent,
+  ChatPreset,
+  MessagesPreset,
+  type PresetConfig,
+  ResponsesPreset,
+} from "../../src/presets/config.ts"
 
 const name = fc.constantFrom("a/b", "c/d")
 const configs = fc.record(

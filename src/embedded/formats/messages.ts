@@ -1,3 +1,4 @@
+import type { Json } from "../../support/json.ts"
 import { toMessagesError } from "../../formats/messages/errors.ts"
 import { advance, type EventState, fail, finish, newEventState, type Step } from "../../formats/messages/events.ts"
 import { toMessagesResult } from "../../formats/messages/from-chat.ts"
@@ -11,8 +12,6 @@ import { invalid } from "../statuses.ts"
 import { readAs } from "./read.ts"
 import type { OtherWire } from "./serve.ts"
 import { type Teller, toEventFrame } from "./encoder.ts"
-
-type Json = Record<string, unknown>
 
 export const messagesWire: OtherWire = {
   read: (body) =>

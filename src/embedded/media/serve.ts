@@ -1,3 +1,4 @@
+import type { Json } from "../../support/json.ts"
 import { readJson, toRecord } from "../chat-request.ts"
 import { invalid, unknownModel } from "../statuses.ts"
 import { FILM, findOrder, newOrder } from "./video.ts"
@@ -6,7 +7,6 @@ import { toPicture } from "./image.ts"
 import { rerank } from "./rerank.ts"
 import { BYTES_A_SECOND, hum, toWav } from "./audio.ts"
 
-type Json = Record<string, unknown>
 type Serve = (request: Request) => Promise<Response>
 
 /** What the upstream makes besides words, by method and path. */

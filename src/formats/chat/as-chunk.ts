@@ -1,6 +1,4 @@
-import { isObject } from "./meter.ts"
-
-type Json = Record<string, unknown>
+import { isObject, type Json } from "../../support/json.ts"
 
 /** A whole answer as the one chunk that would have told it. */
 export function toWholeChunk(result: Json): Json {

@@ -1,4 +1,4 @@
-import { isObject } from "./meter.ts"
+import { isObject } from "../../support/json.ts"
 
 /** Calls of tools as chunks tell them, piece by piece, and not always by the rules. */
 

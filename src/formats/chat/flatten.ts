@@ -1,6 +1,5 @@
-import { isObject, listOf } from "./meter.ts"
-
-type Json = Record<string, unknown>
+import { listOf } from "./meter.ts"
+import { isObject, type Json } from "../../support/json.ts"
 
 /**
  * Content that a provider answers with in parts, as clients of the wire read it: its text as one string, beside it what

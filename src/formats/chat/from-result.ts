@@ -1,10 +1,8 @@
 import { toWholeChunk } from "./as-chunk.ts"
 import { normaliseMessage } from "./normalize.ts"
-import { isObject } from "./meter.ts"
+import { isObject, type Json } from "../../support/json.ts"
 import { DONE_FRAME, toFrame } from "../sse/frames.ts"
 import type { Opening } from "../sse/stream-head.ts"
-
-type Json = Record<string, unknown>
 
 /** A whole answer told as a stream, for a provider that was asked to stream and does not. */
 export function toChunks(result: Json): Opening {

@@ -1,5 +1,6 @@
-import { addWords, type Words } from "../../generations/content.ts"
+import { addWords, type Words } from "../transcript.ts"
 import { type Made, NO_TOKENS, type Tokens } from "../../money/money.ts"
+import { isObject, type Json } from "../../support/json.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
 
 /** What the gateway reads from an answer on its way: enough to charge it, record it and tell how it ended. */
@@ -49,17 +50,11 @@ export function newReading(): Reading {
   }
 }
 
-type Json = Record<string, unknown>
-
 /** What is kept of a provider's answer is kept for long: a longer name than this is none. */
 const MAX_NAME_LENGTH = 256
 
 function isName(value: unknown): value is string {
   return typeof value === "string" && value !== "" && value.length <= MAX_NAME_LENGTH
-}
-
-export function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
 /** The list that foreign JSON has in a place; none where it has anything else there. */

@@ -1,7 +1,5 @@
 import { type CallDelta, growCall, type GrowingCall, readCallDelta, routeCall } from "./call-deltas.ts"
-import { isObject } from "./meter.ts"
-
-type Json = Record<string, unknown>
+import { isObject, type Json } from "../../support/json.ts"
 
 /** A call of a stream, and the number it goes out under. */
 export type SeenCall = GrowingCall & { choice: number; place: number }

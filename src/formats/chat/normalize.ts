@@ -1,6 +1,6 @@
 import { flattenContent } from "./flatten.ts"
 import { normaliseCall, normaliseCallDeltas, type SeenCall } from "./normalize-calls.ts"
-import { isObject } from "./meter.ts"
+import { isObject, type Json } from "../../support/json.ts"
 
 /**
  * What strict clients of the chat wire refuse and careless providers send. A chunk that needs nothing is left alone, so
@@ -14,8 +14,6 @@ export type ChunkDefaults = {
   /** The tool calls seen, for providers that number them badly or not at all. */
   calls: SeenCall[]
 }
-
-type Json = Record<string, unknown>
 
 /** The chunk as the contract has it; the same object when it already is. */
 export function normaliseChunk(chunk: Json, defaults: ChunkDefaults): Json {

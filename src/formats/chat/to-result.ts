@@ -1,11 +1,11 @@
 import { type CallDelta, growCall, type GrowingCall, readCallDelta, routeCall } from "./call-deltas.ts"
 import { flattenContent } from "./flatten.ts"
-import { isObject, listOf, newReading, type ProviderError } from "./meter.ts"
+import { listOf, newReading, type ProviderError } from "./meter.ts"
+import { isObject, type Json } from "../../support/json.ts"
 import { FrameSplitter } from "../sse/frames.ts"
 import type { Wire } from "../readers/reader.ts"
-import { readFrame } from "../../inference/relay/relay.ts"
+import { readFrame } from "../sse/read-frame.ts"
 
-type Json = Record<string, unknown>
 type Choice = Json & { index: number; message: Json; finish_reason: string | null }
 /** A choice as far as it has grown, and how its calls are told apart. */
 export type GrowingChoice = { choice: Choice; calls: GrowingCall[] }

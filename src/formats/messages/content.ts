@@ -1,9 +1,9 @@
+import type { Json } from "../../support/json.ts"
 import { withoutNulls } from "../responses/content.ts"
 import type { ToldBlock } from "./block-schemas.ts"
 
 /** Content blocks of the Messages wire in the words of the chat wire. */
 
-type Json = Record<string, unknown>
 export type ChatContent = string | Json[]
 
 /** What a user or a tool says. One plain text is said as a string, which every provider takes. */

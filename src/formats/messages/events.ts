@@ -1,5 +1,6 @@
-import { type Costs, costsIn } from "../../inference/charge.ts"
-import { isObject, listOf, toProviderError } from "../chat/meter.ts"
+import { costsIn, type Costs } from "../cost-fields.ts"
+import { listOf, toProviderError } from "../chat/meter.ts"
+import { isObject, type Json } from "../../support/json.ts"
 import { readDetails } from "../responses/reasoning-details.ts"
 import { toMessagesError } from "./errors.ts"
 import type { MessagesEvent } from "./schemas.ts"
@@ -15,8 +16,6 @@ import { toMessagesUsage } from "./usage.ts"
  */
 export type { EventState, MessageFacts, MessageFailure } from "./stream/turn.ts"
 export type Step = [state: EventState, events: MessagesEvent[]]
-
-type Json = Record<string, unknown>
 
 /** What is known only when the answer has ended. Usage and cost stand above what the chunks said of them. */
 export type Ending = Costs & { usage?: Json; metadata?: Json }

@@ -1,10 +1,8 @@
 import { GatewayError } from "../../errors/errors.ts"
 import { toWholeChunk } from "../chat/as-chunk.ts"
-import { isObject } from "../chat/meter.ts"
+import { isObject, type Json } from "../../support/json.ts"
 import { advance, type Ending, finish, type MessageFacts, newEventState } from "./events.ts"
 import type { MessagesEvent, MessagesResult } from "./schemas.ts"
-
-type Json = Record<string, unknown>
 
 /**
  * A whole chat completion as a message: what its stream would have told, by the same machine, so that an answer is the

@@ -1,3 +1,4 @@
+import type { Json } from "../../support/json.ts"
 import { GatewayError } from "../../errors/errors.ts"
 import { addFields, CALL_FIELDS } from "../responses/call-fields.ts"
 import type { ReasoningDetail } from "../responses/reasoning-details.ts"
@@ -5,8 +6,6 @@ import { type ContentBlock, isKnown, type KnownBlock, type ToldBlock, type ToolR
 import { isPlainText, simplest, toContent, toParts, toTextPart } from "./content.ts"
 import type { MessagesRequest } from "./schemas.ts"
 import { isCarried, resultTypeOf, toReasoning, toSealed, toServerDetail, toThoughts } from "./thinking.ts"
-
-type Json = Record<string, unknown>
 
 /** `system` and `messages` as the messages of a chat. */
 export function toMessages({ system, messages }: Pick<MessagesRequest, "system" | "messages">): Json[] {

@@ -1,4 +1,4 @@
-import { isObject } from "../chat/meter.ts"
+import { isObject, type Json } from "../../support/json.ts"
 import { unpack } from "../responses/opaque-blob.ts"
 import { type ReasoningDetail, textOf } from "../responses/reasoning-details.ts"
 
@@ -8,8 +8,6 @@ import { type ReasoningDetail, textOf } from "../responses/reasoning-details.ts"
  * A block here has a text and one opaque string that callers send back unchanged. What a detail of another provider
  * has besides (its kind, id and format) travels in that string, behind a mark, and comes back as it went.
  */
-
-type Json = Record<string, unknown>
 
 /** The format of what Claude itself made, and of a detail that names none. */
 export const CLAUDE_FORMAT = "anthropic-claude-v1"

@@ -1,9 +1,8 @@
+import type { Json } from "../../support/json.ts"
 import { withoutNulls } from "../responses/content.ts"
 import type { ChatRequest } from "../schemas.ts"
 import { toMessages } from "./messages.ts"
 import type { MessagesRequest } from "./schemas.ts"
-
-type Json = Record<string, unknown>
 
 /**
  * Fields that say their word here in another way, or to Anthropic's own service alone: the chat wire has no place for

@@ -1,9 +1,8 @@
 import { NO_TOKENS } from "../../money/money.ts"
-import { isObject, toTokens } from "../chat/meter.ts"
+import { toTokens } from "../chat/meter.ts"
+import { isObject, type Json } from "../../support/json.ts"
 
 /** Usage in the words of both wires. There, `input_tokens` is what was neither read from a cache nor written to one. */
-
-type Json = Record<string, unknown>
 
 /** What a stream has told of its usage so far; null for what it has not. */
 export type Counts = {

@@ -1,5 +1,4 @@
-import type { Outgoing } from "../../providers/upstream-request.ts"
-import type { Asked } from "../../inference/inference-request.ts"
+import type { Outgoing, Asked } from "../upstream.ts"
 import { ANTHROPIC_HEADERS, type Conversation, toMessagesBody } from "../messages/upstream/to-body.ts"
 import { toChatStream } from "../messages/upstream/to-chat-stream.ts"
 import { toChatResult } from "../messages/upstream/to-result.ts"

@@ -1,5 +1,6 @@
 import { normaliseChunk } from "../chat/normalize.ts"
-import { errorIn, isMeaningful, isObject, newReading, readAnswer } from "../chat/meter.ts"
+import { errorIn, isMeaningful, newReading, readAnswer } from "../chat/meter.ts"
+import { isObject } from "../../support/json.ts"
 import { toChunks } from "../chat/from-result.ts"
 import { toResult } from "../chat/to-result.ts"
 import type { Wire } from "./reader.ts"

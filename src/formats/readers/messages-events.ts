@@ -1,8 +1,8 @@
-import { isObject, listOf } from "../chat/meter.ts"
+import { listOf } from "../chat/meter.ts"
+import { isObject, type Json } from "../../support/json.ts"
 import { toEventFrame } from "../sse/frames.ts"
 import type { Opening } from "../sse/stream-head.ts"
 
-type Json = Record<string, unknown>
 type Event = Json & { type: string }
 
 /** A whole message told as the events that its stream would have had. */

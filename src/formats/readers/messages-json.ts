@@ -1,9 +1,9 @@
-import { isObject, listOf, newReading, type ProviderError } from "../chat/meter.ts"
-import { readFrame } from "../../inference/relay/relay.ts"
+import { listOf, newReading, type ProviderError } from "../chat/meter.ts"
+import { isObject, type Json } from "../../support/json.ts"
+import { readFrame } from "../sse/read-frame.ts"
 import { FrameSplitter } from "../sse/frames.ts"
 import type { Wire } from "./reader.ts"
 
-type Json = Record<string, unknown>
 /** A block as far as it has grown; the JSON of its input is read when it is whole. */
 type Growing = { block: Json; input: string }
 

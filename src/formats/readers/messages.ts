@@ -1,5 +1,4 @@
 import {
-  isObject,
   keep,
   type ProviderError,
   readNames,
@@ -8,13 +7,12 @@ import {
   toProviderError,
   toTokens,
 } from "../chat/meter.ts"
+import { isObject, type Json } from "../../support/json.ts"
 import type { Tokens } from "../../money/money.ts"
 import { toFinishReason } from "../messages/stop-reasons.ts"
 import { toEvents } from "./messages-events.ts"
 import { toMessage } from "./messages-json.ts"
 import type { Wire } from "./reader.ts"
-
-type Json = Record<string, unknown>
 
 /** The Messages wire, as providers that have it speak it. https://docs.anthropic.com/en/api/messages-streaming */
 export const messagesWire: Wire = {

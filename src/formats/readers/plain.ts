@@ -1,4 +1,5 @@
-import { errorIn, isObject, readAnswer, toTokens } from "../chat/meter.ts"
+import { errorIn, readAnswer, toTokens } from "../chat/meter.ts"
+import { isObject } from "../../support/json.ts"
 import type { Wire } from "./reader.ts"
 
 /** A wire of whole documents alone, such as embeddings: nothing of it streams. */

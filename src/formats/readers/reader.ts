@@ -1,8 +1,7 @@
+import type { Json } from "../../support/json.ts"
 import type { ChunkDefaults } from "../chat/normalize.ts"
 import type { ProviderError, Reading } from "../chat/meter.ts"
 import type { Opening } from "../sse/stream-head.ts"
-
-type Json = Record<string, unknown>
 
 /**
  * How answers are read on one wire. The road carries events and whole answers without knowing their words; what it has

@@ -1,8 +1,7 @@
-import { isObject } from "../chat/meter.ts"
+import { isObject, type Json } from "../../support/json.ts"
 import { toEventFrame } from "../sse/frames.ts"
 import type { Opening } from "../sse/stream-head.ts"
 
-type Json = Record<string, unknown>
 type Event = Json & { type: string }
 
 const ENDED = ["completed", "incomplete", "failed"]

@@ -1,5 +1,4 @@
 import {
-  isObject,
   keep,
   type ProviderError,
   readNames,
@@ -8,11 +7,10 @@ import {
   toProviderError,
   toTokens,
 } from "../chat/meter.ts"
+import { isObject, type Json } from "../../support/json.ts"
 import { dataOf, FrameSplitter } from "../sse/frames.ts"
 import { toEvents } from "./responses-events.ts"
 import type { Wire } from "./reader.ts"
-
-type Json = Record<string, unknown>
 
 /** The Responses wire, as providers that have it speak it. https://platform.openai.com/docs/api-reference/responses */
 export const responsesWire: Wire = {

@@ -1,4 +1,4 @@
-import { isObject } from "../chat/meter.ts"
+import { isObject, type Json } from "../../support/json.ts"
 import { withoutNulls } from "./content.ts"
 import type { ReasoningDetail } from "./reasoning-details.ts"
 
@@ -6,8 +6,6 @@ import type { ReasoningDetail } from "./reasoning-details.ts"
  * Fields of a chat call that other wires have no place for, such as the signature of the thought that led to it. Some
  * providers refuse the call without them, so they travel in a carried detail that names the call.
  */
-
-type Json = Record<string, unknown>
 
 export const CALL_FIELDS = "gateway.call_fields"
 

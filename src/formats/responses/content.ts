@@ -1,8 +1,8 @@
+import type { Json } from "../../support/json.ts"
 import type { InputPart } from "./input-schemas.ts"
 
 /** Content parts of the Responses wire in the words of the chat wire. */
 
-type Json = Record<string, unknown>
 export type ChatContent = string | Json[]
 
 /** One plain text is said as a string, which every provider takes. */

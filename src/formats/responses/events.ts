@@ -1,6 +1,7 @@
-import { type Costs, costsIn } from "../../inference/charge.ts"
+import { costsIn, type Costs } from "../cost-fields.ts"
 import { readCallDelta } from "../chat/call-deltas.ts"
-import { isObject, listOf, toProviderError } from "../chat/meter.ts"
+import { listOf, toProviderError } from "../chat/meter.ts"
+import { isObject, type Json } from "../../support/json.ts"
 import { readDetails } from "./reasoning-details.ts"
 import { NOT_BEGUN, type Progress, type ResponseFacts, type ResponseFailure, toResponse } from "./response.ts"
 import type { ResponsesEvent, ResponsesRequest } from "./schemas.ts"
@@ -19,8 +20,6 @@ import { closeOpen, emit, type EventState, newTurn, type Turn } from "./stream/t
  */
 export type { EventState } from "./stream/turn.ts"
 export type Step = [state: EventState, events: ResponsesEvent[]]
-
-type Json = Record<string, unknown>
 
 /** What is known only when the answer has ended. Usage and cost stand above what the chunks said of them. */
 export type Ending = Costs & { completedAt: number; usage?: Json; metadata?: Json }

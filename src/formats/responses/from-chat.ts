@@ -1,9 +1,8 @@
+import type { Json } from "../../support/json.ts"
 import { toWholeChunk } from "../chat/as-chunk.ts"
 import { advance, finish, newEventState } from "./events.ts"
 import type { ResponseFacts } from "./response.ts"
 import type { ResponsesRequest, ResponsesResult } from "./schemas.ts"
-
-type Json = Record<string, unknown>
 
 /**
  * A whole chat completion as a response: what its stream would have ended with, by the same machine, so that an answer

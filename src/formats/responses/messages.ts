@@ -1,5 +1,6 @@
+import type { Json } from "../../support/json.ts"
 import { GatewayError } from "../../errors/errors.ts"
-import { isRun } from "../../inference/prepare/replay.ts"
+import { isRun } from "../server-tool-detail.ts"
 import { addFields, CALL_FIELDS } from "./call-fields.ts"
 import { type ChatContent, joinContent, toContent, toSaid } from "./content.ts"
 import {
@@ -14,7 +15,6 @@ import { type ReasoningDetail, textOf, toDetails } from "./reasoning-details.ts"
 import type { ResponsesRequest } from "./schemas.ts"
 import { chatNameOf, toArguments } from "./tool-names.ts"
 
-type Json = Record<string, unknown>
 type AssistantMessage = {
   role: "assistant"
   content: ChatContent | null

@@ -1,4 +1,4 @@
-import { isObject } from "../chat/meter.ts"
+import { isObject } from "../../support/json.ts"
 import { withoutNulls } from "./content.ts"
 import type { ReasoningDetail } from "./reasoning-details.ts"
 

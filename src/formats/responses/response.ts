@@ -1,10 +1,9 @@
-import { responsesCostDetails } from "../../inference/charge.ts"
-import { isObject, toTokens } from "../chat/meter.ts"
+import { responsesCostDetails } from "../cost-fields.ts"
+import { toTokens } from "../chat/meter.ts"
+import { isObject, type Json } from "../../support/json.ts"
 import { withoutNulls } from "./content.ts"
 import type { ResponsesRequest, ResponsesResult } from "./schemas.ts"
 import { isFunctionTool } from "./to-chat.ts"
-
-type Json = Record<string, unknown>
 
 /** What is known of a response before its answer begins. Instants are epoch milliseconds. */
 export type ResponseFacts = {

@@ -1,10 +1,9 @@
+import type { Json } from "../../support/json.ts"
 import type { ChatRequest } from "../schemas.ts"
 import { withoutNulls } from "./content.ts"
 import { toMessages } from "./messages.ts"
 import type { ResponsesRequest } from "./schemas.ts"
 import { chatNameOf, toFunction } from "./tool-names.ts"
-
-type Json = Record<string, unknown>
 
 /** Fields that say their word here in another way, or to the gateway alone: the chat wire has no place for them. */
 const OWN_FIELDS = [

@@ -1,11 +1,9 @@
-import { isObject } from "../chat/meter.ts"
+import { isObject, type Json } from "../../support/json.ts"
 
 /**
  * Tools of the Responses wire that the chat wire knows as functions alone: those of a namespace, under a name that has
  * it in front, and custom ones, whose input is a text and here the one argument of a function.
  */
-
-type Json = Record<string, unknown>
 
 /** What a function of the chat wire is on this one. */
 export type NamedTool = { kind: "function" | "custom"; name: string; namespace: string | undefined }

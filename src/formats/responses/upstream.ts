@@ -1,11 +1,10 @@
-import { OWN_FIELDS, type Outgoing } from "../../providers/upstream-request.ts"
+import type { Json } from "../../support/json.ts"
+import { type Outgoing, OWN_FIELDS } from "../upstream.ts"
 import { isCarried } from "./opaque-blob.ts"
 import { withoutNulls } from "./content.ts"
 import { isKnown } from "./input-schemas.ts"
 import { isResponsesFormat, OWN_ID_PREFIX } from "./reasoning-details.ts"
 import type { ResponsesRequest } from "./schemas.ts"
-
-type Json = Record<string, unknown>
 
 /** Fields that have a place on this wire, although the chat wire's body spells them anew. */
 const PASSED = new Set(["reasoning", "service_tier"])

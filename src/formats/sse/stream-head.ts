@@ -1,4 +1,5 @@
-import { isObject, type ProviderError } from "../chat/meter.ts"
+import { type ProviderError } from "../chat/meter.ts"
+import { isObject } from "../../support/json.ts"
 import type { Wire } from "../readers/reader.ts"
 import { concat } from "../../support/bytes.ts"
 import { dataOf, DONE, FrameSplitter } from "./frames.ts"

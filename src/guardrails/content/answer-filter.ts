@@ -1,9 +1,9 @@
+import type { Json } from "../../support/json.ts"
 import type { GatewayError } from "../../errors/errors.ts"
 import { jsonUnits } from "./json-units.ts"
 import { mapLeaves, mapOthers, OF_A_CHOICE, OF_AN_ANSWER, type Visit } from "./leaves.ts"
 import { plainUnits, TextFilter, type Units } from "./text-filter.ts"
 
-type Json = Record<string, unknown>
 type Channel = {
   filter: TextFilter
   choice: number

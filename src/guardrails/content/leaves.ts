@@ -1,5 +1,4 @@
-type Json = Record<string, unknown>
-
+import type { Json } from "../../support/json.ts"
 /** Whose words a text is: the role of its message, or what stands for one. */
 export type Role = string
 /** `json`: the text is a JSON document. */

@@ -1,10 +1,12 @@
+import type { Json } from "../../support/json.ts"
 import type { Caller } from "../../access/caller.ts"
 import { toAnnotations } from "../../server-tools/citations.ts"
 import { newTally } from "../../server-tools/tool.ts"
 import { chatIntake } from "../endpoints/chat/request.ts"
 import type { Dialect } from "../../formats/encoder.ts"
 import type { Screening } from "../../guardrails/screening.ts"
-import type { CallState, Stage } from "../inference-request.ts"
+import type { CallState } from "../inference-request.ts"
+import type { Stage } from "../../formats/pipeline-stage.ts"
 import type { Prepared } from "../prepare/prepare.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
 import { screened } from "../screen.ts"
@@ -17,8 +19,6 @@ import type { Round } from "./round.ts"
 import { type Run, runCalls, toDetail, toResults } from "./run-tools.ts"
 import { isOver, MAX_STEPS } from "./stops.ts"
 import { addUsage, costNanoOf, tokensOf } from "./usage.ts"
-
-type Json = Record<string, unknown>
 
 /** A conversation that the gateway itself takes part in: its tools answer the model until the model answers the caller. */
 export type Job = {

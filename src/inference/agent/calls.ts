@@ -1,6 +1,4 @@
-import { isObject } from "../../formats/chat/meter.ts"
-
-type Json = Record<string, unknown>
+import { isObject, type Json } from "../../support/json.ts"
 
 /** A call of a model, whole; fields that the wire does not know stay with it, since providers may verify them. */
 export type ToolCall = Json & { id: string; function: Json & { name: string; arguments: string } }

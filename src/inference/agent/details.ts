@@ -1,6 +1,4 @@
-import { isObject } from "../../formats/chat/meter.ts"
-
-type Json = Record<string, unknown>
+import { isObject, type Json } from "../../support/json.ts"
 
 /** The pieces in which a stream told its reasoning, as the blocks that they are: what goes back must be whole. */
 export function mergeDetails(pieces: readonly unknown[]): Json[] {

@@ -1,3 +1,4 @@
+import type { Json } from "../../support/json.ts"
 import { heal } from "../../plugins/response-healing.ts"
 import { listOf } from "../../formats/chat/meter.ts"
 import type { Dialect } from "../../formats/encoder.ts"
@@ -5,8 +6,6 @@ import type { Agent } from "./agent.ts"
 import { renumber } from "./details.ts"
 import { readWholeRound, type Round } from "./round.ts"
 import { answeringOf, chargeOf, finishOf, isJson } from "./respond.ts"
-
-type Json = Record<string, unknown>
 
 /** The rounds to their end, and their answer in one document. */
 export async function tellWhole(agent: Agent, dialect: Dialect, first: Response, signal: AbortSignal): Promise<Json> {

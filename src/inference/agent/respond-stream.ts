@@ -1,3 +1,4 @@
+import type { Json } from "../../support/json.ts"
 import { heal } from "../../plugins/response-healing.ts"
 import { wait } from "../../support/time.ts"
 import { listOf } from "../../formats/chat/meter.ts"
@@ -6,8 +7,6 @@ import type { FrameWriter } from "../../formats/sse/frame-writer.ts"
 import type { Agent } from "./agent.ts"
 import { readStreamedRound, type Round } from "./round.ts"
 import { answeringOf, chargeOf, finishOf, isJson } from "./respond.ts"
-
-type Json = Record<string, unknown>
 
 /** Says the rounds of an agent as one stream, in the words of the caller. */
 export class StreamTelling {

@@ -1,11 +1,9 @@
-import { isObject } from "../../formats/chat/meter.ts"
+import { isObject, type Json } from "../../support/json.ts"
 import type { Answering } from "../../formats/encoder.ts"
-import type { Charge } from "../charge.ts"
+import type { Charge } from "../../formats/cost-fields.ts"
 import { NO_TOKENS } from "../../money/money.ts"
 import { chatWire } from "../../formats/readers/chat.ts"
 import type { Agent, Job } from "./agent.ts"
-
-type Json = Record<string, unknown>
 
 /** Whether JSON was asked for: what is healed is nothing else. */
 export function isJson({ response_format: format }: Job["prepared"]["chat"]): boolean {

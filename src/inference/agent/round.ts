@@ -1,11 +1,9 @@
 import { type ErrorName, errors, GatewayError } from "../../errors/errors.ts"
-import { isObject } from "../../formats/chat/meter.ts"
+import { isObject, type Json } from "../../support/json.ts"
 import { dataOf, DONE, FrameSplitter } from "../../formats/sse/frames.ts"
 import { type GrowingChoice, mergeChoice } from "../../formats/chat/to-result.ts"
 import type { CallSieve } from "./calls.ts"
 import { renumber } from "./details.ts"
-
-type Json = Record<string, unknown>
 
 /** What one turn of the model came to. */
 export type Round = {

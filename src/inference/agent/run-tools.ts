@@ -1,11 +1,10 @@
+import type { Json } from "../../support/json.ts"
 import { runServerTool } from "../../server-tools/run-tool.ts"
 import { failure, type RequestedTool, type Tally, type ToolOutcome, type ToolWorld } from "../../server-tools/tool.ts"
 import { fieldsOf } from "../../formats/responses/call-fields.ts"
-import { SERVER_TOOL_DETAIL } from "../prepare/replay.ts"
+import { SERVER_TOOL_DETAIL } from "../../formats/server-tool-detail.ts"
 import type { ToolCall } from "./calls.ts"
 import { isPaymentRequired, type Pay } from "./charge-tool-run.ts"
-
-type Json = Record<string, unknown>
 
 export type Run = { call: ToolCall; tool: RequestedTool; outcome: ToolOutcome }
 

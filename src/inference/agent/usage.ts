@@ -1,6 +1,4 @@
-import { isObject } from "../../formats/chat/meter.ts"
-
-type Json = Record<string, unknown>
+import { isObject, type Json } from "../../support/json.ts"
 
 /** The sum of two usages, key by key: counts and costs add up, anything else is the later one's. */
 export function addUsage(total: Json | undefined, usage: Json | undefined): Json | undefined {

@@ -1,9 +1,9 @@
-import { isObject } from "../../formats/chat/meter.ts"
+import { isObject } from "../../support/json.ts"
 import type { Dialect } from "../../formats/encoder.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
 import type { CallState, Intake } from "../inference-request.ts"
 import { forwarded, UNSTREAMED } from "../media/request.ts"
-import { costFields } from "../charge.ts"
+import { costFields } from "../../formats/cost-fields.ts"
 import { plainWire } from "../../formats/readers/plain.ts"
 import type { EmbeddingsRequest } from "./schemas.ts"
 

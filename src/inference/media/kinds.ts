@@ -1,15 +1,15 @@
 import { decodeBase64 } from "../../support/encoding.ts"
 import { GatewayError } from "../../errors/errors.ts"
 import { TOKENS_PER_MEDIA_PART } from "../cost-bound.ts"
-import { isObject, type Reading } from "../../formats/chat/meter.ts"
-import type { Asked, Intake } from "../inference-request.ts"
+import { type Reading } from "../../formats/chat/meter.ts"
+import { isObject, type Json } from "../../support/json.ts"
+import type { Intake } from "../inference-request.ts"
+import type { Asked } from "../../formats/upstream.ts"
 import { plainWire } from "../../formats/readers/plain.ts"
 import type { Target } from "../../routing/target.ts"
 import type { Wire } from "../../formats/readers/reader.ts"
 import { forwarded, mostTokensIn, plainIntake, tokensIn } from "./request.ts"
 import type { ImageRequest, RerankRequest, SpeechRequest, TranscriptionRequest, VideoRequest } from "./schemas.ts"
-
-type Json = Record<string, unknown>
 
 /** What each surface asks, and how its answer is read and charged. */
 

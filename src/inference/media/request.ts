@@ -1,15 +1,14 @@
-import type { Outgoing } from "../../providers/upstream-request.ts"
+import type { Outgoing, Asked } from "../../formats/upstream.ts"
 import type { Provider } from "../../providers/provider.ts"
 import type { Pieces } from "../cost-bound.ts"
-import { isObject } from "../../formats/chat/meter.ts"
+import { isObject, type Json } from "../../support/json.ts"
 import type { Dialect } from "../../formats/encoder.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
-import type { Asked, CallState, Intake } from "../inference-request.ts"
+import type { CallState, Intake } from "../inference-request.ts"
 import type { Output } from "../../routing/plan.ts"
 import type { ProviderPreferences } from "../../formats/schemas.ts"
-import { type Charge, costFields } from "../charge.ts"
+import { costFields, type Charge } from "../../formats/cost-fields.ts"
 
-type Json = Record<string, unknown>
 type Shared = {
   model: string
   provider?: ProviderPreferences | null | undefined

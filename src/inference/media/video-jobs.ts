@@ -5,7 +5,7 @@ import { redacted } from "../../providers/refusal.ts"
 import type { Masters } from "../../secrets/master-key.ts"
 import { decodeBase64, isSame, toBase64Url } from "../../support/encoding.ts"
 import { pseudonym } from "../../support/pseudonym.ts"
-import { isObject } from "../../formats/chat/meter.ts"
+import { isObject } from "../../support/json.ts"
 
 /**
  * A video is ordered from one provider and asked for later. Nothing is stored of it here: its id says where it was

@@ -1,3 +1,4 @@
+import type { Json } from "../../support/json.ts"
 import type { Caller } from "../../access/caller.ts"
 import { GatewayError } from "../../errors/errors.ts"
 import { compress } from "../../plugins/context-compression.ts"
@@ -10,7 +11,7 @@ import { fetchPublic } from "../../server-tools/web-fetch/guarded-fetch.ts"
 import type { Pay } from "../agent/charge-tool-run.ts"
 import { refuseDisabled } from "../defaults.ts"
 import { estimatePromptTokens } from "../../support/tokens.ts"
-import type { Preparation, Stage } from "../inference-request.ts"
+import type { Preparation, Stage } from "../../formats/pipeline-stage.ts"
 import { findModel, splitRequestVariants } from "../../routing/names.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
 import type { World } from "../deps.ts"
@@ -20,7 +21,6 @@ import { replayServerTools } from "./replay.ts"
 import { requireRoom } from "./room.ts"
 import { searchFor } from "./web.ts"
 
-type Json = Record<string, unknown>
 type Messages = ChatRequest["messages"]
 
 /** A request as it goes on, and what is to be done with its answer. */

@@ -1,16 +1,9 @@
-import { isObject } from "../../formats/chat/meter.ts"
+import { isObject, type Json } from "../../support/json.ts"
 import { addFields } from "../../formats/responses/call-fields.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
+import { isRun } from "../../formats/server-tool-detail.ts"
 
-type Json = Record<string, unknown>
 type Assistant = Extract<ChatRequest["messages"][number], { role: "assistant" }>
-
-export const SERVER_TOOL_DETAIL = "reasoning.server_tool_call"
-
-/** Whether a detail is the record of a run of the gateway's; a vendor's own have the format of their provider. */
-export function isRun({ type, format }: Json): boolean {
-  return type === SERVER_TOOL_DETAIL && format == null
-}
 
 /**
  * Runs of server tools that earlier answers of the conversation carry, as the calls and results they were; only those of

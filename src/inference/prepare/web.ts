@@ -4,7 +4,7 @@ import { toAnnotations } from "../../server-tools/citations.ts"
 import { searchWeb, type Searched } from "../../server-tools/web-search/search.ts"
 import { toCitations } from "../../server-tools/web-search/web-search.ts"
 import type { Pay } from "../agent/charge-tool-run.ts"
-import type { Stage } from "../inference-request.ts"
+import type { Stage } from "../../formats/pipeline-stage.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
 import type { World } from "../deps.ts"
 

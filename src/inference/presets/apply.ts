@@ -1,9 +1,8 @@
+import type { Json } from "../../support/json.ts"
 import { GatewayError } from "../../errors/errors.ts"
 import type { LivePreset } from "../../presets/preset.ts"
 import { namesOf, type Preparable } from "../prepare/needs.ts"
 import type { Surface } from "../endpoints/api-format.ts"
-
-type Json = Record<string, unknown>
 
 const REFERENCE = "@preset/"
 

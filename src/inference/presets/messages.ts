@@ -1,9 +1,7 @@
 import type { PresetConfig } from "../../presets/config.ts"
-import { isObject } from "../../formats/chat/meter.ts"
+import { isObject, type Json } from "../../support/json.ts"
 import type { MessagesRequest } from "../../formats/messages/schemas.ts"
 import { withoutNulls } from "../../formats/responses/content.ts"
-
-type Json = Record<string, unknown>
 
 /** Fields that the Messages wire has under the same name. Its own `max_tokens` is always the request's. */
 const SHARED = [

@@ -1,9 +1,7 @@
 import type { PresetConfig } from "../../presets/config.ts"
-import { isObject } from "../../formats/chat/meter.ts"
+import { isObject, type Json } from "../../support/json.ts"
 import { withoutNulls } from "../../formats/responses/content.ts"
 import type { ResponsesRequest } from "../../formats/responses/schemas.ts"
-
-type Json = Record<string, unknown>
 
 /** Fields of a preset that the Responses wire does not have. */
 const UNKNOWN_HERE = ["max_tokens", "response_format", "top_a", "min_p", "repetition_penalty", "seed", "stop"]

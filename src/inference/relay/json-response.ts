@@ -1,5 +1,5 @@
 import { asGatewayError, GatewayError } from "../../errors/errors.ts"
-import type { Attempt } from "../../ledger/generation.ts"
+import type { Attempt } from "../../formats/attempt.ts"
 import type { Accepted, Outcome } from "../dispatch.ts"
 import { type Call, settleAnswer, settleRefusal, toAnswering, toFailure } from "../call.ts"
 import { newReading } from "../../formats/chat/meter.ts"

@@ -3,7 +3,8 @@ import { newReading, type Reading } from "../../formats/chat/meter.ts"
 import { concat } from "../../support/bytes.ts"
 import { FrameSplitter } from "../../formats/sse/frames.ts"
 import type { Wire } from "../../formats/readers/reader.ts"
-import { type Ended, type Passage, readFrame } from "./relay.ts"
+import { type Ended, type Passage } from "./relay.ts"
+import { readFrame } from "../../formats/sse/read-frame.ts"
 import { openingBytes } from "../../formats/sse/stream-head.ts"
 
 /** How often the copy of a running stream is emptied and looked at: the bound on what it holds, and on noticing a stall. */

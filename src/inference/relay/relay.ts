@@ -2,12 +2,10 @@ import type { GatewayError } from "../../errors/errors.ts"
 import type { AnswerFilter } from "../../guardrails/content/answer-filter.ts"
 import type { Ending } from "../../ledger/generation.ts"
 import type { ChunkDefaults } from "../../formats/chat/normalize.ts"
-import { isObject, type Reading } from "../../formats/chat/meter.ts"
+import { type Reading } from "../../formats/chat/meter.ts"
 import type { Answering, Dialect } from "../../formats/encoder.ts"
 import type { Provider } from "../../providers/provider.ts"
 import type { Timers } from "../../config/timers.ts"
-import type { Wire } from "../../formats/readers/reader.ts"
-import { dataOf, DONE } from "../../formats/sse/frames.ts"
 import type { Opening } from "../../formats/sse/stream-head.ts"
 
 /**
@@ -42,27 +40,4 @@ export type Ended = {
   clean: boolean
   /** The bytes written so far end at an event boundary. */
   atBoundary: boolean
-}
-
-/** Take one frame into the reading. Returns its event when it holds one. */
-export function readFrame(
-  frame: Uint8Array,
-  reading: Reading,
-  wire: Wire,
-): Record<string, unknown> | "done" | "empty" | "broken" {
-  const data = dataOf(frame)
-  if (data === undefined || data === "") return "empty"
-  if (data === DONE) {
-    reading.done = true
-    return "done"
-  }
-  let chunk: unknown
-  try {
-    chunk = JSON.parse(data)
-  } catch {
-    return "broken"
-  }
-  if (!isObject(chunk)) return "broken"
-  wire.read(reading, chunk)
-  return chunk
 }

@@ -2,7 +2,8 @@ import { judge, type Stop } from "./verdict.ts"
 import { FrameWriter } from "../../formats/sse/frame-writer.ts"
 import { FrameSplitter } from "../../formats/sse/frames.ts"
 import type { Timers } from "../../config/timers.ts"
-import { type Ended, type Passage, readFrame } from "./relay.ts"
+import { type Ended, type Passage } from "./relay.ts"
+import { readFrame } from "../../formats/sse/read-frame.ts"
 
 /**
  * The lane that looks at every frame: it repairs what strict clients refuse, edits what was asked for, and writes a

@@ -1,3 +1,4 @@
+import type { Json } from "../../support/json.ts"
 /**
  * The Agent Client Protocol, version 1, as far as a run needs it: JSON-RPC 2.0 messages, and what an agent says in them.
  * Agents differ in what they send, so everything is read leniently. https://agentclientprotocol.com/protocol/overview
@@ -47,8 +48,6 @@ export type Heard =
   | { is: "failure"; rpc: RpcId; code: number; message: string; status: number | null }
   | { is: "request"; rpc: RpcId; method: string }
   | { is: "silent" }
-
-type Json = Record<string, unknown>
 
 const SILENT: Heard = { is: "silent" }
 

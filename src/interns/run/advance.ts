@@ -1,5 +1,4 @@
-import type { Heard, RpcId } from "./acp.ts"
-import { usageOf } from "./acp.ts"
+import { type Heard, type RpcId, usageOf } from "./acp.ts"
 import { finishOf, SEVERED, turnFailure } from "./endings.ts"
 import { type Delta, type Effect, type Ending, LIMITS, type Finish, type Question, type Run, type Step } from "./run.ts"
 

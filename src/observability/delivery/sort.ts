@@ -7,8 +7,7 @@ import { type CallEvent, factsOf, newEvent } from "../event.ts"
 import { passes } from "../filter.ts"
 import { findTold, putToldBatch, removeTold, type Told } from "../call-content.ts"
 import { deliver, type Outcome } from "./deliver.ts"
-import type { BroadcastMessage } from "../../config/messages.ts"
-import { toDelay } from "../../config/messages.ts"
+import { type BroadcastMessage, toDelay } from "../../config/messages.ts"
 import { isRejection, waitMs } from "./retry.ts"
 import {
   type Called,

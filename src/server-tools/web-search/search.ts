@@ -1,4 +1,4 @@
-import { isObject } from "../../formats/chat/meter.ts"
+import { isObject, type Json } from "../../support/json.ts"
 import { readAtMost } from "../../support/bytes.ts"
 import { isPermitted } from "../domains.ts"
 import { cutEnd, startOf } from "../text.ts"
@@ -10,8 +10,6 @@ export type { SearchResult } from "./engines.ts"
 export type Searched = { ok: true; results: SearchResult[]; costNano: number } | { ok: false; reason: string }
 
 type SearchWorld = { fetch: typeof fetch; signal: AbortSignal; settings: SearchSettings }
-type Json = Record<string, unknown>
-
 const MAX_ANSWER_BYTES = 4_000_000
 const MAX_QUERY_LENGTH = 1_000
 const MAX_TITLE_LENGTH = 300

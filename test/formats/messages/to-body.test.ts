@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { ANTHROPIC_HEADERS, toMessagesBody } from "../../../src/formats/messages/upstream/to-body.ts"
-import type { Outgoing } from "../../../src/providers/upstream-request.ts"
+import type { Outgoing } from "../../../src/formats/upstream.ts"
 import { ChatRequest } from "../../../src/formats/schemas.ts"
 import type { Json } from "./recorded.ts"
 

@@ -1,9 +1,8 @@
+import type { Json } from "../../../support/json.ts"
 import { isWholeObject } from "../../chat/call-deltas.ts"
 import { carry, isNative, resultTypeOf } from "../thinking.ts"
 import type { CallDraft, Draft, ThinkingDraft } from "./drafts.ts"
 import { emit, replaceDraft, type Turn } from "./turn.ts"
-
-type Json = Record<string, unknown>
 
 /**
  * Tells what can be told: blocks one after the other, each begun when the one before it has stopped. A call may still

@@ -1,7 +1,6 @@
+import type { Json } from "../../../support/json.ts"
 import type { MessagesEvent } from "../schemas.ts"
 import type { Draft } from "./drafts.ts"
-
-type Json = Record<string, unknown>
 
 /** What is known of an answer before it begins. */
 export type MessageFacts = {

@@ -1,10 +1,8 @@
-import { isObject } from "../../chat/meter.ts"
+import { isObject, type Json } from "../../../support/json.ts"
 import { CLAUDE_FORMAT, type ServerCall, toServerDetail } from "../thinking.ts"
 import { say, type Turn } from "./turn.ts"
 
 /** The content blocks of an answer, from their start to their stop, as deltas of the chat wire. */
-
-type Json = Record<string, unknown>
 
 export type OpenBlock =
   | { kind: "text"; startsAt: number; citations: readonly Json[] }

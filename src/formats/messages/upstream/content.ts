@@ -1,9 +1,8 @@
 import { GatewayError } from "../../../errors/errors.ts"
-import { isObject } from "../../chat/meter.ts"
+import { isObject, type Json } from "../../../support/json.ts"
 
 /** Content parts of the chat wire as blocks of this one. */
 
-type Json = Record<string, unknown>
 export type Block = { type: string } & Json
 
 /** Where a refusal points, and how long an unqualified cache breakpoint lives. */

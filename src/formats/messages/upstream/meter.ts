@@ -1,4 +1,4 @@
-import { isObject } from "../../chat/meter.ts"
+import { isObject, type Json } from "../../../support/json.ts"
 import { toErrorStatus } from "../errors.ts"
 import { toFinishReason } from "../stop-reasons.ts"
 import { addCounts, NO_COUNTS, toChatUsage } from "../usage.ts"
@@ -10,8 +10,6 @@ import { type MessagesReading, type ReadingFacts, say, tell, type Turn } from ".
  * the next state with the chunks between the two. Foreign JSON: nothing about it is taken on trust.
  */
 export type { MessagesReading, ReadingFacts } from "./turn.ts"
-
-type Json = Record<string, unknown>
 
 export function newMessagesReading(facts: ReadingFacts = {}): MessagesReading {
   return {

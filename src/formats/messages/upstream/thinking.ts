@@ -1,8 +1,6 @@
-import { isObject } from "../../chat/meter.ts"
+import { isObject, type Json } from "../../../support/json.ts"
 import type { ChatRequest } from "../../schemas.ts"
 import type { Traits } from "./models.ts"
-
-type Json = Record<string, unknown>
 
 /** The part of the output limit that an effort may think with. */
 const SHARES: Readonly<Record<string, number>> = {

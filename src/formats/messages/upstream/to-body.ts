@@ -1,4 +1,5 @@
-import type { Outgoing } from "../../../providers/upstream-request.ts"
+import type { Json } from "../../../support/json.ts"
+import type { Outgoing } from "../../upstream.ts"
 import { withoutNulls } from "../../responses/content.ts"
 import type { ChatRequest } from "../../schemas.ts"
 import { type Block, refuse } from "./content.ts"
@@ -6,8 +7,6 @@ import { type Traits, traitsOf } from "./models.ts"
 import { toEffort, toMaxTokens, toThinking, wishOf } from "./thinking.ts"
 import { isForced, toTools } from "./tools.ts"
 import { canThink, toTurns } from "./turns.ts"
-
-type Json = Record<string, unknown>
 
 /** The version of the API that is spoken here. */
 export const ANTHROPIC_HEADERS: Readonly<Record<string, string>> = { "anthropic-version": "2023-06-01" }

@@ -1,9 +1,7 @@
 import { concat } from "../../../support/bytes.ts"
-import { isObject } from "../../chat/meter.ts"
+import { isObject, type Json } from "../../../support/json.ts"
 import { dataOf, DONE_FRAME, FrameSplitter, toFrame } from "../../sse/frames.ts"
 import { advance, newMessagesReading, type ReadingFacts, usageOf } from "./meter.ts"
-
-type Json = Record<string, unknown>
 
 const PING_FRAME = new TextEncoder().encode(": ping\n\n")
 

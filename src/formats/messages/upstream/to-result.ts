@@ -1,7 +1,6 @@
-import { isObject, listOf } from "../../chat/meter.ts"
+import { listOf } from "../../chat/meter.ts"
+import { isObject, type Json } from "../../../support/json.ts"
 import { advance, newMessagesReading, type ReadingFacts, toChatError } from "./meter.ts"
-
-type Json = Record<string, unknown>
 
 /**
  * A whole message as a chat completion: what its stream would have said, by the same machine, so that an answer is the

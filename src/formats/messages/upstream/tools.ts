@@ -1,11 +1,9 @@
-import { isObject } from "../../chat/meter.ts"
+import { isObject, type Json } from "../../../support/json.ts"
 import { withoutNulls } from "../../responses/content.ts"
 import type { ChatRequest } from "../../schemas.ts"
 import { refuse, toCacheControl } from "./content.ts"
 
 /** Tools and the choice among them, in the words of this wire. */
-
-type Json = Record<string, unknown>
 
 /** Tools that this wire itself knows have a name and the date of their version: `web_search_20250305`. */
 const OWN_TOOL = /_\d{8}$/

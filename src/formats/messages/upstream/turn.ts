@@ -1,8 +1,7 @@
+import type { Json } from "../../../support/json.ts"
 import type { Counts } from "../usage.ts"
 import type { ServerCall } from "../thinking.ts"
 import type { OpenBlock } from "./blocks.ts"
-
-type Json = Record<string, unknown>
 
 /** What the chunks say that the stream does not. `created` is in Unix seconds; without it, chunks have none. */
 export type ReadingFacts = { created?: number }

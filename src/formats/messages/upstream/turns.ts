@@ -1,4 +1,4 @@
-import { isObject } from "../../chat/meter.ts"
+import { isObject, type Json } from "../../../support/json.ts"
 import { type ReasoningDetail, readDetails, textOf } from "../../responses/reasoning-details.ts"
 import type { ChatRequest } from "../../schemas.ts"
 import { isNative, resultTypeOf, toServerCall } from "../thinking.ts"
@@ -6,7 +6,6 @@ import { type Block, type Place, refuse, toBlocks, toTextBlock, toWords } from "
 
 /** The messages of a chat as `system` and turns: the user's and the assistant's, which take each other's place. */
 
-type Json = Record<string, unknown>
 type Message = ChatRequest["messages"][number]
 export type Turn = { role: "user" | "assistant"; content: Block[] }
 

@@ -1,8 +1,7 @@
+import type { Json } from "../../../support/json.ts"
 import { withoutNulls } from "../content.ts"
 import { toEncryptedContent } from "../reasoning-details.ts"
 import { inputIn, type NamedTool } from "../tool-names.ts"
-
-type Json = Record<string, unknown>
 
 /** Output items while they grow. An item's place in `items` is its `output_index`. */
 

@@ -1,9 +1,8 @@
-import { isObject } from "../../chat/meter.ts"
+import { isObject, type Json } from "../../../support/json.ts"
 import { withoutNulls } from "../content.ts"
 import { itemAt, type Logprobs, type MessageDraft, type PartDraft, toPart } from "./drafts.ts"
 import { addItem, closeOpen, closePart, emit, type Place, placeOf, replaceItem, type Turn } from "./turn.ts"
 
-type Json = Record<string, unknown>
 const encoder = new TextEncoder()
 
 export function takeText(turn: Turn, text: string, logprobs: readonly unknown[]): void {

@@ -1,9 +1,7 @@
-import { isObject } from "../../chat/meter.ts"
+import { isObject, type Json } from "../../../support/json.ts"
 import type { ReasoningDetail } from "../reasoning-details.ts"
 import { itemAt } from "./drafts.ts"
 import { addItem, closeOpen, emit, replaceItem, type Turn } from "./turn.ts"
-
-type Json = Record<string, unknown>
 
 /** What the gateway's own tool did, as an item of its own beside the detail that carries it back. */
 export function takeServerTool(turn: Turn, detail: ReasoningDetail): ReasoningDetail {

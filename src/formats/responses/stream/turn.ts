@@ -1,3 +1,4 @@
+import type { Json } from "../../../support/json.ts"
 import type { Progress, ResponseFacts } from "../response.ts"
 import type { ReasoningDetail } from "../reasoning-details.ts"
 import type { NamedTool } from "../tool-names.ts"
@@ -12,8 +13,6 @@ import {
   toList,
   toPart,
 } from "./drafts.ts"
-
-type Json = Record<string, unknown>
 
 export type EventState = {
   readonly request: ResponsesRequest

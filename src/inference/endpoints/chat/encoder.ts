@@ -1,13 +1,13 @@
 import type { CallState } from "../../inference-request.ts"
 import type { Answering, Dialect } from "../../../formats/encoder.ts"
 import type { ChatRequest } from "../../../formats/schemas.ts"
-import { type Charge, chargeFor, costFields } from "../../charge.ts"
+import { chargeFor } from "../../charge.ts"
+import { costFields, type Charge } from "../../../formats/cost-fields.ts"
 import { DONE_FRAME, KEEPALIVE_FRAME, toFrame } from "../../../formats/sse/frames.ts"
 import { failureFrames } from "../../../formats/chat/failure.ts"
 import { type ChunkDefaults, normaliseResult } from "../../../formats/chat/normalize.ts"
-import { isObject, toTokens } from "../../../formats/chat/meter.ts"
-
-type Json = Record<string, unknown>
+import { toTokens } from "../../../formats/chat/meter.ts"
+import { isObject, type Json } from "../../../support/json.ts"
 
 /** The chat wire itself: chunks go out as they come, but for what the request asked to have changed. */
 export function chatDialect(request: ChatRequest, call: CallState): Dialect {

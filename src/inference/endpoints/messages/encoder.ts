@@ -1,16 +1,14 @@
 import { defaultsOf, toUsage } from "../chat/encoder.ts"
 import { normaliseResult } from "../../../formats/chat/normalize.ts"
-import { isObject } from "../../../formats/chat/meter.ts"
+import { isObject, type Json } from "../../../support/json.ts"
 import type { Answering, Dialect } from "../../../formats/encoder.ts"
 import type { CallState } from "../../inference-request.ts"
-import { type Charge, costFields, type Costs } from "../../charge.ts"
+import { costFields, type Costs, type Charge } from "../../../formats/cost-fields.ts"
 import { KEEPALIVE_FRAME, toEventFrame } from "../../../formats/sse/frames.ts"
 import { toMessagesError } from "../../../formats/messages/errors.ts"
 import { advance, finish, keepAlive, newEventState, type Step, start } from "../../../formats/messages/events.ts"
 import { toMessagesResult } from "../../../formats/messages/from-chat.ts"
 import type { MessagesEvent, MessagesRequest } from "../../../formats/messages/schemas.ts"
-
-type Json = Record<string, unknown>
 
 /** A message: a provider's own, event for event, or one told from an answer on the chat wire. */
 export function messagesDialect(_request: MessagesRequest, call: CallState): Dialect {

@@ -1,6 +1,6 @@
-import { OWN_FIELDS, type Outgoing } from "../../../providers/upstream-request.ts"
+import { type Outgoing, OWN_FIELDS, type Asked } from "../../../formats/upstream.ts"
 import { bridgedIntake } from "../translate.ts"
-import type { Asked, Intake } from "../../inference-request.ts"
+import type { Intake } from "../../inference-request.ts"
 import { MESSAGES_PATH } from "../../../formats/readers/as-messages.ts"
 import { messagesWire } from "../../../formats/readers/messages.ts"
 import { messagesDialect } from "./encoder.ts"

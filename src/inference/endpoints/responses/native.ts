@@ -1,12 +1,9 @@
-import type { GatewayError } from "../../../errors/errors.ts"
-import { errors } from "../../../errors/errors.ts"
-import { isObject } from "../../../formats/chat/meter.ts"
-import { type Costs, responsesCostDetails } from "../../charge.ts"
+import { type GatewayError, errors } from "../../../errors/errors.ts"
+import { isObject, type Json } from "../../../support/json.ts"
+import { responsesCostDetails, type Costs } from "../../../formats/cost-fields.ts"
 import { toEventFrame } from "../../../formats/sse/frames.ts"
 import { NOT_BEGUN, type ResponseFacts, toResponse } from "../../../formats/responses/response.ts"
 import type { ResponsesEvent, ResponsesRequest } from "../../../formats/responses/schemas.ts"
-
-type Json = Record<string, unknown>
 
 /** Added to a response once it has ended. `costs`: as a usage of the chat wire tells them. */
 export type Closing = { costs: Costs; metadata: Json }

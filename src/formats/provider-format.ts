@@ -1,0 +1,3 @@
+export const PROVIDER_WIRES = ["openai", "anthropic"] as const
+
+export type ProviderWire = (typeof PROVIDER_WIRES)[number]

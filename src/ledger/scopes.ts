@@ -1,0 +1,3 @@
+export function workspaceScope(workspaceId: string): string {
+  return `workspace:${workspaceId}`
+}

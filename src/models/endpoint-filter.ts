@@ -1,0 +1,28 @@
+import { priceToPico } from "../money/money.ts"
+import type { Provider } from "../providers/provider.ts"
+import type { Endpoint } from "./catalogue.ts"
+
+/** What takes an endpoint out of the running. `name` completes "No endpoint can take this request: …". */
+export type Filter = {
+  name: string
+  /** `region`: the one that the call must stay in, or null. */
+  keeps: (endpoint: Endpoint, provider: Provider, region: string | null) => boolean
+  /** Set for the caller by their organization. */
+  isGuardrail?: true
+}
+
+/** Whether a name that a caller wrote (a slug, a display name, `slug/quantization`) means this endpoint. */
+export function isNamed(name: string, endpoint: Endpoint, provider: Provider): boolean {
+  const wanted = name.toLowerCase()
+  return (
+    wanted === provider.slug ||
+    wanted === provider.name.toLowerCase() ||
+    (endpoint.quantization !== null && wanted === `${provider.slug}/${endpoint.quantization}`)
+  )
+}
+
+export const FREE: Filter = {
+  name: ":free: they cost",
+  keeps: ({ pricing }) =>
+    pricing !== null && Object.values(pricing).every((price) => price === undefined || priceToPico(price) === 0n),
+}
