@@ -1,3 +1,4 @@
+import { app } from "../../src/app/app.ts"
 import type { Env } from "../../src/config/env.ts"
 import { EmbeddedHost } from "../../src/interns/embedded/host.ts"
 import type { HostEvents } from "../../src/interns/hosts/host.ts"
@@ -14,7 +15,10 @@ export function openHost(
   book: RunBook,
   events: HostEvents,
 ) {
-  if (!place || place.host === "embedded") return new EmbeddedHost(ctx, env, book, events)
+  if (!place || place.host === "embedded") {
+    const callGateway = async (request: Request) => app.fetch(request, env, executionContext(ctx))
+    return new EmbeddedHost(ctx, env, { book, events, callGateway })
+  }
   const link = new DaemonLink(ctx, env, book, events)
   return place.host === "daemon" ? link : new ContainerHost(ctx, env, link)
 }
@@ -27,4 +31,12 @@ export function isDaemonAttached(host: ReturnType<typeof openHost>): boolean {
 /** The host that a daemon dials in to; undefined for an agent inside the gateway. */
 export function daemonOf(host: ReturnType<typeof openHost>): DaemonLink | ContainerHost | undefined {
   return host instanceof EmbeddedHost ? undefined : host
+}
+
+function executionContext(ctx: DurableObjectState): ExecutionContext {
+  return {
+    waitUntil: (work: Promise<unknown>) => ctx.waitUntil(work),
+    passThroughOnException: () => undefined,
+    props: {},
+  } as ExecutionContext
 }

@@ -1,7 +1,14 @@
 import { DurableObject } from "cloudflare:workers"
 import { GatewayError } from "../../src/errors/errors.ts"
 import type { Env } from "../../src/config/env.ts"
-import { type ChatCall, CLIENT_HEADER, type Place, PLACE_HEADER, toRefusal } from "../../src/interns/hosts/rpc.ts"
+import {
+  type ChatCall,
+  CLIENT_HEADER,
+  type InternRpc,
+  type Place,
+  PLACE_HEADER,
+  toRefusal,
+} from "../../src/interns/hosts/rpc.ts"
 import { internError } from "../../src/interns/reasons.ts"
 import { type AcpMessage, answerToStray, hear } from "../../src/interns/run/acp.ts"
 import {
@@ -38,7 +45,7 @@ type Host = ReturnType<typeof openHost>
  * It is a shell: what happens to a run is decided in src/interns/run, on rows that are loaded, and is saved before it is
  * done. Whatever a client reads along with is in memory alone, since it ends with the isolate.
  */
-export class Intern extends DurableObject<Env> {
+export class Intern extends DurableObject<Env> implements Omit<InternRpc, keyof Rpc.DurableObjectBranded> {
   /** Tests put others in their place. Epoch milliseconds. */
   static clock: () => number = Date.now
   static timer: Timer = realTimer

@@ -8,6 +8,7 @@ import {
   type HoldAnswer,
   type HoldRequest,
   type HoldVerdict,
+  type LedgerRpc,
   NOTHING_TO_REPORT,
   type Registration,
   type Report,
@@ -40,7 +41,7 @@ const SHORT_PATIENCE_MS = 300
  * spent even if the runtime dies between any two lines; D1 receives the records afterwards, in batches, idempotently.
  * Methods answer expected outcomes and throw only bugs: an error class does not survive the way to the caller.
  */
-export class Ledger extends DurableObject<Env> {
+export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof Rpc.DurableObjectBranded> {
   readonly #sql: SqlStorage
   readonly #credits: Credits
   readonly #holds: Holds

@@ -10,7 +10,9 @@ import { requireConfiguration } from "./configuration.ts"
 import { describeApi } from "../http/openapi.ts"
 import { tellHealth } from "./health.ts"
 import { refuseRegional } from "../http/region.ts"
-import { mountKeyed, newRouter } from "../http/router.ts"
+import { BASE_PATH } from "../http/paths.ts"
+import { newRouter } from "../http/router.ts"
+import { mountKeyed } from "./mount.ts"
 import { tellTiming } from "../http/timing.ts"
 import type { App } from "../access/app.ts"
 import { exports } from "../files/export-routes.ts"
@@ -26,7 +28,9 @@ import { interns } from "../interns/routes.ts"
 import { isSite } from "../interns/site.ts"
 import { internSite } from "../interns/site-routes.ts"
 import { keys } from "../keys/routes.ts"
-import { catalogueAdmin, keyedModels, publicModels } from "../models/routes.ts"
+import { catalogueAdmin, publicModels } from "../models/routes.ts"
+import { keyedModels } from "../routing/routes.ts"
+import { currentKey } from "../policy/current-key-routes.ts"
 import { organizationMembers } from "../members/routes.ts"
 import { workspaceMembers } from "../members/workspace-routes.ts"
 import { authPage } from "../oauth/page-routes.ts"
@@ -46,9 +50,8 @@ import { secrets } from "../secrets/routes.ts"
 import { usage } from "../usage/routes.ts"
 import { daemonSecrets } from "../interns/daemon-secret-routes.ts"
 import { vault } from "../interns/vault-routes.ts"
-import { workspaces } from "../workspaces/routes.ts"
-
-export const BASE_PATH = "/api/v1"
+import { apiBaseOf, destroyInternsOf } from "../interns/open-intern.ts"
+import { workspaceRoutes } from "../workspaces/routes.ts"
 
 /** The table of contents. */
 export const api = newRouter()
@@ -58,8 +61,21 @@ for (const router of [publicModels, removedCredits, oauthKeys, oauthTokens, daem
   api.route("/", router)
 
 // With a key.
-for (const router of [inference, media, keyedModels, generations, keys, credits, budgets, usage, datasets, audit])
+for (const router of [
+  inference,
+  media,
+  keyedModels,
+  generations,
+  currentKey,
+  keys,
+  credits,
+  budgets,
+  usage,
+  datasets,
+  audit,
+])
   mountKeyed(api, router)
+const workspaces = workspaceRoutes((c, deleted) => destroyInternsOf(c.env, deleted, apiBaseOf(c)))
 for (const router of [workspaces, workspaceMembers, organizationMembers, presets, guardrails, guardrailAssignments])
   mountKeyed(api, router)
 for (const router of [

@@ -1,15 +1,16 @@
-import type { Context } from "hono"
+import type { Context, MiddlewareHandler } from "hono"
 import { routePath } from "hono/route"
 import { type Actor, type AuditEntry, type Deed, newEntry } from "./entry.ts"
 import { recordDenial } from "./denials.ts"
 import type { App } from "../access/app.ts"
+import { GatewayError } from "../errors/errors.ts"
 
 const MAX_USER_AGENT_LENGTH = 256
 const MAX_IP_LENGTH = 64
 
 /** The caller of a request as the audit log knows it. */
 export function actorOf(c: Context<App>): Actor {
-  const { organizationId, keyHash, label, creatorUserId } = c.var.caller
+  const { organizationId, keyHash, label, creatorUserId } = c.var.principal
   return { organizationId, keyHash, label, creatorUserId, ...originOf(c.req.raw, c.var.requestId) }
 }
 
@@ -29,9 +30,21 @@ export function entryOf(c: Context<App>, deed: Deed): AuditEntry {
   return newEntry(actorOf(c), deed)
 }
 
-/** Keeps that the caller was refused a route. The route by its pattern: what stood in the path may be anything. */
-export function auditDenial(c: Context<App>): void {
+/** Records that a key was denied a route. The route by its pattern: the path itself may hold anything. */
+function recordDenied(c: Context<App>): void {
   const resourceId = `${c.req.method} ${routePath(c)}`
-  const entry = entryOf(c, { action: "denied", resourceId, workspaceId: c.var.caller.workspaceId })
+  const entry = entryOf(c, { action: "denied", resourceId, workspaceId: c.var.principal.workspaceId })
   recordDenial(c.env.DB, entry, (work) => c.executionCtx.waitUntil(work))
+}
+
+/** Records what a guard denied (access/guards.ts). */
+export const recordDenials: MiddlewareHandler<App> = async function recordDenials(c, next) {
+  await next()
+  if (c.error instanceof GatewayError && c.error.isDenial) recordDenied(c)
+}
+
+/** For routes whose handler itself forbids a key what the request asks for. */
+export const auditForbidden: MiddlewareHandler<App> = async function auditForbidden(c, next) {
+  await next()
+  if (c.error instanceof GatewayError && c.error.code === "forbidden" && !c.error.isDenial) recordDenied(c)
 }

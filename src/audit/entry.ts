@@ -1,11 +1,11 @@
 import type * as z from "zod"
-import type { Caller } from "../access/caller.ts"
+import type { Principal } from "../access/principal.ts"
 import { newId } from "../support/ids.ts"
 import { toTimestamp } from "../support/time.ts"
 import type { AuditRecord } from "./schemas.ts"
 
 /** Who does something, from where and when. */
-export type Actor = Pick<Caller, "organizationId" | "keyHash" | "label" | "creatorUserId"> & {
+export type Actor = Pick<Principal, "organizationId" | "keyHash" | "label" | "creatorUserId"> & {
   ip: string | null
   userAgent: string | null
   requestId: string

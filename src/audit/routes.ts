@@ -1,5 +1,5 @@
 import { createRoute } from "@hono/zod-openapi"
-import { requireManagement } from "../access/caller.ts"
+import { requireManagement } from "../access/guards.ts"
 import { newRouter } from "../http/router.ts"
 import { failures, ok } from "../http/schema.ts"
 import { toAuditRecord } from "./entry.ts"
@@ -21,6 +21,6 @@ const list = createRoute({
 })
 
 export const audit = newRouter().openapi(list, async (c) => {
-  const { rows, total } = await listAudit(c.env.DB, c.var.caller.organizationId, c.req.valid("query"))
+  const { rows, total } = await listAudit(c.env.DB, c.var.principal.organizationId, c.req.valid("query"))
   return c.json({ data: rows.map(toAuditRecord), total_count: total }, 200)
 })

@@ -1,7 +1,7 @@
 import { createRoute } from "@hono/zod-openapi"
-import { forgetWorkspace } from "../policy/authenticate.ts"
+import { invalidateWorkspace } from "../access/key-cache.ts"
 import { entryOf } from "../audit/actor.ts"
-import { requireManagement } from "../access/caller.ts"
+import { requireManagement } from "../access/guards.ts"
 import { changesOf } from "../audit/entry.ts"
 import { usdToNano } from "../money/money.ts"
 import { GatewayError } from "../errors/errors.ts"
@@ -59,12 +59,12 @@ const remove = createRoute({
 
 export const budgets = newRouter()
   .openapi(list, async (c) => {
-    const found = await workspaceOf(c.env.DB, c.var.caller.organizationId, c.req.valid("param").workspaceRef)
+    const found = await workspaceOf(c.env.DB, c.var.principal.organizationId, c.req.valid("param").workspaceRef)
     return c.json({ data: found.budgets.map(toBudget), include_byok_in_budgets: found.includeByok }, 200)
   })
   .openapi(get, async (c) => {
     const { workspaceRef, interval } = c.req.valid("param")
-    const found = await workspaceOf(c.env.DB, c.var.caller.organizationId, workspaceRef)
+    const found = await workspaceOf(c.env.DB, c.var.principal.organizationId, workspaceRef)
     const row = found.budgets.find((budget) => budget.interval === interval)
     if (!row) throw new GatewayError("not_found", `The workspace has no ${interval} budget.`)
     return c.json({ data: toBudget(row), include_byok_in_budgets: found.includeByok }, 200)
@@ -73,7 +73,7 @@ export const budgets = newRouter()
     const { workspaceRef, interval } = c.req.valid("param")
     const input = c.req.valid("json")
     const { limit_usd: limitUsd, include_byok_in_budgets: includeByok } = input
-    const { organizationId } = c.var.caller
+    const { organizationId } = c.var.principal
     const found = await workspaceOf(c.env.DB, organizationId, workspaceRef)
     const limitNano = usdToNano(limitUsd)
     refuseDisorder(interval, limitNano, found.budgets)
@@ -95,17 +95,17 @@ export const budgets = newRouter()
       refuseDisorder(interval, limitNano, (await workspaceOf(c.env.DB, organizationId, workspaceRef)).budgets)
       throw new GatewayError("conflict", "Another budget of the workspace was set at the same time. Try again.")
     }
-    forgetWorkspace(workspaceId)
+    invalidateWorkspace(workspaceId)
     const data = toBudget({ ...row, created_at: known?.created_at ?? now })
     return c.json({ data, include_byok_in_budgets: includeByok ?? found.includeByok }, 200)
   })
   .openapi(remove, async (c) => {
     const { workspaceRef, interval } = c.req.valid("param")
-    const { workspaceId } = await workspaceOf(c.env.DB, c.var.caller.organizationId, workspaceRef)
+    const { workspaceId } = await workspaceOf(c.env.DB, c.var.principal.organizationId, workspaceRef)
     const resourceId = budgetName(workspaceId, interval)
     const entry = entryOf(c, { action: "workspace_budget.delete", resourceId, workspaceId })
     await deleteBudget(c.env.DB, workspaceId, interval, entry)
-    forgetWorkspace(workspaceId)
+    invalidateWorkspace(workspaceId)
     return c.json({ deleted: true as const }, 200)
   })
 

@@ -1,9 +1,9 @@
 import { createRoute } from "@hono/zod-openapi"
 import type { Context } from "hono"
 import * as z from "zod"
-import { forgetWorkspace } from "../policy/authenticate.ts"
+import { invalidateWorkspace } from "../access/key-cache.ts"
 import { actorOf, entryOf } from "../audit/actor.ts"
-import { requireManagement } from "../access/caller.ts"
+import { requireManagement } from "../access/guards.ts"
 import { changesOf, newEntry } from "../audit/entry.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
@@ -99,7 +99,7 @@ const remove = createRoute({
 
 export const byok = newRouter()
   .openapi(list, async (c) => {
-    const { organizationId } = c.var.caller
+    const { organizationId } = c.var.principal
     const query = c.req.valid("query")
     if (query.provider !== undefined) requireProvider(query.provider, c.env)
     const workspaceId = await askedWorkspace(c.env.DB, organizationId, query.workspace_id)
@@ -107,7 +107,7 @@ export const byok = newRouter()
     return c.json({ data: rows.map(toByok), total_count: total }, 200)
   })
   .openapi(create, async (c) => {
-    const { organizationId } = c.var.caller
+    const { organizationId } = c.var.principal
     const { key, provider, workspace_id: asked, ...input } = c.req.valid("json")
     requireProvider(provider, c.env)
     requireSense(input)
@@ -122,16 +122,16 @@ export const byok = newRouter()
     const entry = entryOf(c, { action: "byok_credential.create", resourceId: row.id, workspaceId, changed })
     const inserted = await insertByok(c.env.DB, row, entry)
     if (!inserted) throw await refusalOf(c, workspaceId)
-    forgetWorkspace(workspaceId)
+    invalidateWorkspace(workspaceId)
     return c.json({ data: toByok(inserted) }, 201)
   })
   .openapi(get, async (c) => {
-    const row = await findByok(c.env.DB, c.var.caller.organizationId, c.req.valid("param").id)
+    const row = await findByok(c.env.DB, c.var.principal.organizationId, c.req.valid("param").id)
     if (!row) throw noSuchCredential()
     return c.json({ data: toByok(row) }, 200)
   })
   .openapi(update, async (c) => {
-    const { organizationId } = c.var.caller
+    const { organizationId } = c.var.principal
     const { id } = c.req.valid("param")
     const { key, ...input } = c.req.valid("json")
     const before = await findByok(c.env.DB, organizationId, id)
@@ -145,18 +145,18 @@ export const byok = newRouter()
     const entry = entryOf(c, { action: "byok_credential.update", ...deed })
     const row = await updateByok(c.env.DB, organizationId, id, change, Date.now(), entry)
     if (!row) throw noSuchCredential()
-    forgetWorkspace(row.workspace_id)
+    invalidateWorkspace(row.workspace_id)
     return c.json({ data: toByok(row) }, 200)
   })
   .openapi(remove, async (c) => {
-    const { organizationId } = c.var.caller
+    const { organizationId } = c.var.principal
     const { id } = c.req.valid("param")
     const before = await findByok(c.env.DB, organizationId, id)
     if (!before) throw noSuchCredential()
     const { workspace_id: workspaceId } = before
     const entry = entryOf(c, { action: "byok_credential.delete", resourceId: id, workspaceId })
     if (!(await deleteByok(c.env.DB, organizationId, id, Date.now(), entry))) throw noSuchCredential()
-    forgetWorkspace(workspaceId)
+    invalidateWorkspace(workspaceId)
     return c.json({ deleted: true as const }, 200)
   })
 
@@ -192,14 +192,14 @@ function requireSense({ is_byok_only: only, is_fallback: fallback }: Pick<ByokCh
 
 async function requireOwnHashes(c: Context<App>, hashes: readonly string[] | null | undefined): Promise<void> {
   if (!hashes) return
-  const known = await findKeyHashes(c.env.DB, c.var.caller.organizationId, hashes)
+  const known = await findKeyHashes(c.env.DB, c.var.principal.organizationId, hashes)
   const foreign = hashes.find((hash) => !known.has(hash))
   if (foreign === undefined) return
   throw new GatewayError("invalid_request", `allowed_api_key_hashes: this organization has no key ${foreign}.`)
 }
 
 async function refusalOf(c: Context<App>, workspaceId: string): Promise<GatewayError> {
-  if (!(await findWorkspace(c.env.DB, c.var.caller.organizationId, workspaceId))) return noSuchWorkspace()
+  if (!(await findWorkspace(c.env.DB, c.var.principal.organizationId, workspaceId))) return noSuchWorkspace()
   return new GatewayError(
     "invalid_request",
     `A workspace holds at most ${MAX_CREDENTIALS} credentials. Delete one that is not used any more.`,

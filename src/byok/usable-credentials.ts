@@ -1,4 +1,4 @@
-import type { Caller } from "../access/caller.ts"
+import type { Principal } from "../access/principal.ts"
 import { matcher } from "../support/wildcard.ts"
 import type { WrappedKey } from "../secrets/data-key.ts"
 import { type ByokRow, toFlag, toList } from "./credential.ts"
@@ -47,7 +47,7 @@ export function ownKeysOf({
   byok,
   keyHash,
   creatorUserId,
-}: Pick<Caller, "byok" | "keyHash" | "creatorUserId">): OwnKey[] {
+}: Pick<Principal, "keyHash" | "creatorUserId"> & { byok: readonly OwnKey[] }): OwnKey[] {
   return byok.filter(
     ({ allowedKeyHashes, allowedUserIds }) =>
       (allowedKeyHashes?.includes(keyHash) ?? true) &&

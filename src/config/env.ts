@@ -1,5 +1,3 @@
-import type { Intern } from "../../durable-objects/intern/intern.ts"
-import type { Ledger } from "../../durable-objects/ledger/ledger.ts"
 import type { BroadcastMessage } from "./messages.ts"
 
 /** What a deployment binds. Secrets are checked at the first request (app/configuration.ts). */
@@ -8,8 +6,8 @@ export interface Env {
   CATALOG: KVNamespace
   /** The bytes of files, and what was said in calls. */
   FILES: R2Bucket
-  LEDGER: DurableObjectNamespace<Ledger>
-  INTERN: DurableObjectNamespace<Intern>
+  LEDGER: DurableObjectNamespace
+  INTERN: DurableObjectNamespace
   /** Calls on their way to destinations (observability/delivery). */
   BROADCAST: Queue<BroadcastMessage>
   /** The outer guard against floods (access/flood.ts). */

@@ -1,3 +1,4 @@
+import { embeddedCatalogue } from "./catalogue.ts"
 import { readJson, toChatRequest, toRecord } from "./chat-request.ts"
 import { newCompletion } from "./completion.ts"
 import { embed } from "./embed.ts"
@@ -19,6 +20,7 @@ const embedders = new Set(embeddedModels.filter(({ embeddings }) => embeddings).
 
 const routes = new Map<string, (request: Request) => Response | Promise<Response>>([
   ["GET /v1/models", listModels],
+  ["GET /catalogue", () => Response.json(embeddedCatalogue)],
   ["POST /v1/chat/completions", (request) => complete(request, slugs)],
   ["POST /v1/embeddings", embeddings],
   ...mediaRoutes,

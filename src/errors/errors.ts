@@ -44,6 +44,8 @@ type Details = {
   headers?: Record<string, string>
   /** Told beside `error`, at the top level of the body. */
   beside?: Record<string, unknown>
+  /** The key lacks the right to do this: the audit log records it. */
+  isDenial?: true
   cause?: unknown
 }
 
@@ -54,6 +56,7 @@ export class GatewayError extends Error {
   readonly metadata: ErrorMetadata | undefined
   readonly headers: Record<string, string> | undefined
   readonly beside: Record<string, unknown> | undefined
+  readonly isDenial: boolean
 
   constructor(code: ErrorName, publicMessage: string, details: Details = {}) {
     super(publicMessage, details.cause === undefined ? undefined : { cause: details.cause })
@@ -61,6 +64,7 @@ export class GatewayError extends Error {
     this.metadata = details.metadata
     this.headers = details.headers
     this.beside = details.beside
+    this.isDenial = details.isDenial ?? false
   }
 
   get status(): ContentfulStatusCode {

@@ -1,6 +1,6 @@
 import { createRoute } from "@hono/zod-openapi"
 import { actorOf } from "../audit/actor.ts"
-import { requireManagement } from "../access/caller.ts"
+import { requireManagement } from "../access/guards.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
@@ -30,7 +30,7 @@ const create = createRoute({
 })
 
 export const exports = newRouter().openapi(create, async (c) => {
-  const { organizationId } = c.var.caller
+  const { organizationId } = c.var.principal
   const input = c.req.valid("json")
   const { format } = input
   const [from, to] = [Date.parse(input.from), input.to === undefined ? Date.now() : Date.parse(input.to)]
@@ -51,7 +51,7 @@ export const exports = newRouter().openapi(create, async (c) => {
   const days = [input.from, input.to ?? new Date(to).toISOString()].map((instant) => instant.slice(0, 10))
   const filename = `calls-${days.join("-to-")}.${extension}`
   // In the workspace of the key, or the one that is told: where it is looked for.
-  const home = workspaceId ?? (await workspaceOf(c.env.DB, c.var.caller, undefined))
+  const home = workspaceId ?? (await workspaceOf(c.env.DB, c.var.principal, undefined))
   const row = newRow(
     { organizationId, workspaceId: home },
     { filename, mime_type: mimeType, source: "export", intern_id: null },

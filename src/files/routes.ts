@@ -97,7 +97,7 @@ export const files = newRouter()
     }
     if (Number(c.req.header("content-length") ?? 0) > MAX_FILE_BYTES + FORM_BYTES) throw tooLarge()
     if (vendor) {
-      const provider = await vendorFor(vendor, c.var.caller, c.env)
+      const provider = await vendorFor(vendor, c.var.principal, c.env)
       const form = toVendorForm(vendor, body, boundary)
       const sent = {
         method: "POST",
@@ -120,7 +120,7 @@ export const files = newRouter()
     const query = c.req.valid("query")
     const { provider: vendor, limit } = query
     if (vendor) {
-      const provider = await vendorFor(vendor, c.var.caller, c.env)
+      const provider = await vendorFor(vendor, c.var.principal, c.env)
       const sent = { method: "GET", path: `/files?${toVendorQuery(vendor, query)}` }
       const told = await readJson(provider, await askVendor(provider, sent, c.req.raw.signal))
       return c.json(toVendorPage(vendor, told) as VendorFile, 200)
@@ -135,7 +135,7 @@ export const files = newRouter()
     const { file_id: id } = c.req.valid("param")
     const { provider: vendor, workspace_id: asked } = c.req.valid("query")
     if (vendor) {
-      const provider = await vendorFor(vendor, c.var.caller, c.env)
+      const provider = await vendorFor(vendor, c.var.principal, c.env)
       const answer = await askVendor(provider, { method: "GET", path: `/files/${id}` }, c.req.raw.signal)
       return c.json(toVendorFile(vendor, await readJson(provider, answer)) as VendorFile, 200)
     }
@@ -147,7 +147,7 @@ export const files = newRouter()
     const { file_id: id } = c.req.valid("param")
     const { provider: vendor, workspace_id: asked } = c.req.valid("query")
     if (vendor) {
-      const provider = await vendorFor(vendor, c.var.caller, c.env)
+      const provider = await vendorFor(vendor, c.var.principal, c.env)
       const answer = await askVendor(provider, { method: "DELETE", path: `/files/${id}` }, c.req.raw.signal)
       await answer.body?.cancel()
       return c.json(toVendorDeleted(vendor, id) as VendorFile, 200)
@@ -164,7 +164,7 @@ export const files = newRouter()
     const { file_id: id } = c.req.valid("param")
     const { provider: vendor, workspace_id: asked } = c.req.valid("query")
     if (vendor) {
-      const provider = await vendorFor(vendor, c.var.caller, c.env)
+      const provider = await vendorFor(vendor, c.var.principal, c.env)
       const answer = await askVendor(provider, { method: "GET", path: `/files/${id}/content` }, c.req.raw.signal)
       return new Response(answer.body, { headers: BYTES })
     }
@@ -202,10 +202,10 @@ const FORM_BYTES = 65_536
 type Place = { organizationId: string; workspaceId: string; mayExport: boolean; internId: string | null }
 
 async function placeOf(c: Context<App>, asked: string | undefined): Promise<Place> {
-  const { caller } = c.var
-  const workspaceId = await workspaceOf(c.env.DB, caller, asked)
-  const { organizationId, internId } = caller
-  return { organizationId, workspaceId, mayExport: caller.kind === "management", internId }
+  const { principal } = c.var
+  const workspaceId = await workspaceOf(c.env.DB, principal, asked)
+  const { organizationId, internId } = principal
+  return { organizationId, workspaceId, mayExport: principal.kind === "management", internId }
 }
 
 function tooLarge(): GatewayError {

@@ -1,4 +1,5 @@
-import type { Caller } from "../access/caller.ts"
+import { callerOf } from "../policy/call-policy.ts"
+import type { Principal } from "../access/principal.ts"
 import { ownKeysOf } from "../byok/usable-credentials.ts"
 import { openOwnKey } from "../policy/byok-routes.ts"
 import { GatewayError } from "../errors/errors.ts"
@@ -20,11 +21,11 @@ const MAX_ERROR_BYTES = 65_536
 const ANTHROPIC_HEADERS = { "anthropic-version": "2023-06-01", "anthropic-beta": "files-api-2025-04-14" }
 
 /** The vendor with the workspace's own key: the gateway's own is for nobody's files. */
-export async function vendorFor(slug: Vendor, caller: Caller, env: Env): Promise<Provider> {
-  if (caller.internId !== null) {
+export async function vendorFor(slug: Vendor, principal: Principal, env: Env): Promise<Provider> {
+  if (principal.internId !== null) {
     throw new GatewayError("forbidden", "provider: an intern's own key sees only the files that its intern made.")
   }
-  const keys = ownKeysOf(caller).filter(({ provider }) => provider === slug)
+  const keys = ownKeysOf(callerOf(principal)).filter(({ provider }) => provider === slug)
   const [key] = keys.toSorted((a, b) => Number(a.isFallback) - Number(b.isFallback))
   const provider = reachableProviders(env).get(slug)
   if (!key || !provider) {

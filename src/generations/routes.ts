@@ -1,7 +1,8 @@
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { entryOf } from "../audit/actor.ts"
-import { type Caller, requireManagement } from "../access/caller.ts"
+import { type Principal } from "../access/principal.ts"
+import { requireManagement } from "../access/guards.ts"
 import { changesOf } from "../audit/entry.ts"
 import { openLedger } from "../ledger/client.ts"
 import { GatewayError } from "../errors/errors.ts"
@@ -87,16 +88,16 @@ const feedback = createRoute({
 })
 
 export const generations = newRouter().openapi(get, async (c) => {
-  const generation = await find(c.env, c.var.caller, c.req.valid("query").id)
+  const generation = await find(c.env, c.var.principal, c.req.valid("query").id)
   if (!generation) throw new GatewayError("not_found", "There is no generation with this id.")
   return c.json({ data: toGenerationRecord(generation) }, 200)
 })
 
 generations.openapi(content, async (c) => {
-  const { caller } = c.var
-  const generation = await find(c.env, caller, c.req.valid("query").id)
+  const { principal } = c.var
+  const generation = await find(c.env, principal, c.req.valid("query").id)
   if (!generation) throw new GatewayError("not_found", "There is no generation with this id.")
-  const look = () => findContent(c.env.FILES, caller.organizationId, generation)
+  const look = () => findContent(c.env.FILES, principal.organizationId, generation)
   // What was said is on its way for a moment after the call is charged.
   const isFresh = Date.now() - generation.createdAt < FRESH_MS
   const kept = (await look()) ?? (isFresh ? await wait(ON_ITS_WAY_MS).then(look) : undefined)
@@ -111,10 +112,10 @@ generations.openapi(content, async (c) => {
 
 generations.openapi(feedback, async (c) => {
   const { generation_id: id, category, comment = null } = c.req.valid("json")
-  const { caller } = c.var
-  const generation = await find(c.env, caller, id)
+  const { principal } = c.var
+  const generation = await find(c.env, principal, id)
   if (!generation) throw new GatewayError("not_found", "There is no generation with this id.")
-  const { organizationId, keyHash } = caller
+  const { organizationId, keyHash } = principal
   const row = { id: newId(), organizationId, generationId: generation.id, category, comment, keyHash }
   const { workspaceId } = generation
   const changed = changesOf({ category, comment }, ["category"])
@@ -124,10 +125,10 @@ generations.openapi(feedback, async (c) => {
 })
 
 /** A fresh one is still with the ledger, an older one in the database. A key sees its workspace, a management key all. */
-async function find(env: Env, caller: Caller, id: string): Promise<Generation | undefined> {
-  if (!caller.organizationId) return undefined
-  const fresh = await openLedger(env, caller.organizationId).generation(id)
-  const generation = fresh ?? (await findGeneration(env.DB, caller.organizationId, id))
-  const visible = caller.kind === "management" || generation?.workspaceId === caller.workspaceId
+async function find(env: Env, principal: Principal, id: string): Promise<Generation | undefined> {
+  if (!principal.organizationId) return undefined
+  const fresh = await openLedger(env, principal.organizationId).generation(id)
+  const generation = fresh ?? (await findGeneration(env.DB, principal.organizationId, id))
+  const visible = principal.kind === "management" || generation?.workspaceId === principal.workspaceId
   return visible ? generation : undefined
 }

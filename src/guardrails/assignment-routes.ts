@@ -1,8 +1,8 @@
 import { createRoute } from "@hono/zod-openapi"
 import type { Context } from "hono"
 import { entryOf } from "../audit/actor.ts"
-import { forgetWorkspace } from "../policy/authenticate.ts"
-import { requireManagement } from "../access/caller.ts"
+import { invalidateWorkspace } from "../access/key-cache.ts"
+import { requireManagement } from "../access/guards.ts"
 import { changesOf } from "../audit/entry.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
@@ -158,7 +158,7 @@ export const guardrailAssignments = newRouter()
       hashes.map((hash) => ({ hash, id: newId() })),
       entry,
     )
-    forgetWorkspace(what.workspaceId)
+    invalidateWorkspace(what.workspaceId)
     return c.json({ assigned_count: count }, 200)
   })
   .openapi(removeKeys, async (c) => {
@@ -166,7 +166,7 @@ export const guardrailAssignments = newRouter()
     const what = await assigning(c, c.req.valid("param").id)
     const entry = entryFor(c, what, "guardrail_key.unassign", { key_hashes: hashes })
     const count = await unassignKeys(c.env.DB, what, hashes, entry)
-    forgetWorkspace(what.workspaceId)
+    invalidateWorkspace(what.workspaceId)
     return c.json({ unassigned_count: count }, 200)
   })
   .openapi(addMembers, async (c) => {
@@ -184,7 +184,7 @@ export const guardrailAssignments = newRouter()
       ids.map((userId) => ({ userId, id: newId() })),
       entry,
     )
-    forgetWorkspace(what.workspaceId)
+    invalidateWorkspace(what.workspaceId)
     return c.json({ assigned_count: count }, 200)
   })
   .openapi(removeMembers, async (c) => {
@@ -192,16 +192,16 @@ export const guardrailAssignments = newRouter()
     const what = await assigning(c, c.req.valid("param").id)
     const entry = entryFor(c, what, "guardrail_member.unassign", { member_user_ids: ids })
     const count = await unassignMembers(c.env.DB, what, ids, entry)
-    forgetWorkspace(what.workspaceId)
+    invalidateWorkspace(what.workspaceId)
     return c.json({ unassigned_count: count }, 200)
   })
 
 function orgOf(c: Context<App>): string {
-  return c.var.caller.organizationId
+  return c.var.principal.organizationId
 }
 
 async function assigning(c: Context<App>, id: string): Promise<Assigning> {
-  const { organizationId, creatorUserId } = c.var.caller
+  const { organizationId, creatorUserId } = c.var.principal
   const row = await findGuardrail(c.env.DB, organizationId, id)
   if (!row) throw noSuchGuardrail()
   const { id: guardrailId, workspace_id: workspaceId } = row

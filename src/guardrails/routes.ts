@@ -2,8 +2,8 @@ import { createRoute } from "@hono/zod-openapi"
 import type { Context } from "hono"
 import * as z from "zod"
 import { entryOf } from "../audit/actor.ts"
-import { forgetWorkspace } from "../policy/authenticate.ts"
-import { requireManagement } from "../access/caller.ts"
+import { invalidateWorkspace } from "../access/key-cache.ts"
+import { requireManagement } from "../access/guards.ts"
 import { changesOf } from "../audit/entry.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
@@ -113,14 +113,14 @@ const remove = createRoute({
 
 export const guardrails = newRouter()
   .openapi(list, async (c) => {
-    const { organizationId } = c.var.caller
+    const { organizationId } = c.var.principal
     const query = c.req.valid("query")
     const workspaceId = await askedWorkspace(c.env.DB, organizationId, query.workspace_id)
     const { rows, total } = await listGuardrails(c.env.DB, organizationId, workspaceId, query)
     return c.json({ data: rows.map(toGuardrail), total_count: total }, 200)
   })
   .openapi(create, async (c) => {
-    const { organizationId } = c.var.caller
+    const { organizationId } = c.var.principal
     const { workspace_id: asked, ...input } = c.req.valid("json")
     refuseHalfLimit(input.limit_usd, input.reset_interval)
     const workspaceId = await askedWorkspace(c.env.DB, organizationId, asked)
@@ -134,7 +134,7 @@ export const guardrails = newRouter()
     const { guardrail_id: id, text, ...inline } = c.req.valid("json")
     refuseFilters(inline.content_filters)
     if (id === undefined) return c.json({ data: tryOut(inline, text) }, 200)
-    const row = await findGuardrail(c.env.DB, c.var.caller.organizationId, id)
+    const row = await findGuardrail(c.env.DB, c.var.principal.organizationId, id)
     if (!row) throw noSuchGuardrail()
     const rules = rulesOf(row)
     const all = {
@@ -144,7 +144,7 @@ export const guardrails = newRouter()
     return c.json({ data: tryOut(all, text) }, 200)
   })
   .openapi(get, async (c) => {
-    const row = await findGuardrail(c.env.DB, c.var.caller.organizationId, c.req.valid("param").id)
+    const row = await findGuardrail(c.env.DB, c.var.principal.organizationId, c.req.valid("param").id)
     if (!row) throw noSuchGuardrail()
     return c.json({ data: toGuardrail(row) }, 200)
   })
@@ -152,18 +152,18 @@ export const guardrails = newRouter()
     const { id } = c.req.valid("param")
     const input = c.req.valid("json")
     const row = (await change(c, id, input)) ?? (await makeDefault(c, id, input))
-    forgetWorkspace(row.workspace_id)
+    invalidateWorkspace(row.workspace_id)
     return c.json({ data: toGuardrail(row) }, 200)
   })
   .openapi(remove, async (c) => {
-    const { organizationId } = c.var.caller
+    const { organizationId } = c.var.principal
     const { id } = c.req.valid("param")
     const row = await findGuardrail(c.env.DB, organizationId, id)
     if (!row) throw noSuchGuardrail()
     const workspaceId = row.workspace_id
     const entry = entryOf(c, { action: "guardrail.delete", resourceId: id, workspaceId })
     if (!(await deleteGuardrail(c.env.DB, organizationId, id, entry))) throw noSuchGuardrail()
-    forgetWorkspace(workspaceId)
+    invalidateWorkspace(workspaceId)
     return c.json({ deleted: true as const }, 200)
   })
 
@@ -193,7 +193,7 @@ function withoutNulls(rules: Record<string, unknown>): Record<string, unknown> {
 }
 
 async function change(c: Context<App>, id: string, input: GuardrailChange): Promise<GuardrailRow | undefined> {
-  const { organizationId } = c.var.caller
+  const { organizationId } = c.var.principal
   const before = await findGuardrail(c.env.DB, organizationId, id)
   if (!before) return undefined
   const { workspace_id: workspaceId, limit_nano: limit, reset_interval: interval } = before
@@ -212,7 +212,7 @@ async function change(c: Context<App>, id: string, input: GuardrailChange): Prom
 
 /** A workspace's default guardrail has an id before it is there. */
 async function makeDefault(c: Context<App>, id: string, input: GuardrailChange): Promise<GuardrailRow> {
-  const { organizationId } = c.var.caller
+  const { organizationId } = c.var.principal
   const ids = await listWorkspaceIds(c.env.DB, organizationId)
   const workspaceId = ids.find((one) => defaultGuardrailId(one) === id)
   if (workspaceId === undefined) throw noSuchGuardrail()

@@ -1,28 +1,17 @@
 import { OpenAPIHono } from "@hono/zod-openapi"
 import type { MiddlewareHandler } from "hono"
-import { authenticate } from "../policy/authenticate.ts"
 import type { App } from "../access/app.ts"
 import { readAtMost } from "../support/bytes.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { explain } from "./schema.ts"
 
-/** The router of a capability. Whether its routes take a key is said where it is mounted, in app.ts. */
+/** The router of a capability. Whether its routes take a key is decided where it is mounted, in app/app.ts. */
 export function newRouter(): OpenAPIHono<App> {
   return new OpenAPIHono<App>({
     defaultHook: (result) => {
       if (!result.success) throw new GatewayError("invalid_request", explain(result.error))
     },
   })
-}
-
-/** Mount a router whose every route needs a valid key. The check stands before anything else that the route does. */
-export function mountKeyed(api: OpenAPIHono<App>, router: OpenAPIHono<App>): void {
-  const routes = new Set(router.routes.map(({ method, path }) => `${method} ${path}`))
-  for (const route of routes) {
-    const [method = "", path = ""] = route.split(" ")
-    api.on(method, path, authenticate)
-  }
-  api.route("/", router)
 }
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i

@@ -1,4 +1,4 @@
-import type { Caller } from "../access/caller.ts"
+import type { Caller } from "../policy/call-policy.ts"
 import { paying } from "./agent/charge-tool-run.ts"
 import { serveAgent } from "./agent/serve-agent.ts"
 import { chatIntake } from "./endpoints/chat/request.ts"

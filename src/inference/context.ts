@@ -1,3 +1,4 @@
+import { callerOf } from "../policy/call-policy.ts"
 import type { Context } from "hono"
 import { refuseFreeFlood } from "../access/flood.ts"
 import { openOwnKey, ownWays } from "../policy/byok-routes.ts"
@@ -70,12 +71,13 @@ const health = new EndpointHealth()
 
 export async function openWorld(c: Context<App>): Promise<World> {
   const { env } = c
-  const { defaults, keyHash } = c.var.caller
+  const caller = callerOf(c.var.principal)
+  const { defaults, keyHash } = caller
   const { METRICS: metrics } = env
-  const own = ownWays(c.var.caller, env)
+  const own = ownWays(caller, env)
   const later = (work: Promise<unknown>) => c.executionCtx.waitUntil(work)
   return {
-    ledger: openLedger(env, c.var.caller.organizationId, later),
+    ledger: openLedger(env, caller.organizationId, later),
     catalogue: await (own ? loadReachableCatalogue(env) : loadCatalogue(env)),
     providers: configuredProviders(env),
     own,
@@ -83,18 +85,18 @@ export async function openWorld(c: Context<App>): Promise<World> {
     health,
     timers: timersOf(env),
     freeLimits: () => freeLimits(env),
-    refuseFreeFlood: () => refuseFreeFlood(env.RATE, c.var.caller.organizationId),
+    refuseFreeFlood: () => refuseFreeFlood(env.RATE, caller.organizationId),
     send: (request, provider) => send(request, provider, env),
     tools: () => toolWorld(env, { fetch: (...one) => fetch(...one), now: Date.now, signal: c.req.raw.signal }),
     moderation: () => configuredModeration(env),
-    presetOf: (slug) => livePreset(env.DB, c.var.caller, slug, Date.now()),
+    presetOf: (slug) => livePreset(env.DB, caller, slug, Date.now()),
     ...(defaults.contentLogging && {
       contents: {
         keeps: (id: string) => keepsContent(defaults, keyHash, id),
         put: (call: { id: string; createdAt: number }, content: Content) => putContent(env.FILES, call, content),
       },
     }),
-    ...(c.var.caller.destinations.length > 0 && {
+    ...(caller.destinations.length > 0 && {
       tell: (id: string, messages: readonly unknown[], output: Words) =>
         putTold(env.FILES, id, toTold(messages, output)),
     }),

@@ -1,4 +1,4 @@
-import type { Caller } from "../access/caller.ts"
+import type { Caller } from "../policy/call-policy.ts"
 import { affordableCompletion, boundOf, costOf, formatUsd, type Made, NO_TOKENS } from "../money/money.ts"
 import { workspaceScope } from "../ledger/scopes.ts"
 import { keyScope, type Verdict, type Wanted } from "../ledger/limits.ts"

@@ -1,4 +1,4 @@
-import type { Caller } from "../access/caller.ts"
+import type { Caller } from "../policy/call-policy.ts"
 import type { Wanted } from "../ledger/limits.ts"
 import { MAX_NANO } from "../money/money.ts"
 import type { GenerationDraft } from "../ledger/generation.ts"

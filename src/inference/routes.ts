@@ -1,3 +1,4 @@
+import { callerOf } from "../policy/call-policy.ts"
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { acceptJson, newRouter } from "../http/router.ts"
@@ -99,16 +100,37 @@ const embeddings = createRoute({
 export const inference = newRouter()
   .openapi(chat, async (c) => {
     const request = c.req.valid("json")
-    return answer(chatSurface, request, bodyBytes(c, request), arrivalOf(c), c.var.caller, await openWorld(c))
+    return answer(
+      chatSurface,
+      request,
+      bodyBytes(c, request),
+      arrivalOf(c),
+      callerOf(c.var.principal),
+      await openWorld(c),
+    )
   })
   .openapi(responses, async (c) => {
     const request = c.req.valid("json")
-    return answer(responsesSurface, request, bodyBytes(c, request), arrivalOf(c), c.var.caller, await openWorld(c))
+    return answer(
+      responsesSurface,
+      request,
+      bodyBytes(c, request),
+      arrivalOf(c),
+      callerOf(c.var.principal),
+      await openWorld(c),
+    )
   })
   .openapi(messages, async (c) => {
     const betas = c.req.header("anthropic-beta")?.split(/\s*,\s*/)
     const request = { ...c.req.valid("json"), ...(betas && { betas }) }
-    return answer(messagesSurface, request, bodyBytes(c, request), arrivalOf(c), c.var.caller, await openWorld(c))
+    return answer(
+      messagesSurface,
+      request,
+      bodyBytes(c, request),
+      arrivalOf(c),
+      callerOf(c.var.principal),
+      await openWorld(c),
+    )
   })
   .openapi(countTokens, (c) => c.json({ input_tokens: countOf(c.req.valid("json")) }, 200))
   .openapi(embeddings, async (c) => {
@@ -117,7 +139,7 @@ export const inference = newRouter()
       request,
       (read) => embeddingsIntake(read, sizeOf(read, request, bodyBytes(c, request))),
       arrivalOf(c),
-      c.var.caller,
+      callerOf(c.var.principal),
       await openWorld(c),
     )
     return told as never

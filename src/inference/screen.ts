@@ -1,4 +1,4 @@
-import type { Caller } from "../access/caller.ts"
+import type { Caller } from "../policy/call-policy.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { type Screening, screeningOf } from "../guardrails/screening.ts"
 import type { Intake } from "./inference-request.ts"

@@ -1,4 +1,4 @@
-import type { Caller } from "../access/caller.ts"
+import type { Caller } from "../policy/call-policy.ts"
 import { completionCap, requireTier, wantedFor } from "./cost-bound.ts"
 import { GatewayError } from "../errors/errors.ts"
 import type { GenerationDraft } from "../ledger/generation.ts"

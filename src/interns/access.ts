@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono"
-import { callerByHash } from "../policy/authenticate.ts"
-import type { Caller } from "../access/caller.ts"
+import { principalByHash } from "../policy/authenticate.ts"
+import type { Principal } from "../access/principal.ts"
 import type { Env } from "../config/env.ts"
 import type { App } from "../access/app.ts"
 import { internError } from "./reasons.ts"
@@ -10,19 +10,19 @@ export const NO_SUCH_INTERN = "There is no intern with this id that this key can
 
 /** For every intern and vault route: outside the programme, none of them is there. Stands behind the key check. */
 export const requireProgramme: MiddlewareHandler<App> = async function requireProgramme(c, next) {
-  if (!c.var.caller.isInProgramme) throw internError("not_found", `There is no ${c.req.method} ${c.req.path}.`)
+  if (!c.var.principal.hasInternsAccess) throw internError("not_found", `There is no ${c.req.method} ${c.req.path}.`)
   return next()
 }
 
 /** For what an intern's own key cannot see: the collection of interns, and the vault of the workspace. */
 export const refuseInternKey: MiddlewareHandler<App> = async function refuseInternKey(c, next) {
-  if (c.var.caller.internId !== null) throw internError("not_found", `There is no ${c.req.method} ${c.req.path}.`)
+  if (c.var.principal.internId !== null) throw internError("not_found", `There is no ${c.req.method} ${c.req.path}.`)
   return next()
 }
 
 /** The intern that the caller names: one of its key's workspace, and of an intern's own key itself alone; or 404. */
 export async function visibleIntern(c: Context<App>, id: string): Promise<InternRow> {
-  const row = maySee(c.var.caller, id) ? await findIntern(c.env.DB, c.var.caller, id) : undefined
+  const row = maySee(c.var.principal, id) ? await findIntern(c.env.DB, c.var.principal, id) : undefined
   if (!row) throw internError("not_found", NO_SUCH_INTERN)
   return row
 }
@@ -41,9 +41,9 @@ export async function workingIntern(c: Context<App>, id: string): Promise<Intern
 }
 
 export async function hasWorkingKey(env: Env, { key_hash: hash }: InternRow): Promise<boolean> {
-  return (await callerByHash(hash, env, Date.now())) !== undefined
+  return (await principalByHash(hash, env, Date.now())) !== undefined
 }
 
-function maySee({ internId }: Caller, id: string): boolean {
+function maySee({ internId }: Principal, id: string): boolean {
   return internId === null || internId === id
 }

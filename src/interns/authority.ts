@@ -1,4 +1,4 @@
-import type { Caller } from "../access/caller.ts"
+import type { Principal } from "../access/principal.ts"
 import type { GatewayError } from "../errors/errors.ts"
 import { internError } from "./reasons.ts"
 
@@ -12,7 +12,7 @@ export type Made = { created_by_key: string | null; creator_user_id: string | nu
  * organizations are not found in the first place.
  */
 export function mayControl(
-  { keyHash, creatorUserId, source, kind }: Pick<Caller, "keyHash" | "creatorUserId" | "source" | "kind">,
+  { keyHash, creatorUserId, source, kind }: Pick<Principal, "keyHash" | "creatorUserId" | "source" | "kind">,
   made: Made,
 ): boolean {
   if (source === "intern") return false
@@ -25,6 +25,6 @@ export function notYours(what: string): GatewayError {
 }
 
 /** An agent has its intern's own key: it does not decide on the intern's record and life. */
-export function requireNotOwnKey({ internId }: Caller): void {
+export function requireNotOwnKey({ internId }: Principal): void {
   if (internId !== null) throw internError("forbidden", "An intern's own key cannot change or delete its intern.")
 }

@@ -54,7 +54,7 @@ export const internChat = newRouter().openapi(chat, async (c) => {
 
 /** An intern acts for whoever made the key: for somebody who left, it does not. */
 async function requireCreator(c: Context<App>): Promise<void> {
-  const { organizationId, creatorUserId } = c.var.caller
+  const { organizationId, creatorUserId } = c.var.principal
   if (creatorUserId === null) return
   const strangers = await findStrangers(c.env.DB, organizationId, [creatorUserId])
   if (strangers.length === 0) return

@@ -1,6 +1,6 @@
 import type { Context } from "hono"
-import { forgetKey } from "../policy/authenticate.ts"
-import type { Caller } from "../access/caller.ts"
+import { invalidateKey } from "../access/key-cache.ts"
+import type { Principal } from "../access/principal.ts"
 import { newKey } from "../access/key.ts"
 import { entryOf } from "../audit/actor.ts"
 import { changesOf } from "../audit/entry.ts"
@@ -24,23 +24,23 @@ const TOLD_FIELDS = ["name", "description", "model", "provision", "vault_id", "h
 
 /** A new intern with its own key and vault; or the one that the same request has made before, `isNew` false. */
 export async function createIntern(c: Context<App>, input: NewIntern): Promise<{ row: InternRow; isNew: boolean }> {
-  const { caller } = c.var
-  if (input.workspace_id !== undefined && input.workspace_id !== caller.workspaceId) {
+  const { principal } = c.var
+  if (input.workspace_id !== undefined && input.workspace_id !== principal.workspaceId) {
     throw internError("not_found", "workspace_id: must be the workspace of this key.")
   }
   const { workspace_id: _, ...asked } = input
   const bodyHash = sha256Hex(JSON.stringify(asked))
   const idempotencyKey = readIdempotencyKey(c.req.header("idempotency-key")) ?? `body-${bodyHash}`
-  const known = await findMadeIntern(c.env.DB, caller, idempotencyKey)
+  const known = await findMadeIntern(c.env.DB, principal, idempotencyKey)
   if (known) return { row: orConflict(known, bodyHash), isNew: false }
   if (input.vault_id !== undefined) {
-    const owner = await findVaultOwner(c.env.DB, caller, input.vault_id)
+    const owner = await findVaultOwner(c.env.DB, principal, input.vault_id)
     if (!owner) throw internError("not_found", "vault_id: no intern of this workspace has this vault.")
-    if (!mayControl(caller, owner)) throw notYours("made the intern of this vault")
+    if (!mayControl(principal, owner)) throw notYours("made the intern of this vault")
   }
   const made = await insert(c, input, idempotencyKey, bodyHash)
   if (made) return { row: made, isNew: true }
-  const raced = await findMadeIntern(c.env.DB, caller, idempotencyKey)
+  const raced = await findMadeIntern(c.env.DB, principal, idempotencyKey)
   if (raced) return { row: orConflict(raced, bodyHash), isNew: false }
   throw nameTaken(input.name)
 }
@@ -78,20 +78,24 @@ async function insert(
   idempotencyKey: string,
   bodyHash: string,
 ): Promise<InternRow | undefined> {
-  const { caller, env } = { caller: c.var.caller, env: c.env }
+  const { principal, env } = { principal: c.var.principal, env: c.env }
   const [id, now] = [newId(), Date.now()]
-  const { workspaceId, organizationId, creatorUserId } = caller
+  const { workspaceId, organizationId, creatorUserId } = principal
   const changed = changesOf(input, TOLD_FIELDS)
   const entry = entryOf(c, { action: "intern.create", resourceId: id, workspaceId, changed })
   const made = newKey()
-  const sealed = await sealInternKey(env, caller, id, made.secret, { ...entry, id: newId(), action: "data_key.create" })
+  const sealed = await sealInternKey(env, principal, id, made.secret, {
+    ...entry,
+    id: newId(),
+    action: "data_key.create",
+  })
   if (sealed === undefined) throw internError("not_found", "The workspace of this key was deleted.")
   const row: InternRow = {
     id,
     organization_id: organizationId,
     workspace_id: workspaceId,
     creator_user_id: creatorUserId,
-    created_by_key: caller.keyHash,
+    created_by_key: principal.keyHash,
     name: input.name,
     description: input.description ?? null,
     instructions: input.instructions ?? null,
@@ -113,7 +117,7 @@ async function insert(
     updated_at: now,
   }
   try {
-    if (await insertIntern(env.DB, row, ownKeyRow(row, made.label, caller), entry)) return row
+    if (await insertIntern(env.DB, row, ownKeyRow(row, made.label, principal), entry)) return row
   } catch (cause) {
     if (isTaken(cause)) return undefined
     throw cause
@@ -129,18 +133,18 @@ async function insert(
  * join token, which the former maker has, ends with it.
  */
 export async function renewOwnKey(c: Context<App>, row: InternRow): Promise<InternRow> {
-  const { caller } = c.var
-  if (!mayControl(caller, row)) throw notYours("made this intern")
+  const { principal } = c.var
+  if (!mayControl(principal, row)) throw notYours("made this intern")
   const { workspace_id: workspaceId } = row
   const entry = entryOf(c, { action: "intern.renew_key", resourceId: row.id, workspaceId })
   const made = newKey()
   const dataKeyEntry = { ...entry, id: newId(), action: "data_key.create" }
-  const sealed = await sealInternKey(c.env, caller, row.id, made.secret, dataKeyEntry)
+  const sealed = await sealInternKey(c.env, principal, row.id, made.secret, dataKeyEntry)
   if (sealed === undefined) throw internError("not_found", "The workspace of this key was deleted.")
-  const renewed = { ...row, key_hash: made.hash, sealed_key: sealed, created_by_key: caller.keyHash }
-  const key = { ...ownKeyRow(renewed, made.label, caller), created_at: Date.now() }
+  const renewed = { ...row, key_hash: made.hash, sealed_key: sealed, created_by_key: principal.keyHash }
+  const key = { ...ownKeyRow(renewed, made.label, principal), created_at: Date.now() }
   if (await replaceOwnKey(c.env.DB, row, renewed, key, entry)) {
-    forgetKey(row.key_hash)
+    invalidateKey(row.key_hash)
     await openIntern(c.env, row.id).revoke(placeOf(c, row))
     return { ...renewed, join_token_hash: null }
   }
@@ -148,7 +152,7 @@ export async function renewOwnKey(c: Context<App>, row: InternRow): Promise<Inte
 }
 
 /** The intern's own key: a child of the key that created the intern, and so within its limit and guardrails. */
-function ownKeyRow(intern: InternRow, label: string, maker: Caller): KeyRow {
+function ownKeyRow(intern: InternRow, label: string, maker: Principal): KeyRow {
   return {
     hash: intern.key_hash,
     organization_id: intern.organization_id,

@@ -76,7 +76,7 @@ export const internDaemons = newRouter()
   })
   .openapi(join, async (c) => {
     const row = await visibleIntern(c, c.req.valid("param").internId)
-    if (!mayControl(c.var.caller, row)) throw notYours("made this intern")
+    if (!mayControl(c.var.principal, row)) throw notYours("made this intern")
     if (row.host !== "daemon") {
       throw internError("intern_rejected", `The agent of this intern runs ${WHERE[row.host]}: no daemon can join it.`)
     }
@@ -88,7 +88,7 @@ export const internDaemons = newRouter()
     }
     const { secret, hash } = newJoinToken()
     const entry = entryOf(c, { action: "intern.join_token", resourceId: row.id, workspaceId: row.workspace_id })
-    const own = { ...c.var.caller, id: row.id }
+    const own = { ...c.var.principal, id: row.id }
     await changeIntern(c.env.DB, own, { join_token_hash: hash }, [], Date.now(), entry)
     await intern.revoke(placeOf(c, row))
     const url = `${new URL(c.req.url).origin}/api/v1/interns/${row.id}/daemon/attach`

@@ -1,15 +1,14 @@
 import type { Context } from "hono"
-import type { Intern } from "../../durable-objects/intern/intern.ts"
 import { type Env, variable } from "../config/env.ts"
 import { type App } from "../access/app.ts"
-import type { Place } from "./hosts/rpc.ts"
+import type { InternRpc, Place } from "./hosts/rpc.ts"
 import { type InternRow, listInterns } from "./store.ts"
 
 const PAGE = 100
 
 /** The object of an intern. */
-export function openIntern(env: Env, id: string): DurableObjectStub<Intern> {
-  return env.INTERN.get(env.INTERN.idFromName(id))
+export function openIntern(env: Env, id: string): DurableObjectStub<InternRpc> {
+  return env.INTERN.get(env.INTERN.idFromName(id)) as DurableObjectStub<InternRpc>
 }
 
 /** Deletes the interns of a workspace that is gone, with whatever their hosts hold: nobody is left to ask for it. */

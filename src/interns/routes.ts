@@ -121,13 +121,13 @@ export const interns = newRouter()
     return isNew ? c.json(toIntern(told), 201) : c.json(toIntern(told), 200)
   })
   .openapi(list, async (c) => {
-    const { caller } = c.var
+    const { principal } = c.var
     const query = c.req.valid("query")
-    if (query.workspace_id !== undefined && query.workspace_id !== caller.workspaceId) {
+    if (query.workspace_id !== undefined && query.workspace_id !== principal.workspaceId) {
       throw internError("not_found", "workspace_id: must be the workspace of this key.")
     }
     const after = query.starting_after === undefined ? undefined : readCursor(query.starting_after)
-    const rows = await listInterns(c.env.DB, caller, { statuses: query.status, limit: query.limit, after })
+    const rows = await listInterns(c.env.DB, principal, { statuses: query.status, limit: query.limit, after })
     const page = rows.slice(0, query.limit)
     const last = page.at(-1)
     const hasMore = rows.length > page.length
@@ -166,7 +166,7 @@ export const interns = newRouter()
 /** An intern that the caller sees and may change. */
 async function changeableIntern(c: Context<App>, id: string): Promise<InternRow> {
   const row = await visibleIntern(c, id)
-  requireNotOwnKey(c.var.caller)
+  requireNotOwnKey(c.var.principal)
   return row
 }
 
@@ -188,10 +188,10 @@ async function change(
   from: readonly InternStatus[],
   deed: Doing,
 ): Promise<InternRow> {
-  const { caller } = c.var
+  const { principal } = c.var
   const entry = entryOf(c, { ...deed, resourceId: row.id, workspaceId: row.workspace_id })
   try {
-    const changed = await changeIntern(c.env.DB, { ...caller, id: row.id }, columns, from, Date.now(), entry)
+    const changed = await changeIntern(c.env.DB, { ...principal, id: row.id }, columns, from, Date.now(), entry)
     if (changed) return changed
   } catch (cause) {
     if (isTaken(cause)) throw nameTaken(columns.name ?? row.name)

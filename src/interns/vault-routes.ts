@@ -7,7 +7,7 @@ import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
 import type { App } from "../access/app.ts"
 import { refuseInternKey, requireProgramme, visibleIntern } from "./access.ts"
-import { mayControl, notYours } from "./authority.ts"
+import { type Made, mayControl, notYours } from "./authority.ts"
 import { openIntern } from "./open-intern.ts"
 import { mastersOf } from "../secrets/master-key.ts"
 import { dataKeyOf } from "../secrets/workspace-key.ts"
@@ -131,14 +131,14 @@ const copy = createRoute({
 
 export const vault = newRouter()
   .openapi(list, async (c) => {
-    return c.json(await told(c, workspaceVault(c.var.caller), c.req.valid("query")), 200)
+    return c.json(await told(c, workspaceVault(c.var.principal), c.req.valid("query")), 200)
   })
   .openapi(put, async (c) => {
     const secret = { ...c.req.valid("param"), ...c.req.valid("json") }
-    return c.json(await store(c, workspaceVault(c.var.caller), secret), 200)
+    return c.json(await store(c, workspaceVault(c.var.principal), secret), 200)
   })
   .openapi(remove, async (c) => {
-    await drop(c, workspaceVault(c.var.caller), c.req.valid("param").name)
+    await drop(c, workspaceVault(c.var.principal), c.req.valid("param").name)
     return c.body(null, 204)
   })
   .openapi(listOfIntern, async (c) => {
@@ -159,14 +159,17 @@ export const vault = newRouter()
     const intern = await visibleIntern(c, c.req.valid("param").internId)
     const target = internVault(intern)
     requireVaultWrites(c)
-    if (!mayControl(c.var.caller, intern)) throw notYours("made this intern")
+    if (!mayControl(c.var.principal, intern)) throw notYours("made this intern")
     const { names } = c.req.valid("json")
-    const source = workspaceVault(c.var.caller)
+    const source = workspaceVault(c.var.principal)
     const changed = { fields: ["names"], values: { names } }
     const deed = { action: "vault_secret.copy", resourceId: target.vaultId, changed } as const
     const entry = entryOf(c, { ...deed, workspaceId: target.workspaceId })
     const keys = { source: () => openKeys(c, source), target: () => openKeys(c, target) }
-    const rows = await copySecrets({ db: c.env.DB, source, target, keys, names, entry, caller: c.var.caller })
+    const requireControl = (row: { name: string } & Made) => {
+      if (!mayControl(c.var.principal, row)) throw notYours(`stored the secret ${row.name}`)
+    }
+    const rows = await copySecrets({ db: c.env.DB, source, target, keys, names, entry, requireControl })
     if (!rows) throw await refusalOf(c, target, 0)
     tellUsers(c, target)
     return c.json({ data: rows.map(toSecret) }, 200)
@@ -220,7 +223,7 @@ function secretName({ vaultId }: Vault, name: string): string {
 }
 
 function requireVaultWrites(c: Context<App>): void {
-  if (c.var.caller.mayWriteVaults) return
+  if (c.var.principal.canWriteVaults) return
   throw new GatewayError("unavailable", "Writing to vaults is disabled for this organization. Reading works.", {
     metadata: { reason: "vault_writes_disabled", retryable: false },
   })

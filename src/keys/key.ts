@@ -1,12 +1,11 @@
-import { allowedRegions } from "../guardrails/applied.ts"
 import type * as z from "zod"
 import { hashKey, newKey, toLabel } from "../access/key.ts"
-import type { Caller, KeyKind } from "../access/caller.ts"
+import type { Principal, KeyKind } from "../access/principal.ts"
 import { type Counters, keyScope, type Limit, newCounters, remaining } from "../ledger/limits.ts"
 import { formatUsd, nanoToUsd, usdToNano } from "../money/money.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { toTimestamp } from "../support/time.ts"
-import type { ApiKey, ApiKeyChange, CurrentKey, NewApiKey } from "./schemas.ts"
+import type { ApiKey, ApiKeyChange, NewApiKey } from "./schemas.ts"
 import { parentOf } from "./lineage.ts"
 import type { KeyChange, KeyRow } from "./store.ts"
 
@@ -25,7 +24,7 @@ export function mayMint(minter: KeyKind, kind: KeyKind): boolean {
 /** A new key as the minter asked for it, or a refusal where it would exceed the minter. */
 export function mintKey(
   input: NewApiKey,
-  minter: Caller,
+  minter: Principal,
   workspaceId: string,
   now: number,
 ): { secret: string | undefined; row: KeyRow } {
@@ -71,7 +70,7 @@ export function mintKey(
   }
 }
 
-type Cap = Pick<Caller, "limitNano" | "limitReset" | "includeByokInLimit">
+type Cap = Pick<Principal, "limitNano" | "limitReset" | "includeByokInLimit">
 
 /** From the most that a cap allows over time to the least: a cap that never resets is the tightest. */
 const RESETS = ["daily", "weekly", "monthly", null]
@@ -110,14 +109,14 @@ const CAP_COLUMNS = ["limit_nano", "limit_reset", "include_byok_in_limit"] as co
  * its own on keys that it created; those of other keys, which its limit does not cover, it can only lower. A
  * provisioning key does not enable what a management key disabled.
  */
-export function requireChangeWithin(caller: Caller, row: KeyRow, isDescendant: boolean, change: KeyChange): void {
-  if (CAP_COLUMNS.some((column) => column in change) && caller.limitNano !== null) {
+export function requireChangeWithin(principal: Principal, row: KeyRow, isDescendant: boolean, change: KeyChange): void {
+  if (CAP_COLUMNS.some((column) => column in change) && principal.limitNano !== null) {
     const after = capOf({ ...row, ...change })
-    requireWithin(caller, after)
+    requireWithin(principal, after)
     if (!isDescendant) requireWithin(capOf(row), after)
   }
   const isEnabled = row.disabled === 1 && change.disabled === 0
-  if (isEnabled && caller.kind !== "management" && row.disabled_by !== "provisioning") {
+  if (isEnabled && principal.kind !== "management" && row.disabled_by !== "provisioning") {
     throw new GatewayError(
       "forbidden",
       "disabled: a management key disabled this key. Only a management key enables it.",
@@ -138,13 +137,13 @@ export const TOLD_FIELDS = [
 ]
 
 /** A change as columns. */
-export function toKeyChange(input: ApiKeyChange, caller: Caller, row: KeyRow): KeyChange {
+export function toKeyChange(input: ApiKeyChange, principal: Principal, row: KeyRow): KeyChange {
   const change: KeyChange = {}
   if (input.name !== undefined) change.name = input.name
   if (input.disabled !== undefined) change.disabled = input.disabled ? 1 : 0
   // What a management key disabled stays so, whoever disables it once more.
-  const by = caller.kind === "management" || row.disabled_by === "management" ? "management" : "provisioning"
-  const stays = row.disabled === 1 && input.disabled === true && caller.kind !== "management"
+  const by = principal.kind === "management" || row.disabled_by === "management" ? "management" : "provisioning"
+  const stays = row.disabled === 1 && input.disabled === true && principal.kind !== "management"
   if (input.disabled !== undefined && !stays) change.disabled_by = input.disabled ? by : null
   if (input.include_byok_in_limit !== undefined) change.include_byok_in_limit = input.include_byok_in_limit ? 1 : 0
   if (input.limit_reset !== undefined) change.limit_reset = input.limit_reset
@@ -154,14 +153,14 @@ export function toKeyChange(input: ApiKeyChange, caller: Caller, row: KeyRow): K
 
 /** The cap of a key as the ledger checks it, or undefined for a key without one. */
 export function limitOf(
-  key: Pick<Caller, "keyHash" | "limitNano" | "limitReset" | "includeByokInLimit">,
+  key: Pick<Principal, "keyHash" | "limitNano" | "limitReset" | "includeByokInLimit">,
 ): Limit | undefined {
   if (key.limitNano === null) return undefined
   const { keyHash, limitNano, limitReset, includeByokInLimit } = key
   return { scope: keyScope(keyHash), limitNano, interval: limitReset, includeByok: includeByokInLimit }
 }
 
-function usageFields(counters: Counters) {
+export function usageFields(counters: Counters) {
   return {
     usage: nanoToUsd(counters.total.spent),
     usage_daily: nanoToUsd(counters.daily.spent),
@@ -174,44 +173,11 @@ function usageFields(counters: Counters) {
   }
 }
 
-function limitFields(limit: Limit | undefined, counters: Counters) {
+export function limitFields(limit: Limit | undefined, counters: Counters) {
   return {
     limit: limit ? nanoToUsd(limit.limitNano) : null,
     limit_remaining: limit ? nanoToUsd(Math.max(0, remaining(limit, counters))) : null,
     limit_reset: limit?.interval ?? null,
-  }
-}
-
-/**
- * `counters`: of the key, then of its ancestors. What remains is the least that any of their limits leaves. `free`: the
- * account's free-model requests of today.
- */
-export function toCurrentKey(
-  caller: Caller,
-  [own, ...above]: readonly Counters[],
-  free: { limit: number; used: number },
-): z.infer<typeof CurrentKey> {
-  const counters = own ?? newCounters(Date.now())
-  const rooms = [caller, ...caller.ancestors].flatMap((key, at) => {
-    const [limit, used] = [limitOf(key), at === 0 ? counters : above[at - 1]]
-    return limit && used ? [remaining(limit, used)] : []
-  })
-  return {
-    label: caller.label,
-    ...limitFields(limitOf(caller), counters),
-    limit_remaining: rooms.length === 0 ? null : nanoToUsd(Math.max(0, Math.min(...rooms))),
-    include_byok_in_limit: caller.includeByokInLimit,
-    ...usageFields(counters),
-    creator_user_id: caller.creatorUserId,
-    organization_id: caller.organizationId || null,
-    workspace_id: caller.workspaceId || null,
-    expires_at: caller.expiresAt === null ? null : toTimestamp(caller.expiresAt),
-    is_free_tier: caller.kind === "free_tier",
-    is_management_key: caller.kind === "management",
-    is_provisioning_key: caller.kind === "management" || caller.kind === "provisioning",
-    allowed_data_regions: allowedRegions(caller.guardrails?.list ?? []),
-    free_model_daily_requests: { ...free, remaining: Math.max(0, free.limit - free.used) },
-    rate_limit: { interval: "10s", requests: -1, note: "This field is deprecated and safe to ignore." },
   }
 }
 

@@ -1,4 +1,4 @@
-import type { KeyKind } from "../access/caller.ts"
+import type { KeyKind } from "../access/principal.ts"
 import { chainOf, revokesChildren } from "./lineage.ts"
 
 /** The key `?1` and its ancestors, for a WITH RECURSIVE clause; `depth` is 0 for the key itself. */

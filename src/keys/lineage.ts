@@ -1,4 +1,4 @@
-import type { Caller, KeyKind } from "../access/caller.ts"
+import type { Ancestor, Principal, KeyKind } from "../access/principal.ts"
 import type { ResetInterval } from "../money/windows.ts"
 
 /**
@@ -8,10 +8,9 @@ import type { ResetInterval } from "../money/windows.ts"
  * Limits and guardrails of every ancestor apply to a key, read live. Revoking an ancestor that spends revokes its
  * descendants; keys that management and provisioning keys minted are records of the organization, and outlive them.
  */
-export type Ancestor = Pick<Caller, "keyHash" | "label" | "limitNano" | "limitReset" | "includeByokInLimit">
 
 /** The parent to record for a key that this caller creates; null where none of the caller's limits can apply to it. */
-export function parentOf({ kind, isOperator, keyHash, limitNano }: Caller): string | null {
+export function parentOf({ kind, isOperator, keyHash, limitNano }: Principal): string | null {
   const isUnlimited = kind === "management" && limitNano === null
   return isOperator || isUnlimited ? null : keyHash
 }

@@ -1,19 +1,20 @@
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
-import { forgetKey } from "../policy/authenticate.ts"
+import { invalidateKey } from "../access/key-cache.ts"
 import { entryOf } from "../audit/actor.ts"
-import { auditForbidden, type Caller, requireProvisioning } from "../access/caller.ts"
+import { type Principal } from "../access/principal.ts"
+import { auditForbidden } from "../audit/actor.ts"
+import { requireProvisioning } from "../access/guards.ts"
 import { changesOf } from "../audit/entry.ts"
-import { freeLimits } from "../ledger/free-requests.ts"
 import { openLedger } from "../ledger/client.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
 import { findMember } from "../members/store.ts"
 import { askedWorkspace, noSuchWorkspace } from "../workspaces/requested.ts"
-import { mayMint, mintKey, requireChangeWithin, toApiKey, toCurrentKey, toKeyChange, TOLD_FIELDS } from "./key.ts"
+import { mayMint, mintKey, requireChangeWithin, toApiKey, toKeyChange, TOLD_FIELDS } from "./key.ts"
 import { countChildren, isDescendant } from "./lineage-store.ts"
-import { ApiKey, ApiKeyChange, CurrentKey, NewApiKey } from "./schemas.ts"
+import { ApiKey, ApiKeyChange, NewApiKey } from "./schemas.ts"
 import {
   deleteKey,
   findKeyRow,
@@ -33,15 +34,6 @@ const tags = ["API keys"]
 const data = <T extends z.ZodType>(schema: T) => z.object({ data: schema })
 const hashParam = z.object({
   hash: z.string().regex(/^[0-9a-f]{64}$/, "must be 64 hex digits, as GET /keys lists them"),
-})
-
-const current = createRoute({
-  method: "get",
-  path: "/key",
-  operationId: "getCurrentKey",
-  tags,
-  summary: "The key that asks: its limits and what it has used.",
-  responses: { 200: ok(data(CurrentKey)), ...failures("unauthenticated", "internal") },
 })
 
 const list = createRoute({
@@ -142,17 +134,8 @@ const remove = createRoute({
 })
 
 export const keys = newRouter()
-  .openapi(current, async (c) => {
-    const { caller } = c.var
-    const limits = freeLimits(c.env)
-    const ledger = caller.organizationId ? openLedger(c.env, caller.organizationId) : undefined
-    const hashes = [caller, ...caller.ancestors].map(({ keyHash }) => keyHash)
-    const [usage = [], freeToday] = await Promise.all([ledger?.usage(hashes), ledger?.freeToday(limits)])
-    const free = freeToday ?? { limit: limits.perDay, used: 0 }
-    return c.json({ data: toCurrentKey(caller, usage, free) }, 200)
-  })
   .openapi(list, async (c) => {
-    const { organizationId } = c.var.caller
+    const { organizationId } = c.var.principal
     const query = c.req.valid("query")
     const workspaceId = await askedWorkspace(c.env.DB, organizationId, query.workspace_id)
     const page = { workspaceId, includeDisabled: query.include_disabled === "true", ...query }
@@ -161,57 +144,57 @@ export const keys = newRouter()
     return c.json({ data: rows.map((row, index) => toApiKey(row, counters[index])), total_count: total }, 200)
   })
   .openapi(create, async (c) => {
-    const { caller } = c.var
+    const { principal } = c.var
     const input = c.req.valid("json")
-    const workspaceId = await askedWorkspace(c.env.DB, caller.organizationId, input.workspace_id)
-    const { secret, row } = mintKey(input, caller, workspaceId, Date.now())
-    if (input.creator_user_id != null) await requireMember(c.env.DB, caller.organizationId, input.creator_user_id)
+    const workspaceId = await askedWorkspace(c.env.DB, principal.organizationId, input.workspace_id)
+    const { secret, row } = mintKey(input, principal, workspaceId, Date.now())
+    if (input.creator_user_id != null) await requireMember(c.env.DB, principal.organizationId, input.creator_user_id)
     const changed = changesOf(input, TOLD_FIELDS)
     const entry = entryOf(c, { action: "api_key.create", resourceId: row.hash, workspaceId, changed })
     const inserted = await insertKey(c.env.DB, row, entry).catch(undefinedIfTaken)
     if (inserted === undefined) throw new GatewayError("conflict", "external.api_key: this key exists already.")
     if (!inserted) throw await uninserted(c.env.DB, row)
-    forgetKey(row.hash)
+    invalidateKey(row.hash)
     return c.json({ data: toApiKey(row), key: secret ?? "" }, 201)
   })
   .openapi(get, async (c) => {
-    const { organizationId } = c.var.caller
+    const { organizationId } = c.var.principal
     const row = await findKeyRow(c.env.DB, organizationId, c.req.valid("param").hash)
     if (!row) throw noSuchKey()
     const [counters] = await openLedger(c.env, organizationId).usage([row.hash])
     return c.json({ data: toApiKey(row, counters) }, 200)
   })
   .openapi(update, async (c) => {
-    const { caller } = c.var
+    const { principal } = c.var
     const { hash } = c.req.valid("param")
     const input = c.req.valid("json")
-    const before = await requireAuthorityOver(c.env.DB, caller, hash)
-    const change = toKeyChange(input, caller, before)
-    const isOwn = caller.limitNano !== null && (await isDescendant(c.env.DB, hash, caller.keyHash))
-    requireChangeWithin(caller, before, isOwn, change)
+    const before = await requireAuthorityOver(c.env.DB, principal, hash)
+    const change = toKeyChange(input, principal, before)
+    const isOwn = principal.limitNano !== null && (await isDescendant(c.env.DB, hash, principal.keyHash))
+    requireChangeWithin(principal, before, isOwn, change)
     const changed = changesOf(input, TOLD_FIELDS)
     const deed = { resourceId: hash, workspaceId: before.workspace_id, changed }
     const entry = entryOf(c, { action: "api_key.update", ...deed })
-    const row = await updateKey(c.env.DB, caller.organizationId, hash, change, Date.now(), entry)
+    const row = await updateKey(c.env.DB, principal.organizationId, hash, change, Date.now(), entry)
     if (!row) {
       await refuseLastManagementKey(c.env.DB, before)
       throw (await leaverOf(c.env.DB, before, "disabled: its creator")) ?? noSuchKey()
     }
-    forgetKey(hash)
-    const [counters] = await openLedger(c.env, caller.organizationId).usage([hash])
+    invalidateKey(hash)
+    const [counters] = await openLedger(c.env, principal.organizationId).usage([hash])
     return c.json({ data: toApiKey(row, counters) }, 200)
   })
   .openapi(remove, async (c) => {
     const { hash } = c.req.valid("param")
-    const { organizationId, isOperator } = c.var.caller
-    const row = await requireAuthorityOver(c.env.DB, c.var.caller, hash)
+    const { organizationId, isOperator } = c.var.principal
+    const row = await requireAuthorityOver(c.env.DB, c.var.principal, hash)
     const entry = entryOf(c, { action: "api_key.delete", resourceId: hash, workspaceId: row.workspace_id })
     const children = await countChildren(c.env.DB, organizationId, row)
     if (!(await deleteKey(c.env.DB, organizationId, hash, isOperator, Date.now(), entry))) {
       await refuseLastManagementKey(c.env.DB, row)
       throw noSuchKey()
     }
-    forgetKey(hash)
+    invalidateKey(hash)
     const counts = {
       ...(children.revoked > 0 && { revoked_keys: children.revoked }),
       ...(children.surviving > 0 && { surviving_keys: children.surviving }),
@@ -235,11 +218,11 @@ async function refuseLastManagementKey(db: D1Database, row: KeyRow): Promise<voi
 }
 
 /** The key, if the caller may change it: a key that may not mint a kind of key may not change or delete one either. */
-async function requireAuthorityOver(db: D1Database, caller: Caller, hash: string): Promise<KeyRow> {
-  const row = await findKeyRow(db, caller.organizationId, hash)
+async function requireAuthorityOver(db: D1Database, principal: Principal, hash: string): Promise<KeyRow> {
+  const row = await findKeyRow(db, principal.organizationId, hash)
   if (!row) throw noSuchKey()
-  if (!mayMint(caller.kind, row.kind)) {
-    throw new GatewayError("forbidden", `A ${caller.kind} key cannot change a ${row.kind} key.`)
+  if (!mayMint(principal.kind, row.kind)) {
+    throw new GatewayError("forbidden", `A ${principal.kind} key cannot change a ${row.kind} key.`)
   }
   return row
 }

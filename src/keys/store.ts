@@ -1,15 +1,5 @@
-import type { Caller, KeyKind, KeySource } from "../access/caller.ts"
-import { type KeyBudgetRow, keyBudgetsStatement, toWorkspaceBudgets } from "../budgets/store.ts"
-import { type OwnKeyRow, toOwnKey } from "../byok/usable-credentials.ts"
-import { ownKeysStatement } from "../byok/store.ts"
+import type { KeyKind, KeySource } from "../access/principal.ts"
 import type { ResetInterval } from "../money/windows.ts"
-import { toCallerGuardrails } from "../guardrails/applied.ts"
-import { type AppliedRow, keyGuardrailsStatement } from "../guardrails/store.ts"
-import { ancestorsStatement } from "./lineage-store.ts"
-import { type AncestorRow, earliest, toLineage } from "./lineage.ts"
-import { type HeadRow, toHead } from "../observability/coverage.ts"
-import { headsStatement } from "../observability/store.ts"
-import { toCallDefaults } from "../workspaces/settings.ts"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import { type Counted, toPage } from "../support/rows.ts"
@@ -39,78 +29,6 @@ export type KeyRow = {
 const COLUMNS =
   "hash, organization_id, workspace_id, kind, name, label, creator_user_id, external_user, limit_nano, limit_reset, " +
   "include_byok_in_limit, disabled, expires_at, created_at, updated_at, parent_hash, source, disabled_by"
-
-/** The live key with this hash, none of whose ancestors that spend is revoked. The one lookup without an organization: it is what tells the organization. */
-export async function findKey(db: D1Database, hash: string): Promise<Caller | undefined> {
-  const [keys, ancestors, budgets, guardrails, byok, heads] = await db.batch<Record<string, unknown>>([
-    db
-      .prepare(
-        `SELECT (SELECT settings FROM workspaces WHERE id = workspace_id) AS settings, ${COLUMNS}, intern_id,
-           (SELECT interns_programme * 2 + vault_writes FROM organizations WHERE id = organization_id) AS rights
-         FROM api_keys WHERE hash = ? AND disabled = 0 AND deleted_at IS NULL`,
-      )
-      .bind(hash),
-    ancestorsStatement(db, hash),
-    keyBudgetsStatement(db, hash),
-    keyGuardrailsStatement(db, hash),
-    ownKeysStatement(db, hash),
-    headsStatement(db, hash),
-  ])
-  const row = keys?.results[0] as (KeyRow & KeyContext) | undefined
-  const lineage = toLineage((ancestors?.results ?? []) as AncestorRow[])
-  if (!row || lineage.isRevoked) return undefined
-  return {
-    keyHash: row.hash,
-    label: row.label,
-    kind: row.kind,
-    source: row.source,
-    ancestors: lineage.ancestors,
-    isOperator: false,
-    organizationId: row.organization_id,
-    workspaceId: row.workspace_id,
-    creatorUserId: row.creator_user_id,
-    externalUser: row.external_user,
-    limitNano: row.limit_nano,
-    limitReset: row.limit_reset,
-    includeByokInLimit: row.include_byok_in_limit === 1,
-    defaults: toCallDefaults(row.settings),
-    budgets: toWorkspaceBudgets((budgets?.results ?? []) as KeyBudgetRow[]),
-    guardrails: toCallerGuardrails((guardrails?.results ?? []) as AppliedRow[]),
-    byok: ((byok?.results ?? []) as OwnKeyRow[]).map(toOwnKey),
-    destinations: ((heads?.results ?? []) as HeadRow[]).map(toHead),
-    expiresAt: earliest([row.expires_at, lineage.expiresAt]),
-    internId: row.intern_id,
-    ...toRights(row.rights),
-  }
-}
-
-/** What is read along with a key: of its workspace, its intern and its organization. */
-type KeyContext = { settings: string; intern_id: string | null; rights: number }
-
-/** `interns_programme * 2 + vault_writes` of an organization. */
-export function toRights(rights: number): Pick<Caller, "isInProgramme" | "mayWriteVaults"> {
-  return { isInProgramme: rights >= 2, mayWriteVaults: rights % 2 === 1 }
-}
-
-/** Where the bootstrap key is at home: the first organization, and its default workspace while there is one. */
-export async function findOperatorHome(db: D1Database) {
-  const row = await db
-    .prepare(
-      `SELECT o.id AS organizationId, w.id AS workspaceId, w.settings, m.user_id AS ownerId,
-         o.interns_programme * 2 + o.vault_writes AS rights
-       FROM organizations o LEFT JOIN workspaces w ON w.organization_id = o.id AND w.is_default = 1
-         LEFT JOIN members m ON m.organization_id = o.id AND m.role = 'owner'
-       ORDER BY o.created_at, o.id LIMIT 1`,
-    )
-    .first<{
-      organizationId: string
-      workspaceId: string | null
-      settings: string | null
-      ownerId: string | null
-      rights: number
-    }>()
-  return row ?? undefined
-}
 
 /**
  * Changes nothing where the workspace was deleted meanwhile, where a code that it is for went to another key, or where a

@@ -1,4 +1,3 @@
-import type { Ledger } from "../../durable-objects/ledger/ledger.ts"
 import type { Env } from "../config/env.ts"
 import { cappedAt, type Generation } from "./generation.ts"
 import type { Reconciliation } from "./reconciliation.ts"
@@ -12,6 +11,7 @@ import {
   type Heard,
   type HoldRequest,
   type HoldVerdict,
+  type LedgerRpc,
   NOTHING_TO_REPORT,
   type Report,
   type Settlement,
@@ -22,7 +22,8 @@ import {
  * work, calls may be admitted of a lease.
  */
 export function openLedger(env: Env, organizationId: string, later?: (work: Promise<unknown>) => void): LedgerClient {
-  return new LedgerClient(env.LEDGER.get(env.LEDGER.idFromName(organizationId)), sharedOf(organizationId), later)
+  const stub = env.LEDGER.get(env.LEDGER.idFromName(organizationId)) as DurableObjectStub<LedgerRpc>
+  return new LedgerClient(stub, sharedOf(organizationId), later)
 }
 
 /** How long a settlement waits for another call to take it along. */
@@ -70,7 +71,7 @@ function sharedOf(organizationId: string): Shared {
  * ledger's alarm, from the hold.
  */
 export class LedgerClient {
-  readonly #stub: DurableObjectStub<Ledger>
+  readonly #stub: DurableObjectStub<LedgerRpc>
   readonly #waiting: Waiting[]
   readonly #book: LeaseBook
   readonly #later: ((work: Promise<unknown>) => void) | undefined
@@ -78,7 +79,7 @@ export class LedgerClient {
   readonly #tracked: Shared["tracked"]
 
   constructor(
-    stub: DurableObjectStub<Ledger>,
+    stub: DurableObjectStub<LedgerRpc>,
     { waiting, book, tracked }: Shared,
     later?: (work: Promise<unknown>) => void,
     timer = realTimer,

@@ -1,6 +1,7 @@
 import type { Generation, GenerationDraft } from "./generation.ts"
 import type { FreeLimits, FreeRefusal } from "./free-requests.ts"
-import type { Limit, Verdict, Wanted } from "./limits.ts"
+import type { Counters, Limit, Verdict, Wanted } from "./limits.ts"
+import type { Reconciliation } from "./reconciliation.ts"
 
 /** What isolates and the ledger say to each other. Money is nano-USD. */
 
@@ -78,3 +79,16 @@ export type Report = {
 export const NOTHING_TO_REPORT: Report = { settlements: [], registrations: [], renewals: [], leases: [] }
 
 export type Balance = { creditedNano: number; spentNano: number; heldNano: number; byokNano: number }
+
+/** The methods of the ledger's Durable Object that isolates call. */
+export interface LedgerRpc extends Rpc.DurableObjectBranded {
+  hold(request: HoldRequest, report?: Report): HoldAnswer
+  room(limits: Limit[], chargesAccount: boolean): Verdict
+  report(report: Report): Heard
+  credit(id: string, amountNano: number): { ok: boolean; balance: Balance }
+  balance(): Balance
+  freeToday(limits: FreeLimits): { limit: number; used: number }
+  usage(keyHashes: string[]): Counters[]
+  generation(id: string): Promise<Generation | null>
+  reconcile(organizationId: string, lowers: boolean): Promise<Reconciliation>
+}

@@ -1,7 +1,7 @@
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { entryOf } from "../audit/actor.ts"
-import { requireManagement } from "../access/caller.ts"
+import { requireManagement } from "../access/guards.ts"
 import { changesOf } from "../audit/entry.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
@@ -72,13 +72,13 @@ const TOLD_FIELDS = ["role"]
 /** The people of an organization. There is no sign-up: whoever manages the organization puts them here. */
 export const organizationMembers = newRouter()
   .openapi(list, async (c) => {
-    const { rows, total } = await listMembers(c.env.DB, c.var.caller.organizationId, c.req.valid("query"))
+    const { rows, total } = await listMembers(c.env.DB, c.var.principal.organizationId, c.req.valid("query"))
     return c.json({ data: rows.map(toOrganizationMember), total_count: total }, 200)
   })
   .openapi(add, async (c) => {
     const input = c.req.valid("json")
     const row: MemberRow = {
-      organization_id: c.var.caller.organizationId,
+      organization_id: c.var.principal.organizationId,
       user_id: input.user_id ?? newId(),
       role: toStoredRole(input.role),
       email: input.email.toLowerCase(),
@@ -92,7 +92,7 @@ export const organizationMembers = newRouter()
     return c.json({ data: toOrganizationMember(row) }, 201)
   })
   .openapi(update, async (c) => {
-    const { organizationId } = c.var.caller
+    const { organizationId } = c.var.principal
     const { userId } = c.req.valid("param")
     const change = c.req.valid("json")
     const member = await changeable(c.env.DB, organizationId, userId)
@@ -106,7 +106,7 @@ export const organizationMembers = newRouter()
     return c.json({ data: toOrganizationMember(row) }, 200)
   })
   .openapi(remove, async (c) => {
-    const { organizationId } = c.var.caller
+    const { organizationId } = c.var.principal
     const { userId } = c.req.valid("param")
     const member = await changeable(c.env.DB, organizationId, userId)
     if (member.role === "owner") throw new GatewayError("conflict", "The owner of the organization cannot be removed.")

@@ -1,6 +1,6 @@
 import { createRoute } from "@hono/zod-openapi"
 import { entryOf } from "../audit/actor.ts"
-import { requireManagement } from "../access/caller.ts"
+import { requireManagement } from "../access/guards.ts"
 import { changesOf } from "../audit/entry.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
@@ -58,13 +58,13 @@ const remove = createRoute({
 
 export const workspaceMembers = newRouter()
   .openapi(list, async (c) => {
-    const { organizationId } = c.var.caller
+    const { organizationId } = c.var.principal
     const { id } = await workspaceOf(c.env.DB, organizationId, c.req.valid("param").workspaceRef)
     const { rows, total } = await listWorkspaceMembers(c.env.DB, organizationId, id, c.req.valid("query"))
     return c.json({ data: rows.map((row) => toWorkspaceMember(id, row)), total_count: total }, 200)
   })
   .openapi(add, async (c) => {
-    const { organizationId } = c.var.caller
+    const { organizationId } = c.var.principal
     const { user_ids: ids } = c.req.valid("json")
     const { id } = await workspaceOf(c.env.DB, organizationId, c.req.valid("param").workspaceRef)
     const strangers = await findStrangers(c.env.DB, organizationId, ids)
@@ -74,7 +74,7 @@ export const workspaceMembers = newRouter()
     return c.json({ added_count: rows.length, data: rows.map((row) => toWorkspaceMember(id, row)) }, 200)
   })
   .openapi(remove, async (c) => {
-    const { organizationId } = c.var.caller
+    const { organizationId } = c.var.principal
     const { user_ids: ids } = c.req.valid("json")
     const workspace = await workspaceOf(c.env.DB, organizationId, c.req.valid("param").workspaceRef)
     if (workspace.is_default === 1) {

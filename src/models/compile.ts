@@ -3,7 +3,7 @@ import { configuredProviders, customProviders, reachableProviders } from "../pro
 import type { Provider } from "../providers/provider.ts"
 import { logWarning } from "../support/log.ts"
 import type { Catalogue, Endpoint, Model } from "./catalogue.ts"
-import { embeddedCatalogue, toCustomModels } from "./local.ts"
+import { toCustomModels } from "./custom-models.ts"
 import { approximatePrice } from "../money/pricing.ts"
 import { listCatalogueRows, type StoredModel } from "./store.ts"
 
@@ -47,7 +47,7 @@ export async function loadReachableCatalogue(env: Env, now: number = Date.now())
   const catalogue = await loadCatalogue(env, now)
   const copy = copies.get(env)
   if (!copy) return catalogue
-  copy.reachable ??= toCatalogue(JSON.parse(copy.compiled) as Model[], env, reachableProviders(env))
+  copy.reachable ??= await toCatalogue(JSON.parse(copy.compiled) as Model[], env, reachableProviders(env))
   return copy.reachable
 }
 
@@ -55,11 +55,11 @@ export async function loadReachableCatalogue(env: Env, now: number = Date.now())
 export async function publishCatalogue(env: Env, now: number = Date.now()): Promise<void> {
   const compiled = JSON.stringify(compile(await listCatalogueRows(env.DB)))
   await env.CATALOG.put(CATALOGUE_KEY, compiled, { expirationTtl: COMPILED_TTL_SECONDS })
-  keep(env, compiled, now)
+  await keep(env, compiled, now)
 }
 
-function keep(env: Env, compiled: string, now: number): Catalogue {
-  const catalogue = toCatalogue(JSON.parse(compiled) as Model[], env)
+async function keep(env: Env, compiled: string, now: number): Promise<Catalogue> {
+  const catalogue = await toCatalogue(JSON.parse(compiled) as Model[], env)
   copies.set(env, { catalogue, compiled, until: now + CATALOGUE_CACHE_MS })
   return catalogue
 }
@@ -97,9 +97,25 @@ export function compile(rows: readonly StoredModel[]): Model[] {
   })
 }
 
-function toCatalogue(stored: readonly Model[], env: Env, providers: Providers = configuredProviders(env)): Catalogue {
-  const local = [...customProviders(env).flatMap(toCustomModels), ...(env.EMBEDDED ? embeddedCatalogue : [])]
+async function toCatalogue(
+  stored: readonly Model[],
+  env: Env,
+  providers: Providers = configuredProviders(env),
+): Promise<Catalogue> {
+  const local = [...customProviders(env).flatMap(toCustomModels), ...(await embeddedModels(env))]
   return offer([...stored, ...local], new Set(providers.keys()))
+}
+
+const embedded = new WeakMap<Env, readonly Model[]>()
+
+/** The models of the embedded upstream, which serves them itself; none where it is not bound. */
+async function embeddedModels(env: Env): Promise<readonly Model[]> {
+  if (!env.EMBEDDED) return []
+  const known = embedded.get(env)
+  if (known) return known
+  const models = await (await env.EMBEDDED.fetch("https://embedded.invalid/catalogue")).json<Model[]>()
+  embedded.set(env, models)
+  return models
 }
 
 /** The models that one of these providers has, each with its endpoints cheapest first and those without a price last. */

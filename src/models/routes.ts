@@ -1,15 +1,14 @@
 import { createRoute } from "@hono/zod-openapi"
 import type { Context } from "hono"
 import { entryOf } from "../audit/actor.ts"
-import { requireOperator } from "../access/caller.ts"
+import { requireOperator } from "../access/guards.ts"
 import { changesOf } from "../audit/entry.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { regionOf } from "../http/region.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
 import type { App } from "../access/app.ts"
-import type { CallerGuardrails } from "../guardrails/applied.ts"
-import type { Filter } from "./endpoint-filter.ts"
+import type { Filter as EndpointFilter } from "./endpoint-filter.ts"
 import { configuredProviders } from "../providers/configured.ts"
 import type { Provider } from "../providers/provider.ts"
 import * as admin from "./admin.ts"
@@ -117,32 +116,6 @@ export const publicModels = newRouter()
     return c.json({ data }, 200)
   })
 
-const listForUser = createRoute({
-  method: "get",
-  path: "/models/user",
-  operationId: "listModelsForUser",
-  tags: ["models"],
-  request: { query: Page.extend(OutputModalities.shape) },
-  responses: { 200: ok(wire.ModelList), ...failures("invalid_request", "unauthenticated", "internal") },
-})
-
-const listEmbeddings = createRoute({
-  method: "get",
-  path: "/embeddings/models",
-  operationId: "listEmbeddingsModels",
-  tags: ["embeddings"],
-  request: { query: Page },
-  responses: { 200: ok(wire.ModelList), ...failures("invalid_request", "unauthenticated", "internal") },
-})
-
-/** What the caller's key can call. */
-export const keyedModels = newRouter()
-  .openapi(listForUser, async (c) => c.json(await listModels(c, c.req.valid("query"), c.var.caller.guardrails), 200))
-  .openapi(listEmbeddings, async (c) => {
-    const query = { ...c.req.valid("query"), output_modalities: ["embeddings"] }
-    return c.json(await listModels(c, query, c.var.caller.guardrails), 200)
-  })
-
 /** D1 takes 2 MB in one bound value, and all endpoints are one. */
 const MAX_CATALOGUE_BYTES = 2_000_000
 const MAX_OVERRIDE_BYTES = 10_000
@@ -219,10 +192,10 @@ export const catalogueAdmin = newRouter()
     return c.json({ data: admin.toStoredOffer(written, configuredProviders(c.env)) }, 200)
   })
 
-async function listModels(c: Context<App>, query: Partial<Search>, guardrails: CallerGuardrails | null = null) {
+/** The models that `query` asks for, with the endpoints that `filters` leave. */
+export async function listModels(c: Context<App>, query: Partial<Search>, filters: readonly EndpointFilter[] = []) {
   const { models } = await loadCatalogue(c.env)
   const providers = configuredProviders(c.env)
-  const filters = guardrails?.routeFilters() ?? []
   const offered =
     filters.length === 0
       ? models.values()
@@ -235,7 +208,7 @@ async function listModels(c: Context<App>, query: Partial<Search>, guardrails: C
 /** The model as it is for a caller under guardrails: with the endpoints that they leave. */
 function within(
   found: Model,
-  filters: readonly Filter[],
+  filters: readonly EndpointFilter[],
   providers: ReadonlyMap<string, Provider>,
   region: string | null,
 ): Model {

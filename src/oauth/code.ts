@@ -1,6 +1,6 @@
 import type * as z from "zod"
 import { hashKey } from "../access/key.ts"
-import type { Caller, KeySource } from "../access/caller.ts"
+import type { Principal, KeySource } from "../access/principal.ts"
 import { formatUsd, usdToNano } from "../money/money.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { parentOf, revokesChildren } from "../keys/lineage.ts"
@@ -36,13 +36,13 @@ const CODE_BYTES = 32
  * key is a child of the key that approved it, and stays within its limit. An app, an intern and a workload hold keys
  * that were given to them, and cannot pass them on.
  */
-export function requireApprover(caller: Caller): void {
-  const fault = approverFault(caller)
+export function requireApprover(principal: Principal): void {
+  const fault = approverFault(principal)
   if (fault !== undefined) throw new GatewayError("forbidden", fault)
 }
 
 /** Why this key may not; undefined where it may. */
-export function approverFault({ kind, source, organizationId }: Caller): string | undefined {
+export function approverFault({ kind, source, organizationId }: Principal): string | undefined {
   if (organizationId === "") return "There is no organization yet."
   const which = kind === "free_tier" ? "A key of the free tier" : NOT_APPROVING[source]
   return which && `${which} cannot approve an app. Use a key that was created for a person.`
@@ -58,7 +58,7 @@ const NOT_APPROVING: Record<KeySource, string | undefined> = {
 /** A new code, to be told once, and what is kept of it. */
 export function newCode(
   request: CodeRequest,
-  approver: Caller,
+  approver: Principal,
   workspaceId: string,
   now: number,
 ): { code: string; row: CodeRow } {
@@ -95,7 +95,7 @@ export function newCode(
 export function toKeyRow(
   row: CodeRow,
   { hash, label }: { hash: string; label: string },
-  approver: Caller,
+  approver: Principal,
   now: number,
 ): KeyRow {
   return {
@@ -151,7 +151,7 @@ export function refusedExchange(): GatewayError {
 /** What the key will be, for whoever is asked to approve it. */
 export function describeKey(
   { limit, usage_limit_type: reset, expires_at: expiresAt }: CodeRequest,
-  { limitNano, kind }: Caller,
+  { limitNano, kind }: Principal,
 ): string[] {
   const often = { daily: "a day", weekly: "a week", monthly: "a month" }
   return [

@@ -1,6 +1,6 @@
 import { type Context, Hono } from "hono"
-import { callerByHash } from "../policy/authenticate.ts"
-import type { Caller } from "../access/caller.ts"
+import { principalByHash } from "../policy/authenticate.ts"
+import type { Principal } from "../access/principal.ts"
 import { hashKey } from "../access/key.ts"
 import { asGatewayError, GatewayError } from "../errors/errors.ts"
 import { explain } from "../http/schema.ts"
@@ -24,9 +24,11 @@ const MAX_FORM_BYTES = 65_536
 authPage.get("/", async (c) => {
   const asked = readRequest(c)
   const session = (await sessionOf(c)) ?? newSession(null, Date.now())
-  const caller = session.keyHash === null ? undefined : await callerByHash(session.keyHash, c.env, Date.now())
-  const fault = caller && approverFault(caller)
-  return caller && fault === undefined ? showConsent(c, asked, session, caller) : showSignIn(c, asked, session, fault)
+  const principal = session.keyHash === null ? undefined : await principalByHash(session.keyHash, c.env, Date.now())
+  const fault = principal && approverFault(principal)
+  return principal && fault === undefined
+    ? showConsent(c, asked, session, principal)
+    : showSignIn(c, asked, session, fault)
 })
 
 authPage.post("/", async (c) => {
@@ -42,9 +44,9 @@ authPage.post("/", async (c) => {
   if (isSigningIn) return signIn(c, asked, session, form.get("api_key")?.trim() ?? "")
   if (deed === "sign_out") return leave(c, `/auth?${asked.query}`, newSession(null, Date.now()))
   if (deed === "deny") return leave(c, withAnswer(asked.request.callback_url, { error: "access_denied" }), session)
-  const caller = session.keyHash === null ? undefined : await callerByHash(session.keyHash, c.env, Date.now())
-  if (!caller) return showSignIn(c, asked, newSession(null, Date.now()), "Sign in once more.")
-  const { code } = await approve(c, asked.request, caller)
+  const principal = session.keyHash === null ? undefined : await principalByHash(session.keyHash, c.env, Date.now())
+  if (!principal) return showSignIn(c, asked, newSession(null, Date.now()), "Sign in once more.")
+  const { code } = await approve(c, asked.request, principal)
   // Signed out with it: the next app asks anew.
   return leave(c, withAnswer(asked.request.callback_url, { code }), newSession(null, Date.now()))
 })
@@ -93,11 +95,11 @@ async function keepSession(c: Context<App>, session: Session): Promise<void> {
 }
 
 async function signIn(c: Context<App>, asked: Asked, session: Session, apiKey: string): Promise<Response> {
-  const caller = apiKey === "" ? undefined : await callerByHash(hashKey(apiKey), c.env, Date.now())
-  const fault = caller ? approverFault(caller) : "This API key is not valid."
-  if (!caller || fault !== undefined) return showSignIn(c, asked, session, fault)
+  const principal = apiKey === "" ? undefined : await principalByHash(hashKey(apiKey), c.env, Date.now())
+  const fault = principal ? approverFault(principal) : "This API key is not valid."
+  if (!principal || fault !== undefined) return showSignIn(c, asked, session, fault)
   // A new id with the new rights: who knew the old one knows nothing of this one.
-  return leave(c, `/auth?${asked.query}`, newSession(caller.keyHash, Date.now()))
+  return leave(c, `/auth?${asked.query}`, newSession(principal.keyHash, Date.now()))
 }
 
 async function leave(c: Context<App>, to: string, session: Session): Promise<Response> {
@@ -112,17 +114,17 @@ async function showSignIn(c: Context<App>, { request, query }: Asked, session: S
   return show(c, fault === undefined ? 200 : 401, (nonce) => signInPage({ app, query, token, nonce }, fault))
 }
 
-async function showConsent(c: Context<App>, { request, query }: Asked, session: Session, caller: Caller) {
-  const workspaceId = request.workspace_id ?? caller.workspaceId
-  const isOpen = workspaceId === caller.workspaceId || caller.kind === "management"
-  const workspace = isOpen ? await findWorkspaceRow(c.env.DB, caller.organizationId, workspaceId) : undefined
+async function showConsent(c: Context<App>, { request, query }: Asked, session: Session, principal: Principal) {
+  const workspaceId = request.workspace_id ?? principal.workspaceId
+  const isOpen = workspaceId === principal.workspaceId || principal.kind === "management"
+  const workspace = isOpen ? await findWorkspaceRow(c.env.DB, principal.organizationId, workspaceId) : undefined
   if (!workspace) throw new GatewayError("not_found", "There is no workspace with this workspace_id.")
   await keepSession(c, session)
   const token = await formToken(session, "decide", query, masterOf(c))
   const { host: app } = new URL(request.callback_url)
-  const { label: signedInAs } = caller
+  const { label: signedInAs } = principal
   const keyName = request.key_label ?? app
-  const facts = describeKey(request, caller)
+  const facts = describeKey(request, principal)
   const told = { workspace: workspace.name, signedInAs, keyName, callbackUrl: request.callback_url, facts }
   return show(c, 200, (nonce) => consentPage({ app, query, token, nonce, ...told }), "http: https:")
 }

@@ -2,8 +2,9 @@ import { createRoute } from "@hono/zod-openapi"
 import type { Context } from "hono"
 import * as z from "zod"
 import { actorOf, entryOf } from "../audit/actor.ts"
-import { callerByHash, forgetKey } from "../policy/authenticate.ts"
-import type { Caller } from "../access/caller.ts"
+import { invalidateKey } from "../access/key-cache.ts"
+import { principalByHash } from "../policy/authenticate.ts"
+import type { Principal } from "../access/principal.ts"
 import { hashKey, newKey } from "../access/key.ts"
 import { changesOf, newEntry } from "../audit/entry.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
@@ -57,17 +58,17 @@ const jwks = createRoute({
 
 /** With a key: whoever holds it lets an app have another. */
 export const oauthCodes = newRouter().openapi(create, async (c) => {
-  const { code, row } = await approve(c, c.req.valid("json"), c.var.caller)
+  const { code, row } = await approve(c, c.req.valid("json"), c.var.principal)
   return c.json({ data: toCode(code, row) }, 200)
 })
 
 /** A code on behalf of a caller, with its entry in the audit log. */
-export async function approve(c: Context<App>, request: CodeRequest, caller: Caller) {
-  requireApprover(caller)
-  const workspaceId = await workspaceOf(c.env.DB, caller, request.workspace_id)
-  const { code, row } = newCode(request, caller, workspaceId, Date.now())
+export async function approve(c: Context<App>, request: CodeRequest, principal: Principal) {
+  requireApprover(principal)
+  const workspaceId = await workspaceOf(c.env.DB, principal, request.workspace_id)
+  const { code, row } = newCode(request, principal, workspaceId, Date.now())
   const changed = changesOf(request, ["callback_url", "key_label", "limit", "usage_limit_type", "expires_at"])
-  c.set("caller", caller)
+  c.set("principal", principal)
   const resourceId = row.hash
   await insertCode(c.env.DB, row, entryOf(c, { action: "oauth_code.create", resourceId, workspaceId, changed }))
   return { code, row }
@@ -80,15 +81,15 @@ export const oauthKeys = newRouter()
     const now = Date.now()
     const hash = hashKey(input.code)
     const row = await findOpenCode(c.env.DB, hash, now)
-    const approver = row && isProven(row, input) ? await callerByHash(row.approved_by, c.env, now) : undefined
+    const approver = row && isProven(row, input) ? await principalByHash(row.approved_by, c.env, now) : undefined
     if (!row || !approver) throw refusedExchange()
     const { secret, hash: keyHash, label } = newKey()
     const key = toKeyRow(row, { hash: keyHash, label }, approver, now)
-    c.set("caller", approver)
+    c.set("principal", approver)
     const changed = changesOf({ name: key.name, kind: key.kind, callback_url: row.callback_url }, TOLD_FIELDS)
     const deed = { action: "api_key.create", resourceId: keyHash, workspaceId: row.workspace_id, changed } as const
     if (!(await exchangeCode(c.env.DB, hash, key, now, newEntry(actorOf(c), deed)))) throw refusedExchange()
-    forgetKey(keyHash)
+    invalidateKey(keyHash)
     return c.json({ key: secret, user_id: row.user_id }, 200)
   })
   .openapi(jwks, async (c) => {

@@ -2,8 +2,8 @@ import { createRoute } from "@hono/zod-openapi"
 import type { Context } from "hono"
 import * as z from "zod"
 import { actorOf, entryOf } from "../audit/actor.ts"
-import { forgetWorkspace } from "../policy/authenticate.ts"
-import { requireManagement } from "../access/caller.ts"
+import { invalidateWorkspace } from "../access/key-cache.ts"
+import { requireManagement } from "../access/guards.ts"
 import { changesOf, newEntry } from "../audit/entry.ts"
 import { findKeyHashes } from "../byok/store.ts"
 import { GatewayError } from "../errors/errors.ts"
@@ -116,14 +116,14 @@ const remove = createRoute({
 
 export const destinations = newRouter()
   .openapi(list, async (c) => {
-    const { organizationId } = c.var.caller
+    const { organizationId } = c.var.principal
     const query = c.req.valid("query")
     const workspaceId = await askedWorkspace(c.env.DB, organizationId, query.workspace_id)
     const { rows, total } = await listDestinations(c.env.DB, { organizationId, workspaceId }, query)
     return c.json({ data: await Promise.all(rows.map((row) => told(c, row))), total_count: total }, 200)
   })
   .openapi(create, async (c) => {
-    const { organizationId } = c.var.caller
+    const { organizationId } = c.var.principal
     const { workspace_id: asked, ...input } = c.req.valid("json")
     const { type } = input
     const given = readConfig(type, input.config, hostsIn(c.env, "PRIVATE_HOSTS"))
@@ -140,7 +140,7 @@ export const destinations = newRouter()
     if (!(await insertDestination(c.env.DB, { ...row, created_at: now, updated_at: now }, entry))) {
       throw await refusalOf(c, workspaceId, type)
     }
-    forgetWorkspace(workspaceId)
+    invalidateWorkspace(workspaceId)
     const secret = JSON.stringify(splitConfig(type, config).secret)
     const data = toDestination({ ...row, ...NO_STATE, created_at: now, updated_at: now }, secret)
     return c.json({ data: { ...data, config: { ...data.config, ...made } } }, 201)
@@ -149,7 +149,7 @@ export const destinations = newRouter()
     return c.json({ data: await told(c, await find(c, c.req.valid("param").id)) }, 200)
   })
   .openapi(update, async (c) => {
-    const { organizationId } = c.var.caller
+    const { organizationId } = c.var.principal
     const { config, ...input } = c.req.valid("json")
     const before = await find(c, c.req.valid("param").id)
     await requireOwnHashes(c, input.api_key_hashes)
@@ -163,24 +163,24 @@ export const destinations = newRouter()
       await find(c, id)
       throw new GatewayError("conflict", "This destination was changed by somebody else just now. Try again.")
     }
-    forgetWorkspace(workspaceId)
+    invalidateWorkspace(workspaceId)
     const data = await told(c, await find(c, id))
     return c.json({ data: { ...data, config: { ...data.config, ...made } } }, 200)
   })
   .openapi(remove, async (c) => {
-    const { organizationId } = c.var.caller
+    const { organizationId } = c.var.principal
     const { id, workspace_id: workspaceId } = await find(c, c.req.valid("param").id)
     const entry = entryOf(c, { action: "destination.delete", resourceId: id, workspaceId })
     const batches = await deleteDestination(c.env.DB, organizationId, id, Date.now(), entry)
     if (!batches) throw noSuchDestination()
     await removeTold(c.env.FILES, batches.slice(0, MOST_REMOVED))
-    forgetWorkspace(workspaceId)
+    invalidateWorkspace(workspaceId)
     return c.json({ deleted: true as const }, 200)
   })
 
 /** 404 where the organization has none with this id. */
 export async function find(c: Context<App>, id: string): Promise<KeyedRow> {
-  const row = await findDestination(c.env.DB, c.var.caller.organizationId, id)
+  const row = await findDestination(c.env.DB, c.var.principal.organizationId, id)
   if (!row) throw noSuchDestination()
   return row
 }
@@ -229,14 +229,14 @@ async function toSealed(
 
 async function requireOwnHashes(c: Context<App>, hashes: readonly string[] | null | undefined): Promise<void> {
   if (!hashes) return
-  const known = await findKeyHashes(c.env.DB, c.var.caller.organizationId, hashes)
+  const known = await findKeyHashes(c.env.DB, c.var.principal.organizationId, hashes)
   const foreign = hashes.find((hash) => !known.has(hash))
   if (foreign === undefined) return
   throw new GatewayError("invalid_request", `api_key_hashes: this organization has no key ${foreign}.`)
 }
 
 async function refusalOf(c: Context<App>, workspaceId: string, type: KindName): Promise<GatewayError> {
-  if (!(await findWorkspace(c.env.DB, c.var.caller.organizationId, workspaceId))) return noSuchWorkspace()
+  if (!(await findWorkspace(c.env.DB, c.var.principal.organizationId, workspaceId))) return noSuchWorkspace()
   return new GatewayError(
     "conflict",
     `A workspace has at most ${MAX_OF_TYPE} destinations of a type, and has as many of ${type}. Delete one first.`,

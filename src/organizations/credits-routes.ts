@@ -1,7 +1,8 @@
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { entryOf } from "../audit/actor.ts"
-import { requireManagement, requireOperator } from "../access/caller.ts"
+import { requireOperator } from "../access/guards.ts"
+import { requireManagement } from "../access/guards.ts"
 import { insertAudit } from "../audit/store.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
@@ -66,13 +67,13 @@ const add = createRoute({
 
 export const credits = newRouter()
   .openapi(get, async (c) => {
-    return c.json({ data: toCredits(await openLedger(c.env, c.var.caller.organizationId).balance()) }, 200)
+    return c.json({ data: toCredits(await openLedger(c.env, c.var.principal.organizationId).balance()) }, 200)
   })
   .openapi(add, async (c) => {
     const {
       id,
       amount_usd: amount,
-      organization_id: organizationId = c.var.caller.organizationId,
+      organization_id: organizationId = c.var.principal.organizationId,
     } = c.req.valid("json")
     if (!(await organizationExists(c.env.DB, organizationId))) {
       throw new GatewayError("not_found", "There is no organization with this organization_id.")

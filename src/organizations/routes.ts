@@ -1,9 +1,9 @@
 import { createRoute } from "@hono/zod-openapi"
 import type { Context } from "hono"
 import * as z from "zod"
-import { forgetKey, forgetOrganization } from "../policy/authenticate.ts"
+import { invalidateKey, invalidateOrganization } from "../access/key-cache.ts"
 import { actorOf } from "../audit/actor.ts"
-import { requireOperator } from "../access/caller.ts"
+import { requireOperator } from "../access/guards.ts"
 import { changesOf, newEntry } from "../audit/entry.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { openLedger } from "../ledger/client.ts"
@@ -60,7 +60,7 @@ export const organizations = newRouter()
     const change = { programme: toFlag(input.interns_programme), vaultWrites: toFlag(input.vault_writes) }
     const row = await updateRights(c.env.DB, id, change, entry)
     if (!row) throw new GatewayError("not_found", "There is no organization with this id.")
-    forgetOrganization(id)
+    invalidateOrganization(id)
     const { interns_programme: programme, vault_writes: writes } = row
     return c.json({ data: { id, interns_programme: programme === 1, vault_writes: writes === 1 } }, 200)
   })
@@ -70,7 +70,7 @@ const toFlag = (value: boolean | undefined) => (value === undefined ? null : Num
 async function makeOrganization(c: Context<App>, input: NewOrganization) {
   const [id, workspaceId, ownerId] = [newId(), newId(), newId()]
   const now = Date.now()
-  const minter = { ...c.var.caller, organizationId: id, creatorUserId: ownerId }
+  const minter = { ...c.var.principal, organizationId: id, creatorUserId: ownerId }
   const management = mintKey({ name: "Management key", kind: "management" }, minter, workspaceId, now)
   const normal = mintKey({ name: "First key" }, minter, workspaceId, now)
 
@@ -88,7 +88,7 @@ async function makeOrganization(c: Context<App>, input: NewOrganization) {
   const organization = { id, name: input.name, ownerId, ownerEmail, workspaceId, keys: rows, createdAt: now }
   await insertOrganization(c.env.DB, organization, entries)
   await openLedger(c.env, id).credit("starting-balance", usdToNano(input.starting_balance_usd))
-  forgetKey(c.var.caller.keyHash)
+  invalidateKey(c.var.principal.keyHash)
   const data = {
     id,
     name: input.name,

@@ -10,10 +10,10 @@ export function toUnits(messages: readonly Json[]): Unit[] {
   const callers = new Map<string, Unit>()
   for (const [index, message] of messages.entries()) {
     const isKept = isInstruction(message) || (lastTurn !== -1 && index >= lastTurn)
-    const caller = message["role"] === "tool" ? callers.get(String(message["tool_call_id"])) : undefined
-    if (caller) {
-      caller.members.push(index)
-      caller.isKept ||= isKept
+    const principal = message["role"] === "tool" ? callers.get(String(message["tool_call_id"])) : undefined
+    if (principal) {
+      principal.members.push(index)
+      principal.isKept ||= isKept
       continue
     }
     const unit = { members: [index], isKept }

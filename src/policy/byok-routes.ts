@@ -1,4 +1,4 @@
-import type { Caller } from "../access/caller.ts"
+import type { Caller } from "./call-policy.ts"
 import type { Env } from "../config/env.ts"
 import { type OwnWays, type OwnKey, ownKeysOf } from "../byok/usable-credentials.ts"
 import { reachableProviders } from "../providers/configured.ts"

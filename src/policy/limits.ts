@@ -1,4 +1,4 @@
-import type { Caller } from "../access/caller.ts"
+import type { Caller } from "./call-policy.ts"
 import { budgetLimits } from "../budgets/budget.ts"
 import { limitOf } from "../keys/key.ts"
 import type { Limit } from "../ledger/limits.ts"

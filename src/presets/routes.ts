@@ -2,7 +2,7 @@ import { createRoute } from "@hono/zod-openapi"
 import type { Context } from "hono"
 import * as z from "zod"
 import { entryOf } from "../audit/actor.ts"
-import { requireManagement } from "../access/caller.ts"
+import { requireManagement } from "../access/guards.ts"
 import { changesOf } from "../audit/entry.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
@@ -163,7 +163,7 @@ export const presets = newRouter()
 
 /** The workspace of the key, or for a management key any of its organization. */
 async function placeOf(c: Context<App>, { workspace_id: asked }: z.infer<typeof wire.PresetQuery>): Promise<Place> {
-  const { organizationId, workspaceId, kind } = c.var.caller
+  const { organizationId, workspaceId, kind } = c.var.principal
   if (asked === undefined || asked === workspaceId) return { organizationId, workspaceId }
   const found = kind === "management" && (await findWorkspace(c.env.DB, organizationId, asked))
   if (!found) throw new GatewayError("not_found", "There is no workspace with this workspace_id.")
@@ -175,7 +175,7 @@ async function put(c: Context<App>, place: Place, slug: string, content: PresetC
     const words = `The fields that a preset keeps, instructions and tools among them, take more than ${MAX_CONTENT_LENGTH} characters.`
     throw new GatewayError("invalid_request", words)
   }
-  const { creatorUserId, keyHash } = c.var.caller
+  const { creatorUserId, keyHash } = c.var.principal
   const before = await findPreset(c.env.DB, place, slug)
   const fields = [...Object.keys(content.config), ...(content.systemPrompt === null ? [] : ["system_prompt"])]
   const entry = entryOf(c, {

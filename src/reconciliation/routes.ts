@@ -1,7 +1,8 @@
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { entryOf } from "../audit/actor.ts"
-import { requireManagement, requireOperator } from "../access/caller.ts"
+import { requireOperator } from "../access/guards.ts"
+import { requireManagement } from "../access/guards.ts"
 import { insertAudit } from "../audit/store.ts"
 import { nanoToUsd } from "../money/money.ts"
 import { GatewayError } from "../errors/errors.ts"
@@ -91,7 +92,7 @@ const ORGANIZATIONS_A_CALL = 50
 
 export const reconciliations = newRouter()
   .openapi(last, async (c) => {
-    const found = await findReconciliation(c.env.DB, c.var.caller.organizationId)
+    const found = await findReconciliation(c.env.DB, c.var.principal.organizationId)
     return c.json({ data: found ? [toReconciliation(found)] : [] }, 200)
   })
   .openapi(run, async (c) => {

@@ -1,9 +1,24 @@
 import type { Attempt } from "../formats/attempt.ts"
-import type { CallState } from "../inference/inference-request.ts"
-import type { Stage } from "../formats/pipeline-stage.ts"
+import type { GenerationDraft } from "../ledger/generation.ts"
+import type { Target } from "./target.ts"
+import type { Preparation, Stage } from "../formats/pipeline-stage.ts"
+
+/** What the metadata of a call is made of. */
+export type RoutingFacts = {
+  draft: Pick<GenerationDraft, "requestedModel">
+  targets: readonly Target[]
+  /** The target that answered; undefined where none did. */
+  answering: Target | undefined
+  arrival: { region: string | null }
+  intake: {
+    preparation?: Preparation
+    screening?: { stages: () => readonly Stage[] }
+    routing: { models?: readonly string[] | null | undefined }
+  }
+}
 
 /** How a call was routed, as `X-Service-Metadata: enabled` asks for it; under both names that clients read. */
-export function routingMetadata(call: CallState, attempts: readonly Attempt[]) {
+export function routingMetadata(call: RoutingFacts, attempts: readonly Attempt[]) {
   const { requestedModel } = call.draft
   const { answering } = call
   const available = call.targets.map((target) => ({
@@ -28,7 +43,7 @@ export function routingMetadata(call: CallState, attempts: readonly Attempt[]) {
 }
 
 /** How the models to try were found; the names are the field's. */
-function strategyOf({ draft, intake }: CallState): string {
+function strategyOf({ draft, intake }: RoutingFacts): string {
   if (intake.preparation?.strategy !== undefined) return intake.preparation.strategy
   if (intake.routing.models?.length) return "fallback"
   if (draft.requestedModel.startsWith("~")) return "latest"

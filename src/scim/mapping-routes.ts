@@ -1,7 +1,7 @@
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { entryOf } from "../audit/actor.ts"
-import { requireManagement } from "../access/caller.ts"
+import { requireManagement } from "../access/guards.ts"
 import { changesOf } from "../audit/entry.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
@@ -106,15 +106,15 @@ const remove = createRoute({
 /** Which groups of the directories are in which workspaces. */
 export const scimMappings = newRouter()
   .openapi(groups, async (c) => {
-    const { rows, total } = await listOrganizationGroups(c.env.DB, c.var.caller.organizationId, c.req.valid("query"))
+    const { rows, total } = await listOrganizationGroups(c.env.DB, c.var.principal.organizationId, c.req.valid("query"))
     return c.json({ data: rows.map(toListedGroup), total_count: total }, 200)
   })
   .openapi(list, async (c) => {
-    const { rows, total } = await listMappings(c.env.DB, c.var.caller.organizationId, c.req.valid("query"))
+    const { rows, total } = await listMappings(c.env.DB, c.var.principal.organizationId, c.req.valid("query"))
     return c.json({ data: rows.map(toMapping), total_count: total }, 200)
   })
   .openapi(create, async (c) => {
-    const { organizationId } = c.var.caller
+    const { organizationId } = c.var.principal
     const input = c.req.valid("json")
     await requireBoth(c.env.DB, organizationId, input)
     const now = Date.now()
@@ -130,12 +130,12 @@ export const scimMappings = newRouter()
     return c.json({ data: toMapping(mapping) }, c.env.CLIENT_DIALECT === "openrouter" ? 201 : 200)
   })
   .openapi(get, async (c) => {
-    const row = await wanted(c.env.DB, c.var.caller.organizationId, c.req.valid("param").id)
+    const row = await wanted(c.env.DB, c.var.principal.organizationId, c.req.valid("param").id)
     return c.json({ data: toMapping(row) }, 200)
   })
   .openapi(update, async (c) => {
     const { role } = c.req.valid("json")
-    const before = await wanted(c.env.DB, c.var.caller.organizationId, c.req.valid("param").id)
+    const before = await wanted(c.env.DB, c.var.principal.organizationId, c.req.valid("param").id)
     const changed = changesOf({ role }, ["role"])
     const deed = { resourceId: before.id, workspaceId: before.workspace_id, changed }
     const entry = entryOf(c, { action: "scim_group_mapping.update", ...deed })
@@ -145,7 +145,7 @@ export const scimMappings = newRouter()
   })
   .openapi(remove, async (c) => {
     const keep = c.req.valid("query").keep_members === "true"
-    const before = await wanted(c.env.DB, c.var.caller.organizationId, c.req.valid("param").id)
+    const before = await wanted(c.env.DB, c.var.principal.organizationId, c.req.valid("param").id)
     const changed = changesOf({ keep_members: keep }, ["keep_members"])
     const deed = { resourceId: before.id, workspaceId: before.workspace_id, changed }
     const entry = entryOf(c, { action: "scim_group_mapping.delete", ...deed })

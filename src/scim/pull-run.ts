@@ -1,4 +1,4 @@
-import { forgetKey } from "../policy/authenticate.ts"
+import { invalidateKey } from "../access/key-cache.ts"
 import { newEntry } from "../audit/entry.ts"
 import type { Env } from "../config/env.ts"
 import { readOutbound } from "../outbound/send.ts"
@@ -66,7 +66,7 @@ export async function pullStep(env: Env, job: SyncJobRow, now: number): Promise<
     { action: "scim_directory.pull", resourceId: directory.id, workspaceId: null },
   )
   const disabled = await applyPull(env.DB, job, directory.id, now, entry).catch(refuseTaken(directory))
-  for (const hash of disabled) forgetKey(hash)
+  for (const hash of disabled) invalidateKey(hash)
 }
 
 type Ask = (path: string) => Promise<Reading<Record<string, unknown>>>

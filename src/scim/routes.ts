@@ -2,7 +2,7 @@ import { createRoute } from "@hono/zod-openapi"
 import type { Context } from "hono"
 import * as z from "zod"
 import { actorOf, entryOf } from "../audit/actor.ts"
-import { requireManagement } from "../access/caller.ts"
+import { requireManagement } from "../access/guards.ts"
 import { changesOf, newEntry } from "../audit/entry.ts"
 import { toMask } from "../byok/credential.ts"
 import { GatewayError } from "../errors/errors.ts"
@@ -61,12 +61,12 @@ const remove = createRoute({
 /** The directories of an organization. What they push comes in at service-routes.ts. */
 export const scimDirectories = newRouter()
   .openapi(list, async (c) => {
-    const { rows, total } = await listDirectories(c.env.DB, c.var.caller.organizationId, c.req.valid("query"))
+    const { rows, total } = await listDirectories(c.env.DB, c.var.principal.organizationId, c.req.valid("query"))
     return c.json({ data: rows.map((row) => toDirectory(row, c.req.url)), total_count: total }, 200)
   })
   .openapi(create, async (c) => {
     const input = c.req.valid("json")
-    const { token, row: fresh } = newDirectory(c.var.caller.organizationId, input.name, Date.now())
+    const { token, row: fresh } = newDirectory(c.var.principal.organizationId, input.name, Date.now())
     const row = input.pull ? { ...fresh, ...(await toPull(c, fresh, input.pull)) } : fresh
     const told = { name: input.name, ...(input.pull && { pull: { url: input.pull.url } }) }
     const deed = { resourceId: row.id, workspaceId: null, changed: changesOf(told, ["name", "pull"]) }
@@ -77,7 +77,7 @@ export const scimDirectories = newRouter()
   .openapi(remove, async (c) => {
     const { id } = c.req.valid("param")
     const entry = entryOf(c, { action: "scim_directory.delete", resourceId: id, workspaceId: null })
-    if (!(await deleteDirectory(c.env.DB, c.var.caller.organizationId, id, Date.now(), entry))) {
+    if (!(await deleteDirectory(c.env.DB, c.var.principal.organizationId, id, Date.now(), entry))) {
       throw new GatewayError("not_found", "There is no directory with this id.")
     }
     return c.json({ deleted: true as const }, 200)
@@ -94,7 +94,7 @@ async function toPull(
     const words = `pull.url: ${refusal}. Use a public https URL; PRIVATE_HOSTS of the deployment opens others.`
     throw new GatewayError("invalid_request", words)
   }
-  const workspaceId = (await findDefaultWorkspace(c.env.DB, organizationId)) ?? c.var.caller.workspaceId
+  const workspaceId = (await findDefaultWorkspace(c.env.DB, organizationId)) ?? c.var.principal.workspaceId
   const version = newId()
   const entry = newEntry(actorOf(c), { action: "data_key.create", resourceId: workspaceId, workspaceId })
   const about = aboutToken({ id, pull_workspace_id: workspaceId, pull_version: version })

@@ -1,7 +1,7 @@
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { entryOf } from "../audit/actor.ts"
-import { requireManagement } from "../access/caller.ts"
+import { requireManagement } from "../access/guards.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, ok } from "../http/schema.ts"
@@ -37,7 +37,7 @@ const get = createRoute({
 
 export const scimSync = newRouter()
   .openapi(create, async (c) => {
-    const { organizationId } = c.var.caller
+    const { organizationId } = c.var.principal
     requireEmpty(await c.req.text())
     const id = newId()
     const entry = entryOf(c, { action: "scim_sync_job.create", resourceId: id, workspaceId: null })
@@ -47,7 +47,7 @@ export const scimSync = newRouter()
     return c.json({ data: toSyncJob(job) }, 202)
   })
   .openapi(get, async (c) => {
-    const { organizationId } = c.var.caller
+    const { organizationId } = c.var.principal
     const { id } = c.req.valid("param")
     const job = await findSyncJob(c.env.DB, organizationId, id)
     if (!job) throw new GatewayError("not_found", "There is no sync job with this id.")

@@ -1,5 +1,5 @@
 import type { Env } from "../config/env.ts"
-import { forgetKey } from "../policy/authenticate.ts"
+import { invalidateKey } from "../access/key-cache.ts"
 import { logError } from "../support/log.ts"
 import { pullStep } from "./pull-run.ts"
 import { PullFailure, type SyncJobRow } from "./sync-job.ts"
@@ -41,7 +41,7 @@ async function advance(env: Env, job: SyncJobRow, now: number): Promise<void> {
     case "pull":
       return pullStep(env, job, now)
     case "users":
-      for (const hash of await syncUsers(db, job, now)) forgetKey(hash)
+      for (const hash of await syncUsers(db, job, now)) invalidateKey(hash)
       return
     case "groups":
       return syncGroups(db, job, now)

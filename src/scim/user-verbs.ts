@@ -1,4 +1,4 @@
-import { forgetKey } from "../policy/authenticate.ts"
+import { invalidateKey } from "../access/key-cache.ts"
 import type { AuditEntry } from "../audit/entry.ts"
 import { newId } from "../support/ids.ts"
 import type { Document } from "./attributes.ts"
@@ -107,7 +107,7 @@ async function answer(request: ScimRequest, row: UserRow, status = 200): Promise
 }
 
 function forget(hashes: readonly string[]): void {
-  for (const hash of hashes) forgetKey(hash)
+  for (const hash of hashes) invalidateKey(hash)
 }
 
 /** Of people only whether they are active is told. */

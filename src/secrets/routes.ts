@@ -1,7 +1,7 @@
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { entryOf } from "../audit/actor.ts"
-import { requireOperator } from "../access/caller.ts"
+import { requireOperator } from "../access/guards.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
 import { rewrap } from "./data-key.ts"

@@ -1,7 +1,7 @@
 import { DAY_MS } from "../support/time.ts"
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
-import { requireManagement } from "../access/caller.ts"
+import { requireManagement } from "../access/guards.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
@@ -58,7 +58,7 @@ const query = createRoute({
 export const usage = newRouter()
   .openapi(activity, async (c) => {
     const asked = c.req.valid("query")
-    const { organizationId } = c.var.caller
+    const { organizationId } = c.var.principal
     const window = activityWindow(asked.date, Date.now())
     if (!window) throw new GatewayError("invalid_request", `date: ${DATE_WORDS}.`)
     await sumDays(c.env.DB, Date.now(), organizationId)
@@ -70,7 +70,7 @@ export const usage = newRouter()
     const asked = c.req.valid("json")
     const now = Date.now()
     const range = rangeOf(asked, now, generationRetentionDays(c.env))
-    const rows = await read(c.env.DB, c.var.caller.organizationId, range, now)
+    const rows = await read(c.env.DB, c.var.principal.organizationId, range, now)
     const answer = answerQuestion(rows, toQuestion(asked))
     const metadata = {
       query_time_ms: Date.now() - now,

@@ -1,7 +1,5 @@
 import type { AuditEntry } from "../audit/entry.ts"
-import type { Caller } from "../access/caller.ts"
 import { GatewayError } from "../errors/errors.ts"
-import { mayControl, notYours } from "../interns/authority.ts"
 import { openText } from "../secrets/seal.ts"
 import { sealSecret, type VaultKeys } from "./sealing.ts"
 import { aboutSecret, type SecretRow, toHosts, type ToldRow, type Vault } from "./secret.ts"
@@ -14,7 +12,8 @@ type Copy = {
   keys: { source: () => Promise<VaultKeys>; target: () => Promise<VaultKeys> }
   names: readonly string[]
   entry: AuditEntry
-  caller: Caller
+  /** Fails for a secret that the key may not copy. */
+  requireControl: (row: SecretRow) => void
 }
 
 /** How often it is begun again when somebody changes a source between its reading and the copy. */
@@ -26,11 +25,10 @@ const ATTEMPTS = 3
  * by somebody else (403): then nothing is copied.
  */
 export async function copySecrets(copy: Copy): Promise<ToldRow[] | undefined> {
-  const { db, source, target, keys, names, entry, caller } = copy
+  const { db, source, target, keys, names, entry, requireControl } = copy
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const found = inOrder(names, await findSecrets(db, source, names))
-    const foreign = found.find((row) => !mayControl(caller, row))
-    if (foreign) throw notYours(`stored the secret ${foreign.name}`)
+    found.forEach(requireControl)
     const [from, into] = await Promise.all([keys.source(), keys.target()])
     const rows = await Promise.all(found.map((row) => reseal(row, from, into, target, entry)))
     const copied = await putSecrets(db, target, rows, { vaultId: source.vaultId, versions: versionsOf(found) }, entry)

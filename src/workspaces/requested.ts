@@ -1,4 +1,4 @@
-import type { Caller } from "../access/caller.ts"
+import type { Principal } from "../access/principal.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { findDefaultWorkspace, findWorkspace } from "./store.ts"
 
@@ -28,13 +28,13 @@ export function noSuchWorkspace(): GatewayError {
  * The workspace of the caller's key; for a management key, any of its organization that is asked for. 400 where none is,
  * and that of the key was deleted, which only keys that manage the organization outlive.
  */
-export async function workspaceOf(db: D1Database, caller: Caller, asked: string | undefined): Promise<string> {
-  const isOwn = asked === undefined || asked === caller.workspaceId
-  if (isOwn && (caller.kind === "normal" || caller.kind === "free_tier")) return caller.workspaceId
-  if (isOwn && (await findWorkspace(db, caller.organizationId, caller.workspaceId))) return caller.workspaceId
+export async function workspaceOf(db: D1Database, principal: Principal, asked: string | undefined): Promise<string> {
+  const isOwn = asked === undefined || asked === principal.workspaceId
+  if (isOwn && (principal.kind === "normal" || principal.kind === "free_tier")) return principal.workspaceId
+  if (isOwn && (await findWorkspace(db, principal.organizationId, principal.workspaceId))) return principal.workspaceId
   if (asked === undefined) {
     throw new GatewayError("invalid_request", "The workspace of this key was deleted. Pass workspace_id.")
   }
-  if (caller.kind === "management") return askedWorkspace(db, caller.organizationId, asked)
+  if (principal.kind === "management") return askedWorkspace(db, principal.organizationId, asked)
   throw noSuchWorkspace()
 }

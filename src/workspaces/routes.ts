@@ -1,13 +1,14 @@
+import type { Context } from "hono"
+import type { App } from "../access/app.ts"
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { entryOf } from "../audit/actor.ts"
-import { forgetWorkspace } from "../policy/authenticate.ts"
-import { requireManagement } from "../access/caller.ts"
+import { invalidateWorkspace } from "../access/key-cache.ts"
+import { requireManagement } from "../access/guards.ts"
 import { changesOf } from "../audit/entry.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok, PageQuery } from "../http/schema.ts"
-import { apiBaseOf, destroyInternsOf } from "../interns/open-intern.ts"
 import { newId } from "../support/ids.ts"
 import { NewWorkspace, Workspace, WorkspaceChange, WorkspaceDeletion, WorkspaceList, WorkspacePath } from "./schemas.ts"
 import { SETTING_NAMES } from "./settings.ts"
@@ -81,56 +82,60 @@ const remove = createRoute({
 
 const TOLD_FIELDS = ["name", "slug", "description", ...SETTING_NAMES]
 
-export const workspaces = newRouter()
-  .openapi(list, async (c) => {
-    const { rows, total } = await listWorkspaces(c.env.DB, c.var.caller.organizationId, c.req.valid("query"))
-    return c.json({ data: rows.map(toWorkspace), total_count: total }, 200)
-  })
-  .openapi(create, async (c) => {
-    const input = c.req.valid("json")
-    const { organizationId, creatorUserId } = c.var.caller
-    const id = newId()
-    const changed = changesOf(input, TOLD_FIELDS)
-    const entry = entryOf(c, { action: "workspace.create", resourceId: id, workspaceId: id, changed })
-    const made = { id, organizationId, createdBy: creatorUserId, createdAt: Date.now() }
-    const row = await insertWorkspace(c.env.DB, made, input, entry).catch(refuseTakenSlug)
-    return c.json({ data: toWorkspace(required(row)) }, 201)
-  })
-  .openapi(get, async (c) => {
-    const row = await findWorkspaceRow(c.env.DB, c.var.caller.organizationId, c.req.valid("param").workspaceRef)
-    return c.json({ data: toWorkspace(required(row)) }, 200)
-  })
-  .openapi(update, async (c) => {
-    const { organizationId } = c.var.caller
-    const input = c.req.valid("json")
-    const { id } = required(await findWorkspaceRow(c.env.DB, organizationId, c.req.valid("param").workspaceRef))
-    const changed = changesOf(input, TOLD_FIELDS)
-    const entry = entryOf(c, { action: "workspace.update", resourceId: id, workspaceId: id, changed })
-    const row = await updateWorkspace(c.env.DB, organizationId, id, input, Date.now(), entry).catch(refuseTakenSlug)
-    forgetWorkspace(id)
-    return c.json({ data: toWorkspace(required(row)) }, 200)
-  })
-  .openapi(remove, async (c) => {
-    const { organizationId } = c.var.caller
-    const row = required(await findWorkspaceRow(c.env.DB, organizationId, c.req.valid("param").workspaceRef))
-    const isDefault = row.is_default === 1
-    if (isDefault && c.req.valid("query").confirm_default_workspace_deletion !== "true") {
-      throw new GatewayError(
-        "invalid_request",
-        "This is the default workspace. Its inference keys are deleted with it: pass confirm_default_workspace_deletion=true.",
-      )
-    }
-    const entry = entryOf(c, { action: "workspace.delete", resourceId: row.id, workspaceId: row.id })
-    if (!(await deleteWorkspace(c.env.DB, organizationId, { id: row.id, isDefault }, Date.now(), entry))) {
-      throw new GatewayError(
-        "invalid_request",
-        "The workspace has active API keys. Delete or disable them first; GET /keys?workspace_id= lists them.",
-      )
-    }
-    forgetWorkspace(row.id)
-    await destroyInternsOf(c.env, { organizationId, workspaceId: row.id }, apiBaseOf(c))
-    return c.json({ deleted: true as const }, 200)
-  })
+/** Deletes what a deleted workspace leaves behind outside the database. */
+type AfterDelete = (c: Context<App>, deleted: { organizationId: string; workspaceId: string }) => Promise<void>
+
+export const workspaceRoutes = (afterDelete: AfterDelete) =>
+  newRouter()
+    .openapi(list, async (c) => {
+      const { rows, total } = await listWorkspaces(c.env.DB, c.var.principal.organizationId, c.req.valid("query"))
+      return c.json({ data: rows.map(toWorkspace), total_count: total }, 200)
+    })
+    .openapi(create, async (c) => {
+      const input = c.req.valid("json")
+      const { organizationId, creatorUserId } = c.var.principal
+      const id = newId()
+      const changed = changesOf(input, TOLD_FIELDS)
+      const entry = entryOf(c, { action: "workspace.create", resourceId: id, workspaceId: id, changed })
+      const made = { id, organizationId, createdBy: creatorUserId, createdAt: Date.now() }
+      const row = await insertWorkspace(c.env.DB, made, input, entry).catch(refuseTakenSlug)
+      return c.json({ data: toWorkspace(required(row)) }, 201)
+    })
+    .openapi(get, async (c) => {
+      const row = await findWorkspaceRow(c.env.DB, c.var.principal.organizationId, c.req.valid("param").workspaceRef)
+      return c.json({ data: toWorkspace(required(row)) }, 200)
+    })
+    .openapi(update, async (c) => {
+      const { organizationId } = c.var.principal
+      const input = c.req.valid("json")
+      const { id } = required(await findWorkspaceRow(c.env.DB, organizationId, c.req.valid("param").workspaceRef))
+      const changed = changesOf(input, TOLD_FIELDS)
+      const entry = entryOf(c, { action: "workspace.update", resourceId: id, workspaceId: id, changed })
+      const row = await updateWorkspace(c.env.DB, organizationId, id, input, Date.now(), entry).catch(refuseTakenSlug)
+      invalidateWorkspace(id)
+      return c.json({ data: toWorkspace(required(row)) }, 200)
+    })
+    .openapi(remove, async (c) => {
+      const { organizationId } = c.var.principal
+      const row = required(await findWorkspaceRow(c.env.DB, organizationId, c.req.valid("param").workspaceRef))
+      const isDefault = row.is_default === 1
+      if (isDefault && c.req.valid("query").confirm_default_workspace_deletion !== "true") {
+        throw new GatewayError(
+          "invalid_request",
+          "This is the default workspace. Its inference keys are deleted with it: pass confirm_default_workspace_deletion=true.",
+        )
+      }
+      const entry = entryOf(c, { action: "workspace.delete", resourceId: row.id, workspaceId: row.id })
+      if (!(await deleteWorkspace(c.env.DB, organizationId, { id: row.id, isDefault }, Date.now(), entry))) {
+        throw new GatewayError(
+          "invalid_request",
+          "The workspace has active API keys. Delete or disable them first; GET /keys?workspace_id= lists them.",
+        )
+      }
+      invalidateWorkspace(row.id)
+      await afterDelete(c, { organizationId, workspaceId: row.id })
+      return c.json({ deleted: true as const }, 200)
+    })
 
 function required(row: WorkspaceRow | undefined): WorkspaceRow {
   if (!row) throw new GatewayError("not_found", "There is no workspace with this id or slug.")

@@ -35,14 +35,14 @@ test("credentials are made, read, listed, changed and deleted by the client", as
 
 test("each failure is the error that the client has a class for", async () => {
   const manager = openrouter(organization.managementKey).byok
-  const [stranger, caller] = [openrouter("sk-wrong").byok, openrouter(organization.apiKey).byok]
+  const [stranger, principal] = [openrouter("sk-wrong").byok, openrouter(organization.apiKey).byok]
   const good = { provider: "openai" as const, key: KEY }
   const refused = async (asked: Promise<unknown>, kind: new (...args: never[]) => Error) =>
     expect(asked).rejects.toBeInstanceOf(kind)
 
   await refused(manager.create({ createBYOKKeyRequest: { ...good, key: "" } }), errors.BadRequestResponseError)
   await refused(stranger.create({ createBYOKKeyRequest: good }), errors.UnauthorizedResponseError)
-  await refused(caller.create({ createBYOKKeyRequest: good }), errors.ForbiddenResponseError)
+  await refused(principal.create({ createBYOKKeyRequest: good }), errors.ForbiddenResponseError)
   await refused(manager.list({ workspaceId: "no-uuid" }), errors.BadRequestResponseError)
   await refused(stranger.list(), errors.UnauthorizedResponseError)
   for (const [client, kind] of [
@@ -53,7 +53,7 @@ test("each failure is the error that the client has a class for", async () => {
     await refused(client.delete({ id: NOWHERE }), kind)
     await refused(client.update({ id: NOWHERE, updateBYOKKeyRequest: { name: "x" } }), kind)
   }
-  await refused(caller.update({ id: NOWHERE, updateBYOKKeyRequest: { name: "x" } }), errors.ForbiddenResponseError)
+  await refused(principal.update({ id: NOWHERE, updateBYOKKeyRequest: { name: "x" } }), errors.ForbiddenResponseError)
 })
 
 test("a call with the workspace's own key is told as one", async () => {

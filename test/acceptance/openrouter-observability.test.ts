@@ -79,7 +79,7 @@ test("destinations are listed by page", async () => {
 
 test("each failure is the error that the client has a class for", async () => {
   const manager = openrouter(organization.managementKey).observability
-  const [stranger, caller] = [openrouter("sk-wrong").observability, openrouter(organization.apiKey).observability]
+  const [stranger, principal] = [openrouter("sk-wrong").observability, openrouter(organization.apiKey).observability]
   const refused = async (asked: Promise<unknown>, kind: new (...args: never[]) => Error) =>
     expect(asked).rejects.toBeInstanceOf(kind)
   const create = (by: typeof manager, more: object = {}) =>
@@ -88,7 +88,7 @@ test("each failure is the error that the client has a class for", async () => {
   await refused(create(manager, { samplingRate: 7 }), errors.BadRequestResponseError)
   await refused(create(manager, { config: {} }), errors.BadRequestResponseError)
   await refused(create(stranger), errors.UnauthorizedResponseError)
-  await refused(create(caller), errors.ForbiddenResponseError)
+  await refused(create(principal), errors.ForbiddenResponseError)
   for (let at = 0; at < 5; at++) await create(manager)
   await refused(create(manager), errors.ConflictResponseError)
   await refused(manager.list({ workspaceId: "no-uuid" }), errors.BadRequestResponseError)
@@ -102,5 +102,5 @@ test("each failure is the error that the client has a class for", async () => {
     await refused(client.delete({ id: NOWHERE }), kind)
     await refused(client.update(change), kind)
   }
-  await refused(caller.update(change), errors.ForbiddenResponseError)
+  await refused(principal.update(change), errors.ForbiddenResponseError)
 })

@@ -133,17 +133,17 @@ describe("the @openrouter/sdk client", () => {
 
   test.each(["whole", "streamed"])("finds what a %s call cost as soon as it has read the last byte", async (way) => {
     const own = await newOrganization()
-    const caller = openrouter(own.apiKey)
+    const principal = openrouter(own.apiKey)
     const chatRequest = body("sim/echo", "Hello there")
     let id = ""
     if (way === "whole") {
-      const result = await caller.chat.send({ chatRequest: { ...chatRequest, stream: false } })
+      const result = await principal.chat.send({ chatRequest: { ...chatRequest, stream: false } })
       if ("choices" in result) id = result.id
     } else {
-      const result = await caller.chat.send({ chatRequest: { ...chatRequest, stream: true } })
+      const result = await principal.chat.send({ chatRequest: { ...chatRequest, stream: true } })
       if (!("choices" in result)) for await (const chunk of result) id = chunk.id
     }
-    const { data } = await caller.generations.getGeneration({ id })
+    const { data } = await principal.generations.getGeneration({ id })
     expect(data).toMatchObject({ upstreamId: id, model: "sim/echo", providerName: "Embedded", finishReason: "stop" })
     expect(data.totalCost).toBeGreaterThan(0)
     const credits = await openrouter(own.managementKey).credits.getCredits()

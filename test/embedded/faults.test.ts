@@ -234,10 +234,10 @@ describe("time", () => {
   })
 
   test("slow stops waiting when the caller leaves", async () => {
-    const caller = new AbortController()
-    const slow = ask("slow", said, {}, { signal: caller.signal })
+    const principal = new AbortController()
+    const slow = ask("slow", said, {}, { signal: principal.signal })
     await vi.advanceTimersByTimeAsync(100)
-    caller.abort()
+    principal.abort()
     await slow
     expect(vi.getTimerCount()).toBe(0)
   })

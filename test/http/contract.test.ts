@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { api, BASE_PATH } from "../../src/app/app.ts"
+import { api } from "../../src/app/app.ts"
+import { BASE_PATH } from "../../src/http/paths.ts"
 import { describeApi } from "../../src/http/openapi.ts"
 import { door, newWorkspace, operator, reply } from "../support/world.ts"
 

@@ -28,8 +28,8 @@ async function othersOf(workspace: Workspace) {
 
 test("what was made is controlled by its key, by keys of its user and by management keys, never by an intern's own", () => {
   const made = { created_by_key: "maker", creator_user_id: "ada" }
-  const caller = { keyHash: "other", creatorUserId: null, source: "created", kind: "normal" } as const
-  const may = (more: Partial<Parameters<typeof mayControl>[0]>, of = made) => mayControl({ ...caller, ...more }, of)
+  const principal = { keyHash: "other", creatorUserId: null, source: "created", kind: "normal" } as const
+  const may = (more: Partial<Parameters<typeof mayControl>[0]>, of = made) => mayControl({ ...principal, ...more }, of)
   expect(may({})).toBe(false)
   expect(may({ creatorUserId: "bob" })).toBe(false)
   expect(may({ kind: "provisioning" })).toBe(false)

@@ -1,9 +1,8 @@
-import { env } from "cloudflare:workers"
 import { abortAllDurableObjects, evictDurableObject } from "cloudflare:test"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { RPC_ERRORS } from "../../src/interns/hosts/client-frames.ts"
-import { openIntern } from "../../src/interns/open-intern.ts"
+import { internObject } from "../support/intern-object.ts"
 import type { AcpMessage } from "../../src/interns/run/acp.ts"
 import { AcpClient, type Question, type Site, siteOf } from "../support/acp-client.ts"
 import { newDaemonIntern, PlayedDaemon } from "../support/daemon.ts"
@@ -57,7 +56,7 @@ class World {
   }
 
   get object() {
-    return openIntern(env, this.daemon.intern.id)
+    return internObject(this.daemon.intern.id)
   }
 
   static async of(workspace: Workspace): Promise<World> {

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { openIntern } from "../../src/interns/open-intern.ts"
+import { internObject } from "../support/intern-object.ts"
 import { internChat } from "../support/intern-chat.ts"
 import { playProvider, sse } from "../support/played.ts"
 import { newWorkspace, reply } from "../support/world.ts"
@@ -17,7 +17,7 @@ async function newIntern(model: string, more: Record<string, unknown> = {}) {
     const { status } = await reply<{ status: string }>(200, workspace.as.get(`/interns/${id}`))
     expect(status).toBe("running")
   })
-  return { workspace, id, chat: internChat(workspace.key, id), object: openIntern(env, id) }
+  return { workspace, id, chat: internChat(workspace.key, id), object: internObject(id) }
 }
 
 describe("the agent that every gateway brings along", () => {

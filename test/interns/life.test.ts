@@ -4,7 +4,7 @@ import { expect, test } from "vitest"
 import { InternLife } from "../../durable-objects/intern/lifecycle.ts"
 import { RunBook } from "../../durable-objects/intern/run-store.ts"
 import type { InternHost } from "../../src/interns/hosts/host.ts"
-import { openIntern } from "../../src/interns/open-intern.ts"
+import { internObject } from "../support/intern-object.ts"
 import { newDaemonIntern } from "../support/daemon.ts"
 import { newWorkspace, reply, type Workspace } from "../support/world.ts"
 
@@ -40,7 +40,7 @@ async function living(
       },
     })
   const DB = { prepare: (text: string) => wrapped(env.DB.prepare(text)) } as D1Database
-  await runInDurableObject(openIntern(env, id), async (_, { storage }) => {
+  await runInDurableObject(internObject(id), async (_, { storage }) => {
     const clock = { now: Date.now() }
     const around = { host: () => host, now: () => clock.now, stopRuns: () => undefined, clear: () => Promise.resolve() }
     const life = new InternLife(new RunBook(storage.sql), { ...env, DB }, around)

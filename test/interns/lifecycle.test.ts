@@ -1,10 +1,11 @@
-import { callerByHash } from "../../src/policy/authenticate.ts"
-import type { Caller } from "../../src/access/caller.ts"
+import { callerOf } from "../../src/policy/call-policy.ts"
+import { principalByHash } from "../../src/policy/authenticate.ts"
+import type { Principal } from "../../src/access/principal.ts"
 import { limitsOf } from "../../src/policy/limits.ts"
 import { env } from "cloudflare:workers"
 import { runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { openIntern } from "../../src/interns/open-intern.ts"
+import { internObject } from "../support/intern-object.ts"
 import { newDaemonIntern, PlayedDaemon } from "../support/daemon.ts"
 import { internChat, refused } from "../support/intern-chat.ts"
 import { type Door, door, newKey, newMember, newWorkspace, operator, reply } from "../support/world.ts"
@@ -166,9 +167,10 @@ describe("making an intern", () => {
     )
     const { id } = await make(capped.as, { name: "ada" })
     const own = await env.DB.prepare("SELECT hash FROM api_keys WHERE intern_id = ?").bind(id).first<string>("hash")
-    const caller = await callerByHash(own ?? "", env, Date.now())
-    expect(limitsOf(caller as Caller)).toMatchObject([{ limitNano: 2_000_000_000, interval: "daily" }])
-    expect(caller?.guardrails?.list.map((applied) => applied.id)).toEqual([guardrail.data.id])
+    const principal = await principalByHash(own ?? "", env, Date.now())
+    const caller = callerOf(principal as Principal)
+    expect(limitsOf(caller)).toMatchObject([{ limitNano: 2_000_000_000, interval: "daily" }])
+    expect(caller.guardrails?.list.map((applied) => applied.id)).toEqual([guardrail.data.id])
   })
 })
 
@@ -343,7 +345,7 @@ describe("an intern's life", () => {
       .bind(id)
       .first<{ n: number }>()
     expect(left?.n).toBe(0)
-    await runInDurableObject(openIntern(env, id), (_, state) => {
+    await runInDurableObject(internObject(id), (_, state) => {
       for (const table of ["runs", "facts", "sessions"]) {
         expect([...state.storage.sql.exec(`SELECT 1 FROM ${table}`)]).toEqual([])
       }

@@ -1,9 +1,8 @@
-import { env } from "cloudflare:workers"
 import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import * as fc from "fast-check"
 import { afterEach, expect, test } from "vitest"
 import { Intern } from "../../durable-objects/intern/intern.ts"
-import { openIntern } from "../../src/interns/open-intern.ts"
+import { internObject } from "../support/intern-object.ts"
 import type { AcpMessage } from "../../src/interns/run/acp.ts"
 import { LIMITS } from "../../src/interns/run/run.ts"
 import { newDaemonIntern, paramsOf, PlayedDaemon } from "../support/daemon.ts"
@@ -88,7 +87,7 @@ class World {
 
   /** Anew each time: a stub of an object that died is of no use any more. */
   get object(): DurableObjectStub<Intern> {
-    return openIntern(env, this.daemon.intern.id)
+    return internObject(this.daemon.intern.id)
   }
 
   async do({ do: what, session: index }: Operation): Promise<void> {

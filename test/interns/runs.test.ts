@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers"
 import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { afterEach, describe, expect, test } from "vitest"
 import { Intern } from "../../durable-objects/intern/intern.ts"
-import { openIntern } from "../../src/interns/open-intern.ts"
+import { internObject } from "../support/intern-object.ts"
 import { LIMITS } from "../../src/interns/run/run.ts"
 import { newDaemonIntern, paramsOf, PlayedDaemon } from "../support/daemon.ts"
 import { internChat, refused } from "../support/intern-chat.ts"
@@ -17,7 +17,7 @@ async function playedIntern() {
     const { status } = await reply<{ status: string }>(200, workspace.as.get(`/interns/${intern.id}`))
     expect(status).toBe("running")
   })
-  return { workspace, intern, daemon, chat: internChat(workspace.key, intern.id), object: openIntern(env, intern.id) }
+  return { workspace, intern, daemon, chat: internChat(workspace.key, intern.id), object: internObject(intern.id) }
 }
 
 /** A run that is paused on a question. */
@@ -32,7 +32,7 @@ async function pausedRun(play: Awaited<ReturnType<typeof playedIntern>>, text = 
 }
 
 /** Goes `ms` on by the clock of all interns, and rings at this one. */
-async function pass(object: ReturnType<typeof openIntern>, ms: number) {
+async function pass(object: ReturnType<typeof internObject>, ms: number) {
   const { clock } = Intern
   Intern.clock = () => clock() + ms
   await runDurableObjectAlarm(object)

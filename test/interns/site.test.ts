@@ -7,7 +7,7 @@ import { RunBook } from "../../durable-objects/intern/run-store.ts"
 import { CLIENT_LIMITS, readClientFrame, RPC_ERRORS } from "../../src/interns/hosts/client-frames.ts"
 import { CLIENT_HEADER } from "../../src/interns/hosts/rpc.ts"
 import { internDomain } from "../../src/interns/intern.ts"
-import { openIntern } from "../../src/interns/open-intern.ts"
+import { internObject } from "../support/intern-object.ts"
 import { isSite } from "../../src/interns/site.ts"
 import { grantOf } from "../../src/interns/tokens.ts"
 import { AcpClient, askSite, siteOf } from "../support/acp-client.ts"
@@ -24,7 +24,7 @@ async function newIntern(model: string) {
   const made = workspace.as.post("/interns", { name: "ada", model, provision: true })
   const { id } = await reply<{ id: string }>(201, made)
   await becomes(workspace.as, id, "running")
-  return { workspace, id, object: openIntern(env, id), site: await siteOf(workspace.as, id) }
+  return { workspace, id, object: internObject(id), site: await siteOf(workspace.as, id) }
 }
 
 /** A running intern of a daemon that the test plays, which answers what it is told to. */
@@ -34,7 +34,7 @@ async function newPlayed() {
   const daemon = await new PlayedDaemon(intern).dial()
   await becomes(workspace.as, intern.id, "running")
   const site = await siteOf(workspace.as, intern.id)
-  return { workspace, id: intern.id, daemon, site, object: openIntern(env, intern.id) }
+  return { workspace, id: intern.id, daemon, site, object: internObject(intern.id) }
 }
 
 /** A client whose turn waits for the answer to `q1`. */

@@ -1,8 +1,7 @@
-import { env } from "cloudflare:workers"
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { afterEach, expect, test } from "vitest"
 import { Intern } from "../../durable-objects/intern/intern.ts"
-import { openIntern } from "../../src/interns/open-intern.ts"
+import { internObject } from "../support/intern-object.ts"
 import { LIMITS } from "../../src/interns/run/run.ts"
 import { internChat, refused } from "../support/intern-chat.ts"
 import { newWorkspace, reply, type Workspace } from "../support/world.ts"
@@ -43,7 +42,7 @@ test(
     const later = Date.now() + LIMITS.interactionMs
     Intern.clock = () => later
     for (const { id, chat, session, question } of all) {
-      const object = openIntern(env, id)
+      const object = internObject(id)
       // Twice, as a runtime may.
       await runDurableObjectAlarm(object)
       await runDurableObjectAlarm(object)

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers"
 import { afterEach, describe, expect, test, vi } from "vitest"
-import { KEY_CACHE_MS } from "../../src/policy/authenticate.ts"
+import { KEY_CACHE_MS } from "../../src/access/key-cache.ts"
 import { ApiKey, CurrentKey } from "../../src/keys/schemas.ts"
 import { door, newKey, newWorkspace, operator, reply } from "../support/world.ts"
 

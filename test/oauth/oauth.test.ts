@@ -1,5 +1,5 @@
-import { callerByHash } from "../../src/policy/authenticate.ts"
-import type { Caller } from "../../src/access/caller.ts"
+import { principalByHash } from "../../src/policy/authenticate.ts"
+import type { Principal } from "../../src/access/principal.ts"
 import { env, exports } from "cloudflare:workers"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -124,7 +124,7 @@ describe("a code", () => {
     const row = await findOpenCode(env.DB, hash, Date.now())
     if (!row) throw new Error("The code is open.")
     const { organizationId } = workspace
-    const approver = (await callerByHash(row.approved_by, env, Date.now())) as Caller
+    const approver = (await principalByHash(row.approved_by, env, Date.now())) as Principal
     const actor = { organizationId, keyHash: "", label: "", creatorUserId: null, ip: null, userAgent: null }
     const keys = [toKeyRow(row, newSecret(), approver, Date.now()), toKeyRow(row, newSecret(), approver, Date.now())]
     const taken = []

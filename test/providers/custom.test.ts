@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { GatewayError } from "../../src/errors/errors.ts"
-import { toCustomModels } from "../../src/models/local.ts"
+import { toCustomModels } from "../../src/models/custom-models.ts"
 import { parseCustomProviders, toProvider } from "../../src/providers/custom.ts"
 
 const SECRET = "sk-do-not-show-me"

@@ -1,4 +1,6 @@
 import type { D1Migration } from "cloudflare:test"
+import type { Intern } from "../../durable-objects/intern/intern.ts"
+import type { Ledger } from "../../durable-objects/ledger/ledger.ts"
 import type { Env as GatewayEnv } from "../../src/config/env.ts"
 
 declare global {
@@ -7,7 +9,9 @@ declare global {
     glob<T>(patterns: string[], options: { query: "?raw"; import: "default"; eager: true }): Record<string, T>
   }
   namespace Cloudflare {
-    interface Env extends GatewayEnv {
+    interface Env extends Omit<GatewayEnv, "LEDGER" | "INTERN"> {
+      LEDGER: DurableObjectNamespace<Ledger>
+      INTERN: DurableObjectNamespace<Intern>
       TEST_MIGRATIONS: D1Migration[]
     }
   }

@@ -3,7 +3,7 @@ import { runInDurableObject } from "cloudflare:test"
 import { afterEach, expect, test, vi } from "vitest"
 import { api } from "../../src/app/app.ts"
 import { describeApi } from "../../src/http/openapi.ts"
-import { openIntern } from "../../src/interns/open-intern.ts"
+import { internObject } from "../support/intern-object.ts"
 import { EGRESS_REQUEST_HEADER, encodeEnvelope } from "../../src/vault/egress-envelope.ts"
 import { eventually } from "../support/eventually.ts"
 import { internChat } from "../support/intern-chat.ts"
@@ -138,7 +138,7 @@ test("no route gives a vault value to any key or token, and none is in a log, a 
       JSON.stringify((await env.DB.prepare(`SELECT * FROM "${name}"`).all()).results),
     ),
   )
-  const object = await runInDurableObject(openIntern(env, embedded.id), (_, { storage }) =>
+  const object = await runInDurableObject(internObject(embedded.id), (_, { storage }) =>
     [...storage.sql.exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'")]
       .filter(({ name }) => !name.startsWith("_cf"))
       .map(({ name }) => JSON.stringify([...storage.sql.exec(`SELECT * FROM ${name}`)]))

@@ -1,5 +1,5 @@
 import type { Json } from "../../support/json.ts"
-import type { Caller } from "../../access/caller.ts"
+import type { Caller } from "../../policy/call-policy.ts"
 import { toAnnotations } from "../../server-tools/citations.ts"
 import { newTally } from "../../server-tools/tool.ts"
 import { chatIntake } from "../endpoints/chat/request.ts"

@@ -1,4 +1,4 @@
-import type { Caller } from "../../access/caller.ts"
+import type { Caller } from "../../policy/call-policy.ts"
 import { NO_TOKENS } from "../../money/money.ts"
 import { GatewayError } from "../../errors/errors.ts"
 import type { Generation, GenerationDraft } from "../../ledger/generation.ts"

@@ -1,4 +1,4 @@
-import type { Caller } from "../../access/caller.ts"
+import type { Caller } from "../../policy/call-policy.ts"
 import { MAX_NANO } from "../../money/money.ts"
 import { asGatewayError, GatewayError } from "../../errors/errors.ts"
 import { logError } from "../../support/log.ts"

@@ -1,7 +1,8 @@
+import { callerOf } from "../../policy/call-policy.ts"
 import { createRoute } from "@hono/zod-openapi"
 import type { Context, MiddlewareHandler } from "hono"
 import * as z from "zod"
-import type { Caller } from "../../access/caller.ts"
+import type { Caller } from "../../policy/call-policy.ts"
 import { GatewayError } from "../../errors/errors.ts"
 import { acceptJson, acceptJsonOrForm, newRouter } from "../../http/router.ts"
 import { explain, jsonBody, ok } from "../../http/schema.ts"
@@ -118,17 +119,17 @@ async function answer<Request extends object>(
   request: Request,
   toIntake: (request: Request) => Intake,
 ): Promise<never> {
-  return (await serveScreened(request, toIntake, arrivalOf(c), c.var.caller, await openWorld(c))) as never
+  return (await serveScreened(request, toIntake, arrivalOf(c), callerOf(c.var.principal), await openWorld(c))) as never
 }
 
 export const media = newRouter()
   .openapi(rerank, (c) => answer(c, c.req.valid("json"), rerankIntake))
   .openapi(images("/images", "createImage"), (c) =>
-    answer(c, withImageModel(c.req.valid("json"), c.var.caller), imageIntake),
+    answer(c, withImageModel(c.req.valid("json"), callerOf(c.var.principal)), imageIntake),
   )
   // As clients of the OpenAI wire spell it.
   .openapi(images("/images/generations", "createImageGeneration"), (c) =>
-    answer(c, withImageModel(c.req.valid("json"), c.var.caller), imageIntake),
+    answer(c, withImageModel(c.req.valid("json"), callerOf(c.var.principal)), imageIntake),
   )
   .openapi(speech, (c) => answer(c, c.req.valid("json"), speechIntake))
   .openapi(transcriptions, async (c) => {
@@ -136,7 +137,7 @@ export const media = newRouter()
     return answer(c, request, (asked) => transcriptionIntake(asked, file))
   })
   .openapi(videos, async (c) => {
-    const { workspaceId } = c.var.caller
+    const { workspaceId } = c.var.principal
     const base = new URL(c.req.url).origin + c.req.path
     const masterKey = c.env.MASTER_KEY ?? ""
     let order: Pick<Order, "provider" | "upstreamId" | "ownKeyId"> | undefined
@@ -175,7 +176,7 @@ async function askForOrder(
   jobId: string,
   path: string,
 ): Promise<{ response: Response; provider: Provider }> {
-  const order = await readJobId(jobId, c.var.caller.workspaceId, mastersOf(c.env))
+  const order = await readJobId(jobId, c.var.principal.workspaceId, mastersOf(c.env))
   const { upstreamId } = order
   const world = await openWorld(c)
   const { send } = world

@@ -1,5 +1,5 @@
 import type { Json } from "../../support/json.ts"
-import type { Caller } from "../../access/caller.ts"
+import type { Caller } from "../../policy/call-policy.ts"
 import { GatewayError } from "../../errors/errors.ts"
 import { compress } from "../../plugins/context-compression.ts"
 import { parseFiles } from "../../plugins/file-parser.ts"

@@ -1,4 +1,4 @@
-import type { Caller } from "../../access/caller.ts"
+import type { Caller } from "../../policy/call-policy.ts"
 import { limitsOf } from "../../policy/limits.ts"
 import { boundOf } from "../../money/money.ts"
 import type { Plugins } from "../../plugins/read-plugins.ts"

@@ -1,5 +1,4 @@
-import { app, BASE_PATH } from "../../app/app.ts"
-import type { Env } from "../../config/env.ts"
+import { BASE_PATH } from "../../http/paths.ts"
 import { FrameSplitter, dataOf, DONE } from "../../formats/sse/frames.ts"
 import { type GrowingChoice, mergeChoice } from "../../formats/chat/to-result.ts"
 import { record } from "../run/acp.ts"
@@ -15,6 +14,8 @@ export type ModelAnswer =
   | { is: "answer"; message: ModelMessage; usage: CallUsage; model: string | null }
   | { is: "failure"; status: number; message: string }
 
+export type CallGateway = (request: Request) => Promise<Response>
+
 type Hearing = {
   text: (text: string, model: string | null) => void
   thought: (text: string, model: string | null) => void
@@ -25,8 +26,7 @@ type Hearing = {
  * guardrails, routing and account.
  */
 export async function askModel(
-  env: Env,
-  context: ExecutionContext,
+  callGateway: CallGateway,
   key: string,
   { model, messages, tools }: ModelRequest,
   signal: AbortSignal,
@@ -38,7 +38,7 @@ export async function askModel(
     body: JSON.stringify({ ...(model !== null && { model }), messages, tools, stream: true, usage: { include: true } }),
     signal,
   })
-  const response = await app.fetch(request, env, context)
+  const response = await callGateway(request)
   if (!response.ok || !response.body) {
     const { error } = await response.json<{ error?: { message?: string } }>().catch(() => ({ error: undefined }))
     return {

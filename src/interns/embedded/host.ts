@@ -1,18 +1,24 @@
-import type { RunBook } from "../../../durable-objects/intern/run-store.ts"
 import type { Env } from "../../config/env.ts"
 import { logError } from "../../support/log.ts"
-import type { HostEvents, InternConfig, InternHost } from "../hosts/host.ts"
+import type { ConfigStore, HostEvents, InternConfig, InternHost } from "../hosts/host.ts"
 import { openInternKey } from "../own-key.ts"
 import { findIntern, type InternRow } from "../store.ts"
 import { releaseSecrets } from "../../vault/release.ts"
 import type { AcpMessage } from "../run/acp.ts"
 import { EmbeddedAgent } from "./agent.ts"
-import { askModel } from "./call-model.ts"
+import { askModel, type CallGateway } from "./call-model.ts"
 import { Disk, HOME } from "./disk.ts"
 import { Memory } from "./memory.ts"
 import { publishFile } from "./publish.ts"
 import { placeholdersOf, shellFetch } from "./network.ts"
 import { asks, runTool, TOOL_DEFINITIONS } from "./tools.ts"
+
+type EmbeddedHostDeps = {
+  book: ConfigStore
+  events: HostEvents
+  /** Sends a request to the gateway itself, without leaving the isolate. */
+  callGateway: CallGateway
+}
 
 /** The agent that every gateway brings along: a loop in the intern's own object, over the gateway's own chat. */
 export class EmbeddedHost implements InternHost {
@@ -20,12 +26,12 @@ export class EmbeddedHost implements InternHost {
   readonly startLabel = "Starting the agent"
   readonly #ctx: DurableObjectState
   readonly #env: Env
-  readonly #book: RunBook
+  readonly #book: ConfigStore
   readonly #agent: EmbeddedAgent
   readonly #disk: Disk
   #key: string | undefined
 
-  constructor(ctx: DurableObjectState, env: Env, book: RunBook, events: HostEvents) {
+  constructor(ctx: DurableObjectState, env: Env, { book, events, callGateway }: EmbeddedHostDeps) {
     this.#ctx = ctx
     this.#env = env
     this.#book = book
@@ -40,7 +46,7 @@ export class EmbeddedHost implements InternHost {
           messages: [{ role: "system", content: systemPrompt(config) }, ...messages],
           tools: TOOL_DEFINITIONS,
         }
-        return askModel(env, executionContext(ctx), key, request, signal, {
+        return askModel(callGateway, key, request, signal, {
           text: (text, model) => say("agent_message_chunk", text, config.model ?? model),
           thought: (text, model) => say("agent_thought_chunk", text, config.model ?? model),
         })
@@ -121,12 +127,4 @@ function systemPrompt({ name, instructions }: InternConfig): string {
     `Secrets that you may use are in the shell's environment, as placeholders that become values on their way to the ` +
     `hosts they are for, in headers over https. Today is ${new Date().toISOString().slice(0, 10)}. Do what you are asked, and say in the end what you did.`
   return instructions === null ? about : `${about}\n\n${instructions}`
-}
-
-function executionContext(ctx: DurableObjectState): ExecutionContext {
-  return {
-    waitUntil: (work: Promise<unknown>) => ctx.waitUntil(work),
-    passThroughOnException: () => undefined,
-    props: {},
-  } as ExecutionContext
 }

@@ -11,6 +11,12 @@ export type InternConfig = {
   instructions: string | null
 }
 
+/** Where an object keeps the configuration that its embedded agent runs with. */
+export type ConfigStore = {
+  fact: (name: "config") => InternConfig | undefined
+  setFact: (name: "config", value: InternConfig) => void
+}
+
 /** What a host tells the object that it belongs to. */
 export type HostEvents = {
   message: (message: AcpMessage) => void

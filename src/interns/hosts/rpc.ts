@@ -40,3 +40,14 @@ export async function orRefusal(response: Response): Promise<Response> {
   const { code, message, metadata, headers } = await response.json<Refusal>()
   throw new GatewayError(code, message, { metadata, headers })
 }
+
+/** The methods of an intern's Durable Object that routes call; chats and sockets go through `fetch`. */
+export interface InternRpc extends Rpc.DurableObjectBranded {
+  fetch(request: Request): Promise<Response>
+  provision(place: Place): void
+  suspend(): Promise<void>
+  destroy(place: Place, isLossAcknowledged: boolean): void
+  isDaemonAttached(place: Place): boolean
+  revoke(place: Place): void
+  vaultChanged(): void
+}

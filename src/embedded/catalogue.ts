@@ -1,73 +1,10 @@
-import { mediaModels, type MediaModel } from "../embedded/media/models.ts"
-import { embeddedModels, wireSlugs, type EmbeddedModel } from "../embedded/models.ts"
-import type { CustomProvider } from "../providers/custom.ts"
-import type { Endpoint, Model } from "./catalogue.ts"
-import { type Pricing, PRICE_NAMES } from "../money/pricing.ts"
+import type { Endpoint, Model } from "../models/catalogue.ts"
+import { COMMON_PARAMETERS, FORMAT_PARAMETERS, MODEL_DEFAULTS, TOOL_PARAMETERS } from "../models/custom-models.ts"
+import type { Pricing } from "../money/pricing.ts"
+import { mediaModels, type MediaModel } from "./media/models.ts"
+import { embeddedModels, wireSlugs, type EmbeddedModel } from "./models.ts"
 
-/** Of a model that is not in the database: it comes and goes with what is configured. */
-const MODEL_DEFAULTS = {
-  created: 0,
-  inputModalities: ["text"],
-  outputModalities: ["text"],
-  tokenizer: "Other",
-  knowledgeCutoff: null,
-} as const
-
-/** What any server of the OpenAI wire takes; whether one honours more is not known until it is asked. */
-const COMMON_PARAMETERS = [
-  "max_tokens",
-  "max_completion_tokens",
-  "temperature",
-  "top_p",
-  "stop",
-  "seed",
-  "frequency_penalty",
-  "presence_penalty",
-]
-const TOOL_PARAMETERS = ["tools", "tool_choice", "parallel_tool_calls"]
-const FORMAT_PARAMETERS = ["response_format", "structured_outputs"]
 const REASONING_PARAMETERS = ["reasoning", "include_reasoning", "reasoning_effort"]
-
-/**
- * The models of a custom provider, by the id that callers use: the one it was given, or `slug/id`. Providers that serve
- * one id are endpoints of one model. Prices are what was written: without both there is none.
- */
-export function toCustomModels(provider: CustomProvider): Model[] {
-  return provider.models.map((custom) => {
-    const id = custom.model ?? `${provider.slug}/${custom.id}`
-    const contextLength = custom.context_length ?? 0
-    const endpoint: Endpoint = {
-      model: id,
-      provider: provider.slug,
-      upstreamId: custom.id,
-      pricing: toPricing(custom),
-      contextLength,
-      maxCompletionTokens: custom.max_completion_tokens ?? null,
-      supportedParameters: [...COMMON_PARAMETERS, ...TOOL_PARAMETERS, ...FORMAT_PARAMETERS],
-      quantization: null,
-      zeroRetention: provider.zero_retention,
-      collectsData: provider.collects_data,
-    }
-    const name = custom.name ?? `${provider.name ?? provider.slug}: ${custom.id}`
-    return {
-      ...MODEL_DEFAULTS,
-      id,
-      name,
-      description: "",
-      contextLength,
-      ...(custom.input && { inputModalities: custom.input }),
-      ...(custom.output && { outputModalities: custom.output }),
-      endpoints: [endpoint],
-    }
-  })
-}
-
-function toPricing(custom: CustomProvider["models"][number]): Pricing | null {
-  const { prompt, completion } = custom
-  if (prompt === undefined || completion === undefined) return null
-  const others = PRICE_NAMES.map((name) => [name, custom[name]]).filter(([, price]) => price !== undefined)
-  return { ...Object.fromEntries(others), prompt, completion }
-}
 
 /** Play money: enough that balances move, and that a cached token shows as cheaper. */
 const EMBEDDED_PRICING: Pricing = { prompt: "0.000001", completion: "0.000002", input_cache_read: "0.0000001" }

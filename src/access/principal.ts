@@ -1,0 +1,38 @@
+import type { ResetInterval } from "../money/windows.ts"
+
+export type KeyKind = "normal" | "management" | "provisioning" | "free_tier"
+
+/** How a key came to be: by POST /keys, for an app, for an intern, or in exchange for a workload's token. */
+export type KeySource = "created" | "app" | "intern" | "workload"
+
+/** The authenticated identity of a request. What applies to its calls is its CallPolicy (policy/call-policy.ts). */
+export type Principal = {
+  /** SHA-256 of the key in hex: the key's id. */
+  keyHash: string
+  /** Masked key. */
+  label: string
+  kind: KeyKind
+  source: KeySource
+  /** The keys that created this one, the nearest first: their limits and guardrails apply to it. */
+  ancestors: readonly Ancestor[]
+  /** The bootstrap key, a Worker secret: may set up organizations, credit them and write the catalogue. */
+  isOperator: boolean
+  organizationId: string
+  workspaceId: string
+  creatorUserId: string | null
+  /** The partner's user that the key was created for. */
+  externalUser: string | null
+  /** Nano-USD, null for no cap. */
+  limitNano: number | null
+  limitReset: ResetInterval | null
+  includeByokInLimit: boolean
+  /** Epoch milliseconds: when the key or an ancestor that it stops with expires. */
+  expiresAt: number | null
+  /** Of an intern's own key. */
+  internId: string | null
+  /** Rights of the organization. */
+  hasInternsAccess: boolean
+  canWriteVaults: boolean
+}
+/** A key that created this one, directly or not (keys/lineage.ts). */
+export type Ancestor = Pick<Principal, "keyHash" | "label" | "limitNano" | "limitReset" | "includeByokInLimit">

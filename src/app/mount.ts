@@ -1,0 +1,14 @@
+import type { OpenAPIHono } from "@hono/zod-openapi"
+import type { App } from "../access/app.ts"
+import { recordDenials } from "../audit/actor.ts"
+import { authenticate } from "../policy/authenticate.ts"
+
+/** Mounts a router whose every route needs a valid key. The key is checked before anything else that the route does. */
+export function mountKeyed(api: OpenAPIHono<App>, router: OpenAPIHono<App>): void {
+  const routes = new Set(router.routes.map(({ method, path }) => `${method} ${path}`))
+  for (const route of routes) {
+    const [method = "", path = ""] = route.split(" ")
+    api.on(method, path, recordDenials, authenticate)
+  }
+  api.route("/", router)
+}

@@ -1,0 +1,67 @@
+import type { CustomProvider } from "../providers/custom.ts"
+import type { Endpoint, Model } from "./catalogue.ts"
+import { type Pricing, PRICE_NAMES } from "../money/pricing.ts"
+
+/** Of a model that is not in the database: it comes and goes with what is configured. */
+export const MODEL_DEFAULTS = {
+  created: 0,
+  inputModalities: ["text"],
+  outputModalities: ["text"],
+  tokenizer: "Other",
+  knowledgeCutoff: null,
+} as const
+
+/** What any server of the OpenAI wire takes; whether one honours more is not known until it is asked. */
+export const COMMON_PARAMETERS = [
+  "max_tokens",
+  "max_completion_tokens",
+  "temperature",
+  "top_p",
+  "stop",
+  "seed",
+  "frequency_penalty",
+  "presence_penalty",
+]
+export const TOOL_PARAMETERS = ["tools", "tool_choice", "parallel_tool_calls"]
+export const FORMAT_PARAMETERS = ["response_format", "structured_outputs"]
+
+/**
+ * The models of a custom provider, by the id that callers use: the one it was given, or `slug/id`. Providers that serve
+ * one id are endpoints of one model. Prices are what was written: without both there is none.
+ */
+export function toCustomModels(provider: CustomProvider): Model[] {
+  return provider.models.map((custom) => {
+    const id = custom.model ?? `${provider.slug}/${custom.id}`
+    const contextLength = custom.context_length ?? 0
+    const endpoint: Endpoint = {
+      model: id,
+      provider: provider.slug,
+      upstreamId: custom.id,
+      pricing: toPricing(custom),
+      contextLength,
+      maxCompletionTokens: custom.max_completion_tokens ?? null,
+      supportedParameters: [...COMMON_PARAMETERS, ...TOOL_PARAMETERS, ...FORMAT_PARAMETERS],
+      quantization: null,
+      zeroRetention: provider.zero_retention,
+      collectsData: provider.collects_data,
+    }
+    const name = custom.name ?? `${provider.name ?? provider.slug}: ${custom.id}`
+    return {
+      ...MODEL_DEFAULTS,
+      id,
+      name,
+      description: "",
+      contextLength,
+      ...(custom.input && { inputModalities: custom.input }),
+      ...(custom.output && { outputModalities: custom.output }),
+      endpoints: [endpoint],
+    }
+  })
+}
+
+function toPricing(custom: CustomProvider["models"][number]): Pricing | null {
+  const { prompt, completion } = custom
+  if (prompt === undefined || completion === undefined) return null
+  const others = PRICE_NAMES.map((name) => [name, custom[name]]).filter(([, price]) => price !== undefined)
+  return { ...Object.fromEntries(others), prompt, completion }
+}

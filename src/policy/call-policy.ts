@@ -1,0 +1,43 @@
+import type { Principal } from "../access/principal.ts"
+import { NO_BUDGETS, type WorkspaceBudgets } from "../budgets/budget.ts"
+import type { OwnKey } from "../byok/usable-credentials.ts"
+import type { CallerGuardrails } from "../guardrails/applied.ts"
+import type { DestinationHead } from "../observability/coverage.ts"
+import { type CallDefaults, toCallDefaults } from "../workspaces/settings.ts"
+
+/** Everything that applies to calls of a principal. Read with the principal, in one query, and cached with it. */
+export type CallPolicy = {
+  /** Of the key's workspace, as are its budgets. */
+  defaults: CallDefaults
+  budgets: WorkspaceBudgets
+  /** Of the key and its ancestors, of their creators and of their workspaces; null where there is none. */
+  guardrails: CallerGuardrails | null
+  /** BYOK credentials, sealed. */
+  byok: readonly OwnKey[]
+  /** Destinations that calls of the workspace are exported to. */
+  destinations: readonly DestinationHead[]
+}
+
+/** A principal with the policy of its calls, as the inference pipeline takes it. */
+export type Caller = Principal & CallPolicy
+
+const callers = new WeakMap<Principal, Caller>()
+
+/** The policy of a principal's calls, for `callerOf`. */
+export function setPolicy(principal: Principal, policy: CallPolicy): Principal {
+  callers.set(principal, { ...principal, ...policy })
+  return principal
+}
+
+/** A principal that `authenticate` made, with the policy that was read with it; no rule applies where none was read. */
+export function callerOf(principal: Principal): Caller {
+  return callers.get(principal) ?? { ...principal, ...NO_POLICY }
+}
+
+const NO_POLICY: CallPolicy = {
+  defaults: toCallDefaults(null),
+  budgets: NO_BUDGETS,
+  guardrails: null,
+  byok: [],
+  destinations: [],
+}

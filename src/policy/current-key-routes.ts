@@ -1,0 +1,65 @@
+import { createRoute } from "@hono/zod-openapi"
+import * as z from "zod"
+import { allowedRegions } from "../guardrails/applied.ts"
+import { newRouter } from "../http/router.ts"
+import { failures, ok } from "../http/schema.ts"
+import { limitFields, limitOf, usageFields } from "../keys/key.ts"
+import { CurrentKey } from "../keys/schemas.ts"
+import { openLedger } from "../ledger/client.ts"
+import { freeLimits } from "../ledger/free-requests.ts"
+import { type Counters, newCounters, remaining } from "../ledger/limits.ts"
+import { nanoToUsd } from "../money/money.ts"
+import { toTimestamp } from "../support/time.ts"
+import { type Caller, callerOf } from "./call-policy.ts"
+
+const current = createRoute({
+  method: "get",
+  path: "/key",
+  operationId: "getCurrentKey",
+  tags: ["API keys"],
+  summary: "The key that asks: its limits and what it has used.",
+  responses: { 200: ok(z.object({ data: CurrentKey })), ...failures("unauthenticated", "internal") },
+})
+
+export const currentKey = newRouter().openapi(current, async (c) => {
+  const caller = callerOf(c.var.principal)
+  const limits = freeLimits(c.env)
+  const ledger = caller.organizationId ? openLedger(c.env, caller.organizationId) : undefined
+  const hashes = [caller, ...caller.ancestors].map(({ keyHash }) => keyHash)
+  const [usage = [], freeToday] = await Promise.all([ledger?.usage(hashes), ledger?.freeToday(limits)])
+  const free = freeToday ?? { limit: limits.perDay, used: 0 }
+  return c.json({ data: toCurrentKey(caller, usage, free) }, 200)
+})
+
+/**
+ * `counters`: of the key, then of its ancestors. What remains is the least that any of their limits leaves. `free`: the
+ * account's free-model requests of today.
+ */
+function toCurrentKey(
+  caller: Caller,
+  [own, ...above]: readonly Counters[],
+  free: { limit: number; used: number },
+): z.infer<typeof CurrentKey> {
+  const counters = own ?? newCounters(Date.now())
+  const rooms = [caller, ...caller.ancestors].flatMap((key, at) => {
+    const [limit, used] = [limitOf(key), at === 0 ? counters : above[at - 1]]
+    return limit && used ? [remaining(limit, used)] : []
+  })
+  return {
+    label: caller.label,
+    ...limitFields(limitOf(caller), counters),
+    limit_remaining: rooms.length === 0 ? null : nanoToUsd(Math.max(0, Math.min(...rooms))),
+    include_byok_in_limit: caller.includeByokInLimit,
+    ...usageFields(counters),
+    creator_user_id: caller.creatorUserId,
+    organization_id: caller.organizationId || null,
+    workspace_id: caller.workspaceId || null,
+    expires_at: caller.expiresAt === null ? null : toTimestamp(caller.expiresAt),
+    is_free_tier: caller.kind === "free_tier",
+    is_management_key: caller.kind === "management",
+    is_provisioning_key: caller.kind === "management" || caller.kind === "provisioning",
+    allowed_data_regions: allowedRegions(caller.guardrails?.list ?? []),
+    free_model_daily_requests: { ...free, remaining: Math.max(0, free.limit - free.used) },
+    rate_limit: { interval: "10s", requests: -1, note: "This field is deprecated and safe to ignore." },
+  }
+}
