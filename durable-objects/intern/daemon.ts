@@ -6,6 +6,7 @@ import { openInternKey } from "../../src/interns/own-key.ts"
 import type { AcpMessage } from "../../src/interns/run/acp.ts"
 import { logError, logWarning } from "../../src/support/log.ts"
 import { wait } from "../../src/support/time.ts"
+import type { Peer } from "./facts.ts"
 import type { RunBook } from "./run-store.ts"
 
 const TAG = "daemon"
@@ -13,8 +14,6 @@ const DESTROY_PATIENCE_MS = 8_000
 const DESTROY_RPC = "destroy"
 const SHUTDOWN_RPC = "shutdown"
 
-/** What is known of the daemon: its epoch, the last frame that it sent, and the number of our next one. */
-export type Peer = { epoch: string; received: number; next: number; isReady: boolean }
 type Socket = { isWelcome: boolean; dialled: number }
 
 /**

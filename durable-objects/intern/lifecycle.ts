@@ -1,22 +1,20 @@
 import type { Env } from "../../src/config/env.ts"
 import type { InternHost } from "../../src/interns/hosts/host.ts"
 import type { Place } from "../../src/interns/hosts/rpc.ts"
-import { hostnameOf, type InternStatus } from "../../src/interns/intern.ts"
+import { hostnameOf } from "../../src/interns/intern.ts"
+import { type InternStatus } from "../../src/interns/kinds.ts"
 import { internError } from "../../src/interns/reasons.ts"
 import { grantOf } from "../../src/interns/tokens.ts"
 import { deleteInternRows, findIntern, moveIntern } from "../../src/interns/store.ts"
 import { logError } from "../../src/support/log.ts"
 import type { RunBook } from "./run-store.ts"
+import type { Life } from "./facts.ts"
 
 const TOTAL_STEPS = 3
 const MAX_ATTEMPTS = 3
 const RETRY_MS = 2_000
 /** A boot or a deletion that died with its isolate is taken up again after this. */
 const STALLED_MS = 30_000
-
-type Phase = "new" | "provisioning" | "running" | "stopped" | "destroying"
-/** `attempt`: of a boot, from 1. `wakeAt`: when it is taken up again, epoch milliseconds. */
-export type Life = { phase: Phase; attempt: number; wakeAt: number | null; isLossAcknowledged: boolean }
 
 type Surroundings = {
   host: () => InternHost

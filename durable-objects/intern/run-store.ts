@@ -1,30 +1,12 @@
-import type { InternConfig } from "../../src/interns/hosts/host.ts"
-import type { Place } from "../../src/interns/hosts/rpc.ts"
 import type { Heard, RpcId } from "../../src/interns/run/acp.ts"
 import { type Delta, isOpen, type Run } from "../../src/interns/run/run.ts"
-import type { Peer } from "./daemon.ts"
-import type { Life } from "./lifecycle.ts"
+import type { Facts } from "./facts.ts"
 
 /** For how long an answer to a question of a run that ended is told that it has ended. */
 const ENDED_KEPT_MS = 24 * 3_600_000
 /** Sessions that are remembered: of more, the ones used longest ago begin anew. */
 const MAX_SESSIONS = 1_000
 const MAX_ENDED = 1_000
-
-/** What an object keeps one of. */
-type Facts = {
-  place: Place
-  life: Life
-  /** The embedded agent's. */
-  config: InternConfig
-  /** That the agent was started with; null for the default of the workspace. */
-  model: string | null
-  peer: Peer
-  /** The last request id that was used. */
-  rpc: number
-  /** When prompts of the last minute came, epoch milliseconds. */
-  turns: number[]
-}
 
 export type AskedQuestion = { run: Run | undefined; session: string; isPending: boolean }
 

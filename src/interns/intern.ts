@@ -1,23 +1,8 @@
 import { type Env, variable } from "../config/env.ts"
 import { toTimestamp } from "../support/time.ts"
+import { INTERN_HOSTS, type InternHostKind } from "./kinds.ts"
 import type { Intern } from "./schemas.ts"
 import type { InternRow } from "./store.ts"
-
-export const INTERN_STATUSES = [
-  "awaiting_vendor_install",
-  "queued",
-  "provisioning",
-  "running",
-  "failed",
-  "stopped",
-  "destroying",
-  "destroy_failed",
-] as const
-export type InternStatus = (typeof INTERN_STATUSES)[number]
-
-/** Where an intern's agent runs. */
-export const INTERN_HOSTS = ["embedded", "daemon", "cloudflare-container"] as const
-export type InternHostKind = (typeof INTERN_HOSTS)[number]
 
 const DEFAULT_DOMAIN = "interns.localhost"
 

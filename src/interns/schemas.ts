@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { INTERN_HOSTS, INTERN_STATUSES } from "./intern.ts"
+import { INTERN_HOSTS, INTERN_STATUSES } from "./kinds.ts"
 
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
 const MODEL = /^[A-Za-z0-9~._:@+-]+\/[A-Za-z0-9~._:@+-]+$/

@@ -3,7 +3,7 @@ import { auditIfChanged } from "../audit/store.ts"
 import { insertKeyStatement, type KeyRow } from "../keys/store.ts"
 import { deleteVaultStatements } from "../vault/store.ts"
 import type { Made } from "./authority.ts"
-import type { InternHostKind, InternStatus } from "./intern.ts"
+import type { InternHostKind, InternStatus } from "./kinds.ts"
 
 /** A row of interns. Instants are epoch milliseconds. */
 export type InternRow = {

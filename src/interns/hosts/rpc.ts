@@ -1,5 +1,5 @@
 import { type ErrorMetadata, type ErrorName, GatewayError } from "../../errors/errors.ts"
-import type { InternHostKind } from "../intern.ts"
+import type { InternHostKind } from "../kinds.ts"
 import type { ApprovalMode } from "../run/run.ts"
 
 /**

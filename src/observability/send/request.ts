@@ -1,15 +1,10 @@
 import type { Outbound } from "../../outbound/send.ts"
 import type { Configured } from "../kinds.ts"
-import type { CallEvent, Flags } from "../event.ts"
 import { toClickhouse, toRamp, toSnowflake } from "./rows.ts"
 import { toS3 } from "./s3.ts"
 import { toSpans } from "./spans.ts"
 import { toWebhook } from "./webhook.ts"
-
-/** What is sent at once. `id` stays the same however often it is tried; `now` in epoch milliseconds. */
-export type Delivery = { id: string; events: readonly CallEvent[]; flags: Flags; now: number }
-
-export const USER_AGENT = "edge-model-gateway"
+import type { Delivery } from "./delivery.ts"
 
 /** A delivery in the words of a destination, as its kind documents them. */
 export function toOutbound(to: Configured, delivery: Delivery): Promise<Outbound> | Outbound {

@@ -1,7 +1,7 @@
 import type { Outbound } from "../../outbound/send.ts"
 import type { ConfigOf } from "../kinds.ts"
 import { toRow } from "../event.ts"
-import { type Delivery, USER_AGENT } from "./request.ts"
+import { USER_AGENT, type Delivery } from "./delivery.ts"
 
 /** Destinations that keep a row a call, in a table that is there: see toRow for its columns. */
 

@@ -3,7 +3,7 @@ import type { Outbound } from "../../outbound/send.ts"
 import { toTimestamp } from "../../support/time.ts"
 import type { ConfigOf } from "../kinds.ts"
 import { toRow } from "../event.ts"
-import { type Delivery, USER_AGENT } from "./request.ts"
+import { USER_AGENT, type Delivery } from "./delivery.ts"
 import { under } from "./spans.ts"
 
 const DEFAULT_REGION = "us-east-1"

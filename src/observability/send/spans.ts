@@ -2,7 +2,7 @@ import type { Outbound } from "../../outbound/send.ts"
 import type { ConfigOf, Configured, KindName } from "../kinds.ts"
 import { type CallEvent, flaggedOf, type Flags, traceOf } from "../event.ts"
 import { type Attributes, type Extras, prefixed, toOtlp } from "./otlp.ts"
-import { type Delivery, USER_AGENT } from "./request.ts"
+import { USER_AGENT, type Delivery } from "./delivery.ts"
 
 /**
  * Destinations that read OTLP over HTTP: where each does, by what it knows the sender, and what it reads beside the

@@ -2,7 +2,7 @@ import type { Outbound } from "../../outbound/send.ts"
 import { decodeBase64 } from "../../support/encoding.ts"
 import type { ConfigOf } from "../kinds.ts"
 import { toOtlp } from "./otlp.ts"
-import { type Delivery, USER_AGENT } from "./request.ts"
+import { USER_AGENT, type Delivery } from "./delivery.ts"
 
 /**
  * OTLP/JSON, signed as https://www.standardwebhooks.com has it: `webhook-signature` is `v1,` and the HMAC-SHA-256, in
