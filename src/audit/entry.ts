@@ -13,7 +13,7 @@ export type Actor = Pick<Principal, "organizationId" | "keyHash" | "label" | "cr
   at: number
 }
 
-export type Deed = {
+export type AuditEvent = {
   /** What was done to what kind of thing: `api_key.create`. */
   action: `${string}.${string}` | "denied"
   resourceId: string
@@ -49,7 +49,7 @@ export type AuditEntry = {
 export const DENIED_RESOURCE = "route"
 
 /** A deed of an actor as the audit log keeps it. */
-export function newEntry(actor: Actor, { action, resourceId, workspaceId, changed }: Deed): AuditEntry {
+export function newEntry(actor: Actor, { action, resourceId, workspaceId, changed }: AuditEvent): AuditEntry {
   const [resourceType = ""] = action.split(".")
   return {
     id: newId(),

@@ -2,7 +2,7 @@ import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import type { Page } from "../http/schema.ts"
 import type { ByokRow } from "./credential.ts"
-import { type OwnKey, type OwnKeyRow, toOwnKey } from "./usable-credentials.ts"
+import { type ByokCredential, type ByokCredentialRow, toByokCredential } from "./usable-credentials.ts"
 import { type Counted, toPage } from "../support/rows.ts"
 
 const COLUMNS =
@@ -148,10 +148,10 @@ export function ownKeysStatement(db: D1Database, hash: string): D1PreparedStatem
 }
 
 /** The same for a caller whose key is no row. */
-export async function findOwnKeys(db: D1Database, { organizationId, workspaceId }: Scope): Promise<OwnKey[]> {
+export async function findOwnKeys(db: D1Database, { organizationId, workspaceId }: Scope): Promise<ByokCredential[]> {
   const { results } = await db
     .prepare(`${OF_WORKSPACE} AND b.organization_id = ? AND b.workspace_id = ? ORDER BY b.provider, b.sort_order, b.id`)
     .bind(organizationId, workspaceId)
-    .all<OwnKeyRow>()
-  return results.map(toOwnKey)
+    .all<ByokCredentialRow>()
+  return results.map(toByokCredential)
 }

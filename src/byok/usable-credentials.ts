@@ -5,7 +5,7 @@ import { type ByokRow, toFlag, toList } from "./credential.ts"
 import type { Provider } from "../providers/provider.ts"
 
 /** A credential as it travels with the keys of its workspace: all that routing reads, and the key, sealed. */
-export type OwnKey = {
+export type ByokCredential = {
   id: string
   workspaceId: string
   provider: string
@@ -21,9 +21,9 @@ export type OwnKey = {
   allowedUserIds: readonly string[] | null
 }
 
-export type OwnKeyRow = ByokRow & { masterId: string; wrapped: string }
+export type ByokCredentialRow = ByokRow & { masterId: string; wrapped: string }
 
-export function toOwnKey(row: OwnKeyRow): OwnKey {
+export function toByokCredential(row: ByokCredentialRow): ByokCredential {
   const { id, workspace_id: workspaceId, provider, version, sealed, masterId, wrapped } = row
   return {
     id,
@@ -43,11 +43,11 @@ export function toOwnKey(row: OwnKeyRow): OwnKey {
 }
 
 /** The credentials that a caller may use, for whichever models. */
-export function ownKeysOf({
+export function usableCredentials({
   byok,
   keyHash,
   creatorUserId,
-}: Pick<Principal, "keyHash" | "creatorUserId"> & { byok: readonly OwnKey[] }): OwnKey[] {
+}: Pick<Principal, "keyHash" | "creatorUserId"> & { byok: readonly ByokCredential[] }): ByokCredential[] {
   return byok.filter(
     ({ allowedKeyHashes, allowedUserIds }) =>
       (allowedKeyHashes?.includes(keyHash) ?? true) &&
@@ -56,10 +56,10 @@ export function ownKeysOf({
 }
 
 /** The ways to one provider: with credentials, in the order they were given, and with the gateway's own key or not. */
-export type Ways = { first: OwnKey[]; shared: boolean; last: OwnKey[] }
+export type CredentialOrder = { first: ByokCredential[]; shared: boolean; last: ByokCredential[] }
 
 /** `keys`: those of the caller. A credential for other models than this one still keeps the gateway's own key away. */
-export function waysTo(provider: string, model: string, keys: readonly OwnKey[]): Ways {
+export function credentialOrder(provider: string, model: string, keys: readonly ByokCredential[]): CredentialOrder {
   const ofProvider = keys.filter((key) => key.provider === provider)
   const covering = ofProvider.filter(({ allowedModels }) => allowedModels === null || matcher(allowedModels)(model))
   return {
@@ -70,4 +70,4 @@ export function waysTo(provider: string, model: string, keys: readonly OwnKey[])
 }
 /** The caller's own keys, and the providers that can be reached with them. */
 
-export type OwnWays = { keys: readonly OwnKey[]; providers: ReadonlyMap<string, Provider> }
+export type ByokRoutes = { keys: readonly ByokCredential[]; providers: ReadonlyMap<string, Provider> }

@@ -1,64 +1,66 @@
 import type { Caller } from "../policy/call-policy.ts"
-import { paying } from "./agent/charge-tool-run.ts"
-import { serveAgent } from "./agent/serve-agent.ts"
-import { chatIntake } from "./endpoints/chat/request.ts"
-import type { CallState, Intake } from "./inference-request.ts"
+import { toolCharger } from "./agent/charge-tool-run.ts"
+import { runAgent } from "./agent/serve-agent.ts"
+import { chatRequest } from "./endpoints/chat/request.ts"
+import type { CallContext, InferenceRequest } from "./inference-request.ts"
 import { withDefaults } from "./defaults.ts"
 import { needsPreparation, type Preparable } from "./prepare/needs.ts"
 import { prepare } from "./prepare/prepare.ts"
 import { screened, screeningFor, sizeInBytes, sizeOf } from "./screen.ts"
-import { serve } from "./serve.ts"
-import { requireLive } from "../presets/preset.ts"
+import { callUpstream } from "./serve.ts"
+import { requireActive } from "../presets/preset.ts"
 import { presetOf, withPreset } from "./presets/apply.ts"
-import type { Surface } from "./endpoints/api-format.ts"
-import type { Arrival, World } from "./deps.ts"
+import type { ApiFormat } from "./endpoints/api-format.ts"
+import type { RequestMeta, Deps } from "./deps.ts"
 
 /** Answers a request of a conversation: straight on the road, or first prepared where it asks for the gateway's own work. */
-export async function answer<Request extends Preparable>(
-  surface: Surface<Request>,
+export async function handleInference<Request extends Preparable>(
+  surface: ApiFormat<Request>,
   sent: Request,
   bodyBytes: number,
-  arrived: Arrival,
+  received: RequestMeta,
   caller: Caller,
-  world: World,
+  deps: Deps,
 ): Promise<Response> {
   const reference = presetOf(sent)
-  const preset = reference && requireLive(reference.slug, await world.presetOf(reference.slug))
-  const arrival = preset ? { ...arrived, presetId: preset.id } : arrived
-  const screening = screeningFor(caller, arrival)
+  const preset = reference && requireActive(reference.slug, await deps.presetOf(reference.slug))
+  const meta = preset ? { ...received, presetId: preset.id } : received
+  const screening = screeningFor(caller, meta)
   const asked = withDefaults(preset ? withPreset(surface, reference.request, preset) : sent, caller.defaults)
-  const request = await screened(asked, screening, arrival)
+  const request = await screened(asked, screening, meta)
   // Answers that are read come on the chat wire, whoever gives them: it is the one that the filters know.
   const isRead = screening?.readsAnswers === true
-  if (!needsPreparation(request, world, isRead ? () => false : surface.isSpokenBy)) {
+  if (!needsPreparation(request, deps, isRead ? () => false : surface.isNativeTo)) {
     const bytes = bodyBytes + (preset?.bytes ?? 0)
-    const intake = isRead ? chatIntakeOf(surface, request) : surface.intakeOf(request, sizeOf(request, asked, bytes))
-    return serve(screening ? { ...intake, screening } : intake, arrival, caller, world)
+    const normalized = isRead
+      ? chatRequestOf(surface, request)
+      : surface.toRequest(request, sizeOf(request, asked, bytes))
+    return callUpstream(screening ? { ...normalized, screening } : normalized, meta, caller, deps)
   }
   const asChat = surface.toChat(request)
-  const pay = paying(asChat, arrival, caller, world)
-  const prepared = await prepare(asChat, world, pay, caller, arrival.region)
+  const pay = toolCharger(asChat, meta, caller, deps)
+  const prepared = await prepare(asChat, deps, pay, caller, meta.region)
   const { preparation, tools, annotations, heals } = prepared
   if (tools.length > 0 || annotations.length > 0 || heals) {
     const { max_tool_calls: maxSteps } = request
     const job = {
       prepared,
       ...(screening && { screening }),
-      tellsItems: surface.tellsItems,
+      tellsItems: surface.emitsToolItems,
       maxSteps: typeof maxSteps === "number" ? maxSteps : undefined,
       // What went upstream is told by the rounds.
-      dialectOf: (call: CallState) => surface.dialectOf({ ...request, debug: undefined }, call),
+      encoderFor: (call: CallContext) => surface.encoderFor({ ...request, debug: undefined }, call),
     }
-    return serveAgent(job, arrival, caller, world)
+    return runAgent(job, meta, caller, deps)
   }
   // Plugins bring words of others along.
-  const chat = await screened(prepared.chat, screening, arrival)
-  const dialectOf = (call: CallState) => surface.dialectOf(request, call)
-  const intake = { ...chatIntake(chat, sizeInBytes(chat)), preparation, dialectOf }
-  return serve(screening ? { ...intake, screening } : intake, arrival, caller, world)
+  const chat = await screened(prepared.chat, screening, meta)
+  const encoderFor = (call: CallContext) => surface.encoderFor(request, call)
+  const normalized = { ...chatRequest(chat, sizeInBytes(chat)), preparation, encoderFor }
+  return callUpstream(screening ? { ...normalized, screening } : normalized, meta, caller, deps)
 }
 
-function chatIntakeOf<Request>(surface: Surface<Request>, request: Request): Intake {
+function chatRequestOf<Request>(surface: ApiFormat<Request>, request: Request): InferenceRequest {
   const chat = surface.toChat(request)
-  return { ...chatIntake(chat, sizeInBytes(chat)), dialectOf: (call) => surface.dialectOf(request, call) }
+  return { ...chatRequest(chat, sizeInBytes(chat)), encoderFor: (call) => surface.encoderFor(request, call) }
 }

@@ -1,11 +1,11 @@
 import { costOf, NO_TOKENS } from "../money/money.ts"
 import type { Pricing } from "../money/pricing.ts"
-import type { Pieces } from "./cost-bound.ts"
-import { estimateDelivered, type Reading } from "../formats/chat/meter.ts"
+import type { BillableUnits } from "./cost-bound.ts"
+import { estimateDelivered, type ResponseMeter } from "../formats/chat/meter.ts"
 import type { Target } from "../routing/target.ts"
 import type { Charge } from "../formats/cost-fields.ts"
 
-type ChargeBounds = { promptEstimate: number; pieces: Pieces }
+type ChargeBounds = { promptEstimate: number; pieces: BillableUnits }
 
 /** Nothing was asked of a model, or no model took it: nothing is charged. */
 export const NO_CHARGE: Charge = { tokens: NO_TOKENS, tokensFrom: "none", costNano: 0, overrunNano: 0, byok: null }
@@ -16,16 +16,16 @@ export const NO_CHARGE: Charge = { tokens: NO_TOKENS, tokensFrom: "none", costNa
  * was held, or a provider that counts more than `max_tokens` allows would carry a key past its limit.
  */
 export function chargeFor(
-  reading: Reading,
-  { endpoint: { pricing }, own }: Pick<Target, "endpoint" | "own">,
+  meter: ResponseMeter,
+  { endpoint: { pricing }, byok: own }: Pick<Target, "endpoint" | "byok">,
   ...rest: [bounds: ChargeBounds, heldNano: number, isWhole: boolean]
 ): Charge {
-  const charge = chargeAt(reading, pricing, ...rest)
+  const charge = chargeAt(meter, pricing, ...rest)
   return own ? ofOwnKey(charge, pricing) : charge
 }
 
 function chargeAt(
-  reading: Reading,
+  meter: ResponseMeter,
   pricing: Pricing,
   bounds: ChargeBounds,
   heldNano: number,
@@ -33,9 +33,9 @@ function chargeAt(
 ): Charge {
   const { promptEstimate } = bounds
   // What the answer says was made stands above what was asked for.
-  const pieces = { ...bounds.pieces, ...reading.made }
-  const told = reading.tokens && { ...reading.tokens, ...pieces }
-  const delivered = estimateDelivered(reading)
+  const pieces = { ...bounds.pieces, ...meter.made }
+  const told = meter.tokens && { ...meter.tokens, ...pieces }
+  const delivered = estimateDelivered(meter)
   // A count from before the end cannot know what came after it.
   if (told && (isWhole || told.completion >= delivered)) {
     return { tokens: told, tokensFrom: "upstream", ...chargedOf(costOf(told, pricing), heldNano), byok: null }

@@ -2,33 +2,33 @@ import type { Caller } from "../policy/call-policy.ts"
 import type { Wanted } from "../ledger/limits.ts"
 import { MAX_NANO } from "../money/money.ts"
 import type { GenerationDraft } from "../ledger/generation.ts"
-import type { FreeLimits, FreeRefusal } from "../ledger/free-requests.ts"
+import type { FreeLimits, FreeLimitExceeded } from "../ledger/free-requests.ts"
 import { limitsOf } from "../policy/limits.ts"
 import { GatewayError } from "../errors/errors.ts"
-import { broadcastOf, type Tellable } from "../observability/context.ts"
+import { exportContextOf, type ExportContext } from "../observability/context.ts"
 import { newGenerationId } from "../support/ids.ts"
-import { toRefusal } from "./cost-bound.ts"
+import { limitError } from "./cost-bound.ts"
 import type { Target } from "../routing/target.ts"
-import type { Arrival, World } from "./deps.ts"
+import type { RequestMeta, Deps } from "./deps.ts"
 
 type About = Pick<
   GenerationDraft,
   "apiType" | "requestedModel" | "streamed" | "sessionId" | "promptEstimate" | "router"
 > &
-  Partial<Tellable>
+  Partial<ExportContext>
 
 /** What is known of a call before anything is asked. */
-export function newDraft(about: About, arrival: Arrival, caller: Caller): GenerationDraft {
+export function newDraft(about: About, meta: RequestMeta, caller: Caller): GenerationDraft {
   const { user = null, trace = null, hasMessages = false, ...facts } = about
   const id = newGenerationId()
   const { keyHash } = caller
-  const call = { id, keyHash, sessionId: about.sessionId, region: arrival.region }
+  const call = { id, keyHash, sessionId: about.sessionId, region: meta.region }
   const externalUser = user ?? caller.externalUser
-  const broadcast = broadcastOf(caller.destinations, call, { user, trace, hasMessages })
+  const broadcast = exportContextOf(caller.destinations, call, { user, trace, hasMessages })
   return {
     ...facts,
     ...(broadcast && { broadcast }),
-    ...(arrival.presetId !== undefined && { presetId: arrival.presetId }),
+    ...(meta.presetId !== undefined && { presetId: meta.presetId }),
     ...(externalUser !== null && { externalUser }),
     id,
     organizationId: caller.organizationId,
@@ -36,10 +36,10 @@ export function newDraft(about: About, arrival: Arrival, caller: Caller): Genera
     keyHash,
     ...(caller.ancestors.length > 0 && { ancestorKeys: caller.ancestors.map((ancestor) => ancestor.keyHash) }),
     createdAt: Date.now(),
-    requestId: arrival.requestId,
-    appUrl: arrival.appUrl,
-    appTitle: arrival.appTitle,
-    userAgent: arrival.userAgent,
+    requestId: meta.requestId,
+    appUrl: meta.appUrl,
+    appTitle: meta.appTitle,
+    userAgent: meta.userAgent,
   }
 }
 
@@ -49,7 +49,7 @@ export async function hold(
   wanted: Wanted,
   estimateNano: number,
   caller: Caller,
-  { ledger, timers }: Pick<World, "ledger" | "timers">,
+  { ledger, timers }: Pick<Deps, "ledger" | "timers">,
   free?: FreeLimits,
 ): Promise<number> {
   const limits = limitsOf(caller)
@@ -63,7 +63,7 @@ export async function hold(
     ...(free && { free }),
     ttlMs: timers.holdTtlMs,
   })
-  if (!verdict.ok) throw "free" in verdict ? tooManyFree(verdict.free) : toRefusal(verdict, caller)
+  if (!verdict.ok) throw "free" in verdict ? tooManyFree(verdict.free) : limitError(verdict, caller)
   return verdict.grantedNano
 }
 
@@ -75,7 +75,7 @@ export async function holdFor(
   targets: readonly Target[],
   holdOf: (targets: readonly Target[], isByok: boolean) => Promise<number>,
 ): Promise<{ heldNano: number; targets: readonly Target[]; isByok: boolean }> {
-  const owned = targets.filter(({ own }) => own)
+  const owned = targets.filter(({ byok: own }) => own)
   const isByok = owned.length === targets.length
   try {
     return { heldNano: await holdOf(targets, isByok), targets, isByok }
@@ -87,12 +87,12 @@ export async function holdFor(
 }
 
 /** What a target may use of a grant, in nano-USD: a key of the caller's own is bound by it only where a limit counts it. */
-export function grantFor({ own }: Target, heldNano: number, caller: Caller): number {
+export function grantFor({ byok: own }: Target, heldNano: number, caller: Caller): number {
   return own && !limitsOf(caller).some(({ includeByok }) => includeByok) ? MAX_NANO : heldNano
 }
 
 /** The gateway's own 429, with the headers that only it carries. */
-function tooManyFree({ limit, resetAt, window }: FreeRefusal): GatewayError {
+function tooManyFree({ limit, resetAt, window }: FreeLimitExceeded): GatewayError {
   const seconds = Math.max(1, Math.ceil((resetAt - Date.now()) / 1_000))
   return new GatewayError(
     "rate_limited",

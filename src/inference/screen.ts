@@ -1,14 +1,14 @@
 import type { Caller } from "../policy/call-policy.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { type Screening, screeningOf } from "../guardrails/screening.ts"
-import type { Intake } from "./inference-request.ts"
+import type { InferenceRequest } from "./inference-request.ts"
 import { unroutable } from "../routing/metadata.ts"
-import { serve } from "./serve.ts"
-import type { Arrival, World } from "./deps.ts"
+import { callUpstream } from "./serve.ts"
+import type { RequestMeta, Deps } from "./deps.ts"
 
 /** What the content filters of the caller do to this call; undefined for a caller who has none. */
-export function screeningFor(caller: Caller, arrival: Arrival): Screening | undefined {
-  return caller.guardrails ? screeningOf(caller.guardrails, arrival.wantsMetadata) : undefined
+export function screeningFor(caller: Caller, meta: RequestMeta): Screening | undefined {
+  return caller.guardrails ? screeningOf(caller.guardrails, meta.wantsMetadata) : undefined
 }
 
 type Named = { model?: string | undefined; models?: readonly string[] | null | undefined }
@@ -17,17 +17,17 @@ type Named = { model?: string | undefined; models?: readonly string[] | null | u
 export async function screened<Request extends object>(
   request: Request,
   screening: Screening | undefined,
-  arrival: Arrival,
+  meta: RequestMeta,
 ): Promise<Request> {
   if (!screening) return request
   try {
     return await screening.request(request)
   } catch (refusal) {
-    if (!(refusal instanceof GatewayError) || !arrival.wantsMetadata) throw refusal
+    if (!(refusal instanceof GatewayError) || !meta.wantsMetadata) throw refusal
     const { code, message, metadata } = refusal
     const { model, models } = request as Named
-    const told = unroutable(model ?? models?.[0] ?? "", arrival.region, message, screening.stages())
-    throw new GatewayError(code, message, { ...(metadata && { metadata }), beside: told })
+    const told = unroutable(model ?? models?.[0] ?? "", meta.region, message, screening.stages())
+    throw new GatewayError(code, message, { ...(metadata && { metadata }), extraFields: told })
   }
 }
 
@@ -41,14 +41,14 @@ export function sizeInBytes(request: object): number {
 }
 
 /** Serves a request that is answered as it is, once the content filters of the caller have read it. */
-export async function serveScreened<Request extends object>(
+export async function handlePlain<Request extends object>(
   request: Request,
-  toIntake: (request: Request) => Intake,
-  arrival: Arrival,
+  toRequest: (request: Request) => InferenceRequest,
+  meta: RequestMeta,
   caller: Caller,
-  world: World,
+  deps: Deps,
 ): Promise<Response> {
-  const screening = screeningFor(caller, arrival)
-  const intake = toIntake(await screened(request, screening, arrival))
-  return serve(screening ? { ...intake, screening } : intake, arrival, caller, world)
+  const screening = screeningFor(caller, meta)
+  const normalized = toRequest(await screened(request, screening, meta))
+  return callUpstream(screening ? { ...normalized, screening } : normalized, meta, caller, deps)
 }

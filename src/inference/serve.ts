@@ -4,15 +4,15 @@ import { GatewayError } from "../errors/errors.ts"
 import type { GenerationDraft } from "../ledger/generation.ts"
 import { logError } from "../support/log.ts"
 import { unroutable } from "../routing/metadata.ts"
-import { ask, type Outcome } from "./dispatch.ts"
-import { namesOf, newCall } from "./call.ts"
+import { dispatch, type DispatchResult } from "./dispatch.ts"
+import { logFieldsOf, newCall } from "./call.ts"
 import { grantFor, hold, holdFor, newDraft } from "./hold.ts"
-import type { Intake } from "./inference-request.ts"
-import { chanceFor, plan, type PlanWorld } from "../routing/plan.ts"
+import type { InferenceRequest } from "./inference-request.ts"
+import { seededRandom, plan, type PlanInput } from "../routing/plan.ts"
 import { type Target, targetKey } from "../routing/target.ts"
-import { serveStream } from "./relay/stream-response.ts"
-import { serveWhole } from "./relay/json-response.ts"
-import type { Arrival, World } from "./deps.ts"
+import { streamResponse } from "./relay/stream-response.ts"
+import { jsonResponse } from "./relay/json-response.ts"
+import type { RequestMeta, Deps } from "./deps.ts"
 
 /**
  * One inference call, from request to receipt: plan → hold → ask → pass on → settle. Read this file first.
@@ -20,43 +20,48 @@ import type { Arrival, World } from "./deps.ts"
  * Before `ask` a hold reserves the most that the call can cost; after it, whatever happens, the hold is settled once:
  * here, or by the ledger's alarm if this isolate dies.
  */
-export async function serve(intake: Intake, arrival: Arrival, caller: Caller, world: World): Promise<Response> {
-  const { bounds, question, user } = intake
-  const open = requireTier(caller, askable(planned(intake, arrival, caller, world), question), bounds)
+export async function callUpstream(
+  normalized: InferenceRequest,
+  meta: RequestMeta,
+  caller: Caller,
+  deps: Deps,
+): Promise<Response> {
+  const { bounds, upstream: question, user } = normalized
+  const open = requireTier(caller, supportedTargets(planTargets(normalized, meta, caller, deps), question), bounds)
 
-  const pseudonym = user === null ? undefined : await world.pseudonymOf(`${caller.organizationId}:${user}`)
-  const plain = newDraft(aboutOf(intake, arrival), arrival, caller)
+  const pseudonym = user === null ? undefined : await deps.pseudonymOf(`${caller.organizationId}:${user}`)
+  const plain = newDraft(draftFieldsOf(normalized, meta), meta, caller)
   let estimateNano = 0
   const { heldNano, targets, isByok } = await holdFor(open, async (covered, isByok) => {
     const { estimateNano: estimated, ...wanted } = wantedFor(covered, bounds, (target) =>
-      world.health.expectedCompletion(targetKey(target)),
+      deps.health.expectedCompletion(targetKey(target)),
     )
     estimateNano = estimated
-    const isFree = covered[0] !== undefined && !covered[0].own && isFreeVariant(covered[0], plain.requestedModel)
-    if (isFree) await world.refuseFreeFlood()
-    const freeLimits = isFree ? world.freeLimits() : undefined
-    return hold(draftFor(plain, isByok), wanted, estimateNano, caller, world, freeLimits)
+    const isFree = covered[0] !== undefined && !covered[0].byok && isFreeVariant(covered[0], plain.requestedModel)
+    if (isFree) await deps.throttleFreeModels()
+    const freeLimits = isFree ? deps.freeLimits() : undefined
+    return hold(draftFor(plain, isByok), wanted, estimateNano, caller, deps, freeLimits)
   })
   const draft = draftFor(plain, isByok)
 
   const chargeLimitOf = (target: Target) => grantFor(target, heldNano, caller)
-  const call = newCall({ intake, arrival, draft, chargeLimitOf, estimateNano, targets, world })
+  const call = newCall({ request: normalized, meta, draft, chargeLimitOf, estimateNano, targets, deps })
   const capFor = (target: Target) => completionCap(target, bounds, chargeLimitOf(target))
-  const outcome = ask(
+  const outcome = dispatch(
     { question, targets, pseudonym, capFor },
     {
-      send: world.send,
-      openKey: world.openKey,
-      health: world.health,
-      firstFrameMs: world.timers.firstFrameMs,
+      send: deps.send,
+      openKey: deps.openKey,
+      health: deps.health,
+      firstFrameMs: deps.timers.firstFrameMs,
       now: Date.now,
-      signal: call.asking.signal,
+      signal: call.dispatchAbort.signal,
     },
-  ).catch((cause): Outcome => {
-    logError("asking failed", namesOf(draft), cause)
-    return { ok: false, refusals: [], attempts: [], reached: false }
+  ).catch((cause): DispatchResult => {
+    logError("asking failed", logFieldsOf(draft), cause)
+    return { ok: false, rejections: [], attempts: [], wasReached: false }
   })
-  return question.streamed ? serveStream(call, outcome) : serveWhole(call, outcome)
+  return question.streamed ? streamResponse(call, outcome) : jsonResponse(call, outcome)
 }
 
 function draftFor(draft: GenerationDraft, isByok: boolean): GenerationDraft {
@@ -64,15 +69,15 @@ function draftFor(draft: GenerationDraft, isByok: boolean): GenerationDraft {
 }
 
 /** Where the call may go. A caller who wants to know how it was routed is told also that it could not be. */
-function planned(intake: Intake, arrival: Arrival, caller: Caller, world: World): Target[] {
+function planTargets(normalized: InferenceRequest, meta: RequestMeta, caller: Caller, deps: Deps): Target[] {
   try {
-    return plan(intake.routing, planWorld(intake, arrival, caller, world))
+    return plan(normalized.routing, planInputOf(normalized, meta, caller, deps))
   } catch (refusal) {
-    if (!(refusal instanceof GatewayError) || !arrival.wantsMetadata) throw refusal
+    if (!(refusal instanceof GatewayError) || !meta.wantsMetadata) throw refusal
     const { code, message, metadata } = refusal
-    const stages = [...(intake.preparation?.stages ?? []), ...(intake.screening?.stages() ?? [])]
-    const beside = unroutable(aboutOf(intake, arrival).requestedModel, arrival.region, message, stages)
-    throw new GatewayError(code, message, { ...(metadata && { metadata }), beside })
+    const stages = [...(normalized.preparation?.stages ?? []), ...(normalized.screening?.stages() ?? [])]
+    const beside = unroutable(draftFieldsOf(normalized, meta).requestedModel, meta.region, message, stages)
+    throw new GatewayError(code, message, { ...(metadata && { metadata }), extraFields: beside })
   }
 }
 
@@ -82,32 +87,35 @@ function isFreeVariant({ model }: Target, requested: string): boolean {
 }
 
 /** A session, or else a conversation that must stay together, goes to one provider; all others are spread. */
-function planWorld(
-  { output, sessionId, conversation, signatures }: Intake,
-  arrival: Arrival,
+function planInputOf(
+  { output, sessionId, conversation, signatures }: InferenceRequest,
+  meta: RequestMeta,
   { defaults, guardrails }: Caller,
-  world: World,
-): PlanWorld {
-  const { catalogue, providers, own, health } = world
-  const belongsTo = sessionId ?? arrival.sessionId ?? conversation
+  deps: Deps,
+): PlanInput {
+  const { catalogue, providers, byok: own, health } = deps
+  const belongsTo = sessionId ?? meta.sessionId ?? conversation
   const now = Date.now()
   return {
     output,
     catalogue,
     providers,
-    own,
-    region: arrival.region,
+    byok: own,
+    region: meta.region,
     defaultSort: defaults.providerSort ?? undefined,
     guardrails: guardrails?.routeFilters() ?? [],
     isCooling: (target) => health.isCooling(target, now),
     statisticsOf: (target) => health.statisticsOf(target, now),
     pinnedTo: signatures.map((signature) => health.signerOf(signature)).find((signer) => signer !== undefined),
-    chance: belongsTo === null ? () => 1 - Math.random() : chanceFor(belongsTo),
+    chance: belongsTo === null ? () => 1 - Math.random() : seededRandom(belongsTo),
   }
 }
 
 /** Without the targets that cannot be asked this. If none is left, the first of them says why. */
-function askable(targets: readonly Target[], { refusalOf }: Intake["question"]): readonly Target[] {
+function supportedTargets(
+  targets: readonly Target[],
+  { unsupportedReason: refusalOf }: InferenceRequest["upstream"],
+): readonly Target[] {
   if (!refusalOf) return targets
   const refusals = targets.map(({ provider }) => refusalOf(provider))
   const left = targets.filter((_, at) => refusals[at] === undefined)
@@ -115,14 +123,24 @@ function askable(targets: readonly Target[], { refusalOf }: Intake["question"]):
   return left
 }
 
-function aboutOf(intake: Intake, arrival: Arrival) {
-  const { routing, bounds, preparation, apiType, question, sessionId, user, trace = null, messages } = intake
+function draftFieldsOf(normalized: InferenceRequest, meta: RequestMeta) {
+  const {
+    routing,
+    bounds,
+    preparation,
+    apiType,
+    upstream: question,
+    sessionId,
+    user,
+    trace = null,
+    messages,
+  } = normalized
   return {
     apiType,
     ...(preparation?.strategy === "auto" && { router: preparation.requestedModel }),
     requestedModel: preparation?.requestedModel ?? routing.model ?? routing.models?.[0] ?? "",
     streamed: question.streamed,
-    sessionId: sessionId ?? arrival.sessionId,
+    sessionId: sessionId ?? meta.sessionId,
     promptEstimate: bounds.promptEstimate,
     user,
     trace,

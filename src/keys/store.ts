@@ -165,7 +165,7 @@ export async function deleteKey(
 }
 
 /** Whether a directory of the organization deactivated or deleted this person. */
-export async function isLeaver(db: D1Database, organizationId: string, userId: string): Promise<boolean> {
+export async function isDeprovisioned(db: D1Database, organizationId: string, userId: string): Promise<boolean> {
   const row = await db
     .prepare("SELECT 1 FROM scim_leavers WHERE organization_id = ? AND user_id = ?")
     .bind(organizationId, userId)

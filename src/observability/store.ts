@@ -3,7 +3,7 @@ import { auditIfChanged } from "../audit/store.ts"
 import type { Page } from "../http/schema.ts"
 import type { WrappedKey } from "../secrets/data-key.ts"
 import type { DestinationRow, DestinationState } from "./destination.ts"
-import { type DestinationHead, type HeadRow, toHead } from "./coverage.ts"
+import { type DestinationFilter, type HeadRow, toHead } from "./coverage.ts"
 import { type Counted, toPage } from "../support/rows.ts"
 
 const COLUMNS =
@@ -170,7 +170,10 @@ export function headsStatement(db: D1Database, hash: string): D1PreparedStatemen
 }
 
 /** The same for a caller whose key is no row. */
-export async function findHeads(db: D1Database, { organizationId, workspaceId }: Scope): Promise<DestinationHead[]> {
+export async function listActiveDestinations(
+  db: D1Database,
+  { organizationId, workspaceId }: Scope,
+): Promise<DestinationFilter[]> {
   const { results } = await db
     .prepare(`${OF_WORKSPACE} AND d.organization_id = ? AND d.workspace_id = ?`)
     .bind(organizationId, workspaceId)

@@ -1,6 +1,6 @@
 import { type KeyBudgetRow, findWorkspaceBudgets, keyBudgetsStatement, toWorkspaceBudgets } from "../budgets/store.ts"
 import { findOwnKeys, ownKeysStatement } from "../byok/store.ts"
-import { type OwnKeyRow, toOwnKey } from "../byok/usable-credentials.ts"
+import { type ByokCredentialRow, toByokCredential } from "../byok/usable-credentials.ts"
 import type { Principal } from "../access/principal.ts"
 import { toCallerGuardrails } from "../guardrails/applied.ts"
 import { type AppliedRow, findCallerGuardrails, keyGuardrailsStatement } from "../guardrails/store.ts"
@@ -8,7 +8,7 @@ import { ancestorsStatement } from "../keys/lineage-store.ts"
 import { type AncestorRow, earliest, toLineage } from "../keys/lineage.ts"
 import type { KeyRow } from "../keys/store.ts"
 import { type HeadRow, toHead } from "../observability/coverage.ts"
-import { findHeads, headsStatement } from "../observability/store.ts"
+import { listActiveDestinations, headsStatement } from "../observability/store.ts"
 import { toCallDefaults } from "../workspaces/settings.ts"
 import { type CallPolicy, setPolicy } from "./call-policy.ts"
 
@@ -38,7 +38,7 @@ export async function loadAccess(db: D1Database, hash: string): Promise<Principa
     defaults: toCallDefaults(row.settings),
     budgets: toWorkspaceBudgets((budgets?.results ?? []) as KeyBudgetRow[]),
     guardrails: toCallerGuardrails((guardrails?.results ?? []) as AppliedRow[]),
-    byok: ((byok?.results ?? []) as OwnKeyRow[]).map(toOwnKey),
+    byok: ((byok?.results ?? []) as ByokCredentialRow[]).map(toByokCredential),
     destinations: ((heads?.results ?? []) as HeadRow[]).map(toHead),
   }
   return setPolicy(
@@ -123,6 +123,6 @@ export async function loadOperator(db: D1Database, keyHash: string): Promise<Pri
     budgets: await findWorkspaceBudgets(db, workspaceId),
     guardrails: toCallerGuardrails(await findCallerGuardrails(db, keyHash, { ...workspace, userId: ownerId })),
     byok: await findOwnKeys(db, workspace),
-    destinations: await findHeads(db, workspace),
+    destinations: await listActiveDestinations(db, workspace),
   })
 }

@@ -2,7 +2,7 @@ import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import type { Page } from "../http/schema.ts"
 import type { PresetConfig, PresetContent } from "./config.ts"
-import type { LivePreset, PresetRow, PresetStatus, VersionRow } from "./preset.ts"
+import type { ActivePreset, PresetRow, PresetStatus, VersionRow } from "./preset.ts"
 import type { PresetChange } from "./schemas.ts"
 import { type Counted, toPage } from "../support/rows.ts"
 
@@ -32,7 +32,7 @@ export async function findPreset(db: D1Database, place: Place, slug: string): Pr
 }
 
 /** What a call needs of a preset, in one statement. */
-export async function findLivePreset(db: D1Database, place: Place, slug: string): Promise<LivePreset | undefined> {
+export async function findLivePreset(db: D1Database, place: Place, slug: string): Promise<ActivePreset | undefined> {
   const row = await db
     .prepare(
       `SELECT p.id, p.status, v.config, v.system_prompt FROM presets p JOIN preset_versions v ON v.id = p.designated_version_id

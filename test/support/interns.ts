@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import type { InternRow } from "../../src/interns/store.ts"
 import { sha256Hex } from "../../src/support/encoding.ts"
-import { type Door, newKey, type Workspace } from "./world.ts"
+import { type TestClient, newKey, type Workspace } from "./world.ts"
 
 export type Intern = {
   row: InternRow
@@ -9,7 +9,7 @@ export type Intern = {
   vaultId: string
   /** The intern's own key. */
   key: string
-  as: Door
+  as: TestClient
   /** What its daemon joins with. */
   joinToken: string
 }

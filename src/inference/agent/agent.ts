@@ -2,19 +2,19 @@ import type { Json } from "../../support/json.ts"
 import type { Caller } from "../../policy/call-policy.ts"
 import { toAnnotations } from "../../server-tools/citations.ts"
 import { newTally } from "../../server-tools/tool.ts"
-import { chatIntake } from "../endpoints/chat/request.ts"
-import type { Dialect } from "../../formats/encoder.ts"
+import { chatRequest } from "../endpoints/chat/request.ts"
+import type { ResponseEncoder } from "../../formats/encoder.ts"
 import type { Screening } from "../../guardrails/screening.ts"
-import type { CallState } from "../inference-request.ts"
-import type { Stage } from "../../formats/pipeline-stage.ts"
+import type { CallContext } from "../inference-request.ts"
+import type { PipelineStage } from "../../formats/pipeline-stage.ts"
 import type { Prepared } from "../prepare/prepare.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
 import { screened } from "../screen.ts"
-import { serve } from "../serve.ts"
-import type { Arrival, World } from "../deps.ts"
+import { callUpstream } from "../serve.ts"
+import type { RequestMeta, Deps } from "../deps.ts"
 import { callsOf, CallSieve, type ToolCall } from "./calls.ts"
 import { mergeDetails, nextIndex } from "./details.ts"
-import { paying } from "./charge-tool-run.ts"
+import { toolCharger } from "./charge-tool-run.ts"
 import type { Round } from "./round.ts"
 import { type Run, runCalls, toDetail, toResults } from "./run-tools.ts"
 import { isOver, MAX_STEPS } from "./stops.ts"
@@ -23,7 +23,7 @@ import { addUsage, costNanoOf, tokensOf } from "./usage.ts"
 /** A conversation that the gateway itself takes part in: its tools answer the model until the model answers the caller. */
 export type Job = {
   prepared: Prepared
-  dialectOf: (call: CallState) => Dialect
+  encoderFor: (call: CallContext) => ResponseEncoder
   tellsItems: boolean
   maxSteps: number | null | undefined
   screening?: Screening
@@ -35,8 +35,8 @@ export type Job = {
  */
 export class Agent {
   readonly job: Job
-  readonly arrival: Arrival
-  readonly world: World
+  readonly meta: RequestMeta
+  readonly deps: Deps
   readonly #caller: Caller
   readonly #tally = newTally()
   #messages: Json[]
@@ -54,10 +54,10 @@ export class Agent {
   sieve: CallSieve
   readonly annotations: Json[]
 
-  constructor(job: Job, arrival: Arrival, caller: Caller, world: World) {
+  constructor(job: Job, meta: RequestMeta, caller: Caller, deps: Deps) {
     this.job = job
-    this.arrival = arrival
-    this.world = world
+    this.meta = meta
+    this.deps = deps
     this.#caller = caller
     this.#messages = [...job.prepared.chat.messages]
     this.annotations = [...job.prepared.annotations]
@@ -72,10 +72,13 @@ export class Agent {
   async ask(signal: AbortSignal): Promise<Response> {
     const { prepared, screening } = this.job
     // What the tools brought is read like what the caller sent.
-    const request = await screened(this.#request(), screening, this.arrival)
+    const request = await screened(this.#request(), screening, this.meta)
     const bytes = new TextEncoder().encode(JSON.stringify(request)).byteLength
-    const intake = { ...chatIntake(request, bytes), preparation: prepared.preparation }
-    return serve(screening ? { ...intake, screening } : intake, this.arrival, this.#caller, { ...this.world, signal })
+    const normalized = { ...chatRequest(request, bytes), preparation: prepared.preparation }
+    return callUpstream(screening ? { ...normalized, screening } : normalized, this.meta, this.#caller, {
+      ...this.deps,
+      signal,
+    })
   }
 
   #request(): ChatRequest {
@@ -114,10 +117,10 @@ export class Agent {
     own: readonly ToolCall[],
     signal: AbortSignal,
   ): Promise<{ details: Json[]; goesOn: boolean }> {
-    const { job, world, arrival } = this
+    const { job, deps, meta } = this
     const all = callsOf(round.message)
-    const pay = paying(this.job.prepared.chat, arrival, this.#caller, world)
-    const runs = await runCalls(own, job.prepared.tools, { ...world.tools(), signal }, this.#tally, pay)
+    const pay = toolCharger(this.job.prepared.chat, meta, this.#caller, deps)
+    const runs = await runCalls(own, job.prepared.tools, { ...deps.tools(), signal }, this.#tally, pay)
     const goesOn = all.length === own.length
     this.detailOffset = nextIndex(round.message["reasoning_details"], 0) + this.detailOffset
     const place = { round: this.#steps, isPending: !goesOn, contentLength: this.#lengthWith(round) }
@@ -172,7 +175,7 @@ export class Agent {
   }
 
   /** The stage of the pipeline that the tools were, once any ran. */
-  get stages(): Stage[] {
+  get stages(): PipelineStage[] {
     if (this.#requested === 0) return []
     const summary = `${this.#requested} calls in ${this.#steps} steps, ${this.#executed} of them answered`
     return [{ type: "server_tools", name: "server-tools", summary, cost_usd: this.#toolCostNano / 1e9 }]

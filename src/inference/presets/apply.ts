@@ -1,8 +1,8 @@
 import type { Json } from "../../support/json.ts"
 import { GatewayError } from "../../errors/errors.ts"
-import type { LivePreset } from "../../presets/preset.ts"
+import type { ActivePreset } from "../../presets/preset.ts"
 import { namesOf, type Preparable } from "../prepare/needs.ts"
-import type { Surface } from "../endpoints/api-format.ts"
+import type { ApiFormat } from "../endpoints/api-format.ts"
 
 const REFERENCE = "@preset/"
 
@@ -34,9 +34,12 @@ export function presetOf<Request extends Preparable>(request: Request): { slug: 
 
 /** A request with what a preset says where the request is silent, and the preset's instructions before its own. */
 export function withPreset<Request extends Preparable>(
-  { presetWords, withInstructions }: Pick<Surface<Request>, "presetWords" | "withInstructions">,
+  {
+    presetFields: presetWords,
+    prependInstructions: withInstructions,
+  }: Pick<ApiFormat<Request>, "presetFields" | "prependInstructions">,
   request: Request,
-  { config, systemPrompt }: LivePreset,
+  { config, systemPrompt }: ActivePreset,
 ): Request {
   const merged = merge(request, presetWords(config)) as Request
   return systemPrompt === null ? merged : withInstructions(merged, systemPrompt)

@@ -2,37 +2,37 @@ import type { GatewayError } from "../../errors/errors.ts"
 import type { AnswerFilter } from "../../guardrails/content/answer-filter.ts"
 import type { Ending } from "../../ledger/generation.ts"
 import type { ChunkDefaults } from "../../formats/chat/normalize.ts"
-import { type Reading } from "../../formats/chat/meter.ts"
-import type { Answering, Dialect } from "../../formats/encoder.ts"
+import { type ResponseMeter } from "../../formats/chat/meter.ts"
+import type { ServingInfo, ResponseEncoder } from "../../formats/encoder.ts"
 import type { Provider } from "../../providers/provider.ts"
 import type { Timers } from "../../config/timers.ts"
-import type { Opening } from "../../formats/sse/stream-head.ts"
+import type { StreamHead } from "../../formats/sse/stream-head.ts"
 
 /**
  * An accepted stream on its way to the caller. Two lanes carry it: native.ts, where the platform moves the bytes and the
  * gateway reads a copy, and scripted.ts, where every frame is looked at. Both leave the last word (`[DONE]`, or the
  * error chunk) to serve.ts.
  */
-export type Passage = {
-  opening: Opening
+export type StreamRelay = {
+  head: StreamHead
   writable: WritableStream<Uint8Array>
   /** Says each chunk in the caller's words. Only the scripted lane asks it. */
-  dialect: Dialect
-  answering: Answering
+  encoder: ResponseEncoder
+  servingInfo: ServingInfo
   provider: Provider
   defaults: ChunkDefaults
   timers: Timers
   /** Fires when the caller has left. */
-  leaving: AbortSignal
+  clientSignal: AbortSignal
   /** The call so far, for whoever watches while it runs. */
-  reading: Reading
+  meter: ResponseMeter
   /** The content filters of the caller, where they read answers: only the scripted lane has one. */
   filter: AnswerFilter | undefined
   /** What they let through, read where it is to be kept. */
-  told?: Reading | undefined
+  filtered?: ResponseMeter | undefined
 }
 
-export type Ended = {
+export type RelayEnd = {
   ending: Extract<Ending, "complete" | "cancelled" | "cut" | "stalled" | "timeout" | "error">
   /** What the caller is told; undefined for an end that is none of a failure. */
   error: GatewayError | undefined
