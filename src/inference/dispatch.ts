@@ -1,161 +1,149 @@
-import type { ByokCredential } from "../byok/usable-credentials.ts"
 import type { Attempt } from "../formats/attempt.ts"
-import { type Rejection } from "../providers/refusal.ts"
-import { toUpstreamRequest } from "../providers/upstream-request.ts"
-import type { Provider } from "../providers/provider.ts"
-import type { EndpointHealth } from "../routing/health.ts"
-import type { UpstreamPlan } from "./inference-request.ts"
 import type { ResponseReader } from "../formats/readers/reader.ts"
+import type { Rejection } from "../providers/refusal.ts"
+import type { Provider } from "../providers/provider.ts"
+import { toUpstreamRequest } from "../providers/upstream-request.ts"
 import { healthKey, type Target } from "../routing/target.ts"
-import { readResponse, type Content, failure, readRejection } from "./upstream-response.ts"
+import { logError } from "../support/log.ts"
+import { type HeldCall, logFieldsOf } from "./call.ts"
+import type { Deps } from "./deps.ts"
+import { type Content, failure, readRejection, readResponse } from "./upstream-response.ts"
 
-export type DispatchDeps = {
-  /** Reaches a provider: the network, or a binding. */
-  send: (request: Request, provider: Provider) => Promise<Response>
-  /** The caller's own key in clear; undefined where it cannot be opened. */
-  openKey: (key: ByokCredential) => Promise<string | undefined>
-  health: EndpointHealth
-  firstFrameMs: number
-  now: () => number
-  /** Aborted when the caller has left or the call is over. */
-  signal: AbortSignal
-}
-
-export type DispatchInput = {
-  question: UpstreamPlan
-  targets: readonly Target[]
-  pseudonym: string | undefined
-  capFor: (target: Target) => number | undefined
-}
-
-/** The first target's answer: a stream that has shown content, or a whole result that is one. */
+/** The response of the target that accepted the call: a stream that has shown content, or a complete document. */
 export type AcceptedResponse = {
   target: Target
-  /** With the key that was sent, to be kept from what the provider says. */
+  /** With the key that was sent, so that it can be redacted from what the provider returns. */
   provider: Provider
-  wire: ResponseReader
-  /** The provider's own bytes are read, not a translation of them. */
-  isOwn: boolean
+  reader: ResponseReader
+  /** The bytes are the provider's own, not a translation of them. */
+  isUntranslated: boolean
   upstreamBody: Record<string, unknown>
+  /** Epoch milliseconds. */
   answeredAt: number
+  /** The usage that the provider has counted so far, for a response that ends early. */
   counted: (() => unknown) | undefined
 } & Content
 
-/** `reached`: a provider said 200, and so may have begun to work, whatever came of it. */
+/** `wasReached`: a provider answered 200, so it may have begun to work, even if the attempt failed afterwards. */
 export type DispatchResult = { attempts: Attempt[]; wasReached: boolean } & (
   | { ok: true; accepted: AcceptedResponse }
   | { ok: false; rejections: Rejection[] }
 )
 
+/** Step 5: sends the call to the first target and fails over to the next one until one shows content. Never rejects. */
+export async function dispatch(call: HeldCall, deps: Deps): Promise<DispatchResult> {
+  try {
+    return await failover(call, deps)
+  } catch (cause) {
+    logError("dispatch failed", logFieldsOf(call.draft), cause)
+    return { ok: false, rejections: [], attempts: [], wasReached: false }
+  }
+}
+
 /**
- * Ask one target after the other until one shows content. Nothing has gone to the caller yet, so a refusal, an empty
- * stream and an error in the first frame are all the same: the next target's turn.
+ * Nothing has been sent to the client yet, so a rejection, an empty stream and an error in the first frame are the same:
+ * the next target is tried.
  */
-export async function dispatch(call: DispatchInput, deps: DispatchDeps): Promise<DispatchResult> {
+async function failover(call: HeldCall, deps: Deps): Promise<DispatchResult> {
   const attempts: Attempt[] = []
-  const refusals: Rejection[] = []
-  let reached = false
-  const onReached = () => (reached = true)
-  /** Models that take no such request, whoever serves them. */
+  const rejections: Rejection[] = []
+  let wasReached = false
+  const attempt = { call, deps, onReached: () => (wasReached = true) }
+  /** Models that cannot take the request at any provider. */
   const unfit = new Set<string>()
-  /** A caller who insists on a key of their own pays no other one in its place. */
-  let insists = false
+  // Set when a BYOK credential marked required was rejected: failover must not use the gateway's key.
+  let needsByok = false
   for (const target of call.targets) {
-    if (unfit.has(target.model.id) || (insists && !target.byok)) continue
-    const startedAt = deps.now()
-    const answer = await dispatchTo(call, target, deps, onReached)
-    const { endpoint, provider } = target
-    const status = "code" in answer ? answer.status : 200
-    const latencyMs = deps.now() - startedAt
+    if (unfit.has(target.model.id) || (needsByok && !target.byok)) continue
+    const startedAt = Date.now()
+    const result = await tryTarget({ ...attempt, target })
+    const isRejected = "code" in result
     attempts.push({
-      provider: provider.name,
-      model: endpoint.model,
-      status,
-      latencyMs,
+      provider: target.provider.name,
+      model: target.endpoint.model,
+      status: isRejected ? result.status : 200,
+      latencyMs: Date.now() - startedAt,
       isByok: target.byok !== undefined,
     })
-    if (!("code" in answer)) {
+    if (!isRejected) {
       deps.health.warm(healthKey(target))
-      return { ok: true, accepted: answer, attempts, wasReached: reached }
+      return { ok: true, accepted: result, attempts, wasReached }
     }
-    refusals.push(answer)
-    if (deps.signal.aborted) break
-    if (answer.blamesKey && (target.byok?.isRequired || target.byok?.isByokOnly)) insists = true
-    if (answer.retryable) fail(target, answer, deps)
-    else if (answer.isUnfit) unfit.add(target.model.id)
+    rejections.push(result)
+    if (call.dispatchAbort.signal.aborted) break
+    if (result.blamesKey && (target.byok?.isRequired || target.byok?.isByokOnly)) needsByok = true
+    if (result.retryable) coolDown(target, result, deps)
+    else if (result.isUnfit) unfit.add(target.model.id)
     else break
   }
-  return { ok: false, rejections: refusals, attempts, wasReached: reached }
+  return { ok: false, rejections, attempts, wasReached }
 }
 
-function fail(target: Target, { retryAfterMs }: Rejection, { health, now }: DispatchDeps): void {
+function coolDown(target: Target, { retryAfterMs }: Rejection, { health }: Deps): void {
   const key = healthKey(target)
-  health.coolDown(key, retryAfterMs, now())
-  health.measured(key, { at: now(), latencyMs: null, tokensPerSecond: null, isGood: false })
+  const now = Date.now()
+  health.coolDown(key, retryAfterMs, now)
+  health.measured(key, { at: now, latencyMs: null, tokensPerSecond: null, isGood: false })
 }
 
-async function dispatchTo(
-  call: DispatchInput,
-  target: Target,
-  deps: DispatchDeps,
-  onReached: () => void,
-): Promise<AcceptedResponse | Rejection> {
-  const { byok: own, provider } = target
-  if (!own) return sendTo(provider, call, target, deps, onReached)
-  const apiKey = await deps.openKey(own)
+type UpstreamAttempt = { call: HeldCall; deps: Deps; target: Target; onReached: () => void }
+
+async function tryTarget(attempt: UpstreamAttempt): Promise<AcceptedResponse | Rejection> {
+  const { byok, provider } = attempt.target
+  if (!byok) return send(provider, attempt)
+  const apiKey = await attempt.deps.openKey(byok)
   if (apiKey === undefined) {
-    return failure(provider, "provider_failed", `The workspace's own key for ${provider.name} cannot be opened.`, null)
+    const message = `The workspace's credential for ${provider.name} could not be decrypted.`
+    return failure(provider, "provider_failed", message, null)
   }
-  const answer = await sendTo({ ...provider, apiKey }, call, target, deps, onReached)
-  return "code" in answer && answer.blamesKey ? asByokRejection(answer) : answer
+  const result = await send({ ...provider, apiKey }, attempt)
+  return "code" in result && result.blamesKey ? asByokRejection(result) : result
 }
 
-/** The caller's own key is theirs to mend. Not in the provider's words, which can hold it. */
-function asByokRejection(refusal: Rejection): Rejection {
-  const { provider, status } = refusal
-  const message = `${provider} refused the workspace's own key for it with status ${status}. Check that key and its account there, or change it at PATCH /byok/{id}.`
-  return { ...refusal, message }
+/** The customer must fix their own key. Without the provider's message, which can quote the key. */
+function asByokRejection(rejection: Rejection): Rejection {
+  const { provider, status } = rejection
+  const message = `${provider} rejected the workspace's credential with status ${status}. Check that key and its account there, or change it at PATCH /byok/{id}.`
+  return { ...rejection, message }
 }
 
-async function sendTo(
+async function send(
   provider: Provider,
-  call: DispatchInput,
-  target: Target,
-  deps: DispatchDeps,
-  onReached: () => void,
+  { call, deps, target, onReached }: UpstreamAttempt,
 ): Promise<AcceptedResponse | Rejection> {
-  const { endpoint } = target
-  const { question } = call
-  const asked = question.buildUpstreamRequest(provider, {
-    upstreamId: endpoint.upstreamId,
-    maxCompletionTokens: call.capFor(target),
+  const { upstream } = call.request
+  const request = upstream.buildUpstreamRequest(provider, {
+    upstreamId: target.endpoint.upstreamId,
+    maxCompletionTokens: call.completionCapOf(target),
     pseudonym: call.pseudonym,
   })
-  const tooSlow = new AbortController()
-  const timer = setTimeout(() => tooSlow.abort(), deps.firstFrameMs)
-  const signal = AbortSignal.any([deps.signal, tooSlow.signal])
+  const firstFrameTimeout = new AbortController()
+  const timer = setTimeout(() => firstFrameTimeout.abort(), deps.timers.firstFrameMs)
+  const signal = AbortSignal.any([call.dispatchAbort.signal, firstFrameTimeout.signal])
   try {
-    const outgoing = toUpstreamRequest(asked, question.streamed, provider, signal)
+    const outgoing = toUpstreamRequest(request, upstream.streamed, provider, signal)
     const response = await deps.send(outgoing, provider)
-    if (!response.ok) return await readRejection(provider, response, deps.now())
+    if (!response.ok) return await readRejection(provider, response, Date.now())
     onReached()
-    const answer = await readResponse(response, asked, question.streamed, provider, signal)
-    if ("code" in answer) return answer
-    const { reader: wire, translate, body, counted } = asked
+    const content = await readResponse(response, { request, isStreamed: upstream.streamed, provider, signal })
+    if ("code" in content) return content
     return {
-      ...answer,
+      ...content,
       target,
       provider,
-      wire,
-      isOwn: !translate,
-      upstreamBody: body,
-      answeredAt: deps.now(),
-      counted,
+      reader: request.reader,
+      isUntranslated: !request.translate,
+      upstreamBody: request.body,
+      answeredAt: Date.now(),
+      counted: request.counted,
     }
   } catch {
-    // A failed connection, a broken body, a timer: foreign errors, whose words could hold an address or a key.
-    if (tooSlow.signal.aborted) return failure(provider, "timeout", `${provider.name} did not answer in time.`, null)
-    return failure(provider, "provider_failed", `${provider.name} could not be reached, or broke off its answer.`, null)
+    // A connection error, a broken body or a timeout: these messages can contain an address or a key.
+    if (firstFrameTimeout.signal.aborted) {
+      return failure(provider, "timeout", `${provider.name} did not respond in time.`, null)
+    }
+    const message = `${provider.name} could not be reached, or closed the connection before the response was complete.`
+    return failure(provider, "provider_failed", message, null)
   } finally {
     clearTimeout(timer)
   }

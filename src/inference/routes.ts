@@ -1,9 +1,13 @@
+import type { Context } from "hono"
+import type { App } from "../access/app.ts"
+import type { InferenceCall } from "./call.ts"
+import type { ApiFormat } from "./endpoints/api-format.ts"
 import { callerOf } from "../policy/call-policy.ts"
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { json, jsonBody, ok } from "../http/schema.ts"
-import { handleInference } from "./answer.ts"
+import { handleInference, handlePlainInference } from "./pipeline.ts"
 import { ChatChunk, ChatResult } from "../formats/chat/schemas.ts"
 import { chatFormat } from "./endpoints/chat/format.ts"
 import { requestMetaOf, bodyBytes, FAILURES, MAX_INFERENCE_BYTES, createDeps, ROUTING_HEADERS } from "./context.ts"
@@ -15,7 +19,7 @@ import { messagesFormat } from "./endpoints/messages/format.ts"
 import { ResponsesEvent, ResponsesRequest, ResponsesResult } from "../formats/responses/schemas.ts"
 import { responsesFormat } from "./endpoints/responses/format.ts"
 import { ChatRequest } from "../formats/schemas.ts"
-import { handlePlain, sizeOf } from "./screen.ts"
+import { sizeAfter } from "./screen.ts"
 
 const chat = createRoute({
   method: "post",
@@ -100,47 +104,26 @@ const embeddings = createRoute({
 export const inference = newRouter()
   .openapi(chat, async (c) => {
     const request = c.req.valid("json")
-    return handleInference(
-      chatFormat,
-      request,
-      bodyBytes(c, request),
-      requestMetaOf(c),
-      callerOf(c.var.principal),
-      await createDeps(c),
-    )
+    return handleInference(newCall(c, chatFormat, request), await createDeps(c))
   })
   .openapi(responses, async (c) => {
     const request = c.req.valid("json")
-    return handleInference(
-      responsesFormat,
-      request,
-      bodyBytes(c, request),
-      requestMetaOf(c),
-      callerOf(c.var.principal),
-      await createDeps(c),
-    )
+    return handleInference(newCall(c, responsesFormat, request), await createDeps(c))
   })
   .openapi(messages, async (c) => {
     const betas = c.req.header("anthropic-beta")?.split(/\s*,\s*/)
     const request = { ...c.req.valid("json"), ...(betas && { betas }) }
-    return handleInference(
-      messagesFormat,
-      request,
-      bodyBytes(c, request),
-      requestMetaOf(c),
-      callerOf(c.var.principal),
-      await createDeps(c),
-    )
+    return handleInference(newCall(c, messagesFormat, request), await createDeps(c))
   })
   .openapi(countTokens, (c) => c.json({ input_tokens: countOf(c.req.valid("json")) }, 200))
   .openapi(embeddings, async (c) => {
     const request = c.req.valid("json")
-    const told = await handlePlain(
-      request,
-      (read) => embeddingsRequest(read, sizeOf(read, request, bodyBytes(c, request))),
-      requestMetaOf(c),
-      callerOf(c.var.principal),
-      await createDeps(c),
-    )
-    return told as never
+    const call = { body: request, meta: requestMetaOf(c), caller: callerOf(c.var.principal) }
+    const bytes = bodyBytes(c, request)
+    const toRequest = (body: EmbeddingsRequest) => embeddingsRequest(body, sizeAfter(body, request, bytes))
+    return (await handlePlainInference(call, toRequest, await createDeps(c))) as never
   })
+
+function newCall<Body extends object>(c: Context<App>, format: ApiFormat<Body>, body: Body): InferenceCall<Body> {
+  return { format, body, bodyBytes: bodyBytes(c, body), meta: requestMetaOf(c), caller: callerOf(c.var.principal) }
+}

@@ -67,8 +67,13 @@ test("a call with an own key costs the account nothing, and is told at the price
       const reading = { ...newMeter(), tokens: told ? { ...NO_TOKENS, prompt, completion } : null }
       const bounds = { promptEstimate: prompt, pieces: { images: 0 } }
       const target = { endpoint: { pricing } } as never
-      const shared = chargeFor(reading, target, bounds, held, true)
-      const owned = chargeFor(reading, { endpoint: { pricing }, own: {} } as never, bounds, held, true)
+      const shared = chargeFor(reading, { target, bounds, heldNano: held, isComplete: true })
+      const owned = chargeFor(reading, {
+        target: { endpoint: { pricing }, byok: {} } as never,
+        bounds,
+        heldNano: held,
+        isComplete: true,
+      })
       expect(owned.costNano).toBe(0)
       expect(owned.byok?.costNano).toBe(shared.costNano)
       expect(owned.tokens).toEqual(shared.tokens)

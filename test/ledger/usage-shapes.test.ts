@@ -220,7 +220,12 @@ const HELD = 1_000_000_000
 function charge(wire: ResponseReader, events: Record<string, unknown>[], held = HELD) {
   const reading = newMeter()
   for (const event of events) wire.read(reading, event)
-  return chargeFor(reading, { endpoint: { pricing: PRICES } } as Target, bounds, held, true)
+  return chargeFor(reading, {
+    target: { endpoint: { pricing: PRICES } } as Target,
+    bounds,
+    heldNano: held,
+    isComplete: true,
+  })
 }
 
 describe("what a provider counts is charged as the provider would", () => {

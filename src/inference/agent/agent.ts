@@ -9,8 +9,8 @@ import type { CallContext } from "../inference-request.ts"
 import type { PipelineStage } from "../../formats/pipeline-stage.ts"
 import type { Prepared } from "../prepare/prepare.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
-import { screened } from "../screen.ts"
-import { callUpstream } from "../serve.ts"
+import type { PreparedCall } from "../call.ts"
+import { applyGuardrails, sizeInBytes } from "../screen.ts"
 import type { RequestMeta, Deps } from "../deps.ts"
 import { callsOf, CallSieve, type ToolCall } from "./calls.ts"
 import { mergeDetails, nextIndex } from "./details.ts"
@@ -23,11 +23,17 @@ import { addUsage, costNanoOf, tokensOf } from "./usage.ts"
 /** A conversation that the gateway itself takes part in: its tools answer the model until the model answers the caller. */
 export type Job = {
   prepared: Prepared
+  meta: RequestMeta
+  caller: Caller
   encoderFor: (call: CallContext) => ResponseEncoder
-  tellsItems: boolean
+  /** Runs of server tools are items of the response. */
+  emitsToolItems: boolean
   maxSteps: number | null | undefined
   screening?: Screening
 }
+
+/** Sends one round (pipeline.ts). */
+export type CallUpstream = (round: PreparedCall, deps: Deps) => Promise<Response>
 
 /**
  * The state of one such conversation. Every round is a call of its own on the road, held, charged and recorded by
@@ -35,9 +41,8 @@ export type Job = {
  */
 export class Agent {
   readonly job: Job
-  readonly meta: RequestMeta
   readonly deps: Deps
-  readonly #caller: Caller
+  readonly #callUpstream: CallUpstream
   readonly #tally = newTally()
   #messages: Json[]
   #steps = 0
@@ -54,11 +59,10 @@ export class Agent {
   sieve: CallSieve
   readonly annotations: Json[]
 
-  constructor(job: Job, meta: RequestMeta, caller: Caller, deps: Deps) {
+  constructor(job: Job, callUpstream: CallUpstream, deps: Deps) {
     this.job = job
-    this.meta = meta
     this.deps = deps
-    this.#caller = caller
+    this.#callUpstream = callUpstream
     this.#messages = [...job.prepared.chat.messages]
     this.annotations = [...job.prepared.annotations]
     this.sieve = new CallSieve(this.#names, 0)
@@ -70,15 +74,12 @@ export class Agent {
 
   /** The next round, on the road. */
   async ask(signal: AbortSignal): Promise<Response> {
-    const { prepared, screening } = this.job
-    // What the tools brought is read like what the caller sent.
-    const request = await screened(this.#request(), screening, this.meta)
-    const bytes = new TextEncoder().encode(JSON.stringify(request)).byteLength
-    const normalized = { ...chatRequest(request, bytes), preparation: prepared.preparation }
-    return callUpstream(screening ? { ...normalized, screening } : normalized, this.meta, this.#caller, {
-      ...this.deps,
-      signal,
-    })
+    const { prepared, screening, meta, caller } = this.job
+    // The input guardrails read the results of tools as they read what the client sent.
+    const chat = await applyGuardrails(this.#request(), screening, meta)
+    const request = { ...chatRequest(chat, sizeInBytes(chat)), preparation: prepared.preparation }
+    const round = { request: screening ? { ...request, screening } : request, meta, caller }
+    return this.#callUpstream(round, { ...this.deps, signal })
   }
 
   #request(): ChatRequest {
@@ -117,14 +118,14 @@ export class Agent {
     own: readonly ToolCall[],
     signal: AbortSignal,
   ): Promise<{ details: Json[]; goesOn: boolean }> {
-    const { job, deps, meta } = this
+    const { job, deps } = this
     const all = callsOf(round.message)
-    const pay = toolCharger(this.job.prepared.chat, meta, this.#caller, deps)
+    const pay = toolCharger(job.prepared.chat, job, deps)
     const runs = await runCalls(own, job.prepared.tools, { ...deps.tools(), signal }, this.#tally, pay)
     const goesOn = all.length === own.length
     this.detailOffset = nextIndex(round.message["reasoning_details"], 0) + this.detailOffset
     const place = { round: this.#steps, isPending: !goesOn, contentLength: this.#lengthWith(round) }
-    const details = runs.map((run) => toDetail(run, { ...place, index: this.detailOffset++ }, job.tellsItems))
+    const details = runs.map((run) => toDetail(run, { ...place, index: this.detailOffset++ }, job.emitsToolItems))
     this.#count(runs)
     this.#steps += 1
     this.#isLast = isOver(
@@ -145,9 +146,9 @@ export class Agent {
 
   /** How much has been said with this round, where that is a place in the words of the answer. */
   #lengthWith({ message: { content } }: Round): number | undefined {
-    const { prepared, tellsItems } = this.job
+    const { prepared, emitsToolItems } = this.job
     if (typeof content === "string") this.#contentLength += content.length
-    return tellsItems || prepared.heals || this.#contentLength === 0 ? undefined : this.#contentLength
+    return emitsToolItems || prepared.heals || this.#contentLength === 0 ? undefined : this.#contentLength
   }
 
   #count(runs: readonly Run[]): void {

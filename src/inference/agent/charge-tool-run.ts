@@ -2,7 +2,8 @@ import type { Caller } from "../../policy/call-policy.ts"
 import { NO_TOKENS } from "../../money/money.ts"
 import { GatewayError } from "../../errors/errors.ts"
 import type { Generation, GenerationDraft } from "../../ledger/generation.ts"
-import { hold, newDraft } from "../hold.ts"
+import { newDraft } from "../draft.ts"
+import { hold } from "../hold.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
 import type { RequestMeta, Deps } from "../deps.ts"
 
@@ -16,14 +17,18 @@ export type ChargeToolRun = <T extends { costNano: number }>(
  * A run of a tool that costs is held, charged and recorded as a call of its own: nothing that costs depends on what
  * becomes of the call around it.
  */
-export function toolCharger(chat: ChatRequest, meta: RequestMeta, caller: Caller, deps: Deps): ChargeToolRun {
+export function toolCharger(
+  chat: ChatRequest,
+  { meta, caller }: { meta: RequestMeta; caller: Caller },
+  deps: Deps,
+): ChargeToolRun {
   const { session_id: sessionId, user = null, trace = null } = chat
   return async (tool, run) => {
     if (tool.priceNano === 0) return run()
     const about = { apiType: "completions", requestedModel: tool.name, streamed: false, promptEstimate: 0 } as const
     const draft = newDraft({ ...about, sessionId: sessionId ?? meta.sessionId, user, trace }, meta, caller)
     const wanted = { leastNano: tool.priceNano, mostNano: tool.priceNano }
-    await hold(draft, wanted, tool.priceNano, caller, deps)
+    await hold({ draft, wanted, estimateNano: tool.priceNano, caller }, deps)
     const settle = (costNano: number, isDone: boolean) =>
       deps.ledger.settle(toGeneration(draft, tool, costNano, isDone))
     try {

@@ -35,14 +35,14 @@ type Answer = { earlier: Json[]; said: Json; done: Json[] }
 
 /** On a wire of items, the turns one after the other, as its stream tells them; on another, all of them as one. */
 function tellAnswer(agent: Agent, encoder: ResponseEncoder, round: Round, { earlier, said, done }: Answer): Json {
-  const { prepared, tellsItems } = agent.job
+  const { prepared, emitsToolItems } = agent.job
   const { chat, heals } = prepared
   const { finishReason, nativeFinishReason, head } = round
-  const last = tellsItems ? said : merge([...earlier, said, ...done])
+  const last = emitsToolItems ? said : merge([...earlier, said, ...done])
   if (heals && isJson(chat) && typeof last["content"] === "string")
     last["content"] = heal(last["content"]) ?? last["content"]
   if (agent.annotations.length > 0) last["annotations"] = [...listOf(last["annotations"]), ...agent.annotations]
-  const [message, ...before] = tellsItems ? [...earlier, last, ...done].toReversed() : [last]
+  const [message, ...before] = emitsToolItems ? [...earlier, last, ...done].toReversed() : [last]
   const choice = {
     index: 0,
     message,

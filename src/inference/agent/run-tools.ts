@@ -14,7 +14,7 @@ export function runCalls(
   tools: readonly RequestedTool[],
   deps: ToolWorld,
   tally: Tally,
-  pay: ChargeToolRun,
+  chargeToolRun: ChargeToolRun,
 ): Promise<Run[]> {
   const runs = calls.flatMap((call) => {
     const tool = tools.find(({ definition }) => definition.name === call.function.name)
@@ -23,7 +23,7 @@ export function runCalls(
   return Promise.all(
     runs.map(async ({ call, tool }) => {
       const run = () => runServerTool(tool, call.function.arguments, deps, tally)
-      return { call, tool, outcome: await payFor(tool, run, deps, pay) }
+      return { call, tool, outcome: await payFor(tool, run, deps, chargeToolRun) }
     }),
   )
 }
@@ -32,11 +32,14 @@ async function payFor(
   tool: RequestedTool,
   run: () => Promise<ToolOutcome>,
   { settings }: ToolWorld,
-  pay: ChargeToolRun,
+  chargeToolRun: ChargeToolRun,
 ): Promise<ToolOutcome> {
   const priceNano = tool.kind === "web_search" ? (settings.webSearch?.priceNano ?? 0) : 0
   try {
-    return await pay({ name: tool.kind, provider: settings.webSearch?.preferred ?? tool.kind, priceNano }, run)
+    return await chargeToolRun(
+      { name: tool.kind, provider: settings.webSearch?.preferred ?? tool.kind, priceNano },
+      run,
+    )
   } catch (thrown) {
     if (!isPaymentRequired(thrown)) throw thrown
     return failure(`${tool.definition.name} costs more than is left to spend. Go on without it.`, {

@@ -13,7 +13,7 @@ import { mastersOf } from "../../secrets/master-key.ts"
 import { requestMetaOf, FAILURES, MAX_INFERENCE_BYTES, createDeps } from "../context.ts"
 import { modelOr } from "../defaults.ts"
 import type { InferenceRequest } from "../inference-request.ts"
-import { handlePlain } from "../screen.ts"
+import { handlePlainInference } from "../pipeline.ts"
 import type { Deps } from "../deps.ts"
 import {
   type AudioFile,
@@ -118,13 +118,8 @@ async function answer<Request extends object>(
   request: Request,
   toRequest: (request: Request) => InferenceRequest,
 ): Promise<never> {
-  return (await handlePlain(
-    request,
-    toRequest,
-    requestMetaOf(c),
-    callerOf(c.var.principal),
-    await createDeps(c),
-  )) as never
+  const call = { body: request, meta: requestMetaOf(c), caller: callerOf(c.var.principal) }
+  return (await handlePlainInference(call, toRequest, await createDeps(c))) as never
 }
 
 export const media = newRouter()

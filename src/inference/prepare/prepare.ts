@@ -38,12 +38,11 @@ export type Prepared = {
  * Variants, plugins and server tools, in an order in which each sees what it should: what the caller sent is judged
  * before anything is added to it, files are text before the conversation is measured, and it is shortened last.
  */
+type Preparing = { deps: Deps; chargeToolRun: ChargeToolRun; caller: Caller; region: string | null }
+
 export async function prepare(
   sent: ChatRequest,
-  deps: Deps,
-  pay: ChargeToolRun,
-  caller: Caller,
-  region: string | null,
+  { deps, chargeToolRun, caller, region }: Preparing,
 ): Promise<Prepared> {
   const { defaults, guardrails } = caller
   const requestedModel = namesOf(sent)[0] ?? ""
@@ -74,7 +73,7 @@ export async function prepare(
   const names = new Set(tools.map(({ definition }) => definition.name))
   let messages = replayServerTools(chat.messages, names)
   if (plugins.fileParser) messages = await readFiles(messages, chat, plugins.fileParser, deps, stages)
-  const found = plugins.web ? await searchFor(messages, plugins.web, deps, pay) : undefined
+  const found = plugins.web ? await searchFor(messages, plugins.web, deps, chargeToolRun) : undefined
   if (found) stages.push(found.stage)
   messages = found?.messages ?? messages
   if (plugins.contextCompression) messages = shorten(messages, chat, deps, stages)

@@ -17,13 +17,13 @@ export async function searchFor(
   messages: Messages,
   { config, searchPrompt, settings }: NonNullable<Plugins["web"]>,
   deps: Deps,
-  pay: ChargeToolRun,
+  chargeToolRun: ChargeToolRun,
 ): Promise<Found | undefined> {
   const query = searchQuery(messages)
   if (query === undefined) return undefined
   const { fetch, signal, now } = deps.tools()
   const tool = { name: "web_search", provider: config.engine, priceNano: settings.priceNano }
-  const searched = await pay(tool, async () => {
+  const searched = await chargeToolRun(tool, async () => {
     const told: Searched = await searchWeb(config.engine, { ...config, query }, { fetch, signal, settings })
     return { told, costNano: told.ok ? told.costNano : 0 }
   })

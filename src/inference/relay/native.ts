@@ -3,7 +3,7 @@ import { newMeter, type ResponseMeter } from "../../formats/chat/meter.ts"
 import { concat } from "../../support/bytes.ts"
 import { FrameSplitter } from "../../formats/sse/frames.ts"
 import type { ResponseReader } from "../../formats/readers/reader.ts"
-import { type RelayEnd, type StreamRelay } from "./relay.ts"
+import { type RelayEnd, type StreamRelay } from "./stream-relay.ts"
 import { readFrame } from "../../formats/sse/read-frame.ts"
 import { streamHeadBytes } from "../../formats/sse/stream-head.ts"
 

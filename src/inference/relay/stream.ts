@@ -2,7 +2,7 @@ import { relayVerdict, type StopReason } from "./verdict.ts"
 import { FrameWriter } from "../../formats/sse/frame-writer.ts"
 import { FrameSplitter } from "../../formats/sse/frames.ts"
 import type { Timers } from "../../config/timers.ts"
-import { type RelayEnd, type StreamRelay } from "./relay.ts"
+import { type RelayEnd, type StreamRelay } from "./stream-relay.ts"
 import { readFrame } from "../../formats/sse/read-frame.ts"
 
 /**

@@ -1,7 +1,7 @@
 import { GatewayError } from "../../errors/errors.ts"
 import { toRejection, redactedCode } from "../../providers/refusal.ts"
 import type { ResponseMeter } from "../../formats/chat/meter.ts"
-import type { RelayEnd } from "./relay.ts"
+import type { RelayEnd } from "./stream-relay.ts"
 
 /** Why a stream stopped being read. `nonsense`: an event that is no JSON, whose text is lost; `blocked`: by a guardrail. */
 export type StopReason = "ended" | "broken" | "nonsense" | "left" | "stalled" | "timeout" | "blocked"

@@ -69,7 +69,9 @@ function withoutUsage(chunk: Json): Json | undefined {
 function withCost(chunk: Json, call: CallContext): Json {
   if (!isObject(chunk["usage"]) || !call.servingTarget) return chunk
   const meter = { ...call.meter, tokens: toTokens(chunk["usage"]) }
-  const charge = chargeFor(meter, call.servingTarget, call.request.bounds, call.chargeLimitOf(call.servingTarget), true)
+  const target = call.servingTarget
+  const heldNano = call.chargeLimitOf(target)
+  const charge = chargeFor(meter, { target, bounds: call.request.bounds, heldNano, isComplete: true })
   return { ...chunk, usage: { ...chunk["usage"], ...costFields(charge) } }
 }
 

@@ -1,22 +1,22 @@
-import type { Caller } from "../../policy/call-policy.ts"
 import { MAX_NANO } from "../../money/money.ts"
 import { asGatewayError, GatewayError } from "../../errors/errors.ts"
 import { logError } from "../../support/log.ts"
 import { chatRequest } from "../endpoints/chat/request.ts"
 import { newMeter } from "../../formats/chat/meter.ts"
 import { answerHeaders, streamHeaders } from "../headers.ts"
-import { newDraft } from "../hold.ts"
+import { newDraft } from "../draft.ts"
 import type { CallContext } from "../inference-request.ts"
 import type { PipelineStage } from "../../formats/pipeline-stage.ts"
 import { FrameWriter } from "../../formats/sse/frame-writer.ts"
-import type { RequestMeta, Deps } from "../deps.ts"
-import { Agent, type Job } from "./agent.ts"
+import type { Deps } from "../deps.ts"
+import { Agent, type CallUpstream, type Job } from "./agent.ts"
 import { StreamResponder } from "./respond-stream.ts"
 import { respondJson } from "./respond-json.ts"
 import { isJson } from "./respond.ts"
 
 /** A call whose answer the gateway works on: its tools answer the model, or its plugins mend what the model says. */
-export async function runAgent(job: Job, meta: RequestMeta, caller: Caller, deps: Deps): Promise<Response> {
+export async function runAgent(job: Job, callUpstream: CallUpstream, deps: Deps): Promise<Response> {
+  const { meta } = job
   const { chat } = job.prepared
   if (chat.n != null && chat.n > 1) {
     throw new GatewayError(
@@ -24,12 +24,12 @@ export async function runAgent(job: Job, meta: RequestMeta, caller: Caller, deps
       "n: must be 1 with server tools, and with plugins that work on the answer.",
     )
   }
-  const agent = new Agent(job, meta, caller, deps)
+  const agent = new Agent(job, callUpstream, deps)
   const leaving = new AbortController()
   const signal = AbortSignal.any([deps.signal, leaving.signal])
   const first = await agent.ask(signal)
   const id = first.headers.get("x-generation-id") ?? ""
-  const outer = outerCall(id, agent, caller)
+  const outer = outerCall(id, agent)
   const encoder = job.encoderFor(outer)
   if (!chat.stream)
     return Response.json(await respondJson(agent, encoder, first, signal), { headers: answerHeaders(id) })
@@ -52,8 +52,9 @@ export async function runAgent(job: Job, meta: RequestMeta, caller: Caller, deps
 }
 
 /** What a dialect reads of a call; of this one the road knows the rounds alone. */
-function outerCall(id: string, agent: Agent, caller: Caller): CallContext {
-  const { job, meta, deps } = agent
+function outerCall(id: string, agent: Agent): CallContext {
+  const { job, deps } = agent
+  const { meta, caller } = job
   const { chat, preparation } = job.prepared
   const { requestedModel } = preparation
   const about = {
