@@ -13,6 +13,19 @@ const SHORTEST = 4
 const VERB_OF = new Map(VERBS.map((verb) => [verb.charCodeAt(0), verb]))
 const DOTTED_I = 0x130
 
+/**
+ * Every misspelling of a verb that is found has one of these: with one letter off, one half of the verb is intact; a
+ * scrambled one begins with the first letter and two of the inner ones.
+ */
+export const VERB_PARTS: readonly string[] = [...new Set(VERBS.flatMap(partsOf))]
+
+function partsOf(verb: string): string[] {
+  const inner = verb.slice(1, -1).split("")
+  const pairs = inner.flatMap((one, at) => inner.filter((_, other) => other !== at).map((other) => one + other))
+  const half = verb.length >> 1
+  return [verb.slice(0, half), verb.slice(half), ...pairs.map((pair) => verb.charAt(0) + pair)]
+}
+
 /** Sentences that say to drop earlier instructions, with words that are misspelt: a letter off, or scrambled inside. */
 export function fuzzyInjections(text: string): Part[] {
   return [...text.matchAll(TOKEN)].flatMap(({ index }) => injectionsFrom(text, index))

@@ -29,7 +29,7 @@ const LEET: Readonly<Record<string, string>> = {
 
 /** Where a text tries to take over the model that reads it, in the open or disguised. */
 export function findInjections(text: string, survey: Survey, meter: Meter): Part[] {
-  const runs = survey.places && runsOf(text, misspeltVerb)
+  const runs = survey.places && !survey.hasPairs ? runsOf(text, survey.verbs, misspeltVerb) : undefined
   const parts = plainly(text, survey, meter)
   // With letters of two units, or too many beginnings to look at each, all is searched.
   if (!runs) meter.spend(text.length * COST.dearest)
@@ -77,10 +77,19 @@ function encoded(text: string, runs: Runs | undefined, meter: Meter): Part[] {
 
 function plainly(text: string, survey: Survey, meter: Meter): Part[] {
   const parts: Part[] = []
-  for (const sign of SIGNS) {
-    if (!sign.groups.every((group) => group.some((literal) => survey.seen[numberOf(literal)] === 1))) continue
-    const { openings } = sign
-    if (openings && survey.places) startingAt(sign, text, beginnings(openings, survey.places), meter, parts)
+  const { groups, openers } = (known ??= numbered())
+  const has = (literal: number) => survey.seen[literal] === 1
+  const starts = SIGNS.map((_, sign) =>
+    groups[sign]?.every((group) => group.some(has)) ? ([] as number[]) : undefined,
+  )
+  const { places } = survey
+  for (let at = 0; places && at < places.starts.length; at++) {
+    for (const sign of openers[places.literals[at] as number] ?? []) starts[sign]?.push(places.starts[at] as number)
+  }
+  for (const [at, sign] of SIGNS.entries()) {
+    const own = starts[at]
+    if (!own) continue
+    if (sign.openings && places) startingAt(sign, text, inOrder(own), meter, parts)
     else {
       meter.spend(text.length * COST.searched)
       for (const match of text.matchAll(sign.anywhere)) parts.push(partOf(match))
@@ -89,11 +98,22 @@ function plainly(text: string, survey: Survey, meter: Meter): Part[] {
   return parts
 }
 
-function beginnings(openings: readonly string[], { starts, literals }: NonNullable<Survey["places"]>): number[] {
-  const wanted = new Set(openings.map(numberOf))
-  const found: number[] = []
-  for (let at = 0; at < starts.length; at++) if (wanted.has(literals[at] as number)) found.push(starts[at] as number)
-  return found.sort((one, other) => one - other)
+/** The numbers of literals: of each sign its groups; `openers`: of each literal the signs that begin with it. */
+type Numbered = { groups: readonly number[][][]; openers: readonly number[][] }
+
+let known: Numbered | undefined
+
+function numbered(): Numbered {
+  const openers: number[][] = []
+  for (const [sign, { openings }] of SIGNS.entries()) {
+    for (const number of new Set(openings?.map(numberOf))) (openers[number] ??= []).push(sign)
+  }
+  return { groups: SIGNS.map(({ groups }) => groups.map((group) => group.map(numberOf))), openers }
+}
+
+/** Literals are found in the order of their ends. */
+function inOrder(starts: number[]): number[] {
+  return starts.sort((one, other) => one - other)
 }
 
 /** As a search of the whole text finds it, which goes on behind what it found. */
