@@ -16,7 +16,7 @@ export const UNKNOWN = -1
 const all = new Set<Dfa>()
 let allCells = 0
 
-const KINDS = Object.keys(KIND).length
+const KINDS = Object.values(KIND)
 const NOTHING = new Int32Array(0)
 
 /**
@@ -34,6 +34,7 @@ export class Dfa {
   #cells = 0
   readonly #marks: Int32Array
   #round = 0
+  #hasNothingFirst = false
   readonly #leads: Int32Array
   /** Changes when what was worked out is forgotten, and rows mean others than before. */
   generation = 0
@@ -66,12 +67,21 @@ export class Dfa {
     this.table = new Int32Array(0)
     this.states = []
     this.#known = new Map()
+    this.#hasNothingFirst = false
     this.generation++
   }
 
   /** The state without positions. */
   rowOfNothing(kind: number): number {
     return this.rowOf({ set: NOTHING, kind })
+  }
+
+  /** Makes the states without positions the first ones, so that they are known by their rows. */
+  putNothingFirst(): void {
+    if (this.#hasNothingFirst) return
+    this.forget()
+    for (const kind of KINDS) this.rowOfNothing(kind)
+    this.#hasNothingFirst = true
   }
 
   rowOf({ set, kind }: State): number {
@@ -153,7 +163,7 @@ export class Dfa {
   ): number {
     const { alphabet } = this.automaton
     const { ascii } = alphabet
-    const live = KINDS * this.stride
+    const live = KINDS.length * this.stride
     let { table } = this
     let row = start
     let ends = open.hasEnd ? 1 : 0

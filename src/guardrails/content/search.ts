@@ -1,4 +1,3 @@
-import { KIND } from "./alphabet.ts"
 import { Automaton } from "./automaton.ts"
 import { Dfa, runeAt, type State, UNKNOWN } from "./dfa.ts"
 import { CROSSES, ENDS, meeting } from "./meeting.ts"
@@ -23,7 +22,7 @@ export class Searcher {
   readonly behind = new Int32Array(MEETINGS).fill(-1)
   readonly ahead = new Int32Array(MEETINGS).fill(-1)
   readonly bits = new Uint8Array(MEETINGS)
-  #generations = ""
+  #generations = 0
 
   constructor(program: Program) {
     this.automaton = new Automaton(program)
@@ -54,7 +53,8 @@ export class Searcher {
   makeRoom(): void {
     this.forward.makeRoom()
     this.backward.makeRoom()
-    const generations = `${this.forward.generation} ${this.backward.generation}`
+    // Both only grow.
+    const generations = this.forward.generation + this.backward.generation
     if (generations === this.#generations) return
     this.behind.fill(-1)
     this.#generations = generations
@@ -171,19 +171,13 @@ export function* findRegions(
   meter: Meter,
 ): Generator<void, Span[]> {
   const { forward, automaton } = searcher
-  const kinds = Object.values(KIND)
   const regions: Span[] = []
   const before = runeBefore(text, start)
   let state: State = { set: new Int32Array(0), kind: before < 0 ? searcher.edge : searcher.kindOf(before) }
   const open = { start, hasEnd: false }
   for (let from = start, blocks = 1; from < end; blocks++) {
     searcher.makeRoom()
-    // The states without threads come first, so that they are known by their rows.
-    const last = () => Math.max(...kinds.map((kind) => forward.rowOfNothing(kind)))
-    if (last() >= kinds.length * forward.stride) {
-      forward.forget()
-      last()
-    }
+    forward.putNothingFirst()
     const to = Math.min(end, blockEnd(text, from))
     const row = forward.runRegions(text, from, to, forward.rowOf(state), meter, open, regions)
     state = forward.stateAt(row)

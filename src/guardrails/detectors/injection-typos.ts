@@ -15,15 +15,22 @@ const DOTTED_I = 0x130
 
 /**
  * Every misspelling of a verb that is found has one of these: with one letter off, one half of the verb is intact; a
- * scrambled one begins with the first letter and two of the inner ones.
+ * scrambled one begins with the first letter and three of the inner ones.
  */
 export const VERB_PARTS: readonly string[] = [...new Set(VERBS.flatMap(partsOf))]
 
 function partsOf(verb: string): string[] {
-  const inner = verb.slice(1, -1).split("")
-  const pairs = inner.flatMap((one, at) => inner.filter((_, other) => other !== at).map((other) => one + other))
   const half = verb.length >> 1
-  return [verb.slice(0, half), verb.slice(half), ...pairs.map((pair) => verb.charAt(0) + pair)]
+  const scrambled = arrangements(verb.slice(1, -1).split(""), 3).map((letters) => verb.charAt(0) + letters)
+  return [verb.slice(0, half), verb.slice(half), ...scrambled]
+}
+
+/** So many of these letters in every order. */
+function arrangements(letters: readonly string[], count: number): string[] {
+  if (count === 0) return [""]
+  return letters.flatMap((letter, at) =>
+    arrangements(letters.toSpliced(at, 1), count - 1).map((others) => letter + others),
+  )
 }
 
 /** Sentences that say to drop earlier instructions, with words that are misspelt: a letter off, or scrambled inside. */

@@ -41,6 +41,18 @@ const WORDS = Uint8Array.from({ length: 128 }, (_, unit) => (isWord(unit) ? 1 : 
 
 type Known = Literal & { owners: number[]; isPlaced: boolean; isBound: boolean; isVerb: boolean }
 
+/** What is done where a literal ends: see `holds`, `Survey.verbs`, `Survey.places` and `Survey.marks`. */
+const USE = { checked: 1, verb: 2, placed: 4, owned: 8 } as const
+
+function useOf({ isBound, isVerb, isPlaced, owners }: Known): number {
+  return (
+    (isBound ? USE.checked : 0) |
+    (isVerb ? USE.verb : 0) |
+    (isPlaced ? USE.placed : 0) |
+    (owners.length > 0 ? USE.owned : 0)
+  )
+}
+
 /** Before any text. */
 const FAR = -1_000_000
 
@@ -50,6 +62,9 @@ export class Surveyor {
   readonly #known: Known[] = []
   readonly #numbers = new Map<string, number>()
   readonly #literals: Literals
+  /** Of each literal its length, and what is made of it (USE). */
+  readonly #lengths: Uint16Array
+  readonly #uses: Uint8Array
   readonly #chains: { owner: number; digits: number }[]
   readonly #ofColons: number[]
   readonly #leastDigits: number
@@ -71,6 +86,8 @@ export class Surveyor {
     for (const text of asked) this.#plain(text)
     for (const text of verbs) this.#plain(text).isVerb = true
     this.#literals = new Literals(this.#known.map(({ text }) => text))
+    this.#lengths = Uint16Array.from(this.#known, ({ text }) => text.length)
+    this.#uses = Uint8Array.from(this.#known, useOf)
     this.#chains = [...lists.entries()].flatMap(([owner, { digits }]) =>
       digits === undefined ? [] : [{ owner, digits }],
     )
@@ -192,18 +209,21 @@ export class Surveyor {
     const ends = this.#literals.ends[state] as readonly number[]
     for (let one = 0; one < ends.length; one++) {
       const number = ends[one] as number
-      const literal = this.#known[number] as Known
-      const start = at - literal.text.length + 1
+      const use = this.#uses[number] as number
+      const start = at - (this.#lengths[number] as number) + 1
       const isPlain = start >= plainFrom
-      if (literal.isBound && !holds(literal, text, isPlain ? start : -1, at, digitBefore)) continue
+      if ((use & USE.checked) !== 0) {
+        if (!holds(this.#known[number] as Known, text, isPlain ? start : -1, at, digitBefore)) continue
+      }
       survey.seen[number] = 1
-      if (literal.isVerb) survey.verbs.push(at)
-      if (literal.isPlaced && isPlain && survey.places) {
+      if ((use & USE.verb) !== 0) survey.verbs.push(at)
+      if ((use & USE.placed) !== 0 && isPlain && survey.places) {
         if (survey.places.starts.push(start) > MAX_PLACES) survey.places = undefined
         else survey.places.literals.push(number)
       }
-      for (let owner = 0; owner < literal.owners.length; owner++)
-        mark(survey.marks[literal.owners[owner] as number], at)
+      if ((use & USE.owned) !== 0) {
+        for (const owner of (this.#known[number] as Known).owners) mark(survey.marks[owner], at)
+      }
     }
   }
 
