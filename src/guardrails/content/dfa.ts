@@ -1,10 +1,34 @@
 import { KIND } from "./alphabet.ts"
-import type { Automaton } from "./automaton.ts"
+import type { Automaton, Edges } from "./automaton.ts"
 import { readAs } from "./fold.ts"
 import { COST, type Meter } from "./meter.ts"
 
 /** Where a search stands: positions, in order, and the KIND of the character beside them. */
-export type State = { set: Int32Array; kind: number }
+export type State = {
+  set: Int32Array
+  kind: number
+  /** What meeting.ts works out of it: the set as bits, and what can follow it. */
+  bits?: Int32Array
+  frontiers?: Map<Edges, Int32Array>
+}
+
+/** What a run writes down, by the place in its stretch. */
+export type Record = {
+  /** The row before a character times two, plus one if a match ends there; last the row behind the stretch. */
+  rows: Int32Array
+  /** The class of a character. */
+  classes: Uint16Array
+}
+
+/** In place of a class: the second unit of a character. Its row is any with positions. */
+export const HALF = 0xffff
+
+type RunOptions = {
+  stopsAtEnd?: boolean
+  /** Reads characters as fold.ts has it. */
+  folds?: boolean
+  record?: Record
+}
 
 /** More states than this, and a search forgets what it worked out. No pattern that is taken has so many. */
 export const MAX_STATES = 10_000
@@ -48,6 +72,11 @@ export class Dfa {
     this.stride = automaton.alphabet.size + 1
     this.#marks = new Int32Array(automaton.size)
     this.#leads = new Int32Array(automaton.size)
+  }
+
+  /** The first row of a state with positions, where those without are the first. */
+  get live(): number {
+    return KINDS.length * this.stride
   }
 
   get isFull(): boolean {
@@ -115,11 +144,14 @@ export class Dfa {
    * Reads a stretch forward and returns the row behind it, or, where a match ends at `from` or within the stretch and
    * `stopsAtEnd` is set, the place of that end, turned round.
    */
-  run(text: string, from: number, to: number, start: number, meter: Meter, stopsAtEnd: boolean): number {
+  run(text: string, from: number, to: number, start: number, meter: Meter, options: RunOptions): number {
+    const { stopsAtEnd, folds, record } = options
     const { alphabet } = this.automaton
     const { ascii } = alphabet
+    const stop = stopsAtEnd ? 1 : 0
     let { table } = this
     let row = start
+    let first = 0
     let ends = 0
     meter.spend(to - from)
     for (let at = from; at < to; at++) {
@@ -130,78 +162,36 @@ export class Dfa {
       else {
         const rune = runeAt(text, at)
         if (rune > 0xffff) at++
-        one = alphabet.classOf(rune)
+        one = alphabet.classOf(folds ? readAs(rune) : rune)
       }
       let entry = table[row + one] as number
-      if (entry === UNKNOWN) {
+      if (entry < 0) {
         entry = this.entry(row, one, meter)
         ;({ table } = this)
       }
+      if (record) {
+        record.rows[before - from] = row * 2 + (entry & 1)
+        record.classes[before - from] = one
+        if (at > before) this.#recordHalf(record, at - from)
+      }
       row = entry >> 1
+      ends |= entry
+      if ((entry & stop) !== 0) return ~before
       // A match that ends where the stretch begins stands before it.
       if (before === from) {
-        this.endsAtStart = (entry & 1) === 1
-        if (stopsAtEnd && this.endsAtStart) return ~before
-      } else {
-        ends |= entry
-        if (stopsAtEnd && (ends & 1) === 1) return ~before
+        first = ends
+        ends = 0
       }
     }
+    if (record) record.rows[to - from] = row * 2
+    this.endsAtStart = (first & 1) === 1
     this.endsInside = (ends & 1) === 1
     return row
   }
 
-  /** Reads a stretch forward, as fold.ts has it, and adds to `regions` what of it lies between states without threads and has an end in it. */
-  runRegions(
-    text: string,
-    from: number,
-    to: number,
-    start: number,
-    meter: Meter,
-    open: { start: number; hasEnd: boolean },
-    regions: { start: number; end: number }[],
-  ): number {
-    const { alphabet } = this.automaton
-    const { ascii } = alphabet
-    const live = KINDS.length * this.stride
-    let { table } = this
-    let row = start
-    let ends = open.hasEnd ? 1 : 0
-    meter.spend(to - from)
-    for (let at = from; at < to; at++) {
-      const rune = runeAt(text, at)
-      if (rune > 0xffff) at++
-      const one = rune < 128 ? (ascii[rune] as number) : alphabet.classOf(readAs(rune))
-      let entry = table[row + one] as number
-      if (entry === UNKNOWN) {
-        entry = this.entry(row, one, meter)
-        ;({ table } = this)
-      }
-      ends |= entry & 1
-      row = entry >> 1
-      if (row >= live) continue
-      if (ends === 1) regions.push({ start: open.start, end: at + 1 })
-      ends = 0
-      open.start = at + 1
-    }
-    open.hasEnd = ends === 1
-    return row
-  }
-
-  /** Reads a stretch once more, for the row before each of its characters and the one behind it. */
-  record(text: string, from: number, to: number, start: number, meter: Meter, rows: Int32Array): void {
-    const { alphabet } = this.automaton
-    let row = start
-    meter.spend(to - from)
-    for (let at = from; at < to; at++) {
-      rows[at - from] = row
-      const rune = runeAt(text, at)
-      if (rune > 0xffff) at++
-      const one = rune < 128 ? (alphabet.ascii[rune] as number) : alphabet.classOf(rune)
-      const known = this.table[row + one] as number
-      row = (known === UNKNOWN ? this.entry(row, one, meter) : known) >> 1
-    }
-    rows[to - from] = row
+  #recordHalf({ rows, classes }: Record, at: number): void {
+    rows[at] = this.live * 2
+    classes[at] = HALF
   }
 
   #forward(row: number, one: number, meter: Meter): number {

@@ -11,6 +11,10 @@ export const COST = {
   /** Working out one entry of a table, and each edge looked at for it. */
   entry: 60,
   edge: 4,
+  /** One character read backward where something matches. */
+  backward: 3,
+  /** One look whether a thread before a place leads to a match behind it. */
+  meeting: 20,
   /** One character in a scan that follows threads, and each step of them. */
   threadedCharacter: 10,
   threadedStep: 6,

@@ -143,7 +143,8 @@ export class TextFilter {
       yield* this.#scan(rule, detector, survey)
     } else if (rule.action === "redact" || this.#tellsPlaces) {
       const searcher = searcherOf(detector.program())
-      for (const span of yield* findStretches(searcher, this.#said, this.#meter)) this.#find(rule, span)
+      const found = yield* findStretches(searcher, this.#said, this.#meter)
+      for (let at = 0; at < found.count; at++) this.#find(rule, found.at(at))
     } else {
       const end = yield* findFirstEnd(searcherOf(detector.program()), this.#said, this.#meter)
       if (end !== undefined) this.#find(rule, { start: end - 1, end })
