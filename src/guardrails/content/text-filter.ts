@@ -274,6 +274,7 @@ export class TextFilter {
   }
 
   #find(rule: Rule, span: Span): void {
+    this.#meter.spend(COST.finding)
     this.#onFinding({ ...span, rule })
     if (rule.action === "block") this.isBlocked = true
     if (rule.action === "redact") this.#mark({ ...span, label: rule.detector.label })

@@ -30,21 +30,29 @@ const LEET: Readonly<Record<string, string>> = {
 /** Where a text tries to take over the model that reads it, in the open or disguised. */
 export function findInjections(text: string, survey: Survey, meter: Meter): Part[] {
   const runs = survey.places && !survey.hasPairs ? runsOf(text, survey.verbs, misspeltVerb) : undefined
+  meter.spend(text.length * COST.runs + (runs?.verbs.length ?? 0) * COST.misspelt)
   const parts = plainly(text, survey, meter)
   // With letters of two units, or too many beginnings to look at each, all is searched.
   if (!runs) meter.spend(text.length * COST.dearest)
   parts.push(...(runs ? runs.verbs.flatMap((from) => injectionsFrom(text, from)) : fuzzyInjections(text)))
+  if (!survey.isAscii) meter.spend(text.length * COST.searched)
   const clean = cleaned(text, survey)
-  if (clean !== text && parts.length === 0 && plainly(clean, surveyOf(clean), meter).length > 0) {
+  if (clean !== text && parts.length === 0 && plainly(clean, paidSurvey(clean, meter), meter).length > 0) {
     parts.push([0, text.length])
   }
   if (parts.length === 0 && /[a-z][013457@$!]|[013457@$!][a-z]/i.test(text)) {
+    meter.spend(text.length * COST.searched)
     const changed: number[] = []
     const plain = unleet(text, changed)
     parts.push(...plainly(plain, surveyChanged(survey, plain, changed), meter))
   }
   parts.push(...encoded(text, runs, meter))
   return parts
+}
+
+function paidSurvey(text: string, meter: Meter): Survey {
+  meter.spend(text.length * COST.surveyed)
+  return surveyOf(text)
 }
 
 function cleaned(text: string, { hasUnread, isAscii }: Survey): string {
@@ -144,7 +152,7 @@ function unleet(text: string, changed: number[]): string {
 
 function isHidden(decoded: string | undefined, meter: Meter): boolean {
   if (decoded === undefined) return false
-  return plainly(decoded, surveyOf(decoded), meter).length > 0 || SQUEEZED.test(decoded.replaceAll(/\W/g, ""))
+  return plainly(decoded, paidSurvey(decoded, meter), meter).length > 0 || SQUEEZED.test(decoded.replaceAll(/\W/g, ""))
 }
 
 const READABLE = /^[\t\n\r\x20-\x7e]{16,}$/
