@@ -1,4 +1,4 @@
-import { KIND } from "./alphabet.ts"
+import { KIND, runeAt } from "./alphabet.ts"
 import type { Automaton, Edges } from "./automaton.ts"
 import { readAs } from "./fold.ts"
 import { COST, type Meter } from "./meter.ts"
@@ -56,6 +56,7 @@ export class Dfa {
   states: State[] = []
   #known = new Map<number, number[]>()
   #cells = 0
+  #kept = 0
   readonly #marks: Int32Array
   #round = 0
   #hasNothingFirst = false
@@ -90,7 +91,8 @@ export class Dfa {
   }
 
   forget(): void {
-    allCells -= this.#cells
+    allCells -= this.#cells + this.#kept
+    this.#kept = 0
     all.delete(this)
     this.#cells = 0
     this.table = new Int32Array(0)
@@ -277,6 +279,12 @@ export class Dfa {
     this.table = table
   }
 
+  /** Numbers that are kept with its states, beside its tables. */
+  countKept(cells: number): void {
+    this.#kept += cells
+    allCells += cells
+  }
+
   #count(cells: number): void {
     if (this.#cells === 0) all.add(this)
     this.#cells += cells
@@ -288,12 +296,4 @@ function isSame(state: State, set: Int32Array, kind: number): boolean {
   if (state.kind !== kind || state.set.length !== set.length) return false
   for (let at = 0; at < set.length; at++) if (state.set[at] !== set[at]) return false
   return true
-}
-
-/** The character at a place, of two units where it has two and both are there. */
-export function runeAt(text: string, at: number): number {
-  const unit = text.charCodeAt(at)
-  if ((unit & 0xfc00) !== 0xd800 || at + 1 >= text.length) return unit
-  const low = text.charCodeAt(at + 1)
-  return (low & 0xfc00) === 0xdc00 ? 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00) : unit
 }

@@ -2,8 +2,18 @@ import type { Automaton, Edges } from "./automaton.ts"
 import type { State } from "./dfa.ts"
 import { COST, type Meter } from "./meter.ts"
 
-/** Up to so many positions, sets of them are kept as bits as well: 64 bytes. */
-const MAX_BITS = 512
+/** Up to so many positions, sets of them are kept as bits as well: 128 bytes each. */
+const MAX_BITS = 1_024
+
+/** Numbers of 4 bytes that are kept with a state for `meeting`. */
+export function keptCells({ bits, frontiers }: State): number {
+  let cells = bits?.length ?? 0
+  for (const frontier of frontiers?.values() ?? []) cells += frontier.length + OVERHEAD
+  return cells
+}
+
+/** Of a map and its entry. */
+const OVERHEAD = 32
 
 function has(ordered: Int32Array, wanted: number): boolean {
   let low = 0

@@ -75,8 +75,13 @@ function workOf(pattern: string, program: Program): number {
 /** Throws where a search of this text, with its tables worked out, is more work than MAX_UNITS for each character. */
 function checkSpeed(program: Program, text: string): void {
   const searcher = new Searcher(program)
-  atOnce(findStretches(searcher, text, new Meter(EXPLORE_BUDGET)))
-  atOnce(findStretches(searcher, text, new Meter(text.length * MAX_UNITS)))
+  try {
+    atOnce(findStretches(searcher, text, new Meter(EXPLORE_BUDGET)))
+    atOnce(findStretches(searcher, text, new Meter(text.length * MAX_UNITS)))
+  } finally {
+    searcher.forward.forget()
+    searcher.backward.forget()
+  }
 }
 
 /** The patterns of guardrails are read again whenever a key is: their programs are kept by the isolate, the latest of them. */

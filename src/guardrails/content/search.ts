@@ -1,6 +1,7 @@
+import { runeAt } from "./alphabet.ts"
 import { Automaton } from "./automaton.ts"
-import { Dfa, HALF, runeAt, type State } from "./dfa.ts"
-import { CROSSES, ENDS, meeting } from "./meeting.ts"
+import { Dfa, HALF, type State } from "./dfa.ts"
+import { CROSSES, ENDS, keptCells, meeting } from "./meeting.ts"
 import { readAs } from "./fold.ts"
 import { COST, type Meter } from "./meter.ts"
 import { BEFORE_TEXT, type Program } from "./program.ts"
@@ -42,7 +43,11 @@ export class Searcher {
 
   meeting(behind: number, ahead: number, meter: Meter): number {
     const place = placeOf(behind, ahead)
-    const bits = meeting(this.automaton, this.forward.stateAt(behind), this.backward.stateAt(ahead), meter)
+    const [left, right] = [this.forward.stateAt(behind), this.backward.stateAt(ahead)]
+    const before = [keptCells(left), keptCells(right)] as const
+    const bits = meeting(this.automaton, left, right, meter)
+    this.forward.countKept(keptCells(left) - before[0])
+    this.backward.countKept(keptCells(right) - before[1])
     this.meetings[place] = behind
     this.meetings[place + 1] = ahead * 4 + bits
     return bits
