@@ -1,3 +1,4 @@
+import { configOf } from "../config/config.ts"
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { entryOf } from "../audit/actor.ts"
@@ -127,7 +128,7 @@ export const scimMappings = newRouter()
       const words = `role: the group has the role ${mapping.role} in this workspace. PATCH ${PATH}/${mapping.id} changes it.`
       throw new GatewayError("conflict", words)
     }
-    return c.json({ data: toMapping(mapping) }, c.env.CLIENT_DIALECT === "openrouter" ? 201 : 200)
+    return c.json({ data: toMapping(mapping) }, configOf(c.env).CLIENT_DIALECT === "openrouter" ? 201 : 200)
   })
   .openapi(get, async (c) => {
     const row = await wanted(c.env.DB, c.var.principal.organizationId, c.req.valid("param").id)
