@@ -18,7 +18,6 @@ import { InternLifecycle } from "./lifecycle.ts"
 import { RunStore } from "./run-store.ts"
 import { InternStream } from "./stream.ts"
 
-/** One prompt in so many tidies up. */
 const PRUNE_EVERY = 64
 
 type Host = ReturnType<typeof openHost>

@@ -116,14 +116,10 @@ async function ready(child: ChildProcess, origin: string, output: Output): Promi
       async (response) => ({ isOk: response.ok, ...((await response.json()) as { fault?: string }) }),
       () => undefined,
     )
-    if (health?.fault !== undefined) {
-      await endWrangler(child)
-      fail(health.fault)
-    }
+    if (health?.fault !== undefined) fail(health.fault)
     if (health?.isOk) return
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
-  await endWrangler(child)
   fail(`The gateway did not start.\n${output.soFar()}`)
 }
 
