@@ -58,7 +58,7 @@ export const lifecycleTimeout: MiddlewareHandler<App> = async function withinLif
   if (outcome === "late") {
     const error = internError(
       "timeout",
-      `The operation took longer than ${ms / 1000} s. It may still be done: look, then ask again.`,
+      `The operation took longer than ${ms / 1000} s. It may still complete. Read the intern, then retry.`,
     )
     c.res = toErrorResponse(error, c)
   }

@@ -26,7 +26,7 @@ function toEntry(entry: string, name: string): string {
   if (!url) {
     throw new GatewayError(
       "misconfigured",
-      `${name}: must be hosts like wiki.example or 10.0.0.5:8080, parted by commas.`,
+      `${name}: must be hosts like wiki.example or 10.0.0.5:8080, separated by commas.`,
     )
   }
   const host = url.hostname.replace(/\.+$/, "")

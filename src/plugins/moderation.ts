@@ -73,7 +73,7 @@ export async function moderate(
 function unavailable(cause: unknown): never {
   throw new GatewayError(
     "unavailable",
-    "The moderation model is not available, so the request was not sent on. Try again later.",
+    "The moderation model is not available, so the request was not sent. Retry later.",
     {
       metadata: { reason: "moderation_unavailable", retryable: true },
       cause,

@@ -123,7 +123,7 @@ export const scimMappings = newRouter()
     const deed = { resourceId: row.id, workspaceId: input.workspace_id, changed: changesOf(input, Object.keys(input)) }
     const entry = entryOf(c, { action: "scim_group_mapping.create", ...deed })
     const mapping = await insertMapping(c.env.DB, row, entry)
-    if (!mapping) throw new GatewayError("not_found", "The group or the workspace was deleted meanwhile.")
+    if (!mapping) throw new GatewayError("not_found", "The group or the workspace was deleted concurrently.")
     if (mapping.role !== input.role) {
       const words = `role: the group has the role ${mapping.role} in this workspace. PATCH ${PATH}/${mapping.id} changes it.`
       throw new GatewayError("conflict", words)

@@ -32,7 +32,7 @@ export function egressWorld(env: Env, { intern, actor, secrets, signal, waitUnti
         const deed = { resourceId: intern.id, workspaceId: intern.workspaceId, changed }
         const entry = newEntry(actor, { action: "vault_secret.release", ...deed })
         const work = insertAudit(env.DB, entry)
-        waitUntil(work.catch((cause: unknown) => logError("a secret's release was not recorded", {}, cause)))
+        waitUntil(work.catch((cause: unknown) => logError("release of a secret was not recorded", {}, cause)))
       }
     },
   }
