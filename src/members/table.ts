@@ -1,0 +1,35 @@
+import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core"
+
+export const members = sqliteTable(
+  "members",
+  {
+    organizationId: text("organization_id").notNull(),
+    userId: text("user_id").notNull(),
+    role: text("role", { enum: ["owner", "admin", "member"] }).notNull(),
+    createdAt: integer("created_at").notNull(),
+    email: text("email"),
+    firstName: text("first_name"),
+    lastName: text("last_name"),
+    source: text("source", { enum: ["manual", "scim"] })
+      .notNull()
+      .default("manual"),
+  },
+  (table) => [primaryKey({ columns: [table.organizationId, table.userId] })],
+)
+export type MemberRow = typeof members.$inferSelect
+
+export const workspaceMembers = sqliteTable(
+  "workspace_members",
+  {
+    workspaceId: text("workspace_id").notNull(),
+    organizationId: text("organization_id").notNull(),
+    userId: text("user_id").notNull(),
+    role: text("role", { enum: ["admin", "member"] }).notNull(),
+    source: text("source", { enum: ["manual", "scim"] })
+      .notNull()
+      .default("manual"),
+    createdAt: integer("created_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.workspaceId, table.userId, table.source] })],
+)
+export type WorkspaceMemberRow = typeof workspaceMembers.$inferSelect
