@@ -14,7 +14,8 @@ export const auditLog = sqliteTable("audit_log", {
   ip: text("ip"),
   userAgent: text("user_agent"),
   requestId: text("request_id").notNull(),
-  changedFields: text("changed_fields").notNull(),
-  changes: text("changes").notNull(),
+  changedFields: text("changed_fields", { mode: "json" }).$type<readonly string[]>().notNull(),
+  changes: text("changes", { mode: "json" }).$type<Readonly<Record<string, unknown>>>().notNull(),
 })
-export type AuditRow = typeof auditLog.$inferSelect
+
+export type AuditEntry = typeof auditLog.$inferSelect

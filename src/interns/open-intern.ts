@@ -2,7 +2,8 @@ import type { Context } from "hono"
 import { type Env, variable } from "../config/env.ts"
 import { type App } from "../access/app.ts"
 import type { InternRpc, Place } from "./hosts/rpc.ts"
-import { type InternRow, listInterns } from "./store.ts"
+import { listInterns } from "./store.ts"
+import type { InternRow } from "./table.ts"
 
 const PAGE = 100
 
@@ -23,7 +24,7 @@ export async function destroyInternsOf(
     for (const { id, host } of rows) await openIntern(env, id).destroy({ ...place, id, host, apiBase }, true)
     const last = rows.at(-1)
     if (!last || rows.length <= PAGE) return
-    after = { createdAt: last.created_at, id: last.id }
+    after = { createdAt: last.createdAt, id: last.id }
   }
 }
 
@@ -31,8 +32,8 @@ export async function destroyInternsOf(
 export function placeOf(c: Context<App>, row: InternRow): Place {
   return {
     id: row.id,
-    organizationId: row.organization_id,
-    workspaceId: row.workspace_id,
+    organizationId: row.organizationId,
+    workspaceId: row.workspaceId,
     host: row.host,
     apiBase: apiBaseOf(c),
   }

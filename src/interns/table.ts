@@ -27,4 +27,6 @@ export const interns = sqliteTable("interns", {
   updatedAt: integer("updated_at").notNull(),
   createdByKey: text("created_by_key"),
 })
+/** Instants are epoch milliseconds. */
 export type InternRow = typeof interns.$inferSelect
+export type NewInternRow = typeof interns.$inferInsert

@@ -1,5 +1,8 @@
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core"
 
+export const WORKSPACE_ROLES = ["admin", "member"] as const
+export type WorkspaceRole = (typeof WORKSPACE_ROLES)[number]
+
 export const members = sqliteTable(
   "members",
   {
@@ -16,7 +19,9 @@ export const members = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.organizationId, table.userId] })],
 )
+/** `source`: a person of the directory is the directory's to change and remove. */
 export type MemberRow = typeof members.$inferSelect
+export type NewMemberRow = typeof members.$inferInsert
 
 export const workspaceMembers = sqliteTable(
   "workspace_members",
@@ -24,7 +29,7 @@ export const workspaceMembers = sqliteTable(
     workspaceId: text("workspace_id").notNull(),
     organizationId: text("organization_id").notNull(),
     userId: text("user_id").notNull(),
-    role: text("role", { enum: ["admin", "member"] }).notNull(),
+    role: text("role", { enum: WORKSPACE_ROLES }).notNull(),
     source: text("source", { enum: ["manual", "scim"] })
       .notNull()
       .default("manual"),
@@ -32,4 +37,3 @@ export const workspaceMembers = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.workspaceId, table.userId, table.source] })],
 )
-export type WorkspaceMemberRow = typeof workspaceMembers.$inferSelect

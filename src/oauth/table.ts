@@ -19,6 +19,7 @@ export const oauthCodes = sqliteTable("oauth_codes", {
   keyHash: text("key_hash"),
 })
 export type CodeRow = typeof oauthCodes.$inferSelect
+export type NewCodeRow = typeof oauthCodes.$inferInsert
 
 export const oauthTokens = sqliteTable("oauth_tokens", {
   keyHash: text("key_hash").primaryKey(),
@@ -26,4 +27,3 @@ export const oauthTokens = sqliteTable("oauth_tokens", {
   subject: text("subject").notNull(),
   expiresAt: integer("expires_at").notNull(),
 })
-export type TokenRow = typeof oauthTokens.$inferSelect

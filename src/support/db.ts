@@ -1,4 +1,4 @@
-import { type Column, getTableColumns, is, type SQLWrapper, SQL, sql } from "drizzle-orm"
+import { type Column, type GetColumnData, getTableColumns, is, type SQLWrapper, SQL, sql } from "drizzle-orm"
 import { drizzle } from "drizzle-orm/d1"
 import type { SQLiteTable } from "drizzle-orm/sqlite-core"
 
@@ -38,4 +38,33 @@ export function toStatement(
 ): D1PreparedStatement {
   const { sql: text, params } = query.toSQL()
   return binding.prepare(text).bind(...params)
+}
+
+/** The columns of a table, for SQL that is written by hand. `alias`: what the SQL calls the table. */
+export function columnList(table: SQLiteTable, alias?: string): string {
+  const names = Object.values(getTableColumns(table)).map(({ name }) => name)
+  return names.map((name) => (alias === undefined ? name : `${alias}.${name}`)).join(", ")
+}
+
+/** A row as SQL that is written by hand returns it: by the names of the database, with booleans as 0 or 1. */
+export type StoredRow = Readonly<Record<string, unknown>>
+
+type Columns = Readonly<Record<string, Column>>
+
+/** These columns of a stored row, which may have others besides, as Drizzle returns them. */
+export function readColumns<T extends Columns>(
+  columns: T,
+  stored: StoredRow,
+): { [Name in keyof T]: GetColumnData<T[Name]> }
+export function readColumns(columns: Columns, stored: StoredRow): Record<string, unknown> {
+  const entries = Object.entries(columns).map(([name, column]) => {
+    const value = stored[column.name]
+    return [name, value === null ? null : column.mapFromDriverValue(value)] as const
+  })
+  return Object.fromEntries(entries)
+}
+
+/** The row of a table in a stored row. */
+export function toRow<T extends SQLiteTable>(table: T, stored: StoredRow): T["$inferSelect"] {
+  return readColumns(getTableColumns(table), stored)
 }

@@ -14,3 +14,11 @@ export type Counted<Row> = Row & { total: number }
 export function toPage<Row>([page, count]: readonly D1Result<Counted<Row>>[]): { rows: Row[]; total: number } {
   return { rows: page?.results ?? [], total: count?.results[0]?.total ?? 0 }
 }
+
+/** The same of two queries. */
+export function toCountedPage<Row>([rows, [counted]]: readonly [Row[], readonly { total: number }[]]): {
+  rows: Row[]
+  total: number
+} {
+  return { rows, total: counted?.total ?? 0 }
+}

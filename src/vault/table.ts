@@ -18,4 +18,5 @@ export const vaultSecrets = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.vaultId, table.name] })],
 )
+/** `createdByKey`, `creatorUserId`: who stored the present value; null where that was not kept yet. */
 export type SecretRow = typeof vaultSecrets.$inferSelect

@@ -14,4 +14,5 @@ export const workspaces = sqliteTable("workspaces", {
   updatedAt: integer("updated_at"),
   deletedAt: integer("deleted_at"),
 })
+/** `settings`: JSON of WorkspaceSettings. Instants are epoch milliseconds. */
 export type WorkspaceRow = typeof workspaces.$inferSelect

@@ -68,10 +68,10 @@ beforeAll(async () => {
     .run()
   await reply(200, workspace.manage.patch(`/keys/${disabled.hash}`, { disabled: true }))
   const intern = await insertIntern(workspace, {
-    created_by_key: maker.hash,
-    creator_user_id: ada,
+    createdByKey: maker.hash,
+    creatorUserId: ada,
     hostname: `${crypto.randomUUID()}.interns.localhost`,
-    access_nonce: "nonce",
+    accessNonce: "nonce",
   })
   await reply(200, maker.as.put("/vault/secrets/shared", { hosts: ["api.example.com"], value: "stored by the maker" }))
   type Team = { data: { id: string } }
