@@ -15,11 +15,13 @@ export const byokCredentials = sqliteTable("byok_credentials", {
   isFallback: integer("is_fallback", { mode: "boolean" }).notNull(),
   isRequired: integer("is_required", { mode: "boolean" }).notNull(),
   declaredZdr: integer("declared_zdr", { mode: "boolean" }),
-  allowedApiKeyHashes: text("allowed_api_key_hashes"),
-  allowedModels: text("allowed_models"),
-  allowedUserIds: text("allowed_user_ids"),
+  allowedApiKeyHashes: text("allowed_api_key_hashes", { mode: "json" }).$type<string[]>(),
+  allowedModels: text("allowed_models", { mode: "json" }).$type<string[]>(),
+  allowedUserIds: text("allowed_user_ids", { mode: "json" }).$type<string[]>(),
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at"),
   deletedAt: integer("deleted_at"),
 })
+/** Of a list, null restricts nothing. */
 export type ByokRow = typeof byokCredentials.$inferSelect
+export type NewByokRow = typeof byokCredentials.$inferInsert

@@ -95,7 +95,7 @@ export const datasets = newRouter().openapi(sessionCost, async (c) => {
     app_name: cell.app_name,
     app_slug: cell.app_slug,
     model_permaslug: cell.model,
-    turn_range: cell.turn_range as z.infer<typeof SessionCostCell>["turn_range"],
+    turn_range: cell.turn_range,
     median_session_cost_usd: Math.round(cell.median_nano) / 1e9,
   }))
   const meta = {

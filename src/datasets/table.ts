@@ -12,7 +12,6 @@ export const sessionCostCells = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.appSlug, table.model, table.turnRange] })],
 )
-export type CellRow = typeof sessionCostCells.$inferSelect
 
 export const datasetSnapshots = sqliteTable("dataset_snapshots", {
   name: text("name").primaryKey(),
@@ -20,4 +19,3 @@ export const datasetSnapshots = sqliteTable("dataset_snapshots", {
   windowDays: integer("window_days").notNull(),
   windowEndDate: text("window_end_date").notNull(),
 })
-export type SnapshotRow = typeof datasetSnapshots.$inferSelect

@@ -13,4 +13,6 @@ export const files = sqliteTable("files", {
   deletedAt: integer("deleted_at"),
   internId: text("intern_id"),
 })
+/** `internId`: the intern that made it, or brought it with its own key. */
 export type FileRow = typeof files.$inferSelect
+export type NewFileRow = typeof files.$inferInsert

@@ -1,4 +1,5 @@
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core"
+import type { Generation } from "../ledger/generation.ts"
 
 export const generations = sqliteTable("generations", {
   id: text("id").primaryKey(),
@@ -10,10 +11,9 @@ export const generations = sqliteTable("generations", {
   upstreamId: text("upstream_id"),
   costNano: integer("cost_nano").notNull(),
   byokCostNano: integer("byok_cost_nano").notNull(),
-  record: text("record").notNull(),
+  record: text("record", { mode: "json" }).$type<Generation>().notNull(),
   settledAt: integer("settled_at").notNull().default(0),
 })
-export type GenerationRow = typeof generations.$inferSelect
 
 export const generationFeedback = sqliteTable("generation_feedback", {
   id: text("id").primaryKey(),

@@ -15,7 +15,9 @@ export const guardrails = sqliteTable("guardrails", {
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at"),
 })
+/** `rules`: JSON of GuardrailRules. Money is nano-USD, instants are epoch milliseconds. */
 export type GuardrailRow = typeof guardrails.$inferSelect
+export type NewGuardrailRow = typeof guardrails.$inferInsert
 
 export const guardrailKeys = sqliteTable("guardrail_keys", {
   keyHash: text("key_hash").primaryKey(),
@@ -25,7 +27,6 @@ export const guardrailKeys = sqliteTable("guardrail_keys", {
   assignedBy: text("assigned_by"),
   createdAt: integer("created_at").notNull(),
 })
-export type GuardrailKeyRow = typeof guardrailKeys.$inferSelect
 
 export const guardrailMembers = sqliteTable(
   "guardrail_members",
@@ -39,4 +40,3 @@ export const guardrailMembers = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.organizationId, table.userId, table.guardrailId] })],
 )
-export type GuardrailMemberRow = typeof guardrailMembers.$inferSelect

@@ -1,6 +1,7 @@
 import { and, count, desc, eq, isNull, not, type SQL, sql } from "drizzle-orm"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
+import { scimLeavers } from "../members/table.ts"
 import { type Db, openDb, selectRow } from "../support/db.ts"
 import { toCountedPage } from "../support/rows.ts"
 import { apiKeys, type KeyRow, type NewKeyRow } from "./table.ts"
@@ -141,8 +142,9 @@ export async function deleteKey(
 
 /** Whether a directory of the organization deactivated or deleted this person. */
 export async function isLeaver(db: D1Database, organizationId: string, userId: string): Promise<boolean> {
-  const left = await openDb(db).get<unknown>(
-    sql`SELECT 1 FROM scim_leavers WHERE organization_id = ${organizationId} AND user_id = ${userId}`,
-  )
-  return left !== undefined && left !== null
+  const [leaver] = await openDb(db)
+    .select({ leftAt: scimLeavers.leftAt })
+    .from(scimLeavers)
+    .where(and(eq(scimLeavers.organizationId, organizationId), eq(scimLeavers.userId, userId)))
+  return leaver !== undefined
 }

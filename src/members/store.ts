@@ -2,11 +2,18 @@ import { and, count, desc, eq, ne, not, type SQL, sql } from "drizzle-orm"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged, auditStatement } from "../audit/store.ts"
 import type { Page } from "../http/schema.ts"
-import { openDb, readColumns, type StoredRow } from "../support/db.ts"
-import { toCountedPage } from "../support/rows.ts"
+import { openDb, readColumns, type StoredRow, toStatement } from "../support/db.ts"
+import { type Counted, toCountedPage, toPage } from "../support/rows.ts"
 import { toStoredRole, type WorkspaceMemberRow } from "./member.ts"
 import type { MemberChange } from "./schemas.ts"
-import { type MemberRow, members, type NewMemberRow, type WorkspaceRole, workspaceMembers } from "./table.ts"
+import {
+  type MemberRow,
+  members,
+  type NewMemberRow,
+  scimLeavers,
+  type WorkspaceRole,
+  workspaceMembers,
+} from "./table.ts"
 
 const isMember = (organizationId: string, userId: string) =>
   and(eq(members.organizationId, organizationId), eq(members.userId, userId))
@@ -49,7 +56,9 @@ export async function insertMember(binding: D1Database, row: NewMemberRow, entry
     db.insert(members).values(row).returning(),
     auditStatement(db, entry),
     // Whom a directory took out is back by hand.
-    db.run(sql`DELETE FROM scim_leavers WHERE organization_id = ${row.organizationId} AND user_id = ${row.userId}`),
+    db
+      .delete(scimLeavers)
+      .where(and(eq(scimLeavers.organizationId, row.organizationId), eq(scimLeavers.userId, row.userId))),
   ])
   if (!inserted) throw new Error("An inserted row was not returned.")
   return inserted
@@ -141,12 +150,11 @@ export async function listWorkspaceMembers(
   workspaceId: string,
   page: Page,
 ): Promise<{ rows: WorkspaceMemberRow[]; total: number }> {
-  const db = openDb(binding)
   const people = peopleOf(organizationId, workspaceId)
-  const { rows, total } = toCountedPage(
-    await db.batch([
-      db.all<StoredRow>(sql`${people} ORDER BY created_at DESC, user_id LIMIT ${page.limit} OFFSET ${page.offset}`),
-      db.all<{ total: number }>(sql`SELECT count(*) AS total FROM (${people})`),
+  const { rows, total } = toPage(
+    await binding.batch<Counted<StoredRow>>([
+      toStatement(binding, sql`${people} ORDER BY created_at DESC, user_id LIMIT ${page.limit} OFFSET ${page.offset}`),
+      toStatement(binding, sql`SELECT count(*) AS total FROM (${people})`),
     ]),
   )
   return { rows: rows.map((row) => readColumns(personColumns, row)), total }

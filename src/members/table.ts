@@ -37,3 +37,14 @@ export const workspaceMembers = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.workspaceId, table.userId, table.source] })],
 )
+
+/** Whom a directory deactivated or deleted: no key is made in their name any more. */
+export const scimLeavers = sqliteTable(
+  "scim_leavers",
+  {
+    organizationId: text("organization_id").notNull(),
+    userId: text("user_id").notNull(),
+    leftAt: integer("left_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.organizationId, table.userId] })],
+)

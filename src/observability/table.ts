@@ -1,10 +1,11 @@
 import { integer, real, sqliteTable, text } from "drizzle-orm/sqlite-core"
+import type { KindName } from "./kinds.ts"
 
 export const destinations = sqliteTable("destinations", {
   id: text("id").primaryKey(),
   organizationId: text("organization_id").notNull(),
   workspaceId: text("workspace_id").notNull(),
-  type: text("type").notNull(),
+  type: text("type").$type<KindName>().notNull(),
   name: text("name").notNull(),
   enabled: integer("enabled", { mode: "boolean" }).notNull(),
   config: text("config").notNull(),
@@ -27,7 +28,6 @@ export const destinations = sqliteTable("destinations", {
   failures: integer("failures").notNull().default(0),
   pausedUntil: integer("paused_until").notNull().default(0),
 })
-export type DestinationRow = typeof destinations.$inferSelect
 
 export const broadcastBatches = sqliteTable("broadcast_batches", {
   id: text("id").primaryKey(),
@@ -42,4 +42,3 @@ export const broadcastBatches = sqliteTable("broadcast_batches", {
   since: integer("since").notNull(),
   dueAt: integer("due_at").notNull(),
 })
-export type BatchRow = typeof broadcastBatches.$inferSelect

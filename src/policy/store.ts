@@ -1,10 +1,9 @@
 import { and, eq, getTableColumns } from "drizzle-orm"
 import { findWorkspaceBudgets, keyBudgetsStatement, toWorkspaceBudgets } from "../budgets/store.ts"
-import { findOwnKeys, ownKeysStatement } from "../byok/store.ts"
-import { type OwnKeyRow, toOwnKey } from "../byok/usable-credentials.ts"
+import { findOwnKeys, ownKeysStatement, readOwnKey } from "../byok/store.ts"
 import type { Principal } from "../access/principal.ts"
 import { toCallerGuardrails } from "../guardrails/applied.ts"
-import { type AppliedRow, findCallerGuardrails, keyGuardrailsStatement } from "../guardrails/store.ts"
+import { findCallerGuardrails, keyGuardrailsStatement, toAppliedRow } from "../guardrails/store.ts"
 import { ancestorsStatement, toAncestorRow } from "../keys/lineage-store.ts"
 import { earliest, toLineage } from "../keys/lineage.ts"
 import { apiKeys } from "../keys/table.ts"
@@ -44,8 +43,8 @@ export async function loadAccess(db: D1Database, hash: string): Promise<Principa
   const policy: CallPolicy = {
     defaults: toCallDefaults(row.settings),
     budgets: toWorkspaceBudgets(budgets?.results ?? []),
-    guardrails: toCallerGuardrails((guardrails?.results ?? []) as AppliedRow[]),
-    byok: ((byok?.results ?? []) as OwnKeyRow[]).map(toOwnKey),
+    guardrails: toCallerGuardrails((guardrails?.results ?? []).map(toAppliedRow)),
+    byok: (byok?.results ?? []).map(readOwnKey),
     destinations: ((heads?.results ?? []) as HeadRow[]).map(toHead),
   }
   return setPolicy(

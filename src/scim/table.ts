@@ -68,16 +68,6 @@ export const scimGroupMappings = sqliteTable("scim_group_mappings", {
   updatedAt: integer("updated_at").notNull(),
 })
 
-export const scimLeavers = sqliteTable(
-  "scim_leavers",
-  {
-    organizationId: text("organization_id").notNull(),
-    userId: text("user_id").notNull(),
-    leftAt: integer("left_at").notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.organizationId, table.userId] })],
-)
-
 export const scimPulled = sqliteTable(
   "scim_pulled",
   {

@@ -1,6 +1,6 @@
 import { type Column, type GetColumnData, getTableColumns, is, type SQLWrapper, SQL, sql } from "drizzle-orm"
 import { drizzle } from "drizzle-orm/d1"
-import type { SQLiteTable } from "drizzle-orm/sqlite-core"
+import { SQLiteAsyncDialect, type SQLiteInsertValue, type SQLiteTable } from "drizzle-orm/sqlite-core"
 
 const open = (binding: D1Database) => drizzle(binding)
 
@@ -19,28 +19,41 @@ export function openDb(binding: D1Database): Db {
 
 /** A column without a value gets its default, as in `INSERT … VALUES`. */
 function valueOf(column: Column, value: unknown): SQLWrapper {
+  if (is(value, SQL)) return value
   if (value !== undefined) return sql.param(value, column)
   if (is(column.default, SQL)) return column.default
   return column.default === undefined ? sql`NULL` : sql.param(column.default, column)
 }
 
 /** The part of `INSERT INTO table … SELECT …` that inserts the row only where `condition` is true. */
-export function selectRow<T extends SQLiteTable>(table: T, row: T["$inferInsert"], condition: SQL): SQL {
+export function selectRow<T extends SQLiteTable>(table: T, row: SQLiteInsertValue<T>, condition: SQL): SQL {
   const given: Record<string, unknown> = row
   const values = Object.entries(getTableColumns(table)).map(([name, column]) => valueOf(column, given[name]))
   return sql`SELECT ${sql.join(values, sql`, `)} WHERE ${condition}`
 }
 
-/** The statement of a query, for a batch of statements that are written as SQL. */
-export function toStatement(
-  binding: D1Database,
-  query: { toSQL(): { sql: string; params: unknown[] } },
-): D1PreparedStatement {
-  const { sql: text, params } = query.toSQL()
+const dialect = new SQLiteAsyncDialect()
+
+/**
+ * A query as a statement of D1, for a batch that has SQL with parameters among its queries: Drizzle's own batch takes
+ * none. The results are stored rows.
+ */
+export function toStatement(binding: D1Database, query: SQLWrapper): D1PreparedStatement {
+  const { sql: text, params } = dialect.sqlToQuery(query.getSQL())
   return binding.prepare(text).bind(...params)
 }
 
-/** The columns of a table, for SQL that is written by hand. `alias`: what the SQL calls the table. */
+/** The names of a table's columns, for SQL that is written by hand. */
+export function columnNames<T extends SQLiteTable, Except extends keyof StoredOf<T> = never>(
+  table: T,
+  except: readonly Except[] = [],
+): Exclude<keyof StoredOf<T>, Except>[] {
+  const left: readonly unknown[] = except
+  const names = Object.values(getTableColumns(table)).map(({ name }) => name)
+  return names.filter((name) => !left.includes(name)) as Exclude<keyof StoredOf<T>, Except>[]
+}
+
+/** All columns of a table; `alias`: what the SQL calls the table. */
 export function columnList(table: SQLiteTable, alias?: string): string {
   const names = Object.values(getTableColumns(table)).map(({ name }) => name)
   return names.map((name) => (alias === undefined ? name : `${alias}.${name}`)).join(", ")
@@ -48,6 +61,16 @@ export function columnList(table: SQLiteTable, alias?: string): string {
 
 /** A row as SQL that is written by hand returns it: by the names of the database, with booleans as 0 or 1. */
 export type StoredRow = Readonly<Record<string, unknown>>
+
+type StoredValue<C extends Column> = C["_"]["data"] extends boolean ? number : C["_"]["data"]
+type Nullable<C extends Column> = C["_"]["notNull"] extends true ? never : null
+
+/** A whole stored row of a table. */
+export type StoredOf<T extends SQLiteTable> = {
+  [Name in keyof T["_"]["columns"] as T["_"]["columns"][Name]["_"]["name"]]:
+    | StoredValue<T["_"]["columns"][Name]>
+    | Nullable<T["_"]["columns"][Name]>
+}
 
 type Columns = Readonly<Record<string, Column>>
 

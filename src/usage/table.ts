@@ -8,7 +8,6 @@ export const unsummedDays = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.organizationId, table.day] })],
 )
-export type UnsummedDayRow = typeof unsummedDays.$inferSelect
 
 export const usageDays = sqliteTable(
   "usage_days",
@@ -50,4 +49,3 @@ export const usageDays = sqliteTable(
     }),
   ],
 )
-export type UsageDayRow = typeof usageDays.$inferSelect

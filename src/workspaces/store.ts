@@ -2,7 +2,7 @@ import { and, count, desc, eq, isNull, not, or, type SQL, sql } from "drizzle-or
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged, auditStatement } from "../audit/store.ts"
 import type { Page } from "../http/schema.ts"
-import { openDb } from "../support/db.ts"
+import { openDb, toStatement } from "../support/db.ts"
 import { toCountedPage } from "../support/rows.ts"
 import type { NewWorkspace, WorkspaceChange } from "./schemas.ts"
 import { toSettingsPatch } from "./settings.ts"
@@ -134,7 +134,7 @@ export async function deleteWorkspace(
     WHERE w.organization_id = ${organizationId} AND w.id = ${id} AND w.deleted_at = ${now})`
   const hasActiveKey = sql`EXISTS (SELECT 1 FROM api_keys WHERE workspace_id = ${id} AND ${isActive(now)})`
   const deletedKeys = isDefault ? sql`kind NOT IN ('management', 'provisioning')` : sql`TRUE`
-  const [deleted] = await db.batch([
+  const queries = [
     db
       .update(workspaces)
       .set({ deletedAt: now, isDefault: false, slug: sql`${workspaces.slug} || ':' || ${workspaces.id}` })
@@ -147,19 +147,18 @@ export async function deleteWorkspace(
         ),
       ),
     auditIfChanged(db, entry),
-    db.run(sql`DELETE FROM workspace_budgets WHERE ${ofDeleted}`),
-    db.run(sql`UPDATE byok_credentials SET deleted_at = ${now}, sealed = '' WHERE deleted_at IS NULL AND ${ofDeleted}`),
-    db.run(sql`DELETE FROM vault_secrets WHERE ${ofDeleted}`),
-    db.run(sql`UPDATE destinations SET deleted_at = ${now}, sealed = '' WHERE deleted_at IS NULL AND ${ofDeleted}`),
-    db.run(sql`DELETE FROM broadcast_batches WHERE ${ofDeleted}`),
-    db.run(sql`DELETE FROM data_keys WHERE ${ofDeleted}`),
-    db.run(sql`DELETE FROM workspace_members WHERE ${ofDeleted}`),
-    db.run(sql`DELETE FROM scim_group_mappings WHERE ${ofDeleted}`),
-    db.run(sql`DELETE FROM guardrails WHERE ${ofDeleted}`),
-    db.run(
-      sql`UPDATE api_keys SET deleted_at = ${now}
+    sql`DELETE FROM workspace_budgets WHERE ${ofDeleted}`,
+    sql`UPDATE byok_credentials SET deleted_at = ${now}, sealed = '' WHERE deleted_at IS NULL AND ${ofDeleted}`,
+    sql`DELETE FROM vault_secrets WHERE ${ofDeleted}`,
+    sql`UPDATE destinations SET deleted_at = ${now}, sealed = '' WHERE deleted_at IS NULL AND ${ofDeleted}`,
+    sql`DELETE FROM broadcast_batches WHERE ${ofDeleted}`,
+    sql`DELETE FROM data_keys WHERE ${ofDeleted}`,
+    sql`DELETE FROM workspace_members WHERE ${ofDeleted}`,
+    sql`DELETE FROM scim_group_mappings WHERE ${ofDeleted}`,
+    sql`DELETE FROM guardrails WHERE ${ofDeleted}`,
+    sql`UPDATE api_keys SET deleted_at = ${now}
         WHERE organization_id = ${organizationId} AND deleted_at IS NULL AND ${deletedKeys} AND ${ofDeleted}`,
-    ),
-  ])
-  return deleted.meta.changes > 0
+  ]
+  const [deleted] = await binding.batch(queries.map((query) => toStatement(binding, query)))
+  return (deleted?.meta.changes ?? 0) > 0
 }

@@ -15,7 +15,7 @@ async function refused(status: number, answer: Promise<Response>) {
 /** A key that another user made, or nobody. */
 async function foreignKey(workspace: Workspace, user: string | null, input: Record<string, unknown> = {}) {
   const made = await newKey(workspace, input)
-  await env.DB.prepare("UPDATE api_keys SET creatorUserId = ? WHERE hash = ?").bind(user, made.hash).run()
+  await env.DB.prepare("UPDATE api_keys SET creator_user_id = ? WHERE hash = ?").bind(user, made.hash).run()
   return made
 }
 

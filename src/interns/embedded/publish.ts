@@ -1,6 +1,7 @@
 import type { Env } from "../../config/env.ts"
-import { type FileRow, toFilename } from "../../files/file.ts"
+import { toFilename } from "../../files/file.ts"
 import { keepFile, newRow } from "../../files/keep.ts"
+import type { FileRow } from "../../files/table.ts"
 import { inspect } from "../../files/upload.ts"
 import type { InternRow } from "../table.ts"
 import { actorOfIntern } from "./actor.ts"
@@ -9,6 +10,6 @@ import { actorOfIntern } from "./actor.ts"
 export async function publishFile(env: Env, intern: InternRow, path: string, content: Uint8Array): Promise<FileRow> {
   const inspected = await inspect(new Blob([content]).stream(), path)
   const place = { organizationId: intern.organizationId, workspaceId: intern.workspaceId }
-  const row = newRow(place, { filename: toFilename(path), mime_type: "", source: "intern", intern_id: intern.id })
+  const row = newRow(place, { filename: toFilename(path), mimeType: "", source: "intern", internId: intern.id })
   return keepFile(env, actorOfIntern(intern), row, inspected.content, inspected.mimeType)
 }
