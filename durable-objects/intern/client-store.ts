@@ -12,7 +12,7 @@ export type ClientRequest = {
   isLeft: boolean
 }
 
-export type OpenQuestion = { id: number; client: string; rpc: RpcId; acp: string; method: ClientQuestion }
+export type PendingQuestion = { id: number; client: string; rpc: RpcId; acp: string; method: ClientQuestion }
 
 type RequestRow = {
   rpc: number
@@ -28,7 +28,7 @@ type QuestionRow = { id: number; client: string; rpc: string; acp: string; metho
  * What ACP clients have open: whose session is whose, what they asked the agent, and what it asked them. In rows, before
  * anything is sent, since their sockets outlive the object's memory.
  */
-export class ClientBook {
+export class ClientStore {
   readonly #sql: SqlStorage
 
   constructor(sql: SqlStorage) {
@@ -104,7 +104,7 @@ export class ClientBook {
     return [...rows].map(toRequest)
   }
 
-  put({ id, client, rpc, acp, method }: OpenQuestion): void {
+  put({ id, client, rpc, acp, method }: PendingQuestion): void {
     this.#sql.exec(
       "INSERT INTO client_questions (id, client, rpc, acp, method) VALUES (?, ?, ?, ?, ?)",
       id,
@@ -116,7 +116,7 @@ export class ClientBook {
   }
 
   /** The question that this client answers; the question of another is not its. */
-  takeQuestion(id: RpcId, client: string): OpenQuestion | undefined {
+  takeQuestion(id: RpcId, client: string): PendingQuestion | undefined {
     if (typeof id !== "number" || !Number.isSafeInteger(id)) return undefined
     const [row] = this.#sql.exec<QuestionRow>(
       "DELETE FROM client_questions WHERE id = ? AND client = ? RETURNING *",
@@ -127,7 +127,7 @@ export class ClientBook {
   }
 
   /** Those of a session, which nobody can answer any more. */
-  takeQuestionsOf(acp: string): OpenQuestion[] {
+  takeQuestionsOf(acp: string): PendingQuestion[] {
     const rows = this.#sql.exec<QuestionRow>("DELETE FROM client_questions WHERE acp = ? RETURNING *", acp)
     return [...rows].map(toQuestion)
   }
@@ -136,7 +136,7 @@ export class ClientBook {
    * A client is gone: its sessions are nobody's. Returns the prompts that it leaves, which stay until the agent has
    * ended them, and its questions.
    */
-  leave(client: string, now: number): { prompts: ClientRequest[]; questions: OpenQuestion[] } {
+  leave(client: string, now: number): { prompts: ClientRequest[]; questions: PendingQuestion[] } {
     this.#sql.exec("DELETE FROM client_sessions WHERE client = ?", client)
     this.#sql.exec("DELETE FROM client_requests WHERE client = ? AND method <> 'session/prompt'", client)
     const prompts = this.#sql.exec<RequestRow>(
@@ -160,6 +160,6 @@ function toRequest({ rpc, client, id, method, acp, left_at: leftAt }: RequestRow
   return { rpc, client, id: JSON.parse(id) as RpcId, method, acp, isLeft: leftAt !== null }
 }
 
-function toQuestion({ id, client, rpc, acp, method }: QuestionRow): OpenQuestion {
+function toQuestion({ id, client, rpc, acp, method }: QuestionRow): PendingQuestion {
   return { id, client, rpc: JSON.parse(rpc) as RpcId, acp, method }
 }

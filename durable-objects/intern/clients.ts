@@ -15,9 +15,9 @@ import type { InternHost } from "../../src/interns/hosts/host.ts"
 import { internError } from "../../src/interns/reasons.ts"
 import { type AcpMessage, record, type RpcId } from "../../src/interns/run/acp.ts"
 import { LIMITS } from "../../src/interns/run/run.ts"
-import { ClientBook, type ClientRequest, type OpenQuestion } from "./client-store.ts"
+import { ClientStore, type ClientRequest, type PendingQuestion } from "./client-store.ts"
 import { type Client, clientOf, ClientSockets } from "./client-sockets.ts"
-import type { RunBook } from "./run-store.ts"
+import type { RunStore } from "./run-store.ts"
 
 type Surroundings = {
   host: () => InternHost
@@ -32,16 +32,16 @@ type Answer = ClientFrame & { is: "answer" }
 
 /** Between the ACP clients of an intern and the host of its agent. A session is its client's who opened or loaded it. */
 export class InternClients {
-  readonly #runs: RunBook
-  readonly #book: ClientBook
+  readonly #runs: RunStore
+  readonly #book: ClientStore
   readonly #sockets: ClientSockets
   readonly #around: Surroundings
   /** Counts how often all were sent away: who was let in before that is not connected after it. */
   #round = 0
 
-  constructor(ctx: DurableObjectState, runs: RunBook, around: Surroundings) {
+  constructor(ctx: DurableObjectState, runs: RunStore, around: Surroundings) {
     this.#runs = runs
-    this.#book = new ClientBook(ctx.storage.sql)
+    this.#book = new ClientStore(ctx.storage.sql)
     this.#sockets = new ClientSockets(ctx, (client) => this.#left(client))
     this.#around = around
   }
@@ -257,7 +257,7 @@ export class InternClients {
     for (const { acp } of prompts) this.#send({ method: "session/cancel", params: { sessionId: acp } })
   }
 
-  #cancel(questions: readonly OpenQuestion[]): void {
+  #cancel(questions: readonly PendingQuestion[]): void {
     for (const { rpc, method } of questions) this.#send({ id: rpc, result: unanswered(method) })
   }
 

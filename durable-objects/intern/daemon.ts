@@ -7,7 +7,7 @@ import type { AcpMessage } from "../../src/interns/run/acp.ts"
 import { logError, logWarning } from "../../src/support/log.ts"
 import { wait } from "../../src/support/time.ts"
 import type { Peer } from "./facts.ts"
-import type { RunBook } from "./run-store.ts"
+import type { RunStore } from "./run-store.ts"
 
 const TAG = "daemon"
 const DESTROY_PATIENCE_MS = 8_000
@@ -24,11 +24,11 @@ export class DaemonLink implements InternHost {
   readonly startLabel = "Waiting for the daemon to dial in"
   readonly #ctx: DurableObjectState
   readonly #env: Env
-  readonly #book: RunBook
+  readonly #book: RunStore
   readonly #events: HostEvents
   #destroyed: ((isArchived: boolean) => void) | undefined
 
-  constructor(ctx: DurableObjectState, env: Env, book: RunBook, events: HostEvents) {
+  constructor(ctx: DurableObjectState, env: Env, book: RunStore, events: HostEvents) {
     this.#ctx = ctx
     this.#env = env
     this.#book = book

@@ -1,11 +1,11 @@
 import type { AcpMessage } from "../../src/interns/run/acp.ts"
 import type { Effect, Run } from "../../src/interns/run/run.ts"
-import type { RunBook } from "./run-store.ts"
+import type { RunStore } from "./run-store.ts"
 import type { InternStream } from "./stream.ts"
 
 /** What an effect reaches. */
-export type Reach = {
-  book: RunBook
+export type EffectDeps = {
+  book: RunStore
   /** The responses that clients read along with, by run. */
   streams: Map<string, InternStream>
   send: (message: Omit<AcpMessage, "jsonrpc">) => void
@@ -17,7 +17,7 @@ export type Reach = {
 }
 
 /** Does what was decided for a run, which is saved by then. */
-export function perform(run: Run, effect: Effect, { book, streams, send, epoch, model, now }: Reach): void {
+export function perform(run: Run, effect: Effect, { book, streams, send, epoch, model, now }: EffectDeps): void {
   switch (effect.do) {
     case "request":
       return send({ id: effect.rpc, method: effect.method, params: effect.params })
@@ -32,10 +32,10 @@ export function perform(run: Run, effect: Effect, { book, streams, send, epoch, 
     case "keep":
       return book.keep(run.id, effect.delta)
     case "forget kept":
-      return book.forgetKept(run.id)
+      return book.clearBuffer(run.id)
     case "replay": {
       for (const delta of book.kept(run.id)) streams.get(run.id)?.say(delta, run.model ?? model())
-      return book.forgetKept(run.id)
+      return book.clearBuffer(run.id)
     }
     case "finish": {
       const stream = streams.get(run.id)

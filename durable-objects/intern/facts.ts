@@ -1,4 +1,4 @@
-import type { Place } from "../../src/interns/hosts/rpc.ts"
+import type { InternIdentity } from "../../src/interns/hosts/rpc.ts"
 import type { InternConfig } from "../../src/interns/hosts/host.ts"
 
 /** What is known of the daemon: its epoch, the last frame that it sent, and the number of our next one. */
@@ -7,12 +7,12 @@ export type Peer = { epoch: string; received: number; next: number; isReady: boo
 export type Phase = "new" | "provisioning" | "running" | "stopped" | "destroying"
 
 /** `attempt`: of a boot, from 1. `wakeAt`: when it is taken up again, epoch milliseconds. */
-export type Life = { phase: Phase; attempt: number; wakeAt: number | null; isLossAcknowledged: boolean }
+export type LifecycleState = { phase: Phase; attempt: number; wakeAt: number | null; isLossAcknowledged: boolean }
 
 /** What an object keeps one of. */
 export type Facts = {
-  place: Place
-  life: Life
+  place: InternIdentity
+  life: LifecycleState
   /** The embedded agent's. */
   config: InternConfig
   /** That the agent was started with; null for the default of the workspace. */

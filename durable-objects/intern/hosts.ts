@@ -2,17 +2,17 @@ import { app } from "../../src/app/app.ts"
 import type { Env } from "../../src/config/env.ts"
 import { EmbeddedHost } from "../../src/interns/embedded/host.ts"
 import type { HostEvents } from "../../src/interns/hosts/host.ts"
-import type { Place } from "../../src/interns/hosts/rpc.ts"
+import type { InternIdentity } from "../../src/interns/hosts/rpc.ts"
 import { ContainerHost } from "./container.ts"
 import { DaemonLink } from "./daemon.ts"
-import type { RunBook } from "./run-store.ts"
+import type { RunStore } from "./run-store.ts"
 
 /** The host of an intern's agent. A host that was open before the object slept is found as it was. */
 export function openHost(
-  place: Place | undefined,
+  place: InternIdentity | undefined,
   ctx: DurableObjectState,
   env: Env,
-  book: RunBook,
+  book: RunStore,
   events: HostEvents,
 ) {
   if (!place || place.host === "embedded") {

@@ -1,37 +1,20 @@
 import { DurableObject } from "cloudflare:workers"
 import { GatewayError } from "../../src/errors/errors.ts"
 import type { Env } from "../../src/config/env.ts"
-import {
-  type ChatCall,
-  CLIENT_HEADER,
-  type InternRpc,
-  type Place,
-  PLACE_HEADER,
-  toRefusal,
-} from "../../src/interns/hosts/rpc.ts"
+import * as rpc from "../../src/interns/hosts/rpc.ts"
 import { internError } from "../../src/interns/reasons.ts"
-import { type AcpMessage, answerToStray, hear } from "../../src/interns/run/acp.ts"
-import {
-  answered,
-  begin,
-  cancel,
-  heard,
-  hostBack,
-  hostLost,
-  severed,
-  steer,
-  tick,
-} from "../../src/interns/run/advance.ts"
+import { type AcpMessage, replyToUnknownRequest, parseAcp } from "../../src/interns/run/acp.ts"
+import * as machine from "../../src/interns/run/advance.ts"
 import { dialectOf } from "../../src/interns/run/chunks.ts"
 import { LIMITS, nextDeadline, type Run, type Step } from "../../src/interns/run/run.ts"
 import { realTimer, type Timer } from "../../src/support/time.ts"
 import { Alarm } from "./alarm.ts"
 import { InternClients } from "./clients.ts"
-import { Arrival, busyClient, busySession, countTurn, findPending, requireRoom, unreachable } from "./turn-guards.ts"
-import { perform, type Reach } from "./effects.ts"
+import * as guards from "./turn-guards.ts"
+import { perform, type EffectDeps } from "./effects.ts"
 import { daemonOf, isDaemonAttached, openHost } from "./hosts.ts"
-import { InternLife } from "./lifecycle.ts"
-import { RunBook } from "./run-store.ts"
+import { InternLifecycle } from "./lifecycle.ts"
+import { RunStore } from "./run-store.ts"
 import { InternStream, keepaliveMsOf } from "./stream.ts"
 
 /** One prompt in so many tidies up. */
@@ -45,30 +28,30 @@ type Host = ReturnType<typeof openHost>
  * It is a shell: what happens to a run is decided in src/interns/run, on rows that are loaded, and is saved before it is
  * done. Whatever a client reads along with is in memory alone, since it ends with the isolate.
  */
-export class Intern extends DurableObject<Env> implements Omit<InternRpc, keyof Rpc.DurableObjectBranded> {
+export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, keyof Rpc.DurableObjectBranded> {
   /** Tests put others in their place. Epoch milliseconds. */
   static clock: () => number = Date.now
   static timer: Timer = realTimer
   static openRuns: number = LIMITS.openRuns
-  readonly #book: RunBook
-  readonly #life: InternLife
+  readonly #book: RunStore
+  readonly #life: InternLifecycle
   readonly #clients: InternClients
   readonly #streams = new Map<string, InternStream>()
-  readonly #reach: Reach
-  readonly #hostArrival = new Arrival()
+  readonly #reach: EffectDeps
+  readonly #hostArrival = new guards.HostEvent()
   #host: Host | undefined
   readonly #alarm: Alarm
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.#alarm = new Alarm(ctx.storage)
-    this.#book = new RunBook(ctx.storage.sql)
+    this.#book = new RunStore(ctx.storage.sql)
     const around = { host: () => this.#hostOfLife(), now: () => Intern.clock() }
-    this.#life = new InternLife(this.#book, env, {
+    this.#life = new InternLifecycle(this.#book, env, {
       ...around,
       stopRuns: () => {
         this.#clients.closeAll()
-        this.#forAll((run) => cancel(run, "stopped", Intern.clock()))
+        this.#forAll((run) => machine.cancel(run, "stopped", Intern.clock()))
       },
       clear: () => this.#clear(),
     })
@@ -85,24 +68,24 @@ export class Intern extends DurableObject<Env> implements Omit<InternRpc, keyof 
       await this.#alarm.load()
       // The responses that they were read along in ended with the isolate.
       this.#forAll((run) =>
-        run.state === "streaming" ? cancel(run, "client_closed_request", Intern.clock()) : { run, effects: [] },
+        run.state === "streaming" ? machine.cancel(run, "client_closed_request", Intern.clock()) : { run, effects: [] },
       )
       this.#clients.recover()
-      if (this.#book.open.length > 0 && this.#hostOfLife().isUp) this.#forAll(hostBack)
+      if (this.#book.open.length > 0 && this.#hostOfLife().isUp) this.#forAll(machine.onHostBack)
     })
   }
 
   override async fetch(request: Request): Promise<Response> {
     try {
       const { pathname } = new URL(request.url)
-      if (pathname === "/chat") return await this.#chat(await request.json<ChatCall>(), request.signal)
-      const grant = request.headers.get(CLIENT_HEADER) ?? ""
+      if (pathname === "/chat") return await this.#chat(await request.json<rpc.ChatCall>(), request.signal)
+      const grant = request.headers.get(rpc.CLIENT_HEADER) ?? ""
       if (pathname === "/client") return await this.#clients.attach(() => this.#life.requireGrant(grant))
-      const host = this.#hostOf(JSON.parse(request.headers.get(PLACE_HEADER) ?? "") as Place)
+      const host = this.#hostOf(JSON.parse(request.headers.get(rpc.PLACE_HEADER) ?? "") as rpc.InternIdentity)
       if (!("attach" in host)) throw internError("intern_rejected", "This intern's agent runs inside the gateway.")
       return host.attach()
     } catch (thrown) {
-      if (thrown instanceof GatewayError) return toRefusal(thrown)
+      if (thrown instanceof GatewayError) return rpc.toRejection(thrown)
       throw thrown
     } finally {
       this.#schedule()
@@ -110,8 +93,8 @@ export class Intern extends DurableObject<Env> implements Omit<InternRpc, keyof 
   }
 
   /** Starts the agent, or applies what was changed to one that runs. Returns at once; the record tells how it goes. */
-  provision(place: Place): void {
-    this.#life.adopt(place)
+  provision(place: rpc.InternIdentity): void {
+    this.#life.setIdentity(place)
     this.#clients.closeAll()
     this.ctx.waitUntil(this.#life.provision().finally(() => this.#schedule()))
     this.#schedule()
@@ -124,18 +107,18 @@ export class Intern extends DurableObject<Env> implements Omit<InternRpc, keyof 
   }
 
   /** Deletes everything of the intern. Returns at once. */
-  destroy(place: Place, isLossAcknowledged: boolean): void {
-    this.#life.adopt(place)
+  destroy(place: rpc.InternIdentity, isLossAcknowledged: boolean): void {
+    this.#life.setIdentity(place)
     this.ctx.waitUntil(this.#life.destroy(isLossAcknowledged).finally(() => this.#schedule()))
     this.#schedule()
   }
 
-  isDaemonAttached(place: Place): boolean {
+  isDaemonAttached(place: rpc.InternIdentity): boolean {
     return isDaemonAttached(this.#hostOf(place))
   }
 
   /** The join token was changed: who joined with the former one is sent away. */
-  revoke(place: Place): void {
+  revoke(place: rpc.InternIdentity): void {
     daemonOf(this.#hostOf(place))?.revoke()
   }
 
@@ -151,7 +134,7 @@ export class Intern extends DurableObject<Env> implements Omit<InternRpc, keyof 
 
   override async alarm(): Promise<void> {
     this.#alarm.rang()
-    this.#forAll((run) => tick(run, Intern.clock()))
+    this.#forAll((run) => machine.tick(run, Intern.clock()))
     await this.#life.wake()
     this.#schedule()
   }
@@ -177,24 +160,24 @@ export class Intern extends DurableObject<Env> implements Omit<InternRpc, keyof 
 
   /** One more turn, whoever asks for it. */
   #admit(): void {
-    countTurn(this.#book, Intern.clock())
-    requireRoom(this.#book.open.length + this.#clients.openRequests.length, Intern.openRuns)
+    guards.rateLimitTurn(this.#book, Intern.clock())
+    guards.requireCapacity(this.#book.open.length + this.#clients.openRequests.length, Intern.openRuns)
   }
 
-  async #chat(call: ChatCall, signal: AbortSignal): Promise<Response> {
+  async #chat(call: rpc.ChatCall, signal: AbortSignal): Promise<Response> {
     if (call.is === "prompt") await this.#hostUp()
     const open = call.session === null ? undefined : this.#book.ofSession(call.session)
     if (call.is === "answer") return this.#answer(call, signal)
     this.#life.requireRunning()
     const now = Intern.clock()
-    if (open && open.state !== "streaming") throw busySession(open, now)
+    if (open && open.state !== "streaming") throw guards.sessionBusyError(open, now)
     if (open) {
-      countTurn(this.#book, now)
-      this.#apply(steer(open, call.text, this.#book.nextRpc()))
+      guards.rateLimitTurn(this.#book, now)
+      this.#apply(machine.steer(open, call.text, this.#book.nextRpc()))
       return Response.json({ session_id: open.session, status: "steered" }, { status: 202 })
     }
     const known = call.session === null ? undefined : this.#book.session(call.session)
-    if (known && this.#clients.isBusy(known.acp)) throw busyClient()
+    if (known && this.#clients.isBusy(known.acp)) throw guards.clientBusyError()
     this.#admit()
     const rpc = this.#book.nextRpc()
     if (rpc % PRUNE_EVERY === 0) this.#book.prune(now)
@@ -202,21 +185,23 @@ export class Intern extends DurableObject<Env> implements Omit<InternRpc, keyof 
     const session = call.session ?? crypto.randomUUID()
     const stream = this.#attach(id, signal)
     const isLive = known?.epoch === this.#hostOfLife().epoch
-    this.#apply(begin({ id, session, mode: call.mode, prompt: call.text }, known && { ...known, isLive }, now, rpc))
+    this.#apply(
+      machine.startRun({ id, session, mode: call.mode, prompt: call.text }, known && { ...known, isLive }, now, rpc),
+    )
     return stream.response
   }
 
   async #answer(
-    { session, question: id, content }: ChatCall & { is: "answer" },
+    { session, question: id, content }: rpc.ChatCall & { is: "answer" },
     signal: AbortSignal,
   ): Promise<Response> {
-    const late = (run: Run) => this.#apply(cancel(run, "deadline", Intern.clock()))
-    const find = () => findPending(this.#book, { session, id, content }, Intern.clock(), late)
+    const late = (run: Run) => this.#apply(machine.cancel(run, "deadline", Intern.clock()))
+    const find = () => guards.findPending(this.#book, { session, id, content }, Intern.clock(), late)
     find()
     await this.#hostUp()
     const { run, reply } = find()
     const stream = this.#attach(run.id, signal)
-    this.#apply(answered(run, reply, Intern.clock()))
+    this.#apply(machine.onAnswer(run, reply, Intern.clock()))
     return stream.response
   }
 
@@ -236,7 +221,7 @@ export class Intern extends DurableObject<Env> implements Omit<InternRpc, keyof 
     if (this.#streams.get(id) !== stream) return
     this.#streams.delete(id)
     const run = this.#book.get(id)
-    if (run?.state === "streaming") this.#apply(cancel(run, "client_closed_request", Intern.clock()))
+    if (run?.state === "streaming") this.#apply(machine.cancel(run, "client_closed_request", Intern.clock()))
     this.#schedule()
   }
 
@@ -245,11 +230,11 @@ export class Intern extends DurableObject<Env> implements Omit<InternRpc, keyof 
     this.#life.requireRunning()
     if (this.#hostOfLife().isUp) return
     await this.#hostArrival.within(LIMITS.graceMs, Intern.timer)
-    if (!this.#hostOfLife().isUp) throw unreachable()
+    if (!this.#hostOfLife().isUp) throw guards.unreachable()
   }
 
-  #hostOf(place: Place): Host {
-    this.#life.adopt(place)
+  #hostOf(place: rpc.InternIdentity): Host {
+    this.#life.setIdentity(place)
     return this.#hostOfLife()
   }
 
@@ -258,11 +243,11 @@ export class Intern extends DurableObject<Env> implements Omit<InternRpc, keyof 
       message: (message) => this.#heard(message),
       up: () => this.#hostIsUp(),
       gone: () => {
-        this.#forAll(severed)
+        this.#forAll(machine.severed)
         this.#clients.gone()
       },
       down: () => {
-        this.#forAll((run) => hostLost(run, Intern.clock()))
+        this.#forAll((run) => machine.onHostLost(run, Intern.clock()))
         this.#schedule()
       },
     })
@@ -270,18 +255,18 @@ export class Intern extends DurableObject<Env> implements Omit<InternRpc, keyof 
   }
 
   #hostIsUp(): void {
-    this.#forAll(hostBack)
+    this.#forAll(machine.onHostBack)
     this.#hostArrival.tell()
     this.ctx.waitUntil(this.#life.hostIsUp().finally(() => this.#schedule()))
   }
 
   #heard(message: AcpMessage): void {
-    const news = hear(message)
-    const run = this.#book.hearing(news)
+    const news = parseAcp(message)
+    const run = this.#book.runOf(news)
     const mayAsk = news.is === "result" || news.is === "failure"
-    if (run) this.#apply(heard(run, news, Intern.clock(), mayAsk ? this.#book.nextRpc() : 0))
+    if (run) this.#apply(machine.onAcpEvent(run, news, Intern.clock(), mayAsk ? this.#book.nextRpc() : 0))
     else if (!this.#clients.heard(message)) {
-      const answer = answerToStray(news)
+      const answer = replyToUnknownRequest(news)
       if (answer) this.#send(answer)
     }
     this.#schedule()
@@ -306,7 +291,7 @@ export class Intern extends DurableObject<Env> implements Omit<InternRpc, keyof 
   }
 
   async #clear(): Promise<void> {
-    this.#forAll(severed)
+    this.#forAll(machine.severed)
     this.#alarm.set(null)
     this.#host = undefined
     await this.ctx.storage.deleteAll()

@@ -1,14 +1,14 @@
 import type { Env } from "../../src/config/env.ts"
 import type { InternHost } from "../../src/interns/hosts/host.ts"
-import type { Place } from "../../src/interns/hosts/rpc.ts"
+import type { InternIdentity } from "../../src/interns/hosts/rpc.ts"
 import { hostnameOf } from "../../src/interns/intern.ts"
 import { type InternStatus } from "../../src/interns/kinds.ts"
 import { internError } from "../../src/interns/reasons.ts"
 import { grantOf } from "../../src/interns/tokens.ts"
 import { deleteInternRows, findIntern, moveIntern } from "../../src/interns/store.ts"
 import { logError } from "../../src/support/log.ts"
-import type { RunBook } from "./run-store.ts"
-import type { Life } from "./facts.ts"
+import type { RunStore } from "./run-store.ts"
+import type { LifecycleState } from "./facts.ts"
 
 const TOTAL_STEPS = 3
 const MAX_ATTEMPTS = 3
@@ -16,7 +16,7 @@ const RETRY_MS = 2_000
 /** A boot or a deletion that died with its isolate is taken up again after this. */
 const STALLED_MS = 30_000
 
-type Surroundings = {
+type LifecycleDeps = {
   host: () => InternHost
   now: () => number
   stopRuns: () => void
@@ -24,35 +24,35 @@ type Surroundings = {
 }
 
 /** From provisioning to deletion: what the object does, and what the intern's record in D1 says of it. */
-export class InternLife {
-  readonly #book: RunBook
+export class InternLifecycle {
+  readonly #book: RunStore
   readonly #env: Env
-  readonly #around: Surroundings
+  readonly #around: LifecycleDeps
   #booting = false
 
-  constructor(book: RunBook, env: Env, around: Surroundings) {
+  constructor(book: RunStore, env: Env, around: LifecycleDeps) {
     this.#book = book
     this.#env = env
     this.#around = around
   }
 
-  get #life(): Life {
+  get #life(): LifecycleState {
     return this.#book.fact("life") ?? { phase: "new", attempt: 0, wakeAt: null, isLossAcknowledged: false }
   }
 
-  #set(change: Partial<Life>): void {
+  #set(change: Partial<LifecycleState>): void {
     this.#book.setFact("life", { ...this.#life, ...change })
   }
 
-  adopt(place: Place): void {
+  setIdentity(place: InternIdentity): void {
     this.#book.setFact("place", place)
   }
 
-  get place(): Place | undefined {
+  get place(): InternIdentity | undefined {
     return this.#book.fact("place")
   }
 
-  get #place(): Place {
+  get #place(): InternIdentity {
     const place = this.#book.fact("place")
     if (!place) throw new Error("An intern's object was not told whose it is.")
     return place

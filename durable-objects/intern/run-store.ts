@@ -1,4 +1,4 @@
-import type { Heard, RpcId } from "../../src/interns/run/acp.ts"
+import type { AcpEvent, RpcId } from "../../src/interns/run/acp.ts"
 import { type Delta, isOpen, type Run } from "../../src/interns/run/run.ts"
 import type { Facts } from "./facts.ts"
 
@@ -8,13 +8,13 @@ const ENDED_KEPT_MS = 24 * 3_600_000
 const MAX_SESSIONS = 1_000
 const MAX_ENDED = 1_000
 
-export type AskedQuestion = { run: Run | undefined; session: string; isPending: boolean }
+export type StoredQuestion = { run: Run | undefined; session: string; isPending: boolean }
 
 /**
  * The runs of an intern: in memory while they are open, and every change in rows before anything is sent, so that an object
  * that is evicted, or dies, goes on where it was.
  */
-export class RunBook {
+export class RunStore {
   readonly #sql: SqlStorage
   readonly #open = new Map<string, Run>()
 
@@ -68,7 +68,7 @@ export class RunBook {
   }
 
   /** The run that news of the agent concern. */
-  hearing(news: Heard): Run | undefined {
+  runOf(news: AcpEvent): Run | undefined {
     if ("acp" in news) return this.ofAcp(news.acp)
     return news.is === "result" || news.is === "failure" ? this.ofRpc(news.rpc) : undefined
   }
@@ -97,7 +97,7 @@ export class RunBook {
     this.#sql.exec("INSERT INTO questions (id, run, session, is_pending) VALUES (?, ?, ?, 1)", question.id, id, session)
   }
 
-  question(id: string): AskedQuestion | undefined {
+  question(id: string): StoredQuestion | undefined {
     const [row] = this.#sql.exec<{ run: string; session: string; is_pending: number }>(
       "SELECT run, session, is_pending FROM questions WHERE id = ?",
       id,
@@ -114,7 +114,7 @@ export class RunBook {
     return [...rows].map(({ body }) => JSON.parse(body) as Delta)
   }
 
-  forgetKept(run: string): void {
+  clearBuffer(run: string): void {
     this.#sql.exec("DELETE FROM kept WHERE run = ?", run)
   }
 

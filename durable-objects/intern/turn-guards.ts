@@ -4,7 +4,7 @@ import type { Reply } from "../../src/interns/run/advance.ts"
 import { readReply } from "../../src/interns/run/answer.ts"
 import { LIMITS, nextDeadline, type Run } from "../../src/interns/run/run.ts"
 import type { Timer } from "../../src/support/time.ts"
-import type { RunBook } from "./run-store.ts"
+import type { RunStore } from "./run-store.ts"
 
 /** What stands between a caller and a run: each of these lets a call in, or throws why not. */
 
@@ -14,7 +14,7 @@ const MINUTE_MS = 60_000
  * The run that waits for this answer, and the answer; or why there is none. In the order in which callers are told. `late`: what becomes of a run whose time to be answered is over.
  */
 export function findPending(
-  book: RunBook,
+  book: RunStore,
   { session, id, content }: { session: string | null; id: string; content: string },
   now: number,
   late: (run: Run) => void,
@@ -40,7 +40,7 @@ export function findPending(
 }
 
 /** At most so many prompts within a minute: the instants are kept, since the object may sleep in between. */
-export function countTurn(book: RunBook, now: number): void {
+export function rateLimitTurn(book: RunStore, now: number): void {
   const within = (book.fact("turns") ?? []).filter((at) => at > now - MINUTE_MS)
   const [oldest = now] = within
   if (within.length >= LIMITS.turnsPerMinute) {
@@ -56,14 +56,14 @@ export function countTurn(book: RunBook, now: number): void {
   book.setFact("turns", [...within, now])
 }
 
-export function requireRoom(open: number, openRuns: number): void {
+export function requireCapacity(open: number, openRuns: number): void {
   if (open < openRuns) return
   const message = `This intern has ${openRuns} runs open, the most it can hold. Answer or wait for one of them.`
   throw internError("busy", message, { "retry-after": "5" })
 }
 
 /** Why a session takes no prompt now. */
-export function busySession(run: Run, now: number): GatewayError {
+export function sessionBusyError(run: Run, now: number): GatewayError {
   const at = nextDeadline(run) ?? now
   const seconds = String(Math.max(1, Math.ceil((at - now) / 1000)))
   const message =
@@ -74,13 +74,13 @@ export function busySession(run: Run, now: number): GatewayError {
 }
 
 /** Why a session takes no prompt of a chat while an ACP client has a turn in it. */
-export function busyClient(): GatewayError {
+export function clientBusyError(): GatewayError {
   const message = "An ACP client has a turn open in this session. Wait for its end, or use another session."
   return internError("busy_session", message, { "retry-after": "5" })
 }
 
 /** What several callers wait for together, each for so long at most. */
-export class Arrival {
+export class HostEvent {
   readonly #waiting = new Set<() => void>()
 
   async within(ms: number, timer: Timer): Promise<void> {

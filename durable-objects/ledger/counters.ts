@@ -5,7 +5,7 @@ import { addSpent, type Counters, newCounters, rollForward, type Spent } from ".
 const FREE = "free"
 
 /** The ledger's counters, one row a scope, read once and kept in memory. */
-export class CounterBook {
+export class CounterStore {
   readonly #sql: SqlStorage
   readonly #known = new Map<string, Counters>()
   /** Added to and not stored yet. */

@@ -1,31 +1,31 @@
 import { DurableObject } from "cloudflare:workers"
-import { currentFree, dailyLimit, type FreeLimits, takeFree } from "../../src/ledger/free-requests.ts"
+import { currentFree, dailyLimit, type FreeLimits, countFreeRequest } from "../../src/ledger/free-requests.ts"
 import { sliceOf } from "../../src/ledger/lease.ts"
 import { ACCOUNT, type Counters, decideHold, keyScope, type Limit, type Verdict } from "../../src/ledger/limits.ts"
 import {
   type Balance,
-  type Heard,
+  type FlushResult,
   type HoldAnswer,
   type HoldRequest,
   type HoldVerdict,
   type LedgerRpc,
   NOTHING_TO_REPORT,
   type Registration,
-  type Report,
-  type LeaseNews,
+  type FlushRequest,
+  type LeaseUpdate,
   type Settlement,
 } from "../../src/ledger/protocol.ts"
 import type { Env } from "../../src/config/env.ts"
 import { cappedAt, type Generation } from "../../src/ledger/generation.ts"
 import type { Reconciliation } from "../../src/ledger/reconciliation.ts"
 import { logError, logWarning } from "../../src/support/log.ts"
-import { CounterBook } from "./counters.ts"
+import { CounterStore } from "./counters.ts"
 import { Credits } from "./credits.ts"
 import { expiredGeneration, type HoldRow, Holds, scopesOf, toHold } from "./holds.ts"
 import { Outbox } from "./outbox.ts"
 import { Overruns } from "./overruns.ts"
 import { ANY_CALL, Waiters } from "./waiters.ts"
-import { reconcileBooks } from "./reconcile.ts"
+import { reconcileCounters } from "./reconcile.ts"
 import { roomUnder, withAccount } from "./room.ts"
 
 /** How long a settled generation may wait for company on its way to D1. */
@@ -45,7 +45,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
   readonly #sql: SqlStorage
   readonly #credits: Credits
   readonly #holds: Holds
-  readonly #counters: CounterBook
+  readonly #counters: CounterStore
   readonly #outbox: Outbox
   readonly #overruns: Overruns
   readonly #waiters = new Waiters()
@@ -56,7 +56,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     this.#sql = ctx.storage.sql
     this.#credits = new Credits(this.#sql)
     this.#holds = new Holds(this.#sql)
-    this.#counters = new CounterBook(this.#sql)
+    this.#counters = new CounterStore(this.#sql)
     this.#outbox = new Outbox(this.#sql)
     this.#overruns = new Overruns(this.#sql)
     void ctx.blockConcurrencyWhile(async () => {
@@ -68,7 +68,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
    * Reserve before dispatch: every limit at once, all or nothing. A caller far from every limit gets a lease instead,
    * where it asks for one, of which this call is the first. What was reported along is done first.
    */
-  hold(request: HoldRequest, report: Report = NOTHING_TO_REPORT): HoldAnswer {
+  hold(request: HoldRequest, report: FlushRequest = NOTHING_TO_REPORT): HoldAnswer {
     const heard = this.report(report)
     return { verdict: this.#decide(request, Date.now()), ...heard }
   }
@@ -79,7 +79,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
   }
 
   #decide(request: HoldRequest, now: number): HoldVerdict {
-    const free = request.free && takeFree(this.#counters.free, request.free, this.#credits.total(), now)
+    const free = request.free && countFreeRequest(this.#counters.free, request.free, this.#credits.total(), now)
     if (free && "refusal" in free) return { ok: false, free: free.refusal }
     const limits = request.chargesAccount ? withAccount(request.limits, this.#credits.total()) : request.limits
     const countersOf = (scope: string) => this.#counters.at(scope, now)
@@ -129,7 +129,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
    * Charge what calls cost, end their holds and record them; register and renew calls that go on; renew and take back
    * leases. All of it or nothing.
    */
-  report({ settlements, registrations, renewals, leases }: Report): Heard {
+  report({ settlements, registrations, renewals, leases }: FlushRequest): FlushResult {
     const length = settlements.length + registrations.length + renewals.length + leases.length
     if (length === 0) return { charged: [], alive: [] }
     const now = Date.now()
@@ -200,7 +200,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     return true
   }
 
-  #renewLease({ id, estimateNano, sequence, ttlMs, isReturned }: LeaseNews, change: number, now: number): void {
+  #renewLease({ id, estimateNano, sequence, ttlMs, isReturned }: LeaseUpdate, change: number, now: number): void {
     const lease = this.#holds.lease(id)
     if (isReturned) this.#holds.take(id)
     else if (lease) {
@@ -255,7 +255,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
   async reconcile(organizationId: string, lowers: boolean): Promise<Reconciliation> {
     const books = { counters: this.#counters, outbox: this.#outbox, overruns: this.#overruns, db: this.env.DB }
     try {
-      return await reconcileBooks(books, organizationId, lowers)
+      return await reconcileCounters(books, organizationId, lowers)
     } finally {
       this.#wakeBy(Date.now() + FLUSH_AFTER_MS)
     }

@@ -3,17 +3,17 @@ import { type Reconciliation } from "../../src/ledger/reconciliation.ts"
 import { listAncestors } from "../../src/keys/lineage-store.ts"
 import { dayOf } from "../../src/support/day.ts"
 import { readKeySums, sumDays } from "../../src/usage/store.ts"
-import type { CounterBook } from "./counters.ts"
+import type { CounterStore } from "./counters.ts"
 import type { Outbox } from "./outbox.ts"
 import type { Overruns } from "./overruns.ts"
 
-type Books = { counters: CounterBook; outbox: Outbox; overruns: Overruns; db: D1Database }
+type Books = { counters: CounterStore; outbox: Outbox; overruns: Overruns; db: D1Database }
 
 /**
  * The ledger's side of a reconciliation. While it runs nothing is delivered, so that what the database has is what had
  * been charged when the counters were read; calls go on being charged meanwhile.
  */
-export async function reconcileBooks(
+export async function reconcileCounters(
   { counters, outbox, overruns, db }: Books,
   organizationId: string,
   lowers: boolean,

@@ -1,5 +1,5 @@
 import { ACCOUNT, decideHold, type Limit, type Verdict } from "../../src/ledger/limits.ts"
-import type { CounterBook } from "./counters.ts"
+import type { CounterStore } from "./counters.ts"
 import type { Holds } from "./holds.ts"
 
 export function withAccount(limits: Limit[], creditedNano: number): Limit[] {
@@ -7,7 +7,7 @@ export function withAccount(limits: Limit[], creditedNano: number): Limit[] {
 }
 
 /** Whether the least there is could be held under these limits. */
-export function roomUnder(limits: Limit[], counters: CounterBook, holds: Holds): Verdict {
+export function roomUnder(limits: Limit[], counters: CounterStore, holds: Holds): Verdict {
   const now = Date.now()
   const least = { leastNano: 1, mostNano: 1 }
   return decideHold(

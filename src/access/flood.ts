@@ -19,7 +19,7 @@ const blocked = new Map<string, number>()
  * Throws where this address has lately tried more unknown keys than anybody mistypes, and this one is unknown, too. Others
  * behind the same address have keys that work: those are looked up, together with all else that comes from there.
  */
-export async function refuseUnknownOfFlood(
+export async function throttleUnknownKeys(
   ip: string | undefined,
   { kind, key }: { kind: string; key: string },
   findKnown: FindKnown,
@@ -47,7 +47,7 @@ export async function countUnknownKey(rate: RateLimit | undefined, ip: string | 
 }
 
 /** Throws where an organization asks for free models far beyond what it has of them anyway. */
-export async function refuseFreeFlood(rate: RateLimit | undefined, organizationId: string): Promise<void> {
+export async function throttleFreeModels(rate: RateLimit | undefined, organizationId: string): Promise<void> {
   if (!rate) return
   const { success } = await rate.limit({ key: `free:${organizationId}` })
   if (!success) throw tooMany("Too many requests on free models.", Date.now())

@@ -8,12 +8,12 @@ import { datasets } from "../datasets/routes.ts"
 import { onError, onNotFound } from "../http/error-response.ts"
 import { requireConfiguration } from "./configuration.ts"
 import { describeApi } from "../http/openapi.ts"
-import { tellHealth } from "./health.ts"
+import { healthHandler } from "./health.ts"
 import { refuseRegional } from "../http/region.ts"
 import { BASE_PATH } from "../http/paths.ts"
 import { newRouter } from "../http/router.ts"
 import { mountKeyed } from "./mount.ts"
-import { tellTiming } from "../http/timing.ts"
+import { serverTiming } from "../http/timing.ts"
 import type { App } from "../access/app.ts"
 import { exports } from "../files/export-routes.ts"
 import { files } from "../files/routes.ts"
@@ -130,8 +130,8 @@ app.use(async function serveSites(c, next) {
 app.use(identify)
 // Keys travel in a header, never in a cookie, so any page may call with the key it was given.
 app.use(`${BASE_PATH}/*`, cors({ origin: "*", exposeHeaders: EXPOSED_HEADERS, maxAge: 86_400 }))
-app.use(tellTiming)
-app.get("/health", tellHealth)
+app.use(serverTiming)
+app.get("/health", healthHandler)
 app.use(`${BASE_PATH}/*`, requireConfiguration)
 for (const path of ["/interns", "/vault"]) {
   app.use(`${BASE_PATH}${path}`, refuseRegional)

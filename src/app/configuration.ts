@@ -15,18 +15,18 @@ const checked = new WeakMap<Env, GatewayError | undefined>()
 
 /** A deployment without its secrets serves nothing: there is no default secret. Checked once an isolate. */
 export const requireConfiguration: MiddlewareHandler<App> = async function requireConfiguration(c, next) {
-  const fault = faultOf(c.env)
+  const fault = configErrors(c.env)
   if (fault) throw fault
   return next()
 }
 
 /** What keeps a deployment from serving, in words that quote no secret; undefined where nothing does. */
-export function faultOf(env: Env): GatewayError | undefined {
-  if (!checked.has(env)) checked.set(env, findFault(env))
+export function configErrors(env: Env): GatewayError | undefined {
+  if (!checked.has(env)) checked.set(env, checkConfig(env))
   return checked.get(env)
 }
 
-function findFault(env: Env): GatewayError | undefined {
+function checkConfig(env: Env): GatewayError | undefined {
   const fault = secretFaultOf(env)
   if (fault !== undefined) return new GatewayError("misconfigured", `The gateway is not configured. ${fault}`)
   try {

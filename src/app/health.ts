@@ -4,7 +4,7 @@ import type { App } from "../access/app.ts"
 import { loadCatalogue } from "../models/compile.ts"
 import { canRead } from "../organizations/store.ts"
 import { wait } from "../support/time.ts"
-import { faultOf } from "./configuration.ts"
+import { configErrors } from "./configuration.ts"
 
 /** What a monitor may know without a key: whether this answers, and what stands behind it. Nothing of it is a secret. */
 type Health = {
@@ -21,21 +21,21 @@ const LESS_MS = 500
 const PATIENCE_MS = 2_000
 let remembered: { health: Health; env: Env; until: number } | undefined
 
-export const tellHealth: Handler<App> = async (c) => {
+export const healthHandler: Handler<App> = async (c) => {
   const now = Date.now()
   if (!remembered || remembered.until <= now || remembered.env !== c.env) {
-    const health = await look(c.env)
+    const health = await probe(c.env)
     remembered = { health, env: c.env, until: now + (health.status === "ok" ? REMEMBERED_MS : LESS_MS) }
   }
   const { health } = remembered
   return c.json(health, health.status === "ok" ? 200 : 503)
 }
 
-async function look(env: Env): Promise<Health> {
-  const fault = faultOf(env)?.message
+async function probe(env: Env): Promise<Health> {
+  const fault = configErrors(env)?.message
   const [database, catalogue] = await Promise.all([
-    works(() => canRead(env.DB)),
-    works(async () => (await loadCatalogue(env)) !== undefined),
+    passesWithin(() => canRead(env.DB)),
+    passesWithin(async () => (await loadCatalogue(env)) !== undefined),
   ])
   const bound = (binding: unknown) => (binding === undefined ? "absent" : "ok")
   const components = {
@@ -52,7 +52,7 @@ async function look(env: Env): Promise<Health> {
 }
 
 /** In time, and true. */
-async function works(ask: () => Promise<boolean>): Promise<boolean> {
+async function passesWithin(ask: () => Promise<boolean>): Promise<boolean> {
   const answer = ask().catch(() => false)
   return (await Promise.race([answer, wait(PATIENCE_MS)])) ?? false
 }

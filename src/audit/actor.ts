@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono"
 import { routePath } from "hono/route"
-import { type Actor, type AuditEntry, type Deed, newEntry } from "./entry.ts"
+import { type Actor, type AuditEntry, type AuditEvent, newEntry } from "./entry.ts"
 import { recordDenial } from "./denials.ts"
 import type { App } from "../access/app.ts"
 import { GatewayError } from "../errors/errors.ts"
@@ -26,7 +26,7 @@ export function originOf(request: Request, requestId: string): Pick<Actor, "ip" 
 }
 
 /** What the caller is about to do, for the store to write together with it. */
-export function entryOf(c: Context<App>, deed: Deed): AuditEntry {
+export function entryOf(c: Context<App>, deed: AuditEvent): AuditEntry {
   return newEntry(actorOf(c), deed)
 }
 

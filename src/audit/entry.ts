@@ -16,7 +16,7 @@ export type Actor = Pick<Principal, "organizationId" | "keyHash" | "label" | "cr
   at: number
 }
 
-export type Deed = {
+export type AuditEvent = {
   /** What was done to what kind of thing: `api_key.create`. */
   action: `${string}.${string}` | "denied"
   resourceId: string
@@ -31,7 +31,7 @@ export type Changed = { fields: readonly string[]; values: Readonly<Record<strin
 export const DENIED_RESOURCE = "route"
 
 /** A deed of an actor as the audit log keeps it. */
-export function newEntry(actor: Actor, { action, resourceId, workspaceId, changed }: Deed): AuditEntry {
+export function newEntry(actor: Actor, { action, resourceId, workspaceId, changed }: AuditEvent): AuditEntry {
   const [resourceType = ""] = action.split(".")
   return {
     id: newId(),

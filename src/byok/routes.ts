@@ -14,7 +14,7 @@ import { reachableProviders } from "../providers/configured.ts"
 import { mastersOf } from "../secrets/master-key.ts"
 import { sealForWorkspace } from "../secrets/workspace-key.ts"
 import { newId } from "../support/ids.ts"
-import { noSuchWorkspace, askedWorkspace } from "../workspaces/requested.ts"
+import { workspaceNotFound, requestedWorkspace } from "../workspaces/requested.ts"
 import { findWorkspace } from "../workspaces/store.ts"
 import { aboutKey, toByok, toColumns, toMask, TOLD_FIELDS } from "./credential.ts"
 import { Byok, ByokChange, ByokQuery, NewByok } from "./schemas.ts"
@@ -103,7 +103,7 @@ export const byok = newRouter()
     const { organizationId } = c.var.principal
     const query = c.req.valid("query")
     if (query.provider !== undefined) requireProvider(query.provider, c.env)
-    const workspaceId = await askedWorkspace(c.env.DB, organizationId, query.workspace_id)
+    const workspaceId = await requestedWorkspace(c.env.DB, organizationId, query.workspace_id)
     const { rows, total } = await listByok(c.env.DB, { organizationId, workspaceId }, query)
     return c.json({ data: rows.map(toByok), total_count: total }, 200)
   })
@@ -113,7 +113,7 @@ export const byok = newRouter()
     requireProvider(provider, c.env)
     requireSense(input)
     await requireOwnHashes(c, input.allowed_api_key_hashes)
-    const workspaceId = await askedWorkspace(c.env.DB, organizationId, asked)
+    const workspaceId = await requestedWorkspace(c.env.DB, organizationId, asked)
     const place = { id: newId(), organizationId, workspaceId, provider }
     const flags = {
       disabled: input.disabled ?? false,
@@ -180,7 +180,7 @@ async function toSealed(
   const entry = newEntry(actorOf(c), deed)
   const about = aboutKey({ ...credential, version })
   const sealed = await sealForWorkspace(c.env.DB, mastersOf(c.env), { about, plain, organizationId }, entry)
-  if (sealed === undefined) throw noSuchWorkspace()
+  if (sealed === undefined) throw workspaceNotFound()
   return { sealed, version, label: toMask(plain) }
 }
 
@@ -207,7 +207,7 @@ async function requireOwnHashes(c: Context<App>, hashes: readonly string[] | nul
 }
 
 async function refusalOf(c: Context<App>, workspaceId: string): Promise<GatewayError> {
-  if (!(await findWorkspace(c.env.DB, c.var.principal.organizationId, workspaceId))) return noSuchWorkspace()
+  if (!(await findWorkspace(c.env.DB, c.var.principal.organizationId, workspaceId))) return workspaceNotFound()
   return new GatewayError(
     "invalid_request",
     `A workspace holds at most ${MAX_CREDENTIALS} credentials. Delete one that is not used any more.`,

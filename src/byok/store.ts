@@ -7,7 +7,7 @@ import { dataKeys } from "../secrets/table.ts"
 import { columnList, openDb, readColumns, selectRow, type StoredRow, toRow } from "../support/db.ts"
 import { toCountedPage } from "../support/rows.ts"
 import { byokCredentials, type ByokRow, type NewByokRow } from "./table.ts"
-import { type OwnKey, toOwnKey } from "./usable-credentials.ts"
+import { type ByokCredential, toByokCredential } from "./usable-credentials.ts"
 
 /** They travel with every key of the workspace. */
 export const MAX_CREDENTIALS = 100
@@ -138,7 +138,7 @@ const OF_WORKSPACE = `SELECT ${BYOK_COLUMNS}, d.master_id, d.wrapped
    WHERE b.deleted_at IS NULL AND b.disabled = 0`
 
 /** The credentials of the workspace that a key belongs to, for the batch in which the key is read. */
-export function ownKeysStatement(db: D1Database, hash: string): D1PreparedStatement {
+export function byokStatement(db: D1Database, hash: string): D1PreparedStatement {
   return db
     .prepare(
       `${OF_WORKSPACE} AND (b.organization_id, b.workspace_id) =
@@ -149,17 +149,17 @@ export function ownKeysStatement(db: D1Database, hash: string): D1PreparedStatem
 }
 
 /** The same for a caller whose key is no row. */
-export async function findOwnKeys(db: D1Database, { organizationId, workspaceId }: Scope): Promise<OwnKey[]> {
+export async function findOwnKeys(db: D1Database, { organizationId, workspaceId }: Scope): Promise<ByokCredential[]> {
   const { results } = await db
     .prepare(`${OF_WORKSPACE} AND b.organization_id = ? AND b.workspace_id = ? ORDER BY b.provider, b.sort_order, b.id`)
     .bind(organizationId, workspaceId)
     .all<StoredRow>()
-  return results.map(readOwnKey)
+  return results.map(readByokCredential)
 }
 
 const sealing = { masterId: dataKeys.masterId, wrapped: dataKeys.wrapped }
 
-/** A row of `ownKeysStatement`. */
-export function readOwnKey(stored: StoredRow): OwnKey {
-  return toOwnKey(toRow(byokCredentials, stored), readColumns(sealing, stored))
+/** A row of `byokStatement`. */
+export function readByokCredential(stored: StoredRow): ByokCredential {
+  return toByokCredential(toRow(byokCredentials, stored), readColumns(sealing, stored))
 }

@@ -5,7 +5,7 @@ import type { ByokRow } from "./table.ts"
 import type { Provider } from "../providers/provider.ts"
 
 /** A credential as it travels with the keys of its workspace: all that routing reads, and the key, sealed. */
-export type OwnKey = {
+export type ByokCredential = {
   id: string
   workspaceId: string
   provider: string
@@ -21,7 +21,10 @@ export type OwnKey = {
   allowedUserIds: readonly string[] | null
 }
 
-export function toOwnKey(row: ByokRow, { masterId, wrapped }: Pick<WrappedKey, "masterId" | "wrapped">): OwnKey {
+export function toByokCredential(
+  row: ByokRow,
+  { masterId, wrapped }: Pick<WrappedKey, "masterId" | "wrapped">,
+): ByokCredential {
   const { id, workspaceId, provider, version, sealed, isByokOnly, isFallback, isRequired, declaredZdr } = row
   return {
     id,
@@ -41,11 +44,11 @@ export function toOwnKey(row: ByokRow, { masterId, wrapped }: Pick<WrappedKey, "
 }
 
 /** The credentials that a caller may use, for whichever models. */
-export function ownKeysOf({
+export function usableCredentials({
   byok,
   keyHash,
   creatorUserId,
-}: Pick<Principal, "keyHash" | "creatorUserId"> & { byok: readonly OwnKey[] }): OwnKey[] {
+}: Pick<Principal, "keyHash" | "creatorUserId"> & { byok: readonly ByokCredential[] }): ByokCredential[] {
   return byok.filter(
     ({ allowedKeyHashes, allowedUserIds }) =>
       (allowedKeyHashes?.includes(keyHash) ?? true) &&
@@ -54,10 +57,10 @@ export function ownKeysOf({
 }
 
 /** The ways to one provider: with credentials, in the order they were given, and with the gateway's own key or not. */
-export type Ways = { first: OwnKey[]; shared: boolean; last: OwnKey[] }
+export type CredentialOrder = { first: ByokCredential[]; shared: boolean; last: ByokCredential[] }
 
 /** `keys`: those of the caller. A credential for other models than this one still keeps the gateway's own key away. */
-export function waysTo(provider: string, model: string, keys: readonly OwnKey[]): Ways {
+export function credentialOrder(provider: string, model: string, keys: readonly ByokCredential[]): CredentialOrder {
   const ofProvider = keys.filter((key) => key.provider === provider)
   const covering = ofProvider.filter(({ allowedModels }) => allowedModels === null || matcher(allowedModels)(model))
   return {
@@ -68,4 +71,4 @@ export function waysTo(provider: string, model: string, keys: readonly OwnKey[])
 }
 /** The caller's own keys, and the providers that can be reached with them. */
 
-export type OwnWays = { keys: readonly OwnKey[]; providers: ReadonlyMap<string, Provider> }
+export type ByokRoutes = { keys: readonly ByokCredential[]; providers: ReadonlyMap<string, Provider> }

@@ -1,11 +1,10 @@
 import { createRoute } from "@hono/zod-openapi"
-import type * as z from "zod"
 import { GatewayError } from "../errors/errors.ts"
 import { newRouter } from "../http/router.ts"
 import { failures, ok } from "../http/schema.ts"
 import { toTimestamp } from "../support/time.ts"
 import { appIdOf } from "../support/app-id.ts"
-import { SessionCost, type SessionCostCell, SessionCostQuery } from "./schemas.ts"
+import { SessionCost, SessionCostQuery } from "./schemas.ts"
 import { Benchmarks, BenchmarksQuery, TaskClassifications, TaskClassificationsQuery } from "./published.ts"
 import {
   apiTypesOf,

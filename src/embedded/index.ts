@@ -7,10 +7,10 @@ import { findVideo, mediaRoutes } from "./media/serve.ts"
 import { embeddedModels, wireSlugs } from "./models.ts"
 import { reply } from "./reply.ts"
 import { findFailure, invalid, unknownModel } from "./statuses.ts"
-import { chatTeller } from "./formats/chat.ts"
-import { messagesWire } from "./formats/messages.ts"
-import { responsesWire } from "./formats/responses.ts"
-import { serveIn } from "./formats/serve.ts"
+import { chatEncoder } from "./formats/chat.ts"
+import { messagesFormat } from "./formats/messages.ts"
+import { responsesFormat } from "./formats/responses.ts"
+import { serveFormat } from "./formats/serve.ts"
 
 /** Scripted models: the upstream that needs no network, and the bench for faults. */
 export default { fetch: serve }
@@ -26,8 +26,8 @@ const routes = new Map<string, (request: Request) => Response | Promise<Response
   ...mediaRoutes,
   // A vendor that has the Responses wire has the chat wire as well.
   ["POST /responses/v1/chat/completions", (request) => complete(request, wireSlugs)],
-  ["POST /responses/v1/responses", serveIn(responsesWire)],
-  ["POST /messages/v1/messages", serveIn(messagesWire)],
+  ["POST /responses/v1/responses", serveFormat(responsesFormat)],
+  ["POST /messages/v1/messages", serveFormat(messagesFormat)],
 ])
 
 async function serve(request: Request): Promise<Response> {
@@ -56,7 +56,7 @@ async function complete(request: Request, offered: readonly string[]): Promise<R
   const failure = findFailure(chat.model, request.headers.get("authorization"), Date.now())
   if (failure) return failure
   const completion = newCompletion(chat, Date.now())
-  return reply(completion, chatTeller(completion), request.signal)
+  return reply(completion, chatEncoder(completion), request.signal)
 }
 
 async function embeddings(request: Request): Promise<Response> {

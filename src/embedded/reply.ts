@@ -2,12 +2,12 @@ import { countTokens } from "./answers.ts"
 import type { Completion } from "./completion.ts"
 import { portalPage } from "./faults.ts"
 import { documentSteps, PACE_MS, play, sleep, streamSteps } from "./stream.ts"
-import type { Teller } from "./formats/encoder.ts"
+import type { CompletionEncoder } from "./formats/encoder.ts"
 
 const SLOW_MS = 6_000
 
 /** A completion as it goes out, with the fault of its model. */
-export async function reply(completion: Completion, teller: Teller, signal: AbortSignal): Promise<Response> {
+export async function reply(completion: Completion, teller: CompletionEncoder, signal: AbortSignal): Promise<Response> {
   await sleep(delayMs(completion), signal)
   const { request, fault } = completion
   if (fault.instead === "page") return new Response(portalPage, { headers: { "content-type": "text/html" } })

@@ -1,6 +1,6 @@
 import { closingChunks, openingChunks, pieceChunks, type Completion } from "./completion.ts"
 import type { Fault } from "./faults.ts"
-import type { Teller } from "./formats/encoder.ts"
+import type { CompletionEncoder } from "./formats/encoder.ts"
 
 /** What happens next on the wire. A `wait` is counted from the start of the body, so that a pace does not drift. */
 export type Step =
@@ -19,7 +19,7 @@ const PACED = new Set(["paced", "agent"])
 const encoder = new TextEncoder()
 
 /** A completion as server-sent events. */
-export function* streamSteps(completion: Completion, teller: Teller): Generator<Step> {
+export function* streamSteps(completion: Completion, teller: CompletionEncoder): Generator<Step> {
   const { request, fault } = completion
   if (fault.instead === "error") return yield* tell(teller.failure(), fault)
   for (const chunk of openingChunks(completion)) yield* tell(teller.chunk(chunk), fault)

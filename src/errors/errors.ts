@@ -43,7 +43,7 @@ type Details = {
   metadata?: ErrorMetadata
   headers?: Record<string, string>
   /** Told beside `error`, at the top level of the body. */
-  beside?: Record<string, unknown>
+  extraFields?: Record<string, unknown>
   /** The key lacks the right to do this: the audit log records it. */
   isDenial?: true
   cause?: unknown
@@ -55,7 +55,7 @@ export class GatewayError extends Error {
   readonly code: ErrorName
   readonly metadata: ErrorMetadata | undefined
   readonly headers: Record<string, string> | undefined
-  readonly beside: Record<string, unknown> | undefined
+  readonly extraFields: Record<string, unknown> | undefined
   readonly isDenial: boolean
 
   constructor(code: ErrorName, publicMessage: string, details: Details = {}) {
@@ -63,7 +63,7 @@ export class GatewayError extends Error {
     this.code = code
     this.metadata = details.metadata
     this.headers = details.headers
-    this.beside = details.beside
+    this.extraFields = details.extraFields
     this.isDenial = details.isDenial ?? false
   }
 
@@ -76,7 +76,7 @@ export type ErrorEnvelope = { error: { code: number; message: string; metadata?:
 
 /** The one shape in which anything that fails is told. */
 export function toEnvelope(error: GatewayError): ErrorEnvelope {
-  const { metadata, beside } = error
+  const { metadata, extraFields: beside } = error
   return { error: { code: error.status, message: error.message, ...(metadata && { metadata }) }, ...beside }
 }
 

@@ -5,7 +5,7 @@ import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
 import { openLedger } from "../ledger/client.ts"
-import { askedWorkspace, workspaceOf } from "../workspaces/requested.ts"
+import { requestedWorkspace, workspaceOf } from "../workspaces/requested.ts"
 import { EXPORT_FORMATS, exportLines } from "./export.ts"
 import { toFileRecord } from "./file.ts"
 import { keepFile, newRow } from "./keep.ts"
@@ -36,7 +36,7 @@ export const exports = newRouter().openapi(create, async (c) => {
   const [from, to] = [Date.parse(input.from), input.to === undefined ? Date.now() : Date.parse(input.to)]
   if (to <= from) throw new GatewayError("invalid_request", "to: must be after from.")
   const asked = input.workspace_id
-  const workspaceId = asked === undefined ? null : await askedWorkspace(c.env.DB, organizationId, asked)
+  const workspaceId = asked === undefined ? null : await requestedWorkspace(c.env.DB, organizationId, asked)
   const range = { organizationId, workspaceId, from, to }
   // What was charged here just now is on its way to the ledger.
   await openLedger(c.env, organizationId).balance()

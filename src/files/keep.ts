@@ -2,7 +2,7 @@ import { type Actor, newEntry } from "../audit/entry.ts"
 import { GatewayError } from "../errors/errors.ts"
 import type { Env } from "../config/env.ts"
 import { newId } from "../support/ids.ts"
-import { noSuchWorkspace } from "../workspaces/requested.ts"
+import { workspaceNotFound } from "../workspaces/requested.ts"
 import { writeBytes } from "./bytes.ts"
 import { objectKey, quotaBytes } from "./file.ts"
 import { abandonFile, completeFile, insertFile, usedBytes } from "./store.ts"
@@ -29,7 +29,7 @@ export async function keepFile(
   const { DB: db, FILES: bucket } = env
   const quota = quotaBytes(env)
   if ((await usedBytes(db, row.organizationId)) >= quota) throw overQuota(quota)
-  if (!(await insertFile(db, row))) throw noSuchWorkspace()
+  if (!(await insertFile(db, row))) throw workspaceNotFound()
   const written = await writeBytes(bucket, objectKey(row), content).catch(async (thrown: unknown) => {
     await abandonFile(db, row, Date.now())
     throw thrown

@@ -1,14 +1,14 @@
 import { callerOf } from "../policy/call-policy.ts"
 import type { Principal } from "../access/principal.ts"
-import { ownKeysOf } from "../byok/usable-credentials.ts"
-import { openOwnKey } from "../policy/byok-routes.ts"
+import { usableCredentials } from "../byok/usable-credentials.ts"
+import { openByokCredential } from "../policy/byok-routes.ts"
 import { GatewayError } from "../errors/errors.ts"
 import type { Env } from "../config/env.ts"
 import { isObject, type Json } from "../support/json.ts"
 import { authorize } from "../providers/upstream-request.ts"
 import { reachableProviders } from "../providers/configured.ts"
 import type { Provider } from "../providers/provider.ts"
-import { toRefusal } from "../providers/refusal.ts"
+import { toRejection } from "../providers/refusal.ts"
 import { readAtMost } from "../support/bytes.ts"
 import type { FilesQuery } from "./schemas.ts"
 
@@ -25,7 +25,7 @@ export async function vendorFor(slug: Vendor, principal: Principal, env: Env): P
   if (principal.internId !== null) {
     throw new GatewayError("forbidden", "provider: an intern's own key sees only the files that its intern made.")
   }
-  const keys = ownKeysOf(callerOf(principal)).filter(({ provider }) => provider === slug)
+  const keys = usableCredentials(callerOf(principal)).filter(({ provider }) => provider === slug)
   const [key] = keys.toSorted((a, b) => Number(a.isFallback) - Number(b.isFallback))
   const provider = reachableProviders(env).get(slug)
   if (!key || !provider) {
@@ -34,7 +34,7 @@ export async function vendorFor(slug: Vendor, principal: Principal, env: Env): P
       `provider: this workspace has no key of its own for ${slug} that this key may use. Add one at POST /byok.`,
     )
   }
-  const apiKey = await openOwnKey(key, env)
+  const apiKey = await openByokCredential(key, env)
   if (apiKey === undefined) {
     throw new GatewayError("unavailable", `The workspace's own key for ${slug} cannot be opened.`)
   }
@@ -63,7 +63,13 @@ export async function askVendor(provider: Provider, sent: Sent, signal: AbortSig
 async function refusalOf(provider: Provider, response: Response): Promise<GatewayError> {
   const bytes = response.body && (await readAtMost(response.body, MAX_ERROR_BYTES).catch(() => undefined))
   const { status, headers } = response
-  const refusal = toRefusal(provider, status, headers, new TextDecoder().decode(bytes ?? new Uint8Array()), Date.now())
+  const refusal = toRejection(
+    provider,
+    status,
+    headers,
+    new TextDecoder().decode(bytes ?? new Uint8Array()),
+    Date.now(),
+  )
   if (!refusal.blamesKey) {
     return new GatewayError(refusal.code, refusal.message, { metadata: { provider_code: String(status) } })
   }

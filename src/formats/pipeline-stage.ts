@@ -1,5 +1,5 @@
 /** One stage of the pipeline, written by the code that ran. */
-export type Stage = {
+export type PipelineStage = {
   type: "guardrail" | "plugin" | "server_tools" | "response_healing" | "context_compression"
   name: string
   summary: string
@@ -10,9 +10,9 @@ export type Stage = {
 }
 
 /** What plugins and variants made of a request, for those who ask how it was routed. */
-export type Preparation = {
+export type PreparationReport = {
   /** As the caller wrote it. */
   requestedModel: string
   strategy?: string
-  stages: readonly Stage[]
+  stages: readonly PipelineStage[]
 }

@@ -1,4 +1,4 @@
-import type { Wire } from "./readers/reader.ts"
+import type { ResponseReader } from "./readers/reader.ts"
 
 /** Fields that are the gateway's own: no provider is sent them. */
 export const OWN_FIELDS: ReadonlySet<string> = new Set([
@@ -24,7 +24,7 @@ export const OWN_FIELDS: ReadonlySet<string> = new Set([
   "service_tier",
 ])
 
-export type Outgoing = {
+export type UpstreamFields = {
   upstreamId: string
   /** Lower than what the caller asked, where the credit left pays for less. */
   maxCompletionTokens: number | undefined
@@ -34,13 +34,13 @@ export type Outgoing = {
 
 export type Translation = {
   stream: (body: ReadableStream<Uint8Array>) => ReadableStream<Uint8Array>
-  whole: (result: Record<string, unknown>) => Record<string, unknown>
+  document: (result: Record<string, unknown>) => Record<string, unknown>
 }
 
 /** One question in the words of one provider. */
-export type Asked = {
+export type UpstreamRequest = {
   /** The wire of the answer, once it is translated. */
-  wire: Wire
+  reader: ResponseReader
   /** After the provider's base URL. */
   path: string
   headers?: Readonly<Record<string, string>>

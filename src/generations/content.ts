@@ -2,7 +2,7 @@ import { DAY_MS } from "../support/time.ts"
 import * as z from "zod"
 import { dayOf, startOf } from "../support/day.ts"
 import type { Generation } from "../ledger/generation.ts"
-import type { Words } from "../formats/transcript.ts"
+import type { Transcript } from "../formats/transcript.ts"
 
 /**
  * The content of calls, for workspaces that have content logging on. In R2, under the day of the call, which is removed
@@ -16,7 +16,7 @@ export type Content = {
   organizationId: string
   workspaceId: string
   messages: unknown[]
-  output: Words
+  output: Transcript
 }
 
 const text = z.string().nullable()

@@ -10,7 +10,7 @@ import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
 import type { App } from "../access/app.ts"
 import { newId } from "../support/ids.ts"
-import { askedWorkspace, noSuchWorkspace } from "../workspaces/requested.ts"
+import { requestedWorkspace, workspaceNotFound } from "../workspaces/requested.ts"
 import { defaultGuardrailId } from "../workspaces/workspace.ts"
 import { refuseFilters, refuseHalfLimit, rulesOf, TOLD_FIELDS, toGuardrail, toRowChange } from "./guardrail.ts"
 import type { GuardrailRow, NewGuardrailRow } from "./table.ts"
@@ -108,7 +108,7 @@ export const guardrails = newRouter()
   .openapi(list, async (c) => {
     const { organizationId } = c.var.principal
     const query = c.req.valid("query")
-    const workspaceId = await askedWorkspace(c.env.DB, organizationId, query.workspace_id)
+    const workspaceId = await requestedWorkspace(c.env.DB, organizationId, query.workspace_id)
     const { rows, total } = await listGuardrails(c.env.DB, organizationId, workspaceId, query)
     return c.json({ data: rows.map(toGuardrail), total_count: total }, 200)
   })
@@ -116,12 +116,12 @@ export const guardrails = newRouter()
     const { organizationId } = c.var.principal
     const { workspace_id: asked, ...input } = c.req.valid("json")
     refuseHalfLimit(input.limit_usd, input.reset_interval)
-    const workspaceId = await askedWorkspace(c.env.DB, organizationId, asked)
+    const workspaceId = await requestedWorkspace(c.env.DB, organizationId, asked)
     const made = newRow({ id: newId(), organizationId, workspaceId }, input)
     const changed = changesOf(input, TOLD_FIELDS)
     const entry = entryOf(c, { action: "guardrail.create", resourceId: made.id, workspaceId, changed })
     const row = await insertGuardrail(c.env.DB, made, entry)
-    if (!row) throw noSuchWorkspace()
+    if (!row) throw workspaceNotFound()
     return c.json({ data: toGuardrail(row) }, 201)
   })
   .openapi(test, async (c) => {

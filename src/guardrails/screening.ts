@@ -1,6 +1,6 @@
 import type { Json } from "../support/json.ts"
 import { GatewayError } from "../errors/errors.ts"
-import type { Stage } from "../formats/pipeline-stage.ts"
+import type { PipelineStage } from "../formats/pipeline-stage.ts"
 import type { CallerGuardrails } from "./applied.ts"
 import { AnswerFilter } from "./content/answer-filter.ts"
 import {
@@ -29,7 +29,7 @@ export type Screening = {
   answerFilter: () => AnswerFilter
   /** An answer that is all there, as it may be told. Rejects with the refusal like `request`. */
   answer: (result: Json) => Promise<Json>
-  stages: () => Stage[]
+  stages: () => PipelineStage[]
 }
 
 const TOO_DEEP = "The request is nested deeper than the guardrails of this key read. Nest it less than 500 levels deep."
@@ -130,7 +130,11 @@ function refusalFor(
   })
 }
 
-function toStages({ list }: CallerGuardrails, rules: readonly OwnedRule[], found: ReadonlySet<OwnedRule>): Stage[] {
+function toStages(
+  { list }: CallerGuardrails,
+  rules: readonly OwnedRule[],
+  found: ReadonlySet<OwnedRule>,
+): PipelineStage[] {
   return list.flatMap(({ id, name, scope }, place) => {
     const own = rules.filter(({ owners }) => owners.includes(place))
     if (own.length === 0) return []

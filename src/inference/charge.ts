@@ -1,47 +1,44 @@
 import { costOf, NO_TOKENS } from "../money/money.ts"
 import type { Pricing } from "../money/pricing.ts"
-import type { Pieces } from "./cost-bound.ts"
-import { estimateDelivered, type Reading } from "../formats/chat/meter.ts"
+import type { BillableUnits } from "./cost-bound.ts"
+import { estimateDelivered, type ResponseMeter } from "../formats/chat/meter.ts"
 import type { Target } from "../routing/target.ts"
 import type { Charge } from "../formats/cost-fields.ts"
 
-type ChargeBounds = { promptEstimate: number; pieces: Pieces }
-
-/** Nothing was asked of a model, or no model took it: nothing is charged. */
+/** Nothing was sent to a model, or no model accepted it. */
 export const NO_CHARGE: Charge = { tokens: NO_TOKENS, tokensFrom: "none", costNano: 0, overrunNano: 0, byok: null }
 
-/**
- * The charge for an answer, complete or not. The provider's count where there is one, a zero included; otherwise what was
- * delivered, estimated, so that neither a missing usage nor a client disconnect makes tokens free. No charge passes what
- * was held, or a provider that counts more than `max_tokens` allows would carry a key past its limit.
- */
-export function chargeFor(
-  reading: Reading,
-  { endpoint: { pricing }, own }: Pick<Target, "endpoint" | "own">,
-  ...rest: [bounds: ChargeBounds, heldNano: number, isWhole: boolean]
-): Charge {
-  const charge = chargeAt(reading, pricing, ...rest)
-  return own ? ofOwnKey(charge, pricing) : charge
+export type ChargeInput = {
+  target: Pick<Target, "endpoint" | "byok">
+  bounds: { promptEstimate: number; pieces: BillableUnits }
+  /** Nano-USD: the charge never exceeds it. */
+  heldNano: number
+  /** The response came to its end. */
+  isComplete: boolean
 }
 
-function chargeAt(
-  reading: Reading,
-  pricing: Pricing,
-  bounds: ChargeBounds,
-  heldNano: number,
-  isWhole: boolean,
-): Charge {
-  const { promptEstimate } = bounds
-  // What the answer says was made stands above what was asked for.
-  const pieces = { ...bounds.pieces, ...reading.made }
-  const told = reading.tokens && { ...reading.tokens, ...pieces }
-  const delivered = estimateDelivered(reading)
-  // A count from before the end cannot know what came after it.
-  if (told && (isWhole || told.completion >= delivered)) {
-    return { tokens: told, tokensFrom: "upstream", ...chargedOf(costOf(told, pricing), heldNano), byok: null }
+/**
+ * The charge for a response, complete or not: the provider's count where there is one, a zero included; otherwise an
+ * estimate of what was delivered, so that neither missing usage nor a client disconnect makes tokens free. It never
+ * exceeds the hold, or a provider that counts more than `max_tokens` allows would carry a key past its limit.
+ */
+export function chargeFor(meter: ResponseMeter, input: ChargeInput): Charge {
+  const { endpoint, byok } = input.target
+  const charge = chargeAt(meter, endpoint.pricing, input)
+  return byok ? asByokCharge(charge, endpoint.pricing) : charge
+}
+
+function chargeAt(meter: ResponseMeter, pricing: Pricing, { bounds, heldNano, isComplete }: ChargeInput): Charge {
+  // Units that the response reports replace those that the request asked for.
+  const units = { ...bounds.pieces, ...meter.made }
+  const counted = meter.tokens && { ...meter.tokens, ...units }
+  const delivered = estimateDelivered(meter)
+  // A count from before the end does not include what came after it.
+  if (counted && (isComplete || counted.completion >= delivered)) {
+    return { tokens: counted, tokensFrom: "upstream", ...cappedCharge(costOf(counted, pricing), heldNano), byok: null }
   }
-  const before = told ?? { ...NO_TOKENS, ...pieces }
-  const tokens = { ...before, prompt: before.prompt || promptEstimate, completion: delivered }
+  const before = counted ?? { ...NO_TOKENS, ...units }
+  const tokens = { ...before, prompt: before.prompt || bounds.promptEstimate, completion: delivered }
   return {
     tokens,
     tokensFrom: "estimate",
@@ -51,13 +48,13 @@ function chargeAt(
   }
 }
 
-function chargedOf(countedNano: number, heldNano: number): Pick<Charge, "costNano" | "overrunNano"> {
+function cappedCharge(countedNano: number, heldNano: number): Pick<Charge, "costNano" | "overrunNano"> {
   const costNano = Math.min(countedNano, heldNano)
   return { costNano, overrunNano: countedNano - costNano }
 }
 
-/** The same for a call with the caller's own key: the account pays nothing. */
-function ofOwnKey({ costNano, ...charge }: Charge, pricing: Pricing): Charge {
+/** The same charge for a call with a BYOK credential: the account pays nothing. */
+function asByokCharge({ costNano, ...charge }: Charge, pricing: Pricing): Charge {
   const promptNano = costOf({ ...charge.tokens, completion: 0, reasoning: 0 }, pricing)
   return { ...charge, costNano: 0, byok: { costNano, promptNano: Math.min(promptNano, costNano) } }
 }

@@ -1,7 +1,7 @@
 import { callerOf } from "../policy/call-policy.ts"
 import type { Context } from "hono"
-import { refuseFreeFlood } from "../access/flood.ts"
-import { openOwnKey, ownWays } from "../policy/byok-routes.ts"
+import { throttleFreeModels } from "../access/flood.ts"
+import { openByokCredential, byokRoutesOf } from "../policy/byok-routes.ts"
 import { freeLimits } from "../ledger/free-requests.ts"
 import { openLedger } from "../ledger/client.ts"
 import { GatewayError } from "../errors/errors.ts"
@@ -11,13 +11,13 @@ import { failures } from "../http/schema.ts"
 import type { Env } from "../config/env.ts"
 import type { App } from "../access/app.ts"
 import { type Content, putContent } from "../generations/content.ts"
-import { type Words } from "../formats/transcript.ts"
+import { type Transcript } from "../formats/transcript.ts"
 import type { Generation } from "../ledger/generation.ts"
 import { loadCatalogue, loadReachableCatalogue } from "../models/compile.ts"
 import { toDataPoint } from "../observability/metrics.ts"
-import { putTold, toTold } from "../observability/call-content.ts"
+import { saveCallContent, toCallContent } from "../observability/call-content.ts"
 import { configuredModeration } from "../plugins/moderation.ts"
-import { livePreset } from "../presets/active.ts"
+import { loadPreset } from "../presets/active.ts"
 import { configuredProviders } from "../providers/configured.ts"
 import type { Provider } from "../providers/provider.ts"
 import { toolWorld } from "../server-tools/settings.ts"
@@ -26,7 +26,7 @@ import { keepsContent } from "../workspaces/settings.ts"
 import { EndpointHealth } from "../routing/health.ts"
 import { MAX_SESSION_ID_LENGTH } from "../formats/schemas.ts"
 import { timersOf } from "../config/timers.ts"
-import type { Arrival, World } from "./deps.ts"
+import type { RequestMeta, Deps } from "./deps.ts"
 
 /** What the routes of inference share: how they fail, and the request and the environment as the road knows them. */
 
@@ -69,27 +69,27 @@ export const ROUTING_HEADERS = [
 /** What endpoints taught this isolate. */
 const health = new EndpointHealth()
 
-export async function openWorld(c: Context<App>): Promise<World> {
+export async function createDeps(c: Context<App>): Promise<Deps> {
   const { env } = c
   const caller = callerOf(c.var.principal)
   const { defaults, keyHash } = caller
   const { METRICS: metrics } = env
-  const own = ownWays(caller, env)
+  const own = byokRoutesOf(caller, env)
   const later = (work: Promise<unknown>) => c.executionCtx.waitUntil(work)
   return {
     ledger: openLedger(env, caller.organizationId, later),
     catalogue: await (own ? loadReachableCatalogue(env) : loadCatalogue(env)),
     providers: configuredProviders(env),
-    own,
-    openKey: (key) => openOwnKey(key, env),
+    byok: own,
+    openKey: (key) => openByokCredential(key, env),
     health,
     timers: timersOf(env),
     freeLimits: () => freeLimits(env),
-    refuseFreeFlood: () => refuseFreeFlood(env.RATE, caller.organizationId),
+    throttleFreeModels: () => throttleFreeModels(env.RATE, caller.organizationId),
     send: (request, provider) => send(request, provider, env),
     tools: () => toolWorld(env, { fetch: (...one) => fetch(...one), now: Date.now, signal: c.req.raw.signal }),
     moderation: () => configuredModeration(env),
-    presetOf: (slug) => livePreset(env.DB, caller, slug, Date.now()),
+    presetOf: (slug) => loadPreset(env.DB, caller, slug, Date.now()),
     ...(defaults.contentLogging && {
       contents: {
         keeps: (id: string) => keepsContent(defaults, keyHash, id),
@@ -97,12 +97,12 @@ export async function openWorld(c: Context<App>): Promise<World> {
       },
     }),
     ...(caller.destinations.length > 0 && {
-      tell: (id: string, messages: readonly unknown[], output: Words) =>
-        putTold(env.FILES, id, toTold(messages, output)),
+      saveCallContent: (id: string, messages: readonly unknown[], output: Transcript) =>
+        saveCallContent(env.FILES, id, toCallContent(messages, output)),
     }),
-    ...(metrics && { measure: (generation: Generation) => metrics.writeDataPoint(toDataPoint(generation)) }),
+    ...(metrics && { recordMetric: (generation: Generation) => metrics.writeDataPoint(toDataPoint(generation)) }),
     pseudonymOf: (user) => pseudonym(env.MASTER_KEY ?? "", user),
-    later,
+    waitUntil: later,
     signal: c.req.raw.signal,
   }
 }
@@ -124,7 +124,7 @@ const METADATA_HEADERS = [
 ]
 const MAX_ATTRIBUTION_LENGTH = 512
 
-export function arrivalOf(c: Context<App>): Arrival {
+export function requestMetaOf(c: Context<App>): RequestMeta {
   const header = (...names: string[]) => {
     for (const name of names) {
       const value = c.req.header(name)

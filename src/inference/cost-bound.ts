@@ -1,7 +1,6 @@
 import type { Caller } from "../policy/call-policy.ts"
-import { affordableCompletion, boundOf, costOf, formatUsd, type Made, NO_TOKENS } from "../money/money.ts"
-import { workspaceScope } from "../ledger/scopes.ts"
-import { keyScope, type Verdict, type Wanted } from "../ledger/limits.ts"
+import type { Wanted } from "../ledger/limits.ts"
+import { affordableCompletion, maxCost, costOf, type GeneratedUnits, NO_TOKENS } from "../money/money.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { estimatePromptTokens } from "../support/tokens.ts"
 import type { Target } from "../routing/target.ts"
@@ -25,12 +24,12 @@ const LEAST_COMPLETION = 16
 /** Output that a call of unknown length is taken to have had when its isolate is lost, before its endpoint was measured. */
 const ASSUMED_COMPLETION = 64
 
-export type Pieces = { images: number } & Partial<Made>
+export type BillableUnits = { images: number } & Partial<GeneratedUnits>
 
-export type Bounds = {
+export type CostBounds = {
   promptBound: number
   /** What is priced by the piece: pictures in the prompt, and at most so much of what is made. */
-  pieces: Pieces
+  pieces: BillableUnits
   /** Whether the model's context length bounds the prompt, too. */
   promptLimit: "context" | "none"
   promptEstimate: number
@@ -44,7 +43,7 @@ export type Bounds = {
 }
 
 /** `bodyBytes`: the size of the request as it was received. */
-export function boundsOf(request: ChatRequest, bodyBytes: number): Bounds {
+export function costBoundsOf(request: ChatRequest, bodyBytes: number): CostBounds {
   const promptBound = boundPrompt(request, bodyBytes) + TEMPLATE_TOKENS
   const asked = request.max_completion_tokens ?? request.max_tokens ?? Number.POSITIVE_INFINITY
   return {
@@ -105,7 +104,7 @@ function countImages(request: ChatRequest): number {
   return partsOf(request).filter(({ type }) => type === "image_url").length
 }
 
-function promptBoundFor({ endpoint }: Target, bounds: Bounds): number {
+function promptBoundFor({ endpoint }: Target, bounds: CostBounds): number {
   return endpoint.contextLength > 0 && bounds.promptLimit === "context"
     ? Math.min(bounds.promptBound, endpoint.contextLength)
     : bounds.promptBound
@@ -117,7 +116,7 @@ function promptBoundFor({ endpoint }: Target, bounds: Bounds): number {
  */
 export function wantedFor(
   targets: readonly Target[],
-  bounds: Bounds,
+  bounds: CostBounds,
   expectedOf: (target: Target) => number | undefined,
 ): Wanted & { estimateNano: number } {
   const wanted = { leastNano: 0, mostNano: 0, estimateNano: 0 }
@@ -127,8 +126,8 @@ export function wantedFor(
     const completion = bounds.completionBound(target)
     const { pricing } = target.endpoint
     const leastCompletion = bounds.isWhole ? completion : Math.min(completion, LEAST_COMPLETION)
-    const least = boundOf(prompt, leastCompletion * choices, pricing, pieces)
-    const most = boundOf(prompt, completion * choices, pricing, pieces)
+    const least = maxCost(prompt, leastCompletion * choices, pricing, pieces)
+    const most = maxCost(prompt, completion * choices, pricing, pieces)
     const tokens = {
       ...NO_TOKENS,
       ...pieces,
@@ -143,9 +142,9 @@ export function wantedFor(
 }
 
 /** The output limit to send to a target, where the grant pays for less than the caller asked; undefined where it does not. */
-export function completionCap(target: Target, bounds: Bounds, grantedNano: number): number | undefined {
+export function completionCap(target: Target, bounds: CostBounds, grantedNano: number): number | undefined {
   const { pricing } = target.endpoint
-  const left = grantedNano - boundOf(promptBoundFor(target, bounds), 0, pricing, bounds.pieces)
+  const left = grantedNano - maxCost(promptBoundFor(target, bounds), 0, pricing, bounds.pieces)
   const affordable = Math.floor(affordableCompletion(left, pricing) / bounds.choices)
   const bound = bounds.completionBound(target)
   // A bound that is only assumed is made true by asking for it, where passing it would cost.
@@ -155,68 +154,16 @@ export function completionCap(target: Target, bounds: Bounds, grantedNano: numbe
 }
 
 /** A free-tier key calls what costs nothing. */
-export function requireTier(caller: Caller, targets: readonly Target[], bounds: Bounds): Target[] {
+export function requireTier(caller: Caller, targets: readonly Target[], bounds: CostBounds): Target[] {
   if (caller.kind !== "free_tier") return [...targets]
   const free = targets.filter(
     (target) =>
-      target.own !== undefined ||
-      boundOf(bounds.promptBound, bounds.completionBound(target), target.endpoint.pricing, bounds.pieces) === 0,
+      target.byok !== undefined ||
+      maxCost(bounds.promptBound, bounds.completionBound(target), target.endpoint.pricing, bounds.pieces) === 0,
   )
   if (free.length > 0) return free
   throw new GatewayError(
     "payment_required",
     "This key is on the free tier. Call a model whose price is 0, such as a :free variant.",
-  )
-}
-
-/** 402 for the account and the key, 403 for a budget, in words that say which limit and what to do. */
-export function toRefusal(verdict: Extract<Verdict, { ok: false }>, caller: Caller): GatewayError {
-  const needs =
-    verdict.leastNano > 0
-      ? `This request needs up to ${formatUsd(verdict.leastNano)} USD, and ${formatUsd(verdict.remainingNano)} USD are left`
-      : "Nothing is left"
-  if (verdict.scope === keyScope(caller.keyHash)) {
-    const waiting = caller.limitReset === null ? "" : ` or wait for its ${caller.limitReset} reset`
-    return new GatewayError(
-      "payment_required",
-      `${needs} under this key's limit, running requests included. Raise the limit${waiting}, or send fewer max_tokens.`,
-      { metadata: { reason: "key_limit" } },
-    )
-  }
-  const ancestor = caller.ancestors.find(({ keyHash }) => verdict.scope === keyScope(keyHash))
-  if (ancestor) {
-    const waiting = ancestor.limitReset === null ? "" : ` or wait for its ${ancestor.limitReset} reset`
-    return new GatewayError(
-      "payment_required",
-      `${needs} under the limit of the key ${ancestor.label}, which created this key, running requests included. Raise that limit${waiting}, or send fewer max_tokens.`,
-      { metadata: { reason: "key_limit" } },
-    )
-  }
-  if (verdict.scope === workspaceScope(caller.workspaceId)) {
-    const { interval } = verdict
-    const waiting = interval === null ? "" : ` or wait for its ${interval} reset`
-    return new GatewayError(
-      "forbidden",
-      `${needs} under the workspace's ${interval ?? "lifetime"} budget, running requests included. Raise the budget${waiting}, or send fewer max_tokens.`,
-      { metadata: { reason: "workspace_budget" } },
-    )
-  }
-  const guardrail = caller.guardrails?.list.find(({ limits }) => limits.some(({ scope }) => scope === verdict.scope))
-  if (guardrail) {
-    const whose = verdict.scope.endsWith(`:key:${caller.keyHash}`)
-      ? "this key"
-      : verdict.scope.includes(":key:")
-        ? "the key that created this key"
-        : "the member whose key this is"
-    return new GatewayError(
-      "forbidden",
-      `${needs} for ${whose} under the ${verdict.interval} budget of the guardrail "${guardrail.name}", running requests included. Raise its limit or wait for its ${verdict.interval} reset, or send fewer max_tokens.`,
-      { metadata: { reason: "guardrail_budget" } },
-    )
-  }
-  return new GatewayError(
-    "payment_required",
-    `${needs} in the account, running requests included. Add credit, or send fewer max_tokens.`,
-    { metadata: { reason: "insufficient_credits" } },
   )
 }

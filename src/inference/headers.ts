@@ -1,6 +1,6 @@
 import type { Attempt } from "../formats/attempt.ts"
 import { timing } from "../http/timing.ts"
-import type { Arrival } from "./deps.ts"
+import type { RequestMeta } from "./deps.ts"
 
 /** Headers of an inference answer. A provider's own headers do not pass: they can hold its keys and our limits. */
 export function answerHeaders(generationId: string): Record<string, string> {
@@ -13,7 +13,7 @@ export function streamHeaders(generationId: string): Record<string, string> {
 }
 
 /** How long each provider was waited for, for whoever asked to be told. */
-export function timingHeaders({ wantsTiming }: Arrival, attempts: readonly Attempt[]): Record<string, string> {
+export function timingHeaders({ wantsTiming }: RequestMeta, attempts: readonly Attempt[]): Record<string, string> {
   if (!wantsTiming || attempts.length === 0) return {}
   const told = attempts.map(({ provider, latencyMs }, at) => timing(`provider-${at + 1}`, latencyMs, provider))
   return { "server-timing": told.join(", ") }

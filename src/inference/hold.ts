@@ -1,56 +1,82 @@
-import type { Caller } from "../policy/call-policy.ts"
-import type { Wanted } from "../ledger/limits.ts"
-import { MAX_NANO } from "../money/money.ts"
-import type { GenerationDraft } from "../ledger/generation.ts"
-import type { FreeLimits, FreeRefusal } from "../ledger/free-requests.ts"
-import { limitsOf } from "../policy/limits.ts"
 import { GatewayError } from "../errors/errors.ts"
-import { broadcastOf, type Tellable } from "../observability/context.ts"
-import { newGenerationId } from "../support/ids.ts"
-import { toRefusal } from "./cost-bound.ts"
-import type { Target } from "../routing/target.ts"
-import type { Arrival, World } from "./deps.ts"
+import { estimateDelivered, newMeter } from "../formats/chat/meter.ts"
+import type { FreeLimitExceeded, FreeLimits } from "../ledger/free-requests.ts"
+import type { GenerationDraft } from "../ledger/generation.ts"
+import type { Wanted } from "../ledger/limits.ts"
+import { costOf, MAX_NANO, NO_TOKENS } from "../money/money.ts"
+import type { Caller } from "../policy/call-policy.ts"
+import { limitsOf } from "../policy/limits.ts"
+import { routingMetadata } from "../routing/metadata.ts"
+import { type Target, targetKey } from "../routing/target.ts"
+import type { HeldCall, PlannedCall } from "./call.ts"
+import { completionCap, wantedFor } from "./cost-bound.ts"
+import type { Deps } from "./deps.ts"
+import { newDraft } from "./draft.ts"
+import type { CallContext } from "./inference-request.ts"
+import { limitError } from "./limit-error.ts"
+import { requestedModelOf } from "./plan.ts"
 
-type About = Pick<
-  GenerationDraft,
-  "apiType" | "requestedModel" | "streamed" | "sessionId" | "promptEstimate" | "router"
-> &
-  Partial<Tellable>
+/** Step 4: reserves the most that the call can cost, under every limit at once. Fails with 402, 403 or 429. */
+export async function placeHold(planned: PlannedCall, deps: Deps): Promise<HeldCall> {
+  const { request, meta, caller } = planned
+  const { user, bounds } = request
+  const pseudonym = user === null ? undefined : await deps.pseudonymOf(`${caller.organizationId}:${user}`)
+  const plain = newDraft(draftFieldsOf(planned), meta, caller)
+  const { heldNano, estimateNano, targets, isByok } = await holdFor(planned, plain, deps)
+  const draft = draftFor(plain, isByok)
+  const chargeLimitOf = (target: Target) => grantFor(target, heldNano, caller)
+  const completionCapOf = (target: Target) => completionCap(target, bounds, chargeLimitOf(target))
+  const context = newContext({ request, meta, draft, chargeLimitOf, estimateNano, targets, deps })
+  return Object.assign(context, {
+    completionCapOf,
+    pseudonym,
+    encoder: request.encoderFor(context),
+    stopHeartbeat: startHoldHeartbeat(context),
+  })
+}
 
-/** What is known of a call before anything is asked. */
-export function newDraft(about: About, arrival: Arrival, caller: Caller): GenerationDraft {
-  const { user = null, trace = null, hasMessages = false, ...facts } = about
-  const id = newGenerationId()
-  const { keyHash } = caller
-  const call = { id, keyHash, sessionId: about.sessionId, region: arrival.region }
-  const externalUser = user ?? caller.externalUser
-  const broadcast = broadcastOf(caller.destinations, call, { user, trace, hasMessages })
-  return {
-    ...facts,
-    ...(broadcast && { broadcast }),
-    ...(arrival.presetId !== undefined && { presetId: arrival.presetId }),
-    ...(externalUser !== null && { externalUser }),
-    id,
-    organizationId: caller.organizationId,
-    workspaceId: caller.workspaceId,
-    keyHash,
-    ...(caller.ancestors.length > 0 && { ancestorKeys: caller.ancestors.map((ancestor) => ancestor.keyHash) }),
-    createdAt: Date.now(),
-    requestId: arrival.requestId,
-    appUrl: arrival.appUrl,
-    appTitle: arrival.appTitle,
-    userAgent: arrival.userAgent,
+type Grant = { heldNano: number; estimateNano: number; targets: readonly Target[]; isByok: boolean }
+
+/**
+ * The hold of a call, and the targets that it covers. Where the account or a limit rejects the call, targets with a BYOK
+ * credential may be left, which cost neither anything.
+ */
+async function holdFor({ targets, request, caller }: PlannedCall, draft: GenerationDraft, deps: Deps): Promise<Grant> {
+  const tryHold = async (covered: readonly Target[], isByok: boolean): Promise<Grant> => {
+    const { estimateNano, ...wanted } = wantedFor(covered, request.bounds, (target) =>
+      deps.health.expectedCompletion(targetKey(target)),
+    )
+    const [first] = covered
+    const isFree = first !== undefined && !first.byok && isFreeVariant(first, draft.requestedModel)
+    if (isFree) await deps.throttleFreeModels()
+    const free = isFree ? deps.freeLimits() : undefined
+    const heldNano = await hold({ draft: draftFor(draft, isByok), wanted, estimateNano, caller, free }, deps)
+    return { heldNano, estimateNano, targets: covered, isByok }
+  }
+  const byok = targets.filter((target) => target.byok)
+  const isByok = byok.length === targets.length
+  try {
+    return await tryHold(targets, isByok)
+  } catch (refusal) {
+    const isPaid = refusal instanceof GatewayError && ["payment_required", "forbidden"].includes(refusal.code)
+    if (isByok || byok.length === 0 || !isPaid) throw refusal
+    return tryHold(byok, true)
   }
 }
 
-/** Reserves what a call can cost, under every limit that applies to it. Returns nano-USD granted; throws where one refuses. */
+type HoldInput = {
+  draft: GenerationDraft
+  wanted: Wanted
+  /** Nano-USD to charge if the call is never settled. */
+  estimateNano: number
+  caller: Caller
+  free?: FreeLimits | undefined
+}
+
+/** Places one hold with the ledger. Returns the nano-USD granted; fails with the error of the limit that rejects it. */
 export async function hold(
-  draft: GenerationDraft,
-  wanted: Wanted,
-  estimateNano: number,
-  caller: Caller,
-  { ledger, timers }: Pick<World, "ledger" | "timers">,
-  free?: FreeLimits,
+  { draft, wanted, estimateNano, caller, free }: HoldInput,
+  { ledger, timers }: Pick<Deps, "ledger" | "timers">,
 ): Promise<number> {
   const limits = limitsOf(caller)
   const verdict = await ledger.hold({
@@ -58,45 +84,83 @@ export async function hold(
     wanted,
     estimateNano,
     chargesAccount: !draft.isByok,
-    // What costs the account nothing counts only where a limit says so.
+    // A call that does not charge the account counts only for limits that include BYOK.
     limits: draft.isByok ? limits.filter(({ includeByok }) => includeByok) : limits,
     ...(free && { free }),
     ttlMs: timers.holdTtlMs,
   })
-  if (!verdict.ok) throw "free" in verdict ? tooManyFree(verdict.free) : toRefusal(verdict, caller)
+  if (!verdict.ok) throw "free" in verdict ? freeLimitError(verdict.free) : limitError(verdict, caller)
   return verdict.grantedNano
 }
 
-/**
- * The hold of a call, and the targets that it covers. Where the account or a limit refuses, there may be a key of the
- * caller's own, which costs neither anything.
- */
-export async function holdFor(
-  targets: readonly Target[],
-  holdOf: (targets: readonly Target[], isByok: boolean) => Promise<number>,
-): Promise<{ heldNano: number; targets: readonly Target[]; isByok: boolean }> {
-  const owned = targets.filter(({ own }) => own)
-  const isByok = owned.length === targets.length
-  try {
-    return { heldNano: await holdOf(targets, isByok), targets, isByok }
-  } catch (refusal) {
-    const isPaid = refusal instanceof GatewayError && ["payment_required", "forbidden"].includes(refusal.code)
-    if (isByok || owned.length === 0 || !isPaid) throw refusal
-    return { heldNano: await holdOf(owned, true), targets: owned, isByok: true }
+/** Nano-USD that a target may use of a grant: a BYOK credential is bound by it only where a limit includes BYOK. */
+function grantFor({ byok }: Target, heldNano: number, caller: Caller): number {
+  return byok && !limitsOf(caller).some(({ includeByok }) => includeByok) ? MAX_NANO : heldNano
+}
+
+function draftFor(draft: GenerationDraft, isByok: boolean): GenerationDraft {
+  return isByok ? { ...draft, isByok } : draft
+}
+
+/** A model that is free by its name. One of a provider that charges nothing is not limited. */
+function isFreeVariant({ model }: Target, requested: string): boolean {
+  return model.id.endsWith(":free") || requested.endsWith(":free")
+}
+
+function draftFieldsOf({ request, meta }: PlannedCall) {
+  const { bounds, preparation, apiType, upstream, sessionId, user, trace = null, messages } = request
+  return {
+    apiType,
+    ...(preparation?.strategy === "auto" && { router: preparation.requestedModel }),
+    requestedModel: requestedModelOf(request),
+    streamed: upstream.streamed,
+    sessionId: sessionId ?? meta.sessionId,
+    promptEstimate: bounds.promptEstimate,
+    user,
+    trace,
+    hasMessages: messages !== undefined,
   }
 }
 
-/** What a target may use of a grant, in nano-USD: a key of the caller's own is bound by it only where a limit counts it. */
-export function grantFor({ own }: Target, heldNano: number, caller: Caller): number {
-  return own && !limitsOf(caller).some(({ includeByok }) => includeByok) ? MAX_NANO : heldNano
+function newContext(facts: Omit<CallContext, "meter" | "servingTarget" | "dispatchAbort" | "metadata">): CallContext {
+  const context: CallContext = {
+    ...facts,
+    meter: newMeter(),
+    servingTarget: undefined,
+    dispatchAbort: new AbortController(),
+    metadata: (attempts) => routingMetadata(context, attempts),
+  }
+  const { signal } = facts.deps
+  if (facts.request.messages && storesContent(facts)) context.meter.transcript = { content: "", reasoning: "" }
+  if (signal.aborted) context.dispatchAbort.abort()
+  else signal.addEventListener("abort", () => context.dispatchAbort.abort(), { once: true })
+  return context
 }
 
-/** The gateway's own 429, with the headers that only it carries. */
-function tooManyFree({ limit, resetAt, window }: FreeRefusal): GatewayError {
+/** Whether content logging or a destination needs the text of the call. */
+function storesContent({ deps, draft }: Pick<CallContext, "deps" | "draft">): boolean {
+  return deps.contents?.keeps(draft.id) === true || draft.broadcast?.hasContent === true
+}
+
+/** Reports to the ledger what the call has cost so far while it runs. Returns a function that stops it. */
+function startHoldHeartbeat(call: CallContext): () => void {
+  const { ledger, timers } = call.deps
+  const estimate = () => {
+    const tokens = { ...NO_TOKENS, prompt: call.draft.promptEstimate, completion: estimateDelivered(call.meter) }
+    const { servingTarget } = call
+    // The ledger charges this if the isolate dies: nothing where a BYOK credential pays.
+    const isFree = servingTarget?.byok && !call.draft.isByok
+    return isFree ? 0 : servingTarget ? costOf(tokens, servingTarget.endpoint.pricing) : call.estimateNano
+  }
+  return ledger.track(call.draft.id, estimate, timers.holdTtlMs)
+}
+
+/** The gateway's own 429. Only this one has the `x-ratelimit-*` headers. */
+function freeLimitError({ limit, resetAt, window }: FreeLimitExceeded): GatewayError {
   const seconds = Math.max(1, Math.ceil((resetAt - Date.now()) / 1_000))
   return new GatewayError(
     "rate_limited",
-    `This account may make ${limit} requests a ${window} on free models, and has made them. Wait ${seconds} seconds, or call a model that is paid for.`,
+    `This account may make ${limit} requests a ${window} on free models, and has reached that limit. Retry in ${seconds} seconds, or call a paid model.`,
     {
       metadata: { reason: "free_model_limit", retryable: true },
       headers: {

@@ -1,21 +1,25 @@
+import type { Context } from "hono"
+import type { App } from "../access/app.ts"
+import type { InferenceCall } from "./call.ts"
+import type { ApiFormat } from "./endpoints/api-format.ts"
 import { callerOf } from "../policy/call-policy.ts"
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { json, jsonBody, ok } from "../http/schema.ts"
-import { answer } from "./answer.ts"
+import { handleInference, handlePlainInference } from "./pipeline.ts"
 import { ChatChunk, ChatResult } from "../formats/chat/schemas.ts"
-import { chatSurface } from "./endpoints/chat/format.ts"
-import { arrivalOf, bodyBytes, FAILURES, MAX_INFERENCE_BYTES, openWorld, ROUTING_HEADERS } from "./context.ts"
-import { embeddingsIntake } from "./embeddings/request.ts"
+import { chatFormat } from "./endpoints/chat/format.ts"
+import { requestMetaOf, bodyBytes, FAILURES, MAX_INFERENCE_BYTES, createDeps, ROUTING_HEADERS } from "./context.ts"
+import { embeddingsRequest } from "./embeddings/request.ts"
 import { EmbeddingsRequest, EmbeddingsResult } from "./embeddings/schemas.ts"
 import { countOf, CountRequest, CountResult } from "./endpoints/messages/count.ts"
 import { MessagesEvent, MessagesRequest, MessagesResult } from "../formats/messages/schemas.ts"
-import { messagesSurface } from "./endpoints/messages/format.ts"
+import { messagesFormat } from "./endpoints/messages/format.ts"
 import { ResponsesEvent, ResponsesRequest, ResponsesResult } from "../formats/responses/schemas.ts"
-import { responsesSurface } from "./endpoints/responses/format.ts"
+import { responsesFormat } from "./endpoints/responses/format.ts"
 import { ChatRequest } from "../formats/schemas.ts"
-import { serveScreened, sizeOf } from "./screen.ts"
+import { sizeAfter } from "./screen.ts"
 
 const chat = createRoute({
   method: "post",
@@ -100,47 +104,26 @@ const embeddings = createRoute({
 export const inference = newRouter()
   .openapi(chat, async (c) => {
     const request = c.req.valid("json")
-    return answer(
-      chatSurface,
-      request,
-      bodyBytes(c, request),
-      arrivalOf(c),
-      callerOf(c.var.principal),
-      await openWorld(c),
-    )
+    return handleInference(newCall(c, chatFormat, request), await createDeps(c))
   })
   .openapi(responses, async (c) => {
     const request = c.req.valid("json")
-    return answer(
-      responsesSurface,
-      request,
-      bodyBytes(c, request),
-      arrivalOf(c),
-      callerOf(c.var.principal),
-      await openWorld(c),
-    )
+    return handleInference(newCall(c, responsesFormat, request), await createDeps(c))
   })
   .openapi(messages, async (c) => {
     const betas = c.req.header("anthropic-beta")?.split(/\s*,\s*/)
     const request = { ...c.req.valid("json"), ...(betas && { betas }) }
-    return answer(
-      messagesSurface,
-      request,
-      bodyBytes(c, request),
-      arrivalOf(c),
-      callerOf(c.var.principal),
-      await openWorld(c),
-    )
+    return handleInference(newCall(c, messagesFormat, request), await createDeps(c))
   })
   .openapi(countTokens, (c) => c.json({ input_tokens: countOf(c.req.valid("json")) }, 200))
   .openapi(embeddings, async (c) => {
     const request = c.req.valid("json")
-    const told = await serveScreened(
-      request,
-      (read) => embeddingsIntake(read, sizeOf(read, request, bodyBytes(c, request))),
-      arrivalOf(c),
-      callerOf(c.var.principal),
-      await openWorld(c),
-    )
-    return told as never
+    const call = { body: request, meta: requestMetaOf(c), caller: callerOf(c.var.principal) }
+    const bytes = bodyBytes(c, request)
+    const toRequest = (body: EmbeddingsRequest) => embeddingsRequest(body, sizeAfter(body, request, bytes))
+    return (await handlePlainInference(call, toRequest, await createDeps(c))) as never
   })
+
+function newCall<Body extends object>(c: Context<App>, format: ApiFormat<Body>, body: Body): InferenceCall<Body> {
+  return { format, body, bodyBytes: bodyBytes(c, body), meta: requestMetaOf(c), caller: callerOf(c.var.principal) }
+}

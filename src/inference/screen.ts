@@ -1,54 +1,62 @@
-import type { Caller } from "../policy/call-policy.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { type Screening, screeningOf } from "../guardrails/screening.ts"
-import type { Intake } from "./inference-request.ts"
 import { unroutable } from "../routing/metadata.ts"
-import { serve } from "./serve.ts"
-import type { Arrival, World } from "./deps.ts"
+import type { InferenceCall, PreparedCall } from "./call.ts"
+import type { InferenceRequest } from "./inference-request.ts"
 
-/** What the content filters of the caller do to this call; undefined for a caller who has none. */
-export function screeningFor(caller: Caller, arrival: Arrival): Screening | undefined {
-  return caller.guardrails ? screeningOf(caller.guardrails, arrival.wantsMetadata) : undefined
+/** A request that the input guardrails have read. `screening` is absent where none applies. */
+export type ScreenedCall<Body extends object> = InferenceCall<Body> & { screening?: Screening }
+
+export type UnscreenedCall<Body extends object> = Pick<InferenceCall<Body>, "body" | "meta" | "caller">
+
+/** Step 2: the input guardrails of the key block the request or redact it. */
+export async function screenInput<Body extends object>(call: InferenceCall<Body>): Promise<ScreenedCall<Body>> {
+  const screening = screeningFor(call)
+  if (!screening) return call
+  const body = await applyGuardrails(call.body, screening, call.meta)
+  return { ...call, body, bodyBytes: sizeAfter(body, call.body, call.bodyBytes), screening }
+}
+
+/** Steps 1 and 2 for a request without presets and tools. */
+export async function screenPlain<Body extends object>(
+  call: UnscreenedCall<Body>,
+  toRequest: (body: Body) => InferenceRequest,
+): Promise<PreparedCall> {
+  const { body, meta, caller } = call
+  const screening = screeningFor(call)
+  if (!screening) return { request: toRequest(body), meta, caller }
+  return { request: { ...toRequest(await applyGuardrails(body, screening, meta)), screening }, meta, caller }
+}
+
+function screeningFor({ caller, meta }: Pick<InferenceCall<object>, "caller" | "meta">): Screening | undefined {
+  return caller.guardrails ? screeningOf(caller.guardrails, meta.wantsMetadata) : undefined
 }
 
 type Named = { model?: string | undefined; models?: readonly string[] | null | undefined }
 
-/** The request as it may go on. A refusal is told with what was found, where that was asked. */
-export async function screened<Request extends object>(
-  request: Request,
+/** The body as it may go on. Where the client requested metadata, a block says which guardrails matched. */
+export async function applyGuardrails<Body extends object>(
+  body: Body,
   screening: Screening | undefined,
-  arrival: Arrival,
-): Promise<Request> {
-  if (!screening) return request
+  { wantsMetadata, region }: InferenceCall<Body>["meta"],
+): Promise<Body> {
+  if (!screening) return body
   try {
-    return await screening.request(request)
+    return await screening.request(body)
   } catch (refusal) {
-    if (!(refusal instanceof GatewayError) || !arrival.wantsMetadata) throw refusal
+    if (!(refusal instanceof GatewayError) || !wantsMetadata) throw refusal
     const { code, message, metadata } = refusal
-    const { model, models } = request as Named
-    const told = unroutable(model ?? models?.[0] ?? "", arrival.region, message, screening.stages())
-    throw new GatewayError(code, message, { ...(metadata && { metadata }), beside: told })
+    const { model, models } = body as Named
+    const extraFields = unroutable(model ?? models?.[0] ?? "", region, message, screening.stages())
+    throw new GatewayError(code, message, { ...(metadata && { metadata }), extraFields })
   }
 }
 
-/** The bytes of a request of which so many came: what stands in the place of what was redacted can be longer. */
-export function sizeOf(request: object, asked: object, bodyBytes: number): number {
-  return request === asked ? bodyBytes : Math.max(bodyBytes, sizeInBytes(request))
+/** Bytes of a body after a step that may have changed it: a redaction can be longer than the text it replaces. */
+export function sizeAfter(body: object, before: object, bytesBefore: number): number {
+  return body === before ? bytesBefore : Math.max(bytesBefore, sizeInBytes(body))
 }
 
-export function sizeInBytes(request: object): number {
-  return new TextEncoder().encode(JSON.stringify(request)).byteLength
-}
-
-/** Serves a request that is answered as it is, once the content filters of the caller have read it. */
-export async function serveScreened<Request extends object>(
-  request: Request,
-  toIntake: (request: Request) => Intake,
-  arrival: Arrival,
-  caller: Caller,
-  world: World,
-): Promise<Response> {
-  const screening = screeningFor(caller, arrival)
-  const intake = toIntake(await screened(request, screening, arrival))
-  return serve(screening ? { ...intake, screening } : intake, arrival, caller, world)
+export function sizeInBytes(body: object): number {
+  return new TextEncoder().encode(JSON.stringify(body)).byteLength
 }

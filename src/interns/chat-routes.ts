@@ -13,8 +13,8 @@ import {
   InternSteered,
   MAX_PROMPT_CHARS,
 } from "./chat-schemas.ts"
-import { MAX_INTERN_BODY_BYTES, tellReasons } from "./guards.ts"
-import { type ChatCall, orRefusal } from "./hosts/rpc.ts"
+import { MAX_INTERN_BODY_BYTES, addErrorReasons } from "./guards.ts"
+import { type ChatCall, throwIfRejected } from "./hosts/rpc.ts"
 import { openIntern } from "./open-intern.ts"
 import { internError } from "./reasons.ts"
 import { internParams } from "./routes.ts"
@@ -28,7 +28,7 @@ const chat = createRoute({
   description:
     "A `user` message starts a turn, or steers the one that runs in its session (202). A `tool` message answers the " +
     "question that a turn was paused on. The session chunk before `[DONE]` names the session to go on with.",
-  middleware: [tellReasons("bad_request"), requireProgramme, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
+  middleware: [addErrorReasons("bad_request"), requireProgramme, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
   request: { params: internParams, body: jsonBody(InternChatRequest) },
   responses: {
     200: { description: "The turn.", content: { "text/event-stream": { schema: InternChatChunk } } },
@@ -48,7 +48,7 @@ export const internChat = newRouter().openapi(chat, async (c) => {
     body: JSON.stringify(call),
     signal: c.req.raw.signal,
   })
-  const answer = await orRefusal(await openIntern(c.env, row.id).fetch(request))
+  const answer = await throwIfRejected(await openIntern(c.env, row.id).fetch(request))
   return new Response(answer.body, answer)
 })
 

@@ -7,7 +7,7 @@ import { changesOf } from "../audit/entry.ts"
 import { GatewayError } from "../errors/errors.ts"
 import type { App } from "../access/app.ts"
 import { parentOf } from "../keys/lineage.ts"
-import { isLeaver } from "../keys/store.ts"
+import { isDeprovisioned } from "../keys/store.ts"
 import type { NewKeyRow } from "../keys/table.ts"
 import { sha256Hex } from "../support/encoding.ts"
 import { newId } from "../support/ids.ts"
@@ -17,7 +17,7 @@ import { type InternStatus } from "./kinds.ts"
 import { sealInternKey } from "./own-key.ts"
 import { internError } from "./reasons.ts"
 import type { NewIntern } from "./schemas.ts"
-import { openIntern, placeOf } from "./open-intern.ts"
+import { openIntern, identityOf } from "./open-intern.ts"
 import { findMadeIntern, findVaultOwner, insertIntern, replaceOwnKey } from "./store.ts"
 import type { InternRow, NewInternRow } from "./table.ts"
 import { isTaken } from "../support/rows.ts"
@@ -121,7 +121,7 @@ async function insert(
     if (isTaken(cause)) return undefined
     throw cause
   }
-  if (creatorUserId !== null && (await isLeaver(env.DB, organizationId, creatorUserId))) {
+  if (creatorUserId !== null && (await isDeprovisioned(env.DB, organizationId, creatorUserId))) {
     throw new GatewayError("forbidden", "The creator of this key is no longer a member of the organization.")
   }
   throw internError("not_found", "The workspace of this key was deleted.")
@@ -144,7 +144,7 @@ export async function renewOwnKey(c: Context<App>, row: InternRow): Promise<Inte
   const key = { ...ownKeyRow(renewed, made.label, principal), createdAt: Date.now() }
   if (await replaceOwnKey(c.env.DB, row, renewed, key, entry)) {
     invalidateKey(row.keyHash)
-    await openIntern(c.env, row.id).revoke(placeOf(c, row))
+    await openIntern(c.env, row.id).revoke(identityOf(c, row))
     return { ...renewed, joinTokenHash: null }
   }
   throw internError("intern_not_ready", "Another key was made for this intern at the same time. Try again.")

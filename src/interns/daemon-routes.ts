@@ -6,10 +6,10 @@ import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, json, ok } from "../http/schema.ts"
 import { refuseInternKey, requireProgramme, visibleIntern, workingIntern } from "./access.ts"
 import { mayControl, notYours } from "./authority.ts"
-import { ignoreEmptyBody, MAX_INTERN_BODY_BYTES, tellReasons, withinLifecycleTime } from "./guards.ts"
-import { orRefusal, PLACE_HEADER } from "./hosts/rpc.ts"
+import { ignoreEmptyBody, MAX_INTERN_BODY_BYTES, addErrorReasons, lifecycleTimeout } from "./guards.ts"
+import { throwIfRejected, PLACE_HEADER } from "./hosts/rpc.ts"
 import { joinTokenIntern } from "./join-token.ts"
-import { openIntern, placeOf } from "./open-intern.ts"
+import { openIntern, identityOf } from "./open-intern.ts"
 import { internError } from "./reasons.ts"
 import { internParams } from "./routes.ts"
 import { DaemonAccess, JoinToken, JoinTokenRequest } from "./schemas.ts"
@@ -17,7 +17,7 @@ import { changeIntern } from "./store.ts"
 import { accessTokenOf, newJoinToken } from "./tokens.ts"
 
 const tags = ["Interns"]
-const guards = [tellReasons("invalid_body"), withinLifecycleTime, requireProgramme] as const
+const guards = [addErrorReasons("invalid_body"), lifecycleTimeout, requireProgramme] as const
 const common = ["unauthenticated", "forbidden", "not_found", "timeout", "conflict", "internal"] as const
 
 const access = createRoute({
@@ -82,7 +82,7 @@ export const internDaemons = newRouter()
     }
     const asked = c.req.valid("json") as z.infer<typeof JoinTokenRequest> | undefined
     const intern = openIntern(c.env, row.id)
-    if (asked?.replace !== true && (await intern.isDaemonAttached(placeOf(c, row)))) {
+    if (asked?.replace !== true && (await intern.isDaemonAttached(identityOf(c, row)))) {
       const words = 'A daemon is attached with the present token. Send {"replace":true} to disconnect it.'
       throw internError("daemon_attached", words)
     }
@@ -90,7 +90,7 @@ export const internDaemons = newRouter()
     const entry = entryOf(c, { action: "intern.join_token", resourceId: row.id, workspaceId: row.workspaceId })
     const own = { ...c.var.principal, id: row.id }
     await changeIntern(c.env.DB, own, { joinTokenHash: hash }, [], Date.now(), entry)
-    await intern.revoke(placeOf(c, row))
+    await intern.revoke(identityOf(c, row))
     const url = `${new URL(c.req.url).origin}/api/v1/interns/${row.id}/daemon/attach`
     return c.json({ token: secret, url }, 201, { "cache-control": "no-store" })
   })
@@ -103,8 +103,8 @@ export const internDaemonSocket = newRouter().openapi(attach, async (c) => {
   if (c.req.header("upgrade")?.toLowerCase() !== "websocket") {
     throw internError("invalid_body", "Open this path as a WebSocket.")
   }
-  const place = JSON.stringify(placeOf(c, row))
+  const place = JSON.stringify(identityOf(c, row))
   const request = new Request("http://intern/attach", { headers: { upgrade: "websocket", [PLACE_HEADER]: place } })
-  const { webSocket } = await orRefusal(await openIntern(c.env, row.id).fetch(request))
+  const { webSocket } = await throwIfRejected(await openIntern(c.env, row.id).fetch(request))
   return new Response(null, { status: 101, webSocket })
 })

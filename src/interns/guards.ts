@@ -19,7 +19,7 @@ const SHARED: Partial<Record<ErrorName, Reason>> = {
 }
 
 /** Every failure of an intern route says its reason and whether to ask again, whichever check found it. */
-export function tellReasons(invalid: Reason): MiddlewareHandler<App> {
+export function addErrorReasons(invalid: Reason): MiddlewareHandler<App> {
   return async function tellReasons(c, next) {
     await next()
     const { error } = c
@@ -49,7 +49,7 @@ export const ignoreEmptyBody: MiddlewareHandler<App> = async function ignoreEmpt
 }
 
 /** Operations on an intern's life end within ten seconds, one way or another. */
-export const withinLifecycleTime: MiddlewareHandler<App> = async function withinLifecycleTime(c, next) {
+export const lifecycleTimeout: MiddlewareHandler<App> = async function withinLifecycleTime(c, next) {
   const ms = timeoutOf(c.env)
   const { promise: late, resolve } = Promise.withResolvers<"late">()
   const timer = setTimeout(() => resolve("late"), ms)

@@ -1,4 +1,4 @@
-import { countUnknownKey, refuseUnknownOfFlood } from "../access/flood.ts"
+import { countUnknownKey, throttleUnknownKeys } from "../access/flood.ts"
 import { findKnownJoinTokens } from "../access/known-keys-store.ts"
 import { GatewayError } from "../errors/errors.ts"
 import type { Env } from "../config/env.ts"
@@ -34,7 +34,7 @@ export async function joinTokenInternAnd(
   const ip = headers.get("cf-connecting-ip") ?? undefined
   const hash = sha256Hex(token)
   const asked = { kind: "join token", key: `${id} ${hash}` }
-  await refuseUnknownOfFlood(ip, asked, (pairs) => findKnownJoinTokens(env.DB, pairs), Date.now())
+  await throttleUnknownKeys(ip, asked, (pairs) => findKnownJoinTokens(env.DB, pairs), Date.now())
   const { row, others: read } = await findJoinable(env.DB, id, others)
   // One answer for an unknown intern and a wrong token: a prober learns nothing from the difference.
   if (row && isSame(hash, row.joinTokenHash ?? "") && (await hasWorkingKey(env, row))) {

@@ -1,7 +1,7 @@
 import type { Context } from "hono"
 import { type Env, variable } from "../config/env.ts"
 import { type App } from "../access/app.ts"
-import type { InternRpc, Place } from "./hosts/rpc.ts"
+import type { InternIdentity, InternRpc } from "./hosts/rpc.ts"
 import { listInterns } from "./store.ts"
 import type { InternRow } from "./table.ts"
 
@@ -29,7 +29,7 @@ export async function destroyInternsOf(
 }
 
 /** What the object is told of its intern. A daemon reaches the gateway where this request did. */
-export function placeOf(c: Context<App>, row: InternRow): Place {
+export function identityOf(c: Context<App>, row: InternRow): InternIdentity {
   return {
     id: row.id,
     organizationId: row.organizationId,

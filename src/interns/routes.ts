@@ -2,7 +2,7 @@ import { createRoute } from "@hono/zod-openapi"
 import type { Context } from "hono"
 import * as z from "zod"
 import { entryOf } from "../audit/actor.ts"
-import { changesOf, type Deed } from "../audit/entry.ts"
+import { changesOf, type AuditEvent } from "../audit/entry.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, json, jsonBody, ok } from "../http/schema.ts"
 import type { App } from "../access/app.ts"
@@ -10,10 +10,10 @@ import { hasWorkingKey, refuseInternKey, requireProgramme, visibleIntern } from 
 import { requireNotOwnKey } from "./authority.ts"
 import { createIntern, nameTaken, renewOwnKey } from "./create.ts"
 import { readCursor, toCursor } from "./cursor.ts"
-import { ignoreEmptyBody, MAX_INTERN_BODY_BYTES, tellReasons, withinLifecycleTime } from "./guards.ts"
+import { ignoreEmptyBody, MAX_INTERN_BODY_BYTES, addErrorReasons, lifecycleTimeout } from "./guards.ts"
 import { toIntern } from "./intern.ts"
 import { type InternStatus } from "./kinds.ts"
-import { openIntern, placeOf } from "./open-intern.ts"
+import { openIntern, identityOf } from "./open-intern.ts"
 import { internError } from "./reasons.ts"
 import { newAccessNonce } from "./tokens.ts"
 import { Intern, InternChange, InternDeletion, InternList, InternQuery, NewIntern, NoFields } from "./schemas.ts"
@@ -23,7 +23,7 @@ import { isTaken } from "../support/rows.ts"
 
 const tags = ["Interns"]
 export const internParams = z.object({ internId: z.uuid("must be the UUID of an intern") })
-const guards = [tellReasons("invalid_body"), withinLifecycleTime, requireProgramme] as const
+const guards = [addErrorReasons("invalid_body"), lifecycleTimeout, requireProgramme] as const
 const body = acceptJson(MAX_INTERN_BODY_BYTES)
 const common = ["unauthenticated", "forbidden", "not_found", "timeout", "internal"] as const
 const written = [...common, "invalid_request", "conflict", "payload_too_large", "unsupported_media_type"] as const
@@ -151,7 +151,7 @@ export const interns = newRouter()
     const isAcknowledged = asked?.acknowledge_workspace_loss ?? false
     const next = { status: "destroying", progress: null } as const
     const going = await change(c, row, next, DELETABLE, { action: "intern.delete" })
-    await openIntern(c.env, row.id).destroy(placeOf(c, going), isAcknowledged)
+    await openIntern(c.env, row.id).destroy(identityOf(c, going), isAcknowledged)
     return c.json({ deleting: true } as const, 202)
   })
   .openapi(provision, async (c) => {
@@ -180,11 +180,11 @@ async function startProvisioning(c: Context<App>, found: InternRow): Promise<Int
     accessNonce: newAccessNonce(),
   } satisfies InternColumns
   const started = await change(c, row, next, PROVISIONABLE, { action: "intern.provision" })
-  await openIntern(c.env, row.id).provision(placeOf(c, started))
+  await openIntern(c.env, row.id).provision(identityOf(c, started))
   return started
 }
 
-type Doing = Pick<Deed, "action" | "changed">
+type Doing = Pick<AuditEvent, "action" | "changed">
 
 /** What a caller does to an intern, where its status lets it be done. */
 async function change(

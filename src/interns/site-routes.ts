@@ -4,7 +4,7 @@ import { newEntry } from "../audit/entry.ts"
 import { insertAudit } from "../audit/store.ts"
 import type { App } from "../access/app.ts"
 import { sha256Hex } from "../support/encoding.ts"
-import { CLIENT_HEADER, orRefusal } from "./hosts/rpc.ts"
+import { CLIENT_HEADER, throwIfRejected } from "./hosts/rpc.ts"
 import { openIntern } from "./open-intern.ts"
 import { internError } from "./reasons.ts"
 import { offeredProtocols, reachedIntern, SUBPROTOCOL } from "./site.ts"
@@ -35,7 +35,7 @@ export const internSite = new Hono<App>()
     await insertAudit(c.env.DB, newEntry(client, deed))
     const headers = { upgrade: "websocket", [CLIENT_HEADER]: grantOf(row.accessNonce ?? "") }
     const request = new Request("http://intern/client", { headers })
-    const { webSocket } = await orRefusal(await openIntern(c.env, row.id).fetch(request))
+    const { webSocket } = await throwIfRejected(await openIntern(c.env, row.id).fetch(request))
     const chosen = offeredProtocols(c.req.raw.headers).includes(SUBPROTOCOL)
     return new Response(null, {
       status: 101,

@@ -1,4 +1,4 @@
-import { countUnknownKey, refuseUnknownOfFlood } from "../access/flood.ts"
+import { countUnknownKey, throttleUnknownKeys } from "../access/flood.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { regionOf } from "../http/region.ts"
 import type { Env } from "../config/env.ts"
@@ -54,7 +54,7 @@ export async function reachedIntern({ env, req }: { env: Env; req: { raw: Reques
   const ip = headers.get("cf-connecting-ip") ?? undefined
   const hostname = hostnameOf(req.raw)
   const asked = { kind: "access token", key: `${hostname} ${sha256Hex(token)}` }
-  await refuseUnknownOfFlood(ip, asked, (pairs) => findKnownAccessTokens(env, pairs), Date.now())
+  await throttleUnknownKeys(ip, asked, (pairs) => findKnownAccessTokens(env, pairs), Date.now())
   const { row, isInProgramme } = (await findInternByHostname(env.DB, hostname)) ?? {}
   // One answer for an unknown hostname and a wrong token: a prober learns nothing from the difference.
   if (!row || !(await isAccessToken(env, row, token)) || !(await hasWorkingKey(env, row))) {

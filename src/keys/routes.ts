@@ -10,11 +10,11 @@ import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
 import { findMember } from "../members/store.ts"
-import { askedWorkspace, noSuchWorkspace } from "../workspaces/requested.ts"
+import { requestedWorkspace, workspaceNotFound } from "../workspaces/requested.ts"
 import { mayMint, mintKey, requireChangeWithin, toApiKey, toKeyChange, TOLD_FIELDS } from "./key.ts"
 import { countChildren, isDescendant } from "./lineage-store.ts"
 import { ApiKey, ApiKeyChange, NewApiKey } from "./schemas.ts"
-import { deleteKey, findKeyRow, insertKey, isLastManagementKey, isLeaver, listKeys, updateKey } from "./store.ts"
+import { deleteKey, findKeyRow, insertKey, isLastManagementKey, isDeprovisioned, listKeys, updateKey } from "./store.ts"
 import type { KeyRow, NewKeyRow } from "./table.ts"
 import { isTaken } from "../support/rows.ts"
 
@@ -128,7 +128,7 @@ export const keys = newRouter()
   .openapi(list, async (c) => {
     const { organizationId } = c.var.principal
     const query = c.req.valid("query")
-    const workspaceId = await askedWorkspace(c.env.DB, organizationId, query.workspace_id)
+    const workspaceId = await requestedWorkspace(c.env.DB, organizationId, query.workspace_id)
     const page = { workspaceId, includeDisabled: query.include_disabled === "true", ...query }
     const { rows, total } = await listKeys(c.env.DB, organizationId, page)
     const counters = await openLedger(c.env, organizationId).usage(rows.map((row) => row.hash))
@@ -137,7 +137,7 @@ export const keys = newRouter()
   .openapi(create, async (c) => {
     const { principal } = c.var
     const input = c.req.valid("json")
-    const workspaceId = await askedWorkspace(c.env.DB, principal.organizationId, input.workspace_id)
+    const workspaceId = await requestedWorkspace(c.env.DB, principal.organizationId, input.workspace_id)
     const { secret, row: made } = mintKey(input, principal, workspaceId, Date.now())
     if (input.creator_user_id != null) await requireMember(c.env.DB, principal.organizationId, input.creator_user_id)
     const changed = changesOf(input, TOLD_FIELDS)
@@ -194,7 +194,7 @@ export const keys = newRouter()
 
 async function requireMember(db: D1Database, organizationId: string, userId: string): Promise<void> {
   // Whom a directory deactivated is refused with a reason of its own.
-  if ((await findMember(db, organizationId, userId)) || (await isLeaver(db, organizationId, userId))) return
+  if ((await findMember(db, organizationId, userId)) || (await isDeprovisioned(db, organizationId, userId))) return
   const words = "creator_user_id: must be a member of the organization, as GET /organization/members lists them."
   throw new GatewayError("invalid_request", words)
 }
@@ -219,11 +219,11 @@ async function requireAuthorityOver(db: D1Database, principal: Principal, hash: 
 
 /** Why a key could not be made. */
 async function uninserted(db: D1Database, row: NewKeyRow): Promise<GatewayError> {
-  return (await leaverOf(db, row, "creator_user_id: this person")) ?? noSuchWorkspace()
+  return (await leaverOf(db, row, "creator_user_id: this person")) ?? workspaceNotFound()
 }
 
 async function leaverOf(db: D1Database, row: NewKeyRow, who: string): Promise<GatewayError | undefined> {
-  if (row.creatorUserId == null || !(await isLeaver(db, row.organizationId, row.creatorUserId))) return undefined
+  if (row.creatorUserId == null || !(await isDeprovisioned(db, row.organizationId, row.creatorUserId))) return undefined
   const words = `${who} was deactivated by the organization's directory. Make a key in the name of somebody else.`
   return new GatewayError("forbidden", words)
 }

@@ -141,7 +141,7 @@ export async function deleteKey(
 }
 
 /** Whether a directory of the organization deactivated or deleted this person. */
-export async function isLeaver(db: D1Database, organizationId: string, userId: string): Promise<boolean> {
+export async function isDeprovisioned(db: D1Database, organizationId: string, userId: string): Promise<boolean> {
   const [leaver] = await openDb(db)
     .select({ leftAt: scimLeavers.leftAt })
     .from(scimLeavers)

@@ -4,16 +4,16 @@ import type { Reconciliation } from "./reconciliation.ts"
 import { logError } from "../support/log.ts"
 import { realTimer, type Timer } from "../support/time.ts"
 import type { FreeLimits } from "./free-requests.ts"
-import { IDLE_MS, type Lease, LeaseBook } from "./leases.ts"
+import { IDLE_MS, type Lease, Leases } from "./leases.ts"
 import type { Counters, Limit, Verdict } from "./limits.ts"
 import {
   type Balance,
-  type Heard,
+  type FlushResult,
   type HoldRequest,
   type HoldVerdict,
   type LedgerRpc,
   NOTHING_TO_REPORT,
-  type Report,
+  type FlushRequest,
   type Settlement,
 } from "./protocol.ts"
 
@@ -27,9 +27,9 @@ export function openLedger(env: Env, organizationId: string, later?: (work: Prom
 }
 
 /** How long a settlement waits for another call to take it along. */
-const COMPANY_MS = 15
+const BATCH_WINDOW_MS = 15
 /** How long a call that took a settlement along may be silent before it is taken for dead. */
-const CARRIER_PATIENCE_MS = 1_000
+const BATCH_CARRIER_TIMEOUT_MS = 1_000
 /** Most calls are over so soon that the ledger need not hear of them before: a call that lasts longer is registered. */
 const REGISTER_AFTER_MS = 2_000
 /** How stale the estimate of a running call may be, should its isolate die. */
@@ -41,16 +41,16 @@ const RETURN_TRIES = 3
  * A settlement on its way. Calls share nothing but this plain data: a promise of a call whose client has left may never
  * settle, so no call waits for another's. `known`: the ledger has charged it, or has said that it need not.
  */
-type Waiting = Settlement & { state: "waiting" | "taken" | "known" | "returned" }
+type PendingSettlement = Settlement & { state: "waiting" | "taken" | "known" | "returned" }
 
 /** A call that runs: nano-USD that it has cost so far, and when the ledger is to hear of it, in epoch milliseconds. */
 type Tracked = { estimate: () => number; ttlMs: number; reportAt: number }
 
 /** What the calls of one isolate share of one organization. */
-export type Shared = { waiting: Waiting[]; book: LeaseBook; tracked: Map<string, Tracked> }
+export type Shared = { waiting: PendingSettlement[]; book: Leases; tracked: Map<string, Tracked> }
 
 export function newShared(): Shared {
-  return { waiting: [], book: new LeaseBook(), tracked: new Map() }
+  return { waiting: [], book: new Leases(), tracked: new Map() }
 }
 
 const shared = new Map<string, Shared>()
@@ -72,8 +72,8 @@ function sharedOf(organizationId: string): Shared {
  */
 export class LedgerClient {
   readonly #stub: DurableObjectStub<LedgerRpc>
-  readonly #waiting: Waiting[]
-  readonly #book: LeaseBook
+  readonly #waiting: PendingSettlement[]
+  readonly #book: Leases
   readonly #later: ((work: Promise<unknown>) => void) | undefined
   readonly #timer: Timer
   readonly #tracked: Shared["tracked"]
@@ -101,7 +101,7 @@ export class LedgerClient {
     if (this.#book.admit(lease, request, now)) return { ok: true, grantedNano: request.wanted.mostNano }
     const ask = this.#book.ask(lease, request, now)
     const verdict = await this.#hold(ask ? { ...request, lease: ask } : request)
-    if (ask) this.#book.answered(lease, ask.sequence, verdict.ok ? verdict.leasedNano : undefined, now)
+    if (ask) this.#book.granted(lease, ask.sequence, verdict.ok ? verdict.leasedNano : undefined, now)
     // What this isolate leased is held against the very limits that refused.
     if (verdict.ok && !verdict.leasedNano) return verdict
     const isAdmitted = this.#book.admit(lease, request, Date.now())
@@ -116,7 +116,7 @@ export class LedgerClient {
   }
 
   async #hold(request: HoldRequest): Promise<HoldVerdict> {
-    const hold = async (report?: Report) => this.#stub.hold(request, report)
+    const hold = async (report?: FlushRequest) => this.#stub.hold(request, report)
     if (this.#waiting.length === 0) return (await hold()).verdict
     // What goes along may be at fault: it must not cost another call its hold.
     return (await this.#carrying(NOTHING_ELSE, hold).catch(() => hold())).verdict
@@ -171,11 +171,11 @@ export class LedgerClient {
     const lease = call?.lease
     // Of a call that the lease covers only the isolate knows what was held for it.
     const capped = call ? cappedAt(generation, call.mostNano) : generation
-    const own: Waiting = { generation: capped, leaseId: lease?.id ?? null, state: "waiting" }
+    const own: PendingSettlement = { generation: capped, leaseId: lease?.id ?? null, state: "waiting" }
     this.#waiting.push(own)
-    await this.#timer.wait(COMPANY_MS)
+    await this.#timer.wait(BATCH_WINDOW_MS)
     if (own.state === "waiting") await this.#flush()
-    else if (own.state === "taken") await this.#timer.wait(CARRIER_PATIENCE_MS)
+    else if (own.state === "taken") await this.#timer.wait(BATCH_CARRIER_TIMEOUT_MS)
     // By itself, if it was not taken along or came back. Charged once however often it is asked.
     try {
       if (own.state !== "known") await this.#alone(own)
@@ -185,7 +185,7 @@ export class LedgerClient {
     if (lease && this.#book.watch(lease, Date.now())) this.#later?.(this.#returnWhenIdle(lease))
   }
 
-  async #alone(own: Waiting): Promise<void> {
+  async #alone(own: PendingSettlement): Promise<void> {
     await this.#told([own], NOTHING_ELSE, this.#report)
   }
 
@@ -235,7 +235,7 @@ export class LedgerClient {
     return this.#stub.credit(id, amountNano)
   }
 
-  readonly #report = async (report: Report): Promise<Heard> => this.#stub.report(report)
+  readonly #report = async (report: FlushRequest): Promise<FlushResult> => this.#stub.report(report)
 
   /** What cannot be charged now is charged by its own call, or from its hold by the ledger's alarm. */
   async #flush(): Promise<void> {
@@ -244,7 +244,7 @@ export class LedgerClient {
   }
 
   /** Make a call that takes along what waits; if it fails, each of what it took is left to its own call. */
-  async #carrying<T extends Heard>(progress: Progress, call: (report: Report) => Promise<T>): Promise<T> {
+  async #carrying<T extends FlushResult>(progress: Progress, call: (report: FlushRequest) => Promise<T>): Promise<T> {
     const taken = this.#waiting.splice(0)
     for (const one of taken) one.state = "taken"
     try {
@@ -256,15 +256,15 @@ export class LedgerClient {
   }
 
   /** A report, and what follows from its having arrived. */
-  async #told<T extends Heard>(
-    settlements: Waiting[],
+  async #told<T extends FlushResult>(
+    settlements: PendingSettlement[],
     { registrations, renewals }: Progress,
-    call: (report: Report) => Promise<T>,
+    call: (report: FlushRequest) => Promise<T>,
   ): Promise<T> {
     const told = new Set([...settlements.map((one) => one.generation.id), ...registrations.map((one) => one.draft.id)])
     const leases = new Set([...told].flatMap((id) => this.#book.call(id)?.lease ?? []))
     const reportedAt = Date.now()
-    const news = this.#book.news(leases, told)
+    const news = this.#book.updates(leases, told)
     const answer = await call({
       settlements: settlements.map(({ generation, leaseId }) => ({ generation, leaseId })),
       registrations,
@@ -272,7 +272,7 @@ export class LedgerClient {
       leases: news,
     })
     this.#book.registered(registrations)
-    this.#book.heard(leases, news, new Set(answer.alive), reportedAt)
+    this.#book.acknowledged(leases, news, new Set(answer.alive), reportedAt)
     const charged = new Set(answer.charged)
     for (const one of settlements) {
       one.state = "known"
@@ -284,7 +284,7 @@ export class LedgerClient {
 }
 
 /** What a report has of calls that go on. */
-type Progress = Pick<Report, "registrations" | "renewals">
+type Progress = Pick<FlushRequest, "registrations" | "renewals">
 
 const NOTHING_ELSE: Progress = { registrations: [], renewals: [] }
 

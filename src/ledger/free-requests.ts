@@ -19,7 +19,7 @@ export type FreeLimits = {
 export type FreeCount = { minute: number; minuteStart: number; day: number; dayStart: number }
 
 /** `resetAt`: epoch milliseconds at which the window that is full begins anew. */
-export type FreeRefusal = { limit: number; resetAt: number; window: "minute" | "day" }
+export type FreeLimitExceeded = { limit: number; resetAt: number; window: "minute" | "day" }
 
 const MINUTE_MS = 60_000
 
@@ -42,12 +42,12 @@ export function dailyLimit(limits: FreeLimits, creditedNano: number): number {
 }
 
 /** One more request, or which window has no room for it. */
-export function takeFree(
+export function countFreeRequest(
   count: FreeCount,
   limits: FreeLimits,
   creditedNano: number,
   now: number,
-): { count: FreeCount } | { refusal: FreeRefusal } {
+): { count: FreeCount } | { refusal: FreeLimitExceeded } {
   const current = currentFree(count, now)
   const perDay = dailyLimit(limits, creditedNano)
   if (current.day >= perDay) return { refusal: { limit: perDay, resetAt: current.dayStart + DAY_MS, window: "day" } }

@@ -1,7 +1,7 @@
 import type { GenerationDraft } from "./generation.ts"
 import { Declarations } from "./declarations.ts"
 import { closed, declarationFor, NO_SLICE, opened, refill, type Slice, wantOf } from "./lease.ts"
-import { type HoldRequest, type LeaseNews, newLeaseId, type Registration } from "./protocol.ts"
+import { type HoldRequest, type LeaseUpdate, newLeaseId, type Registration } from "./protocol.ts"
 
 /** A caller too near a limit for a lease is asked about again after so long. */
 const REFUSED_FOR_MS = 1_000
@@ -56,7 +56,7 @@ function signatureOf({ chargesAccount, limits }: Pick<HoldRequest, "chargesAccou
  * The leases that this isolate has of one organization's ledger, and the calls it admitted of them. Plain data that calls
  * share: none waits for another's promise, since a promise of a call whose client has left may never settle.
  */
-export class LeaseBook {
+export class Leases {
   readonly #leases = new Map<string, Lease>()
   readonly #open = new Map<string, OpenCall>()
 
@@ -118,7 +118,7 @@ export class LeaseBook {
   }
 
   /** `askedAt`: the lease's life counts from before the ledger wrote it down, so that it ends here first. */
-  answered(lease: Lease, sequence: number, leasedNano: number | undefined, askedAt: number): void {
+  granted(lease: Lease, sequence: number, leasedNano: number | undefined, askedAt: number): void {
     lease.requestedAt = 0
     if (leasedNano) {
       lease.declarations.accepted(sequence)
@@ -164,7 +164,7 @@ export class LeaseBook {
   }
 
   /** Of these leases, once the calls in `told` are charged or registered. */
-  news(leases: Iterable<Lease>, told: ReadonlySet<string>): LeaseNews[] {
+  updates(leases: Iterable<Lease>, told: ReadonlySet<string>): LeaseUpdate[] {
     return [...leases].map(({ id, open, unknownNano, typicalNano, declarations, ttlMs }) => {
       let leftNano = unknownNano
       for (const one of told) {
@@ -176,7 +176,12 @@ export class LeaseBook {
   }
 
   /** Of the leases that a report told of, `alive` are those that the ledger still holds; the others are over. */
-  heard(leases: Iterable<Lease>, news: readonly LeaseNews[], alive: ReadonlySet<string>, reportedAt: number): void {
+  acknowledged(
+    leases: Iterable<Lease>,
+    news: readonly LeaseUpdate[],
+    alive: ReadonlySet<string>,
+    reportedAt: number,
+  ): void {
     const sequences = new Map(news.map(({ id, sequence }) => [id, sequence]))
     for (const lease of leases) {
       lease.declarations.accepted(sequences.get(lease.id) ?? 0)

@@ -1,19 +1,19 @@
 import type { Generation, GenerationDraft } from "./generation.ts"
-import type { FreeLimits, FreeRefusal } from "./free-requests.ts"
+import type { FreeLimits, FreeLimitExceeded } from "./free-requests.ts"
 import type { Counters, Limit, Verdict, Wanted } from "./limits.ts"
 import type { Reconciliation } from "./reconciliation.ts"
 
 /** What isolates and the ledger say to each other. Money is nano-USD. */
 
-export type HoldVerdict = (Verdict & { leasedNano?: number }) | { ok: false; free: FreeRefusal }
+export type HoldVerdict = (Verdict & { leasedNano?: number }) | { ok: false; free: FreeLimitExceeded }
 
 /**
  * What became of a report. `charged`: the generations that were charged by it; one that is missing was charged before,
  * or its lease is over. `alive`: of the leases it tells of, those that the ledger still holds.
  */
-export type Heard = { charged: string[]; alive: string[] }
+export type FlushResult = { charged: string[]; alive: string[] }
 
-export type HoldAnswer = Heard & { verdict: HoldVerdict }
+export type HoldAnswer = FlushResult & { verdict: HoldVerdict }
 
 export type HoldRequest = {
   draft: GenerationDraft
@@ -64,27 +64,27 @@ export function isLeaseId(id: string): boolean {
 export type Declaration = { estimateNano: number; sequence: number }
 
 /** A lease as its isolate reports it; `isReturned`: nothing runs under it, and it goes back. */
-export type LeaseNews = { id: string; ttlMs: number; isReturned: boolean } & Declaration
+export type LeaseUpdate = { id: string; ttlMs: number; isReturned: boolean } & Declaration
 
 /** A running call with a hold of its own: what it has cost so far. */
 export type Renewal = { id: string; estimateNano: number; ttlMs: number }
 
-export type Report = {
+export type FlushRequest = {
   settlements: Settlement[]
   registrations: Registration[]
   renewals: Renewal[]
-  leases: LeaseNews[]
+  leases: LeaseUpdate[]
 }
 
-export const NOTHING_TO_REPORT: Report = { settlements: [], registrations: [], renewals: [], leases: [] }
+export const NOTHING_TO_REPORT: FlushRequest = { settlements: [], registrations: [], renewals: [], leases: [] }
 
 export type Balance = { creditedNano: number; spentNano: number; heldNano: number; byokNano: number }
 
 /** The methods of the ledger's Durable Object that isolates call. */
 export interface LedgerRpc extends Rpc.DurableObjectBranded {
-  hold(request: HoldRequest, report?: Report): HoldAnswer
+  hold(request: HoldRequest, report?: FlushRequest): HoldAnswer
   room(limits: Limit[], chargesAccount: boolean): Verdict
-  report(report: Report): Heard
+  report(report: FlushRequest): FlushResult
   credit(id: string, amountNano: number): { ok: boolean; balance: Balance }
   balance(): Balance
   freeToday(limits: FreeLimits): { limit: number; used: number }

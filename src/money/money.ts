@@ -64,10 +64,10 @@ export type Tokens = {
   audio: number
   /** Pictures in the prompt: counted by the request, priced each. */
   images: number
-} & Partial<Made>
+} & Partial<GeneratedUnits>
 
 /** What is priced by the piece and by the second: pictures that were made; sound and film, read or made. */
-export type Made = { pictures: number; seconds: number }
+export type GeneratedUnits = { pictures: number; seconds: number }
 
 export const NO_TOKENS: Tokens = {
   prompt: 0,
@@ -108,7 +108,10 @@ export function costOf(tokens: Tokens, pricing: Pricing): number {
 }
 
 /** A thousandth of a second is the least that is counted. */
-function madePico({ pictures = 0, seconds = 0 }: Partial<Made>, { image_output: picture, second }: Pricing): bigint {
+function madePico(
+  { pictures = 0, seconds = 0 }: Partial<GeneratedUnits>,
+  { image_output: picture, second }: Pricing,
+): bigint {
   const milliseconds = BigInt(Math.ceil(seconds * 1_000))
   const perSecond = second === undefined ? 0n : priceToPico(second)
   return (
@@ -117,11 +120,11 @@ function madePico({ pictures = 0, seconds = 0 }: Partial<Made>, { image_output: 
 }
 
 /** Nano-USD that these many tokens cannot exceed, whatever share of them turns out cached, written or reasoned. */
-export function boundOf(
+export function maxCost(
   promptTokens: number,
   completionTokens: number,
   pricing: Pricing,
-  { images = 0, ...made }: Partial<Made> & { images?: number } = {},
+  { images = 0, ...made }: Partial<GeneratedUnits> & { images?: number } = {},
 ): number {
   const dearest = (...prices: (string | undefined)[]) =>
     prices.reduce((most, price) => {

@@ -1,4 +1,4 @@
-import type { Words } from "../formats/transcript.ts"
+import type { Transcript } from "../formats/transcript.ts"
 import { dayOf } from "../support/day.ts"
 import { timeOf, uuidOf } from "../support/ids.ts"
 
@@ -6,7 +6,7 @@ import { timeOf, uuidOf } from "../support/ids.ts"
  * What was said in calls that somebody listens to, on its way to them. In R2, since a message of a queue is small: of
  * each call until it was sorted, then of each batch that waits, until that is delivered or given up for good.
  */
-export type Told = { input: readonly unknown[]; output: Words }
+export type CallContent = { input: readonly unknown[]; output: Transcript }
 
 /** More than this of what was said is not told on, in UTF-16 units. */
 const MAX_INPUT = 200_000
@@ -24,7 +24,7 @@ function keyOf(id: string): string {
 }
 
 /** What is kept of a call: the latest of what was asked, and the beginning of the answer. */
-export function toTold(messages: readonly unknown[], output: Words): Told {
+export function toCallContent(messages: readonly unknown[], output: Transcript): CallContent {
   return { input: latest(messages), output: { content: cut(output.content), reasoning: cut(output.reasoning) } }
 }
 
@@ -52,16 +52,16 @@ function cut(text: string): string {
   return text.length > MAX_OUTPUT ? `${text.slice(0, MAX_OUTPUT)}[…]` : text
 }
 
-export async function putTold(files: R2Bucket, generationId: string, told: Told): Promise<void> {
+export async function saveCallContent(files: R2Bucket, generationId: string, told: CallContent): Promise<void> {
   await files.put(keyOf(generationId), JSON.stringify(told))
 }
 
-export async function findTold(files: R2Bucket, generationId: string): Promise<Told | null> {
-  return (await (await files.get(keyOf(generationId)))?.json<Told>()) ?? null
+export async function findTold(files: R2Bucket, generationId: string): Promise<CallContent | null> {
+  return (await (await files.get(keyOf(generationId)))?.json<CallContent>()) ?? null
 }
 
 /** Of a batch, by the ids of its generations. */
-export type ToldBatch = Record<string, Told>
+export type ToldBatch = Record<string, CallContent>
 
 export async function putToldBatch(files: R2Bucket, batchId: string, told: ToldBatch): Promise<void> {
   if (Object.keys(told).length > 0) await files.put(keyOf(batchId), JSON.stringify(told))
@@ -72,6 +72,6 @@ export async function findToldBatch(files: R2Bucket, batchId: string): Promise<T
 }
 
 /** `ids`: of generations and batches. */
-export async function removeTold(files: R2Bucket, ids: readonly string[]): Promise<void> {
+export async function deleteCallContent(files: R2Bucket, ids: readonly string[]): Promise<void> {
   if (ids.length > 0) await files.delete(ids.map(keyOf))
 }

@@ -1,8 +1,8 @@
 import type { BroadcastContext } from "../ledger/generation.ts"
-import { type Covered, covers, type DestinationHead } from "./coverage.ts"
+import { type Covered, matches, type DestinationFilter } from "./coverage.ts"
 
 /** What a request tells those who listen, beside what is recorded of it. */
-export type Tellable = {
+export type ExportContext = {
   user: string | null
   trace: Readonly<Record<string, unknown>> | null
   /** It is a conversation: something is said in it. */
@@ -15,14 +15,14 @@ const MAX_TRACE_KEY = 256
 const KNOWN = ["trace_id", "trace_name", "span_name", "generation_name", "parent_span_id"]
 
 /** What is noted of a call for those who listen; undefined where nobody does, which costs the call nothing. */
-export function broadcastOf(
-  heads: readonly DestinationHead[],
+export function exportContextOf(
+  heads: readonly DestinationFilter[],
   call: Omit<Covered, "region"> & { region: string | null },
-  { user, trace, hasMessages }: Tellable,
+  { user, trace, hasMessages }: ExportContext,
 ): BroadcastContext | undefined {
   if (heads.length === 0) return undefined
   const region = call.region ?? "global"
-  const listening = heads.filter((head) => covers(head, { ...call, region }))
+  const listening = heads.filter((head) => matches(head, { ...call, region }))
   if (listening.length === 0) return undefined
   const hasContent = hasMessages && listening.some(({ readsContent }) => readsContent)
   return { region, user, trace: isObject(trace) ? bounded(trace) : null, hasContent }

@@ -3,7 +3,7 @@ import { type DestinationRow, toLists } from "./destination.ts"
 import type { FilterRules } from "./schemas.ts"
 
 /** Which calls a destination is for, as far as that is known before one is made. Pure. */
-export type DestinationHead = {
+export type DestinationFilter = {
   keyHashes: readonly string[] | null
   regions: readonly string[]
   samplingRate: number
@@ -16,7 +16,7 @@ export type HeadRow = Pick<
   "api_key_hashes" | "filter_rules" | "regions" | "sampling_rate" | "privacy_mode"
 >
 
-export function toHead(row: HeadRow): DestinationHead {
+export function toHead(row: HeadRow): DestinationFilter {
   const { api_key_hashes: keyHashes, filter_rules: rules, regions } = toLists(row)
   const readsContent = row.privacy_mode === 0 || (rules !== null && readsWords(rules))
   return { keyHashes, regions, samplingRate: row.sampling_rate, readsContent }
@@ -29,14 +29,14 @@ function readsWords({ enabled, groups }: FilterRules): boolean {
 export type Covered = { keyHash: string; region: string; sessionId: string | null; id: string }
 
 /** Whether a call belongs to a destination: its key, its region, and its session's or its own lot. */
-export function covers({ keyHashes, regions, samplingRate }: DestinationHead, call: Covered): boolean {
+export function matches({ keyHashes, regions, samplingRate }: DestinationFilter, call: Covered): boolean {
   if (keyHashes !== null && !keyHashes.includes(call.keyHash)) return false
-  return regions.includes(call.region) && lotOf(call.sessionId ?? call.id) < samplingRate
+  return regions.includes(call.region) && sampleOf(call.sessionId ?? call.id) < samplingRate
 }
 
 const LOT_DIGITS = 12
 
 /** From 0 to below 1, evenly, and always the same for the same text. */
-export function lotOf(text: string): number {
+export function sampleOf(text: string): number {
   return Number.parseInt(sha256Hex(text).slice(0, LOT_DIGITS), 16) / 16 ** LOT_DIGITS
 }

@@ -5,7 +5,7 @@ import { sha256Hex } from "../support/encoding.ts"
 import { toTimestamp } from "../support/time.ts"
 import type { DestinationRow } from "./destination.ts"
 import type { Facts } from "./filter.ts"
-import type { Told } from "./call-content.ts"
+import type { CallContent } from "./call-content.ts"
 
 /** What a destination is told of one call. Pure. */
 export type CallEvent = {
@@ -14,14 +14,14 @@ export type CallEvent = {
   generation: Settled
   keyName: string | null
   /** What was said; null where it was not kept, or is not to be told. */
-  told: Told | null
+  told: CallContent | null
 }
 
 export function newEvent(
   destinationId: string,
   generation: Settled,
   keyName: string | null,
-  told: Told | null,
+  told: CallContent | null,
 ): CallEvent {
   return { id: derivedId("broadcast", destinationId, generation.id), generation, keyName, told }
 }

@@ -14,7 +14,7 @@ import { hostsIn } from "../outbound/settings.ts"
 import { mastersOf } from "../secrets/master-key.ts"
 import { openSealed, sealForWorkspace } from "../secrets/workspace-key.ts"
 import { newId } from "../support/ids.ts"
-import { askedWorkspace, noSuchWorkspace } from "../workspaces/requested.ts"
+import { requestedWorkspace, workspaceNotFound } from "../workspaces/requested.ts"
 import { findWorkspace } from "../workspaces/store.ts"
 import {
   aboutSecrets,
@@ -30,7 +30,7 @@ import {
   TOLD_FIELDS,
 } from "./destination.ts"
 import type { Config, KindName } from "./kinds.ts"
-import { removeTold } from "./call-content.ts"
+import { deleteCallContent } from "./call-content.ts"
 import { Destination, DestinationChange, DestinationQuery, NewDestination } from "./schemas.ts"
 import {
   dataKeyOf,
@@ -118,7 +118,7 @@ export const destinations = newRouter()
   .openapi(list, async (c) => {
     const { organizationId } = c.var.principal
     const query = c.req.valid("query")
-    const workspaceId = await askedWorkspace(c.env.DB, organizationId, query.workspace_id)
+    const workspaceId = await requestedWorkspace(c.env.DB, organizationId, query.workspace_id)
     const { rows, total } = await listDestinations(c.env.DB, { organizationId, workspaceId }, query)
     return c.json({ data: await Promise.all(rows.map((row) => told(c, row))), total_count: total }, 200)
   })
@@ -130,7 +130,7 @@ export const destinations = newRouter()
     const made = missingSecretOf(type, given)
     const config: Config = { ...given, ...made }
     await requireOwnHashes(c, input.api_key_hashes)
-    const workspaceId = await askedWorkspace(c.env.DB, organizationId, asked)
+    const workspaceId = await requestedWorkspace(c.env.DB, organizationId, asked)
     const now = Date.now()
     const place = { id: newId(), organization_id: organizationId, workspace_id: workspaceId, type }
     const sealed = await toSealed(c, place, config)
@@ -173,7 +173,7 @@ export const destinations = newRouter()
     const entry = entryOf(c, { action: "destination.delete", resourceId: id, workspaceId })
     const batches = await deleteDestination(c.env.DB, organizationId, id, Date.now(), entry)
     if (!batches) throw noSuchDestination()
-    await removeTold(c.env.FILES, batches.slice(0, MOST_REMOVED))
+    await deleteCallContent(c.env.FILES, batches.slice(0, MOST_REMOVED))
     invalidateWorkspace(workspaceId)
     return c.json({ deleted: true as const }, 200)
   })
@@ -223,7 +223,7 @@ async function toSealed(
   const about = aboutSecrets({ ...place, version })
   const plain = JSON.stringify(secret)
   const sealed = await sealForWorkspace(c.env.DB, mastersOf(c.env), { about, plain, organizationId }, entry)
-  if (sealed === undefined) throw noSuchWorkspace()
+  if (sealed === undefined) throw workspaceNotFound()
   return { config: JSON.stringify(open), sealed, version }
 }
 
@@ -236,7 +236,7 @@ async function requireOwnHashes(c: Context<App>, hashes: readonly string[] | nul
 }
 
 async function refusalOf(c: Context<App>, workspaceId: string, type: KindName): Promise<GatewayError> {
-  if (!(await findWorkspace(c.env.DB, c.var.principal.organizationId, workspaceId))) return noSuchWorkspace()
+  if (!(await findWorkspace(c.env.DB, c.var.principal.organizationId, workspaceId))) return workspaceNotFound()
   return new GatewayError(
     "conflict",
     `A workspace has at most ${MAX_OF_TYPE} destinations of a type, and has as many of ${type}. Delete one first.`,

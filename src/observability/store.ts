@@ -5,7 +5,7 @@ import type { WrappedKey } from "../secrets/data-key.ts"
 import { columnNames } from "../support/db.ts"
 import { type DestinationRow, type DestinationState, STATE_COLUMNS } from "./destination.ts"
 import { destinations } from "./table.ts"
-import { type DestinationHead, type HeadRow, toHead } from "./coverage.ts"
+import { type DestinationFilter, type HeadRow, toHead } from "./coverage.ts"
 import { type Counted, toPage } from "../support/rows.ts"
 
 const columns = columnNames(destinations, [...STATE_COLUMNS, "deleted_at"])
@@ -169,7 +169,10 @@ export function headsStatement(db: D1Database, hash: string): D1PreparedStatemen
 }
 
 /** The same for a caller whose key is no row. */
-export async function findHeads(db: D1Database, { organizationId, workspaceId }: Scope): Promise<DestinationHead[]> {
+export async function listActiveDestinations(
+  db: D1Database,
+  { organizationId, workspaceId }: Scope,
+): Promise<DestinationFilter[]> {
   const { results } = await db
     .prepare(`${OF_WORKSPACE} AND d.organization_id = ? AND d.workspace_id = ?`)
     .bind(organizationId, workspaceId)

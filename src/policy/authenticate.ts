@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from "hono"
 import type { App } from "../access/app.ts"
-import { countUnknownKey, refuseUnknownOfFlood } from "../access/flood.ts"
+import { countUnknownKey, throttleUnknownKeys } from "../access/flood.ts"
 import { cachedKey, cacheKey } from "../access/key-cache.ts"
 import { hashKey } from "../access/key.ts"
 import { findKnownKeys } from "../access/known-keys-store.ts"
@@ -57,7 +57,7 @@ async function find(hash: string, ip: string | undefined, env: Env, now: number)
 }
 
 async function findKey(hash: string, ip: string | undefined, env: Env, now: number): Promise<Principal | undefined> {
-  await refuseUnknownOfFlood(ip, { kind: "key", key: hash }, (hashes) => findKnownKeys(env.DB, hashes), now)
+  await throttleUnknownKeys(ip, { kind: "key", key: hash }, (hashes) => findKnownKeys(env.DB, hashes), now)
   const principal = await loadAccess(env.DB, hash)
   if (!principal) await countUnknownKey(env.RATE, ip, now)
   return principal

@@ -1,8 +1,8 @@
 import type { Principal } from "../access/principal.ts"
 import { NO_BUDGETS, type WorkspaceBudgets } from "../budgets/budget.ts"
-import type { OwnKey } from "../byok/usable-credentials.ts"
+import type { ByokCredential } from "../byok/usable-credentials.ts"
 import type { CallerGuardrails } from "../guardrails/applied.ts"
-import type { DestinationHead } from "../observability/coverage.ts"
+import type { DestinationFilter } from "../observability/coverage.ts"
 import { type CallDefaults, toCallDefaults } from "../workspaces/settings.ts"
 
 /** Everything that applies to calls of a principal. Read with the principal, in one query, and cached with it. */
@@ -13,9 +13,9 @@ export type CallPolicy = {
   /** Of the key and its ancestors, of their creators and of their workspaces; null where there is none. */
   guardrails: CallerGuardrails | null
   /** BYOK credentials, sealed. */
-  byok: readonly OwnKey[]
+  byok: readonly ByokCredential[]
   /** Destinations that calls of the workspace are exported to. */
-  destinations: readonly DestinationHead[]
+  destinations: readonly DestinationFilter[]
 }
 
 /** A principal with the policy of its calls, as the inference pipeline takes it. */

@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns } from "drizzle-orm"
 import { findWorkspaceBudgets, keyBudgetsStatement, toWorkspaceBudgets } from "../budgets/store.ts"
-import { findOwnKeys, ownKeysStatement, readOwnKey } from "../byok/store.ts"
+import { findOwnKeys, byokStatement, readByokCredential } from "../byok/store.ts"
 import type { Principal } from "../access/principal.ts"
 import { toCallerGuardrails } from "../guardrails/applied.ts"
 import { findCallerGuardrails, keyGuardrailsStatement, toAppliedRow } from "../guardrails/store.ts"
@@ -9,7 +9,7 @@ import { earliest, toLineage } from "../keys/lineage.ts"
 import { apiKeys } from "../keys/table.ts"
 import { members } from "../members/table.ts"
 import { type HeadRow, toHead } from "../observability/coverage.ts"
-import { findHeads, headsStatement } from "../observability/store.ts"
+import { listActiveDestinations, headsStatement } from "../observability/store.ts"
 import { organizations } from "../organizations/table.ts"
 import { openDb, readColumns } from "../support/db.ts"
 import { workspaces } from "../workspaces/table.ts"
@@ -33,7 +33,7 @@ export async function loadAccess(db: D1Database, hash: string): Promise<Principa
     ancestorsStatement(db, hash),
     keyBudgetsStatement(db, hash),
     keyGuardrailsStatement(db, hash),
-    ownKeysStatement(db, hash),
+    byokStatement(db, hash),
     headsStatement(db, hash),
   ])
   const stored = keys?.results[0]
@@ -44,7 +44,7 @@ export async function loadAccess(db: D1Database, hash: string): Promise<Principa
     defaults: toCallDefaults(row.settings),
     budgets: toWorkspaceBudgets(budgets?.results ?? []),
     guardrails: toCallerGuardrails((guardrails?.results ?? []).map(toAppliedRow)),
-    byok: (byok?.results ?? []).map(readOwnKey),
+    byok: (byok?.results ?? []).map(readByokCredential),
     destinations: ((heads?.results ?? []) as HeadRow[]).map(toHead),
   }
   return setPolicy(
@@ -130,6 +130,6 @@ export async function loadOperator(db: D1Database, keyHash: string): Promise<Pri
     budgets: await findWorkspaceBudgets(db, workspaceId),
     guardrails: toCallerGuardrails(await findCallerGuardrails(db, keyHash, { ...workspace, userId: ownerId })),
     byok: await findOwnKeys(db, workspace),
-    destinations: await findHeads(db, workspace),
+    destinations: await listActiveDestinations(db, workspace),
   })
 }

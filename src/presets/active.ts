@@ -1,4 +1,4 @@
-import type { LivePreset } from "./preset.ts"
+import type { ActivePreset } from "./preset.ts"
 import { findLivePreset, type Place } from "./store.ts"
 
 /** As with keys: how late a change made in another isolate is seen, and for how long what is not there is believed. */
@@ -9,19 +9,19 @@ const MAX_CACHED_BYTES = 8 * 1024 * 1024
 /** What an entry takes beside its content. */
 const ENTRY_BYTES = 256
 
-type Remembered = { preset: LivePreset | undefined; until: number }
+type Remembered = { preset: ActivePreset | undefined; until: number }
 const remembered = new Map<string, Remembered>()
 let rememberedBytes = 0
 
 const keyOf = ({ workspaceId }: Place, slug: string) => `${workspaceId} ${slug}`
 
 /** The preset that a call names, from what this isolate remembers or the database. */
-export async function livePreset(
+export async function loadPreset(
   db: D1Database,
   place: Place,
   slug: string,
   now: number,
-): Promise<LivePreset | undefined> {
+): Promise<ActivePreset | undefined> {
   const key = keyOf(place, slug)
   const known = remembered.get(key)
   if (known && known.until > now) return known.preset
@@ -37,7 +37,7 @@ export async function livePreset(
 }
 
 /** Drop what this isolate remembers of a preset, after changing it. */
-export function forgetPreset(place: Place, slug: string): void {
+export function invalidatePreset(place: Place, slug: string): void {
   forget(keyOf(place, slug))
 }
 
@@ -48,6 +48,6 @@ function forget(key: string): void {
   rememberedBytes -= sizeOf(known.preset)
 }
 
-function sizeOf(preset: LivePreset | undefined): number {
+function sizeOf(preset: ActivePreset | undefined): number {
   return ENTRY_BYTES + (preset?.bytes ?? 0)
 }

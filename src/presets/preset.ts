@@ -6,7 +6,7 @@ import type { DesignatedPreset, Preset, PresetVersion } from "./schemas.ts"
 import type { PresetRow, PresetStatus, VersionRow } from "./table.ts"
 
 /** A preset as calls use it: its designated version. */
-export type LivePreset = PresetContent & {
+export type ActivePreset = PresetContent & {
   id: string
   slug: string
   status: PresetStatus
@@ -15,7 +15,7 @@ export type LivePreset = PresetContent & {
 }
 
 /** The preset for a call, or why there is none. */
-export function requireLive(slug: string, preset: LivePreset | undefined): LivePreset {
+export function requireActive(slug: string, preset: ActivePreset | undefined): ActivePreset {
   if (!preset) throw new GatewayError("not_found", `There is no preset ${slug} in the workspace of this key.`)
   if (preset.status === "archived") throw new GatewayError("not_found", `The preset ${slug} is archived.`)
   if (preset.status === "disabled") throw new GatewayError("invalid_request", `The preset ${slug} is disabled.`)

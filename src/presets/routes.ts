@@ -19,7 +19,7 @@ import {
   responsesContent,
   ResponsesPreset,
 } from "./config.ts"
-import { forgetPreset } from "./active.ts"
+import { invalidatePreset } from "./active.ts"
 import { toDesignated, toPreset, toVersion } from "./preset.ts"
 import * as wire from "./schemas.ts"
 import { findPreset, findVersion, listPresets, listVersions, type Place, putPreset, updatePreset } from "./store.ts"
@@ -152,7 +152,7 @@ export const presets = newRouter()
     const changed = changesOf(change, ["name", "description", "status", "designated_version"])
     const entry = entryOf(c, { action: "preset.update", resourceId: slug, workspaceId, changed })
     const found = await updatePreset(c.env.DB, place, slug, change, Date.now(), entry)
-    forgetPreset(place, slug)
+    invalidatePreset(place, slug)
     if (found) return c.json({ data: toDesignated(found.preset, found.version) }, 200)
     if (!(await findPreset(c.env.DB, place, slug))) throw noSuchPreset(slug)
     throw new GatewayError(
@@ -190,7 +190,7 @@ async function put(c: Context<App>, place: Place, slug: string, content: PresetC
   const creatorId = creatorUserId ?? keyHash
   const made = { presetId: newId(), versionId: newId(), slug, creatorUserId, creatorId, now: Date.now() }
   const found = await putPreset(c.env.DB, place, made, content, entry)
-  forgetPreset(place, slug)
+  invalidatePreset(place, slug)
   if (found) return { data: toDesignated(found.preset, found.version) }
   if (await findWorkspace(c.env.DB, place.organizationId, place.workspaceId)) {
     throw new GatewayError("conflict", `The preset ${slug} is archived. Make it active to add a version.`)

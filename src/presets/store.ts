@@ -5,7 +5,7 @@ import type { Page } from "../http/schema.ts"
 import { type Db, openDb, selectRow } from "../support/db.ts"
 import { toCountedPage } from "../support/rows.ts"
 import type { PresetConfig, PresetContent } from "./config.ts"
-import type { LivePreset } from "./preset.ts"
+import type { ActivePreset } from "./preset.ts"
 import type { PresetChange } from "./schemas.ts"
 import { type NewPresetRow, type PresetRow, presets, presetVersions, type VersionRow } from "./table.ts"
 
@@ -40,7 +40,7 @@ export async function findPreset(binding: D1Database, place: Place, slug: string
 }
 
 /** What a call needs of a preset, in one statement. */
-export async function findLivePreset(db: D1Database, place: Place, slug: string): Promise<LivePreset | undefined> {
+export async function findLivePreset(db: D1Database, place: Place, slug: string): Promise<ActivePreset | undefined> {
   const [row] = await openDb(db)
     .select({
       id: presets.id,

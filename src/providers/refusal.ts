@@ -2,7 +2,7 @@ import type { ErrorName } from "../errors/errors.ts"
 import { parseRetryAfter } from "../support/retry-after.ts"
 
 /** Why a target did not take a call. Values, not exceptions: the next target may take it. */
-export type Refusal = {
+export type Rejection = {
   provider: string
   /** The provider's HTTP status; null when it never answered. */
   status: number | null
@@ -58,7 +58,7 @@ const MAX_MESSAGE_LENGTH = 2_000
 const MAX_HINT_MS = 300_000
 
 /** A provider's answer that is not a success, read: `body` is its text, at most what is worth reading. */
-export function toRefusal(provider: Told, status: number, headers: Headers, body: string, now: number): Refusal {
+export function toRejection(provider: Told, status: number, headers: Headers, body: string, now: number): Rejection {
   const told = parseError(body)
   const blamesKey = (status === 400 || status === 422) && told.message !== undefined && KEY_WORDS.test(told.message)
   const rule = blamesKey ? KEY_AT_FAULT : (RULES[status] ?? ANYTHING_ELSE)

@@ -1,10 +1,14 @@
-import { type Asked, type Outgoing, OWN_FIELDS } from "../formats/upstream.ts"
+import { type UpstreamRequest, type UpstreamFields, OWN_FIELDS } from "../formats/upstream.ts"
 import type { ChatRequest } from "../formats/schemas.ts"
 import { withoutExtensions } from "./extensions.ts"
 import type { Provider } from "./provider.ts"
 
 /** The body for a provider of the OpenAI wire: the caller's, less what is ours, in the provider's spelling. */
-export function toUpstreamBody(request: ChatRequest, provider: Provider, outgoing: Outgoing): Record<string, unknown> {
+export function toUpstreamBody(
+  request: ChatRequest,
+  provider: Provider,
+  outgoing: UpstreamFields,
+): Record<string, unknown> {
   const { quirks } = provider
   const body: Record<string, unknown> = { model: outgoing.upstreamId }
   for (const [key, value] of Object.entries(request)) {
@@ -50,7 +54,7 @@ export function authorize(headers: Headers, { apiKey, keyHeader }: Provider): vo
 
 /** The request to a provider. Its headers are made from nothing: none of the caller's goes there. */
 export function toUpstreamRequest(
-  asked: Pick<Asked, "path" | "headers" | "body" | "form">,
+  asked: Pick<UpstreamRequest, "path" | "headers" | "body" | "form">,
   isStreamed: boolean,
   provider: Provider,
   signal: AbortSignal,

@@ -3,7 +3,7 @@ import type { ProviderPreferences } from "../formats/schemas.ts"
 import { isNamed } from "../models/endpoint-filter.ts"
 import { PERCENTILES, type Percentiles, type Statistics } from "./health.ts"
 import type { Sort } from "./names.ts"
-import type { PlanWorld } from "./plan.ts"
+import type { PlanInput } from "./plan.ts"
 import { healthKey, type Target, targetKey } from "./target.ts"
 
 /**
@@ -17,12 +17,12 @@ export function inOrder(
   targets: readonly Target[],
   preferences: ProviderPreferences,
   variantSort: Sort | undefined,
-  world: PlanWorld,
+  deps: PlanInput,
 ): Target[] {
   const order = preferences.order ?? []
   const sort = sortOf(preferences) ?? variantSort
   // Made anew of up to a hundred samples each time, so only for who goes by them.
-  const statisticsOf = goesByStatistics(sort, preferences) ? world.statisticsOf : undefined
+  const statisticsOf = goesByStatistics(sort, preferences) ? deps.statisticsOf : undefined
   const rank = ({ endpoint, provider }: Target) => {
     const place = order.findIndex((name) => isNamed(name, endpoint, provider))
     return place === -1 ? order.length : place
@@ -30,7 +30,7 @@ export function inOrder(
   // One draw for an endpoint, whatever keys it can be asked with: those stay in the order they came in.
   const chances = new Map<string, number>()
   const chanceOf = (key: string) => {
-    const chance = chances.get(key) ?? world.chance(key)
+    const chance = chances.get(key) ?? deps.chance(key)
     chances.set(key, chance)
     return chance
   }
@@ -46,8 +46,8 @@ export function inOrder(
         target,
         place,
         price: priceOf(target),
-        isPinned: key === world.pinnedTo,
-        isCooling: world.isCooling(healthKey(target)),
+        isPinned: key === deps.pinnedTo,
+        isCooling: deps.isCooling(healthKey(target)),
         turn: turnOf(target),
         isSlow: isOutside(statistics, preferences),
         rank: rank(target),
@@ -66,7 +66,7 @@ export function inOrder(
     .map(({ target }) => target)
 }
 
-function turnOf({ own }: Target): number {
+function turnOf({ byok: own }: Target): number {
   if (!own) return 1
   return own.isFallback ? 2 : 0
 }

@@ -1,4 +1,4 @@
-import { type OwnKey, type OwnWays, waysTo } from "../byok/usable-credentials.ts"
+import { type ByokCredential, type ByokRoutes, credentialOrder } from "../byok/usable-credentials.ts"
 import { GatewayError } from "../errors/errors.ts"
 import type { Catalogue, Endpoint, Model } from "../models/catalogue.ts"
 import type { Provider } from "../providers/provider.ts"
@@ -21,12 +21,12 @@ export type Routable = {
 export const OUTPUTS = ["text", "embeddings", "image", "rerank", "speech", "transcription", "video"] as const
 export type Output = (typeof OUTPUTS)[number]
 
-export type PlanWorld = {
+export type PlanInput = {
   output: Output
   catalogue: Catalogue
   providers: ReadonlyMap<string, Provider>
   /** What the caller's own keys open; absent for a caller without any. */
-  own?: OwnWays | undefined
+  byok?: ByokRoutes | undefined
   /** The region that the call must stay in, or null. */
   region?: string | null
   /** Where neither the request nor the name of its model says how to choose. */
@@ -42,19 +42,19 @@ export type PlanWorld = {
 }
 
 /** Where a call may go, best first; or a refusal that names the filter which removed the last endpoint. */
-export function plan(request: Routable, world: PlanWorld): Target[] {
+export function plan(request: Routable, deps: PlanInput): Target[] {
   const preferences = request.provider ?? {}
-  const asked = askedModels(request).map((name) => findModel(name, world.catalogue))
+  const asked = askedModels(request).map((name) => findModel(name, deps.catalogue))
   const known = asked.filter((found) => found.model !== undefined)
-  if (known.length === 0) throw unknownModel(asked, world)
+  if (known.length === 0) throw unknownModel(asked, deps)
 
   const removed: Removal[] = []
-  const filters = [...filtersOf(request, preferences, world.region ?? null), ...(world.guardrails ?? [])]
-  const offers = known.map((named) => ({ named, targets: offersOf(named, filters, world, removed) }))
+  const filters = [...filtersOf(request, preferences, deps.region ?? null), ...(deps.guardrails ?? [])]
+  const offers = known.map((named) => ({ named, targets: offersOf(named, filters, deps, removed) }))
   const pool = offers.flatMap((offer) => offer.targets)
   const ordered = isOnePool(request)
-    ? inOrder(pool, preferences, known[0]?.sort ?? world.defaultSort ?? "price", world)
-    : offers.flatMap((offer) => inOrder(offer.targets, preferences, offer.named.sort ?? world.defaultSort, world))
+    ? inOrder(pool, preferences, known[0]?.sort ?? deps.defaultSort ?? "price", deps)
+    : offers.flatMap((offer) => inOrder(offer.targets, preferences, offer.named.sort ?? deps.defaultSort, deps))
   const targets = limited(ordered, preferences)
   if (targets.length > 0) return targets
   const names = known.map((found) => found.name).join(", ")
@@ -79,7 +79,7 @@ function refusalFor(names: string, removed: readonly Removal[]): GatewayError {
     : new GatewayError("not_found", message)
 }
 
-function unknownModel(asked: readonly Named[], { catalogue, output }: PlanWorld): GatewayError {
+function unknownModel(asked: readonly Named[], { catalogue, output }: PlanInput): GatewayError {
   const names = asked.map((found) => found.name).join(", ")
   const isOffered = [...catalogue.models.values()].some((model) => makes(model, output))
   const words = isOffered
@@ -105,19 +105,14 @@ function askedModels(request: Routable): string[] {
   return [...new Set([...(request.model === undefined ? [] : [request.model]), ...(request.models ?? [])])]
 }
 
-function offersOf(
-  { model, isFree }: Named,
-  filters: readonly Filter[],
-  world: PlanWorld,
-  removed: Removal[],
-): Target[] {
+function offersOf({ model, isFree }: Named, filters: readonly Filter[], deps: PlanInput, removed: Removal[]): Target[] {
   if (!model) return []
-  if (!makes(model, world.output)) {
+  if (!makes(model, deps.output)) {
     const words = `${model.id} makes ${model.outputModalities.join(", ")}, which is not what is asked here`
     removed.push({ words, isGuardrail: false })
     return []
   }
-  return narrow(model, isFree ? [...filters, FREE] : filters, world, removed)
+  return narrow(model, isFree ? [...filters, FREE] : filters, deps, removed)
 }
 
 /** What a conversation can be answered with. */
@@ -130,13 +125,13 @@ export function makes({ outputModalities }: Pick<Model, "outputModalities">, out
 function narrow(
   model: Model,
   filters: readonly Filter[],
-  world: Pick<PlanWorld, "providers" | "own" | "region">,
+  deps: Pick<PlanInput, "providers" | "byok" | "region">,
   removed: Removal[],
 ): Target[] {
-  const { region = null } = world
-  let offers = model.endpoints.flatMap((endpoint) => offersAt(endpoint, model, world))
+  const { region = null } = deps
+  let offers = model.endpoints.flatMap((endpoint) => offersAt(endpoint, model, deps))
   if (offers.length === 0) {
-    const isKept = model.endpoints.some(({ provider }) => world.providers.has(provider))
+    const isKept = model.endpoints.some(({ provider }) => deps.providers.has(provider))
     removed.push({ words: isKept ? NOT_WITH_OWN_KEYS : "no provider that offers it is configured", isGuardrail: false })
   }
   for (const filter of filters) {
@@ -155,29 +150,29 @@ function narrow(
 const NOT_WITH_OWN_KEYS =
   "the workspace's own keys for the providers that offer it are for other models, and the gateway's own key may not be used"
 
-type Offer = Pick<Target, "provider" | "own"> & { endpoint: Endpoint }
+type Offer = Pick<Target, "provider" | "byok"> & { endpoint: Endpoint }
 
 /** One endpoint with each key that it can be asked with, in the order in which they are to be tried. */
 function offersAt(
   endpoint: Endpoint,
   { id }: Model,
-  { providers, own }: Pick<PlanWorld, "providers" | "own">,
+  { providers, byok: own }: Pick<PlanInput, "providers" | "byok">,
 ): Offer[] {
   const shared = providers.get(endpoint.provider)
   const offer = shared ? [{ endpoint, provider: shared }] : []
   const provider = own?.providers.get(endpoint.provider)
   if (!own || !provider) return offer
-  const ways = waysTo(endpoint.provider, id, own.keys)
-  const owned = (key: OwnKey): Offer => ({
+  const ways = credentialOrder(endpoint.provider, id, own.keys)
+  const owned = (key: ByokCredential): Offer => ({
     endpoint: key.declaredZdr === null ? endpoint : { ...endpoint, zeroRetention: key.declaredZdr },
     provider,
-    own: key,
+    byok: key,
   })
   return [...ways.first.map(owned), ...(ways.shared ? offer : []), ...ways.last.map(owned)]
 }
 
 /** A chance that is always the same for this session and target: a session stays with its provider, and its caches. */
-export function chanceFor(sessionId: string): (target: string) => number {
+export function seededRandom(sessionId: string): (target: string) => number {
   return (target) => {
     let hash = 0x811c9dc5
     for (const char of `${sessionId} ${target}`) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193)

@@ -1,4 +1,4 @@
-import type { OwnKey } from "../byok/usable-credentials.ts"
+import type { ByokCredential } from "../byok/usable-credentials.ts"
 import type { Endpoint, Model } from "../models/catalogue.ts"
 import type { Pricing } from "../money/pricing.ts"
 import type { Provider } from "../providers/provider.ts"
@@ -9,7 +9,7 @@ export type Target = {
   endpoint: Endpoint & { pricing: Pricing }
   provider: Provider
   /** The caller's own key, which is sent in place of the gateway's. */
-  own?: OwnKey
+  byok?: ByokCredential
 }
 
 export function targetKey(target: Target): string {
@@ -18,5 +18,5 @@ export function targetKey(target: Target): string {
 
 /** What fails and recovers by itself: a key of somebody's own says nothing of the endpoint to anybody else. */
 export function healthKey(target: Target): string {
-  return target.own ? `${targetKey(target)} ${target.own.id}` : targetKey(target)
+  return target.byok ? `${targetKey(target)} ${target.byok.id}` : targetKey(target)
 }

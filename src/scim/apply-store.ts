@@ -17,7 +17,7 @@ const isActive = "EXISTS (SELECT 1 FROM scim_users u WHERE u.organization_id = ?
  * For users that are or were of a directory. The active are members of the organization; of all others every key is
  * disabled and every membership ends. An owner stays a member. The statement of the keys returns `disabled_hash`.
  */
-export function settleUsers(
+export function applyUserStatus(
   db: D1Database,
   organizationId: string,
   ids: readonly string[],
@@ -74,7 +74,7 @@ function settlePeople(
            last_name = excluded.last_name, source = iif(role = 'owner', source, 'scim')`,
       )
       .bind(...listed, now),
-    ...settleMemberships(db, kind === "listed" ? "users" : "directory", organizationId, of, now),
+    ...applyMemberships(db, kind === "listed" ? "users" : "directory", organizationId, of, now),
   ]
 }
 
@@ -98,7 +98,7 @@ export const FROM_MAPPINGS = `scim_group_mappings m CROSS JOIN scim_group_member
   ON gm.group_id = m.scim_group_id AND gm.organization_id = m.organization_id ${giving}`
 
 /** Whether nobody's groups give a row of workspace_members. */
-export const IS_NOT_GIVEN = `NOT EXISTS (SELECT 1 FROM ${FROM_PEOPLE}
+export const IS_NOT_MAPPED = `NOT EXISTS (SELECT 1 FROM ${FROM_PEOPLE}
   WHERE gm.organization_id = workspace_members.organization_id AND gm.user_id = workspace_members.user_id
     AND m.workspace_id = workspace_members.workspace_id)`
 
@@ -122,7 +122,7 @@ const SCOPES = {
 } as const
 
 /** Memberships that the directory gives are what its groups and their mappings say; those given by hand stay as they are. */
-export function settleMemberships(
+export function applyMemberships(
   db: D1Database,
   scope: keyof typeof SCOPES,
   organizationId: string,
@@ -132,7 +132,7 @@ export function settleMemberships(
   const { theirs, given } = SCOPES[scope]
   return [
     db
-      .prepare(`DELETE FROM workspace_members WHERE source = 'scim' AND ${theirs} AND ${IS_NOT_GIVEN}`)
+      .prepare(`DELETE FROM workspace_members WHERE source = 'scim' AND ${theirs} AND ${IS_NOT_MAPPED}`)
       .bind(organizationId, of),
     // Of several groups the highest role counts, and admin is before member in the alphabet.
     db

@@ -5,7 +5,7 @@ import { auditIfChanged, auditStatement } from "../audit/store.ts"
 import type { DirectoryId } from "./directory.ts"
 import type { GroupChange, GroupRow } from "./group.ts"
 import type { ResourcePage } from "./schemas.ts"
-import { settleMemberships } from "./apply-store.ts"
+import { applyMemberships } from "./apply-store.ts"
 import type { Reference } from "./user.ts"
 import { type Counted, toPage } from "../support/rows.ts"
 
@@ -153,7 +153,7 @@ export async function updateGroup(
       ),
     auditIfChanged(db, entry),
     ...memberStatements(db, directory, id, write.stamp, change.members),
-    ...settleMemberships(db, "group", directory.organizationId, id, write.now),
+    ...applyMemberships(db, "group", directory.organizationId, id, write.now),
   ])
   return updated?.results[0] as GroupRow | undefined
 }
@@ -176,7 +176,7 @@ export async function deleteGroup(
       .bind(directory.organizationId, directory.id, id, write.now, write.stamp, write.version ?? null),
     auditIfChanged(db, entry),
     db.prepare(`DELETE FROM scim_group_members WHERE group_id = ?1 AND ${where}`).bind(id, write.stamp),
-    ...settleMemberships(db, "group", directory.organizationId, id, write.now),
+    ...applyMemberships(db, "group", directory.organizationId, id, write.now),
     db.prepare(`DELETE FROM scim_group_mappings WHERE scim_group_id = ?1 AND ${where}`).bind(id, write.stamp),
   ])
   return (deleted?.meta.changes ?? 0) > 0

@@ -4,7 +4,7 @@ import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import type { Page } from "../http/schema.ts"
 import type { ListedGroup, MappingRow } from "./mapping.ts"
-import { FROM_MAPPINGS, settleMemberships } from "./apply-store.ts"
+import { FROM_MAPPINGS, applyMemberships } from "./apply-store.ts"
 import { type Counted, toPage } from "../support/rows.ts"
 
 const columns = columnNames(scimGroupMappings)
@@ -90,7 +90,7 @@ export async function insertMapping(
         row.organization_id,
       ),
     auditIfChanged(db, entry),
-    ...settleMemberships(db, "workspaces", row.organization_id, JSON.stringify([row.workspace_id]), row.updated_at),
+    ...applyMemberships(db, "workspaces", row.organization_id, JSON.stringify([row.workspace_id]), row.updated_at),
     db
       .prepare(
         `SELECT ${COLUMNS} FROM scim_group_mappings WHERE organization_id = ? AND scim_group_id = ? AND workspace_id = ?`,
@@ -115,7 +115,7 @@ export async function updateMapping(
       )
       .bind(organizationId, id, role, now),
     auditIfChanged(db, entry),
-    ...settleMemberships(db, "workspaces", organizationId, JSON.stringify([workspaceId]), now),
+    ...applyMemberships(db, "workspaces", organizationId, JSON.stringify([workspaceId]), now),
   ])
   return updated?.results[0] as MappingRow | undefined
 }
@@ -138,7 +138,7 @@ export async function deleteMapping(
       .bind(organizationId, id, keepMembers ? 1 : 0, now),
     db.prepare("DELETE FROM scim_group_mappings WHERE organization_id = ? AND id = ?").bind(organizationId, id),
     auditIfChanged(db, entry),
-    ...settleMemberships(db, "workspaces", organizationId, JSON.stringify([workspaceId]), now),
+    ...applyMemberships(db, "workspaces", organizationId, JSON.stringify([workspaceId]), now),
   ])
   return (results[1]?.meta.changes ?? 0) > 0
 }

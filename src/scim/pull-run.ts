@@ -8,7 +8,7 @@ import { openSealed } from "../secrets/workspace-key.ts"
 import { aboutToken, type PullRow } from "./directory.ts"
 import {
   afterPage,
-  afterSilence,
+  afterTimeout,
   afterTooLarge,
   type Cursor,
   type Next,
@@ -24,7 +24,7 @@ import {
   dropPulled,
   findMissing,
   findPullDirectory,
-  keepPage,
+  savePage,
   moveCursor,
   nextPhase,
   tokenKeyOf,
@@ -94,14 +94,14 @@ async function readNext(db: D1Database, job: SyncJobRow, cursor: Cursor, ask: As
   if (answer.is !== "read") return afterNothing(cursor, answer)
   const page = readPage(part, answer.value)
   if (page.is !== "read") return afterNothing(cursor, page)
-  await keepPage(db, job, part, page.value.items)
+  await savePage(db, job, part, page.value.items)
   return { next: afterPage(cursor, page.value, await countPulled(db, job, part)) }
 }
 
 function afterNothing(cursor: Cursor, reading: Exclude<Reading<unknown>, { is: "read" }>): Step {
   switch (reading.is) {
     case "later":
-      return { next: afterSilence(cursor, reading.words), waitMs: reading.ms }
+      return { next: afterTimeout(cursor, reading.words), waitMs: reading.ms }
     case "too-large":
       return { next: afterTooLarge(cursor) }
     case "absent":

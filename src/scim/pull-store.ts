@@ -51,7 +51,7 @@ export async function dropPulled(db: D1Database, job: SyncJobRow, part?: "users"
   ])
 }
 
-export async function keepPage(
+export async function savePage(
   db: D1Database,
   job: SyncJobRow,
   part: "users" | "groups",

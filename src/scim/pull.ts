@@ -142,7 +142,7 @@ export function restart(cursor: Cursor): Next {
   return { words: `its list of ${part} ends early, or changes each time that it is read` }
 }
 
-export function afterSilence(cursor: Cursor, words: string): Next {
+export function afterTimeout(cursor: Cursor, words: string): Next {
   if (cursor.failures + 1 < MAX_FAILURES) return { cursor: { ...cursor, failures: cursor.failures + 1 } }
   return { words: `${words}, ${MAX_FAILURES} times in a row` }
 }

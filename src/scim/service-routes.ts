@@ -1,6 +1,6 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono"
 import { originOf } from "../audit/actor.ts"
-import { countUnknownKey, refuseUnknownOfFlood } from "../access/flood.ts"
+import { countUnknownKey, throttleUnknownKeys } from "../access/flood.ts"
 import { findKnownDirectories } from "../access/known-keys-store.ts"
 import { logError } from "../support/log.ts"
 import { sha256Hex } from "../support/encoding.ts"
@@ -33,7 +33,7 @@ const authenticateDirectory: MiddlewareHandler<ScimApp> = async function authent
   const ip = c.req.header("cf-connecting-ip")
   const hash = sha256Hex(token ?? "")
   const asked = { kind: "directory", key: hash }
-  await refuseUnknownOfFlood(ip, asked, (hashes) => findKnownDirectories(c.env.DB, hashes), Date.now())
+  await throttleUnknownKeys(ip, asked, (hashes) => findKnownDirectories(c.env.DB, hashes), Date.now())
   const directory: DirectoryRow | undefined = token === undefined ? undefined : await findDirectory(c.env.DB, hash)
   if (!directory) {
     if (token !== undefined) await countUnknownKey(c.env.RATE, ip, Date.now())

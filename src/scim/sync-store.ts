@@ -2,7 +2,7 @@ import { columnNames } from "../support/db.ts"
 import { scimSyncJobs } from "./table.ts"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditStatement } from "../audit/store.ts"
-import { disabledHashes, IS_NOT_GIVEN, settleMemberships, settleUsers } from "./apply-store.ts"
+import { disabledHashes, IS_NOT_MAPPED, applyMemberships, applyUserStatus } from "./apply-store.ts"
 import type { SyncJobRow } from "./sync-job.ts"
 
 const columns = columnNames(scimSyncJobs)
@@ -107,7 +107,7 @@ export async function syncUsers(db: D1Database, job: SyncJobRow, now: number): P
     ? ({ phase: "groups", position: "" } as const)
     : ({ phase: "users", position: ids.at(-1) ?? "" } as const)
   const results = await db.batch([
-    ...(ids.length > 0 ? settleUsers(db, job.organization_id, ids, now) : []),
+    ...(ids.length > 0 ? applyUserStatus(db, job.organization_id, ids, now) : []),
     move(db, job, { ...to, synced_groups: 0 }),
   ])
   return disabledHashes(results)
@@ -120,7 +120,7 @@ export async function syncGroups(db: D1Database, job: SyncJobRow, now: number): 
     ? ({ phase: "leftovers", position: "" } as const)
     : ({ phase: "groups", position: ids.at(-1) ?? "" } as const)
   await db.batch([
-    ...settleMemberships(db, "groups", job.organization_id, JSON.stringify(ids), now),
+    ...applyMemberships(db, "groups", job.organization_id, JSON.stringify(ids), now),
     move(db, job, { ...to, synced_groups: job.synced_groups + ids.length }),
   ])
 }
@@ -129,7 +129,7 @@ export async function syncGroups(db: D1Database, job: SyncJobRow, now: number): 
 export async function syncLeftovers(db: D1Database, job: SyncJobRow, now: number): Promise<void> {
   await db.batch([
     db
-      .prepare(`DELETE FROM workspace_members WHERE organization_id = ?1 AND source = 'scim' AND ${IS_NOT_GIVEN}`)
+      .prepare(`DELETE FROM workspace_members WHERE organization_id = ?1 AND source = 'scim' AND ${IS_NOT_MAPPED}`)
       .bind(job.organization_id),
     db
       .prepare("DELETE FROM scim_groups WHERE organization_id = ? AND deleted_at IS NOT NULL")

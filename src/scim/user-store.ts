@@ -4,7 +4,7 @@ import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged, auditStatement } from "../audit/store.ts"
 import type { DirectoryId } from "./directory.ts"
 import type { ResourcePage } from "./schemas.ts"
-import { disabledHashes, settleUsers } from "./apply-store.ts"
+import { disabledHashes, applyUserStatus } from "./apply-store.ts"
 import type { Reference, UserFields, UserRow } from "./user.ts"
 import { type Counted, toPage } from "../support/rows.ts"
 
@@ -71,7 +71,7 @@ export async function insertUser(db: D1Database, row: UserRow, entry: AuditEntry
       .prepare(`INSERT INTO scim_users (${COLUMNS}) VALUES (${columns.map(() => "?").join(", ")})`)
       .bind(...columns.map((column) => row[column])),
     auditStatement(db, entry),
-    ...settleUsers(db, row.organization_id, [row.id], row.updated_at),
+    ...applyUserStatus(db, row.organization_id, [row.id], row.updated_at),
   ])
   return disabledHashes(results)
 }
@@ -107,7 +107,7 @@ export async function updateUser(
         now,
       ),
     auditIfChanged(db, entry),
-    ...settleUsers(db, before.organization_id, [before.id], now),
+    ...applyUserStatus(db, before.organization_id, [before.id], now),
   ])
   return { row: results[0]?.results[0] as UserRow | undefined, disabled: disabledHashes(results) }
 }
@@ -130,7 +130,7 @@ export async function deleteUser(
       .prepare("DELETE FROM scim_users WHERE organization_id = ? AND id = ? AND version = ?")
       .bind(before.organization_id, before.id, before.version),
     auditIfChanged(db, entry),
-    ...settleUsers(db, before.organization_id, [before.id], now),
+    ...applyUserStatus(db, before.organization_id, [before.id], now),
   ])
   return results[1]?.meta.changes ? disabledHashes(results) : undefined
 }

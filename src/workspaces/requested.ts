@@ -3,14 +3,14 @@ import { GatewayError } from "../errors/errors.ts"
 import { findDefaultWorkspace, findWorkspace } from "./store.ts"
 
 /** The workspace that a request names, or else the default one; 404 where it is not there, 400 where that was deleted. */
-export async function askedWorkspace(
+export async function requestedWorkspace(
   db: D1Database,
   organizationId: string,
   asked: string | undefined,
 ): Promise<string> {
   if (asked !== undefined) {
     const workspace = await findWorkspace(db, organizationId, asked)
-    if (!workspace) throw noSuchWorkspace()
+    if (!workspace) throw workspaceNotFound()
     return workspace.id
   }
   const home = await findDefaultWorkspace(db, organizationId)
@@ -20,7 +20,7 @@ export async function askedWorkspace(
   return home
 }
 
-export function noSuchWorkspace(): GatewayError {
+export function workspaceNotFound(): GatewayError {
   return new GatewayError("not_found", "There is no workspace with this workspace_id.")
 }
 
@@ -35,6 +35,6 @@ export async function workspaceOf(db: D1Database, principal: Principal, asked: s
   if (asked === undefined) {
     throw new GatewayError("invalid_request", "The workspace of this key was deleted. Pass workspace_id.")
   }
-  if (principal.kind === "management") return askedWorkspace(db, principal.organizationId, asked)
-  throw noSuchWorkspace()
+  if (principal.kind === "management") return requestedWorkspace(db, principal.organizationId, asked)
+  throw workspaceNotFound()
 }

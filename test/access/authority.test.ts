@@ -2,7 +2,15 @@ import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, test } from "vitest"
 import { EGRESS_REQUEST_HEADER, encodeEnvelope } from "../../src/vault/egress-envelope.ts"
 import { type Intern, insertIntern } from "../support/interns.ts"
-import { type Door, door, newKey, newMember, newWorkspace, reply, type Workspace } from "../support/world.ts"
+import {
+  type TestClient,
+  client,
+  newKey,
+  newMember,
+  newWorkspace,
+  expectJson,
+  type Workspace,
+} from "../support/world.ts"
 
 /**
  * Every kind of key against every route that creates, reveals, releases or approves something. The intern was made by
@@ -36,7 +44,7 @@ const OF_WORKSPACE = KINDS.filter((kind) => !["disabled", "expired", ...AWAY].in
 
 type World = {
   workspace: Workspace
-  doors: Record<Kind, Door>
+  doors: Record<Kind, TestClient>
   intern: Intern
   /** A key that a management key disabled, and one with a limit of 0.5 USD. */
   disabledHash: string
@@ -51,10 +59,10 @@ beforeAll(async () => {
   const [ada, bob] = [await newMember(workspace, "ada"), await newMember(workspace, "bob")]
   const make = (user: string, more: Record<string, unknown> = {}) =>
     newKey(workspace, { creator_user_id: user, ...more })
-  const approve = async (as: Door) => {
+  const approve = async (as: TestClient) => {
     const asked = { callback_url: "https://app.example/back" }
-    const { data } = await reply<{ data: { id: string } }>(200, as.post("/auth/keys/code", asked))
-    return door((await reply<{ key: string }>(200, door().post("/auth/keys", { code: data.id }))).key)
+    const { data } = await expectJson<{ data: { id: string } }>(200, as.post("/auth/keys/code", asked))
+    return client((await expectJson<{ key: string }>(200, client().post("/auth/keys", { code: data.id }))).key)
   }
   const [maker, normal, expired, disabled, limited] = [
     await make(ada),
@@ -66,17 +74,20 @@ beforeAll(async () => {
   await env.DB.prepare("UPDATE api_keys SET expires_at = ? WHERE hash = ?")
     .bind(Date.now() - 1, expired.hash)
     .run()
-  await reply(200, workspace.manage.patch(`/keys/${disabled.hash}`, { disabled: true }))
+  await expectJson(200, workspace.manage.patch(`/keys/${disabled.hash}`, { disabled: true }))
   const intern = await insertIntern(workspace, {
     createdByKey: maker.hash,
     creatorUserId: ada,
     hostname: `${crypto.randomUUID()}.interns.localhost`,
     accessNonce: "nonce",
   })
-  await reply(200, maker.as.put("/vault/secrets/shared", { hosts: ["api.example.com"], value: "stored by the maker" }))
+  await expectJson(
+    200,
+    maker.as.put("/vault/secrets/shared", { hosts: ["api.example.com"], value: "stored by the maker" }),
+  )
   type Team = { data: { id: string } }
-  const team = await reply<Team>(201, workspace.manage.post("/workspaces", { name: "Team", slug: "team" }))
-  const doors: Record<Kind, Door> = {
+  const team = await expectJson<Team>(201, workspace.manage.post("/workspaces", { name: "Team", slug: "team" }))
+  const doors: Record<Kind, TestClient> = {
     management: workspace.manage,
     maker: maker.as,
     sameUser: (await make(ada)).as,
@@ -100,7 +111,7 @@ beforeAll(async () => {
 
 type Row = {
   does: string
-  ask: (as: Door, world: World) => Promise<Response> | Response
+  ask: (as: TestClient, world: World) => Promise<Response> | Response
   /** The status for the keys that may, and which those are. */
   ok: [status: number, kinds: readonly Kind[]]
   /** The status for keys for which there is no such thing. */
@@ -128,7 +139,7 @@ const ROWS: Row[] = [
   },
   ...["management", "provisioning"].map((kind) => ({
     does: `mints a ${kind} key`,
-    ask: (as: Door) => as.post("/keys", { ...key(), kind }),
+    ask: (as: TestClient) => as.post("/keys", { ...key(), kind }),
     ok: [201, ["management", "otherManagement"]] as Row["ok"],
     refused: 403,
   })),
@@ -257,7 +268,7 @@ const ROWS: Row[] = [
   ...["/byok", "/audit", "/guardrails", "/observability/destinations", "/scim/groups", "/credits", "/activity"].map(
     (path) => ({
       does: `reads ${path}`,
-      ask: (as: Door) => as.get(path),
+      ask: (as: TestClient) => as.get(path),
       ok: [200, ["management", "otherManagement"]] as Row["ok"],
       refused: 403,
     }),

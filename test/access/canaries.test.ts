@@ -2,9 +2,9 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { afterEach, expect, test, vi } from "vitest"
 import { insertIntern } from "../support/interns.ts"
-import { playProvider } from "../support/played.ts"
+import { mockProvider } from "../support/played.ts"
 import { sortCalls } from "../../src/observability/delivery/sort.ts"
-import { door, newKey, newWorkspace, operator, reply, type Workspace } from "../support/world.ts"
+import { client, newKey, newWorkspace, operatorClient, expectJson, type Workspace } from "../support/world.ts"
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -76,7 +76,9 @@ async function listenEverywhere(workspace: Workspace, secrets: readonly string[]
     },
   ]
   const made = inputs.map((input) => workspace.manage.post("/observability/destinations", { ...input, name: "x" }))
-  return (await Promise.all(made.map((one) => reply<{ data: { id: string } }>(201, one)))).map(({ data }) => data.id)
+  return (await Promise.all(made.map((one) => expectJson<{ data: { id: string } }>(201, one)))).map(
+    ({ data }) => data.id,
+  )
 }
 
 /** A call of which destinations say back all they were sent, in every way of failing; the messages that come of it. */
@@ -123,7 +125,7 @@ test("no secret that was ever given is stored, logged or told again", async () =
   }
   const workspace = await newWorkspace()
   const settings = { is_observability_io_logging_enabled: true }
-  await reply(200, workspace.manage.patch(`/workspaces/${workspace.workspaceId}`, settings))
+  await expectJson(200, workspace.manage.patch(`/workspaces/${workspace.workspaceId}`, settings))
   const { key, as } = await newKey(workspace)
   const own = `sk-own-canary-${crypto.randomUUID()}`
   const rotated = `sk-own-rotated-${crypto.randomUUID()}`
@@ -135,43 +137,43 @@ test("no secret that was ever given is stored, logged or told again", async () =
   const replaced = `vault-replaced-canary-${crypto.randomUUID()}`
   const intern = await insertIntern(workspace)
   const secret = (value: string) => ({ hosts: ["api.example.com"], value })
-  for (const value of [vaulted, replaced]) await reply(200, as.put("/vault/secrets/token", secret(value)))
-  await reply(200, workspace.manage.post(`/vault/interns/${intern.id}/secrets/copy`, { names: ["token"] }))
+  for (const value of [vaulted, replaced]) await expectJson(200, as.put("/vault/secrets/token", secret(value)))
+  await expectJson(200, workspace.manage.post(`/vault/interns/${intern.id}/secrets/copy`, { names: ["token"] }))
   const destined = destinationCanaries()
   const destinations = await listenEverywhere(workspace, destined)
 
   type Data = { data: { id: string } }
-  const byok = await reply<Data>(201, workspace.manage.post("/byok", { provider: "played", key: own }))
-  await reply(200, workspace.manage.patch(`/byok/${byok.data.id}`, { key: rotated }))
+  const byok = await expectJson<Data>(201, workspace.manage.post("/byok", { provider: "played", key: own }))
+  await expectJson(200, workspace.manage.patch(`/byok/${byok.data.id}`, { key: rotated }))
   const challenge = {
     callback_url: "https://app.example/back",
     code_challenge: verifier,
     code_challenge_method: "plain",
   }
-  const code = await reply<Data>(200, workspace.as.post("/auth/keys/code", challenge))
+  const code = await expectJson<Data>(200, workspace.as.post("/auth/keys/code", challenge))
   const proof = { code: code.data.id, code_verifier: verifier, code_challenge_method: "plain" }
-  const exchanged = await reply<{ key: string }>(200, door().post("/auth/keys", proof))
+  const exchanged = await expectJson<{ key: string }>(200, client().post("/auth/keys", proof))
 
   const answers: Response[] = []
   const ask = async (answer: Promise<Response>) => void answers.push(await answer)
   for (const status of [400, 401, 403, 429, 500]) {
     const quoted = { error: { message: `The key ${rotated} is wrong, and so is ${own}.`, param: rotated } }
-    const { stop } = playProvider(() => Response.json(quoted, { status }))
+    const { stop } = mockProvider(() => Response.json(quoted, { status }))
     for (const stream of [false, true]) await ask(as.chat("played/m92", "Hi", { stream }))
     stop()
   }
   await ask(as.chat("sim/echo", "Hello"))
-  await ask(door(mistyped).get("/key"))
+  await ask(client(mistyped).get("/key"))
   await ask(workspace.manage.post("/keys", { name: "x", external: { api_key: external, no_such_field: 1 } }))
   await ask(workspace.manage.call("POST", "/byok", `{"provider":"openai","key":"${own}"`))
   await ask(workspace.manage.post("/byok", { provider: "nobody", key: own }))
   await ask(as.put("/vault/secrets/token", { hosts: ["*"], value: vaulted }))
   await ask(as.call("PUT", "/vault/secrets/token", `{"hosts":[],"value":"${vaulted}"`))
-  await ask(door(intern.joinToken).get("/vault/secrets"))
-  await ask(door(intern.joinToken).get(`/interns/${intern.id}/daemon/secrets`))
+  await ask(client(intern.joinToken).get("/vault/secrets"))
+  await ask(client(intern.joinToken).get(`/interns/${intern.id}/daemon/secrets`))
   await ask(as.get(`/vault/interns/${intern.id}/secrets`))
-  await ask(door().post("/auth/keys", proof))
-  await ask(operator.post("/organizations", { name: "", starting_balance_usd: -1 }))
+  await ask(client().post("/auth/keys", proof))
+  await ask(operatorClient.post("/organizations", { name: "", starting_balance_usd: -1 }))
   const messages = await brokenDeliveries(workspace, destinations, destined, ask)
   for (const id of destinations) {
     await ask(workspace.manage.get(`/observability/destinations/${id}`))
@@ -220,7 +222,7 @@ test("no secret that was ever given is stored, logged or told again", async () =
     catalogue: await catalogue(),
     messages,
   }
-  for (const id of destinations) await reply(200, workspace.manage.delete(`/observability/destinations/${id}`))
+  for (const id of destinations) await expectJson(200, workspace.manage.delete(`/observability/destinations/${id}`))
   // The places are read at all.
   expect(places.database).toContain(byok.data.id)
   expect(places.ledger).toContain("played/m92")

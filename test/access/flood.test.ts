@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { isKnown } from "../../src/access/known-keys.ts"
-import { door, newKey, newWorkspace, reply } from "../support/world.ts"
+import { client, newKey, newWorkspace, expectJson } from "../support/world.ts"
 
 /** As wrangler.toml has it. */
 const LIMIT = 600
@@ -38,7 +38,7 @@ test("an address that tries keys without end is refused, but for keys that work,
   const workspace = await newWorkspace()
   const address = ip()
   const from = (key: string, at = address) =>
-    door(key)
+    client(key)
       .get("/key", { "cf-connecting-ip": at })
       .then(async (response) => {
         await response.text()
@@ -74,5 +74,5 @@ test("a flood on free models does not reach the ledger", async () => {
     answers.push(...(await Promise.all(calls)))
   }
   expect(new Set(answers)).toEqual(new Set(["200", "free_model_limit", "flood"]))
-  await reply(200, workspace.as.chat("sim/echo", "A paid model has no such limit"))
+  await expectJson(200, workspace.as.chat("sim/echo", "A paid model has no such limit"))
 }, 30_000)

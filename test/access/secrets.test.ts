@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest"
-import { chunk, playProvider, sse } from "../support/played.ts"
+import { chunk, mockProvider, sse } from "../support/played.ts"
 import { newKey, newWorkspace } from "../support/world.ts"
 
 afterEach(() => vi.restoreAllMocks())
@@ -31,7 +31,7 @@ test("whatever goes wrong, no key is in a log line, an answer or a header", asyn
       }),
     () => sse([chunk({ content: "1234" }), `data: {"error":{"message":"${providerKey}","code":400}}\n\n`]),
   ]) {
-    const { stop } = playProvider(play)
+    const { stop } = mockProvider(play)
     for (const stream of [true, false]) answers.push(await as.chat("played/m92", "Hi", { stream }))
     stop()
   }

@@ -10,14 +10,22 @@ import { deleteKey, insertKey, updateKey } from "../../src/keys/store.ts"
 import { runSchedule } from "../../src/app/schedule.ts"
 import { sha256Hex } from "../../src/support/encoding.ts"
 import { newId } from "../../src/support/ids.ts"
-import { BOOTSTRAP, door, newKey, newWorkspace, operator, reply, type Workspace } from "../support/world.ts"
+import {
+  BOOTSTRAP,
+  client,
+  newKey,
+  newWorkspace,
+  operatorClient,
+  expectJson,
+  type Workspace,
+} from "../support/world.ts"
 import type * as z from "zod"
 
 type Entry = z.infer<typeof AuditRecord>
 
 /** The log as its management key reads it, strictly parsed. */
 async function auditOf(workspace: Workspace, query = ""): Promise<{ data: Entry[]; total_count: number }> {
-  const list = await reply<unknown>(200, workspace.manage.get(`/audit${query}`))
+  const list = await expectJson<unknown>(200, workspace.manage.get(`/audit${query}`))
   return AuditList.strict().parse(list)
 }
 
@@ -45,11 +53,11 @@ describe("the audit log", () => {
       { "cf-connecting-ip": "203.0.113.9", "user-agent": "x".repeat(300) },
     )
     const requestId = made.headers.get("x-request-id")
-    const { data: key, key: secret } = await reply<{ data: { hash: string }; key: string }>(201, made)
-    await reply(200, workspace.manage.patch(`/keys/${key.hash}`, { disabled: true, limit: null }))
-    await reply(200, workspace.manage.delete(`/keys/${key.hash}`))
-    await reply(200, workspace.manage.put(`/workspaces/${workspaceId}/budgets/daily`, { limit_usd: 3 }))
-    await reply(200, workspace.manage.delete(`/workspaces/${workspaceId}/budgets/daily`))
+    const { data: key, key: secret } = await expectJson<{ data: { hash: string }; key: string }>(201, made)
+    await expectJson(200, workspace.manage.patch(`/keys/${key.hash}`, { disabled: true, limit: null }))
+    await expectJson(200, workspace.manage.delete(`/keys/${key.hash}`))
+    await expectJson(200, workspace.manage.put(`/workspaces/${workspaceId}/budgets/daily`, { limit_usd: 3 }))
+    await expectJson(200, workspace.manage.delete(`/workspaces/${workspaceId}/budgets/daily`))
 
     const { data, total_count: total } = await auditOf(workspace)
     expect(data.map(({ action }) => action)).toEqual([
@@ -84,7 +92,7 @@ describe("the audit log", () => {
   test("never tells a key of the caller's own making", async () => {
     const workspace = await newWorkspace()
     const own = "partner-key-0123456789-abcdefghijklmnop"
-    await reply(201, workspace.manage.post("/keys", { name: "p", external: { user: "u", api_key: own } }))
+    await expectJson(201, workspace.manage.post("/keys", { name: "p", external: { user: "u", api_key: own } }))
     const [entry] = (await auditOf(workspace, "?action=api_key.create")).data
     expect(entry?.changed_fields).toContain("external")
     expect(JSON.stringify(entry)).not.toContain(own)
@@ -95,7 +103,7 @@ describe("the audit log", () => {
     const answer = await workspace.as.chat("sim/echo", "Hi")
     await answer.text()
     const id = answer.headers.get("x-generation-id")
-    await reply(
+    await expectJson(
       200,
       workspace.manage.post("/generation/feedback", { generation_id: id, category: "other", comment: "c" }),
     )
@@ -109,11 +117,20 @@ describe("the audit log", () => {
 
     const pricing = { prompt: "0.000001", completion: "0.000002" }
     const endpoints = [{ provider: "played", upstream_id: "m0", pricing }]
-    await reply(200, operator.put("/catalogue", { models: [{ id: "acme/audited", name: "Audited", endpoints }] }))
+    await expectJson(
+      200,
+      operatorClient.put("/catalogue", { models: [{ id: "acme/audited", name: "Audited", endpoints }] }),
+    )
     const offer = { model: "acme/audited", provider: "played" }
-    await reply(200, operator.patch("/catalogue/endpoints", { ...offer, disabled: true }))
-    await reply(404, operator.patch("/catalogue/endpoints", { ...offer, provider: "nobody", disabled: true }))
-    const listed = await reply<{ data: Entry[] }>(200, operator.get("/audit?key_hash=" + sha256Hex(BOOTSTRAP)))
+    await expectJson(200, operatorClient.patch("/catalogue/endpoints", { ...offer, disabled: true }))
+    await expectJson(
+      404,
+      operatorClient.patch("/catalogue/endpoints", { ...offer, provider: "nobody", disabled: true }),
+    )
+    const listed = await expectJson<{ data: Entry[] }>(
+      200,
+      operatorClient.get("/audit?key_hash=" + sha256Hex(BOOTSTRAP)),
+    )
     const told = listed.data.filter(({ action }) => action.startsWith("catalogue"))
     expect(told.slice(0, 2)).toMatchObject([
       { action: "catalogue_endpoint.override", resource_id: "acme/audited played", changes: { disabled: true } },
@@ -125,14 +142,14 @@ describe("the audit log", () => {
     const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
     const { hash } = await newKey(mine)
     expect(JSON.stringify(await auditOf(theirs))).not.toContain(hash)
-    await reply(401, door().get("/audit"))
-    await reply(403, mine.as.get("/audit"))
+    await expectJson(401, client().get("/audit"))
+    await expectJson(403, mine.as.get("/audit"))
   })
 
   test("is filtered and paged", async () => {
     const workspace = await newWorkspace()
     const { hash } = await newKey(workspace)
-    await reply(200, workspace.manage.patch(`/keys/${hash}`, { name: "new" }))
+    await expectJson(200, workspace.manage.patch(`/keys/${hash}`, { name: "new" }))
     expect(await actionsOf(workspace, "?action=api_key.update")).toEqual(["api_key.update"])
     expect(await actionsOf(workspace, "?resource_type=organization")).toEqual(["organization.create"])
     expect(await actionsOf(workspace, `?resource_id=${hash}`)).toEqual(["api_key.update", "api_key.create"])
@@ -152,7 +169,7 @@ describe("the audit log", () => {
     "refuses %s, by name",
     async (query) => {
       const { manage } = await newWorkspace()
-      const { error } = await reply<{ error: { message: string } }>(400, manage.get(`/audit?${query}`))
+      const { error } = await expectJson<{ error: { message: string } }>(400, manage.get(`/audit?${query}`))
       expect(error.message).toContain(query.split("=")[0])
     },
   )
@@ -195,7 +212,7 @@ describe("an entry and its change", () => {
     const hash = newId()
     expect(await updateKey(env.DB, organizationId, hash, { name: "x" }, 1, entryFor(workspace, hash))).toBeUndefined()
     expect(await deleteKey(env.DB, organizationId, hash, false, 1, entryFor(workspace, hash))).toBe(false)
-    await reply(200, workspace.manage.delete(`/workspaces/${workspaceId}/budgets/daily`))
+    await expectJson(200, workspace.manage.delete(`/workspaces/${workspaceId}/budgets/daily`))
     expect(await auditOf(workspace)).toEqual(before)
   })
 
@@ -220,9 +237,9 @@ describe("what is refused", () => {
   test("is kept, with the method and the route, never with what stood in the path", async () => {
     const workspace = await newWorkspace()
     const provisioning = await newKey(workspace, { kind: "provisioning" })
-    await reply(403, workspace.as.get("/keys/secret-in-a-path"))
-    await reply(403, provisioning.as.get("/credits"))
-    await reply(403, workspace.manage.put("/catalogue", { models: [] }))
+    await expectJson(403, workspace.as.get("/keys/secret-in-a-path"))
+    await expectJson(403, provisioning.as.get("/credits"))
+    await expectJson(403, workspace.manage.put("/catalogue", { models: [] }))
     const data = await denials(workspace, 3)
     expect(data.map(({ resource_id: route }) => route).toSorted()).toEqual([
       "GET /api/v1/credits",
@@ -236,10 +253,13 @@ describe("what is refused", () => {
   test("is kept where it is what a key was asked for that it may not do", async () => {
     const workspace = await newWorkspace()
     const provisioning = await newKey(workspace, { kind: "provisioning" })
-    await reply(403, provisioning.as.post("/keys", { name: "Climber", kind: "management" }))
-    const { data: keys } = await reply<{ data: { hash: string; name: string }[] }>(200, workspace.manage.get("/keys"))
+    await expectJson(403, provisioning.as.post("/keys", { name: "Climber", kind: "management" }))
+    const { data: keys } = await expectJson<{ data: { hash: string; name: string }[] }>(
+      200,
+      workspace.manage.get("/keys"),
+    )
     const management = keys.find(({ name }) => name === "Management key")
-    await reply(403, provisioning.as.delete(`/keys/${management?.hash}`))
+    await expectJson(403, provisioning.as.delete(`/keys/${management?.hash}`))
     const data = await denials(workspace, 2)
     expect(data.map(({ resource_id: route }) => route).toSorted()).toEqual([
       "DELETE /api/v1/keys/:hash",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { door, newKey, newWorkspace, openHolds, reply, type Workspace } from "../support/world.ts"
+import { client, newKey, newWorkspace, openHolds, expectJson, type Workspace } from "../support/world.ts"
 
 type Failure = { error: { code: number; message: string; metadata?: Record<string, unknown> } }
 type Answer = {
@@ -17,39 +17,42 @@ const ask = (workspace: Workspace, max_tokens: number) =>
 describe("the budgets of a workspace", () => {
   test("are set, read, listed and removed, by id or slug", async () => {
     const workspace = await newWorkspace()
-    const made = await reply<Answer>(200, set(workspace, "monthly", 10))
+    const made = await expectJson<Answer>(200, set(workspace, "monthly", 10))
     expect(made).toMatchObject({ data: { limit_usd: 10, reset_interval: "monthly" }, include_byok_in_budgets: false })
-    const changed = await reply<Answer>(
+    const changed = await expectJson<Answer>(
       200,
       workspace.manage.put("/workspaces/default/budgets/monthly", { limit_usd: 20, include_byok_in_budgets: true }),
     )
     expect(changed).toMatchObject({ data: { id: made.data.id, limit_usd: 20 }, include_byok_in_budgets: true })
-    await reply(200, set(workspace, "lifetime", 100))
-    expect(await reply(200, workspace.manage.get(path(workspace, "lifetime")))).toMatchObject({
+    await expectJson(200, set(workspace, "lifetime", 100))
+    expect(await expectJson(200, workspace.manage.get(path(workspace, "lifetime")))).toMatchObject({
       data: { reset_interval: null },
     })
-    const { data } = await reply<{ data: Answer["data"][] }>(200, workspace.manage.get(`/workspaces/default/budgets`))
+    const { data } = await expectJson<{ data: Answer["data"][] }>(
+      200,
+      workspace.manage.get(`/workspaces/default/budgets`),
+    )
     expect(data.map(({ limit_usd: limit }) => limit)).toEqual([100, 20])
     for (let turn = 0; turn < 2; turn++) {
-      expect(await reply(200, workspace.manage.delete(path(workspace, "monthly")))).toEqual({ deleted: true })
+      expect(await expectJson(200, workspace.manage.delete(path(workspace, "monthly")))).toEqual({ deleted: true })
     }
-    await reply(404, workspace.manage.get(path(workspace, "monthly")))
+    await expectJson(404, workspace.manage.get(path(workspace, "monthly")))
   })
 
   test("strictly decrease from lifetime to daily", async () => {
     const workspace = await newWorkspace()
-    await reply(200, set(workspace, "monthly", 10))
+    await expectJson(200, set(workspace, "monthly", 10))
     for (const [interval, limit] of [
       ["lifetime", 10],
       ["weekly", 10],
       ["daily", 11],
     ] as const) {
-      const { error } = await reply<Failure>(400, set(workspace, interval, limit))
+      const { error } = await expectJson<Failure>(400, set(workspace, interval, limit))
       expect(error.message).toContain("limit_usd: must be")
     }
-    await reply(200, set(workspace, "daily", 2))
-    await reply(400, set(workspace, "weekly", 2))
-    await reply(200, set(workspace, "weekly", 5))
+    await expectJson(200, set(workspace, "daily", 2))
+    await expectJson(400, set(workspace, "weekly", 2))
+    await expectJson(200, set(workspace, "weekly", 5))
   })
 
   test.each([
@@ -61,48 +64,48 @@ describe("the budgets of a workspace", () => {
     ["daily", { limit_usd: 1, limit: 2 }, "limit"],
   ])("refuse nonsense: %s %j", async (interval, body, field) => {
     const workspace = await newWorkspace()
-    const { error } = await reply<Failure>(400, workspace.manage.put(path(workspace, interval), body))
+    const { error } = await expectJson<Failure>(400, workspace.manage.put(path(workspace, interval), body))
     expect(error.message).toContain(field)
   })
 
   test("are a management key's to set, and another organization's are not there", async () => {
     const workspace = await newWorkspace()
     const other = await newWorkspace()
-    await reply(401, door().get(path(workspace, "daily")))
-    await reply(403, workspace.as.get(path(workspace, "daily")))
-    await reply(404, other.manage.put(path(workspace, "daily"), { limit_usd: 1 }))
-    await reply(404, other.manage.delete(path(workspace, "daily")))
+    await expectJson(401, client().get(path(workspace, "daily")))
+    await expectJson(403, workspace.as.get(path(workspace, "daily")))
+    await expectJson(404, other.manage.put(path(workspace, "daily"), { limit_usd: 1 }))
+    await expectJson(404, other.manage.delete(path(workspace, "daily")))
   })
 })
 
 describe("a call under a budget", () => {
   test("is refused in words once the budget is used, works again once it is raised, and nothing is left held", async () => {
     const workspace = await newWorkspace()
-    await reply(200, ask(workspace, 20))
+    await expectJson(200, ask(workspace, 20))
     // What the window already saw counts: 10 + 2 * 6 micro-USD.
-    await reply(200, set(workspace, "daily", 0.00003))
-    const { error } = await reply<Failure>(403, ask(workspace, 200))
+    await expectJson(200, set(workspace, "daily", 0.00003))
+    const { error } = await expectJson<Failure>(403, ask(workspace, 200))
     expect(error.message).toContain("daily budget")
     expect(error.metadata).toEqual({ reason: "workspace_budget" })
-    await reply(200, set(workspace, "daily", 1))
-    await reply(200, ask(workspace, 200))
+    await expectJson(200, set(workspace, "daily", 1))
+    await expectJson(200, ask(workspace, 200))
     expect(await openHolds(workspace)).toEqual([])
   })
 
   test("counts with every key of the workspace, and with no key of another", async () => {
     const workspace = await newWorkspace()
     const second = await newKey(workspace)
-    await reply(200, set(workspace, "lifetime", 0.0014))
-    await reply(200, workspace.as.chat("sim/echo", "x".repeat(400)))
-    await reply(200, second.as.chat("sim/echo", "x".repeat(400)))
+    await expectJson(200, set(workspace, "lifetime", 0.0014))
+    await expectJson(200, workspace.as.chat("sim/echo", "x".repeat(400)))
+    await expectJson(200, second.as.chat("sim/echo", "x".repeat(400)))
     const third = await second.as.chat("sim/echo", "x".repeat(400))
     expect(third.status).toBe(403)
-    await reply(200, ask(await newWorkspace(), 20))
+    await expectJson(200, ask(await newWorkspace(), 20))
   })
 
   test("never passes it, however many come at once", async () => {
     const workspace = await newWorkspace()
-    await reply(200, set(workspace, "weekly", 0.001))
+    await expectJson(200, set(workspace, "weekly", 0.001))
     const answers = await Promise.all(
       Array.from({ length: 60 }, () => workspace.as.chat("sim/echo", "x".repeat(80), { max_tokens: 16 })),
     )

@@ -2,7 +2,7 @@ import { createExecutionContext } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { describe, expect, test } from "vitest"
 import { app } from "../../src/app/app.ts"
-import { BOOTSTRAP, newKey, newWorkspace, operator, reply, type Workspace } from "../support/world.ts"
+import { BOOTSTRAP, newKey, newWorkspace, operatorClient, expectJson, type Workspace } from "../support/world.ts"
 
 export type Credential = { id: string; label: string; sort_order: number; provider: string } & Record<string, unknown>
 type One = { data: Credential }
@@ -11,7 +11,7 @@ type Many = { data: Credential[]; total_count: number }
 const KEY = "sk-own-0123456789abcdefghij"
 
 const add = async (workspace: Workspace, more: Record<string, unknown> = {}) =>
-  (await reply<One>(201, workspace.manage.post("/byok", { provider: "openai", key: KEY, ...more }))).data
+  (await expectJson<One>(201, workspace.manage.post("/byok", { provider: "openai", key: KEY, ...more }))).data
 
 describe("credentials", () => {
   test("are made, told without their key, changed and deleted", async () => {
@@ -34,7 +34,7 @@ describe("credentials", () => {
       allowed_user_ids: null,
       created_at: expect.any(String),
     })
-    expect(await reply(200, workspace.manage.get(`/byok/${made.id}`))).toEqual({ data: made })
+    expect(await expectJson(200, workspace.manage.get(`/byok/${made.id}`))).toEqual({ data: made })
     const change = {
       name: null,
       disabled: true,
@@ -42,7 +42,7 @@ describe("credentials", () => {
       declared_zdr: true,
       key: "new-key-9876543210-zyxwvut",
     }
-    const changed = await reply<One>(200, workspace.manage.patch(`/byok/${made.id}`, change))
+    const changed = await expectJson<One>(200, workspace.manage.patch(`/byok/${made.id}`, change))
     expect(changed.data).toEqual({
       ...made,
       name: null,
@@ -51,41 +51,41 @@ describe("credentials", () => {
       declared_zdr: true,
       label: "new...wvut",
     })
-    expect(await reply(200, workspace.manage.delete(`/byok/${made.id}`))).toEqual({ deleted: true })
-    for (const method of ["GET", "DELETE"]) await reply(404, workspace.manage.call(method, `/byok/${made.id}`))
-    await reply(404, workspace.manage.patch(`/byok/${made.id}`, { name: "x" }))
+    expect(await expectJson(200, workspace.manage.delete(`/byok/${made.id}`))).toEqual({ deleted: true })
+    for (const method of ["GET", "DELETE"]) await expectJson(404, workspace.manage.call(method, `/byok/${made.id}`))
+    await expectJson(404, workspace.manage.patch(`/byok/${made.id}`, { name: "x" }))
   })
 
   test("are listed by page and by provider, newest first", async () => {
     const workspace = await newWorkspace()
     const made = [await add(workspace), await add(workspace), await add(workspace, { provider: "anthropic" })]
     expect(made.map(({ sort_order: order }) => order)).toEqual([0, 1, 0])
-    const all = await reply<Many>(200, workspace.manage.get("/byok"))
+    const all = await expectJson<Many>(200, workspace.manage.get("/byok"))
     expect(all.total_count).toBe(3)
     expect(all.data.map(({ id }) => id).toSorted()).toEqual(made.map(({ id }) => id).toSorted())
-    const page = await reply<Many>(200, workspace.manage.get("/byok?limit=1&offset=1"))
+    const page = await expectJson<Many>(200, workspace.manage.get("/byok?limit=1&offset=1"))
     expect(page).toEqual({ data: [all.data[1]], total_count: 3 })
-    const some = await reply<Many>(200, workspace.manage.get("/byok?provider=anthropic"))
+    const some = await expectJson<Many>(200, workspace.manage.get("/byok?provider=anthropic"))
     expect(some).toEqual({ data: [made[2]], total_count: 1 })
-    await reply(400, workspace.manage.get("/byok?provider=nobody"))
-    await reply(400, workspace.manage.get("/byok?limit=101"))
-    await reply(400, workspace.manage.get("/byok?workspace_id=x"))
+    await expectJson(400, workspace.manage.get("/byok?provider=nobody"))
+    await expectJson(400, workspace.manage.get("/byok?limit=101"))
+    await expectJson(400, workspace.manage.get("/byok?workspace_id=x"))
   })
 
   test("of another organization do not exist", async () => {
     const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
     const { id } = await add(mine)
-    for (const method of ["GET", "DELETE"]) await reply(404, theirs.manage.call(method, `/byok/${id}`))
-    await reply(404, theirs.manage.patch(`/byok/${id}`, { disabled: true }))
-    await reply(404, theirs.manage.get(`/byok?workspace_id=${mine.workspaceId}`))
-    await reply(404, theirs.manage.post("/byok", { provider: "openai", key: KEY, workspace_id: mine.workspaceId }))
-    expect(await reply<Many>(200, theirs.manage.get("/byok"))).toEqual({ data: [], total_count: 0 })
+    for (const method of ["GET", "DELETE"]) await expectJson(404, theirs.manage.call(method, `/byok/${id}`))
+    await expectJson(404, theirs.manage.patch(`/byok/${id}`, { disabled: true }))
+    await expectJson(404, theirs.manage.get(`/byok?workspace_id=${mine.workspaceId}`))
+    await expectJson(404, theirs.manage.post("/byok", { provider: "openai", key: KEY, workspace_id: mine.workspaceId }))
+    expect(await expectJson<Many>(200, theirs.manage.get("/byok"))).toEqual({ data: [], total_count: 0 })
   })
 
   test("are for management keys", async () => {
     const workspace = await newWorkspace()
-    await reply(403, workspace.as.get("/byok"))
-    await reply(403, workspace.as.post("/byok", { provider: "openai", key: KEY }))
+    await expectJson(403, workspace.as.get("/byok"))
+    await expectJson(403, workspace.as.post("/byok", { provider: "openai", key: KEY }))
   })
 
   test.each([
@@ -100,40 +100,40 @@ describe("credentials", () => {
     ["with a field that is not known", { provider: "openai", key: KEY, secret: "x" }],
   ])("are refused %s", async (_, input) => {
     const workspace = await newWorkspace()
-    const { error } = await reply<{ error: { message: string } }>(400, workspace.manage.post("/byok", input))
+    const { error } = await expectJson<{ error: { message: string } }>(400, workspace.manage.post("/byok", input))
     expect(error.message).not.toContain(KEY)
   })
 
   test("that exist are not made both byok_only and fallback", async () => {
     const workspace = await newWorkspace()
     const { id } = await add(workspace, { is_fallback: true })
-    await reply(400, workspace.manage.patch(`/byok/${id}`, { is_byok_only: true }))
-    await reply(200, workspace.manage.patch(`/byok/${id}`, { is_byok_only: true, is_fallback: false }))
+    await expectJson(400, workspace.manage.patch(`/byok/${id}`, { is_byok_only: true }))
+    await expectJson(200, workspace.manage.patch(`/byok/${id}`, { is_byok_only: true, is_fallback: false }))
   })
 
   test("need a workspace to be in", async () => {
     const workspace = await newWorkspace()
-    await reply(200, workspace.manage.delete("/workspaces/default?confirm_default_workspace_deletion=true"))
-    const { error } = await reply<{ error: { message: string } }>(400, workspace.manage.get("/byok"))
+    await expectJson(200, workspace.manage.delete("/workspaces/default?confirm_default_workspace_deletion=true"))
+    const { error } = await expectJson<{ error: { message: string } }>(400, workspace.manage.get("/byok"))
     expect(error.message).toContain("workspace_id")
-    await reply(400, workspace.manage.post("/byok", { provider: "openai", key: KEY }))
+    await expectJson(400, workspace.manage.post("/byok", { provider: "openai", key: KEY }))
   })
 
   test("are in the audit log, and their keys are not", async () => {
     const workspace = await newWorkspace()
     const { hash } = await newKey(workspace)
     const { id } = await add(workspace, { allowed_api_key_hashes: [hash] })
-    await reply(200, workspace.manage.patch(`/byok/${id}`, { key: `${KEY}-2`, is_required: true }))
-    await reply(200, workspace.manage.delete(`/byok/${id}`))
+    await expectJson(200, workspace.manage.patch(`/byok/${id}`, { key: `${KEY}-2`, is_required: true }))
+    await expectJson(200, workspace.manage.delete(`/byok/${id}`))
     type Log = { data: { action: string; changed_fields: string[]; changes: unknown }[] }
-    const { data } = await reply<Log>(200, workspace.manage.get(`/audit?resource_id=${id}`))
+    const { data } = await expectJson<Log>(200, workspace.manage.get(`/audit?resource_id=${id}`))
     expect(data.map(({ action }) => action)).toEqual([
       "byok_credential.delete",
       "byok_credential.update",
       "byok_credential.create",
     ])
     expect(data[1]).toMatchObject({ changed_fields: ["is_required", "key"], changes: { is_required: true } })
-    const keys = await reply<Log>(200, workspace.manage.get(`/audit?action=data_key.create`))
+    const keys = await expectJson<Log>(200, workspace.manage.get(`/audit?action=data_key.create`))
     expect(keys.data).toHaveLength(1)
     expect(JSON.stringify(data)).not.toContain(KEY)
   })
@@ -152,13 +152,13 @@ describe("the data key of a workspace", () => {
   test("goes with its workspace, and so do the keys that it seals", async () => {
     const workspace = await newWorkspace()
     type Made = { data: { id: string } }
-    const { data } = await reply<Made>(201, workspace.manage.post("/workspaces", { name: "Team", slug: "team" }))
+    const { data } = await expectJson<Made>(201, workspace.manage.post("/workspaces", { name: "Team", slug: "team" }))
     const { id } = await add(workspace, { workspace_id: data.id })
-    await reply(200, workspace.manage.delete(`/workspaces/${data.id}`))
+    await expectJson(200, workspace.manage.delete(`/workspaces/${data.id}`))
     const keys = await env.DB.prepare("SELECT * FROM data_keys WHERE workspace_id = ?").bind(data.id).all()
     const sealed = await env.DB.prepare("SELECT sealed FROM byok_credentials WHERE id = ?").bind(id).first("sealed")
     expect([keys.results, sealed]).toEqual([[], ""])
-    await reply(404, workspace.manage.get(`/byok/${id}`))
+    await expectJson(404, workspace.manage.get(`/byok/${id}`))
   })
 })
 
@@ -177,7 +177,7 @@ describe("turning the master key", () => {
       createExecutionContext(),
     )
     type Turned = { data: { rewrapped: number; remaining: number; unreadable: number } }
-    return (await reply<Turned>(200, answer)).data
+    return (await expectJson<Turned>(200, answer)).data
   }
 
   test("puts every data key under the new one, and touches nothing that they seal", async () => {
@@ -202,8 +202,8 @@ describe("turning the master key", () => {
 
   test("is for the operator alone", async () => {
     const workspace = await newWorkspace()
-    await reply(403, workspace.manage.post("/secrets/rotate", {}))
-    expect(await reply(200, operator.post("/secrets/rotate", {}))).toMatchObject({
+    await expectJson(403, workspace.manage.post("/secrets/rotate", {}))
+    expect(await expectJson(200, operatorClient.post("/secrets/rotate", {}))).toMatchObject({
       data: { rewrapped: 0, remaining: 0 },
     })
   })

@@ -1,17 +1,17 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { afterEach, describe, expect, test, vi } from "vitest"
-import { type Asked, chunk, DONE, good, playProvider, sse } from "../support/played.ts"
+import { type Asked, chunk, DONE, good, mockProvider, sse } from "../support/played.ts"
 import {
   newKey,
   newMember,
   newWorkspace,
   openHolds,
-  operator,
+  operatorClient,
   readStream,
   type Receipt,
   receiptOf,
-  reply,
+  expectJson,
   type Workspace,
 } from "../support/world.ts"
 import { eventually } from "../support/eventually.ts"
@@ -29,7 +29,7 @@ const GATEWAY = /-provider-key-0123456789$/
 type Credential = { id: string }
 async function own(workspace: Workspace, provider: string, more: Record<string, unknown> = {}): Promise<Credential> {
   const input = { provider, key: OWN, ...more }
-  return (await reply<{ data: Credential }>(201, workspace.manage.post("/byok", input))).data
+  return (await expectJson<{ data: Credential }>(201, workspace.manage.post("/byok", input))).data
 }
 
 const keyOf = ({ headers }: Asked) => headers.get("authorization")?.replace("Bearer ", "") ?? headers.get("x-api-key")
@@ -44,22 +44,22 @@ const whole = (usage: unknown = { prompt_tokens: 10, completion_tokens: 5, total
   })
 /** Answers, and refuses those keys with this status. */
 const refusing = (status: number, refused: (key: string, asked: Asked) => boolean) =>
-  playProvider((asked) => {
+  mockProvider((asked) => {
     const key = keyOf(asked) ?? ""
     return refused(key, asked)
       ? Response.json({ error: { message: `Incorrect API key provided: ${key}` } }, { status })
       : whole()
   })
 const errorOf = async (status: number, answer: Promise<Response>) =>
-  (await reply<{ error: { message: string; metadata: Record<string, unknown> } }>(status, answer)).error
+  (await expectJson<{ error: { message: string; metadata: Record<string, unknown> } }>(status, answer)).error
 
 describe("a call with the workspace's own key", () => {
   test("is sent with that key, costs the account nothing, and says so everywhere", async () => {
     const workspace = await newWorkspace()
     await own(workspace, "twin-b")
-    const { asked } = playProvider(() => whole())
+    const { asked } = mockProvider(() => whole())
     const answer = await workspace.as.chat(newModel(), "Hi", {}, { "x-service-metadata": "enabled" })
-    const body = await reply<Record<string, unknown>>(200, answer.clone())
+    const body = await expectJson<Record<string, unknown>>(200, answer.clone())
     expect(asked.map((one) => [new URL(one.url).hostname, keyOf(one)])).toEqual([["twin-b.test", OWN]])
     expect(body).toMatchObject({
       usage: {
@@ -79,7 +79,7 @@ describe("a call with the workspace's own key", () => {
       upstream_inference_cost: 0.00002,
       provider_responses: [{ status: 200, is_byok: true }],
     })
-    const { data } = await reply<{ data: Record<string, number> }>(200, workspace.as.get("/key"))
+    const { data } = await expectJson<{ data: Record<string, number> }>(200, workspace.as.get("/key"))
     expect(data).toMatchObject({ usage: 0, byok_usage: 0.00002, byok_usage_daily: 0.00002 })
     expect(await workspace.ledger.balance()).toMatchObject({ spentNano: 0, byokNano: 20_000 })
   })
@@ -87,7 +87,7 @@ describe("a call with the workspace's own key", () => {
   test("tells its cost in a stream, and on every wire", async () => {
     const workspace = await newWorkspace()
     for (const slug of ["twin-a", "twin-b", "twin-c"]) await own(workspace, slug, { is_byok_only: true })
-    const { stop } = playProvider(() => sse(good("Hello you")))
+    const { stop } = mockProvider(() => sse(good("Hello you")))
     const model = newModel()
     const asked = { stream: true, usage: { include: true } }
     const { chunks } = await readStream(workspace.as.chat(model, "Hi", asked))
@@ -102,9 +102,9 @@ describe("a call with the workspace's own key", () => {
     expect(last).toContain('"is_byok":true')
     expect(last).toContain('"upstream_inference_output_cost":0.000006')
     stop()
-    playProvider(() => whole())
+    mockProvider(() => whole())
     const message = { model, max_tokens: 100, messages: [{ role: "user", content: "Hi" }] }
-    expect(await reply(200, workspace.as.post("/messages", message))).toMatchObject({
+    expect(await expectJson(200, workspace.as.post("/messages", message))).toMatchObject({
       usage: { cost: 0, is_byok: true, cost_details: { upstream_inference_cost: 0.00002 } },
     })
   })
@@ -112,11 +112,11 @@ describe("a call with the workspace's own key", () => {
   test("needs no credit", async () => {
     const workspace = await newWorkspace(0)
     const model = newModel()
-    const { asked } = playProvider(() => whole())
-    await reply(402, workspace.as.chat(model, "Hi"))
+    const { asked } = mockProvider(() => whole())
+    await expectJson(402, workspace.as.chat(model, "Hi"))
     await own(workspace, "twin-a")
     const answer = await workspace.as.chat(model, "Hi")
-    await reply(200, answer.clone())
+    await expectJson(200, answer.clone())
     expect(asked.map(keyOf)).toEqual([OWN])
     expect(await receiptOf(workspace, answer)).toMatchObject({ total_cost: 0, is_byok: true })
     expect(await openHolds(workspace)).toEqual([])
@@ -131,9 +131,9 @@ describe("a call with the workspace's own key", () => {
       await newKey(workspace, { limit: 0 }),
     ]
     const model = newModel()
-    playProvider(() => whole({ prompt_tokens: 10, completion_tokens: 1_000, total_tokens: 1_010 }))
-    await reply(200, plain.as.chat(model, "Hi", only))
-    await reply(200, counted.as.chat(model, "Hi", only))
+    mockProvider(() => whole({ prompt_tokens: 10, completion_tokens: 1_000, total_tokens: 1_010 }))
+    await expectJson(200, plain.as.chat(model, "Hi", only))
+    await expectJson(200, counted.as.chat(model, "Hi", only))
     const refused = await errorOf(402, counted.as.chat(model, "Hi", only))
     expect(refused.metadata).toMatchObject({ reason: "key_limit" })
   })
@@ -141,7 +141,7 @@ describe("a call with the workspace's own key", () => {
   test("is charged to nobody's account when the runtime that serves it dies", async () => {
     const workspace = await newWorkspace()
     await own(workspace, "twin-a", { is_byok_only: true })
-    playProvider(() => new Promise(() => {}))
+    mockProvider(() => new Promise(() => {}))
     const unanswered = workspace.as.chat(newModel(), "Hi", { provider: { only: ["twin-a"] }, stream: true })
     await eventually(async () => expect(await openHolds(workspace)).toHaveLength(1))
     const [hold] = await openHolds(workspace)
@@ -150,7 +150,7 @@ describe("a call with the workspace's own key", () => {
     })
     await evictDurableObject(workspace.object)
     await runDurableObjectAlarm(workspace.object)
-    const { data } = await reply<{ data: Receipt }>(200, workspace.as.get(`/generation?id=${hold?.id}`))
+    const { data } = await expectJson<{ data: Receipt }>(200, workspace.as.get(`/generation?id=${hold?.id}`))
     expect(data).toMatchObject({ ending: "unsettled", total_cost: 0, is_byok: true })
     expect(await workspace.ledger.balance()).toMatchObject({ spentNano: 0 })
     await (await unanswered).body?.cancel()
@@ -162,11 +162,11 @@ describe("a call with the workspace's own key", () => {
     const endpoints = [
       { provider: "mistral", upstream_id: "m", pricing: { prompt: "0.000001", completion: "0.000002" } },
     ]
-    await reply(200, operator.put("/catalogue", { models: [{ id: model, name: model, endpoints }] }))
+    await expectJson(200, operatorClient.put("/catalogue", { models: [{ id: model, name: model, endpoints }] }))
     await own(workspace, "mistral")
-    const { asked } = playProvider(() => whole())
-    await reply(200, workspace.as.chat(model, "Hi"))
-    await reply(404, other.as.chat(model, "Hi"))
+    const { asked } = mockProvider(() => whole())
+    await expectJson(200, workspace.as.chat(model, "Hi"))
+    await expectJson(404, other.as.chat(model, "Hi"))
     expect(asked.map((one) => [new URL(one.url).hostname, keyOf(one)])).toEqual([["api.mistral.ai", OWN]])
   })
 })
@@ -178,7 +178,7 @@ describe("which key a provider is asked with", () => {
     await own(workspace, "twin-a", { key: "own-first-0123456789" })
     await own(workspace, "twin-a", { key: "own-second-0123456789" })
     const { asked } = refusing(429, () => true)
-    await reply(429, workspace.as.chat(newModel(), "Hi", { provider: { only: ["twin-a"] } }))
+    await expectJson(429, workspace.as.chat(newModel(), "Hi", { provider: { only: ["twin-a"] } }))
     expect(asked.map(keyOf)).toEqual([
       "own-first-0123456789",
       "own-second-0123456789",
@@ -192,7 +192,7 @@ describe("which key a provider is asked with", () => {
     await own(workspace, "twin-c")
     const { asked } = refusing(429, (key) => key === OWN)
     const order = ["twin-b", "twin-a"]
-    await reply(200, workspace.as.chat(newModel(), "Hi", { provider: { order } }))
+    await expectJson(200, workspace.as.chat(newModel(), "Hi", { provider: { order } }))
     expect(asked.map((one) => new URL(one.url).hostname)).toEqual(["twin-c.test", "twin-b.test"])
   })
 
@@ -201,8 +201,8 @@ describe("which key a provider is asked with", () => {
     await own(mine, "twin-a", { is_byok_only: true })
     const model = newModel()
     const { asked } = refusing(429, (key) => key === OWN)
-    await reply(429, mine.as.chat(model, "Hi", { provider: { only: ["twin-a"] } }))
-    await reply(200, theirs.as.chat(model, "Hi", { provider: { order: ["twin-a"] } }))
+    await expectJson(429, mine.as.chat(model, "Hi", { provider: { only: ["twin-a"] } }))
+    await expectJson(200, theirs.as.chat(model, "Hi", { provider: { order: ["twin-a"] } }))
     expect(asked.map(keyOf)).toEqual([OWN, "twin-a-provider-key-0123456789"])
   })
 
@@ -211,7 +211,7 @@ describe("which key a provider is asked with", () => {
     await own(workspace, "twin-a", { [flag]: true })
     const model = newModel()
     const { asked } = refusing(500, () => true)
-    await reply(502, workspace.as.chat(model, "Hi", { provider: { only: ["twin-a"] } }))
+    await expectJson(502, workspace.as.chat(model, "Hi", { provider: { only: ["twin-a"] } }))
     expect(asked.map(keyOf)).toEqual([OWN])
   })
 
@@ -220,11 +220,11 @@ describe("which key a provider is asked with", () => {
     const model = newModel()
     await own(some, "twin-a", { is_required: true, allowed_models: ["acme/other-*"] })
     await own(all, "twin-a", { is_byok_only: true, allowed_models: ["acme/other-*"] })
-    const { asked } = playProvider(() => whole())
+    const { asked } = mockProvider(() => whole())
     const only = { provider: { only: ["twin-a"] } }
-    await reply(200, some.as.chat(model, "Hi", only))
+    await expectJson(200, some.as.chat(model, "Hi", only))
     expect(asked.map(keyOf)).toEqual(["twin-a-provider-key-0123456789"])
-    await reply(404, all.as.chat(model, "Hi", only))
+    await expectJson(404, all.as.chat(model, "Hi", only))
     expect(asked).toHaveLength(1)
   })
 
@@ -236,12 +236,12 @@ describe("which key a provider is asked with", () => {
     ]
     const model = newModel()
     const only = { provider: { only: ["twin-a"] } }
-    const { asked } = playProvider(() => whole())
+    const { asked } = mockProvider(() => whole())
     const usedBy = async (credential: Record<string, unknown>) => {
       const { id } = await own(workspace, "twin-a", credential)
       asked.length = 0
-      for (const { as } of [named, other]) await reply(200, as.chat(model, "Hi", only))
-      await reply(200, workspace.manage.delete(`/byok/${id}`))
+      for (const { as } of [named, other]) await expectJson(200, as.chat(model, "Hi", only))
+      await expectJson(200, workspace.manage.delete(`/byok/${id}`))
       return asked.map((one) => keyOf(one) === OWN)
     }
     expect(await usedBy({ allowed_models: ["acme/*"] })).toEqual([true, true])
@@ -254,12 +254,12 @@ describe("which key a provider is asked with", () => {
   test("one workspace's key is never sent for another, of the same organization or not", async () => {
     const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
     type Made = { data: { id: string } }
-    const { data } = await reply<Made>(201, mine.manage.post("/workspaces", { name: "Team", slug: "team" }))
+    const { data } = await expectJson<Made>(201, mine.manage.post("/workspaces", { name: "Team", slug: "team" }))
     const beside = await newKey(mine, { workspace_id: data.id })
     for (const slug of ["twin-a", "twin-b", "twin-c"]) await own(mine, slug)
     const model = newModel()
-    const { asked } = playProvider(() => whole())
-    for (const as of [beside.as, theirs.as]) await reply(200, as.chat(model, "Hi"))
+    const { asked } = mockProvider(() => whole())
+    for (const as of [beside.as, theirs.as]) await expectJson(200, as.chat(model, "Hi"))
     expect(asked.map((one) => GATEWAY.test(keyOf(one) ?? ""))).toEqual([true, true])
     // Not even by a row that was put there: what is sealed for one opens for no other.
     await own(theirs, "twin-a", { key: "own-theirs-0123456789", is_byok_only: true })
@@ -271,7 +271,7 @@ describe("which key a provider is asked with", () => {
       .bind(mine.workspaceId, theirs.workspaceId)
       .run()
     vi.spyOn(console, "error").mockImplementation(() => {})
-    await reply(502, theirs.as.chat(model, "Hi", { provider: { only: ["twin-a"] } }))
+    await expectJson(502, theirs.as.chat(model, "Hi", { provider: { only: ["twin-a"] } }))
     expect(asked).toHaveLength(2)
   })
 
@@ -279,12 +279,12 @@ describe("which key a provider is asked with", () => {
     const workspace = await newWorkspace()
     const { id } = await own(workspace, "twin-a")
     const model = newModel()
-    const { asked } = playProvider(() => whole())
-    const call = () => reply(200, workspace.as.chat(model, "Hi", { provider: { only: ["twin-a"] } }))
+    const { asked } = mockProvider(() => whole())
+    const call = () => expectJson(200, workspace.as.chat(model, "Hi", { provider: { only: ["twin-a"] } }))
     await call()
-    await reply(200, workspace.manage.patch(`/byok/${id}`, { key: "own-renewed-0123456789" }))
+    await expectJson(200, workspace.manage.patch(`/byok/${id}`, { key: "own-renewed-0123456789" }))
     await call()
-    await reply(200, workspace.manage.delete(`/byok/${id}`))
+    await expectJson(200, workspace.manage.delete(`/byok/${id}`))
     await call()
     expect(asked.map(keyOf)).toEqual([OWN, "own-renewed-0123456789", "twin-a-provider-key-0123456789"])
   })
@@ -293,10 +293,10 @@ describe("which key a provider is asked with", () => {
     const workspace = await newWorkspace()
     const model = newModel()
     const zdr = { provider: { zdr: true } }
-    const { asked } = playProvider(() => whole())
-    await reply(404, workspace.as.chat(model, "Hi", zdr))
+    const { asked } = mockProvider(() => whole())
+    await expectJson(404, workspace.as.chat(model, "Hi", zdr))
     await own(workspace, "twin-b", { declared_zdr: true })
-    await reply(200, workspace.as.chat(model, "Hi", zdr))
+    await expectJson(200, workspace.as.chat(model, "Hi", zdr))
     expect(asked.map(keyOf)).toEqual([OWN])
   })
 })
@@ -307,7 +307,7 @@ describe("a key that its provider refuses", () => {
     await own(workspace, "twin-a")
     const { asked } = refusing(status, (key) => key === OWN)
     const answer = await workspace.as.chat(newModel(), "Hi", { provider: { only: ["twin-a"] } })
-    await reply(200, answer.clone())
+    await expectJson(200, answer.clone())
     expect(asked.map(keyOf)).toEqual([OWN, "twin-a-provider-key-0123456789"])
     expect(await receiptOf(workspace, answer)).toMatchObject({ total_cost: 0.00002, is_byok: false })
   })
@@ -343,7 +343,7 @@ test("whatever goes wrong, the own key is in no log line, no answer, no header a
     () => Promise.reject(new Error(`connect failed with ${OWN}`)),
     () => sse([chunk({ content: "1234" }), `data: {"error":{"message":"${OWN}","code":"${OWN}"}}\n\n`, DONE]),
   ]) {
-    const { stop } = playProvider(play)
+    const { stop } = mockProvider(play)
     for (const stream of [true, false]) {
       answers.push(await workspace.as.chat(model, "Hi", { stream, provider: { only: ["twin-a"] } }))
     }

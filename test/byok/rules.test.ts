@@ -1,8 +1,8 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { toMask } from "../../src/byok/credential.ts"
-import { type OwnKey, ownKeysOf, waysTo } from "../../src/byok/usable-credentials.ts"
-import { newReading } from "../../src/formats/chat/meter.ts"
+import { type ByokCredential, usableCredentials, credentialOrder } from "../../src/byok/usable-credentials.ts"
+import { newMeter } from "../../src/formats/chat/meter.ts"
 import { chargeFor } from "../../src/inference/charge.ts"
 import { costFields } from "../../src/formats/cost-fields.ts"
 import { NO_TOKENS } from "../../src/money/money.ts"
@@ -11,7 +11,7 @@ const PROVIDERS = ["openai", "anthropic"]
 const MODELS = ["acme/one", "acme/two", "other/one"]
 const subset = (values: readonly string[]) => fc.option(fc.subarray([...values], { minLength: 1 }))
 const dataKey = { id: "w", workspaceId: "w", masterId: "m", wrapped: "x" }
-const key: fc.Arbitrary<OwnKey> = fc
+const key: fc.Arbitrary<ByokCredential> = fc
   .record({
     id: fc.uuid(),
     provider: fc.constantFrom(...PROVIDERS),
@@ -29,9 +29,9 @@ describe("the ways to a provider", () => {
   test("hold each credential that covers the model once, in its order, and the gateway's key where none forbids it", () => {
     fc.assert(
       fc.property(keys, fc.constantFrom(...PROVIDERS), fc.constantFrom(...MODELS), (all, provider, model) => {
-        const { first, shared, last } = waysTo(provider, model, all)
+        const { first, shared, last } = credentialOrder(provider, model, all)
         const [author = ""] = model.split("/")
-        const covers = ({ allowedModels: names }: OwnKey) =>
+        const covers = ({ allowedModels: names }: ByokCredential) =>
           names === null || [model, `${author}/*`, "*"].some((name) => names.includes(name))
         const ours = all.filter((one) => one.provider === provider)
         expect(first).toEqual(ours.filter((one) => covers(one) && !one.isFallback))
@@ -45,7 +45,7 @@ describe("the ways to a provider", () => {
   test("are a caller's who is named, or everybody's where nobody is", () => {
     fc.assert(
       fc.property(keys, fc.constantFrom("a", "b", "c"), fc.constantFrom("ada", "bob", null), (byok, keyHash, user) => {
-        const mine = ownKeysOf({ byok, keyHash, creatorUserId: user })
+        const mine = usableCredentials({ byok, keyHash, creatorUserId: user })
         for (const one of byok) {
           const isMine =
             (one.allowedKeyHashes === null || one.allowedKeyHashes.includes(keyHash)) &&
@@ -64,11 +64,16 @@ test("a call with an own key costs the account nothing, and is told at the price
   fc.assert(
     fc.property(input, price, price, ({ prompt, completion, held, told }, forPrompt, forCompletion) => {
       const pricing = { prompt: forPrompt, completion: forCompletion }
-      const reading = { ...newReading(), tokens: told ? { ...NO_TOKENS, prompt, completion } : null }
+      const reading = { ...newMeter(), tokens: told ? { ...NO_TOKENS, prompt, completion } : null }
       const bounds = { promptEstimate: prompt, pieces: { images: 0 } }
       const target = { endpoint: { pricing } } as never
-      const shared = chargeFor(reading, target, bounds, held, true)
-      const owned = chargeFor(reading, { endpoint: { pricing }, own: {} } as never, bounds, held, true)
+      const shared = chargeFor(reading, { target, bounds, heldNano: held, isComplete: true })
+      const owned = chargeFor(reading, {
+        target: { endpoint: { pricing }, byok: {} } as never,
+        bounds,
+        heldNano: held,
+        isComplete: true,
+      })
       expect(owned.costNano).toBe(0)
       expect(owned.byok?.costNano).toBe(shared.costNano)
       expect(owned.tokens).toEqual(shared.tokens)

@@ -4,7 +4,7 @@ import { appIdOf } from "../../src/support/app-id.ts"
 import { insertGenerations } from "../../src/generations/store.ts"
 import { newId } from "../../src/support/ids.ts"
 import { sumDays } from "../../src/usage/store.ts"
-import { type Door, newWorkspace, reply } from "../support/world.ts"
+import { type TestClient, newWorkspace, expectJson } from "../support/world.ts"
 
 type Ranked = { data: { app_name: string; app_id: number; rank: number; total_tokens: string }[]; meta: object }
 type Daily = { data: { date: string; model_permaslug: string; total_tokens: string }[] }
@@ -14,7 +14,7 @@ const at = (day: string) => Date.parse(`${day}T10:00:00Z`)
 const range = "start_date=2025-03-03&end_date=2025-03-16"
 
 describe("rankings", () => {
-  let as: Door
+  let as: TestClient
   beforeAll(async () => {
     ;({ as } = await newWorkspace())
     const call = (
@@ -59,21 +59,21 @@ describe("rankings", () => {
   })
 
   test("of apps by tokens, and by growth", async () => {
-    const popular = await reply<Ranked>(200, as.get(`/datasets/app-rankings?${range}`))
+    const popular = await expectJson<Ranked>(200, as.get(`/datasets/app-rankings?${range}`))
     expect(popular.data).toEqual([
       { app_id: appIdOf("Steady"), app_name: "Steady", rank: 1, total_requests: 2, total_tokens: "1000" },
       { app_id: appIdOf("Rising"), app_name: "Rising", rank: 2, total_requests: 1, total_tokens: "300" },
     ])
     expect(popular.meta).toMatchObject({ version: "v1", start_date: "2025-03-03", end_date: "2025-03-16" })
-    const trending = await reply<Ranked>(200, as.get(`/datasets/app-rankings?${range}&sort=trending`))
+    const trending = await expectJson<Ranked>(200, as.get(`/datasets/app-rankings?${range}&sort=trending`))
     expect(trending.data.map(({ app_name: name }) => name)).toEqual(["Rising", "Steady"])
-    const second = await reply<Ranked>(200, as.get(`/datasets/app-rankings?${range}&limit=1&offset=1`))
+    const second = await expectJson<Ranked>(200, as.get(`/datasets/app-rankings?${range}&limit=1&offset=1`))
     expect(second.data).toMatchObject([{ app_name: "Rising", rank: 2 }])
-    expect((await reply<Ranked>(200, as.get(`/datasets/app-rankings?${range}&category=coding`))).data).toEqual([])
+    expect((await expectJson<Ranked>(200, as.get(`/datasets/app-rankings?${range}&category=coding`))).data).toEqual([])
   })
 
   test("of models by day, the small ones as other at the end of their date", async () => {
-    const { data } = await reply<Daily>(200, as.get(`/datasets/rankings-daily?${range}`))
+    const { data } = await expectJson<Daily>(200, as.get(`/datasets/rankings-daily?${range}`))
     const last = data.filter(({ date }) => date === "2025-03-12")
     expect(last).toHaveLength(51)
     expect(last[0]).toEqual({ date: "2025-03-12", model_permaslug: "a/one", total_tokens: "500" })
@@ -82,14 +82,14 @@ describe("rankings", () => {
       model_permaslug: "other",
       total_tokens: String(52 + 51 + 50 + 49),
     })
-    const voice = await reply<Daily>(200, as.get(`/datasets/rankings-daily?${range}&modality=audio`))
+    const voice = await expectJson<Daily>(200, as.get(`/datasets/rankings-daily?${range}&modality=audio`))
     expect(voice.data).toEqual([{ date: "2025-03-04", model_permaslug: "a/voice", total_tokens: "7" }])
   })
 
   test("of models by week, which begins on Monday, and by month", async () => {
-    const weeks = await reply<Daily>(200, as.get(`/datasets/rankings-daily?${range}&period=week`))
+    const weeks = await expectJson<Daily>(200, as.get(`/datasets/rankings-daily?${range}&period=week`))
     expect(new Set(weeks.data.map(({ date }) => date))).toEqual(new Set(["2025-03-03", "2025-03-10"]))
-    const months = await reply<Daily>(200, as.get(`/datasets/rankings-daily?${range}&period=month`))
+    const months = await expectJson<Daily>(200, as.get(`/datasets/rankings-daily?${range}&period=month`))
     expect(months.data[0]).toEqual({ date: "2025-03-01", model_permaslug: "a/one", total_tokens: "1000" })
   })
 
@@ -101,12 +101,12 @@ describe("rankings", () => {
     ["a category by day", "category=legal", "period"],
     ["no date at all", "start_date=yesterday", "start_date"],
   ])("refuse %s", async (_, query, field) => {
-    const { error } = await reply<{ error: { message: string } }>(400, as.get(`/datasets/rankings-daily?${query}`))
+    const { error } = await expectJson<{ error: { message: string } }>(400, as.get(`/datasets/rankings-daily?${query}`))
     expect(error.message).toContain(field)
   })
 
   test("an earlier start is where the data begins", async () => {
-    const { meta } = await reply<{ meta: object }>(
+    const { meta } = await expectJson<{ meta: object }>(
       200,
       as.get("/datasets/rankings-daily?start_date=2020-01-01&end_date=2025-01-05"),
     )
@@ -114,13 +114,13 @@ describe("rankings", () => {
   })
 
   test("what our own data cannot answer is honestly empty", async () => {
-    expect(await reply(200, as.get("/benchmarks?source=openrouter"))).toMatchObject({
+    expect(await expectJson(200, as.get("/benchmarks?source=openrouter"))).toMatchObject({
       data: [],
       meta: { version: "v1", source: "openrouter", model_count: 0 },
     })
-    expect(await reply(200, as.get("/classifications/task"))).toMatchObject({
+    expect(await expectJson(200, as.get("/classifications/task"))).toMatchObject({
       data: { window_days: 7, classifications: [], macro_categories: [] },
     })
-    await reply(400, as.get("/classifications/task?window=30d"))
+    await expectJson(400, as.get("/classifications/task?window=30d"))
   })
 })

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { insertGenerations } from "../../src/generations/store.ts"
 import { runSchedule } from "../../src/app/schedule.ts"
 import { newId } from "../../src/support/ids.ts"
-import { door, newWorkspace, reply } from "../support/world.ts"
+import { client, newWorkspace, expectJson } from "../support/world.ts"
 
 type Cell = { app_slug: string; model_permaslug: string; turn_range: string; median_session_cost_usd: number }
 type Answer = { data: Cell[]; meta: { version: string; window_days: number | null; window_end_date: string | null } }
@@ -71,7 +71,7 @@ describe("GET /datasets/session-cost", () => {
     await runSchedule("0 3 * * 1", env, NOW)
 
     const { as } = await newWorkspace()
-    const { data, meta } = await reply<Answer>(200, as.get("/datasets/session-cost?app_slug=my-editor"))
+    const { data, meta } = await expectJson<Answer>(200, as.get("/datasets/session-cost?app_slug=my-editor"))
     expect(data).toEqual([
       {
         app_name: "My Editor",
@@ -83,21 +83,24 @@ describe("GET /datasets/session-cost", () => {
       expect.objectContaining({ turn_range: "2-9-turns", median_session_cost_usd: 0.000014 }) as Cell,
     ])
     expect(meta).toMatchObject({ version: "v1", window_days: 28, window_end_date: "2026-11-22" })
-    const filtered = await reply<Answer>(200, as.get("/datasets/session-cost?model=a/one&turn_range=2-9-turns&limit=1"))
+    const filtered = await expectJson<Answer>(
+      200,
+      as.get("/datasets/session-cost?model=a/one&turn_range=2-9-turns&limit=1"),
+    )
     expect(filtered.data).toHaveLength(1)
-    expect((await reply<Answer>(200, as.get("/datasets/session-cost?offset=5000"))).data).toEqual([])
+    expect((await expectJson<Answer>(200, as.get("/datasets/session-cost?offset=5000"))).data).toEqual([])
   })
 
   test.each(["limit=0", "limit=501", "limit=x", "offset=-1", "offset=5001", "turn_range=many"])(
     "refuses %s, and names it",
     async (query) => {
       const { as } = await newWorkspace()
-      const { error } = await reply<{ error: { message: string } }>(400, as.get(`/datasets/session-cost?${query}`))
+      const { error } = await expectJson<{ error: { message: string } }>(400, as.get(`/datasets/session-cost?${query}`))
       expect(error.message).toContain(query.split("=")[0])
     },
   )
 
   test("needs a key", async () => {
-    await reply(401, door().get("/datasets/session-cost"))
+    await expectJson(401, client().get("/datasets/session-cost"))
   })
 })

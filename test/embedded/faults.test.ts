@@ -4,7 +4,7 @@ import { toChatRequest, type ChatRequest } from "../../src/embedded/chat-request
 import { newCompletion } from "../../src/embedded/completion.ts"
 import { failureStatuses } from "../../src/embedded/statuses.ts"
 import { play, splitCharacters, streamSteps } from "../../src/embedded/stream.ts"
-import { chatTeller } from "../../src/embedded/formats/chat.ts"
+import { chatEncoder } from "../../src/embedded/formats/chat.ts"
 import { estimatePromptTokens, estimateTokens } from "../../src/support/tokens.ts"
 import { ask, chunksOf, contentOf, document, events, read, stream, user } from "./ask.ts"
 
@@ -288,7 +288,7 @@ describe("time", () => {
 
   function pacedSteps() {
     const completion = newCompletion(toRequest("paced"), 0)
-    return streamSteps(completion, chatTeller(completion))
+    return streamSteps(completion, chatEncoder(completion))
   }
 
   function toRequest(model: string, more: object = {}): ChatRequest {

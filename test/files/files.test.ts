@@ -2,7 +2,7 @@ import { env, exports } from "cloudflare:workers"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { clearFiles } from "../../src/files/bytes.ts"
 import { toCsvCell } from "../../src/files/export.ts"
-import { newKey, newWorkspace, reply, type Workspace } from "../support/world.ts"
+import { newKey, newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 import { eventually } from "../support/eventually.ts"
 
 afterEach(() => vi.restoreAllMocks())
@@ -25,7 +25,7 @@ function formOf(content: string | Uint8Array<ArrayBuffer>, filename = "a.txt"): 
 }
 
 const upload = (workspace: Workspace, content: string | Uint8Array<ArrayBuffer>, filename?: string) =>
-  reply<FileRecord>(200, send(workspace.key, formOf(content, filename)))
+  expectJson<FileRecord>(200, send(workspace.key, formOf(content, filename)))
 const objects = async ({ organizationId }: Workspace) =>
   (await env.FILES.list({ prefix: `${organizationId}/` })).objects.map(({ size }) => size)
 
@@ -43,17 +43,20 @@ describe("an uploaded file", () => {
       downloadable: false,
       created_at: expect.any(String),
     })
-    expect(await reply(200, workspace.as.get(`/files/${made.id}`))).toEqual(made)
+    expect(await expectJson(200, workspace.as.get(`/files/${made.id}`))).toEqual(made)
     expect(await objects(workspace)).toEqual([7])
-    const { error } = await reply<{ error: { message: string } }>(400, workspace.as.get(`/files/${made.id}/content`))
+    const { error } = await expectJson<{ error: { message: string } }>(
+      400,
+      workspace.as.get(`/files/${made.id}/content`),
+    )
     expect(error.message).toContain("uploaded")
     const gone = { _shape: "openrouter", id: made.id, type: "file_deleted" }
-    expect(await reply(200, workspace.as.delete(`/files/${made.id}`))).toEqual(gone)
-    for (const path of ["", "/content"]) await reply(404, workspace.as.get(`/files/${made.id}${path}`))
-    await reply(404, workspace.as.delete(`/files/${made.id}`))
+    expect(await expectJson(200, workspace.as.delete(`/files/${made.id}`))).toEqual(gone)
+    for (const path of ["", "/content"]) await expectJson(404, workspace.as.get(`/files/${made.id}${path}`))
+    await expectJson(404, workspace.as.delete(`/files/${made.id}`))
     expect(await objects(workspace)).toEqual([])
     type Log = { data: { action: string; changes: object }[] }
-    const { data } = await reply<Log>(200, workspace.manage.get(`/audit?resource_id=${made.id}`))
+    const { data } = await expectJson<Log>(200, workspace.manage.get(`/audit?resource_id=${made.id}`))
     expect(data).toMatchObject([{ action: "file.delete" }, { action: "file.create", changes: { size_bytes: 7 } }])
   })
 
@@ -78,16 +81,16 @@ describe("an uploaded file", () => {
     ["of a kind that is not taken", "MZ\0\0", 400],
   ])("is refused where it is %s, and leaves nothing", async (_, content, status) => {
     const workspace = await newWorkspace()
-    await reply(status, send(workspace.key, formOf(content)))
+    await expectJson(status, send(workspace.key, formOf(content)))
     expect(await objects(workspace)).toEqual([])
-    expect(await reply<FilePage>(200, workspace.as.get("/files"))).toMatchObject({ data: [], has_more: false })
+    expect(await expectJson<FilePage>(200, workspace.as.get("/files"))).toMatchObject({ data: [], has_more: false })
   })
 
   test("is refused where it turns out to be no text after all, and leaves nothing", async () => {
     const workspace = await newWorkspace()
     const bytes = new Uint8Array(9 * 1024 * 1024).fill(97)
     bytes[bytes.length - 5] = 0xff
-    await reply(400, send(workspace.key, formOf(bytes)))
+    await expectJson(400, send(workspace.key, formOf(bytes)))
     expect(await objects(workspace)).toEqual([])
     const rows = "SELECT count(*) AS n FROM files WHERE organization_id = ? AND deleted_at IS NULL"
     expect(await env.DB.prepare(rows).bind(workspace.organizationId).first("n")).toBe(0)
@@ -95,10 +98,10 @@ describe("an uploaded file", () => {
 
   test("must come as a form", async () => {
     const { key } = await newWorkspace()
-    await reply(415, send(key, "words", "", "text/plain"))
-    await reply(400, send(key, "--x\r\n\r\n--x--", "", "multipart/form-data; boundary=x"))
+    await expectJson(415, send(key, "words", "", "text/plain"))
+    await expectJson(400, send(key, "--x\r\n\r\n--x--", "", "multipart/form-data; boundary=x"))
     const cut = '--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nabc'
-    await reply(400, send(key, cut, "", "multipart/form-data; boundary=x"))
+    await expectJson(400, send(key, cut, "", "multipart/form-data; boundary=x"))
   })
 })
 
@@ -107,7 +110,7 @@ describe("files", () => {
     const workspace = await newWorkspace()
     const made: FileRecord[] = []
     for (const name of ["a", "b", "c"]) made.push(await upload(workspace, name, `${name}.txt`))
-    const first = await reply<FilePage>(200, workspace.as.get("/files?limit=2"))
+    const first = await expectJson<FilePage>(200, workspace.as.get("/files?limit=2"))
     expect(first).toEqual({
       _shape: "openrouter",
       data: made.slice(0, 2),
@@ -117,31 +120,31 @@ describe("files", () => {
       cursor: made[1]?.id,
     })
     for (const name of ["cursor", "after", "after_id"]) {
-      const rest = await reply<FilePage>(200, workspace.as.get(`/files?limit=2&${name}=${first.cursor}`))
+      const rest = await expectJson<FilePage>(200, workspace.as.get(`/files?limit=2&${name}=${first.cursor}`))
       expect(rest).toMatchObject({ data: made.slice(2), has_more: false, cursor: null })
     }
     for (const query of ["order=desc", "before_id=x", "limit=0", "limit=1001", "provider=x", "cursor=%20"]) {
-      await reply(400, workspace.as.get(`/files?${query}`))
+      await expectJson(400, workspace.as.get(`/files?${query}`))
     }
-    await reply(200, workspace.as.get("/files?order=asc"))
+    await expectJson(200, workspace.as.get("/files?order=asc"))
   })
 
   test("of another workspace do not exist, and those of their own are a management key's", async () => {
     const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
     const { id } = await upload(mine, "words")
     for (const by of [theirs.as, theirs.manage]) {
-      for (const path of ["", "/content"]) await reply(404, by.get(`/files/${id}${path}`))
-      await reply(404, by.delete(`/files/${id}`))
-      await reply(404, by.get(`/files?workspace_id=${mine.workspaceId}`))
+      for (const path of ["", "/content"]) await expectJson(404, by.get(`/files/${id}${path}`))
+      await expectJson(404, by.delete(`/files/${id}`))
+      await expectJson(404, by.get(`/files?workspace_id=${mine.workspaceId}`))
     }
     type Team = { data: { id: string } }
-    const { data } = await reply<Team>(201, mine.manage.post("/workspaces", { name: "Team", slug: "team" }))
+    const { data } = await expectJson<Team>(201, mine.manage.post("/workspaces", { name: "Team", slug: "team" }))
     const beside = await newKey(mine, { workspace_id: data.id })
-    await reply(404, beside.as.get(`/files/${id}`))
-    await reply(404, beside.as.get(`/files/${id}?workspace_id=${mine.workspaceId}`))
-    const there = await reply<FileRecord>(200, send(beside.key, formOf("x")))
-    await reply(404, mine.manage.get(`/files/${there.id}`))
-    await reply(200, mine.manage.get(`/files/${there.id}?workspace_id=${data.id}`))
+    await expectJson(404, beside.as.get(`/files/${id}`))
+    await expectJson(404, beside.as.get(`/files/${id}?workspace_id=${mine.workspaceId}`))
+    const there = await expectJson<FileRecord>(200, send(beside.key, formOf("x")))
+    await expectJson(404, mine.manage.get(`/files/${there.id}`))
+    await expectJson(200, mine.manage.get(`/files/${there.id}?workspace_id=${data.id}`))
   })
 
   test("are cleared away once nothing tells of them", async () => {
@@ -173,7 +176,7 @@ describe("an export", () => {
 
   test("is a table of the calls of a time, which management keys can read", async () => {
     const workspace = await called()
-    const made = await reply<Made>(201, workspace.manage.post("/exports", { from: FROM }))
+    const made = await expectJson<Made>(201, workspace.manage.post("/exports", { from: FROM }))
     expect(made).toMatchObject({ _shape: "openrouter", downloadable: true, mime_type: "text/csv" })
     const answer = await workspace.manage.get(`/files/${made.id}/content`)
     expect(answer.headers.get("content-type")).toBe("application/octet-stream")
@@ -185,16 +188,16 @@ describe("an export", () => {
     expect(lines[0]).toMatch(/^id,request_id,created_at,charged_at,.*cost_usd,is_byok/)
     expect(csv).toContain(`"'=cmd|""evil""!A1, x"`)
     // Usage is not for every key of the workspace.
-    for (const path of ["", "/content"]) await reply(404, workspace.as.get(`/files/${made.id}${path}`))
-    expect((await reply<FilePage>(200, workspace.as.get("/files"))).data).toEqual([])
-    expect((await reply<FilePage>(200, workspace.manage.get("/files"))).data).toHaveLength(1)
+    for (const path of ["", "/content"]) await expectJson(404, workspace.as.get(`/files/${made.id}${path}`))
+    expect((await expectJson<FilePage>(200, workspace.as.get("/files"))).data).toEqual([])
+    expect((await expectJson<FilePage>(200, workspace.manage.get("/files"))).data).toHaveLength(1)
   })
 
   test("comes as lines of JSON, of one time and one workspace", async () => {
     const workspace = await called()
     const { workspaceId } = workspace
     const ask = async (input: object) => {
-      const { id } = await reply<Made>(
+      const { id } = await expectJson<Made>(
         201,
         workspace.manage.post("/exports", { from: FROM, format: "ndjson", ...input }),
       )
@@ -211,11 +214,11 @@ describe("an export", () => {
       { app_title: null },
     ])
     expect(await ask({ to: "2020-01-02T00:00:00Z" })).toEqual([])
-    await reply(400, workspace.manage.post("/exports", { from: FROM, to: "2019-01-01T00:00:00Z" }))
-    await reply(400, workspace.manage.post("/exports", {}))
-    await reply(403, workspace.as.post("/exports", { from: FROM }))
+    await expectJson(400, workspace.manage.post("/exports", { from: FROM, to: "2019-01-01T00:00:00Z" }))
+    await expectJson(400, workspace.manage.post("/exports", {}))
+    await expectJson(403, workspace.as.post("/exports", { from: FROM }))
     const other = await newWorkspace()
-    await reply(404, workspace.manage.post("/exports", { from: FROM, workspace_id: other.workspaceId }))
+    await expectJson(404, workspace.manage.post("/exports", { from: FROM, workspace_id: other.workspaceId }))
   })
 
   test.each(["=1", "+1", "-1", "@x", "\tx"])("writes %j as no formula", (text) => {
@@ -227,7 +230,7 @@ describe("a vendor's own storage", () => {
   const KEY = "own-vendor-key-0123456789"
   const withKey = async (provider: string) => {
     const workspace = await newWorkspace()
-    await reply(201, workspace.manage.post("/byok", { provider, key: KEY }))
+    await expectJson(201, workspace.manage.post("/byok", { provider, key: KEY }))
     return workspace
   }
   function play(answer: (request: Request) => Response) {
@@ -258,7 +261,7 @@ describe("a vendor's own storage", () => {
         ? new Response("abc")
         : Response.json(request.url.includes("?") ? { data: [file], has_more: true } : file),
     )
-    expect(await reply(200, workspace.as.get("/files?provider=openai&after=f0&limit=5"))).toEqual({
+    expect(await expectJson(200, workspace.as.get("/files?provider=openai&after=f0&limit=5"))).toEqual({
       _shape: "openai",
       object: "list",
       data: [told],
@@ -266,11 +269,11 @@ describe("a vendor's own storage", () => {
       last_id: "f1",
       has_more: true,
     })
-    expect(await reply(200, workspace.as.get("/files/f1?provider=openai"))).toEqual(told)
+    expect(await expectJson(200, workspace.as.get("/files/f1?provider=openai"))).toEqual(told)
     expect(await (await workspace.as.get("/files/f1/content?provider=openai")).text()).toBe("abc")
     const gone = { _shape: "openai", id: "f1", object: "file", deleted: true }
-    expect(await reply(200, workspace.as.delete("/files/f1?provider=openai"))).toEqual(gone)
-    expect(await reply(200, send(workspace.key, formOf("words"), "?provider=openai"))).toEqual(told)
+    expect(await expectJson(200, workspace.as.delete("/files/f1?provider=openai"))).toEqual(gone)
+    expect(await expectJson(200, send(workspace.key, formOf("words"), "?provider=openai"))).toEqual(told)
     const at = "https://api.openai.com/v1/files"
     expect(asked.map(({ method, url }) => [method, url])).toEqual([
       ["GET", `${at}?limit=5&after=f0`],
@@ -288,7 +291,7 @@ describe("a vendor's own storage", () => {
     const workspace = await withKey("anthropic")
     const file = { id: "f1", type: "file", filename: "a", mime_type: "text/plain", size_bytes: 3, created_at: "x" }
     const asked = play(() => Response.json({ data: [{ ...file, downloadable: true }], has_more: false }))
-    expect(await reply(200, workspace.as.get("/files?provider=anthropic"))).toMatchObject({
+    expect(await expectJson(200, workspace.as.get("/files?provider=anthropic"))).toMatchObject({
       _shape: "anthropic",
       data: [{ ...file, _shape: "anthropic", downloadable: true }],
       has_more: false,
@@ -299,7 +302,7 @@ describe("a vendor's own storage", () => {
   test("is closed to a workspace without such a key", async () => {
     const workspace = await newWorkspace()
     const asked = play(() => Response.json({}))
-    const { error } = await reply<{ error: { message: string } }>(403, workspace.as.get("/files?provider=openai"))
+    const { error } = await expectJson<{ error: { message: string } }>(403, workspace.as.get("/files?provider=openai"))
     expect(error.message).toContain("/byok")
     expect(asked).toEqual([])
   })
@@ -314,7 +317,10 @@ describe("a vendor's own storage", () => {
   ])("that answers %d is a %d, without the key", async (status, told) => {
     const workspace = await withKey("openai")
     play(() => Response.json({ error: { message: `no: ${KEY}` } }, { status }))
-    const { error } = await reply<{ error: { message: string } }>(told, workspace.as.get("/files/f1?provider=openai"))
+    const { error } = await expectJson<{ error: { message: string } }>(
+      told,
+      workspace.as.get("/files/f1?provider=openai"),
+    )
     expect(error.message).not.toContain(KEY)
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { normaliseChunk, normaliseResult } from "../../src/formats/chat/normalize.ts"
-import { newReading, readAnswer, toProviderError } from "../../src/formats/chat/meter.ts"
+import { newMeter, readResponse, toProviderError } from "../../src/formats/chat/meter.ts"
 
 type Json = Record<string, unknown>
 
@@ -109,8 +109,8 @@ describe("content in parts", () => {
   })
 
   test("is counted with its thoughts", () => {
-    const reading = newReading()
-    readAnswer(reading, chunkOf({ content: [THOUGHT, ...SAID] }))
+    const reading = newMeter()
+    readResponse(reading, chunkOf({ content: [THOUGHT, ...SAID] }))
     expect(reading.units).toBe("Hm.Answer".length)
   })
 })

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import { describe, expect, test } from "vitest"
 import { pruneContents } from "../../src/generations/content.ts"
-import { newKey, newWorkspace, readStream, reply, type Workspace } from "../support/world.ts"
+import { newKey, newWorkspace, readStream, expectJson, type Workspace } from "../support/world.ts"
 
 type Kept = {
   data: {
@@ -14,7 +14,7 @@ type Kept = {
 async function logging(settings: Record<string, unknown> = {}): Promise<Workspace> {
   const workspace = await newWorkspace()
   const body = { is_observability_io_logging_enabled: true, ...settings }
-  await reply(200, workspace.manage.patch(`/workspaces/${workspace.workspaceId}`, body))
+  await expectJson(200, workspace.manage.patch(`/workspaces/${workspace.workspaceId}`, body))
   return workspace
 }
 
@@ -22,7 +22,7 @@ const asked = [{ role: "user", content: "Keep this" }]
 const idOf = (response: Response) => response.headers.get("x-generation-id") ?? ""
 
 async function kept(workspace: Workspace, id: string): Promise<Kept["data"]> {
-  const { data } = await reply<Kept>(200, workspace.as.get(`/generation/content?id=${id}`))
+  const { data } = await expectJson<Kept>(200, workspace.as.get(`/generation/content?id=${id}`))
   return data
 }
 
@@ -68,7 +68,7 @@ describe("GET /generation/content", () => {
     const workspace = await newWorkspace()
     const response = await workspace.as.chat("sim/echo", "Between us")
     await response.text()
-    await reply(404, workspace.as.get(`/generation/content?id=${idOf(response)}`))
+    await expectJson(404, workspace.as.get(`/generation/content?id=${idOf(response)}`))
     expect((await env.FILES.list({ prefix: "content/" })).objects.some(({ key }) => key.endsWith(idOf(response)))).toBe(
       false,
     )
@@ -79,7 +79,7 @@ describe("GET /generation/content", () => {
     const { as } = await newKey(workspace)
     const response = await as.chat("sim/echo", "Between us")
     await response.text()
-    await reply(404, workspace.as.get(`/generation/content?id=${idOf(response)}`))
+    await expectJson(404, workspace.as.get(`/generation/content?id=${idOf(response)}`))
   })
 
   test("of another organization there is none", async () => {
@@ -87,7 +87,7 @@ describe("GET /generation/content", () => {
     const response = await workspace.as.chat("sim/echo", "Keep this")
     await response.text()
     await kept(workspace, idOf(response))
-    await reply(404, (await newWorkspace()).manage.get(`/generation/content?id=${idOf(response)}`))
+    await expectJson(404, (await newWorkspace()).manage.get(`/generation/content?id=${idOf(response)}`))
   })
 
   test("is removed once its generation is older than generations are kept", async () => {
@@ -98,7 +98,7 @@ describe("GET /generation/content", () => {
     await pruneContents(env.FILES, Date.now() + 40 * 86_400_000, 41)
     await kept(workspace, idOf(response))
     await pruneContents(env.FILES, Date.now() + 43 * 86_400_000, 41)
-    await reply(404, workspace.as.get(`/generation/content?id=${idOf(response)}`))
+    await expectJson(404, workspace.as.get(`/generation/content?id=${idOf(response)}`))
   })
 })
 
@@ -106,9 +106,9 @@ describe("content of a workspace with guardrails", () => {
   test.each([false, true])("is kept as it was let through, streamed: %s", async (stream) => {
     const workspace = await logging()
     const guardrail = { name: "No addresses", content_filter_builtins: [{ slug: "email", action: "redact" }] }
-    const { data } = await reply<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", guardrail))
+    const { data } = await expectJson<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", guardrail))
     const { as, hash } = await newKey(workspace)
-    await reply(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, { key_hashes: [hash] }))
+    await expectJson(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, { key_hashes: [hash] }))
     const response = await as.chat("sim/echo", "Write to ada@example.com today", { stream })
     await response.text()
     const { input, output } = await kept(workspace, idOf(response))

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers"
 import { expect, test } from "vitest"
-import { newWorkspace, reply } from "../support/world.ts"
+import { newWorkspace, expectJson } from "../support/world.ts"
 
 type Failure = { error: { message: string } }
 
@@ -10,15 +10,17 @@ test("what is said of an answer is kept with its generation, by a management key
   await response.text()
   const id = response.headers.get("x-generation-id") ?? ""
   const feedback = { generation_id: id, category: "formatting", comment: "No code fence." }
-  expect(await reply(200, workspace.manage.post("/generation/feedback", feedback))).toEqual({ data: { success: true } })
+  expect(await expectJson(200, workspace.manage.post("/generation/feedback", feedback))).toEqual({
+    data: { success: true },
+  })
   const row = await env.DB.prepare("SELECT category, comment FROM generation_feedback WHERE generation_id = ?")
     .bind(id)
     .first()
   expect(row).toEqual({ category: "formatting", comment: "No code fence." })
 
-  await reply(403, workspace.as.post("/generation/feedback", feedback))
-  await reply(404, (await newWorkspace()).manage.post("/generation/feedback", feedback))
-  const { error } = await reply<Failure>(
+  await expectJson(403, workspace.as.post("/generation/feedback", feedback))
+  await expectJson(404, (await newWorkspace()).manage.post("/generation/feedback", feedback))
+  const { error } = await expectJson<Failure>(
     400,
     workspace.manage.post("/generation/feedback", { ...feedback, category: "rude" }),
   )

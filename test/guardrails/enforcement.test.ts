@@ -1,13 +1,13 @@
 import { exports } from "cloudflare:workers"
 import { afterEach, describe, expect, test } from "vitest"
-import { chunk, DONE, good, playProvider, sse } from "../support/played.ts"
+import { chunk, DONE, good, mockProvider, sse } from "../support/played.ts"
 import {
   newKey,
   newWorkspace,
   openHolds,
   readStream,
   receiptOf,
-  reply,
+  expectJson,
   textOf,
   type Workspace,
 } from "../support/world.ts"
@@ -21,25 +21,28 @@ const TOLD = { "x-service-metadata": "enabled" }
 
 /** A guardrail on the workspace's own key. */
 async function guard(workspace: Workspace, rules: Record<string, unknown>, name = "Rail"): Promise<string> {
-  const { data } = await reply<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", { name, ...rules }))
+  const { data } = await expectJson<{ data: { id: string } }>(
+    201,
+    workspace.manage.post("/guardrails", { name, ...rules }),
+  )
   await assign(workspace, data.id, await ownHash(workspace))
   return data.id
 }
 async function ownHash(workspace: Workspace): Promise<string> {
-  const { data } = await reply<{ data: { hash: string; kind: string }[] }>(200, workspace.manage.get("/keys"))
+  const { data } = await expectJson<{ data: { hash: string; kind: string }[] }>(200, workspace.manage.get("/keys"))
   return data.find(({ kind }) => kind === "normal")?.hash ?? ""
 }
 const assign = (workspace: Workspace, id: string, hash: string) =>
-  reply(200, workspace.manage.post(`/guardrails/${id}/assignments/keys`, { key_hashes: [hash] }))
+  expectJson(200, workspace.manage.post(`/guardrails/${id}/assignments/keys`, { key_hashes: [hash] }))
 const own = async (workspace: Workspace) => {
-  const { data } = await reply<{ data: { creator_user_id: string } }>(200, workspace.manage.get("/key"))
+  const { data } = await expectJson<{ data: { creator_user_id: string } }>(200, workspace.manage.get("/key"))
   return data.creator_user_id
 }
 
 let stop: () => void = () => {}
 afterEach(() => stop())
-function play(answer: Parameters<typeof playProvider>[0]) {
-  const played = playProvider(answer)
+function play(answer: Parameters<typeof mockProvider>[0]) {
+  const played = mockProvider(answer)
   stop = played.stop
   return played
 }
@@ -57,15 +60,18 @@ describe("models and providers", () => {
   test("a new guardrail enforces nothing until it is assigned, and nothing once it is taken away", async () => {
     const workspace = await newWorkspace()
     const input = { name: "Rail", ignored_models: ["sim/*"] }
-    const { data } = await reply<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", input))
-    await reply(200, workspace.as.chat("sim/echo", "Hi"))
+    const { data } = await expectJson<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", input))
+    await expectJson(200, workspace.as.chat("sim/echo", "Hi"))
     const hash = await ownHash(workspace)
     await assign(workspace, data.id, hash)
-    const { error } = await reply<Failure>(403, workspace.as.chat("sim/echo", "Hi"))
+    const { error } = await expectJson<Failure>(403, workspace.as.chat("sim/echo", "Hi"))
     expect(error.message).toContain('the guardrail "Rail" excludes the model (ignored_models)')
     expect(error.metadata).toEqual({ reason: "guardrail" })
-    await reply(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys/remove`, { key_hashes: [hash] }))
-    await reply(200, workspace.as.chat("sim/echo", "Hi"))
+    await expectJson(
+      200,
+      workspace.manage.post(`/guardrails/${data.id}/assignments/keys/remove`, { key_hashes: [hash] }),
+    )
+    await expectJson(200, workspace.as.chat("sim/echo", "Hi"))
   })
 
   test.each([
@@ -83,18 +89,18 @@ describe("models and providers", () => {
     [{ enforce_zdr: null, enable_paid_model_training: null }, 200],
   ])("%j: %i", async (rules, status) => {
     const workspace = await newWorkspace()
-    const { data } = await reply<{ data: { slug: string; name: string }[] }>(200, workspace.as.get("/providers"))
+    const { data } = await expectJson<{ data: { slug: string; name: string }[] }>(200, workspace.as.get("/providers"))
     const embedded = data.find(({ name }) => /embedded|sim/i.test(name))?.slug ?? ""
     const written = JSON.parse(JSON.stringify(rules).replaceAll('"embedded"', JSON.stringify(embedded))) as typeof rules
     await guard(workspace, written)
-    await reply(status, workspace.as.chat("sim/echo", "Hi"))
+    await expectJson(status, workspace.as.chat("sim/echo", "Hi"))
   })
 
   test("leave the endpoints that they allow", async () => {
     const workspace = await newWorkspace()
     const { asked } = play(() => whole("Hello"))
     await guard(workspace, { allowed_providers: ["twin-a", "twin-b"], ignored_providers: ["twin-a"] })
-    for (let turn = 0; turn < 4; turn++) await reply(200, workspace.as.chat("acme/chat-61", "Hi"))
+    for (let turn = 0; turn < 4; turn++) await expectJson(200, workspace.as.chat("acme/chat-61", "Hi"))
     expect(new Set(asked.map(({ url }) => new URL(url).hostname))).toEqual(new Set(["twin-b.test"]))
   })
 
@@ -102,32 +108,32 @@ describe("models and providers", () => {
     const workspace = await newWorkspace()
     play(() => whole("Hello"))
     await guard(workspace, { allowed_data_regions: ["europe", "us"] })
-    const { error } = await reply<Failure>(403, workspace.as.chat("acme/chat-62", "Hi"))
+    const { error } = await expectJson<Failure>(403, workspace.as.chat("acme/chat-62", "Hi"))
     expect(error.message).toContain("takes calls only by the hostnames of: europe, us (allowed_data_regions)")
     const front = (exports as unknown as { default: Fetcher }).default
     const body = JSON.stringify({ model: "acme/chat-62", messages: [{ role: "user", content: "Hi" }] })
     const headers = { authorization: `Bearer ${workspace.key}`, "content-type": "application/json" }
-    await reply(200, front.fetch("http://eu.localhost/api/v1/chat/completions", { method: "POST", headers, body }))
+    await expectJson(200, front.fetch("http://eu.localhost/api/v1/chat/completions", { method: "POST", headers, body }))
     const regions = { allowed_data_regions: ["europe", "us"] }
-    expect(await reply(200, workspace.as.get("/key"))).toMatchObject({ data: regions })
+    expect(await expectJson(200, workspace.as.get("/key"))).toMatchObject({ data: regions })
   })
 
   test("what the request itself excludes is not found, as without a guardrail", async () => {
     const workspace = await newWorkspace()
     await guard(workspace, { ignored_models: ["sim/json"] })
-    await reply(404, workspace.as.chat("sim/echo", "Hi", { provider: { only: ["nobody"] } }))
-    await reply(404, workspace.as.chat("no/such", "Hi"))
+    await expectJson(404, workspace.as.chat("sim/echo", "Hi", { provider: { only: ["nobody"] } }))
+    await expectJson(404, workspace.as.chat("no/such", "Hi"))
     // Of several models those that are allowed answer.
-    await reply(200, workspace.as.chat("sim/json", "Hi", { models: ["sim/echo"] }))
+    await expectJson(200, workspace.as.chat("sim/json", "Hi", { models: ["sim/echo"] }))
   })
 
   test("the automatic choice and the list of models keep to them", async () => {
     const workspace = await newWorkspace()
     await guard(workspace, { allowed_models: ["sim/json"] })
-    const listed = await reply<{ data: { id: string }[] }>(200, workspace.as.get("/models/user"))
+    const listed = await expectJson<{ data: { id: string }[] }>(200, workspace.as.get("/models/user"))
     expect(listed.data.map(({ id }) => id)).toEqual(["sim/json"])
     const plugins = [{ id: "auto-router", allowed_models: ["sim/*"] }]
-    const answer = await reply<{ model: string }>(200, workspace.as.chat("openrouter/auto", "Hi", { plugins }))
+    const answer = await expectJson<{ model: string }>(200, workspace.as.chat("openrouter/auto", "Hi", { plugins }))
     expect(answer.model).toBe("json")
   })
 
@@ -146,7 +152,7 @@ describe("models and providers", () => {
       ["/videos", { model: "sim/video", prompt: "x" }],
     ]
     for (const [path, body] of requests) {
-      const { error } = await reply<Failure>(403, workspace.as.post(path, body))
+      const { error } = await expectJson<Failure>(403, workspace.as.post(path, body))
       expect(error.message, path).toContain('the guardrail "Rail"')
     }
   })
@@ -158,21 +164,28 @@ describe("whose guardrail", () => {
     const userId = await own(workspace)
     const key = await newKey(workspace, { creator_user_id: userId })
     const made = async (rules: object) =>
-      (await reply<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", { name: "Member's", ...rules })))
-        .data.id
+      (
+        await expectJson<{ data: { id: string } }>(
+          201,
+          workspace.manage.post("/guardrails", { name: "Member's", ...rules }),
+        )
+      ).data.id
     const id = await made({ ignored_models: ["sim/json"] })
-    await reply(200, workspace.manage.post(`/guardrails/${id}/assignments/members`, { member_user_ids: [userId] }))
-    await reply(403, key.as.chat("sim/json", "Hi"))
-    const { data } = await reply<{ data: { default_guardrail_id: string }[] }>(200, workspace.manage.get("/workspaces"))
+    await expectJson(200, workspace.manage.post(`/guardrails/${id}/assignments/members`, { member_user_ids: [userId] }))
+    await expectJson(403, key.as.chat("sim/json", "Hi"))
+    const { data } = await expectJson<{ data: { default_guardrail_id: string }[] }>(
+      200,
+      workspace.manage.get("/workspaces"),
+    )
     const everyone = data[0]?.default_guardrail_id ?? ""
-    await reply(200, workspace.manage.patch(`/guardrails/${everyone}`, { ignored_models: ["sim/echo"] }))
-    await reply(403, key.as.chat("sim/echo", "Hi"))
-    await reply(403, workspace.manage.chat("sim/echo", "Hi"))
+    await expectJson(200, workspace.manage.patch(`/guardrails/${everyone}`, { ignored_models: ["sim/echo"] }))
+    await expectJson(403, key.as.chat("sim/echo", "Hi"))
+    await expectJson(403, workspace.manage.chat("sim/echo", "Hi"))
     await assign(workspace, await made({ ignored_models: ["sim/reasoning"] }), key.hash)
-    for (const model of ["sim/json", "sim/echo", "sim/reasoning"]) await reply(403, key.as.chat(model, "Hi"))
-    await reply(200, key.as.chat("sim/refusal", "Hi"))
-    await reply(200, workspace.manage.delete(`/guardrails/${everyone}`))
-    await reply(200, key.as.chat("sim/echo", "Hi"))
+    for (const model of ["sim/json", "sim/echo", "sim/reasoning"]) await expectJson(403, key.as.chat(model, "Hi"))
+    await expectJson(200, key.as.chat("sim/refusal", "Hi"))
+    await expectJson(200, workspace.manage.delete(`/guardrails/${everyone}`))
+    await expectJson(200, key.as.chat("sim/echo", "Hi"))
   })
 })
 
@@ -181,18 +194,18 @@ describe("a budget of a guardrail", () => {
     const workspace = await newWorkspace()
     const [one, other] = [await newKey(workspace), await newKey(workspace)]
     const input = { name: "Tight", limit_usd: 0.0014, reset_interval: "daily" }
-    const { data } = await reply<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", input))
+    const { data } = await expectJson<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", input))
     const body = { key_hashes: [one.hash, other.hash] }
-    await reply(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, body))
-    await reply(200, one.as.chat("sim/echo", "x".repeat(400)))
-    await reply(200, one.as.chat("sim/echo", "x".repeat(400)))
-    const { error } = await reply<Failure>(403, one.as.chat("sim/echo", "x".repeat(400)))
+    await expectJson(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, body))
+    await expectJson(200, one.as.chat("sim/echo", "x".repeat(400)))
+    await expectJson(200, one.as.chat("sim/echo", "x".repeat(400)))
+    const { error } = await expectJson<Failure>(403, one.as.chat("sim/echo", "x".repeat(400)))
     expect(error.message).toContain('this key under the daily budget of the guardrail "Tight"')
     expect(error.message).toContain("wait for its daily reset")
     expect(error.metadata).toEqual({ reason: "guardrail_budget" })
-    await reply(200, other.as.chat("sim/echo", "x".repeat(400)))
-    await reply(200, workspace.manage.patch(`/guardrails/${data.id}`, { limit_usd: 1 }))
-    await reply(200, one.as.chat("sim/echo", "x".repeat(400)))
+    await expectJson(200, other.as.chat("sim/echo", "x".repeat(400)))
+    await expectJson(200, workspace.manage.patch(`/guardrails/${data.id}`, { limit_usd: 1 }))
+    await expectJson(200, one.as.chat("sim/echo", "x".repeat(400)))
     expect(await openHolds(workspace)).toEqual([])
   })
 
@@ -201,11 +214,14 @@ describe("a budget of a guardrail", () => {
     const userId = await own(workspace)
     const keys = [await newKey(workspace), await newKey(workspace)] as const
     const input = { name: "Person", limit_usd: 0.0014, reset_interval: "monthly" }
-    const { data } = await reply<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", input))
-    await reply(200, workspace.manage.post(`/guardrails/${data.id}/assignments/members`, { member_user_ids: [userId] }))
-    await reply(200, keys[0].as.chat("sim/echo", "x".repeat(400)))
-    await reply(200, keys[1].as.chat("sim/echo", "x".repeat(400)))
-    const { error } = await reply<Failure>(403, keys[0].as.chat("sim/echo", "x".repeat(400)))
+    const { data } = await expectJson<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", input))
+    await expectJson(
+      200,
+      workspace.manage.post(`/guardrails/${data.id}/assignments/members`, { member_user_ids: [userId] }),
+    )
+    await expectJson(200, keys[0].as.chat("sim/echo", "x".repeat(400)))
+    await expectJson(200, keys[1].as.chat("sim/echo", "x".repeat(400)))
+    const { error } = await expectJson<Failure>(403, keys[0].as.chat("sim/echo", "x".repeat(400)))
     expect(error.message).toContain("the member whose key this is")
   })
 
@@ -233,7 +249,7 @@ describe("content in a request", () => {
   test("is blocked before anything is held, with the names of what was found and no word of it", async () => {
     const workspace = await newWorkspace()
     const id = await guard(workspace, email("block"))
-    const answer = await reply<Failure>(403, workspace.as.chat("sim/echo", "I am lovelace@example.com", {}, TOLD))
+    const answer = await expectJson<Failure>(403, workspace.as.chat("sim/echo", "I am lovelace@example.com", {}, TOLD))
     expect(answer.error).toEqual({
       code: 403,
       message: 'The guardrail "Rail" blocks this request: it has email in it. Take that out of the request.',
@@ -251,11 +267,11 @@ describe("content in a request", () => {
     ])
     expect(JSON.stringify(answer)).not.toContain("lovelace")
     expect(await workspace.ledger.balance()).toMatchObject({ spentNano: 0, heldNano: 0 })
-    const passed = await reply<Answer>(200, workspace.as.chat("sim/echo", "I am Ada", {}, TOLD))
+    const passed = await expectJson<Answer>(200, workspace.as.chat("sim/echo", "I am Ada", {}, TOLD))
     expect(passed.service_metadata.pipeline).toMatchObject([
       { summary: "nothing was found", data: { action: "none", detected: false, patterns: [] } },
     ])
-    expect(await reply(200, workspace.as.chat("sim/echo", "Hi"))).not.toHaveProperty("service_metadata")
+    expect(await expectJson(200, workspace.as.chat("sim/echo", "Hi"))).not.toHaveProperty("service_metadata")
   })
 
   test("is redacted before it leaves, wherever it stands", async () => {
@@ -280,7 +296,7 @@ describe("content in a request", () => {
       },
       { role: "tool", tool_call_id: "c1", content: "sent to a@b.com" },
     ]
-    await reply(200, workspace.as.post("/chat/completions", { model: "played/m61", messages }))
+    await expectJson(200, workspace.as.post("/chat/completions", { model: "played/m61", messages }))
     expect(asked[0]?.body["messages"]).toEqual(
       [
         { role: "system", content: "Write to [EMAIL]" },
@@ -330,7 +346,7 @@ describe("content in a request", () => {
       ],
     ]
     for (const [path, body] of requests) {
-      const { error } = await reply<Failure>(403, workspace.as.post(path, body))
+      const { error } = await expectJson<Failure>(403, workspace.as.post(path, body))
       expect(error.metadata, `${path} ${JSON.stringify(body)}`).toMatchObject({ patterns: ["email"] })
     }
   })
@@ -341,15 +357,15 @@ describe("content in a request", () => {
     const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`
     const body = (depth: number) =>
       `{"model":"sim/echo","messages":[{"role":"user","content":"Hi","extra":${nested(depth)}}]}`
-    await reply(200, workspace.as.post("/chat/completions", body(400)))
-    const { error } = await reply<Failure>(400, workspace.as.post("/chat/completions", body(20_000)))
+    await expectJson(200, workspace.as.post("/chat/completions", body(400)))
+    const { error } = await expectJson<Failure>(400, workspace.as.post("/chat/completions", body(20_000)))
     expect(error.message).toContain("deep")
   })
 
   test("is flagged and goes on as it is", async () => {
     const workspace = await newWorkspace()
     await guard(workspace, email("flag"))
-    const answer = await reply<Answer>(200, workspace.as.chat("sim/echo", "I am lovelace@example.com", {}, TOLD))
+    const answer = await expectJson<Answer>(200, workspace.as.chat("sim/echo", "I am lovelace@example.com", {}, TOLD))
     expect(answer.choices[0]?.message.content).toContain("lovelace@example.com")
     expect(answer.service_metadata.pipeline).toMatchObject([{ data: { action: "flag", detected: true } }])
   })
@@ -381,7 +397,7 @@ describe("content in a request", () => {
       ["/videos", { model: "sim/video", prompt: text }],
     ]
     for (const [path, body] of requests) {
-      const { error } = await reply<Failure>(403, workspace.as.post(path, body))
+      const { error } = await expectJson<Failure>(403, workspace.as.post(path, body))
       expect(error.metadata, path).toMatchObject({ patterns: ["email"] })
     }
   })
@@ -392,15 +408,15 @@ describe("content in a request", () => {
     const id = await guard(workspace, {
       content_filter_builtins: [{ action: "block", slug: "regex-prompt-injection", scan_scope: "user_only" }],
     })
-    await reply(403, workspace.as.chat("sim/echo", attack))
+    await expectJson(403, workspace.as.chat("sim/echo", attack))
     const messages = [
       { role: "assistant", content: attack },
       { role: "user", content: "Hi" },
     ]
-    await reply(200, workspace.as.post("/chat/completions", { model: "sim/echo", messages }))
+    await expectJson(200, workspace.as.post("/chat/completions", { model: "sim/echo", messages }))
     const all = { content_filter_builtins: [{ action: "block", slug: "regex-prompt-injection" }] }
-    await reply(200, workspace.manage.patch(`/guardrails/${id}`, all))
-    await reply(403, workspace.as.post("/chat/completions", { model: "sim/echo", messages }))
+    await expectJson(200, workspace.manage.patch(`/guardrails/${id}`, all))
+    await expectJson(403, workspace.as.post("/chat/completions", { model: "sim/echo", messages }))
   })
 })
 
@@ -423,7 +439,7 @@ describe("content in an answer", () => {
         { logprobs: { content: [{ token: SECRET, logprob: 0 }] } },
       ),
     )
-    const raw = JSON.stringify(await reply(200, workspace.as.chat("played/m62", "Hi", { logprobs: true })))
+    const raw = JSON.stringify(await expectJson(200, workspace.as.chat("played/m62", "Hi", { logprobs: true })))
     expect(raw).not.toContain("lovelace")
     expect(raw).toContain("To [EMAIL].")
     expect(raw).toContain('{\\"to\\":\\"[EMAIL]\\",\\"n\\":5}')
@@ -436,7 +452,7 @@ describe("content in an answer", () => {
       const answer = await whole("Yes", {}, { text: SECRET }).json<object>()
       return Response.json({ ...answer, citations: [SECRET] })
     })
-    const told = await reply(200, workspace.as.chat("played/m62", "Hi"))
+    const told = await expectJson(200, workspace.as.chat("played/m62", "Hi"))
     expect(told).toMatchObject({ citations: ["[EMAIL]"], choices: [{ text: "[EMAIL]" }] })
   })
 
@@ -446,7 +462,7 @@ describe("content in an answer", () => {
     play(() => whole(`To ${SECRET}.`))
     const answer = await workspace.as.chat("played/m63", "Hi", {}, TOLD)
     const copy = answer.clone()
-    const told = await reply<Failure>(403, answer)
+    const told = await expectJson<Failure>(403, answer)
     expect(told.error.message).toContain("blocks this answer")
     expect(told.error.metadata).toMatchObject({ patterns: ["email"] })
     expect(told.service_metadata?.pipeline).toMatchObject([{ data: { action: "block", detected: true } }])
@@ -508,7 +524,7 @@ describe("content in an answer", () => {
     const workspace = await newWorkspace()
     await guard(workspace, { content_filters: [{ action: "redact", pattern: "(?i)\\w+", label: "WORD" }] })
     const sound = { data: "aGk=", format: "wav" }
-    const told = await reply<{ text: string }>(
+    const told = await expectJson<{ text: string }>(
       200,
       workspace.as.post("/audio/transcriptions", { model: "sim/transcribe", input_audio: sound }),
     )
@@ -528,7 +544,7 @@ describe("content in an answer", () => {
       return whole("", { content: null, tool_calls: [call] })
     })
     const answer = await workspace.as.chat("played/m67", "When?", { tools: [{ type: "openrouter:datetime" }] })
-    const { error } = await reply<Failure>(403, answer)
+    const { error } = await expectJson<Failure>(403, answer)
     expect(error.metadata).toMatchObject({ reason: "guardrail_blocked" })
     expect(round).toBe(1)
   })

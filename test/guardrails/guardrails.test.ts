@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { door, newKey, newWorkspace, reply, type Workspace } from "../support/world.ts"
+import { client, newKey, newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 
 type Guardrail = { id: string; workspace_id: string; name: string } & Record<string, unknown>
 type One = { data: Guardrail }
@@ -8,11 +8,11 @@ type Failure = { error: { message: string; metadata?: Record<string, unknown> } 
 type Entry = { action: string; resource_id: string; changed_fields: string[]; changes: Record<string, unknown> }
 
 const create = async (workspace: Workspace, input: Record<string, unknown> = {}) =>
-  (await reply<One>(201, workspace.manage.post("/guardrails", { name: "Rail", ...input }))).data
+  (await expectJson<One>(201, workspace.manage.post("/guardrails", { name: "Rail", ...input }))).data
 const change = (workspace: Workspace, id: string, input: Record<string, unknown>) =>
   workspace.manage.patch(`/guardrails/${id}`, input)
 const actions = async (workspace: Workspace, resourceId: string) =>
-  (await reply<Many<Entry>>(200, workspace.manage.get(`/audit?resource_id=${resourceId}`))).data
+  (await expectJson<Many<Entry>>(200, workspace.manage.get(`/audit?resource_id=${resourceId}`))).data
 
 describe("guardrails", () => {
   test("are made, read, listed, changed and deleted, and the audit log says so", async () => {
@@ -30,21 +30,24 @@ describe("guardrails", () => {
       content_filters: null,
       updated_at: null,
     })
-    expect((await reply<One>(200, workspace.manage.get(`/guardrails/${made.id}`))).data).toEqual(made)
+    expect((await expectJson<One>(200, workspace.manage.get(`/guardrails/${made.id}`))).data).toEqual(made)
     const second = await create(workspace)
-    const listed = await reply<Many>(200, workspace.manage.get("/guardrails?limit=1"))
+    const listed = await expectJson<Many>(200, workspace.manage.get("/guardrails?limit=1"))
     expect(listed).toMatchObject({ data: [{ id: second.id }], total_count: 2 })
-    const next = await reply<Many>(200, workspace.manage.get("/guardrails?limit=1&offset=1"))
+    const next = await expectJson<Many>(200, workspace.manage.get("/guardrails?limit=1&offset=1"))
     expect(next.data).toEqual([made])
 
-    const changed = await reply<One>(200, change(workspace, made.id, { name: "New", allowed_models: ["a/b", "c/d"] }))
+    const changed = await expectJson<One>(
+      200,
+      change(workspace, made.id, { name: "New", allowed_models: ["a/b", "c/d"] }),
+    )
     expect(changed.data).toMatchObject({ name: "New", description: "For CI", allowed_models: ["a/b", "c/d"] })
-    const lifted = await reply<One>(200, change(workspace, made.id, { allowed_models: null, description: null }))
+    const lifted = await expectJson<One>(200, change(workspace, made.id, { allowed_models: null, description: null }))
     expect(lifted.data).toMatchObject({ description: null, allowed_models: null, updated_at: expect.any(String) })
 
-    expect(await reply(200, workspace.manage.delete(`/guardrails/${made.id}`))).toEqual({ deleted: true })
-    await reply(404, workspace.manage.get(`/guardrails/${made.id}`))
-    await reply(404, workspace.manage.delete(`/guardrails/${made.id}`))
+    expect(await expectJson(200, workspace.manage.delete(`/guardrails/${made.id}`))).toEqual({ deleted: true })
+    await expectJson(404, workspace.manage.get(`/guardrails/${made.id}`))
+    await expectJson(404, workspace.manage.delete(`/guardrails/${made.id}`))
     const entries = await actions(workspace, made.id)
     expect(entries.map(({ action }) => action)).toEqual([
       "guardrail.delete",
@@ -77,16 +80,16 @@ describe("guardrails", () => {
   test("a limit and its interval come together, also over two changes", async () => {
     const workspace = await newWorkspace()
     const refuse = async (answer: Promise<Response>, field: string) =>
-      expect((await reply<Failure>(400, answer)).error.message).toContain(field)
+      expect((await expectJson<Failure>(400, answer)).error.message).toContain(field)
     await refuse(workspace.manage.post("/guardrails", { name: "x", limit_usd: 5 }), "reset_interval")
     await refuse(workspace.manage.post("/guardrails", { name: "x", reset_interval: "daily" }), "limit_usd")
     const { id } = await create(workspace)
     await refuse(change(workspace, id, { limit_usd: 5 }), "reset_interval")
-    const { data } = await reply<One>(200, change(workspace, id, { limit_usd: 5, reset_interval: "weekly" }))
+    const { data } = await expectJson<One>(200, change(workspace, id, { limit_usd: 5, reset_interval: "weekly" }))
     expect(data).toMatchObject({ limit_usd: 5, reset_interval: "weekly" })
-    await reply(200, change(workspace, id, { limit_usd: 7 }))
+    await expectJson(200, change(workspace, id, { limit_usd: 7 }))
     await refuse(change(workspace, id, { limit_usd: null }), "limit_usd")
-    await reply(200, change(workspace, id, { limit_usd: null, reset_interval: null }))
+    await expectJson(200, change(workspace, id, { limit_usd: null, reset_interval: null }))
   })
 
   test("enforce_zdr stands for the families that are not given", async () => {
@@ -98,7 +101,7 @@ describe("guardrails", () => {
       enforce_zdr_google: false,
       enforce_zdr_other: true,
     })
-    const { data } = await reply<One>(200, change(workspace, made.id, { enforce_zdr_openai: false }))
+    const { data } = await expectJson<One>(200, change(workspace, made.id, { enforce_zdr_openai: false }))
     expect(data).toMatchObject({ enforce_zdr_anthropic: true, enforce_zdr_openai: false })
   })
 
@@ -121,7 +124,10 @@ describe("guardrails", () => {
     ["surprise", 1],
   ])("refuse nonsense: %s %j", async (field, value) => {
     const workspace = await newWorkspace()
-    const { error } = await reply<Failure>(400, workspace.manage.post("/guardrails", { name: "x", [field]: value }))
+    const { error } = await expectJson<Failure>(
+      400,
+      workspace.manage.post("/guardrails", { name: "x", [field]: value }),
+    )
     expect(error.message).toContain(field)
   })
 
@@ -138,14 +144,14 @@ describe("guardrails", () => {
   ])("refuse a pattern with %s", async (_, pattern) => {
     const workspace = await newWorkspace()
     const filter = { action: "block", pattern }
-    const { error } = await reply<Failure>(
+    const { error } = await expectJson<Failure>(
       400,
       workspace.manage.post("/guardrails", { name: "x", content_filters: [filter] }),
     )
     expect(error.metadata).toEqual({ reason: "invalid_regex_pattern" })
     expect(error.message).toContain("content_filters[0].pattern")
     const { id } = await create(workspace)
-    await reply(400, change(workspace, id, { content_filters: [filter] }))
+    await expectJson(400, change(workspace, id, { content_filters: [filter] }))
   })
 
   test("refuse patterns that are too complex together", async () => {
@@ -156,7 +162,7 @@ describe("guardrails", () => {
     }))
     await create(workspace, { content_filters: filters.slice(0, 2) })
     const body = { name: "x", content_filters: filters }
-    const { error } = await reply<Failure>(400, workspace.manage.post("/guardrails", body))
+    const { error } = await expectJson<Failure>(400, workspace.manage.post("/guardrails", body))
     expect(error.message).toMatch(/^content_filters\[\d\]\.pattern: is too complex together/)
   })
 
@@ -170,50 +176,50 @@ describe("guardrails", () => {
   test("are a management key's, and another organization's are not there", async () => {
     const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
     const { id } = await create(mine)
-    await reply(401, door().get("/guardrails"))
-    await reply(403, mine.as.get("/guardrails"))
-    await reply(404, theirs.manage.get(`/guardrails/${id}`))
-    await reply(404, change(theirs, id, { name: "x" }))
-    await reply(404, theirs.manage.delete(`/guardrails/${id}`))
-    await reply(404, theirs.manage.get(`/guardrails/${id}/assignments/keys`))
-    await reply(404, theirs.manage.post("/guardrails/test", { guardrail_id: id, text: "x" }))
-    await reply(404, theirs.manage.get(`/guardrails?workspace_id=${mine.workspaceId}`))
-    await reply(404, theirs.manage.post("/guardrails", { name: "x", workspace_id: mine.workspaceId }))
-    await reply(400, mine.manage.get("/guardrails/none"))
-    expect((await reply<Many>(200, theirs.manage.get("/guardrails"))).total_count).toBe(0)
+    await expectJson(401, client().get("/guardrails"))
+    await expectJson(403, mine.as.get("/guardrails"))
+    await expectJson(404, theirs.manage.get(`/guardrails/${id}`))
+    await expectJson(404, change(theirs, id, { name: "x" }))
+    await expectJson(404, theirs.manage.delete(`/guardrails/${id}`))
+    await expectJson(404, theirs.manage.get(`/guardrails/${id}/assignments/keys`))
+    await expectJson(404, theirs.manage.post("/guardrails/test", { guardrail_id: id, text: "x" }))
+    await expectJson(404, theirs.manage.get(`/guardrails?workspace_id=${mine.workspaceId}`))
+    await expectJson(404, theirs.manage.post("/guardrails", { name: "x", workspace_id: mine.workspaceId }))
+    await expectJson(400, mine.manage.get("/guardrails/none"))
+    expect((await expectJson<Many>(200, theirs.manage.get("/guardrails"))).total_count).toBe(0)
   })
 
   test("a workspace's default guardrail is made by its first change, once, and goes with the workspace", async () => {
     const workspace = await newWorkspace()
-    const made = await reply<{ data: { id: string; default_guardrail_id: string } }>(
+    const made = await expectJson<{ data: { id: string; default_guardrail_id: string } }>(
       201,
       workspace.manage.post("/workspaces", { name: "Team", slug: "team" }),
     )
     const { id: team, default_guardrail_id: id } = made.data
-    await reply(404, workspace.manage.get(`/guardrails/${id}`))
-    const { data } = await reply<One>(200, change(workspace, id, { ignored_models: ["sim/echo"] }))
+    await expectJson(404, workspace.manage.get(`/guardrails/${id}`))
+    const { data } = await expectJson<One>(200, change(workspace, id, { ignored_models: ["sim/echo"] }))
     expect(data).toMatchObject({ id, workspace_id: team, ignored_models: ["sim/echo"], updated_at: null })
-    await reply(200, change(workspace, id, { name: "Everyone" }))
-    const listed = await reply<Many>(200, workspace.manage.get(`/guardrails?workspace_id=${team}`))
+    await expectJson(200, change(workspace, id, { name: "Everyone" }))
+    const listed = await expectJson<Many>(200, workspace.manage.get(`/guardrails?workspace_id=${team}`))
     expect(listed).toMatchObject({ data: [{ id, name: "Everyone" }], total_count: 1 })
     expect((await actions(workspace, id)).map(({ action }) => action)).toEqual(["guardrail.update", "guardrail.create"])
-    await reply(404, change(await newWorkspace(), id, { name: "x" }))
-    await reply(200, workspace.manage.delete(`/workspaces/${team}`))
-    await reply(404, workspace.manage.get(`/guardrails/${id}`))
+    await expectJson(404, change(await newWorkspace(), id, { name: "x" }))
+    await expectJson(200, workspace.manage.delete(`/workspaces/${team}`))
+    await expectJson(404, workspace.manage.get(`/guardrails/${id}`))
   })
 })
 
 describe("assignments", () => {
   type Assignment = { guardrail_id: string; key_hash: string; user_id: string } & Record<string, unknown>
   const keysOf = async (workspace: Workspace, id: string) =>
-    (await reply<Many<Assignment>>(200, workspace.manage.get(`/guardrails/${id}/assignments/keys`))).data
+    (await expectJson<Many<Assignment>>(200, workspace.manage.get(`/guardrails/${id}/assignments/keys`))).data
 
   test("a key has at most one guardrail: the later one", async () => {
     const workspace = await newWorkspace()
     const [first, second] = [await create(workspace), await create(workspace)]
     const key = await newKey(workspace, { name: "ci" })
     const assign = (id: string) =>
-      reply(200, workspace.manage.post(`/guardrails/${id}/assignments/keys`, { key_hashes: [key.hash] }))
+      expectJson(200, workspace.manage.post(`/guardrails/${id}/assignments/keys`, { key_hashes: [key.hash] }))
     expect(await assign(first.id)).toEqual({ assigned_count: 1 })
     const [assigned] = await keysOf(workspace, first.id)
     expect(assigned).toMatchObject({
@@ -227,13 +233,13 @@ describe("assignments", () => {
     expect(await keysOf(workspace, first.id)).toEqual([assigned])
     expect(await assign(second.id)).toEqual({ assigned_count: 1 })
     expect(await keysOf(workspace, first.id)).toEqual([])
-    const all = await reply<Many<Assignment>>(200, workspace.manage.get("/guardrails/assignments/keys"))
+    const all = await expectJson<Many<Assignment>>(200, workspace.manage.get("/guardrails/assignments/keys"))
     expect(all).toMatchObject({ data: [{ guardrail_id: second.id, key_hash: key.hash }], total_count: 1 })
 
     const remove = { key_hashes: [key.hash] }
     const path = `/guardrails/${second.id}/assignments/keys/remove`
-    expect(await reply(200, workspace.manage.post(path, remove))).toEqual({ unassigned_count: 1 })
-    expect(await reply(200, workspace.manage.post(path, remove))).toEqual({ unassigned_count: 0 })
+    expect(await expectJson(200, workspace.manage.post(path, remove))).toEqual({ unassigned_count: 1 })
+    expect(await expectJson(200, workspace.manage.post(path, remove))).toEqual({ unassigned_count: 0 })
     const entries = await actions(workspace, second.id)
     // What changed nothing is not told.
     expect(entries.map(({ action }) => action)).toEqual([
@@ -248,36 +254,36 @@ describe("assignments", () => {
     const workspace = await newWorkspace()
     const { id } = await create(workspace)
     const person = { user_id: "ada", email: "ada@example.com" }
-    await reply(201, workspace.manage.post("/organization/members", person))
+    await expectJson(201, workspace.manage.post("/organization/members", person))
     const path = `/guardrails/${id}/assignments/members`
     const ids = { member_user_ids: ["ada", "ada"] }
-    expect(await reply(200, workspace.manage.post(path, ids))).toEqual({ assigned_count: 1 })
+    expect(await expectJson(200, workspace.manage.post(path, ids))).toEqual({ assigned_count: 1 })
     const one = { guardrail_id: id, user_id: "ada", organization_id: workspace.organizationId }
     for (const list of [path, "/guardrails/assignments/members"]) {
-      expect(await reply(200, workspace.manage.get(list))).toMatchObject({ data: [one], total_count: 1 })
+      expect(await expectJson(200, workspace.manage.get(list))).toMatchObject({ data: [one], total_count: 1 })
     }
-    expect(await reply(200, workspace.manage.post(`${path}/remove`, ids))).toEqual({ unassigned_count: 1 })
-    await reply(200, workspace.manage.post(path, ids))
-    await reply(200, workspace.manage.delete("/organization/members/ada"))
-    expect(await reply(200, workspace.manage.get(path))).toMatchObject({ data: [], total_count: 0 })
+    expect(await expectJson(200, workspace.manage.post(`${path}/remove`, ids))).toEqual({ unassigned_count: 1 })
+    await expectJson(200, workspace.manage.post(path, ids))
+    await expectJson(200, workspace.manage.delete("/organization/members/ada"))
+    expect(await expectJson(200, workspace.manage.get(path))).toMatchObject({ data: [], total_count: 0 })
   })
 
   test("strangers, keys of others and of other workspaces are refused, and nothing is assigned", async () => {
     const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
     const { id } = await create(mine)
     const [own, foreign] = [await newKey(mine), await newKey(theirs)]
-    const made = await reply<{ data: { id: string } }>(
+    const made = await expectJson<{ data: { id: string } }>(
       201,
       mine.manage.post("/workspaces", { name: "Team", slug: "team" }),
     )
     const elsewhere = await newKey(mine, { workspace_id: made.data.id })
     const assign = (hash: string) =>
       mine.manage.post(`/guardrails/${id}/assignments/keys`, { key_hashes: [own.hash, hash] })
-    await reply(404, assign(foreign.hash))
-    await reply(400, assign(elsewhere.hash))
-    await reply(400, assign("nothing"))
-    await reply(404, mine.manage.post(`/guardrails/${id}/assignments/members`, { member_user_ids: ["nobody"] }))
-    await reply(400, mine.manage.post(`/guardrails/${id}/assignments/keys`, { key_hashes: [] }))
+    await expectJson(404, assign(foreign.hash))
+    await expectJson(400, assign(elsewhere.hash))
+    await expectJson(400, assign("nothing"))
+    await expectJson(404, mine.manage.post(`/guardrails/${id}/assignments/members`, { member_user_ids: ["nobody"] }))
+    await expectJson(400, mine.manage.post(`/guardrails/${id}/assignments/keys`, { key_hashes: [] }))
     expect(await keysOf(mine, id)).toEqual([])
   })
 
@@ -286,11 +292,14 @@ describe("assignments", () => {
     const { id } = await create(workspace)
     const keys = [await newKey(workspace), await newKey(workspace)]
     const hashes = keys.map(({ hash }) => hash)
-    await reply(200, workspace.manage.post(`/guardrails/${id}/assignments/keys`, { key_hashes: hashes }))
-    await reply(200, workspace.manage.delete(`/keys/${hashes[0]}`))
+    await expectJson(200, workspace.manage.post(`/guardrails/${id}/assignments/keys`, { key_hashes: hashes }))
+    await expectJson(200, workspace.manage.delete(`/keys/${hashes[0]}`))
     expect((await keysOf(workspace, id)).map(({ key_hash: hash }) => hash)).toEqual([hashes[1]])
-    await reply(200, workspace.manage.delete(`/guardrails/${id}`))
-    expect(await reply(200, workspace.manage.get("/guardrails/assignments/keys"))).toEqual({ data: [], total_count: 0 })
+    await expectJson(200, workspace.manage.delete(`/guardrails/${id}`))
+    expect(await expectJson(200, workspace.manage.get("/guardrails/assignments/keys"))).toEqual({
+      data: [],
+      total_count: 0,
+    })
   })
 })
 
@@ -303,7 +312,7 @@ describe("a text tried out", () => {
       text: "Mail ada@example.com about project-7",
       content_filters: [{ action: "flag", pattern: "project-\\d+", label: "Project" }],
     }
-    expect(await reply(200, workspace.manage.post("/guardrails/test", body))).toEqual({
+    expect(await expectJson(200, workspace.manage.post("/guardrails/test", body))).toEqual({
       data: {
         action: "redact",
         detected: true,
@@ -316,11 +325,11 @@ describe("a text tried out", () => {
         text: "Mail [EMAIL] about project-7",
       },
     })
-    const { data } = await reply<{ data: unknown }>(
+    const { data } = await expectJson<{ data: unknown }>(
       200,
       workspace.manage.post("/guardrails/test", { text: "nothing", content_filters: null }),
     )
     expect(data).toMatchObject({ action: "none", detected: false, matches: [], text: "nothing" })
-    await reply(403, workspace.as.post("/guardrails/test", { text: "x" }))
+    await expectJson(403, workspace.as.post("/guardrails/test", { text: "x" }))
   })
 })

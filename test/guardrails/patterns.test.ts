@@ -49,7 +49,7 @@ describe("a search by tables", () => {
       fc.property(fc.constantFrom(...PATTERNS), fc.string({ unit, maxLength: 40 }), (pattern, text) => {
         const searcher = searcherOf(programOf(pattern))
         const expected = byThreads(pattern, text)
-        expect(atOnce(findStretches(searcher, text, new Meter()))).toEqual(expected)
+        expect(atOnce(findStretches(searcher, text, new Meter())).toSpans()).toEqual(expected)
         expect(atOnce(findFirstEnd(searcher, text, new Meter())) !== undefined).toBe(expected.length > 0)
       }),
       { numRuns: 1_000 },
@@ -70,7 +70,7 @@ describe("a search by tables", () => {
           searcher.backward.forget()
           const { done, value } = steps.next()
           if (done) {
-            expect(value).toEqual(byThreads(pattern, one))
+            expect(value.toSpans()).toEqual(byThreads(pattern, one))
             break
           }
         }

@@ -3,8 +3,10 @@ import { Meter } from "../../src/guardrails/content/meter.ts"
 import { combineRules } from "../../src/guardrails/content/rules.ts"
 import { plainUnits, TextFilter } from "../../src/guardrails/content/text-filter.ts"
 import { findInjections } from "../../src/guardrails/detectors/injection.ts"
+import { fuzzyInjections, injectionsFrom, misspeltVerb } from "../../src/guardrails/detectors/injection-typos.ts"
 import { surveyOf } from "../../src/guardrails/detectors/surveyor.ts"
 import { requiredOf } from "../../src/guardrails/prefilter/required.ts"
+import { runsOf } from "../../src/guardrails/prefilter/runs.ts"
 import { BUILTIN_SLUGS, type BuiltinSlug } from "../../src/guardrails/schemas.ts"
 import { LANGUAGES, prose } from "../bench/prose.ts"
 import { corpusLines } from "../support/corpus.ts"
@@ -86,6 +88,40 @@ describe("what the detectors find, and do not read the rest for, is what they fi
       }
     }
   }, 60_000)
+})
+
+describe("misspelt injections", () => {
+  const VERBS = ["ignore", "disregard", "forget", "override", "bypass"]
+  const LETTERS = [..."abeginorstyz\u0130\u212aéßИ".split(""), ""]
+  const scrambled = (word: string) => {
+    const inner = word.slice(1, -1).split("")
+    for (let at = inner.length - 1; at > 0; at--) {
+      const other = below(at + 1)
+      ;[inner[at], inner[other]] = [inner[other] as string, inner[at] as string]
+    }
+    return word.charAt(0) + inner.join("") + word.at(-1)
+  }
+  const oneOff = (word: string) => {
+    const at = below(word.length + 1)
+    return word.slice(0, at) + oneOf(LETTERS) + word.slice(at + below(2))
+  }
+
+  test("are found at the same places as by a look at every word", () => {
+    let found = 0
+    for (let at = 0; at < 3_000; at++) {
+      const written = oneOf([scrambled, oneOff, oneOff])(oneOf(VERBS))
+      const word = oneOf([written, written.toUpperCase(), `ab${written}`, "q".repeat(below(40)) + written])
+      const text = `${oneOf(["", "we ", "1", "_", "日本"])}${word} previous instructions`
+      const all = fuzzyInjections(text)
+      const { verbs } = runsOf(text, surveyOf(text).verbs, misspeltVerb)
+      expect(
+        verbs.flatMap((from) => injectionsFrom(text, from)),
+        text,
+      ).toEqual(all)
+      found += all.length
+    }
+    expect(found).toBeGreaterThan(1_000)
+  })
 })
 
 test.each([

@@ -7,8 +7,8 @@ import { plainUnits, TextFilter } from "../../src/guardrails/content/text-filter
 import type { BuiltinSlug } from "../../src/guardrails/schemas.ts"
 import { screeningOf } from "../../src/guardrails/screening.ts"
 import { toCallerGuardrails } from "../../src/guardrails/applied.ts"
-import { chunk, DONE, playProvider, sse, usageChunk } from "../support/played.ts"
-import { newKey, newWorkspace, reply } from "../support/world.ts"
+import { chunk, DONE, mockProvider, sse, usageChunk } from "../support/played.ts"
+import { newKey, newWorkspace, expectJson } from "../support/world.ts"
 
 /** Something to find, and what stands in its place. Taken apart, so that no scanner of sources takes them for real. */
 const SECRETS: [BuiltinSlug, string, string][] = [
@@ -313,12 +313,12 @@ describe("through the front door", () => {
   test("whatever the bytes of a stream are cut into, no secret comes through", async () => {
     const workspace = await newWorkspace()
     const key = await newKey(workspace)
-    const { data } = await reply<{ data: { id: string } }>(
+    const { data } = await expectJson<{ data: { id: string } }>(
       201,
       workspace.manage.post("/guardrails", { name: "Rail", ...settings("redact") }),
     )
     const body = { key_hashes: [key.hash] }
-    await reply(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, body))
+    await expectJson(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, body))
     const said = SECRETS.map(([, one]) => one)
     const expected = SECRETS.map(([, , label]) => label).join("; ")
     const frames = [
@@ -332,7 +332,7 @@ describe("through the front door", () => {
     const cutAt = (size: number) =>
       Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) => bytes.slice(at * size, (at + 1) * size))
     for (const size of [1, 2, 3, 7, 64, 191, bytes.length]) {
-      const played = playProvider(() => sse(cutAt(size)))
+      const played = mockProvider(() => sse(cutAt(size)))
       stop = played.stop
       const raw = await (await key.as.chat("played/m71", "Hi", { stream: true })).text()
       stop()

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { api } from "../../src/app/app.ts"
 import { BASE_PATH } from "../../src/http/paths.ts"
 import { describeApi } from "../../src/http/openapi.ts"
-import { door, newWorkspace, operator, reply } from "../support/world.ts"
+import { client, newWorkspace, operatorClient, expectJson } from "../support/world.ts"
 
 /** What answers without a key: exactly these. */
 const PUBLIC = [
@@ -45,7 +45,7 @@ const OF_THE_OPERATOR = /catalogue|organizations|reconciliations|secrets|POST \/
 
 describe("the API document", () => {
   test("is served", async () => {
-    const served = await reply<{ openapi: string }>(200, door().get("/openapi.json"))
+    const served = await expectJson<{ openapi: string }>(200, client().get("/openapi.json"))
     expect(served.openapi).toBe("3.1.0")
   })
 
@@ -68,7 +68,7 @@ describe.each(routes)("%s", (route) => {
 
   if (!PUBLIC.includes(route)) {
     test("refuses a request with no key", async () => {
-      const refused = await door().call(method, path, method === "GET" ? undefined : {})
+      const refused = await client().call(method, path, method === "GET" ? undefined : {})
       expect(refused.status).toBe(401)
       expect(await refused.json()).toMatchObject({ error: { code: 401, message: expect.any(String) } })
       expect(refused.headers.get("x-request-id")).toMatch(/^req-/)
@@ -78,56 +78,56 @@ describe.each(routes)("%s", (route) => {
   test("refuses another method with 405, and says which it takes", async () => {
     const taken = [...new Set(routes.filter((other) => isOf(other, path)).map((other) => other.split(" ")[0]))]
     const other = ["PUT", "DELETE", "PATCH"].find((candidate) => !taken.includes(candidate)) ?? "TRACE"
-    const refused = await operator.call(other, path)
+    const refused = await operatorClient.call(other, path)
     expect(refused.headers.get("allow")?.split(", ").toSorted()).toEqual(taken.toSorted())
-    await reply(405, refused)
+    await expectJson(405, refused)
   })
 
   // The body of a daemon's request is whatever its agent sends.
   const takesAnything = /daemon\/egress$|credits\/vendor$/.test(route)
   if (method !== "GET" && method !== "DELETE" && !takesAnything) {
     test("refuses a body that is not JSON", async () => {
-      const key = OF_THE_OPERATOR.test(route) ? operator : (await newWorkspace()).manage
+      const key = OF_THE_OPERATOR.test(route) ? operatorClient : (await newWorkspace()).manage
       const refused = await key.call(method, path, "{broken")
       // Of a file, not even JSON is taken.
-      await reply(route === "POST /files" ? 415 : 400, refused)
+      await expectJson(route === "POST /files" ? 415 : 400, refused)
     })
 
     // Of a form, as its RFC has it, that one takes nothing else.
     if (route === "POST /oauth/token") return
     test("refuses a body that is not declared as JSON", async () => {
-      const key = OF_THE_OPERATOR.test(route) ? operator : (await newWorkspace()).manage
-      await reply(415, key.call(method, path, "a=b", { "content-type": "application/x-www-form-urlencoded" }))
+      const key = OF_THE_OPERATOR.test(route) ? operatorClient : (await newWorkspace()).manage
+      await expectJson(415, key.call(method, path, "a=b", { "content-type": "application/x-www-form-urlencoded" }))
     })
   }
 })
 
 test("an unknown path is a 404 in the envelope, with or without a key", async () => {
   for (const key of [undefined, "sk-gw-v1-x"]) {
-    const { error } = await reply<{ error: { message: string } }>(404, door(key).get("/nothing/here"))
+    const { error } = await expectJson<{ error: { message: string } }>(404, client(key).get("/nothing/here"))
     expect(error.message).toContain(`${BASE_PATH}/nothing/here`)
   }
 })
 
 test("the removed charge endpoint answers 410, always", async () => {
-  await reply(410, door().post("/credits/vendor", { anything: true }))
-  await reply(410, door("wrong").post("/credits/vendor", {}))
+  await expectJson(410, client().post("/credits/vendor", { anything: true }))
+  await expectJson(410, client("wrong").post("/credits/vendor", {}))
 })
 
 test("a body that is too large is a 413, told by its length or not", async () => {
   const workspace = await newWorkspace()
   const large = JSON.stringify({ name: "x".repeat(70_000) })
-  await reply(413, workspace.manage.call("POST", "/keys", large))
+  await expectJson(413, workspace.manage.call("POST", "/keys", large))
   const stream = new ReadableStream({
     pull(controller) {
       controller.enqueue(new TextEncoder().encode("x".repeat(10_000)))
     },
   })
-  await reply(413, workspace.manage.callRaw("POST", "/keys", stream))
+  await expectJson(413, workspace.manage.callRaw("POST", "/keys", stream))
 })
 
 test("a page of any origin may call with a key", async () => {
-  const preflight = await door().call("OPTIONS", "/chat/completions", undefined, {
+  const preflight = await client().call("OPTIONS", "/chat/completions", undefined, {
     origin: "https://app.test",
     "access-control-request-method": "POST",
     "access-control-request-headers": "authorization,content-type",

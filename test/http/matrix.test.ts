@@ -3,7 +3,7 @@ import { api } from "../../src/app/app.ts"
 import { describeApi } from "../../src/http/openapi.ts"
 import { addGroup, connect } from "../scim/directory.ts"
 import { insertIntern } from "../support/interns.ts"
-import { type Door, newKey, newWorkspace, operator, reply, type Workspace } from "../support/world.ts"
+import { type TestClient, newKey, newWorkspace, operatorClient, expectJson, type Workspace } from "../support/world.ts"
 
 /** What every route must refuse, by the routes themselves: a new one is in here without being written down. */
 
@@ -80,11 +80,11 @@ let workspace: Workspace
 beforeAll(async () => {
   workspace = await newWorkspace()
 })
-const managerOf = (operation: Operation): Door =>
-  OF_THE_OPERATOR.test(nameOf(operation)) ? operator : workspace.manage
+const managerOf = (operation: Operation): TestClient =>
+  OF_THE_OPERATOR.test(nameOf(operation)) ? operatorClient : workspace.manage
 
 async function refusal(status: number, answer: Promise<Response>): Promise<string> {
-  const { error } = await reply<{ error: { code: number; message: string } }>(status, answer)
+  const { error } = await expectJson<{ error: { code: number; message: string } }>(status, answer)
   expect(error.code).toBe(status)
   return error.message
 }
@@ -146,12 +146,12 @@ describe("what belongs to another organization", () => {
     mine = await newWorkspace()
     type Data = { data: { id: string } }
     const { hash } = await newKey(mine)
-    const guardrail = await reply<Data>(201, mine.manage.post("/guardrails", { name: "Mine" }))
+    const guardrail = await expectJson<Data>(201, mine.manage.post("/guardrails", { name: "Mine" }))
     const credential = { provider: "openai", key: "sk-own-0123456789abcdef" }
-    const byok = await reply<Data>(201, mine.manage.post("/byok", credential))
+    const byok = await expectJson<Data>(201, mine.manage.post("/byok", credential))
     const preset = { model: "sim/echo", messages: [{ role: "user", content: "Hi" }] }
-    await reply(200, mine.manage.post("/presets/of-mine/chat/completions", preset))
-    const user = await reply<Data>(201, mine.manage.post("/organization/members", { email: "ada@example.com" }))
+    await expectJson(200, mine.manage.post("/presets/of-mine/chat/completions", preset))
+    const user = await expectJson<Data>(201, mine.manage.post("/organization/members", { email: "ada@example.com" }))
     const form = new FormData()
     form.append("file", new File(["Mine"], "mine.txt", { type: "text/plain" }))
     const upload = new Request("http://x/", { method: "POST", body: form })
@@ -162,12 +162,12 @@ describe("what belongs to another organization", () => {
     const directory = await connect(mine)
     const group = await addGroup(directory.push, "Engineers")
     const mapped = { scim_group_id: group.id, workspace_id: mine.workspaceId }
-    const mapping = await reply<Data>(200, mine.manage.post("/scim/group-mappings", mapped))
-    const job = await reply<Data>(202, mine.manage.post("/scim/sync-jobs", undefined))
+    const mapping = await expectJson<Data>(200, mine.manage.post("/scim/group-mappings", mapped))
+    const job = await expectJson<Data>(202, mine.manage.post("/scim/sync-jobs", undefined))
     const intern = await insertIntern(mine)
-    await reply(200, mine.as.put(`/vault/interns/${intern.id}/secrets/nothing`, SECRET))
+    await expectJson(200, mine.as.put(`/vault/interns/${intern.id}/secrets/nothing`, SECRET))
     const listener = { type: "otel-collector", name: "Mine", config: { endpoint: "https://otel.example.com" } }
-    const destination = await reply<Data>(201, mine.manage.post("/observability/destinations", listener))
+    const destination = await expectJson<Data>(201, mine.manage.post("/observability/destinations", listener))
     made = {
       intern: intern.id,
       destination: destination.data.id,
@@ -180,7 +180,7 @@ describe("what belongs to another organization", () => {
       byok: byok.data.id,
       preset: "of-mine",
       user: user.data.id,
-      file: (await reply<{ id: string }>(200, file)).id,
+      file: (await expectJson<{ id: string }>(200, file)).id,
       generation: call.headers.get("x-generation-id") ?? "",
     }
   })
@@ -260,20 +260,20 @@ describe("what belongs to another organization", () => {
 
   test("nothing of it was changed", async () => {
     type Named = { data: { name: string } }
-    expect((await reply<Named>(200, mine.manage.get(`/keys/${made.hash}`))).data.name).toBe("test")
-    expect((await reply<Named>(200, mine.manage.get(`/guardrails/${made.guardrail}`))).data.name).toBe("Mine")
-    await reply(200, mine.manage.get(`/byok/${made.byok}`))
-    const told = await reply<Named>(200, mine.manage.get(`/observability/destinations/${made.destination}`))
+    expect((await expectJson<Named>(200, mine.manage.get(`/keys/${made.hash}`))).data.name).toBe("test")
+    expect((await expectJson<Named>(200, mine.manage.get(`/guardrails/${made.guardrail}`))).data.name).toBe("Mine")
+    await expectJson(200, mine.manage.get(`/byok/${made.byok}`))
+    const told = await expectJson<Named>(200, mine.manage.get(`/observability/destinations/${made.destination}`))
     expect(told.data.name).toBe("Mine")
-    await reply(200, mine.manage.get("/presets/of-mine"))
-    const kept = await reply<{ data: unknown[] }>(200, mine.as.get(`/vault/interns/${made.intern}/secrets`))
+    await expectJson(200, mine.manage.get("/presets/of-mine"))
+    const kept = await expectJson<{ data: unknown[] }>(200, mine.as.get(`/vault/interns/${made.intern}/secrets`))
     expect(kept.data).toMatchObject([{ name: "nothing", hosts: SECRET.hosts }])
-    await reply(200, mine.as.get(`/files/${made.file}`))
+    await expectJson(200, mine.as.get(`/files/${made.file}`))
   })
 
   test("another workspace of the organization is as far away, for its normal keys", async () => {
     type Data = { data: { id: string } }
-    const { data } = await reply<Data>(201, mine.manage.post("/workspaces", { name: "Other", slug: "other" }))
+    const { data } = await expectJson<Data>(201, mine.manage.post("/workspaces", { name: "Other", slug: "other" }))
     const { as } = await newKey(mine, { workspace_id: data.id })
     const vault = `/vault/interns/${made.intern}/secrets`
     for (const path of [`/files/${made.file}`, `/generation?id=${made.generation}`, "/presets/of-mine", vault]) {

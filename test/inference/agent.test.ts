@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest"
-import { type Asked, chunk, DONE, good, playProvider, sse, usageChunk } from "../support/played.ts"
-import { newKey, newWorkspace, openHolds, readStream, reply, textOf, type Workspace } from "../support/world.ts"
+import { type Asked, chunk, DONE, good, mockProvider, sse, usageChunk } from "../support/played.ts"
+import { newKey, newWorkspace, openHolds, readStream, expectJson, textOf, type Workspace } from "../support/world.ts"
 
 type Json = Record<string, unknown>
 type Failure = { error: { code: number; message: string } }
@@ -31,7 +31,7 @@ const whole = (message: Json, finish = "stop") =>
 /** Answers one turn after the other; the last one again and again. */
 function play(turns: (() => Response)[]) {
   let turn = 0
-  const provider = playProvider(() => (turns[Math.min(turn++, turns.length - 1)] as () => Response)())
+  const provider = mockProvider(() => (turns[Math.min(turn++, turns.length - 1)] as () => Response)())
   ;({ stop } = provider)
   return provider
 }
@@ -55,7 +55,7 @@ describe("a server tool", () => {
         () => whole({ content: "It is late." }),
       ])
       const response = await ask(workspace, { tools: [{ type }] }, { "x-service-metadata": "enabled" })
-      const result = await reply<Result>(200, response)
+      const result = await expectJson<Result>(200, response)
       expect(result.choices[0]).toMatchObject({ message: { content: "It is late." }, finish_reason: "stop" })
       expect(result.choices[0]?.message.tool_calls).toBeUndefined()
       expect(result.choices[0]?.message.reasoning_details).toMatchObject([
@@ -111,14 +111,14 @@ describe("a server tool", () => {
     const { asked } = play([
       () => whole({ content: null, tool_calls: [call("datetime"), call("mine", { a: 1 }, "c2")] }, "tool_calls"),
     ])
-    const result = await reply<Result>(200, ask(workspace, { tools: [mine, ...DATETIME.tools] }))
+    const result = await expectJson<Result>(200, ask(workspace, { tools: [mine, ...DATETIME.tools] }))
     expect(result.choices[0]?.finish_reason).toBe("tool_calls")
     expect(result.choices[0]?.message.tool_calls).toMatchObject([{ id: "c2", function: { name: "mine" } }])
     expect(asked).toHaveLength(1)
 
     // Sent back as it came, the run is a call and a result again, in the turn in which both were called.
     const second = play([() => whole({ content: "fine" })])
-    await reply(
+    await expectJson(
       200,
       ask(workspace, {
         tools: [mine, ...DATETIME.tools],
@@ -181,7 +181,7 @@ describe("the loop ends", () => {
     [{}, 31],
   ])("%j: after %i rounds, the last of them without tools", async (more, rounds) => {
     const { asked } = play([again])
-    const result = await reply<Result>(200, ask(await newWorkspace(), { ...DATETIME, ...more }))
+    const result = await expectJson<Result>(200, ask(await newWorkspace(), { ...DATETIME, ...more }))
     expect(asked).toHaveLength(rounds)
     expect(asked.map(({ body }) => body["tool_choice"]).at(-1)).toBe("none")
     expect(asked.slice(0, -1).every(({ body }) => body["tool_choice"] !== "none")).toBe(true)
@@ -192,10 +192,10 @@ describe("the loop ends", () => {
     const { as } = await newWorkspace()
     const body = { model: "played/m1", input: "Hi", ...DATETIME, max_tool_calls: 2 }
     const { asked } = play([again])
-    await reply(200, as.post("/responses", body))
+    await expectJson(200, as.post("/responses", body))
     expect(asked).toHaveLength(3)
     asked.length = 0
-    await reply(
+    await expectJson(
       200,
       as.post("/responses", { ...body, stop_server_tools_when: [{ type: "step_count_is", step_count: 4 }] }),
     )
@@ -204,7 +204,7 @@ describe("the loop ends", () => {
 
   test("a choice that forces a call forces one", async () => {
     const { asked } = play([again, () => whole({ content: "done" })])
-    await reply(200, ask(await newWorkspace(), { ...DATETIME, tool_choice: { type: "openrouter:datetime" } }))
+    await expectJson(200, ask(await newWorkspace(), { ...DATETIME, tool_choice: { type: "openrouter:datetime" } }))
     expect(asked.map(({ body }) => body["tool_choice"])).toEqual([
       { type: "function", function: { name: "datetime" } },
       "auto",
@@ -216,7 +216,7 @@ describe("the loop ends", () => {
     const { as } = await newKey(workspace, { limit: 0.00009 })
     play([again])
     const body = { model: "played/m1", messages: [{ role: "user", content: "Hi" }], max_tokens: 16, ...DATETIME }
-    const { error } = await reply<Failure>(402, as.post("/chat/completions", body))
+    const { error } = await expectJson<Failure>(402, as.post("/chat/completions", body))
     expect(error.message).toContain("limit")
     expect(await openHolds(workspace)).toEqual([])
   })
@@ -246,13 +246,13 @@ describe("on /responses", () => {
       () => whole({ content: "Late." }),
     ])
     const body = { model: "played/m1", input: "What time is it?", tools: [{ type: "openrouter:datetime" }] }
-    const { output } = await reply<{ output: (Json & { type: string })[] }>(200, as.post("/responses", body))
+    const { output } = await expectJson<{ output: (Json & { type: string })[] }>(200, as.post("/responses", body))
     expect(output.map(({ type }) => type)).toEqual(["openrouter:datetime", "reasoning", "message"])
     expect(output[0]).toMatchObject({ status: "completed", timezone: "UTC", datetime: expect.any(String) as string })
 
     const { asked } = play([() => whole({ content: "Still late." })])
     const input = [{ role: "user", content: "What time is it?" }, ...output, { role: "user", content: "And now?" }]
-    await reply(200, as.post("/responses", { ...body, input }))
+    await expectJson(200, as.post("/responses", { ...body, input }))
     expect(messagesOf(asked[0] as Asked).map(({ role }) => role)).toEqual([
       "user",
       "assistant",
@@ -298,7 +298,7 @@ describe("what is not here is refused by name", () => {
     [{ model: "played/m1:online" }, "plugins[0].id: web"],
     [{ n: 2, tools: [{ type: "openrouter:datetime" }] }, "n: must be 1"],
   ])("%j", async (more, words) => {
-    const { error } = await reply<Failure>(400, ask(await newWorkspace(), more))
+    const { error } = await expectJson<Failure>(400, ask(await newWorkspace(), more))
     expect(error.message).toContain(words)
   })
 })
@@ -309,7 +309,7 @@ describe("plugins", () => {
   test("response-healing mends JSON, streamed or not", async () => {
     const broken = '```json\n{"a": 1, "b": [1, 2,]\n```'
     play([() => whole({ content: broken })])
-    const result = await reply<Result>(200, ask(await newWorkspace(), JSON_FORMAT))
+    const result = await expectJson<Result>(200, ask(await newWorkspace(), JSON_FORMAT))
     expect(JSON.parse(result.choices[0]?.message.content ?? "")).toEqual({ a: 1, b: [1, 2] })
     play([() => sse([...broken.split(/(?=[\s[{])/).map((content) => chunk({ content })), chunk({}, "stop"), DONE])])
     const { chunks } = await readStream(ask(await newWorkspace(), { ...JSON_FORMAT, stream: true }))
@@ -318,7 +318,7 @@ describe("plugins", () => {
 
   test("response-healing leaves words alone when no JSON was asked for", async () => {
     play([() => whole({ content: 'Use {"a": 1,} here' })])
-    const result = await reply<Result>(200, ask(await newWorkspace(), { plugins: [{ id: "response-healing" }] }))
+    const result = await expectJson<Result>(200, ask(await newWorkspace(), { plugins: [{ id: "response-healing" }] }))
     expect(result.choices[0]?.message.content).toBe('Use {"a": 1,} here')
   })
 
@@ -330,7 +330,7 @@ describe("plugins", () => {
       { type: "file", file },
     ]
     const body = { messages: [{ role: "user", content }], plugins: [{ id: "file-parser" }] }
-    await reply(200, ask(await newWorkspace(), body))
+    await expectJson(200, ask(await newWorkspace(), body))
     expect(JSON.stringify(messagesOf(asked[0] as Asked))).toContain("the contents")
     expect(JSON.stringify(messagesOf(asked[0] as Asked))).not.toContain("file_data")
   })
@@ -343,7 +343,7 @@ describe("plugins", () => {
     }))
     const messages = [{ role: "system", content: "Be brief" }, ...middle, { role: "user", content: "the end" }]
     type Compressed = Result & { service_metadata: { pipeline: Json[] } }
-    const result = await reply<Compressed>(
+    const result = await expectJson<Compressed>(
       200,
       as.post(
         "/chat/completions",
@@ -364,13 +364,13 @@ describe("plugins", () => {
     }
     const headers = { "x-service-metadata": "enabled" }
     type Routed = Result & { service_metadata: Json }
-    const { service_metadata: told } = await reply<Routed>(200, as.post("/chat/completions", body, headers))
+    const { service_metadata: told } = await expectJson<Routed>(200, as.post("/chat/completions", body, headers))
     expect(told).toMatchObject({ strategy: "auto", requested: "openrouter/auto" })
   })
 
   test(":thinking asks for reasoning", async () => {
     const { asked } = play([() => whole({ content: "ok" })])
-    await reply(200, ask(await newWorkspace(), { model: "played/m1:thinking" }))
+    await expectJson(200, ask(await newWorkspace(), { model: "played/m1:thinking" }))
     expect(asked[0]?.body).toMatchObject({ model: "m1", reasoning: { effort: "medium" } })
   })
 })

@@ -1,6 +1,6 @@
 import { exports } from "cloudflare:workers"
 import { afterEach, describe, expect, test, vi } from "vitest"
-import { newKey, newWorkspace, operator, reply } from "../support/world.ts"
+import { newKey, newWorkspace, operatorClient, expectJson } from "../support/world.ts"
 
 /** What a hostile caller or a careless provider may not bring about. */
 type Json = Record<string, unknown>
@@ -12,7 +12,10 @@ let models = 0
 async function newModel(output: string, pricing: Json): Promise<string> {
   const id = `bounds/${output}-${models++}`
   const endpoints = [{ provider: "played", upstream_id: "up", pricing: { prompt: "0", completion: "0", ...pricing } }]
-  await reply(200, operator.put("/catalogue", { models: [{ id, name: id, output_modalities: [output], endpoints }] }))
+  await expectJson(
+    200,
+    operatorClient.put("/catalogue", { models: [{ id, name: id, output_modalities: [output], endpoints }] }),
+  )
   return id
 }
 
@@ -58,10 +61,10 @@ describe("a video", () => {
     const { as } = await newWorkspace()
     const asked = play(() => Response.json({ id: "v", status: "queued" }))
     const body = { model, prompt: "x", duration: 1 }
-    const { error } = await reply<Failure>(400, as.post("/videos", { ...body, seconds: "3600" }))
+    const { error } = await expectJson<Failure>(400, as.post("/videos", { ...body, seconds: "3600" }))
     expect(error.message).toContain("seconds: differs from duration")
-    await reply(400, as.post("/videos", { ...body, seconds: "99999" }))
-    await reply(202, as.post("/videos", { ...body, seconds: "1" }))
+    await expectJson(400, as.post("/videos", { ...body, seconds: "99999" }))
+    await expectJson(202, as.post("/videos", { ...body, seconds: "1" }))
     expect(asked).toHaveLength(1)
     expect(asked[0]?.body).toMatchObject({ duration: 1 })
   })
@@ -75,8 +78,8 @@ describe("a video", () => {
         ? Response.json({ id: "v", status: "queued" })
         : Response.json({ id: "v", status: "failed", error: { message: words.replace("HOST", new URL(url).host) } }),
     )
-    const { id } = await reply<{ id: string }>(202, as.post("/videos", { model, prompt: "x", duration: 1 }))
-    const told = await reply<Json>(200, as.get(`/videos/${id}`))
+    const { id } = await expectJson<{ id: string }>(202, as.post("/videos", { model, prompt: "x", duration: 1 }))
+    const told = await expectJson<Json>(200, as.get(`/videos/${id}`))
     expect(told["status"]).toBe("failed")
     expect(JSON.stringify(told)).not.toMatch(/played-provider-key|127\.0\.0\.1:/)
   })
@@ -85,11 +88,11 @@ describe("a video", () => {
     const model = await newModel("video", PRICE)
     const { as, key } = await newWorkspace()
     const asked = play(() => Response.json({ id: "v", status: "queued" }))
-    const { id } = await reply<{ id: string }>(202, as.post("/videos", { model, prompt: "x", duration: 1 }))
+    const { id } = await expectJson<{ id: string }>(202, as.post("/videos", { model, prompt: "x", duration: 1 }))
     const front = (exports as unknown as { default: Fetcher }).default
     const headers = { authorization: `Bearer ${key}` }
-    await reply(404, front.fetch(`http://eu.localhost/api/v1/videos/${id}`, { headers }))
-    await reply(404, front.fetch(`http://eu.localhost/api/v1/videos/${id}/content`, { headers }))
+    await expectJson(404, front.fetch(`http://eu.localhost/api/v1/videos/${id}`, { headers }))
+    await expectJson(404, front.fetch(`http://eu.localhost/api/v1/videos/${id}/content`, { headers }))
     expect(asked).toHaveLength(1)
   })
 })
@@ -112,8 +115,8 @@ test("a native message that the credit left cuts short thinks within what is lef
     thinking: { type: "enabled", budget_tokens: 4_000 },
     messages: [{ role: "user", content: "Hi" }],
   }
-  await reply(200, (await newKey(workspace, { limit: 0.006 })).as.post("/messages", body))
-  await reply(200, (await newKey(workspace, { limit: 0.002 })).as.post("/messages", body))
+  await expectJson(200, (await newKey(workspace, { limit: 0.006 })).as.post("/messages", body))
+  await expectJson(200, (await newKey(workspace, { limit: 0.002 })).as.post("/messages", body))
   const [some, none] = asked.map(
     (one) => one.body as { max_tokens: number; thinking: { type: string; budget_tokens?: number } },
   )
@@ -141,7 +144,7 @@ describe("bad input is a 400 in words", () => {
     ],
   ])("%s %j", async (path, body, words) => {
     const { as } = await newWorkspace()
-    const { error } = await reply<Failure>(400, as.post(path, body))
+    const { error } = await expectJson<Failure>(400, as.post(path, body))
     expect(error.message).toContain(words)
     expect(error.message).not.toContain("Invalid input")
   })
@@ -162,7 +165,10 @@ describe("what is told of a failure", () => {
   test("a call that could not be routed says so in its routing metadata, too", async () => {
     const { as } = await newWorkspace()
     const preferences = { provider: { only: ["nobody"] } }
-    const told = await reply<Failure>(404, as.chat("sim/echo", "Hi", preferences, { "x-service-metadata": "enabled" }))
+    const told = await expectJson<Failure>(
+      404,
+      as.chat("sim/echo", "Hi", preferences, { "x-service-metadata": "enabled" }),
+    )
     expect(told.service_metadata).toMatchObject({ requested: "sim/echo", endpoints: { total: 0, available: [] } })
   })
 })
@@ -172,7 +178,10 @@ describe("what is told although a provider tells less", () => {
     const model = await newModel("rerank", { prompt: "0.000001" })
     const { as } = await newWorkspace()
     play(() => Response.json({ results: [{ index: 0, relevance_score: 1 }], usage: { total_tokens: 10 } }))
-    const { usage } = await reply<{ usage: Json }>(200, as.post("/rerank", { model, query: "q", documents: ["d"] }))
+    const { usage } = await expectJson<{ usage: Json }>(
+      200,
+      as.post("/rerank", { model, query: "q", documents: ["d"] }),
+    )
     expect(usage["cost"]).toBe(0.00001)
   })
 
@@ -182,7 +191,7 @@ describe("what is told although a provider tells less", () => {
     ["/messages", { max_tokens: 50, messages: [{ role: "user", content: "Hi" }] }, "output_tokens"],
   ])("%s: what is charged by estimate is told as usage", async (path, body, key) => {
     const { as } = await newWorkspace()
-    const { usage } = await reply<{ usage: Json }>(200, as.post(path, { model: "sim/no-usage", ...body }))
+    const { usage } = await expectJson<{ usage: Json }>(200, as.post(path, { model: "sim/no-usage", ...body }))
     expect(usage[key]).toBeGreaterThan(0)
     expect(usage["cost"]).toBeGreaterThan(0)
   })
@@ -203,7 +212,7 @@ test("embeddings that name nothing are told as clients insist on them", async ()
   const model = await newModel("embeddings", {})
   const { as } = await newWorkspace()
   play(() => Response.json({ data: [{ embedding: [1] }, { embedding: [2] }] }))
-  const { data } = await reply<{ data: Json[] }>(200, as.post("/embeddings", { model, input: ["a", "b"] }))
+  const { data } = await expectJson<{ data: Json[] }>(200, as.post("/embeddings", { model, input: ["a", "b"] }))
   expect(data).toEqual([
     { object: "embedding", index: 0, embedding: [1] },
     { object: "embedding", index: 1, embedding: [2] },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { newWorkspace, openHolds, receiptOf, reply } from "../support/world.ts"
+import { newWorkspace, openHolds, receiptOf, expectJson } from "../support/world.ts"
 
 /**
  * The seven cases that implementers of the Responses wire check each other by, asked of providers of every wire: what
@@ -89,7 +89,7 @@ describe.each(["sim", "sim-responses", "sim-messages"])("a provider of the wire 
     const workspace = await newWorkspace()
     const asked = { model: `${author}/${model}`, ...body }
     const response = await workspace.as.post("/responses", asked)
-    const answer = body["stream"] ? retold(await eventsOf(response)) : await reply<Answer>(200, response.clone())
+    const answer = body["stream"] ? retold(await eventsOf(response)) : await expectJson<Answer>(200, response.clone())
 
     expectAnswer(answer, asked)
     expect(answer.id).toBe(response.headers.get("x-generation-id"))
@@ -103,7 +103,7 @@ describe.each(["sim", "sim-responses", "sim-messages"])("a provider of the wire 
     const { as } = await newWorkspace()
     const asked = { model: `${author}/reasoning`, input: "Why?" }
     const streamed = retold(await eventsOf(await as.post("/responses", { ...asked, stream: true })))
-    for (const answer of [streamed, await reply<Answer>(200, as.post("/responses", asked))]) {
+    for (const answer of [streamed, await expectJson<Answer>(200, as.post("/responses", asked))]) {
       expectAnswer(answer, asked)
       expect(answer.output.map(({ type }) => type)).toEqual(["reasoning", "message"])
       expect(answer.output[0]?.content).toEqual([{ type: "reasoning_text", text: expect.stringContaining("Why?") }])
@@ -115,7 +115,7 @@ describe.each(["sim", "sim-responses", "sim-messages"])("a provider of the wire 
     const { as } = await newWorkspace()
     const asked = { model: `${author}/parallel-tools`, input: "Paris", tools: [TOOL] }
     const streamed = retold(await eventsOf(await as.post("/responses", { ...asked, stream: true })))
-    for (const answer of [streamed, await reply<Answer>(200, as.post("/responses", asked))]) {
+    for (const answer of [streamed, await expectJson<Answer>(200, as.post("/responses", asked))]) {
       expect(answer.output).toEqual([call("Paris"), call("Paris"), call("Paris")])
       for (const key of ["id", "call_id"] as const) expect(new Set(answer.output.map((item) => item[key])).size).toBe(3)
     }

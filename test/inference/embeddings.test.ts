@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { newWorkspace, receiptOf, reply } from "../support/world.ts"
+import { newWorkspace, receiptOf, expectJson } from "../support/world.ts"
 
 type Answer = {
   object: string
@@ -16,7 +16,7 @@ const cosine = (a: number[], b: number[]) => a.reduce((sum, value, index) => sum
 describe("embeddings", () => {
   test("texts that share words are nearer than texts that do not", async () => {
     const input = ["the cat sat on the mat", "the cat on the mat", "quarterly revenue grew"]
-    const { data, object } = await reply<Answer>(200, ask({ input }))
+    const { data, object } = await expectJson<Answer>(200, ask({ input }))
     const [cat, alike, other] = data.map(({ embedding }) => embedding)
     expect(object).toBe("list")
     expect(data.map(({ index }) => index)).toEqual([0, 1, 2])
@@ -24,8 +24,8 @@ describe("embeddings", () => {
   })
 
   test("base64 holds the same floats", async () => {
-    const floats = await reply<Answer>(200, ask({ input: "Hi", dimensions: 8 }))
-    const packed = await reply<Answer>(200, ask({ input: "Hi", dimensions: 8, encoding_format: "base64" }))
+    const floats = await expectJson<Answer>(200, ask({ input: "Hi", dimensions: 8 }))
+    const packed = await expectJson<Answer>(200, ask({ input: "Hi", dimensions: 8, encoding_format: "base64" }))
     const bytes = Uint8Array.from(atob(packed.data[0]?.embedding ?? ""), (char) => char.charCodeAt(0))
     expect([...new Float32Array(bytes.buffer)]).toEqual(floats.data[0]?.embedding)
     expect(floats.data[0]?.embedding).toHaveLength(8)
@@ -37,13 +37,13 @@ describe("embeddings", () => {
     ["token ids", [1, 2]],
     ["lists of token ids", [[1, 2], [3]]],
   ])("%s are taken", async (_, input) => {
-    await reply(200, ask({ input }))
+    await expectJson(200, ask({ input }))
   })
 
   test("the prompt is charged, and recorded as embeddings", async () => {
     const workspace = await newWorkspace()
     const response = await workspace.as.post("/embeddings", { model: "sim/embed", input: "x".repeat(40) })
-    const { usage } = await reply<Answer>(200, response)
+    const { usage } = await expectJson<Answer>(200, response)
     expect(usage).toMatchObject({ prompt_tokens: 10, total_tokens: 10, cost: 0.000001 })
     expect(await receiptOf(workspace, response)).toMatchObject({
       api_type: "embeddings",
@@ -61,22 +61,22 @@ describe("embeddings", () => {
     [{ input: "x", encoding_format: "hex" }, "encoding_format"],
     [{ input: "x", model: undefined }, "model"],
   ])("%j is refused with a message that names %s", async (body, field) => {
-    const { error } = await reply<Failure>(400, ask(body))
+    const { error } = await expectJson<Failure>(400, ask(body))
     expect(error.message.startsWith(field), error.message).toBe(true)
   })
 
   test("a chat model makes no embeddings, and the other way round", async () => {
     const workspace = await newWorkspace()
-    const chat = await reply<Failure>(404, workspace.as.post("/embeddings", { model: "sim/echo", input: "x" }))
+    const chat = await expectJson<Failure>(404, workspace.as.post("/embeddings", { model: "sim/echo", input: "x" }))
     expect(chat.error.message).toContain("makes text")
-    const embed = await reply<Failure>(404, workspace.as.chat("sim/embed", "x"))
+    const embed = await expectJson<Failure>(404, workspace.as.chat("sim/embed", "x"))
     expect(embed.error.message).toContain("makes embeddings")
   })
 
   test("GET /embeddings/models lists the models for it, GET /models does not", async () => {
     const workspace = await newWorkspace()
     const ids = async (path: string) =>
-      (await reply<{ data: { id: string }[] }>(200, workspace.as.get(path))).data.map(({ id }) => id)
+      (await expectJson<{ data: { id: string }[] }>(200, workspace.as.get(path))).data.map(({ id }) => id)
     expect(await ids("/embeddings/models")).toContain("sim/embed")
     expect(await ids("/embeddings/models")).not.toContain("sim/echo")
     expect(await ids("/models")).not.toContain("sim/embed")

@@ -6,7 +6,7 @@ import {
   type Receipt,
   receiptOf,
   readStream,
-  reply,
+  expectJson,
   textOf,
   openHolds,
 } from "../support/world.ts"
@@ -315,13 +315,13 @@ test("Retry-After is given only when every provider that was asked gave a hint",
   const workspace = await newWorkspace()
   const response = await workspace.as.chat("sim/status-429", TEXT, { models: ["sim/status-500"] })
   expect(response.headers.get("retry-after")).toBeNull()
-  await reply(502, response)
+  await expectJson(502, response)
 })
 
 test("a request at fault is not tried elsewhere", async () => {
   const workspace = await newWorkspace()
   const response = await workspace.as.chat("sim/status-422", TEXT, { models: ["sim/echo"] })
-  await reply(422, response)
+  await expectJson(422, response)
 })
 
 test("every scripted model has a test here", () => {

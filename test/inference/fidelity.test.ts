@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { playProvider, sse } from "../support/played.ts"
+import { mockProvider, sse } from "../support/played.ts"
 import { newWorkspace, openHolds, type Workspace } from "../support/world.ts"
 
 /**
@@ -82,11 +82,11 @@ const stream = fc
     return { bytes, pieces: pieces.filter(({ byteLength }) => byteLength > 0) }
   })
 
-let provider: ReturnType<typeof playProvider>
+let provider: ReturnType<typeof mockProvider>
 let played: Uint8Array[][]
 beforeEach(() => {
   played = []
-  provider = playProvider(({ body }) => sse(played[body["x_stream"] as number] ?? []))
+  provider = mockProvider(({ body }) => sse(played[body["x_stream"] as number] ?? []))
 })
 afterEach(() => provider.stop())
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest"
 import { STREAMS_TO_TRUST } from "../../src/routing/health.ts"
-import { chunk, DONE, good, playProvider, sse, usageChunk } from "../support/played.ts"
-import { newWorkspace, receiptOf, readStream, reply, textOf, type Workspace, openHolds } from "../support/world.ts"
+import { chunk, DONE, good, mockProvider, sse, usageChunk } from "../support/played.ts"
+import { newWorkspace, receiptOf, readStream, expectJson, textOf, type Workspace, openHolds } from "../support/world.ts"
 
 /** Every test asks a model of its own: what an endpoint has shown before decides which lane its stream takes. */
 let next = 0
@@ -12,7 +12,7 @@ afterEach(() => stop())
 
 function play(...answers: (string | Uint8Array | Error | null)[][]) {
   let turn = 0
-  const provider = playProvider(() => sse(answers[Math.min(turn++, answers.length - 1)] ?? []))
+  const provider = mockProvider(() => sse(answers[Math.min(turn++, answers.length - 1)] ?? []))
   stop = provider.stop
   return provider
 }
@@ -296,12 +296,12 @@ describe("what the client asked for", () => {
   test("the same beside an error, and in a JSON answer", async () => {
     const workspace = await newWorkspace()
     const enabled = { "x-service-metadata": "Enabled" }
-    const failed = await reply<object>(503, workspace.as.chat("sim/status-503", "Hi", {}, enabled))
+    const failed = await expectJson<object>(503, workspace.as.chat("sim/status-503", "Hi", {}, enabled))
     expect(failed).toMatchObject({
       error: { code: 503 },
       service_metadata: { attempt: 1, attempts: [{ status: 503 }] },
     })
-    const answered = await reply<object>(
+    const answered = await expectJson<object>(
       200,
       workspace.as.chat("sim/status-503", "Hi", { models: ["sim/echo"] }, enabled),
     )
@@ -313,7 +313,7 @@ describe("what the client asked for", () => {
       },
     })
     expect(answered).toHaveProperty("openrouter_metadata")
-    expect(await reply<object>(200, workspace.as.chat("sim/echo", "Hi"))).not.toHaveProperty("service_metadata")
+    expect(await expectJson<object>(200, workspace.as.chat("sim/echo", "Hi"))).not.toHaveProperty("service_metadata")
   })
 
   test("debug.echo_upstream_body shows what the provider was sent", async () => {
@@ -331,7 +331,7 @@ describe("what the client asked for", () => {
       choices: [{ index: 0, message: { role: "assistant", content: "whole" }, finish_reason: "stop" }],
       usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
     }
-    stop = playProvider(() => Response.json(answer)).stop
+    stop = mockProvider(() => Response.json(answer)).stop
     const { chunks, done } = await readStream(ask(await newWorkspace(), newModel()))
     expect(textOf(chunks)).toBe("whole")
     expect(chunks.at(-1)?.usage).toEqual(answer.usage)
@@ -341,7 +341,7 @@ describe("what the client asked for", () => {
 
 describe("a provider that streams although it was asked not to", () => {
   const whole = async (pieces: string[]) => {
-    stop = playProvider(() => sse(pieces)).stop
+    stop = mockProvider(() => sse(pieces)).stop
     return (await newWorkspace()).as.chat(newModel(), "Hi")
   }
 
@@ -363,7 +363,7 @@ describe("a provider that streams although it was asked not to", () => {
       content: "Let me look.",
       tool_calls: [{ id: "a", type: "function", function: { name: "find", arguments: '{"x":1}' } }],
     }
-    expect(await reply(200, whole(pieces))).toMatchObject({
+    expect(await expectJson(200, whole(pieces))).toMatchObject({
       object: "chat.completion",
       choices: [{ index: 0, message, finish_reason: "tool_calls" }],
       usage: { prompt_tokens: 10, completion_tokens: 9 },
@@ -371,7 +371,7 @@ describe("a provider that streams although it was asked not to", () => {
   })
 
   test("and cut, is a failed provider", async () => {
-    await reply(502, whole([chunk({ content: "half" })]))
+    await expectJson(502, whole([chunk({ content: "half" })]))
   })
 })
 
@@ -415,7 +415,7 @@ describe("what the provider is sent", () => {
   })
 
   test("a provider's error never carries the provider's key to the client", async () => {
-    stop = playProvider(({ headers }) =>
+    stop = mockProvider(({ headers }) =>
       Response.json({ error: { message: `bad header ${headers.get("authorization")}` } }, { status: 400 }),
     ).stop
     const workspace = await newWorkspace()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { embeddedModels } from "../../src/embedded/models.ts"
-import { type Door, newWorkspace, openHolds, receiptOf } from "../support/world.ts"
+import { type TestClient, newWorkspace, openHolds, receiptOf } from "../support/world.ts"
 
 /**
  * Every scripted model by every surface, streamed and whole, alone and with a healthy model behind it: the client gets
@@ -204,7 +204,7 @@ function referenceOf(slug: string): Promise<Told> {
   return known
 }
 
-function ask(as: Door, surface: Surface, slug: string, more: Json): Promise<Response> {
+function ask(as: TestClient, surface: Surface, slug: string, more: Json): Promise<Response> {
   const limit = slug === "paced" ? 5 : 4_096
   return as.post(surface.path, { model: `sim/${slug}`, ...surface.body(slug, limit), ...more })
 }

@@ -1,7 +1,15 @@
 import { exports } from "cloudflare:workers"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { decodeBase64 } from "../../src/support/encoding.ts"
-import { newWorkspace, openHolds, operator, type Receipt, receiptOf, reply, type Workspace } from "../support/world.ts"
+import {
+  newWorkspace,
+  openHolds,
+  operatorClient,
+  type Receipt,
+  receiptOf,
+  expectJson,
+  type Workspace,
+} from "../support/world.ts"
 
 type Json = Record<string, unknown>
 type Failure = { error: { code: number; message: string } }
@@ -44,7 +52,10 @@ async function chargedFor(workspace: Workspace, response: Response): Promise<Rec
 
 describe("answers", () => {
   test("documents come the most relevant first, each with its words, which the provider left out", async () => {
-    const answer = await reply(200, ask(await newWorkspace(), "/rerank", { documents: ["a dog", { text: "the cat" }] }))
+    const answer = await expectJson(
+      200,
+      ask(await newWorkspace(), "/rerank", { documents: ["a dog", { text: "the cat" }] }),
+    )
     expect(answer).toMatchObject({
       model: "rerank",
       provider: "Embedded",
@@ -58,7 +69,7 @@ describe("answers", () => {
 
   test.each(["/images", "/images/generations"] as const)("%s makes as many pictures as asked", async (surface) => {
     type Made = { created: number; data: { b64_json: string }[]; usage: Json }
-    const { data, usage, created } = await reply<Made>(200, ask(await newWorkspace(), surface, { n: 3 }))
+    const { data, usage, created } = await expectJson<Made>(200, ask(await newWorkspace(), surface, { n: 3 }))
     expect(data.map(({ b64_json: picture }) => decodeBase64(picture)?.[1])).toEqual([0x50, 0x50, 0x50])
     expect(created).toBeGreaterThan(0)
     expect(usage).toMatchObject({ completion_tokens: 0, cost: 0.06, is_byok: false })
@@ -79,19 +90,19 @@ describe("answers", () => {
   test("a transcription is the same from a form and from JSON", async () => {
     const workspace = await newWorkspace()
     const file = new File([SOUND], "a.mp3", { type: "audio/mp3" })
-    const fromForm = await reply<{ text: string }>(200, sendForm(workspace, { model: "sim/transcribe", file }))
+    const fromForm = await expectJson<{ text: string }>(200, sendForm(workspace, { model: "sim/transcribe", file }))
     expect(fromForm.text).toBe("40000 bytes of audio/mp3")
-    expect(await reply(200, ask(workspace, "/audio/transcriptions"))).toEqual(fromForm)
+    expect(await expectJson(200, ask(workspace, "/audio/transcriptions"))).toEqual(fromForm)
   })
 
   test("a video is ordered, asked for and fetched", async () => {
     const workspace = await newWorkspace()
     const ordered = await ask(workspace, "/videos", { duration: 5 })
-    const order = await reply<{ id: string; polling_url: string; generation_id: string }>(202, ordered)
+    const order = await expectJson<{ id: string; polling_url: string; generation_id: string }>(202, ordered)
     expect(order).toMatchObject({ status: "pending", usage: { cost: 0.25 } })
     expect(order.generation_id).toBe(ordered.headers.get("x-generation-id"))
     expect(order.polling_url).toBe(`${BASE}/videos/${order.id}`)
-    const done = await reply(200, workspace.as.get(`/videos/${order.id}`))
+    const done = await expectJson(200, workspace.as.get(`/videos/${order.id}`))
     expect(done).toMatchObject({ id: order.id, status: "completed", unsigned_urls: [`${order.polling_url}/content`] })
     const film = await workspace.as.get(`/videos/${order.id}/content`)
     expect(film.headers.get("content-type")).toBe("video/mp4")
@@ -99,10 +110,10 @@ describe("answers", () => {
   })
 
   test("a video of another organization is not there, nor is one that nobody ordered", async () => {
-    const { id } = await reply<{ id: string }>(202, ask(await newWorkspace(), "/videos"))
+    const { id } = await expectJson<{ id: string }>(202, ask(await newWorkspace(), "/videos"))
     const other = await newWorkspace()
     for (const path of [id, `${id}/content`, `${id}0`, "vid_x", "video_1"]) {
-      await reply(404, other.as.get(`/videos/${path}`))
+      await expectJson(404, other.as.get(`/videos/${path}`))
     }
   })
 })
@@ -127,7 +138,7 @@ describe("what is charged", () => {
       ["/videos", { duration: 100 }],
     ] as const) {
       const poor = await newWorkspace(0.05)
-      await reply(402, ask(poor, surface, more))
+      await expectJson(402, ask(poor, surface, more))
       expect(await openHolds(poor)).toEqual([])
     }
   })
@@ -135,12 +146,12 @@ describe("what is charged", () => {
 
 describe("refusals", () => {
   test.each(surfaces)("%s: a model that does not make this is a 404 that says what it makes", async (surface) => {
-    const { error } = await reply<Failure>(404, ask(await newWorkspace(), surface, { model: "sim/echo" }))
+    const { error } = await expectJson<Failure>(404, ask(await newWorkspace(), surface, { model: "sim/echo" }))
     expect(error.message).toContain("sim/echo makes text")
   })
 
   test.each(surfaces)("%s: a model that nobody knows is a 404", async (surface) => {
-    const { error } = await reply<Failure>(404, ask(await newWorkspace(), surface, { model: "sim/none" }))
+    const { error } = await expectJson<Failure>(404, ask(await newWorkspace(), surface, { model: "sim/none" }))
     expect(error.message).toContain("There is no model sim/none")
   })
 
@@ -163,7 +174,7 @@ describe("refusals", () => {
     ["/videos", { duration: 0 }, "duration"],
     ["/videos", { callback_url: "https://x.test" }, "callback_url"],
   ] as const)("%s: %j is refused with a message that names %s", async (surface, more, field) => {
-    const { error } = await reply<Failure>(400, ask(await newWorkspace(), surface, more))
+    const { error } = await expectJson<Failure>(400, ask(await newWorkspace(), surface, more))
     expect(error.message.startsWith(`${field}:`), error.message).toBe(true)
   })
 
@@ -176,13 +187,13 @@ describe("refusals", () => {
     ["a temperature that is no number", { model: "sim/transcribe", file, temperature: "warm" }, "temperature"],
     ["a provider that is not JSON", { model: "sim/transcribe", file, provider: "{" }, "provider"],
   ])("a form with %s is refused with a message that names it", async (_, fields, field) => {
-    const { error } = await reply<Failure>(400, sendForm(await newWorkspace(), fields))
+    const { error } = await expectJson<Failure>(400, sendForm(await newWorkspace(), fields))
     expect(error.message.startsWith(`${field}:`), error.message).toBe(true)
   })
 
   test("a body that is neither JSON nor a form is a 415", async () => {
     const { as } = await newWorkspace()
-    await reply(415, as.call("POST", "/audio/transcriptions", "x", { "content-type": "audio/wav" }))
+    await expectJson(415, as.call("POST", "/audio/transcriptions", "x", { "content-type": "audio/wav" }))
   })
 })
 
@@ -198,7 +209,10 @@ describe("providers", () => {
       upstream_id: "up",
       pricing: { prompt: "0", completion: "0", ...pricing },
     }))
-    await reply(200, operator.put("/catalogue", { models: [{ id, name: id, output_modalities: [output], endpoints }] }))
+    await expectJson(
+      200,
+      operatorClient.put("/catalogue", { models: [{ id, name: id, output_modalities: [output], endpoints }] }),
+    )
     return id
   }
 
@@ -235,7 +249,7 @@ describe("providers", () => {
     const model = await newModel(outputs[surface], ["twin-a", "twin-b"], { request: "0.01" })
     const asked = play(() => Response.json({ error: { message: "Busy", code: 503 } }, { status: 503 }))
     const response = await ask(workspace, surface, { model })
-    await reply(503, response.clone())
+    await expectJson(503, response.clone())
     expect(asked).toHaveLength(2)
     expect(await receiptOf(workspace, response)).toMatchObject({ total_cost: 0, ending: "refused" })
     expect(await openHolds(workspace)).toEqual([])
@@ -254,17 +268,17 @@ describe("providers", () => {
     const model = await newModel(outputs[surface], ["twin-a"], { request: "0.01" })
     play(() => Response.json(body))
     const response = await ask(workspace, surface, { model })
-    await reply(502, response.clone())
+    await expectJson(502, response.clone())
     expect(await receiptOf(workspace, response)).toMatchObject({ total_cost: 0, ending: "refused" })
   })
 
   test("an error in JSON in place of sound is told as an error", async () => {
     const workspace = await newWorkspace()
-    const refused = await reply<Failure>(400, ask(workspace, "/audio/speech", { response_format: "mp3" }))
+    const refused = await expectJson<Failure>(400, ask(workspace, "/audio/speech", { response_format: "mp3" }))
     expect(refused.error.message).toContain("response_format")
     const model = await newModel("speech", ["twin-a"])
     play(() => Response.json({ error: { message: "No such voice", code: 400 } }))
-    const told = await reply<Failure>(400, ask(workspace, "/audio/speech", { model }))
+    const told = await expectJson<Failure>(400, ask(workspace, "/audio/speech", { model }))
     expect(told.error.message).toContain("No such voice")
   })
 
@@ -272,7 +286,7 @@ describe("providers", () => {
     const model = await newModel("image", ["twin-a"])
     const asked = play(() => Response.json({ created: 1, data: [{ url: "https://x.test/1.png" }] }))
     const more = { model, quality: "high", vendor_field: 1, session_id: "s", trace: {}, user: "ada", provider: {} }
-    await reply(200, ask(await newWorkspace(), "/images", more))
+    await expectJson(200, ask(await newWorkspace(), "/images", more))
     const [request] = asked
     expect(request?.url).toBe("http://twin-a.test/v1/images/generations")
     expect(request?.json).toEqual({
@@ -293,7 +307,7 @@ describe("providers", () => {
       response_format: "verbose_json",
       timestamp_granularities: ["word", "segment"],
     }
-    await reply(200, ask(await newWorkspace(), "/audio/transcriptions", more))
+    await expectJson(200, ask(await newWorkspace(), "/audio/transcriptions", more))
     const form = asked[0]?.form
     expect(form?.get("model")).toBe("up")
     expect(form?.get("language")).toBe("en")
@@ -335,8 +349,8 @@ describe("providers", () => {
     const workspace = await newWorkspace()
     const model = await newModel("video", ["twin-a"])
     play(({ method }) => (method === "POST" ? Response.json({ id: "v/1" }) : new Response(null, { status: told })))
-    const { id } = await reply<{ id: string }>(202, ask(workspace, "/videos", { model }))
-    await reply(status, workspace.as.get(`/videos/${id}/content`))
+    const { id } = await expectJson<{ id: string }>(202, ask(workspace, "/videos", { model }))
+    await expectJson(status, workspace.as.get(`/videos/${id}/content`))
   })
 
   test("are asked for a video with their own key, by the id they gave it", async () => {
@@ -344,8 +358,11 @@ describe("providers", () => {
     const model = await newModel("video", ["twin-a"])
     const failed = { id: "v/1", status: "failed", error: { code: "moderated", message: "Not this." } }
     const asked = play(({ method }) => Response.json(method === "POST" ? { id: "v/1" } : failed))
-    const { id } = await reply<{ id: string }>(202, ask(workspace, "/videos", { model }))
-    expect(await reply(200, workspace.as.get(`/videos/${id}`))).toMatchObject({ status: "failed", error: "Not this." })
+    const { id } = await expectJson<{ id: string }>(202, ask(workspace, "/videos", { model }))
+    expect(await expectJson(200, workspace.as.get(`/videos/${id}`))).toMatchObject({
+      status: "failed",
+      error: "Not this.",
+    })
     expect(asked[1]?.url).toBe("http://twin-a.test/v1/videos/v%2F1")
     expect(asked[1]?.headers.get("authorization")).toBe("Bearer twin-a-provider-key-0123456789")
   })
@@ -354,7 +371,7 @@ describe("providers", () => {
 test("GET /models lists what makes words; the others are found by what they make", async () => {
   const { as } = await newWorkspace()
   const idsOf = async (query: string) =>
-    (await reply<{ data: { id: string }[] }>(200, as.get(`/models${query}`))).data.map(({ id }) => id)
+    (await expectJson<{ data: { id: string }[] }>(200, as.get(`/models${query}`))).data.map(({ id }) => id)
   const words = await idsOf("")
   for (const { model } of Object.values(QUESTIONS)) expect(words).not.toContain(model)
   expect(await idsOf("?output_modalities=rerank,transcription")).toEqual(

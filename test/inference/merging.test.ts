@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "vitest"
 import { CallSieve } from "../../src/inference/agent/calls.ts"
 import { type GrowingChoice, mergeChoice } from "../../src/formats/chat/to-result.ts"
-import { chunk, DONE, playProvider, sse, usageChunk } from "../support/played.ts"
-import { newWorkspace, readStream, reply } from "../support/world.ts"
+import { chunk, DONE, mockProvider, sse, usageChunk } from "../support/played.ts"
+import { newWorkspace, readStream, expectJson } from "../support/world.ts"
 
 type Json = Record<string, unknown>
 type Call = Json & { function: { name: string; arguments: string } }
@@ -14,7 +14,7 @@ let models = 30
 const newModel = () => `played/m${models++}`
 
 function play(answer: () => Response) {
-  const provider = playProvider(answer)
+  const provider = mockProvider(answer)
   ;({ stop } = provider)
   return provider
 }
@@ -22,7 +22,7 @@ function play(answer: () => Response) {
 /** A stream to one who asked for none. */
 async function whole(pieces: string[], status = 200): Promise<Result> {
   play(() => sse(pieces))
-  return reply<Result>(status, (await newWorkspace()).as.chat(newModel(), "Hi"))
+  return expectJson<Result>(status, (await newWorkspace()).as.chat(newModel(), "Hi"))
 }
 
 const calls = (...deltas: Json[]) => [

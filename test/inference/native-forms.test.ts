@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "vitest"
-import { messagesWire } from "../../src/formats/readers/messages.ts"
-import { responsesWire } from "../../src/formats/readers/responses.ts"
-import { type Asked, playProvider, sse } from "../support/played.ts"
-import { newWorkspace, openHolds, receiptOf, reply } from "../support/world.ts"
+import { messagesReader } from "../../src/formats/readers/messages.ts"
+import { responsesReader } from "../../src/formats/readers/responses.ts"
+import { type Asked, mockProvider, sse } from "../support/played.ts"
+import { newWorkspace, openHolds, receiptOf, expectJson } from "../support/world.ts"
 
 /** A provider of a wire of its own that answers in the other form: events where none were asked for, or none where they were. */
 type Json = Record<string, unknown>
@@ -13,7 +13,7 @@ afterEach(() => stop())
 let models = 70
 
 function play(answer: (asked: Asked) => Response) {
-  const provider = playProvider(answer)
+  const provider = mockProvider(answer)
   ;({ stop } = provider)
   return provider
 }
@@ -51,13 +51,13 @@ const ASK = { model: "acme/opus-1", max_tokens: 100, messages: [{ role: "user", 
 
 describe("a message", () => {
   const told = () => {
-    const opening = messagesWire.toOpening(MESSAGE)
+    const opening = messagesReader.toStreamHead(MESSAGE)
     return (opening?.frames ?? []).map((one) => new TextDecoder().decode(one))
   }
 
   test("told as events and put together again is the same", () => {
     const bytes = new TextEncoder().encode(told().join(""))
-    expect(messagesWire.toResult(bytes)).toEqual({ result: MESSAGE, error: null })
+    expect(messagesReader.toResult(bytes)).toEqual({ result: MESSAGE, error: null })
   })
 
   test("that came whole is streamed, block by block", async () => {
@@ -90,7 +90,7 @@ describe("a message", () => {
     const workspace = await newWorkspace()
     play(() => sse(told()))
     const answer = await workspace.as.post("/messages", ASK)
-    const { content, stop_reason: reason } = await reply<Json>(200, answer.clone())
+    const { content, stop_reason: reason } = await expectJson<Json>(200, answer.clone())
     expect({ content, reason }).toEqual({ content: MESSAGE.content, reason: "tool_use" })
     expect(await receiptOf(workspace, answer)).toMatchObject({ tokens_prompt: 20, tokens_completion: 5 })
   })
@@ -102,7 +102,7 @@ describe("a message", () => {
       { type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: '{"x":' } },
       { type: "message_delta", delta: { stop_reason: "max_tokens" }, usage: { output_tokens: 7, input_tokens: null } },
     ]
-    expect(messagesWire.toResult(bytesOf(events)).result).toMatchObject({
+    expect(messagesReader.toResult(bytesOf(events)).result).toMatchObject({
       content: [{ input: { unparsed: '{"x":' } }],
       stop_reason: "max_tokens",
       usage: { input_tokens: 12, output_tokens: 7 },
@@ -115,7 +115,7 @@ describe("a message", () => {
     ["an event that is no JSON", [...told().slice(0, 2), "data: {broken\n\n", ...told().slice(2)], 502],
   ])("with %s among its events is refused", async (_, pieces, status) => {
     play(() => sse(pieces))
-    const { error } = await reply<Failure>(status, (await newWorkspace()).as.post("/messages", ASK))
+    const { error } = await expectJson<Failure>(status, (await newWorkspace()).as.post("/messages", ASK))
     expect(error.message).not.toBe("")
   })
 })
@@ -188,10 +188,10 @@ describe("a response", () => {
   })
 
   test("that is still at work is no answer", async () => {
-    expect(responsesWire.toOpening({ ...RESPONSE, status: "in_progress" })).toBeNull()
+    expect(responsesReader.toStreamHead({ ...RESPONSE, status: "in_progress" })).toBeNull()
     play(() => Response.json({ ...RESPONSE, status: "queued" }))
     const body = { ...PLACE, model: `acme/chat-${models++}` }
-    await reply(502, (await newWorkspace()).as.post("/responses", body))
+    await expectJson(502, (await newWorkspace()).as.post("/responses", body))
   })
 
   test.each([
@@ -205,7 +205,7 @@ describe("a response", () => {
     const { as } = await newWorkspace()
     for (const isStreamed of [true, false]) {
       const body = { ...PLACE, model: `acme/chat-${models++}`, stream: isStreamed }
-      const { error } = await reply<Failure>(429, as.post("/responses", body))
+      const { error } = await expectJson<Failure>(429, as.post("/responses", body))
       expect(error.message).toContain("Slow down.")
     }
   })

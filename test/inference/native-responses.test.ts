@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest"
-import { type Asked, playProvider, sse } from "../support/played.ts"
-import { newWorkspace, openHolds, receiptOf, reply } from "../support/world.ts"
+import { type Asked, mockProvider, sse } from "../support/played.ts"
+import { newWorkspace, openHolds, receiptOf, expectJson } from "../support/world.ts"
 
 /** `twin-c` of the suite speaks the Responses wire. */
 const ONLY_C = { provider: { only: ["twin-c"] } }
@@ -13,7 +13,7 @@ let models = 50
 const newModel = () => `acme/chat-${models++}`
 
 function play(answer: (asked: Asked) => Response) {
-  const provider = playProvider(answer)
+  const provider = mockProvider(answer)
   ;({ stop } = provider)
   return provider
 }
@@ -85,7 +85,7 @@ describe("a provider that speaks the Responses wire is asked in its own words", 
       metadata: { a: "b" },
       ...ONLY_C,
     })
-    const told = await reply<Json & { usage: Json }>(200, answer.clone())
+    const told = await expectJson<Json & { usage: Json }>(200, answer.clone())
     expect(told).toMatchObject({
       id: answer.headers.get("x-generation-id"),
       status: "completed",
@@ -136,10 +136,10 @@ describe("a provider that speaks the Responses wire is asked in its own words", 
       { role: "user", content: "Hi" },
       { type: "computer_call_output", call_id: "c", output: { type: "input_image" } },
     ]
-    for (let turn = 0; turn < 6; turn++) await reply(200, as.post("/responses", { model: newModel(), input }))
+    for (let turn = 0; turn < 6; turn++) await expectJson(200, as.post("/responses", { model: newModel(), input }))
     expect(new Set(asked.map(({ url }) => url))).toEqual(new Set(["http://twin-c.test/v1/responses"]))
     const only = { provider: { only: ["twin-a"] } }
-    const { error } = await reply<Failure>(400, as.post("/responses", { model: newModel(), input, ...only }))
+    const { error } = await expectJson<Failure>(400, as.post("/responses", { model: newModel(), input, ...only }))
     expect(error.message).toContain("input[1].type")
   })
 
@@ -159,7 +159,7 @@ describe("a provider that speaks the Responses wire is asked in its own words", 
       { role: "assistant", content: "Hello" },
       { role: "user", content: "Again" },
     ]
-    await reply(200, as.post("/responses", { model: newModel(), input, ...ONLY_C }))
+    await expectJson(200, as.post("/responses", { model: newModel(), input, ...ONLY_C }))
     const told = asked[0]?.body["input"] as Json[]
     expect(told.filter(({ type }) => type === "reasoning")).toEqual([
       { type: "reasoning", id: "rs_2", summary: [], encrypted_content: "gAAA" },

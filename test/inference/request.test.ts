@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest"
-import { playProvider } from "../support/played.ts"
-import { newKey, newWorkspace, readStream, receiptOf, reply, textOf } from "../support/world.ts"
+import { mockProvider } from "../support/played.ts"
+import { newKey, newWorkspace, readStream, receiptOf, expectJson, textOf } from "../support/world.ts"
 
 type Failure = { error: { code: number; message: string; metadata?: Record<string, unknown> } }
 const hello = { model: "sim/echo", messages: [{ role: "user", content: "Hi" }] }
@@ -65,14 +65,14 @@ describe("a field outside its range is refused, with a message that names it", (
 
   test.each(cases)("%j names %s", async (change, field) => {
     const workspace = await newWorkspace()
-    const { error } = await reply<Failure>(400, workspace.as.post("/chat/completions", { ...hello, ...change }))
+    const { error } = await expectJson<Failure>(400, workspace.as.post("/chat/completions", { ...hello, ...change }))
     expect(error.message.startsWith(field), error.message).toBe(true)
     expect(error.message.length).toBeGreaterThan(field.length + 8)
   })
 
   test("a session header outside its range is refused too", async () => {
     const workspace = await newWorkspace()
-    await reply(400, workspace.as.post("/chat/completions", hello, { "x-session-id": "s".repeat(257) }))
+    await expectJson(400, workspace.as.post("/chat/completions", hello, { "x-session-id": "s".repeat(257) }))
   })
 })
 
@@ -99,20 +99,23 @@ describe("what is valid is taken", () => {
     { unheard_of: { by: "us" } },
   ]
   test.each(cases)("%j", async (change) => {
-    await reply(200, (await newWorkspace()).as.post("/chat/completions", { ...hello, ...change }))
+    await expectJson(200, (await newWorkspace()).as.post("/chat/completions", { ...hello, ...change }))
   })
 
   test.each(["application/json;", "application/json ; charset=utf-8", "application/vnd.api+json", "Application/JSON"])(
     "declared as %s",
     async (type) => {
       const workspace = await newWorkspace()
-      await reply(200, workspace.as.call("POST", "/chat/completions", JSON.stringify(hello), { "content-type": type }))
+      await expectJson(
+        200,
+        workspace.as.call("POST", "/chat/completions", JSON.stringify(hello), { "content-type": type }),
+      )
     },
   )
 
   test.each([1e-7, 5, "5"])("a highest price of %s", async (prompt) => {
     const answer = (await newWorkspace()).as.chat("sim/echo", "Hi", { provider: { max_price: { prompt } } })
-    await reply(prompt === 1e-7 ? 404 : 200, answer)
+    await expectJson(prompt === 1e-7 ? 404 : 200, answer)
   })
 
   test("a body of an unheard-of depth does no harm", async () => {
@@ -123,7 +126,7 @@ describe("what is valid is taken", () => {
 
   test("names that mean something to JavaScript mean nothing here", async () => {
     const body = `{"model":"sim/echo","messages":[{"role":"user","content":"Hi"}],"__proto__":{"stream":true},"constructor":{"prototype":{"x":1}}}`
-    const answer = await reply<{ object: string }>(
+    const answer = await expectJson<{ object: string }>(
       200,
       (await newWorkspace()).as.call("POST", "/chat/completions", body),
     )
@@ -134,12 +137,12 @@ describe("what is valid is taken", () => {
 
 describe("where a call may go", () => {
   test("an unknown model is a 404 that says where the known ones are", async () => {
-    const { error } = await reply<Failure>(404, (await newWorkspace()).as.chat("nobody/nothing", "Hi"))
+    const { error } = await expectJson<Failure>(404, (await newWorkspace()).as.chat("nobody/nothing", "Hi"))
     expect(error.message).toContain("GET /models")
   })
 
   test("a model without a price is not routable", async () => {
-    const { error } = await reply<Failure>(404, (await newWorkspace()).as.chat("played/unpriced", "Hi"))
+    const { error } = await expectJson<Failure>(404, (await newWorkspace()).as.chat("played/unpriced", "Hi"))
     expect(error.message).toContain("no price is known")
   })
 
@@ -149,12 +152,12 @@ describe("where a call may go", () => {
     [{ max_price: { prompt: "0.5" } }, "provider.max_price"],
     [{ quantizations: ["fp8"] }, "provider.quantizations"],
   ])("%j leaves nothing, and the answer names the filter", async (provider, filter) => {
-    const { error } = await reply<Failure>(404, (await newWorkspace()).as.chat("sim/echo", "Hi", { provider }))
+    const { error } = await expectJson<Failure>(404, (await newWorkspace()).as.chat("sim/echo", "Hi", { provider }))
     expect(error.message).toContain(filter)
   })
 
   test("order is a wish: the rest stands behind it", async () => {
-    await reply(200, (await newWorkspace()).as.chat("sim/echo", "Hi", { provider: { order: ["openai"] } }))
+    await expectJson(200, (await newWorkspace()).as.chat("sim/echo", "Hi", { provider: { order: ["openai"] } }))
   })
 
   test("allow_fallbacks: false asks once", async () => {
@@ -162,18 +165,18 @@ describe("where a call may go", () => {
       models: ["sim/echo"],
       provider: { allow_fallbacks: false },
     })
-    await reply(503, answer)
+    await expectJson(503, answer)
   })
 
   test.each(["floor", "nitro"])(":%s is a way to choose, not a model of its own", async (variant) => {
-    await reply(200, (await newWorkspace()).as.chat(`sim/echo:${variant}`, "Hi"))
+    await expectJson(200, (await newWorkspace()).as.chat(`sim/echo:${variant}`, "Hi"))
   })
 })
 
 describe("a provider that is slow to begin", () => {
   test("another is asked as long as nothing was said, although 200 is out", async () => {
     let turn = 0
-    stop = playProvider(async () => {
+    stop = mockProvider(async () => {
       if (turn++ > 0) return Response.json({ error: { message: "late", code: 500 } }, { status: 500 })
       await scheduler.wait(300)
       return Response.json({ error: { message: "late" } }, { status: 503 })
@@ -187,7 +190,7 @@ describe("a provider that is slow to begin", () => {
   })
 
   test("and if none answers, the failure is an error chunk, and free", async () => {
-    stop = playProvider(async () => {
+    stop = mockProvider(async () => {
       await scheduler.wait(300)
       return Response.json({ error: { message: "late" } }, { status: 503 })
     }).stop

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { newWorkspace, openHolds, receiptOf, reply } from "../support/world.ts"
+import { newWorkspace, openHolds, receiptOf, expectJson } from "../support/world.ts"
 
 type Item = {
   type: string
@@ -51,12 +51,12 @@ describe("a response", () => {
   test("in one document, charged like the chat it is", async () => {
     const workspace = await newWorkspace()
     const response = await ask({}, Promise.resolve(workspace))
-    const answer = await reply<Answer>(200, response)
+    const answer = await expectJson<Answer>(200, response)
     expect(answer).toMatchObject({ status: "completed", error: null })
     expect(textOf(answer)).toBe(TEXT)
     expect(answer.usage).toMatchObject({ input_tokens: 10, output_tokens: 6, cost: 0.000022 })
     expect(await receiptOf(workspace, response)).toMatchObject({ total_cost: 0.000022, tokens_from: "upstream" })
-    const { data } = await reply<{ data: { id: string } }>(200, workspace.as.get(`/generation?id=${answer.id}`))
+    const { data } = await expectJson<{ data: { id: string } }>(200, workspace.as.get(`/generation?id=${answer.id}`))
     expect(data.id).toBe(answer.id)
   })
 
@@ -78,7 +78,7 @@ describe("a response", () => {
         parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
       },
     ]
-    const first = await reply<Answer>(200, ask({ model: "sim/tool-call", tools, instructions: "Be brief." }))
+    const first = await expectJson<Answer>(200, ask({ model: "sim/tool-call", tools, instructions: "Be brief." }))
     const call = first.output.find(({ type }) => type === "function_call")
     expect(call).toMatchObject({ name: "weather", arguments: JSON.stringify({ city: TEXT }) })
     const input = [
@@ -86,7 +86,7 @@ describe("a response", () => {
       ...first.output,
       { type: "function_call_output", call_id: call?.call_id, output: "sunny" },
     ]
-    const second = await reply<Answer>(200, ask({ model: "sim/tool-call", tools, input }))
+    const second = await expectJson<Answer>(200, ask({ model: "sim/tool-call", tools, input }))
     expect(textOf(second)).toBe("The tool answered: sunny")
   })
 
@@ -97,7 +97,7 @@ describe("a response", () => {
   }, 15_000)
 
   test("cut at its limit is incomplete", async () => {
-    expect(await reply<Answer>(200, ask({ model: "sim/long", max_output_tokens: 20 }))).toMatchObject({
+    expect(await expectJson<Answer>(200, ask({ model: "sim/long", max_output_tokens: 20 }))).toMatchObject({
       status: "incomplete",
       incomplete_details: { reason: "max_output_tokens" },
     })
@@ -116,7 +116,7 @@ describe("a provider that fails", () => {
     for (const streamed of [true, false]) {
       const workspace = await newWorkspace()
       const response = await ask({ model, stream: streamed }, Promise.resolve(workspace))
-      await reply(status, response.clone())
+      await expectJson(status, response.clone())
       expect(await receiptOf(workspace, response)).toMatchObject({ total_cost: 0, ending: "refused" })
       expect(await openHolds(workspace)).toEqual([])
     }
@@ -159,7 +159,7 @@ describe("what cannot be had is refused with a message that names it", () => {
     [{ include: ["everything"] }, "include"],
     [{ stop_server_tools_when: [] }, "stop_server_tools_when"],
   ])("%j names %s", async (body, field) => {
-    const { error } = await reply<{ error: { message: string } }>(400, ask(body))
+    const { error } = await expectJson<{ error: { message: string } }>(400, ask(body))
     expect(error.message.startsWith(field), error.message).toBe(true)
   })
 })

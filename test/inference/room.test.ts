@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { newKey, newWorkspace, reply } from "../support/world.ts"
+import { newKey, newWorkspace, expectJson } from "../support/world.ts"
 
 type Failure = { error: { message: string; metadata?: { reason?: string } } }
 
@@ -13,7 +13,7 @@ const body = (model: string) => ({ model, messages: [{ role: "user", content }],
 test("files are not read for a caller who has nothing left to pay with", async () => {
   const workspace = await newWorkspace()
   const poor = await newKey(workspace, { limit: 0 })
-  const { error } = await reply<Failure>(402, poor.as.post("/chat/completions", body("sim/echo")))
+  const { error } = await expectJson<Failure>(402, poor.as.post("/chat/completions", body("sim/echo")))
   expect(error.metadata?.reason).toBe("key_limit")
 })
 
@@ -24,7 +24,7 @@ test("files are read where the call may be paid for, or costs nothing", async ()
     workspace.as.post("/chat/completions", body("sim/echo")),
     poor.as.post("/chat/completions", body("sim/echo:free")),
   ]) {
-    const { error } = await reply<Failure>(400, answer)
+    const { error } = await expectJson<Failure>(400, answer)
     expect(error.message).toMatch(/it is not a PDF/)
   }
 })

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "vitest"
 import { replayServerTools } from "../../src/inference/prepare/replay.ts"
 import type { ChatRequest } from "../../src/formats/schemas.ts"
-import { type Asked, chunk, DONE, playProvider, sse, usageChunk } from "../support/played.ts"
-import { newWorkspace, readStream, reply, type Workspace } from "../support/world.ts"
+import { type Asked, chunk, DONE, mockProvider, sse, usageChunk } from "../support/played.ts"
+import { newWorkspace, readStream, expectJson, type Workspace } from "../support/world.ts"
 
 /** An answer in which the gateway's tools ran is the turns that it was made in: so it is told, and so it goes back. */
 type Json = Record<string, unknown>
@@ -21,7 +21,7 @@ type Turn = { thinks?: string; says?: string; calls?: Json[] }
 /** Answers with these turns, one after the other, streamed or not as it is asked. */
 function play(turns: Turn[]) {
   let at = 0
-  const provider = playProvider(({ body }) => {
+  const provider = mockProvider(({ body }) => {
     const { thinks, says, calls } = turns[Math.min(at++, turns.length - 1)] as Turn
     const finish = calls ? "tool_calls" : "stop"
     const details = thinks === undefined ? {} : { reasoning_details: [{ ...thought(thinks), index: 0 }] }
@@ -44,7 +44,7 @@ function play(turns: Turn[]) {
 
 async function ask({ as }: Workspace, stream: boolean, more: Json = {}): Promise<Item[]> {
   const body = { model: "played/m1", input: "Hi", tools: [...TOOLS, MINE], stream, ...more }
-  if (!stream) return (await reply<{ output: Item[] }>(200, as.post("/responses", body))).output
+  if (!stream) return (await expectJson<{ output: Item[] }>(200, as.post("/responses", body))).output
   const { chunks } = await readStream(as.post("/responses", body))
   return ((chunks.at(-1) as unknown as { response: Json }).response["output"] ?? []) as Item[]
 }
@@ -139,14 +139,17 @@ describe.each(cases)("%s", (_, turns, items, messages) => {
       tool_call_id: id,
       content: "r",
     }))
-    await reply(200, workspace.as.post("/chat/completions", { ...body, messages: [question, message, ...results] }))
+    await expectJson(
+      200,
+      workspace.as.post("/chat/completions", { ...body, messages: [question, message, ...results] }),
+    )
     const [, ...rest] = messagesOf(asked[0] as Asked)
     expect(rest.map(inShort)).toEqual([...messages, ...results.map(() => ["tool", "", "", ""])])
   })
 })
 
 async function wholeOf(answer: Promise<Response>): Promise<Json> {
-  const { choices } = await reply<{ choices: { message: Json }[] }>(200, answer)
+  const { choices } = await expectJson<{ choices: { message: Json }[] }>(200, answer)
   return choices[0]?.message ?? {}
 }
 

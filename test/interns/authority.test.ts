@@ -3,13 +3,13 @@ import { describe, expect, test } from "vitest"
 import { mayControl } from "../../src/interns/authority.ts"
 import { newDaemonIntern, PlayedDaemon } from "../support/daemon.ts"
 import { insertIntern } from "../support/interns.ts"
-import { newKey, newWorkspace, reply, type Workspace } from "../support/world.ts"
+import { newKey, newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 
 type Failure = { error: { message: string; metadata?: { reason?: string; retryable?: boolean } } }
 const FORBIDDEN = { reason: "forbidden", retryable: false }
 
 async function refused(status: number, answer: Promise<Response>) {
-  return (await reply<Failure>(status, answer)).error
+  return (await expectJson<Failure>(status, answer)).error
 }
 
 /** A key that another user made, or nobody. */
@@ -48,26 +48,26 @@ test("what was made is controlled by its key, by keys of its user and by managem
 describe("a key that did not make an intern", () => {
   test("makes no join token for it", async () => {
     const workspace = await newWorkspace()
-    const { id } = await reply<{ id: string }>(201, workspace.as.post("/interns", { name: "ada", host: "daemon" }))
+    const { id } = await expectJson<{ id: string }>(201, workspace.as.post("/interns", { name: "ada", host: "daemon" }))
     for (const { as } of await othersOf(workspace)) {
       const { metadata } = await refused(403, as.post(`/interns/${id}/daemon/token`, undefined))
       expect(metadata).toEqual(FORBIDDEN)
     }
-    await reply(201, workspace.as.post(`/interns/${id}/daemon/token`, undefined))
-    await reply(201, workspace.manage.post(`/interns/${id}/daemon/token`, undefined))
+    await expectJson(201, workspace.as.post(`/interns/${id}/daemon/token`, undefined))
+    await expectJson(201, workspace.manage.post(`/interns/${id}/daemon/token`, undefined))
     const same = await newKey(workspace)
-    await reply(201, same.as.post(`/interns/${id}/daemon/token`, undefined))
+    await expectJson(201, same.as.post(`/interns/${id}/daemon/token`, undefined))
   })
 
   test("does not borrow its vault", async () => {
     const workspace = await newWorkspace()
-    const made = await reply<{ vault_id: string }>(201, workspace.as.post("/interns", { name: "lender" }))
+    const made = await expectJson<{ vault_id: string }>(201, workspace.as.post("/interns", { name: "lender" }))
     for (const { as } of await othersOf(workspace)) {
       const { metadata } = await refused(403, as.post("/interns", { name: "thief", vault_id: made.vault_id }))
       expect(metadata).toEqual(FORBIDDEN)
     }
-    await reply(201, workspace.as.post("/interns", { name: "mine", vault_id: made.vault_id }))
-    await reply(201, workspace.manage.post("/interns", { name: "managed", vault_id: made.vault_id }))
+    await expectJson(201, workspace.as.post("/interns", { name: "mine", vault_id: made.vault_id }))
+    await expectJson(201, workspace.manage.post("/interns", { name: "managed", vault_id: made.vault_id }))
     await refused(404, workspace.as.post("/interns", { name: "nobody", vault_id: crypto.randomUUID() }))
   })
 
@@ -75,7 +75,7 @@ describe("a key that did not make an intern", () => {
     const workspace = await newWorkspace()
     const intern = await insertIntern(workspace)
     const hosts = ["api.example.com"]
-    await reply(200, workspace.as.put("/vault/secrets/token", { hosts, value: "stored by the first key" }))
+    await expectJson(200, workspace.as.put("/vault/secrets/token", { hosts, value: "stored by the first key" }))
     const copy = { names: ["token"] }
     for (const { as, hash } of await othersOf(workspace)) {
       const path = `/vault/interns/${intern.id}/secrets/copy`
@@ -84,15 +84,15 @@ describe("a key that did not make an intern", () => {
       const { metadata, message } = await refused(403, as.post(`/vault/interns/${own.id}/secrets/copy`, copy))
       expect(metadata).toEqual(FORBIDDEN)
       expect(message).toContain("token")
-      expect(await reply(200, as.get(`/vault/interns/${own.id}/secrets`))).toMatchObject({ total_count: 0 })
+      expect(await expectJson(200, as.get(`/vault/interns/${own.id}/secrets`))).toMatchObject({ total_count: 0 })
     }
-    await reply(200, workspace.as.post(`/vault/interns/${intern.id}/secrets/copy`, copy))
-    await reply(200, workspace.manage.post(`/vault/interns/${intern.id}/secrets/copy`, copy))
+    await expectJson(200, workspace.as.post(`/vault/interns/${intern.id}/secrets/copy`, copy))
+    await expectJson(200, workspace.manage.post(`/vault/interns/${intern.id}/secrets/copy`, copy))
     // Whoever stores a value anew stored the present one.
     const other = await foreignKey(workspace, "bob")
     const own = await insertIntern(workspace, { createdByKey: other.hash })
-    await reply(200, other.as.put("/vault/secrets/token", { hosts, value: "stored by another key" }))
-    await reply(200, other.as.post(`/vault/interns/${own.id}/secrets/copy`, copy))
+    await expectJson(200, other.as.put("/vault/secrets/token", { hosts, value: "stored by another key" }))
+    await expectJson(200, other.as.post(`/vault/interns/${own.id}/secrets/copy`, copy))
     await refused(403, workspace.as.post(`/vault/interns/${intern.id}/secrets/copy`, copy))
   })
 })
@@ -106,7 +106,7 @@ test("a new token does not cut off a daemon that is attached, unless that is wha
     expect(metadata).toEqual({ reason: "daemon_attached", retryable: false })
   }
   expect(daemon.closedWith).toBeUndefined()
-  const { token } = await reply<{ token: string }>(201, intern.as.post(path, { replace: true }))
+  const { token } = await expectJson<{ token: string }>(201, intern.as.post(path, { replace: true }))
   await expect.poll(() => daemon.closedWith).toBe(4003)
   const next = await new PlayedDaemon({ ...intern, token }).dial()
   next.cut()
@@ -131,7 +131,7 @@ test("an intern's own key does not change, delete, start or stop its intern, nor
   await refused(404, intern.as.post(`/interns/${intern.id}/daemon/token`, undefined))
   await refused(404, intern.as.post(`/vault/interns/${intern.id}/secrets/copy`, { names: ["token"] }))
   await refused(404, intern.as.post("/interns", { name: "thief", vault_id: other.vaultId }))
-  const kept = await reply<{ name: string; status: string }>(200, intern.as.get(`/interns/${intern.id}`))
+  const kept = await expectJson<{ name: string; status: string }>(200, intern.as.get(`/interns/${intern.id}`))
   expect(kept).toMatchObject({ name: intern.row.name, status: "running" })
 })
 
@@ -144,7 +144,7 @@ test("an intern's own key reads and deletes the files that its intern made, and 
     const request = new Request("http://x/", { method: "POST", body: form })
     const bytes = new Uint8Array(await request.arrayBuffer())
     const answer = as.callBytes("POST", "/files", bytes, request.headers.get("content-type") ?? "")
-    return (await reply<{ id: string }>(200, answer)).id
+    return (await expectJson<{ id: string }>(200, answer)).id
   }
   const [mine, foreign, shared] = [
     await upload(intern.as, "mine"),
@@ -152,7 +152,7 @@ test("an intern's own key reads and deletes the files that its intern made, and 
     await upload(workspace.as, "shared"),
   ]
   const ids = async (as: typeof workspace.as) =>
-    (await reply<{ data: { id: string }[] }>(200, as.get("/files"))).data.map(({ id }) => id)
+    (await expectJson<{ data: { id: string }[] }>(200, as.get("/files"))).data.map(({ id }) => id)
   expect(await ids(intern.as)).toEqual([mine])
   expect(await ids(workspace.as)).toEqual([mine, foreign, shared])
   for (const id of [foreign, shared]) {
@@ -161,7 +161,7 @@ test("an intern's own key reads and deletes the files that its intern made, and 
     await refused(404, intern.as.delete(`/files/${id}`))
   }
   await refused(403, intern.as.get("/files?provider=openai"))
-  await reply(200, intern.as.get(`/files/${mine}`))
-  await reply(200, intern.as.delete(`/files/${mine}`))
+  await expectJson(200, intern.as.get(`/files/${mine}`))
+  await expectJson(200, intern.as.delete(`/files/${mine}`))
   expect(await ids(workspace.as)).toEqual([foreign, shared])
 })

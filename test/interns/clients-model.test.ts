@@ -6,7 +6,7 @@ import { internObject } from "../support/intern-object.ts"
 import type { AcpMessage } from "../../src/interns/run/acp.ts"
 import { AcpClient, type Question, type Site, siteOf } from "../support/acp-client.ts"
 import { newDaemonIntern, PlayedDaemon } from "../support/daemon.ts"
-import { newWorkspace, reply, type Workspace } from "../support/world.ts"
+import { newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 import { eventually } from "../support/eventually.ts"
 
 /**
@@ -62,7 +62,7 @@ class World {
   static async of(workspace: Workspace): Promise<World> {
     const intern = await newDaemonIntern(workspace)
     const daemon = await new PlayedDaemon(intern).dial()
-    const running = () => reply(200, workspace.as.get(`/interns/${intern.id}`))
+    const running = () => expectJson(200, workspace.as.get(`/interns/${intern.id}`))
     await eventually(async () => expect(await running()).toMatchObject({ status: "running" }))
     return new World(await siteOf(workspace.as, intern.id), daemon)
   }

@@ -3,18 +3,18 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { internObject } from "../support/intern-object.ts"
 import { internChat } from "../support/intern-chat.ts"
-import { playProvider, sse } from "../support/played.ts"
-import { newWorkspace, reply } from "../support/world.ts"
+import { mockProvider, sse } from "../support/played.ts"
+import { newWorkspace, expectJson } from "../support/world.ts"
 import { eventually } from "../support/eventually.ts"
 
 async function newIntern(model: string, more: Record<string, unknown> = {}) {
   const workspace = await newWorkspace()
-  const { id } = await reply<{ id: string }>(
+  const { id } = await expectJson<{ id: string }>(
     201,
     workspace.as.post("/interns", { name: "ada", model, provision: true, ...more }),
   )
   await eventually(async () => {
-    const { status } = await reply<{ status: string }>(200, workspace.as.get(`/interns/${id}`))
+    const { status } = await expectJson<{ status: string }>(200, workspace.as.get(`/interns/${id}`))
     expect(status).toBe("running")
   })
   return { workspace, id, chat: internChat(workspace.key, id), object: internObject(id) }
@@ -164,7 +164,7 @@ describe("the agent that every gateway brings along", () => {
       call("publish_file", { path: "report.md" }),
       { content: "There it is." },
     ]
-    const play = playProvider(() => {
+    const play = mockProvider(() => {
       const delta = rounds.shift()
       const isCall = delta !== undefined && "tool_calls" in delta
       const chunk = (choices: object[]) => ({
@@ -188,7 +188,7 @@ describe("the agent that every gateway brings along", () => {
       play.stop()
     }
     type List = { data: { id: string; filename: string; downloadable: boolean; mime_type: string }[] }
-    const { data } = await reply<List>(200, workspace.as.get("/files"))
+    const { data } = await expectJson<List>(200, workspace.as.get("/files"))
     expect(data).toMatchObject([{ filename: "report.md", downloadable: true }])
     const content = await workspace.as.get(`/files/${data[0]?.id}/content`)
     expect(await content.text()).toBe("# Done")
@@ -197,7 +197,10 @@ describe("the agent that every gateway brings along", () => {
   test("the value of a secret is in no environment, answer or row; its placeholder is", async () => {
     const { workspace, id, chat, object } = await newIntern("sim/tool-call")
     const value = "canary-7f3a9c-value"
-    await reply(200, workspace.as.put(`/vault/interns/${id}/secrets/api_token`, { hosts: ["api.example.com"], value }))
+    await expectJson(
+      200,
+      workspace.as.put(`/vault/interns/${id}/secrets/api_token`, { hosts: ["api.example.com"], value }),
+    )
     const reading = await (
       await chat.say("env; curl -s http://api.example.com/?t=$API_TOKEN", { approval_mode: "self-drive" })
     ).all()

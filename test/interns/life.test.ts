@@ -1,12 +1,12 @@
 import { env } from "cloudflare:workers"
 import { runInDurableObject } from "cloudflare:test"
 import { expect, test } from "vitest"
-import { InternLife } from "../../durable-objects/intern/lifecycle.ts"
-import { RunBook } from "../../durable-objects/intern/run-store.ts"
+import { InternLifecycle } from "../../durable-objects/intern/lifecycle.ts"
+import { RunStore } from "../../durable-objects/intern/run-store.ts"
 import type { InternHost } from "../../src/interns/hosts/host.ts"
 import { internObject } from "../support/intern-object.ts"
 import { newDaemonIntern } from "../support/daemon.ts"
-import { newWorkspace, reply, type Workspace } from "../support/world.ts"
+import { newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 
 const host = {
   isUp: true,
@@ -27,7 +27,7 @@ type Write = () => Promise<D1Result>
 async function living(
   workspace: Workspace,
   record: (write: Write) => Promise<D1Result>,
-  use: (life: InternLife, clock: { now: number }) => Promise<void>,
+  use: (life: InternLifecycle, clock: { now: number }) => Promise<void>,
 ): Promise<string> {
   const { id } = await newDaemonIntern(workspace)
   const wrapped = (statement: D1PreparedStatement, values: unknown[] = []): D1PreparedStatement =>
@@ -43,20 +43,20 @@ async function living(
   await runInDurableObject(internObject(id), async (_, { storage }) => {
     const clock = { now: Date.now() }
     const around = { host: () => host, now: () => clock.now, stopRuns: () => undefined, clear: () => Promise.resolve() }
-    const life = new InternLife(new RunBook(storage.sql), { ...env, DB }, around)
-    life.adopt({ id, organizationId: workspace.organizationId, workspaceId: workspace.workspaceId, ...REST })
+    const life = new InternLifecycle(new RunStore(storage.sql), { ...env, DB }, around)
+    life.setIdentity({ id, organizationId: workspace.organizationId, workspaceId: workspace.workspaceId, ...REST })
     await use(life, clock)
   })
   return id
 }
 
 const statusOf = async (id: string, { as }: Workspace) =>
-  (await reply<{ status: string }>(200, as.get(`/interns/${id}`))).status
+  (await expectJson<{ status: string }>(200, as.get(`/interns/${id}`))).status
 
 test("an intern takes prompts from the moment its record says that it runs", async () => {
   const workspace = await newWorkspace()
   let refusal: unknown = "not looked at"
-  let booted: InternLife | undefined
+  let booted: InternLifecycle | undefined
   const look = async (write: Write) => {
     const result = await write()
     try {
@@ -98,7 +98,7 @@ test("an intern whose record could not be written runs, and its record says so a
 
 test("an intern that is stopped while its record is written stays stopped", async () => {
   const workspace = await newWorkspace()
-  let booted: InternLife | undefined
+  let booted: InternLifecycle | undefined
   const stopping = async (write: Write) => {
     await booted?.suspend()
     return write()

@@ -8,7 +8,15 @@ import { describe, expect, test } from "vitest"
 import { internObject } from "../support/intern-object.ts"
 import { newDaemonIntern, PlayedDaemon } from "../support/daemon.ts"
 import { internChat, refused } from "../support/intern-chat.ts"
-import { type Door, door, newKey, newMember, newWorkspace, operator, reply } from "../support/world.ts"
+import {
+  type TestClient,
+  client,
+  newKey,
+  newMember,
+  newWorkspace,
+  operatorClient,
+  expectJson,
+} from "../support/world.ts"
 import { eventually } from "../support/eventually.ts"
 
 type Intern = {
@@ -24,12 +32,12 @@ type Intern = {
   workspace_id: string
 }
 
-const make = (as: Door, input: Record<string, unknown>, status = 201) =>
-  reply<Intern>(status, as.post("/interns", input))
+const make = (as: TestClient, input: Record<string, unknown>, status = 201) =>
+  expectJson<Intern>(status, as.post("/interns", input))
 
-async function becomes(as: Door, id: string, status: string): Promise<Intern> {
+async function becomes(as: TestClient, id: string, status: string): Promise<Intern> {
   return eventually(async () => {
-    const intern = await reply<Intern>(200, as.get(`/interns/${id}`))
+    const intern = await expectJson<Intern>(200, as.get(`/interns/${id}`))
     expect(intern.status).toBe(status)
     return intern
   })
@@ -37,7 +45,7 @@ async function becomes(as: Door, id: string, status: string): Promise<Intern> {
 
 async function refusal(status: number, answer: Promise<Response>) {
   type Refused = { error: { code: number; message: string; metadata?: { reason: string; retryable: boolean } } }
-  const { error } = await reply<Refused>(status, answer)
+  const { error } = await expectJson<Refused>(status, answer)
   expect(error.code).toBe(status)
   return { ...error.metadata, message: error.message }
 }
@@ -68,8 +76,8 @@ describe("making an intern", () => {
   test("with an Idempotency-Key is made once; with another body under that key it is refused", async () => {
     const { as } = await newWorkspace()
     const headers = { "idempotency-key": "once" }
-    const first = await reply<Intern>(201, as.post("/interns", { name: "ada" }, headers))
-    const again = await reply<Intern>(200, as.post("/interns", { name: "ada" }, headers))
+    const first = await expectJson<Intern>(201, as.post("/interns", { name: "ada" }, headers))
+    const again = await expectJson<Intern>(200, as.post("/interns", { name: "ada" }, headers))
     expect(again.id).toBe(first.id)
     expect(await refusal(409, as.post("/interns", { name: "bob" }, headers))).toMatchObject({
       reason: "idempotency_conflict",
@@ -134,7 +142,7 @@ describe("making an intern", () => {
       retryable: false,
       message: expect.any(String) as string,
     })
-    const text = door(key).call("POST", "/interns", "name=ada", { "content-type": "text/plain" })
+    const text = client(key).call("POST", "/interns", "name=ada", { "content-type": "text/plain" })
     expect(await refusal(415, text)).toMatchObject({ reason: "unsupported_media_type", retryable: false })
   })
 
@@ -157,11 +165,11 @@ describe("making an intern", () => {
   test("its own key is no wider than the key that made it", async () => {
     const workspace = await newWorkspace()
     const capped = await newKey(workspace, { limit: 2, limit_reset: "daily" })
-    const guardrail = await reply<{ data: { id: string } }>(
+    const guardrail = await expectJson<{ data: { id: string } }>(
       201,
       workspace.manage.post("/guardrails", { name: "Tight", allowed_models: ["sim/echo"] }),
     )
-    await reply(
+    await expectJson(
       200,
       workspace.manage.post(`/guardrails/${guardrail.data.id}/assignments/keys`, { key_hashes: [capped.hash] }),
     )
@@ -180,13 +188,13 @@ describe("listing interns", () => {
     const ids: string[] = []
     for (const name of ["one", "two", "three"]) ids.unshift((await make(as, { name })).id)
     type List = { data: Intern[]; has_more: boolean; next_cursor?: string }
-    const first = await reply<List>(200, as.get("/interns?limit=2"))
+    const first = await expectJson<List>(200, as.get("/interns?limit=2"))
     expect(first.data.map(({ id }) => id)).toEqual(ids.slice(0, 2))
     expect(first.has_more).toBe(true)
-    const next = await reply<List>(200, as.get(`/interns?limit=2&starting_after=${first.next_cursor}`))
+    const next = await expectJson<List>(200, as.get(`/interns?limit=2&starting_after=${first.next_cursor}`))
     expect(next).toEqual({ data: [expect.objectContaining({ id: ids[2] })], has_more: false })
-    expect((await reply<List>(200, as.get("/interns?status=running%2Cfailed"))).data).toEqual([])
-    expect((await reply<List>(200, as.get("/interns?status=queued,queued"))).data).toHaveLength(3)
+    expect((await expectJson<List>(200, as.get("/interns?status=running%2Cfailed"))).data).toEqual([])
+    expect((await expectJson<List>(200, as.get("/interns?status=queued,queued"))).data).toHaveLength(3)
     for (const query of ["limit=0", "limit=501", "starting_after=nonsense", "status=asleep"]) {
       await refusal(400, as.get(`/interns?${query}`))
     }
@@ -197,13 +205,13 @@ describe("who sees an intern", () => {
   test("keys of its workspace do; others, and callers outside the programme, get 404", async () => {
     const workspace = await newWorkspace()
     const { id } = await make(workspace.as, { name: "ada" })
-    await reply(200, workspace.manage.get(`/interns/${id}`))
+    await expectJson(200, workspace.manage.get(`/interns/${id}`))
     const stranger = await newWorkspace()
     for (const as of [stranger.as, stranger.manage]) {
       expect(await refusal(404, as.get(`/interns/${id}`))).toMatchObject({ reason: "not_found", retryable: false })
     }
     const { workspace_id: other } = { workspace_id: workspace.organizationId }
-    await reply(200, operator.patch(`/organizations/${other}`, { interns_programme: false }))
+    await expectJson(200, operatorClient.patch(`/organizations/${other}`, { interns_programme: false }))
     for (const path of [
       "/interns",
       `/interns/${id}`,
@@ -213,31 +221,31 @@ describe("who sees an intern", () => {
     ]) {
       await refusal(404, workspace.as.get(path))
     }
-    await reply(200, operator.patch(`/organizations/${other}`, { interns_programme: true }))
-    await reply(200, workspace.as.get(`/interns/${id}`))
+    await expectJson(200, operatorClient.patch(`/organizations/${other}`, { interns_programme: true }))
+    await expectJson(200, workspace.as.get(`/interns/${id}`))
   })
 
   test("an intern's own key sees that intern alone, and can always list its secrets", async () => {
     const workspace = await newWorkspace()
     const { id, other, key } = await ownKeyOf(workspace)
-    const own = door(key)
-    await reply(200, own.get(`/interns/${id}`))
-    await reply(200, own.get(`/vault/interns/${id}/secrets`))
+    const own = client(key)
+    await expectJson(200, own.get(`/interns/${id}`))
+    await expectJson(200, own.get(`/vault/interns/${id}/secrets`))
     for (const path of ["/interns", `/interns/${other}`, "/vault/secrets", `/vault/interns/${other}/secrets`]) {
       await refusal(404, own.get(path))
     }
     await refusal(404, own.post("/interns", { name: "child" }))
-    await reply(200, own.chat("sim/echo", "Hello"))
+    await expectJson(200, own.chat("sim/echo", "Hello"))
   })
 
   test("an intern's own key makes nothing that reads the values of secrets, or that sees more than itself", async () => {
     const workspace = await newWorkspace()
     const { id, key } = await ownKeyOf(workspace)
-    const own = door(key)
+    const own = client(key)
     await refusal(404, own.post(`/interns/${id}/daemon/token`, {}))
     const asked = { callback_url: "https://app.example.com/callback" }
     await refusal(403, own.post("/auth/keys/code", asked))
-    await reply(200, workspace.as.post("/auth/keys/code", asked))
+    await expectJson(200, workspace.as.post("/auth/keys/code", asked))
   })
 
   test("on a regional hostname no intern, vault or daemon route is served", async () => {
@@ -256,7 +264,7 @@ describe("who sees an intern", () => {
     const workspace = await newWorkspace()
     const { id } = await make(workspace.as, { name: "ada", provision: true })
     const left = await newKey(workspace, { creator_user_id: await newMember(workspace, "user_who_left") })
-    await reply(200, workspace.manage.delete("/organization/members/user_who_left"))
+    await expectJson(200, workspace.manage.delete("/organization/members/user_who_left"))
     const answer = await internChat(left.key, id).say("Hello")
     expect(answer.response.status).toBe(403)
   })
@@ -275,16 +283,16 @@ describe("an intern's life", () => {
     const { id } = await make(as, { name: "ada", model: "sim/tool-call" })
     const early = await refused(internChat(key, id).say("Hello"))
     expect(early).toMatchObject({ status: 409, reason: "intern_not_ready", retryable: true })
-    expect(await reply(202, as.post(`/interns/${id}/provision`, undefined))).toEqual({ provisioning: true })
+    expect(await expectJson(202, as.post(`/interns/${id}/provision`, undefined))).toEqual({ provisioning: true })
     const running = await becomes(as, id, "running")
     expect(running.hostname).toBe(`ada-${id.slice(-8)}.interns.localhost`)
     expect(running.progress).toBeNull()
     const chat = internChat(key, id)
     await (await chat.say("echo kept > note.txt", { approval_mode: "self-drive" })).all()
-    expect(await reply(200, as.post(`/interns/${id}/suspend`, undefined))).toEqual({ suspended: true })
+    expect(await expectJson(200, as.post(`/interns/${id}/suspend`, undefined))).toEqual({ suspended: true })
     await becomes(as, id, "stopped")
     expect(await refused(chat.say("Hello"))).toMatchObject({ status: 409, reason: "intern_not_ready" })
-    await reply(202, as.post(`/interns/${id}/provision`, undefined))
+    await expectJson(202, as.post(`/interns/${id}/provision`, undefined))
     await becomes(as, id, "running")
     const reading = await (await chat.say("cat note.txt", { approval_mode: "self-drive" })).all()
     expect(reading.text).toContain("kept")
@@ -301,11 +309,14 @@ describe("an intern's life", () => {
     const { as, key } = await newWorkspace()
     const { id } = await make(as, { name: "ada", model: "sim/echo", provision: true })
     await becomes(as, id, "running")
-    const changed = await reply<Intern>(200, as.patch(`/interns/${id}`, { model: "sim/reasoning", description: null }))
+    const changed = await expectJson<Intern>(
+      200,
+      as.patch(`/interns/${id}`, { model: "sim/reasoning", description: null }),
+    )
     expect(changed.model).toBe("sim/reasoning")
     const before = await (await internChat(key, id).say("Hello")).all()
     expect(before.chunks.at(-1)?.model).toBe("sim/echo")
-    await reply(202, as.post(`/interns/${id}/provision`, undefined))
+    await expectJson(202, as.post(`/interns/${id}/provision`, undefined))
     await becomes(as, id, "running")
     const after = await (await internChat(key, id).say("Hello")).all()
     expect(after.chunks.at(-1)?.model).toBe("sim/reasoning")
@@ -314,9 +325,9 @@ describe("an intern's life", () => {
   test("an update without a body, or with one that says nothing, changes nothing", async () => {
     const { as } = await newWorkspace()
     const made = await make(as, { name: "ada", description: "Kept" })
-    const after = await reply<Intern & { description: string }>(200, as.patch(`/interns/${made.id}`, {}))
+    const after = await expectJson<Intern & { description: string }>(200, as.patch(`/interns/${made.id}`, {}))
     expect(after.description).toBe("Kept")
-    await reply(200, as.call("PATCH", `/interns/${made.id}`))
+    await expectJson(200, as.call("PATCH", `/interns/${made.id}`))
   })
 
   test("suspending cancels what runs: who reads is told run_ended", async () => {
@@ -325,7 +336,7 @@ describe("an intern's life", () => {
     await becomes(as, id, "running")
     const reading = await internChat(key, id).say("Say a lot")
     await reading.until("Say")
-    await reply(200, as.post(`/interns/${id}/suspend`, undefined))
+    await expectJson(200, as.post(`/interns/${id}/suspend`, undefined))
     await reading.all()
     expect(reading.error).toMatchObject({ code: 410, metadata: { reason: "run_ended", retryable: false } })
   })
@@ -335,8 +346,8 @@ describe("an intern's life", () => {
     const { id } = await make(as, { name: "ada", model: "sim/tool-call", provision: true })
     await becomes(as, id, "running")
     await (await internChat(key, id).say("echo x > y", { approval_mode: "self-drive" })).all()
-    await reply(200, as.put(`/vault/interns/${id}/secrets/token`, { hosts: ["api.example.com"], value: "s3cret" }))
-    expect(await reply(202, as.delete(`/interns/${id}`))).toEqual({ deleting: true })
+    await expectJson(200, as.put(`/vault/interns/${id}/secrets/token`, { hosts: ["api.example.com"], value: "s3cret" }))
+    expect(await expectJson(202, as.delete(`/interns/${id}`))).toEqual({ deleting: true })
     await eventually(async () => refusal(404, as.get(`/interns/${id}`)))
     const left = await env.DB.prepare(
       `SELECT (SELECT count(*) FROM vault_secrets v JOIN interns i ON i.vault_id = v.vault_id WHERE i.id = ?1) +
@@ -357,7 +368,7 @@ describe("an intern's life", () => {
     const workspace = await newWorkspace()
     const { id } = await make(workspace.as, { name: "ada", provision: true })
     await becomes(workspace.as, id, "running")
-    await reply(
+    await expectJson(
       200,
       workspace.manage.delete(`/workspaces/${workspace.workspaceId}?confirm_default_workspace_deletion=true`),
     )
@@ -370,11 +381,11 @@ describe("an intern's life", () => {
   test("a daemon that does not confirm the archive keeps its intern: destroy_failed, until the loss is acknowledged", async () => {
     const workspace = await newWorkspace()
     const intern = await newDaemonIntern(workspace)
-    await reply(202, workspace.as.delete(`/interns/${intern.id}`))
+    await expectJson(202, workspace.as.delete(`/interns/${intern.id}`))
     const failed = await becomes(workspace.as, intern.id, "destroy_failed")
     expect(failed.last_failure_message).toContain("workspace_archive_failed")
     const body = { acknowledge_workspace_loss: true }
-    await reply(202, workspace.as.call("DELETE", `/interns/${intern.id}`, body))
+    await expectJson(202, workspace.as.call("DELETE", `/interns/${intern.id}`, body))
     await eventually(async () => refusal(404, workspace.as.get(`/interns/${intern.id}`)))
   })
 
@@ -403,18 +414,18 @@ describe("daemon access", () => {
     const { hostname } = await becomes(workspace.as, id, "running")
     const answer = await workspace.as.get(`/interns/${id}/daemon`)
     expect(answer.headers.get("cache-control")).toBe("no-store")
-    const { origin, token } = await reply<{ origin: string; token: string }>(200, answer)
+    const { origin, token } = await expectJson<{ origin: string; token: string }>(200, answer)
     expect(new URL(origin).hostname).toBe(hostname)
-    const again = await reply<{ token: string }>(200, workspace.as.get(`/interns/${id}/daemon`))
+    const again = await expectJson<{ token: string }>(200, workspace.as.get(`/interns/${id}/daemon`))
     expect(again.token).toBe(token)
-    const { data } = await reply<{ data: { action: string; resource_id: string }[] }>(
+    const { data } = await expectJson<{ data: { action: string; resource_id: string }[] }>(
       200,
       workspace.manage.get("/audit?action=intern.daemon_access"),
     )
     expect(data.map(({ resource_id: resource }) => resource)).toEqual([id, id])
-    await reply(202, workspace.as.post(`/interns/${id}/provision`, undefined))
+    await expectJson(202, workspace.as.post(`/interns/${id}/provision`, undefined))
     await becomes(workspace.as, id, "running")
-    const rotated = await reply<{ token: string }>(200, workspace.as.get(`/interns/${id}/daemon`))
+    const rotated = await expectJson<{ token: string }>(200, workspace.as.get(`/interns/${id}/daemon`))
     expect(rotated.token).not.toBe(token)
   })
 

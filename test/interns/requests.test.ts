@@ -4,15 +4,15 @@ import { describe, expect, test } from "vitest"
 import { app } from "../../src/app/app.ts"
 import { LIMITS } from "../../src/interns/run/run.ts"
 import { internChat, refused } from "../support/intern-chat.ts"
-import { door, newWorkspace, reply } from "../support/world.ts"
+import { client, newWorkspace, expectJson } from "../support/world.ts"
 import { eventually } from "../support/eventually.ts"
 
 async function newIntern() {
   const workspace = await newWorkspace()
   const input = { name: "ada", model: "sim/echo", provision: true }
-  const { id } = await reply<{ id: string }>(201, workspace.as.post("/interns", input))
+  const { id } = await expectJson<{ id: string }>(201, workspace.as.post("/interns", input))
   await eventually(async () => {
-    const { status } = await reply<{ status: string }>(200, workspace.as.get(`/interns/${id}`))
+    const { status } = await expectJson<{ status: string }>(200, workspace.as.get(`/interns/${id}`))
     expect(status).toBe("running")
   })
   return { workspace, id, chat: internChat(workspace.key, id) }
@@ -45,14 +45,17 @@ describe("a chat that cannot be taken", () => {
     const { workspace, id } = await newIntern()
     const path = `/interns/${id}/chat/completions`
     type Refused = { error: { code: number; metadata: { reason: string; retryable: boolean } } }
-    const large = await reply<Refused>(413, workspace.as.post(path, { stream: true, filler: "x".repeat(1_048_576) }))
+    const large = await expectJson<Refused>(
+      413,
+      workspace.as.post(path, { stream: true, filler: "x".repeat(1_048_576) }),
+    )
     expect(large.error.metadata).toEqual({ reason: "payload_too_large", retryable: false })
-    const text = door(workspace.key).call("POST", path, "hello", { "content-type": "text/plain" })
-    expect((await reply<Refused>(415, text)).error.metadata.reason).toBe("unsupported_media_type")
-    const broken = await reply<Refused>(400, workspace.as.post(path, "{broken"))
+    const text = client(workspace.key).call("POST", path, "hello", { "content-type": "text/plain" })
+    expect((await expectJson<Refused>(415, text)).error.metadata.reason).toBe("unsupported_media_type")
+    const broken = await expectJson<Refused>(400, workspace.as.post(path, "{broken"))
     expect(broken.error.metadata).toEqual({ reason: "bad_request", retryable: false })
     const nobody = `/interns/${crypto.randomUUID()}/chat/completions`
-    const missing = await reply<Refused>(404, workspace.as.post(nobody, { stream: true, messages: [user("Hi")] }))
+    const missing = await expectJson<Refused>(404, workspace.as.post(nobody, { stream: true, messages: [user("Hi")] }))
     expect(missing.error.metadata).toEqual({ reason: "not_found", retryable: false })
   })
 })
@@ -87,11 +90,11 @@ test("an operation on an intern's life that takes too long ends in 408 timeout, 
     return env.DB.batch(statements)
   }
   const DB = { prepare: (sql: string) => env.DB.prepare(sql), batch } as D1Database
-  await reply(200, as.get("/key"))
+  await expectJson(200, as.get("/key"))
   const bindings = { ...env, DB, INTERN_LIFECYCLE_TIMEOUT_MS: "5" }
   const late = await app.fetch(request, bindings, createExecutionContext())
   type Refused = { error: { code: number; metadata: { reason: string; retryable: boolean } } }
-  const { error } = await reply<Refused>(408, late)
+  const { error } = await expectJson<Refused>(408, late)
   expect(error).toMatchObject({ code: 408, metadata: { reason: "timeout", retryable: true } })
   answer(undefined)
   await eventually(async () => {

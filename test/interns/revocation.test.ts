@@ -5,10 +5,10 @@ import { askSite, siteOf } from "../support/acp-client.ts"
 import { newDaemonIntern } from "../support/daemon.ts"
 import { eventually } from "../support/eventually.ts"
 import { internChat } from "../support/intern-chat.ts"
-import { type Door, door, newKey, newMember, newWorkspace, reply } from "../support/world.ts"
+import { type TestClient, client, newKey, newMember, newWorkspace, expectJson } from "../support/world.ts"
 
-const becomes = (as: Door, id: string, status: string) =>
-  eventually(async () => expect(await reply(200, as.get(`/interns/${id}`))).toMatchObject({ status }))
+const becomes = (as: TestClient, id: string, status: string) =>
+  eventually(async () => expect(await expectJson(200, as.get(`/interns/${id}`))).toMatchObject({ status }))
 
 test("an intern of a deleted key takes no turn, shows no token and lets no client in, until another key provisions it", async () => {
   const workspace = await newWorkspace()
@@ -19,40 +19,40 @@ test("an intern of a deleted key takes no turn, shows no token and lets no clien
     await newKey(workspace),
   ]
   const asked = { name: "ada", model: "sim/echo", provision: true }
-  const { id } = await reply<{ id: string }>(201, maker.as.post("/interns", asked))
+  const { id } = await expectJson<{ id: string }>(201, maker.as.post("/interns", asked))
   await becomes(workspace.as, id, "running")
   const site = await siteOf(workspace.as, id)
   const before = await openInternKey(env, workspace, id)
-  await reply(200, door(before.key).get("/key"))
+  await expectJson(200, client(before.key).get("/key"))
   expect((await (await internChat(workspace.key, id).say("Hello")).all()).text).toContain("Hello")
   expect((await askSite(site, "/")).status).toBe(200)
 
-  expect(await reply(200, workspace.manage.delete(`/keys/${maker.hash}`))).toMatchObject({ revoked_keys: 1 })
-  await reply(401, door(before.key).get("/key"))
+  expect(await expectJson(200, workspace.manage.delete(`/keys/${maker.hash}`))).toMatchObject({ revoked_keys: 1 })
+  await expectJson(401, client(before.key).get("/key"))
   const refused = await internChat(workspace.key, id).say("Hello")
   expect(refused.response.status).toBe(403)
-  await reply(403, workspace.as.get(`/interns/${id}/daemon`))
+  await expectJson(403, workspace.as.get(`/interns/${id}/daemon`))
   expect((await askSite(site, "/")).status).toBe(401)
 
-  await reply(403, other.as.post(`/interns/${id}/provision`, {}))
-  await reply(202, same.as.post(`/interns/${id}/provision`, {}))
+  await expectJson(403, other.as.post(`/interns/${id}/provision`, {}))
+  await expectJson(202, same.as.post(`/interns/${id}/provision`, {}))
   await becomes(workspace.as, id, "running")
   const after = await openInternKey(env, workspace, id)
   expect(after.key).not.toBe(before.key)
-  await reply(200, door(after.key).get("/key"))
-  await reply(401, door(before.key).get("/key"))
+  await expectJson(200, client(after.key).get("/key"))
+  await expectJson(401, client(before.key).get("/key"))
   expect((await (await internChat(workspace.key, id).say("Again")).all()).text).toContain("Again")
-  await reply(200, workspace.manage.patch(`/keys/${same.hash}`, { disabled: true }))
-  await reply(401, door(after.key).get("/key"))
+  await expectJson(200, workspace.manage.patch(`/keys/${same.hash}`, { disabled: true }))
+  await expectJson(401, client(after.key).get("/key"))
 })
 
 test("the join token of an intern of a deleted key reads nothing and sends nothing", async () => {
   const workspace = await newWorkspace()
   const maker = await newKey(workspace)
   const { id, token } = await newDaemonIntern({ ...workspace, key: maker.key, as: maker.as })
-  const asDaemon = door(token)
+  const asDaemon = client(token)
   expect([200, 409]).toContain((await asDaemon.get(`/interns/${id}/daemon/secrets`)).status)
-  await reply(200, workspace.manage.delete(`/keys/${maker.hash}`))
-  await reply(401, asDaemon.get(`/interns/${id}/daemon/secrets`))
-  await reply(401, asDaemon.post(`/interns/${id}/daemon/egress`, {}))
+  await expectJson(200, workspace.manage.delete(`/keys/${maker.hash}`))
+  await expectJson(401, asDaemon.get(`/interns/${id}/daemon/secrets`))
+  await expectJson(401, asDaemon.post(`/interns/${id}/daemon/egress`, {}))
 })

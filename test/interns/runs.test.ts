@@ -6,7 +6,7 @@ import { internObject } from "../support/intern-object.ts"
 import { LIMITS } from "../../src/interns/run/run.ts"
 import { newDaemonIntern, paramsOf, PlayedDaemon } from "../support/daemon.ts"
 import { internChat, refused } from "../support/intern-chat.ts"
-import { newWorkspace, reply } from "../support/world.ts"
+import { newWorkspace, expectJson } from "../support/world.ts"
 import { eventually } from "../support/eventually.ts"
 
 async function playedIntern() {
@@ -14,7 +14,7 @@ async function playedIntern() {
   const intern = await newDaemonIntern(workspace)
   const daemon = await new PlayedDaemon(intern).dial()
   await eventually(async () => {
-    const { status } = await reply<{ status: string }>(200, workspace.as.get(`/interns/${intern.id}`))
+    const { status } = await expectJson<{ status: string }>(200, workspace.as.get(`/interns/${intern.id}`))
     expect(status).toBe("running")
   })
   return { workspace, intern, daemon, chat: internChat(workspace.key, intern.id), object: internObject(intern.id) }
@@ -496,7 +496,7 @@ describe("a daemon's connection", () => {
 
   test("a new join token sends the daemon of the old one away: 4003, and lets it in no more", async () => {
     const { intern, daemon, workspace } = await playedIntern()
-    await reply(201, workspace.as.post(`/interns/${intern.id}/daemon/token`, { replace: true }))
+    await expectJson(201, workspace.as.post(`/interns/${intern.id}/daemon/token`, { replace: true }))
     await eventually(() => expect(daemon.closedWith).toBe(4003))
     await expect(daemon.connect()).rejects.toThrow("expected 401 to be 101")
   })

@@ -3,7 +3,7 @@ import { abortAllDurableObjects, evictDurableObject, runInDurableObject } from "
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { InternClients } from "../../durable-objects/intern/clients.ts"
-import { RunBook } from "../../durable-objects/intern/run-store.ts"
+import { RunStore } from "../../durable-objects/intern/run-store.ts"
 import { CLIENT_LIMITS, readClientFrame, RPC_ERRORS } from "../../src/interns/hosts/client-frames.ts"
 import { CLIENT_HEADER } from "../../src/interns/hosts/rpc.ts"
 import { internDomain } from "../../src/interns/intern.ts"
@@ -13,16 +13,16 @@ import { grantOf } from "../../src/interns/tokens.ts"
 import { AcpClient, askSite, siteOf } from "../support/acp-client.ts"
 import { newDaemonIntern, paramsOf, PlayedDaemon } from "../support/daemon.ts"
 import { internChat, refused } from "../support/intern-chat.ts"
-import { type Door, newWorkspace, operator, reply, type Workspace } from "../support/world.ts"
+import { type TestClient, newWorkspace, operatorClient, expectJson, type Workspace } from "../support/world.ts"
 import { eventually } from "../support/eventually.ts"
 
-const becomes = (as: Door, id: string, status: string) =>
-  eventually(async () => expect(await reply(200, as.get(`/interns/${id}`))).toMatchObject({ status }))
+const becomes = (as: TestClient, id: string, status: string) =>
+  eventually(async () => expect(await expectJson(200, as.get(`/interns/${id}`))).toMatchObject({ status }))
 
 async function newIntern(model: string) {
   const workspace = await newWorkspace()
   const made = workspace.as.post("/interns", { name: "ada", model, provision: true })
-  const { id } = await reply<{ id: string }>(201, made)
+  const { id } = await expectJson<{ id: string }>(201, made)
   await becomes(workspace.as, id, "running")
   return { workspace, id, object: internObject(id), site: await siteOf(workspace.as, id) }
 }
@@ -59,13 +59,13 @@ test.each(["interns.example.com", "Interns.Example.COM", "interns.example.com.",
 )
 
 async function refusal(status: number, answer: Promise<Response>) {
-  const { error } = await reply<{ error: { message: string; metadata?: { reason?: string } } }>(status, answer)
+  const { error } = await expectJson<{ error: { message: string; metadata?: { reason?: string } } }>(status, answer)
   return { message: error.message, reason: error.metadata?.reason }
 }
 
 const attachments = async (workspace: Workspace) => {
   type Log = { data: { resource_id: string; key_label: string }[] }
-  const { data } = await reply<Log>(200, workspace.manage.get("/audit?action=intern.daemon_attach"))
+  const { data } = await expectJson<Log>(200, workspace.manage.get("/audit?action=intern.daemon_attach"))
   return data
 }
 
@@ -75,7 +75,7 @@ describe("the hostname of an intern", () => {
     const answer = await askSite(site, "/")
     expect(answer.headers.get("cache-control")).toBe("no-store")
     expect(answer.headers.get("x-request-id")).toMatch(/^req-/)
-    expect(await reply(200, answer)).toEqual({
+    expect(await expectJson(200, answer)).toEqual({
       id,
       name: "ada",
       status: "running",
@@ -123,12 +123,15 @@ describe("the hostname of an intern", () => {
 
   test("serves a running intern alone, of an organization in the programme", async () => {
     const { workspace, id, site } = await newIntern("sim/echo")
-    await reply(200, workspace.as.post(`/interns/${id}/suspend`, undefined))
+    await expectJson(200, workspace.as.post(`/interns/${id}/suspend`, undefined))
     expect((await refusal(409, askSite(site, "/"))).reason).toBe("intern_not_running")
     expect((await refusal(409, askSite(site, "/acp", { headers: { upgrade: "websocket" } }))).reason).toBe(
       "intern_not_running",
     )
-    await reply(200, operator.patch(`/organizations/${workspace.organizationId}`, { interns_programme: false }))
+    await expectJson(
+      200,
+      operatorClient.patch(`/organizations/${workspace.organizationId}`, { interns_programme: false }),
+    )
     expect((await refusal(404, askSite(site, "/"))).reason).toBe("not_found")
   })
 
@@ -287,17 +290,17 @@ describe("an ACP client", () => {
   test("is sent away when the intern is provisioned anew, suspended or deleted, and its token is worth nothing", async () => {
     const { workspace, id, site } = await newIntern("sim/echo")
     const first = await AcpClient.connect(site)
-    await reply(202, workspace.as.post(`/interns/${id}/provision`, undefined))
+    await expectJson(202, workspace.as.post(`/interns/${id}/provision`, undefined))
     expect(await first.closed()).toBe(4003)
     await becomes(workspace.as, id, "running")
     await refusal(401, askSite(site, "/acp", { headers: { upgrade: "websocket" } }))
     const second = await AcpClient.connect(await siteOf(workspace.as, id))
-    await reply(200, workspace.as.post(`/interns/${id}/suspend`, undefined))
+    await expectJson(200, workspace.as.post(`/interns/${id}/suspend`, undefined))
     expect(await second.closed()).toBe(4003)
-    await reply(202, workspace.as.post(`/interns/${id}/provision`, undefined))
+    await expectJson(202, workspace.as.post(`/interns/${id}/provision`, undefined))
     await becomes(workspace.as, id, "running")
     const third = await AcpClient.connect(await siteOf(workspace.as, id))
-    await reply(202, workspace.as.delete(`/interns/${id}`))
+    await expectJson(202, workspace.as.delete(`/interns/${id}`))
     expect(await third.closed()).toBe(4003)
   })
 
@@ -311,7 +314,7 @@ describe("an ACP client", () => {
     const elsewhere = env.INTERN.get(env.INTERN.idFromName(workspace.workspaceId))
     await runInDurableObject(elsewhere, async (_, state) => {
       const nowhere = { host: () => expect.fail(), now: Date.now, admit: () => undefined }
-      const clients = new InternClients(state, new RunBook(state.storage.sql), nowhere)
+      const clients = new InternClients(state, new RunStore(state.storage.sql), nowhere)
       const check = async () => {
         await Promise.resolve()
         clients.closeAll()

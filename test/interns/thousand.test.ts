@@ -4,7 +4,7 @@ import { Intern } from "../../durable-objects/intern/intern.ts"
 import { internObject } from "../support/intern-object.ts"
 import { LIMITS } from "../../src/interns/run/run.ts"
 import { internChat, refused } from "../support/intern-chat.ts"
-import { newWorkspace, reply, type Workspace } from "../support/world.ts"
+import { newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 
 const { clock } = Intern
 afterEach(() => {
@@ -16,7 +16,7 @@ const AT_ONCE = 20
 
 async function askedIntern(workspace: Workspace, name: string) {
   const input = { name, model: "sim/tool-call", provision: true }
-  const { id } = await reply<{ id: string }>(201, workspace.as.post("/interns", input))
+  const { id } = await expectJson<{ id: string }>(201, workspace.as.post("/interns", input))
   const chat = internChat(workspace.key, id)
   let asked = await chat.say("echo hello")
   // It boots beside its answer.

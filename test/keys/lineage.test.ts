@@ -6,11 +6,20 @@ import { apiKeys, type NewKeyRow } from "../../src/keys/table.ts"
 import { openDb } from "../../src/support/db.ts"
 import { openInternKey } from "../../src/interns/own-key.ts"
 import { good } from "../support/played.ts"
-import { type Door, door, newKey, newMember, newWorkspace, operator, reply, type Workspace } from "../support/world.ts"
+import {
+  type TestClient,
+  client,
+  newKey,
+  newMember,
+  newWorkspace,
+  operatorClient,
+  expectJson,
+  type Workspace,
+} from "../support/world.ts"
 
 /** What a call of played/flat costs, whatever its text. */
 const CENT = 10_000_000
-const spend = (as: Door) => as.chat("played/flat", "Hi", { play: good("Hello there") })
+const spend = (as: TestClient) => as.chat("played/flat", "Hi", { play: good("Hello there") })
 const statusesOf = (answers: Promise<Response>[]) =>
   Promise.all(
     answers.map(async (answer) => {
@@ -20,22 +29,22 @@ const statusesOf = (answers: Promise<Response>[]) =>
     }),
   )
 
-async function appKeyOf(workspace: Workspace, as: Door, more: object = {}) {
+async function appKeyOf(workspace: Workspace, as: TestClient, more: object = {}) {
   const asked = { callback_url: "https://app.example/back", ...more }
-  const { data } = await reply<{ data: { id: string } }>(200, as.post("/auth/keys/code", asked))
-  const { key } = await reply<{ key: string }>(200, door().post("/auth/keys", { code: data.id }))
-  const { data: keys } = await reply<{ data: { hash: string; label: string; source: string }[] }>(
+  const { data } = await expectJson<{ data: { id: string } }>(200, as.post("/auth/keys/code", asked))
+  const { key } = await expectJson<{ key: string }>(200, client().post("/auth/keys", { code: data.id }))
+  const { data: keys } = await expectJson<{ data: { hash: string; label: string; source: string }[] }>(
     200,
     workspace.manage.get("/keys?include_disabled=true"),
   )
   const row = keys.find(({ source, label }) => source === "app" && label.endsWith(key.slice(-3)))
-  return { as: door(key), hash: row?.hash ?? "" }
+  return { as: client(key), hash: row?.hash ?? "" }
 }
 
-async function internKeyOf(workspace: Workspace, as: Door, name: string) {
-  const { id } = await reply<{ id: string }>(201, as.post("/interns", { name }))
+async function internKeyOf(workspace: Workspace, as: TestClient, name: string) {
+  const { id } = await expectJson<{ id: string }>(201, as.post("/interns", { name }))
   const { key } = await openInternKey(env, workspace, id)
-  return { as: door(key), id }
+  return { as: client(key), id }
 }
 
 describe("a tree of keys", () => {
@@ -76,7 +85,7 @@ describe("a tree of keys", () => {
             if ("spend" in one) {
               const callers = one.spend.map((at) => keys[at % keys.length] as (typeof keys)[number])
               const dead = callers.map(worksNot)
-              const statuses = await statusesOf(callers.map(({ secret }) => spend(door(secret))))
+              const statuses = await statusesOf(callers.map(({ secret }) => spend(client(secret))))
               for (const [at, status] of statuses.entries()) {
                 if (dead[at]) expect(status).toBe(401)
                 else expect([200, 402]).toContain(status)
@@ -106,7 +115,10 @@ describe("a tree of keys", () => {
             }
           }
           const body = { organization_id: workspace.organizationId }
-          const { data } = await reply<{ data: { drifts: unknown[] }[] }>(200, operator.post("/reconciliations", body))
+          const { data } = await expectJson<{ data: { drifts: unknown[] }[] }>(
+            200,
+            operatorClient.post("/reconciliations", body),
+          )
           expect(data[0]?.drifts).toEqual([])
         },
       ),
@@ -146,12 +158,12 @@ describe("what a key creates", () => {
     expect(statuses.filter((status) => status === 200)).toHaveLength(2)
     expect(statuses.filter((status) => status === 402)).toHaveLength(8)
     const [first = as] = children.map((child) => child.as)
-    const { error } = await reply<{ error: { message: string } }>(402, spend(first))
+    const { error } = await expectJson<{ error: { message: string } }>(402, spend(first))
     expect(error.message).toContain("which created this key")
     type Current = { data: { limit: number | null; limit_remaining: number | null } }
-    const { data } = await reply<Current>(200, first.get("/key"))
+    const { data } = await expectJson<Current>(200, first.get("/key"))
     expect(data).toMatchObject({ limit: null, limit_remaining: 0 })
-    const listed = await reply<{ data: { usage: number } }>(200, workspace.manage.get(`/keys/${hash}`))
+    const listed = await expectJson<{ data: { usage: number } }>(200, workspace.manage.get(`/keys/${hash}`))
     expect(listed.data.usage).toBe(0.02)
   })
 
@@ -159,20 +171,20 @@ describe("what a key creates", () => {
     const workspace = await newWorkspace()
     const { as, hash } = await newKey(workspace)
     const [app, intern] = [await appKeyOf(workspace, as), await internKeyOf(workspace, as, "ada")]
-    for (const child of [app, intern]) await reply(200, child.as.chat("sim/echo", "Hi"))
+    for (const child of [app, intern]) await expectJson(200, child.as.chat("sim/echo", "Hi"))
     type Made = { data: { id: string } }
     const rules = { name: "Tight", allowed_models: ["sim/paced"] }
-    const { data } = await reply<Made>(201, workspace.manage.post("/guardrails", rules))
+    const { data } = await expectJson<Made>(201, workspace.manage.post("/guardrails", rules))
     const assign = `/guardrails/${data.id}/assignments/keys`
-    await reply(200, workspace.manage.post(assign, { key_hashes: [hash] }))
+    await expectJson(200, workspace.manage.post(assign, { key_hashes: [hash] }))
     for (const child of [app, intern]) {
-      const { error } = await reply<{ error: { message: string } }>(403, child.as.chat("sim/echo", "Hi"))
+      const { error } = await expectJson<{ error: { message: string } }>(403, child.as.chat("sim/echo", "Hi"))
       expect(error.message).toContain("Tight")
     }
-    await reply(200, workspace.manage.patch(`/guardrails/${data.id}`, { allowed_models: ["sim/echo"] }))
-    for (const child of [app, intern]) await reply(200, child.as.chat("sim/echo", "Hi"))
-    await reply(200, workspace.manage.post(`${assign}/remove`, { key_hashes: [hash] }))
-    for (const child of [app, intern]) await reply(200, child.as.chat("sim/paced", "Hi"))
+    await expectJson(200, workspace.manage.patch(`/guardrails/${data.id}`, { allowed_models: ["sim/echo"] }))
+    for (const child of [app, intern]) await expectJson(200, child.as.chat("sim/echo", "Hi"))
+    await expectJson(200, workspace.manage.post(`${assign}/remove`, { key_hashes: [hash] }))
+    for (const child of [app, intern]) await expectJson(200, child.as.chat("sim/paced", "Hi"))
   })
 
   test("counts in the budget of its guardrail", async () => {
@@ -181,8 +193,8 @@ describe("what a key creates", () => {
     const app = await appKeyOf(workspace, as)
     type Made = { data: { id: string } }
     const rules = { name: "Cents", limit_usd: 0.03, reset_interval: "monthly" }
-    const { data } = await reply<Made>(201, workspace.manage.post("/guardrails", rules))
-    await reply(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, { key_hashes: [hash] }))
+    const { data } = await expectJson<Made>(201, workspace.manage.post("/guardrails", rules))
+    await expectJson(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, { key_hashes: [hash] }))
     const statuses = await statusesOf([as, app.as, app.as, as, app.as].map(spend))
     expect(statuses.filter((status) => status === 200)).toHaveLength(3)
     expect(statuses.filter((status) => status === 403)).toHaveLength(2)
@@ -194,22 +206,25 @@ describe("what a key creates", () => {
     const { as, hash } = await newKey(workspace, expires)
     const [app, intern] = [await appKeyOf(workspace, as), await internKeyOf(workspace, as, "ada")]
     const under = await internKeyOf(workspace, app.as, "bob")
-    for (const child of [app, intern, under]) await reply(200, child.as.get("/key"))
-    if (how === "disabled") await reply(200, workspace.manage.patch(`/keys/${hash}`, { disabled: true }))
+    for (const child of [app, intern, under]) await expectJson(200, child.as.get("/key"))
+    if (how === "disabled") await expectJson(200, workspace.manage.patch(`/keys/${hash}`, { disabled: true }))
     if (how === "deleted") {
-      expect(await reply(200, workspace.manage.delete(`/keys/${hash}`))).toEqual({ deleted: true, revoked_keys: 3 })
+      expect(await expectJson(200, workspace.manage.delete(`/keys/${hash}`))).toEqual({
+        deleted: true,
+        revoked_keys: 3,
+      })
     }
     if (how === "expired") {
       await env.DB.prepare("UPDATE api_keys SET expires_at = ? WHERE hash = ?")
         .bind(Date.now() - 1, hash)
         .run()
       // The isolate may believe for five seconds what it read before.
-      await reply(200, workspace.manage.patch(`/keys/${hash}`, { name: "expired" }))
+      await expectJson(200, workspace.manage.patch(`/keys/${hash}`, { name: "expired" }))
     }
-    for (const child of [app, intern, under]) await reply(401, child.as.get("/key"))
+    for (const child of [app, intern, under]) await expectJson(401, child.as.get("/key"))
     if (how === "disabled") {
-      await reply(200, workspace.manage.patch(`/keys/${hash}`, { disabled: false }))
-      for (const child of [app, intern, under]) await reply(200, child.as.get("/key"))
+      await expectJson(200, workspace.manage.patch(`/keys/${hash}`, { disabled: false }))
+      for (const child of [app, intern, under]) await expectJson(200, child.as.get("/key"))
     }
   })
 
@@ -217,7 +232,7 @@ describe("what a key creates", () => {
     const workspace = await newWorkspace()
     const [app, intern] = [await appKeyOf(workspace, workspace.as), await internKeyOf(workspace, workspace.as, "ada")]
     for (const child of [app, intern]) {
-      await reply(403, child.as.post("/auth/keys/code", { callback_url: "https://app.example/back" }))
+      await expectJson(403, child.as.post("/auth/keys/code", { callback_url: "https://app.example/back" }))
     }
   })
 })
@@ -225,9 +240,12 @@ describe("what a key creates", () => {
 describe("what a provisioning key mints", () => {
   const provisioning = async (workspace: Workspace, more: object = {}) =>
     newKey(workspace, { kind: "provisioning", ...more })
-  const mint = async (as: Door, more: object = {}) => {
-    const made = await reply<{ key: string; data: { hash: string } }>(201, as.post("/keys", { name: "child", ...more }))
-    return { as: door(made.key), hash: made.data.hash }
+  const mint = async (as: TestClient, more: object = {}) => {
+    const made = await expectJson<{ key: string; data: { hash: string } }>(
+      201,
+      as.post("/keys", { name: "child", ...more }),
+    )
+    return { as: client(made.key), hash: made.data.hash }
   }
 
   test("spends within its limit, and outlives it under that limit", async () => {
@@ -235,8 +253,11 @@ describe("what a provisioning key mints", () => {
     const { as, hash } = await provisioning(workspace, { limit: 0.03 })
     const children = [await mint(as, { limit: 0.03 }), await mint(as, { limit: 0.02 })]
     const doors = children.map((child) => child.as)
-    expect(await statusesOf([spend(doors[0] as Door)])).toEqual([200])
-    expect(await reply(200, workspace.manage.delete(`/keys/${hash}`))).toEqual({ deleted: true, surviving_keys: 2 })
+    expect(await statusesOf([spend(doors[0] as TestClient)])).toEqual([200])
+    expect(await expectJson(200, workspace.manage.delete(`/keys/${hash}`))).toEqual({
+      deleted: true,
+      surviving_keys: 2,
+    })
     const statuses = await statusesOf([...doors, ...doors, ...doors].map(spend))
     expect(statuses.filter((status) => status === 200)).toHaveLength(2)
     expect(statuses.filter((status) => status === 402)).toHaveLength(4)
@@ -248,17 +269,17 @@ describe("what a provisioning key mints", () => {
     const { as, hash } = await provisioning(workspace, { creator_user_id: ada })
     const guardrail = async (name: string, model: string) => {
       const rules = { name, ignored_models: [model] }
-      const { data } = await reply<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", rules))
+      const { data } = await expectJson<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", rules))
       return data.id
     }
     const [ofKey, ofAda] = [await guardrail("Of the key", "sim/echo"), await guardrail("Of Ada", "sim/paced")]
-    await reply(200, workspace.manage.post(`/guardrails/${ofKey}/assignments/keys`, { key_hashes: [hash] }))
-    await reply(200, workspace.manage.post(`/guardrails/${ofAda}/assignments/members`, { member_user_ids: [ada] }))
+    await expectJson(200, workspace.manage.post(`/guardrails/${ofKey}/assignments/keys`, { key_hashes: [hash] }))
+    await expectJson(200, workspace.manage.post(`/guardrails/${ofAda}/assignments/members`, { member_user_ids: [ada] }))
     for (const more of [{}, { creator_user_id: bob }]) {
       const child = await mint(as, more)
-      await reply(403, child.as.chat("sim/echo", "Hi"))
-      await reply(403, child.as.chat("sim/paced", "Hi"))
-      await reply(200, child.as.chat("sim/long", "Hi", { max_tokens: 16 }))
+      await expectJson(403, child.as.chat("sim/echo", "Hi"))
+      await expectJson(403, child.as.chat("sim/paced", "Hi"))
+      await expectJson(200, child.as.chat("sim/long", "Hi", { max_tokens: 16 }))
     }
   })
 
@@ -266,10 +287,10 @@ describe("what a provisioning key mints", () => {
     const workspace = await newWorkspace()
     const { as } = await provisioning(workspace, { limit: 5 })
     const [own, other] = [await mint(as, { limit: 1 }), await newKey(workspace, { limit: 1 })]
-    await reply(200, as.patch(`/keys/${own.hash}`, { limit: 4 }))
-    await reply(403, as.patch(`/keys/${own.hash}`, { limit: 6 }))
-    await reply(403, as.patch(`/keys/${other.hash}`, { limit: 4 }))
-    await reply(200, as.patch(`/keys/${other.hash}`, { limit: 0.5 }))
+    await expectJson(200, as.patch(`/keys/${own.hash}`, { limit: 4 }))
+    await expectJson(403, as.patch(`/keys/${own.hash}`, { limit: 6 }))
+    await expectJson(403, as.patch(`/keys/${other.hash}`, { limit: 4 }))
+    await expectJson(200, as.patch(`/keys/${other.hash}`, { limit: 0.5 }))
   })
 
   test("is enabled again by it, unless a management key disabled it", async () => {
@@ -277,21 +298,21 @@ describe("what a provisioning key mints", () => {
     const { as } = await provisioning(workspace)
     const child = await mint(as)
     const path = `/keys/${child.hash}`
-    await reply(200, as.patch(path, { disabled: true }))
-    await reply(200, as.patch(path, { disabled: false }))
-    await reply(200, workspace.manage.patch(path, { disabled: true }))
-    await reply(200, as.patch(path, { disabled: true }))
-    await reply(403, as.patch(path, { disabled: false }))
-    await reply(401, child.as.get("/key"))
-    await reply(200, workspace.manage.patch(path, { disabled: false }))
-    await reply(200, child.as.get("/key"))
+    await expectJson(200, as.patch(path, { disabled: true }))
+    await expectJson(200, as.patch(path, { disabled: false }))
+    await expectJson(200, workspace.manage.patch(path, { disabled: true }))
+    await expectJson(200, as.patch(path, { disabled: true }))
+    await expectJson(403, as.patch(path, { disabled: false }))
+    await expectJson(401, child.as.get("/key"))
+    await expectJson(200, workspace.manage.patch(path, { disabled: false }))
+    await expectJson(200, child.as.get("/key"))
   })
 })
 
 describe("a management key", () => {
   test("creates keys in the name of members alone", async () => {
     const workspace = await newWorkspace()
-    const { error } = await reply<{ error: { message: string } }>(
+    const { error } = await expectJson<{ error: { message: string } }>(
       400,
       workspace.manage.post("/keys", { name: "x", creator_user_id: "nobody" }),
     )
@@ -301,12 +322,12 @@ describe("a management key", () => {
   test("that is the organization's last one is neither deleted nor disabled, nor are two at once", async () => {
     const workspace = await newWorkspace()
     const hash = await hashOf(workspace)
-    const { error } = await reply<{ error: { message: string } }>(409, workspace.manage.delete(`/keys/${hash}`))
+    const { error } = await expectJson<{ error: { message: string } }>(409, workspace.manage.delete(`/keys/${hash}`))
     expect(error.message).toContain("Create another one")
-    await reply(409, workspace.manage.patch(`/keys/${hash}`, { disabled: true }))
+    await expectJson(409, workspace.manage.patch(`/keys/${hash}`, { disabled: true }))
     const soon = new Date(Date.now() + 60_000).toISOString()
     await newKey(workspace, { kind: "management", expires_at: soon })
-    await reply(409, workspace.manage.delete(`/keys/${hash}`))
+    await expectJson(409, workspace.manage.delete(`/keys/${hash}`))
     const second = await newKey(workspace, { kind: "management" })
     const answers = [second.as.delete(`/keys/${hash}`), workspace.manage.delete(`/keys/${second.hash}`)]
     const statuses = await statusesOf(answers)
@@ -314,27 +335,30 @@ describe("a management key", () => {
   })
 
   async function hashOf(workspace: Workspace): Promise<string> {
-    const { data } = await reply<{ data: { hash: string; kind: string }[] }>(200, workspace.manage.get("/keys"))
+    const { data } = await expectJson<{ data: { hash: string; kind: string }[] }>(200, workspace.manage.get("/keys"))
     return data.find(({ kind }) => kind === "management")?.hash ?? ""
   }
 
   test("leaves the keys it minted when it is rotated", async () => {
     const workspace = await newWorkspace()
     const old = await newKey(workspace, { kind: "management" })
-    const made = await reply<{ key: string }>(201, old.as.post("/keys", { name: "child" }))
-    expect(await reply(200, workspace.manage.delete(`/keys/${old.hash}`))).toEqual({ deleted: true })
-    await reply(200, spend(door(made.key)))
+    const made = await expectJson<{ key: string }>(201, old.as.post("/keys", { name: "child" }))
+    expect(await expectJson(200, workspace.manage.delete(`/keys/${old.hash}`))).toEqual({ deleted: true })
+    await expectJson(200, spend(client(made.key)))
   })
 })
 
 test("a video is seen by the keys of its workspace, and by no others of the organization", async () => {
   const workspace = await newWorkspace()
-  const order = await reply<{ id: string }>(202, workspace.as.post("/videos", { model: "sim/video", prompt: "A cat" }))
+  const order = await expectJson<{ id: string }>(
+    202,
+    workspace.as.post("/videos", { model: "sim/video", prompt: "A cat" }),
+  )
   type Team = { data: { id: string } }
-  const { data } = await reply<Team>(201, workspace.manage.post("/workspaces", { name: "Team", slug: "team" }))
+  const { data } = await expectJson<Team>(201, workspace.manage.post("/workspaces", { name: "Team", slug: "team" }))
   const other = await newKey(workspace, { workspace_id: data.id })
   const same = await newKey(workspace)
-  await reply(200, same.as.get(`/videos/${order.id}`))
-  await reply(404, other.as.get(`/videos/${order.id}`))
-  await reply(404, other.as.get(`/videos/${order.id}/content`))
+  await expectJson(200, same.as.get(`/videos/${order.id}`))
+  await expectJson(404, other.as.get(`/videos/${order.id}`))
+  await expectJson(404, other.as.get(`/videos/${order.id}/content`))
 })

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { KEY_CACHE_MS } from "../../src/access/key-cache.ts"
 import { ApiKey, CurrentKey } from "../../src/keys/schemas.ts"
-import { door, newKey, newWorkspace, operator, reply } from "../support/world.ts"
+import { client, newKey, newWorkspace, operatorClient, expectJson } from "../support/world.ts"
 
 type Record_ = { data: { hash: string; name: string; limit: number | null; label: string } }
 
@@ -22,7 +22,7 @@ describe("a key's secret", () => {
 
   test("is masked in its label", async () => {
     const { key, as } = await newKey(await newWorkspace())
-    const { data } = await reply<Record_>(200, as.get("/key"))
+    const { data } = await expectJson<Record_>(200, as.get("/key"))
     expect(data.label).toBe(`${key.slice(0, 12)}...${key.slice(-3)}`)
   })
 })
@@ -32,10 +32,10 @@ describe("the answer to a key that does not work is one", () => {
     const workspace = await newWorkspace()
     const soon = new Date(Date.now() + 60_000).toISOString()
     const { as, hash } = await newKey(workspace, kind === "expired" ? { expires_at: soon } : {})
-    if (kind === "disabled") await reply(200, workspace.manage.patch(`/keys/${hash}`, { disabled: true }))
-    if (kind === "deleted") await reply(200, workspace.manage.delete(`/keys/${hash}`))
+    if (kind === "disabled") await expectJson(200, workspace.manage.patch(`/keys/${hash}`, { disabled: true }))
+    if (kind === "deleted") await expectJson(200, workspace.manage.delete(`/keys/${hash}`))
     if (kind === "expired") vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 120_000 })
-    const asked = kind === "unknown" ? door("sk-gw-v1-unknown") : as
+    const asked = kind === "unknown" ? client("sk-gw-v1-unknown") : as
     const answer = await asked.get("/key")
     expect(answer.status).toBe(401)
     expect(await answer.json()).toEqual({ error: { code: 401, message: "This API key is not valid." } })
@@ -44,7 +44,7 @@ describe("the answer to a key that does not work is one", () => {
   test.each(["Basic abc", "Bearer", "Bearer a b", "sk-gw-v1-x"])(
     "Authorization: %s is refused",
     async (authorization) => {
-      await reply(401, door().get("/key", { authorization }))
+      await expectJson(401, client().get("/key", { authorization }))
     },
   )
 })
@@ -53,17 +53,17 @@ describe("a change made elsewhere", () => {
   test(`takes effect within ${KEY_CACHE_MS} ms`, async () => {
     vi.useFakeTimers({ toFake: ["Date"] })
     const { as, hash } = await newKey(await newWorkspace())
-    await reply(200, as.get("/key"))
+    await expectJson(200, as.get("/key"))
     await env.DB.prepare("UPDATE api_keys SET disabled = 1 WHERE hash = ?").bind(hash).run()
     vi.setSystemTime(Date.now() + KEY_CACHE_MS)
-    await reply(401, as.get("/key"))
+    await expectJson(401, as.get("/key"))
   })
 })
 
 describe("GET /key", () => {
   test("has the whole record", async () => {
     const { as } = await newKey(await newWorkspace(), { limit: 2.5, limit_reset: "monthly" })
-    const { data } = await reply<{ data: unknown }>(200, as.get("/key"))
+    const { data } = await expectJson<{ data: unknown }>(200, as.get("/key"))
     expect(CurrentKey.strict().parse(data)).toMatchObject({
       limit: 2.5,
       limit_remaining: 2.5,
@@ -77,8 +77,8 @@ describe("GET /key", () => {
 
   test("counts what was spent, in every window", async () => {
     const { as } = await newKey(await newWorkspace(), { limit: 1 })
-    await reply(200, as.chat("sim/echo", "Say it again and again.."))
-    const { data } = await reply<{ data: unknown }>(200, as.get("/key"))
+    await expectJson(200, as.chat("sim/echo", "Say it again and again.."))
+    const { data } = await expectJson<{ data: unknown }>(200, as.get("/key"))
     const cost = 0.000022
     expect(data).toMatchObject({
       usage: cost,
@@ -95,41 +95,41 @@ describe("limits", () => {
   test("a key without room is refused with 402, in words, and works again once its limit is raised", async () => {
     const workspace = await newWorkspace()
     const { as, hash } = await newKey(workspace, { limit: 0 })
-    const { error } = await reply<{ error: { message: string; metadata: object } }>(402, as.chat("sim/echo", "Hi"))
+    const { error } = await expectJson<{ error: { message: string; metadata: object } }>(402, as.chat("sim/echo", "Hi"))
     expect(error.message).toContain("Raise the limit")
     expect(error.metadata).toEqual({ reason: "key_limit" })
-    await reply(200, workspace.manage.patch(`/keys/${hash}`, { limit: 1 }))
-    await reply(200, as.chat("sim/echo", "Hi"))
-    await reply(200, workspace.manage.patch(`/keys/${hash}`, { limit: null }))
-    await reply(200, as.chat("sim/echo", "Hi"))
+    await expectJson(200, workspace.manage.patch(`/keys/${hash}`, { limit: 1 }))
+    await expectJson(200, as.chat("sim/echo", "Hi"))
+    await expectJson(200, workspace.manage.patch(`/keys/${hash}`, { limit: null }))
+    await expectJson(200, as.chat("sim/echo", "Hi"))
   })
 
   test("an account without balance is refused, but for what is free", async () => {
     const workspace = await newWorkspace(0)
-    await reply(402, workspace.as.chat("sim/echo", "Hi"))
-    await reply(200, workspace.as.chat("sim/echo:free", "Hi"))
+    await expectJson(402, workspace.as.chat("sim/echo", "Hi"))
+    await expectJson(200, workspace.as.chat("sim/echo:free", "Hi"))
   })
 
   test("output is cut to what the limit can pay", async () => {
     const { as, hash } = await newKey(await newWorkspace(), { limit: 0.0015 })
-    const { choices } = await reply<{ choices: { finish_reason: string }[] }>(200, as.chat("sim/long", "Hi"))
+    const { choices } = await expectJson<{ choices: { finish_reason: string }[] }>(200, as.chat("sim/long", "Hi"))
     expect(choices[0]?.finish_reason).toBe("length")
-    const { data } = await reply<{ data: { usage: number; limit_remaining: number } }>(200, as.get("/key"))
+    const { data } = await expectJson<{ data: { usage: number; limit_remaining: number } }>(200, as.get("/key"))
     expect(data.usage).toBeLessThanOrEqual(0.0015)
     expect(hash).toHaveLength(64)
   })
 
   test("a free-tier key calls what is free, and nothing else", async () => {
     const { as } = await newKey(await newWorkspace(), { kind: "free_tier" })
-    await reply(200, as.chat("sim/echo:free", "Hi"))
-    await reply(402, as.chat("sim/echo", "Hi"))
+    await expectJson(200, as.chat("sim/echo:free", "Hi"))
+    await expectJson(402, as.chat("sim/echo", "Hi"))
   })
 })
 
 describe("managing keys", () => {
   test("create, read, list, change, delete", async () => {
     const workspace = await newWorkspace()
-    const made = await reply<{ data: unknown; key: string }>(
+    const made = await expectJson<{ data: unknown; key: string }>(
       201,
       workspace.manage.post("/keys", { name: "ci", limit: 5, limit_reset: "daily", include_byok_in_limit: true }),
     )
@@ -141,38 +141,41 @@ describe("managing keys", () => {
       include_byok_in_limit: true,
       disabled: false,
     })
-    expect(await reply(200, workspace.manage.get(`/keys/${record.hash}`))).toEqual({ data: record })
-    const changed = await reply<{ data: object }>(
+    expect(await expectJson(200, workspace.manage.get(`/keys/${record.hash}`))).toEqual({ data: record })
+    const changed = await expectJson<{ data: object }>(
       200,
       workspace.manage.patch(`/keys/${record.hash}`, { name: "cd", disabled: true }),
     )
     expect(changed.data).toMatchObject({ name: "cd", disabled: true, limit: 5 })
-    const enabled = await reply<{ data: { hash: string }[]; total_count: number }>(200, workspace.manage.get("/keys"))
+    const enabled = await expectJson<{ data: { hash: string }[]; total_count: number }>(
+      200,
+      workspace.manage.get("/keys"),
+    )
     expect(enabled.data.map((key) => key.hash)).not.toContain(record.hash)
-    const all = await reply<{ data: { hash: string }[]; total_count: number }>(
+    const all = await expectJson<{ data: { hash: string }[]; total_count: number }>(
       200,
       workspace.manage.get("/keys?include_disabled=true"),
     )
     expect(all.data[0]?.hash).toBe(record.hash)
     expect(all.total_count).toBe(3)
-    expect(await reply(200, workspace.manage.delete(`/keys/${record.hash}`))).toEqual({ deleted: true })
-    await reply(404, workspace.manage.get(`/keys/${record.hash}`))
+    expect(await expectJson(200, workspace.manage.delete(`/keys/${record.hash}`))).toEqual({ deleted: true })
+    await expectJson(404, workspace.manage.get(`/keys/${record.hash}`))
   })
 
   test("needs a management key, and says so", async () => {
     const workspace = await newWorkspace()
-    const { error } = await reply<{ error: { message: string } }>(403, workspace.as.get("/keys"))
-    expect(error.message).toBe("Only management keys may perform this operation.")
+    const { error } = await expectJson<{ error: { message: string } }>(403, workspace.as.get("/keys"))
+    expect(error.message).toBe("Only management and provisioning keys may perform this operation.")
   })
 
   test("a key of another organization does not exist", async () => {
     const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
     const { hash } = await newKey(mine)
-    await reply(404, theirs.manage.get(`/keys/${hash}`))
-    await reply(404, theirs.manage.patch(`/keys/${hash}`, { disabled: true }))
-    await reply(404, theirs.manage.delete(`/keys/${hash}`))
-    await reply(404, theirs.manage.post("/keys", { name: "x", workspace_id: mine.workspaceId }))
-    await reply(404, theirs.manage.get(`/keys?workspace_id=${mine.workspaceId}`))
+    await expectJson(404, theirs.manage.get(`/keys/${hash}`))
+    await expectJson(404, theirs.manage.patch(`/keys/${hash}`, { disabled: true }))
+    await expectJson(404, theirs.manage.delete(`/keys/${hash}`))
+    await expectJson(404, theirs.manage.post("/keys", { name: "x", workspace_id: mine.workspaceId }))
+    await expectJson(404, theirs.manage.get(`/keys?workspace_id=${mine.workspaceId}`))
   })
 
   test.each([
@@ -184,7 +187,7 @@ describe("managing keys", () => {
     [{ name: "x", expires_at: "2020-01-01T00:00:00Z" }, "expires_at"],
     [{ name: "x", is_management_key: true }, "is_management_key"],
   ])("%j is refused with a message that names %s", async (input, field) => {
-    const { error } = await reply<{ error: { message: string } }>(
+    const { error } = await expectJson<{ error: { message: string } }>(
       400,
       (await newWorkspace()).manage.post("/keys", input),
     )
@@ -196,57 +199,57 @@ describe("a minted key never exceeds its minter", () => {
   test("in kind", async () => {
     const workspace = await newWorkspace()
     const { as } = await newKey(workspace, { kind: "provisioning" })
-    await reply(201, as.post("/keys", { name: "x" }))
-    await reply(403, as.post("/keys", { name: "x", kind: "management" }))
-    await reply(403, as.post("/keys", { name: "x", kind: "provisioning" }))
+    await expectJson(201, as.post("/keys", { name: "x" }))
+    await expectJson(403, as.post("/keys", { name: "x", kind: "management" }))
+    await expectJson(403, as.post("/keys", { name: "x", kind: "provisioning" }))
     const { hash } = await newKey(workspace, { kind: "management" })
-    await reply(403, as.patch(`/keys/${hash}`, { disabled: true }))
-    await reply(403, as.delete(`/keys/${hash}`))
-    await reply(403, as.get("/credits"))
+    await expectJson(403, as.patch(`/keys/${hash}`, { disabled: true }))
+    await expectJson(403, as.delete(`/keys/${hash}`))
+    await expectJson(403, as.get("/credits"))
   })
 
   test("in limit", async () => {
     const { as } = await newKey(await newWorkspace(), { kind: "management", limit: 10 })
-    await reply(403, as.post("/keys", { name: "x", limit: 11 }))
-    await reply(403, as.post("/keys", { name: "x" }))
-    const { data } = await reply<Record_>(201, as.post("/keys", { name: "x", limit: 10 }))
-    await reply(403, as.patch(`/keys/${data.hash}`, { limit: 11 }))
-    await reply(403, as.patch(`/keys/${data.hash}`, { limit: null }))
+    await expectJson(403, as.post("/keys", { name: "x", limit: 11 }))
+    await expectJson(403, as.post("/keys", { name: "x" }))
+    const { data } = await expectJson<Record_>(201, as.post("/keys", { name: "x", limit: 10 }))
+    await expectJson(403, as.patch(`/keys/${data.hash}`, { limit: 11 }))
+    await expectJson(403, as.patch(`/keys/${data.hash}`, { limit: null }))
   })
 
   test("in how often the limit resets", async () => {
     const workspace = await newWorkspace()
     const { as, hash } = await newKey(workspace, { kind: "management", limit: 1, limit_reset: "monthly" })
-    await reply(403, as.post("/keys", { name: "x", limit: 1, limit_reset: "daily" }))
-    await reply(201, as.post("/keys", { name: "x", limit: 1, limit_reset: "monthly" }))
-    await reply(201, as.post("/keys", { name: "x", limit: 1 }))
-    await reply(403, as.patch(`/keys/${hash}`, { limit_reset: "daily" }))
-    await reply(200, as.patch(`/keys/${hash}`, { name: "renamed" }))
-    await reply(200, as.patch(`/keys/${hash}`, { limit_reset: null }))
+    await expectJson(403, as.post("/keys", { name: "x", limit: 1, limit_reset: "daily" }))
+    await expectJson(201, as.post("/keys", { name: "x", limit: 1, limit_reset: "monthly" }))
+    await expectJson(201, as.post("/keys", { name: "x", limit: 1 }))
+    await expectJson(403, as.patch(`/keys/${hash}`, { limit_reset: "daily" }))
+    await expectJson(200, as.patch(`/keys/${hash}`, { name: "renamed" }))
+    await expectJson(200, as.patch(`/keys/${hash}`, { limit_reset: null }))
   })
 
   test("in life", async () => {
     const soon = new Date(Date.now() + 60_000).toISOString()
     const later = new Date(Date.now() + 120_000).toISOString()
     const { as } = await newKey(await newWorkspace(), { kind: "management", expires_at: soon })
-    await reply(403, as.post("/keys", { name: "x", expires_at: later }))
-    await reply(403, as.post("/keys", { name: "x" }))
-    await reply(201, as.post("/keys", { name: "x", expires_at: soon }))
+    await expectJson(403, as.post("/keys", { name: "x", expires_at: later }))
+    await expectJson(403, as.post("/keys", { name: "x" }))
+    await expectJson(201, as.post("/keys", { name: "x", expires_at: soon }))
   })
 })
 
 test("a key of the caller's own making works, is random, and is not told back", async () => {
   const workspace = await newWorkspace()
   const own = `own-${crypto.randomUUID()}-${crypto.randomUUID()}`
-  await reply(400, workspace.manage.post("/keys", { name: "x", external: { user: "u", api_key: "a".repeat(32) } }))
+  await expectJson(400, workspace.manage.post("/keys", { name: "x", external: { user: "u", api_key: "a".repeat(32) } }))
   const made = await (await workspace.manage.post("/keys", { name: "x", external: { user: "u", api_key: own } })).text()
   expect(made).not.toContain(own)
-  await reply(200, door(own).get("/key"))
-  await reply(409, workspace.manage.post("/keys", { name: "y", external: { user: "u", api_key: own } }))
+  await expectJson(200, client(own).get("/key"))
+  await expectJson(409, workspace.manage.post("/keys", { name: "y", external: { user: "u", api_key: own } }))
 })
 
 test("only the bootstrap key creates organizations", async () => {
   const workspace = await newWorkspace()
-  await reply(403, workspace.manage.post("/organizations", { name: "x" }))
-  await reply(201, operator.post("/organizations", { name: "x" }))
+  await expectJson(403, workspace.manage.post("/organizations", { name: "x" }))
+  await expectJson(201, operatorClient.post("/organizations", { name: "x" }))
 })

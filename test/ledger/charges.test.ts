@@ -2,8 +2,8 @@ import * as fc from "fast-check"
 import { afterEach, describe, expect, test } from "vitest"
 import { formatUsd, isNanoPrecise } from "../../src/money/money.ts"
 import { redacted } from "../../src/providers/refusal.ts"
-import { chunk, DONE, good, playProvider, sse, usageChunk } from "../support/played.ts"
-import { newKey, newWorkspace, operator, readStream, reply, type Workspace } from "../support/world.ts"
+import { chunk, DONE, good, mockProvider, sse, usageChunk } from "../support/played.ts"
+import { newKey, newWorkspace, operatorClient, readStream, expectJson, type Workspace } from "../support/world.ts"
 
 type Failure = { error: { code: number; message: string } }
 type Record_ = Record<string, unknown>
@@ -13,13 +13,13 @@ afterEach(() => stop())
 
 async function recordOf(workspace: Workspace, response: Response): Promise<Record_> {
   const id = response.headers.get("x-generation-id") ?? ""
-  return (await reply<{ data: Record_ }>(200, workspace.as.get(`/generation?id=${id}`))).data
+  return (await expectJson<{ data: Record_ }>(200, workspace.as.get(`/generation?id=${id}`))).data
 }
 
 describe("a provider that counts more than max_tokens allows", () => {
   const overcounting = () => {
     const pieces = [chunk({ content: "Hi" }), chunk({}, "stop"), usageChunk(10, 5_000_000), DONE]
-    ;({ stop } = playProvider(() => sse(pieces)))
+    ;({ stop } = mockProvider(() => sse(pieces)))
   }
 
   test.each([true, false])("does not carry a key past its limit (leased: %s)", async (isLeased) => {
@@ -30,7 +30,7 @@ describe("a provider that counts more than max_tokens allows", () => {
     const asked = { max_tokens: 16, stream: true }
     const { response } = await readStream(key.as.chat("played/m77", "Hi", asked))
     const record = await recordOf(workspace, response)
-    const { data } = await reply<{ data: { usage: number } }>(200, key.as.get("/key"))
+    const { data } = await expectJson<{ data: { usage: number } }>(200, key.as.get("/key"))
     expect(data.usage).toBe(record["total_cost"])
     expect(data.usage).toBeLessThanOrEqual(0.01)
     expect(record["cost_overrun"]).toBeGreaterThan(0)
@@ -45,10 +45,10 @@ describe("a provider that counts more than max_tokens allows", () => {
     await workspace.ledger.balance()
     const body = { organization_id: workspace.organizationId }
     type Report = { data: { drifts: unknown[]; overruns: Record_[] }[] }
-    const { data } = await reply<Report>(200, operator.post("/reconciliations", body))
+    const { data } = await expectJson<Report>(200, operatorClient.post("/reconciliations", body))
     expect(data[0]?.drifts).toEqual([])
     expect(data[0]?.overruns).toMatchObject([{ model: "played/m77", calls: 2 }])
-    const { data: seen } = await reply<Report>(200, workspace.manage.get("/reconciliations"))
+    const { data: seen } = await expectJson<Report>(200, workspace.manage.get("/reconciliations"))
     expect(seen[0]?.overruns).toEqual(data[0]?.overruns)
   })
 })
@@ -57,7 +57,7 @@ describe("the record of a generation", () => {
   test("names the preset, the router and the external user", async () => {
     const workspace = await newWorkspace()
     type Made = { data: { id: string } }
-    const preset = await reply<Made>(
+    const preset = await expectJson<Made>(
       200,
       workspace.manage.post("/presets/short/chat/completions", { model: "sim/echo", max_tokens: 20, messages: [] }),
     )
@@ -96,7 +96,7 @@ describe("amounts", () => {
   test("that are refused for want of credit are told so in a 402 without exponents or zero needs", async () => {
     const workspace = await newWorkspace()
     const { as } = await newKey(workspace, { limit: 0.0000001 })
-    const refused = await reply<Failure>(402, as.chat("sim/echo", "Hi"))
+    const refused = await expectJson<Failure>(402, as.chat("sim/echo", "Hi"))
     expect(refused.error.message).toContain("0.0000001 USD")
     expect(refused.error.message).not.toMatch(/\de-\d|up to 0 USD/)
   })
@@ -110,9 +110,9 @@ describe("amounts", () => {
       workspace.manage.put("/workspaces/default/budgets/daily", { limit_usd: limit }),
       workspace.manage.post("/guardrails", { name: "Fine", limit_usd: limit, reset_interval: "daily" }),
       workspace.manage.post("/auth/keys/code", { callback_url: "https://app.example/", limit }),
-      operator.post("/credits", { id: "fine", amount_usd: limit }),
+      operatorClient.post("/credits", { id: "fine", amount_usd: limit }),
     ]
-    for (const one of asked) expect((await reply<Failure>(400, one)).error.message).toContain("9 decimal places")
+    for (const one of asked) expect((await expectJson<Failure>(400, one)).error.message).toContain("9 decimal places")
   })
 
   test("with the noise of doubles are taken as what they mean", async () => {
@@ -138,7 +138,7 @@ test("budgets that are set at the same time decrease from the longest window to 
         )
         for (const answer of answers) expect([200, 400, 409]).toContain(answer.status)
         type List = { data: { limit_usd: number; reset_interval: "daily" | "weekly" | "monthly" | null }[] }
-        const { data } = await reply<List>(200, workspace.manage.get("/workspaces/default/budgets"))
+        const { data } = await expectJson<List>(200, workspace.manage.get("/workspaces/default/budgets"))
         const inOrder = data.toSorted(
           (one, other) => orders[one.reset_interval ?? "lifetime"] - orders[other.reset_interval ?? "lifetime"],
         )
@@ -159,14 +159,14 @@ test("a provider's error text that is cut has no part of a key at its end", asyn
   }
   const workspace = await newWorkspace()
   const words = `${"y".repeat(1_990)} Bearer sk-verysecretkey0123456789`
-  ;({ stop } = playProvider(() => sse([`data: ${JSON.stringify({ error: { message: words, code: 400 } })}\n\n`])))
+  ;({ stop } = mockProvider(() => sse([`data: ${JSON.stringify({ error: { message: words, code: 400 } })}\n\n`])))
   const answer = await workspace.as.chat("played/m77", "Hi", { stream: true })
   expect(await answer.text()).not.toContain("sk-very")
 })
 
 test("what is played costs what it did", async () => {
   const workspace = await newWorkspace()
-  ;({ stop } = playProvider(() => sse(good("Hello there"))))
+  ;({ stop } = mockProvider(() => sse(good("Hello there"))))
   const { response } = await readStream(workspace.as.chat("played/m77", "Hi", { max_tokens: 16, stream: true }))
   expect(await recordOf(workspace, response)).toMatchObject({ cost_overrun: null })
 })

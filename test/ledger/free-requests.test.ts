@@ -1,6 +1,12 @@
 import { describe, expect, test } from "vitest"
-import { currentFree, dailyLimit, type FreeLimits, NO_FREE_REQUESTS, takeFree } from "../../src/ledger/free-requests.ts"
-import { newKey, newWorkspace, openHolds, reply } from "../support/world.ts"
+import {
+  currentFree,
+  dailyLimit,
+  type FreeLimits,
+  NO_FREE_REQUESTS,
+  countFreeRequest,
+} from "../../src/ledger/free-requests.ts"
+import { newKey, newWorkspace, openHolds, expectJson } from "../support/world.ts"
 
 type Failure = { error: { code: number; message: string; metadata?: Record<string, unknown> } }
 type Key = { data: { free_model_daily_requests: { limit: number; used: number; remaining: number } } }
@@ -10,7 +16,7 @@ const NOON = Date.UTC(2026, 10, 21, 12, 0, 30)
 const MINUTE = 60_000
 
 function take(count: typeof NO_FREE_REQUESTS, now: number, credited = 0) {
-  return takeFree(count, LIMITS, credited, now)
+  return countFreeRequest(count, LIMITS, credited, now)
 }
 
 describe("requests on free models", () => {
@@ -53,21 +59,21 @@ describe("an account", () => {
       expect(refused.headers.get("x-ratelimit-limit")).toBe("20")
       expect(refused.headers.get("x-ratelimit-remaining")).toBe("0")
       expect(Number(refused.headers.get("x-ratelimit-reset"))).toBeGreaterThan(Date.now() - MINUTE)
-      const { error } = await reply<Failure>(429, refused)
+      const { error } = await expectJson<Failure>(429, refused)
       expect(error.metadata).toEqual({ reason: "free_model_limit", retryable: true })
     }
     const served = answers.find(({ status }) => status === 200)
     expect([...(served?.headers.keys() ?? [])].filter((name) => name.startsWith("x-ratelimit"))).toEqual([])
-    const { data } = await reply<Key>(200, workspace.as.get("/key"))
+    const { data } = await expectJson<Key>(200, workspace.as.get("/key"))
     const used = statuses.filter((status) => status === 200).length
     expect(data.free_model_daily_requests).toEqual({ limit: 1_000, used, remaining: 1_000 - used })
-    await reply(200, workspace.as.chat("sim/echo", "Hi"))
+    await expectJson(200, workspace.as.chat("sim/echo", "Hi"))
     expect(await openHolds(workspace)).toEqual([])
   })
 
   test("that bought no credit has the smaller number a day", async () => {
     const workspace = await newWorkspace(1)
-    const { data } = await reply<Key>(200, workspace.as.get("/key"))
+    const { data } = await expectJson<Key>(200, workspace.as.get("/key"))
     expect(data.free_model_daily_requests).toEqual({ limit: 50, used: 0, remaining: 50 })
   })
 })

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import type { Ledger } from "../../durable-objects/ledger/ledger.ts"
 import { type HoldRequest, type HoldVerdict, newLeaseId, NOTHING_TO_REPORT } from "../../src/ledger/protocol.ts"
 import { workspaceScope } from "../../src/ledger/scopes.ts"
-import { isUsable, type LeaseBook } from "../../src/ledger/leases.ts"
+import { isUsable, type Leases } from "../../src/ledger/leases.ts"
 import { LedgerClient, newShared } from "../../src/ledger/client.ts"
 import type { Counters, Limit } from "../../src/ledger/limits.ts"
 import { type ResetInterval, windowStart } from "../../src/money/windows.ts"
@@ -72,7 +72,7 @@ class ManualTimer implements Timer {
   }
 }
 
-type Isolate = { wire: Wire; book: LeaseBook; client: LedgerClient }
+type Isolate = { wire: Wire; book: Leases; client: LedgerClient }
 
 type Call = {
   id: string
@@ -322,7 +322,7 @@ class World {
   }
 }
 
-function leasesOf(book: LeaseBook) {
+function leasesOf(book: Leases) {
   return [...book.all()]
 }
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest"
 import { type HoldRequest, NOTHING_TO_REPORT } from "../../src/ledger/protocol.ts"
 import type { Limit } from "../../src/ledger/limits.ts"
 import { type Generation, type GenerationDraft, unsettledGeneration } from "../../src/ledger/generation.ts"
-import { newKey, newWorkspace, reply, type Workspace, openHolds } from "../support/world.ts"
+import { newKey, newWorkspace, expectJson, type Workspace, openHolds } from "../support/world.ts"
 
 const KEY = "a".repeat(64)
 
@@ -174,7 +174,7 @@ describe("the ledger", () => {
     await renew(workspace.object, id, 300)
     await runDurableObjectAlarm(workspace.object)
     expect(await openHolds(workspace)).toEqual([])
-    const { data } = await reply<{ data: object }>(200, workspace.as.get(`/generation?id=${id}`))
+    const { data } = await expectJson<{ data: object }>(200, workspace.as.get(`/generation?id=${id}`))
     expect(data).toMatchObject({ total_cost: 3e-7, ending: "unsettled" })
   })
 
@@ -200,10 +200,10 @@ describe("the ledger", () => {
     const workspace = await newWorkspace()
     const monster = { ...spend("monster", 1), finishReason: "x".repeat(40_000_000) }
     const settling = workspace.ledger.settle(monster).catch(() => "refused")
-    await reply(200, workspace.as.chat("sim/echo", "Hi"))
-    await reply(200, workspace.as.get("/key"))
+    await expectJson(200, workspace.as.chat("sim/echo", "Hi"))
+    await expectJson(200, workspace.as.get("/key"))
     expect(await settling).toBe("refused")
-    await reply(200, workspace.as.chat("sim/echo", "Hi"))
+    await expectJson(200, workspace.as.chat("sim/echo", "Hi"))
   })
 
   test("a report that cannot be stored leaves nothing behind, and what was right in it can be charged", async () => {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest"
 import type { Pricing } from "../../src/money/pricing.ts"
-import { newReading } from "../../src/formats/chat/meter.ts"
+import { newMeter } from "../../src/formats/chat/meter.ts"
 import type { Target } from "../../src/routing/target.ts"
 import { chargeFor } from "../../src/inference/charge.ts"
-import { chatWire } from "../../src/formats/readers/chat.ts"
-import { messagesWire } from "../../src/formats/readers/messages.ts"
-import { responsesWire } from "../../src/formats/readers/responses.ts"
-import type { Wire } from "../../src/formats/readers/reader.ts"
+import { chatReader } from "../../src/formats/readers/chat.ts"
+import { messagesReader } from "../../src/formats/readers/messages.ts"
+import { responsesReader } from "../../src/formats/readers/responses.ts"
+import type { ResponseReader } from "../../src/formats/readers/reader.ts"
 
 /** USD a million: what a prompt, a cached and a written prompt token and a completion token cost. */
 const PRICES: Pricing = {
@@ -43,12 +43,12 @@ const messagesWith = (start: unknown, end: unknown) => [
 const cost = ({ prompt = 0, cached = 0, written = 0, anHour = 0, completion = 0 }) =>
   prompt * PROMPT + cached * CACHED + written * WRITTEN + anHour * WRITTEN_1H + completion * COMPLETION
 
-type Row = [claim: string, wire: Wire, events: Record<string, unknown>[], nano: number]
+type Row = [claim: string, wire: ResponseReader, events: Record<string, unknown>[], nano: number]
 
 const rows: Row[] = [
   [
     "OpenAI: cached tokens are a part of the prompt",
-    chatWire,
+    chatReader,
     chatWith({
       prompt_tokens: 1_000,
       completion_tokens: 50,
@@ -60,7 +60,7 @@ const rows: Row[] = [
   ],
   [
     "OpenAI: reasoning is a part of the completion",
-    chatWire,
+    chatReader,
     chatWith({
       prompt_tokens: 100,
       completion_tokens: 500,
@@ -71,7 +71,7 @@ const rows: Row[] = [
   ],
   [
     "OpenAI Responses: the same under other names",
-    responsesWire,
+    responsesReader,
     responsesWith({
       input_tokens: 1_000,
       input_tokens_details: { cached_tokens: 600 },
@@ -83,7 +83,7 @@ const rows: Row[] = [
   ],
   [
     "Anthropic: what the cache was read for and written to stands beside the input",
-    messagesWire,
+    messagesReader,
     messagesWith(
       { input_tokens: 10, cache_read_input_tokens: 600, cache_creation_input_tokens: 300, output_tokens: 1 },
       { output_tokens: 40 },
@@ -92,7 +92,7 @@ const rows: Row[] = [
   ],
   [
     "Anthropic: what is written to be kept for an hour is a part of what is written, and costs more",
-    messagesWire,
+    messagesReader,
     messagesWith(
       {
         input_tokens: 10,
@@ -107,7 +107,7 @@ const rows: Row[] = [
   ],
   [
     "a gateway behind this one: its own word for what is kept for an hour",
-    chatWire,
+    chatReader,
     chatWith({
       prompt_tokens: 910,
       completion_tokens: 40,
@@ -118,13 +118,13 @@ const rows: Row[] = [
   ],
   [
     "Google: thoughts are in the total alone",
-    chatWire,
+    chatReader,
     chatWith({ prompt_tokens: 100, completion_tokens: 20, total_tokens: 520 }),
     cost({ prompt: 100, completion: 420 }),
   ],
   [
     "xAI: reasoning stands beside the completion, and the total tells so",
-    chatWire,
+    chatReader,
     chatWith({
       prompt_tokens: 100,
       completion_tokens: 20,
@@ -136,7 +136,7 @@ const rows: Row[] = [
   ],
   [
     "DeepSeek: cached tokens are the hits",
-    chatWire,
+    chatReader,
     chatWith({
       prompt_tokens: 1_000,
       completion_tokens: 50,
@@ -149,13 +149,13 @@ const rows: Row[] = [
   ],
   [
     "Moonshot: cached tokens stand beside the counts",
-    chatWire,
+    chatReader,
     chatWith({ prompt_tokens: 1_000, completion_tokens: 50, total_tokens: 1_050, cached_tokens: 900 }),
     cost({ prompt: 100, cached: 900, completion: 50 }),
   ],
   [
     "Mistral and Groq: plain counts, with more beside them",
-    chatWire,
+    chatReader,
     chatWith({
       prompt_tokens: 100,
       completion_tokens: 50,
@@ -168,7 +168,7 @@ const rows: Row[] = [
   ],
   [
     "a router whose cache is written for: a part of the prompt, as cached tokens are",
-    chatWire,
+    chatReader,
     chatWith({
       prompt_tokens: 1_000,
       completion_tokens: 50,
@@ -179,7 +179,7 @@ const rows: Row[] = [
   ],
   [
     "a total that counts cached tokens twice is no reasoning",
-    chatWire,
+    chatReader,
     chatWith({
       prompt_tokens: 100,
       completion_tokens: 50,
@@ -190,20 +190,25 @@ const rows: Row[] = [
   ],
   [
     "more cached than there was prompt is all of it",
-    chatWire,
+    chatReader,
     chatWith({ prompt_tokens: 100, completion_tokens: 0, prompt_tokens_details: { cached_tokens: 900 } }),
     cost({ cached: 100 }),
   ],
   [
     "an explicit zero costs nothing",
-    chatWire,
+    chatReader,
     chatWith({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }),
     0,
   ],
-  ["Responses: an explicit zero costs nothing", responsesWire, responsesWith({ input_tokens: 0, output_tokens: 0 }), 0],
+  [
+    "Responses: an explicit zero costs nothing",
+    responsesReader,
+    responsesWith({ input_tokens: 0, output_tokens: 0 }),
+    0,
+  ],
   [
     "Anthropic: an explicit zero costs nothing",
-    messagesWire,
+    messagesReader,
     messagesWith({ input_tokens: 0, output_tokens: 0 }, { output_tokens: 0 }),
     0,
   ],
@@ -212,10 +217,15 @@ const rows: Row[] = [
 const bounds = { promptEstimate: 70, pieces: {} as never }
 const HELD = 1_000_000_000
 
-function charge(wire: Wire, events: Record<string, unknown>[], held = HELD) {
-  const reading = newReading()
+function charge(wire: ResponseReader, events: Record<string, unknown>[], held = HELD) {
+  const reading = newMeter()
   for (const event of events) wire.read(reading, event)
-  return chargeFor(reading, { endpoint: { pricing: PRICES } } as Target, bounds, held, true)
+  return chargeFor(reading, {
+    target: { endpoint: { pricing: PRICES } } as Target,
+    bounds,
+    heldNano: held,
+    isComplete: true,
+  })
 }
 
 describe("what a provider counts is charged as the provider would", () => {
@@ -226,19 +236,22 @@ describe("what a provider counts is charged as the provider would", () => {
 
 describe("a count that is missing makes nothing free", () => {
   test.each([
-    ["no usage", chatWire, chatWith(undefined)],
-    ["a usage of null", chatWire, chatWith(null)],
-    ["a usage that is not one", chatWire, chatWith("many")],
-    ["half a usage", chatWire, chatWith({ prompt_tokens: 12 })],
-    ["a negative usage", chatWire, chatWith({ prompt_tokens: -1, completion_tokens: -1 })],
-    ["Responses: no usage", responsesWire, responsesWith(undefined)],
-    ["Anthropic: no usage", messagesWire, messagesWith(undefined, undefined)],
-  ] as [string, Wire, Record<string, unknown>[]][])("%s: what was delivered is estimated", (_, wire, events) => {
-    const charged = charge(wire, events)
-    expect(charged.tokensFrom).toBe("estimate")
-    expect(charged.tokens.prompt).toBeGreaterThan(0)
-    expect(charged.tokens.completion).toBeGreaterThanOrEqual(TEXT.length / 4)
-    expect(charged.costNano).toBe(charged.tokens.prompt * PROMPT + charged.tokens.completion * COMPLETION)
-    expect(charge(wire, events, 5).costNano).toBe(5)
-  })
+    ["no usage", chatReader, chatWith(undefined)],
+    ["a usage of null", chatReader, chatWith(null)],
+    ["a usage that is not one", chatReader, chatWith("many")],
+    ["half a usage", chatReader, chatWith({ prompt_tokens: 12 })],
+    ["a negative usage", chatReader, chatWith({ prompt_tokens: -1, completion_tokens: -1 })],
+    ["Responses: no usage", responsesReader, responsesWith(undefined)],
+    ["Anthropic: no usage", messagesReader, messagesWith(undefined, undefined)],
+  ] as [string, ResponseReader, Record<string, unknown>[]][])(
+    "%s: what was delivered is estimated",
+    (_, wire, events) => {
+      const charged = charge(wire, events)
+      expect(charged.tokensFrom).toBe("estimate")
+      expect(charged.tokens.prompt).toBeGreaterThan(0)
+      expect(charged.tokens.completion).toBeGreaterThanOrEqual(TEXT.length / 4)
+      expect(charged.costNano).toBe(charged.tokens.prompt * PROMPT + charged.tokens.completion * COMPLETION)
+      expect(charge(wire, events, 5).costNano).toBe(5)
+    },
+  )
 })

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import { describe, expect, test } from "vitest"
 import { OrganizationMembers, WorkspaceMembers } from "../../src/members/schemas.ts"
-import { door, newKey, newWorkspace, operator, reply, type Workspace } from "../support/world.ts"
+import { client, newKey, newWorkspace, operatorClient, expectJson, type Workspace } from "../support/world.ts"
 
 type Failure = { error: { message: string } }
 type Person = { data: { id: string; role: string } }
@@ -9,17 +9,17 @@ type Person = { data: { id: string; role: string } }
 let people = 0
 async function addPerson({ manage }: Workspace, input: Record<string, unknown> = {}): Promise<string> {
   const body = { email: `Person${people++}@example.com`, ...input }
-  return (await reply<Person>(201, manage.post("/organization/members", body))).data.id
+  return (await expectJson<Person>(201, manage.post("/organization/members", body))).data.id
 }
 
 let teams = 0
 async function addTeam({ manage }: Workspace): Promise<string> {
   const made = manage.post("/workspaces", { name: "T", slug: `crew-${teams++}` })
-  return (await reply<{ data: { id: string } }>(201, made)).data.id
+  return (await expectJson<{ data: { id: string } }>(201, made)).data.id
 }
 
 const membersOf = async ({ manage }: Workspace, id: string) =>
-  WorkspaceMembers.strict().parse(await reply<unknown>(200, manage.get(`/workspaces/${id}/members`)))
+  WorkspaceMembers.strict().parse(await expectJson<unknown>(200, manage.get(`/workspaces/${id}/members`)))
 
 const fromDirectory = (userId: string) =>
   env.DB.batch([
@@ -33,7 +33,7 @@ describe("the people of an organization", () => {
     const { manage } = world
     const id = await addPerson(world, { user_id: "u-1", first_name: "Ada", email: "Ada@Example.com" })
     expect(id).toBe("u-1")
-    const list = OrganizationMembers.strict().parse(await reply<unknown>(200, manage.get("/organization/members")))
+    const list = OrganizationMembers.strict().parse(await expectJson<unknown>(200, manage.get("/organization/members")))
     expect(list.total_count).toBe(2)
     expect(list.data[0]).toEqual({
       id,
@@ -44,11 +44,11 @@ describe("the people of an organization", () => {
     })
     expect(list.data[1]).toMatchObject({ email: "", role: "org:admin" })
     const change = { first_name: null, last_name: "L.", role: "org:admin" }
-    const { data } = await reply<Person>(200, manage.patch(`/organization/members/${id}`, change))
+    const { data } = await expectJson<Person>(200, manage.patch(`/organization/members/${id}`, change))
     expect(data).toEqual({ ...list.data[0], ...change })
-    expect(await reply(200, manage.delete(`/organization/members/${id}`))).toEqual({ deleted: true })
-    await reply(404, manage.delete(`/organization/members/${id}`))
-    const entries = await reply<{ data: { action: string }[] }>(200, manage.get(`/audit?resource_id=${id}`))
+    expect(await expectJson(200, manage.delete(`/organization/members/${id}`))).toEqual({ deleted: true })
+    await expectJson(404, manage.delete(`/organization/members/${id}`))
+    const entries = await expectJson<{ data: { action: string }[] }>(200, manage.get(`/audit?resource_id=${id}`))
     expect(entries.data.map(({ action }) => action)).toEqual(["member.remove", "member.update", "member.add"])
     expect(JSON.stringify(entries)).not.toContain("ada@")
   })
@@ -56,17 +56,17 @@ describe("the people of an organization", () => {
   test("are of their organization only", async () => {
     const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
     const id = await addPerson(mine)
-    await reply(404, theirs.manage.patch(`/organization/members/${id}`, { first_name: "x" }))
-    await reply(404, theirs.manage.delete(`/organization/members/${id}`))
+    await expectJson(404, theirs.manage.patch(`/organization/members/${id}`, { first_name: "x" }))
+    await expectJson(404, theirs.manage.delete(`/organization/members/${id}`))
     expect(await (await theirs.manage.get("/organization/members")).text()).not.toContain(id)
-    await reply(403, mine.as.get("/organization/members"))
-    await reply(401, door().get("/organization/members"))
+    await expectJson(403, mine.as.get("/organization/members"))
+    await expectJson(401, client().get("/organization/members"))
   })
 
   test("have an id and an email of their own", async () => {
     const world = await newWorkspace()
     await addPerson(world, { user_id: "same", email: "same@example.com" })
-    const add = (body: object) => reply<Failure>(409, world.manage.post("/organization/members", body))
+    const add = (body: object) => expectJson<Failure>(409, world.manage.post("/organization/members", body))
     expect((await add({ user_id: "same", email: "b@example.com" })).error.message).toContain("user_id")
     expect((await add({ email: "SAME@example.com" })).error.message).toContain("email")
     await addPerson(await newWorkspace(), { user_id: "same", email: "same@example.com" })
@@ -75,28 +75,28 @@ describe("the people of an organization", () => {
   test("begin with an owner, whose email may be told from the start", async () => {
     type Made = { data: { management_key: string; owner_user_id: string } }
     const body = { name: "Test", owner_email: "Owner@Example.com" }
-    const { data } = await reply<Made>(201, operator.post("/organizations", body))
-    const list = await reply<unknown>(200, door(data.management_key).get("/organization/members"))
+    const { data } = await expectJson<Made>(201, operatorClient.post("/organizations", body))
+    const list = await expectJson<unknown>(200, client(data.management_key).get("/organization/members"))
     expect(list).toMatchObject({ data: [{ id: data.owner_user_id, email: "owner@example.com", role: "org:admin" }] })
   })
 
   test("keep their owner", async () => {
     const { manage } = await newWorkspace()
-    const { data } = await reply<{ data: { id: string }[] }>(200, manage.get("/organization/members"))
+    const { data } = await expectJson<{ data: { id: string }[] }>(200, manage.get("/organization/members"))
     const path = `/organization/members/${data[0]?.id}`
-    await reply(409, manage.delete(path))
-    await reply(409, manage.patch(path, { role: "org:member" }))
-    await reply(200, manage.patch(path, { role: "org:admin", email: "owner@example.com" }))
-    await reply(409, manage.delete(path))
+    await expectJson(409, manage.delete(path))
+    await expectJson(409, manage.patch(path, { role: "org:member" }))
+    await expectJson(200, manage.patch(path, { role: "org:admin", email: "owner@example.com" }))
+    await expectJson(409, manage.delete(path))
   })
 
   test("are the directory's where it put them", async () => {
     const world = await newWorkspace()
     const id = await addPerson(world)
     await fromDirectory(id)
-    const { error } = await reply<Failure>(409, world.manage.delete(`/organization/members/${id}`))
+    const { error } = await expectJson<Failure>(409, world.manage.delete(`/organization/members/${id}`))
     expect(error.message).toContain("directory")
-    await reply(409, world.manage.patch(`/organization/members/${id}`, { role: "org:admin" }))
+    await expectJson(409, world.manage.patch(`/organization/members/${id}`, { role: "org:admin" }))
   })
 
   test.each([
@@ -107,7 +107,7 @@ describe("the people of an organization", () => {
     [{ email: "a@example.com", password: "x" }, "password"],
   ])("are refused with %j", async (body, field) => {
     const { manage } = await newWorkspace()
-    const { error } = await reply<Failure>(400, manage.post("/organization/members", body))
+    const { error } = await expectJson<Failure>(400, manage.post("/organization/members", body))
     expect(error.message).toContain(field)
   })
 })
@@ -118,15 +118,15 @@ describe("the people of a workspace", () => {
     const team = await addTeam(world)
     const [admin, member] = [await addPerson(world, { role: "org:admin" }), await addPerson(world)]
     const add = (ids: string[]) => world.manage.post(`/workspaces/${team}/members/add`, { user_ids: ids })
-    const first = await reply<{ added_count: number; data: { role: string }[] }>(200, add([admin]))
+    const first = await expectJson<{ added_count: number; data: { role: string }[] }>(200, add([admin]))
     expect(first).toMatchObject({ added_count: 1, data: [{ user_id: admin, workspace_id: team, role: "admin" }] })
-    const second = await reply<{ added_count: number }>(200, add([admin, member, member]))
+    const second = await expectJson<{ added_count: number }>(200, add([admin, member, member]))
     expect(second).toMatchObject({ added_count: 1, data: [{ user_id: member, role: "member" }] })
     expect((await membersOf(world, team)).total_count).toBe(2)
-    await reply(200, world.manage.patch(`/organization/members/${member}`, { role: "org:admin" }))
+    await expectJson(200, world.manage.patch(`/organization/members/${member}`, { role: "org:admin" }))
     expect((await membersOf(world, team)).data.map(({ role }) => role)).toEqual(["admin", "admin"])
     const removal = world.manage.post(`/workspaces/${team}/members/remove`, { user_ids: [member, "nobody"] })
-    expect(await reply(200, removal)).toEqual({ removed_count: 1 })
+    expect(await expectJson(200, removal)).toEqual({ removed_count: 1 })
     expect((await membersOf(world, team)).data.map(({ user_id: id }) => id)).toEqual([admin])
   })
 
@@ -138,32 +138,35 @@ describe("the people of a workspace", () => {
     expect(data[0]).toMatchObject({ user_id: id, role: "member", workspace_id: world.workspaceId })
     expect((await membersOf(world, world.workspaceId)).data).toEqual(data)
     const path = "/workspaces/default/members"
-    expect(await reply(200, world.manage.post(`${path}/add`, { user_ids: [id] }))).toEqual({ added_count: 0, data: [] })
-    await reply(400, world.manage.post(`${path}/remove`, { user_ids: [id] }))
+    expect(await expectJson(200, world.manage.post(`${path}/add`, { user_ids: [id] }))).toEqual({
+      added_count: 0,
+      data: [],
+    })
+    await expectJson(400, world.manage.post(`${path}/remove`, { user_ids: [id] }))
   })
 
   test("are members of the organization", async () => {
     const [world, other] = [await newWorkspace(), await newWorkspace()]
     const [team, stranger] = [await addTeam(world), await addPerson(other)]
     const body = { user_ids: [stranger] }
-    const { error } = await reply<Failure>(400, world.manage.post(`/workspaces/${team}/members/add`, body))
+    const { error } = await expectJson<Failure>(400, world.manage.post(`/workspaces/${team}/members/add`, body))
     expect(error.message).toContain(stranger)
-    await reply(404, other.manage.post(`/workspaces/${team}/members/add`, body))
-    await reply(404, other.manage.post(`/workspaces/${team}/members/remove`, body))
-    await reply(404, other.manage.get(`/workspaces/${team}/members`))
+    await expectJson(404, other.manage.post(`/workspaces/${team}/members/add`, body))
+    await expectJson(404, other.manage.post(`/workspaces/${team}/members/remove`, body))
+    await expectJson(404, other.manage.get(`/workspaces/${team}/members`))
   })
 
   test("stay while their keys work there, and while the directory says so", async () => {
     const world = await newWorkspace()
     const [team, id] = [await addTeam(world), await addPerson(world)]
     const body = { user_ids: [id] }
-    await reply(200, world.manage.post(`/workspaces/${team}/members/add`, body))
+    await expectJson(200, world.manage.post(`/workspaces/${team}/members/add`, body))
     const remove = () => world.manage.post(`/workspaces/${team}/members/remove`, body)
     const { hash } = await newKey(world, { workspace_id: team, creator_user_id: id })
-    expect((await reply<Failure>(400, remove())).error.message).toContain("active API keys")
-    await reply(200, world.manage.delete(`/keys/${hash}`))
+    expect((await expectJson<Failure>(400, remove())).error.message).toContain("active API keys")
+    await expectJson(200, world.manage.delete(`/keys/${hash}`))
     await fromDirectory(id)
-    expect((await reply<Failure>(400, remove())).error.message).toContain("directory")
+    expect((await expectJson<Failure>(400, remove())).error.message).toContain("directory")
     expect((await membersOf(world, team)).total_count).toBe(1)
   })
 
@@ -171,9 +174,9 @@ describe("the people of a workspace", () => {
     const world = await newWorkspace()
     const [one, two, id] = [await addTeam(world), await addTeam(world), await addPerson(world)]
     for (const team of [one, two]) {
-      await reply(200, world.manage.post(`/workspaces/${team}/members/add`, { user_ids: [id] }))
+      await expectJson(200, world.manage.post(`/workspaces/${team}/members/add`, { user_ids: [id] }))
     }
-    await reply(200, world.manage.delete(`/organization/members/${id}`))
+    await expectJson(200, world.manage.delete(`/organization/members/${id}`))
     for (const team of [one, two]) expect((await membersOf(world, team)).total_count).toBe(0)
     expect((await membersOf(world, "default")).total_count).toBe(1)
   })

@@ -2,7 +2,7 @@ import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import {
   affordableCompletion,
-  boundOf,
+  maxCost,
   costOf,
   NO_TOKENS,
   nanoToUsd,
@@ -65,13 +65,13 @@ describe("money", () => {
     const prices = { prompt: "0.000001", completion: "0", image: "0.001", audio: "0.00001" }
     const drawn = { ...NO_TOKENS, prompt: 100, audio: 40, images: 3 }
     expect(costOf(drawn, prices)).toBe(60 * 1_000 + 40 * 10_000 + 3 * 1_000_000)
-    expect(boundOf(100, 0, prices, { images: 3 })).toBeGreaterThanOrEqual(costOf(drawn, prices))
+    expect(maxCost(100, 0, prices, { images: 3 })).toBeGreaterThanOrEqual(costOf(drawn, prices))
   })
 
   test("no split of the tokens costs more than the bound", () => {
     fc.assert(
       fc.property(tokens, pricing, (drawn, prices) => {
-        expect(costOf(drawn, prices)).toBeLessThanOrEqual(boundOf(drawn.prompt, drawn.completion, prices))
+        expect(costOf(drawn, prices)).toBeLessThanOrEqual(maxCost(drawn.prompt, drawn.completion, prices))
       }),
     )
   })
@@ -80,7 +80,7 @@ describe("money", () => {
     fc.assert(
       fc.property(pricing, fc.integer({ min: 0, max: 10_000_000_000 }), (prices, nano) => {
         const most = affordableCompletion(nano, { ...prices, request: "0" })
-        if (Number.isFinite(most)) expect(boundOf(0, most, { ...prices, request: "0" })).toBeLessThanOrEqual(nano)
+        if (Number.isFinite(most)) expect(maxCost(0, most, { ...prices, request: "0" })).toBeLessThanOrEqual(nano)
       }),
     )
   })

@@ -9,7 +9,7 @@ import { newEntry } from "../../src/audit/entry.ts"
 import { isProven, toKeyRow, toS256 } from "../../src/oauth/code.ts"
 import { exchangeCode, findOpenCode, pruneOauth } from "../../src/oauth/store.ts"
 import { insertIntern } from "../support/interns.ts"
-import { door, newKey, newWorkspace, reply, type Workspace } from "../support/world.ts"
+import { client, newKey, newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 
 const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 /** Of RFC 7636, appendix B. */
@@ -20,8 +20,8 @@ const S256 = { code_challenge: CHALLENGE, code_challenge_method: "S256" }
 type Made = { data: { id: string; app_id: number; created_at: string } }
 type Exchanged = { key: string; user_id: string | null }
 const codeOf = async (workspace: Workspace, more: Record<string, unknown> = {}) =>
-  (await reply<Made>(200, workspace.as.post("/auth/keys/code", { callback_url: CALLBACK, ...more }))).data.id
-const exchange = (body: Record<string, unknown>) => door().post("/auth/keys", body)
+  (await expectJson<Made>(200, workspace.as.post("/auth/keys/code", { callback_url: CALLBACK, ...more }))).data.id
+const exchange = (body: Record<string, unknown>) => client().post("/auth/keys", body)
 
 describe("a challenge", () => {
   test("is met as RFC 7636 has it", () => {
@@ -72,9 +72,9 @@ describe("a code", () => {
     const asked = { ...S256, key_label: "My app", limit: 5, usage_limit_type: "monthly", expires_at: expires }
     const code = await codeOf(workspace, asked)
     const input = { code, code_verifier: VERIFIER, code_challenge_method: "S256" }
-    const made = await reply<Exchanged>(200, exchange(input))
+    const made = await expectJson<Exchanged>(200, exchange(input))
     expect(made).toEqual({ key: expect.stringMatching(/^sk-gw-v1-/), user_id: expect.any(String) })
-    const { data } = await reply<{ data: object }>(200, door(made.key).get("/key"))
+    const { data } = await expectJson<{ data: object }>(200, client(made.key).get("/key"))
     expect(data).toMatchObject({
       limit: 5,
       limit_reset: "monthly",
@@ -82,11 +82,11 @@ describe("a code", () => {
       workspace_id: workspace.workspaceId,
       is_management_key: false,
     })
-    await reply(403, exchange(input))
+    await expectJson(403, exchange(input))
     // A second try takes nothing away from the first.
-    await reply(200, door(made.key).get("/key"))
+    await expectJson(200, client(made.key).get("/key"))
     type Log = { data: { action: string; changes: object }[] }
-    const log = await reply<Log>(200, workspace.manage.get("/audit"))
+    const log = await expectJson<Log>(200, workspace.manage.get("/audit"))
     expect(log.data.slice(0, 2)).toMatchObject([
       { action: "api_key.create", changes: { name: "My app", kind: "normal" } },
       { action: "oauth_code.create", changes: { callback_url: CALLBACK } },
@@ -98,14 +98,17 @@ describe("a code", () => {
     const workspace = await newWorkspace()
     const { hash, as } = await newKey(workspace)
     const rules = { name: "Only one", allowed_models: ["sim/embed"] }
-    const { data: guardrail } = await reply<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", rules))
-    await reply(200, workspace.manage.post(`/guardrails/${guardrail.id}/assignments/keys`, { key_hashes: [hash] }))
-    const { data } = await reply<{ data: { id: string } }>(
+    const { data: guardrail } = await expectJson<{ data: { id: string } }>(
+      201,
+      workspace.manage.post("/guardrails", rules),
+    )
+    await expectJson(200, workspace.manage.post(`/guardrails/${guardrail.id}/assignments/keys`, { key_hashes: [hash] }))
+    const { data } = await expectJson<{ data: { id: string } }>(
       200,
       as.post("/auth/keys/code", { callback_url: "https://app.example/back" }),
     )
-    const { key } = await reply<Exchanged>(200, exchange({ code: data.id }))
-    await reply(403, door(key).chat("sim/echo", "Past it?"))
+    const { key } = await expectJson<Exchanged>(200, exchange({ code: data.id }))
+    await expectJson(403, client(key).chat("sim/echo", "Past it?"))
   })
 
   test("that many exchange at once is one key", async () => {
@@ -114,7 +117,7 @@ describe("a code", () => {
     const input = { code, code_verifier: VERIFIER }
     const answers = await Promise.all(Array.from({ length: 8 }, () => exchange(input)))
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 7 }, () => 403)])
-    const { data } = await reply<{ data: unknown[] }>(200, workspace.manage.get("/keys"))
+    const { data } = await expectJson<{ data: unknown[] }>(200, workspace.manage.get("/keys"))
     expect(data).toHaveLength(3)
   })
 
@@ -153,11 +156,11 @@ describe("a code", () => {
       { code, code_verifier: VERIFIER, code_challenge_method: "plain" },
       { code: await codeOf(workspace), code_verifier: VERIFIER },
     ]
-    const told = await Promise.all(wrong.map(async (one) => (await reply<object>(403, exchange(one))) as unknown))
+    const told = await Promise.all(wrong.map(async (one) => (await expectJson<object>(403, exchange(one))) as unknown))
     expect(new Set(told.map((one) => JSON.stringify(one))).size).toBe(1)
-    await reply(200, exchange({ code, code_verifier: VERIFIER, code_challenge_method: "S256" }))
-    await reply(400, exchange({ code, code_verifier: "short" }))
-    await reply(400, exchange({}))
+    await expectJson(200, exchange({ code, code_verifier: VERIFIER, code_challenge_method: "S256" }))
+    await expectJson(400, exchange({ code, code_verifier: "short" }))
+    await expectJson(400, exchange({}))
   })
 
   test("ends after ten minutes, and with the key that approved it", async () => {
@@ -166,11 +169,11 @@ describe("a code", () => {
     await env.DB.prepare("UPDATE oauth_codes SET expires_at = ? WHERE organization_id = ?")
       .bind(Date.now() - 1, workspace.organizationId)
       .run()
-    await reply(403, exchange({ code: old }))
+    await expectJson(403, exchange({ code: old }))
     const { as, hash } = await newKey(workspace)
-    const { data } = await reply<Made>(200, as.post("/auth/keys/code", { callback_url: CALLBACK }))
-    await reply(200, workspace.manage.delete(`/keys/${hash}`))
-    await reply(403, exchange({ code: data.id }))
+    const { data } = await expectJson<Made>(200, as.post("/auth/keys/code", { callback_url: CALLBACK }))
+    await expectJson(200, workspace.manage.delete(`/keys/${hash}`))
+    await expectJson(403, exchange({ code: data.id }))
   })
 
   test("may be asked for by whoever may make such a key", async () => {
@@ -178,22 +181,25 @@ describe("a code", () => {
     const other = await newWorkspace()
     const free = await newKey(workspace, { kind: "free_tier" })
     const ask = { callback_url: CALLBACK }
-    await reply(403, free.as.post("/auth/keys/code", ask))
-    await reply(401, door().post("/auth/keys/code", ask))
+    await expectJson(403, free.as.post("/auth/keys/code", ask))
+    await expectJson(401, client().post("/auth/keys/code", ask))
     const foreign = { ...ask, workspace_id: other.workspaceId }
-    for (const by of [workspace.as, workspace.manage]) await reply(404, by.post("/auth/keys/code", foreign))
+    for (const by of [workspace.as, workspace.manage]) await expectJson(404, by.post("/auth/keys/code", foreign))
     type Team = { data: { id: string } }
-    const { data } = await reply<Team>(201, workspace.manage.post("/workspaces", { name: "Team", slug: "team" }))
-    await reply(404, workspace.as.post("/auth/keys/code", { ...ask, workspace_id: data.id }))
-    const made = await reply<Made>(200, workspace.manage.post("/auth/keys/code", { ...ask, workspace_id: data.id }))
-    const { key } = await reply<Exchanged>(200, exchange({ code: made.data.id }))
-    const { data: told } = await reply<{ data: object }>(200, door(key).get("/key"))
+    const { data } = await expectJson<Team>(201, workspace.manage.post("/workspaces", { name: "Team", slug: "team" }))
+    await expectJson(404, workspace.as.post("/auth/keys/code", { ...ask, workspace_id: data.id }))
+    const made = await expectJson<Made>(
+      200,
+      workspace.manage.post("/auth/keys/code", { ...ask, workspace_id: data.id }),
+    )
+    const { key } = await expectJson<Exchanged>(200, exchange({ code: made.data.id }))
+    const { data: told } = await expectJson<{ data: object }>(200, client(key).get("/key"))
     expect(told).toMatchObject({ workspace_id: data.id, is_management_key: false })
   })
 
   test("is not asked for by an intern, whose key sees that intern alone", async () => {
     const intern = await insertIntern(await newWorkspace())
-    await reply(403, intern.as.post("/auth/keys/code", { callback_url: CALLBACK }))
+    await expectJson(403, intern.as.post("/auth/keys/code", { callback_url: CALLBACK }))
   })
 
   test.each([
@@ -203,7 +209,7 @@ describe("a code", () => {
     ["a challenge that is none", { callback_url: CALLBACK, ...S256, code_challenge: "x".repeat(50) }],
     ["an end that is over", { callback_url: CALLBACK, expires_at: "2020-01-01T00:00:00Z" }],
   ])("is not made of %s", async (_, input) => {
-    await reply(400, (await newWorkspace()).as.post("/auth/keys/code", input))
+    await expectJson(400, (await newWorkspace()).as.post("/auth/keys/code", input))
   })
 
   test("is cleared away a day after its end", async () => {
@@ -253,8 +259,8 @@ describe("the authorization page", () => {
     const back = new URL(allowed.headers.get("location") ?? "")
     expect([back.origin + back.pathname, back.searchParams.get("state")]).toEqual(["https://app.example/back", "1"])
     const code = back.searchParams.get("code")
-    const { key } = await reply<Exchanged>(200, exchange({ code, code_verifier: VERIFIER }))
-    await reply(200, door(key).get("/key"))
+    const { key } = await expectJson<Exchanged>(200, exchange({ code, code_verifier: VERIFIER }))
+    await expectJson(200, client(key).get("/key"))
     // The sitting is over with it.
     expect(await (await visit(cookieOf(allowed))).text()).toContain("Sign in")
   })
@@ -264,7 +270,7 @@ describe("the authorization page", () => {
     const { cookie, token } = await signedIn(workspace.managementKey)
     const refused = await send(cookie, { deed: "deny", token })
     expect(refused.headers.get("location")).toBe("https://app.example/back?state=1&error=access_denied")
-    const { data } = await reply<{ data: { action: string }[] }>(200, workspace.manage.get("/audit"))
+    const { data } = await expectJson<{ data: { action: string }[] }>(200, workspace.manage.get("/audit"))
     expect(data.map(({ action }) => action)).not.toContain("oauth_code.create")
   })
 
@@ -317,7 +323,7 @@ describe("the authorization page", () => {
     }
     const { key, hash } = await newKey(workspace)
     const { cookie, token } = await signedIn(key)
-    await reply(200, workspace.manage.delete(`/keys/${hash}`))
+    await expectJson(200, workspace.manage.delete(`/keys/${hash}`))
     const late = await send(cookie, { deed: "approve", token })
     expect([late.status, late.headers.get("location")]).toEqual([401, null])
   })

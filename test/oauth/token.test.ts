@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, test, vi } from "vitest"
 import { app } from "../../src/app/app.ts"
 import { toBase64Url } from "../../src/support/encoding.ts"
-import { door, newWorkspace, reply, type Workspace } from "../support/world.ts"
+import { client, newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 
 const ISSUER = "https://ci.example"
 const SUBJECT = "repo:acme/site:main"
@@ -82,7 +82,7 @@ type Token = { access_token: string; expires_in: number }
 
 describe("a workload", () => {
   test.each(["RS256", "ES256"] as const)("gets a key for a token that its issuer signed by %s", async (alg) => {
-    const told = await reply<Token>(200, ask({ subject_token: await sign(claims(), alg), scope: "inference" }))
+    const told = await expectJson<Token>(200, ask({ subject_token: await sign(claims(), alg), scope: "inference" }))
     expect(told).toEqual({
       access_token: expect.any(String),
       expires_in: 900,
@@ -90,17 +90,20 @@ describe("a workload", () => {
       scope: "inference",
       token_type: "Bearer",
     })
-    const { data } = await reply<{ data: Record<string, unknown> }>(200, door(told.access_token).get("/key"))
+    const { data } = await expectJson<{ data: Record<string, unknown> }>(200, client(told.access_token).get("/key"))
     expect(data).toMatchObject({ workspace_id: workspace.workspaceId, is_management_key: false })
     expect(Date.parse(String(data["expires_at"])) - Date.now()).toBeLessThanOrEqual(900_000)
     type Log = { data: { changes: object; key_label: string }[] }
-    const log = await reply<Log>(200, workspace.manage.get("/audit?action=api_key.create&limit=1"))
+    const log = await expectJson<Log>(200, workspace.manage.get("/audit?action=api_key.create&limit=1"))
     expect(log.data[0]).toMatchObject({ changes: { policy: "ci", subject: SUBJECT }, key_label: "policy ci" })
   })
 
   test("can have its key verified by whoever reads the public keys", async () => {
-    const { access_token: token } = await reply<Token>(200, ask({ subject_token: await sign(claims()) }))
-    const { keys: told } = await reply<{ keys: (JsonWebKey & { kid: string })[] }>(200, door().get("/oauth/jwks"))
+    const { access_token: token } = await expectJson<Token>(200, ask({ subject_token: await sign(claims()) }))
+    const { keys: told } = await expectJson<{ keys: (JsonWebKey & { kid: string })[] }>(
+      200,
+      client().get("/oauth/jwks"),
+    )
     expect(told).toEqual([
       {
         alg: "ES256",
@@ -138,14 +141,14 @@ describe("a workload", () => {
     ["a changed claim", async () => (await sign(claims())).replace(/\.[^.]+\./, `.${btoa(JSON.stringify(claims()))}.`)],
     ["no token at all", () => Promise.resolve("a.b.c")],
   ])("gets none for %s, in the same words", async (_, token) => {
-    expect(await reply(400, ask({ subject_token: await token() }))).toEqual({
+    expect(await expectJson(400, ask({ subject_token: await token() }))).toEqual({
       error: "invalid_grant",
       error_description: "This subject_token is not trusted under this federation_policy_id.",
     })
   })
 
   test("gets none from a policy that is not there, in those words too", async () => {
-    const told = await reply(400, ask({ subject_token: await sign(claims()), federation_policy_id: "other" }))
+    const told = await expectJson(400, ask({ subject_token: await sign(claims()), federation_policy_id: "other" }))
     expect(told).toMatchObject({ error: "invalid_grant" })
   })
 
@@ -156,25 +159,25 @@ describe("a workload", () => {
     ["requested_token_type", "urn:x", "invalid_request"],
     ["scope", "everything", "invalid_scope"],
   ])("is told what is wrong with %s", async (name, value, error) => {
-    const told = await reply<{ error_description: string }>(400, ask({ subject_token: "x", [name]: value }))
+    const told = await expectJson<{ error_description: string }>(400, ask({ subject_token: "x", [name]: value }))
     expect(told).toEqual({ error, error_description: expect.stringContaining(name) })
   })
 
   test("is told that there is no other grant, whatever else is missing", async () => {
     const fields = { grant_type: "client_credentials", subject_token_type: "", federation_policy_id: "" }
-    expect(await reply(400, ask(fields))).toMatchObject({ error: "unsupported_grant_type" })
+    expect(await expectJson(400, ask(fields))).toMatchObject({ error: "unsupported_grant_type" })
   })
 
   test("may leave what is optional empty, and gives nothing twice", async () => {
     const subject_token = await sign(claims())
-    await reply(200, ask({ subject_token, scope: "", requested_token_type: "" }))
+    await expectJson(200, ask({ subject_token, scope: "", requested_token_type: "" }))
     const twice = `grant_type=x&federation_policy_id=ci&subject_token=a&subject_token=b&subject_token_type=x`
     const form = new URLSearchParams(twice.replaceAll("=x", `=${encodeURIComponent("urn:x")}`))
     form.set("grant_type", "urn:ietf:params:oauth:grant-type:token-exchange")
     const type = "application/x-www-form-urlencoded"
-    const told = await reply<{ error_description: string }>(
+    const told = await expectJson<{ error_description: string }>(
       400,
-      door().call("POST", "/oauth/token", form.toString(), { "content-type": type }),
+      client().call("POST", "/oauth/token", form.toString(), { "content-type": type }),
     )
     expect(told).toEqual({ error: "invalid_request", error_description: "subject_token: is given twice." })
   })
@@ -187,7 +190,7 @@ describe("a workload", () => {
         throw new Error("no database")
       },
     } as unknown as D1Database
-    const told = await reply(500, ask({ subject_token }, {}, "/oauth/token", { DB: broken }))
+    const told = await expectJson(500, ask({ subject_token }, {}, "/oauth/token", { DB: broken }))
     expect(told).toEqual({ error: "server_error", error_description: expect.stringContaining("X-Request-Id") })
     vi.restoreAllMocks()
   })
@@ -198,10 +201,10 @@ describe("a workload", () => {
       return url.includes("down") ? new Response("no", { status: 500 }) : Response.json(jwks)
     })
     const subject_token = await sign(claims())
-    await reply(200, ask({ subject_token }, { jwks_uri: "https://ci.example/jwks" }))
-    await reply(200, ask({ subject_token }, { jwks_uri: "https://ci.example/jwks" }))
+    await expectJson(200, ask({ subject_token }, { jwks_uri: "https://ci.example/jwks" }))
+    await expectJson(200, ask({ subject_token }, { jwks_uri: "https://ci.example/jwks" }))
     expect(spy).toHaveBeenCalledTimes(1)
-    expect(await reply(503, ask({ subject_token }, { jwks_uri: "https://ci.example/down" }))).toMatchObject({
+    expect(await expectJson(503, ask({ subject_token }, { jwks_uri: "https://ci.example/down" }))).toMatchObject({
       error: "temporarily_unavailable",
     })
     spy.mockRestore()
@@ -209,13 +212,16 @@ describe("a workload", () => {
 
   test("may be given a shorter time", async () => {
     const subject_token = await sign(claims())
-    expect(await reply(200, ask({ subject_token }, { ttl_seconds: 60 }))).toMatchObject({ expires_in: 60 })
+    expect(await expectJson(200, ask({ subject_token }, { ttl_seconds: 60 }))).toMatchObject({ expires_in: 60 })
   })
 })
 
 test("issuers that make no sense stop the gateway, with the field that is wrong", async () => {
   vi.spyOn(console, "error").mockImplementation(() => {})
-  const { error } = await reply<{ error: { message: string } }>(503, ask({ subject_token: "x" }, { ttl_seconds: 5 }))
+  const { error } = await expectJson<{ error: { message: string } }>(
+    503,
+    ask({ subject_token: "x" }, { ttl_seconds: 5 }),
+  )
   expect(error.message).toContain("OAUTH_TRUSTED_ISSUERS[0].ttl_seconds")
   vi.restoreAllMocks()
 })

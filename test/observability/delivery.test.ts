@@ -9,7 +9,7 @@ import type { BroadcastMessage } from "../../src/config/messages.ts"
 import { TRIED_FOR_MS, waitMs } from "../../src/observability/delivery/retry.ts"
 import { sortCalls } from "../../src/observability/delivery/sort.ts"
 import { findTold } from "../../src/observability/call-content.ts"
-import { BOOTSTRAP, door, newKey, newWorkspace, readStream, reply, type Workspace } from "../support/world.ts"
+import { BOOTSTRAP, client, newKey, newWorkspace, readStream, expectJson, type Workspace } from "../support/world.ts"
 import {
   call,
   destinationOf,
@@ -197,9 +197,9 @@ describe("a destination gets", () => {
     const here = await listen(workspace, control.url)
     await call(workspace.as.chat("sim/echo", "Hi"))
     await told(control.got, 1)
-    await reply(200, workspace.manage.patch(`/observability/destinations/${id}`, { enabled: true }))
+    await expectJson(200, workspace.manage.patch(`/observability/destinations/${id}`, { enabled: true }))
     const settings = (isOn: boolean) =>
-      reply(
+      expectJson(
         200,
         workspace.manage.patch(`/workspaces/${workspace.workspaceId}`, { is_observability_broadcast_enabled: isOn }),
       )
@@ -207,7 +207,7 @@ describe("a destination gets", () => {
     await call(workspace.as.chat("sim/echo", "Hi"))
     await flush(workspace)
     await settings(true)
-    await reply(200, workspace.manage.delete(`/observability/destinations/${id}`))
+    await expectJson(200, workspace.manage.delete(`/observability/destinations/${id}`))
     await call(workspace.as.chat("sim/echo", "Hi"))
     await told(control.got, 2)
     expect([off.got.length, spansIn(control.got).length]).toEqual([0, 2])
@@ -329,7 +329,7 @@ describe("a destination that does not take a call", () => {
     expect(await retryBatch(message, env, since + TRIED_FOR_MS + LATER_MS)).toEqual({ waitMs: null })
     receiver.turn(() => new Response("fine"))
     const before = receiver.got.length
-    const again = await reply(200, workspace.manage.post(`/observability/destinations/${id}/redeliver`, undefined))
+    const again = await expectJson(200, workspace.manage.post(`/observability/destinations/${id}/redeliver`, undefined))
     expect(again).toEqual({ data: { batches: 1 } })
     await eventually(() => expect(receiver.got.length).toBeGreaterThan(before))
     await eventually(async () =>
@@ -340,7 +340,7 @@ describe("a destination that does not take a call", () => {
 
   test("and was turned off is not asked, and what waits for it is given up after its day", async () => {
     const { workspace, receiver, id, message, since } = await waiting()
-    await reply(200, workspace.manage.patch(`/observability/destinations/${id}`, { enabled: false }))
+    await expectJson(200, workspace.manage.patch(`/observability/destinations/${id}`, { enabled: false }))
     const before = receiver.got.length
     expect((await retryBatch(message, env, since + LATER_MS)).waitMs).toBeGreaterThan(0)
     expect(await retryBatch(message, env, since + TRIED_FOR_MS)).toEqual({ waitMs: null })
@@ -375,7 +375,7 @@ describe("a destination that does not take a call", () => {
 
   test("loses what waited for it when it is deleted", async () => {
     const { workspace, id, message, since } = await waiting()
-    await reply(200, workspace.manage.delete(`/observability/destinations/${id}`))
+    await expectJson(200, workspace.manage.delete(`/observability/destinations/${id}`))
     const left = await env.DB.prepare("SELECT * FROM broadcast_batches WHERE destination_id = ?").bind(id).all()
     expect(left.results).toEqual([])
     expect(await retryBatch(message, env, since + LATER_MS)).toEqual({ waitMs: null })
@@ -507,7 +507,7 @@ describe("turning the master key", () => {
         turned,
         createExecutionContext(),
       )
-      if ((await reply<{ data: { remaining: number } }>(200, answer)).data.remaining === 0) return turned
+      if ((await expectJson<{ data: { remaining: number } }>(200, answer)).data.remaining === 0) return turned
     }
   }
 
@@ -539,7 +539,7 @@ describe("turning the master key", () => {
 describe("POST /observability/destinations/{id}/test", () => {
   type Probed = { data: { ok: boolean; status: number | null; latency_ms: number; message: string } }
   const probe = async (workspace: Workspace, id: string) =>
-    (await reply<Probed>(200, workspace.manage.post(`/observability/destinations/${id}/test`, undefined))).data
+    (await expectJson<Probed>(200, workspace.manage.post(`/observability/destinations/${id}/test`, undefined))).data
 
   test("sends a made-up call, and says what came back", async () => {
     const workspace = await newWorkspace()
@@ -559,7 +559,7 @@ describe("POST /observability/destinations/{id}/test", () => {
     turn(() => new Response(null, { status: 302, headers: { location: "https://elsewhere.example" } }))
     expect((await probe(workspace, id)).message).toContain("write the address that it redirects to")
     type Log = { data: { action: string }[] }
-    const log = await reply<Log>(200, workspace.manage.get(`/audit?resource_id=${id}`))
+    const log = await expectJson<Log>(200, workspace.manage.get(`/audit?resource_id=${id}`))
     expect(log.data.map(({ action }) => action)).toContain("destination.test")
   })
 
@@ -579,7 +579,7 @@ test("a caller is answered as before while destinations hang", async () => {
   const workspace = await newWorkspace()
   const hung = newHungReceiver()
   await listen(workspace, hung.url)
-  for (let at = 0; at < 5; at++) expect((await door(workspace.key).chat("sim/echo", "Hi")).status).toBe(200)
+  for (let at = 0; at < 5; at++) expect((await client(workspace.key).chat("sim/echo", "Hi")).status).toBe(200)
   expect((await readStream(workspace.as.chat("sim/echo", "Hi", { stream: true }))).done).toBe(true)
   hung.letGo()
 })

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers"
 import { describe, expect, test } from "vitest"
-import { newKey, newWorkspace, reply, type Workspace } from "../support/world.ts"
+import { newKey, newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 import { CONFIGS } from "./configs.ts"
 
 const PATH = "/observability/destinations"
@@ -12,10 +12,10 @@ type Refused = { error: { message: string } }
 const LANGFUSE = { type: "langfuse", name: "Ours", config: CONFIGS["langfuse"]?.config }
 
 const add = async (workspace: Workspace, more: Record<string, unknown> = {}) =>
-  (await reply<One>(201, workspace.manage.post(PATH, { ...LANGFUSE, ...more }))).data
+  (await expectJson<One>(201, workspace.manage.post(PATH, { ...LANGFUSE, ...more }))).data
 
 const refusal = async (status: number, answer: Promise<Response>) =>
-  (await reply<Refused>(status, answer)).error.message
+  (await expectJson<Refused>(status, answer)).error.message
 
 describe("destinations", () => {
   test("are made, told with their secrets masked, changed and deleted", async () => {
@@ -44,7 +44,7 @@ describe("destinations", () => {
       backlog: 0,
       dead_letters: 0,
     })
-    expect(await reply(200, workspace.manage.get(`${PATH}/${made.id}`))).toEqual({ data: made })
+    expect(await expectJson(200, workspace.manage.get(`${PATH}/${made.id}`))).toEqual({ data: made })
     const { hash } = await newKey(workspace)
     const change = {
       name: "Theirs",
@@ -56,7 +56,7 @@ describe("destinations", () => {
       filter_rules: { groups: [{ rules: [{ field: "total_cost", operator: "gt", value: 1 }] }] },
       broadcast_generation_cost: true,
     }
-    const { data: changed } = await reply<One>(200, workspace.manage.patch(`${PATH}/${made.id}`, change))
+    const { data: changed } = await expectJson<One>(200, workspace.manage.patch(`${PATH}/${made.id}`, change))
     expect(changed).toEqual({
       ...made,
       ...change,
@@ -68,11 +68,11 @@ describe("destinations", () => {
       updated_at: changed.updated_at,
     })
     const cleared = { api_key_hashes: null, filter_rules: null }
-    const { data: open } = await reply<One>(200, workspace.manage.patch(`${PATH}/${made.id}`, cleared))
+    const { data: open } = await expectJson<One>(200, workspace.manage.patch(`${PATH}/${made.id}`, cleared))
     expect(open).toMatchObject(cleared)
-    expect(await reply(200, workspace.manage.delete(`${PATH}/${made.id}`))).toEqual({ deleted: true })
-    for (const method of ["GET", "DELETE"]) await reply(404, workspace.manage.call(method, `${PATH}/${made.id}`))
-    await reply(404, workspace.manage.patch(`${PATH}/${made.id}`, { name: "x" }))
+    expect(await expectJson(200, workspace.manage.delete(`${PATH}/${made.id}`))).toEqual({ deleted: true })
+    for (const method of ["GET", "DELETE"]) await expectJson(404, workspace.manage.call(method, `${PATH}/${made.id}`))
+    await expectJson(404, workspace.manage.patch(`${PATH}/${made.id}`, { name: "x" }))
   })
 
   test.each(Object.entries(CONFIGS))("of %s tell no secret, and keep what is sent back masked", async (type, kind) => {
@@ -87,7 +87,7 @@ describe("destinations", () => {
     for (const secret of [...kind.secrets.map((name) => kind.config[name] ?? ""), headers["x-team"]]) {
       for (const text of [told, stored, audit]) expect(text).not.toContain(secret)
     }
-    const again = await reply<One>(200, workspace.manage.patch(`${PATH}/${made.id}`, { config: made.config }))
+    const again = await expectJson<One>(200, workspace.manage.patch(`${PATH}/${made.id}`, { config: made.config }))
     expect(again.data.config).toEqual(made.config)
     expect(again.data.config["headers"]).toEqual({ "x-team": "head...kind" })
   })
@@ -96,9 +96,9 @@ describe("destinations", () => {
     const workspace = await newWorkspace()
     const made = await add(workspace, { config: { ...LANGFUSE.config, headers: { "x-a": "a-very-long-value-1234" } } })
     const config = { secretKey: "sk-lf-new-9876543210-WXYZ" }
-    const { data } = await reply<One>(200, workspace.manage.patch(`${PATH}/${made.id}`, { config }))
+    const { data } = await expectJson<One>(200, workspace.manage.patch(`${PATH}/${made.id}`, { config }))
     expect(data.config).toEqual({ ...made.config, secretKey: "sk-l...WXYZ" })
-    const bare = await reply<One>(200, workspace.manage.patch(`${PATH}/${made.id}`, { config: { headers: null } }))
+    const bare = await expectJson<One>(200, workspace.manage.patch(`${PATH}/${made.id}`, { config: { headers: null } }))
     expect(Object.keys(bare.data.config)).toEqual(["baseUrl", "publicKey", "secretKey"])
     const missing = { config: { secretKey: null } }
     expect(await refusal(400, workspace.manage.patch(`${PATH}/${made.id}`, missing))).toContain("config.secretKey")
@@ -113,10 +113,10 @@ describe("destinations", () => {
       method: "POST",
       signingSecret: expect.stringMatching(/^whsec_.{44}$/),
     })
-    const read = await reply<One>(200, workspace.manage.get(`${PATH}/${made.id}`))
+    const read = await expectJson<One>(200, workspace.manage.get(`${PATH}/${made.id}`))
     expect(read.data.config["signingSecret"]).toMatch(/^whse\.\.\..{4}$/)
     const turn = { config: { signingSecret: null } }
-    const turned = await reply<One>(200, workspace.manage.patch(`${PATH}/${made.id}`, turn))
+    const turned = await expectJson<One>(200, workspace.manage.patch(`${PATH}/${made.id}`, turn))
     expect(turned.data.config["signingSecret"]).toMatch(/^whsec_.{44}$/)
     expect(turned.data.config["signingSecret"]).not.toBe(made.config["signingSecret"])
   })
@@ -125,12 +125,12 @@ describe("destinations", () => {
     const workspace = await newWorkspace()
     await add(workspace)
     await add(workspace)
-    const all = await reply<Many>(200, workspace.manage.get(PATH))
+    const all = await expectJson<Many>(200, workspace.manage.get(PATH))
     expect(all.total_count).toBe(2)
-    const page = await reply<Many>(200, workspace.manage.get(`${PATH}?limit=1&offset=1`))
+    const page = await expectJson<Many>(200, workspace.manage.get(`${PATH}?limit=1&offset=1`))
     expect(page).toEqual({ data: [all.data[1]], total_count: 2 })
-    const other = await reply<One>(201, workspace.manage.post("/workspaces", { name: "Other", slug: "other" }))
-    const elsewhere = await reply<Many>(200, workspace.manage.get(`${PATH}?workspace_id=${other.data.id}`))
+    const other = await expectJson<One>(201, workspace.manage.post("/workspaces", { name: "Other", slug: "other" }))
+    const elsewhere = await expectJson<Many>(200, workspace.manage.get(`${PATH}?workspace_id=${other.data.id}`))
     expect(elsewhere).toEqual({ data: [], total_count: 0 })
   })
 
@@ -150,35 +150,35 @@ describe("destinations", () => {
       ["POST", "/test"],
       ["POST", "/redeliver"],
     ] as const) {
-      await reply(404, theirs.manage.call(method, `${PATH}/${id}${path}`))
+      await expectJson(404, theirs.manage.call(method, `${PATH}/${id}${path}`))
     }
-    await reply(404, theirs.manage.patch(`${PATH}/${id}`, { enabled: false }))
+    await expectJson(404, theirs.manage.patch(`${PATH}/${id}`, { enabled: false }))
     const { hash } = await newKey(mine)
-    await reply(400, theirs.manage.post(PATH, { ...LANGFUSE, api_key_hashes: [hash] }))
-    await reply(404, theirs.manage.post(PATH, { ...LANGFUSE, workspace_id: mine.workspaceId }))
+    await expectJson(400, theirs.manage.post(PATH, { ...LANGFUSE, api_key_hashes: [hash] }))
+    await expectJson(404, theirs.manage.post(PATH, { ...LANGFUSE, workspace_id: mine.workspaceId }))
   })
 
   test("turn the workspace's broadcast on, unless somebody turned it off", async () => {
     const workspace = await newWorkspace()
     type Settings = { data: { is_observability_broadcast_enabled: boolean } }
     const isOn = async () =>
-      (await reply<Settings>(200, workspace.manage.get(`/workspaces/${workspace.workspaceId}`))).data
+      (await expectJson<Settings>(200, workspace.manage.get(`/workspaces/${workspace.workspaceId}`))).data
         .is_observability_broadcast_enabled
     expect(await isOn()).toBe(false)
     await add(workspace)
     expect(await isOn()).toBe(true)
     const off = { is_observability_broadcast_enabled: false }
-    await reply(200, workspace.manage.patch(`/workspaces/${workspace.workspaceId}`, off))
+    await expectJson(200, workspace.manage.patch(`/workspaces/${workspace.workspaceId}`, off))
     await add(workspace)
     expect(await isOn()).toBe(false)
   })
 
   test("go with their workspace, secrets first", async () => {
     const workspace = await newWorkspace()
-    const other = await reply<One>(201, workspace.manage.post("/workspaces", { name: "Other", slug: "other" }))
+    const other = await expectJson<One>(201, workspace.manage.post("/workspaces", { name: "Other", slug: "other" }))
     const { id } = await add(workspace, { workspace_id: other.data.id })
-    await reply(200, workspace.manage.delete(`/workspaces/${other.data.id}`))
-    await reply(404, workspace.manage.get(`${PATH}/${id}`))
+    await expectJson(200, workspace.manage.delete(`/workspaces/${other.data.id}`))
+    await expectJson(404, workspace.manage.get(`${PATH}/${id}`))
     const row = await env.DB.prepare("SELECT sealed FROM destinations WHERE id = ?").bind(id).first()
     expect(row).toEqual({ sealed: "" })
   })

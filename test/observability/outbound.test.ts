@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { type Outbound, type OutboundWorld, readOutbound, sendOutbound } from "../../src/outbound/send.ts"
-import { newWorkspace, reply } from "../support/world.ts"
+import { newWorkspace, expectJson } from "../support/world.ts"
 
 type Hop = { url: string; method: string; headers: Record<string, string>; body: string }
 
@@ -211,7 +211,7 @@ test("a destination is not written down with an address that nothing is sent to"
   const workspace = await newWorkspace()
   for (const [, url] of REFUSED.filter(([, one]) => !OPENED.test(one))) {
     const input = { type: "webhook", name: "x", config: { url } }
-    const { error } = await reply<{ error: { message: string } }>(
+    const { error } = await expectJson<{ error: { message: string } }>(
       400,
       workspace.manage.post("/observability/destinations", input),
     )

@@ -1,6 +1,6 @@
 import { runDurableObjectAlarm } from "cloudflare:test"
 import { expect, vi } from "vitest"
-import { reply, type Workspace } from "../support/world.ts"
+import { expectJson, type Workspace } from "../support/world.ts"
 import { eventually } from "../support/eventually.ts"
 
 export type Received = { url: URL; headers: Headers; body: string }
@@ -50,12 +50,13 @@ export type Destination = {
 
 export async function listen(workspace: Workspace, url: string, more: object = {}): Promise<Destination> {
   const input = { type: "webhook", name: "test", config: { url }, ...more }
-  return (await reply<{ data: Destination }>(201, workspace.manage.post("/observability/destinations", input))).data
+  return (await expectJson<{ data: Destination }>(201, workspace.manage.post("/observability/destinations", input)))
+    .data
 }
 
 export async function destinationOf(workspace: Workspace, id: string): Promise<Destination> {
   const answer = workspace.manage.get(`/observability/destinations/${id}`)
-  return (await reply<{ data: Destination }>(200, answer)).data
+  return (await expectJson<{ data: Destination }>(200, answer)).data
 }
 
 /** Until what was called is on its way: charged, in the database and in the queue. */

@@ -1,21 +1,21 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { broadcastOf } from "../../src/observability/context.ts"
-import { covers, type DestinationHead, lotOf } from "../../src/observability/coverage.ts"
+import { exportContextOf } from "../../src/observability/context.ts"
+import { matches, type DestinationFilter, sampleOf } from "../../src/observability/coverage.ts"
 import { type Facts, passes } from "../../src/observability/filter.ts"
 import type { FilterRule, FilterRules } from "../../src/observability/schemas.ts"
-import { toTold } from "../../src/observability/call-content.ts"
+import { toCallContent } from "../../src/observability/call-content.ts"
 
-const HEAD: DestinationHead = { keyHashes: null, regions: ["global"], samplingRate: 1, readsContent: true }
+const HEAD: DestinationFilter = { keyHashes: null, regions: ["global"], samplingRate: 1, readsContent: true }
 const CALL = { keyHash: "k", region: "global", sessionId: null, id: "gen-1" }
 
 describe("which calls a destination is for", () => {
   test("its keys' and its regions' alone", () => {
-    expect(covers(HEAD, CALL)).toBe(true)
-    expect(covers({ ...HEAD, keyHashes: ["k"] }, CALL)).toBe(true)
-    expect(covers({ ...HEAD, keyHashes: ["other"] }, CALL)).toBe(false)
-    expect(covers({ ...HEAD, regions: ["europe"] }, CALL)).toBe(false)
-    expect(covers({ ...HEAD, regions: ["global", "europe"] }, { ...CALL, region: "europe" })).toBe(true)
+    expect(matches(HEAD, CALL)).toBe(true)
+    expect(matches({ ...HEAD, keyHashes: ["k"] }, CALL)).toBe(true)
+    expect(matches({ ...HEAD, keyHashes: ["other"] }, CALL)).toBe(false)
+    expect(matches({ ...HEAD, regions: ["europe"] }, CALL)).toBe(false)
+    expect(matches({ ...HEAD, regions: ["global", "europe"] }, { ...CALL, region: "europe" })).toBe(true)
   })
 
   test("all calls of a session, or none, and of two rates the higher has what the lower has", () => {
@@ -28,7 +28,7 @@ describe("which calls a destination is for", () => {
         rate,
         (session, ids, a, b) => {
           const at = (samplingRate: number) =>
-            ids.map((id) => covers({ ...HEAD, samplingRate }, { ...CALL, sessionId: session, id }))
+            ids.map((id) => matches({ ...HEAD, samplingRate }, { ...CALL, sessionId: session, id }))
           expect(new Set(at(a)).size).toBe(1)
           if (at(Math.min(a, b))[0]) expect(at(Math.max(a, b))[0]).toBe(true)
         },
@@ -38,13 +38,13 @@ describe("which calls a destination is for", () => {
 
   test("about its share of calls without a session", () => {
     for (const rate of [0.01, 0.25, 0.5, 0.9]) {
-      const hits = Array.from({ length: 20_000 }, (_, at) => lotOf(`gen-${at}`)).filter((lot) => lot < rate)
+      const hits = Array.from({ length: 20_000 }, (_, at) => sampleOf(`gen-${at}`)).filter((lot) => lot < rate)
       expect(Math.abs(hits.length / 20_000 - rate)).toBeLessThan(0.02)
     }
   })
 
   test("a rate of 1 leaves nothing out", () => {
-    fc.assert(fc.property(fc.string(), (id) => covers(HEAD, { ...CALL, id })))
+    fc.assert(fc.property(fc.string(), (id) => matches(HEAD, { ...CALL, id })))
   })
 })
 
@@ -153,33 +153,33 @@ describe("what travels with a call", () => {
   const nothing = { user: null, trace: null, hasMessages: true }
 
   test("is nothing where nobody listens, and content only where somebody reads it", () => {
-    expect(broadcastOf([], CALL, nothing)).toBeUndefined()
-    expect(broadcastOf([{ ...HEAD, keyHashes: ["other"] }], CALL, nothing)).toBeUndefined()
-    expect(broadcastOf([{ ...HEAD, readsContent: false }], CALL, nothing)).toMatchObject({ hasContent: false })
-    expect(broadcastOf([HEAD], { ...CALL, region: null }, nothing)).toMatchObject({ hasContent: true })
-    expect(broadcastOf([HEAD], CALL, { ...nothing, hasMessages: false })).toMatchObject({ hasContent: false })
+    expect(exportContextOf([], CALL, nothing)).toBeUndefined()
+    expect(exportContextOf([{ ...HEAD, keyHashes: ["other"] }], CALL, nothing)).toBeUndefined()
+    expect(exportContextOf([{ ...HEAD, readsContent: false }], CALL, nothing)).toMatchObject({ hasContent: false })
+    expect(exportContextOf([HEAD], { ...CALL, region: null }, nothing)).toMatchObject({ hasContent: true })
+    expect(exportContextOf([HEAD], CALL, { ...nothing, hasMessages: false })).toMatchObject({ hasContent: false })
   })
 
   test("is bounded, whatever a trace is", () => {
     fc.assert(
       fc.property(fc.object({ maxDepth: 3 }), fc.nat(20_000), (object, length) => {
         const trace = { ...object, trace_id: "t".repeat(300), long: "x".repeat(length) }
-        const told = broadcastOf([HEAD], CALL, { ...nothing, trace })
+        const told = exportContextOf([HEAD], CALL, { ...nothing, trace })
         expect(JSON.stringify(told).length).toBeLessThan(10_000)
         expect(String(told?.trace?.["trace_id"])).toMatch(/^t{256,300}$/)
       }),
     )
-    const bare = broadcastOf([HEAD], CALL, { ...nothing, trace: "no object" as never })
+    const bare = exportContextOf([HEAD], CALL, { ...nothing, trace: "no object" as never })
     expect(bare?.trace).toBeNull()
   })
 
   test("are the latest messages, without their pictures, and the beginning of the answer", () => {
     const picture = { type: "image_url", image_url: { url: `data:image/png;base64,${"A".repeat(10_000)}` } }
-    const short = toTold([{ role: "user", content: [picture] }], { content: "x".repeat(300_000), reasoning: "" })
+    const short = toCallContent([{ role: "user", content: [picture] }], { content: "x".repeat(300_000), reasoning: "" })
     expect(JSON.stringify(short.input)).toContain("characters of data")
     expect(short.output.content.length).toBeLessThan(200_010)
     const words = "many words ".repeat(9_000)
-    const long = toTold(
+    const long = toCallContent(
       ["first", "second", "last"].map((name) => ({ role: "user", content: `${name} ${words}` })),
       { content: "", reasoning: "" },
     )

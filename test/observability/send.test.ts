@@ -5,7 +5,7 @@ import { readConfig } from "../../src/observability/destination.ts"
 import { type CallEvent, newEvent, toRow } from "../../src/observability/event.ts"
 import type { Configured, KindName } from "../../src/observability/kinds.ts"
 import { toOutbound } from "../../src/observability/send/request.ts"
-import type { Told } from "../../src/observability/call-content.ts"
+import type { CallContent } from "../../src/observability/call-content.ts"
 import { CONFIGS } from "./configs.ts"
 
 const GENERATION: Settled = {
@@ -41,7 +41,7 @@ const GENERATION: Settled = {
   serviceTier: null,
   attempts: [],
 }
-const TOLD: Told = { input: [{ role: "user", content: "Hello" }], output: { content: "Hi", reasoning: "" } }
+const TOLD: CallContent = { input: [{ role: "user", content: "Hello" }], output: { content: "Hi", reasoning: "" } }
 const ALL = {
   broadcast_generation_cost: 1,
   broadcast_generation_identity: 1,
@@ -50,7 +50,7 @@ const ALL = {
 const NOW = Date.UTC(2026, 10, 21, 17, 5, 9)
 const DELIVERY_ID = "01a1fed6-f156-81f0-8e2f-d3a472f3d414"
 
-const eventOf = (change: Partial<Settled> = {}, told: Told | null = TOLD): CallEvent =>
+const eventOf = (change: Partial<Settled> = {}, told: CallContent | null = TOLD): CallEvent =>
   newEvent("destination", { ...GENERATION, ...change }, "ci", told)
 
 async function outboundOf(type: KindName, more: Record<string, unknown> = {}, event = eventOf()) {

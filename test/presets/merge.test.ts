@@ -1,8 +1,8 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { merge, presetOf } from "../../src/inference/presets/apply.ts"
-import { presetWords as toMessages } from "../../src/inference/presets/messages.ts"
-import { presetWords as toResponses } from "../../src/inference/presets/responses.ts"
+import { presetFields as toMessages } from "../../src/inference/presets/messages.ts"
+import { presetFields as toResponses } from "../../src/inference/presets/responses.ts"
 import {
   chatContent,
   messagesContent,

@@ -2,8 +2,8 @@ import { env } from "cloudflare:workers"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import * as z from "zod"
 import { DesignatedPreset, PresetList, PresetVersion, VersionList } from "../../src/presets/schemas.ts"
-import { type Asked, playProvider } from "../support/played.ts"
-import { door, newKey, newWorkspace, reply, type Workspace } from "../support/world.ts"
+import { type Asked, mockProvider } from "../support/played.ts"
+import { client, newKey, newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 
 type Failure = { error: { code: number; message: string } }
 type Json = Record<string, unknown>
@@ -11,7 +11,7 @@ const One = z.strictObject({ data: DesignatedPreset.extend({ designated_version:
 
 /** A preset of this workspace, made on one of the three surfaces. */
 async function put({ manage }: Pick<Workspace, "manage">, slug: string, body: Json, surface = "chat/completions") {
-  return One.parse(await reply<unknown>(200, manage.post(`/presets/${slug}/${surface}`, body))).data
+  return One.parse(await expectJson<unknown>(200, manage.post(`/presets/${slug}/${surface}`, body))).data
 }
 
 let stop = () => {}
@@ -22,7 +22,7 @@ afterEach(() => {
 
 /** A provider that answers on whichever wire it is asked; what it was asked comes back. */
 function play(): Asked[] {
-  const played = playProvider(({ url, body }) => {
+  const played = mockProvider(({ url, body }) => {
     const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
     if (url.endsWith("/messages")) {
       const counted = { input_tokens: 1, output_tokens: 1 }
@@ -136,19 +136,19 @@ describe("a preset", () => {
     const second = await put(workspace, "p", { model: "sim/echo", seed: 2 })
     expect(second.id).toBe(first.id)
     expect(second.designated_version).toMatchObject({ version: 2, config: { seed: 2 } })
-    const list = VersionList.strict().parse(await reply<unknown>(200, as.get("/presets/p/versions")))
+    const list = VersionList.strict().parse(await expectJson<unknown>(200, as.get("/presets/p/versions")))
     expect(list).toEqual({ data: [first.designated_version, second.designated_version], total_count: 2 })
-    expect(await reply(200, as.get("/presets/p/versions?limit=1&offset=1"))).toEqual({
+    expect(await expectJson(200, as.get("/presets/p/versions?limit=1&offset=1"))).toEqual({
       data: [second.designated_version],
       total_count: 2,
     })
-    expect(await reply(200, as.get("/presets/p/versions/1"))).toEqual({ data: first.designated_version })
-    await reply(404, as.get("/presets/p/versions/3"))
-    await reply(400, as.get("/presets/p/versions/last"))
-    const back = One.parse(await reply<unknown>(200, manage.patch("/presets/p", { designated_version: 1 }))).data
+    expect(await expectJson(200, as.get("/presets/p/versions/1"))).toEqual({ data: first.designated_version })
+    await expectJson(404, as.get("/presets/p/versions/3"))
+    await expectJson(400, as.get("/presets/p/versions/last"))
+    const back = One.parse(await expectJson<unknown>(200, manage.patch("/presets/p", { designated_version: 1 }))).data
     expect(back.designated_version).toEqual(first.designated_version)
-    expect(One.parse(await reply<unknown>(200, as.get("/presets/p"))).data).toEqual(back)
-    const { error } = await reply<Failure>(400, manage.patch("/presets/p", { designated_version: 9 }))
+    expect(One.parse(await expectJson<unknown>(200, as.get("/presets/p"))).data).toEqual(back)
+    const { error } = await expectJson<Failure>(400, manage.patch("/presets/p", { designated_version: 9 }))
     expect(error.message).toContain("designated_version")
   })
 
@@ -166,10 +166,10 @@ describe("a preset", () => {
       await put(workspace, slug, {})
       vi.setSystemTime(Date.now() + 10)
     }
-    const list = PresetList.strict().parse(await reply<unknown>(200, workspace.as.get("/presets")))
+    const list = PresetList.strict().parse(await expectJson<unknown>(200, workspace.as.get("/presets")))
     expect(list.data.map(({ slug }) => slug)).toEqual(["a", "b"])
     expect(list.total_count).toBe(2)
-    const second = await reply<{ data: Json[] }>(200, workspace.as.get("/presets?limit=1&offset=1"))
+    const second = await expectJson<{ data: Json[] }>(200, workspace.as.get("/presets?limit=1&offset=1"))
     expect(second.data[0]).toMatchObject({ slug: "b" })
   })
 
@@ -177,22 +177,25 @@ describe("a preset", () => {
     const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
     await put(mine, "own", { model: "sim/echo" })
     for (const path of ["/presets/own", "/presets/own/versions", "/presets/own/versions/1"]) {
-      await reply(404, theirs.manage.get(path))
-      await reply(200, mine.as.get(path))
-      await reply(401, door().get(path))
+      await expectJson(404, theirs.manage.get(path))
+      await expectJson(200, mine.as.get(path))
+      await expectJson(401, client().get(path))
     }
-    await reply(404, theirs.manage.patch("/presets/own", { name: "x" }))
-    await reply(403, mine.as.post("/presets/own/responses", {}))
-    await reply(403, mine.as.patch("/presets/own", { name: "x" }))
-    const team = await reply<{ data: { id: string } }>(201, mine.manage.post("/workspaces", { name: "T", slug: "t" }))
+    await expectJson(404, theirs.manage.patch("/presets/own", { name: "x" }))
+    await expectJson(403, mine.as.post("/presets/own/responses", {}))
+    await expectJson(403, mine.as.patch("/presets/own", { name: "x" }))
+    const team = await expectJson<{ data: { id: string } }>(
+      201,
+      mine.manage.post("/workspaces", { name: "T", slug: "t" }),
+    )
     const there = `?workspace_id=${team.data.id}`
     const { as } = await newKey(mine, { workspace_id: team.data.id })
-    await reply(404, as.get("/presets/own"))
-    await reply(200, mine.manage.post(`/presets/team/responses${there}`, { model: "sim/echo" }))
-    await reply(200, as.get("/presets/team"))
-    await reply(200, mine.manage.get(`/presets/team${there}`))
-    await reply(404, mine.as.get(`/presets/team${there}`))
-    await reply(404, theirs.manage.get(`/presets/team${there}`))
+    await expectJson(404, as.get("/presets/own"))
+    await expectJson(200, mine.manage.post(`/presets/team/responses${there}`, { model: "sim/echo" }))
+    await expectJson(200, as.get("/presets/team"))
+    await expectJson(200, mine.manage.get(`/presets/team${there}`))
+    await expectJson(404, mine.as.get(`/presets/team${there}`))
+    await expectJson(404, theirs.manage.get(`/presets/team${there}`))
   })
 
   test.each([
@@ -204,25 +207,27 @@ describe("a preset", () => {
     ["messages", { system: 7 }, "system"],
   ])("is refused at %s with %j", async (surface, body, field) => {
     const { manage } = await newWorkspace()
-    const { error } = await reply<Failure>(400, manage.post(`/presets/p/${surface}`, body))
+    const { error } = await expectJson<Failure>(400, manage.post(`/presets/p/${surface}`, body))
     expect(error.message).toContain(field)
-    await reply(400, manage.post(`/presets/no%20slug/${surface}`, {}))
-    await reply(404, manage.get("/presets/p"))
+    await expectJson(400, manage.post(`/presets/no%20slug/${surface}`, {}))
+    await expectJson(404, manage.get("/presets/p"))
   })
 
   test("that is archived takes no new version", async () => {
     const workspace = await newWorkspace()
     await put(workspace, "old", {})
     const change = { status: "archived", description: "Was good." }
-    const { data } = await reply<{ data: Json }>(200, workspace.manage.patch("/presets/old", change))
+    const { data } = await expectJson<{ data: Json }>(200, workspace.manage.patch("/presets/old", change))
     expect(data).toMatchObject({ ...change, status_updated_at: expect.any(String) })
-    const { error } = await reply<Failure>(409, workspace.manage.post("/presets/old/responses", {}))
+    const { error } = await expectJson<Failure>(409, workspace.manage.post("/presets/old/responses", {}))
     expect(error.message).toContain("archived")
-    expect((await reply<{ total_count: number }>(200, workspace.as.get("/presets/old/versions"))).total_count).toBe(1)
-    await reply(200, workspace.manage.patch("/presets/old", { status: "active" }))
+    expect(
+      (await expectJson<{ total_count: number }>(200, workspace.as.get("/presets/old/versions"))).total_count,
+    ).toBe(1)
+    await expectJson(200, workspace.manage.patch("/presets/old", { status: "active" }))
     await put(workspace, "old", {})
     type Entries = { data: { action: string; changes: Json }[] }
-    const { data: entries } = await reply<Entries>(200, workspace.manage.get("/audit?resource_type=preset"))
+    const { data: entries } = await expectJson<Entries>(200, workspace.manage.get("/audit?resource_type=preset"))
     expect(entries.map(({ action }) => action)).toEqual([
       "preset.add_version",
       "preset.update",
@@ -255,7 +260,7 @@ describe.each(SURFACES)("a call of %s to %s", (path, model, body) => {
     const workspace = await newWorkspace()
     await put(workspace, "soft", { model, ...config }, "responses")
     const asked = play()
-    await reply(200, workspace.as.post(path, { ...body, ...named, top_p: 0.9 }))
+    await expectJson(200, workspace.as.post(path, { ...body, ...named, top_p: 0.9 }))
     expect(asked).toHaveLength(1)
     const [call] = asked
     expect(call?.body).toMatchObject({ temperature: 0.3, top_p: 0.9 })
@@ -277,7 +282,7 @@ describe.each(SURFACES)("a call of %s to %s", (path, model, body) => {
       "/messages": { system: "Rhyme." },
     }
     const asked = play()
-    await reply(200, workspace.as.post(path, { ...body, ...own[path], preset: "soft" }))
+    await expectJson(200, workspace.as.post(path, { ...body, ...own[path], preset: "soft" }))
     expect(JSON.stringify(asked[0]?.body)).toMatch(/Speak softly\..*Rhyme\./)
   })
 
@@ -286,7 +291,7 @@ describe.each(SURFACES)("a call of %s to %s", (path, model, body) => {
     const tools = [{ type: "function", function: { name: "look", parameters: { type: "object" } } }]
     await put(workspace, "tools", { model, tools, tool_choice: "required", max_tokens: 30, stop: "END" })
     const asked = play()
-    await reply(200, workspace.as.post(path, { ...body, preset: "tools" }))
+    await expectJson(200, workspace.as.post(path, { ...body, preset: "tools" }))
     const upstream = asked[0]?.body ?? {}
     expect(JSON.stringify(upstream["tools"])).toContain('"look"')
     expect(["required", "any"]).toContain(
@@ -301,15 +306,15 @@ describe.each(SURFACES)("a call of %s to %s", (path, model, body) => {
     const workspace = await newWorkspace()
     await put(workspace, "p", { model })
     const refusal = async (status: number, named: Json) =>
-      (await reply<Failure>(status, workspace.as.post(path, { ...body, ...named }))).error.message
+      (await expectJson<Failure>(status, workspace.as.post(path, { ...body, ...named }))).error.message
     expect(await refusal(404, { preset: "none" })).toContain("no preset none")
     expect(await refusal(400, { model: "@preset/p", preset: "q" })).toContain("both q and p")
-    await reply(200, workspace.manage.patch("/presets/p", { status: "disabled" }))
+    await expectJson(200, workspace.manage.patch("/presets/p", { status: "disabled" }))
     expect(await refusal(400, { preset: "p" })).toContain("disabled")
-    await reply(200, workspace.manage.patch("/presets/p", { status: "archived" }))
+    await expectJson(200, workspace.manage.patch("/presets/p", { status: "archived" }))
     expect(await refusal(404, { model: "@preset/p" })).toContain("archived")
     const other = await newWorkspace()
-    expect(await reply<Failure>(404, other.as.post(path, { ...body, preset: "p" }))).toMatchObject({
+    expect(await expectJson<Failure>(404, other.as.post(path, { ...body, preset: "p" }))).toMatchObject({
       error: { message: expect.stringContaining("no preset p") },
     })
   })
@@ -322,21 +327,24 @@ describe("a preset in calls", () => {
     await put(workspace, "bare", { temperature: 1 })
     const call = (body: Json) =>
       workspace.as.post("/chat/completions", { messages: [{ role: "user", content: "Hi" }], ...body })
-    await reply(200, call({ model: "@preset/models" }))
-    await reply(200, call({ models: ["@preset/models"] }))
-    await reply(404, call({ model: "sim/none@preset/models" }))
-    expect((await reply<Failure>(400, call({ preset: "bare" }))).error.message).toContain("model: is required")
-    await reply(200, workspace.manage.patch("/workspaces/default", { default_text_model: "sim/echo" }))
-    await reply(200, call({ preset: "bare" }))
+    await expectJson(200, call({ model: "@preset/models" }))
+    await expectJson(200, call({ models: ["@preset/models"] }))
+    await expectJson(404, call({ model: "sim/none@preset/models" }))
+    expect((await expectJson<Failure>(400, call({ preset: "bare" }))).error.message).toContain("model: is required")
+    await expectJson(200, workspace.manage.patch("/workspaces/default", { default_text_model: "sim/echo" }))
+    await expectJson(200, call({ preset: "bare" }))
   })
 
   test("may have a tool that its workspace has disabled, and then is refused", async () => {
     const workspace = await newWorkspace()
     await put(workspace, "clock", { model: "sim/echo", tools: [{ type: "openrouter:datetime" }] })
     const call = () => workspace.as.chat("@preset/clock", "Hi")
-    await reply(200, call())
-    await reply(200, workspace.manage.patch("/workspaces/default", { disabled_server_tools: ["service:datetime"] }))
-    await reply(403, call())
+    await expectJson(200, call())
+    await expectJson(
+      200,
+      workspace.manage.patch("/workspaces/default", { disabled_server_tools: ["service:datetime"] }),
+    )
+    await expectJson(403, call())
   })
 
   test("is what it was changed to, at once here and within seconds elsewhere", async () => {
@@ -344,10 +352,10 @@ describe("a preset in calls", () => {
     const workspace = await newWorkspace()
     const asked = play()
     const temperature = async () => {
-      await reply(200, workspace.as.chat("@preset/p", "Hi"))
+      await expectJson(200, workspace.as.chat("@preset/p", "Hi"))
       return asked.at(-1)?.body["temperature"]
     }
-    await reply(404, workspace.as.chat("@preset/p", "Hi"))
+    await expectJson(404, workspace.as.chat("@preset/p", "Hi"))
     const { id } = await put(workspace, "p", { model: MODEL, temperature: 0.1 })
     expect(await temperature()).toBe(0.1)
     await put(workspace, "p", { model: MODEL, temperature: 0.2 })
@@ -355,13 +363,13 @@ describe("a preset in calls", () => {
     await env.DB.prepare("UPDATE presets SET status = 'disabled' WHERE id = ?").bind(id).run()
     expect(await temperature()).toBe(0.2)
     vi.setSystemTime(Date.now() + 5_000)
-    await reply(400, workspace.as.chat("@preset/p", "Hi"))
+    await expectJson(400, workspace.as.chat("@preset/p", "Hi"))
   })
 
   test("is held for: its instructions are part of what a call can cost", async () => {
     const workspace = await newWorkspace(0.005)
     await put(workspace, "long", { model: "sim/echo", instructions: "x".repeat(10_000) }, "responses")
-    await reply(200, workspace.as.chat("sim/echo", "Hi", { max_tokens: 16 }))
-    await reply(402, workspace.as.chat("@preset/long", "Hi", { max_tokens: 16 }))
+    await expectJson(200, workspace.as.chat("sim/echo", "Hi", { max_tokens: 16 }))
+    await expectJson(402, workspace.as.chat("@preset/long", "Hi", { max_tokens: 16 }))
   })
 })

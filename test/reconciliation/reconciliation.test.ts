@@ -2,15 +2,15 @@ import { runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { describe, expect, test } from "vitest"
 import { runSchedule } from "../../src/app/schedule.ts"
-import { newKey, newWorkspace, operator, reply, type Workspace } from "../support/world.ts"
+import { newKey, newWorkspace, operatorClient, expectJson, type Workspace } from "../support/world.ts"
 
 type Drift = { scope: string; window: string; charged_usd: number; recorded_usd: number; repaired: boolean }
 type Report = { organization_id: string; restored_generations: number; drifts: Drift[] }
 
 async function reconcile({ organizationId }: Workspace, more: Record<string, unknown> = {}): Promise<Report> {
-  const { data } = await reply<{ data: Report[] }>(
+  const { data } = await expectJson<{ data: Report[] }>(
     200,
-    operator.post("/reconciliations", { organization_id: organizationId, ...more }),
+    operatorClient.post("/reconciliations", { organization_id: organizationId, ...more }),
   )
   const [report] = data
   if (!report) throw new Error("There is no report.")
@@ -19,7 +19,7 @@ async function reconcile({ organizationId }: Workspace, more: Record<string, unk
 
 async function used(calls = 3): Promise<Workspace> {
   const workspace = await newWorkspace()
-  for (let at = 0; at < calls; at += 1) await reply(200, workspace.as.chat("sim/echo", "What it costs"))
+  for (let at = 0; at < calls; at += 1) await expectJson(200, workspace.as.chat("sim/echo", "What it costs"))
   return workspace
 }
 
@@ -43,9 +43,9 @@ describe("reconciliation", () => {
   test("finds nothing where nothing is wrong, whatever is still on its way", async () => {
     const workspace = await used()
     const { as } = await newKey(workspace, { limit: 1 })
-    await reply(200, as.chat("sim/echo", "Under another key"))
+    await expectJson(200, as.chat("sim/echo", "Under another key"))
     expect(await reconcile(workspace)).toMatchObject({ restored_generations: 0, drifts: [] })
-    await reply(200, as.chat("sim/echo", "And again"))
+    await expectJson(200, as.chat("sim/echo", "And again"))
     expect(await reconcile(workspace)).toMatchObject({ restored_generations: 0, drifts: [] })
   })
 
@@ -72,7 +72,7 @@ describe("reconciliation", () => {
     expect(await spentOf(workspace)).toBe(spent + 500)
     expect((await reconcile(workspace, { lower: true })).drifts).toMatchObject([{ repaired: true }])
     expect(await spentOf(workspace)).toBe(spent)
-    await reply(400, operator.post("/reconciliations", { lower: true }))
+    await expectJson(400, operatorClient.post("/reconciliations", { lower: true }))
   })
 
   test("gives the database back what it lost", async () => {
@@ -96,7 +96,7 @@ describe("reconciliation", () => {
 
   test("calls that go on meanwhile are no drift", async () => {
     const workspace = await used()
-    const calls = Array.from({ length: 30 }, () => reply(200, workspace.as.chat("sim/echo", "Meanwhile")))
+    const calls = Array.from({ length: 30 }, () => expectJson(200, workspace.as.chat("sim/echo", "Meanwhile")))
     const reports = await Promise.all(Array.from({ length: 3 }, () => reconcile(workspace)))
     await Promise.all(calls)
     expect(reports.flatMap(({ drifts }) => drifts)).toEqual([])
@@ -106,22 +106,22 @@ describe("reconciliation", () => {
   test("runs by the clock, and keeps what it found for the organization alone", async () => {
     const workspace = await used()
     await shift(workspace, "account", "total", 700)
-    expect(await reply(200, workspace.manage.get("/reconciliations"))).toEqual({ data: [] })
+    expect(await expectJson(200, workspace.manage.get("/reconciliations"))).toEqual({ data: [] })
     await env.DB.prepare("DELETE FROM reconciliations").run()
     await env.DB.prepare("INSERT INTO reconciliations SELECT id, ?, '{}' FROM organizations WHERE id <> ?")
       .bind(Date.now(), workspace.organizationId)
       .run()
     await runSchedule("0 4 * * *", env, Date.now())
-    const { data } = await reply<{ data: Report[] }>(200, workspace.manage.get("/reconciliations"))
+    const { data } = await expectJson<{ data: Report[] }>(200, workspace.manage.get("/reconciliations"))
     expect(data).toMatchObject([{ organization_id: workspace.organizationId, drifts: [{ scope: "account" }] }])
-    expect(await reply(200, (await newWorkspace()).manage.get("/reconciliations"))).toEqual({ data: [] })
+    expect(await expectJson(200, (await newWorkspace()).manage.get("/reconciliations"))).toEqual({ data: [] })
     // Among them are all that other tests have made.
   }, 60_000)
 
   test("is the operator's to start", async () => {
     const workspace = await newWorkspace()
-    await reply(403, workspace.manage.post("/reconciliations", {}))
-    await reply(403, workspace.as.get("/reconciliations"))
-    await reply(404, operator.post("/reconciliations", { organization_id: crypto.randomUUID() }))
+    await expectJson(403, workspace.manage.post("/reconciliations", {}))
+    await expectJson(403, workspace.as.get("/reconciliations"))
+    await expectJson(404, operatorClient.post("/reconciliations", { organization_id: crypto.randomUUID() }))
   })
 })

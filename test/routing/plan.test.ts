@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { chanceFor, type PlanWorld, plan } from "../../src/routing/plan.ts"
+import { seededRandom, type PlanInput, plan } from "../../src/routing/plan.ts"
 import type { Endpoint, Model } from "../../src/models/catalogue.ts"
 import type { Provider } from "../../src/providers/provider.ts"
 
@@ -28,7 +28,7 @@ function endpoint(slug: string, price: string, more: Partial<Endpoint> = {}): En
   }
 }
 
-function world(endpoints: Endpoint[], more: Partial<PlanWorld> = {}): PlanWorld {
+function world(endpoints: Endpoint[], more: Partial<PlanInput> = {}): PlanInput {
   const model: Model = {
     id: "a/m",
     name: "M",
@@ -51,7 +51,7 @@ function world(endpoints: Endpoint[], more: Partial<PlanWorld> = {}): PlanWorld 
   }
 }
 
-const slugs = (request: Record<string, unknown>, among: PlanWorld) =>
+const slugs = (request: Record<string, unknown>, among: PlanInput) =>
   plan({ model: "a/m", ...request }, among).map((target) => target.provider.slug)
 
 const cheap = endpoint("cheap", "0.000001")
@@ -68,7 +68,7 @@ describe("between providers of a model", () => {
   })
 
   test("a session stays with one, and sessions spread", () => {
-    const first = (session: string) => slugs({}, world([cheap, dear], { chance: chanceFor(session) }))[0]
+    const first = (session: string) => slugs({}, world([cheap, dear], { chance: seededRandom(session) }))[0]
     expect(new Set(Array.from({ length: 50 }, () => first("s-1"))).size).toBe(1)
     const spread = Array.from({ length: 2_000 }, (_, index) => first(`session-${index}`))
     expect(Math.abs(spread.filter((one) => one === "cheap").length / spread.length - 0.8)).toBeLessThan(0.05)

@@ -1,7 +1,7 @@
 import { exports } from "cloudflare:workers"
 import { afterEach, describe, expect, test } from "vitest"
-import { type Asked, chunk, good, playProvider, sse } from "../support/played.ts"
-import { newWorkspace, readStream, reply, type Workspace } from "../support/world.ts"
+import { type Asked, chunk, good, mockProvider, sse } from "../support/played.ts"
+import { newWorkspace, readStream, expectJson, type Workspace } from "../support/world.ts"
 
 type Failure = { error: { code: number; message: string; metadata?: Record<string, unknown> } }
 type Routed = {
@@ -27,7 +27,7 @@ const refusal = (status: number, message: string, headers: Record<string, string
 
 /** Only the named one answers well; the others refuse as they are told to. */
 function play(refuse: (asked: Asked) => Response | undefined) {
-  const provider = playProvider((asked) => refuse(asked) ?? answer(twinOf(asked)))
+  const provider = mockProvider((asked) => refuse(asked) ?? answer(twinOf(asked)))
   ;({ stop } = provider)
   return provider
 }
@@ -45,7 +45,7 @@ describe("a refusal that belongs to the gateway's own key is another provider's 
   ])("%i %s", async (status, message) => {
     const { as } = await newWorkspace()
     const { asked } = play((one) => (twinOf(one) === "twin-a" ? refusal(status, message) : undefined))
-    const told = await reply<{ choices: { message: { content: string } }[] }>(
+    const told = await expectJson<{ choices: { message: { content: string } }[] }>(
       200,
       as.chat(newModel(), "Hi", { provider: { order: ["twin-a", "twin-b"], only: ["twin-a", "twin-b"] } }),
     )
@@ -56,7 +56,7 @@ describe("a refusal that belongs to the gateway's own key is another provider's 
   test("its words about the key do not reach the caller", async () => {
     const { as } = await newWorkspace()
     play(() => refusal(400, "Invalid API key sk-live-0123456789abcdef"))
-    const { error } = await reply<Failure>(502, as.chat(newModel(), "Hi", { provider: { only: ["twin-a"] } }))
+    const { error } = await expectJson<Failure>(502, as.chat(newModel(), "Hi", { provider: { only: ["twin-a"] } }))
     expect(error.message).not.toContain("sk-live")
   })
 })
@@ -65,7 +65,7 @@ describe("a refusal that belongs to the request", () => {
   test("is told, and nobody else is asked", async () => {
     const { as } = await newWorkspace()
     const { asked } = play(() => refusal(400, "messages[0].content: too strange"))
-    const { error } = await reply<Failure>(400, as.chat(newModel(), "Hi", { models: [newModel()] }))
+    const { error } = await expectJson<Failure>(400, as.chat(newModel(), "Hi", { models: [newModel()] }))
     expect(error.message).toContain("too strange")
     expect(asked).toHaveLength(1)
   })
@@ -78,7 +78,7 @@ describe("a refusal that belongs to the request", () => {
         ? refusal(400, "This model's maximum context length is 8192 tokens")
         : undefined,
     )
-    await reply(200, as.chat(short, "Hi", { models: [long] }))
+    await expectJson(200, as.chat(short, "Hi", { models: [long] }))
     expect(asked).toHaveLength(2)
   })
 })
@@ -156,7 +156,7 @@ describe("reasoning that only its provider can verify", () => {
   })
 
   function playProviderWith(answerWith: (asked: Asked) => Response) {
-    const provider = playProvider(answerWith)
+    const provider = mockProvider(answerWith)
     ;({ stop } = provider)
     return provider
   }
@@ -179,7 +179,7 @@ describe("on a regional hostname", () => {
     const { asked } = play(() => undefined)
     const model = newModel()
     for (let turn = 0; turn < 8; turn++) {
-      const told = await reply<Routed>(200, ask(workspace, "eu.localhost", { model }))
+      const told = await expectJson<Routed>(200, ask(workspace, "eu.localhost", { model }))
       expect(told.service_metadata.region).toBe("europe")
       expect(told.service_metadata.endpoints.available.map(({ provider }) => provider)).toEqual(["twin-b"])
     }
@@ -187,18 +187,18 @@ describe("on a regional hostname", () => {
   })
 
   test("a model without one there is a 404 that says so", async () => {
-    const { error } = await reply<Failure>(404, ask(await newWorkspace(), "us.localhost", { model: newModel() }))
+    const { error } = await expectJson<Failure>(404, ask(await newWorkspace(), "us.localhost", { model: newModel() }))
     expect(error.message).toContain("not in the region us (twin-")
   })
 
   test("the embedded models answer: they run where the gateway runs", async () => {
-    await reply(200, ask(await newWorkspace(), "us.localhost", { model: "sim/echo" }))
+    await expectJson(200, ask(await newWorkspace(), "us.localhost", { model: "sim/echo" }))
   })
 
   test.each(["/interns", "/interns/x/daemon", "/interns/x/chat", "/vault/interns/x/secrets/y", "/vault"])(
     "%s is refused, whoever asks",
     async (path) => {
-      const { error } = await reply<Failure>(403, front().fetch(`http://EU.localhost:8787/api/v1${path}`))
+      const { error } = await expectJson<Failure>(403, front().fetch(`http://EU.localhost:8787/api/v1${path}`))
       expect(error.metadata).toEqual({ reason: "regional_hostname" })
     },
   )
@@ -216,7 +216,7 @@ describe("sorted by what was measured", () => {
   test("latency and throughput are those of the calls before", async () => {
     const { as } = await newWorkspace()
     const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
-    const provider = playProvider(async (one) => {
+    const provider = mockProvider(async (one) => {
       await wait(twinOf(one) === "twin-a" ? 120 : 5)
       return sse(good("a b c"))
     })

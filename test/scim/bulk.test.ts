@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { type BulkOperation, mapReferences, orderOf } from "../../src/scim/bulk.ts"
-import { reply } from "../support/world.ts"
+import { expectJson } from "../support/world.ts"
 import {
   addGroup,
   addUser,
@@ -26,7 +26,7 @@ type Result = {
 
 async function bulk(push: Push, operations: object[], more: object = {}): Promise<Result[]> {
   const body = { schemas: ["urn:ietf:params:scim:api:messages:2.0:BulkRequest"], ...more, Operations: operations }
-  const answer = await reply<{ schemas: string[]; Operations: Result[] }>(200, push("POST", "/Bulk", body))
+  const answer = await expectJson<{ schemas: string[]; Operations: Result[] }>(200, push("POST", "/Bulk", body))
   expect(answer.schemas).toEqual(["urn:ietf:params:scim:api:messages:2.0:BulkResponse"])
   return answer.Operations
 }
@@ -64,9 +64,9 @@ describe("a bulk (RFC 7644, section 3.7)", () => {
       { method: "PATCH", bulkId: "named", location: crew.meta.location, version: 'W/"2"', status: "200" },
       { method: "DELETE", location: gone.meta.location, status: "204" },
     ])
-    const list = await reply<List>(200, push("GET", "/Users?sortBy=userName"))
+    const list = await expectJson<List>(200, push("GET", "/Users?sortBy=userName"))
     expect(list.Resources.map((one) => one["userName"])).toEqual(["new@example.com", "put@example.com"])
-    expect((await reply<Resource>(200, push("GET", `/Groups/${crew.id}`)))["members"]).toEqual([])
+    expect((await expectJson<Resource>(200, push("GET", `/Groups/${crew.id}`)))["members"]).toEqual([])
   })
 
   test("refers to what it makes by bulkId, in data and in paths, before or after it is made", async () => {
@@ -84,11 +84,11 @@ describe("a bulk (RFC 7644, section 3.7)", () => {
     ])
     expect(statuses(results)).toEqual(["201", "200", "201", "201", "200"])
     const [crew, , ada, boss] = results.map(idIn)
-    expect(await reply(200, push("GET", `/Users/${ada}`))).toMatchObject({
+    expect(await expectJson(200, push("GET", `/Users/${ada}`))).toMatchObject({
       title: "Countess",
       [ENTERPRISE]: { manager: { value: boss } },
     })
-    const { members } = await reply<Resource>(200, push("GET", `/Groups/${crew}`))
+    const { members } = await expectJson<Resource>(200, push("GET", `/Groups/${crew}`))
     expect((members as { value: string }[]).map(({ value }) => value).toSorted()).toEqual([ada, boss].toSorted())
   })
 
@@ -103,7 +103,7 @@ describe("a bulk (RFC 7644, section 3.7)", () => {
       user("free"),
     ])
     expect(statuses(results)).toEqual(["409", "409", "409", "409", "201"])
-    expect((await reply<List>(200, push("GET", "/Users"))).totalResults).toBe(1)
+    expect((await expectJson<List>(200, push("GET", "/Users"))).totalResults).toBe(1)
   })
 
   test("tells each failure, as its own request would be told, and goes on", async () => {
@@ -161,15 +161,15 @@ describe("a bulk (RFC 7644, section 3.7)", () => {
   ])("is refused whole: %s", async (_, operations, more, status) => {
     const { push } = await newDirectory()
     const body = { ...more, Operations: operations }
-    expect(await reply(status, push("POST", "/Bulk", body))).toMatchObject({ status: String(status) })
-    expect((await reply<List>(200, push("GET", "/Users"))).totalResults).toBe(0)
+    expect(await expectJson(status, push("POST", "/Bulk", body))).toMatchObject({ status: String(status) })
+    expect((await expectJson<List>(200, push("GET", "/Users"))).totalResults).toBe(0)
   })
 
   test("is recorded change by change", async () => {
     const { world, push } = await newDirectory()
     const [one] = await bulk(push, [user("one")])
     const path = `/audit?resource_id=${idIn(one as Result)}`
-    const { data } = await reply<{ data: { action: string }[] }>(200, world.manage.get(path))
+    const { data } = await expectJson<{ data: { action: string }[] }>(200, world.manage.get(path))
     expect(data.map(({ action }) => action)).toEqual(["scim_user.create"])
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { reply } from "../support/world.ts"
+import { expectJson } from "../support/world.ts"
 import {
   addGroup,
   addUser,
@@ -18,7 +18,7 @@ import {
 type Failure = { detail: string; status: string; scimType?: string }
 const found = (filter: string) => `?filter=${encodeURIComponent(filter)}`
 const namesOf = async (push: Push, filter: string) =>
-  (await reply<List>(200, push("GET", `/Users${found(filter)}`))).Resources.map((user) => user["userName"])
+  (await expectJson<List>(200, push("GET", `/Users${found(filter)}`))).Resources.map((user) => user["userName"])
 
 describe("a filter", () => {
   test("that names a value by its type asks of that one value", async () => {
@@ -67,7 +67,7 @@ describe("a filter", () => {
     const deep = Array.from({ length: 19 }, () => 'not (userName eq "x" or ').join("")
     expect(await namesOf(push, `${deep}userName pr${")".repeat(19)}`)).toHaveLength(0)
     for (const bomb of [no(200, "userName pr"), no(60, 'emails[type eq "work"]')]) {
-      expect(await reply<Failure>(400, push("GET", `/Users${found(bomb)}`))).toMatchObject({
+      expect(await expectJson<Failure>(400, push("GET", `/Users${found(bomb)}`))).toMatchObject({
         scimType: "invalidFilter",
       })
     }
@@ -76,7 +76,7 @@ describe("a filter", () => {
   test("that is empty is none", async () => {
     const { push } = await newDirectory()
     await addUser(push, "ada")
-    expect(await reply<List>(200, push("GET", "/Users?filter=&sortBy="))).toMatchObject({ totalResults: 1 })
+    expect(await expectJson<List>(200, push("GET", "/Users?filter=&sortBy="))).toMatchObject({ totalResults: 1 })
   })
 })
 
@@ -84,28 +84,35 @@ describe("a list", () => {
   test.each(["count=2147483647", "count=99999999999999999999", "count=%2B5"])("takes %s", async (query) => {
     const { push } = await newDirectory()
     await addUser(push, "ada")
-    expect(await reply<List>(200, push("GET", `/Users?${query}`))).toMatchObject({ totalResults: 1, itemsPerPage: 1 })
+    expect(await expectJson<List>(200, push("GET", `/Users?${query}`))).toMatchObject({
+      totalResults: 1,
+      itemsPerPage: 1,
+    })
   })
 
   test("is empty beyond its end, however far", async () => {
     const { push } = await newDirectory()
     await addUser(push, "ada")
-    const page = await reply<List>(200, push("GET", "/Users?startIndex=99999999999999999999"))
+    const page = await expectJson<List>(200, push("GET", "/Users?startIndex=99999999999999999999"))
     expect(page).toMatchObject({ totalResults: 1, itemsPerPage: 0, Resources: [] })
   })
 })
 
 test("paths may end with a slash", async () => {
   const { push } = await newDirectory()
-  const user = await reply<Resource>(201, push("POST", "/Users/", { schemas: [USER], userName: "ada@example.com" }))
-  expect((await reply<List>(200, push("GET", "/Users/"))).totalResults).toBe(1)
-  expect((await reply<List>(200, push("POST", "/Users/.search/", { filter: "userName pr" }))).totalResults).toBe(1)
-  await reply(200, push("GET", `/Users/${user.id}/`))
-  await reply(200, push("PATCH", `/Users/${user.id}/`, patch({ op: "add", path: "title", value: "Lady" })))
-  await reply(405, push("POST", `/Users/${user.id}/`, {}))
+  const user = await expectJson<Resource>(
+    201,
+    push("POST", "/Users/", { schemas: [USER], userName: "ada@example.com" }),
+  )
+  expect((await expectJson<List>(200, push("GET", "/Users/"))).totalResults).toBe(1)
+  expect((await expectJson<List>(200, push("POST", "/Users/.search/", { filter: "userName pr" }))).totalResults).toBe(1)
+  await expectJson(200, push("GET", `/Users/${user.id}/`))
+  await expectJson(200, push("PATCH", `/Users/${user.id}/`, patch({ op: "add", path: "title", value: "Lady" })))
+  await expectJson(405, push("POST", `/Users/${user.id}/`, {}))
   expect((await push("DELETE", `/Users/${user.id}/`)).status).toBe(204)
-  for (const path of ["/ServiceProviderConfig/", "/ResourceTypes/", "/Schemas/"]) await reply(200, push("GET", path))
-  for (const path of ["/Nothing/", "//Users"]) await reply(404, push("GET", path))
+  for (const path of ["/ServiceProviderConfig/", "/ResourceTypes/", "/Schemas/"])
+    await expectJson(200, push("GET", path))
+  for (const path of ["/Nothing/", "//Users"]) await expectJson(404, push("GET", path))
 })
 
 describe("a change of a user", () => {
@@ -117,7 +124,7 @@ describe("a change of a user", () => {
       { op: "Replace", path: 'ims[type eq "xmpp"].value', value: "ada@chat.example" },
       { op: "Replace", path: "title", value: "Lady" },
     ]
-    const user = await reply<Resource>(200, push("PATCH", `/Users/${id}`, patch(...operations)))
+    const user = await expectJson<Resource>(200, push("PATCH", `/Users/${id}`, patch(...operations)))
     expect(user).toMatchObject({ title: "Lady" })
     expect(user).not.toHaveProperty("photos")
   })
@@ -126,9 +133,9 @@ describe("a change of a user", () => {
     const { push } = await newDirectory()
     const { id } = await addUser(push, "ada")
     const change = patch({ op: "replace", path: USER, value: { title: "Lady", active: "False" } })
-    expect(await reply(200, push("PATCH", `/Users/${id}`, change))).toMatchObject({ title: "Lady", active: false })
+    expect(await expectJson(200, push("PATCH", `/Users/${id}`, change))).toMatchObject({ title: "Lady", active: false })
     const all = push("PATCH", `/Users/${id}`, patch({ op: "remove", path: USER }))
-    expect(await reply<Failure>(400, all)).toMatchObject({ scimType: "invalidPath" })
+    expect(await expectJson<Failure>(400, all)).toMatchObject({ scimType: "invalidPath" })
   })
 })
 
@@ -144,13 +151,15 @@ describe("whether somebody is active", () => {
   ])("is as it was after %s %j", async (method, body, isTold) => {
     const { push } = await newDirectory()
     const path = `/Users/${(await addUser(push, "ada")).id}`
-    await reply(200, push("PATCH", path, off))
-    const user = await reply<Resource>(200, push(method, path, body))
+    await expectJson(200, push("PATCH", path, off))
+    const user = await expectJson<Resource>(200, push(method, path, body))
     expect(user["active"]).toBe(isTold ? false : undefined)
     expect(await namesOf(push, "active eq false")).toEqual(["ada@example.com"])
-    await reply(200, push("PATCH", path, patch({ op: "add", path: "title", value: "Lady" })))
+    await expectJson(200, push("PATCH", path, patch({ op: "add", path: "title", value: "Lady" })))
     expect(await namesOf(push, "active eq true")).toEqual([])
-    expect(await reply(200, push("PATCH", path, patch({ op: "replace", value: { active: "True" } })))).toMatchObject({
+    expect(
+      await expectJson(200, push("PATCH", path, patch({ op: "replace", value: { active: "True" } }))),
+    ).toMatchObject({
       active: true,
     })
   })
@@ -165,7 +174,7 @@ test("many changes of one user at once are all done", async () => {
     ),
   )
   expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200))
-  const user = await reply<Resource>(200, push("GET", `/Users/${id}`))
+  const user = await expectJson<Resource>(200, push("GET", `/Users/${id}`))
   expect(user["emails"]).toHaveLength(20)
 })
 
@@ -173,7 +182,7 @@ test("one value of several may come in a list of its own", async () => {
   const { push } = await newDirectory()
   const { id } = await addUser(push, "ada", { phoneNumbers: [{ value: "1", type: "mobile" }] })
   const change = patch({ op: "replace", path: 'phoneNumbers[type eq "mobile"]', value: [{ value: "2" }] })
-  expect(await reply(200, push("PATCH", `/Users/${id}`, change))).toMatchObject({
+  expect(await expectJson(200, push("PATCH", `/Users/${id}`, change))).toMatchObject({
     phoneNumbers: [{ value: "2", type: "mobile" }],
   })
 })
@@ -185,14 +194,14 @@ test("resources are found by their schemas", async () => {
   await addGroup(push, "Crew")
   expect(await namesOf(push, `schemas eq "${ENTERPRISE}"`)).toEqual([ada["userName"]])
   expect(await namesOf(push, `schemas eq "${USER}" and not (schemas eq "${ENTERPRISE}")`)).toEqual([bob["userName"]])
-  const groups = await reply<List>(200, push("GET", `/Groups${found(`schemas eq "${GROUP}"`)}`))
+  const groups = await expectJson<List>(200, push("GET", `/Groups${found(`schemas eq "${GROUP}"`)}`))
   expect(groups.totalResults).toBe(1)
 })
 
 test("of a member only who it is may be said: the rest follows from the user", async () => {
   const { push } = await newDirectory()
   type Described = { name: string; mutability: string; subAttributes?: Described[] }
-  const { attributes } = await reply<{ attributes: Described[] }>(200, push("GET", `/Schemas/${GROUP}`))
+  const { attributes } = await expectJson<{ attributes: Described[] }>(200, push("GET", `/Schemas/${GROUP}`))
   const parts = attributes.find(({ name }) => name === "members")?.subAttributes ?? []
   expect(Object.fromEntries(parts.map(({ name, mutability }) => [name, mutability]))).toEqual({
     value: "immutable",
@@ -202,7 +211,7 @@ test("of a member only who it is may be said: the rest follows from the user", a
   })
   const { id } = await addUser(push, "ada")
   const body = { displayName: "Crew", members: [{ value: id, display: "Somebody", type: "Robot", $ref: "x:" }] }
-  expect(await reply(201, push("POST", "/Groups", body))).toMatchObject({
+  expect(await expectJson(201, push("POST", "/Groups", body))).toMatchObject({
     members: [{ value: id, display: "ada@example.com", type: "User", $ref: expect.stringContaining(`/Users/${id}`) }],
   })
 })
@@ -218,7 +227,7 @@ test("a group takes a thousand operations in order", async () => {
   ])
   const last = { op: "add", path: "members", value: [{ value: a.id }] }
   expect((await push("PATCH", `/Groups/${id}`, patch(...rounds.flat(), last))).status).toBe(204)
-  const group = await reply<Resource>(200, push("GET", `/Groups/${id}`))
+  const group = await expectJson<Resource>(200, push("GET", `/Groups/${id}`))
   expect((group["members"] as { value: string }[]).map(({ value }) => value).toSorted()).toEqual(
     [a.id, b.id].toSorted(),
   )
@@ -229,6 +238,6 @@ test("a bulk that is nested beyond reason is refused, and nothing of it is done"
   const depth = 200_000
   const data = `{"userName":"ada@example.com","x":${"[".repeat(depth)}${"]".repeat(depth)}}`
   const body = `{"Operations":[{"method":"POST","path":"/Users","bulkId":"1","data":${data}}]}`
-  expect(await reply<Failure>(400, push("POST", "/Bulk", body))).toMatchObject({ scimType: "invalidSyntax" })
-  expect(await reply<List>(200, push("GET", "/Users"))).toMatchObject({ totalResults: 0 })
+  expect(await expectJson<Failure>(400, push("POST", "/Bulk", body))).toMatchObject({ scimType: "invalidSyntax" })
+  expect(await expectJson<List>(200, push("GET", "/Users"))).toMatchObject({ totalResults: 0 })
 })

@@ -1,6 +1,6 @@
 import { env, exports } from "cloudflare:workers"
 import { expect } from "vitest"
-import { newWorkspace, reply, type Workspace } from "../support/world.ts"
+import { newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 
 const front = () => (exports as unknown as { default: Fetcher }).default
 
@@ -31,7 +31,7 @@ export type Push = ReturnType<typeof directoryDoor>
 
 export async function connect(world: Workspace, name = "Okta"): Promise<{ id: string; token: string; push: Push }> {
   type Made = { data: { id: string; token: string; base_url: string } }
-  const { data } = await reply<Made>(201, world.manage.post("/scim/directories", { name }))
+  const { data } = await expectJson<Made>(201, world.manage.post("/scim/directories", { name }))
   expect(data.base_url).toBe("http://gateway.test/scim/v2")
   return { ...data, push: directoryDoor(data.token) }
 }
@@ -63,10 +63,13 @@ export const patch = (...operations: object[]) => ({
 })
 
 export async function addUser(push: Push, name: string, more: Record<string, unknown> = {}): Promise<Resource> {
-  return reply<Resource>(201, push("POST", "/Users", { schemas: [USER], userName: `${name}@example.com`, ...more }))
+  return expectJson<Resource>(
+    201,
+    push("POST", "/Users", { schemas: [USER], userName: `${name}@example.com`, ...more }),
+  )
 }
 
 export async function addGroup(push: Push, displayName: string, ...ids: string[]): Promise<Resource> {
   const members = ids.map((value) => ({ value }))
-  return reply<Resource>(201, push("POST", "/Groups", { schemas: [GROUP], displayName, members }))
+  return expectJson<Resource>(201, push("POST", "/Groups", { schemas: [GROUP], displayName, members }))
 }

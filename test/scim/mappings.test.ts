@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { app } from "../../src/app/app.ts"
 import { ScimGroupMapping, ScimGroups, ScimSyncJob } from "../../src/scim/mapping-schemas.ts"
 import { resumeSyncJobs, runSyncJob } from "../../src/scim/sync.ts"
-import { newWorkspace, reply, type Workspace } from "../support/world.ts"
+import { newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 import { addGroup, addUser, newDirectory, patch } from "./directory.ts"
 
 type Failure = { error: { message: string } }
@@ -14,11 +14,11 @@ type Members = { data: { user_id: string; role: string }[] }
 let teams = 0
 async function addTeam({ manage }: Workspace): Promise<string> {
   const made = manage.post("/workspaces", { name: "T", slug: `mapped-${teams++}` })
-  return (await reply<{ data: { id: string } }>(201, made)).data.id
+  return (await expectJson<{ data: { id: string } }>(201, made)).data.id
 }
 
 async function rolesIn({ manage }: Workspace, team: string): Promise<Record<string, string>> {
-  const { data } = await reply<Members>(200, manage.get(`/workspaces/${team}/members?limit=100`))
+  const { data } = await expectJson<Members>(200, manage.get(`/workspaces/${team}/members?limit=100`))
   return Object.fromEntries(data.map((member) => [member.user_id, member.role]))
 }
 
@@ -28,7 +28,7 @@ const map = ({ manage }: Workspace, group: string, team: string, role?: string) 
 async function finish(world: Workspace, id: string): Promise<Job["data"]> {
   await env.DB.prepare("UPDATE scim_sync_jobs SET leased_until = 0 WHERE id = ?").bind(id).run()
   await runSyncJob(env, world.organizationId, id)
-  return ScimSyncJob.strict().parse((await reply<Job>(200, world.manage.get(`/scim/sync-jobs/${id}`))).data)
+  return ScimSyncJob.strict().parse((await expectJson<Job>(200, world.manage.get(`/scim/sync-jobs/${id}`))).data)
 }
 
 describe("a mapping", () => {
@@ -37,28 +37,28 @@ describe("a mapping", () => {
     const [ada, bob] = [await addUser(push, "ada"), await addUser(push, "bob")]
     const group = await addGroup(push, "Engineers", ada.id)
     const team = await addTeam(world)
-    const { data } = await reply<Mapping>(200, map(world, group.id, team))
+    const { data } = await expectJson<Mapping>(200, map(world, group.id, team))
     expect(ScimGroupMapping.strict().parse(data)).toMatchObject({ role: "member", scim_group_id: group.id })
     expect(await rolesIn(world, team)).toEqual({ [ada.id]: "member" })
     await env.DB.prepare("DELETE FROM workspace_members WHERE workspace_id = ?").bind(team).run()
-    expect(await reply(200, map(world, group.id, team, "member"))).toEqual({ data })
+    expect(await expectJson(200, map(world, group.id, team, "member"))).toEqual({ data })
     expect(await rolesIn(world, team)).toEqual({ [ada.id]: "member" })
-    const { error } = await reply<Failure>(409, map(world, group.id, team, "admin"))
+    const { error } = await expectJson<Failure>(409, map(world, group.id, team, "admin"))
     expect(error.message).toContain("role")
     await push("PATCH", `/Groups/${group.id}`, patch({ op: "Add", path: "members", value: [{ value: bob.id }] }))
     const path = `/scim/group-mappings/${data.id}`
-    const changed = await reply<Mapping>(200, world.manage.patch(path, { role: "admin" }))
+    const changed = await expectJson<Mapping>(200, world.manage.patch(path, { role: "admin" }))
     expect(changed.data).toMatchObject({ id: data.id, role: "admin" })
     expect(await rolesIn(world, team)).toEqual({ [ada.id]: "admin", [bob.id]: "admin" })
-    await reply(400, world.manage.post(`/workspaces/${team}/members/remove`, { user_ids: [ada.id] }))
+    await expectJson(400, world.manage.post(`/workspaces/${team}/members/remove`, { user_ids: [ada.id] }))
     await push("PATCH", `/Users/${bob.id}`, patch({ op: "replace", value: { active: false } }))
     expect(await rolesIn(world, team)).toEqual({ [ada.id]: "admin" })
-    await reply(400, world.manage.delete(path))
-    expect(await reply(200, world.manage.delete(`${path}?keep_members=false`))).toEqual({ deleted: true })
+    await expectJson(400, world.manage.delete(path))
+    expect(await expectJson(200, world.manage.delete(`${path}?keep_members=false`))).toEqual({ deleted: true })
     expect(await rolesIn(world, team)).toEqual({})
-    await reply(404, world.manage.get(path))
+    await expectJson(404, world.manage.get(path))
     type Entries = { data: { action: string }[] }
-    const entries = await reply<Entries>(200, world.manage.get(`/audit?resource_id=${data.id}`))
+    const entries = await expectJson<Entries>(200, world.manage.get(`/audit?resource_id=${data.id}`))
     expect(entries.data.map(({ action }) => action.split(".")[1])).toEqual(["delete", "update", "create"])
   })
 
@@ -69,8 +69,8 @@ describe("a mapping", () => {
     const headers = { authorization: `Bearer ${world.managementKey}`, "content-type": "application/json" }
     const bindings = { ...env, CLIENT_DIALECT: "openrouter" }
     const create = () => app.request("/api/v1/scim/group-mappings", { method: "POST", headers, body }, bindings)
-    const first = await reply<Mapping>(201, create())
-    expect(await reply(201, create())).toEqual(first)
+    const first = await expectJson<Mapping>(201, create())
+    expect(await expectJson(201, create())).toEqual(first)
   })
 
   test("that is deleted may leave its people behind, managed by hand", async () => {
@@ -78,13 +78,13 @@ describe("a mapping", () => {
     const user = await addUser(push, "kept")
     const group = await addGroup(push, "G", user.id)
     const team = await addTeam(world)
-    const { data } = await reply<Mapping>(200, map(world, group.id, team, "admin"))
-    await reply(200, world.manage.delete(`/scim/group-mappings/${data.id}?keep_members=true`))
+    const { data } = await expectJson<Mapping>(200, map(world, group.id, team, "admin"))
+    await expectJson(200, world.manage.delete(`/scim/group-mappings/${data.id}?keep_members=true`))
     expect(await rolesIn(world, team)).toEqual({ [user.id]: "admin" })
     expect((await push("DELETE", `/Groups/${group.id}`)).status).toBe(204)
     expect(await rolesIn(world, team)).toEqual({ [user.id]: "admin" })
     const removal = world.manage.post(`/workspaces/${team}/members/remove`, { user_ids: [user.id] })
-    expect(await reply(200, removal)).toEqual({ removed_count: 1 })
+    expect(await expectJson(200, removal)).toEqual({ removed_count: 1 })
   })
 
   test("beside a membership by hand leaves that as it is", async () => {
@@ -92,10 +92,10 @@ describe("a mapping", () => {
     const user = await addUser(push, "both")
     const group = await addGroup(push, "G", user.id)
     const team = await addTeam(world)
-    await reply(200, world.manage.post(`/workspaces/${team}/members/add`, { user_ids: [user.id] }))
-    const { data } = await reply<Mapping>(200, map(world, group.id, team, "admin"))
+    await expectJson(200, world.manage.post(`/workspaces/${team}/members/add`, { user_ids: [user.id] }))
+    const { data } = await expectJson<Mapping>(200, map(world, group.id, team, "admin"))
     expect(await rolesIn(world, team)).toEqual({ [user.id]: "admin" })
-    await reply(200, world.manage.delete(`/scim/group-mappings/${data.id}?keep_members=false`))
+    await expectJson(200, world.manage.delete(`/scim/group-mappings/${data.id}?keep_members=false`))
     expect(await rolesIn(world, team)).toEqual({ [user.id]: "member" })
   })
 
@@ -104,7 +104,7 @@ describe("a mapping", () => {
     const user = await addUser(push, "lead")
     const group = await addGroup(push, "Leads", user.id)
     expect((await rolesIn(world, world.workspaceId))[user.id]).toBe("member")
-    await reply(200, map(world, group.id, world.workspaceId, "admin"))
+    await expectJson(200, map(world, group.id, world.workspaceId, "admin"))
     expect((await rolesIn(world, world.workspaceId))[user.id]).toBe("admin")
   })
 
@@ -112,21 +112,21 @@ describe("a mapping", () => {
     const [one, other] = [await newDirectory(), await newWorkspace()]
     const group = await addGroup(one.push, "G")
     const [team, foreign] = [await addTeam(one.world), await addTeam(other)]
-    const { data } = await reply<Mapping>(200, map(one.world, group.id, team))
-    await reply(404, map(other, group.id, foreign))
-    await reply(404, map(one.world, group.id, foreign))
+    const { data } = await expectJson<Mapping>(200, map(one.world, group.id, team))
+    await expectJson(404, map(other, group.id, foreign))
+    await expectJson(404, map(one.world, group.id, foreign))
     for (const path of [`/scim/group-mappings/${data.id}`]) {
-      await reply(404, other.manage.get(path))
-      await reply(404, other.manage.patch(path, { role: "admin" }))
-      await reply(404, other.manage.delete(`${path}?keep_members=false`))
+      await expectJson(404, other.manage.get(path))
+      await expectJson(404, other.manage.patch(path, { role: "admin" }))
+      await expectJson(404, other.manage.delete(`${path}?keep_members=false`))
     }
     for (const list of ["/scim/group-mappings", "/scim/groups"]) {
-      expect(await reply(200, other.manage.get(list))).toEqual({ data: [], total_count: 0 })
-      await reply(403, one.world.as.get(list))
+      expect(await expectJson(200, other.manage.get(list))).toEqual({ data: [], total_count: 0 })
+      await expectJson(403, one.world.as.get(list))
     }
-    const groups = await reply<unknown>(200, one.world.manage.get("/scim/groups"))
+    const groups = await expectJson<unknown>(200, one.world.manage.get("/scim/groups"))
     expect(ScimGroups.strict().parse(groups).data[0]).toMatchObject({ display_name: "G", external_id: null })
-    await reply(400, map(one.world, group.id, team, "owner"))
+    await expectJson(400, map(one.world, group.id, team, "owner"))
   })
 })
 
@@ -144,8 +144,8 @@ describe("a sync job", () => {
     const gone = await addGroup(push, "Gone")
     await push("DELETE", `/Groups/${gone.id}`)
     const team = await addTeam(world)
-    await reply(200, map(world, group.id, team, "admin"))
-    const { data } = await reply<Job>(202, world.manage.call("POST", "/scim/sync-jobs"))
+    await expectJson(200, map(world, group.id, team, "admin"))
+    const { data } = await expectJson<Job>(202, world.manage.call("POST", "/scim/sync-jobs"))
     expect(ScimSyncJob.strict().parse(data)).toMatchObject({ status: "queued", synced_groups: null, started_at: null })
     const job = await finish(world, data.id)
     expect(job).toMatchObject({ status: "succeeded", synced_groups: 1, deleted_groups: 1 })
@@ -154,10 +154,10 @@ describe("a sync job", () => {
       .all()
     expect(results).toHaveLength(119)
     const other = await newWorkspace()
-    await reply(404, other.manage.get(`/scim/sync-jobs/${data.id}`))
-    await reply(400, world.manage.call("POST", "/scim/sync-jobs", { full: true }))
-    await reply(202, world.manage.call("POST", "/scim/sync-jobs", {}))
-    await reply(202, world.manage.call("POST", "/scim/sync-jobs", ""))
+    await expectJson(404, other.manage.get(`/scim/sync-jobs/${data.id}`))
+    await expectJson(400, world.manage.call("POST", "/scim/sync-jobs", { full: true }))
+    await expectJson(202, world.manage.call("POST", "/scim/sync-jobs", {}))
+    await expectJson(202, world.manage.call("POST", "/scim/sync-jobs", ""))
   })
 
   test("that was left is taken over by the clock", async () => {
@@ -170,7 +170,7 @@ describe("a sync job", () => {
       .bind(id, world.organizationId)
       .run()
     await resumeSyncJobs(env, Date.now())
-    const { data } = await reply<Job>(200, world.manage.get(`/scim/sync-jobs/${id}`))
+    const { data } = await expectJson<Job>(200, world.manage.get(`/scim/sync-jobs/${id}`))
     expect(data).toMatchObject({ status: "succeeded", synced_groups: 0 })
   })
 })

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { runSyncJob } from "../../src/scim/sync.ts"
-import { reply, type Workspace } from "../support/world.ts"
+import { expectJson, type Workspace } from "../support/world.ts"
 import { addGroup, addUser, connect, newDirectory, patch, type Push } from "./directory.ts"
 
 /**
@@ -119,7 +119,7 @@ async function newStage(): Promise<Stage> {
   for (let index = 0; index < TEAMS; index++) {
     type Made = { data: { id: string } }
     const made = world.manage.post("/workspaces", { name: "T", slug: `modelled-${slugs++}` })
-    places.push((await reply<Made>(201, made)).data.id)
+    places.push((await expectJson<Made>(201, made)).data.id)
   }
   const [people, groups] = [await addPeople(push), await addGroups(push)]
   const model = new Model()
@@ -138,7 +138,7 @@ async function work({ world }: Stage, id: string, steps?: number): Promise<void>
 }
 
 const jobOf = async ({ world }: Stage, id: string) =>
-  (await reply<{ data: { status: string } }>(200, world.manage.get(`/scim/sync-jobs/${id}`))).data
+  (await expectJson<{ data: { status: string } }>(200, world.manage.get(`/scim/sync-jobs/${id}`))).data
 
 async function act(stage: Stage, one: Action): Promise<void> {
   const { world, push, model, people, groups, places, directoryId } = stage
@@ -184,22 +184,22 @@ async function act(stage: Stage, one: Action): Promise<void> {
       ))
     case "active": {
       if (model.leaving.has(person)) return
-      await reply(200, push("PATCH", `/Users/${person}`, patch({ op: "replace", value: { active: one.on } })))
+      await expectJson(200, push("PATCH", `/Users/${person}`, patch({ op: "replace", value: { active: one.on } })))
       return one.on ? void model.active.add(person) : model.leave(person)
     }
     case "map": {
       const role = one.admin ? "admin" : "member"
       const known = model.mapped.get(`${crew} ${place}`)
-      if (known) await reply(200, world.manage.patch(`/scim/group-mappings/${known.id}`, { role }))
+      if (known) await expectJson(200, world.manage.patch(`/scim/group-mappings/${known.id}`, { role }))
       const input = { scim_group_id: crew, workspace_id: place, role }
       type Made = { data: { id: string } }
-      const { id } = known ?? (await reply<Made>(200, world.manage.post("/scim/group-mappings", input))).data
+      const { id } = known ?? (await expectJson<Made>(200, world.manage.post("/scim/group-mappings", input))).data
       return void model.mapped.set(`${crew} ${place}`, { id, role })
     }
     case "unmap": {
       const known = model.mapped.get(`${crew} ${place}`)
       if (!known) return
-      await reply(200, world.manage.delete(`/scim/group-mappings/${known.id}?keep_members=${one.keep}`))
+      await expectJson(200, world.manage.delete(`/scim/group-mappings/${known.id}?keep_members=${one.keep}`))
       model.mapped.delete(`${crew} ${place}`)
       for (const id of one.keep ? people : []) {
         const [isIn, key] = [model.active.has(id) && model.joined.has(`${crew} ${id}`), `${place} ${id}`]
@@ -209,7 +209,7 @@ async function act(stage: Stage, one: Action): Promise<void> {
     }
     case "hand":
       if (!model.active.has(person) || model.byHand.has(`${place} ${person}`)) return
-      await reply(200, world.manage.post(`/workspaces/${place}/members/add`, { user_ids: [person] }))
+      await expectJson(200, world.manage.post(`/workspaces/${place}/members/add`, { user_ids: [person] }))
       return void model.byHand.set(`${place} ${person}`, "member")
     case "deleteUser": {
       expect((await push("DELETE", `/Users/${person}`)).status).toBe(204)
@@ -227,7 +227,7 @@ async function act(stage: Stage, one: Action): Promise<void> {
     case "disconnect": {
       // What a crashed write left is put right first: a directory that is gone cannot be synced any more.
       if (model.isDrifted) return
-      await reply(200, world.manage.delete(`/scim/directories/${directoryId}`))
+      await expectJson(200, world.manage.delete(`/scim/directories/${directoryId}`))
       model.mapped.clear()
       model.joined.clear()
       expect(await shown(stage)).toEqual(expected(stage))
@@ -264,7 +264,7 @@ async function shown({ world, places }: Stage): Promise<Record<string, string>[]
   const shown: Record<string, string>[] = []
   for (const place of places) {
     type Members = { data: { user_id: string; role: string }[] }
-    const { data } = await reply<Members>(200, world.manage.get(`/workspaces/${place}/members?limit=100`))
+    const { data } = await expectJson<Members>(200, world.manage.get(`/workspaces/${place}/members?limit=100`))
     shown.push(Object.fromEntries(data.map((member) => [member.user_id, member.role])))
   }
   return shown

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { reply } from "../support/world.ts"
+import { expectJson } from "../support/world.ts"
 import { ENTERPRISE, GROUP, type List, newDirectory, patch, type Resource, USER } from "./directory.ts"
 
 /** What the two directories send, in their order and spelling, after their public documentation. */
@@ -8,7 +8,7 @@ describe("Okta", () => {
   test("imports a person, updates the profile, and deactivates and reactivates them", async () => {
     const { push } = await newDirectory("Okta")
     const query = `?filter=${encodeURIComponent('userName eq "isaac.brock@example.com"')}&startIndex=1&count=100`
-    const before = await reply<List>(200, push("GET", `/Users${query}`))
+    const before = await expectJson<List>(200, push("GET", `/Users${query}`))
     expect(before).toMatchObject({ totalResults: 0, startIndex: 1, itemsPerPage: 0, Resources: [] })
     const profile = {
       schemas: [USER],
@@ -22,31 +22,31 @@ describe("Okta", () => {
       password: "1mz050nq",
       active: true,
     }
-    const user = await reply<Resource>(201, push("POST", "/Users", profile))
+    const user = await expectJson<Resource>(201, push("POST", "/Users", profile))
     const { password: _, ...kept } = profile
     expect(user).toMatchObject(kept)
     expect(user.meta).toMatchObject({ resourceType: "User", version: 'W/"1"' })
     const path = `/Users/${user.id}`
-    await reply(200, push("GET", path))
+    await expectJson(200, push("GET", path))
     const changed = { ...user, name: { givenName: "Isaac", familyName: "Brook" }, active: true }
-    expect(await reply(200, push("PUT", path, changed))).toMatchObject({ name: { familyName: "Brook" } })
+    expect(await expectJson(200, push("PUT", path, changed))).toMatchObject({ name: { familyName: "Brook" } })
     const off = patch({ op: "replace", value: { active: false } })
-    expect(await reply(200, push("PATCH", path, off))).toMatchObject({ active: false, displayName: "Isaac Brock" })
+    expect(await expectJson(200, push("PATCH", path, off))).toMatchObject({ active: false, displayName: "Isaac Brock" })
     const on = patch({ op: "replace", value: { active: true } })
-    expect(await reply(200, push("PATCH", path, on))).toMatchObject({ active: true })
-    const after = await reply<List>(200, push("GET", `/Users${query}`))
+    expect(await expectJson(200, push("PATCH", path, on))).toMatchObject({ active: true })
+    const after = await expectJson<List>(200, push("GET", `/Users${query}`))
     expect(after.Resources.map(({ id }) => id)).toEqual([user.id])
   })
 
   test("pushes a group, renames it, changes its members and removes it", async () => {
     const { push } = await newDirectory("Okta")
     const person = (name: string) => push("POST", "/Users", { schemas: [USER], userName: `${name}@example.com` })
-    const one = await reply<Resource>(201, person("one"))
-    const two = await reply<Resource>(201, person("two"))
+    const one = await expectJson<Resource>(201, person("one"))
+    const two = await expectJson<Resource>(201, person("two"))
     const query = `?filter=${encodeURIComponent('displayName eq "Test SCIM"')}&startIndex=1&count=100`
-    expect((await reply<List>(200, push("GET", `/Groups${query}`))).totalResults).toBe(0)
+    expect((await expectJson<List>(200, push("GET", `/Groups${query}`))).totalResults).toBe(0)
     const made = { schemas: [GROUP], displayName: "Test SCIM", members: [] }
-    const { id } = await reply<Resource>(201, push("POST", "/Groups", made))
+    const { id } = await expectJson<Resource>(201, push("POST", "/Groups", made))
     const renamed = patch({ op: "replace", value: { id, displayName: "Renamed" } })
     expect((await push("PATCH", `/Groups/${id}`, renamed)).status).toBe(204)
     const members = patch(
@@ -54,11 +54,11 @@ describe("Okta", () => {
       { op: "add", path: "members", value: [{ value: one.id, display: "one@example.com" }] },
     )
     expect((await push("PATCH", `/Groups/${id}`, members)).status).toBe(204)
-    const group = await reply<Resource>(200, push("GET", `/Groups/${id}`))
+    const group = await expectJson<Resource>(200, push("GET", `/Groups/${id}`))
     expect(group).toMatchObject({ displayName: "Renamed", members: [{ value: one.id, display: "one@example.com" }] })
     const all = patch({ op: "replace", path: "members", value: [{ value: one.id }, { value: two.id }] })
     expect((await push("PATCH", `/Groups/${id}`, all)).status).toBe(204)
-    const listed = await reply<List>(200, push("GET", "/Groups?startIndex=1&count=100"))
+    const listed = await expectJson<List>(200, push("GET", "/Groups?startIndex=1&count=100"))
     expect(listed.Resources[0]?.["members"]).toHaveLength(2)
     expect((await push("DELETE", `/Groups/${id}`)).status).toBe(204)
   })
@@ -68,8 +68,8 @@ describe("Entra", () => {
   test("creates a person, patches them attribute by attribute, and disables and deletes them", async () => {
     const { push } = await newDirectory("Entra")
     const nobody = encodeURIComponent('userName eq "non-existent user"')
-    expect((await reply<List>(200, push("GET", `/Users?filter=${nobody}`))).totalResults).toBe(0)
-    const user = await reply<Resource>(
+    expect((await expectJson<List>(200, push("GET", `/Users?filter=${nobody}`))).totalResults).toBe(0)
+    const user = await expectJson<Resource>(
       201,
       push("POST", "/Users", {
         schemas: [USER, ENTERPRISE],
@@ -83,7 +83,7 @@ describe("Entra", () => {
       }),
     )
     const path = `/Users/${user.id}`
-    const changed = await reply<Resource>(
+    const changed = await expectJson<Resource>(
       200,
       push(
         "PATCH",
@@ -114,43 +114,46 @@ describe("Entra", () => {
       },
     })
     const renamed = patch({ op: "Replace", path: "userName", value: "5b50642d@example.com" })
-    expect(await reply(200, push("PATCH", path, renamed))).toMatchObject({ userName: "5b50642d@example.com" })
+    expect(await expectJson(200, push("PATCH", path, renamed))).toMatchObject({ userName: "5b50642d@example.com" })
     const off = patch({ op: "Replace", path: "active", value: "False" })
-    expect(await reply(200, push("PATCH", path, off))).toMatchObject({ active: false })
+    expect(await expectJson(200, push("PATCH", path, off))).toMatchObject({ active: false })
     const without = patch(
       { op: "Remove", path: 'phoneNumbers[type eq "mobile"].value' },
       { op: "Remove", path: ENTERPRISE },
     )
-    const left = await reply<Resource>(200, push("PATCH", path, without))
+    const left = await expectJson<Resource>(200, push("PATCH", path, without))
     expect(left).not.toHaveProperty(ENTERPRISE)
     expect((await push("DELETE", path)).status).toBe(204)
-    await reply(404, push("DELETE", path))
-    await reply(404, push("GET", path))
+    await expectJson(404, push("DELETE", path))
+    await expectJson(404, push("GET", path))
   })
 
   test("creates a group, updates it, and adds and removes members", async () => {
     const { push } = await newDirectory("Entra")
-    const user = await reply<Resource>(201, push("POST", "/Users", { userName: "member@example.com", active: "True" }))
+    const user = await expectJson<Resource>(
+      201,
+      push("POST", "/Users", { userName: "member@example.com", active: "True" }),
+    )
     const made = {
       schemas: [GROUP],
       externalId: "8aa1a0c0",
       displayName: "displayName",
       meta: { resourceType: "Group" },
     }
-    const { id } = await reply<Resource>(201, push("POST", "/Groups", made))
-    const group = await reply<Resource>(200, push("GET", `/Groups/${id}?excludedAttributes=members`))
+    const { id } = await expectJson<Resource>(201, push("POST", "/Groups", made))
+    const group = await expectJson<Resource>(200, push("GET", `/Groups/${id}?excludedAttributes=members`))
     expect(group).not.toHaveProperty("members")
     const query = `?excludedAttributes=members&filter=${encodeURIComponent('displayName eq "DISPLAYNAME"')}`
-    expect((await reply<List>(200, push("GET", `/Groups${query}`))).Resources.map((one) => one.id)).toEqual([id])
+    expect((await expectJson<List>(200, push("GET", `/Groups${query}`))).Resources.map((one) => one.id)).toEqual([id])
     const renamed = patch({ op: "Replace", path: "displayName", value: "1879db59" })
     expect((await push("PATCH", `/Groups/${id}`, renamed)).status).toBe(204)
     const added = patch({ op: "Add", path: "members", value: [{ $ref: null, value: user.id }] })
     expect((await push("PATCH", `/Groups/${id}`, added)).status).toBe(204)
-    const told = await reply<Resource>(200, push("GET", `/Groups/${id}`))
+    const told = await expectJson<Resource>(200, push("GET", `/Groups/${id}`))
     expect(told).toMatchObject({ displayName: "1879db59", members: [{ value: user.id }] })
     const removed = patch({ op: "Remove", path: "members", value: [{ $ref: null, value: user.id }] })
     expect((await push("PATCH", `/Groups/${id}`, removed)).status).toBe(204)
-    expect((await reply<Resource>(200, push("GET", `/Groups/${id}`)))["members"]).toEqual([])
+    expect((await expectJson<Resource>(200, push("GET", `/Groups/${id}`)))["members"]).toEqual([])
     expect((await push("DELETE", `/Groups/${id}`)).status).toBe(204)
   })
 })

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers"
 import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { runSyncJob } from "../../src/scim/sync.ts"
-import { newKey, newWorkspace, reply, type Workspace } from "../support/world.ts"
+import { newKey, newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 import { directoryDoor, queueSyncJob } from "./directory.ts"
 import { crew, list, newRemote, person, playRemotes, TOKEN } from "./remote.ts"
 import { eventually } from "../support/eventually.ts"
@@ -22,7 +22,7 @@ type Directory = { id: string; base_url: null; token: null; pull: { url: string;
 
 async function connect({ manage }: Workspace, { url }: Remote, name = "Remote"): Promise<Directory> {
   const made = manage.post("/scim/directories", { name, pull: { url, token: TOKEN } })
-  return (await reply<{ data: Directory }>(201, made)).data
+  return (await expectJson<{ data: Directory }>(201, made)).data
 }
 
 async function stage(remote: Remote) {
@@ -33,7 +33,7 @@ async function stage(remote: Remote) {
 const start = (world: Workspace) => queueSyncJob(world, "pull")
 
 const read = async ({ manage }: Workspace, id: string) =>
-  (await reply<{ data: Job }>(200, manage.get(`/scim/sync-jobs/${id}`))).data
+  (await expectJson<{ data: Job }>(200, manage.get(`/scim/sync-jobs/${id}`))).data
 
 /** Goes on where the job stopped, as the clock does when the time of a wait is over. */
 async function goOn(world: Workspace, id: string, steps?: number): Promise<Job> {
@@ -71,7 +71,7 @@ async function shown({ organizationId }: Workspace) {
 
 const memberEmails = async ({ manage }: Workspace) => {
   type Members = { data: { id: string; email: string | null }[] }
-  const { data } = await reply<Members>(200, manage.get("/organization/members?limit=100"))
+  const { data } = await expectJson<Members>(200, manage.get("/organization/members?limit=100"))
   return data
     .flatMap(({ email }) => (email?.endsWith("@example.com") ? [email.replace("@example.com", "")] : []))
     .toSorted()
@@ -102,7 +102,7 @@ describe("a directory that is read", () => {
     ["a token with a line", { url: "https://directory.example.com/scim", token: "a\nb" }],
   ])("is refused with %s", async (_, pull) => {
     const world = await newWorkspace()
-    await reply(400, world.manage.post("/scim/directories", { name: "R", pull }))
+    await expectJson(400, world.manage.post("/scim/directories", { name: "R", pull }))
   })
 
   test("is read page by page by a job, and its groups give memberships", async () => {
@@ -111,7 +111,7 @@ describe("a directory that is read", () => {
       [crew("Crew", "ada", "bob", "off", "nobody"), crew("Empty"), crew("Third", "cy")],
     )
     const { world } = await stage(remote)
-    const { data } = await reply<{ data: Job }>(202, world.manage.call("POST", "/scim/sync-jobs"))
+    const { data } = await expectJson<{ data: Job }>(202, world.manage.call("POST", "/scim/sync-jobs"))
     await eventually(async () => expect((await read(world, data.id)).status).toBe("succeeded"))
     expect(await read(world, data.id)).toMatchObject({ synced_groups: 3, deleted_groups: 0, error_message: null })
     expect(await shown(world)).toEqual({
@@ -124,10 +124,13 @@ describe("a directory that is read", () => {
       "GET /Users?startIndex=3&count=100",
       "GET /Users?startIndex=5&count=100",
     ])
-    const groups = await reply<{ data: { id: string; display_name: string }[] }>(200, world.manage.get("/scim/groups"))
+    const groups = await expectJson<{ data: { id: string; display_name: string }[] }>(
+      200,
+      world.manage.get("/scim/groups"),
+    )
     const id = groups.data.find((group) => group.display_name === "Crew")?.id
     const body = { scim_group_id: id, workspace_id: world.workspaceId, role: "admin" }
-    await reply(200, world.manage.post("/scim/group-mappings", body))
+    await expectJson(200, world.manage.post("/scim/group-mappings", body))
     const before = await env.DB.prepare("SELECT id, version FROM scim_users WHERE organization_id = ? ORDER BY id")
       .bind(world.organizationId)
       .all()
@@ -143,20 +146,20 @@ describe("a directory that is read", () => {
     const { world } = await stage(remote)
     await sync(world)
     type Members = { data: { id: string; email: string | null }[] }
-    const members = await reply<Members>(200, world.manage.get("/organization/members"))
+    const members = await expectJson<Members>(200, world.manage.get("/organization/members"))
     const bob = members.data.find(({ email }) => email === "bob@example.com")?.id
     const key = await newKey(world, { creator_user_id: bob })
-    await reply(200, key.as.get("/key"))
+    await expectJson(200, key.as.get("/key"))
     remote.users = people("ada")
     expect((await sync(world)).status).toBe("succeeded")
     expect((await shown(world)).users).toEqual({ ada: 1, bob: 0 })
     expect(await memberEmails(world)).toEqual(["ada"])
-    await reply(401, key.as.get("/key"))
+    await expectJson(401, key.as.get("/key"))
     // Made anew there: the same person here.
     remote.users = [...people("ada"), { ...person("bob"), id: "r-bob-2" }]
     await sync(world)
     expect((await shown(world)).users).toEqual({ ada: 1, bob: 1 })
-    const again = await reply<Members>(200, world.manage.get("/organization/members"))
+    const again = await expectJson<Members>(200, world.manage.get("/organization/members"))
     expect(again.data.find(({ email }) => email === "bob@example.com")?.id).toBe(bob)
   })
 

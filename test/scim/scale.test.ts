@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import { expect, test } from "vitest"
 import { runSyncJob } from "../../src/scim/sync.ts"
-import { reply } from "../support/world.ts"
+import { expectJson } from "../support/world.ts"
 import { newDirectory, queueSyncJob } from "./directory.ts"
 
 const USERS = 10_000
@@ -86,7 +86,7 @@ test("10,000 people in 500 groups are synced within the limits of an invocation,
   const { organizationId, manage } = world
   await seed(organizationId, directoryId)
   const id = await queueSyncJob(world, "users")
-  const job = async () => (await reply<{ data: Job }>(200, manage.get(`/scim/sync-jobs/${id}`))).data
+  const job = async () => (await expectJson<{ data: Job }>(200, manage.get(`/scim/sync-jobs/${id}`))).data
   const seen: (number | null)[] = []
   let steps = 0
   let isDone = false

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { newKey, newWorkspace, reply, type Workspace } from "../support/world.ts"
+import { newKey, newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 import {
   addGroup,
   addUser,
@@ -17,7 +17,8 @@ import {
 type Failure = { schemas: string[]; detail: string; status: string; scimType?: string }
 type Members = { data: { id: string; email: string; role: string; first_name: string | null }[]; total_count: number }
 
-const membersOf = async ({ manage }: Workspace) => (await reply<Members>(200, manage.get("/organization/members"))).data
+const membersOf = async ({ manage }: Workspace) =>
+  (await expectJson<Members>(200, manage.get("/organization/members"))).data
 const found = (filter: string) => `?filter=${encodeURIComponent(filter)}`
 
 describe("a directory", () => {
@@ -27,25 +28,25 @@ describe("a directory", () => {
     const list = await (await world.manage.get("/scim/directories")).text()
     expect(list).toContain(id)
     expect(list).not.toContain(token)
-    await reply(200, push("GET", "/ServiceProviderConfig"))
+    await expectJson(200, push("GET", "/ServiceProviderConfig"))
     const other = await newWorkspace()
-    await reply(404, other.manage.delete(`/scim/directories/${id}`))
-    await reply(403, world.as.get("/scim/directories"))
-    await reply(200, world.manage.delete(`/scim/directories/${id}`))
-    await reply(404, world.manage.delete(`/scim/directories/${id}`))
-    await reply(401, push("GET", "/Users"))
+    await expectJson(404, other.manage.delete(`/scim/directories/${id}`))
+    await expectJson(403, world.as.get("/scim/directories"))
+    await expectJson(200, world.manage.delete(`/scim/directories/${id}`))
+    await expectJson(404, world.manage.delete(`/scim/directories/${id}`))
+    await expectJson(401, push("GET", "/Users"))
   })
 
   test("leaves its people behind as members managed by hand", async () => {
     const { world, id, push } = await newDirectory()
     const user = await addUser(push, "stays")
     await addGroup(push, "G", user.id)
-    await reply(409, world.manage.delete(`/organization/members/${user.id}`))
-    await reply(200, world.manage.delete(`/scim/directories/${id}`))
+    await expectJson(409, world.manage.delete(`/organization/members/${user.id}`))
+    await expectJson(200, world.manage.delete(`/scim/directories/${id}`))
     expect((await membersOf(world)).map((member) => member.id)).toContain(user.id)
     const again = await connect(world)
-    expect((await reply<List>(200, again.push("GET", "/Users"))).totalResults).toBe(0)
-    await reply(200, world.manage.delete(`/organization/members/${user.id}`))
+    expect((await expectJson<List>(200, again.push("GET", "/Users"))).totalResults).toBe(0)
+    await expectJson(200, world.manage.delete(`/organization/members/${user.id}`))
   })
 
   test("without its token is told nothing, in the words of SCIM", async () => {
@@ -53,11 +54,11 @@ describe("a directory", () => {
     for (const token of [undefined, "scim-gw-v1-wrong", world.managementKey]) {
       const refused = await directoryDoor(token)("GET", "/Users")
       expect(refused.headers.get("www-authenticate")).toBe("Bearer")
-      const failure = await reply<Failure>(401, refused)
+      const failure = await expectJson<Failure>(401, refused)
       expect(failure).toMatchObject({ schemas: ["urn:ietf:params:scim:api:messages:2.0:Error"], status: "401" })
     }
-    await reply(404, push("GET", "/Nothing"))
-    await reply(405, push("PATCH", "/Users", {}))
+    await expectJson(404, push("GET", "/Nothing"))
+    await expectJson(405, push("PATCH", "/Users", {}))
   })
 
   test("sees nothing of another directory or organization", async () => {
@@ -67,35 +68,35 @@ describe("a directory", () => {
     const beside = await connect(one.world, "Entra")
     for (const { push } of [other, beside]) {
       for (const path of [`/Users/${user.id}`, `/Groups/${group.id}`]) {
-        await reply(404, push("GET", path))
-        await reply(404, push("DELETE", path))
-        await reply(404, push("PATCH", path, patch({ op: "replace", value: { active: false, displayName: "x" } })))
-        await reply(404, push("PUT", path, { userName: "x", displayName: "x" }))
+        await expectJson(404, push("GET", path))
+        await expectJson(404, push("DELETE", path))
+        await expectJson(404, push("PATCH", path, patch({ op: "replace", value: { active: false, displayName: "x" } })))
+        await expectJson(404, push("PUT", path, { userName: "x", displayName: "x" }))
       }
       for (const kind of ["/Users", "/Groups"]) {
-        expect(await reply<List>(200, push("GET", kind))).toMatchObject({ totalResults: 0, Resources: [] })
+        expect(await expectJson<List>(200, push("GET", kind))).toMatchObject({ totalResults: 0, Resources: [] })
       }
       const refused = push("POST", "/Groups", { displayName: "G", members: [{ value: user.id }] })
-      expect(await reply<Failure>(400, refused)).toMatchObject({ scimType: "invalidValue" })
+      expect(await expectJson<Failure>(400, refused)).toMatchObject({ scimType: "invalidValue" })
     }
-    await reply(200, one.push("GET", `/Users/${user.id}`))
+    await expectJson(200, one.push("GET", `/Users/${user.id}`))
   })
 
   test("says what it can do", async () => {
     const { push } = await newDirectory()
-    expect(await reply(200, push("GET", "/ServiceProviderConfig"))).toMatchObject({
+    expect(await expectJson(200, push("GET", "/ServiceProviderConfig"))).toMatchObject({
       patch: { supported: true },
       bulk: { supported: true, maxOperations: 300, maxPayloadSize: 1_048_576 },
       filter: { supported: true, maxResults: 200 },
       etag: { supported: true },
     })
-    const types = await reply<List>(200, push("GET", "/ResourceTypes"))
+    const types = await expectJson<List>(200, push("GET", "/ResourceTypes"))
     expect(types.Resources.map(({ id }) => id)).toEqual(["User", "Group"])
-    const schemas = await reply<List>(200, push("GET", "/Schemas"))
+    const schemas = await expectJson<List>(200, push("GET", "/Schemas"))
     expect(schemas.Resources.map(({ id }) => id)).toEqual([USER, ENTERPRISE, GROUP])
-    await reply(200, push("GET", `/Schemas/${USER}`))
-    await reply(200, push("GET", "/ResourceTypes/Group"))
-    await reply(404, push("GET", "/Schemas/nothing"))
+    await expectJson(200, push("GET", `/Schemas/${USER}`))
+    await expectJson(200, push("GET", "/ResourceTypes/Group"))
+    await expectJson(404, push("GET", "/Schemas/nothing"))
   })
 })
 
@@ -112,18 +113,18 @@ describe("users", () => {
       password: "s3cret!",
     })
     expect(made.headers.get("location")).toMatch(/^http:\/\/gateway\.test\/scim\/v2\/Users\//)
-    const user = await reply<Resource>(201, made)
+    const user = await expectJson<Resource>(201, made)
     expect(user).toMatchObject({ schemas: [USER], userName: "grace", active: true, externalId: "00u1", name, emails })
     expect(JSON.stringify(user)).not.toContain("s3cret")
     const member = (await membersOf(world)).find(({ id }) => id === user.id)
     expect(member).toMatchObject({ email: "grace@work.example.com", first_name: "Grace", role: "org:member" })
     const left = push("PATCH", `/Users/${user.id}`, patch({ op: "replace", path: "active", value: false }))
-    expect(await reply(200, left)).toMatchObject({ active: false })
+    expect(await expectJson(200, left)).toMatchObject({ active: false })
     expect((await membersOf(world)).map(({ id }) => id)).not.toContain(user.id)
     const back = push("PATCH", `/Users/${user.id}`, patch({ op: "replace", path: "active", value: true }))
-    await reply(200, back)
+    await expectJson(200, back)
     expect((await membersOf(world)).map(({ id }) => id)).toContain(user.id)
-    const entries = await reply<{ data: { action: string; key_label: string }[] }>(
+    const entries = await expectJson<{ data: { action: string; key_label: string }[] }>(
       200,
       world.manage.get(`/audit?resource_id=${user.id}`),
     )
@@ -139,44 +140,44 @@ describe("users", () => {
   test.each(["deactivated", "deleted"])("that are %s have no working key and no membership at once", async (how) => {
     const { world, push } = await newDirectory()
     const user = await addUser(push, "leaver")
-    const team = await reply<{ data: { id: string } }>(
+    const team = await expectJson<{ data: { id: string } }>(
       201,
       world.manage.post("/workspaces", { name: "T", slug: `leavers-${how}` }),
     )
     const path = `/workspaces/${team.data.id}/members`
-    await reply(200, world.manage.post(`${path}/add`, { user_ids: [user.id] }))
+    await expectJson(200, world.manage.post(`${path}/add`, { user_ids: [user.id] }))
     const key = await newKey(world, { creator_user_id: user.id })
     const theirs = await newKey(world, { creator_user_id: user.id, kind: "management" })
     const other = await newKey(world, {})
-    await reply(200, key.as.get("/key"))
-    await reply(200, theirs.as.get("/keys"))
+    await expectJson(200, key.as.get("/key"))
+    await expectJson(200, theirs.as.get("/keys"))
     if (how === "deleted") expect((await push("DELETE", `/Users/${user.id}`)).status).toBe(204)
-    else await reply(200, push("PATCH", `/Users/${user.id}`, patch({ op: "Replace", value: { active: "False" } })))
-    await reply(401, key.as.get("/key"))
-    await reply(401, theirs.as.get("/keys"))
-    await reply(200, other.as.get("/key"))
-    expect(await reply(200, world.manage.get(path))).toEqual({ data: [], total_count: 0 })
-    const { data } = await reply<{ data: { disabled: boolean } }>(200, world.manage.get(`/keys/${key.hash}`))
+    else await expectJson(200, push("PATCH", `/Users/${user.id}`, patch({ op: "Replace", value: { active: "False" } })))
+    await expectJson(401, key.as.get("/key"))
+    await expectJson(401, theirs.as.get("/keys"))
+    await expectJson(200, other.as.get("/key"))
+    expect(await expectJson(200, world.manage.get(path))).toEqual({ data: [], total_count: 0 })
+    const { data } = await expectJson<{ data: { disabled: boolean } }>(200, world.manage.get(`/keys/${key.hash}`))
     expect(data.disabled).toBe(true)
     // Nor is a key of theirs taken up again by hand.
-    await reply(403, world.manage.patch(`/keys/${key.hash}`, { disabled: false }))
-    await reply(200, world.manage.patch(`/keys/${key.hash}`, { name: "of one who left" }))
-    await reply(401, key.as.get("/key"))
+    await expectJson(403, world.manage.patch(`/keys/${key.hash}`, { disabled: false }))
+    await expectJson(200, world.manage.patch(`/keys/${key.hash}`, { name: "of one who left" }))
+    await expectJson(401, key.as.get("/key"))
     const again = await world.manage.post("/keys", { name: "again", creator_user_id: user.id })
-    expect(await reply<{ error: { message: string } }>(403, again)).toMatchObject({ error: { code: 403 } })
+    expect(await expectJson<{ error: { message: string } }>(403, again)).toMatchObject({ error: { code: 403 } })
     expect((await push("GET", `/Users/${user.id}`)).status).toBe(how === "deleted" ? 404 : 200)
   })
 
   test("take over the member with their address, except an owner", async () => {
     const { world, push } = await newDirectory()
     const body = { user_id: "u-1", email: "known@example.com", role: "org:admin" }
-    await reply(201, world.manage.post("/organization/members", body))
+    await expectJson(201, world.manage.post("/organization/members", body))
     const user = await addUser(push, "Known")
     expect(user.id).toBe("u-1")
     expect((await membersOf(world))[0]).toMatchObject({ id: "u-1", role: "org:admin" })
-    await reply(409, world.manage.delete("/organization/members/u-1"))
+    await expectJson(409, world.manage.delete("/organization/members/u-1"))
     const owner = (await membersOf(world)).at(-1)
-    await reply(200, world.manage.patch(`/organization/members/${owner?.id}`, { email: "owner@example.com" }))
+    await expectJson(200, world.manage.patch(`/organization/members/${owner?.id}`, { email: "owner@example.com" }))
     const twin = await addUser(push, "owner")
     expect(twin.id).toBe(owner?.id)
     expect((await push("DELETE", `/Users/${twin.id}`)).status).toBe(204)
@@ -189,16 +190,16 @@ describe("users", () => {
     const ada = await addUser(push, "ada")
     const bob = await addUser(push, "bob")
     const again = push("POST", "/Users", { userName: "ADA@example.com", emails: [{ value: "x@example.com" }] })
-    expect(await reply<Failure>(409, again)).toMatchObject({ scimType: "uniqueness", status: "409" })
+    expect(await expectJson<Failure>(409, again)).toMatchObject({ scimType: "uniqueness", status: "409" })
     const same = push("POST", "/Users", { userName: "other", emails: [{ value: "ada@example.com" }] })
-    expect(await reply<Failure>(409, same)).toMatchObject({ scimType: "uniqueness" })
+    expect(await expectJson<Failure>(409, same)).toMatchObject({ scimType: "uniqueness" })
     const steal = patch({ op: "add", path: "emails", value: [{ value: "ada@example.com", primary: true }] })
-    expect(await reply<Failure>(409, push("PATCH", `/Users/${bob.id}`, steal))).toMatchObject({
+    expect(await expectJson<Failure>(409, push("PATCH", `/Users/${bob.id}`, steal))).toMatchObject({
       scimType: "uniqueness",
     })
     const beside = await connect(world, "Entra")
-    await reply(409, beside.push("POST", "/Users", { userName: "ada@example.com" }))
-    expect(await reply(200, push("GET", `/Users/${ada.id}`))).toMatchObject({ userName: "ada@example.com" })
+    await expectJson(409, beside.push("POST", "/Users", { userName: "ada@example.com" }))
+    expect(await expectJson(200, push("GET", `/Users/${ada.id}`))).toMatchObject({ userName: "ada@example.com" })
   })
 
   test("are changed only from the version that If-Match names", async () => {
@@ -211,13 +212,13 @@ describe("users", () => {
     const body = { userName: "versioned@example.com", title: "One" }
     const changed = await push("PUT", path, body, { "if-match": version })
     expect(changed.headers.get("etag")).toBe('W/"2"')
-    await reply(200, changed)
+    await expectJson(200, changed)
     for (const method of ["PUT", "PATCH", "DELETE"]) {
       const stale = method === "PATCH" ? patch({ op: "remove", path: "title" }) : body
       const refused = push(method, path, method === "DELETE" ? undefined : stale, { "if-match": version })
-      expect(await reply<Failure>(412, refused)).toMatchObject({ status: "412" })
+      expect(await expectJson<Failure>(412, refused)).toMatchObject({ status: "412" })
     }
-    expect(await reply(200, push("GET", path))).toMatchObject({ title: "One" })
+    expect(await expectJson(200, push("GET", path))).toMatchObject({ title: "One" })
   })
 
   test("are changed by many at once without losing a change", async () => {
@@ -228,7 +229,7 @@ describe("users", () => {
       fields.map((field) => push("PATCH", `/Users/${id}`, patch({ op: "add", path: field, value: "set" }))),
     )
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
-    const user = await reply<Resource>(200, push("GET", `/Users/${id}`))
+    const user = await expectJson<Resource>(200, push("GET", `/Users/${id}`))
     expect(fields.map((field) => user[field])).toEqual(["set", "set", "set", "set"])
   })
 
@@ -243,7 +244,7 @@ describe("users", () => {
       await addUser(push, name, { ...more, emails: [{ value: `${name}@mail.test`, type: "work" }] })
     }
     const names = async (query: string) =>
-      (await reply<List>(200, push("GET", `/Users${query}`))).Resources.map((user) =>
+      (await expectJson<List>(200, push("GET", `/Users${query}`))).Resources.map((user) =>
         (user["userName"] as string).replace("@example.com", ""),
       )
     expect(await names(found('userName eq "ADA@example.com"'))).toEqual(["Ada"])
@@ -257,9 +258,9 @@ describe("users", () => {
     expect(await names(found('meta.created gt "2020-01-01T00:00:00Z" and userName ge "b"'))).toEqual(["cy", "bob"])
     expect(await names("?sortBy=userName")).toEqual(["Ada", "bob", "cy"])
     expect(await names("?sortBy=userName&sortOrder=descending&startIndex=2&count=1")).toEqual(["bob"])
-    const none = await reply<List>(200, push("GET", "/Users?count=0"))
+    const none = await expectJson<List>(200, push("GET", "/Users?count=0"))
     expect(none).toMatchObject({ totalResults: 3, itemsPerPage: 0, startIndex: 1 })
-    const few = await reply<List>(200, push("GET", "/Users?attributes=userName&startIndex=-3&count=1"))
+    const few = await expectJson<List>(200, push("GET", "/Users?attributes=userName&startIndex=-3&count=1"))
     expect(few.Resources.map((user) => Object.keys(user).toSorted())).toEqual([["id", "schemas", "userName"]])
   })
 
@@ -272,7 +273,10 @@ describe("users", () => {
     ['id eq "x" or '.repeat(41) + 'id eq "x"', "invalidFilter"],
   ])("are not found by %s", async (filter, scimType) => {
     const { push } = await newDirectory()
-    expect(await reply<Failure>(400, push("GET", `/Users${found(filter)}`))).toMatchObject({ scimType, status: "400" })
+    expect(await expectJson<Failure>(400, push("GET", `/Users${found(filter)}`))).toMatchObject({
+      scimType,
+      status: "400",
+    })
   })
 
   test.each([
@@ -293,7 +297,7 @@ describe("users", () => {
   ])("are refused: %s %j", async (method, body, status, scimType) => {
     const { push } = await newDirectory()
     const path = method === "POST" ? "/Users" : `/Users/${(await addUser(push, "refused")).id}`
-    const failure = await reply<Failure>(status, push(method, path, body))
+    const failure = await expectJson<Failure>(status, push(method, path, body))
     expect(failure).toMatchObject({ status: String(status), ...(scimType && { scimType }) })
   })
 })
@@ -307,7 +311,7 @@ describe("groups", () => {
     const { id } = await addGroup(push, "Crew", a)
     const after = async (...operations: object[]) => {
       expect((await push("PATCH", `/Groups/${id}`, patch(...operations))).status).toBe(204)
-      const group = await reply<Resource>(200, push("GET", `/Groups/${id}`))
+      const group = await expectJson<Resource>(200, push("GET", `/Groups/${id}`))
       return ((group["members"] as { value: string }[] | undefined) ?? []).map(({ value }) => value).toSorted()
     }
     const all = [a, b, c].toSorted()
@@ -323,21 +327,24 @@ describe("groups", () => {
     expect(await after({ op: "add", value: { members: [{ value: c }], externalId: "e" } })).toEqual([a, c].toSorted())
     expect(await after({ op: "remove", path: "members" })).toEqual([])
     const unknown = patch({ op: "add", path: "members", value: [{ value: "nobody" }] })
-    expect(await reply<Failure>(400, push("PATCH", `/Groups/${id}`, unknown))).toMatchObject({
+    expect(await expectJson<Failure>(400, push("PATCH", `/Groups/${id}`, unknown))).toMatchObject({
       scimType: "invalidValue",
     })
-    await reply(200, push("PUT", `/Groups/${id}`, { displayName: "Crew", members: [{ value: b }] }))
-    const user = await reply<Resource>(200, push("GET", `/Users/${b}`))
+    await expectJson(200, push("PUT", `/Groups/${id}`, { displayName: "Crew", members: [{ value: b }] }))
+    const user = await expectJson<Resource>(200, push("GET", `/Users/${b}`))
     expect(user["groups"]).toMatchObject([{ value: id, display: "Crew" }])
-    const version = (await reply<Resource>(200, push("GET", `/Groups/${id}`))).meta.version
+    const version = (await expectJson<Resource>(200, push("GET", `/Groups/${id}`))).meta.version
     expect((await push("DELETE", `/Users/${b}`)).status).toBe(204)
-    const left = await reply<Resource>(200, push("GET", `/Groups/${id}`))
+    const left = await expectJson<Resource>(200, push("GET", `/Groups/${id}`))
     expect(left["members"]).toEqual([])
     expect(left.meta.version).not.toBe(version)
-    await reply(412, push("PATCH", `/Groups/${id}`, patch({ op: "remove", path: "members" }), { "if-match": version }))
+    await expectJson(
+      412,
+      push("PATCH", `/Groups/${id}`, patch({ op: "remove", path: "members" }), { "if-match": version }),
+    )
     expect((await push("DELETE", `/Groups/${id}`)).status).toBe(204)
-    await reply(404, push("GET", `/Groups/${id}`))
-    expect((await reply<List>(200, push("GET", "/Groups"))).totalResults).toBe(0)
+    await expectJson(404, push("GET", `/Groups/${id}`))
+    expect((await expectJson<List>(200, push("GET", "/Groups"))).totalResults).toBe(0)
   })
 
   test("take thousands of members in one request", async () => {
@@ -353,12 +360,14 @@ describe("groups", () => {
       .run()
     const add = patch({ op: "add", path: "members", value: ids.map((value) => ({ value })) })
     expect((await push("PATCH", `/Groups/${id}`, add)).status).toBe(204)
-    const group = await reply<Resource>(200, push("GET", `/Groups/${id}`))
+    const group = await expectJson<Resource>(200, push("GET", `/Groups/${id}`))
     expect(group["members"]).toHaveLength(2_000)
-    const list = await reply<List>(200, push("GET", "/Groups?excludedAttributes=members"))
+    const list = await expectJson<List>(200, push("GET", "/Groups?excludedAttributes=members"))
     expect(list.Resources[0]).not.toHaveProperty("members")
     const tooMany = patch({ op: "add", path: "members", value: Array.from({ length: 10_001 }, () => ({ value: "x" })) })
-    expect(await reply<Failure>(400, push("PATCH", `/Groups/${id}`, tooMany))).toMatchObject({ scimType: "tooMany" })
+    expect(await expectJson<Failure>(400, push("PATCH", `/Groups/${id}`, tooMany))).toMatchObject({
+      scimType: "tooMany",
+    })
   })
 
   test("are found by name and by member", async () => {
@@ -367,11 +376,13 @@ describe("groups", () => {
     await addGroup(push, "Alpha", user.id)
     await addGroup(push, "Beta")
     const names = async (filter: string) =>
-      (await reply<List>(200, push("GET", `/Groups${found(filter)}`))).Resources.map((group) => group["displayName"])
+      (await expectJson<List>(200, push("GET", `/Groups${found(filter)}`))).Resources.map(
+        (group) => group["displayName"],
+      )
     expect(await names('displayName eq "alpha"')).toEqual(["Alpha"])
     expect(await names(`members[value eq "${user.id}"]`)).toEqual(["Alpha"])
     expect(await names(`not (members.value eq "${user.id}")`)).toEqual(["Beta"])
-    await reply(400, push("GET", `/Groups${found('userName eq "x"')}`))
+    await expectJson(400, push("GET", `/Groups${found('userName eq "x"')}`))
   })
 
   test.each([
@@ -380,6 +391,6 @@ describe("groups", () => {
     [{ displayName: "x", members: [{ value: 7 }] }, "invalidValue"],
   ])("are refused as %j", async (body, scimType) => {
     const { push } = await newDirectory()
-    expect(await reply<Failure>(400, push("POST", "/Groups", body))).toMatchObject({ scimType })
+    expect(await expectJson<Failure>(400, push("POST", "/Groups", body))).toMatchObject({ scimType })
   })
 })

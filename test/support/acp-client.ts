@@ -1,13 +1,13 @@
 import { exports } from "cloudflare:workers"
 import { expect } from "vitest"
 import type { AcpMessage } from "../../src/interns/run/acp.ts"
-import { type Door, reply } from "./world.ts"
+import { type TestClient, expectJson } from "./world.ts"
 
 export type Site = { origin: string; token: string }
 
 /** What the front door tells of where an intern is reached. */
-export function siteOf(as: Door, id: string): Promise<Site> {
-  return reply<Site>(200, as.get(`/interns/${id}/daemon`))
+export function siteOf(as: TestClient, id: string): Promise<Site> {
+  return expectJson<Site>(200, as.get(`/interns/${id}/daemon`))
 }
 
 /** A request to the hostname of an intern. */

@@ -1,11 +1,11 @@
 import { exports } from "cloudflare:workers"
 import { expect } from "vitest"
 import type { AcpMessage } from "../../src/interns/run/acp.ts"
-import { type Door, reply, type Workspace } from "./world.ts"
+import { type TestClient, expectJson, type Workspace } from "./world.ts"
 import { eventually } from "./eventually.ts"
 
 /** An intern whose agent is a daemon that the test plays. */
-export type DaemonIntern = { id: string; token: string; as: Door }
+export type DaemonIntern = { id: string; token: string; as: TestClient }
 
 let count = 0
 const AGAIN = 5
@@ -13,8 +13,8 @@ const AGAIN = 5
 /** Made through the front door; it waits for its daemon. */
 export async function newDaemonIntern(workspace: Workspace, more: Record<string, unknown> = {}): Promise<DaemonIntern> {
   const input = { name: `d${count++}`, host: "daemon", provision: true, ...more }
-  const { id } = await reply<{ id: string }>(201, workspace.as.post("/interns", input))
-  const { token } = await reply<{ token: string }>(201, workspace.as.post(`/interns/${id}/daemon/token`, {}))
+  const { id } = await expectJson<{ id: string }>(201, workspace.as.post("/interns", input))
+  const { token } = await expectJson<{ token: string }>(201, workspace.as.post(`/interns/${id}/daemon/token`, {}))
   return { id, token, as: workspace.as }
 }
 

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers"
 import { type InternRow, interns } from "../../src/interns/table.ts"
 import { openDb } from "../../src/support/db.ts"
 import { sha256Hex } from "../../src/support/encoding.ts"
-import { type Door, newKey, type Workspace } from "./world.ts"
+import { type TestClient, newKey, type Workspace } from "./world.ts"
 
 export type Intern = {
   row: InternRow
@@ -10,7 +10,7 @@ export type Intern = {
   vaultId: string
   /** The intern's own key. */
   key: string
-  as: Door
+  as: TestClient
   /** What its daemon joins with. */
   joinToken: string
 }

@@ -1,12 +1,12 @@
 import { vi } from "vitest"
 
 /** A provider of the test's own, in place of the network: CUSTOM_PROVIDERS of the suite names it `played`. */
-export const PLAYED_HOST = "http://played.test/v1"
+export const MOCK_PROVIDER_URL = "http://played.test/v1"
 
 export type Asked = { url: string; headers: Headers; body: Record<string, unknown>; signal: AbortSignal }
 
 /** Answers every call that leaves the gateway by the network, until the returned function is called. */
-export function playProvider(answer: (asked: Asked) => Response | Promise<Response>): {
+export function mockProvider(answer: (asked: Asked) => Response | Promise<Response>): {
   asked: Asked[]
   stop: () => void
 } {

@@ -9,7 +9,7 @@ export const BOOTSTRAP = "sk-gw-boot-of-the-test-suite-0123456789"
 const front = () => (exports as unknown as { default: Fetcher }).default
 
 /** The front door, with a key or without. */
-export function door(key?: string) {
+export function client(key?: string) {
   const call = (method: string, resource: string, body?: unknown, headers: Record<string, string> = {}) =>
     front().fetch(`${BASE}${resource}`, {
       method,
@@ -46,12 +46,12 @@ export function door(key?: string) {
   }
 }
 
-export type Door = ReturnType<typeof door>
+export type TestClient = ReturnType<typeof client>
 
-export const operator = door(BOOTSTRAP)
+export const operatorClient = client(BOOTSTRAP)
 
 /** The body of an answer with this status; another status fails with the body shown. */
-export async function reply<T = Record<string, never>>(
+export async function expectJson<T = Record<string, never>>(
   status: number,
   answer: Promise<Response> | Response,
 ): Promise<T> {
@@ -67,8 +67,8 @@ export type Workspace = {
   key: string
   managementKey: string
   /** With the normal key. */
-  as: Door
-  manage: Door
+  as: TestClient
+  manage: TestClient
   ledger: LedgerClient
   /** The object behind it. */
   object: DurableObjectStub<Ledger>
@@ -78,14 +78,14 @@ export type Workspace = {
 export async function newWorkspace(balanceUsd = 100): Promise<Workspace> {
   type Made = { data: { id: string; workspace_id: string; api_key: string; management_key: string } }
   const input = { name: "Test", starting_balance_usd: balanceUsd }
-  const { data } = await reply<Made>(201, operator.post("/organizations", input))
+  const { data } = await expectJson<Made>(201, operatorClient.post("/organizations", input))
   return {
     organizationId: data.id,
     workspaceId: data.workspace_id,
     key: data.api_key,
     managementKey: data.management_key,
-    as: door(data.api_key),
-    manage: door(data.management_key),
+    as: client(data.api_key),
+    manage: client(data.management_key),
     ledger: openLedger(env, data.id),
     object: env.LEDGER.get(env.LEDGER.idFromName(data.id)),
   }
@@ -95,15 +95,18 @@ export async function newWorkspace(balanceUsd = 100): Promise<Workspace> {
 export async function newKey(
   workspace: Workspace,
   input: Record<string, unknown> = {},
-): Promise<{ key: string; hash: string; as: Door }> {
+): Promise<{ key: string; hash: string; as: TestClient }> {
   type Made = { key: string; data: { hash: string } }
-  const made = await reply<Made>(201, workspace.manage.post("/keys", { name: "test", ...input }))
-  return { key: made.key, hash: made.data.hash, as: door(made.key) }
+  const made = await expectJson<Made>(201, workspace.manage.post("/keys", { name: "test", ...input }))
+  return { key: made.key, hash: made.data.hash, as: client(made.key) }
 }
 
 /** A person in that workspace's organization. */
 export async function newMember(workspace: Workspace, userId: string): Promise<string> {
-  await reply(201, workspace.manage.post("/organization/members", { user_id: userId, email: `${userId}@example.com` }))
+  await expectJson(
+    201,
+    workspace.manage.post("/organization/members", { user_id: userId, email: `${userId}@example.com` }),
+  )
   return userId
 }
 
@@ -169,6 +172,6 @@ export async function openHolds(workspace: Workspace) {
 /** What a call was charged, by the id its answer carried. */
 export async function receiptOf(workspace: Workspace, response: Response): Promise<Receipt> {
   const id = response.headers.get("x-generation-id") ?? ""
-  const { data } = await reply<{ data: Receipt }>(200, workspace.as.get(`/generation?id=${id}`))
+  const { data } = await expectJson<{ data: Receipt }>(200, workspace.as.get(`/generation?id=${id}`))
   return data
 }

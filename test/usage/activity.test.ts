@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers"
 import { describe, expect, test } from "vitest"
 import { insertGenerations } from "../../src/generations/store.ts"
 import { newId } from "../../src/support/ids.ts"
-import { newWorkspace, reply, type Workspace } from "../support/world.ts"
+import { newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 
 type Item = {
   date: string
@@ -53,7 +53,7 @@ describe("GET /activity", () => {
       { at: today - 30 * DAY_MS },
       { at: today - 30 * DAY_MS - 1 },
     ])
-    const { data } = await reply<{ data: Item[] }>(200, workspace.manage.get("/activity"))
+    const { data } = await expectJson<{ data: Item[] }>(200, workspace.manage.get("/activity"))
     expect(data.map(({ date, model, requests }) => [date, model, requests])).toEqual([
       [dayOf(today - 1), "a/one", 2],
       [dayOf(today - 1), "a/two", 1],
@@ -67,13 +67,13 @@ describe("GET /activity", () => {
       provider_name: "P",
     })
     expect(data[0]).not.toHaveProperty("workspace_id")
-    const one = await reply<{ data: Item[] }>(
+    const one = await expectJson<{ data: Item[] }>(
       200,
       workspace.manage.get(`/activity?date=${dayOf(today - 1)}&group_by=workspace`),
     )
     expect(one.data).toHaveLength(2)
     expect(one.data[0]?.workspace_id).toBe(workspace.workspaceId)
-    const other = await reply<{ data: Item[] }>(200, (await newWorkspace()).manage.get("/activity"))
+    const other = await expectJson<{ data: Item[] }>(200, (await newWorkspace()).manage.get("/activity"))
     expect(other.data).toEqual([])
   })
 
@@ -81,7 +81,7 @@ describe("GET /activity", () => {
     const workspace = await newWorkspace()
     const key = "a".repeat(64)
     await play(workspace, [{ at: today - 1 }, { at: today - 1, key }])
-    const { data } = await reply<{ data: Item[] }>(200, workspace.manage.get(`/activity?api_key_hash=${key}`))
+    const { data } = await expectJson<{ data: Item[] }>(200, workspace.manage.get(`/activity?api_key_hash=${key}`))
     expect(data.map(({ requests }) => requests)).toEqual([1])
   })
 
@@ -94,11 +94,11 @@ describe("GET /activity", () => {
     "workspace_id=x",
   ])("refuses %s, and names it", async (query) => {
     const { manage } = await newWorkspace()
-    const { error } = await reply<{ error: { message: string } }>(400, manage.get(`/activity?${query}`))
+    const { error } = await expectJson<{ error: { message: string } }>(400, manage.get(`/activity?${query}`))
     expect(error.message).toContain(query.split("=")[0])
   })
 
   test("is a management key's to read", async () => {
-    await reply(403, (await newWorkspace()).as.get("/activity"))
+    await expectJson(403, (await newWorkspace()).as.get("/activity"))
   })
 })

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { insertGenerations } from "../../src/generations/store.ts"
 import { newId } from "../../src/support/ids.ts"
 import { DAY_MS } from "../../src/support/time.ts"
-import { newKey, newWorkspace, reply, type Workspace } from "../support/world.ts"
+import { newKey, newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 
 type Row = Record<string, string | number | null>
 type Answer = { data: { data: Row[]; metadata: { row_count: number; truncated: boolean } } }
@@ -40,7 +40,7 @@ async function play({ organizationId, workspaceId }: Workspace, calls: Record<st
 }
 
 async function ask(workspace: Workspace, question: Record<string, unknown>): Promise<Row[]> {
-  const { data } = await reply<Answer>(200, workspace.manage.post("/analytics/query", question))
+  const { data } = await expectJson<Answer>(200, workspace.manage.post("/analytics/query", question))
   expect(data.metadata.row_count).toBe(data.data.length)
   return data.data
 }
@@ -49,7 +49,7 @@ describe("POST /analytics/query", () => {
   test("sums every metric that GET /analytics/meta names, over days and today alike", async () => {
     const workspace = await newWorkspace()
     await play(workspace, [{}, { settledAt: now }, { ending: "refused", costNano: 0, tokens: {}, latencyMs: null }])
-    const { data: meta } = await reply<{ data: { metrics: { name: string }[] } }>(
+    const { data: meta } = await expectJson<{ data: { metrics: { name: string }[] } }>(
       200,
       workspace.manage.get("/analytics/meta"),
     )
@@ -90,7 +90,7 @@ describe("POST /analytics/query", () => {
     expect(await ask(workspace, { metrics, dimensions: ["app"], filters: noApp })).toEqual([{ app: null, requests: 3 }])
     const many = [{ field: "requests", operator: "gte", value: 3 }]
     expect(await ask(workspace, { metrics, dimensions: ["app"], filters: many })).toEqual([{ app: null, requests: 3 }])
-    const { data } = await reply<Answer>(
+    const { data } = await expectJson<Answer>(
       200,
       workspace.manage.post("/analytics/query", { metrics, dimensions: ["model"], limit: 1 }),
     )
@@ -144,7 +144,7 @@ describe("POST /analytics/query", () => {
     ],
   ])("refuses %s", async (_, question, field) => {
     const workspace = await newWorkspace()
-    const { error } = await reply<{ error: { message: string } }>(
+    const { error } = await expectJson<{ error: { message: string } }>(
       400,
       workspace.manage.post("/analytics/query", question),
     )

@@ -8,7 +8,7 @@ import { EGRESS_REQUEST_HEADER, encodeEnvelope } from "../../src/vault/egress-en
 import { eventually } from "../support/eventually.ts"
 import { internChat } from "../support/intern-chat.ts"
 import { insertIntern } from "../support/interns.ts"
-import { BOOTSTRAP, door, newKey, newWorkspace, reply } from "../support/world.ts"
+import { BOOTSTRAP, client, newKey, newWorkspace, expectJson } from "../support/world.ts"
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -43,10 +43,10 @@ test("no route gives a vault value to any key or token, and none is in a log, a 
   const workspace = await newWorkspace()
   const canary = () => `canary-${crypto.randomUUID()}`
   const values = { workspace: canary(), lender: canary(), borrower: canary(), embedded: canary(), copied: canary() }
-  const put = (path: string, value: string) => reply(200, workspace.as.put(path, { hosts: [HOST], value }))
+  const put = (path: string, value: string) => expectJson(200, workspace.as.put(path, { hosts: [HOST], value }))
   const lender = await insertIntern(workspace)
   const borrower = await insertIntern(workspace, { attachedVaultId: lender.vaultId })
-  const embedded = await reply<{ id: string }>(
+  const embedded = await expectJson<{ id: string }>(
     201,
     workspace.as.post("/interns", { name: "embedded", model: "sim/tool-call", host: "embedded", provision: true }),
   )
@@ -55,7 +55,7 @@ test("no route gives a vault value to any key or token, and none is in a log, a 
   await put(`/vault/interns/${lender.id}/secrets/lent`, values.lender)
   await put(`/vault/interns/${borrower.id}/secrets/own`, values.borrower)
   await put(`/vault/interns/${embedded.id}/secrets/api_token`, values.embedded)
-  await reply(200, workspace.as.post(`/vault/interns/${borrower.id}/secrets/copy`, { names: ["copied"] }))
+  await expectJson(200, workspace.as.post(`/vault/interns/${borrower.id}/secrets/copy`, { names: ["copied"] }))
 
   const told: string[] = []
   const hear = async (answer: Promise<Response>) => {
@@ -64,13 +64,13 @@ test("no route gives a vault value to any key or token, and none is in a log, a 
   }
 
   type Given = { data: { name: string; placeholder: string }[] }
-  const given = await reply<Given>(200, door(borrower.joinToken).get(`/interns/${borrower.id}/daemon/secrets`))
+  const given = await expectJson<Given>(200, client(borrower.joinToken).get(`/interns/${borrower.id}/daemon/secrets`))
   expect(given.data.map(({ name }) => name)).toEqual(["copied", "lent", "own"])
   const { token: access } = await (async () => {
     await eventually(async () => {
-      expect(await reply(200, workspace.as.get(`/interns/${embedded.id}`))).toMatchObject({ status: "running" })
+      expect(await expectJson(200, workspace.as.get(`/interns/${embedded.id}`))).toMatchObject({ status: "running" })
     })
-    return reply<{ token: string }>(200, workspace.as.get(`/interns/${embedded.id}/daemon`))
+    return expectJson<{ token: string }>(200, workspace.as.get(`/interns/${embedded.id}/daemon`))
   })()
   const free = await newKey(workspace)
   await env.DB.prepare("UPDATE api_keys SET kind = 'free_tier' WHERE hash = ?").bind(free.hash).run()
@@ -106,7 +106,7 @@ test("no route gives a vault value to any key or token, and none is in a log, a 
   const envelope = { method: "GET", url: `https://${HOST}/`, headers, hasBody: false }
   for (const token of tokens) {
     const header = { [EGRESS_REQUEST_HEADER]: encodeEnvelope(envelope) }
-    await hear(door(token).call("POST", `/interns/${borrower.id}/daemon/egress`, undefined, header))
+    await hear(client(token).call("POST", `/interns/${borrower.id}/daemon/egress`, undefined, header))
   }
 
   // Every route that reads, and those that make something of interns and vaults.
@@ -125,8 +125,8 @@ test("no route gives a vault value to any key or token, and none is in a log, a 
       return "get" in methods && (path.includes("intern") || intern === lender.id) ? [filled] : []
     })
     for (const token of [...tokens].toReversed()) {
-      await Promise.all(reads.map((path) => hear(door(token).get(path))))
-      for (const [method, path, body] of bodies) await hear(door(token).call(method, path, body))
+      await Promise.all(reads.map((path) => hear(client(token).get(path))))
+      for (const [method, path, body] of bodies) await hear(client(token).call(method, path, body))
     }
   }
 

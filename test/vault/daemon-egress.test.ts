@@ -11,7 +11,7 @@ import {
 } from "../../src/vault/egress-envelope.ts"
 import { eventually } from "../support/eventually.ts"
 import { insertIntern } from "../support/interns.ts"
-import { door, newWorkspace, reply, type Workspace } from "../support/world.ts"
+import { client, newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -35,10 +35,10 @@ function internet(answer: (request: Request) => Response | Promise<Response>) {
 
 async function newSecret(workspace: Workspace, hosts = ["api.example.com"]) {
   const intern = await insertIntern(workspace)
-  await reply(200, workspace.as.put(`/vault/interns/${intern.id}/secrets/token`, { hosts, value: VALUE }))
+  await expectJson(200, workspace.as.put(`/vault/interns/${intern.id}/secrets/token`, { hosts, value: VALUE }))
   const path = `/interns/${intern.id}/daemon/secrets`
   type Given = { data: { placeholder: string }[] }
-  const { data } = await reply<Given>(200, door(intern.joinToken).get(path))
+  const { data } = await expectJson<Given>(200, client(intern.joinToken).get(path))
   return { intern, held: data[0]?.placeholder ?? "" }
 }
 
@@ -58,7 +58,7 @@ function send(
   return Promise.resolve(app.fetch(request, env, createExecutionContext()))
 }
 
-const refused = async (status: number, answer: Promise<Response>) => (await reply<Failure>(status, answer)).error
+const refused = async (status: number, answer: Promise<Response>) => (await expectJson<Failure>(status, answer)).error
 
 describe("the egress of a daemon", () => {
   test("puts the value in on the way out, streams both bodies, and hides the value on the way back", async () => {
@@ -119,9 +119,9 @@ describe("the egress of a daemon", () => {
     const { intern } = await newSecret(await newWorkspace())
     internet(() => Promise.reject(new Error(`${VALUE} was refused`)))
     const url = `/interns/${intern.id}/daemon/egress`
-    await refused(400, door(intern.joinToken).post(url, {}))
+    await refused(400, client(intern.joinToken).post(url, {}))
     const broken = { [EGRESS_REQUEST_HEADER]: "e30" }
-    await refused(400, door(intern.joinToken).call("POST", url, undefined, broken))
+    await refused(400, client(intern.joinToken).call("POST", url, undefined, broken))
     expect((await refused(502, send(intern.id, intern.joinToken, {}))).message).toBe("The connection failed.")
   })
 
@@ -132,7 +132,7 @@ describe("the egress of a daemon", () => {
     const headers: [string, string][] = [["authorization", `Bearer ${held}`]]
     const path = `/vault/interns/${intern.id}/secrets/token`
     await send(intern.id, intern.joinToken, { headers })
-    await reply(200, workspace.as.put(path, { hosts: ["api.example.com"], value: "another-value" }))
+    await expectJson(200, workspace.as.put(path, { hosts: ["api.example.com"], value: "another-value" }))
     await send(intern.id, intern.joinToken, { headers })
     await workspace.as.delete(path)
     await refused(403, send(intern.id, intern.joinToken, { headers }))
@@ -172,7 +172,7 @@ describe("the egress of a daemon", () => {
     vi.restoreAllMocks()
     type Log = { data: { key_label: string; changes: unknown }[] }
     await eventually(async () => {
-      const log = await reply<Log>(200, workspace.manage.get("/audit?action=vault_secret.release"))
+      const log = await expectJson<Log>(200, workspace.manage.get("/audit?action=vault_secret.release"))
       expect(log.data).toMatchObject([
         { key_label: `daemon of ${intern.row.name}`, changes: { name: "token", host: "api.example.com" } },
       ])

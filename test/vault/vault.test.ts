@@ -8,7 +8,15 @@ import { openDb } from "../../src/support/db.ts"
 import { deleteVaultQueries } from "../../src/vault/store.ts"
 import { newDaemonIntern, PlayedDaemon } from "../support/daemon.ts"
 import { insertIntern } from "../support/interns.ts"
-import { BOOTSTRAP, type Door, door, newKey, newWorkspace, reply, type Workspace } from "../support/world.ts"
+import {
+  BOOTSTRAP,
+  type TestClient,
+  client,
+  newKey,
+  newWorkspace,
+  expectJson,
+  type Workspace,
+} from "../support/world.ts"
 import { eventually } from "../support/eventually.ts"
 
 type Secret = { name: string; hosts: string[] | null; fingerprint: string | null; created_at: string }
@@ -17,11 +25,11 @@ type Many = { data: Secret[]; has_more: boolean; total_count: number }
 type Failure = { error: { code: number; message: string; metadata?: { reason?: string; retryable?: boolean } } }
 
 const HOSTS = ["api.example.com"]
-const put = async (as: Door, path: string, value = "value-of-the-secret", hosts: string[] = HOSTS) =>
-  (await reply<One>(200, as.put(path, { hosts, value }))).data
-const list = (as: Door, path = "/vault/secrets") => reply<Many>(200, as.get(path))
+const put = async (as: TestClient, path: string, value = "value-of-the-secret", hosts: string[] = HOSTS) =>
+  (await expectJson<One>(200, as.put(path, { hosts, value }))).data
+const list = (as: TestClient, path = "/vault/secrets") => expectJson<Many>(200, as.get(path))
 const ofIntern = (id: string, name = "") => `/vault/interns/${id}/secrets${name === "" ? "" : `/${name}`}`
-const refused = async (status: number, answer: Promise<Response>) => (await reply<Failure>(status, answer)).error
+const refused = async (status: number, answer: Promise<Response>) => (await expectJson<Failure>(status, answer)).error
 
 const secretsIn = (vaultId: string) =>
   env.DB.prepare("SELECT * FROM vault_secrets WHERE vault_id = ? ORDER BY name").bind(vaultId).all()
@@ -32,7 +40,7 @@ describe("the vault of a workspace", () => {
     const answer = await as.put("/vault/secrets/github_token", { hosts: ["API.GitHub.com."], value: "ghp_0123456789" })
     const text = await answer.clone().text()
     expect(text).not.toContain("ghp_0123456789")
-    const { data: made } = await reply<One>(200, answer)
+    const { data: made } = await expectJson<One>(200, answer)
     expect(made).toEqual({
       name: "github_token",
       hosts: ["api.github.com"],
@@ -77,7 +85,7 @@ describe("the vault of a workspace", () => {
     const workspace = await newWorkspace()
     await put(workspace.as, "/vault/secrets/token")
     type Data = { data: { id: string } }
-    const { data } = await reply<Data>(201, workspace.manage.post("/workspaces", { name: "Other", slug: "other" }))
+    const { data } = await expectJson<Data>(201, workspace.manage.post("/workspaces", { name: "Other", slug: "other" }))
     const { as } = await newKey(workspace, { workspace_id: data.id })
     expect((await list(as)).data).toEqual([])
     await refused(404, as.delete("/vault/secrets/token"))
@@ -193,7 +201,7 @@ describe("the vault of an intern", () => {
     const intern = await insertIntern(workspace)
     await put(workspace.as, ofIntern(intern.id, "token"))
     type Data = { data: { id: string } }
-    const { data } = await reply<Data>(201, workspace.manage.post("/workspaces", { name: "Other", slug: "other" }))
+    const { data } = await expectJson<Data>(201, workspace.manage.post("/workspaces", { name: "Other", slug: "other" }))
     const beside = await newKey(workspace, { workspace_id: data.id })
     for (const as of [stranger.as, stranger.manage, beside.as]) {
       await refused(404, as.get(ofIntern(intern.id)))
@@ -259,7 +267,7 @@ describe("copying to an intern", () => {
     const source = await put(workspace.as, "/vault/secrets/b", "copied", ["b.example.com"])
     await put(workspace.as, "/vault/secrets/a", "copied", ["a.example.com"])
     await put(workspace.as, ofIntern(intern.id, "b"), "before")
-    const { data } = await reply<{ data: Secret[] }>(200, copy(workspace, intern.id, ["b", "a"]))
+    const { data } = await expectJson<{ data: Secret[] }>(200, copy(workspace, intern.id, ["b", "a"]))
     expect(data.map(({ name, hosts }) => [name, hosts])).toEqual([
       ["b", ["b.example.com"]],
       ["a", ["a.example.com"]],
@@ -284,7 +292,7 @@ describe("copying to an intern", () => {
     expect((await refused(409, copy(workspace, intern.id, ["a", "b"]))).message).toContain("b has no hosts")
     expect((await secretsIn(intern.vaultId)).results).toEqual([])
     await put(workspace.as, "/vault/secrets/b")
-    await reply(200, copy(workspace, intern.id, ["a", "b"]))
+    await expectJson(200, copy(workspace, intern.id, ["a", "b"]))
   })
 
   test.each([
@@ -304,10 +312,10 @@ describe("copying to an intern", () => {
     const intern = await insertIntern(workspace)
     const names = Array.from({ length: 100 }, (_, at) => `n${at}`)
     for (const name of names) await put(workspace.as, `/vault/secrets/${name}`)
-    const { data } = await reply<{ data: Secret[] }>(200, copy(workspace, intern.id, names))
+    const { data } = await expectJson<{ data: Secret[] }>(200, copy(workspace, intern.id, names))
     expect(data.map(({ name }) => name)).toEqual(names)
     type Log = { data: { action: string; changes: { names?: string[] } }[] }
-    const log = await reply<Log>(200, workspace.manage.get(`/audit?resource_id=${intern.vaultId}`))
+    const log = await expectJson<Log>(200, workspace.manage.get(`/audit?resource_id=${intern.vaultId}`))
     const copies = log.data.filter(({ action }) => action === "vault_secret.copy")
     expect(copies.map(({ changes }) => changes.names)).toEqual([names])
   })
@@ -362,7 +370,7 @@ describe("what is kept of it", () => {
     await workspace.as.delete("/vault/secrets/token")
     await refused(404, workspace.as.delete("/vault/secrets/token"))
     type Log = { data: { action: string; resource_id: string; changed_fields: string[]; changes: unknown }[] }
-    const log = await reply<Log>(200, workspace.manage.get("/audit?resource_type=vault_secret"))
+    const log = await expectJson<Log>(200, workspace.manage.get("/audit?resource_type=vault_secret"))
     expect(log.data.map(({ action }) => action)).toEqual(["vault_secret.delete", "vault_secret.set"])
     expect(log.data[1]).toMatchObject({ changed_fields: ["hosts", "value"], changes: { hosts: HOSTS } })
     expect(log.data[1]?.resource_id).toMatch(/\/token$/)
@@ -386,13 +394,13 @@ describe("what is kept of it", () => {
   test("it goes with its workspace, the interns' vaults too", async () => {
     const workspace = await newWorkspace()
     type Data = { data: { id: string } }
-    const { data } = await reply<Data>(201, workspace.manage.post("/workspaces", { name: "Team", slug: "team" }))
+    const { data } = await expectJson<Data>(201, workspace.manage.post("/workspaces", { name: "Team", slug: "team" }))
     const { as, hash } = await newKey(workspace, { workspace_id: data.id })
     const intern = await insertIntern({ ...workspace, workspaceId: data.id })
     await put(as, "/vault/secrets/token")
     await put(as, ofIntern(intern.id, "token"))
-    await reply(200, workspace.manage.delete(`/keys/${hash}`))
-    await reply(200, workspace.manage.delete(`/workspaces/${data.id}`))
+    await expectJson(200, workspace.manage.delete(`/keys/${hash}`))
+    await expectJson(200, workspace.manage.delete(`/workspaces/${data.id}`))
     for (const table of ["vault_secrets", "data_keys"]) {
       const left = await env.DB.prepare(`SELECT * FROM ${table} WHERE workspace_id = ?`).bind(data.id).all()
       expect(left.results).toEqual([])
@@ -412,13 +420,13 @@ describe("what is kept of it", () => {
     const rotate = async (current: string, previous: string) => {
       const request = new Request("http://gateway.test/api/v1/secrets/rotate", { method: "POST", headers, body: "{}" })
       const answer = await turned(current, previous, request)
-      return (await reply<{ data: { remaining: number } }>(200, answer)).data.remaining
+      return (await expectJson<{ data: { remaining: number } }>(200, answer)).data.remaining
     }
     while ((await rotate(other, own)) > 0);
     const daemon = new Request(`http://gateway.test/api/v1/interns/${intern.id}/daemon/secrets`, {
       headers: { authorization: `Bearer ${intern.joinToken}` },
     })
-    const given = await reply<{ data: { name: string }[] }>(200, turned(other, "", daemon))
+    const given = await expectJson<{ data: { name: string }[] }>(200, turned(other, "", daemon))
     expect(given.data.map(({ name }) => name)).toEqual(["token"])
     while ((await rotate(own, other)) > 0);
     expect((await secretsIn(intern.vaultId)).results).toEqual(before)
@@ -435,9 +443,9 @@ describe("what an intern's daemon is given", () => {
     const workspace = await newWorkspace()
     const intern = await insertIntern(workspace)
     await put(workspace.as, ofIntern(intern.id, "token"), "the value", ["a.example.com", "b.example.com"])
-    const answer = await door(intern.joinToken).get(path(intern.id))
+    const answer = await client(intern.joinToken).get(path(intern.id))
     expect(answer.headers.get("cache-control")).toBe("no-store")
-    expect(await reply<Given>(200, answer)).toEqual({
+    expect(await expectJson<Given>(200, answer)).toEqual({
       status: "running",
       data: [
         {
@@ -453,32 +461,32 @@ describe("what an intern's daemon is given", () => {
     const workspace = await newWorkspace()
     const [intern, other] = [await insertIntern(workspace), await insertIntern(workspace)]
     for (const key of [workspace.key, workspace.managementKey, intern.key, other.joinToken, "wrong", undefined]) {
-      const { message } = await refused(401, door(key).get(path(intern.id)))
+      const { message } = await refused(401, client(key).get(path(intern.id)))
       expect(message).toMatch(/join token/)
     }
-    await refused(401, door(intern.joinToken).get(path(crypto.randomUUID())))
+    await refused(401, client(intern.joinToken).get(path(crypto.randomUUID())))
     const header = { "x-api-key": intern.joinToken }
-    await refused(401, door().get(path(intern.id), header))
+    await refused(401, client().get(path(intern.id), header))
     const revoked = await insertIntern(workspace, { joinTokenHash: null })
-    await refused(401, door(revoked.joinToken).get(path(revoked.id)))
+    await refused(401, client(revoked.joinToken).get(path(revoked.id)))
   })
 
   test("nothing while it does not run, outside the programme, or after its workspace", async () => {
     const workspace = await newWorkspace()
     for (const status of ["stopped", "failed", "queued", "destroying"] as const) {
       const intern = await insertIntern(workspace, { status })
-      const { metadata } = await refused(409, door(intern.joinToken).get(path(intern.id)))
+      const { metadata } = await refused(409, client(intern.joinToken).get(path(intern.id)))
       expect(metadata?.reason).toBe("intern_not_running")
     }
     const starting = await insertIntern(workspace, { status: "provisioning" })
-    expect(await reply(200, door(starting.joinToken).get(path(starting.id)))).toEqual({
+    expect(await expectJson(200, client(starting.joinToken).get(path(starting.id)))).toEqual({
       status: "provisioning",
       data: [],
     })
     await env.DB.prepare("UPDATE organizations SET interns_programme = 0 WHERE id = ?")
       .bind(workspace.organizationId)
       .run()
-    await refused(401, door(starting.joinToken).get(path(starting.id)))
+    await refused(401, client(starting.joinToken).get(path(starting.id)))
   })
 
   test("its own secrets, and of the vault it borrows those whose names its own has not", async () => {
@@ -488,12 +496,12 @@ describe("what an intern's daemon is given", () => {
     await put(workspace.as, ofIntern(lender.id, "both"), "lent both")
     await put(workspace.as, ofIntern(lender.id, "lent"), "lent")
     await put(workspace.as, ofIntern(borrower.id, "both"), "own both", ["own.example.com"])
-    const given = await reply<Given>(200, door(borrower.joinToken).get(path(borrower.id)))
+    const given = await expectJson<Given>(200, client(borrower.joinToken).get(path(borrower.id)))
     expect(given.data.map(({ name, hosts }) => [name, hosts])).toEqual([
       ["both", ["own.example.com"]],
       ["lent", HOSTS],
     ])
-    const alone = await reply<Given>(200, door(lender.joinToken).get(path(lender.id)))
+    const alone = await expectJson<Given>(200, client(lender.joinToken).get(path(lender.id)))
     expect(alone.data.map(({ hosts }) => hosts)).toEqual([HOSTS, HOSTS])
     // The same placeholder for the same secret, whoever holds it; one of its own for each vault's.
     expect(given.data[1]?.placeholder).toBe(alone.data[1]?.placeholder)
@@ -505,13 +513,13 @@ describe("what an intern's daemon is given", () => {
     const foreign = await insertIntern(stranger)
     await put(stranger.as, ofIntern(foreign.id, "token"), "foreign")
     const borrower = await insertIntern(workspace, { attachedVaultId: foreign.vaultId })
-    expect(await reply<Given>(200, door(borrower.joinToken).get(path(borrower.id)))).toMatchObject({ data: [] })
+    expect(await expectJson<Given>(200, client(borrower.joinToken).get(path(borrower.id)))).toMatchObject({ data: [] })
   })
 
   test("a placeholder that says nothing of the value, and stays when the value changes", async () => {
     const workspace = await newWorkspace()
     const intern = await insertIntern(workspace)
-    const read = () => reply<Given>(200, door(intern.joinToken).get(path(intern.id)))
+    const read = () => expectJson<Given>(200, client(intern.joinToken).get(path(intern.id)))
     await put(workspace.as, ofIntern(intern.id, "token"), "one")
     const first = await read()
     await put(workspace.as, ofIntern(intern.id, "token"), "two")
@@ -533,7 +541,7 @@ describe("what an intern's daemon is given", () => {
     )
       .bind(intern.vaultId)
       .run()
-    const given = await reply<Given>(200, door(intern.joinToken).get(path(intern.id)))
+    const given = await expectJson<Given>(200, client(intern.joinToken).get(path(intern.id)))
     expect(given.data.map(({ name }) => name)).toEqual(["c"])
   })
 })
@@ -541,19 +549,19 @@ describe("what an intern's daemon is given", () => {
 test("a write to a vault is told to the daemons that hold its values, a borrower's too", async () => {
   const workspace = await newWorkspace()
   const owner = await newDaemonIntern(workspace)
-  const { vault_id } = await reply<{ vault_id: string }>(200, workspace.as.get(`/interns/${owner.id}`))
+  const { vault_id } = await expectJson<{ vault_id: string }>(200, workspace.as.get(`/interns/${owner.id}`))
   const daemons = [owner, await newDaemonIntern(workspace, { vault_id }), await newDaemonIntern(workspace)]
   const [own, borrowing, other] = await Promise.all(daemons.map((intern) => new PlayedDaemon(intern).dial()))
   for (const { id } of daemons) {
     await eventually(async () =>
-      expect(await reply(200, workspace.as.get(`/interns/${id}`))).toMatchObject({ status: "running" }),
+      expect(await expectJson(200, workspace.as.get(`/interns/${id}`))).toMatchObject({ status: "running" }),
     )
   }
   const toldOf = (daemon?: PlayedDaemon) =>
     daemon?.heard.filter(({ method }) => method === "_intern/vault_changed").length
   await put(workspace.as, "/vault/secrets/token")
   await put(workspace.as, ofIntern(owner.id, "a"))
-  await reply(200, workspace.as.post(`${ofIntern(owner.id)}/copy`, { names: ["token"] }))
+  await expectJson(200, workspace.as.post(`${ofIntern(owner.id)}/copy`, { names: ["token"] }))
   await workspace.as.delete(ofIntern(owner.id, "a"))
   await refused(404, workspace.as.delete(ofIntern(owner.id, "a")))
   await eventually(() => expect([own, borrowing].map(toldOf)).toEqual([3, 3]))

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from "vitest"
-import { type Asked, playProvider } from "../support/played.ts"
-import { newWorkspace, operator, reply, type Workspace } from "../support/world.ts"
+import { type Asked, mockProvider } from "../support/played.ts"
+import { newWorkspace, operatorClient, expectJson, type Workspace } from "../support/world.ts"
 
 type Failure = { error: { message: string; metadata?: { reason?: string } } }
 const set = ({ manage }: Workspace, change: Record<string, unknown>) =>
-  reply(200, manage.patch("/workspaces/default", change))
+  expectJson(200, manage.patch("/workspaces/default", change))
 
 let stop = () => {}
 afterEach(() => stop())
@@ -17,23 +17,23 @@ describe("the default model of a workspace", () => {
   ]
   test.each(requests)("answers %s where none is named, and only there", async (path, body) => {
     const workspace = await newWorkspace()
-    const { error } = await reply<Failure>(400, workspace.as.post(path, body))
+    const { error } = await expectJson<Failure>(400, workspace.as.post(path, body))
     expect(error.message).toBe("model: is required: author/slug, as GET /models lists.")
     await set(workspace, { default_text_model: "sim/echo" })
-    const answer = await reply<{ model: string }>(200, workspace.as.post(path, body))
+    const answer = await expectJson<{ model: string }>(200, workspace.as.post(path, body))
     expect(answer.model).toMatch(/^(sim\/)?echo$/)
-    const named = await reply<{ model: string }>(200, workspace.as.post(path, { ...body, model: "sim/reasoning" }))
+    const named = await expectJson<{ model: string }>(200, workspace.as.post(path, { ...body, model: "sim/reasoning" }))
     expect(named.model).toMatch(/^(sim\/)?reasoning$/)
     await set(workspace, { default_text_model: null })
-    await reply(400, workspace.as.post(path, body))
+    await expectJson(400, workspace.as.post(path, body))
   })
 
   test("of pictures is another", async () => {
     const workspace = await newWorkspace()
-    const { error } = await reply<Failure>(400, workspace.as.post("/images", { prompt: "A hill" }))
+    const { error } = await expectJson<Failure>(400, workspace.as.post("/images", { prompt: "A hill" }))
     expect(error.message).toContain("model: is required")
     await set(workspace, { default_image_model: "sim/image" })
-    await reply(200, workspace.as.post("/images", { prompt: "A hill" }))
+    await expectJson(200, workspace.as.post("/images", { prompt: "A hill" }))
   })
 })
 
@@ -49,20 +49,20 @@ describe("a server tool that a workspace disabled", () => {
   ])("is refused %s", async (_, more) => {
     const workspace = await newWorkspace()
     await set(workspace, { disabled_server_tools: ["openrouter:web_search", "service:bash"] })
-    const { error } = await reply<Failure>(403, chat(workspace, more))
+    const { error } = await expectJson<Failure>(403, chat(workspace, more))
     expect(error.metadata).toEqual({ reason: "server_tool_disabled" })
   })
 
   test("is refused as a plugin too, and the others go on", async () => {
     const workspace = await newWorkspace()
     const fetches = { plugins: [{ id: "web-fetch" }] }
-    await reply(200, chat(workspace, fetches))
+    await expectJson(200, chat(workspace, fetches))
     await set(workspace, { disabled_server_tools: ["openrouter:web_fetch"] })
-    await reply(403, chat(workspace, fetches))
-    await reply(200, chat(workspace, { tools: [{ type: "openrouter:datetime" }] }))
-    await reply(200, chat(workspace, { tools: [{ type: "function", function: { name: "web_fetch" } }] }))
+    await expectJson(403, chat(workspace, fetches))
+    await expectJson(200, chat(workspace, { tools: [{ type: "openrouter:datetime" }] }))
+    await expectJson(200, chat(workspace, { tools: [{ type: "function", function: { name: "web_fetch" } }] }))
     await set(workspace, { disabled_server_tools: [] })
-    await reply(200, chat(workspace, fetches))
+    await expectJson(200, chat(workspace, fetches))
   })
 })
 
@@ -84,15 +84,15 @@ describe("the default sort of a workspace", () => {
       upstream_id: "m0",
       pricing: { prompt, completion: prompt },
     }))
-    await reply(200, operator.put("/catalogue", { models: [{ id, name: id, endpoints }] }))
+    await expectJson(200, operatorClient.put("/catalogue", { models: [{ id, name: id, endpoints }] }))
     const workspace = await newWorkspace()
     await set(workspace, { default_provider_sort: "price" })
-    const played = playProvider(answer)
+    const played = mockProvider(answer)
     stop = played.stop
     // By chance alone, all of them would come to the cheaper one once in ten million times.
-    for (let turn = 0; turn < 20; turn++) await reply(200, workspace.as.chat(id, "Hi"))
+    for (let turn = 0; turn < 20; turn++) await expectJson(200, workspace.as.chat(id, "Hi"))
     expect(new Set(played.asked.map(({ url }) => new URL(url).hostname))).toEqual(new Set(["twin-b.test"]))
-    await reply(200, workspace.as.chat(id, "Hi", { provider: { order: ["twin-a"] } }))
+    await expectJson(200, workspace.as.chat(id, "Hi", { provider: { order: ["twin-a"] } }))
     expect(played.asked.at(-1)?.url).toContain("twin-a.test")
   })
 })

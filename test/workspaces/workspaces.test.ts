@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers"
 import * as z from "zod"
 import { describe, expect, test } from "vitest"
 import { Workspace, WorkspaceList } from "../../src/workspaces/schemas.ts"
-import { door, newKey, newWorkspace, operator, reply, type Workspace as World } from "../support/world.ts"
+import { client, newKey, newWorkspace, operatorClient, expectJson, type Workspace as World } from "../support/world.ts"
 
 type Failure = { error: { code: number; message: string } }
 const One = z.strictObject({ data: Workspace.strict() })
@@ -12,7 +12,7 @@ const newSlug = () => `team-${slugs++}`
 
 /** Another workspace of the same organization, beside its default one. */
 async function addWorkspace({ manage }: World, input: Record<string, unknown> = {}) {
-  const made = await reply<unknown>(201, manage.post("/workspaces", { name: "Team", slug: newSlug(), ...input }))
+  const made = await expectJson<unknown>(201, manage.post("/workspaces", { name: "Team", slug: newSlug(), ...input }))
   return One.parse(made).data
 }
 
@@ -36,21 +36,21 @@ describe("a workspace", () => {
     expect(made).toMatchObject({ ...settings, name: "Team", include_byok_in_budgets: false, updated_at: null })
     expect(made.created_by).toEqual(expect.any(String))
     for (const ref of [made.id, made.slug]) {
-      expect(One.parse(await reply<unknown>(200, manage.get(`/workspaces/${ref}`))).data).toEqual(made)
+      expect(One.parse(await expectJson<unknown>(200, manage.get(`/workspaces/${ref}`))).data).toEqual(made)
     }
     const slug = newSlug()
     const change = { name: "Other", slug, description: null, disabled_server_tools: null, io_logging_sampling_rate: 1 }
-    const changed = One.parse(await reply<unknown>(200, manage.patch(`/workspaces/${made.slug}`, change))).data
+    const changed = One.parse(await expectJson<unknown>(200, manage.patch(`/workspaces/${made.slug}`, change))).data
     expect(changed).toEqual({ ...made, ...change, updated_at: expect.any(String) })
-    expect(await reply(200, manage.delete(`/workspaces/${slug}`))).toEqual({ deleted: true })
-    await reply(404, manage.get(`/workspaces/${made.id}`))
-    await reply(404, manage.delete(`/workspaces/${made.id}`))
+    expect(await expectJson(200, manage.delete(`/workspaces/${slug}`))).toEqual({ deleted: true })
+    await expectJson(404, manage.get(`/workspaces/${made.id}`))
+    await expectJson(404, manage.delete(`/workspaces/${made.id}`))
   })
 
   test("has defaults where nothing is set, and a guardrail id that stays", async () => {
     const world = await newWorkspace()
-    const { data } = One.parse(await reply<unknown>(200, world.manage.get("/workspaces/default")))
-    const again = One.parse(await reply<unknown>(200, world.manage.get(`/workspaces/${world.workspaceId}`)))
+    const { data } = One.parse(await expectJson<unknown>(200, world.manage.get("/workspaces/default")))
+    const again = One.parse(await expectJson<unknown>(200, world.manage.get(`/workspaces/${world.workspaceId}`)))
     expect(again.data).toEqual(data)
     expect(data).toMatchObject({
       name: "Default",
@@ -66,17 +66,17 @@ describe("a workspace", () => {
     const [world, other] = [await newWorkspace(), await newWorkspace()]
     const names = ["a", "b", "c"]
     for (const name of names) await addWorkspace(world, { name })
-    const all = WorkspaceList.strict().parse(await reply<unknown>(200, world.manage.get("/workspaces")))
+    const all = WorkspaceList.strict().parse(await expectJson<unknown>(200, world.manage.get("/workspaces")))
     expect(all.data.map(({ name }) => name)).toEqual(["c", "b", "a", "Default"])
     expect(all.total_count).toBe(4)
-    const page = await reply<unknown>(200, world.manage.get("/workspaces?limit=2&offset=1"))
+    const page = await expectJson<unknown>(200, world.manage.get("/workspaces?limit=2&offset=1"))
     expect(page).toEqual({ data: all.data.slice(1, 3), total_count: 4 })
     const [first] = all.data
-    await reply(404, other.manage.get(`/workspaces/${first?.id}`))
-    await reply(404, other.manage.patch(`/workspaces/${first?.id}`, { name: "mine" }))
-    await reply(404, other.manage.delete(`/workspaces/${first?.id}`))
-    await reply(403, world.as.get("/workspaces"))
-    await reply(401, door().get("/workspaces"))
+    await expectJson(404, other.manage.get(`/workspaces/${first?.id}`))
+    await expectJson(404, other.manage.patch(`/workspaces/${first?.id}`, { name: "mine" }))
+    await expectJson(404, other.manage.delete(`/workspaces/${first?.id}`))
+    await expectJson(403, world.as.get("/workspaces"))
+    await expectJson(401, client().get("/workspaces"))
   })
 
   test.each([
@@ -95,7 +95,7 @@ describe("a workspace", () => {
   ])("is refused with %j", async (input, field) => {
     const { manage } = await newWorkspace()
     const body = { name: "n", slug: newSlug(), ...input }
-    const { error } = await reply<Failure>(400, manage.post("/workspaces", body))
+    const { error } = await expectJson<Failure>(400, manage.post("/workspaces", body))
     expect(error.message).toContain(field)
   })
 
@@ -104,19 +104,19 @@ describe("a workspace", () => {
     const { slug } = await addWorkspace(world)
     const other = await addWorkspace(world)
     const body = { name: "n", slug }
-    expect((await reply<Failure>(400, world.manage.post("/workspaces", body))).error.message).toContain("slug")
-    await reply(400, world.manage.patch(`/workspaces/${other.id}`, { slug }))
-    await reply(201, (await newWorkspace()).manage.post("/workspaces", body))
-    await reply(200, world.manage.delete(`/workspaces/${slug}`))
-    await reply(200, world.manage.patch(`/workspaces/${other.id}`, { slug }))
+    expect((await expectJson<Failure>(400, world.manage.post("/workspaces", body))).error.message).toContain("slug")
+    await expectJson(400, world.manage.patch(`/workspaces/${other.id}`, { slug }))
+    await expectJson(201, (await newWorkspace()).manage.post("/workspaces", body))
+    await expectJson(200, world.manage.delete(`/workspaces/${slug}`))
+    await expectJson(200, world.manage.patch(`/workspaces/${other.id}`, { slug }))
   })
 
   test("tells the audit log what was done to it", async () => {
     const world = await newWorkspace()
     const { id } = await addWorkspace(world, { description: "d" })
-    await reply(200, world.manage.patch(`/workspaces/${id}`, { default_text_model: "sim/echo" }))
-    await reply(200, world.manage.delete(`/workspaces/${id}`))
-    const { data } = await reply<{ data: { action: string; changes: object }[] }>(
+    await expectJson(200, world.manage.patch(`/workspaces/${id}`, { default_text_model: "sim/echo" }))
+    await expectJson(200, world.manage.delete(`/workspaces/${id}`))
+    const { data } = await expectJson<{ data: { action: string; changes: object }[] }>(
       200,
       world.manage.get(`/audit?workspace_id=${id}`),
     )
@@ -130,20 +130,20 @@ describe("a workspace that is deleted", () => {
     const world = await newWorkspace()
     const { id } = await addWorkspace(world)
     const { hash, as } = await newKey(world, { workspace_id: id })
-    const { error } = await reply<Failure>(400, world.manage.delete(`/workspaces/${id}`))
+    const { error } = await expectJson<Failure>(400, world.manage.delete(`/workspaces/${id}`))
     expect(error.message).toContain("active API keys")
-    await reply(200, as.get("/key"))
-    await reply(200, world.manage.patch(`/keys/${hash}`, { disabled: true }))
-    await reply(200, world.manage.put(`/workspaces/${id}/budgets/daily`, { limit_usd: 1 }))
-    await reply(200, world.manage.delete(`/workspaces/${id}`))
+    await expectJson(200, as.get("/key"))
+    await expectJson(200, world.manage.patch(`/keys/${hash}`, { disabled: true }))
+    await expectJson(200, world.manage.put(`/workspaces/${id}/budgets/daily`, { limit_usd: 1 }))
+    await expectJson(200, world.manage.delete(`/workspaces/${id}`))
     // What was disabled cannot be brought back.
-    await reply(404, world.manage.patch(`/keys/${hash}`, { disabled: false }))
-    await reply(404, world.manage.get(`/workspaces/${id}/budgets`))
+    await expectJson(404, world.manage.patch(`/keys/${hash}`, { disabled: false }))
+    await expectJson(404, world.manage.get(`/workspaces/${id}/budgets`))
     const budgets = await env.DB.prepare("SELECT count(*) AS n FROM workspace_budgets WHERE workspace_id = ?")
       .bind(id)
       .first<{ n: number }>()
     expect(budgets?.n).toBe(0)
-    await reply(404, world.manage.post("/keys", { name: "late", workspace_id: id }))
+    await expectJson(404, world.manage.post("/keys", { name: "late", workspace_id: id }))
   })
 
   test("wins or loses against a key that is made meanwhile, never both", async () => {
@@ -162,22 +162,22 @@ describe("a workspace that is deleted", () => {
     const world = await newWorkspace()
     const { manage, as, workspaceId } = world
     const other = await addWorkspace(world)
-    const { error } = await reply<Failure>(400, manage.delete("/workspaces/default"))
+    const { error } = await expectJson<Failure>(400, manage.delete("/workspaces/default"))
     expect(error.message).toContain("confirm_default_workspace_deletion")
-    await reply(200, as.get("/key"))
-    await reply(200, manage.delete(`/workspaces/${workspaceId}?confirm_default_workspace_deletion=true`))
+    await expectJson(200, as.get("/key"))
+    await expectJson(200, manage.delete(`/workspaces/${workspaceId}?confirm_default_workspace_deletion=true`))
     // Inference keys of it are gone, those that manage the organization stay.
-    await reply(401, as.get("/key"))
-    await reply(200, manage.get("/key"))
+    await expectJson(401, as.get("/key"))
+    await expectJson(200, manage.get("/key"))
     for (const answer of [manage.get("/keys"), manage.post("/keys", { name: "k" })]) {
-      expect((await reply<Failure>(400, answer)).error.message).toContain("workspace_id")
+      expect((await expectJson<Failure>(400, answer)).error.message).toContain("workspace_id")
     }
-    await reply(201, manage.post("/keys", { name: "k", workspace_id: other.id }))
+    await expectJson(201, manage.post("/keys", { name: "k", workspace_id: other.id }))
   })
 
   test("is missed by nothing that a key asks for without a name", async () => {
     const { manage, workspaceId } = await newWorkspace()
-    await reply(200, manage.delete(`/workspaces/${workspaceId}?confirm_default_workspace_deletion=true`))
+    await expectJson(200, manage.delete(`/workspaces/${workspaceId}?confirm_default_workspace_deletion=true`))
     const form = new FormData()
     form.append("file", new Blob(["text"]), "a.txt")
     const { headers, body } = new Request("http://gateway.test", { method: "POST", body: form })
@@ -188,20 +188,20 @@ describe("a workspace that is deleted", () => {
       manage.callBytes("POST", "/files", new Uint8Array(await new Response(body).arrayBuffer()), type),
       manage.post("/exports", { from: "2026-01-01T00:00:00Z" }),
     ]) {
-      expect((await reply<Failure>(400, answer)).error.message).toContain("Pass workspace_id")
+      expect((await expectJson<Failure>(400, answer)).error.message).toContain("Pass workspace_id")
     }
-    await reply(404, manage.get(`/files?workspace_id=${workspaceId}`))
+    await expectJson(404, manage.get(`/files?workspace_id=${workspaceId}`))
   })
 
   test("does not make the operator somebody else", async () => {
     type Home = { data: { organization_id: string; workspace_id: string | null } }
-    const { data: home } = await reply<Home>(200, operator.get("/key"))
+    const { data: home } = await expectJson<Home>(200, operatorClient.get("/key"))
     const id = home.workspace_id ?? ""
     await newWorkspace()
     await env.DB.prepare("UPDATE workspaces SET is_default = 0 WHERE id = ?").bind(id).run()
     // A change of its home is made known to the operator's key, as POST /organizations does.
     await newWorkspace()
-    const { data } = await reply<Home>(200, operator.get("/key"))
+    const { data } = await expectJson<Home>(200, operatorClient.get("/key"))
     await env.DB.prepare("UPDATE workspaces SET is_default = 1 WHERE id = ?").bind(id).run()
     await newWorkspace()
     expect(data).toMatchObject({ organization_id: home.organization_id, workspace_id: null })

@@ -1,9 +1,9 @@
 import { toDocument, type Completion } from "../completion.ts"
 import { overloaded, type Fault } from "../faults.ts"
-import type { Teller } from "./encoder.ts"
+import type { CompletionEncoder } from "./encoder.ts"
 
 /** The chat wire: the completion's own words. */
-export function chatTeller(completion: Completion): Teller {
+export function chatEncoder(completion: Completion): CompletionEncoder {
   const { fault } = completion
   return {
     chunk: (chunk) => [toFrame(JSON.stringify(chunk), fault)],

@@ -1,7 +1,7 @@
 import type { Chunk } from "../completion.ts"
 
 /** How a completion is told on one wire. One is made for each answer, and remembers what it has told. */
-export interface Teller {
+export interface CompletionEncoder {
   /** The frames of one chunk of the chat wire. */
   chunk: (chunk: Chunk) => string[]
   /** The frames of a vendor's failure after it has answered 200. */

@@ -10,10 +10,10 @@ import { type Chunk, type Completion, toDocument } from "../completion.ts"
 import { overloaded } from "../faults.ts"
 import { invalid } from "../statuses.ts"
 import { readAs } from "./read.ts"
-import type { OtherWire } from "./serve.ts"
-import { type Teller, toEventFrame } from "./encoder.ts"
+import type { SimulatedFormat } from "./serve.ts"
+import { type CompletionEncoder, toEventFrame } from "./encoder.ts"
 
-export const messagesWire: OtherWire = {
+export const messagesFormat: SimulatedFormat = {
   read: (body) =>
     readAs(MessagesRequest, body, (request) => ({
       chat: toChatRequest(request),
@@ -31,7 +31,7 @@ export const messagesWire: OtherWire = {
 /** The status by which this wire knows a vendor that has too much to do. */
 const OVERLOADED = 529
 
-function messagesTeller(completion: Completion): Teller {
+function messagesTeller(completion: Completion): CompletionEncoder {
   const newId = () => crypto.randomUUID().replaceAll("-", "")
   const facts = { id: `msg_${newId()}`, model: completion.request.model, newId }
   const told = completion.fault.usage === "none" ? withoutUsage : (event: Json) => event

@@ -5,10 +5,10 @@ import { toChatRequest } from "../../formats/responses/to-chat.ts"
 import { type Completion, toDocument } from "../completion.ts"
 import { overloaded } from "../faults.ts"
 import { readAs } from "./read.ts"
-import type { OtherWire } from "./serve.ts"
-import { type Teller, toEventFrame } from "./encoder.ts"
+import type { SimulatedFormat } from "./serve.ts"
+import { type CompletionEncoder, toEventFrame } from "./encoder.ts"
 
-export const responsesWire: OtherWire = {
+export const responsesFormat: SimulatedFormat = {
   read: (body) =>
     readAs(ResponsesRequest, body, (request) => ({
       chat: toChatRequest(request),
@@ -20,7 +20,7 @@ export const responsesWire: OtherWire = {
 const { message, code, type } = overloaded.error
 const FAILURE = { code, message, error_type: type }
 
-function responsesTeller(request: ResponsesRequest, completion: Completion): Teller {
+function responsesTeller(request: ResponsesRequest, completion: Completion): CompletionEncoder {
   const newId = () => crypto.randomUUID().replaceAll("-", "")
   const facts = { id: `resp_${newId()}`, model: completion.request.model, createdAt: completion.createdAt, newId }
   let state: EventState = newEventState(request, facts)

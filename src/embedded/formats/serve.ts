@@ -3,10 +3,10 @@ import { type Completion, newCompletion } from "../completion.ts"
 import { wireSlugs } from "../models.ts"
 import { reply } from "../reply.ts"
 import { findFailure, invalid, unknownModel } from "../statuses.ts"
-import type { Teller } from "./encoder.ts"
+import type { CompletionEncoder } from "./encoder.ts"
 
 /** A wire beside the chat wire: its requests are read as chats, and the scripted answers are told in its words. */
-export interface OtherWire {
+export interface SimulatedFormat {
   read: (body: unknown) => Question | Invalid
   /** A refusal of the OpenAI shape in the shape of this wire. */
   refuse: (refusal: Response) => Response | Promise<Response>
@@ -15,17 +15,17 @@ export interface OtherWire {
 export interface Question {
   /** The body of the chat wire. */
   chat: Record<string, unknown>
-  tellerOf: (completion: Completion) => Teller
+  tellerOf: (completion: Completion) => CompletionEncoder
 }
 
-export function serveIn(wire: OtherWire): (request: Request) => Promise<Response> {
+export function serveFormat(wire: SimulatedFormat): (request: Request) => Promise<Response> {
   return async (request) => {
     const answer = await complete(request, wire)
     return answer.ok ? answer : wire.refuse(answer)
   }
 }
 
-async function complete(request: Request, wire: OtherWire): Promise<Response> {
+async function complete(request: Request, wire: SimulatedFormat): Promise<Response> {
   const question = wire.read(await readJson(request))
   if ("message" in question) return invalid(400, question.message, question.param, null)
   const chat = toChatRequest({ ...question.chat, stream_options: { include_usage: true } })

@@ -2,10 +2,10 @@ import { toWholeChunk } from "./as-chunk.ts"
 import { normaliseMessage } from "./normalize.ts"
 import { isObject, type Json } from "../../support/json.ts"
 import { DONE_FRAME, toFrame } from "../sse/frames.ts"
-import type { Opening } from "../sse/stream-head.ts"
+import type { StreamHead } from "../sse/stream-head.ts"
 
 /** A whole answer told as a stream, for a provider that was asked to stream and does not. */
-export function toChunks(result: Json): Opening {
+export function toChunks(result: Json): StreamHead {
   const answered = Array.isArray(result["choices"]) ? (result["choices"] as unknown[]) : []
   const normal = answered.map((choice, index) => (isObject(choice) ? normaliseChoice(choice, index) : choice))
   const { usage, choices, ...head } = toWholeChunk({ ...result, choices: normal })

@@ -1,10 +1,10 @@
-import { addWords, type Words } from "../transcript.ts"
-import { type Made, NO_TOKENS, type Tokens } from "../../money/money.ts"
+import { appendText, type Transcript } from "../transcript.ts"
+import { type GeneratedUnits, NO_TOKENS, type Tokens } from "../../money/money.ts"
 import { isObject, type Json } from "../../support/json.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
 
 /** What the gateway reads from an answer on its way: enough to charge it, record it and tell how it ended. */
-export type Reading = {
+export type ResponseMeter = {
   id: string | null
   model: string | null
   created: number | null
@@ -12,7 +12,7 @@ export type Reading = {
   /** The provider's count; null until one was seen. An explicit zero is a count. */
   tokens: Tokens | null
   /** Of what is priced by the piece, as far as the answer tells. */
-  made: Partial<Made>
+  made: Partial<GeneratedUnits>
   finishReason: string | null
   /** The last of what only the provider can verify in its reasoning. */
   signature: string | null
@@ -25,13 +25,13 @@ export type Reading = {
   units: number
   pieces: number
   /** What was said, where it is to be kept. */
-  words: Words | null
+  transcript: Transcript | null
 }
 
 /** A failure that a provider told inside a 200. */
 export type ProviderError = { message: string; code: string | null; status: number | null }
 
-export function newReading(): Reading {
+export function newMeter(): ResponseMeter {
   return {
     id: null,
     model: null,
@@ -46,7 +46,7 @@ export function newReading(): Reading {
     choices: new Map(),
     units: 0,
     pieces: 0,
-    words: null,
+    transcript: null,
   }
 }
 
@@ -63,41 +63,41 @@ export function listOf(value: unknown): unknown[] {
 }
 
 /** What an answer calls itself. The first name stands, but for the tier, which is known at the end. */
-export function readNames(reading: Reading, answer: Json): void {
-  if (isName(answer["id"])) reading.id ??= answer["id"]
-  if (isName(answer["model"])) reading.model ??= answer["model"]
-  if (Number.isSafeInteger(answer["created"])) reading.created ??= answer["created"] as number
-  if (isName(answer["service_tier"])) reading.serviceTier = answer["service_tier"]
+export function readNames(meter: ResponseMeter, answer: Json): void {
+  if (isName(answer["id"])) meter.id ??= answer["id"]
+  if (isName(answer["model"])) meter.model ??= answer["model"]
+  if (Number.isSafeInteger(answer["created"])) meter.created ??= answer["created"] as number
+  if (isName(answer["service_tier"])) meter.serviceTier = answer["service_tier"]
 }
 
 /** Take one chunk of a stream, or a whole answer, into the reading. Foreign JSON: nothing about it is taken on trust. */
-export function readAnswer(reading: Reading, answer: Json): void {
-  readNames(reading, answer)
-  reading.tokens = toTokens(answer["usage"]) ?? reading.tokens
-  reading.error ??= errorIn(answer)
+export function readResponse(meter: ResponseMeter, answer: Json): void {
+  readNames(meter, answer)
+  meter.tokens = toTokens(answer["usage"]) ?? meter.tokens
+  meter.error ??= errorIn(answer)
   if (!Array.isArray(answer["choices"])) return
   for (const choice of answer["choices"] as unknown[]) {
     if (!isObject(choice)) continue
     const index = Number.isSafeInteger(choice["index"]) ? (choice["index"] as number) : 0
-    if (!reading.choices.has(index)) reading.choices.set(index, false)
+    if (!meter.choices.has(index)) meter.choices.set(index, false)
     if (isName(choice["finish_reason"])) {
-      reading.finishReason = choice["finish_reason"]
-      reading.choices.set(index, true)
-      if (reading.finishReason === "error") reading.error ??= toProviderError(choice["error"])
+      meter.finishReason = choice["finish_reason"]
+      meter.choices.set(index, true)
+      if (meter.finishReason === "error") meter.error ??= toProviderError(choice["error"])
     }
     const said = isObject(choice["delta"]) ? choice["delta"] : choice["message"]
-    if (isObject(said)) readSaid(reading, said)
+    if (isObject(said)) readMessage(meter, said)
   }
 }
 
-function readSaid(reading: Reading, said: Json): void {
+function readMessage(meter: ResponseMeter, said: Json): void {
   for (const detail of listOf(said["reasoning_details"]))
-    if (isObject(detail)) readSignature(reading, detail["signature"], detail["data"])
+    if (isObject(detail)) readSignature(meter, detail["signature"], detail["data"])
   // Some providers send the same reasoning under two names: it is counted once.
   const spoken = [said["content"], said["refusal"], said["reasoning"] ?? said["reasoning_content"]]
-  if (reading.words) {
-    keep(reading, "content", said["content"] ?? said["refusal"])
-    keep(reading, "reasoning", spoken[2])
+  if (meter.transcript) {
+    keep(meter, "content", said["content"] ?? said["refusal"])
+    keep(meter, "reasoning", spoken[2])
   }
   const calls = listOf(said["tool_calls"])
   const called = [said["function_call"], ...calls.map((call) => (isObject(call) ? call["function"] : undefined))]
@@ -105,22 +105,22 @@ function readSaid(reading: Reading, said: Json): void {
   for (const one of spoken) units += unitsOf(one)
   for (const one of called) if (isObject(one)) units += unitsOf(one["name"]) + unitsOf(one["arguments"])
   if (units === 0) return
-  reading.units += units
-  reading.pieces += 1
+  meter.units += units
+  meter.pieces += 1
 }
 
-export function readSignature(reading: Reading, ...candidates: unknown[]): void {
-  for (const one of candidates) if (typeof one === "string" && one !== "") reading.signature = one
+export function readSignature(meter: ResponseMeter, ...candidates: unknown[]): void {
+  for (const one of candidates) if (typeof one === "string" && one !== "") meter.signature = one
 }
 
 /** Text as a string, or in parts, for those who keep it. */
-export function keep({ words }: Reading, kind: keyof Words, said: unknown): void {
+export function keep({ transcript: words }: ResponseMeter, kind: keyof Transcript, said: unknown): void {
   if (!words) return
-  if (typeof said === "string") return addWords(words, kind, said)
+  if (typeof said === "string") return appendText(words, kind, said)
   for (const part of listOf(said)) {
     if (!isObject(part)) continue
-    if (typeof part["text"] === "string") addWords(words, kind, part["text"])
-    if (typeof part["thinking"] === "string") addWords(words, "reasoning", part["thinking"])
+    if (typeof part["text"] === "string") appendText(words, kind, part["text"])
+    if (typeof part["thinking"] === "string") appendText(words, "reasoning", part["thinking"])
   }
 }
 
@@ -135,7 +135,7 @@ function unitsOf(content: unknown): number {
 }
 
 /** Does this chunk show that the model has begun to answer? A role, an empty text and a comment do not. */
-export function isMeaningful(chunk: Json): boolean {
+export function hasContent(chunk: Json): boolean {
   if (!Array.isArray(chunk["choices"])) return false
   return (chunk["choices"] as unknown[]).some((choice) => {
     if (!isObject(choice)) return false
@@ -150,8 +150,8 @@ export function isMeaningful(chunk: Json): boolean {
 }
 
 /** The tokens to charge when no count came: what was delivered. A token is at most one piece, and about four units. */
-export function estimateDelivered(reading: Reading): number {
-  return Math.max(Math.ceil(reading.units / UNITS_PER_TOKEN), reading.pieces)
+export function estimateDelivered(meter: ResponseMeter): number {
+  return Math.max(Math.ceil(meter.units / UNITS_PER_TOKEN), meter.pieces)
 }
 
 /** Nobody is billed for more in one call; a count above it is not a count. */

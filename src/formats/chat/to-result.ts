@@ -1,9 +1,9 @@
 import { type CallDelta, growCall, type GrowingCall, readCallDelta, routeCall } from "./call-deltas.ts"
 import { flattenContent } from "./flatten.ts"
-import { listOf, newReading, type ProviderError } from "./meter.ts"
+import { listOf, newMeter, type ProviderError } from "./meter.ts"
 import { isObject, type Json } from "../../support/json.ts"
 import { FrameSplitter } from "../sse/frames.ts"
-import type { Wire } from "../readers/reader.ts"
+import type { ResponseReader } from "../readers/reader.ts"
 import { readFrame } from "../sse/read-frame.ts"
 
 type Choice = Json & { index: number; message: Json; finish_reason: string | null }
@@ -11,8 +11,11 @@ type Choice = Json & { index: number; message: Json; finish_reason: string | nul
 export type GrowingChoice = { choice: Choice; calls: GrowingCall[] }
 
 /** A stream told as a whole answer, for a provider that streams although it was asked not to. */
-export function toResult(bytes: Uint8Array, wire: Wire): { result: Json | undefined; error: ProviderError | null } {
-  const reading = newReading()
+export function toResult(
+  bytes: Uint8Array,
+  wire: ResponseReader,
+): { result: Json | undefined; error: ProviderError | null } {
+  const meter = newMeter()
   const splitter = new FrameSplitter()
   const frames = splitter.push(bytes)
   const last = splitter.finish()
@@ -20,19 +23,19 @@ export function toResult(bytes: Uint8Array, wire: Wire): { result: Json | undefi
   let usage: unknown
   const choices = new Map<number, GrowingChoice>()
   for (const frame of last ? [...frames, last] : frames) {
-    const chunk = readFrame(frame, reading, wire)
+    const chunk = readFrame(frame, meter, wire)
     if (chunk === "done") break
     // What it held is lost.
-    if (chunk === "broken") return { result: undefined, error: reading.error }
+    if (chunk === "broken") return { result: undefined, error: meter.error }
     if (chunk === "empty") continue
     const { choices: said, usage: counted, object: _, ...rest } = chunk
     head = { ...rest, ...head }
     if (isObject(counted)) usage = counted
     if (Array.isArray(said)) for (const choice of said as unknown[]) if (isObject(choice)) mergeChoice(choices, choice)
   }
-  if (reading.error) return { result: undefined, error: reading.error }
+  if (meter.error) return { result: undefined, error: meter.error }
   // Without a finish it was cut: half an answer is none.
-  if (reading.finishReason === null && !reading.done) return { result: undefined, error: null }
+  if (meter.finishReason === null && !meter.done) return { result: undefined, error: null }
   const ordered = [...choices.values()].map(({ choice }) => choice).sort((a, b) => a.index - b.index)
   return { result: { ...head, choices: ordered, ...(usage !== undefined && { usage }) }, error: null }
 }

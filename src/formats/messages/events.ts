@@ -5,8 +5,8 @@ import { readDetails } from "../responses/reasoning-details.ts"
 import { toMessagesError } from "./errors.ts"
 import type { MessagesEvent } from "./schemas.ts"
 import { toStopReason } from "./stop-reasons.ts"
-import { takeCall, takeDetail, takeText } from "./stream/on-delta.ts"
-import { tellOn } from "./stream/emit.ts"
+import { takeCall, takeDetail, onText } from "./stream/on-delta.ts"
+import { emitNext } from "./stream/emit.ts"
 import { emit, type EventState, type MessageFacts, type MessageFailure, newTurn, type Turn } from "./stream/turn.ts"
 import { toMessagesUsage } from "./usage.ts"
 
@@ -49,7 +49,7 @@ export function advance(state: EventState, chunk: Json): Step {
   const counted = isObject(chunk["usage"]) ? { ...state, usage: chunk["usage"] } : state
   return step(counted, (turn) => {
     take(turn, chunk)
-    tellOn(turn, false)
+    emitNext(turn, false)
   })
 }
 
@@ -58,7 +58,7 @@ export function finish(state: EventState, ending: Ending = {}): Step {
   const failure = state.failure ?? (state.finishReason === "error" ? BROKEN : null)
   if (failure) return fail(state, failure)
   return step(state, (turn) => {
-    tellOn(turn, true)
+    emitNext(turn, true)
     const { finishReason, nativeReason, stopSequence, stopDetails, drafts, metadata } = turn.state
     const hasCalls = drafts.some(({ kind }) => kind === "call")
     emit(turn, "message_delta", {
@@ -133,9 +133,9 @@ function take(turn: Turn, chunk: Json): void {
 
 function takeDelta(turn: Turn, delta: Json): void {
   for (const detail of readDetails(delta)) takeDetail(turn, detail)
-  takeText(turn, toText(delta["content"]))
+  onText(turn, toText(delta["content"]))
   // A refusal is told in words; the stop reason says what they are.
-  takeText(turn, toText(delta["refusal"]))
+  onText(turn, toText(delta["refusal"]))
   for (const call of listOf(delta["tool_calls"])) takeCall(turn, call)
 }
 

@@ -1,5 +1,5 @@
 import { isObject, type Json } from "../../support/json.ts"
-import { unpack } from "../responses/opaque-blob.ts"
+import { decodeBlob } from "../responses/opaque-blob.ts"
 import { type ReasoningDetail, textOf } from "../responses/reasoning-details.ts"
 
 /**
@@ -12,7 +12,7 @@ import { type ReasoningDetail, textOf } from "../responses/reasoning-details.ts"
 /** The format of what Claude itself made, and of a detail that names none. */
 export const CLAUDE_FORMAT = "anthropic-claude-v1"
 
-export { isCarried, pack as carry } from "../responses/opaque-blob.ts"
+export { isGatewayBlob as isCarried, encodeBlob as carry } from "../responses/opaque-blob.ts"
 
 /** Whether the wire's own blocks say all that the detail does. */
 export function isNative({ type, format, id }: ReasoningDetail): boolean {
@@ -21,7 +21,7 @@ export function isNative({ type, format, id }: ReasoningDetail): boolean {
 
 /** The details that a `thinking` block was made of. */
 export function toThoughts(thinking: string, signature: string | null | undefined): ReasoningDetail[] {
-  const carried = unpack(signature)
+  const carried = decodeBlob(signature)
   if (!carried) {
     const signed = signature ? { signature } : {}
     return [{ type: "reasoning.text", text: thinking, ...signed, format: CLAUDE_FORMAT }]
@@ -31,7 +31,7 @@ export function toThoughts(thinking: string, signature: string | null | undefine
 
 /** The details that a `redacted_thinking` block was made of. */
 export function toSealed(data: string): ReasoningDetail[] {
-  return unpack(data) ?? [{ type: "reasoning.encrypted", data, format: CLAUDE_FORMAT }]
+  return decodeBlob(data) ?? [{ type: "reasoning.encrypted", data, format: CLAUDE_FORMAT }]
 }
 
 /** The details of one message in their order, and their words. */

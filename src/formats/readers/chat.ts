@@ -1,27 +1,27 @@
 import { normaliseChunk } from "../chat/normalize.ts"
-import { errorIn, isMeaningful, newReading, readAnswer } from "../chat/meter.ts"
+import { errorIn, hasContent, newMeter, readResponse } from "../chat/meter.ts"
 import { isObject } from "../../support/json.ts"
 import { toChunks } from "../chat/from-result.ts"
 import { toResult } from "../chat/to-result.ts"
-import type { Wire } from "./reader.ts"
+import type { ResponseReader } from "./reader.ts"
 
 /** The chat wire: what most providers speak, and the one between which and the others is translated. */
-export const chatWire: Wire = {
+export const chatReader: ResponseReader = {
   name: "chat",
-  read: readAnswer,
-  isMeaningful,
+  read: readResponse,
+  hasContent,
   errorIn,
-  isAnswer: hasAnswer,
+  isResponse: hasAnswer,
   normalise: normaliseChunk,
-  toOpening: toChunks,
-  toResult: (bytes) => toResult(bytes, chatWire),
+  toStreamHead: toChunks,
+  toResult: (bytes) => toResult(bytes, chatReader),
 }
 
 /** A choice that says something, or at least says that it is over. */
 function hasAnswer(result: Record<string, unknown>): boolean {
   const { choices } = result
   if (!Array.isArray(choices) || !choices.some(isObject)) return false
-  const reading = newReading()
-  readAnswer(reading, result)
-  return reading.units > 0 || reading.finishReason !== null
+  const meter = newMeter()
+  readResponse(meter, result)
+  return meter.units > 0 || meter.finishReason !== null
 }

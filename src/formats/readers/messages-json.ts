@@ -1,31 +1,34 @@
-import { listOf, newReading, type ProviderError } from "../chat/meter.ts"
+import { listOf, newMeter, type ProviderError } from "../chat/meter.ts"
 import { isObject, type Json } from "../../support/json.ts"
 import { readFrame } from "../sse/read-frame.ts"
 import { FrameSplitter } from "../sse/frames.ts"
-import type { Wire } from "./reader.ts"
+import type { ResponseReader } from "./reader.ts"
 
 /** A block as far as it has grown; the JSON of its input is read when it is whole. */
 type Growing = { block: Json; input: string }
 
 /** The events of a stream put together to the message that they tell. */
-export function toMessage(bytes: Uint8Array, wire: Wire): { result: Json | undefined; error: ProviderError | null } {
-  const reading = newReading()
+export function toMessage(
+  bytes: Uint8Array,
+  wire: ResponseReader,
+): { result: Json | undefined; error: ProviderError | null } {
+  const meter = newMeter()
   const splitter = new FrameSplitter()
   const frames = splitter.push(bytes)
   const last = splitter.finish()
   let message: Json = {}
   const blocks = new Map<unknown, Growing>()
   for (const frame of last ? [...frames, last] : frames) {
-    const event = readFrame(frame, reading, wire)
+    const event = readFrame(frame, meter, wire)
     // What it held is lost.
-    if (event === "broken") return { result: undefined, error: reading.error }
+    if (event === "broken") return { result: undefined, error: meter.error }
     if (typeof event === "string") continue
     if (event["type"] === "message_start" && isObject(event["message"])) message = event["message"]
     else if (event["type"] === "message_delta") message = endMessage(message, event)
     else growBlocks(blocks, event)
   }
   // Without a reason why it stopped it was cut: half an answer is none.
-  if (reading.error || reading.finishReason === null) return { result: undefined, error: reading.error }
+  if (meter.error || meter.finishReason === null) return { result: undefined, error: meter.error }
   return { result: { ...message, content: [...blocks.values()].map(toBlock) }, error: null }
 }
 

@@ -3,7 +3,7 @@ import {
   type ProviderError,
   readNames,
   readSignature,
-  type Reading,
+  type ResponseMeter,
   toProviderError,
   toTokens,
 } from "../chat/meter.ts"
@@ -12,53 +12,53 @@ import type { Tokens } from "../../money/money.ts"
 import { toFinishReason } from "../messages/stop-reasons.ts"
 import { toEvents } from "./messages-events.ts"
 import { toMessage } from "./messages-json.ts"
-import type { Wire } from "./reader.ts"
+import type { ResponseReader } from "./reader.ts"
 
 /** The Messages wire, as providers that have it speak it. https://docs.anthropic.com/en/api/messages-streaming */
-export const messagesWire: Wire = {
+export const messagesReader: ResponseReader = {
   name: "messages",
   read,
-  isMeaningful,
+  hasContent: isMeaningful,
   errorIn,
-  isAnswer: (result) => result["type"] === "message" && Array.isArray(result["content"]),
+  isResponse: (result) => result["type"] === "message" && Array.isArray(result["content"]),
   normalise: (event) => event,
-  toOpening: toEvents,
-  toResult: (bytes) => toMessage(bytes, messagesWire),
+  toStreamHead: toEvents,
+  toResult: (bytes) => toMessage(bytes, messagesReader),
 }
 
-function read(reading: Reading, event: Json): void {
+function read(meter: ResponseMeter, event: Json): void {
   const { type } = event
-  reading.error ??= errorIn(event)
-  if (type === "message_start" && isObject(event["message"])) readMessage(reading, event["message"])
+  meter.error ??= errorIn(event)
+  if (type === "message_start" && isObject(event["message"])) readMessage(meter, event["message"])
   else if (type === "message") {
-    readMessage(reading, event)
-    if (Array.isArray(event["content"])) for (const block of event["content"] as unknown[]) readWords(reading, block)
-    readEnd(reading, event)
-    reading.done = true
-  } else if (type === "content_block_start") readWords(reading, event["content_block"])
-  else if (type === "content_block_delta") readWords(reading, event["delta"])
+    readMessage(meter, event)
+    if (Array.isArray(event["content"])) for (const block of event["content"] as unknown[]) readWords(meter, block)
+    readEnd(meter, event)
+    meter.done = true
+  } else if (type === "content_block_start") readWords(meter, event["content_block"])
+  else if (type === "content_block_delta") readWords(meter, event["delta"])
   else if (type === "message_delta") {
-    readUsage(reading, event["usage"])
-    if (isObject(event["delta"])) readEnd(reading, event["delta"])
-  } else if (type === "message_stop") reading.done = true
+    readUsage(meter, event["usage"])
+    if (isObject(event["delta"])) readEnd(meter, event["delta"])
+  } else if (type === "message_stop") meter.done = true
 }
 
-function readMessage(reading: Reading, message: Json): void {
-  readNames(reading, message)
-  readUsage(reading, message["usage"])
+function readMessage(meter: ResponseMeter, message: Json): void {
+  readNames(meter, message)
+  readUsage(meter, message["usage"])
 }
 
-function readEnd(reading: Reading, told: Json): void {
+function readEnd(meter: ResponseMeter, told: Json): void {
   const reason = told["stop_reason"]
   if (typeof reason !== "string") return
-  reading.finishReason = toFinishReason(reason)
-  reading.choices.set(0, true)
+  meter.finishReason = toFinishReason(reason)
+  meter.choices.set(0, true)
 }
 
 /** Prompt tokens are told apart from those of the cache, and counts grow: the latest stands, what it leaves out stays. */
-function readUsage(reading: Reading, usage: unknown): void {
+function readUsage(meter: ResponseMeter, usage: unknown): void {
   if (!isObject(usage)) return
-  const before = reading.tokens
+  const before = meter.tokens
   const cached = count(usage["cache_read_input_tokens"]) ?? before?.cached ?? 0
   const cacheWrite = count(usage["cache_creation_input_tokens"]) ?? before?.cacheWrite ?? 0
   const kept = isObject(usage["cache_creation"]) ? usage["cache_creation"] : {}
@@ -75,7 +75,7 @@ function readUsage(reading: Reading, usage: unknown): void {
       cache_write_1h_tokens: cacheWrite1h,
     },
   })
-  reading.tokens = told ?? before
+  meter.tokens = told ?? before
 }
 
 function count(value: unknown): number | undefined {
@@ -84,16 +84,16 @@ function count(value: unknown): number | undefined {
 
 const WORDS = ["text", "thinking", "partial_json", "data"] as const
 
-function readWords(reading: Reading, said: unknown): void {
+function readWords(meter: ResponseMeter, said: unknown): void {
   if (!isObject(said)) return
-  readSignature(reading, said["signature"], said["type"] === "redacted_thinking" ? said["data"] : undefined)
+  readSignature(meter, said["signature"], said["type"] === "redacted_thinking" ? said["data"] : undefined)
   let units = WORDS.reduce((sum, key) => sum + (typeof said[key] === "string" ? said[key].length : 0), 0)
   if (isObject(said["input"]) && Object.keys(said["input"]).length > 0) units += JSON.stringify(said["input"]).length
   if (units === 0) return
-  keep(reading, "content", said["text"])
-  keep(reading, "reasoning", said["thinking"])
-  reading.units += units
-  reading.pieces += 1
+  keep(meter, "content", said["text"])
+  keep(meter, "reasoning", said["thinking"])
+  meter.units += units
+  meter.pieces += 1
 }
 
 /** A block that has only been opened is no content, but for one that comes whole. */

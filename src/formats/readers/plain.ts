@@ -1,20 +1,20 @@
-import { errorIn, readAnswer, toTokens } from "../chat/meter.ts"
+import { errorIn, readResponse, toTokens } from "../chat/meter.ts"
 import { isObject } from "../../support/json.ts"
-import type { Wire } from "./reader.ts"
+import type { ResponseReader } from "./reader.ts"
 
 /** A wire of whole documents alone, such as embeddings: nothing of it streams. */
-export function plainWire(isAnswer: Wire["isAnswer"]): Wire {
+export function plainReader(isAnswer: ResponseReader["isResponse"]): ResponseReader {
   return {
     name: "plain",
-    read: (reading, answer) => {
-      readAnswer(reading, answer)
-      reading.tokens ??= toTokens(allPrompt(answer["usage"]))
+    read: (meter, answer) => {
+      readResponse(meter, answer)
+      meter.tokens ??= toTokens(allPrompt(answer["usage"]))
     },
-    isMeaningful: () => false,
+    hasContent: () => false,
     errorIn,
-    isAnswer,
+    isResponse: isAnswer,
     normalise: (event) => event,
-    toOpening: () => null,
+    toStreamHead: () => null,
     toResult: () => ({ result: undefined, error: null }),
   }
 }

@@ -1,13 +1,13 @@
 import { isObject, type Json } from "../../support/json.ts"
 import { toEventFrame } from "../sse/frames.ts"
-import type { Opening } from "../sse/stream-head.ts"
+import type { StreamHead } from "../sse/stream-head.ts"
 
 type Event = Json & { type: string }
 
 const ENDED = ["completed", "incomplete", "failed"]
 
 /** A whole response told as the events that its stream would have had; null for one that has not ended. */
-export function toEvents(response: Json): Opening | null {
+export function toEvents(response: Json): StreamHead | null {
   const { status, output } = response
   if (typeof status !== "string" || !ENDED.includes(status)) return null
   const items = (Array.isArray(output) ? (output as unknown[]) : []).filter(isObject).map(withId)

@@ -3,24 +3,24 @@ import {
   type ProviderError,
   readNames,
   readSignature,
-  type Reading,
+  type ResponseMeter,
   toProviderError,
   toTokens,
 } from "../chat/meter.ts"
 import { isObject, type Json } from "../../support/json.ts"
 import { dataOf, FrameSplitter } from "../sse/frames.ts"
 import { toEvents } from "./responses-events.ts"
-import type { Wire } from "./reader.ts"
+import type { ResponseReader } from "./reader.ts"
 
 /** The Responses wire, as providers that have it speak it. https://platform.openai.com/docs/api-reference/responses */
-export const responsesWire: Wire = {
+export const responsesReader: ResponseReader = {
   name: "responses",
   read,
-  isMeaningful,
+  hasContent: isMeaningful,
   errorIn,
-  isAnswer: (result) => Array.isArray(result["output"]) && typeof result["status"] === "string",
+  isResponse: (result) => Array.isArray(result["output"]) && typeof result["status"] === "string",
   normalise: (event) => event,
-  toOpening: toEvents,
+  toStreamHead: toEvents,
   toResult,
 }
 
@@ -36,29 +36,29 @@ function isEnd(type: unknown): boolean {
   return typeof type === "string" && ENDS.includes(type)
 }
 
-function read(reading: Reading, answer: Json): void {
+function read(meter: ResponseMeter, answer: Json): void {
   const { type } = answer
-  reading.error ??= errorIn(answer)
+  meter.error ??= errorIn(answer)
   if (typeof type === "string" && type.endsWith(".delta")) {
     const units = typeof answer["delta"] === "string" ? answer["delta"].length : 0
     if (/_text\.delta$|refusal/.test(type)) {
-      keep(reading, type.includes("reasoning") ? "reasoning" : "content", answer["delta"])
+      keep(meter, type.includes("reasoning") ? "reasoning" : "content", answer["delta"])
     }
-    reading.units += units
-    reading.pieces += units > 0 ? 1 : 0
+    meter.units += units
+    meter.pieces += units > 0 ? 1 : 0
     return
   }
-  if (isObject(answer["item"])) readSignature(reading, answer["item"]["encrypted_content"])
+  if (isObject(answer["item"])) readSignature(meter, answer["item"]["encrypted_content"])
   const response = responseIn(answer)
   if (!response) return
-  readNames(reading, { ...response, created: response["created_at"] })
-  reading.tokens = toTokens(response["usage"]) ?? reading.tokens
+  readNames(meter, { ...response, created: response["created_at"] })
+  meter.tokens = toTokens(response["usage"]) ?? meter.tokens
   if (!isEnd(type) && type !== undefined) return
-  reading.finishReason = toFinishReason(response)
-  reading.choices.set(0, true)
-  reading.done = true
+  meter.finishReason = toFinishReason(response)
+  meter.choices.set(0, true)
+  meter.done = true
   // A whole answer told its words here alone.
-  if (type === undefined) readWords(reading, response["output"])
+  if (type === undefined) readWords(meter, response["output"])
 }
 
 function toFinishReason(response: Json): string {
@@ -74,19 +74,19 @@ function isCall(item: Json): boolean {
   return item["type"] === "function_call" || item["type"] === "custom_tool_call"
 }
 
-function readWords(reading: Reading, output: unknown): void {
+function readWords(meter: ResponseMeter, output: unknown): void {
   if (!Array.isArray(output)) return
   for (const item of output as unknown[]) {
     if (!isObject(item)) continue
-    readSignature(reading, item["encrypted_content"])
-    keep(reading, item["type"] === "reasoning" ? "reasoning" : "content", item["content"])
-    keep(reading, "reasoning", item["summary"])
+    readSignature(meter, item["encrypted_content"])
+    keep(meter, item["type"] === "reasoning" ? "reasoning" : "content", item["content"])
+    keep(meter, "reasoning", item["summary"])
     const parts = [item["content"], item["summary"]].flatMap((list) => (Array.isArray(list) ? (list as unknown[]) : []))
     const texts = parts.map((part) => (isObject(part) ? (part["text"] ?? part["refusal"]) : undefined))
     const words = [...texts, item["arguments"], item["input"]].filter((one) => typeof one === "string")
     const units = words.reduce((sum, one) => sum + one.length, 0)
-    reading.units += units
-    reading.pieces += units > 0 ? 1 : 0
+    meter.units += units
+    meter.pieces += units > 0 ? 1 : 0
   }
 }
 

@@ -8,10 +8,10 @@ import type { ResponsesEvent, ResponsesRequest } from "./schemas.ts"
 import { toolNames } from "./tool-names.ts"
 import { itemAt, type ItemStatus } from "./stream/drafts.ts"
 import { closeCall, takeCall, tellCall } from "./stream/on-calls.ts"
-import { takeFields, tellFields } from "./stream/on-fields.ts"
+import { takeFields, emitFields } from "./stream/on-fields.ts"
 import { takeDetail, takeLate } from "./stream/on-reasoning.ts"
 import { takeServerTool } from "./stream/on-tools.ts"
-import { takeAnnotations, takeImage, takeRefusal, takeText } from "./stream/on-text.ts"
+import { takeAnnotations, takeImage, takeRefusal, onText } from "./stream/on-text.ts"
 import { closeOpen, emit, type EventState, newTurn, type Turn } from "./stream/turn.ts"
 
 /**
@@ -112,7 +112,7 @@ function take(turn: Turn, chunk: Json): void {
 
 function takeDelta(turn: Turn, delta: Json, logprobs: unknown): void {
   for (const detail of readDetails(delta)) takeDetail(turn, takeServerTool(turn, detail))
-  takeText(turn, toText(delta["content"]), isObject(logprobs) ? listOf(logprobs["content"]) : [])
+  onText(turn, toText(delta["content"]), isObject(logprobs) ? listOf(logprobs["content"]) : [])
   takeAnnotations(turn, listOf(delta["annotations"]))
   takeRefusal(turn, toText(delta["refusal"]))
   for (const image of listOf(delta["images"])) takeImage(turn, image)
@@ -165,7 +165,7 @@ function closeAll(turn: Turn, lastStatus: ItemStatus, otherStatus: ItemStatus = 
     else closeOpen(turn, status)
   }
   takeLate(turn)
-  tellFields(turn)
+  emitFields(turn)
 }
 
 function endFailed(turn: Turn, failure: ResponseFailure): void {

@@ -8,20 +8,20 @@ import type { ReasoningDetail } from "./reasoning-details.ts"
  */
 const MARK = "gateway-carried-v1:"
 
-export function pack(carried: ReasoningDetail | readonly ReasoningDetail[]): string {
+export function encodeBlob(carried: ReasoningDetail | readonly ReasoningDetail[]): string {
   const details: readonly ReasoningDetail[] = Array.isArray(carried) ? carried : [carried as ReasoningDetail]
   const [only] = details
   return MARK + JSON.stringify(details.length === 1 && only ? withoutNulls(only) : details.map(withoutNulls))
 }
 
 /** Whether an opaque string is ours, which no provider would know. */
-export function isCarried(opaque: unknown): opaque is string {
+export function isGatewayBlob(opaque: unknown): opaque is string {
   return typeof opaque === "string" && opaque.startsWith(MARK)
 }
 
 /** The details in a string of ours, none where it has been spoilt; null for a provider's own string. */
-export function unpack(opaque: unknown): ReasoningDetail[] | null {
-  if (!isCarried(opaque)) return null
+export function decodeBlob(opaque: unknown): ReasoningDetail[] | null {
+  if (!isGatewayBlob(opaque)) return null
   try {
     const carried: unknown = JSON.parse(opaque.slice(MARK.length))
     return (Array.isArray(carried) ? (carried as unknown[]) : [carried]).filter(isDetail)

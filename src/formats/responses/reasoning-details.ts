@@ -1,4 +1,4 @@
-import { isCarried, isDetail, pack, unpack } from "./opaque-blob.ts"
+import { isGatewayBlob, isDetail, encodeBlob, decodeBlob } from "./opaque-blob.ts"
 import { withoutNulls } from "./content.ts"
 import type { ReasoningItem } from "./input-schemas.ts"
 
@@ -29,7 +29,7 @@ export function textOf(detail: ReasoningDetail): string {
 /** The details from which an item was made, in their order. */
 export function toDetails(item: ReasoningItem): ReasoningDetail[] {
   const { encrypted_content: data, signature, summary, content } = item
-  const carried = unpack(data)
+  const carried = decodeBlob(data)
   if (carried) return carried
   const format = item.format ?? undefined
   const id = item.id?.startsWith(OWN_ID_PREFIX) || item.id === "" ? undefined : (item.id ?? undefined)
@@ -50,8 +50,8 @@ export function toDetails(item: ReasoningItem): ReasoningDetail[] {
  */
 export function toEncryptedContent(item: ReasoningItem): string | null {
   const { encrypted_content: data, signature, format } = item
-  const isWhole = isCarried(data) || (signature == null && isResponsesFormat(format))
-  return isWhole ? (data ?? null) : pack(toDetails(item))
+  const isWhole = isGatewayBlob(data) || (signature == null && isResponsesFormat(format))
+  return isWhole ? (data ?? null) : encodeBlob(toDetails(item))
 }
 
 export function isResponsesFormat(format: string | null | undefined): boolean {

@@ -1,6 +1,6 @@
 import type { Json } from "../../support/json.ts"
-import { type Outgoing, OWN_FIELDS } from "../upstream.ts"
-import { isCarried } from "./opaque-blob.ts"
+import { type UpstreamFields, OWN_FIELDS } from "../upstream.ts"
+import { isGatewayBlob } from "./opaque-blob.ts"
 import { withoutNulls } from "./content.ts"
 import { isKnown } from "./input-schemas.ts"
 import { isResponsesFormat, OWN_ID_PREFIX } from "./reasoning-details.ts"
@@ -18,7 +18,7 @@ const NOT_PASSED = new Set([
 ])
 
 /** The body for a provider that speaks the Responses wire: the caller's, less what is ours. */
-export function toResponsesBody(request: ResponsesRequest, outgoing: Outgoing): Json {
+export function toResponsesBody(request: ResponsesRequest, outgoing: UpstreamFields): Json {
   const body: Json = { model: outgoing.upstreamId }
   for (const [key, value] of Object.entries(request)) {
     if ((!OWN_FIELDS.has(key) || PASSED.has(key)) && !NOT_PASSED.has(key) && value != null) body[key] = value
@@ -50,7 +50,7 @@ function toItem(item: Exclude<ResponsesRequest["input"], string>[number]): Json[
   if (item.type !== "reasoning") return [item]
   const { format, signature, content, ...rest } = item
   const { encrypted_content: encrypted, id } = item
-  const isForeign = signature != null || isCarried(encrypted) || !isResponsesFormat(format)
+  const isForeign = signature != null || isGatewayBlob(encrypted) || !isResponsesFormat(format)
   if (isForeign || encrypted == null || id?.startsWith(OWN_ID_PREFIX)) return []
   return [{ ...withoutNulls(rest), ...(content?.length && { content }) }]
 }

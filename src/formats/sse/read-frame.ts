@@ -1,18 +1,18 @@
 import { isObject } from "../../support/json.ts"
-import type { Reading } from "../chat/meter.ts"
-import type { Wire } from "../readers/reader.ts"
+import type { ResponseMeter } from "../chat/meter.ts"
+import type { ResponseReader } from "../readers/reader.ts"
 import { dataOf, DONE } from "./frames.ts"
 
 /** Take one frame into the reading. Returns its event when it holds one. */
 export function readFrame(
   frame: Uint8Array,
-  reading: Reading,
-  wire: Wire,
+  meter: ResponseMeter,
+  wire: ResponseReader,
 ): Record<string, unknown> | "done" | "empty" | "broken" {
   const data = dataOf(frame)
   if (data === undefined || data === "") return "empty"
   if (data === DONE) {
-    reading.done = true
+    meter.done = true
     return "done"
   }
   let chunk: unknown
@@ -22,6 +22,6 @@ export function readFrame(
     return "broken"
   }
   if (!isObject(chunk)) return "broken"
-  wire.read(reading, chunk)
+  wire.read(meter, chunk)
   return chunk
 }

@@ -1,11 +1,11 @@
 import { type ProviderError } from "../chat/meter.ts"
 import { isObject } from "../../support/json.ts"
-import type { Wire } from "../readers/reader.ts"
+import type { ResponseReader } from "../readers/reader.ts"
 import { concat } from "../../support/bytes.ts"
 import { dataOf, DONE, FrameSplitter } from "./frames.ts"
 
 /** The start of a stream up to its first content, and where the rest of it comes from. */
-export type Opening = {
+export type StreamHead = {
   ok: true
   /** Complete frames, comments among them. */
   frames: Uint8Array[]
@@ -15,21 +15,21 @@ export type Opening = {
   body: ReadableStream<Uint8Array> | null
 }
 
-export type NoOpening = { ok: false; error: ProviderError | null; reason: string }
+export type StreamHeadError = { ok: false; error: ProviderError | null; reason: string }
 
 /**
  * Read a stream until the model has begun to answer. Before that nothing is promised to the caller: an error, an end or
  * something that is no chunk is a refusal like any other.
  */
-export async function readOpening(
+export async function readStreamHead(
   body: ReadableStream<Uint8Array>,
-  wire: Wire,
+  wire: ResponseReader,
   signal: AbortSignal,
-): Promise<Opening | NoOpening> {
+): Promise<StreamHead | StreamHeadError> {
   const reader = body.getReader()
   const splitter = new FrameSplitter()
   const frames: Uint8Array[] = []
-  const refuse = (error: ProviderError | null, reason: string): NoOpening => {
+  const refuse = (error: ProviderError | null, reason: string): StreamHeadError => {
     reader.cancel().catch(() => undefined)
     return { ok: false, error, reason }
   }
@@ -66,7 +66,7 @@ export async function readOpening(
 
 type Kind = { is: "content" | "preamble" | "end" | "noise" } | { is: "error"; error: ProviderError }
 
-function classify(data: string, wire: Wire): Kind {
+function classify(data: string, wire: ResponseReader): Kind {
   if (data === DONE) return { is: "end" }
   let chunk: unknown
   try {
@@ -77,9 +77,9 @@ function classify(data: string, wire: Wire): Kind {
   if (!isObject(chunk)) return { is: "noise" }
   const error = wire.errorIn(chunk)
   if (error) return { is: "error", error }
-  return { is: wire.isMeaningful(chunk) ? "content" : "preamble" }
+  return { is: wire.hasContent(chunk) ? "content" : "preamble" }
 }
 
-export function openingBytes(opening: Opening): Uint8Array {
-  return concat([...opening.frames, opening.rest])
+export function streamHeadBytes(head: StreamHead): Uint8Array {
+  return concat([...head.frames, head.rest])
 }

@@ -142,3 +142,11 @@ function findCased(): Int32Array {
   }
   return Int32Array.from(found)
 }
+
+/** The character at a place, of two units where it has two and both are there. */
+export function runeAt(text: string, at: number): number {
+  const unit = text.charCodeAt(at)
+  if ((unit & 0xfc00) !== 0xd800 || at + 1 >= text.length) return unit
+  const low = text.charCodeAt(at + 1)
+  return (low & 0xfc00) === 0xdc00 ? 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00) : unit
+}

@@ -35,6 +35,7 @@ export class Automaton {
   readonly #program: Program
   readonly #asked: number
   readonly #edges = new Map<number, Edges>()
+  readonly #edgesBetween: (Edges | undefined)[] = []
   /** Positions in a chain are in the order in which each can do all that the ones behind it can; -1 for those in none. */
   readonly chains: Int32Array
   readonly ranks: Int32Array
@@ -69,6 +70,10 @@ export class Automaton {
 
   /** The edges between two characters of these kinds. */
   edges(before: number, after: number): Edges {
+    return (this.#edgesBetween[before * SAMPLES.length + after] ??= this.#findEdges(before, after))
+  }
+
+  #findEdges(before: number, after: number): Edges {
     const conditions = conditionsBetween(SAMPLES[before] as number, SAMPLES[after] as number) & this.#asked
     let edges = this.#edges.get(conditions)
     if (!edges) {

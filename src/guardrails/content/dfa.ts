@@ -1,10 +1,34 @@
-import { KIND } from "./alphabet.ts"
-import type { Automaton } from "./automaton.ts"
+import { KIND, runeAt } from "./alphabet.ts"
+import type { Automaton, Edges } from "./automaton.ts"
 import { readAs } from "./fold.ts"
 import { COST, type Meter } from "./meter.ts"
 
 /** Where a search stands: positions, in order, and the KIND of the character beside them. */
-export type State = { set: Int32Array; kind: number }
+export type State = {
+  set: Int32Array
+  kind: number
+  /** What meeting.ts works out of it: the set as bits, and what can follow it. */
+  bits?: Int32Array
+  frontiers?: Map<Edges, Int32Array>
+}
+
+/** What a run writes down, by the place in its stretch. */
+export type Record = {
+  /** The row before a character times two, plus one if a match ends there; last the row behind the stretch. */
+  rows: Int32Array
+  /** The class of a character. */
+  classes: Uint16Array
+}
+
+/** In place of a class: the second unit of a character. Its row is any with positions. */
+export const HALF = 0xffff
+
+type RunOptions = {
+  stopsAtEnd?: boolean
+  /** Reads characters as fold.ts has it. */
+  folds?: boolean
+  record?: Record
+}
 
 /** More states than this, and a search forgets what it worked out. No pattern that is taken has so many. */
 export const MAX_STATES = 10_000
@@ -16,7 +40,7 @@ export const UNKNOWN = -1
 const all = new Set<Dfa>()
 let allCells = 0
 
-const KINDS = Object.keys(KIND).length
+const KINDS = Object.values(KIND)
 const NOTHING = new Int32Array(0)
 
 /**
@@ -32,8 +56,10 @@ export class Dfa {
   states: State[] = []
   #known = new Map<number, number[]>()
   #cells = 0
+  #kept = 0
   readonly #marks: Int32Array
   #round = 0
+  #hasNothingFirst = false
   readonly #leads: Int32Array
   /** Changes when what was worked out is forgotten, and rows mean others than before. */
   generation = 0
@@ -49,6 +75,11 @@ export class Dfa {
     this.#leads = new Int32Array(automaton.size)
   }
 
+  /** The first row of a state with positions, where those without are the first. */
+  get live(): number {
+    return KINDS.length * this.stride
+  }
+
   get isFull(): boolean {
     return this.states.length > MAX_STATES || this.#cells > MAX_CELLS
   }
@@ -60,18 +91,28 @@ export class Dfa {
   }
 
   forget(): void {
-    allCells -= this.#cells
+    allCells -= this.#cells + this.#kept
+    this.#kept = 0
     all.delete(this)
     this.#cells = 0
     this.table = new Int32Array(0)
     this.states = []
     this.#known = new Map()
+    this.#hasNothingFirst = false
     this.generation++
   }
 
   /** The state without positions. */
   rowOfNothing(kind: number): number {
     return this.rowOf({ set: NOTHING, kind })
+  }
+
+  /** Makes the states without positions the first ones, so that they are known by their rows. */
+  putNothingFirst(): void {
+    if (this.#hasNothingFirst) return
+    this.forget()
+    for (const kind of KINDS) this.rowOfNothing(kind)
+    this.#hasNothingFirst = true
   }
 
   rowOf({ set, kind }: State): number {
@@ -105,11 +146,14 @@ export class Dfa {
    * Reads a stretch forward and returns the row behind it, or, where a match ends at `from` or within the stretch and
    * `stopsAtEnd` is set, the place of that end, turned round.
    */
-  run(text: string, from: number, to: number, start: number, meter: Meter, stopsAtEnd: boolean): number {
+  run(text: string, from: number, to: number, start: number, meter: Meter, options: RunOptions): number {
+    const { stopsAtEnd, folds, record } = options
     const { alphabet } = this.automaton
     const { ascii } = alphabet
+    const stop = stopsAtEnd ? 1 : 0
     let { table } = this
     let row = start
+    let first = 0
     let ends = 0
     meter.spend(to - from)
     for (let at = from; at < to; at++) {
@@ -120,78 +164,36 @@ export class Dfa {
       else {
         const rune = runeAt(text, at)
         if (rune > 0xffff) at++
-        one = alphabet.classOf(rune)
+        one = alphabet.classOf(folds ? readAs(rune) : rune)
       }
       let entry = table[row + one] as number
-      if (entry === UNKNOWN) {
+      if (entry < 0) {
         entry = this.entry(row, one, meter)
         ;({ table } = this)
       }
+      if (record) {
+        record.rows[before - from] = row * 2 + (entry & 1)
+        record.classes[before - from] = one
+        if (at > before) this.#recordHalf(record, at - from)
+      }
       row = entry >> 1
+      ends |= entry
+      if ((entry & stop) !== 0) return ~before
       // A match that ends where the stretch begins stands before it.
       if (before === from) {
-        this.endsAtStart = (entry & 1) === 1
-        if (stopsAtEnd && this.endsAtStart) return ~before
-      } else {
-        ends |= entry
-        if (stopsAtEnd && (ends & 1) === 1) return ~before
+        first = ends
+        ends = 0
       }
     }
+    if (record) record.rows[to - from] = row * 2
+    this.endsAtStart = (first & 1) === 1
     this.endsInside = (ends & 1) === 1
     return row
   }
 
-  /** Reads a stretch forward, as fold.ts has it, and adds to `regions` what of it lies between states without threads and has an end in it. */
-  runRegions(
-    text: string,
-    from: number,
-    to: number,
-    start: number,
-    meter: Meter,
-    open: { start: number; hasEnd: boolean },
-    regions: { start: number; end: number }[],
-  ): number {
-    const { alphabet } = this.automaton
-    const { ascii } = alphabet
-    const live = KINDS * this.stride
-    let { table } = this
-    let row = start
-    let ends = open.hasEnd ? 1 : 0
-    meter.spend(to - from)
-    for (let at = from; at < to; at++) {
-      const rune = runeAt(text, at)
-      if (rune > 0xffff) at++
-      const one = rune < 128 ? (ascii[rune] as number) : alphabet.classOf(readAs(rune))
-      let entry = table[row + one] as number
-      if (entry === UNKNOWN) {
-        entry = this.entry(row, one, meter)
-        ;({ table } = this)
-      }
-      ends |= entry & 1
-      row = entry >> 1
-      if (row >= live) continue
-      if (ends === 1) regions.push({ start: open.start, end: at + 1 })
-      ends = 0
-      open.start = at + 1
-    }
-    open.hasEnd = ends === 1
-    return row
-  }
-
-  /** Reads a stretch once more, for the row before each of its characters and the one behind it. */
-  record(text: string, from: number, to: number, start: number, meter: Meter, rows: Int32Array): void {
-    const { alphabet } = this.automaton
-    let row = start
-    meter.spend(to - from)
-    for (let at = from; at < to; at++) {
-      rows[at - from] = row
-      const rune = runeAt(text, at)
-      if (rune > 0xffff) at++
-      const one = rune < 128 ? (alphabet.ascii[rune] as number) : alphabet.classOf(rune)
-      const known = this.table[row + one] as number
-      row = (known === UNKNOWN ? this.entry(row, one, meter) : known) >> 1
-    }
-    rows[to - from] = row
+  #recordHalf({ rows, classes }: Record, at: number): void {
+    rows[at] = this.live * 2
+    classes[at] = HALF
   }
 
   #forward(row: number, one: number, meter: Meter): number {
@@ -277,6 +279,12 @@ export class Dfa {
     this.table = table
   }
 
+  /** Numbers that are kept with its states, beside its tables. */
+  countKept(cells: number): void {
+    this.#kept += cells
+    allCells += cells
+  }
+
   #count(cells: number): void {
     if (this.#cells === 0) all.add(this)
     this.#cells += cells
@@ -288,12 +296,4 @@ function isSame(state: State, set: Int32Array, kind: number): boolean {
   if (state.kind !== kind || state.set.length !== set.length) return false
   for (let at = 0; at < set.length; at++) if (state.set[at] !== set[at]) return false
   return true
-}
-
-/** The character at a place, of two units where it has two and both are there. */
-export function runeAt(text: string, at: number): number {
-  const unit = text.charCodeAt(at)
-  if ((unit & 0xfc00) !== 0xd800 || at + 1 >= text.length) return unit
-  const low = text.charCodeAt(at + 1)
-  return (low & 0xfc00) === 0xdc00 ? 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00) : unit
 }

@@ -1,12 +1,19 @@
-import type { Automaton } from "./automaton.ts"
+import type { Automaton, Edges } from "./automaton.ts"
 import type { State } from "./dfa.ts"
 import { COST, type Meter } from "./meter.ts"
 
-/** Whether any of the positions stands among the others, which are in order. */
-function meet(positions: Int32Array, from: number, to: number, others: Int32Array): boolean {
-  for (let at = from; at < to; at++) if (has(others, positions[at] as number)) return true
-  return false
+/** Up to so many positions, sets of them are kept as bits as well: 128 bytes each. */
+const MAX_BITS = 1_024
+
+/** Numbers of 4 bytes that are kept with a state for `meeting`. */
+export function keptCells({ bits, frontiers }: State): number {
+  let cells = bits?.length ?? 0
+  for (const frontier of frontiers?.values() ?? []) cells += frontier.length + OVERHEAD
+  return cells
 }
+
+/** Of a map and its entry. */
+const OVERHEAD = 32
 
 function has(ordered: Int32Array, wanted: number): boolean {
   let low = 0
@@ -26,16 +33,59 @@ export const CROSSES = 2
 
 /** What matches do between the character that a forward state is behind and the one a backward state is before. */
 export function meeting(automaton: Automaton, behind: State, ahead: State, meter: Meter): number {
-  const { next, ends } = automaton.edges(behind.kind, ahead.kind)
-  let bits = 0
-  let work = behind.set.length
+  const edges = automaton.edges(behind.kind, ahead.kind)
+  const ends = behind.set.some((position) => edges.ends[position] === 1) ? ENDS : 0
+  if (ahead.set.length === 0) return ends
+  const crosses =
+    automaton.size > MAX_BITS
+      ? meetsOneByOne(edges, behind, ahead, meter)
+      : meetsByBits(automaton.size, edges, behind, ahead, meter)
+  return ends | (crosses ? CROSSES : 0)
+}
+
+function meetsOneByOne({ next }: Edges, behind: State, ahead: State, meter: Meter): boolean {
+  meter.spend(COST.entry)
   for (let at = 0; at < behind.set.length; at++) {
     const position = behind.set[at] as number
     const [from, to] = [next.offsets[position] as number, next.offsets[position + 1] as number]
+    meter.spend((1 + to - from) * COST.edge)
+    for (let edge = from; edge < to; edge++) if (has(ahead.set, next.items[edge] as number)) return true
+  }
+  return false
+}
+
+function meetsByBits(size: number, edges: Edges, behind: State, ahead: State, meter: Meter): boolean {
+  meter.spend(COST.meeting)
+  let frontier = behind.frontiers?.get(edges)
+  if (!frontier) {
+    frontier = frontierOf(size, edges, behind, meter)
+    behind.frontiers ??= new Map()
+    behind.frontiers.set(edges, frontier)
+  }
+  const bits = (ahead.bits ??= bitsOf(size, ahead.set))
+  for (let at = 0; at < bits.length; at++) if (((bits[at] as number) & (frontier[at] as number)) !== 0) return true
+  return false
+}
+
+/** Where threads can be behind the next character. */
+function frontierOf(size: number, { next }: Edges, { set }: State, meter: Meter): Int32Array {
+  const bits = new Int32Array((size + 31) >> 5)
+  let work = set.length
+  for (const position of set) {
+    const [from, to] = [next.offsets[position] as number, next.offsets[position + 1] as number]
     work += to - from
-    if (ends[position] === 1) bits |= ENDS
-    if ((bits & CROSSES) === 0 && meet(next.items, from, to, ahead.set)) bits |= CROSSES
+    for (let edge = from; edge < to; edge++) setBit(bits, next.items[edge] as number)
   }
   meter.spend(COST.entry + work * COST.edge)
   return bits
+}
+
+function bitsOf(size: number, set: Int32Array): Int32Array {
+  const bits = new Int32Array((size + 31) >> 5)
+  for (const position of set) setBit(bits, position)
+  return bits
+}
+
+function setBit(bits: Int32Array, at: number): void {
+  bits[at >> 5] = (bits[at >> 5] as number) | (1 << (at & 31))
 }

@@ -1,6 +1,8 @@
 /**
  * Work of content filters, counted and not timed: in production a Worker's clock stands still while it computes. One unit
- * is one character through one table, 4 to 6 ns; dearer work counts more.
+ * is one character through one table; dearer work counts more. A unit of any kind of work is 2 to 7 ns of CPU time on the
+ * machine this was measured on while it had no other work, and up to twice that beside other work
+ * (test/bench/units.ts): the budget is about one second at most.
  */
 export const SCAN_BUDGET = 150_000_000
 /** Some 10 ms of it: after this much, whoever can lets other work be done. */
@@ -11,15 +13,23 @@ export const COST = {
   /** Working out one entry of a table, and each edge looked at for it. */
   entry: 60,
   edge: 4,
+  /** One character read backward where something matches. */
+  backward: 3,
+  /** One look whether a thread before a place leads to a match behind it. */
+  meeting: 20,
   /** One character in a scan that follows threads, and each step of them. */
   threadedCharacter: 10,
   threadedStep: 6,
-  /** One stretch that was found, and what takes its place. */
-  found: 60,
+  /** One stretch that a search found; what is made of a finding, and what takes its place. */
+  found: 2,
+  finding: 60,
   /** One character of a JSON document, or of a text with characters outside of ASCII, as it is made ready to be read. */
   prepared: 20,
-  /** One character as it is looked at for what detectors cannot do without (prefilter). */
+  /** One character as it is looked at for what detectors cannot do without (prefilter), and for disguised injections. */
   surveyed: 2,
+  runs: 2,
+  /** One word that may be a verb, misspelt, with those behind it. */
+  misspelt: 400,
   /** One look whether a phrase is at a place; one character searched for a phrase, and for all of them. */
   attempt: 40,
   searched: 4,

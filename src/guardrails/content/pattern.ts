@@ -1,7 +1,8 @@
 import { RE2JSException } from "re2js"
-import { BudgetExceeded, Meter } from "./meter.ts"
+import { atOnce, BudgetExceeded, Meter } from "./meter.ts"
 import { compileProgram, type Program } from "./program.ts"
-import { explore, Searcher } from "./search.ts"
+import { slowTexts } from "./samples.ts"
+import { explore, findStretches, Searcher } from "./search.ts"
 
 export const MAX_PATTERN_LENGTH = 100_000
 /**
@@ -42,7 +43,7 @@ export function addPattern(pattern: string, before: Sizes): Sizes | string {
   if (problem !== undefined) return problem
   const program = programOf(pattern)
   try {
-    const work = before.work + workOf(program)
+    const work = before.work + workOf(pattern, program)
     if (work <= EXPLORE_BUDGET_OF_ALL) return { steps: before.steps + program.steps.length, work }
     return "is too complex together with those before it. Simplify the longest of them, or part them into two guardrails."
   } catch (cause) {
@@ -55,16 +56,32 @@ const TOO_COMPLEX =
   "cannot be searched for at 20 MB a second: a text can bring it into too many states. Shorten its repetitions, write exact " +
   "ones as {0,20} in place of {20}, and part long lists into several filters."
 
+/** A unit is some 5 ns (test/bench/units.ts), so that this is 20 MB a second. */
+const MAX_UNITS = 10
+
 const works = new WeakMap<Program, number>()
 
 /** Throws where a pattern has more states than can be kept. */
-function workOf(program: Program): number {
+function workOf(pattern: string, program: Program): number {
   const known = works.get(program)
   if (known !== undefined) return known
   const meter = new Meter(EXPLORE_BUDGET)
   explore(new Searcher(program), meter)
+  for (const text of slowTexts(pattern)) checkSpeed(program, text)
   works.set(program, meter.spent)
   return meter.spent
+}
+
+/** Throws where a search of this text, with its tables worked out, is more work than MAX_UNITS for each character. */
+function checkSpeed(program: Program, text: string): void {
+  const searcher = new Searcher(program)
+  try {
+    atOnce(findStretches(searcher, text, new Meter(EXPLORE_BUDGET)))
+    atOnce(findStretches(searcher, text, new Meter(text.length * MAX_UNITS)))
+  } finally {
+    searcher.forward.forget()
+    searcher.backward.forget()
+  }
 }
 
 /** The patterns of guardrails are read again whenever a key is: their programs are kept by the isolate, the latest of them. */

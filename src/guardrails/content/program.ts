@@ -49,6 +49,12 @@ export function compileProgram(pattern: string): Program {
   return { steps, start, begins: new Map(), taken }
 }
 
+/** A program that is compiled when it is first needed, and kept. */
+export function lazyProgram(pattern: string): () => Program {
+  let program: Program | undefined
+  return () => (program ??= compileProgram(pattern))
+}
+
 export const BEFORE_TEXT = -1
 export const AFTER_TEXT = -1
 

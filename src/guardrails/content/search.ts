@@ -1,29 +1,28 @@
-import { KIND } from "./alphabet.ts"
+import { runeAt } from "./alphabet.ts"
 import { Automaton } from "./automaton.ts"
-import { Dfa, runeAt, type State, UNKNOWN } from "./dfa.ts"
-import { CROSSES, ENDS, meeting } from "./meeting.ts"
+import { Dfa, HALF, type State } from "./dfa.ts"
+import { CROSSES, ENDS, keptCells, meeting } from "./meeting.ts"
 import { readAs } from "./fold.ts"
 import { COST, type Meter } from "./meter.ts"
 import { BEFORE_TEXT, type Program } from "./program.ts"
 import type { Span } from "./scanner.ts"
+import { Stretches } from "./stretches.ts"
 
 /** UTF-16 units that are read between two looks at how much memory is in use. */
 const BLOCK = 2_048
 const BLOCKS_AT_ONCE = 16
-const MEETINGS = 8_192
+const MEETINGS = 32_768
 /** From a hash of 32 bits to a place among them. */
-const MEETINGS_SHIFT = 19
+const MEETINGS_SHIFT = 17
 
 /** A program, ready to be searched for in texts that are all there. */
 export class Searcher {
   readonly automaton: Automaton
   readonly forward: Dfa
   readonly backward: Dfa
-  /** What `meeting` made of the latest pairs of rows, by a hash of the two. */
-  readonly behind = new Int32Array(MEETINGS).fill(-1)
-  readonly ahead = new Int32Array(MEETINGS).fill(-1)
-  readonly bits = new Uint8Array(MEETINGS)
-  #generations = ""
+  /** What `meeting` made of the latest pairs of rows, by a hash of the two: the one behind, and four times the one ahead plus that. */
+  readonly meetings = new Int32Array(2 * MEETINGS).fill(-1)
+  #generations = 0
 
   constructor(program: Program) {
     this.automaton = new Automaton(program)
@@ -43,26 +42,31 @@ export class Searcher {
   }
 
   meeting(behind: number, ahead: number, meter: Meter): number {
-    const at = hashOf(behind, ahead)
-    const bits = meeting(this.automaton, this.forward.stateAt(behind), this.backward.stateAt(ahead), meter)
-    this.behind[at] = behind
-    this.ahead[at] = ahead
-    this.bits[at] = bits
+    const place = placeOf(behind, ahead)
+    const [left, right] = [this.forward.stateAt(behind), this.backward.stateAt(ahead)]
+    const before = [keptCells(left), keptCells(right)] as const
+    const bits = meeting(this.automaton, left, right, meter)
+    this.forward.countKept(keptCells(left) - before[0])
+    this.backward.countKept(keptCells(right) - before[1])
+    this.meetings[place] = behind
+    this.meetings[place + 1] = ahead * 4 + bits
     return bits
   }
 
   makeRoom(): void {
     this.forward.makeRoom()
+    this.forward.putNothingFirst()
     this.backward.makeRoom()
-    const generations = `${this.forward.generation} ${this.backward.generation}`
+    // Both only grow.
+    const generations = this.forward.generation + this.backward.generation
     if (generations === this.#generations) return
-    this.behind.fill(-1)
+    this.meetings.fill(-1)
     this.#generations = generations
   }
 }
 
-function hashOf(behind: number, ahead: number): number {
-  return (Math.imul(behind, 0x9e3779b1) ^ Math.imul(ahead, 0x85ebca6b)) >>> MEETINGS_SHIFT
+function placeOf(behind: number, ahead: number): number {
+  return ((Math.imul(behind, 0x9e3779b1) ^ Math.imul(ahead, 0x85ebca6b)) >>> MEETINGS_SHIFT) << 1
 }
 
 const searchers = new WeakMap<Program, Searcher>()
@@ -83,11 +87,11 @@ type Block = { from: number; to: number; before: State; hasEnd: boolean }
  * work to be done. One pass forward finds where matches end, and one backward, through blocks that have one, how far they
  * reach: at each place the positions that threads from the left have come to meet those that lead to a match on the right.
  */
-export function* findStretches(searcher: Searcher, text: string, meter: Meter): Generator<void, Span[]> {
+export function* findStretches(searcher: Searcher, text: string, meter: Meter): Generator<void, Stretches> {
+  const { forward } = searcher
   const blocks = yield* readForward(searcher, text, meter, true)
-  const spans: Span[] = []
-  const rows = new Int32Array(BLOCK + 2)
-  const reading: Reading = { ahead: undefined, open: -1, spans }
+  const found = new Stretches()
+  const reading: Reading = { ahead: undefined, open: -1, found }
   let read = 0
   for (const block of blocks.toReversed()) {
     if (!block.hasEnd && reading.open === -1) {
@@ -95,69 +99,69 @@ export function* findStretches(searcher: Searcher, text: string, meter: Meter): 
       continue
     }
     searcher.makeRoom()
-    searcher.forward.record(text, block.from, block.to, searcher.forward.rowOf(block.before), meter, rows)
-    readBackward(searcher, text, block, rows, reading, meter)
+    forward.run(text, block.from, block.to, forward.rowOf(block.before), meter, { record })
+    readBackward(searcher, text, block, reading, meter)
     if (++read % BLOCKS_AT_ONCE === 0) yield
   }
-  if (reading.open !== -1) spans.push({ start: 0, end: reading.open })
-  return spans.toReversed()
+  if (reading.open !== -1) found.add(0, reading.open)
+  return found
 }
 
-/** What is known of the text behind a block: where it stands, and where a stretch ends whose beginning is not found yet. */
-type Reading = { ahead: State | undefined; open: number; spans: Span[] }
+/** Of the block that is read: no two are read at once. */
+const record = { rows: new Int32Array(BLOCK + 2), classes: new Uint16Array(BLOCK + 2) }
 
-function readBackward(
-  searcher: Searcher,
-  text: string,
-  { from, to }: Block,
-  rows: Int32Array,
-  reading: Reading,
-  meter: Meter,
-): void {
-  const { backward, behind, ahead, bits } = searcher
+/** What is known of the text behind a block: where it stands, and where a stretch ends whose beginning is not found yet. */
+type Reading = { ahead: State | undefined; open: number; found: Stretches }
+
+function readBackward(searcher: Searcher, text: string, { from, to }: Block, reading: Reading, meter: Meter): void {
+  const { backward, meetings } = searcher
   const { alphabet } = searcher.automaton
-  const { ascii } = alphabet
-  const { spans } = reading
-  const before = spans.length
+  const { rows, classes } = record
+  const { found } = reading
+  const before = found.count
+  const live = searcher.forward.live
   let { open } = reading
   // Where nothing is open, no match goes on behind this block: all that counts of what follows is the boundary.
-  let row = backward.rowOf(
-    reading.ahead ?? {
-      set: new Int32Array(0),
-      kind: to < text.length ? searcher.kindOf(runeAt(text, to)) : searcher.edge,
-    },
-  )
+  const kind = to < text.length ? searcher.kindOf(runeAt(text, to)) : searcher.edge
+  let row = reading.ahead ? backward.rowOf(reading.ahead) : backward.rowOfNothing(kind)
   let { table } = backward
-  meter.spend((to - from) * 4)
-  for (let at = to; at > from;) {
-    const left = rows[at - from] as number
-    const hash = hashOf(left, row)
-    const isKnown = behind[hash] === left && ahead[hash] === row
-    const met = isKnown ? (bits[hash] as number) : searcher.meeting(left, row, meter)
-    if ((met & CROSSES) === 0) {
-      if (open !== -1) spans.push({ start: at, end: open })
-      open = (met & ENDS) === 0 ? -1 : at
-    }
-    at--
-    let rune = text.charCodeAt(at)
-    if ((rune & 0xfc00) === 0xdc00 && at > from) {
-      const pair = runeAt(text, at - 1)
-      if (pair > 0xffff) {
-        rune = pair
-        at--
+  let read = 0
+  for (let at = to; at > from; read++) {
+    if (open !== -1 || at === to) {
+      const left = (rows[at - from] as number) >> 1
+      let met = 0
+      if (left >= live) {
+        const place = placeOf(left, row)
+        const known = meetings[place + 1] as number
+        met = meetings[place] === left && known >> 2 === row ? known & 3 : searcher.meeting(left, row, meter)
+      }
+      if ((met & CROSSES) === 0) {
+        if (open !== -1) found.add(at, open)
+        open = (met & ENDS) === 0 ? -1 : at
       }
     }
-    const one = rune < 128 ? (ascii[rune] as number) : alphabet.classOf(rune)
+    if (open === -1) {
+      // Up to the next end no match goes on, and none from there to the right.
+      do at--
+      while (at > from && ((rows[at - from] as number) & 1) === 0)
+      if (at === from) break
+      open = at
+      row = backward.rowOfNothing(alphabet.kinds[classes[at - from] as number] as number)
+      ;({ table } = backward)
+    }
+    at--
+    if (classes[at - from] === HALF) at--
+    const one = classes[at - from] as number
     let entry = table[row + one] as number
-    if (entry === UNKNOWN) {
+    if (entry < 0) {
       entry = backward.entry(row, one, meter)
       ;({ table } = backward)
     }
     row = entry >> 1
   }
-  meter.spend((spans.length - before) * COST.found)
+  meter.spend(to - from + read * COST.backward + (found.count - before) * COST.found)
   reading.open = open
-  reading.ahead = backward.stateAt(row)
+  reading.ahead = open === -1 ? undefined : backward.stateAt(row)
 }
 
 /**
@@ -171,21 +175,15 @@ export function* findRegions(
   meter: Meter,
 ): Generator<void, Span[]> {
   const { forward, automaton } = searcher
-  const kinds = Object.values(KIND)
   const regions: Span[] = []
   const before = runeBefore(text, start)
   let state: State = { set: new Int32Array(0), kind: before < 0 ? searcher.edge : searcher.kindOf(before) }
   const open = { start, hasEnd: false }
   for (let from = start, blocks = 1; from < end; blocks++) {
     searcher.makeRoom()
-    // The states without threads come first, so that they are known by their rows.
-    const last = () => Math.max(...kinds.map((kind) => forward.rowOfNothing(kind)))
-    if (last() >= kinds.length * forward.stride) {
-      forward.forget()
-      last()
-    }
     const to = Math.min(end, blockEnd(text, from))
-    const row = forward.runRegions(text, from, to, forward.rowOf(state), meter, open, regions)
+    const row = forward.run(text, from, to, forward.rowOf(state), meter, { folds: true, record })
+    addRegions(from, to, forward.live, open, regions)
     state = forward.stateAt(row)
     from = to
     if (blocks % BLOCKS_AT_ONCE === 0) yield
@@ -194,6 +192,18 @@ export function* findRegions(
   const last = forward.entry(forward.rowOf(state), automaton.alphabet.end, meter)
   if (open.hasEnd || (last & 1) === 1) regions.push({ start: open.start, end })
   return regions
+}
+
+/** Adds what of a block lies between states without threads and has an end in it. */
+function addRegions(from: number, to: number, live: number, open: { start: number; hasEnd: boolean }, regions: Span[]) {
+  const { rows } = record
+  for (let at = from; at < to; at++) {
+    if (((rows[at - from] as number) & 1) === 1) open.hasEnd = true
+    if ((rows[at + 1 - from] as number) >> 1 >= live) continue
+    if (open.hasEnd) regions.push({ start: open.start, end: at + 1 })
+    open.hasEnd = false
+    open.start = at + 1
+  }
 }
 
 /** The character before a place, as detectors read it. */
@@ -218,7 +228,7 @@ function* readForward(searcher: Searcher, text: string, meter: Meter, isWhole: b
   for (let from = 0; from < text.length;) {
     const to = blockEnd(text, from)
     searcher.makeRoom()
-    const row = forward.run(text, from, to, forward.rowOf(state), meter, !isWhole)
+    const row = forward.run(text, from, to, forward.rowOf(state), meter, { stopsAtEnd: !isWhole })
     if (row < 0) return [{ from, to: ~row, before: state, hasEnd: true }]
     const last = blocks.at(-1)
     if (last && forward.endsAtStart) last.hasEnd = true

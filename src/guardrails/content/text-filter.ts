@@ -143,7 +143,8 @@ export class TextFilter {
       yield* this.#scan(rule, detector, survey)
     } else if (rule.action === "redact" || this.#tellsPlaces) {
       const searcher = searcherOf(detector.program())
-      for (const span of yield* findStretches(searcher, this.#said, this.#meter)) this.#find(rule, span)
+      const found = yield* findStretches(searcher, this.#said, this.#meter)
+      for (let at = 0; at < found.count; at++) this.#find(rule, found.at(at))
     } else {
       const end = yield* findFirstEnd(searcherOf(detector.program()), this.#said, this.#meter)
       if (end !== undefined) this.#find(rule, { start: end - 1, end })
@@ -273,6 +274,7 @@ export class TextFilter {
   }
 
   #find(rule: Rule, span: Span): void {
+    this.#meter.spend(COST.finding)
     this.#onFinding({ ...span, rule })
     if (rule.action === "block") this.isBlocked = true
     if (rule.action === "redact") this.#mark({ ...span, label: rule.detector.label })

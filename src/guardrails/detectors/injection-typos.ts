@@ -13,6 +13,26 @@ const SHORTEST = 4
 const VERB_OF = new Map(VERBS.map((verb) => [verb.charCodeAt(0), verb]))
 const DOTTED_I = 0x130
 
+/**
+ * Every misspelling of a verb that is found has one of these: with one letter off, one half of the verb is intact; a
+ * scrambled one begins with the first letter and three of the inner ones.
+ */
+export const VERB_PARTS: readonly string[] = [...new Set(VERBS.flatMap(partsOf))]
+
+function partsOf(verb: string): string[] {
+  const half = verb.length >> 1
+  const scrambled = arrangements(verb.slice(1, -1).split(""), 3).map((letters) => verb.charAt(0) + letters)
+  return [verb.slice(0, half), verb.slice(half), ...scrambled]
+}
+
+/** So many of these letters in every order. */
+function arrangements(letters: readonly string[], count: number): string[] {
+  if (count === 0) return [""]
+  return letters.flatMap((letter, at) =>
+    arrangements(letters.toSpliced(at, 1), count - 1).map((others) => letter + others),
+  )
+}
+
 /** Sentences that say to drop earlier instructions, with words that are misspelt: a letter off, or scrambled inside. */
 export function fuzzyInjections(text: string): Part[] {
   return [...text.matchAll(TOKEN)].flatMap(({ index }) => injectionsFrom(text, index))

@@ -29,22 +29,30 @@ const LEET: Readonly<Record<string, string>> = {
 
 /** Where a text tries to take over the model that reads it, in the open or disguised. */
 export function findInjections(text: string, survey: Survey, meter: Meter): Part[] {
-  const runs = survey.places && runsOf(text, misspeltVerb)
+  const runs = survey.places && !survey.hasPairs ? runsOf(text, survey.verbs, misspeltVerb) : undefined
+  meter.spend(text.length * COST.runs + (runs?.verbs.length ?? 0) * COST.misspelt)
   const parts = plainly(text, survey, meter)
   // With letters of two units, or too many beginnings to look at each, all is searched.
   if (!runs) meter.spend(text.length * COST.dearest)
   parts.push(...(runs ? runs.verbs.flatMap((from) => injectionsFrom(text, from)) : fuzzyInjections(text)))
+  if (!survey.isAscii) meter.spend(text.length * COST.searched)
   const clean = cleaned(text, survey)
-  if (clean !== text && parts.length === 0 && plainly(clean, surveyOf(clean), meter).length > 0) {
+  if (clean !== text && parts.length === 0 && plainly(clean, paidSurvey(clean, meter), meter).length > 0) {
     parts.push([0, text.length])
   }
   if (parts.length === 0 && /[a-z][013457@$!]|[013457@$!][a-z]/i.test(text)) {
+    meter.spend(text.length * COST.searched)
     const changed: number[] = []
     const plain = unleet(text, changed)
     parts.push(...plainly(plain, surveyChanged(survey, plain, changed), meter))
   }
   parts.push(...encoded(text, runs, meter))
   return parts
+}
+
+function paidSurvey(text: string, meter: Meter): Survey {
+  meter.spend(text.length * COST.surveyed)
+  return surveyOf(text)
 }
 
 function cleaned(text: string, { hasUnread, isAscii }: Survey): string {
@@ -77,10 +85,19 @@ function encoded(text: string, runs: Runs | undefined, meter: Meter): Part[] {
 
 function plainly(text: string, survey: Survey, meter: Meter): Part[] {
   const parts: Part[] = []
-  for (const sign of SIGNS) {
-    if (!sign.groups.every((group) => group.some((literal) => survey.seen[numberOf(literal)] === 1))) continue
-    const { openings } = sign
-    if (openings && survey.places) startingAt(sign, text, beginnings(openings, survey.places), meter, parts)
+  const { groups, openers } = (known ??= numbered())
+  const has = (literal: number) => survey.seen[literal] === 1
+  const starts = SIGNS.map((_, sign) =>
+    groups[sign]?.every((group) => group.some(has)) ? ([] as number[]) : undefined,
+  )
+  const { places } = survey
+  for (let at = 0; places && at < places.starts.length; at++) {
+    for (const sign of openers[places.literals[at] as number] ?? []) starts[sign]?.push(places.starts[at] as number)
+  }
+  for (const [at, sign] of SIGNS.entries()) {
+    const own = starts[at]
+    if (!own) continue
+    if (sign.openings && places) startingAt(sign, text, inOrder(own), meter, parts)
     else {
       meter.spend(text.length * COST.searched)
       for (const match of text.matchAll(sign.anywhere)) parts.push(partOf(match))
@@ -89,11 +106,22 @@ function plainly(text: string, survey: Survey, meter: Meter): Part[] {
   return parts
 }
 
-function beginnings(openings: readonly string[], { starts, literals }: NonNullable<Survey["places"]>): number[] {
-  const wanted = new Set(openings.map(numberOf))
-  const found: number[] = []
-  for (let at = 0; at < starts.length; at++) if (wanted.has(literals[at] as number)) found.push(starts[at] as number)
-  return found.sort((one, other) => one - other)
+/** The numbers of literals: of each sign its groups; `openers`: of each literal the signs that begin with it. */
+type Numbered = { groups: readonly number[][][]; openers: readonly number[][] }
+
+let known: Numbered | undefined
+
+function numbered(): Numbered {
+  const openers: number[][] = []
+  for (const [sign, { openings }] of SIGNS.entries()) {
+    for (const number of new Set(openings?.map(numberOf))) (openers[number] ??= []).push(sign)
+  }
+  return { groups: SIGNS.map(({ groups }) => groups.map((group) => group.map(numberOf))), openers }
+}
+
+/** Literals are found in the order of their ends. */
+function inOrder(starts: number[]): number[] {
+  return starts.sort((one, other) => one - other)
 }
 
 /** As a search of the whole text finds it, which goes on behind what it found. */
@@ -124,7 +152,7 @@ function unleet(text: string, changed: number[]): string {
 
 function isHidden(decoded: string | undefined, meter: Meter): boolean {
   if (decoded === undefined) return false
-  return plainly(decoded, surveyOf(decoded), meter).length > 0 || SQUEEZED.test(decoded.replaceAll(/\W/g, ""))
+  return plainly(decoded, paidSurvey(decoded, meter), meter).length > 0 || SQUEEZED.test(decoded.replaceAll(/\W/g, ""))
 }
 
 const READABLE = /^[\t\n\r\x20-\x7e]{16,}$/

@@ -1,5 +1,5 @@
 import type { Scanned } from "./detector.ts"
-import { programOf } from "../content/pattern.ts"
+import { lazyProgram } from "../content/program.ts"
 
 /** First names that are common where the languages of most prompts are spoken, and seldom words of those languages. */
 const FIRST_NAMES = new Set(
@@ -47,10 +47,9 @@ export const personName: Scanned = {
   name: "person-name",
   engine: "pii",
   label: "[PERSON_NAME]",
-  program: () =>
-    programOf(
-      `\\b${TITLE} ${WORD}(?: ${WORD}){0,2}|\\b${SAYS} ${WORD}(?: ${WORD}){0,2}|\\b${WORD}(?: \\p{Lu}\\.)?(?: (?:van|von|de|der|da|di|la|bin|al))?(?: ${WORD}){1,2}`,
-    ),
+  program: lazyProgram(
+    `\\b${TITLE} ${WORD}(?: ${WORD}){0,2}|\\b${SAYS} ${WORD}(?: ${WORD}){0,2}|\\b${WORD}(?: \\p{Lu}\\.)?(?: (?:van|von|de|der|da|di|la|bin|al))?(?: ${WORD}){1,2}`,
+  ),
   limit: 96,
   signs: {
     literals: [
@@ -109,16 +108,15 @@ export const address: Scanned = {
   name: "address",
   engine: "pii",
   label: "[ADDRESS]",
-  program: () =>
-    programOf(
-      [
-        `\\b\\d{1,5}[A-Za-z]?,? (?:[NSEW]{1,2}\\.? )?(?:(?:\\d{1,3}(?:st|nd|rd|th)|${WORD}\\.?) ){1,4}(?:${KINDS})\\b\\.?(?:,? (?:Apt|Apartment|Suite|Ste|Unit|Floor|#)\\.? ?\\w{1,6})?(?:, ${WORD}(?: ${WORD}){0,2})?(?:,? [A-Z]{2},? \\d{5}(?:-\\d{4})?|,? [A-Z]{1,2}\\d[A-Z0-9]? ?\\d[A-Z]{2})?`,
-        "\\b(?i:p\\.? ?o\\.? box) \\d{1,6}\\b",
-        `\\b\\p{Lu}[\\p{L}-]*${oneOf(GERMAN)} \\d{1,4}[a-z]?\\b(?:, \\d{5} ${WORD})?`,
-        `\\b\\d{1,4}(?: bis| ter)?,? ${oneOf(FRENCH)} (?:(?:de|du|des|de la|la|le) |d'|de l'|l')?${WORD}(?:[ -]${WORD}){0,3}(?:, \\d{5} ${WORD})?`,
-        `\\b${oneOf(ROMANCE)} ${WORD}(?: ${WORD}){0,2},? \\d{1,4}\\b`,
-      ].join("|"),
-    ),
+  program: lazyProgram(
+    [
+      `\\b\\d{1,5}[A-Za-z]?,? (?:[NSEW]{1,2}\\.? )?(?:(?:\\d{1,3}(?:st|nd|rd|th)|${WORD}\\.?) ){1,4}(?:${KINDS})\\b\\.?(?:,? (?:Apt|Apartment|Suite|Ste|Unit|Floor|#)\\.? ?\\w{1,6})?(?:, ${WORD}(?: ${WORD}){0,2})?(?:,? [A-Z]{2},? \\d{5}(?:-\\d{4})?|,? [A-Z]{1,2}\\d[A-Z0-9]? ?\\d[A-Z]{2})?`,
+      "\\b(?i:p\\.? ?o\\.? box) \\d{1,6}\\b",
+      `\\b\\p{Lu}[\\p{L}-]*${oneOf(GERMAN)} \\d{1,4}[a-z]?\\b(?:, \\d{5} ${WORD})?`,
+      `\\b\\d{1,4}(?: bis| ter)?,? ${oneOf(FRENCH)} (?:(?:de|du|des|de la|la|le) |d'|de l'|l')?${WORD}(?:[ -]${WORD}){0,3}(?:, \\d{5} ${WORD})?`,
+      `\\b${oneOf(ROMANCE)} ${WORD}(?: ${WORD}){0,2},? \\d{1,4}\\b`,
+    ].join("|"),
+  ),
   limit: 192,
   signs: {
     literals: [

@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js"
 import type { Part, Scanned } from "./detector.ts"
-import { programOf } from "../content/pattern.ts"
+import { lazyProgram } from "../content/program.ts"
 import { IBAN_COUNTRIES, isIban, passesLuhn } from "./checksums.ts"
 
 const all = (match: string): Part[] => [[0, match.length]]
@@ -14,10 +14,9 @@ export const email: Scanned = {
   name: "email",
   engine: "pii",
   label: "[EMAIL]",
-  program: () =>
-    programOf(
-      "[\\pL\\pN_](?:[\\pL\\pN._%+'-]*[\\pL\\pN_+-])?@[\\pL\\pN](?:[\\pL\\pN-]*[\\pL\\pN])?(?:\\.[\\pL\\pN](?:[\\pL\\pN-]*[\\pL\\pN])?)+",
-    ),
+  program: lazyProgram(
+    "[\\pL\\pN_](?:[\\pL\\pN._%+'-]*[\\pL\\pN_+-])?@[\\pL\\pN](?:[\\pL\\pN-]*[\\pL\\pN])?(?:\\.[\\pL\\pN](?:[\\pL\\pN-]*[\\pL\\pN])?)+",
+  ),
   limit: 320,
   signs: { literals: [{ text: "@" }] },
   refine(match, before) {
@@ -38,19 +37,18 @@ export const phone: Scanned = {
   name: "phone",
   engine: "pii",
   label: "[PHONE]",
-  program: () =>
-    programOf(
-      [
-        // International, and national with a leading zero.
-        "(?:\\+|\\b00)[1-9]\\d{0,2}[ .-]?(?:\\(\\d{1,4}\\)[ .-]?)?\\d{1,4}(?:[ ./-]?\\d{1,4}){1,5}",
-        "\\b0\\d{1,4}\\)?[ /-]\\d{3,9}(?:[ -]\\d{2,6}){0,3}\\b",
-        "\\b0\\d(?:[ .]\\d{2}){4}\\b",
-        // North American.
-        "(?:\\b1[ .-])?(?:\\(\\d{3}\\) ?|\\b\\d{3}[ .-])\\d{3}[ .-]\\d{4}\\b",
-        // Bare digits where the words before say what they are.
-        `\\b${PHONE_WORDS}[^\\d\\n]{0,12}\\d{10,11}\\b`,
-      ].join("|"),
-    ),
+  program: lazyProgram(
+    [
+      // International, and national with a leading zero.
+      "(?:\\+|\\b00)[1-9]\\d{0,2}[ .-]?(?:\\(\\d{1,4}\\)[ .-]?)?\\d{1,4}(?:[ ./-]?\\d{1,4}){1,5}",
+      "\\b0\\d{1,4}\\)?[ /-]\\d{3,9}(?:[ -]\\d{2,6}){0,3}\\b",
+      "\\b0\\d(?:[ .]\\d{2}){4}\\b",
+      // North American.
+      "(?:\\b1[ .-])?(?:\\(\\d{3}\\) ?|\\b\\d{3}[ .-])\\d{3}[ .-]\\d{4}\\b",
+      // Bare digits where the words before say what they are.
+      `\\b${PHONE_WORDS}[^\\d\\n]{0,12}\\d{10,11}\\b`,
+    ].join("|"),
+  ),
   limit: 64,
   signs: { digits: 8 },
   refine(match, before) {
@@ -69,10 +67,9 @@ export const ssn: Scanned = {
   name: "ssn",
   engine: "pii",
   label: "[SSN]",
-  program: () =>
-    programOf(
-      "\\b\\d{3}-\\d{2}-\\d{4}(?:-\\d+)?\\b|\\b\\d{3} \\d{2} \\d{4}\\b|(?i:ssn|social security(?: (?:number|no\\.?|#))?)[^\\d\\n]{0,12}\\d{9}\\b",
-    ),
+  program: lazyProgram(
+    "\\b\\d{3}-\\d{2}-\\d{4}(?:-\\d+)?\\b|\\b\\d{3} \\d{2} \\d{4}\\b|(?i:ssn|social security(?: (?:number|no\\.?|#))?)[^\\d\\n]{0,12}\\d{9}\\b",
+  ),
   limit: 64,
   signs: { digits: 9 },
   refine(match, before) {
@@ -90,7 +87,7 @@ export const creditCard: Scanned = {
   name: "credit-card",
   engine: "pii",
   label: "[CREDIT_CARD]",
-  program: () => programOf("\\b[2-6]\\d{3}(?:[ .-]?\\d){9,15}\\b"),
+  program: lazyProgram("\\b[2-6]\\d{3}(?:[ .-]?\\d){9,15}\\b"),
   limit: 48,
   signs: { digits: 13 },
   refine(match, before) {
@@ -118,7 +115,7 @@ export const iban: Scanned = {
   name: "iban",
   engine: "pii",
   label: "[IBAN]",
-  program: () => programOf("\\b[A-Za-z]{2}\\d{2}(?:[ -]?[A-Za-z0-9]){11,30}\\b"),
+  program: lazyProgram("\\b[A-Za-z]{2}\\d{2}(?:[ -]?[A-Za-z0-9]){11,30}\\b"),
   limit: 64,
   signs: { literals: IBAN_COUNTRIES.map((country) => ({ text: `${country.toLowerCase()}00`, starts: true })) },
   refine(match) {
@@ -131,10 +128,9 @@ export const ipAddress: Scanned = {
   name: "ip-address",
   engine: "pii",
   label: "[IP_ADDRESS]",
-  program: () =>
-    programOf(
-      "\\b\\d{1,3}(?:\\.\\d{1,3})+\\b|(?:\\b[0-9A-Fa-f]{1,4})?(?:::?[0-9A-Fa-f]{1,4}){1,7}(?:::)?|\\b[0-9A-Fa-f]{1,4}::|::(?:[fF]{4}:)?\\d{1,3}(?:\\.\\d{1,3}){3}",
-    ),
+  program: lazyProgram(
+    "\\b\\d{1,3}(?:\\.\\d{1,3})+\\b|(?:\\b[0-9A-Fa-f]{1,4})?(?:::?[0-9A-Fa-f]{1,4}){1,7}(?:::)?|\\b[0-9A-Fa-f]{1,4}::|::(?:[fF]{4}:)?\\d{1,3}(?:\\.\\d{1,3}){3}",
+  ),
   limit: 48,
   signs: { literals: [{ text: "0.0" }], colons: true },
   refine(match, before) {

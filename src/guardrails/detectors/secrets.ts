@@ -1,5 +1,5 @@
 import type { Scanned } from "./detector.ts"
-import { programOf } from "../content/pattern.ts"
+import { lazyProgram } from "../content/program.ts"
 import type { Literal } from "../prefilter/literals.ts"
 import { bestGroup, requiredOf } from "../prefilter/required.ts"
 
@@ -78,12 +78,12 @@ export const secrets: Scanned = {
   name: "secrets",
   engine: "secrets",
   label: "[SECRET]",
-  program: () => programOf([...PREFIXED.map((one) => `\\b${one}`), ...OTHER].join("|")),
+  program: lazyProgram([...PREFIXED.map((one) => `\\b${one}`), ...OTHER].join("|")),
   limit: 8_192,
   signs: { literals: [...PREFIXED.flatMap(openingsOf), ...OTHER.flatMap(literalsOf)] },
   without: {
     literal: "private key",
-    program: () => programOf([...PREFIXED, `-----BEGIN (?:[A-Z0-9]{2,12} ){0,3}`, ...OTHER.slice(1)].join("|")),
+    program: lazyProgram([...PREFIXED, `-----BEGIN (?:[A-Z0-9]{2,12} ){0,3}`, ...OTHER.slice(1)].join("|")),
   },
   refine(match) {
     if (!NAMED.test(match)) return /^(?:bearer|basic|token) /i.test(match) ? afterScheme(match) : [[0, match.length]]

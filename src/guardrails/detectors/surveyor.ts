@@ -4,6 +4,7 @@ import { windowsAround } from "../prefilter/windows.ts"
 import type { Span } from "../content/scanner.ts"
 import type { Scanned } from "./detector.ts"
 import { SIGNS } from "./injection-signs.ts"
+import { VERB_PARTS } from "./injection-typos.ts"
 import { address, personName } from "./people.ts"
 import { creditCard, email, iban, ipAddress, phone, ssn } from "./pii.ts"
 import { secrets } from "./secrets.ts"
@@ -17,6 +18,7 @@ function surveyor(): Surveyor {
     SCANNED.map(({ signs }) => signs ?? {}),
     SIGNS.flatMap(({ openings }) => openings ?? []),
     [...SIGNS.flatMap(({ groups }) => groups.flat()), ...SCANNED.flatMap(({ without }) => without?.literal ?? [])],
+    VERB_PARTS,
   )
   return known
 }

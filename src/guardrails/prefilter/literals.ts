@@ -18,6 +18,7 @@ export const CLASS = { digit: 0, colon: 1, other: 2, firstGap: 3, lastGap: 8, un
 const GAPS = " .()/-"
 const FIRST_LETTER = CLASS.lastGap + 1
 const FIRST_SHARED = FIRST_LETTER + 26
+const MAX_SIGNS = 16
 /** A row of the table is 128 bytes: the fewer there are in use, the more of them stay near. */
 export const STRIDE_BITS = 6
 const STRIDE = 1 << STRIDE_BITS
@@ -71,7 +72,10 @@ export class Literals {
     this.ends = order.slice(this.firstEnd).map((state) => own[state] as number[])
   }
 
-  /** Signs, and characters outside of ASCII that are in literals, share classes: what is found is looked at again. */
+  /**
+   * Signs of ASCII have a class each, as far as there are classes. Characters outside of ASCII that are in literals share
+   * the others: what is found is looked at again.
+   */
   #findClasses(texts: readonly string[]): void {
     const { classes } = this
     for (let gap = 0; gap < GAPS.length; gap++) classes[GAPS.charCodeAt(gap)] = CLASS.firstGap + gap
@@ -82,10 +86,11 @@ export class Literals {
       classes[65 + letter] = FIRST_LETTER + letter
     }
     const used = new Set(texts.join(""))
-    for (const char of used) {
-      const unit = char.charCodeAt(0)
-      if (classes[unit] === CLASS.other) classes[unit] = FIRST_SHARED + (unit % (STRIDE - FIRST_SHARED))
-    }
+    const units = [...used].map((char) => char.charCodeAt(0)).filter((unit) => classes[unit] === CLASS.other)
+    const signs = units.filter((unit) => unit < 0x80).slice(0, MAX_SIGNS)
+    for (const [at, unit] of signs.entries()) classes[unit] = FIRST_SHARED + at
+    const first = FIRST_SHARED + signs.length
+    for (const unit of units) if (classes[unit] === CLASS.other) classes[unit] = first + (unit % (STRIDE - first))
     for (let unit = 0x80; unit <= LAST_FORM; unit++) {
       const char = String.fromCharCode(unit)
       for (const form of [char.toLowerCase(), char.toUpperCase().toLowerCase(), char.normalize("NFKC").toLowerCase()]) {

@@ -14,9 +14,7 @@ const ALPHANUMERIC = 2
 const OF_BASE64 = 4
 const OF_HEX = 8
 const SEPARATOR = 16
-const PAIR = 32
 const KNOWN = 128
-const SPACE = 32
 
 /** The least that the patterns of injection.ts take for one. */
 const MIN_SINGLES = 7
@@ -38,57 +36,61 @@ function fill(unit: number): number {
     if (/[A-Za-z0-9+/_-]/.test(char)) all |= OF_BASE64
     if (/[0-9a-f :]/i.test(char)) all |= OF_HEX
     if (/[\s.\-_*|/]/.test(char)) all |= SEPARATOR
-    if ((at & 0xf800) === 0xd800) all |= PAIR
     flags[at] = all
   }
   return flags[unit] as number
 }
 
+type VerbIn = (text: string, from: number, to: number) => number
+
 /**
- * Undefined where a text has letters or digits of two units: those are for a slower way. `verbIn`: where in a stretch of
- * letters a word may begin that is one of the verbs; -1 for nowhere.
+ * Of a text without letters or digits of two units. `places`: in each stretch of letters that may hold one of the verbs
+ * there is one of these. `verbIn`: where in such a stretch a word may begin that is one of them; -1 for nowhere.
  */
-export function runsOf(text: string, verbIn: (text: string, from: number, to: number) => number): Runs | undefined {
-  const verbs: number[] = []
-  let letters = -1
-  for (let at = 0; at <= text.length; at++) {
-    const unit = at < text.length ? text.charCodeAt(at) : SPACE
-    const flag = (flags[unit] as number) || fill(unit)
-    if ((flag & LETTER) !== 0) {
-      if (letters < 0) letters = at
-      continue
-    }
-    if (letters >= 0 && at - letters >= MIN_VERB) {
-      const verb = verbIn(text, letters, at)
-      if (verb !== -1) verbs.push(verb)
-    }
-    letters = -1
-    if ((flag & PAIR) !== 0 && isLetterOfTwo(text, at)) return undefined
-  }
+export function runsOf(text: string, places: readonly number[], verbIn: VerbIn): Runs {
+  const verbs = verbsAt(text, places, verbIn)
   const hex = stretches(text, OF_HEX, MIN_HEX).filter(([from, to]) => hasHex(text, from, to))
   return { verbs, hasSpaced: hasSpaced(text), base64: stretches(text, OF_BASE64, MIN_BASE64).flat(), hex: hex.flat() }
 }
 
-function isLetterOfTwo(text: string, at: number): boolean {
-  return /^[\p{L}\p{N}]/u.test(text.slice(at, at + 2))
+function has(text: string, at: number, wanted: number): boolean {
+  const unit = text.charCodeAt(at)
+  return (((flags[unit] as number) || fill(unit)) & wanted) !== 0
+}
+
+function verbsAt(text: string, places: readonly number[], verbIn: VerbIn): number[] {
+  const verbs: number[] = []
+  let to = 0
+  for (const place of places) {
+    if (place < to) continue
+    let from = place
+    while (from > to && has(text, from - 1, LETTER)) from--
+    to = place + 1
+    while (to < text.length && has(text, to, LETTER)) to++
+    if (to - from < MIN_VERB) continue
+    const verb = verbIn(text, from, to)
+    if (verb !== -1) verbs.push(verb)
+  }
+  return verbs
 }
 
 /** Stretches of such characters that are so long; of the text only every so many characters are looked at to find them. */
 function stretches(text: string, flag: number, least: number): [number, number][] {
   const found: [number, number][] = []
   for (let at = least - 1; at < text.length; at += least) {
-    if (((flags[text.charCodeAt(at)] as number) & flag) === 0) continue
+    if (!has(text, at, flag)) continue
     let from = at
-    while (from > 0 && ((flags[text.charCodeAt(from - 1)] as number) & flag) !== 0) from--
+    while (from > 0 && has(text, from - 1, flag)) from--
     let to = at + 1
-    while (to < text.length && ((flags[text.charCodeAt(to)] as number) & flag) !== 0) to++
+    while (to < text.length && has(text, to, flag)) to++
     if (to - from >= least) found.push([from, to])
     while (at + least < to) at += least
   }
   return found
 }
 
-const STEP = 8
+/** No stretch of singles and what parts them is shorter: 7 and what is before and behind each. */
+const STEP = 15
 
 /** A stretch of singles has one in any four characters, and none of more. */
 function hasSpaced(text: string): boolean {
@@ -107,12 +109,12 @@ function hasSpaced(text: string): boolean {
 }
 
 function isAlphanumeric(text: string, at: number): boolean {
-  return at >= 0 && at < text.length && ((flags[text.charCodeAt(at)] as number) & ALPHANUMERIC) !== 0
+  return at >= 0 && at < text.length && has(text, at, ALPHANUMERIC)
 }
 
 /** A separator, or a letter or digit with none beside it. */
 function isSpacedAt(text: string, at: number): boolean {
-  if (!isAlphanumeric(text, at)) return ((flags[text.charCodeAt(at)] as number) & SEPARATOR) !== 0
+  if (!isAlphanumeric(text, at)) return has(text, at, SEPARATOR)
   return !isAlphanumeric(text, at - 1) && !isAlphanumeric(text, at + 1)
 }
 

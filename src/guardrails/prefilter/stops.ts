@@ -1,51 +1,84 @@
+import { Automaton } from "../content/automaton.ts"
 import { readAs, UNREAD } from "../content/fold.ts"
-import { isOfStep, type Program, takesRunes } from "../content/program.ts"
+import type { Program } from "../content/program.ts"
 
 const ASCII = 128
-const MAX_KEPT = 4_096
 
-/** Characters that no step of a program takes: behind one of them no match goes on that began before it. */
+/**
+ * Characters that are in no match, because no match begins with them or goes on from the character before to them. No
+ * match extends across one.
+ */
 export class Stops {
-  readonly #steps: Program["steps"]
-  readonly #ascii: Uint8Array
-  readonly #others = new Map<number, boolean>()
+  readonly #automaton: Automaton
+  /** Of the class before a character: for each class 1 if the character may be in a match. */
+  readonly #rows: (Uint8Array | undefined)[] = []
 
   constructor(program: Program) {
-    this.#steps = program.steps.filter(takesRunes)
-    this.#ascii = Uint8Array.from({ length: ASCII }, (_, rune) => (this.#isStop(rune) ? 1 : 0))
+    this.#automaton = new Automaton(program)
   }
 
   /** Where the last stop before a place ends, or else `least`. */
   before(text: string, place: number, least: number): number {
-    for (let at = place; at > least; at--) if (this.#isStopAt(text, at - 1)) return at
+    let one = place > least ? this.#classAt(text, place - 1) : 0
+    for (let at = place; at > least; at--) {
+      const before = this.#classAt(text, at - 2)
+      if (one >= 0 && this.#row(before)[one] === 0) return at
+      one = before
+    }
     return least
   }
 
   /** Where the first stop behind a place ends, or else the text. */
   after(text: string, place: number): number {
-    for (let at = place; at < text.length; at++) if (this.#isStopAt(text, at)) return at + 1
+    let before = this.#classAt(text, place - 1)
+    for (let at = place; at < text.length; at++) {
+      const one = this.#classAt(text, at)
+      if (one >= 0 && this.#row(before)[one] === 0) return at + 1
+      before = one
+    }
     return text.length
   }
 
-  #isStopAt(text: string, at: number): boolean {
+  /** -1 where it is not one unit that is read: those are read whole, or not at all. */
+  #classAt(text: string, at: number): number {
+    const { alphabet } = this.#automaton
+    if (at < 0) return -1
     const unit = text.charCodeAt(at)
-    if (unit < ASCII) return this.#ascii[unit] === 1
-    // Characters of two units are taken for none: they are read whole, or not at all.
-    if ((unit & 0xf800) === 0xd800) return false
+    if (unit < ASCII) return alphabet.ascii[unit] as number
+    if ((unit & 0xf800) === 0xd800) return -1
     const read = readAs(unit)
-    if (read === UNREAD) return false
-    if (read < ASCII) return this.#ascii[read] === 1
-    let is = this.#others.get(read)
-    if (is === undefined) {
-      is = this.#isStop(read)
-      if (this.#others.size >= MAX_KEPT) this.#others.clear()
-      this.#others.set(read, is)
-    }
-    return is
+    return read === UNREAD ? -1 : alphabet.classOf(read)
   }
 
-  #isStop(rune: number): boolean {
-    return !this.#steps.some((step) => isOfStep(step, rune))
+  #row(before: number): Uint8Array {
+    return (this.#rows[before + 1] ??= this.#newRow(before))
+  }
+
+  #newRow(before: number): Uint8Array {
+    const { size, alphabet } = this.#automaton
+    const row = new Uint8Array(alphabet.size)
+    const sources = before < 0 ? [] : [...Array(size).keys()].filter((at) => this.#automaton.takes(at, before))
+    for (const kind of before < 0 ? [] : new Set(alphabet.kinds)) {
+      const { first, next } = this.#automaton.edges(alphabet.kinds[before] as number, kind)
+      const targets = new Set(first)
+      for (const source of sources) {
+        for (let at = next.offsets[source] as number; at < (next.offsets[source + 1] as number); at++) {
+          targets.add(next.items[at] as number)
+        }
+      }
+      this.#allow(row, targets, kind)
+    }
+    if (before < 0) for (const kind of new Set(alphabet.kinds)) this.#allow(row, Array(size).keys(), kind)
+    return row
+  }
+
+  #allow(row: Uint8Array, positions: Iterable<number>, kind: number): void {
+    const { kinds } = this.#automaton.alphabet
+    for (const position of positions) {
+      for (let one = 0; one < row.length; one++) {
+        if (kinds[one] === kind && this.#automaton.takes(position, one)) row[one] = 1
+      }
+    }
   }
 }
 

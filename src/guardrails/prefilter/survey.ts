@@ -1,4 +1,4 @@
-import { isAscii, readAs, UNREAD } from "../content/fold.ts"
+import { readAs, UNREAD } from "../content/fold.ts"
 import { CLASS, type Literal, Literals, STRIDE_BITS } from "./literals.ts"
 
 /** What a detector cannot do without: one of its literals, or else so many digits, or colons that are near. */
@@ -18,8 +18,12 @@ export type Survey = {
   seen: Uint8Array
   /** The literals of `placed` that the text has: their beginnings, each with its number; undefined if there are too many. */
   places: { starts: number[]; literals: number[] } | undefined
+  /** Where literals of `verbs` end, in order. */
+  verbs: number[]
   /** There are characters that are not read (fold.ts). */
   hasUnread: boolean
+  /** There are letters or digits of two UTF-16 units. */
+  hasPairs: boolean
   isAscii: boolean
 }
 
@@ -28,10 +32,26 @@ const MAX_PLACES = 200_000
 /** Marks as near as this are one range, so that there are few. */
 const NEAR = 16
 const COLONS_APART = 5
+const LAST_ASCII = 0x7f
+/** Emoji, none of them a letter or a digit. */
+const FIRST_EMOJI = 0x1f300
+const LAST_EMOJI = 0x1faff
 const isWord = (unit: number) => unit < 128 && /\w/.test(String.fromCharCode(unit))
 const WORDS = Uint8Array.from({ length: 128 }, (_, unit) => (isWord(unit) ? 1 : 0))
 
-type Known = Literal & { owners: number[]; isPlaced: boolean; isBound: boolean }
+type Known = Literal & { owners: number[]; isPlaced: boolean; isBound: boolean; isVerb: boolean }
+
+/** What is done where a literal ends: see `holds`, `Survey.verbs`, `Survey.places` and `Survey.marks`. */
+const USE = { checked: 1, verb: 2, placed: 4, owned: 8 } as const
+
+function useOf({ isBound, isVerb, isPlaced, owners }: Known): number {
+  return (
+    (isBound ? USE.checked : 0) |
+    (isVerb ? USE.verb : 0) |
+    (isPlaced ? USE.placed : 0) |
+    (owners.length > 0 ? USE.owned : 0)
+  )
+}
 
 /** Before any text. */
 const FAR = -1_000_000
@@ -42,18 +62,32 @@ export class Surveyor {
   readonly #known: Known[] = []
   readonly #numbers = new Map<string, number>()
   readonly #literals: Literals
+  /** Of each literal its length, and what is made of it (USE). */
+  readonly #lengths: Uint16Array
+  readonly #uses: Uint8Array
   readonly #chains: { owner: number; digits: number }[]
   readonly #ofColons: number[]
   readonly #leastDigits: number
   readonly #longest: number
 
-  /** `placed`: literals whose beginnings are wanted; `asked`: those of which it counts whether a text has them. */
-  constructor(lists: readonly Signs[], placed: readonly string[], asked: readonly string[]) {
+  /**
+   * `placed`: literals whose beginnings are wanted; `asked`: those of which it counts whether a text has them; `verbs`:
+   * those whose ends are wanted.
+   */
+  constructor(
+    lists: readonly Signs[],
+    placed: readonly string[],
+    asked: readonly string[],
+    verbs: readonly string[] = [],
+  ) {
     this.#lists = lists
     for (const [owner, { literals }] of lists.entries()) for (const one of literals ?? []) this.#add(one, owner)
     for (const text of placed) this.#plain(text).isPlaced = true
     for (const text of asked) this.#plain(text)
+    for (const text of verbs) this.#plain(text).isVerb = true
     this.#literals = new Literals(this.#known.map(({ text }) => text))
+    this.#lengths = Uint16Array.from(this.#known, ({ text }) => text.length)
+    this.#uses = Uint8Array.from(this.#known, useOf)
     this.#chains = [...lists.entries()].flatMap(([owner, { digits }]) =>
       digits === undefined ? [] : [{ owner, digits }],
     )
@@ -69,7 +103,7 @@ export class Surveyor {
   #plain(text: string): Known {
     const number = this.#numbers.get(text)
     if (number !== undefined) return this.#known[number] as Known
-    const known: Known = { text, owners: [], isPlaced: false, isBound: false }
+    const known: Known = { text, owners: [], isPlaced: false, isBound: false, isVerb: false }
     this.#numbers.set(text, this.#known.push(known) - 1)
     return known
   }
@@ -77,7 +111,7 @@ export class Surveyor {
   #add(literal: Literal, owner: number): void {
     const isPlain = Object.keys(literal).length === 1
     if (isPlain) this.#plain(literal.text).owners.push(owner)
-    else this.#known.push({ ...literal, owners: [owner], isPlaced: false, isBound: true })
+    else this.#known.push({ ...literal, owners: [owner], isPlaced: false, isBound: true, isVerb: false })
   }
 
   survey(text: string): Survey {
@@ -85,8 +119,10 @@ export class Surveyor {
       marks: this.#lists.map((): number[] => []),
       seen: new Uint8Array(this.#known.length),
       places: { starts: [], literals: [] },
+      verbs: [],
       hasUnread: false,
-      isAscii: isAscii(text),
+      hasPairs: false,
+      isAscii: true,
     }
     this.#read(text, 0, text.length, survey)
     return survey
@@ -99,6 +135,7 @@ export class Surveyor {
       marks: [],
       seen: seen.slice(),
       places: places && { starts: [...places.starts], literals: [...places.literals] },
+      verbs: [],
     }
     let last = 0
     for (let at = 0; at < changed.length; at++) {
@@ -123,11 +160,14 @@ export class Surveyor {
     let skippedAtDigit = 0
     let lastColon = FAR
     let state = 0
+    let allUnits = 0
     for (let at = from; at < to; at++) {
       let one: number = CLASS.other
       // Most characters are letters in no literal: this is all that is done for them.
       for (; at < to; at++) {
-        one = classes[text.charCodeAt(at)] as number
+        const unit = text.charCodeAt(at)
+        allUnits |= unit
+        one = classes[unit] as number
         if (one < CLASS.other || one >= CLASS.unread) break
         state = table[(state << STRIDE_BITS) + one] as number
         if (state >= firstEnd) this.#end(state - firstEnd, text, at, plainFrom, at - skipped - lastDigit, survey)
@@ -144,6 +184,7 @@ export class Surveyor {
           survey.hasUnread = true
           continue
         }
+        if (width === 2) survey.hasPairs ||= isLetterOrDigit(rune)
         one = read > 0xffff ? CLASS.other : (classes[read] as number)
         if (one >= CLASS.unread) one = CLASS.other
       }
@@ -161,23 +202,28 @@ export class Surveyor {
       state = table[(state << STRIDE_BITS) + one] as number
       if (state >= firstEnd) this.#end(state - firstEnd, text, at, plainFrom, at - skipped - lastDigit, survey)
     }
+    if (allUnits > LAST_ASCII) survey.isAscii = false
   }
 
   #end(state: number, text: string, at: number, plainFrom: number, digitBefore: number, survey: Survey): void {
     const ends = this.#literals.ends[state] as readonly number[]
     for (let one = 0; one < ends.length; one++) {
       const number = ends[one] as number
-      const literal = this.#known[number] as Known
-      const start = at - literal.text.length + 1
+      const use = this.#uses[number] as number
+      const start = at - (this.#lengths[number] as number) + 1
       const isPlain = start >= plainFrom
-      if (literal.isBound && !holds(literal, text, isPlain ? start : -1, at, digitBefore)) continue
+      if ((use & USE.checked) !== 0) {
+        if (!holds(this.#known[number] as Known, text, isPlain ? start : -1, at, digitBefore)) continue
+      }
       survey.seen[number] = 1
-      if (literal.isPlaced && isPlain && survey.places) {
+      if ((use & USE.verb) !== 0) survey.verbs.push(at)
+      if ((use & USE.placed) !== 0 && isPlain && survey.places) {
         if (survey.places.starts.push(start) > MAX_PLACES) survey.places = undefined
         else survey.places.literals.push(number)
       }
-      for (let owner = 0; owner < literal.owners.length; owner++)
-        mark(survey.marks[literal.owners[owner] as number], at)
+      if ((use & USE.owned) !== 0) {
+        for (const owner of (this.#known[number] as Known).owners) mark(survey.marks[owner], at)
+      }
     }
   }
 
@@ -188,6 +234,10 @@ export class Surveyor {
     }
     return true
   }
+}
+
+function isLetterOrDigit(rune: number): boolean {
+  return (rune < FIRST_EMOJI || rune > LAST_EMOJI) && /[\p{L}\p{N}]/u.test(String.fromCodePoint(rune))
 }
 
 function mark(ranges: number[] | undefined, at: number): void {

@@ -2,19 +2,19 @@ import type { Json } from "../../support/json.ts"
 import type { Caller } from "../../policy/call-policy.ts"
 import { toAnnotations } from "../../server-tools/citations.ts"
 import { newTally } from "../../server-tools/tool.ts"
-import { chatIntake } from "../endpoints/chat/request.ts"
-import type { Dialect } from "../../formats/encoder.ts"
+import { chatRequest } from "../endpoints/chat/request.ts"
+import type { ResponseEncoder } from "../../formats/encoder.ts"
 import type { Screening } from "../../guardrails/screening.ts"
-import type { CallState } from "../inference-request.ts"
-import type { Stage } from "../../formats/pipeline-stage.ts"
+import type { CallContext } from "../inference-request.ts"
+import type { PipelineStage } from "../../formats/pipeline-stage.ts"
 import type { Prepared } from "../prepare/prepare.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
-import { screened } from "../screen.ts"
-import { serve } from "../serve.ts"
-import type { Arrival, World } from "../deps.ts"
+import type { PreparedCall } from "../call.ts"
+import { applyGuardrails, sizeInBytes } from "../screen.ts"
+import type { RequestMeta, Deps } from "../deps.ts"
 import { callsOf, CallSieve, type ToolCall } from "./calls.ts"
 import { mergeDetails, nextIndex } from "./details.ts"
-import { paying } from "./charge-tool-run.ts"
+import { toolCharger } from "./charge-tool-run.ts"
 import type { Round } from "./round.ts"
 import { type Run, runCalls, toDetail, toResults } from "./run-tools.ts"
 import { isOver, MAX_STEPS } from "./stops.ts"
@@ -23,11 +23,17 @@ import { addUsage, costNanoOf, tokensOf } from "./usage.ts"
 /** A conversation that the gateway itself takes part in: its tools answer the model until the model answers the caller. */
 export type Job = {
   prepared: Prepared
-  dialectOf: (call: CallState) => Dialect
-  tellsItems: boolean
+  meta: RequestMeta
+  caller: Caller
+  encoderFor: (call: CallContext) => ResponseEncoder
+  /** Runs of server tools are items of the response. */
+  emitsToolItems: boolean
   maxSteps: number | null | undefined
   screening?: Screening
 }
+
+/** Sends one round (pipeline.ts). */
+export type CallUpstream = (round: PreparedCall, deps: Deps) => Promise<Response>
 
 /**
  * The state of one such conversation. Every round is a call of its own on the road, held, charged and recorded by
@@ -35,9 +41,8 @@ export type Job = {
  */
 export class Agent {
   readonly job: Job
-  readonly arrival: Arrival
-  readonly world: World
-  readonly #caller: Caller
+  readonly deps: Deps
+  readonly #callUpstream: CallUpstream
   readonly #tally = newTally()
   #messages: Json[]
   #steps = 0
@@ -54,11 +59,10 @@ export class Agent {
   sieve: CallSieve
   readonly annotations: Json[]
 
-  constructor(job: Job, arrival: Arrival, caller: Caller, world: World) {
+  constructor(job: Job, callUpstream: CallUpstream, deps: Deps) {
     this.job = job
-    this.arrival = arrival
-    this.world = world
-    this.#caller = caller
+    this.deps = deps
+    this.#callUpstream = callUpstream
     this.#messages = [...job.prepared.chat.messages]
     this.annotations = [...job.prepared.annotations]
     this.sieve = new CallSieve(this.#names, 0)
@@ -70,12 +74,12 @@ export class Agent {
 
   /** The next round, on the road. */
   async ask(signal: AbortSignal): Promise<Response> {
-    const { prepared, screening } = this.job
-    // What the tools brought is read like what the caller sent.
-    const request = await screened(this.#request(), screening, this.arrival)
-    const bytes = new TextEncoder().encode(JSON.stringify(request)).byteLength
-    const intake = { ...chatIntake(request, bytes), preparation: prepared.preparation }
-    return serve(screening ? { ...intake, screening } : intake, this.arrival, this.#caller, { ...this.world, signal })
+    const { prepared, screening, meta, caller } = this.job
+    // The input guardrails read the results of tools as they read what the client sent.
+    const chat = await applyGuardrails(this.#request(), screening, meta)
+    const request = { ...chatRequest(chat, sizeInBytes(chat)), preparation: prepared.preparation }
+    const round = { request: screening ? { ...request, screening } : request, meta, caller }
+    return this.#callUpstream(round, { ...this.deps, signal })
   }
 
   #request(): ChatRequest {
@@ -114,14 +118,14 @@ export class Agent {
     own: readonly ToolCall[],
     signal: AbortSignal,
   ): Promise<{ details: Json[]; goesOn: boolean }> {
-    const { job, world, arrival } = this
+    const { job, deps } = this
     const all = callsOf(round.message)
-    const pay = paying(this.job.prepared.chat, arrival, this.#caller, world)
-    const runs = await runCalls(own, job.prepared.tools, { ...world.tools(), signal }, this.#tally, pay)
+    const pay = toolCharger(job.prepared.chat, job, deps)
+    const runs = await runCalls(own, job.prepared.tools, { ...deps.tools(), signal }, this.#tally, pay)
     const goesOn = all.length === own.length
     this.detailOffset = nextIndex(round.message["reasoning_details"], 0) + this.detailOffset
     const place = { round: this.#steps, isPending: !goesOn, contentLength: this.#lengthWith(round) }
-    const details = runs.map((run) => toDetail(run, { ...place, index: this.detailOffset++ }, job.tellsItems))
+    const details = runs.map((run) => toDetail(run, { ...place, index: this.detailOffset++ }, job.emitsToolItems))
     this.#count(runs)
     this.#steps += 1
     this.#isLast = isOver(
@@ -142,9 +146,9 @@ export class Agent {
 
   /** How much has been said with this round, where that is a place in the words of the answer. */
   #lengthWith({ message: { content } }: Round): number | undefined {
-    const { prepared, tellsItems } = this.job
+    const { prepared, emitsToolItems } = this.job
     if (typeof content === "string") this.#contentLength += content.length
-    return tellsItems || prepared.heals || this.#contentLength === 0 ? undefined : this.#contentLength
+    return emitsToolItems || prepared.heals || this.#contentLength === 0 ? undefined : this.#contentLength
   }
 
   #count(runs: readonly Run[]): void {
@@ -172,7 +176,7 @@ export class Agent {
   }
 
   /** The stage of the pipeline that the tools were, once any ran. */
-  get stages(): Stage[] {
+  get stages(): PipelineStage[] {
     if (this.#requested === 0) return []
     const summary = `${this.#requested} calls in ${this.#steps} steps, ${this.#executed} of them answered`
     return [{ type: "server_tools", name: "server-tools", summary, cost_usd: this.#toolCostNano / 1e9 }]

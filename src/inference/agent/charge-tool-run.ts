@@ -2,12 +2,13 @@ import type { Caller } from "../../policy/call-policy.ts"
 import { NO_TOKENS } from "../../money/money.ts"
 import { GatewayError } from "../../errors/errors.ts"
 import type { Generation, GenerationDraft } from "../../ledger/generation.ts"
-import { hold, newDraft } from "../hold.ts"
+import { newDraft } from "../draft.ts"
+import { hold } from "../hold.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
-import type { Arrival, World } from "../deps.ts"
+import type { RequestMeta, Deps } from "../deps.ts"
 
 /** Makes a paid run of a tool: holds its price first, and charges what it came to. */
-export type Pay = <T extends { costNano: number }>(
+export type ChargeToolRun = <T extends { costNano: number }>(
   tool: { name: string; provider: string; priceNano: number },
   run: () => Promise<T>,
 ) => Promise<T>
@@ -16,22 +17,26 @@ export type Pay = <T extends { costNano: number }>(
  * A run of a tool that costs is held, charged and recorded as a call of its own: nothing that costs depends on what
  * becomes of the call around it.
  */
-export function paying(chat: ChatRequest, arrival: Arrival, caller: Caller, world: World): Pay {
+export function toolCharger(
+  chat: ChatRequest,
+  { meta, caller }: { meta: RequestMeta; caller: Caller },
+  deps: Deps,
+): ChargeToolRun {
   const { session_id: sessionId, user = null, trace = null } = chat
   return async (tool, run) => {
     if (tool.priceNano === 0) return run()
     const about = { apiType: "completions", requestedModel: tool.name, streamed: false, promptEstimate: 0 } as const
-    const draft = newDraft({ ...about, sessionId: sessionId ?? arrival.sessionId, user, trace }, arrival, caller)
+    const draft = newDraft({ ...about, sessionId: sessionId ?? meta.sessionId, user, trace }, meta, caller)
     const wanted = { leastNano: tool.priceNano, mostNano: tool.priceNano }
-    await hold(draft, wanted, tool.priceNano, caller, world)
+    await hold({ draft, wanted, estimateNano: tool.priceNano, caller }, deps)
     const settle = (costNano: number, isDone: boolean) =>
-      world.ledger.settle(toGeneration(draft, tool, costNano, isDone))
+      deps.ledger.settle(toGeneration(draft, tool, costNano, isDone))
     try {
       const outcome = await run()
-      world.later(settle(outcome.costNano, true))
+      deps.waitUntil(settle(outcome.costNano, true))
       return outcome
     } catch (thrown) {
-      world.later(settle(0, false))
+      deps.waitUntil(settle(0, false))
       throw thrown
     }
   }

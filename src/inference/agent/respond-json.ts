@@ -1,14 +1,19 @@
 import type { Json } from "../../support/json.ts"
 import { heal } from "../../plugins/response-healing.ts"
 import { listOf } from "../../formats/chat/meter.ts"
-import type { Dialect } from "../../formats/encoder.ts"
+import type { ResponseEncoder } from "../../formats/encoder.ts"
 import type { Agent } from "./agent.ts"
 import { renumber } from "./details.ts"
 import { readWholeRound, type Round } from "./round.ts"
 import { answeringOf, chargeOf, finishOf, isJson } from "./respond.ts"
 
 /** The rounds to their end, and their answer in one document. */
-export async function tellWhole(agent: Agent, dialect: Dialect, first: Response, signal: AbortSignal): Promise<Json> {
+export async function respondJson(
+  agent: Agent,
+  encoder: ResponseEncoder,
+  first: Response,
+  signal: AbortSignal,
+): Promise<Json> {
   /** What was said and done before the last words. */
   const earlier: Json[] = []
   let response = first
@@ -20,7 +25,7 @@ export async function tellWhole(agent: Agent, dialect: Dialect, first: Response,
     const { details: runs, goesOn } =
       own.length > 0 ? await agent.answer(round, own, signal) : { details: [] as Json[], goesOn: false }
     const done = runs.map((run) => ({ reasoning_details: [run] }))
-    if (!goesOn) return tellAnswer(agent, dialect, round, { earlier, said, done })
+    if (!goesOn) return tellAnswer(agent, encoder, round, { earlier, said, done })
     earlier.push(said, ...done)
     response = await agent.ask(signal)
   }
@@ -29,15 +34,15 @@ export async function tellWhole(agent: Agent, dialect: Dialect, first: Response,
 type Answer = { earlier: Json[]; said: Json; done: Json[] }
 
 /** On a wire of items, the turns one after the other, as its stream tells them; on another, all of them as one. */
-function tellAnswer(agent: Agent, dialect: Dialect, round: Round, { earlier, said, done }: Answer): Json {
-  const { prepared, tellsItems } = agent.job
+function tellAnswer(agent: Agent, encoder: ResponseEncoder, round: Round, { earlier, said, done }: Answer): Json {
+  const { prepared, emitsToolItems } = agent.job
   const { chat, heals } = prepared
   const { finishReason, nativeFinishReason, head } = round
-  const last = tellsItems ? said : merge([...earlier, said, ...done])
+  const last = emitsToolItems ? said : merge([...earlier, said, ...done])
   if (heals && isJson(chat) && typeof last["content"] === "string")
     last["content"] = heal(last["content"]) ?? last["content"]
   if (agent.annotations.length > 0) last["annotations"] = [...listOf(last["annotations"]), ...agent.annotations]
-  const [message, ...before] = tellsItems ? [...earlier, last, ...done].toReversed() : [last]
+  const [message, ...before] = emitsToolItems ? [...earlier, last, ...done].toReversed() : [last]
   const choice = {
     index: 0,
     message,
@@ -46,7 +51,7 @@ function tellAnswer(agent: Agent, dialect: Dialect, round: Round, { earlier, sai
   }
   const { usage } = agent.total
   const result = { ...head, object: "chat.completion", choices: [choice], ...(usage && { usage }) }
-  return dialect.whole(result, answeringOf(head, chat.model ?? ""), chargeOf(agent), before.toReversed())
+  return encoder.document(result, answeringOf(head, chat.model ?? ""), chargeOf(agent), before.toReversed())
 }
 
 /** What was said in turns as one message: texts and lists grow, the rest is the later one's. */

@@ -2,24 +2,24 @@ import type { Json } from "../../support/json.ts"
 import { heal } from "../../plugins/response-healing.ts"
 import { wait } from "../../support/time.ts"
 import { listOf } from "../../formats/chat/meter.ts"
-import type { Dialect } from "../../formats/encoder.ts"
+import type { ResponseEncoder } from "../../formats/encoder.ts"
 import type { FrameWriter } from "../../formats/sse/frame-writer.ts"
 import type { Agent } from "./agent.ts"
 import { readStreamedRound, type Round } from "./round.ts"
 import { answeringOf, chargeOf, finishOf, isJson } from "./respond.ts"
 
 /** Says the rounds of an agent as one stream, in the words of the caller. */
-export class StreamTelling {
+export class StreamResponder {
   readonly #agent: Agent
-  readonly #dialect: Dialect
+  readonly #dialect: ResponseEncoder
   readonly #out: FrameWriter
   readonly #signal: AbortSignal
   /** What every chunk of one answer shares: that of the first round stands for all. */
   #head: Json = {}
 
-  constructor(agent: Agent, dialect: Dialect, out: FrameWriter, signal: AbortSignal) {
+  constructor(agent: Agent, encoder: ResponseEncoder, out: FrameWriter, signal: AbortSignal) {
     this.#agent = agent
-    this.#dialect = dialect
+    this.#dialect = encoder
     this.#out = out
     this.#signal = signal
   }
@@ -57,7 +57,7 @@ export class StreamTelling {
         if (this.#head["id"] === undefined) this.#head = chunk
         this.#write({ ...chunk })
       },
-      onSilence: () => this.#out.write(this.#dialect.silence()),
+      onSilence: () => this.#out.write(this.#dialect.heartbeat()),
       onMetadata: (metadata) => (agent.metadata = metadata),
       holdsContent: this.#holdsContent,
       detailOffset: agent.detailOffset,
@@ -98,9 +98,9 @@ export class StreamTelling {
   async #unlessSilent<T>(work: Promise<T>): Promise<T> {
     const done = work.then((value) => ({ value }))
     for (;;) {
-      const first = await Promise.race([done, wait(this.#agent.world.timers.keepaliveMs)])
+      const first = await Promise.race([done, wait(this.#agent.deps.timers.keepaliveMs)])
       if (first) return first.value
-      this.#out.write(this.#dialect.silence())
+      this.#out.write(this.#dialect.heartbeat())
     }
   }
 }

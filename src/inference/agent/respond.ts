@@ -1,8 +1,8 @@
 import { isObject, type Json } from "../../support/json.ts"
-import type { Answering } from "../../formats/encoder.ts"
+import type { ServingInfo } from "../../formats/encoder.ts"
 import type { Charge } from "../../formats/cost-fields.ts"
 import { NO_TOKENS } from "../../money/money.ts"
-import { chatWire } from "../../formats/readers/chat.ts"
+import { chatReader } from "../../formats/readers/chat.ts"
 import type { Agent, Job } from "./agent.ts"
 
 /** Whether JSON was asked for: what is healed is nothing else. */
@@ -26,9 +26,9 @@ function byokIn(usage: Json | undefined): Charge["byok"] {
   }
 }
 
-export function answeringOf(head: Json, model: string): Answering {
+export function answeringOf(head: Json, model: string): ServingInfo {
   const provider = typeof head["provider"] === "string" ? head["provider"] : ""
-  return { provider, model, wire: chatWire, attempts: [], upstreamBody: {} }
+  return { provider, model, reader: chatReader, attempts: [], upstreamBody: {} }
 }
 
 /** A finish that speaks of calls which the caller never sees is an ordinary end. */

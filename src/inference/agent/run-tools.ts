@@ -4,7 +4,7 @@ import { failure, type RequestedTool, type Tally, type ToolOutcome, type ToolWor
 import { fieldsOf } from "../../formats/responses/call-fields.ts"
 import { SERVER_TOOL_DETAIL } from "../../formats/server-tool-detail.ts"
 import type { ToolCall } from "./calls.ts"
-import { isPaymentRequired, type Pay } from "./charge-tool-run.ts"
+import { isPaymentRequired, type ChargeToolRun } from "./charge-tool-run.ts"
 
 export type Run = { call: ToolCall; tool: RequestedTool; outcome: ToolOutcome }
 
@@ -12,9 +12,9 @@ export type Run = { call: ToolCall; tool: RequestedTool; outcome: ToolOutcome }
 export function runCalls(
   calls: readonly ToolCall[],
   tools: readonly RequestedTool[],
-  world: ToolWorld,
+  deps: ToolWorld,
   tally: Tally,
-  pay: Pay,
+  chargeToolRun: ChargeToolRun,
 ): Promise<Run[]> {
   const runs = calls.flatMap((call) => {
     const tool = tools.find(({ definition }) => definition.name === call.function.name)
@@ -22,8 +22,8 @@ export function runCalls(
   })
   return Promise.all(
     runs.map(async ({ call, tool }) => {
-      const run = () => runServerTool(tool, call.function.arguments, world, tally)
-      return { call, tool, outcome: await payFor(tool, run, world, pay) }
+      const run = () => runServerTool(tool, call.function.arguments, deps, tally)
+      return { call, tool, outcome: await payFor(tool, run, deps, chargeToolRun) }
     }),
   )
 }
@@ -32,11 +32,14 @@ async function payFor(
   tool: RequestedTool,
   run: () => Promise<ToolOutcome>,
   { settings }: ToolWorld,
-  pay: Pay,
+  chargeToolRun: ChargeToolRun,
 ): Promise<ToolOutcome> {
   const priceNano = tool.kind === "web_search" ? (settings.webSearch?.priceNano ?? 0) : 0
   try {
-    return await pay({ name: tool.kind, provider: settings.webSearch?.preferred ?? tool.kind, priceNano }, run)
+    return await chargeToolRun(
+      { name: tool.kind, provider: settings.webSearch?.preferred ?? tool.kind, priceNano },
+      run,
+    )
   } catch (thrown) {
     if (!isPaymentRequired(thrown)) throw thrown
     return failure(`${tool.definition.name} costs more than is left to spend. Go on without it.`, {

@@ -1,18 +1,18 @@
 import { isObject } from "../../support/json.ts"
-import type { Dialect } from "../../formats/encoder.ts"
+import type { ResponseEncoder } from "../../formats/encoder.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
-import type { CallState, Intake } from "../inference-request.ts"
+import type { CallContext, InferenceRequest } from "../inference-request.ts"
 import { forwarded, UNSTREAMED } from "../media/request.ts"
 import { costFields } from "../../formats/cost-fields.ts"
-import { plainWire } from "../../formats/readers/plain.ts"
+import { plainReader } from "../../formats/readers/plain.ts"
 import type { EmbeddingsRequest } from "./schemas.ts"
 
-const embeddingsWire = plainWire(
+const embeddingsWire = plainReader(
   ({ data }) => Array.isArray(data) && data.length > 0 && data.every((one) => isObject(one) && "embedding" in one),
 )
 
 /** An embeddings request as the road takes it: all prompt, no completion. */
-export function embeddingsIntake(request: EmbeddingsRequest, bodyBytes: number): Intake {
+export function embeddingsRequest(request: EmbeddingsRequest, bodyBytes: number): InferenceRequest {
   return {
     apiType: "embeddings",
     output: "embeddings",
@@ -32,18 +32,22 @@ export function embeddingsIntake(request: EmbeddingsRequest, bodyBytes: number):
       choices: 1,
       isAssumed: () => false,
     },
-    question: {
+    upstream: {
       streamed: false,
-      askOf: (_, outgoing) => ({ wire: embeddingsWire, path: "/embeddings", body: forwarded(request, outgoing) }),
+      buildUpstreamRequest: (_, outgoing) => ({
+        reader: embeddingsWire,
+        path: "/embeddings",
+        body: forwarded(request, outgoing),
+      }),
     },
-    dialectOf: embeddingsDialect,
+    encoderFor: embeddingsDialect,
   }
 }
 
-function embeddingsDialect(call: CallState): Dialect {
+function embeddingsDialect(call: CallContext): ResponseEncoder {
   return {
     ...UNSTREAMED,
-    whole(result, answering, charge) {
+    document(result, answering, charge) {
       const { usage, ...rest } = result
       const known = isObject(usage) && charge.tokensFrom === "upstream"
       const { prompt } = charge.tokens
@@ -61,7 +65,7 @@ function embeddingsDialect(call: CallState): Dialect {
           },
         }),
         provider: answering.provider,
-        ...(call.arrival.wantsMetadata && call.metadata(answering.attempts)),
+        ...(call.meta.wantsMetadata && call.metadata(answering.attempts)),
       }
     },
   }

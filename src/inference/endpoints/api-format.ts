@@ -1,22 +1,22 @@
 import type { PresetConfig } from "../../presets/config.ts"
 import type { Provider } from "../../providers/provider.ts"
-import type { Dialect } from "../../formats/encoder.ts"
-import type { CallState, Intake } from "../inference-request.ts"
+import type { ResponseEncoder } from "../../formats/encoder.ts"
+import type { CallContext, InferenceRequest } from "../inference-request.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
 
 /** A way in which a conversation is asked for: its request, and how the answer is told. */
-export type Surface<Request> = {
+export type ApiFormat<Request> = {
   /** The request as the road takes it: in its own words wherever a provider speaks them. */
-  intakeOf: (request: Request, bodyBytes: number) => Intake
+  toRequest: (request: Request, bodyBytes: number) => InferenceRequest
   /** The request in the words of the chat wire, in which plugins and server tools work. Throws where it has none. */
   toChat: (request: Request) => ChatRequest
   /** What a preset says, as fields of the request. */
-  presetWords: (config: PresetConfig) => Record<string, unknown>
+  presetFields: (config: PresetConfig) => Record<string, unknown>
   /** The request with instructions before its own. */
-  withInstructions: (request: Request, prompt: string) => Request
-  dialectOf: (request: Request, call: CallState) => Dialect
+  prependInstructions: (request: Request, prompt: string) => Request
+  encoderFor: (request: Request, call: CallContext) => ResponseEncoder
   /** Whether this provider is asked in the surface's own words, the vendor's tools among them. */
-  isSpokenBy: (provider: Provider) => boolean
+  isNativeTo: (provider: Provider) => boolean
   /** What the gateway's own tools did is told in items of its own. */
-  tellsItems: boolean
+  emitsToolItems: boolean
 }

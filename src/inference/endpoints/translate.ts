@@ -1,14 +1,14 @@
 import { GatewayError } from "../../errors/errors.ts"
-import type { Outgoing, Asked } from "../../formats/upstream.ts"
+import type { UpstreamFields, UpstreamRequest } from "../../formats/upstream.ts"
 import type { Provider } from "../../providers/provider.ts"
-import { chatIntake } from "./chat/request.ts"
+import { chatRequest } from "./chat/request.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
-import type { CallState, Intake } from "../inference-request.ts"
-import type { Dialect } from "../../formats/encoder.ts"
+import type { CallContext, InferenceRequest } from "../inference-request.ts"
+import type { ResponseEncoder } from "../../formats/encoder.ts"
 import { isClientTool } from "../prepare/needs.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
 
-type Bridged<Request> = {
+type TranslatedFormat<Request> = {
   request: Request & {
     stream: boolean
     tools?: readonly { type?: string | null | undefined }[] | null | undefined
@@ -16,36 +16,38 @@ type Bridged<Request> = {
   bodyBytes: number
   /** The request in the words of the chat wire; throws a GatewayError where it has none. */
   toChat: (request: Request) => ChatRequest
-  isSpokenBy: (provider: Provider) => boolean
+  isNativeTo: (provider: Provider) => boolean
   /** The request in its own words, for a provider that speaks them. */
-  askOf: (outgoing: Outgoing) => Asked
+  buildNativeRequest: (outgoing: UpstreamFields) => UpstreamRequest
   /** The most that was asked to be said, in tokens. */
   maxTokens: number | null | undefined
-  dialectOf: (request: Request, call: CallState) => Dialect
+  encoderFor: (request: Request, call: CallContext) => ResponseEncoder
 }
 
 /**
  * A request of a wire that some providers speak: asked as it is of those, on the chat wire of the others. What the chat
  * wire has no words for, a vendor's own tool among it, goes to the first kind alone.
  */
-export function bridgedIntake<Request extends object>(bridged: Bridged<Request>): Intake {
-  const { request, bodyBytes, isSpokenBy, askOf, dialectOf } = bridged
+export function translatedRequest<Request extends object>(bridged: TranslatedFormat<Request>): InferenceRequest {
+  const { request, bodyBytes, isNativeTo: isSpokenBy, buildNativeRequest: askOf, encoderFor } = bridged
   const chat = translate(bridged)
   const refusal = chat instanceof GatewayError ? chat : vendorToolIn(request.tools)
-  const intake = chat instanceof GatewayError ? unsayable(bridged) : chatIntake(chat, bodyBytes)
-  const { question } = intake
+  const normalized = chat instanceof GatewayError ? unboundedRequest(bridged) : chatRequest(chat, bodyBytes)
+  const { upstream: question } = normalized
   return {
-    ...intake,
-    question: {
+    ...normalized,
+    upstream: {
       streamed: request.stream,
-      askOf: (provider, outgoing) => (isSpokenBy(provider) ? askOf(outgoing) : question.askOf(provider, outgoing)),
-      refusalOf: (provider) => (isSpokenBy(provider) ? undefined : (refusal ?? question.refusalOf?.(provider))),
+      buildUpstreamRequest: (provider, outgoing) =>
+        isSpokenBy(provider) ? askOf(outgoing) : question.buildUpstreamRequest(provider, outgoing),
+      unsupportedReason: (provider) =>
+        isSpokenBy(provider) ? undefined : (refusal ?? question.unsupportedReason?.(provider)),
     },
-    dialectOf: (call) => dialectOf(request, call),
+    encoderFor: (call) => encoderFor(request, call),
   }
 }
 
-function translate<Request>({ request, toChat }: Bridged<Request>): ChatRequest | GatewayError {
+function translate<Request>({ request, toChat }: TranslatedFormat<Request>): ChatRequest | GatewayError {
   try {
     return toChat(request)
   } catch (refusal) {
@@ -65,9 +67,17 @@ function vendorToolIn(
 }
 
 /** An intake whose bounds know nothing of the messages. */
-function unsayable<Request extends object>({ request, bodyBytes, maxTokens }: Bridged<Request>): Intake {
+function unboundedRequest<Request extends object>({
+  request,
+  bodyBytes,
+  maxTokens,
+}: TranslatedFormat<Request>): InferenceRequest {
   const chat = { ...request, messages: [], max_completion_tokens: maxTokens } as unknown as ChatRequest
-  const intake = chatIntake(chat, bodyBytes)
+  const normalized = chatRequest(chat, bodyBytes)
   const messages = [request]
-  return { ...intake, messages, bounds: { ...intake.bounds, promptEstimate: Math.ceil(bodyBytes / UNITS_PER_TOKEN) } }
+  return {
+    ...normalized,
+    messages,
+    bounds: { ...normalized.bounds, promptEstimate: Math.ceil(bodyBytes / UNITS_PER_TOKEN) },
+  }
 }

@@ -1,19 +1,19 @@
 import { decodeBase64 } from "../../support/encoding.ts"
 import { GatewayError } from "../../errors/errors.ts"
 import { TOKENS_PER_MEDIA_PART } from "../cost-bound.ts"
-import { type Reading } from "../../formats/chat/meter.ts"
+import { type ResponseMeter } from "../../formats/chat/meter.ts"
 import { isObject, type Json } from "../../support/json.ts"
-import type { Intake } from "../inference-request.ts"
-import type { Asked } from "../../formats/upstream.ts"
-import { plainWire } from "../../formats/readers/plain.ts"
+import type { InferenceRequest } from "../inference-request.ts"
+import type { UpstreamRequest } from "../../formats/upstream.ts"
+import { plainReader } from "../../formats/readers/plain.ts"
 import type { Target } from "../../routing/target.ts"
-import type { Wire } from "../../formats/readers/reader.ts"
-import { forwarded, mostTokensIn, plainIntake, tokensIn } from "./request.ts"
+import type { ResponseReader } from "../../formats/readers/reader.ts"
+import { forwarded, mostTokensIn, plainRequest, tokensIn } from "./request.ts"
 import type { ImageRequest, RerankRequest, SpeechRequest, TranscriptionRequest, VideoRequest } from "./schemas.ts"
 
 /** What each surface asks, and how its answer is read and charged. */
 
-const rerankWire = plainWire(({ results }) => Array.isArray(results) && results.every(isScored))
+const rerankWire = plainReader(({ results }) => Array.isArray(results) && results.every(isScored))
 
 function isScored(result: unknown): boolean {
   return isObject(result) && Number.isSafeInteger(result["index"]) && typeof result["relevance_score"] === "number"
@@ -23,11 +23,11 @@ function isScored(result: unknown): boolean {
 const SPECIAL_TOKENS = 16
 
 /** Charged a request, and what tokens the provider counts: some count the query with each of the documents. */
-export function rerankIntake(request: RerankRequest): Intake {
+export function rerankIntake(request: RerankRequest): InferenceRequest {
   const { query, documents } = request
   const media = documents.filter((one) => typeof one !== "string" && one.image !== undefined).length
   const texts = documents.map((one) => (typeof one === "string" ? one : (one.text ?? "")))
-  return plainIntake(request, {
+  return plainRequest(request, {
     apiType: "rerank",
     output: "rerank",
     promptBound:
@@ -35,7 +35,7 @@ export function rerankIntake(request: RerankRequest): Intake {
       mostTokensIn(texts.join("")) +
       media * TOKENS_PER_MEDIA_PART,
     promptEstimate: tokensIn(query + texts.join("")),
-    askOf: (outgoing) => ({ wire: rerankWire, path: "/rerank", body: forwarded(request, outgoing) }),
+    askOf: (outgoing) => ({ reader: rerankWire, path: "/rerank", body: forwarded(request, outgoing) }),
     complete: (answer) => ({
       ...answer,
       results: (answer["results"] as Json[]).map((one) => documented(one, request)),
@@ -48,8 +48,8 @@ function documented(result: Json, { documents }: RerankRequest): Json {
   return { ...result, document: result["document"] ?? (typeof asked === "string" ? { text: asked } : asked) }
 }
 
-const imageWire = reading(
-  plainWire(
+const imageWire = meter(
+  plainReader(
     ({ data }) => Array.isArray(data) && data.length > 0 && data.every((one) => isObject(one) && isPicture(one)),
   ),
   ({ data }, made) => {
@@ -62,17 +62,17 @@ function isPicture(one: Json): boolean {
 }
 
 /** Charged for each picture that was made, and what tokens the provider counts. */
-export function imageIntake(request: ImageRequest): Intake {
+export function imageIntake(request: ImageRequest): InferenceRequest {
   const { prompt, n, input_references: references } = request
   const media = Array.isArray(references) ? references.length : 0
-  return plainIntake(request, {
+  return plainRequest(request, {
     apiType: "image",
     output: "image",
     promptBound: mostTokensIn(prompt) + SPECIAL_TOKENS + media * TOKENS_PER_MEDIA_PART,
     promptEstimate: tokensIn(prompt),
     completionBound: TOKENS_PER_MEDIA_PART,
     pieces: { images: 0, pictures: n ?? 1 },
-    askOf: (outgoing) => ({ wire: imageWire, path: "/images/generations", body: forwarded(request, outgoing) }),
+    askOf: (outgoing) => ({ reader: imageWire, path: "/images/generations", body: forwarded(request, outgoing) }),
     complete: (answer, { tokens: { prompt: asked, completion } }) => ({
       ...answer,
       created: answer["created"] ?? Math.floor(Date.now() / 1_000),
@@ -97,14 +97,14 @@ const SOUND_TYPES: Record<string, string> = {
 }
 
 /** Charged by the character: of sound nobody counts tokens. */
-export function speechIntake(request: SpeechRequest): Intake {
-  return plainIntake(request, {
+export function speechIntake(request: SpeechRequest): InferenceRequest {
+  return plainRequest(request, {
     apiType: "tts",
     output: "speech",
     promptBound: request.input.length,
     promptEstimate: request.input.length,
     askOf: (outgoing) => ({
-      wire: plainWire(() => false),
+      reader: plainReader(() => false),
       path: "/audio/speech",
       body: forwarded(request, outgoing),
       bytes: /^(?:audio\/|application\/octet-stream$)/,
@@ -113,8 +113,8 @@ export function speechIntake(request: SpeechRequest): Intake {
   })
 }
 
-const transcriptionWire = reading(
-  plainWire(({ text }) => typeof text === "string"),
+const transcriptionWire = meter(
+  plainReader(({ text }) => typeof text === "string"),
   ({ usage, duration }, made) => {
     const told = isObject(usage) ? (usage["seconds"] ?? usage["duration"]) : undefined
     const seconds = toSeconds(told) ?? toSeconds(duration)
@@ -137,18 +137,18 @@ export type Transcription = Record<string, unknown> &
 export type AudioFile = { bytes: Uint8Array; name: string; type: string }
 
 /** Charged by the second, or what tokens the provider counts. */
-export function transcriptionIntake(request: Transcription, file: AudioFile): Intake {
+export function transcriptionIntake(request: Transcription, file: AudioFile): InferenceRequest {
   const prompt = typeof request["prompt"] === "string" ? request["prompt"] : ""
-  return plainIntake(request, {
+  return plainRequest(request, {
     apiType: "stt",
     output: "transcription",
     promptBound: mostTokensIn(prompt) + TOKENS_PER_MEDIA_PART,
     promptEstimate: tokensIn(prompt),
     completionBound: TOKENS_PER_MEDIA_PART,
     pieces: { images: 0, seconds: Math.ceil(file.bytes.byteLength / LEAST_BYTES_A_SECOND) },
-    askOf: (outgoing): Asked => {
+    askOf: (outgoing): UpstreamRequest => {
       const { input_audio: _, ...body } = forwarded(request, outgoing)
-      return { wire: transcriptionWire, path: "/audio/transcriptions", body, form: toForm(body, file) }
+      return { reader: transcriptionWire, path: "/audio/transcriptions", body, form: toForm(body, file) }
     },
   })
 }
@@ -176,16 +176,19 @@ export function toAudioFile({ data, format }: TranscriptionRequest["input_audio"
 }
 
 const ASSUMED_VIDEO_SECONDS = 60
-const videoWire = plainWire(({ id }) => typeof id === "string" && id !== "")
+const videoWire = plainReader(({ id }) => typeof id === "string" && id !== "")
 
 /** Charged by the second when it is ordered: what becomes of the order is not known for minutes. */
-export function videoIntake(request: VideoRequest, toJob: (job: Json, by: Target | undefined) => Json): Intake {
+export function videoIntake(
+  request: VideoRequest,
+  toJob: (job: Json, by: Target | undefined) => Json,
+): InferenceRequest {
   const { duration, seconds: asText } = request
   if (duration != null && asText != null && duration !== Number(asText)) {
     throw new GatewayError("invalid_request", `seconds: differs from duration (${duration}); send one of them.`)
   }
   const asked = duration ?? (asText == null ? undefined : Number(asText))
-  const intake = plainIntake(request, {
+  const normalized = plainRequest(request, {
     apiType: "video",
     output: "video",
     promptBound: mostTokensIn(request.prompt ?? ""),
@@ -195,23 +198,26 @@ export function videoIntake(request: VideoRequest, toJob: (job: Json, by: Target
       const { duration: _, seconds: __, ...body } = forwarded(request, outgoing)
       // The OpenAI wire has the length in words, under a name of its own.
       const length = asked === undefined ? {} : quirks.isStrict ? { seconds: String(asked) } : { duration: asked }
-      return { wire: videoWire, path: "/videos", body: { ...body, ...length } }
+      return { reader: videoWire, path: "/videos", body: { ...body, ...length } }
     },
   })
   return {
-    ...intake,
-    dialectOf: (call) => {
-      const dialect = intake.dialectOf(call)
+    ...normalized,
+    encoderFor: (call) => {
+      const encoder = normalized.encoderFor(call)
       return {
-        ...dialect,
-        whole: (...told) => ({ ...toJob(dialect.whole(...told), call.answering), generation_id: call.draft.id }),
+        ...encoder,
+        document: (...told) => ({
+          ...toJob(encoder.document(...told), call.servingTarget),
+          generation_id: call.draft.id,
+        }),
       }
     },
   }
 }
 
 /** A wire whose answers also tell how much was made. */
-function reading(wire: Wire, take: (answer: Json, made: Reading["made"]) => void): Wire {
+function meter(wire: ResponseReader, take: (answer: Json, made: ResponseMeter["made"]) => void): ResponseReader {
   return {
     ...wire,
     read: (state, answer) => {

@@ -1,10 +1,10 @@
-import type { Outgoing, Asked } from "../../formats/upstream.ts"
+import type { UpstreamFields, UpstreamRequest } from "../../formats/upstream.ts"
 import type { Provider } from "../../providers/provider.ts"
-import type { Pieces } from "../cost-bound.ts"
+import type { BillableUnits } from "../cost-bound.ts"
 import { isObject, type Json } from "../../support/json.ts"
-import type { Dialect } from "../../formats/encoder.ts"
+import type { ResponseEncoder } from "../../formats/encoder.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
-import type { CallState, Intake } from "../inference-request.ts"
+import type { CallContext, InferenceRequest } from "../inference-request.ts"
 import type { Output } from "../../routing/plan.ts"
 import type { ProviderPreferences } from "../../formats/schemas.ts"
 import { costFields, type Charge } from "../../formats/cost-fields.ts"
@@ -21,7 +21,7 @@ type Shared = {
 const OWN_FIELDS = new Set(["model", "provider", "session_id", "trace", "user", "usage", "stream"])
 
 export type Kind = {
-  apiType: Intake["apiType"]
+  apiType: InferenceRequest["apiType"]
   output: Output
   /** At most so many tokens of prompt. */
   promptBound: number
@@ -29,14 +29,14 @@ export type Kind = {
   promptEstimate: number
   /** At most so many tokens of each thing that is made, where the model states no limit. */
   completionBound?: number
-  pieces?: Pieces
-  askOf: (outgoing: Outgoing, provider: Provider) => Asked
+  pieces?: BillableUnits
+  askOf: (outgoing: UpstreamFields, provider: Provider) => UpstreamRequest
   /** The answer with what clients insist on and providers leave out. */
   complete?: (answer: Json, charge: Charge) => Json
 }
 
 /** A request that is answered in one piece, as the road takes it. */
-export function plainIntake(request: Shared, kind: Kind): Intake {
+export function plainRequest(request: Shared, kind: Kind): InferenceRequest {
   return {
     apiType: kind.apiType,
     output: kind.output,
@@ -56,13 +56,13 @@ export function plainIntake(request: Shared, kind: Kind): Intake {
       isWhole: true,
       isAssumed: () => false,
     },
-    question: { streamed: false, askOf: (provider, outgoing) => kind.askOf(outgoing, provider) },
-    dialectOf: (call) => plainDialect(call, kind.complete ?? ((answer) => answer)),
+    upstream: { streamed: false, buildUpstreamRequest: (provider, outgoing) => kind.askOf(outgoing, provider) },
+    encoderFor: (call) => plainDialect(call, kind.complete ?? ((answer) => answer)),
   }
 }
 
 /** The request as a provider is sent it: the caller's fields, less what is ours. */
-export function forwarded(request: Json, { upstreamId, pseudonym }: Outgoing): Json {
+export function forwarded(request: Json, { upstreamId, pseudonym }: UpstreamFields): Json {
   return {
     ...Object.fromEntries(Object.entries(request).filter(([key, value]) => !OWN_FIELDS.has(key) && value != null)),
     model: upstreamId,
@@ -82,20 +82,20 @@ export function mostTokensIn(text: string): number {
 const unsaid = () => []
 
 /** Of a dialect whose answers are never streams. */
-export const UNSTREAMED: Omit<Dialect, "whole"> = {
+export const UNSTREAMED: Omit<ResponseEncoder, "document"> = {
   passesNative: false,
   open: unsaid,
   chunk: unsaid,
-  silence: unsaid,
+  heartbeat: unsaid,
   failure: unsaid,
   end: unsaid,
 }
 
 /** The provider's own answer, with what it cost and who gave it. */
-function plainDialect(call: CallState, complete: NonNullable<Kind["complete"]>): Dialect {
+function plainDialect(call: CallContext, complete: NonNullable<Kind["complete"]>): ResponseEncoder {
   return {
     ...UNSTREAMED,
-    whole(result, told, charge) {
+    document(result, told, charge) {
       const answer = complete(result, charge)
       const usage = isObject(answer["usage"]) ? answer["usage"] : {}
       return {
@@ -103,7 +103,7 @@ function plainDialect(call: CallState, complete: NonNullable<Kind["complete"]>):
         model: typeof answer["model"] === "string" ? answer["model"] : told.model,
         usage: { ...usage, ...costFields(charge) },
         provider: told.provider,
-        ...(call.arrival.wantsMetadata && call.metadata(told.attempts)),
+        ...(call.meta.wantsMetadata && call.metadata(told.attempts)),
       }
     },
   }

@@ -10,11 +10,11 @@ import type { App } from "../../access/app.ts"
 import { reachableProviders } from "../../providers/configured.ts"
 import { isInRegion, type Provider } from "../../providers/provider.ts"
 import { mastersOf } from "../../secrets/master-key.ts"
-import { arrivalOf, FAILURES, MAX_INFERENCE_BYTES, openWorld } from "../context.ts"
+import { requestMetaOf, FAILURES, MAX_INFERENCE_BYTES, createDeps } from "../context.ts"
 import { modelOr } from "../defaults.ts"
-import type { Intake } from "../inference-request.ts"
-import { serveScreened } from "../screen.ts"
-import type { World } from "../deps.ts"
+import type { InferenceRequest } from "../inference-request.ts"
+import { handlePlainInference } from "../pipeline.ts"
+import type { Deps } from "../deps.ts"
 import {
   type AudioFile,
   imageIntake,
@@ -116,9 +116,10 @@ function withImageModel(request: z.infer<typeof ImageRequest>, { defaults }: Cal
 async function answer<Request extends object>(
   c: Context<App>,
   request: Request,
-  toIntake: (request: Request) => Intake,
+  toRequest: (request: Request) => InferenceRequest,
 ): Promise<never> {
-  return (await serveScreened(request, toIntake, arrivalOf(c), callerOf(c.var.principal), await openWorld(c))) as never
+  const call = { body: request, meta: requestMetaOf(c), caller: callerOf(c.var.principal) }
+  return (await handlePlainInference(call, toRequest, await createDeps(c))) as never
 }
 
 export const media = newRouter()
@@ -142,7 +143,7 @@ export const media = newRouter()
     let order: Pick<Order, "provider" | "upstreamId" | "ownKeyId"> | undefined
     const response: Response = await answer(c, c.req.valid("json"), (request) =>
       videoIntake(request, (told, by) => {
-        order = { provider: by?.provider.slug ?? "", upstreamId: String(told["id"]), ownKeyId: by?.own?.id ?? null }
+        order = { provider: by?.provider.slug ?? "", upstreamId: String(told["id"]), ownKeyId: by?.byok?.id ?? null }
         return told
       }),
     )
@@ -177,9 +178,9 @@ async function askForOrder(
 ): Promise<{ response: Response; provider: Provider }> {
   const order = await readJobId(jobId, c.var.principal.workspaceId, mastersOf(c.env))
   const { upstreamId } = order
-  const world = await openWorld(c)
-  const { send } = world
-  const provider = await providerOf(order, world)
+  const deps = await createDeps(c)
+  const { send } = deps
+  const provider = await providerOf(order, deps)
   if (!provider) throw new GatewayError("not_found", "The provider of this video is no longer configured.")
   const region = regionOf(c.req.raw, c.env)
   if (region !== null && !isInRegion(provider, region)) {
@@ -197,11 +198,11 @@ async function askForOrder(
 }
 
 /** Where a video was ordered, with the key that it was ordered with. */
-async function providerOf({ provider: slug, ownKeyId }: Order, world: World): Promise<Provider | undefined> {
-  if (ownKeyId === null) return world.providers.get(slug)
-  const key = world.own?.keys.find(({ id }) => id === ownKeyId)
-  const provider = world.own?.providers.get(slug)
-  const apiKey = key && (await world.openKey(key))
+async function providerOf({ provider: slug, ownKeyId }: Order, deps: Deps): Promise<Provider | undefined> {
+  if (ownKeyId === null) return deps.providers.get(slug)
+  const key = deps.byok?.keys.find(({ id }) => id === ownKeyId)
+  const provider = deps.byok?.providers.get(slug)
+  const apiKey = key && (await deps.openKey(key))
   if (!provider || apiKey === undefined) {
     throw new GatewayError("not_found", "The credential that this video was ordered with is not there any more.")
   }

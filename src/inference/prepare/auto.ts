@@ -1,12 +1,12 @@
 import { GatewayError } from "../../errors/errors.ts"
 import { type Candidate, chooseModels, type Facts, looksLikeCode, type Wishes } from "../../plugins/auto-router.ts"
 import { pricedEndpoints } from "../../models/model.ts"
-import type { Stage } from "../../formats/pipeline-stage.ts"
+import type { PipelineStage } from "../../formats/pipeline-stage.ts"
 import { estimatePromptTokens } from "../../support/tokens.ts"
 import type { Filter } from "../../models/endpoint-filter.ts"
 import { makes } from "../../routing/plan.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
-import type { World } from "../deps.ts"
+import type { Deps } from "../deps.ts"
 
 /** What the caller is under, and the region that the call must stay in. */
 type Within = { filters: readonly Filter[]; region: string | null }
@@ -18,10 +18,10 @@ const MAX_CHOSEN = 4
 export function choose(
   chat: ChatRequest,
   wishes: Wishes,
-  world: World,
+  deps: Deps,
   within: Within,
-): { chat: ChatRequest; stage: Stage } {
-  const candidates = candidatesOf(world, within, (wishes.allowed_models ?? []).length > 0)
+): { chat: ChatRequest; stage: PipelineStage } {
+  const candidates = candidatesOf(deps, within, (wishes.allowed_models ?? []).length > 0)
   const chosen = chooseModels(candidates, wishes, factsOf(chat)).slice(0, MAX_CHOSEN)
   const [model] = chosen
   if (model === undefined) {
@@ -30,21 +30,26 @@ export function choose(
       "No model fits what the automatic choice may choose from: widen allowed_models or name a model.",
     )
   }
-  const stage: Stage = { type: "plugin", name: "auto-router", summary: `chose ${model}`, data: { models: chosen } }
+  const stage: PipelineStage = {
+    type: "plugin",
+    name: "auto-router",
+    summary: `chose ${model}`,
+    data: { models: chosen },
+  }
   return { chat: { ...chat, model, models: chosen.slice(1) }, stage }
 }
 
 /** Simulated models are chosen where they are allowed by name; one of them stands in where there is nothing else. */
 const STAND_IN = "sim/echo"
 
-function candidatesOf(world: World, within: Within, isNamed: boolean): Candidate[] {
-  const all = offered(world, within)
+function candidatesOf(deps: Deps, within: Within, isNamed: boolean): Candidate[] {
+  const all = offered(deps, within)
   if (isNamed) return all
   const real = all.filter(({ id }) => !id.startsWith("sim/"))
   return real.length > 0 ? real : all.filter(({ id }) => id === STAND_IN)
 }
 
-function offered({ catalogue, providers }: World, within: Within): Candidate[] {
+function offered({ catalogue, providers }: Deps, within: Within): Candidate[] {
   return [...catalogue.models.values()].flatMap((model) => {
     const offers = pricedEndpoints(model).filter((endpoint) => {
       const provider = providers.get(endpoint.provider)

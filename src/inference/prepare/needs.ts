@@ -1,6 +1,6 @@
 import type { Catalogue } from "../../models/catalogue.ts"
 import type { Provider } from "../../providers/provider.ts"
-import type { PlanWorld } from "../../routing/plan.ts"
+import type { PlanInput } from "../../routing/plan.ts"
 import { findModel, splitRequestVariants } from "../../routing/names.ts"
 
 /** What is read of a request, of whichever surface, to know whether the gateway has work of its own with it. */
@@ -11,7 +11,7 @@ export type Preparable = {
   tools?: readonly { type?: string | null | undefined }[] | null | undefined
 } & Readonly<Record<string, unknown>>
 
-type World = Pick<PlanWorld, "catalogue" | "providers" | "own">
+type Deps = Pick<PlanInput, "catalogue" | "providers" | "byok">
 
 /** Models that are chosen for the request. */
 const AUTO = /^(?:service|openrouter)\/auto(?::.+)?$/
@@ -22,19 +22,15 @@ export function isAuto(name: string, catalogue: Catalogue): boolean {
 }
 
 /** Whether plugins, variants or server tools are asked for. `isSpoken`: providers that run their vendor's tools. */
-export function needsPreparation(
-  request: Preparable,
-  world: World,
-  isSpoken: (provider: Provider) => boolean,
-): boolean {
+export function needsPreparation(request: Preparable, deps: Deps, isSpoken: (provider: Provider) => boolean): boolean {
   const { plugins, tools, transforms } = request
   if (plugins?.some(({ enabled }) => enabled !== false)) return true
   if (Array.isArray(transforms) && transforms.length > 0) return true
   const names = namesOf(request)
-  if (names.some((name) => isChanged(name, world.catalogue))) return true
+  if (names.some((name) => isChanged(name, deps.catalogue))) return true
   const foreign = (tools ?? []).filter(({ type }) => !isClientTool(type))
   if (foreign.length === 0) return false
-  return foreign.some(({ type }) => OWN_TOOL.test(type ?? "")) || !isServed(names, world, isSpoken)
+  return foreign.some(({ type }) => OWN_TOOL.test(type ?? "")) || !isServed(names, deps, isSpoken)
 }
 
 const CLIENT_TYPES = ["function", "custom", "namespace"]
@@ -52,10 +48,10 @@ function isChanged(name: string, catalogue: Catalogue): boolean {
   return isAuto(name, catalogue) || splitRequestVariants(name, catalogue).variants.length > 0
 }
 
-function isServed(names: readonly string[], world: World, isSpoken: (provider: Provider) => boolean): boolean {
+function isServed(names: readonly string[], deps: Deps, isSpoken: (provider: Provider) => boolean): boolean {
   return names.some((name) =>
-    findModel(name, world.catalogue).model?.endpoints.some((endpoint) => {
-      const provider = world.providers.get(endpoint.provider) ?? world.own?.providers.get(endpoint.provider)
+    findModel(name, deps.catalogue).model?.endpoints.some((endpoint) => {
+      const provider = deps.providers.get(endpoint.provider) ?? deps.byok?.providers.get(endpoint.provider)
       return provider !== undefined && isSpoken(provider)
     }),
   )

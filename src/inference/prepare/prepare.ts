@@ -8,13 +8,13 @@ import { type Plugins, readPlugins } from "../../plugins/read-plugins.ts"
 import { readServerTools, requestWebFetch, toolOfType } from "../../server-tools/read-tools.ts"
 import type { RequestedTool } from "../../server-tools/tool.ts"
 import { fetchPublic } from "../../server-tools/web-fetch/guarded-fetch.ts"
-import type { Pay } from "../agent/charge-tool-run.ts"
+import type { ChargeToolRun } from "../agent/charge-tool-run.ts"
 import { refuseDisabled } from "../defaults.ts"
 import { estimatePromptTokens } from "../../support/tokens.ts"
-import type { Preparation, Stage } from "../../formats/pipeline-stage.ts"
+import type { PreparationReport, PipelineStage } from "../../formats/pipeline-stage.ts"
 import { findModel, splitRequestVariants } from "../../routing/names.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
-import type { World } from "../deps.ts"
+import type { Deps } from "../deps.ts"
 import { choose } from "./auto.ts"
 import { isAuto, namesOf } from "./needs.ts"
 import { replayServerTools } from "./replay.ts"
@@ -26,7 +26,7 @@ type Messages = ChatRequest["messages"]
 /** A request as it goes on, and what is to be done with its answer. */
 export type Prepared = {
   chat: ChatRequest
-  preparation: Preparation
+  preparation: PreparationReport
   /** Run by the gateway when the model calls them. */
   tools: readonly RequestedTool[]
   /** Told with the answer: where what was put into the prompt came from. */
@@ -38,24 +38,23 @@ export type Prepared = {
  * Variants, plugins and server tools, in an order in which each sees what it should: what the caller sent is judged
  * before anything is added to it, files are text before the conversation is measured, and it is shortened last.
  */
+type Preparing = { deps: Deps; chargeToolRun: ChargeToolRun; caller: Caller; region: string | null }
+
 export async function prepare(
   sent: ChatRequest,
-  world: World,
-  pay: Pay,
-  caller: Caller,
-  region: string | null,
+  { deps, chargeToolRun, caller, region }: Preparing,
 ): Promise<Prepared> {
   const { defaults, guardrails } = caller
   const requestedModel = namesOf(sent)[0] ?? ""
-  const stages: Stage[] = []
-  const { chat: named, isOnline } = withoutVariants(sent, world)
+  const stages: PipelineStage[] = []
+  const { chat: named, isOnline } = withoutVariants(sent, deps)
   const plugins = readPlugins(pluginsOf(named, isOnline), {
-    search: world.tools().settings.webSearch,
-    moderation: world.moderation(),
+    search: deps.tools().settings.webSearch,
+    moderation: deps.moderation(),
   })
   // As plugins, they are the same tools.
   refuseDisabled([plugins.web && "web_search", plugins.webFetch && "web_fetch"], defaults.disabledTools)
-  const isChosen = namesOf(named).some((name) => isAuto(name, world.catalogue))
+  const isChosen = namesOf(named).some((name) => isAuto(name, deps.catalogue))
   if (plugins.autoRouter && !isChosen) {
     throw new GatewayError(
       "invalid_request",
@@ -63,21 +62,21 @@ export async function prepare(
     )
   }
   const chosen = isChosen
-    ? choose(named, plugins.autoRouter ?? {}, world, { filters: guardrails?.routeFilters() ?? [], region })
+    ? choose(named, plugins.autoRouter ?? {}, deps, { filters: guardrails?.routeFilters() ?? [], region })
     : undefined
-  await requireRoom(chosen?.chat ?? named, plugins, caller, world)
-  if (plugins.moderation) stages.push(await judge(named.messages, plugins.moderation, world))
+  await requireRoom(chosen?.chat ?? named, plugins, caller, deps)
+  if (plugins.moderation) stages.push(await judge(named.messages, plugins.moderation, deps))
   if (chosen) stages.push(chosen.stage)
   let chat = chosen?.chat ?? named
 
-  const { tools, clientTools } = toolsOf(chat, plugins, world)
+  const { tools, clientTools } = toolsOf(chat, plugins, deps)
   const names = new Set(tools.map(({ definition }) => definition.name))
   let messages = replayServerTools(chat.messages, names)
-  if (plugins.fileParser) messages = await readFiles(messages, chat, plugins.fileParser, world, stages)
-  const found = plugins.web ? await searchFor(messages, plugins.web, world, pay) : undefined
+  if (plugins.fileParser) messages = await readFiles(messages, chat, plugins.fileParser, deps, stages)
+  const found = plugins.web ? await searchFor(messages, plugins.web, deps, chargeToolRun) : undefined
   if (found) stages.push(found.stage)
   messages = found?.messages ?? messages
-  if (plugins.contextCompression) messages = shorten(messages, chat, world, stages)
+  if (plugins.contextCompression) messages = shorten(messages, chat, deps, stages)
 
   chat = { ...chat, messages, ...toolFields(chat, tools, clientTools) }
   return {
@@ -90,7 +89,7 @@ export async function prepare(
 }
 
 /** `:online` is the web plugin, `:thinking` is reasoning; what is left names the model. */
-function withoutVariants(chat: ChatRequest, { catalogue }: World): { chat: ChatRequest; isOnline: boolean } {
+function withoutVariants(chat: ChatRequest, { catalogue }: Deps): { chat: ChatRequest; isOnline: boolean } {
   const split = namesOf(chat).map((name) => splitRequestVariants(name, catalogue))
   const variants = new Set(split.flatMap((one) => one.variants))
   const names = split.map(({ name }) => name)
@@ -129,8 +128,12 @@ function pluginsOf(chat: ChatRequest, isOnline: boolean): Plugin[] {
   ]
 }
 
-async function judge(messages: Messages, settings: NonNullable<Plugins["moderation"]>, world: World): Promise<Stage> {
-  const { fetch, signal } = world.tools()
+async function judge(
+  messages: Messages,
+  settings: NonNullable<Plugins["moderation"]>,
+  deps: Deps,
+): Promise<PipelineStage> {
+  const { fetch, signal } = deps.tools()
   const { flagged, categories } = await moderate(toModerationInput(messages), settings, { fetch, signal })
   if (!flagged) return { type: "plugin", name: "moderation", summary: "nothing was flagged" }
   throw new GatewayError("forbidden", `The request was flagged by moderation: ${categories.join(", ")}.`, {
@@ -138,8 +141,8 @@ async function judge(messages: Messages, settings: NonNullable<Plugins["moderati
   })
 }
 
-function toolsOf({ tools }: ChatRequest, plugins: Plugins, world: World) {
-  const { serverTools, clientTools } = readServerTools(tools?.filter(reachesOut), world.tools().settings)
+function toolsOf({ tools }: ChatRequest, plugins: Plugins, deps: Deps) {
+  const { serverTools, clientTools } = readServerTools(tools?.filter(reachesOut), deps.tools().settings)
   const taken = new Set((tools ?? []).map((tool) => (tool as { function?: { name?: string } }).function?.name ?? ""))
   for (const { definition } of serverTools) taken.add(definition.name)
   const added = plugins.webFetch ? [requestWebFetch(plugins.webFetch, taken)] : []
@@ -170,12 +173,12 @@ async function readFiles(
   messages: Messages,
   chat: ChatRequest,
   options: NonNullable<Plugins["fileParser"]>,
-  world: World,
-  stages: Stage[],
+  deps: Deps,
+  stages: PipelineStage[],
 ): Promise<Messages> {
-  const readsFiles = firstModel(chat, world)?.inputModalities.includes("file") ?? false
+  const readsFiles = firstModel(chat, deps)?.inputModalities.includes("file") ?? false
   const engine = options.engine ?? (readsFiles ? "native" : "cloudflare-ai")
-  const tools = world.tools()
+  const tools = deps.tools()
   const fetchFile = (url: string) => fetchPublic(url, { ...tools, settings: tools.settings.webFetch })
   const parsed = await parseFiles(messages, { engine }, { fetchFile })
   stages.push({ type: "plugin", name: "file-parser", summary: `files read by the engine ${engine}` })
@@ -186,8 +189,8 @@ async function readFiles(
 const ANSWER_SHARE = 0.25
 const MAX_ASSUMED_ANSWER = 4_096
 
-function shorten(messages: Messages, chat: ChatRequest, world: World, stages: Stage[]): Messages {
-  const model = firstModel(chat, world)
+function shorten(messages: Messages, chat: ChatRequest, deps: Deps, stages: PipelineStage[]): Messages {
+  const model = firstModel(chat, deps)
   const context = model?.contextLength ?? 0
   if (context === 0) return messages
   const asked = chat.max_completion_tokens ?? chat.max_tokens
@@ -202,7 +205,7 @@ function shorten(messages: Messages, chat: ChatRequest, world: World, stages: St
   return short as Messages
 }
 
-function firstModel(chat: ChatRequest, { catalogue }: World) {
+function firstModel(chat: ChatRequest, { catalogue }: Deps) {
   return namesOf(chat)
     .map((name) => findModel(name, catalogue).model)
     .find((model) => model !== undefined)

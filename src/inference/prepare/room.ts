@@ -1,22 +1,22 @@
 import type { Caller } from "../../policy/call-policy.ts"
 import { limitsOf } from "../../policy/limits.ts"
-import { boundOf } from "../../money/money.ts"
+import { maxCost } from "../../money/money.ts"
 import type { Plugins } from "../../plugins/read-plugins.ts"
-import { toRefusal } from "../cost-bound.ts"
+import { limitError } from "../limit-error.ts"
 import { findModel } from "../../routing/names.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
-import type { World } from "../deps.ts"
+import type { Deps } from "../deps.ts"
 import { namesOf } from "./needs.ts"
 
 /**
  * Throws what the call's hold would be refused with where the caller has nothing left, before files are read or anybody
  * is asked for the call. Where it may cost nothing, or a key of the caller's own may pay, the hold itself decides.
  */
-export async function requireRoom(chat: ChatRequest, plugins: Plugins, caller: Caller, world: World): Promise<void> {
+export async function requireRoom(chat: ChatRequest, plugins: Plugins, caller: Caller, deps: Deps): Promise<void> {
   const isWork = plugins.moderation ?? plugins.web ?? (plugins.fileParser && hasFiles(chat))
-  if (!isWork || world.own || mayBeFree(chat, world)) return
-  const verdict = await world.ledger.room(limitsOf(caller), true)
-  if (!verdict.ok) throw toRefusal(verdict, caller)
+  if (!isWork || deps.byok || mayBeFree(chat, deps)) return
+  const verdict = await deps.ledger.room(limitsOf(caller), true)
+  if (!verdict.ok) throw limitError(verdict, caller)
 }
 
 function hasFiles({ messages }: ChatRequest): boolean {
@@ -25,10 +25,10 @@ function hasFiles({ messages }: ChatRequest): boolean {
   )
 }
 
-function mayBeFree(chat: ChatRequest, { catalogue }: World): boolean {
+function mayBeFree(chat: ChatRequest, { catalogue }: Deps): boolean {
   return namesOf(chat).some((name) =>
     findModel(name, catalogue).model?.endpoints.some(
-      ({ pricing }) => pricing !== null && boundOf(1, 1, pricing, { images: 0 }) === 0,
+      ({ pricing }) => pricing !== null && maxCost(1, 1, pricing, { images: 0 }) === 0,
     ),
   )
 }

@@ -3,32 +3,32 @@ import { searchQuery, withResults } from "../../plugins/web.ts"
 import { toAnnotations } from "../../server-tools/citations.ts"
 import { searchWeb, type Searched } from "../../server-tools/web-search/search.ts"
 import { toCitations } from "../../server-tools/web-search/web-search.ts"
-import type { Pay } from "../agent/charge-tool-run.ts"
-import type { Stage } from "../../formats/pipeline-stage.ts"
+import type { ChargeToolRun } from "../agent/charge-tool-run.ts"
+import type { PipelineStage } from "../../formats/pipeline-stage.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
-import type { World } from "../deps.ts"
+import type { Deps } from "../deps.ts"
 
 type Messages = ChatRequest["messages"]
 
-type Found = { messages: Messages; annotations: Record<string, unknown>[]; stage: Stage }
+type Found = { messages: Messages; annotations: Record<string, unknown>[]; stage: PipelineStage }
 
 /** The plugin `web`: one search for the user's last words, its results put before them. Without results it goes on. */
 export async function searchFor(
   messages: Messages,
   { config, searchPrompt, settings }: NonNullable<Plugins["web"]>,
-  world: World,
-  pay: Pay,
+  deps: Deps,
+  chargeToolRun: ChargeToolRun,
 ): Promise<Found | undefined> {
   const query = searchQuery(messages)
   if (query === undefined) return undefined
-  const { fetch, signal, now } = world.tools()
+  const { fetch, signal, now } = deps.tools()
   const tool = { name: "web_search", provider: config.engine, priceNano: settings.priceNano }
-  const searched = await pay(tool, async () => {
+  const searched = await chargeToolRun(tool, async () => {
     const told: Searched = await searchWeb(config.engine, { ...config, query }, { fetch, signal, settings })
     return { told, costNano: told.ok ? told.costNano : 0 }
   })
   const { told, costNano } = searched
-  const stage: Stage = {
+  const stage: PipelineStage = {
     type: "plugin",
     name: "web",
     summary: told.ok ? `${told.results.length} results by ${config.engine}` : `no results: ${told.reason}`,

@@ -1,8 +1,11 @@
 import type { Json } from "../../support/json.ts"
 import { GatewayError } from "../../errors/errors.ts"
-import type { LivePreset } from "../../presets/preset.ts"
+import { type ActivePreset, requireActive } from "../../presets/preset.ts"
+import type { InferenceCall } from "../call.ts"
+import { withDefaults } from "../defaults.ts"
+import type { Deps } from "../deps.ts"
 import { namesOf, type Preparable } from "../prepare/needs.ts"
-import type { Surface } from "../endpoints/api-format.ts"
+import type { ApiFormat } from "../endpoints/api-format.ts"
 
 const REFERENCE = "@preset/"
 
@@ -32,14 +35,31 @@ export function presetOf<Request extends Preparable>(request: Request): { slug: 
   return { slug, request: bare }
 }
 
+/** Step 1: the fields of the preset that the request names, then the defaults of the workspace. */
+export async function applyPreset<Body extends Preparable>(
+  call: InferenceCall<Body>,
+  deps: Pick<Deps, "presetOf">,
+): Promise<InferenceCall<Body>> {
+  const { format, body, bodyBytes, caller, meta } = call
+  const reference = presetOf(body)
+  const preset = reference && requireActive(reference.slug, await deps.presetOf(reference.slug))
+  if (!preset) return { ...call, body: withDefaults(body, caller.defaults) }
+  return {
+    ...call,
+    body: withDefaults(withPreset(format, reference.request, preset), caller.defaults),
+    bodyBytes: bodyBytes + preset.bytes,
+    meta: { ...meta, presetId: preset.id },
+  }
+}
+
 /** A request with what a preset says where the request is silent, and the preset's instructions before its own. */
 export function withPreset<Request extends Preparable>(
-  { presetWords, withInstructions }: Pick<Surface<Request>, "presetWords" | "withInstructions">,
+  { presetFields, prependInstructions }: Pick<ApiFormat<Request>, "presetFields" | "prependInstructions">,
   request: Request,
-  { config, systemPrompt }: LivePreset,
+  { config, systemPrompt }: ActivePreset,
 ): Request {
-  const merged = merge(request, presetWords(config)) as Request
-  return systemPrompt === null ? merged : withInstructions(merged, systemPrompt)
+  const merged = merge(request, presetFields(config)) as Request
+  return systemPrompt === null ? merged : prependInstructions(merged, systemPrompt)
 }
 
 /** Fields that a request says in more than one way, or that go with another: any of these is the request's word. */

@@ -18,7 +18,7 @@ const MAX_TEMPERATURE = 1
 const MIN_BUDGET = 1_024
 
 /** A preset in the words of the Messages wire; what that has no words for is not said. */
-export function presetWords(config: PresetConfig): Json {
+export function presetFields(config: PresetConfig): Json {
   const { temperature, stop, tools, reasoning, response_format: format } = config
   return withoutNulls({
     ...Object.fromEntries(SHARED.map((name) => [name, config[name]])),
@@ -31,7 +31,7 @@ export function presetWords(config: PresetConfig): Json {
   })
 }
 
-export function withInstructions(request: MessagesRequest, prompt: string): MessagesRequest {
+export function prependInstructions(request: MessagesRequest, prompt: string): MessagesRequest {
   const { system } = request
   if (Array.isArray(system)) return { ...request, system: [{ type: "text", text: prompt }, ...system] }
   return { ...request, system: system ? `${prompt}\n\n${system}` : prompt }

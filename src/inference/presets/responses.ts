@@ -7,7 +7,7 @@ import type { ResponsesRequest } from "../../formats/responses/schemas.ts"
 const UNKNOWN_HERE = ["max_tokens", "response_format", "top_a", "min_p", "repetition_penalty", "seed", "stop"]
 
 /** A preset in the words of the Responses wire. */
-export function presetWords(config: PresetConfig): Json {
+export function presetFields(config: PresetConfig): Json {
   const { max_tokens: limit, response_format: format, tools, tool_choice: choice } = config
   const shared: Json = { ...config }
   for (const name of UNKNOWN_HERE) delete shared[name]
@@ -20,7 +20,7 @@ export function presetWords(config: PresetConfig): Json {
   })
 }
 
-export function withInstructions(request: ResponsesRequest, prompt: string): ResponsesRequest {
+export function prependInstructions(request: ResponsesRequest, prompt: string): ResponsesRequest {
   const { instructions } = request
   return { ...request, instructions: instructions ? `${prompt}\n\n${instructions}` : prompt }
 }

@@ -1,11 +1,11 @@
-import { judge, type Stop } from "./verdict.ts"
-import { newReading, type Reading } from "../../formats/chat/meter.ts"
+import { relayVerdict, type StopReason } from "./verdict.ts"
+import { newMeter, type ResponseMeter } from "../../formats/chat/meter.ts"
 import { concat } from "../../support/bytes.ts"
 import { FrameSplitter } from "../../formats/sse/frames.ts"
-import type { Wire } from "../../formats/readers/reader.ts"
-import { type Ended, type Passage } from "./relay.ts"
+import type { ResponseReader } from "../../formats/readers/reader.ts"
+import { type RelayEnd, type StreamRelay } from "./stream-relay.ts"
 import { readFrame } from "../../formats/sse/read-frame.ts"
-import { openingBytes } from "../../formats/sse/stream-head.ts"
+import { streamHeadBytes } from "../../formats/sse/stream-head.ts"
 
 /** How often the copy of a running stream is emptied and looked at: the bound on what it holds, and on noticing a stall. */
 const MAX_GLANCE_MS = 2_500
@@ -24,23 +24,23 @@ const LAST_WAIT_MS = 200
  * For endpoints whose streams have proven to need nothing. What it gives up: it cannot repair a frame, write a comment
  * into a silence, or take back the half of an event that a provider cut.
  */
-export async function passNative(passage: Passage): Promise<Ended> {
-  const { opening, timers, reading } = passage
-  if (!opening.body) throw new Error("The native lane needs a stream to pass.")
-  const [through, aside] = opening.body.tee()
-  const copy = new Copy(aside, reading, passage.answering.wire)
-  copy.take(openingBytes(opening))
+export async function passNative(relay: StreamRelay): Promise<RelayEnd> {
+  const { head, timers, meter } = relay
+  if (!head.body) throw new Error("The native lane needs a stream to pass.")
+  const [through, aside] = head.body.tee()
+  const copy = new Copy(aside, meter, relay.servingInfo.reader)
+  copy.take(streamHeadBytes(head))
 
   const halt = new AbortController()
-  const pump = pumpInto(passage.writable, openingBytes(opening), through, halt.signal)
+  const pump = pumpInto(relay.writable, streamHeadBytes(head), through, halt.signal)
   const stop = await watch(pump, copy, timers)
   if (stop === "stalled" || stop === "timeout") halt.abort()
   await pump
   const rest = await copy.finish(stop === "ended")
   // A pump breaks on either side. If the copy has neither ended nor failed, it was the caller's.
-  const left = passage.leaving.aborted || stop === "left" || (stop === "broken" && rest === "open")
-  const verdict = judge(left ? "left" : stop, reading, passage.provider)
-  return { ...verdict, clean: verdict.ending === "complete" && reading.done, atBoundary: copy.atBoundary }
+  const left = relay.clientSignal.aborted || stop === "left" || (stop === "broken" && rest === "open")
+  const verdict = relayVerdict(left ? "left" : stop, meter, relay.provider)
+  return { ...verdict, clean: verdict.ending === "complete" && meter.done, atBoundary: copy.atBoundary }
 }
 
 /** Moves the bytes. Settles when they have all gone, or cannot go on; never rejects. */
@@ -49,7 +49,7 @@ async function pumpInto(
   first: Uint8Array,
   through: ReadableStream<Uint8Array>,
   halt: AbortSignal,
-): Promise<Stop> {
+): Promise<StopReason> {
   const writer = writable.getWriter()
   try {
     await writer.write(first)
@@ -69,7 +69,7 @@ async function pumpInto(
 }
 
 /** Waits for the pump, with a glance at the copy now and then: for its size, and for a provider that fell silent. */
-async function watch(pump: Promise<Stop>, copy: Copy, timers: Passage["timers"]): Promise<Stop> {
+async function watch(pump: Promise<StopReason>, copy: Copy, timers: StreamRelay["timers"]): Promise<StopReason> {
   const startedAt = Date.now()
   const glanceMs = Math.max(10, Math.min(MAX_GLANCE_MS, timers.idleMs / 2))
   for (;;) {
@@ -94,15 +94,15 @@ function timer(ms: number): { fired: Promise<undefined>; clear: () => void } {
 /** The side of the tee that the gateway reads. */
 class Copy {
   readonly #reader: ReadableStreamBYOBReader
-  readonly #reading: Reading
-  readonly #wire: Wire
+  readonly #reading: ResponseMeter
+  readonly #wire: ResponseReader
   readonly #splitter = new FrameSplitter()
   #pending: Promise<ReadableStreamReadResult<Uint8Array> | "failed"> | undefined
   lastArrivalAt = Date.now()
 
-  constructor(stream: ReadableStream<Uint8Array>, reading: Reading, wire: Wire) {
+  constructor(stream: ReadableStream<Uint8Array>, meter: ResponseMeter, wire: ResponseReader) {
     this.#reader = stream.getReader({ mode: "byob" })
-    this.#reading = reading
+    this.#reading = meter
     this.#wire = wire
   }
 
@@ -145,7 +145,7 @@ class Copy {
     if (bytes.byteLength === 0) return
     if (wasEnded && this.atBoundary && bytes.byteLength > 2 * TAIL_BYTES) {
       const tail = new FrameSplitter()
-      const found: Reading = { ...newReading() }
+      const found: ResponseMeter = { ...newMeter() }
       // What precedes the first boundary is half a frame.
       const frames = tail.push(bytes.subarray(-TAIL_BYTES)).slice(1)
       for (const frame of frames) readFrame(frame, found, this.#wire)

@@ -1,43 +1,22 @@
-import type { GatewayError } from "../../errors/errors.ts"
-import type { AnswerFilter } from "../../guardrails/content/answer-filter.ts"
-import type { Ending } from "../../ledger/generation.ts"
-import type { ChunkDefaults } from "../../formats/chat/normalize.ts"
-import { type Reading } from "../../formats/chat/meter.ts"
-import type { Answering, Dialect } from "../../formats/encoder.ts"
-import type { Provider } from "../../providers/provider.ts"
-import type { Timers } from "../../config/timers.ts"
-import type { Opening } from "../../formats/sse/stream-head.ts"
+import type { HeldCall, RelayResult } from "../call.ts"
+import type { DispatchResult } from "../dispatch.ts"
+import type { OutputFilter } from "../output-guardrails.ts"
+import type { Settlement } from "../settle.ts"
+import { relayDocument } from "./document.ts"
+import { relayEvents } from "./events.ts"
 
-/**
- * An accepted stream on its way to the caller. Two lanes carry it: native.ts, where the platform moves the bytes and the
- * gateway reads a copy, and scripted.ts, where every frame is looked at. Both leave the last word (`[DONE]`, or the
- * error chunk) to serve.ts.
- */
-export type Passage = {
-  opening: Opening
-  writable: WritableStream<Uint8Array>
-  /** Says each chunk in the caller's words. Only the scripted lane asks it. */
-  dialect: Dialect
-  answering: Answering
-  provider: Provider
-  defaults: ChunkDefaults
-  timers: Timers
-  /** Fires when the caller has left. */
-  leaving: AbortSignal
-  /** The call so far, for whoever watches while it runs. */
-  reading: Reading
-  /** The content filters of the caller, where they read answers: only the scripted lane has one. */
-  filter: AnswerFilter | undefined
-  /** What they let through, read where it is to be kept. */
-  told?: Reading | undefined
+export type RelayJob = {
+  call: HeldCall
+  /** Never rejects. */
+  upstream: Promise<DispatchResult>
+  filter: OutputFilter | null
+  settle: (result: RelayResult) => Settlement
 }
 
-export type Ended = {
-  ending: Extract<Ending, "complete" | "cancelled" | "cut" | "stalled" | "timeout" | "error">
-  /** What the caller is told; undefined for an end that is none of a failure. */
-  error: GatewayError | undefined
-  /** Nothing had to be changed, kept alive or repaired. */
-  clean: boolean
-  /** The bytes written so far end at an event boundary. */
-  atBoundary: boolean
+/** `finished` resolves when the response has been sent and the call is recorded. It never rejects. */
+export type Reply = { response: Promise<Response>; finished: Promise<unknown> }
+
+/** Step 6: sends the upstream response to the client, as server-sent events or as one document. */
+export function relay(job: RelayJob): Reply {
+  return job.call.request.upstream.streamed ? relayEvents(job) : relayDocument(job)
 }

@@ -1,49 +1,49 @@
-import { judge, type Stop } from "./verdict.ts"
+import { relayVerdict, type StopReason } from "./verdict.ts"
 import { FrameWriter } from "../../formats/sse/frame-writer.ts"
 import { FrameSplitter } from "../../formats/sse/frames.ts"
 import type { Timers } from "../../config/timers.ts"
-import { type Ended, type Passage } from "./relay.ts"
+import { type RelayEnd, type StreamRelay } from "./stream-relay.ts"
 import { readFrame } from "../../formats/sse/read-frame.ts"
 
 /**
  * The lane that looks at every frame: it repairs what strict clients refuse, edits what was asked for, and writes a
  * comment when the provider is silent. A frame that needs nothing goes out with the very bytes it came in.
  */
-export async function passScripted(passage: Passage): Promise<Ended> {
-  const { opening, reading, timers, leaving } = passage
-  const reader = opening.body?.getReader()
-  let stop: Stop | undefined
+export async function relayFrames(relay: StreamRelay): Promise<RelayEnd> {
+  const { head, meter, timers, clientSignal } = relay
+  const reader = head.body?.getReader()
+  let stop: StopReason | undefined
   let clean = true
-  const stopFor = (reason: Stop) => {
+  const stopFor = (reason: StopReason) => {
     stop ??= reason
     void reader?.cancel().catch(() => undefined)
   }
   const onLeft = () => stopFor("left")
-  const out = new FrameWriter(passage.writable, onLeft)
-  leaving.addEventListener("abort", onLeft, { once: true })
-  if (leaving.aborted) onLeft()
+  const out = new FrameWriter(relay.writable, onLeft)
+  clientSignal.addEventListener("abort", onLeft, { once: true })
+  if (clientSignal.aborted) onLeft()
 
   const take = (frames: readonly Uint8Array[]) => {
-    const script = follow(frames, passage)
+    const script = follow(frames, relay)
     clean &&= script.clean
     out.write(script.outgoing)
     if (script.isNonsense) stopFor("nonsense")
-    if (passage.filter?.isBlocked) stopFor("blocked")
+    if (relay.filter?.isBlocked) stopFor("blocked")
   }
 
-  const sleepless = watch(timers, out, {
+  const sleepless = startTimers(timers, out, {
     onStop: stopFor,
     onSilence: () => {
       clean = false
-      out.write(passage.dialect.silence())
+      out.write(relay.encoder.heartbeat())
     },
   })
   const splitter = new FrameSplitter()
   try {
-    out.write(passage.dialect.open(passage.answering))
-    take(opening.frames)
-    if (opening.rest.byteLength > 0) take(splitter.push(opening.rest))
-    while (reader && stop === undefined && !reading.done && !reading.error) {
+    out.write(relay.encoder.open(relay.servingInfo))
+    take(head.frames)
+    if (head.rest.byteLength > 0) take(splitter.push(head.rest))
+    while (reader && stop === undefined && !meter.done && !meter.error) {
       const { done, value } = await reader.read()
       sleepless.arrived()
       if (done) break
@@ -60,33 +60,33 @@ export async function passScripted(passage: Passage): Promise<Ended> {
     stop ??= "broken"
   } finally {
     sleepless.end()
-    leaving.removeEventListener("abort", onLeft)
+    clientSignal.removeEventListener("abort", onLeft)
     void reader?.cancel().catch(() => undefined)
   }
-  if (stop !== "left") out.write(restOf(passage))
+  if (stop !== "left") out.write(restOf(relay))
   await out.release()
-  const verdict = judge(stop ?? "ended", reading, passage.provider, passage.filter?.refusal())
-  return { ...verdict, clean: clean && verdict.ending === "complete" && reading.done, atBoundary: true }
+  const verdict = relayVerdict(stop ?? "ended", meter, relay.provider, relay.filter?.refusal())
+  return { ...verdict, clean: clean && verdict.ending === "complete" && meter.done, atBoundary: true }
 }
 
 /** What goes out for these frames. Nothing follows a `[DONE]` or an error. */
 function follow(
   frames: readonly Uint8Array[],
-  { reading, defaults, dialect, answering, filter, told: kept }: Passage,
+  { meter, defaults, encoder, servingInfo: answering, filter, filtered: kept }: StreamRelay,
 ): { outgoing: Uint8Array[]; clean: boolean; isNonsense: boolean } {
   const outgoing: Uint8Array[] = []
   let clean = true
   for (const frame of frames) {
-    if (reading.done || reading.error) break
-    const chunk = readFrame(frame, reading, answering.wire)
+    if (meter.done || meter.error) break
+    const chunk = readFrame(frame, meter, answering.reader)
     if (chunk === "empty") outgoing.push(frame)
     else if (chunk === "broken") return { outgoing, clean: false, isNonsense: true }
-    else if (chunk !== "done" && !reading.error) {
-      const normal = answering.wire.normalise(chunk, defaults)
+    else if (chunk !== "done" && !meter.error) {
+      const normal = answering.reader.normalise(chunk, defaults)
       if (normal !== chunk) clean = false
       for (const told of filter ? filter.chunk(normal) : [normal]) {
-        if (kept) answering.wire.read(kept, told)
-        outgoing.push(...dialect.chunk(told, told === chunk ? frame : undefined))
+        if (kept) answering.reader.read(kept, told)
+        outgoing.push(...encoder.chunk(told, told === chunk ? frame : undefined))
       }
       if (filter?.isBlocked) break
     }
@@ -95,16 +95,16 @@ function follow(
 }
 
 /** What the filters kept back, of an answer that has come to its end, whichever. */
-function restOf({ filter, dialect, told, answering }: Passage): Uint8Array[] {
+function restOf({ filter, encoder, filtered: told, servingInfo: answering }: StreamRelay): Uint8Array[] {
   const rest = filter?.end() ?? []
-  if (told) for (const chunk of rest) answering.wire.read(told, chunk)
-  return rest.flatMap((chunk) => dialect.chunk(chunk, undefined))
+  if (told) for (const chunk of rest) answering.reader.read(told, chunk)
+  return rest.flatMap((chunk) => encoder.chunk(chunk, undefined))
 }
 
-type Alarms = { onStop: (reason: Stop) => void; onSilence: () => void }
+type Alarms = { onStop: (reason: StopReason) => void; onSilence: () => void }
 
 /** One timer for the three waits of a stream: for the next chunk, for the end, and for anything to write. */
-function watch(timers: Timers, out: FrameWriter, alarms: Alarms) {
+function startTimers(timers: Timers, out: FrameWriter, alarms: Alarms) {
   const startedAt = Date.now()
   let lastChunkAt = startedAt
   let isPaused = false

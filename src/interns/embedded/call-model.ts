@@ -16,7 +16,7 @@ export type ModelAnswer =
 
 export type CallGateway = (request: Request) => Promise<Response>
 
-type Hearing = {
+type ModelStreamHandlers = {
   text: (text: string, model: string | null) => void
   thought: (text: string, model: string | null) => void
 }
@@ -25,12 +25,12 @@ type Hearing = {
  * One call of the gateway's own chat with the intern's own key: the same road as every other call, with its budgets,
  * guardrails, routing and account.
  */
-export async function askModel(
+export async function callModel(
   callGateway: CallGateway,
   key: string,
   { model, messages, tools }: ModelRequest,
   signal: AbortSignal,
-  hearing: Hearing,
+  hearing: ModelStreamHandlers,
 ): Promise<ModelAnswer> {
   const request = new Request(`https://gateway.internal${BASE_PATH}/chat/completions`, {
     method: "POST",
@@ -50,7 +50,7 @@ export async function askModel(
   return readAnswer(response.body, hearing)
 }
 
-async function readAnswer(body: ReadableStream<Uint8Array>, hearing: Hearing): Promise<ModelAnswer> {
+async function readAnswer(body: ReadableStream<Uint8Array>, hearing: ModelStreamHandlers): Promise<ModelAnswer> {
   const splitter = new FrameSplitter()
   const choices = new Map<number, GrowingChoice>()
   const usage: CallUsage = { prompt: 0, cached: 0, completion: 0, cost: 0 }

@@ -7,7 +7,7 @@ import type { InternRow } from "../table.ts"
 import { releaseSecrets } from "../../vault/release.ts"
 import type { AcpMessage } from "../run/acp.ts"
 import { EmbeddedAgent } from "./agent.ts"
-import { askModel, type CallGateway } from "./call-model.ts"
+import { callModel, type CallGateway } from "./call-model.ts"
 import { Disk, HOME } from "./disk.ts"
 import { Memory } from "./memory.ts"
 import { publishFile } from "./publish.ts"
@@ -47,7 +47,7 @@ export class EmbeddedHost implements InternHost {
           messages: [{ role: "system", content: systemPrompt(config) }, ...messages],
           tools: TOOL_DEFINITIONS,
         }
-        return askModel(callGateway, key, request, signal, {
+        return callModel(callGateway, key, request, signal, {
           text: (text, model) => say("agent_message_chunk", text, config.model ?? model),
           thought: (text, model) => say("agent_thought_chunk", text, config.model ?? model),
         })

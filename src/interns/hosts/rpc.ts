@@ -6,7 +6,7 @@ import type { ApprovalMode } from "../run/run.ts"
  * Whose an intern is, where its agent runs, and where that reaches this gateway: told with every call that may be the
  * first of its object. `apiBase`: with the path of the API, without a slash at the end.
  */
-export type Place = {
+export type InternIdentity = {
   id: string
   organizationId: string
   workspaceId: string
@@ -23,31 +23,31 @@ export type ChatCall = { session: string | null; mode: ApprovalMode } & (
   | { is: "answer"; question: string; content: string }
 )
 
-type Refusal = { code: ErrorName; message: string; metadata: ErrorMetadata; headers: Record<string, string> }
+type RpcRejection = { code: ErrorName; message: string; metadata: ErrorMetadata; headers: Record<string, string> }
 
 const REFUSED = "x-intern-refused"
 
 /** An error class does not survive the way from an object, so a refusal travels as data. */
-export function toRefusal(error: GatewayError): Response {
+export function toRejection(error: GatewayError): Response {
   const { code, message, metadata = {}, headers = {} } = error
-  const refusal: Refusal = { code, message, metadata, headers }
+  const refusal: RpcRejection = { code, message, metadata, headers }
   return Response.json(refusal, { headers: { [REFUSED]: "1" } })
 }
 
 /** The answer of an intern's object, or the refusal that it stands for, thrown. */
-export async function orRefusal(response: Response): Promise<Response> {
+export async function throwIfRejected(response: Response): Promise<Response> {
   if (!response.headers.has(REFUSED)) return response
-  const { code, message, metadata, headers } = await response.json<Refusal>()
+  const { code, message, metadata, headers } = await response.json<RpcRejection>()
   throw new GatewayError(code, message, { metadata, headers })
 }
 
 /** The methods of an intern's Durable Object that routes call; chats and sockets go through `fetch`. */
 export interface InternRpc extends Rpc.DurableObjectBranded {
   fetch(request: Request): Promise<Response>
-  provision(place: Place): void
+  provision(place: InternIdentity): void
   suspend(): Promise<void>
-  destroy(place: Place, isLossAcknowledged: boolean): void
-  isDaemonAttached(place: Place): boolean
-  revoke(place: Place): void
+  destroy(place: InternIdentity, isLossAcknowledged: boolean): void
+  isDaemonAttached(place: InternIdentity): boolean
+  revoke(place: InternIdentity): void
   vaultChanged(): void
 }

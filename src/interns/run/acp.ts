@@ -39,7 +39,7 @@ export type TurnUsage = {
 }
 
 /** What a message means to a run. */
-export type Heard =
+export type AcpEvent =
   | { is: "text" | "thought"; acp: string; text: string; model: string | null }
   | { is: "cost"; acp: string; usd: number }
   | { is: "permission"; acp: string; rpc: RpcId; operation: string | null; options: PermissionOption[] }
@@ -49,9 +49,9 @@ export type Heard =
   | { is: "request"; rpc: RpcId; method: string }
   | { is: "silent" }
 
-const SILENT: Heard = { is: "silent" }
+const SILENT: AcpEvent = { is: "silent" }
 
-export function hear(message: AcpMessage): Heard {
+export function parseAcp(message: AcpMessage): AcpEvent {
   const { id, method } = message
   if (method === undefined) return id === undefined ? SILENT : hearAnswer(id, message)
   const params = record(message.params)
@@ -63,7 +63,7 @@ export function hear(message: AcpMessage): Heard {
   return { is: "request", rpc: id, method }
 }
 
-function hearAnswer(rpc: RpcId, { result, error }: AcpMessage): Heard {
+function hearAnswer(rpc: RpcId, { result, error }: AcpMessage): AcpEvent {
   if (error === undefined) return { is: "result", rpc, result: record(result) }
   const data = record(error.data)
   const said = [error.message, text(data["details"]), text(data["message"])].filter((part) => part !== undefined)
@@ -82,7 +82,7 @@ function isFailureStatus(status: unknown): status is number {
   return typeof status === "number" && Number.isInteger(status) && status >= 400 && status < 600
 }
 
-function hearUpdate(acp: string, update: Json): Heard {
+function hearUpdate(acp: string, update: Json): AcpEvent {
   const kind = update["sessionUpdate"]
   if (kind === "agent_message_chunk" || kind === "agent_thought_chunk") {
     const content = record(update["content"])
@@ -99,7 +99,7 @@ function hearUpdate(acp: string, update: Json): Heard {
   return SILENT
 }
 
-function hearPermission(rpc: RpcId, acp: string, params: Json): Heard {
+function hearPermission(rpc: RpcId, acp: string, params: Json): AcpEvent {
   const call = record(params["toolCall"])
   const operation = text(call["name"]) ?? text(call["title"]) ?? null
   const options = list(params["options"]).flatMap((option): PermissionOption[] => {
@@ -110,7 +110,7 @@ function hearPermission(rpc: RpcId, acp: string, params: Json): Heard {
   return { is: "permission", acp, rpc, operation, options }
 }
 
-function hearElicitation(rpc: RpcId, acp: string, params: Json): Heard {
+function hearElicitation(rpc: RpcId, acp: string, params: Json): AcpEvent {
   const schema = record(params["requestedSchema"])
   const required = list(schema["required"])
   const fields = Object.entries(record(schema["properties"])).map(([name, property]): FieldDescriptor => {
@@ -130,7 +130,7 @@ function hearElicitation(rpc: RpcId, acp: string, params: Json): Heard {
 }
 
 /** What concerns no open run is not left without an answer. */
-export function answerToStray(news: Heard): Omit<AcpMessage, "jsonrpc"> | undefined {
+export function replyToUnknownRequest(news: AcpEvent): Omit<AcpMessage, "jsonrpc"> | undefined {
   switch (news.is) {
     case "permission":
       return { id: news.rpc, result: { outcome: { outcome: "cancelled" } } }

@@ -1,4 +1,4 @@
-import { type Heard, type RpcId, usageOf } from "./acp.ts"
+import { type AcpEvent, type RpcId, usageOf } from "./acp.ts"
 import { finishOf, SEVERED, turnFailure } from "./endings.ts"
 import { type Delta, type Effect, type Ending, LIMITS, type Finish, type Question, type Run, type Step } from "./run.ts"
 
@@ -12,7 +12,7 @@ type Opening = { id: string; session: string; mode: Run["mode"]; prompt: string 
 /** What is known of the session: the agent's name for it, and whether this very agent has it in memory. */
 export type KnownSession = { acp: string; isLive: boolean } | undefined
 
-export function begin(opening: Opening, known: KnownSession, now: number, rpc: number): Step {
+export function startRun(opening: Opening, known: KnownSession, now: number, rpc: number): Step {
   const run: Run = {
     id: opening.id,
     session: opening.session,
@@ -77,7 +77,7 @@ export function steer(run: Run, said: string, rpc: number): Step {
 }
 
 /** The agent said something that concerns the run. */
-export function heard(run: Run, news: Heard, now: number, rpc: number): Step {
+export function onAcpEvent(run: Run, news: AcpEvent, now: number, rpc: number): Step {
   switch (news.is) {
     case "text":
     case "thought":
@@ -156,7 +156,7 @@ function cancelOutcome({ rpc, kind }: Question): Effect {
 export type Reply = { is: "option"; optionId: string } | { is: "form"; result: unknown } | { is: "cancel" }
 
 /** The client that answered is attached: what was said meanwhile comes first, then the answer goes to the agent. */
-export function answered(run: Run, reply: Reply, now: number): Step {
+export function onAnswer(run: Run, reply: Reply, now: number): Step {
   const { question, queued } = run
   if (question === null) throw new Error("A run that is answered has a question.")
   const resumed: Run = { ...run, state: "streaming", question: null, keptBytes: 0, turnDeadline: now + LIMITS.turnMs }
@@ -201,14 +201,14 @@ function cancellation(acp: string): Effect {
 }
 
 /** The same agent is there again after the gateway or the connection was away: what it may have missed is said again. */
-export function hostBack(run: Run): Step {
+export function onHostBack(run: Run): Step {
   if (run.state === "cancelling" && run.acp !== null) return { run, effects: [cancellation(run.acp)] }
   if (run.state === "streaming" && run.promptRpc !== null) return unchanged({ ...run, graceDeadline: null })
   return unchanged(run)
 }
 
 /** The connection to the agent is lost. A run that nobody reads waits; one that is read waits for the grace. */
-export function hostLost(run: Run, now: number): Step {
+export function onHostLost(run: Run, now: number): Step {
   if (run.state !== "streaming" || run.graceDeadline !== null) return unchanged(run)
   return unchanged({ ...run, graceDeadline: now + LIMITS.graceMs })
 }
@@ -255,7 +255,7 @@ function turnEnded(run: Run, result: Record<string, unknown>): Step {
   return end(counted, finishOf(run.ending))
 }
 
-type Failure = Heard & { is: "failure" }
+type Failure = AcpEvent & { is: "failure" }
 
 function turnFailed(run: Run, { message, status, code }: Failure): Step {
   // An agent may tell a cancellation as a failure.

@@ -2,10 +2,10 @@ import type { Env } from "../../config/env.ts"
 import { logWarning } from "../../support/log.ts"
 import { DAY_MS } from "../../support/time.ts"
 import { newEvent } from "../event.ts"
-import { findToldBatch, removeTold } from "../call-content.ts"
+import { findToldBatch, deleteCallContent } from "../call-content.ts"
 import { deliver, type Outcome } from "./deliver.ts"
 import { type BroadcastMessage, toDelay } from "../../config/messages.ts"
-import { isGivenUp, isRejection, KEPT_DAYS, waitMs } from "./retry.ts"
+import { isDeadLetter, isRejection, DEAD_LETTER_DAYS, waitMs } from "./retry.ts"
 import { note, type Verdict } from "./sort.ts"
 import {
   type BatchRow,
@@ -37,9 +37,9 @@ export async function retryBatch({ organizationId, batchId }: Batch, env: Env, n
   if (row?.state !== "pending") return DONE
   const receiver = await findReceiver(env.DB, organizationId, row.destination_id)
   if (!receiver) return forget(row, env)
-  if (receiver.isActive !== 1 && isGivenUp(row, now)) return wait(row, row, 0, env, now)
+  if (receiver.isActive !== 1 && isDeadLetter(row, now)) return wait(row, row, 0, env, now)
   const restMs = receiver.isActive === 1 ? receiver.paused_until - now : ASLEEP_MS
-  const rests = restMs > 0 && !isGivenUp(row, now)
+  const rests = restMs > 0 && !isDeadLetter(row, now)
   const nextMs = rests ? restMs : IN_HAND_MS
   // One that was asked for again has two messages: this one is about what the other has in hand, or comes back to.
   const isOurs = await claimBatch(env.DB, row, now + EARLY_MS, now + nextMs)
@@ -77,7 +77,7 @@ async function wait(
   env: Env,
   now: number,
 ): Promise<Verdict> {
-  const isDead = isGivenUp({ since: row.since, rejections }, now)
+  const isDead = isDeadLetter({ since: row.since, rejections }, now)
   const state = isDead ? "dead" : "pending"
   if (isDead) logWarning("calls were given up", { destination: row.destination_id, calls: row.calls, attempts })
   await updateBatch(env.DB, row, { state, attempts, rejections, due_at: isDead ? now : now + ms })
@@ -86,7 +86,7 @@ async function wait(
 
 async function forget(row: BatchRow, env: Env): Promise<Verdict> {
   await deleteBatch(env.DB, row)
-  await removeTold(env.FILES, [row.id])
+  await deleteCallContent(env.FILES, [row.id])
   return DONE
 }
 
@@ -99,5 +99,5 @@ export async function sweepBatches(env: Env, now: number): Promise<void> {
   for (const row of await listOverdue(env.DB, now - LOST_AFTER_MS, MOST_A_RUN)) {
     await env.BROADCAST.send({ kind: "batch", organizationId: row.organization_id, batchId: row.id }, toDelay(0))
   }
-  await pruneBatches(env.DB, now - KEPT_DAYS * DAY_MS)
+  await pruneBatches(env.DB, now - DEAD_LETTER_DAYS * DAY_MS)
 }

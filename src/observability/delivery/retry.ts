@@ -3,7 +3,7 @@
 /** A destination may be away for so long and misses nothing. */
 export const TRIED_FOR_MS = 24 * 3_600_000
 /** What was given up is kept for so long, to be asked for again. */
-export const KEPT_DAYS = 14
+export const DEAD_LETTER_DAYS = 14
 /** What a destination refuses for what it says is tried so often. */
 const MAX_REJECTIONS = 5
 const FIRST_WAIT_MS = 2_000
@@ -21,6 +21,6 @@ export function isRejection(status: number | null): boolean {
   return status !== null && REJECTIONS.includes(status)
 }
 
-export function isGivenUp({ since, rejections }: { since: number; rejections: number }, now: number): boolean {
+export function isDeadLetter({ since, rejections }: { since: number; rejections: number }, now: number): boolean {
   return rejections >= MAX_REJECTIONS || now - since >= TRIED_FOR_MS
 }

@@ -1,11 +1,11 @@
 import type { Env } from "../../config/env.ts"
 import { logWarning } from "../../support/log.ts"
 import { derivedIdAt, timeOf } from "../../support/ids.ts"
-import { covers, toHead } from "../coverage.ts"
+import { matches, toHead } from "../coverage.ts"
 import { toLists } from "../destination.ts"
 import { type CallEvent, factsOf, newEvent } from "../event.ts"
 import { passes } from "../filter.ts"
-import { findTold, putToldBatch, removeTold, type Told } from "../call-content.ts"
+import { findTold, putToldBatch, deleteCallContent, type CallContent } from "../call-content.ts"
 import { deliver, type Outcome } from "./deliver.ts"
 import { type BroadcastMessage, toDelay } from "../../config/messages.ts"
 import { isRejection, waitMs } from "./retry.ts"
@@ -30,7 +30,7 @@ const LOOK_AGAIN_MS = 5_000
 const MAX_SAID = 1_000_000
 
 type Calls = Extract<BroadcastMessage, { kind: "calls" }>
-type Heard = Called & { told: Told | null }
+type Heard = Called & { told: CallContent | null }
 
 /** Sorts calls to the destinations of their workspace and delivers them; what is not taken waits as a batch. */
 export async function sortCalls({ organizationId, workspaceId, generationIds }: Calls, env: Env, now: number) {
@@ -42,7 +42,7 @@ export async function sortCalls({ organizationId, workspaceId, generationIds }: 
     logWarning("calls are not in the database", { missing: generationIds.length - called.length, organizationId })
   }
   await Promise.all(receivers.map((receiver) => broadcast(receiver, heard, env, now)))
-  await removeTold(env.FILES, generationIds)
+  await deleteCallContent(env.FILES, generationIds)
   return DONE
 }
 
@@ -77,7 +77,7 @@ export function eventsFor(receiver: Receiver, heard: readonly Heard[]): CallEven
   const { filter_rules: rules } = toLists(receiver)
   return heard.flatMap(({ generation, keyName, told }) => {
     const call = { ...generation, region: generation.broadcast?.region ?? "global" }
-    if (!covers(head, call) || !passes(rules, factsOf({ generation, keyName, told }))) return []
+    if (!matches(head, call) || !passes(rules, factsOf({ generation, keyName, told }))) return []
     return [newEvent(receiver.id, generation, keyName, receiver.privacy_mode === 1 ? null : told)]
   })
 }

@@ -1,5 +1,5 @@
 import { type CallEvent, flaggedOf, type Flags, timesOf, traceOf } from "../event.ts"
-import type { Told } from "../call-content.ts"
+import type { CallContent } from "../call-content.ts"
 
 /** Calls as OTLP/JSON: an ExportTraceServiceRequest with a span for each, in the words of `gen_ai.*`. Pure. */
 
@@ -122,7 +122,7 @@ function toCallPart(call: unknown): object {
   return { type: "tool_call", id, name: called?.name, arguments: called?.arguments }
 }
 
-function toAnswer({ output }: Told, finishReason: string | null): object {
+function toAnswer({ output }: CallContent, finishReason: string | null): object {
   const reasoning = output.reasoning === "" ? [] : [{ type: "reasoning", content: output.reasoning }]
   return {
     role: "assistant",

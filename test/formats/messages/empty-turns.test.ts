@@ -2,14 +2,14 @@ import { describe, expect, test } from "vitest"
 import { toOwnTurns } from "../../../src/formats/messages/messages.ts"
 import { MessagesRequest } from "../../../src/formats/messages/schemas.ts"
 import { toMessagesBody } from "../../../src/formats/messages/upstream/to-body.ts"
-import { pack } from "../../../src/formats/responses/opaque-blob.ts"
+import { encodeBlob } from "../../../src/formats/responses/opaque-blob.ts"
 import { ChatRequest } from "../../../src/formats/schemas.ts"
-import { playProvider } from "../../support/played.ts"
-import { newWorkspace, reply } from "../../support/world.ts"
+import { mockProvider } from "../../support/played.ts"
+import { newWorkspace, expectJson } from "../../support/world.ts"
 import type { Json } from "./recorded.ts"
 
 /** Providers of the Messages wire refuse a turn without a block, and some turns are made of what is not theirs. */
-const CARRIED = pack({ type: "reasoning.server_tool_call", tool_name: "datetime", tool_call_id: "c1" })
+const CARRIED = encodeBlob({ type: "reasoning.server_tool_call", tool_name: "datetime", tool_call_id: "c1" })
 const outgoing = { upstreamId: "claude-sonnet-4-5", maxCompletionTokens: undefined, pseudonym: undefined }
 const user = (text: string) => ({ role: "user", content: [{ type: "text", text }] })
 
@@ -40,9 +40,9 @@ describe("from the chat wire", () => {
 
   test("which the caller is told", async () => {
     const { as } = await newWorkspace()
-    const { asked, stop } = playProvider(() => Response.json({}))
+    const { asked, stop } = mockProvider(() => Response.json({}))
     const body = { model: "acme/opus-1", messages: [{ role: "user", content: "" }] }
-    const { error } = await reply<{ error: { message: string } }>(400, as.post("/chat/completions", body))
+    const { error } = await expectJson<{ error: { message: string } }>(400, as.post("/chat/completions", body))
     stop()
     expect(error.message).toContain("messages")
     expect(asked).toEqual([])

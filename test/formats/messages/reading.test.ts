@@ -8,7 +8,7 @@ import {
 } from "../../../src/formats/messages/upstream/meter.ts"
 import { toChatResult } from "../../../src/formats/messages/upstream/to-result.ts"
 import { normaliseChunk } from "../../../src/formats/chat/normalize.ts"
-import { newReading, readAnswer, toTokens } from "../../../src/formats/chat/meter.ts"
+import { newMeter, readResponse, toTokens } from "../../../src/formats/chat/meter.ts"
 import { begin, delta, end, FACTS, json, type Json, RECORDED, start, stop, text } from "./recorded.ts"
 
 function play(events: readonly Json[]): { chunks: Json[]; state: MessagesReading } {
@@ -85,8 +85,8 @@ describe("the end", () => {
   ])("%s is a %i", (type, code) => {
     const { chunks } = play([{ type: "error", error: { type, message: "m" } }])
     expect(chunks[0]).toMatchObject({ error: { code, type } })
-    const reading = newReading()
-    readAnswer(reading, chunks[0] ?? {})
+    const reading = newMeter()
+    readResponse(reading, chunks[0] ?? {})
     expect(reading.error).toMatchObject({ status: code, message: "m" })
   })
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest"
-import { chunk, DONE, good, playProvider, type Asked, sse, usageChunk } from "../../support/played.ts"
-import { door, newWorkspace, openHolds, receiptOf, reply } from "../../support/world.ts"
+import { chunk, DONE, good, mockProvider, type Asked, sse, usageChunk } from "../../support/played.ts"
+import { client, newWorkspace, openHolds, receiptOf, expectJson } from "../../support/world.ts"
 
 /** `claudish` of the suite speaks the Messages wire, `played` the chat wire. */
 type Json = Record<string, unknown>
@@ -10,7 +10,7 @@ let stop = () => {}
 afterEach(() => stop())
 
 function play(answer: (asked: Asked) => Response) {
-  const provider = playProvider(answer)
+  const provider = mockProvider(answer)
   ;({ stop } = provider)
   return provider
 }
@@ -72,7 +72,7 @@ describe("POST /messages, by a provider that speaks it", () => {
       },
       { "anthropic-beta": "interleaved-thinking-2025-05-14", "x-secret": "no" },
     )
-    const told = await reply<Json & { usage: Json }>(200, answer.clone())
+    const told = await expectJson<Json & { usage: Json }>(200, answer.clone())
     expect(told).toMatchObject({ id: "msg_up", content: MESSAGE.content, stop_reason: "end_turn" })
     // 12 + 8 of prompt at 1e-6, 5 of completion at 2e-6.
     expect(told.usage["cost"]).toBeCloseTo(30e-6, 9)
@@ -149,7 +149,7 @@ describe("a provider of that wire, asked from the others", () => {
     const workspace = await newWorkspace()
     const { asked } = play(() => Response.json(MESSAGE))
     const answer = await workspace.as.chat("acme/opus-1", "Hi", { max_tokens: 50, user: "ada@example" })
-    const told = await reply<Json & { choices: { message: Json }[]; usage: Json }>(200, answer.clone())
+    const told = await expectJson<Json & { choices: { message: Json }[]; usage: Json }>(200, answer.clone())
     expect(told.choices[0]).toMatchObject({
       finish_reason: "stop",
       message: { content: "Hello", reasoning: "hm", reasoning_details: [{ signature: "sig==" }] },
@@ -199,21 +199,21 @@ describe("a provider of that wire, asked from the others", () => {
   ])("its status %i is ours, with its words", async (status, type) => {
     const { as } = await newWorkspace()
     play(() => Response.json({ type: "error", error: { type, message: "the words" } }, { status }))
-    const { error } = await reply<Failure>(status, as.chat("acme/opus-1", "Hi"))
+    const { error } = await expectJson<Failure>(status, as.chat("acme/opus-1", "Hi"))
     expect(error.message).toBe("the words")
   })
 
   test("an error inside a 200 means what its type says", async () => {
     const { as } = await newWorkspace()
     play(() => sse([event("error", { error: { type: "overloaded_error", message: "busy" } })]))
-    await reply(529, as.chat("acme/opus-1", "Hi", { stream: true }))
+    await expectJson(529, as.chat("acme/opus-1", "Hi", { stream: true }))
   })
 
   test("what that wire has no words for is a 400 that names it", async () => {
     const { as } = await newWorkspace()
     const content = [{ type: "input_audio", input_audio: { data: "AAAA", format: "wav" } }]
     const body = { model: "acme/opus-1", messages: [{ role: "user", content }] }
-    const { error } = await reply<Failure>(400, as.post("/chat/completions", body))
+    const { error } = await expectJson<Failure>(400, as.post("/chat/completions", body))
     expect(error.message).toContain("messages[0].content[0]")
   })
 })
@@ -231,7 +231,7 @@ describe("POST /messages, by a provider of the chat wire", () => {
       }),
     )
     const answer = await workspace.as.post("/messages", { ...HI, ...TOOLS, model: "played/m2", system: "Be brief" })
-    expect(await reply<Json>(200, answer.clone())).toMatchObject({
+    expect(await expectJson<Json>(200, answer.clone())).toMatchObject({
       type: "message",
       content: [
         { type: "text", text: "Let me look." },
@@ -295,8 +295,8 @@ describe("POST /messages, by a provider of the chat wire", () => {
 describe("clients of that wire", () => {
   test("send their key in x-api-key", async () => {
     const { key } = await newWorkspace()
-    await reply(200, door().post("/messages", { ...HI, model: "sim/echo" }, { "x-api-key": key }))
-    await reply(401, door().post("/messages", { ...HI, model: "sim/echo" }, { "x-api-key": "sk-nonsense" }))
+    await expectJson(200, client().post("/messages", { ...HI, model: "sim/echo" }, { "x-api-key": key }))
+    await expectJson(401, client().post("/messages", { ...HI, model: "sim/echo" }, { "x-api-key": "sk-nonsense" }))
   })
 
   test.each([
@@ -306,13 +306,13 @@ describe("clients of that wire", () => {
     [{ model: "sim/status-529" }, 529, "overloaded_error"],
   ])("read the kind of a failure in their own words: %j", async (more, status, type) => {
     const { as } = await newWorkspace()
-    const told = await reply<Failure>(status, as.post("/messages", { ...HI, ...more }))
+    const told = await expectJson<Failure>(status, as.post("/messages", { ...HI, ...more }))
     expect(told).toMatchObject({ type: "error", error: { type, code: status } })
   })
 
   test("count tokens, as an estimate", async () => {
     const { as } = await newWorkspace()
-    const { input_tokens: count } = await reply<{ input_tokens: number }>(
+    const { input_tokens: count } = await expectJson<{ input_tokens: number }>(
       200,
       as.post("/messages/count_tokens", { model: "sim/echo", messages: [{ role: "user", content: "x".repeat(400) }] }),
     )

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest"
 import { ANTHROPIC_HEADERS, toMessagesBody } from "../../../src/formats/messages/upstream/to-body.ts"
-import type { Outgoing } from "../../../src/formats/upstream.ts"
+import type { UpstreamFields } from "../../../src/formats/upstream.ts"
 import { ChatRequest } from "../../../src/formats/schemas.ts"
 import type { Json } from "./recorded.ts"
 
 const OUTGOING = { upstreamId: "claude-sonnet-4-5", maxCompletionTokens: undefined, pseudonym: undefined }
 
-function bodyOf(fields: Json, outgoing: Partial<Outgoing> = {}) {
+function bodyOf(fields: Json, outgoing: Partial<UpstreamFields> = {}) {
   const messages = [{ role: "user", content: "Hi" }]
   const request = ChatRequest.parse({ model: "anthropic/claude", messages, ...fields })
   return toMessagesBody(request, { ...OUTGOING, ...outgoing })

@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, test } from "vitest"
-import { pack } from "../../../src/formats/responses/opaque-blob.ts"
+import { encodeBlob } from "../../../src/formats/responses/opaque-blob.ts"
 import { CALL_FIELDS } from "../../../src/formats/responses/call-fields.ts"
 import { MessagesRequest } from "../../../src/formats/messages/schemas.ts"
 import { toChatRequest as messagesToChat } from "../../../src/formats/messages/to-chat.ts"
 import { toResponsesResult } from "../../../src/formats/responses/from-chat.ts"
 import { ResponsesRequest } from "../../../src/formats/responses/schemas.ts"
 import { toChatRequest } from "../../../src/formats/responses/to-chat.ts"
-import { playProvider } from "../../support/played.ts"
-import { newWorkspace, reply } from "../../support/world.ts"
+import { mockProvider } from "../../support/played.ts"
+import { newWorkspace, expectJson } from "../../support/world.ts"
 import { asked, callDelta, chunkOf, facts, finalOf, type Json, resultOf, told } from "./asked.ts"
 import { expectWellFormed } from "./well-formed.ts"
 
@@ -78,18 +78,22 @@ describe("what a call has besides, on /responses", () => {
 
   test("says nothing against the call itself", () => {
     const fields = { id: "B", function: { name: "g", arguments: "{}" }, extra: 1 }
-    const carried = pack({ type: CALL_FIELDS, tool_call_id: "A", fields })
+    const carried = encodeBlob({ type: CALL_FIELDS, tool_call_id: "A", fields })
     const input = [
       { type: "function_call", call_id: "A", name: "f", arguments: '{"of":"A"}' },
       { type: "reasoning", summary: [], encrypted_content: carried },
-      { type: "reasoning", summary: [], encrypted_content: pack({ type: CALL_FIELDS, tool_call_id: "Z", fields: [] }) },
+      {
+        type: "reasoning",
+        summary: [],
+        encrypted_content: encodeBlob({ type: CALL_FIELDS, tool_call_id: "Z", fields: [] }),
+      },
     ]
     expect(callsIn(input)).toEqual([call("A", { extra: 1 })])
   })
 })
 
 test("what a call has besides comes back on /messages, too", () => {
-  const data = pack({ type: CALL_FIELDS, tool_call_id: "A", fields: SIGNED })
+  const data = encodeBlob({ type: CALL_FIELDS, tool_call_id: "A", fields: SIGNED })
   const content = [
     { type: "tool_use", id: "A", name: "f", input: { of: "A" } },
     { type: "redacted_thinking", data },
@@ -104,16 +108,16 @@ test("a call that the gateway answered is replayed with what it had", async () =
   const datetime = { ...call("A", SIGNED), function: { name: "datetime", arguments: "{}" } }
   const whole = (message: Json, finish = "stop") =>
     Response.json({ choices: [{ index: 0, message: { role: "assistant", ...message }, finish_reason: finish }] })
-  const provider = playProvider(({ body }) =>
+  const provider = mockProvider(({ body }) =>
     JSON.stringify(body["messages"]).includes('"tool"')
       ? whole({ content: "Late." })
       : whole({ content: null, tool_calls: [datetime] }, "tool_calls"),
   )
   ;({ stop } = provider)
   const body = { model: "played/m1", tools: [{ type: "openrouter:datetime" }] }
-  const { output } = await reply<{ output: Json[] }>(200, as.post("/responses", { ...body, input: "Hi" }))
+  const { output } = await expectJson<{ output: Json[] }>(200, as.post("/responses", { ...body, input: "Hi" }))
   const input = [{ role: "user", content: "Hi" }, ...output, { role: "user", content: "And now?" }]
-  await reply(200, as.post("/responses", { ...body, input }))
+  await expectJson(200, as.post("/responses", { ...body, input }))
   const messages = provider.asked.map((asked) => asked.body["messages"] as Json[])
   expect(messages).toHaveLength(3)
   for (const [, turn] of messages.slice(1)) expect(turn?.["tool_calls"]).toEqual([datetime])

@@ -1,13 +1,13 @@
 import { createOpenAI } from "@ai-sdk/openai"
 import { generateText, jsonSchema, stepCountIs, streamText, tool } from "ai"
 import { afterEach, describe, expect, test } from "vitest"
-import { pack, unpack } from "../../../src/formats/responses/opaque-blob.ts"
+import { encodeBlob, decodeBlob } from "../../../src/formats/responses/opaque-blob.ts"
 import { toResponsesResult } from "../../../src/formats/responses/from-chat.ts"
 import { ResponsesRequest } from "../../../src/formats/responses/schemas.ts"
 import { toChatRequest } from "../../../src/formats/responses/to-chat.ts"
 import { toResponsesBody } from "../../../src/formats/responses/upstream.ts"
-import { type Asked, playProvider, sse } from "../../support/played.ts"
-import { newWorkspace, reply, type Workspace } from "../../support/world.ts"
+import { type Asked, mockProvider, sse } from "../../support/played.ts"
+import { newWorkspace, expectJson, type Workspace } from "../../support/world.ts"
 import { asked as request, facts, type Json, resultOf } from "./asked.ts"
 
 let stop = () => {}
@@ -80,9 +80,9 @@ describe("reasoning comes back whole, and once", () => {
   })
 
   test("a string that was spoilt on the way says nothing", () => {
-    expect(unpack("gateway-carried-v1:{")).toEqual([])
-    expect(unpack('gateway-carried-v1:[1,null,{"type":2}]')).toEqual([])
-    expect(unpack("sealed")).toBeNull()
+    expect(decodeBlob("gateway-carried-v1:{")).toEqual([])
+    expect(decodeBlob('gateway-carried-v1:[1,null,{"type":2}]')).toEqual([])
+    expect(decodeBlob("sealed")).toBeNull()
   })
 })
 
@@ -95,7 +95,12 @@ test("a native provider is sent nothing that is ours", () => {
     ...vendor,
     { type: "openrouter:datetime", id: "st_1", status: "completed", datetime: "x", timezone: "UTC" },
     { type: "service:web_search", id: "st_2", status: "completed" },
-    { type: "reasoning", id: "rs_2", summary: [], encrypted_content: pack({ type: "reasoning.server_tool_call" }) },
+    {
+      type: "reasoning",
+      id: "rs_2",
+      summary: [],
+      encrypted_content: encodeBlob({ type: "reasoning.server_tool_call" }),
+    },
     { role: "user", content: "Hi" },
   ]
   const outgoing = { upstreamId: "m", maxCompletionTokens: undefined, pseudonym: undefined }
@@ -123,7 +128,7 @@ function toEvents(message: Json & { content: Json[] }): string[] {
 }
 
 function playClaude() {
-  const provider = playProvider(({ body }) => {
+  const provider = mockProvider(({ body }) => {
     const isFirst = !JSON.stringify(body["messages"]).includes("tool_result")
     const message = {
       id: "msg_up",
@@ -179,7 +184,7 @@ test("a run that comes back without its fields is a run, and no thought of Claud
   const thought = { type: "reasoning.text", text: "Hm.", signature: "s==", format: CLAUDE }
   const items = outputOf([thought, { ...run, result: "now" }]).map(kept)
   const input = [{ role: "user", content: "Hi" }, ...items, { role: "user", content: "And now?" }]
-  await reply(200, as.post("/responses", { model: "acme/opus-1", input }))
+  await expectJson(200, as.post("/responses", { model: "acme/opus-1", input }))
   const [{ body }] = asked as [Asked]
   const [, { content }] = body["messages"] as [Json, { content: Json[] }]
   expect(content).toEqual([

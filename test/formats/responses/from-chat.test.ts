@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { pack } from "../../../src/formats/responses/opaque-blob.ts"
+import { encodeBlob } from "../../../src/formats/responses/opaque-blob.ts"
 import { toResponsesResult } from "../../../src/formats/responses/from-chat.ts"
 import { ResponsesResult } from "../../../src/formats/responses/schemas.ts"
 import { asked, facts, type Json, resultOf, USAGE } from "./asked.ts"
@@ -135,7 +135,7 @@ describe("output", () => {
           status: "completed",
           summary: [],
           content: [{ type: "reasoning_text", text: "Hm." }],
-          encrypted_content: pack({
+          encrypted_content: encodeBlob({
             type: "reasoning.text",
             text: "Hm.",
             format: "anthropic-claude-v1",

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest"
-import { chunk, DONE, playProvider, sse, usageChunk } from "../../support/played.ts"
-import { newWorkspace, readStream, reply } from "../../support/world.ts"
+import { chunk, DONE, mockProvider, sse, usageChunk } from "../../support/played.ts"
+import { newWorkspace, readStream, expectJson } from "../../support/world.ts"
 
 type Json = Record<string, unknown>
 type Event = Json & { type: string; item?: Json; response?: { output: Json[] } }
@@ -34,7 +34,7 @@ function play(calls: [name: string, args: string][]) {
     type: "function",
     function: { name, arguments: args },
   }))
-  const provider = playProvider(({ body }) =>
+  const provider = mockProvider(({ body }) =>
     body["stream"]
       ? sse([chunk({ tool_calls }), chunk({}, "tool_calls"), usageChunk(1, 1), DONE])
       : Response.json({ choices: [{ message: { content: null, tool_calls }, finish_reason: "tool_calls" }] }),
@@ -60,7 +60,7 @@ describe("custom tools and namespaces, where a provider knows functions alone", 
   test("are functions to the provider, and what they are to the caller", async () => {
     const { as } = await newWorkspace()
     const { asked } = play(CALLS)
-    const { output } = await reply<{ output: Json[] }>(
+    const { output } = await expectJson<{ output: Json[] }>(
       200,
       as.post("/responses", {
         model: "played/m3",
@@ -112,7 +112,10 @@ describe("custom tools and namespaces, where a provider knows functions alone", 
     const { as } = await newWorkspace()
     const { asked } = play([["plain", "{}"]])
     const tools = [...TOOLS.slice(0, 1), { type: "web_search", external_web_access: false }]
-    await reply(200, as.post("/responses", { model: "played/m3", input: "Hi", tools, client_metadata: { a: "b" } }))
+    await expectJson(
+      200,
+      as.post("/responses", { model: "played/m3", input: "Hi", tools, client_metadata: { a: "b" } }),
+    )
     expect(asked[0]?.body["tools"]).toHaveLength(1)
     expect(asked[0]?.body).not.toHaveProperty("client_metadata")
   })

@@ -8,7 +8,7 @@ import { emit, replaceDraft, type Turn } from "./turn.ts"
  * Tells what can be told: blocks one after the other, each begun when the one before it has stopped. A call may still
  * grow while others come, so it stops when its arguments are whole; at the end of the answer, everything does.
  */
-export function tellOn(turn: Turn, isEnd: boolean): void {
+export function emitNext(turn: Turn, isEnd: boolean): void {
   const { state } = turn
   for (;;) {
     const draft = state.drafts[state.head]

@@ -6,7 +6,7 @@ import { addDraft, replaceDraft, type Turn } from "./turn.ts"
 
 /** Takes what a chunk says into the drafts that it belongs to. */
 
-export function takeText(turn: Turn, text: string): void {
+export function onText(turn: Turn, text: string): void {
   if (text === "") return
   const { drafts } = turn.state
   const last = drafts.at(-1)

@@ -1,5 +1,5 @@
 import type { Json } from "../../../support/json.ts"
-import type { Outgoing } from "../../upstream.ts"
+import type { UpstreamFields } from "../../upstream.ts"
 import { withoutNulls } from "../../responses/content.ts"
 import type { ChatRequest } from "../../schemas.ts"
 import { type Block, refuse } from "./content.ts"
@@ -31,7 +31,7 @@ export function toConversation(request: ChatRequest) {
  */
 export function toMessagesBody(
   request: ChatRequest,
-  outgoing: Outgoing,
+  outgoing: UpstreamFields,
   { instructions, turns, tools, format }: Conversation = toConversation(request),
 ): Json {
   const traits = traitsOf(outgoing.upstreamId)

@@ -14,7 +14,7 @@ export function takeFields({ state }: Turn, delta: unknown, before: readonly Cal
 }
 
 /** An item for each call that has such fields, once the calls have the ids by which callers know them. */
-export function tellFields(turn: Turn): void {
+export function emitFields(turn: Turn): void {
   const { calls, callFields } = turn.state
   for (const [at, fields] of callFields) {
     const call = calls[at]

@@ -1,4 +1,4 @@
-import { pack } from "../opaque-blob.ts"
+import { encodeBlob } from "../opaque-blob.ts"
 import { OWN_ID_PREFIX, type ReasoningDetail, textOf } from "../reasoning-details.ts"
 import type { ReasoningDraft } from "./drafts.ts"
 import { addItem, closeBlock, closeOpen, emit, replaceItem, type Turn } from "./turn.ts"
@@ -24,7 +24,7 @@ export function takeDetail(turn: Turn, detail: ReasoningDetail): void {
 /** Kept whole in an item of its own, for the caller to send back. */
 export function addCarried(turn: Turn, detail: ReasoningDetail): void {
   closeOpen(turn)
-  turn.state.open = addItem(turn, { ...newReasoning(newOwnId(turn)), encrypted: pack(detail) })
+  turn.state.open = addItem(turn, { ...newReasoning(newOwnId(turn)), encrypted: encodeBlob(detail) })
   closeOpen(turn)
 }
 

@@ -5,7 +5,7 @@ import { addItem, closeOpen, closePart, emit, type Place, placeOf, replaceItem, 
 
 const encoder = new TextEncoder()
 
-export function takeText(turn: Turn, text: string, logprobs: readonly unknown[]): void {
+export function onText(turn: Turn, text: string, logprobs: readonly unknown[]): void {
   const entries = logprobs.flatMap(toLogprob)
   if (text === "" && entries.length === 0) return
   const place = openPart(turn, "output_text")

@@ -1,4 +1,4 @@
-import type { Intake } from "../../inference-request.ts"
+import type { InferenceRequest } from "../../inference-request.ts"
 import type { ChatRequest } from "../../../formats/schemas.ts"
 
 /** Enough of how a conversation began to tell it from others. */
@@ -8,7 +8,7 @@ const MAX_CONVERSATION_LENGTH = 4_096
  * Whose a conversation is. Reasoning that a provider signed can be verified there alone, so a conversation in which there
  * is any, or will be, stays with one provider.
  */
-export function belongingOf(request: ChatRequest): Pick<Intake, "conversation" | "signatures"> {
+export function sessionAffinityOf(request: ChatRequest): Pick<InferenceRequest, "conversation" | "signatures"> {
   const { messages, reasoning, reasoning_effort: effort } = request
   const signatures = messages
     .flatMap((message) => (message.role === "assistant" ? signaturesOf(message) : []))

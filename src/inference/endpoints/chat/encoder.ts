@@ -1,5 +1,5 @@
-import type { CallState } from "../../inference-request.ts"
-import type { Answering, Dialect } from "../../../formats/encoder.ts"
+import type { CallContext } from "../../inference-request.ts"
+import type { ServingInfo, ResponseEncoder } from "../../../formats/encoder.ts"
 import type { ChatRequest } from "../../../formats/schemas.ts"
 import { chargeFor } from "../../charge.ts"
 import { costFields, type Charge } from "../../../formats/cost-fields.ts"
@@ -10,17 +10,17 @@ import { toTokens } from "../../../formats/chat/meter.ts"
 import { isObject, type Json } from "../../../support/json.ts"
 
 /** The chat wire itself: chunks go out as they come, but for what the request asked to have changed. */
-export function chatDialect(request: ChatRequest, call: CallState): Dialect {
-  const { wantsMetadata } = call.arrival
+export function chatEncoder(request: ChatRequest, call: CallContext): ResponseEncoder {
+  const { wantsMetadata } = call.meta
   const dropsUsage = request.stream_options?.include_usage === false
   const addsCost = request.usage?.include === true
   const echoesBody = request.debug?.echo_upstream_body === true
-  let answering: Answering | undefined
+  let answering: ServingInfo | undefined
 
   return {
     passesNative: !wantsMetadata && !dropsUsage && !addsCost && !echoesBody,
 
-    whole(result, told, charge) {
+    document(result, told, charge) {
       const normal = normaliseResult(result, defaultsOf(call))
       const usage = isObject(normal["usage"]) ? normal["usage"] : toUsage(charge)
       normal["usage"] = { ...usage, ...costFields(charge) }
@@ -43,7 +43,7 @@ export function chatDialect(request: ChatRequest, call: CallState): Dialect {
       return [edited === chunk && frame ? frame : toFrame(edited)]
     },
 
-    silence: () => [KEEPALIVE_FRAME],
+    heartbeat: () => [KEEPALIVE_FRAME],
 
     failure: (error, metadata) => failureFrames(error, defaultsOf(call), metadata),
 
@@ -66,24 +66,26 @@ function withoutUsage(chunk: Json): Json | undefined {
   return Array.isArray(rest["choices"]) && rest["choices"].length === 0 ? undefined : rest
 }
 
-function withCost(chunk: Json, call: CallState): Json {
-  if (!isObject(chunk["usage"]) || !call.answering) return chunk
-  const reading = { ...call.reading, tokens: toTokens(chunk["usage"]) }
-  const charge = chargeFor(reading, call.answering, call.intake.bounds, call.chargeLimitOf(call.answering), true)
+function withCost(chunk: Json, call: CallContext): Json {
+  if (!isObject(chunk["usage"]) || !call.servingTarget) return chunk
+  const meter = { ...call.meter, tokens: toTokens(chunk["usage"]) }
+  const target = call.servingTarget
+  const heldNano = call.chargeLimitOf(target)
+  const charge = chargeFor(meter, { target, bounds: call.request.bounds, heldNano, isComplete: true })
   return { ...chunk, usage: { ...chunk["usage"], ...costFields(charge) } }
 }
 
-function emptyChunk(call: CallState): Json {
+function emptyChunk(call: CallContext): Json {
   const { id, model, created } = defaultsOf(call)
   return { id, object: "chat.completion.chunk", created, model, choices: [] }
 }
 
 /** What stands in for what a provider leaves out. */
-export function defaultsOf({ reading, draft, answering }: CallState): ChunkDefaults {
+export function defaultsOf({ meter, draft, servingTarget: answering }: CallContext): ChunkDefaults {
   return {
-    id: reading.id ?? draft.id,
-    model: reading.model ?? answering?.model.id ?? draft.requestedModel,
-    created: reading.created ?? Math.floor(draft.createdAt / 1_000),
+    id: meter.id ?? draft.id,
+    model: meter.model ?? answering?.model.id ?? draft.requestedModel,
+    created: meter.created ?? Math.floor(draft.createdAt / 1_000),
     calls: [],
   }
 }

@@ -1,17 +1,17 @@
 import type { ChatRequest } from "../../../formats/schemas.ts"
-import { presetWords, withInstructions } from "../../presets/chat.ts"
-import type { Surface } from "../api-format.ts"
-import { chatDialect } from "./encoder.ts"
-import { chatIntake } from "./request.ts"
+import { presetFields, prependInstructions } from "../../presets/chat.ts"
+import type { ApiFormat } from "../api-format.ts"
+import { chatEncoder } from "./encoder.ts"
+import { chatRequest } from "./request.ts"
 
 /** POST /chat/completions. */
-export const chatSurface: Surface<ChatRequest> = {
-  intakeOf: chatIntake,
+export const chatFormat: ApiFormat<ChatRequest> = {
+  toRequest: chatRequest,
   toChat: (request) => request,
-  dialectOf: chatDialect,
+  encoderFor: chatEncoder,
   // No provider's own tools are asked for on this wire.
-  isSpokenBy: () => false,
-  presetWords,
-  withInstructions,
-  tellsItems: false,
+  isNativeTo: () => false,
+  presetFields,
+  prependInstructions,
+  emitsToolItems: false,
 }

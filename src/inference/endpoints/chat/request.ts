@@ -1,47 +1,47 @@
 import { toUpstreamBody } from "../../../providers/upstream-request.ts"
-import { boundsOf } from "../../cost-bound.ts"
+import { costBoundsOf } from "../../cost-bound.ts"
 import { GatewayError } from "../../../errors/errors.ts"
-import type { Intake, Question } from "../../inference-request.ts"
+import type { InferenceRequest, UpstreamPlan } from "../../inference-request.ts"
 import { type Conversation, toConversation } from "../../../formats/messages/upstream/to-body.ts"
 import { asMessages } from "../../../formats/readers/as-messages.ts"
 import type { ChatRequest } from "../../../formats/schemas.ts"
-import { chatWire } from "../../../formats/readers/chat.ts"
-import { belongingOf } from "./affinity.ts"
-import { chatDialect } from "./encoder.ts"
+import { chatReader } from "../../../formats/readers/chat.ts"
+import { sessionAffinityOf } from "./affinity.ts"
+import { chatEncoder } from "./encoder.ts"
 
 /** A chat request as the road takes it. */
-export function chatIntake(request: ChatRequest, bodyBytes: number): Intake {
+export function chatRequest(request: ChatRequest, bodyBytes: number): InferenceRequest {
   return {
     apiType: "completions",
     output: "text",
     routing: request,
     sessionId: request.session_id ?? null,
-    ...belongingOf(request),
+    ...sessionAffinityOf(request),
     user: request.user ?? null,
     trace: request.trace ?? null,
-    bounds: boundsOf(request, bodyBytes),
-    question: chatQuestion(request),
+    bounds: costBoundsOf(request, bodyBytes),
+    upstream: chatUpstreamPlan(request),
     messages: request.messages,
-    dialectOf: (call) => chatDialect(request, call),
+    encoderFor: (call) => chatEncoder(request, call),
   }
 }
 
 /** A chat request as any provider is asked it: in its own words where it does not speak the chat wire. */
-export function chatQuestion(request: ChatRequest): Question {
+export function chatUpstreamPlan(request: ChatRequest): UpstreamPlan {
   /** Translated once, whichever providers are asked, and only if one is asked so. */
   let translated: Conversation | GatewayError | undefined
   const inMessages = () => (translated ??= translate(request))
   return {
     streamed: request.stream,
-    askOf(provider, outgoing) {
+    buildUpstreamRequest(provider, outgoing) {
       if (provider.wire !== "anthropic") {
-        return { wire: chatWire, path: "/chat/completions", body: toUpstreamBody(request, provider, outgoing) }
+        return { reader: chatReader, path: "/chat/completions", body: toUpstreamBody(request, provider, outgoing) }
       }
       const conversation = inMessages()
       if (conversation instanceof GatewayError) throw conversation
       return asMessages(request, outgoing, conversation)
     },
-    refusalOf(provider) {
+    unsupportedReason(provider) {
       const conversation = provider.wire === "anthropic" ? inMessages() : undefined
       return conversation instanceof GatewayError ? conversation : undefined
     },

@@ -1,8 +1,8 @@
 import { defaultsOf, toUsage } from "../chat/encoder.ts"
 import { normaliseResult } from "../../../formats/chat/normalize.ts"
 import { isObject, type Json } from "../../../support/json.ts"
-import type { Answering, Dialect } from "../../../formats/encoder.ts"
-import type { CallState } from "../../inference-request.ts"
+import type { ServingInfo, ResponseEncoder } from "../../../formats/encoder.ts"
+import type { CallContext } from "../../inference-request.ts"
 import { costFields, type Costs, type Charge } from "../../../formats/cost-fields.ts"
 import { KEEPALIVE_FRAME, toEventFrame } from "../../../formats/sse/frames.ts"
 import { toMessagesError } from "../../../formats/messages/errors.ts"
@@ -11,32 +11,32 @@ import { toMessagesResult } from "../../../formats/messages/from-chat.ts"
 import type { MessagesEvent, MessagesRequest } from "../../../formats/messages/schemas.ts"
 
 /** A message: a provider's own, event for event, or one told from an answer on the chat wire. */
-export function messagesDialect(_request: MessagesRequest, call: CallState): Dialect {
-  const { draft, arrival } = call
+export function messagesDialect(_request: MessagesRequest, call: CallContext): ResponseEncoder {
+  const { draft, meta } = call
   const facts = {
     id: `msg_${draft.id}`,
     model: draft.requestedModel,
     newId: () => crypto.randomUUID().replaceAll("-", ""),
   }
   let state = newEventState(facts)
-  let answering: Answering | undefined
+  let answering: ServingInfo | undefined
   /** The last events of a provider's own message wait for the charge. */
   let last: Json[] = []
-  const isNative = () => answering?.wire.name === "messages"
+  const isNative = () => answering?.reader.name === "messages"
   const say = ([next, events]: Step) => {
     state = next
     return events.map(toEventFrame)
   }
-  const closing = (charge: Charge, told: Answering | undefined) => ({
+  const closing = (charge: Charge, told: ServingInfo | undefined) => ({
     costs: costsOf(charge),
-    metadata: arrival.wantsMetadata ? call.metadata(told?.attempts ?? []) : {},
+    metadata: meta.wantsMetadata ? call.metadata(told?.attempts ?? []) : {},
   })
 
   return {
     passesNative: false,
-    whole(result, told, charge) {
+    document(result, told, charge) {
       const { costs, metadata } = closing(charge, told)
-      if (told.wire.name === "messages") return { ...result, usage: withCost(result["usage"], costs), ...metadata }
+      if (told.reader.name === "messages") return { ...result, usage: withCost(result["usage"], costs), ...metadata }
       const normal = normaliseResult(result, defaultsOf(call))
       const usage = isObject(normal["usage"]) ? normal["usage"] : toUsage(charge)
       return toMessagesResult(normal, { ...facts, ...costs, metadata, usage })
@@ -54,7 +54,7 @@ export function messagesDialect(_request: MessagesRequest, call: CallState): Dia
       return [frame ?? toEventFrame(event as MessagesEvent)]
     },
     // Before the first event a comment is all that may be said.
-    silence: () => (!answering ? [KEEPALIVE_FRAME] : isNative() ? [PING] : say(keepAlive(state))),
+    heartbeat: () => (!answering ? [KEEPALIVE_FRAME] : isNative() ? [PING] : say(keepAlive(state))),
     failure: (error, metadata) => [toEventFrame({ ...toMessagesError(error.status, error.message), ...metadata })],
     end(charge) {
       const { costs, metadata } = closing(charge, answering)

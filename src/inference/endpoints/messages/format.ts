@@ -1,17 +1,17 @@
-import { presetWords, withInstructions } from "../../presets/messages.ts"
-import type { Surface } from "../api-format.ts"
+import { presetFields, prependInstructions } from "../../presets/messages.ts"
+import type { ApiFormat } from "../api-format.ts"
 import { messagesDialect } from "./encoder.ts"
-import { messagesIntake } from "./request.ts"
+import { messagesRequest } from "./request.ts"
 import type { MessagesRequest } from "../../../formats/messages/schemas.ts"
 import { toChatRequest } from "../../../formats/messages/to-chat.ts"
 
 /** POST /messages. */
-export const messagesSurface: Surface<MessagesRequest> = {
-  intakeOf: messagesIntake,
+export const messagesFormat: ApiFormat<MessagesRequest> = {
+  toRequest: messagesRequest,
   toChat: toChatRequest,
-  dialectOf: messagesDialect,
-  isSpokenBy: ({ wire }) => wire === "anthropic",
-  presetWords,
-  withInstructions,
-  tellsItems: false,
+  encoderFor: messagesDialect,
+  isNativeTo: ({ wire }) => wire === "anthropic",
+  presetFields,
+  prependInstructions,
+  emitsToolItems: false,
 }

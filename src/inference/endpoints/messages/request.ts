@@ -1,8 +1,8 @@
-import { type Outgoing, OWN_FIELDS, type Asked } from "../../../formats/upstream.ts"
-import { bridgedIntake } from "../translate.ts"
-import type { Intake } from "../../inference-request.ts"
+import { type UpstreamFields, OWN_FIELDS, type UpstreamRequest } from "../../../formats/upstream.ts"
+import { translatedRequest } from "../translate.ts"
+import type { InferenceRequest } from "../../inference-request.ts"
 import { MESSAGES_PATH } from "../../../formats/readers/as-messages.ts"
-import { messagesWire } from "../../../formats/readers/messages.ts"
+import { messagesReader } from "../../../formats/readers/messages.ts"
 import { messagesDialect } from "./encoder.ts"
 import { toOwnTurns } from "../../../formats/messages/messages.ts"
 import type { MessagesRequest } from "../../../formats/messages/schemas.ts"
@@ -10,17 +10,17 @@ import { toChatRequest } from "../../../formats/messages/to-chat.ts"
 import { ANTHROPIC_HEADERS } from "../../../formats/messages/upstream/to-body.ts"
 
 /** A messages request as the road takes it. */
-export function messagesIntake(request: MessagesRequest, bodyBytes: number): Intake {
-  const intake = bridgedIntake({
+export function messagesRequest(request: MessagesRequest, bodyBytes: number): InferenceRequest {
+  const normalized = translatedRequest({
     request,
     bodyBytes,
     toChat: toChatRequest,
-    isSpokenBy: ({ wire }) => wire === "anthropic",
-    askOf: (outgoing) => toAsked(request, outgoing),
+    isNativeTo: ({ wire }) => wire === "anthropic",
+    buildNativeRequest: (outgoing) => toAsked(request, outgoing),
     maxTokens: request.max_tokens,
-    dialectOf: messagesDialect,
+    encoderFor: messagesDialect,
   })
-  return { ...intake, user: request.user ?? request.metadata?.user_id ?? null }
+  return { ...normalized, user: request.user ?? request.metadata?.user_id ?? null }
 }
 
 /** Fields that have a place on this wire, although the chat wire's body spells them anew. */
@@ -40,7 +40,10 @@ function withinLimit(thinking: { type: "enabled"; budget_tokens: number }, maxTo
   return budget < MIN_BUDGET ? { type: "disabled" } : { ...thinking, budget_tokens: budget }
 }
 
-function toAsked(request: MessagesRequest, { upstreamId, maxCompletionTokens: cap, pseudonym }: Outgoing): Asked {
+function toAsked(
+  request: MessagesRequest,
+  { upstreamId, maxCompletionTokens: cap, pseudonym }: UpstreamFields,
+): UpstreamRequest {
   const { betas, max_tokens: limit } = request
   const wanted = Array.isArray(betas) ? (betas as unknown[]) : []
   const named = wanted.filter((beta): beta is string => typeof beta === "string" && BETA.test(beta)).slice(0, MAX_BETAS)
@@ -58,5 +61,5 @@ function toAsked(request: MessagesRequest, { upstreamId, maxCompletionTokens: ca
     ...(pseudonym !== undefined && { metadata: { user_id: pseudonym } }),
   }
   const headers = { ...ANTHROPIC_HEADERS, ...(named.length > 0 && { "anthropic-beta": named.join(",") }) }
-  return { wire: messagesWire, path: MESSAGES_PATH, headers, body }
+  return { reader: messagesReader, path: MESSAGES_PATH, headers, body }
 }

@@ -2,8 +2,8 @@ import { errors, type GatewayError } from "../../../errors/errors.ts"
 import { defaultsOf, toUsage } from "../chat/encoder.ts"
 import { normaliseResult } from "../../../formats/chat/normalize.ts"
 import { isObject } from "../../../support/json.ts"
-import type { Answering, Dialect } from "../../../formats/encoder.ts"
-import type { CallState } from "../../inference-request.ts"
+import type { ServingInfo, ResponseEncoder } from "../../../formats/encoder.ts"
+import type { CallContext } from "../../inference-request.ts"
 import { DONE_FRAME, toEventFrame } from "../../../formats/sse/frames.ts"
 import { costFields, type Charge } from "../../../formats/cost-fields.ts"
 import { advance, fail, finish, keepAlive, newEventState, type Step, start } from "../../../formats/responses/events.ts"
@@ -15,8 +15,8 @@ import type { ResponsesRequest } from "../../../formats/responses/schemas.ts"
  * A response: a provider's own, or one told from an answer on the chat wire. Its id is the generation's, so that the one
  * finds the other.
  */
-export function responsesDialect(request: ResponsesRequest, call: CallState): Dialect {
-  const { draft, arrival } = call
+export function responsesDialect(request: ResponsesRequest, call: CallContext): ResponseEncoder {
+  const { draft, meta } = call
   const facts = {
     id: draft.id,
     model: draft.requestedModel,
@@ -25,14 +25,14 @@ export function responsesDialect(request: ResponsesRequest, call: CallState): Di
   }
   let state = newEventState(request, facts)
   let native: NativeResponse | undefined
-  let answering: Answering | undefined
+  let answering: ServingInfo | undefined
   const say = ([next, events]: Step) => {
     state = next
     return events.map(toEventFrame)
   }
-  const closing = (charge: Charge, told: Answering | undefined) => ({
+  const closing = (charge: Charge, told: ServingInfo | undefined) => ({
     costs: costFields(charge),
-    metadata: arrival.wantsMetadata ? call.metadata(told?.attempts ?? []) : {},
+    metadata: meta.wantsMetadata ? call.metadata(told?.attempts ?? []) : {},
   })
 
   /** What is charged, where the provider counted nothing. */
@@ -40,9 +40,9 @@ export function responsesDialect(request: ResponsesRequest, call: CallState): Di
 
   return {
     passesNative: false,
-    whole(result, told, charge, earlier) {
+    document(result, told, charge, earlier) {
       const { costs, metadata } = closing(charge, told)
-      if (told.wire.name === "responses")
+      if (told.reader.name === "responses")
         return new NativeResponse(request, facts, 0).whole(result, { costs, metadata })
       const normal = withUsage(normaliseResult(result, defaultsOf(call)), charge)
       return { ...toResponsesResult(normal, request, { ...facts, completedAt: Date.now() }, earlier), ...metadata }
@@ -52,13 +52,13 @@ export function responsesDialect(request: ResponsesRequest, call: CallState): Di
       const { upstreamBody } = told
       const echo =
         request.debug?.echo_upstream_body === true ? { debug: { echo_upstream_body: upstreamBody } } : undefined
-      if (told.wire.name !== "responses") return [...say(start(state)), ...(echo ? say(advance(state, echo)) : [])]
+      if (told.reader.name !== "responses") return [...say(start(state)), ...(echo ? say(advance(state, echo)) : [])]
       native = new NativeResponse(request, facts, state.sequence)
       return echo ? native.take({ type: "response.debug", ...echo }, undefined) : []
     },
     chunk: (chunk, frame) => (native ? native.take(chunk, frame) : say(advance(state, chunk))),
     // A comment does not reset the idle timer of every client of this wire.
-    silence: () => (native ? native.silence() : say(keepAlive(state))),
+    heartbeat: () => (native ? native.silence() : say(keepAlive(state))),
     failure: (error, metadata) => [
       ...(native
         ? native.failure(error, metadata)

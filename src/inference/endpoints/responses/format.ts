@@ -1,17 +1,17 @@
-import { presetWords, withInstructions } from "../../presets/responses.ts"
-import type { Surface } from "../api-format.ts"
+import { presetFields, prependInstructions } from "../../presets/responses.ts"
+import type { ApiFormat } from "../api-format.ts"
 import { responsesDialect } from "./encoder.ts"
-import { responsesIntake } from "./request.ts"
+import { responsesRequest } from "./request.ts"
 import type { ResponsesRequest } from "../../../formats/responses/schemas.ts"
 import { toChatRequest } from "../../../formats/responses/to-chat.ts"
 
 /** POST /responses. */
-export const responsesSurface: Surface<ResponsesRequest> = {
-  intakeOf: responsesIntake,
+export const responsesFormat: ApiFormat<ResponsesRequest> = {
+  toRequest: responsesRequest,
   toChat: toChatRequest,
-  dialectOf: responsesDialect,
-  isSpokenBy: (provider) => provider.responses === true,
-  presetWords,
-  withInstructions,
-  tellsItems: true,
+  encoderFor: responsesDialect,
+  isNativeTo: (provider) => provider.responses === true,
+  presetFields,
+  prependInstructions,
+  emitsToolItems: true,
 }

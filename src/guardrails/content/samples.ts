@@ -1,0 +1,25 @@
+/** Texts made from a pattern to be slow to search, always the same: its own letters and literals, in order and in disorder. */
+export function slowTexts(pattern: string): string[] {
+  const literals = pattern.slice(0, MAX_SOURCE).match(/[\p{L}\d]{2,}/gu) ?? ["ab"]
+  const chars = [...new Set(`${literals.join("")}ab1 -é`)]
+  let state = SEED
+  const below = (end: number) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * end)
+  }
+  const char = () => chars[below(chars.length)] as string
+  const parts: (() => string)[] = [
+    char,
+    () => (below(2) === 0 ? (literals[below(literals.length)] as string) : char().repeat(1 + below(12))),
+    () => chars[0] as string,
+  ]
+  return parts.map((part) => {
+    let text = ""
+    while (text.length < LENGTH) text += part()
+    return text
+  })
+}
+
+const SEED = 7
+const MAX_SOURCE = 2_000
+const LENGTH = 16_384

@@ -1,0 +1,37 @@
+import type { GenerationDraft } from "../ledger/generation.ts"
+import { exportContextOf, type ExportContext } from "../observability/context.ts"
+import type { Caller } from "../policy/call-policy.ts"
+import { newGenerationId } from "../support/ids.ts"
+import type { RequestMeta } from "./deps.ts"
+
+export type DraftFields = Pick<
+  GenerationDraft,
+  "apiType" | "requestedModel" | "streamed" | "sessionId" | "promptEstimate" | "router"
+> &
+  Partial<ExportContext>
+
+/** The facts of a call that are known before it is sent. Its generation starts with them. */
+export function newDraft(fields: DraftFields, meta: RequestMeta, caller: Caller): GenerationDraft {
+  const { user = null, trace = null, hasMessages = false, ...facts } = fields
+  const id = newGenerationId()
+  const { keyHash } = caller
+  const call = { id, keyHash, sessionId: fields.sessionId, region: meta.region }
+  const externalUser = user ?? caller.externalUser
+  const broadcast = exportContextOf(caller.destinations, call, { user, trace, hasMessages })
+  return {
+    ...facts,
+    ...(broadcast && { broadcast }),
+    ...(meta.presetId !== undefined && { presetId: meta.presetId }),
+    ...(externalUser !== null && { externalUser }),
+    id,
+    organizationId: caller.organizationId,
+    workspaceId: caller.workspaceId,
+    keyHash,
+    ...(caller.ancestors.length > 0 && { ancestorKeys: caller.ancestors.map((ancestor) => ancestor.keyHash) }),
+    createdAt: Date.now(),
+    requestId: meta.requestId,
+    appUrl: meta.appUrl,
+    appTitle: meta.appTitle,
+    userAgent: meta.userAgent,
+  }
+}

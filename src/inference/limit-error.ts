@@ -1,0 +1,57 @@
+import { GatewayError } from "../errors/errors.ts"
+import { keyScope, type Verdict } from "../ledger/limits.ts"
+import { workspaceScope } from "../ledger/scopes.ts"
+import { formatUsd } from "../money/money.ts"
+import type { Caller } from "../policy/call-policy.ts"
+
+/** 402 for the account and a key, 403 for a budget. The message names the limit and says what to do. */
+export function limitError(verdict: Extract<Verdict, { ok: false }>, caller: Caller): GatewayError {
+  const needs =
+    verdict.leastNano > 0
+      ? `This request needs up to ${formatUsd(verdict.leastNano)} USD, and ${formatUsd(verdict.remainingNano)} USD are left`
+      : "Nothing is left"
+  if (verdict.scope === keyScope(caller.keyHash)) {
+    const waiting = caller.limitReset === null ? "" : ` or wait for its ${caller.limitReset} reset`
+    return new GatewayError(
+      "payment_required",
+      `${needs} under this key's limit, running requests included. Raise the limit${waiting}, or send fewer max_tokens.`,
+      { metadata: { reason: "key_limit" } },
+    )
+  }
+  const ancestor = caller.ancestors.find(({ keyHash }) => verdict.scope === keyScope(keyHash))
+  if (ancestor) {
+    const waiting = ancestor.limitReset === null ? "" : ` or wait for its ${ancestor.limitReset} reset`
+    return new GatewayError(
+      "payment_required",
+      `${needs} under the limit of the key ${ancestor.label}, which created this key, running requests included. Raise that limit${waiting}, or send fewer max_tokens.`,
+      { metadata: { reason: "key_limit" } },
+    )
+  }
+  if (verdict.scope === workspaceScope(caller.workspaceId)) {
+    const { interval } = verdict
+    const waiting = interval === null ? "" : ` or wait for its ${interval} reset`
+    return new GatewayError(
+      "forbidden",
+      `${needs} under the workspace's ${interval ?? "lifetime"} budget, running requests included. Raise the budget${waiting}, or send fewer max_tokens.`,
+      { metadata: { reason: "workspace_budget" } },
+    )
+  }
+  const guardrail = caller.guardrails?.list.find(({ limits }) => limits.some(({ scope }) => scope === verdict.scope))
+  if (guardrail) {
+    const whose = verdict.scope.endsWith(`:key:${caller.keyHash}`)
+      ? "this key"
+      : verdict.scope.includes(":key:")
+        ? "the key that created this key"
+        : "the member whose key this is"
+    return new GatewayError(
+      "forbidden",
+      `${needs} for ${whose} under the ${verdict.interval} budget of the guardrail "${guardrail.name}", running requests included. Raise its limit or wait for its ${verdict.interval} reset, or send fewer max_tokens.`,
+      { metadata: { reason: "guardrail_budget" } },
+    )
+  }
+  return new GatewayError(
+    "payment_required",
+    `${needs} in the account, running requests included. Add credit, or send fewer max_tokens.`,
+    { metadata: { reason: "insufficient_credits" } },
+  )
+}

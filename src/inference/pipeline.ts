@@ -1,0 +1,59 @@
+import type { Deps } from "./deps.ts"
+import type { InferenceCall, PreparedCall } from "./call.ts"
+import type { InferenceRequest } from "./inference-request.ts"
+import { runAgent } from "./agent/run-agent.ts"
+import { dispatch } from "./dispatch.ts"
+import { placeHold } from "./hold.ts"
+import { outputFilterFor } from "./output-guardrails.ts"
+import { planTargets } from "./plan.ts"
+import type { Preparable } from "./prepare/needs.ts"
+import { prepareCall } from "./prepare/prepare-call.ts"
+import { applyPreset } from "./presets/apply.ts"
+import { relay } from "./relay/relay.ts"
+import { screenInput, type UnscreenedCall, screenPlain } from "./screen.ts"
+import { settle } from "./settle.ts"
+
+/**
+ * The steps of an inference call, in order. Read this file first.
+ *
+ * Steps 1 and 2 run once per client request, steps 3 to 8 once per upstream call: an agent that runs server tools makes
+ * several. A hold reserves the most that an upstream call can cost before anything is sent; afterwards it is settled
+ * exactly once, by `settle`, or by the ledger's alarm if this isolate dies.
+ *
+ * A client disconnect before the response starts aborts dispatch; after it, the relay stops reading the provider. Both
+ * settle what was delivered.
+ */
+export async function handleInference<Body extends Preparable>(
+  call: InferenceCall<Body>,
+  deps: Deps,
+): Promise<Response> {
+  const withDefaults = await applyPreset(call, deps) //  1. preset and workspace defaults
+  const screened = await screenInput(withDefaults) //    2. input guardrails: block or redact
+  const prepared = await prepareCall(screened, deps) //     plugins and server tools, if the request names any
+  return prepared.kind === "agent" ? runAgent(prepared.job, callUpstream, deps) : callUpstream(prepared.call, deps)
+}
+
+/** Handles a request that has no preset and no tools: embeddings and media. */
+export async function handlePlainInference<Body extends object>(
+  call: UnscreenedCall<Body>,
+  toRequest: (body: Body) => InferenceRequest,
+  deps: Deps,
+): Promise<Response> {
+  return callUpstream(await screenPlain(call, toRequest), deps)
+}
+
+/** One upstream call: held before anything is sent, settled exactly once whatever happens. */
+export async function callUpstream(prepared: PreparedCall, deps: Deps): Promise<Response> {
+  const planned = planTargets(prepared, deps) //            3. ordered targets, or the reason why there is none
+  const held = await placeHold(planned, deps) //            4. reserve the upper bound under every limit: 402, 403 or 429
+  const upstream = dispatch(held, deps) //                  5. failover until one target shows content; not awaited here
+  const reply = relay({
+    call: held,
+    upstream, //                                            6. stream or document to the client, metered on the way
+    filter: outputFilterFor(held), //                       7. output guardrails, where the policy has any
+    settle: (result) => settle(held, result), //            8. called once, after the last upstream byte, before [DONE]
+  })
+  // When the client disconnects, the runtime drops what `waitUntil` does not hold, the settlement with it.
+  deps.waitUntil(reply.finished)
+  return reply.response
+}

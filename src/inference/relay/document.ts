@@ -1,0 +1,55 @@
+import { asGatewayError, GatewayError } from "../../errors/errors.ts"
+import type { Attempt } from "../../formats/attempt.ts"
+import type { HeldCall } from "../call.ts"
+import { answerHeaders, timingHeaders } from "../headers.ts"
+import { dispatchError, rejectedResult, toServingInfo } from "./failure.ts"
+import type { RelayJob, Reply } from "./relay.ts"
+
+/** `recorded` resolves when the call is settled, whether `result` is a response or the error to throw. */
+type Finished = { result: Response | GatewayError; recorded: Promise<unknown> }
+
+/** A response in one JSON document, or the bytes of one that is not text. */
+export function relayDocument(job: RelayJob): Reply {
+  const work = finish(job)
+  return {
+    response: work.then(({ result }) => {
+      if (result instanceof Response) return result
+      throw result
+    }),
+    finished: work.then(({ recorded }) => recorded).catch(() => undefined),
+  }
+}
+
+async function finish({ call, upstream, filter, settle }: RelayJob): Promise<Finished> {
+  const result = await upstream
+  const { attempts } = result
+  if (!result.ok || result.accepted.kind === "stream") {
+    const error = dispatchError(call, result.ok ? [] : result.rejections, attempts)
+    return { result: error, recorded: settle(rejectedResult(call, result, error)).recorded }
+  }
+  const { accepted, wasReached } = result
+  call.servingTarget = accepted.target
+  if (accepted.kind === "whole") accepted.reader.read(call.meter, accepted.result)
+  const document = accepted.kind === "whole" ? accepted.result : undefined
+  const passed = document && filter ? await filter.filterDocument(accepted, document) : document
+  const status = passed instanceof GatewayError ? passed.status : 200
+  const { charge, recorded } = settle({ ending: "complete", status, attempts, accepted, wasReached })
+  const headers = { ...answerHeaders(call.draft.id), ...timingHeaders(call.meta, attempts) }
+  if (accepted.kind === "bytes") {
+    const response = new Response(accepted.body, { headers: { ...headers, "content-type": accepted.contentType } })
+    return { result: response, recorded }
+  }
+  if (!passed || passed instanceof GatewayError) return { result: blockedError(call, passed, attempts), recorded }
+  const body = call.encoder.document(passed, toServingInfo(accepted, attempts), charge)
+  return { result: Response.json(body, { headers }), recorded }
+}
+
+function blockedError(call: HeldCall, blocked: GatewayError | undefined, attempts: readonly Attempt[]): GatewayError {
+  if (!blocked) return asGatewayError(new Error("A document response has no document."))
+  const { code, message, metadata } = blocked
+  return new GatewayError(code, message, {
+    ...(metadata && { metadata }),
+    ...(call.meta.wantsMetadata && { extraFields: call.metadata(attempts) }),
+    headers: answerHeaders(call.draft.id),
+  })
+}

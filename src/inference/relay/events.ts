@@ -1,0 +1,160 @@
+import type { Charge } from "../../formats/cost-fields.ts"
+import { newMeter } from "../../formats/chat/meter.ts"
+import { targetKey } from "../../routing/target.ts"
+import { concat } from "../../support/bytes.ts"
+import { logError } from "../../support/log.ts"
+import { wait } from "../../support/time.ts"
+import { type HeldCall, logFieldsOf, requestedMetadata } from "../call.ts"
+import type { DispatchResult } from "../dispatch.ts"
+import { defaultsOf } from "../endpoints/chat/encoder.ts"
+import { streamHeaders, timingHeaders } from "../headers.ts"
+import { dispatchError, rejectedResult, toServingInfo } from "./failure.ts"
+import { passNative } from "./native.ts"
+import type { RelayJob, Reply } from "./relay.ts"
+import { relayFrames } from "./stream.ts"
+import type { RelayEnd, StreamRelay } from "./stream-relay.ts"
+
+type Opened = { result: Response; finished: Promise<unknown> } | { error: Error; finished: Promise<unknown> }
+
+/**
+ * A response as server-sent events. The status waits for the first content, so that a provider that fails at once is an
+ * HTTP error or fails over; but at most `earlyCommitMs`, since proxies close idle connections, and only a write shows a
+ * client disconnect.
+ */
+export function relayEvents(job: RelayJob): Reply {
+  const work = open(job)
+  return {
+    response: work.then((opened) => {
+      if ("error" in opened) throw opened.error
+      return opened.result
+    }),
+    finished: work.then(({ finished }) => finished).catch(() => undefined),
+  }
+}
+
+async function open(job: RelayJob): Promise<Opened> {
+  const { call, upstream, settle } = job
+  const early = await Promise.race([upstream, wait(call.deps.timers.earlyCommitMs)])
+  if (early && !early.ok) {
+    const error = dispatchError(call, early.rejections, early.attempts)
+    return { error, finished: settle(rejectedResult(call, early, error)).recorded }
+  }
+  const channel = new IdentityTransformStream()
+  const work = early ? relayAccepted(job, early, channel.writable) : relayAfterEarlyCommit(job, channel.writable)
+  const result = new Response(channel.readable, {
+    headers: { ...streamHeaders(call.draft.id), ...timingHeaders(call.meta, early?.attempts ?? []) },
+  })
+  const finished = work.catch(async (cause: unknown) => {
+    // A bug: the client receives a broken stream, and the ledger's alarm settles the hold.
+    logError("stream relay failed", logFieldsOf(call.draft), cause)
+    await channel.writable.abort(cause)
+  })
+  return { result, finished }
+}
+
+/** The 200 is sent before there is content: heartbeats until there is, and an error event if every target fails. */
+async function relayAfterEarlyCommit(job: RelayJob, writable: WritableStream<Uint8Array>): Promise<void> {
+  const { call, settle } = job
+  const result = await waitWithHeartbeats(job, writable)
+  if (result.ok) return relayAccepted(job, result, writable)
+  const error = dispatchError(call, result.rejections, result.attempts)
+  const ended = rejectedResult(call, result, error)
+  const { recorded } = settle(ended)
+  const metadata = requestedMetadata(call, result.attempts)
+  await writeFinalFrames(writable, ended.ending === "cancelled" ? [] : call.encoder.failure(error, metadata))
+  await recorded
+}
+
+async function waitWithHeartbeats(
+  { call, upstream }: RelayJob,
+  writable: WritableStream<Uint8Array>,
+): Promise<DispatchResult> {
+  const writer = writable.getWriter()
+  try {
+    for (;;) {
+      await writer.write(concat(call.encoder.heartbeat())).catch(() => call.dispatchAbort.abort())
+      const result = await Promise.race([upstream, wait(call.deps.timers.keepaliveMs)])
+      if (result) return result
+    }
+  } finally {
+    writer.releaseLock()
+  }
+}
+
+type Accepted = Extract<DispatchResult, { ok: true }>
+
+async function relayAccepted(
+  { call, filter, settle }: RelayJob,
+  { accepted, attempts, wasReached }: Accepted,
+  writable: WritableStream<Uint8Array>,
+): Promise<void> {
+  if (accepted.kind !== "stream") throw new Error("The accepted response is not a stream.")
+  call.servingTarget = accepted.target
+  const { meter, deps } = call
+  const streamFilter = filter?.newStreamFilter()
+  // Content logging keeps what the guardrails let pass.
+  const filtered = streamFilter && meter.transcript ? { ...newMeter(), transcript: meter.transcript } : undefined
+  if (filtered) meter.transcript = null
+  const stream: StreamRelay = {
+    head: accepted.head,
+    writable,
+    encoder: call.encoder,
+    servingInfo: toServingInfo(accepted, attempts),
+    provider: accepted.provider,
+    defaults: defaultsOf(call),
+    timers: deps.timers,
+    clientSignal: deps.signal,
+    meter,
+    filter: streamFilter,
+    filtered,
+  }
+  // Streams of tool calls fail in ways of their own, so trust in them is counted separately.
+  const trust = targetKey(accepted.target) + (call.request.routing["tools"] == null ? "" : " tools")
+  const isNative = isPassable(call, stream, accepted.isUntranslated) && deps.health.trustsStreams(trust)
+  const end = await (isNative ? passNative(stream) : relayFrames(stream))
+  // A stream that a guardrail stopped says nothing about the endpoint.
+  if (end.ending !== "cancelled" && !streamFilter?.isBlocked) deps.health.streamed(trust, end.clean)
+
+  if (filtered) meter.transcript = filtered.transcript
+  // Settled before `[DONE]`, so that a client that requests the generation right after the stream finds it.
+  const status = end.error?.status ?? 200
+  const { charge, recorded } = settle({ ending: end.ending, status, attempts, accepted, wasReached })
+  const isDoneSent = isNative && meter.done
+  await writeFinalFrames(
+    writable,
+    finalFrames(call, end, { charge, isDoneSent, metadata: requestedMetadata(call, attempts) }),
+  )
+  await recorded
+}
+
+/** Whether frames may pass unread. One could quote the key of its request, so never with a BYOK credential. */
+function isPassable(call: HeldCall, { filter, head, meter }: StreamRelay, isUntranslated: boolean): boolean {
+  return (
+    !filter &&
+    call.servingTarget?.byok === undefined &&
+    call.encoder.passesNative &&
+    isUntranslated &&
+    head.body !== null &&
+    meter.transcript === null
+  )
+}
+
+type Last = { charge: Charge; isDoneSent: boolean; metadata: Record<string, unknown> }
+
+function finalFrames({ encoder }: HeldCall, end: RelayEnd, { charge, isDoneSent, metadata }: Last): Uint8Array[] {
+  if (end.ending === "cancelled") return []
+  const boundary = end.atBoundary ? [] : [new TextEncoder().encode("\n\n")]
+  if (end.error) return [...boundary, ...encoder.failure(end.error, metadata)]
+  return isDoneSent ? [] : [...boundary, ...encoder.end(charge)]
+}
+
+/** Writes nothing after a client disconnect. Errors are swallowed so that they cannot abort settlement. */
+async function writeFinalFrames(writable: WritableStream<Uint8Array>, frames: readonly Uint8Array[]): Promise<void> {
+  try {
+    const writer = writable.getWriter()
+    if (frames.length > 0) await writer.write(concat(frames))
+    await writer.close()
+  } catch {
+    await writable.abort().catch(() => undefined)
+  }
+}

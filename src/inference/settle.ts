@@ -1,0 +1,110 @@
+import type { Charge } from "../formats/cost-fields.ts"
+import { toTokens } from "../formats/chat/meter.ts"
+import type { Attempt } from "../formats/attempt.ts"
+import type { Ending, Generation } from "../ledger/generation.ts"
+import { type Target, targetKey } from "../routing/target.ts"
+import { logError } from "../support/log.ts"
+import { type HeldCall, logFieldsOf, type RelayResult } from "./call.ts"
+import { chargeFor, NO_CHARGE } from "./charge.ts"
+
+/** `charge` is known at once, for the last frame; `recorded` resolves when the ledger has the generation. */
+export type Settlement = { charge: Charge; recorded: Promise<void> }
+
+/** Step 8: charges the call, ends its hold and records its generation. Called once for each upstream call. */
+export function settle(call: HeldCall, result: RelayResult): Settlement {
+  const charge = result.accepted ? chargeForResponse(call, result.accepted, result.ending) : chargeWithout(call, result)
+  const generation = { ...toGeneration(call, result, charge) }
+  // A 403 comes from a guardrail, never from a provider: it says nothing about the endpoint.
+  if (result.accepted && result.ending !== "cancelled" && result.status !== 403) {
+    updateEndpointHealth(call, result.accepted, result.attempts, charge, result.ending)
+  }
+  return { charge, recorded: record(call, generation) }
+}
+
+type Accepted = NonNullable<RelayResult["accepted"]>
+
+function chargeForResponse(call: HeldCall, { target, counted }: Accepted, ending: Ending): Charge {
+  const { meter } = call
+  meter.tokens ??= toTokens(counted?.())
+  return chargeOf(call, target, ending === "complete")
+}
+
+/** Free, unless a provider had begun to work when the client disconnected: what it did is estimated. */
+function chargeWithout(call: HeldCall, { ending, wasReached }: RelayResult): Charge {
+  const [target] = call.targets
+  return ending === "cancelled" && wasReached && target ? chargeOf(call, target, false) : NO_CHARGE
+}
+
+function chargeOf(call: HeldCall, target: Target, isComplete: boolean): Charge {
+  const heldNano = call.chargeLimitOf(target)
+  return chargeFor(call.meter, { target, bounds: call.request.bounds, heldNano, isComplete })
+}
+
+function toGeneration({ draft, meter }: HeldCall, result: RelayResult, charge: Charge): Generation {
+  const { accepted, ending, status, attempts } = result
+  return {
+    ...draft,
+    model: accepted?.target.model.id ?? draft.requestedModel,
+    provider: accepted?.target.provider.name ?? attempts.at(-1)?.provider ?? null,
+    upstreamId: accepted ? meter.id : null,
+    isByok: charge.byok !== null,
+    tokens: charge.tokens,
+    tokensFrom: charge.tokensFrom,
+    costNano: charge.costNano,
+    byokCostNano: charge.byok?.costNano ?? 0,
+    ...(charge.overrunNano > 0 && { overrunNano: charge.overrunNano }),
+    finishReason: !accepted || ending === "cancelled" ? null : ending === "complete" ? meter.finishReason : "error",
+    ending,
+    status,
+    latencyMs: accepted ? accepted.answeredAt - draft.createdAt : null,
+    generationMs: accepted ? Date.now() - accepted.answeredAt : null,
+    serviceTier: accepted ? meter.serviceTier : null,
+    attempts,
+  }
+}
+
+/** What this response showed about its endpoint. A document shows no first token, so all of its time is generation. */
+function updateEndpointHealth(
+  { meter, draft, deps }: HeldCall,
+  { target, answeredAt }: Accepted,
+  attempts: readonly Attempt[],
+  ...[{ tokens }, ending]: [charge: Charge, ending: Ending]
+): void {
+  const key = targetKey(target)
+  const firstTokenMs = attempts.at(-1)?.latencyMs ?? 0
+  const seconds = Math.max(1, draft.streamed ? Date.now() - answeredAt : firstTokenMs) / 1_000
+  deps.health.measured(key, {
+    at: Date.now(),
+    latencyMs: draft.streamed ? firstTokenMs : null,
+    tokensPerSecond: tokens.completion > 0 ? tokens.completion / seconds : null,
+    completion: ending === "complete" ? tokens.completion : null,
+    isGood: ending === "complete",
+  })
+  if (meter.signature !== null) deps.health.signed(meter.signature, key)
+}
+
+/** If the ledger cannot be reached, its alarm settles the hold at its estimate: nothing is lost or retried here. */
+async function record(call: HeldCall, generation: Generation): Promise<void> {
+  call.stopHeartbeat()
+  saveContent(call)
+  call.deps.recordMetric?.(generation)
+  try {
+    await call.deps.ledger.settle(generation)
+  } catch (cause) {
+    logError("settlement failed; the ledger alarm will settle the hold", logFieldsOf(generation), cause)
+  }
+}
+
+/** Saves the text of the call beside the settlement, so that a storage error cannot delay or prevent the charge. */
+function saveContent({ deps, meter, request, draft }: HeldCall): void {
+  const { transcript } = meter
+  const { messages } = request
+  if (!transcript || !messages) return
+  const { id, organizationId, workspaceId } = draft
+  const save = (saved: Promise<void>) =>
+    deps.waitUntil(saved.catch((cause: unknown) => logError("call content was not saved", logFieldsOf(draft), cause)))
+  if (deps.contents?.keeps(id)) {
+    save(deps.contents.put(draft, { organizationId, workspaceId, messages: [...messages], output: transcript }))
+  }
+  if (deps.saveCallContent && draft.broadcast?.hasContent) save(deps.saveCallContent(id, messages, transcript))
+}

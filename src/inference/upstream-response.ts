@@ -1,0 +1,137 @@
+import { readStreamHead, type StreamHead } from "../formats/sse/stream-head.ts"
+import { toRejection, redactedCode, type Rejection } from "../providers/refusal.ts"
+import type { Provider } from "../providers/provider.ts"
+import type { UpstreamRequest } from "../formats/upstream.ts"
+import { isObject } from "../support/json.ts"
+import { readAtMost } from "../support/bytes.ts"
+import type { ErrorName } from "../errors/errors.ts"
+
+export type Content = { kind: "stream"; head: StreamHead } | { kind: "whole"; result: Record<string, unknown> } | Bytes
+
+/** A response that is not text, such as audio: its type, and its bytes as they arrive. */
+type Bytes = { kind: "bytes"; contentType: string; body: ReadableStream<Uint8Array> }
+
+type Expected = { request: UpstreamRequest; isStreamed: boolean; provider: Provider; signal: AbortSignal }
+
+/** The content of a 200, or why it is none: another target may then be tried. */
+export async function readResponse(response: Response, expected: Expected): Promise<Content | Rejection> {
+  const { request, isStreamed, provider, signal } = expected
+  const type = response.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? ""
+  const { reader, translate } = request
+  if (!response.body) return failure(provider, "provider_failed", `${provider.name} returned an empty body.`)
+  if (request.bytes?.test(type)) {
+    const contentType = type === "application/octet-stream" ? (request.bytesType ?? type) : type
+    return { kind: "bytes", contentType, body: response.body }
+  }
+  // Servers label their streams in many ways; a body that is not a stream shows in its first frame.
+  if (isStreamed && type !== "application/json" && type !== "text/html") {
+    const body = translate ? translate.stream(response.body) : response.body
+    const head = await readStreamHead(body, reader, signal)
+    return head.ok ? { kind: "stream", head } : fromInBandError(provider, head.error, head.reason)
+  }
+  if (type === "text/event-stream") {
+    const body = translate ? translate.stream(response.body) : response.body
+    const { result, error } = reader.toResult(await readAnswerBody(body))
+    if (result && reader.isResponse(result)) return { kind: "whole", result }
+    return fromInBandError(provider, error, "a stream that ended early")
+  }
+  if (type !== "application/json" && type !== "") {
+    await response.body.cancel()
+    return failure(
+      provider,
+      "provider_failed",
+      `${provider.name} returned ${type || "no content type"} instead of a completion.`,
+    )
+  }
+  return readDocument(new TextDecoder().decode(await readAnswerBody(response.body)), expected)
+}
+
+/** A JSON document. Where the client requested a stream and the provider does not stream, it is sent as one. */
+function readDocument(body: string, { request, isStreamed, provider }: Expected): Content | Rejection {
+  const { reader, translate } = request
+  const document = parseObject(body)
+  if (!document) {
+    const what = body === "" ? "an empty body" : "something that is not JSON"
+    return failure(provider, "provider_failed", `${provider.name} returned ${what}.`)
+  }
+  const result = translate ? translate.document(document) : document
+  const error = reader.errorIn(result)
+  if (error) return fromInBandError(provider, error, "an error")
+  if (!reader.isResponse(result))
+    return failure(provider, "provider_failed", `${provider.name} returned a response without content.`)
+  if (!isStreamed) return { kind: "whole", result }
+  const head = reader.toStreamHead(result)
+  return head
+    ? { kind: "stream", head }
+    : failure(provider, "provider_failed", `${provider.name} did not stream its response.`)
+}
+
+function parseObject(body: string): Record<string, unknown> | undefined {
+  try {
+    const parsed: unknown = JSON.parse(body)
+    return isObject(parsed) ? parsed : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Several responses larger than this would fill the memory of an isolate. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024
+
+async function readAnswerBody(body: ReadableStream<Uint8Array>): Promise<Uint8Array> {
+  const bytes = await readAtMost(body, MAX_ANSWER_BYTES)
+  if (!bytes) throw new Error("The provider response is too large.")
+  return bytes
+}
+
+export async function readRejection(provider: Provider, response: Response, now: number): Promise<Rejection> {
+  const body = await readStart(response.body)
+  return toRejection(provider, response.status, response.headers, body, now)
+}
+
+const MAX_ERROR_BYTES = 65536
+
+/** The start of an error body. The rest is not read, which frees the connection. */
+async function readStart(body: ReadableStream<Uint8Array> | null): Promise<string> {
+  if (!body) return ""
+  const bytes = body.getReader()
+  const decoder = new TextDecoder()
+  let text = ""
+  try {
+    while (text.length < MAX_ERROR_BYTES) {
+      const { done, value } = await bytes.read()
+      if (done) return text + decoder.decode()
+      text += decoder.decode(value, { stream: true })
+    }
+  } catch {
+    return text
+  } finally {
+    bytes.cancel().catch(() => undefined)
+  }
+  return text
+}
+
+export function failure(provider: Provider, code: ErrorName, message: string, status: number | null = 200): Rejection {
+  return {
+    provider: provider.name,
+    status,
+    code,
+    message,
+    providerCode: null,
+    retryAfterMs: null,
+    retryable: true,
+  }
+}
+
+/** An error inside a 200 response: its own status counts where it has one. */
+function fromInBandError(
+  provider: Provider,
+  error: { message: string; code: string | null; status: number | null } | null,
+  reason: string,
+): Rejection {
+  if (!error) return failure(provider, "provider_failed", `${provider.name} returned ${reason}.`)
+  const body = JSON.stringify({ error: { message: error.message } })
+  const refusal = toRejection(provider, error.status ?? 502, new Headers(), body, 0)
+  const providerCode = error.code === null ? null : redactedCode(error.code, provider.apiKey)
+  return { ...refusal, status: 200, providerCode }
+}
