@@ -80,14 +80,43 @@ export function readColumns<T extends Columns>(
   stored: StoredRow,
 ): { [Name in keyof T]: GetColumnData<T[Name]> }
 export function readColumns(columns: Columns, stored: StoredRow): Record<string, unknown> {
-  const entries = Object.entries(columns).map(([name, column]) => {
-    const value = stored[column.name]
-    return [name, value === null ? null : column.mapFromDriverValue(value)] as const
-  })
-  return Object.fromEntries(entries)
+  const row: Record<string, unknown> = {}
+  for (const { name, storedName, decode } of readersOf(columns)) {
+    const value = stored[storedName]
+    row[name] = value === null || decode === undefined ? value : decode(value)
+  }
+  return row
+}
+
+type Reader = { name: string; storedName: string; decode: ((value: unknown) => unknown) | undefined }
+
+const readers = new WeakMap<Columns, readonly Reader[]>()
+
+/** Worked out once for each list of columns: rows are read with every key that is looked up. */
+function readersOf(columns: Columns): readonly Reader[] {
+  const known = readers.get(columns)
+  if (known) return known
+  const made = Object.entries(columns).map(([name, column]) => ({
+    name,
+    storedName: column.name,
+    decode: ["string", "number"].includes(column.dataType)
+      ? undefined
+      : (value: unknown) => column.mapFromDriverValue(value),
+  }))
+  readers.set(columns, made)
+  return made
+}
+
+const columnsByTable = new WeakMap<SQLiteTable, Columns>()
+
+/** The columns of a table, always as the same object. */
+function columnsOf<T extends SQLiteTable>(table: T): T["_"]["columns"] {
+  const columns = columnsByTable.get(table) ?? getTableColumns(table)
+  columnsByTable.set(table, columns)
+  return columns
 }
 
 /** The row of a table in a stored row. */
 export function toRow<T extends SQLiteTable>(table: T, stored: StoredRow): T["$inferSelect"] {
-  return readColumns(getTableColumns(table), stored)
+  return readColumns(columnsOf(table), stored)
 }
