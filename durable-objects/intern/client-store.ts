@@ -25,8 +25,8 @@ type RequestRow = {
 type QuestionRow = { id: number; client: string; rpc: string; acp: string; method: ClientQuestion }
 
 /**
- * What ACP clients have open: whose session is whose, what they asked the agent, and what it asked them. In rows, before
- * anything is sent, since their sockets outlive the object's memory.
+ * What ACP clients have open: whose session is whose, what they asked the agent, and what it asked them. In rows,
+ * before anything is sent, since their sockets outlive the object's memory.
  */
 export class ClientStore {
   readonly #sql: SqlStorage

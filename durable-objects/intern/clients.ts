@@ -30,7 +30,9 @@ type Request = ClientFrame & { is: "request" }
 type Notice = ClientFrame & { is: "notice" }
 type Answer = ClientFrame & { is: "answer" }
 
-/** Between the ACP clients of an intern and the host of its agent. A session is its client's who opened or loaded it. */
+/**
+ * Between the ACP clients of an intern and the host of its agent. A session is its client's who opened or loaded it.
+ */
 export class InternClients {
   readonly #runs: RunStore
   readonly #book: ClientStore

@@ -8,8 +8,8 @@ import { internError } from "../../src/interns/reasons.ts"
 import type { DaemonLink } from "./daemon.ts"
 
 /**
- * A daemon in a Cloudflare container that this object starts: the image of src/daemon, which dials in as any other does.
- * Tested against a container binding of the tests' own; not against the platform's.
+ * A daemon in a Cloudflare container that this object starts: the image of src/daemon, which dials in as any other
+ * does. Tested against a container binding of the tests' own; not against the platform's.
  */
 export class ContainerHost implements InternHost {
   readonly startLabel = "Starting the container"

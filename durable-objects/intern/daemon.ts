@@ -17,8 +17,8 @@ const SHUTDOWN_RPC = "shutdown"
 type Socket = { isWelcome: boolean; dialled: number }
 
 /**
- * The connection to a daemon, which dials in. It sleeps with the object; frames that the daemon has not acknowledged are
- * rows until it has.
+ * The connection to a daemon, which dials in. It sleeps with the object; frames that the daemon has not acknowledged
+ * are rows until it has.
  */
 export class DaemonLink implements InternHost {
   readonly startLabel = "Waiting for the daemon to dial in"

@@ -25,8 +25,8 @@ type Host = ReturnType<typeof openHost>
 /**
  * One per intern: its runs, their questions and deadlines, and the host of its agent.
  *
- * It is a shell: what happens to a run is decided in src/interns/run, on rows that are loaded, and is saved before it is
- * done. Whatever a client reads along with is in memory alone, since it ends with the isolate.
+ * It is a shell: what happens to a run is decided in src/interns/run, on rows that are loaded, and is saved before it
+ * is done. Whatever a client reads along with is in memory alone, since it ends with the isolate.
  */
 export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, keyof Rpc.DurableObjectBranded> {
   /** Tests put others in their place. Epoch milliseconds. */

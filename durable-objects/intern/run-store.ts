@@ -11,8 +11,8 @@ const MAX_ENDED = 1_000
 export type StoredQuestion = { run: Run | undefined; session: string; isPending: boolean }
 
 /**
- * The runs of an intern: in memory while they are open, and every change in rows before anything is sent, so that an object
- * that is evicted, or dies, goes on where it was.
+ * The runs of an intern: in memory while they are open, and every change in rows before anything is sent, so that an
+ * object that is evicted, or dies, goes on where it was.
  */
 export class RunStore {
   readonly #sql: SqlStorage

@@ -11,7 +11,8 @@ import type { RunStore } from "./run-store.ts"
 const MINUTE_MS = 60_000
 
 /**
- * The run that waits for this answer, and the answer; or why there is none. In the order in which callers are told. `late`: what becomes of a run whose time to be answered is over.
+ * The run that waits for this answer, and the answer; or why there is none. In the order in which callers are told.
+ * `late`: what becomes of a run whose time to be answered is over.
  */
 export function findPending(
   runs: RunStore,

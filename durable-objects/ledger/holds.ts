@@ -165,7 +165,9 @@ export function toHold(request: HoldRequest, id: string, amount: number, limits:
   }
 }
 
-/** The record of a hold that expired unsettled. A lease's record covers all of its calls without a hold of their own. */
+/**
+ * The record of a hold that expired unsettled. A lease's record covers all of its calls without a hold of their own.
+ */
 export function expiredGeneration({ id, estimate, draft }: HoldRow, isLease: boolean): Generation {
   const { broadcast, ...facts } = JSON.parse(draft) as GenerationDraft
   // What was noted of a lease's first call says nothing of the others.
@@ -173,7 +175,9 @@ export function expiredGeneration({ id, estimate, draft }: HoldRow, isLease: boo
   return isLease ? { ...charged, ending: "unattributed" } : charged
 }
 
-/** What a call counts in: the account, its key and the keys above it, its workspace, and what else its hold was under. */
+/**
+ * What a call counts in: the account, its key and the keys above it, its workspace, and what else its hold was under.
+ */
 export function scopesOf({ keyHash, ancestorKeys = [], workspaceId }: Generation, { scopes }: HoldRow): string[] {
   const keys = [keyHash, ...ancestorKeys].map(keyScope)
   return [...new Set([ACCOUNT, ...keys, workspaceScope(workspaceId), ...(JSON.parse(scopes) as string[])])]

@@ -177,8 +177,8 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
   }
 
   /**
-   * Charges at most what was held. Every settlement was preceded by a hold, so one without it is settled already: a second
-   * one changes nothing.
+   * Charges at most what was held. Every settlement was preceded by a hold, so one without it is settled already: a
+   * second one changes nothing.
    */
   #settle({ generation: settled, leaseId }: Settlement, changes: Map<string, number>, now: number): boolean {
     const { id } = settled
@@ -276,7 +276,9 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     if (next !== null) this.#wakeBy(next)
   }
 
-  /** A lease with nothing open goes as it came; of one whose isolate died in the middle, its calls' estimate is charged. */
+  /**
+   * A lease with nothing open goes as it came; of one whose isolate died in the middle, its calls' estimate is charged.
+   */
   #settleExpired(hold: HoldRow): void {
     const { id, estimate } = hold
     const isLease = this.#holds.lease(id) !== undefined

@@ -15,8 +15,8 @@ type Row = { seq: number; id: string; record: string }
 type Listened = { seq: number; id: string; organization_id: string; workspace_id: string }
 
 /**
- * The ledger's generations on their way to D1. They are delivered in batches, idempotently, and kept here after it until
- * `verify` has found them there, so that what a database loses within a day it is given again.
+ * The ledger's generations on their way to D1. They are delivered in batches, idempotently, and kept here after it
+ * until `verify` has found them there, so that what a database loses within a day it is given again.
  */
 export class Outbox {
   readonly #sql: SqlStorage
@@ -120,8 +120,8 @@ export class Outbox {
   }
 
   /**
-   * Gives the queue the ids of calls that somebody listens to, once the database has them: whoever takes them from there
-   * reads them here. Milliseconds to wait before trying again; null when done.
+   * Gives the queue the ids of calls that somebody listens to, once the database has them: whoever takes them from
+   * there reads them here. Milliseconds to wait before trying again; null when done.
    */
   async broadcast(queue: Queue<BroadcastMessage>, now: number): Promise<number | null> {
     while (this.#hasBroadcasts) {
@@ -156,7 +156,9 @@ export class Outbox {
     }
   }
 
-  /** Gives the database again what was delivered and is not there, and forgets what is. Answers how many were missing. */
+  /**
+   * Gives the database again what was delivered and is not there, and forgets what is. Answers how many were missing.
+   */
   async verify(db: D1Database, now: number): Promise<number> {
     for (let missed = 0; ;) {
       const rows = this.#sql

@@ -2,8 +2,8 @@ import { GatewayError } from "../errors/errors.ts"
 import { type FindKnown, isKnown } from "./known-keys.ts"
 
 /**
- * The outer guard, by the platform's rate limiter: loose, per location, and in front of what is exact but dearer to ask,
- * the database for keys and the ledger for free requests. The limits stand in wrangler.toml.
+ * The outer guard, by the platform's rate limiter: loose, per location, and in front of what is exact but dearer to
+ * ask, the database for keys and the ledger for free requests. The limits stand in wrangler.toml.
  */
 
 /** As [[ratelimits]] RATE in wrangler.toml has it: calls in a period of so many milliseconds. */
@@ -16,8 +16,9 @@ const BLOCKED_MS = 10_000
 const blocked = new Map<string, number>()
 
 /**
- * Throws where this address has lately tried more unknown keys than anybody mistypes, and this one is unknown, too. Others
- * behind the same address have keys that work: those are looked up, together with all else that comes from there.
+ * Throws where this address has lately tried more unknown keys than anybody mistypes, and this one is unknown, too.
+ * Others behind the same address have keys that work: those are looked up, together with all else that comes from
+ * there.
  */
 export async function throttleUnknownKeys(
   ip: string | undefined,

@@ -2,8 +2,8 @@ import { ExpiringMap } from "../support/expiring-map.ts"
 import type { Principal } from "./principal.ts"
 
 /**
- * How long an isolate uses what it last read of a key: the bound on how late a disabled, deleted or re-limited key takes
- * effect in another isolate. An unknown key is cached for less, so that a new key works at once.
+ * How long an isolate uses what it last read of a key: the bound on how late a disabled, deleted or re-limited key
+ * takes effect in another isolate. An unknown key is cached for less, so that a new key works at once.
  */
 export const KEY_CACHE_MS = 5_000
 export const UNKNOWN_KEY_CACHE_MS = 1_000

@@ -1,7 +1,10 @@
 /** Which of some keys there are. */
 export type FindKnown = (keys: readonly string[]) => Promise<ReadonlySet<string>>
 
-/** Keys that come from one address, and what was lately found of them. Plain data: no request waits for another's promise. */
+/**
+ * Keys that come from one address, and what was lately found of them. Plain data: no request waits for another's
+ * promise.
+ */
 type Batch = { waiting: Set<string>; found: Map<string, { isKnown: boolean; at: number }> }
 
 const BATCH_MS = 50

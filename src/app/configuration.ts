@@ -16,14 +16,18 @@ const MIN_BOOTSTRAP_LENGTH = 32
 
 const checked = new WeakMap<Env, GatewayError | undefined>()
 
-/** A deployment with a wrong or missing variable serves nothing: there is no default secret. Checked once an isolate. */
+/**
+ * A deployment with a wrong or missing variable serves nothing: there is no default secret. Checked once an isolate.
+ */
 export const requireConfiguration: MiddlewareHandler<App> = async function requireConfiguration(c, next) {
   const error = configError(c.env)
   if (error) throw error
   return next()
 }
 
-/** Everything that keeps a deployment from serving, as one error that quotes no secret; undefined where nothing does. */
+/**
+ * Everything that keeps a deployment from serving, as one error that quotes no secret; undefined where nothing does.
+ */
 export function configError(env: Env): GatewayError | undefined {
   if (!checked.has(env)) checked.set(env, toError(configFaults(env)))
   return checked.get(env)

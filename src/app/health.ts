@@ -6,7 +6,9 @@ import { canRead } from "../organizations/store.ts"
 import { wait } from "../support/time.ts"
 import { configError } from "./configuration.ts"
 
-/** What a monitor may know without a key: whether this answers, and what stands behind it. Nothing of it is a secret. */
+/**
+ * What a monitor may know without a key: whether this answers, and what stands behind it. Nothing of it is a secret.
+ */
 type Health = {
   status: "ok" | "unconfigured" | "unavailable"
   /** What keeps the gateway from serving, in words for its operator. */

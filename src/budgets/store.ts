@@ -57,8 +57,8 @@ const breaksOrder = ({ workspaceId, interval, limitNano }: BudgetRow) =>
     AND iif(${rank} < ${rankOf(interval)}, limit_nano <= ${limitNano}, limit_nano >= ${limitNano}))`
 
 /**
- * Creates or replaces; an existing budget keeps its id. `includeByok` is the workspace's own, undefined to leave it. False,
- * and nothing is written, where the limits would no longer decrease from the longest window to the shortest.
+ * Creates or replaces; an existing budget keeps its id. `includeByok` is the workspace's own, undefined to leave it.
+ * False, and nothing is written, where the limits would no longer decrease from the longest window to the shortest.
  */
 export async function putBudget(
   binding: D1Database,

@@ -22,5 +22,7 @@ export interface Bindings {
   BOOTSTRAP_MANAGEMENT_KEY?: string
 }
 
-/** What a deployment binds, and its variables (variables.ts). Keys and base URLs of providers have names of their own. */
+/**
+ * What a deployment binds, and its variables (variables.ts). Keys and base URLs of providers have names of their own.
+ */
 export interface Env extends Bindings, Partial<Record<keyof typeof variables, string>> {}

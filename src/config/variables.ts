@@ -50,7 +50,9 @@ function define<Schema extends z.ZodType>(variable: Variable<Schema>): Variable<
   return variable
 }
 
-/** Every variable that the Worker reads, except keys and base URLs of providers. docs/configuration.md is made of it. */
+/**
+ * Every variable that the Worker reads, except keys and base URLs of providers. docs/configuration.md is made of it.
+ */
 export const variables = {
   MASTER_KEY_PREVIOUS: define({
     schema: text.optional(),

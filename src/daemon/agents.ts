@@ -1,7 +1,9 @@
 import path from "node:path"
 import type { DaemonConfig } from "../interns/hosts/daemon-protocol.ts"
 
-/** How an agent is started: its command, what is in its environment besides the common, and its own settings as files. */
+/**
+ * How an agent is started: its command, what is in its environment besides the common, and its own settings as files.
+ */
 export type AgentSetup = {
   words: readonly string[]
   env: Record<string, string>

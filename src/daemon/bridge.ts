@@ -54,7 +54,9 @@ export class Bridge {
     this.#world = deps
   }
 
-  /** One after the other, in the order in which they came: a prompt waits for the agent, and a cancel for the prompt. */
+  /**
+   * One after the other, in the order in which they came: a prompt waits for the agent, and a cancel for the prompt.
+   */
   fromGateway(message: AnyMessage): void {
     this.#order = this.#order.then(() => this.#take(message)).catch((thrown) => this.#world.log(String(thrown)))
   }

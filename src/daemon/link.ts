@@ -7,8 +7,8 @@ export const MAX_KEPT_BYTES = 4 * 1_048_576
 type Kept = { seq: number; text: string; bytes: number }
 
 /**
- * One side of a numbered conversation that outlives its sockets: what is sent is kept until it is acknowledged, and what
- * comes is taken once, in order, or not at all. An epoch is one such numbering, and the life of one agent process.
+ * One side of a numbered conversation that outlives its sockets: what is sent is kept until it is acknowledged, and
+ * what comes is taken once, in order, or not at all. An epoch is one such numbering, and the life of one agent process.
  */
 export class Link {
   readonly epoch: string

@@ -9,8 +9,8 @@ export type Run = { queue: unknown[][]; isCancelled: boolean }
 type Answer = { stopReason?: string; usage?: Usage | null } & Record<string, unknown>
 
 /**
- * The agent's turn, and then a turn for each thing that was said to it in between, one after the other: an agent that is
- * given a second prompt while it works may give up the first. The last answer, with the usage of all.
+ * The agent's turn, and then a turn for each thing that was said to it in between, one after the other: an agent that
+ * is given a second prompt while it works may give up the first. The last answer, with the usage of all.
  */
 export async function runPrompts(agent: Pick<Agent, "request">, first: Prompt, run: Run): Promise<Answer> {
   let answer: Answer = await agent.request("session/prompt", first)

@@ -24,7 +24,8 @@ export function secretFiles(
 /** What tells an agent and its shells where these files are. */
 export function secretFileEnv({ home }: Folder): Record<string, string> {
   const { json, bash } = pathsOf(home)
-  // A bash whose input is a socket, as Node makes its pipes, takes itself for one of rshd and reads no BASH_ENV, if it is
+  // A bash whose input is a socket, as Node makes its pipes, takes itself for one of rshd and reads no BASH_ENV, if it
+  // is
   // the first of its shells.
   return { INTERN_SECRETS_FILE: json, BASH_ENV: bash, SHLVL: "1" }
 }

@@ -1,7 +1,9 @@
 import * as z from "zod"
 import { oneOf } from "../http/schema.ts"
 
-/** What is published elsewhere and that a gateway's own data cannot answer: asked rightly, the answer is an empty one. */
+/**
+ * What is published elsewhere and that a gateway's own data cannot answer: asked rightly, the answer is an empty one.
+ */
 
 const SOURCES = ["artificial-analysis", "design-arena", "openrouter"] as const
 

@@ -89,7 +89,10 @@ export const RankingsDaily = z
 
 export type Days = { first: string; last: string }
 
-/** The days asked for, both included: by default the last 30 that are over. Words on what to change, where they are none. */
+/**
+ * The days asked for, both included: by default the last 30 that are over. Words on what to change, where they are
+ * none.
+ */
 export function daysOf(
   asked: { start_date?: string | undefined; end_date?: string | undefined },
   now: number,

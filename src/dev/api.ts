@@ -73,7 +73,10 @@ export class Api {
   }
 }
 
-/** The gateway of the environment, else the one that `npm start` runs here. Keys are never arguments: those are seen by all. */
+/**
+ * The gateway of the environment, else the one that `npm start` runs here. Keys are never arguments: those are seen by
+ * all.
+ */
 export function openApi(url: string | undefined): Api {
   const files = { ...readEnvFile(path.join(root, ".dev.vars")), ...readEnvFile(path.join(root, ".dev.env")) }
   const found = url ?? process.env["GATEWAY_URL"] ?? files["GATEWAY_URL"]

@@ -185,8 +185,8 @@ function nativeOffers(id: string): Offer[] {
 }
 
 /**
- * OpenRouter's offer. The model list has its base prices; tiers, request fees and the price of a cached token come from a
- * price list only where that list's base prices are the same, so that both mean the same offer.
+ * OpenRouter's offer. The model list has its base prices; tiers, request fees and the price of a cached token come from
+ * a price list only where that list's base prices are the same, so that both mean the same offer.
  */
 function toResoldOffer(meta: Meta): Offer {
   const { normal, cached } = meta.pricing.text.input
@@ -197,7 +197,8 @@ function toResoldOffer(meta: Meta): Offer {
     if (base.prompt !== shift(normal, 6) || base.completion !== shift(meta.pricing.text.output.normal, 6)) continue
     pricing = highestOf(pricing, highestPricing(prices, today))
   }
-  // `cached` is the price of reading and writing together: the price of reading alone is known where nothing is written.
+  // `cached` is the price of reading and writing together: the price of reading alone is known where nothing is
+  // written.
   if (!("input_cache_read" in pricing) && cached > 0 && cached < normal && !billsCacheWrites(meta.id)) {
     pricing.input_cache_read = shift(cached, 6)
   }
@@ -215,7 +216,10 @@ function highestOf(a: Pricing, b: Partial<Pricing>): Pricing {
   return merged
 }
 
-/** A cached token never costs more to read, nor less to write, than a plain one: a list that says so means something else. */
+/**
+ * A cached token never costs more to read, nor less to write, than a plain one: a list that says so means something
+ * else.
+ */
 function tidy(id: string, pricing: Pricing): Pricing {
   const { input_cache_read: read, input_cache_write: write, audio, ...rest } = pricing
   return {

@@ -4,7 +4,10 @@ import { parseEnv } from "node:util"
 
 const ENTRY = /^[ \t]*(?:export[ \t]+)?[A-Za-z_][\w.]*[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|`[^`]*`|[^\n]*)/gm
 
-/** A message for each line that is neither empty, nor a comment, nor part of `NAME=value`. Quotes no line: it can hold a key. */
+/**
+ * A message for each line that is neither empty, nor a comment, nor part of `NAME=value`. Quotes no line: it can hold a
+ * key.
+ */
 export function faultyLines(file: string, text: string): string[] {
   const left = text.replaceAll("\r\n", "\n").replace(ENTRY, (entry) => entry.replace(/[^\n]/g, ""))
   return left

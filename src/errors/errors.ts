@@ -1,8 +1,8 @@
 import type { ContentfulStatusCode } from "hono/utils/http-status"
 
 /**
- * Every way a request can fail: its HTTP status (which is `error.code` on the wire) and the `error_type` that clients of
- * this interface family read on a stream's error chunk. A name exists here or it does not exist.
+ * Every way a request can fail: its HTTP status (which is `error.code` on the wire) and the `error_type` that clients
+ * of this interface family read on a stream's error chunk. A name exists here or it does not exist.
  */
 export const errors = {
   invalid_request: { status: 400, type: "invalid_request" },

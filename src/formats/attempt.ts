@@ -1,4 +1,4 @@
-/** One attempt at a provider, in order; `status` is the provider's HTTP status, null when it never answered. */
+/** One attempt at a provider. `status`: its HTTP status, null without a response. */
 export type Attempt = {
   provider: string
   model: string

@@ -1,18 +1,18 @@
 import { nanoToUsd, type Tokens } from "../money/money.ts"
 import { isObject } from "../support/json.ts"
 
-/** What a call is charged, and why. */
+/** The charge of a call, and its basis. */
 export type Charge = {
   tokens: Tokens
   tokensFrom: "upstream" | "estimate" | "none"
   costNano: number
-  /** Nano-USD that the provider's count comes to above what was held: it is not charged. */
+  /** Nano-USD of the provider's count above the hold, which are not charged. */
   overrunNano: number
-  /** What the caller's own key cost elsewhere, by our prices, and the prompt's part of it; null with the gateway's key. */
+  /** Cost at the provider by our prices where a BYOK credential paid, and the prompt's part of it; null otherwise. */
   byok: { costNano: number; promptNano: number } | null
 }
 
-/** What a usage tells of money, in the words of the chat wire. */
+/** The cost fields of a chat usage. */
 export type Costs = { cost?: number; is_byok?: boolean; cost_details?: Record<string, number> }
 
 export function costFields({ costNano, byok }: Pick<Charge, "costNano" | "byok">): Costs {
@@ -29,7 +29,7 @@ export function costFields({ costNano, byok }: Pick<Charge, "costNano" | "byok">
   }
 }
 
-/** Of what may hold more, the costs alone. */
+/** Picks the cost fields. */
 export function costsIn({ cost, is_byok: isByok, cost_details: details }: Costs): Costs {
   return {
     ...(cost !== undefined && { cost }),
@@ -38,7 +38,7 @@ export function costsIn({ cost, is_byok: isByok, cost_details: details }: Costs)
   }
 }
 
-/** The details in the words of the Responses wire; nothing where there are none. */
+/** The cost details in the Responses format; undefined where there are none. */
 export function responsesCostDetails(details: unknown): Record<string, unknown> | undefined {
   if (!isObject(details)) return undefined
   const { upstream_inference_prompt_cost: input, upstream_inference_completions_cost: output, ...rest } = details

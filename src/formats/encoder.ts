@@ -4,7 +4,7 @@ import type { Attempt } from "./attempt.ts"
 import type { Charge } from "./cost-fields.ts"
 import type { ResponseReader } from "./readers/reader.ts"
 
-/** Who answers, in the words of which wire, and after how many attempts. */
+/** The provider that serves a call, and how its response is read. */
 export type ServingInfo = {
   /** The provider's display name. */
   provider: string
@@ -15,22 +15,22 @@ export type ServingInfo = {
 }
 
 /**
- * How a caller is spoken to. The road carries the events of the wire that answers; a dialect says them in the caller's
- * words. One is made for each call, and may remember what it has said.
+ * Encodes a response in the API format of the client. The relay passes events of the upstream format. One encoder is
+ * made for each call, and may keep state.
  */
 export type ResponseEncoder = {
-  /** The provider's frames are what the caller wants to hear, so they may pass as they are. */
+  /** Frames of the provider may pass unchanged. */
   passesNative: boolean
-  /** An answer in one document. `earlier`: messages that came before the result's own, one for each turn. */
+  /** A complete JSON document. `earlier`: messages of the turns before the result's own. */
   document: (result: Json, answering: ServingInfo, charge: Charge, earlier?: readonly Json[]) => Json
-  /** Said before the first chunk. */
+  /** Written before the first chunk. */
   open: (answering: ServingInfo) => Uint8Array[]
-  /** Said for a chunk; `frame` holds its bytes if they are as the contract has them. */
+  /** Written for a chunk. `frame`: its bytes, if they conform. */
   chunk: (chunk: Json, frame: Uint8Array | undefined) => Uint8Array[]
-  /** Said into a silence that has lasted long enough to be cut. */
+  /** Heartbeat written after `keepaliveMs` of idle time, before a proxy would close the connection. */
   heartbeat: () => Uint8Array[]
-  /** The last words of an answer that failed after it had begun; `metadata`: how it was routed, where that was asked. */
+  /** Final frames of a stream that failed. `metadata`: routing metadata, where the client requested it. */
   failure: (error: GatewayError, metadata: Json) => Uint8Array[]
-  /** The last words of an answer that is whole. */
+  /** Final frames of a complete stream. */
   end: (charge: Charge) => Uint8Array[]
 }

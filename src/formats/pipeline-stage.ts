@@ -1,4 +1,4 @@
-/** One stage of the pipeline, written by the code that ran. */
+/** One stage of the pipeline, as routing metadata reports it. */
 export type PipelineStage = {
   type: "guardrail" | "plugin" | "server_tools" | "response_healing" | "context_compression"
   name: string
@@ -9,9 +9,9 @@ export type PipelineStage = {
   cost_usd?: number
 }
 
-/** What plugins and variants made of a request, for those who ask how it was routed. */
+/** What plugins and variants changed, for routing metadata. */
 export type PreparationReport = {
-  /** As the caller wrote it. */
+  /** As the client named it. */
   requestedModel: string
   strategy?: string
   stages: readonly PipelineStage[]

@@ -1,7 +1,7 @@
-/** What is kept of an answer while it is read. */
+/** Text of a response, collected while it is read. */
 export type Transcript = { content: string; reasoning: string }
 
-/** More than this of an answer is not kept, in UTF-16 units. */
+/** UTF-16 units. Longer text is cut. */
 export const MAX_TRANSCRIPT = 1_000_000
 
 export function appendText(phrase: Transcript, kind: keyof Transcript, text: string): void {

@@ -1,6 +1,6 @@
 import type { ResponseReader } from "./readers/reader.ts"
 
-/** Fields that are the gateway's own: no provider is sent them. */
+/** Fields that only the gateway reads. They are not sent to providers. */
 export const OWN_FIELDS: ReadonlySet<string> = new Set([
   "model",
   "models",
@@ -26,9 +26,9 @@ export const OWN_FIELDS: ReadonlySet<string> = new Set([
 
 export type UpstreamFields = {
   upstreamId: string
-  /** Lower than what the caller asked, where the credit left pays for less. */
+  /** Lower than requested where the hold covers less. */
   maxCompletionTokens: number | undefined
-  /** Stands in for `user`, which is never sent as it is. */
+  /** Replaces `user`, which is never sent. */
   pseudonym: string | undefined
 }
 
@@ -37,22 +37,22 @@ export type Translation = {
   document: (result: Record<string, unknown>) => Record<string, unknown>
 }
 
-/** One question in the words of one provider. */
+/** A request in the API format of one provider. */
 export type UpstreamRequest = {
-  /** The wire of the answer, once it is translated. */
+  /** Reads the response, after translation. */
   reader: ResponseReader
   /** After the provider's base URL. */
   path: string
   headers?: Readonly<Record<string, string>>
   body: Record<string, unknown>
-  /** Sent in place of the body, which then stands for it where it is shown. */
+  /** Sent instead of `body`, which then only shows it. */
   form?: FormData
-  /** The answer is bytes of this kind, and passes as it is. */
+  /** The content types of a response that passes as bytes, such as audio. */
   bytes?: RegExp
-  /** The kind to tell where the provider says nothing but that it is bytes. */
+  /** The content type to send where the provider only says `application/octet-stream`. */
   bytesType?: string
-  /** What the provider has counted so far, where an answer that breaks off would not tell it. */
+  /** The usage so far, for a response that ends early. */
   counted?: () => unknown
-  /** From the words of the provider to those of `wire`, where they differ. */
+  /** Translates the provider's format to that of `reader`, where they differ. */
   translate?: Translation
 }

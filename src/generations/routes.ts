@@ -124,7 +124,9 @@ generations.openapi(feedback, async (c) => {
   return c.json({ data: { success: true as const } }, 200)
 })
 
-/** A fresh one is still with the ledger, an older one in the database. A key sees its workspace, a management key all. */
+/**
+ * A fresh one is still with the ledger, an older one in the database. A key sees its workspace, a management key all.
+ */
 async function find(env: Env, principal: Principal, id: string): Promise<Generation | undefined> {
   if (!principal.organizationId) return undefined
   const fresh = await openLedger(env, principal.organizationId).generation(id)

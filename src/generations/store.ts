@@ -6,8 +6,8 @@ import { openDb } from "../support/db.ts"
 import { type FeedbackRow, generationFeedback, generations } from "./table.ts"
 
 /**
- * Insert records (each the JSON of a Settled generation), in one statement, and with them note their days as not summed;
- * a record that is there already stays as it is.
+ * Insert records (each the JSON of a Settled generation), in one statement, and with them note their days as not
+ * summed; a record that is there already stays as it is.
  */
 export async function insertGenerations(db: D1Database, records: readonly string[]): Promise<void> {
   const all = `[${records.join(",")}]`

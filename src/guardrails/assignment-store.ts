@@ -43,7 +43,9 @@ export async function findUnfitKeys(
   }
 }
 
-/** Assigns the keys of the workspace that are named, in place of what they had. Returns how many. `ids`: one for each. */
+/**
+ * Assigns the keys of the workspace that are named, in place of what they had. Returns how many. `ids`: one for each.
+ */
 export async function assignKeys(
   db: D1Database,
   { organizationId, workspaceId, guardrailId, assignedBy, at }: Assigning,

@@ -35,7 +35,9 @@ export type Screening = {
 const TOO_DEEP = "The request is nested deeper than the guardrails of this key read. Nest it less than 500 levels deep."
 const STRENGTH: readonly Action[] = ["block", "redact", "flag"]
 
-/** Undefined where no guardrail of the caller has content filters. `isTold`: the caller wants to know what was found. */
+/**
+ * Undefined where no guardrail of the caller has content filters. `isTold`: the caller wants to know what was found.
+ */
 export function screeningOf(guardrails: CallerGuardrails | null, isTold: boolean): Screening | undefined {
   const rules = guardrails?.contentRules() ?? []
   if (!guardrails || rules.length === 0) return undefined

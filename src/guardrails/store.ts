@@ -109,7 +109,10 @@ export async function listWorkspaceIds(db: D1Database, organizationId: string): 
   return rows.map(({ id }) => id)
 }
 
-/** A guardrail of a caller, or of a key that created the caller's: what it applies by, and whose counters its budget has. */
+/**
+ * A guardrail of a caller, or of a key that created the caller's: what it applies by, and whose counters its budget
+ * has.
+ */
 export type AppliedRow = Pick<
   GuardrailRow,
   "id" | "name" | "isDefault" | "limitNano" | "resetInterval" | "includeByokInBudgets" | "rules"
@@ -143,7 +146,9 @@ const OF_CALLER = `SELECT c.hash AS key_hash, c.creator_user_id, g.id, g.name, g
    FROM guardrails g JOIN caller c ON g.organization_id = c.organization_id AND g.workspace_id = c.workspace_id
    WHERE g.is_default = 1 OR by_key OR by_member ORDER BY g.created_at, g.id, c.depth`
 
-/** The guardrails of a key and its ancestors, of their creators and workspaces, for the batch in which the key is read. */
+/**
+ * The guardrails of a key and its ancestors, of their creators and workspaces, for the batch in which the key is read.
+ */
 export function keyGuardrailsStatement(db: D1Database, hash: string): D1PreparedStatement {
   return db
     .prepare(

@@ -43,7 +43,9 @@ export function regionOf(request: Request, env: Env): string | null {
   return hosts.get(hostname.toLowerCase().replace(/\.$/, "")) ?? null
 }
 
-/** For routes whose work belongs to no region. Stands before the key is looked at: the answer is the same for every key. */
+/**
+ * For routes whose work belongs to no region. Stands before the key is looked at: the answer is the same for every key.
+ */
 export const refuseRegional: MiddlewareHandler<App> = async function refuseRegional(c, next) {
   const region = regionOf(c.req.raw, c.env)
   if (region !== null) {

@@ -19,7 +19,9 @@ export const serverTiming: MiddlewareHandler<App> = async function tellTiming(c,
   c.res.headers.append("server-timing", timing("total", Date.now() - startedAt))
 }
 
-/** One metric of `Server-Timing`. `words`: whatever can stand between quotation marks; the rest of them is left away. */
+/**
+ * One metric of `Server-Timing`. `words`: whatever can stand between quotation marks; the rest of them is left away.
+ */
 export function timing(name: string, ms: number, message = ""): string {
   const result = message.replaceAll(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, "")
   return `${name};dur=${ms}${result === "" ? "" : `;desc="${result}"`}`

@@ -28,9 +28,9 @@ import { MAX_SESSION_ID_LENGTH } from "../formats/schemas.ts"
 import { timersOf } from "../config/timers.ts"
 import type { RequestMeta, Deps } from "./deps.ts"
 
-/** What the routes of inference share: how they fail, and the request and the environment as the road knows them. */
+/** What the inference routes share: their failures, and the dependencies and metadata that the pipeline receives. */
 
-/** Room for a long conversation with pictures; an isolate's 128 MB hold several of these at once. */
+/** Room for a long conversation with images. The 128 MB of an isolate hold several of these at once. */
 export const MAX_INFERENCE_BYTES = 16 * 1024 * 1024
 
 /** How an inference call can fail. */
@@ -56,7 +56,7 @@ function headerParameter(name: string, description: string) {
   return { name, in: "header" as const, required: false, description, schema: { type: "string" as const } }
 }
 
-/** Described, not validated: any other value of the one means "disabled", and the other is checked in arrivalOf. */
+/** For the API document only. `requestMetaOf` checks the values. */
 export const ROUTING_HEADERS = [
   headerParameter(
     "X-Service-Metadata",
@@ -66,7 +66,7 @@ export const ROUTING_HEADERS = [
   headerParameter("X-Session-Id", "The session, where the body names none."),
 ]
 
-/** What endpoints taught this isolate. */
+/** Health of the endpoints, as this isolate measured it. */
 const health = new EndpointHealth()
 
 export async function createDeps(c: Context<App>): Promise<Deps> {
@@ -111,7 +111,7 @@ function send(request: Request, provider: Provider, env: Env): Promise<Response>
   return provider.embedded && env.EMBEDDED ? env.EMBEDDED.fetch(request) : fetch(request)
 }
 
-/** The size of a request as it came; of one that came without its length, as it would be written. */
+/** Bytes of a request body as received; as it would be serialized where it came without Content-Length. */
 export function bodyBytes(c: Context<App>, body: object): number {
   return Number(c.req.header("content-length") ?? new TextEncoder().encode(JSON.stringify(body)).byteLength)
 }

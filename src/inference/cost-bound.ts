@@ -7,38 +7,38 @@ import type { Target } from "../routing/target.ts"
 import type { ChatRequest } from "../formats/schemas.ts"
 
 /**
- * May this call be made, and what can it cost at most? Pure.
+ * Upper bound of what a call can cost. Pure.
  *
  * A hold must be an upper bound, or concurrent calls pass a limit together. A token is at least one byte, so the bytes
  * of the request bound its text; media are bounded by a constant, the whole by the model's context length.
  */
 
-/** Tokens of a chat template and of what providers add around tools. */
+/** Tokens of a chat template, and of what providers add around tools. */
 const TEMPLATE_TOKENS = 512
-/** What one picture, sound or file can come to. */
+/** Upper bound of tokens for one image, audio or file part. */
 export const TOKENS_PER_MEDIA_PART = 16_384
-/** The output of a model of which neither the output limit nor the context length is known. */
+/** Output limit of a model whose output limit and context length are unknown. */
 const UNKNOWN_MAX_COMPLETION = 16_384
-/** Below this an answer is of no use, and some providers refuse to give one. */
+/** A shorter completion is useless, and some providers reject a lower limit. */
 const LEAST_COMPLETION = 16
-/** Output that a call of unknown length is taken to have had when its isolate is lost, before its endpoint was measured. */
+/** Estimated output of a call whose isolate is lost, before its endpoint was measured. */
 const ASSUMED_COMPLETION = 64
 
 export type BillableUnits = { images: number } & Partial<GeneratedUnits>
 
 export type CostBounds = {
   promptBound: number
-  /** What is priced by the piece: pictures in the prompt, and at most so much of what is made. */
+  /** Units priced by the piece: images in the prompt, and the most that can be generated. */
   pieces: BillableUnits
-  /** Whether the model's context length bounds the prompt, too. */
+  /** Whether the context length of the model bounds the prompt as well. */
   promptLimit: "context" | "none"
   promptEstimate: number
   /** Tokens of one choice. */
   completionBound: (target: Target) => number
   choices: number
-  /** What is made cannot be cut short: all of it is affordable, or nothing is made. */
+  /** The output cannot be shortened: all of it must be affordable. */
   isWhole?: true
-  /** Whether the bound of the completion is known to nobody but us. */
+  /** Whether the completion bound is our assumption, which the provider does not know. */
   isAssumed: (target: Target) => boolean
 }
 
@@ -83,7 +83,7 @@ function partsOf({ messages }: ChatRequest): Part[] {
   return messages.flatMap(({ content }) => (Array.isArray(content) ? (content as Part[]) : []))
 }
 
-/** What a part carries in one string of ASCII: its data, or where they are. */
+/** The data or URL of a part, an ASCII string. */
 function payloadOf(part: Part): string | undefined {
   const { type } = part
   const held = (part[type] ?? part["video_url"]) as Record<string, unknown> | undefined
@@ -91,10 +91,10 @@ function payloadOf(part: Part): string | undefined {
   return typeof payload === "string" ? payload : undefined
 }
 
-/** Of sound and film a token lasts at least so many bytes, in base64. */
+/** Base64 bytes of audio and video per token, at least. */
 const BYTES_PER_SOUND_TOKEN = 32
 
-/** A file can be all text; a picture is not larger than it looks. */
+/** A file can be all text. The tokens of an image do not grow with its bytes. */
 function tokensOfMedia(type: string, bytes: number): number {
   if (type === "image_url") return TOKENS_PER_MEDIA_PART
   return Math.max(TOKENS_PER_MEDIA_PART, type === "file" ? bytes : Math.ceil(bytes / BYTES_PER_SOUND_TOKEN))
@@ -111,8 +111,8 @@ function promptBoundFor({ endpoint }: Target, bounds: CostBounds): number {
 }
 
 /**
- * What to hold: enough for the dearest of the targets, since any of them may answer. `expectedOf`: tokens of an answer, as
- * measured; undefined for a target that was not.
+ * What to hold: enough for the dearest of the targets, since any of them may answer. `expectedOf`: tokens of an answer,
+ * as measured; undefined for a target that was not.
  */
 export function wantedFor(
   targets: readonly Target[],
@@ -141,7 +141,10 @@ export function wantedFor(
   return wanted
 }
 
-/** The output limit to send to a target, where the grant pays for less than the caller asked; undefined where it does not. */
+/**
+ * The output limit to send to a target, where the grant pays for less than the caller asked; undefined where it does
+ * not.
+ */
 export function completionCap(target: Target, bounds: CostBounds, grantedNano: number): number | undefined {
   const { pricing } = target.endpoint
   const left = grantedNano - maxCost(promptBoundFor(target, bounds), 0, pricing, bounds.pieces)
@@ -153,7 +156,7 @@ export function completionCap(target: Target, bounds: CostBounds, grantedNano: n
   return affordable < bound ? Math.max(1, affordable) : undefined
 }
 
-/** A free-tier key calls what costs nothing. */
+/** A free-tier key may only use models that cost nothing. */
 export function requireTier(caller: Caller, targets: readonly Target[], bounds: CostBounds): Target[] {
   if (caller.kind !== "free_tier") return [...targets]
   const free = targets.filter(

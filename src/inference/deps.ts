@@ -12,7 +12,7 @@ import type { EndpointHealth } from "../routing/health.ts"
 import type { PlanInput } from "../routing/plan.ts"
 import type { Timers } from "../config/timers.ts"
 
-/** How a request arrived: what is recorded of it beside its body. */
+/** Metadata of a request that is recorded with its generation. */
 export type RequestMeta = {
   requestId: string
   sessionId: string | null
@@ -21,44 +21,44 @@ export type RequestMeta = {
   userAgent: string | null
   wantsMetadata: boolean
   wantsTiming: boolean
-  /** Of the hostname it came to; null on any that has none. */
+  /** Region of the hostname of the request; null for a hostname without one. */
   region: string | null
-  /** The id of the preset that the request names, once it is found. */
+  /** Id of the preset that the request names. */
   presetId?: string
 }
 
-/** All that a call can touch. A route builds it from the request; nothing below knows Hono or the environment. */
+/** Dependencies of the pipeline, built once per request by the route. Steps do not import Hono or read `env`. */
 export type Deps = {
   ledger: LedgerClient
   catalogue: PlanInput["catalogue"]
   providers: PlanInput["providers"]
   byok: PlanInput["byok"]
-  /** The caller's own key in clear, to be sent; undefined where it cannot be opened. */
+  /** Decrypts a BYOK credential; undefined where that fails. */
   openKey: (key: ByokCredential) => Promise<string | undefined>
   health: EndpointHealth
   timers: Timers
   freeLimits: () => FreeLimits
-  /** Throws where free models are asked for far beyond what there is of them. */
+  /** Throws 429 for a flood of requests on free models. */
   throttleFreeModels: () => Promise<void>
   send: (request: Request, provider: Provider) => Promise<Response>
-  /** What the gateway's own tools and plugins can touch; throws where a variable that they need cannot be read. */
+  /** Dependencies of server tools and plugins. */
   tools: () => ToolDeps
   moderation: () => ModerationSettings | undefined
-  /** A preset of the caller's workspace. */
+  /** Loads a preset of the workspace. */
   presetOf: (slug: string) => Promise<ActivePreset | undefined>
-  /** Keeps what is said in calls; absent where the workspace keeps nothing. */
+  /** Content logging; absent where the workspace has it off. */
   contents?: {
     keeps: (id: string) => boolean
     put: (call: { id: string; createdAt: number }, content: Content) => Promise<void>
   }
-  /** Keeps what is said in calls that somebody listens to; absent where nobody does. */
+  /** Saves the content of a call for its destinations; absent where the workspace has none. */
   saveCallContent?: (id: string, messages: readonly unknown[], output: Transcript) => Promise<void>
-  /** Hides an end user's id from providers. */
+  /** Pseudonym of an end user's id, which no provider receives. */
   pseudonymOf: (user: string) => Promise<string>
-  /** Counts a call that has ended; absent where nobody counts. */
+  /** Records a metric of a finished call; absent without an Analytics Engine binding. */
   recordMetric?: (generation: Generation) => void
-  /** Keeps the isolate at work after the answer has begun. */
+  /** The runtime's `waitUntil`. */
   waitUntil: (work: Promise<unknown>) => void
-  /** Fires when the caller has left. */
+  /** Aborted when the client disconnects. */
   signal: AbortSignal
 }

@@ -41,8 +41,8 @@ export async function dispatch(call: HeldCall, deps: Deps): Promise<DispatchResu
 }
 
 /**
- * Nothing has been sent to the client yet, so a rejection, an empty stream and an error in the first frame are the same:
- * the next target is tried.
+ * Nothing has been sent to the client yet, so a rejection, an empty stream and an error in the first frame are the
+ * same: the next target is tried.
  */
 async function failover(call: HeldCall, deps: Deps): Promise<DispatchResult> {
   const attempts: Attempt[] = []

@@ -2,17 +2,20 @@ import type { Attempt } from "../formats/attempt.ts"
 import { timing } from "../http/timing.ts"
 import type { RequestMeta } from "./deps.ts"
 
-/** Headers of an inference answer. A provider's own headers do not pass: they can hold its keys and our limits. */
+/**
+ * Headers of an inference response. Headers of the provider are dropped: they can contain keys and limits of our
+ * account.
+ */
 export function answerHeaders(generationId: string): Record<string, string> {
   return { "cache-control": "no-store", "x-generation-id": generationId }
 }
 
 export function streamHeaders(generationId: string): Record<string, string> {
-  // nginx holds a stream back unless it is told not to.
+  // nginx buffers a stream without this header.
   return { ...answerHeaders(generationId), "content-type": "text/event-stream", "x-accel-buffering": "no" }
 }
 
-/** How long each provider was waited for, for whoever asked to be told. */
+/** `Server-Timing` with the latency of each attempt, where the client requested it. */
 export function timingHeaders({ wantsTiming }: RequestMeta, attempts: readonly Attempt[]): Record<string, string> {
   if (!wantsTiming || attempts.length === 0) return {}
   const result = attempts.map(({ provider, latencyMs }, at) => timing(`provider-${at + 1}`, latencyMs, provider))

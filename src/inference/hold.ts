@@ -38,8 +38,8 @@ export async function placeHold(planned: PlannedCall, deps: Deps): Promise<HeldC
 type Grant = { heldNano: number; estimateNano: number; targets: readonly Target[]; isByok: boolean }
 
 /**
- * The hold of a call, and the targets that it covers. Where the account or a limit rejects the call, targets with a BYOK
- * credential may be left, which cost neither anything.
+ * The hold of a call, and the targets that it covers. Where the account or a limit rejects the call, targets with a
+ * BYOK credential may be left, which cost neither anything.
  */
 async function holdFor({ targets, request, caller }: PlannedCall, draft: GenerationDraft, deps: Deps): Promise<Grant> {
   const tryHold = async (covered: readonly Target[], isByok: boolean): Promise<Grant> => {

@@ -12,56 +12,59 @@ import type { Target } from "../routing/target.ts"
 import type { RequestMeta, Deps } from "./deps.ts"
 import type { PreparationReport } from "../formats/pipeline-stage.ts"
 
-/** What is asked of a provider, whichever takes it. */
+/** How to build the upstream request for a provider. */
 export type UpstreamPlan = {
   streamed: boolean
   buildUpstreamRequest: (provider: Provider, outgoing: UpstreamFields) => UpstreamRequest
-  /** Why this provider cannot be asked this; absent where every provider can. */
+  /** The reason why a provider cannot take the request; absent where every provider can. */
   unsupportedReason?: (provider: Provider) => GatewayError | undefined
 }
 
-/** A request of any surface, as the road takes it: all that the steps need to know of it. */
+/** A normalized request, independent of the API format it arrived in. */
 export type InferenceRequest = {
   apiType: GenerationDraft["apiType"]
-  /** What the model must make. */
+  /** The output modality that the model must have. */
   output: Output
   routing: Routable
   sessionId: string | null
-  /** What stays the same over a conversation that should stay with its provider; null where any may go on. */
+  /**
+   * Identifies a conversation that must stay with its provider (session affinity); null where any provider may continue
+   * it.
+   */
   conversation: string | null
-  /** Of the reasoning that the conversation carries, the latest first. */
+  /** Signatures of the reasoning in the conversation, the latest first. */
   signatures: readonly string[]
   user: string | null
-  /** What the caller has its observers told; absent where nothing. */
+  /** The `trace` field, for destinations. */
   trace?: Readonly<Record<string, unknown>> | null
   bounds: CostBounds
   upstream: UpstreamPlan
-  /** What is asked, for those who keep it; absent where it is no conversation. */
+  /** The messages, for content logging and destinations; absent where the request is not a conversation. */
   messages?: readonly unknown[]
-  /** What was done to the request before it got here; absent where nothing was. */
+  /** What plugins and variants changed; absent where nothing was. */
   preparation?: PreparationReport
-  /** Reads the request, which it has, and the answer; absent where no content filter applies. */
+  /** The content guardrails of the call; absent where none apply. */
   screening?: Screening
   encoderFor: (call: CallContext) => ResponseEncoder
 }
 
-/** What is known of one call under way. */
+/** State of a running call. */
 export type CallContext = {
   request: InferenceRequest
   meta: RequestMeta
   draft: GenerationDraft
-  /** Nano-USD that the call may be charged where this target serves it: what is held for it. */
+  /** Nano-USD that the call may be charged if this target serves it. */
   chargeLimitOf: (target: Target) => number
-  /** What it is charged should the isolate die before it is known who answers. */
+  /** Nano-USD to charge if the isolate dies before a target has answered. */
   estimateNano: number
   targets: readonly Target[]
   deps: Deps
-  /** How the call was routed, for whoever asked to be told. */
+  /** Routing metadata, for clients that request it. */
   metadata: (attempts: readonly Attempt[]) => Record<string, unknown>
-  /** What has been read of the answer so far. */
+  /** What has been read of the response so far. */
   meter: ResponseMeter
-  /** The target that answers, once one does. */
+  /** The target that answered; undefined until one does. */
   servingTarget: Target | undefined
-  /** Aborted when the caller leaves before an answer has begun; it ends the asking, not an answer under way. */
+  /** Aborted when the client disconnects before the response starts. Cancels dispatch, not a running relay. */
   dispatchAbort: AbortController
 }

@@ -29,8 +29,8 @@ export async function visibleIntern(c: Context<App>, id: string): Promise<Intern
 }
 
 /**
- * The intern that the caller names, while its own key works: a key that is disabled, deleted or expired takes the interns
- * that it created along. Provisioned by another key, they work for that one.
+ * The intern that the caller names, while its own key works: a key that is disabled, deleted or expired takes the
+ * interns that it created along. Provisioned by another key, they work for that one.
  */
 export async function workingIntern(c: Context<App>, id: string): Promise<InternRow> {
   const row = await visibleIntern(c, id)

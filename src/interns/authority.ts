@@ -8,8 +8,8 @@ export type Made = { createdByKey: string | null; creatorUserId: string | null }
 /**
  * Whether a key may take secrets elsewhere: make a join token, borrow a vault, copy secrets of the workspace. The key
  * that made the intern or stored the secret may, each key of the same user, and management keys; an intern's own key,
- * which its agent has, never. An app or a workload acts for a user, and controls only what it made itself. Rows of other
- * organizations are not found in the first place.
+ * which its agent has, never. An app or a workload acts for a user, and controls only what it made itself. Rows of
+ * other organizations are not found in the first place.
  */
 export function mayControl(
   { keyHash, creatorUserId, source, kind }: Pick<Principal, "keyHash" | "creatorUserId" | "source" | "kind">,

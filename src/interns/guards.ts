@@ -37,7 +37,10 @@ export function addErrorReasons(invalid: Reason): MiddlewareHandler<App> {
   }
 }
 
-/** Where a body may be left away, one that is empty is none, whatever its headers say. Stands before the body is looked at. */
+/**
+ * Where a body may be left away, one that is empty is none, whatever its headers say. Stands before the body is looked
+ * at.
+ */
 export const ignoreEmptyBody: MiddlewareHandler<App> = async function ignoreEmptyBody(c, next) {
   const { body, headers } = c.req.raw
   if (body === null || headers.get("content-length") === "0") {

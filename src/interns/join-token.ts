@@ -14,9 +14,9 @@ const BEARER = /^Bearer +(\S{1,256}) *$/i
 type Asked = { env: Env; req: { raw: Request } }
 
 /**
- * The intern whose daemon asks, by the token it joined with, or 401. Not an API key: an agent has its intern's key in its
- * environment, and must not read with it what its daemon may. Asked of the database each time: a token that is revoked
- * is refused at once, and one of an intern whose own key was revoked within the bound of keys.
+ * The intern whose daemon asks, by the token it joined with, or 401. Not an API key: an agent has its intern's key in
+ * its environment, and must not read with it what its daemon may. Asked of the database each time: a token that is
+ * revoked is refused at once, and one of an intern whose own key was revoked within the bound of keys.
  */
 export async function joinTokenIntern(asked: Asked, id: string): Promise<InternRow> {
   return (await joinTokenInternAnd(asked, id, [])).intern

@@ -22,8 +22,8 @@ function hostnameOf(request: Request): string {
 }
 
 /**
- * Whether a request is for the hostname of an intern, and for nothing else of the gateway: every name below the interns'
- * domain is, whether there is an intern of that name or not. A regional hostname stays what it is.
+ * Whether a request is for the hostname of an intern, and for nothing else of the gateway: every name below the
+ * interns' domain is, whether there is an intern of that name or not. A regional hostname stays what it is.
  */
 export function isSite(request: Request, env: Env): boolean {
   const below = `.${internDomain(env)}`

@@ -94,7 +94,9 @@ const keyExists = (hash: string) => sql`EXISTS (SELECT 1 FROM ${apiKeys} WHERE $
 const assignKey = (db: Db, internId: string, hash: string) =>
   db.update(apiKeys).set({ internId }).where(eq(apiKeys.hash, hash))
 
-/** An intern and its own key; or neither, where the workspace or the creator is gone. Rejects where its name is taken. */
+/**
+ * An intern and its own key; or neither, where the workspace or the creator is gone. Rejects where its name is taken.
+ */
 export async function insertIntern(
   binding: D1Database,
   row: NewInternRow,
@@ -115,8 +117,8 @@ export async function insertIntern(
 }
 
 /**
- * Puts another own key in the place of an intern's, which is deleted. False where the intern is gone, has another one by
- * now, or its new key cannot be written; then nothing changes.
+ * Puts another own key in the place of an intern's, which is deleted. False where the intern is gone, has another one
+ * by now, or its new key cannot be written; then nothing changes.
  */
 export async function replaceOwnKey(
   binding: D1Database,

@@ -11,8 +11,8 @@ const ofOrganization = (organizationId: string, hash: string) =>
   and(eq(apiKeys.organizationId, organizationId), eq(apiKeys.hash, hash), isNull(apiKeys.deletedAt))
 
 /**
- * Changes nothing where the workspace was deleted meanwhile, where a code that it is for went to another key, or where a
- * directory took out the person in whose name it is.
+ * Changes nothing where the workspace was deleted meanwhile, where a code that it is for went to another key, or where
+ * a directory took out the person in whose name it is.
  */
 export function insertKeyQuery(db: Db, row: NewKeyRow, forCode?: string) {
   const conditions = [
@@ -91,8 +91,8 @@ const creatorIsPresent = sql`NOT EXISTS (SELECT 1 FROM scim_leavers l
   WHERE l.organization_id = ${apiKeys.organizationId} AND l.user_id = ${apiKeys.creatorUserId})`
 
 /**
- * The changed row, or undefined when the organization has no such key, nobody in whose name it may work again, or no other
- * management key than the one to disable.
+ * The changed row, or undefined when the organization has no such key, nobody in whose name it may work again, or no
+ * other management key than the one to disable.
  */
 export async function updateKey(
   binding: D1Database,
@@ -120,7 +120,10 @@ export async function updateKey(
   return updated[0]
 }
 
-/** Deleted keys keep their row, so that their generations keep a name. False for the last management key, unless `mayBeLast`. */
+/**
+ * Deleted keys keep their row, so that their generations keep a name. False for the last management key, unless
+ * `mayBeLast`.
+ */
 export async function deleteKey(
   binding: D1Database,
   organizationId: string,

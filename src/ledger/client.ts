@@ -18,8 +18,8 @@ import {
 } from "./protocol.ts"
 
 /**
- * The ledger of an organization: the one place that holds and charges its money. With `later`, which keeps the isolate at
- * work, calls may be admitted of a lease.
+ * The ledger of an organization: the one place that holds and charges its money. With `later`, which keeps the isolate
+ * at work, calls may be admitted of a lease.
  */
 export function openLedger(env: Env, organizationId: string, later?: (work: Promise<unknown>) => void): LedgerClient {
   const stub = env.LEDGER.get(env.LEDGER.idFromName(organizationId)) as DurableObjectStub<LedgerRpc>
@@ -65,10 +65,10 @@ function sharedOf(organizationId: string): Shared {
 }
 
 /**
- * One call's way to the ledger. A settlement goes along with the next call that this isolate makes there, whichever call
- * that is, or by itself after a moment: under load that halves the trips and the ledger's writes. Reading is always
- * preceded by what was settled here before. A settlement that an isolate takes with it when it dies is made by the
- * ledger's alarm, from the hold.
+ * One call's way to the ledger. A settlement goes along with the next call that this isolate makes there, whichever
+ * call that is, or by itself after a moment: under load that halves the trips and the ledger's writes. Reading is
+ * always preceded by what was settled here before. A settlement that an isolate takes with it when it dies is made by
+ * the ledger's alarm, from the hold.
  */
 export class LedgerClient {
   readonly #stub: DurableObjectStub<LedgerRpc>

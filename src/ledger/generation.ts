@@ -80,7 +80,7 @@ export type Generation = Omit<GenerationDraft, "isByok"> & {
   generationMs: number | null
   serviceTier: string | null
   attempts: readonly Attempt[]
-  /** Nano-USD that the provider's count comes to above what was held: it is not charged. Absent for none. */
+  /** Nano-USD of the provider's count above the hold, which are not charged. Absent for none. */
   overrunNano?: number
 }
 
@@ -94,7 +94,9 @@ export function cappedAt(generation: Generation, mostNano: number): Generation {
   return { ...generation, costNano: mostNano, overrunNano: overrunNano + costNano - mostNano }
 }
 
-/** The record of a call that nobody settled: its runtime died. It is charged at the last known estimate, not refunded. */
+/**
+ * The record of a call that nobody settled: its runtime died. It is charged at the last known estimate, not refunded.
+ */
 export function unsettledGeneration(draft: GenerationDraft, estimateNano: number): Generation {
   return {
     ...draft,

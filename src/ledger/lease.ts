@@ -1,13 +1,13 @@
 import { remaining, type Counters, type Limit, type Wanted } from "./limits.ts"
 
 /**
- * A lease is a slice of every limit of a caller at once, which the ledger holds and an isolate gives out: calls far from
- * every limit are admitted without asking. Pure; the ledger's side is durable-objects/ledger/holds.ts, the isolate's
- * lease-book.ts.
+ * A lease is a slice of every limit of a caller at once, which the ledger holds and an isolate gives out: calls far
+ * from every limit are admitted without asking. Pure; the ledger's side is durable-objects/ledger/holds.ts, the
+ * isolate's lease-book.ts.
  *
- * Why nothing is overspent: what an isolate gives out of a lease is held at the ledger before it is given; a slice comes
- * back only from the isolate that has it, once all its calls are charged, or when it expires, and then what its calls
- * still say of themselves no longer counts.
+ * Why nothing is overspent: what an isolate gives out of a lease is held at the ledger before it is given; a slice
+ * comes back only from the isolate that has it, once all its calls are charged, or when it expires, and then what its
+ * calls still say of themselves no longer counts.
  */
 
 /** A slice is at most this share of what any limit has left, so that many isolates can lease beside each other. */
@@ -15,7 +15,9 @@ const SHARE_OF_ROOM = 32
 /** Less than this many calls are not worth a lease: near a limit every call holds by itself. */
 const LEAST_CALLS = 4
 
-/** Nano-USD to lease, of at most `wantNano`; 0 where the caller is too near a limit, and for calls that cost nothing. */
+/**
+ * Nano-USD to lease, of at most `wantNano`; 0 where the caller is too near a limit, and for calls that cost nothing.
+ */
 export function sliceOf(
   { mostNano }: Wanted,
   wantNano: number,
@@ -63,8 +65,9 @@ export function wantOf(slice: Slice, { mostNano }: Wanted): number {
 }
 
 /**
- * What to declare for the calls that may run until the next report: twice those that do, and two more. An isolate admits
- * no call beyond what it has declared, so that a lost one costs an estimate for every call that the ledger does not know.
+ * What to declare for the calls that may run until the next report: twice those that do, and two more. An isolate
+ * admits no call beyond what it has declared, so that a lost one costs an estimate for every call that the ledger does
+ * not know.
  */
 export function declarationFor(unknownNano: number, typicalNano: number): number {
   return 2 * unknownNano + 2 * typicalNano

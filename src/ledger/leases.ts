@@ -53,8 +53,8 @@ function signatureOf({ chargesAccount, limits }: Pick<HoldRequest, "chargesAccou
 }
 
 /**
- * The leases that this isolate has of one organization's ledger, and the calls it admitted of them. Plain data that calls
- * share: none waits for another's promise, since a promise of a call whose client has left may never settle.
+ * The leases that this isolate has of one organization's ledger, and the calls it admitted of them. Plain data that
+ * calls share: none waits for another's promise, since a promise of a call whose client has left may never settle.
  */
 export class Leases {
   readonly #leases = new Map<string, Lease>()

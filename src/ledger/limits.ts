@@ -79,7 +79,9 @@ export type Verdict =
   | { ok: true; grantedNano: number }
   | { ok: false; scope: string; interval: ResetInterval | null; remainingNano: number; leastNano: number }
 
-/** All limits or none: the grant is the smallest room any of them leaves, and a refusal names the one that had least. */
+/**
+ * All limits or none: the grant is the smallest room any of them leaves, and a refusal names the one that had least.
+ */
 export function decideHold(
   wanted: Wanted,
   limits: readonly Limit[],

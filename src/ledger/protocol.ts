@@ -58,8 +58,8 @@ export function isLeaseId(id: string): boolean {
 }
 
 /**
- * What the calls of a lease that are not registered may have cost by the time of the next report, in nano-USD: the ledger
- * charges it if the isolate is lost. Numbered, since reports may arrive in another order than they were sent.
+ * What the calls of a lease that are not registered may have cost by the time of the next report, in nano-USD: the
+ * ledger charges it if the isolate is lost. Numbered, since reports may arrive in another order than they were sent.
  */
 export type Declaration = { estimateNano: number; sequence: number }
 

@@ -126,8 +126,8 @@ const inWorkspace = (organizationId: string, workspaceId: string) =>
   and(eq(workspaceMembers.organizationId, organizationId), eq(workspaceMembers.workspaceId, workspaceId))
 
 /**
- * A workspace has those it was given, the default workspace all of the organization. Who is there by hand and by a group
- * of the directory has the higher of the roles: admin is before member in the alphabet.
+ * A workspace has those it was given, the default workspace all of the organization. Who is there by hand and by a
+ * group of the directory has the higher of the roles: admin is before member in the alphabet.
  */
 function peopleOf(organizationId: string, workspaceId: string): SQL {
   return sql`SELECT user_id, min(role) AS role, min(created_at) AS created_at FROM (
@@ -173,7 +173,9 @@ export async function findStrangers(db: D1Database, organizationId: string, ids:
 const isOneOf = (column: typeof members.userId | typeof workspaceMembers.userId, ids: readonly string[]) =>
   sql`${column} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`
 
-/** Adds those who are not in the workspace yet, in the role that they have in the organization. Returns whom it added. */
+/**
+ * Adds those who are not in the workspace yet, in the role that they have in the organization. Returns whom it added.
+ */
 export async function insertWorkspaceMembers(
   binding: D1Database,
   organizationId: string,

@@ -118,7 +118,9 @@ async function embeddedModels(env: Env): Promise<readonly Model[]> {
   return models
 }
 
-/** The models that one of these providers has, each with its endpoints cheapest first and those without a price last. */
+/**
+ * The models that one of these providers has, each with its endpoints cheapest first and those without a price last.
+ */
 export function offer(models: readonly Model[], providers: ReadonlySet<string>): Catalogue {
   const offered = new Map<string, Model>()
   for (const model of models) {

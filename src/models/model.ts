@@ -100,7 +100,10 @@ export function toProviderListing(provider: Provider): wire.ProviderListing {
   }
 }
 
-/** `request` and `image` are always said: clients of this interface family read them without asking whether they are there. */
+/**
+ * `request` and `image` are always said: clients of this interface family read them without asking whether they are
+ * there.
+ */
 function toPrices(pricing: Pricing): wire.Model["pricing"] {
   return { ...pricing, request: pricing.request ?? "0", image: pricing.image ?? "0" }
 }

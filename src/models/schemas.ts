@@ -114,7 +114,10 @@ export type ProviderListing = z.infer<typeof ProviderListing>
 
 export const ProviderList = z.object({ data: z.array(ProviderListing) }).meta({ id: "ProviderList" })
 
-/** `author/slug`, as path parameters. The slug holds a variant suffix, and further slashes for models of a custom provider. */
+/**
+ * `author/slug`, as path parameters. The slug holds a variant suffix, and further slashes for models of a custom
+ * provider.
+ */
 export const ModelPath = z.object({
   author: z.string().meta({ example: "openai" }),
   slug: z.string().meta({ example: "gpt-5.5" }),

@@ -97,7 +97,9 @@ export function toKeyRow(
   }
 }
 
-/** Whether whoever exchanges a code is whoever asked for it. A verifier for a code that has no challenge is a mix-up. */
+/**
+ * Whether whoever exchanges a code is whoever asked for it. A verifier for a code that has no challenge is a mix-up.
+ */
 export function isProven(row: Pick<CodeRow, "codeChallenge" | "codeChallengeMethod">, exchange: Exchange): boolean {
   const { code_verifier: verifier, code_challenge_method: told } = exchange
   const { codeChallenge: challenge, codeChallengeMethod: method } = row

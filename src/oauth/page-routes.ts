@@ -130,8 +130,9 @@ async function showConsent(c: Context<App>, { request, query }: Asked, session: 
 }
 
 /**
- * Nothing but the page itself: no script, no frame around it, and forms that go here. `beyond`: where they are redirected
- * to. Browsers hold every further redirect of the app to that as well, and the policy has no words for `[::1]`.
+ * Nothing but the page itself: no script, no frame around it, and forms that go here. `beyond`: where they are
+ * redirected to. Browsers hold every further redirect of the app to that as well, and the policy has no words for
+ * `[::1]`.
  */
 function show(c: Context<App>, status: number, page: (nonce: string) => string, beyond = ""): Response {
   const nonce = crypto.randomUUID().replaceAll("-", "")

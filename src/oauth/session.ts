@@ -1,7 +1,9 @@
 import { signingKey } from "../secrets/master-key.ts"
 import { decodeBase64, toBase64Url } from "../support/encoding.ts"
 
-/** Who sits at the authorization page: an id of the sitting, and the hash of the key they signed in with, if they did. */
+/**
+ * Who sits at the authorization page: an id of the sitting, and the hash of the key they signed in with, if they did.
+ */
 export type Session = { id: string; keyHash: string | null; expiresAt: number }
 
 const SESSION_MS = 10 * 60_000
@@ -36,7 +38,9 @@ export async function readCookie(cookie: string, master: string, now: number): P
   return session.expiresAt > now ? session : undefined
 }
 
-/** What a form must carry, so that no other page can send it: made for one sitting, one deed and one request of an app. */
+/**
+ * What a form must carry, so that no other page can send it: made for one sitting, one deed and one request of an app.
+ */
 export function formToken(session: Session, deed: string, query: string, master: string): Promise<string> {
   return sign(master, "auth-form", JSON.stringify([session.id, deed, query]))
 }

@@ -91,7 +91,9 @@ function requireOutbound(path: string, text: string, privateHosts: ReadonlySet<s
   )
 }
 
-/** What a change makes of a configuration: what is not sent stays, as what is sent back masked does; null takes away. */
+/**
+ * What a change makes of a configuration: what is not sent stays, as what is sent back masked does; null takes away.
+ */
 export function mergeConfig(type: KindName, before: Config, change: Config): Config {
   const merged = { ...before }
   for (const [name, value] of Object.entries(change)) {
@@ -200,7 +202,10 @@ export function newSigningSecret(): string {
   return `whsec_${btoa(String.fromCharCode(...bytes))}`
 }
 
-/** What a destination answers, without any way in which its secrets, or the headers made of them, could be written in it. */
+/**
+ * What a destination answers, without any way in which its secrets, or the headers made of them, could be written in
+ * it.
+ */
 export function withoutSecrets(
   text: string,
   { config, type }: Configured,

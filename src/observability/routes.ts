@@ -210,7 +210,9 @@ function missingSecretOf(type: KindName, config: Config): Record<string, string>
 
 type Place = Pick<DestinationRow, "id" | "organization_id" | "workspace_id" | "type">
 
-/** A configuration as its columns: sealed in a version of its own, so that no older one can be put back in its place. */
+/**
+ * A configuration as its columns: sealed in a version of its own, so that no older one can be put back in its place.
+ */
 async function toSealed(
   c: Context<App>,
   place: Place,

@@ -108,7 +108,10 @@ export async function updateDestination(
   return (updated?.meta.changes ?? 0) > 0
 }
 
-/** The row stays; its secrets and what waited for it go. Returns the ids of those batches; undefined where there is none. */
+/**
+ * The row stays; its secrets and what waited for it go. Returns the ids of those batches; undefined where there is
+ * none.
+ */
 export async function deleteDestination(
   db: D1Database,
   organizationId: string,

@@ -23,7 +23,10 @@ export function toHost(hostname: string): string {
   return hostname.toLowerCase().replace(/\.+$/, "")
 }
 
-/** Whether the operator's list has this host, with this port or without one, which is then the default one of the scheme. */
+/**
+ * Whether the operator's list has this host, with this port or without one, which is then the default one of the
+ * scheme.
+ */
 export function isAllowedHost(url: URL, allowedHosts: ReadonlySet<string>): boolean {
   return isListed(url, allowedHosts) || (url.port === "" && allowedHosts.has(toHost(url.hostname)))
 }

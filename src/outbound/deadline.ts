@@ -1,6 +1,9 @@
 export type Timed<T> = { value: T } | { stopped: "timeout" | "cancelled" }
 
-/** What the work comes to, unless its time is over or the caller has left: then its signal fires and it is not waited for. */
+/**
+ * What the work comes to, unless its time is over or the caller has left: then its signal fires and it is not waited
+ * for.
+ */
 export async function within<T>(
   ms: number,
   disconnect: AbortSignal,

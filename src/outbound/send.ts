@@ -43,7 +43,8 @@ const LEAST_FREE_PORT = 1_024
 
 /**
  * Sends to a URL that a caller chose, only where anybody could, and follows redirects by hand: each is checked like the
- * first, and on another origin the headers, which hold the secrets, are left away. Against DNS rebinding see resolve.ts.
+ * first, and on another origin the headers, which hold the secrets, are left away. Against DNS rebinding see
+ * resolve.ts.
  */
 export async function sendOutbound(outbound: Outbound, deps: OutboundDeps): Promise<Sent> {
   return exchange(outbound, deps, async (response) => ({

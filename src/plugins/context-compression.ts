@@ -18,10 +18,10 @@ export type Compressed = {
 const MIN_TEXT_LENGTH = 256
 
 /**
- * Middle-out: what a model attends to least is left out first. System messages and everything from the last user message
- * on stay; of the rest, whole exchanges go, from the middle outwards, a tool call always with its results. Before that a
- * single message that would fill most of the budget is cut in its own middle, and after it, if need be, so is what
- * stays, the longest text first; a system message never.
+ * Middle-out: what a model attends to least is left out first. System messages and everything from the last user
+ * message on stay; of the rest, whole exchanges go, from the middle outwards, a tool call always with its results.
+ * Before that a single message that would fill most of the budget is cut in its own middle, and after it, if need be,
+ * so is what stays, the longest text first; a system message never.
  */
 export function compress(
   messages: readonly Json[],

@@ -2,7 +2,9 @@ import type { Json } from "../support/json.ts"
 /** Messages that stay or go together: an assistant's calls with the results of them, or one message by itself. */
 export type Unit = { members: number[]; isKept: boolean }
 
-/** A conversation as units, in its order. A unit is kept for any message of it that is: a system's, or of the last turn. */
+/**
+ * A conversation as units, in its order. A unit is kept for any message of it that is: a system's, or of the last turn.
+ */
 export function toUnits(messages: readonly Json[]): Unit[] {
   const lastTurn = messages.findLastIndex(({ role }) => role === "user")
   const units: Unit[] = []

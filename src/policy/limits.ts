@@ -4,8 +4,8 @@ import { limitOf } from "../keys/key.ts"
 import type { Limit } from "../ledger/limits.ts"
 
 /**
- * Every limit that a caller's calls are held against, including the limits of the key's ancestors. Without the account's
- * balance: the ledger adds it.
+ * Every limit that a caller's calls are held against, including the limits of the key's ancestors. Without the
+ * account's balance: the ledger adds it.
  */
 export function limitsOf(caller: Caller): Limit[] {
   return [

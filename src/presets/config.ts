@@ -7,8 +7,8 @@ import { toChatRequest as fromResponses } from "../formats/responses/to-chat.ts"
 import { ChatRequest } from "../formats/schemas.ts"
 
 /**
- * A preset's config is told in the words of the chat wire, whichever surface it was made on. A field that is not here is
- * no preset's to say: what a call is about, who makes it, and how it is answered.
+ * A preset's config is told in the words of the chat wire, whichever surface it was made on. A field that is not here
+ * is no preset's to say: what a call is about, who makes it, and how it is answered.
  */
 export const PRESET_FIELDS = [
   "model",

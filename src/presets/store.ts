@@ -130,8 +130,8 @@ const workspaceExists = ({ organizationId, workspaceId }: Place): SQL =>
     WHERE organization_id = ${organizationId} AND id = ${workspaceId} AND deleted_at IS NULL)`
 
 /**
- * Makes a preset, or a new version of the one with this slug, which is its designated version then. Whoever comes second
- * makes the second version. Undefined where the preset is archived or the workspace gone.
+ * Makes a preset, or a new version of the one with this slug, which is its designated version then. Whoever comes
+ * second makes the second version. Undefined where the preset is archived or the workspace gone.
  */
 export async function putPreset(
   binding: D1Database,

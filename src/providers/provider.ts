@@ -12,7 +12,9 @@ export type Provider = {
   wire: ProviderFormat
   /** Speaks the OpenAI Responses wire as well. */
   responses?: true
-  /** Where it works: `europe`, `us` …; a regional hostname uses no other. Absent: nothing is known. `any`: everywhere. */
+  /**
+   * Where it works: `europe`, `us` …; a regional hostname uses no other. Absent: nothing is known. `any`: everywhere.
+   */
   regions?: readonly string[]
   /** The key, or undefined for a server that takes none. Never logged, never in an answer. */
   apiKey?: string

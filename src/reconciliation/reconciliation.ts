@@ -70,7 +70,9 @@ export function driftsOf(
   return drifts
 }
 
-/** A counter below its generations has lost a charge, and is raised; one above them is lowered only where that is asked. */
+/**
+ * A counter below its generations has lost a charge, and is raised; one above them is lowered only where that is asked.
+ */
 export function mayRepair({ chargedNano, recordedNano }: Drift, lowers: boolean): boolean {
   return chargedNano < recordedNano || lowers
 }

@@ -7,7 +7,9 @@
 /** Cooldown of an endpoint that gave no hint, and the longest that a hint is believed. */
 const DEFAULT_COOLDOWN_MS = 15_000
 const MAX_COOLDOWN_MS = 300_000
-/** Streams in a row that passed unchanged and ended well before an endpoint's bytes are passed without being looked at. */
+/**
+ * Streams in a row that passed unchanged and ended well before an endpoint's bytes are passed without being looked at.
+ */
 export const STREAMS_TO_TRUST = 20
 /** How many more it takes once one did not. */
 const STREAMS_TO_FORGIVE = 20
@@ -18,8 +20,8 @@ const STATISTICS_MS = 30 * 60_000
 const MAX_SAMPLES = 100
 
 /**
- * One answer. `latencyMs`: to the first content; `tokensPerSecond`: of what came then; `completion`: tokens of a complete
- * answer. null: this answer does not show it.
+ * One answer. `latencyMs`: to the first content; `tokensPerSecond`: of what came then; `completion`: tokens of a
+ * complete answer. null: this answer does not show it.
  */
 export type Sample = {
   at: number

@@ -1,6 +1,8 @@
 import type { Catalogue, Model } from "../models/catalogue.ts"
 
-/** What a caller may call a model: its id, its id with a way to choose behind it, or an alias of the newest of a family. */
+/**
+ * What a caller may call a model: its id, its id with a way to choose behind it, or an alias of the newest of a family.
+ */
 
 export type Sort = "price" | "throughput" | "latency" | "exacto"
 
@@ -29,7 +31,9 @@ export function findModel(name: string, catalogue: Catalogue): Named {
   return variant === "free" ? { ...base, name, isFree: true } : { name, model: undefined }
 }
 
-/** The name without the variants that change the request, and those variants; a model that has one for its own keeps it. */
+/**
+ * The name without the variants that change the request, and those variants; a model that has one for its own keeps it.
+ */
 export function splitRequestVariants(name: string, catalogue: Catalogue): { name: string; variants: string[] } {
   const parts = name.split(":")
   const variants: string[] = []
@@ -43,8 +47,9 @@ export function splitRequestVariants(name: string, catalogue: Catalogue): { name
 }
 
 /**
- * `~author/family-latest`: of the author's models whose names are the family's words and a version, the highest version;
- * a preview only where nothing else is. `claude-sonnet` is `claude-sonnet-4.5` and `claude-3.7-sonnet`, not `…-thinking`.
+ * `~author/family-latest`: of the author's models whose names are the family's words and a version, the highest
+ * version; a preview only where nothing else is. `claude-sonnet` is `claude-sonnet-4.5` and `claude-3.7-sonnet`, not
+ * `…-thinking`.
  */
 function findLatest(name: string, catalogue: Catalogue): Model | undefined {
   const [, author, family] = /^~([^/]+)\/(.+)-latest$/.exec(name) ?? []

@@ -8,10 +8,10 @@ import { healthKey, type Target, targetKey } from "./target.ts"
 
 /**
  * Best first. What carries the conversation's own signatures comes before all; endpoints that failed lately come last.
- * Between them the caller's own keys come before the gateway's, those for a fallback after it; of each, endpoints outside
- * the preferred speed come last. `order` is a wish, not a filter: what it names comes first, the rest
- * stands behind as fallbacks. Between equals the cheaper one is likelier, as the inverse square of its price, unless a
- * sort is asked.
+ * Between them the caller's own keys come before the gateway's, those for a fallback after it; of each, endpoints
+ * outside the preferred speed come last. `order` is a wish, not a filter: what it names comes first, the rest stands
+ * behind as fallbacks. Between equals the cheaper one is likelier, as the inverse square of its price, unless a sort is
+ * asked.
  */
 export function inOrder(
   targets: readonly Target[],

@@ -86,8 +86,9 @@ export function disabledHashes(results: readonly D1Result<unknown>[]): string[] 
 }
 
 /**
- * What groups give to whom, a line a mapping: `m` is the mapping, `gm` who is in its group. In a fixed order, from people
- * or from workspaces: the planner, which has no statistics, would try every user of the organization with every mapping.
+ * What groups give to whom, a line a mapping: `m` is the mapping, `gm` who is in its group. In a fixed order, from
+ * people or from workspaces: the planner, which has no statistics, would try every user of the organization with every
+ * mapping.
  */
 const giving = `CROSS JOIN workspaces w ON w.id = m.workspace_id AND w.deleted_at IS NULL
   CROSS JOIN scim_users u ON u.organization_id = m.organization_id AND u.id = gm.user_id AND u.active = 1
@@ -112,7 +113,10 @@ const inWorkspaces = (ids: string) => ({
   given: `${FROM_MAPPINGS} WHERE +m.organization_id = ?1 AND m.workspace_id IN (${ids})`,
 })
 
-/** Whose memberships: of users, of a directory, in workspaces, of those in groups (JSON arrays of ids), or in those a group is mapped to. */
+/**
+ * Whose memberships: of users, of a directory, in workspaces, of those in groups (JSON arrays of ids), or in those a
+ * group is mapped to.
+ */
 const SCOPES = {
   users: inPeople(LISTED),
   directory: inPeople("SELECT id FROM scim_users WHERE directory_id = ?2"),
@@ -121,7 +125,10 @@ const SCOPES = {
   group: inWorkspaces("SELECT workspace_id FROM scim_group_mappings WHERE scim_group_id = ?2"),
 } as const
 
-/** Memberships that the directory gives are what its groups and their mappings say; those given by hand stay as they are. */
+/**
+ * Memberships that the directory gives are what its groups and their mappings say; those given by hand stay as they
+ * are.
+ */
 export function applyMemberships(
   db: D1Database,
   scope: keyof typeof SCOPES,

@@ -1,6 +1,8 @@
 import { invalid } from "./errors.ts"
 
-/** What is kept of a user, after RFC 7643, sections 4.1 and 4.3. One table: bodies, PATCH and /Schemas are read from it. */
+/**
+ * What is kept of a user, after RFC 7643, sections 4.1 and 4.3. One table: bodies, PATCH and /Schemas are read from it.
+ */
 export type Attribute = {
   name: string
   type: "string" | "boolean" | "complex" | "reference"
@@ -88,7 +90,9 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
-/** What a body has of these attributes. What is unknown is left out, as section 3.3 of RFC 7644 allows, a password too. */
+/**
+ * What a body has of these attributes. What is unknown is left out, as section 3.3 of RFC 7644 allows, a password too.
+ */
 export function readDocument(attributes: readonly Attribute[], input: Record<string, unknown>, path = ""): Document {
   const read: Document = {}
   for (const [name, value] of Object.entries(input)) {

@@ -45,8 +45,8 @@ export async function insertDirectory(db: D1Database, row: DirectoryRow, entry: 
 }
 
 /**
- * Deletes a directory with its users, groups and mappings, and the memberships in workspaces that these gave. The people
- * stay in the organization as members managed by hand; who was deactivated stays out.
+ * Deletes a directory with its users, groups and mappings, and the memberships in workspaces that these gave. The
+ * people stay in the organization as members managed by hand; who was deactivated stays out.
  */
 export async function deleteDirectory(
   db: D1Database,

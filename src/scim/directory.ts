@@ -7,7 +7,10 @@ import type { StoredOf } from "../support/db.ts"
 import type { Directory } from "./schemas.ts"
 import type { scimDirectories } from "./table.ts"
 
-/** `pull_`: where it is read, null where it pushes; and its token, sealed in a version of its own under a workspace's key. */
+/**
+ * `pull_`: where it is read, null where it pushes; and its token, sealed in a version of its own under a workspace's
+ * key.
+ */
 export type DirectoryRow = StoredOf<typeof scimDirectories>
 
 /** A directory that is read. */

@@ -66,8 +66,8 @@ export async function findMapping(db: D1Database, organizationId: string, id: st
 }
 
 /**
- * Makes the mapping where there is none, and brings the memberships of the workspace in line either way. The mapping that
- * is there then, of whatever role; undefined where the group or the workspace was deleted concurrently.
+ * Makes the mapping where there is none, and brings the memberships of the workspace in line either way. The mapping
+ * that is there then, of whatever role; undefined where the group or the workspace was deleted concurrently.
  */
 export async function insertMapping(
   db: D1Database,
@@ -120,7 +120,9 @@ export async function updateMapping(
   return updated?.results[0] as MappingRow | undefined
 }
 
-/** With `keepMembers` whom the mapping put into the workspace stays there by hand; of the default one all are anyway. */
+/**
+ * With `keepMembers` whom the mapping put into the workspace stays there by hand; of the default one all are anyway.
+ */
 export async function deleteMapping(
   db: D1Database,
   { id, organization_id: organizationId, workspace_id: workspaceId }: MappingRow,

@@ -33,7 +33,9 @@ import { PullFailure, type SyncJobRow } from "./sync-job.ts"
 import { MEDIA_TYPE } from "./wire.ts"
 import { isTaken } from "../support/rows.ts"
 
-/** Of one answer; a page that is larger is asked for in halves. What is kept of it is one parameter, of at most 2 MB. */
+/**
+ * Of one answer; a page that is larger is asked for in halves. What is kept of it is one parameter, of at most 2 MB.
+ */
 const MAX_ANSWER_BYTES = 1_500_000
 /** Of those who are missing, how many one step asks for. */
 const MISSING = 20

@@ -27,7 +27,9 @@ export function readFilter(words: string): Filter {
   }
 }
 
-/** Strings are those of JSON; what is none is meant as it stands, such as a domain and a name with a single backslash. */
+/**
+ * Strings are those of JSON; what is none is meant as it stands, such as a domain and a name with a single backslash.
+ */
 function toText(quoted: string): string {
   try {
     return JSON.parse(quoted) as string

@@ -37,7 +37,9 @@ const speakScim: MiddlewareHandler<ScimApp> = async function speakScim(c, next) 
   if (c.res.headers.has("content-type")) c.res.headers.set("content-type", type)
 }
 
-/** Which directory is pushing, or 401. Asked of the database each time: a directory that is disconnected stops at once. */
+/**
+ * Which directory is pushing, or 401. Asked of the database each time: a directory that is disconnected stops at once.
+ */
 const authenticateDirectory: MiddlewareHandler<ScimApp> = async function authenticateDirectory(c, next) {
   const token = BEARER.exec(c.req.header("authorization") ?? "")?.[1]
   const ip = c.req.header("cf-connecting-ip")

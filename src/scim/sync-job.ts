@@ -2,8 +2,8 @@ import type { StoredOf } from "../support/db.ts"
 import type { scimSyncJobs } from "./table.ts"
 
 /**
- * `position`: the last id that is done in this phase. `pull_cursor`: JSON of a Cursor (pull.ts); null where the directory
- * after `position` is not begun.
+ * `position`: the last id that is done in this phase. `pull_cursor`: JSON of a Cursor (pull.ts); null where the
+ * directory after `position` is not begun.
  */
 export type SyncJobRow = StoredOf<typeof scimSyncJobs>
 

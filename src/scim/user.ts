@@ -15,8 +15,8 @@ export type UserFields = Pick<
 const string = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null)
 
 /**
- * A user as a body tells it. Nobody is inactive who was not said to be, nor active again who was: what is said of it last
- * holds, even where it is taken away (`isTold` false) and told no more.
+ * A user as a body tells it. Nobody is inactive who was not said to be, nor active again who was: what is said of it
+ * last holds, even where it is taken away (`isTold` false) and told no more.
  */
 export function readUser(
   body: Record<string, unknown>,

@@ -9,7 +9,9 @@ type Sealed = { about: About; sealed: string; dataKey: WrappedKey }
 
 type Owner = { organizationId: string; workspaceId: string; id: string }
 
-/** The data key of a workspace, or of what in it has its own; made on first use. Undefined where the workspace is gone. */
+/**
+ * The data key of a workspace, or of what in it has its own; made on first use. Undefined where the workspace is gone.
+ */
 export async function dataKeyOf(
   db: D1Database,
   masters: Masters,

@@ -31,7 +31,7 @@ export type ToolSettings = { webFetch: FetchSettings; webSearch: SearchSettings 
 export type ToolDeps = Network & {
   fetch: typeof fetch
   now: () => number
-  /** Fires when the caller has left. */
+  /** Aborted when the client disconnects. */
   signal: AbortSignal
   settings: ToolSettings
 }

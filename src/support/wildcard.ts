@@ -20,7 +20,8 @@ export const Patterns = z
 
 /**
  * Whether a name is one of these patterns; `*` stands for anything, letter case for nothing. The pieces between the
- * stars are looked for once each, from left to right, which for `*` is as good as any other choice: nothing is tried again.
+ * stars are looked for once each, from left to right, which for `*` is as good as any other choice: nothing is tried
+ * again.
  */
 export function matcher(patterns: readonly string[]): (name: string) => boolean {
   const prepared = patterns.map((pattern) => pattern.toLowerCase().split("*"))

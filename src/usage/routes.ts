@@ -86,7 +86,9 @@ const BUCKETS = { minute: 60_000, hour: 3_600_000 } as const
 const LONGEST = { minute: DAY_MS, hour: 31 * DAY_MS } as const
 const DEFAULT_DAYS = 30
 
-/** Epoch milliseconds, the end not included; what is finer than a day comes from single generations, kept so many days. */
+/**
+ * Epoch milliseconds, the end not included; what is finer than a day comes from single generations, kept so many days.
+ */
 function rangeOf({ time_range: range, granularity, ...asked }: AnalyticsQuery, now: number, keptDays: number): Range {
   if (asked.classifier_dimensions || asked.classifier_filters) {
     throw new GatewayError(

@@ -5,7 +5,10 @@ import { dayOf, startOf } from "../support/day.ts"
 import type { StoredOf } from "../support/db.ts"
 import type { usageDays } from "./table.ts"
 
-/** One day of one organization, from its generations. Sums only grow, so days whose generations are gone stay as they are. */
+/**
+ * One day of one organization, from its generations. Sums only grow, so days whose generations are gone stay as they
+ * are.
+ */
 function sumDayStatements(db: D1Database, organizationId: string, day: string): D1PreparedStatement[] {
   const from = startOf(day)
   return [
@@ -112,7 +115,10 @@ type UsageDay = StoredOf<typeof usageDays>
 export type ActivityRow = Pick<UsageDay, "day" | "model" | "provider" | "workspace_id" | "requests"> &
   Record<"usage" | "byok" | "prompt" | "completion" | "reasoning", number>
 
-/** Answered calls by day, model and provider, and by workspace where that is asked. Nano-USD; instants epoch milliseconds. */
+/**
+ * Answered calls by day, model and provider, and by workspace where that is asked. Nano-USD; instants epoch
+ * milliseconds.
+ */
 export async function readActivity(
   db: D1Database,
   organizationId: string,

@@ -33,7 +33,9 @@ export type EgressResponse = {
 
 export type Sent =
   | { ok: true; response: EgressResponse }
-  /** `unbound`: no secret is bound to the host. `failed`: the host could not be reached, or what it sent not be read. */
+  /**
+   * `unbound`: no secret is bound to the host. `failed`: the host could not be reached, or what it sent not be read.
+   */
   | { ok: false; reason: string; why: "refused" | "unbound" | "misdirected" | "failed" }
 
 const MAX_REDIRECTS = 5
@@ -47,14 +49,16 @@ const HOP_BY_HOP =
 /** TRACE echoes the request, and no client of an API sends the others. */
 const REFUSED_METHODS = /^(connect|trace|track)$/i
 /**
- * Not sent with a value: a host that echoes it would reveal it piece by piece, or in an encoding that is not looked for.
- * It may ignore all of them, and then sends everything, in UTF-8.
+ * Not sent with a value: a host that echoes it would reveal it piece by piece, or in an encoding that is not looked
+ * for. It may ignore all of them, and then sends everything, in UTF-8.
  */
 const PIECEWISE = /^(range|if-range|request-range|accept-charset|a-im)$/i
 /** The runtime decodes these, and values can be hidden in decoded bytes only. */
 const DECODED = ["gzip", "br"]
 
-/** For the embedded agent: to any public host, and on to where it redirects. Every redirect is decided like the first. */
+/**
+ * For the embedded agent: to any public host, and on to where it redirects. Every redirect is decided like the first.
+ */
 export async function egressFetch(request: EgressRequest, world: EgressDeps): Promise<Sent> {
   const secrets = await world.secrets()
   const released: [string, string][] = []

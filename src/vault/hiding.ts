@@ -25,8 +25,8 @@ const decoder = new TextDecoder()
 
 /**
  * Replaces what a host echoes of the secrets that it was sent by their placeholders: the values in the encodings below,
- * in either case of letters, and the headers made of them. This is no protection against a host that wants to reveal a value: it can encode it in
- * any other way.
+ * in either case of letters, and the headers made of them. This is no protection against a host that wants to reveal a
+ * value: it can encode it in any other way.
  */
 export function hiding({ released, secrets }: Echo): Hiding {
   const matcher = new Matcher(patternsOf({ released, secrets }))

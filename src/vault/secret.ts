@@ -45,8 +45,8 @@ export async function fingerprintOf(key: CryptoKey, value: string): Promise<stri
 const PLACEHOLDER_DIGITS = 16
 
 /**
- * What stands for a secret where its value must not be: the same as long as the vault lives, whatever the value. It fits a
- * header and the user or password of Basic credentials, and none is a part of another: a name has no hyphen.
+ * What stands for a secret where its value must not be: the same as long as the vault lives, whatever the value. It
+ * fits a header and the user or password of Basic credentials, and none is a part of another: a name has no hyphen.
  */
 export async function placeholderOf(key: CryptoKey, name: string): Promise<string> {
   const digits = toHex(await crypto.subtle.sign("HMAC", key, encoder.encode(name)))

@@ -79,8 +79,8 @@ function canPut(vault: Vault, rows: readonly SecretRow[], sources: Sources): SQL
 }
 
 /**
- * Puts all of them, each in the place of the one with its name, or none: where the vault is gone or would hold more than
- * it may, or where a source is not what it was. A secret that was there keeps its `createdAt`.
+ * Puts all of them, each in the place of the one with its name, or none: where the vault is gone or would hold more
+ * than it may, or where a source is not what it was. A secret that was there keeps its `createdAt`.
  */
 export async function putSecrets(
   binding: D1Database,

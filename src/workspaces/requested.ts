@@ -2,7 +2,9 @@ import type { Principal } from "../access/principal.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { findDefaultWorkspace, findWorkspace } from "./store.ts"
 
-/** The workspace that a request names, or else the default one; 404 where it is not there, 400 where that was deleted. */
+/**
+ * The workspace that a request names, or else the default one; 404 where it is not there, 400 where that was deleted.
+ */
 export async function requestedWorkspace(
   db: D1Database,
   organizationId: string,
@@ -25,8 +27,8 @@ export function workspaceNotFound(): GatewayError {
 }
 
 /**
- * The workspace of the caller's key; for a management key, any of its organization that is asked for. 400 where none is,
- * and that of the key was deleted, which only keys that manage the organization outlive.
+ * The workspace of the caller's key; for a management key, any of its organization that is asked for. 400 where none
+ * is, and that of the key was deleted, which only keys that manage the organization outlive.
  */
 export async function workspaceOf(db: D1Database, principal: Principal, asked: string | undefined): Promise<string> {
   const isOwn = asked === undefined || asked === principal.workspaceId

@@ -117,9 +117,9 @@ const isActive = (now: number): SQL =>
   sql`deleted_at IS NULL AND disabled = 0 AND (expires_at IS NULL OR expires_at > ${now})`
 
 /**
- * Deletes a workspace with its budgets, guardrails, memberships, destinations, secrets and the keys that are left in it, for good. Of the default
- * workspace the inference keys go whether or not they work, and those that manage the organization stay; any other must
- * have no active key. False where that, or the workspace, is not so any more.
+ * Deletes a workspace with its budgets, guardrails, memberships, destinations, secrets and the keys that are left in
+ * it, for good. Of the default workspace the inference keys go whether or not they work, and those that manage the
+ * organization stay; any other must have no active key. False where that, or the workspace, is not so any more.
  */
 export async function deleteWorkspace(
   binding: D1Database,

@@ -26,7 +26,10 @@ export function newInterceptor(deps: ProxyWorld): Interception {
   }
 }
 
-/** Has the gateway send it, which has the values. Nothing of a request to a host of secrets leaves this machine otherwise. */
+/**
+ * Has the gateway send it, which has the values. Nothing of a request to a host of secrets leaves this machine
+ * otherwise.
+ */
 async function pass(
   request: IncomingMessage,
   response: ServerResponse,

@@ -34,8 +34,8 @@ export type Proxy = { url: URL; close: () => Promise<void> }
 const USER = "agent"
 
 /**
- * The way out of an agent: a CONNECT proxy on this machine. Requests to the hosts of secrets are intercepted and sent by
- * the gateway, which puts the values in; all other connections pass as they are, encrypted, or not at all.
+ * The way out of an agent: a CONNECT proxy on this machine. Requests to the hosts of secrets are intercepted and sent
+ * by the gateway, which puts the values in; all other connections pass as they are, encrypted, or not at all.
  */
 export async function startProxy(deps: ProxyWorld): Promise<Proxy> {
   const password = randomBytes(24).toString("hex")

@@ -23,8 +23,8 @@ export function readCallDelta(delta: unknown): CallDelta {
 }
 
 /**
- * Which call a delta continues; -1 for a new one. The index decides, unless the id belongs to another call or names
- * one that the index does not; a delta with neither goes on with the last call. Where calls share an index or an id, the
+ * Which call a delta continues; -1 for a new one. The index decides, unless the id belongs to another call or names one
+ * that the index does not; a delta with neither goes on with the last call. Where calls share an index or an id, the
  * last of them is the one that grows.
  */
 export function routeCall(calls: readonly GrowingCall[], delta: CallDelta): number {

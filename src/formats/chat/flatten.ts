@@ -3,8 +3,8 @@ import { isObject, type Json } from "../../support/json.ts"
 
 /**
  * Content that a provider answers with in parts, as clients of the wire read it: its text as one string, beside it what
- * was thought and what was drawn. Parts of other kinds say nothing in words, and are left out. The same object where the
- * content is none of parts.
+ * was thought and what was drawn. Parts of other kinds say nothing in words, and are left out. The same object where
+ * the content is none of parts.
  */
 export function flattenContent(message: Json): Json {
   if (!Array.isArray(message["content"])) return message

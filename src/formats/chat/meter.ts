@@ -3,18 +3,18 @@ import { type GeneratedUnits, NO_TOKENS, type Tokens } from "../../money/money.t
 import { isObject, type Json } from "../../support/json.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
 
-/** What the gateway reads from an answer on its way: enough to charge it, record it and tell how it ended. */
+/** What the gateway reads from a response: enough to charge it, record it and know how it ended. */
 export type ResponseMeter = {
   id: string | null
   model: string | null
   created: number | null
   serviceTier: string | null
-  /** The provider's count; null until one was seen. An explicit zero is a count. */
+  /** The usage that the provider reported; null until then. Zero is a count. */
   tokens: Tokens | null
-  /** Of what is priced by the piece, as far as the answer tells. */
+  /** Generated units that are priced by the piece. */
   made: Partial<GeneratedUnits>
   finishReason: string | null
-  /** The last of what only the provider can verify in its reasoning. */
+  /** The last signature of reasoning, which only its provider can verify. */
   signature: string | null
   error: ProviderError | null
   /** `[DONE]` was seen. */
@@ -24,11 +24,11 @@ export type ResponseMeter = {
   /** UTF-16 units of everything generated, and the number of pieces it came in. */
   units: number
   pieces: number
-  /** What was said, where it is to be kept. */
+  /** The text, where content logging or a destination needs it. */
   transcript: Transcript | null
 }
 
-/** A failure that a provider told inside a 200. */
+/** An error that a provider sent inside a 200 response. */
 export type ProviderError = { message: string; code: string | null; status: number | null }
 
 export function newMeter(): ResponseMeter {
@@ -50,19 +50,22 @@ export function newMeter(): ResponseMeter {
   }
 }
 
-/** What is kept of a provider's answer is kept for long: a longer name than this is none. */
+/** Longer names are ignored: the record of a call is kept for long. */
 const MAX_NAME_LENGTH = 256
 
 function isName(value: unknown): value is string {
   return typeof value === "string" && value !== "" && value.length <= MAX_NAME_LENGTH
 }
 
-/** The list that foreign JSON has in a place; none where it has anything else there. */
+/** The value if it is an array, else an empty one. */
 export function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? (value as unknown[]) : []
 }
 
-/** What an answer calls itself. The first name stands, but for the tier, which is known at the end. */
+/**
+ * Id, model and creation time of a response. The first values count, except for the service tier, which is known at the
+ * end.
+ */
 export function readNames(meter: ResponseMeter, answer: Json): void {
   if (isName(answer["id"])) meter.id ??= answer["id"]
   if (isName(answer["model"])) meter.model ??= answer["model"]
@@ -70,7 +73,7 @@ export function readNames(meter: ResponseMeter, answer: Json): void {
   if (isName(answer["service_tier"])) meter.serviceTier = answer["service_tier"]
 }
 
-/** Take one chunk of a stream, or a whole answer, into the reading. Foreign JSON: nothing about it is taken on trust. */
+/** Meters one chunk or a document. Upstream JSON is untrusted: every field is checked. */
 export function readResponse(meter: ResponseMeter, answer: Json): void {
   readNames(meter, answer)
   meter.tokens = toTokens(answer["usage"]) ?? meter.tokens
@@ -235,7 +238,10 @@ function names(status: number, ...all: string[]): [name: string, status: number]
   return all.map((name) => [name, status])
 }
 
-/** `error` of a frame or body, in any of the shapes seen: an object, a string, a nested object. Its text is not redacted. */
+/**
+ * `error` of a frame or body, in any of the shapes seen: an object, a string, a nested object. Its text is not
+ * redacted.
+ */
 export function toProviderError(error: unknown): ProviderError | null {
   if (error === undefined || error === null || error === false) return null
   if (typeof error === "string") {

@@ -10,7 +10,7 @@ type Choice = Json & { index: number; message: Json; finish_reason: string | nul
 /** A choice as far as it has grown, and how its calls are told apart. */
 export type GrowingChoice = { choice: Choice; calls: GrowingCall[] }
 
-/** A stream told as a whole answer, for a provider that streams although it was asked not to. */
+/** A stream as a document, for a provider that streams without `stream: true`. */
 export function toResult(
   bytes: Uint8Array,
   reader: ResponseReader,

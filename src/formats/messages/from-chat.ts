@@ -40,7 +40,9 @@ function grow(blocks: Json[], { delta }: MessagesEvent): void {
   else block["input"] = toInput(String(text["partial_json"]))
 }
 
-/** An input is an object. Where a limit has cut one, or a model misspelt it, a tool must not take the rest for whole. */
+/**
+ * An input is an object. Where a limit has cut one, or a model misspelt it, a tool must not take the rest for whole.
+ */
 function toInput(encoded: string): Json {
   try {
     const input: unknown = JSON.parse(encoded)

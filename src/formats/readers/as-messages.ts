@@ -7,7 +7,7 @@ import { chatReader } from "./chat.ts"
 
 export const MESSAGES_PATH = "/messages"
 
-/** A chat request as a provider of the Messages wire is asked it, and its answer on the chat wire. */
+/** A chat request translated for a provider with the Messages format, and its response translated back. */
 export function asMessages(
   request: ChatRequest,
   outgoing: UpstreamFields,

@@ -5,7 +5,7 @@ import { toChunks } from "../chat/from-result.ts"
 import { toResult } from "../chat/to-result.ts"
 import type { ResponseReader } from "./reader.ts"
 
-/** The chat wire: what most providers speak, and the one between which and the others is translated. */
+/** The chat format, which most providers have and all others are translated to and from. */
 export const chatReader: ResponseReader = {
   name: "chat",
   read: readResponse,
@@ -17,7 +17,7 @@ export const chatReader: ResponseReader = {
   toResult: (bytes) => toResult(bytes, chatReader),
 }
 
-/** A choice that says something, or at least says that it is over. */
+/** A choice with content or a finish reason. */
 function hasAnswer(result: Record<string, unknown>): boolean {
   const { choices } = result
   if (!Array.isArray(choices) || !choices.some(isObject)) return false

@@ -4,7 +4,7 @@ import { readFrame } from "../sse/read-frame.ts"
 import { FrameSplitter } from "../sse/frames.ts"
 import type { ResponseReader } from "./reader.ts"
 
-/** A block as far as it has grown; the JSON of its input is read when it is whole. */
+/** A block so far. The JSON of its input is parsed when it is complete. */
 type Growing = { block: Json; input: string }
 
 /** The events of a stream put together to the message that they tell. */

@@ -14,7 +14,7 @@ import { toEvents } from "./messages-events.ts"
 import { toMessage } from "./messages-json.ts"
 import type { ResponseReader } from "./reader.ts"
 
-/** The Messages wire, as providers that have it speak it. https://docs.anthropic.com/en/api/messages-streaming */
+/** The Messages format. https://docs.anthropic.com/en/api/messages-streaming */
 export const messagesReader: ResponseReader = {
   name: "messages",
   read,
@@ -55,7 +55,9 @@ function readEnd(meter: ResponseMeter, reported: Json): void {
   meter.choices.set(0, true)
 }
 
-/** Prompt tokens are told apart from those of the cache, and counts grow: the latest stands, what it leaves out stays. */
+/**
+ * Prompt tokens exclude cached tokens. Counts are cumulative: the latest counts, and missing fields keep their value.
+ */
 function readUsage(meter: ResponseMeter, usage: unknown): void {
   if (!isObject(usage)) return
   const before = meter.tokens
@@ -96,7 +98,7 @@ function readWords(meter: ResponseMeter, text: unknown): void {
   meter.pieces += 1
 }
 
-/** A block that has only been opened is no content, but for one that comes whole. */
+/** The start of a block is not content, except for a block that arrives complete. */
 function isMeaningful(event: Json): boolean {
   const { type, content_block: block, delta } = event
   if (type === "content_block_delta") {

@@ -2,7 +2,7 @@ import { errorIn, readResponse, toTokens } from "../chat/meter.ts"
 import { isObject } from "../../support/json.ts"
 import type { ResponseReader } from "./reader.ts"
 
-/** A wire of whole documents alone, such as embeddings: nothing of it streams. */
+/** Reads JSON documents that never stream, such as embeddings. */
 export function plainReader(isAnswer: ResponseReader["isResponse"]): ResponseReader {
   return {
     name: "plain",
@@ -19,7 +19,7 @@ export function plainReader(isAnswer: ResponseReader["isResponse"]): ResponseRea
   }
 }
 
-/** Where nothing is said there is nothing but prompt: a total alone is its count. */
+/** Without output, the total is the prompt count. */
 function allPrompt(usage: unknown): unknown {
   if (!isObject(usage) || usage["total_tokens"] === undefined) return undefined
   return { prompt_tokens: usage["total_tokens"], completion_tokens: 0 }

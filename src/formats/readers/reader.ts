@@ -4,23 +4,23 @@ import type { ProviderError, ResponseMeter } from "../chat/meter.ts"
 import type { StreamHead } from "../sse/stream-head.ts"
 
 /**
- * How answers are read on one wire. The road carries events and whole answers without knowing their words; what it has
- * to know of them (is this content, an error, the end; what was counted) it asks here.
+ * Reads responses of one upstream API format. The relay passes events and documents without knowing the format; what it
+ * needs to know (content, error, end, usage) it gets here.
  */
 export type ResponseReader = {
   name: "chat" | "responses" | "messages" | "plain"
-  /** Takes one event of a stream, or a whole answer, into the reading. Foreign JSON: nothing is taken on trust. */
+  /** Meters one event or a document. Upstream JSON is untrusted: every field is checked. */
   read: (meter: ResponseMeter, answer: Json) => void
-  /** Whether this event shows that the model has begun to answer. */
+  /** Whether the event has content of the model. */
   hasContent: (event: Json) => boolean
-  /** The failure that an event or a whole answer is, or holds. */
+  /** The error in an event or a document; null where there is none. */
   errorIn: (answer: Json) => ProviderError | null
-  /** Whether a JSON document of status 200 is an answer. */
+  /** Whether a JSON document with status 200 is a response of the model. */
   isResponse: (result: Json) => boolean
-  /** The event as strict clients want it; the same object where it needs nothing. */
+  /** Normalizes an event for strict clients; returns the same object where nothing is to do. */
   normalise: (event: Json, defaults: ChunkDefaults) => Json
-  /** A whole answer told as a stream, for a provider that was asked to stream and does not; null: it cannot be. */
+  /** A document as a stream, for a provider that ignores `stream: true`; null where that is impossible. */
   toStreamHead: (result: Json) => StreamHead | null
-  /** A stream told as a whole answer, for a provider that streams although it was asked not to. */
+  /** A stream as a document, for a provider that streams without `stream: true`. */
   toResult: (bytes: Uint8Array) => { result: Json | undefined; error: ProviderError | null }
 }

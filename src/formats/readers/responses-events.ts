@@ -6,7 +6,7 @@ type Event = Json & { type: string }
 
 const ENDED = ["completed", "incomplete", "failed"]
 
-/** A whole response told as the events that its stream would have had; null for one that has not ended. */
+/** A complete response as the events of its stream; null for one that has not ended. */
 export function toEvents(response: Json): StreamHead | null {
   const { status, output } = response
   if (typeof status !== "string" || !ENDED.includes(status)) return null
@@ -30,7 +30,7 @@ export function toEvents(response: Json): StreamHead | null {
   return { ok: true, frames, rest: new Uint8Array(0), body: null }
 }
 
-/** Events name the item that they are of. */
+/** Events name their item. */
 function withId(item: Json, index: number): Json {
   return typeof item["id"] === "string" && item["id"] !== "" ? item : { ...item, id: `item_${index}` }
 }
@@ -45,7 +45,7 @@ function emitItem(item: Json, index: number): Event[] {
   ]
 }
 
-/** What an item begins without, and the events that it grows by. Items of other kinds come whole. */
+/** The fields that an item starts without, and the events that add them. Other items arrive complete. */
 function cut(item: Json): { start: Json; grown: Event[] } {
   const { type, name, arguments: encoded, input } = item
   if (type === "message") return { start: { content: [] }, grown: emitParts(item["content"]) }

@@ -12,7 +12,7 @@ import { dataOf, FrameSplitter } from "../sse/frames.ts"
 import { toEvents } from "./responses-events.ts"
 import type { ResponseReader } from "./reader.ts"
 
-/** The Responses wire, as providers that have it speak it. https://platform.openai.com/docs/api-reference/responses */
+/** The Responses format. https://platform.openai.com/docs/api-reference/responses */
 export const responsesReader: ResponseReader = {
   name: "responses",
   read,
@@ -26,7 +26,7 @@ export const responsesReader: ResponseReader = {
 
 const ENDS = ["response.completed", "response.incomplete", "response.failed", "response.cancelled"]
 
-/** The response in an event that carries one, or the whole answer. */
+/** The response object of an event, or the document itself. */
 function responseIn(answer: Json): Json | undefined {
   if (isObject(answer["response"])) return answer["response"]
   return "output" in answer ? answer : undefined
@@ -57,7 +57,7 @@ function read(meter: ResponseMeter, answer: Json): void {
   meter.finishReason = toFinishReason(response)
   meter.choices.set(0, true)
   meter.done = true
-  // A whole answer told its words here alone.
+  // A document has its text only here.
   if (type === undefined) readWords(meter, response["output"])
 }
 
@@ -90,7 +90,7 @@ function readWords(meter: ResponseMeter, output: unknown): void {
   }
 }
 
-/** A new item is no content yet: reasoning may begin long before an answer, and fail. */
+/** A new item is not content yet: reasoning may start long before the text, and fail. */
 function isMeaningful({ type }: Json): boolean {
   return isEnd(type) || type === "response.output_item.done" || (typeof type === "string" && type.endsWith(".delta"))
 }
@@ -103,7 +103,7 @@ function errorIn(answer: Json): ProviderError | null {
   return toProviderError(response["error"] ?? (failed ? "The provider's response failed." : null))
 }
 
-/** The terminal event carries the whole response. */
+/** The terminal event has the complete response. */
 function toResult(bytes: Uint8Array): { result: Json | undefined; error: ProviderError | null } {
   const splitter = new FrameSplitter()
   const frames = splitter.push(bytes)

@@ -3,8 +3,8 @@ import { withoutNulls } from "./content.ts"
 import type { ReasoningDetail } from "./reasoning-details.ts"
 
 /**
- * Details for which a wire has no words, in the one opaque string that its clients send back. They are known by the mark
- * in front of them: a client that keeps the string may drop every field beside it.
+ * Details for which a wire has no words, in the one opaque string that its clients send back. They are known by the
+ * mark in front of them: a client that keeps the string may drop every field beside it.
  */
 const MARK = "gateway-carried-v1:"
 

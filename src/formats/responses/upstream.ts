@@ -6,7 +6,7 @@ import { isKnown } from "./input-schemas.ts"
 import { isResponsesFormat, OWN_ID_PREFIX } from "./reasoning-details.ts"
 import type { ResponsesRequest } from "./schemas.ts"
 
-/** Fields that have a place on this wire, although the chat wire's body spells them anew. */
+/** Fields of this format that the chat body spells differently. */
 const PASSED = new Set(["reasoning", "service_tier"])
 const NOT_PASSED = new Set([
   "input",
@@ -44,7 +44,9 @@ export function toResponsesBody(request: ResponsesRequest, outgoing: UpstreamFie
 /** What the gateway's own tools did: the provider's own such items have names without a prefix. */
 const OWN_ITEM = /^(?:service|openrouter):/
 
-/** Reasoning that another wire's answer was made into would be refused: its ids and its signatures are not this one's. */
+/**
+ * Reasoning that another wire's answer was made into would be refused: its ids and its signatures are not this one's.
+ */
 function toItem(item: Exclude<ResponsesRequest["input"], string>[number]): Json[] {
   if (!isKnown(item)) return OWN_ITEM.test(item.type) ? [] : [item]
   if (item.type !== "reasoning") return [item]

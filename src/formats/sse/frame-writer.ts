@@ -1,11 +1,12 @@
 import { concat } from "../../support/bytes.ts"
 
-/** Frames that may wait for the caller before the provider is no longer read. */
+/** Frames that may wait for a slow client before the provider is no longer read. */
 const MAX_WAITING_BYTES = 256 * 1024
 
 /**
  * Writes frames in order, one write at a time: what arrives while a write is under way goes out together with the next.
- * Crossing into the platform costs more than the frame itself, so under load this saves most of it, and it delays nothing.
+ * Crossing into the platform costs more than the frame itself, so under load this saves most of it, and it delays
+ * nothing.
  */
 export class FrameWriter {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>
@@ -15,7 +16,7 @@ export class FrameWriter {
   #writing: Promise<void> | undefined
   lastWriteAt: number
 
-  /** `onLost` is called once, when the caller can no longer be written to. */
+  /** `onLost` is called once, at a client disconnect. */
   constructor(writable: WritableStream<Uint8Array>, onLost: () => void) {
     this.#writer = writable.getWriter()
     this.#onLost = onLost
@@ -29,17 +30,17 @@ export class FrameWriter {
     this.#writing ??= this.#drain()
   }
 
-  /** What the caller has not read yet. */
+  /** What the client has not read yet. */
   get waitingBytes(): number {
     return this.#waitingBytes
   }
 
-  /** Settles when there is room for more. */
+  /** Resolves when there is room for more. */
   async room(): Promise<void> {
     if (this.#waitingBytes > MAX_WAITING_BYTES) await this.#writing
   }
 
-  /** Settles when all is written, or the caller is lost; then the stream is free for another writer. */
+  /** Resolves when all is written or the client disconnected; the stream is then free for another writer. */
   async release(): Promise<void> {
     await this.#writing
     this.#writer.releaseLock()

@@ -11,7 +11,7 @@ const decoder = new TextDecoder()
 const encoder = new TextEncoder()
 const EMPTY = new Uint8Array(0)
 
-/** A frame no provider sends: past this the stream is taken to be something else. */
+/** A larger frame is taken for a stream of something else. */
 export const MAX_FRAME_BYTES = 8 * 1024 * 1024
 
 /** Cuts a byte stream into frames, each with the blank line that ends it. Lines end in LF, CRLF or CR, mixed or not. */
@@ -125,8 +125,8 @@ export function toFrame(value: unknown): Uint8Array {
 }
 
 /**
- * An event that is named, as those of the Responses and Messages wires are. On the first `[DONE]` follows the last event
- * as on the chat wire; the second has none, and `message_stop` is its last word.
+ * An event that is named, as those of the Responses and Messages wires are. On the first `[DONE]` follows the last
+ * event as on the chat wire; the second has none, and `message_stop` is its last word.
  */
 export function toEventFrame(event: { type: string } & Record<string, unknown>): Uint8Array {
   return encoder.encode(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)

@@ -3,7 +3,7 @@ import type { ResponseMeter } from "../chat/meter.ts"
 import type { ResponseReader } from "../readers/reader.ts"
 import { dataOf, DONE } from "./frames.ts"
 
-/** Take one frame into the reading. Returns its event when it holds one. */
+/** Meters one frame. Returns its event, if it has one. */
 export function readFrame(
   frame: Uint8Array,
   meter: ResponseMeter,

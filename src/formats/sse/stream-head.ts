@@ -7,7 +7,7 @@ import { dataOf, DONE, FrameSplitter } from "./frames.ts"
 /** The start of a stream up to its first content, and where the rest of it comes from. */
 export type StreamHead = {
   ok: true
-  /** Complete frames, comments among them. */
+  /** Complete frames, including comments. */
   frames: Uint8Array[]
   /** Bytes after the last complete frame. */
   rest: Uint8Array
@@ -18,8 +18,8 @@ export type StreamHead = {
 export type StreamHeadError = { ok: false; error: ProviderError | null; reason: string }
 
 /**
- * Reads a stream until it shows content. Before that nothing has been sent to the client, so an error, an early end or a
- * frame that is not a chunk is a rejection, and dispatch fails over.
+ * Reads a stream until it shows content. Before that nothing has been sent to the client, so an error, an early end or
+ * a frame that is not a chunk is a rejection, and dispatch fails over.
  */
 export async function readStreamHead(
   body: ReadableStream<Uint8Array>,

@@ -10,7 +10,9 @@ type Channel = {
   wrap: (text: string) => Json
   /** Something was told of it before it was decided, since another text began. */
   hasYielded: boolean
-  /** It went on after that: what waits of it waits on, or else a text that is told in turns would never be read whole. */
+  /**
+   * It went on after that: what waits of it waits on, or else a text that is told in turns would never be read whole.
+   */
   holds: boolean
 }
 
@@ -30,8 +32,8 @@ const REASONING = ["text", "summary"] as const
 const OF_A_PIECE = new Set([...OF_A_CHOICE].filter((name) => name !== "message"))
 
 /**
- * The chunks of a chat stream on their way through the filters. Every text of an answer (words, refusals, reasoning, each
- * detail of it, the arguments of each call) goes through one of its own, and waits only where it must.
+ * The chunks of a chat stream on their way through the filters. Every text of an answer (words, refusals, reasoning,
+ * each detail of it, the arguments of each call) goes through one of its own, and waits only where it must.
  */
 export class AnswerFilter {
   readonly #reader: AnswerReader

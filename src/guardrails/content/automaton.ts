@@ -36,7 +36,9 @@ export class Automaton {
   readonly #asked: number
   readonly #edges = new Map<number, Edges>()
   readonly #edgesBetween: (Edges | undefined)[] = []
-  /** Positions in a chain are in the order in which each can do all that the ones behind it can; -1 for those in none. */
+  /**
+   * Positions in a chain are in the order in which each can do all that the ones behind it can; -1 for those in none.
+   */
   readonly chains: Int32Array
   readonly ranks: Int32Array
 
@@ -129,8 +131,8 @@ export class Automaton {
   }
 
   /**
-   * `x{0,9}` is a chain: whoever has used up fewer of the nine can do all that the others can. Following only the first of
-   * a chain keeps the states of a DFA few.
+   * `x{0,9}` is a chain: whoever has used up fewer of the nine can do all that the others can. Following only the first
+   * of a chain keeps the states of a DFA few.
    */
   #findChains(): void {
     const variants = this.#variants()

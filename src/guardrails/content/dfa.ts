@@ -44,8 +44,8 @@ const KINDS = Object.values(KIND)
 const NOTHING = new Int32Array(0)
 
 /**
- * A deterministic automaton, worked out as far as texts need it. `forward`: a state holds the positions that threads are
- * behind, begun anywhere before. `backward`: the positions that take the next character and lead to a match.
+ * A deterministic automaton, worked out as far as texts need it. `forward`: a state holds the positions that threads
+ * are behind, begun anywhere before. `backward`: the positions that take the next character and lead to a match.
  */
 export class Dfa {
   readonly automaton: Automaton

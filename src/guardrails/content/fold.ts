@@ -9,7 +9,9 @@ export const UNREAD = -2
 
 const upTo = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
 
-/** Soft hyphens, joiners, marks of direction, variation selectors, tags, and marks that stand above or below a letter. */
+/**
+ * Soft hyphens, joiners, marks of direction, variation selectors, tags, and marks that stand above or below a letter.
+ */
 const UNREAD_RANGES: readonly (readonly [number, number])[] = [
   [0xad, 0xad],
   [0x300, 0x36f],
@@ -69,7 +71,9 @@ export function foldBefore(written: string): string {
   return last !== undefined && readAs(last) === UNREAD ? `${text} ` : text
 }
 
-/** A text as detectors read it; `places` where its units stand in what is written, absent where they stand as they are. */
+/**
+ * A text as detectors read it; `places` where its units stand in what is written, absent where they stand as they are.
+ */
 export function fold(written: string): { text: string; places?: number[] } {
   if (isAscii(written)) return { text: written }
   let text = ""

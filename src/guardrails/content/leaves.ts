@@ -74,7 +74,9 @@ export function mapLeaves(value: unknown, role: Role, visit: Visit): unknown {
   return rest
 }
 
-/** An object with every text in it as `visit` has it, but for the fields of these names; the same where nothing changed. */
+/**
+ * An object with every text in it as `visit` has it, but for the fields of these names; the same where nothing changed.
+ */
 export function mapOthers<T extends Json>(value: T, names: ReadonlySet<string>, visit: Visit): T {
   const others = Object.entries(value).filter(([key]) => !names.has(key))
   const mapped = others.map(([key, one]) => [key, mapLeaves(one, "assistant", visit)] as const)

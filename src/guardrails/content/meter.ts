@@ -1,7 +1,7 @@
 /**
- * Work of content filters, counted and not timed: in production a Worker's clock stands still while it computes. One unit
- * is one character through one table; dearer work counts more. A unit of any kind of work is 2 to 7 ns of CPU time on the
- * machine this was measured on while it had no other work, and up to twice that beside other work
+ * Work of content filters, counted and not timed: in production a Worker's clock stands still while it computes. One
+ * unit is one character through one table; dearer work counts more. A unit of any kind of work is 2 to 7 ns of CPU time
+ * on the machine this was measured on while it had no other work, and up to twice that beside other work
  * (test/bench/units.ts): the budget is about one second at most.
  */
 export const SCAN_BUDGET = 150_000_000
@@ -23,9 +23,13 @@ export const COST = {
   /** One stretch that a search found; what is made of a finding, and what takes its place. */
   found: 2,
   finding: 60,
-  /** One character of a JSON document, or of a text with characters outside of ASCII, as it is made ready to be read. */
+  /**
+   * One character of a JSON document, or of a text with characters outside of ASCII, as it is made ready to be read.
+   */
   prepared: 20,
-  /** One character as it is looked at for what detectors cannot do without (prefilter), and for disguised injections. */
+  /**
+   * One character as it is looked at for what detectors cannot do without (prefilter), and for disguised injections.
+   */
   surveyed: 2,
   runs: 2,
   /** One word that may be a verb, misspelt, with those behind it. */

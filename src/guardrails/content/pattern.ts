@@ -6,8 +6,8 @@ import { explore, findStretches, Searcher } from "./search.ts"
 
 export const MAX_PATTERN_LENGTH = 100_000
 /**
- * Steps of the compiled machines of one guardrail, each of them some 150 bytes of an isolate's 128 MB. `(?:a{1000}){1000}`
- * is short, and a million of them.
+ * Steps of the compiled machines of one guardrail, each of them some 150 bytes of an isolate's 128 MB.
+ * `(?:a{1000}){1000}` is short, and a million of them.
  */
 export const MAX_STEPS = 120_000
 /**
@@ -84,7 +84,10 @@ function checkSpeed(program: Program, text: string): void {
   }
 }
 
-/** The patterns of guardrails are read again whenever a key is: their programs are kept by the isolate, the latest of them. */
+/**
+ * The patterns of guardrails are read again whenever a key is: their programs are kept by the isolate, the latest of
+ * them.
+ */
 const programs = new Map<string, Program>()
 const MAX_KEPT_STEPS = 2 * MAX_STEPS
 let keptSteps = 0
@@ -106,8 +109,8 @@ export function programOf(pattern: string): Program {
 type Group = { hasEndless: boolean }
 
 /**
- * Harmless to the machine here, and refused all the same: other gateways of this interface refuse it, and a pattern should
- * mean the same everywhere it is taken.
+ * Harmless to the machine here, and refused all the same: other gateways of this interface refuse it, and a pattern
+ * should mean the same everywhere it is taken.
  */
 function hasNestedRepeat(pattern: string): boolean {
   const groups: Group[] = [{ hasEndless: false }]

@@ -19,7 +19,9 @@ export type Program = {
   start: number
   /** Where a match that begins with a character is afterwards, by what surrounds it and the character. */
   begins: Map<number, Int32Array>
-  /** For each step and ASCII character whether the one takes the other: 0 until it was asked, then 1 for no, 2 for yes. */
+  /**
+   * For each step and ASCII character whether the one takes the other: 0 until it was asked, then 1 for no, 2 for yes.
+   */
   taken: Uint8Array | undefined
 }
 
@@ -100,7 +102,9 @@ export function isOfStep(step: Step, rune: number): boolean {
 
 const MAX_KEPT = 2_048
 
-/** Where matches that begin with this character are after it. Worked out once for each character and what surrounds it. */
+/**
+ * Where matches that begin with this character are after it. Worked out once for each character and what surrounds it.
+ */
 export function beginningsWith(program: Program, conditions: number, rune: number): Int32Array {
   const key = conditions * 0x110000 + rune
   const known = program.begins.get(key)

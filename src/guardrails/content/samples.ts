@@ -1,4 +1,7 @@
-/** Texts made from a pattern to be slow to search, always the same: its own letters and literals, in order and in disorder. */
+/**
+ * Texts made from a pattern to be slow to search, always the same: its own letters and literals, in order and in
+ * disorder.
+ */
 export function slowTexts(pattern: string): string[] {
   const literals = pattern.slice(0, MAX_SOURCE).match(/[\p{L}\d]{2,}/gu) ?? ["ab"]
   const chars = [...new Set(`${literals.join("")}ab1 -é`)]

@@ -42,9 +42,9 @@ export class Scanner {
   readonly #growing = new Map<number, number>()
 
   /**
-   * `limit`: no match is longer, in UTF-16 units; what begins and does not end within it is given up. `isWhole`: a match
-   * is told when it can grow no more, which needs a limit; else at each length, and the longer ones hold the shorter.
-   * `folds`: the text is read as fold.ts has it; what is told stands in the text as it is written.
+   * `limit`: no match is longer, in UTF-16 units; what begins and does not end within it is given up. `isWhole`: a
+   * match is told when it can grow no more, which needs a limit; else at each length, and the longer ones hold the
+   * shorter. `folds`: the text is read as fold.ts has it; what is told stands in the text as it is written.
    */
   constructor(
     program: Program,
@@ -202,7 +202,9 @@ export class Scanner {
     this.#next.count = count + 1
   }
 
-  /** Matches that no thread can lengthen. Threads stand in the order of their beginnings, so the first is the oldest. */
+  /**
+   * Matches that no thread can lengthen. Threads stand in the order of their beginnings, so the first is the oldest.
+   */
   #tell(isOver: boolean): void {
     const oldest = isOver || this.#now.count === 0 ? Number.POSITIVE_INFINITY : (this.#now.starts[0] as number)
     for (const [start, end] of this.#growing) {

@@ -20,7 +20,10 @@ export class Searcher {
   readonly automaton: Automaton
   readonly forward: Dfa
   readonly backward: Dfa
-  /** What `meeting` made of the latest pairs of rows, by a hash of the two: the one behind, and four times the one ahead plus that. */
+  /**
+   * What `meeting` made of the latest pairs of rows, by a hash of the two: the one behind, and four times the one ahead
+   * plus that.
+   */
   readonly meetings = new Int32Array(2 * MEETINGS).fill(-1)
   #generations = 0
 
@@ -84,8 +87,9 @@ type Block = { from: number; to: number; before: State; hasEnd: boolean }
 
 /**
  * All stretches of a text that match, those that overlap as one, from front to back. Yields between blocks, for other
- * work to be done. One pass forward finds where matches end, and one backward, through blocks that have one, how far they
- * reach: at each place the positions that threads from the left have come to meet those that lead to a match on the right.
+ * work to be done. One pass forward finds where matches end, and one backward, through blocks that have one, how far
+ * they reach: at each place the positions that threads from the left have come to meet those that lead to a match on
+ * the right.
  */
 export function* findStretches(searcher: Searcher, text: string, meter: Meter): Generator<void, Stretches> {
   const { forward } = searcher
@@ -110,7 +114,9 @@ export function* findStretches(searcher: Searcher, text: string, meter: Meter): 
 /** Of the block that is read: no two are read at once. */
 const record = { rows: new Int32Array(BLOCK + 2), classes: new Uint16Array(BLOCK + 2) }
 
-/** What is known of the text behind a block: where it stands, and where a stretch ends whose beginning is not found yet. */
+/**
+ * What is known of the text behind a block: where it stands, and where a stretch ends whose beginning is not found yet.
+ */
 type Reading = { ahead: State | undefined; open: number; found: Stretches }
 
 function readBackward(searcher: Searcher, text: string, { from, to }: Block, reading: Reading, meter: Meter): void {
@@ -220,7 +226,9 @@ export function* findFirstEnd(searcher: Searcher, text: string, meter: Meter): G
   return last?.hasEnd ? last.to : undefined
 }
 
-/** The blocks of a text; where `isWhole` is not set, up to the first with the end of a match, which then ends with it. */
+/**
+ * The blocks of a text; where `isWhole` is not set, up to the first with the end of a match, which then ends with it.
+ */
 function* readForward(searcher: Searcher, text: string, meter: Meter, isWhole: boolean): Generator<void, Block[]> {
   const { forward } = searcher
   const blocks: Block[] = []

@@ -59,8 +59,8 @@ export function plainUnits(): Units {
 const PIECE = 16_384
 
 /**
- * One text on its way through the rules, in one piece or in many. What may yet be part of something to redact or to block
- * waits; all else goes on at once.
+ * One text on its way through the rules, in one piece or in many. What may yet be part of something to redact or to
+ * block waits; all else goes on at once.
  */
 export class TextFilter {
   readonly #units: Units
@@ -215,8 +215,8 @@ export class TextFilter {
   }
 
   /**
-   * All that waits, read as if the text ended here, although more may come: something else is told next, and order counts.
-   * What turns out later to have begun before here is redacted from here on.
+   * All that waits, read as if the text ended here, although more may come: something else is told next, and order
+   * counts. What turns out later to have begun before here is redacted from here on.
    */
   yield(): string {
     for (const { rule, scanner } of this.#scans) if (!this.#isWithin(rule, () => scanner.settle())) return ""

@@ -23,7 +23,10 @@ type OfPieces = {
   program: () => Program
   /** No match is longer, in UTF-16 units. */
   limit: number
-  /** The parts of a match that are what is looked for; absent where all of it is. `before`: what precedes it, CONTEXT units. */
+  /**
+   * The parts of a match that are what is looked for; absent where all of it is. `before`: what precedes it, CONTEXT
+   * units.
+   */
   refine?: (match: string, before: string) => readonly Part[]
   /** What every match that is not refused has one of. */
   signs?: Signs

@@ -4,7 +4,9 @@ const GAP = "[\\s\"'`*_,:;.–-]{1,6}"
 /** Or nothing between them. */
 const MAY = "[\\s\"'`*_,:;.–-]{0,6}"
 const words = (...alternatives: string[]) => `(?:${alternatives.join("|")})`
-/** Up to so many words. What is in a word is in no gap: a text is parted in one way only, and time stays in proportion. */
+/**
+ * Up to so many words. What is in a word is in no gap: a text is parted in one way only, and time stays in proportion.
+ */
 const some = (count: number) => `(?:\\w{1,20}${GAP}){0,${count}}`
 
 const DROP = words(
@@ -92,7 +94,10 @@ const HIDDEN = words(
   "first",
 )
 
-/** In the manner of the OWASP prompt injection cheat sheet. Every repetition has an end, so that time is in proportion to the text. */
+/**
+ * In the manner of the OWASP prompt injection cheat sheet. Every repetition has an end, so that time is in proportion
+ * to the text.
+ */
 const PHRASES: readonly string[] = [
   `\\b${DROP}${GAP}${some(3)}${EARLIER}${GAP}${some(3)}${ORDERS}\\b`,
   `\\b${DROP}${GAP}(?:everything|anything|all|what)${GAP}${some(4)}(?:above|before|previously|prior|so far|until now|(?:you (?:were|have been) (?:told|given|instructed|taught)))\\b`,

@@ -29,7 +29,10 @@ export const email: Scanned = {
 const PHONE_WORDS = "(?i:phone|tel|telephone|call|mobile|cell|fax|whatsapp|text|reach|number|dial)"
 const DATE = /^(?:\d{1,2}[-./ ]\d{1,2}[-./ ]\d{2,4}|\d{4}[-./ ]\d{1,2}[-./ ]\d{1,2})$/
 
-/** Behind which a number is a part of something else: of another number, of an address, of a time. `tel:` is what it is called. */
+/**
+ * Behind which a number is a part of something else: of another number, of an address, of a time. `tel:` is what it is
+ * called.
+ */
 const PARTS = /(?:\d ?|[./=_#-]|(?<![A-Za-z]):|[A-Za-z])$/
 const PARTS_OF_INTERNATIONAL = /(?:\d ?|[A-Za-z])$/
 

@@ -71,8 +71,8 @@ const PLACEHOLDER =
   /^(?:\$|%|<|\{|\[|your|my[-_]|xxx|\*\*|\.\.\.|example|sample|change|replace|redacted|insert|enter|todo|dummy|null|none|undefined|true|false|process\.|os\.|env\.|config\.|settings\.|self\.|this\.|req\.|secrets\.|vars\.|string|boolean|required|optional|must|should|field|input)|(?:example|placeholder|changeme|_here)$/i
 
 /**
- * Keys, tokens and passwords. What has a form of its own is known by it; what has none by what it is called, if it is as
- * mixed as a secret is.
+ * Keys, tokens and passwords. What has a form of its own is known by it; what has none by what it is called, if it is
+ * as mixed as a secret is.
  */
 export const secrets: Scanned = {
   name: "secrets",

@@ -29,8 +29,8 @@ const UNITS = 0x10000
 const LAST_FORM = 0x2fff
 
 /**
- * An automaton over all literals at once (Aho and Corasick's). `table`: of a state and a class the next state. States from
- * `firstEnd` on are those in which a literal ends.
+ * An automaton over all literals at once (Aho and Corasick's). `table`: of a state and a class the next state. States
+ * from `firstEnd` on are those in which a literal ends.
  */
 export class Literals {
   readonly classes = new Uint8Array(UNITS).fill(CLASS.other)
@@ -73,8 +73,8 @@ export class Literals {
   }
 
   /**
-   * Signs of ASCII have a class each, as far as there are classes. Characters outside of ASCII that are in literals share
-   * the others: what is found is looked at again.
+   * Signs of ASCII have a class each, as far as there are classes. Characters outside of ASCII that are in literals
+   * share the others: what is found is looked at again.
    */
   #findClasses(texts: readonly string[]): void {
     const { classes } = this
@@ -108,7 +108,9 @@ export class Literals {
   }
 }
 
-/** Fills in where it goes on from each state with each class, and adds what ends there as well. Returns them by depth. */
+/**
+ * Fills in where it goes on from each state with each class, and adds what ends there as well. Returns them by depth.
+ */
 function connect(table: Int32Array, ends: readonly number[][]): number[] {
   const fails = new Int32Array(ends.length)
   const open = [0]

@@ -74,7 +74,9 @@ function verbsAt(text: string, places: readonly number[], verbIn: VerbIn): numbe
   return verbs
 }
 
-/** Stretches of such characters that are so long; of the text only every so many characters are looked at to find them. */
+/**
+ * Stretches of such characters that are so long; of the text only every so many characters are looked at to find them.
+ */
 function stretches(text: string, flag: number, least: number): [number, number][] {
   const found: [number, number][] = []
   for (let at = least - 1; at < text.length; at += least) {

@@ -16,7 +16,10 @@ export type Survey = {
   marks: readonly number[][]
   /** For each literal whether the text has it at all. */
   seen: Uint8Array
-  /** The literals of `placed` that the text has: their beginnings, each with its number; undefined if there are too many. */
+  /**
+   * The literals of `placed` that the text has: their beginnings, each with its number; undefined if there are too
+   * many.
+   */
   places: { starts: number[]; literals: number[] } | undefined
   /** Where literals of `verbs` end, in order. */
   verbs: number[]
@@ -247,7 +250,9 @@ function mark(ranges: number[] | undefined, at: number): void {
   else ranges.push(at, at)
 }
 
-/** Whether what a literal asks for is there; what cannot be told is taken to be. `start`: -1 where that is not plain. */
+/**
+ * Whether what a literal asks for is there; what cannot be told is taken to be. `start`: -1 where that is not plain.
+ */
 function holds(literal: Literal, text: string, start: number, at: number, digitBefore: number): boolean {
   const { starts, ends, isUpper, digitWithin } = literal
   if (digitWithin !== undefined && digitBefore > digitWithin) return false

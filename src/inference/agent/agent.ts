@@ -20,7 +20,9 @@ import { type Run, runCalls, toDetail, toResults } from "./run-tools.ts"
 import { isOver, MAX_STEPS } from "./stops.ts"
 import { addUsage, costNanoOf, tokensOf } from "./usage.ts"
 
-/** A conversation that the gateway itself takes part in: its tools answer the model until the model answers the caller. */
+/**
+ * A conversation that the gateway itself takes part in: its tools answer the model until the model answers the caller.
+ */
 export type Job = {
   prepared: Prepared
   meta: RequestMeta

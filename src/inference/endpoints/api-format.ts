@@ -4,19 +4,21 @@ import type { ResponseEncoder } from "../../formats/encoder.ts"
 import type { CallContext, InferenceRequest } from "../inference-request.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
 
-/** A way in which a conversation is asked for: its request, and how the answer is told. */
+/** One of the API formats of conversations: chat, responses or messages. */
 export type ApiFormat<Request> = {
-  /** The request as the road takes it: in its own words wherever a provider speaks them. */
+  /** Normalizes a request. Providers that have the format receive it untranslated. */
   toRequest: (request: Request, bodyBytes: number) => InferenceRequest
-  /** The request in the words of the chat wire, in which plugins and server tools work. Throws where it has none. */
+  /**
+   * Translates the request to the chat format, in which plugins and server tools work. Throws where that is impossible.
+   */
   toChat: (request: Request) => ChatRequest
-  /** What a preset says, as fields of the request. */
+  /** The fields of a preset, as fields of the request. */
   presetFields: (config: PresetConfig) => Record<string, unknown>
-  /** The request with instructions before its own. */
+  /** Puts instructions before those of the request. */
   prependInstructions: (request: Request, prompt: string) => Request
   encoderFor: (request: Request, call: CallContext) => ResponseEncoder
-  /** Whether this provider is asked in the surface's own words, the vendor's tools among them. */
+  /** Whether the provider has this API format, and so runs its vendor's tools. */
   isNativeTo: (provider: Provider) => boolean
-  /** What the gateway's own tools did is told in items of its own. */
+  /** Runs of server tools are items of the response. */
   emitsToolItems: boolean
 }

@@ -14,19 +14,19 @@ type TranslatedFormat<Request> = {
     tools?: readonly { type?: string | null | undefined }[] | null | undefined
   }
   bodyBytes: number
-  /** The request in the words of the chat wire; throws a GatewayError where it has none. */
+  /** Translates the request to the chat format; throws a GatewayError where that is impossible. */
   toChat: (request: Request) => ChatRequest
   isNativeTo: (provider: Provider) => boolean
-  /** The request in its own words, for a provider that speaks them. */
+  /** The untranslated request, for a provider that has the format. */
   buildNativeRequest: (outgoing: UpstreamFields) => UpstreamRequest
-  /** The most that was asked to be said, in tokens. */
+  /** The limit of output tokens that the request sets. */
   maxTokens: number | null | undefined
   encoderFor: (request: Request, call: CallContext) => ResponseEncoder
 }
 
 /**
- * A request of a wire that some providers speak: asked as it is of those, on the chat wire of the others. What the chat
- * wire has no words for, a vendor's own tool among it, goes to the first kind alone.
+ * A request in a format that some providers have. They receive it untranslated, others in the chat format. What the
+ * chat format cannot express, such as a vendor's own tool, limits the call to the first kind.
  */
 export function translatedRequest<Request extends object>(bridged: TranslatedFormat<Request>): InferenceRequest {
   const { request, bodyBytes, isNativeTo: isSpokenBy, buildNativeRequest: askOf, encoderFor } = bridged
@@ -56,7 +56,7 @@ function translate<Request>({ request, toChat }: TranslatedFormat<Request>): Cha
   }
 }
 
-/** Only a provider that speaks the request's own wire runs its vendor's tools. */
+/** Only a provider that has the format of the request runs its vendor's tools. */
 function vendorToolIn(
   tools: readonly { type?: string | null | undefined }[] | null | undefined,
 ): GatewayError | undefined {
@@ -66,7 +66,7 @@ function vendorToolIn(
   return new GatewayError("invalid_request", `tools[${at}].type: ${message}.`)
 }
 
-/** An intake whose bounds know nothing of the messages. */
+/** A request whose cost bounds ignore the messages, which do not translate. */
 function unboundedRequest<Request extends object>({
   request,
   bodyBytes,

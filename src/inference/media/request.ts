@@ -17,7 +17,7 @@ type Shared = {
   trace?: Record<string, unknown> | null | undefined
 } & Json
 
-/** Fields that are the gateway's own: no provider is sent them. */
+/** Fields that only the gateway reads. They are not sent to providers. */
 const OWN_FIELDS = new Set(["model", "provider", "session_id", "trace", "user", "usage", "stream"])
 
 export type Kind = {

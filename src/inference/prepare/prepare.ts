@@ -185,7 +185,9 @@ async function readFiles(
   return parsed as Messages
 }
 
-/** Left for the answer where the request does not limit it: a share of the context, and no more than most answers need. */
+/**
+ * Left for the answer where the request does not limit it: a share of the context, and no more than most answers need.
+ */
 const ANSWER_SHARE = 0.25
 const MAX_ASSUMED_ANSWER = 4_096
 

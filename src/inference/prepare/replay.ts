@@ -6,8 +6,8 @@ import { isRun } from "../../formats/server-tool-detail.ts"
 type Assistant = Extract<ChatRequest["messages"][number], { role: "assistant" }>
 
 /**
- * Runs of server tools that earlier answers of the conversation carry, as the calls and results they were; only those of
- * tools that the request still has, since providers refuse a call of a tool they are not told of.
+ * Runs of server tools that earlier answers of the conversation carry, as the calls and results they were; only those
+ * of tools that the request still has, since providers refuse a call of a tool they are not told of.
  */
 export function replayServerTools(
   messages: ChatRequest["messages"],
@@ -91,7 +91,9 @@ function toRun(detail: Json, name: string, index: number): Run {
   return { call, result: wordsOf(detail["result"]), round, isPending: isPending === true, said }
 }
 
-/** What tells so may be lost on the way; a turn that goes on as it began is whole then, and keeps its thoughts in front. */
+/**
+ * What tells so may be lost on the way; a turn that goes on as it began is whole then, and keeps its thoughts in front.
+ */
 function standsBesideOthers({ isPending, round }: Run): boolean {
   return isPending || round === undefined
 }

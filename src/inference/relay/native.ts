@@ -7,22 +7,25 @@ import { type RelayEnd, type StreamRelay } from "./stream-relay.ts"
 import { readFrame } from "../../formats/sse/read-frame.ts"
 import { streamHeadBytes } from "../../formats/sse/stream-head.ts"
 
-/** How often the copy of a running stream is emptied and looked at: the bound on what it holds, and on noticing a stall. */
+/** How often the copy of a running stream is read: bounds its memory and the delay until a stall is noticed. */
 const MAX_GLANCE_MS = 2_500
 const READ_BYTES = 64 * 1024
-/** The usage, the finish reason and `[DONE]` stand in the last frames: enough of them to find all three. */
+/** Enough of the last frames to find the usage, the finish reason and `[DONE]`. */
 const TAIL_BYTES = 8 * 1024
-/** A read of what the copy already holds settles at once; waiting longer means that there is nothing. */
+/** A read of buffered bytes settles at once; a longer wait means that there are none. */
 const GLANCE_WAIT_MS = 5
-/** The same once the pump has broken: here taking a slow read for an open stream would take a cut for a departure. */
+/**
+ * The same after the pump failed, where a slow read must not be taken for an open stream: a cut would look like a
+ * client disconnect.
+ */
 const LAST_WAIT_MS = 200
 
 /**
- * The lane that touches no chunk: the platform pumps the bytes, and the gateway reads a copy of them, at the end and
- * now and then before. Any script in the path of every chunk costs several times what moving the chunk costs.
+ * Relays a stream without a script in the path: the platform pumps the bytes, and the gateway reads a copy, at the end
+ * and now and then before. A script in the path of every chunk costs several times what moving the chunk costs.
  *
- * For endpoints whose streams have proven to need nothing. What it gives up: it cannot repair a frame, write a comment
- * into a silence, or take back the half of an event that a provider cut.
+ * For endpoints whose streams have proven to conform. It cannot normalize a frame, write a heartbeat
+ * or remove half an event at a cut.
  */
 export async function passNative(relay: StreamRelay): Promise<RelayEnd> {
   const { head, timers, meter } = relay
@@ -37,13 +40,13 @@ export async function passNative(relay: StreamRelay): Promise<RelayEnd> {
   if (stop === "stalled" || stop === "timeout") halt.abort()
   await pump
   const rest = await copy.finish(stop === "ended")
-  // A pump breaks on either side. If the copy has neither ended nor failed, it was the caller's.
+  // A pump fails on either side. If the copy has neither ended nor failed, the client disconnected.
   const left = relay.clientSignal.aborted || stop === "left" || (stop === "broken" && rest === "open")
   const verdict = relayVerdict(left ? "left" : stop, meter, relay.provider)
   return { ...verdict, clean: verdict.ending === "complete" && meter.done, atBoundary: copy.atBoundary }
 }
 
-/** Moves the bytes. Settles when they have all gone, or cannot go on; never rejects. */
+/** Pumps the bytes. Resolves at the end or at a failure; never rejects. */
 async function pumpInto(
   writable: WritableStream<Uint8Array>,
   first: Uint8Array,
@@ -60,7 +63,7 @@ async function pumpInto(
     writer.releaseLock()
   }
   try {
-    // Neither end of the pump ends the answer: the last word is still to be written.
+    // The pump must not close the response: the final frames are still to be written.
     await through.pipeTo(writable, { preventClose: true, preventAbort: true, signal: halt })
     return "ended"
   } catch {
@@ -68,7 +71,7 @@ async function pumpInto(
   }
 }
 
-/** Waits for the pump, with a glance at the copy now and then: for its size, and for a provider that fell silent. */
+/** Waits for the pump and reads the copy now and then, to bound its memory and to notice an idle provider. */
 async function watch(pump: Promise<StopReason>, copy: Copy, timers: StreamRelay["timers"]): Promise<StopReason> {
   const startedAt = Date.now()
   const glanceMs = Math.max(10, Math.min(MAX_GLANCE_MS, timers.idleMs / 2))
@@ -91,7 +94,7 @@ function timer(ms: number): { fired: Promise<undefined>; clear: () => void } {
   return { fired, clear: () => clearTimeout(id) }
 }
 
-/** The side of the tee that the gateway reads. */
+/** The branch of the tee that the gateway reads. */
 class Copy {
   readonly #reader: ReadableStreamBYOBReader
   readonly #reading: ResponseMeter
@@ -114,7 +117,7 @@ class Copy {
     for (const frame of this.#splitter.push(bytes)) readFrame(frame, this.#reading, this.#wire)
   }
 
-  /** Empty what the copy holds. */
+  /** Reads what the copy holds. */
   async glance(): Promise<void> {
     for (;;) {
       const result = await this.#read(GLANCE_WAIT_MS)
@@ -140,13 +143,13 @@ class Copy {
     }
   }
 
-  /** Of a stream that ended well only the tail matters; of any other, every piece that was delivered. */
+  /** Only the tail of a complete stream matters; of any other, every delivered piece. */
   #takeLast(bytes: Uint8Array, wasEnded: boolean): void {
     if (bytes.byteLength === 0) return
     if (wasEnded && this.atBoundary && bytes.byteLength > 2 * TAIL_BYTES) {
       const tail = new FrameSplitter()
       const found: ResponseMeter = { ...newMeter() }
-      // What precedes the first boundary is half a frame.
+      // Before the first boundary stands half a frame.
       const frames = tail.push(bytes.subarray(-TAIL_BYTES)).slice(1)
       for (const frame of frames) readFrame(frame, found, this.#wire)
       if (found.done && found.tokens && found.finishReason !== null && !found.error) {

@@ -6,8 +6,8 @@ import { type RelayEnd, type StreamRelay } from "./stream-relay.ts"
 import { readFrame } from "../../formats/sse/read-frame.ts"
 
 /**
- * The lane that looks at every frame: it repairs what strict clients refuse, edits what was asked for, and writes a
- * comment when the provider is silent. A frame that needs nothing goes out with the very bytes it came in.
+ * Relays a stream frame by frame: normalizes frames that strict clients reject, edits what the client requested, and
+ * writes heartbeats while the provider is idle. A conforming frame keeps its bytes.
  */
 export async function relayFrames(relay: StreamRelay): Promise<RelayEnd> {
   const { head, meter, timers, clientSignal } = relay
@@ -48,7 +48,7 @@ export async function relayFrames(relay: StreamRelay): Promise<RelayEnd> {
       sleepless.arrived()
       if (done) break
       take(splitter.push(value))
-      // A caller who reads slowly keeps the provider waiting: its silence is not its own.
+      // Backpressure of a slow client must not count as idle time of the provider.
       await sleepless.without(out.room())
     }
     const last = splitter.finish()
@@ -69,7 +69,7 @@ export async function relayFrames(relay: StreamRelay): Promise<RelayEnd> {
   return { ...verdict, clean: clean && verdict.ending === "complete" && meter.done, atBoundary: true }
 }
 
-/** What goes out for these frames. Nothing follows a `[DONE]` or an error. */
+/** The output for these frames. Nothing follows `[DONE]` or an error. */
 function follow(
   frames: readonly Uint8Array[],
   { meter, defaults, encoder, servingInfo: answering, filter, filtered: kept }: StreamRelay,
@@ -94,7 +94,7 @@ function follow(
   return { outgoing, clean, isNonsense: false }
 }
 
-/** What the filters kept back, of an answer that has come to its end, whichever. */
+/** What the guardrails held back, once the stream has ended. */
 function restOf({ filter, encoder, filtered: result, servingInfo: answering }: StreamRelay): Uint8Array[] {
   const rest = filter?.end() ?? []
   if (result) for (const chunk of rest) answering.reader.read(result, chunk)
@@ -103,7 +103,7 @@ function restOf({ filter, encoder, filtered: result, servingInfo: answering }: S
 
 type Alarms = { onStop: (reason: StopReason) => void; onSilence: () => void }
 
-/** One timer for the three waits of a stream: for the next chunk, for the end, and for anything to write. */
+/** One timer for the idle timeout, the total timeout and the heartbeat. */
 function startTimers(timers: Timers, out: FrameWriter, alarms: Alarms) {
   const startedAt = Date.now()
   let lastChunkAt = startedAt

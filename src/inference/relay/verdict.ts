@@ -3,12 +3,15 @@ import { toRejection, redactedCode } from "../../providers/refusal.ts"
 import type { ResponseMeter } from "../../formats/chat/meter.ts"
 import type { RelayEnd } from "./stream-relay.ts"
 
-/** Why a stream stopped being read. `nonsense`: an event that is no JSON, whose text is lost; `blocked`: by a guardrail. */
+/**
+ * Why the relay stopped reading a stream. `nonsense`: an event that is not JSON; `blocked`: by a guardrail; `left`:
+ * client disconnect.
+ */
 export type StopReason = "ended" | "broken" | "nonsense" | "left" | "stalled" | "timeout" | "blocked"
 
 /**
- * How a stream ended. Complete is only what says so itself: an end without a finish reason or `[DONE]` is a cut, since a
- * truncated answer must never look like a whole one.
+ * How a stream ended. It is complete only with a finish reason or `[DONE]`; any other end is a cut, because a
+ * truncated response must never look like a complete one.
  */
 export function relayVerdict(
   stop: StopReason,

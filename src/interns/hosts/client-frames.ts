@@ -1,8 +1,8 @@
 import { type AcpMessage, record, type RpcId } from "../run/acp.ts"
 
 /**
- * What travels between an intern and an ACP client, as an editor is one: text frames, a JSON-RPC message each. The gateway
- * answers for the agent what concerns the connection, and passes on what concerns sessions.
+ * What travels between an intern and an ACP client, as an editor is one: text frames, a JSON-RPC message each. The
+ * gateway answers for the agent what concerns the connection, and passes on what concerns sessions.
  */
 
 export const CLIENT_LIMITS = {
@@ -16,7 +16,9 @@ export const CLIENT_LIMITS = {
 /** Close codes. 4003 is final for the token that the client came with. */
 export const CLIENT_CLOSE = { binary: 1003, tooLarge: 1009, slow: 1013, revoked: 4003 } as const
 
-/** Of JSON-RPC, and of ACP where it has one. ACP has -32000 for "log in first", so the gateway's own stand beside it. */
+/**
+ * Of JSON-RPC, and of ACP where it has one. ACP has -32000 for "log in first", so the gateway's own stand beside it.
+ */
 export const RPC_ERRORS = {
   parse: -32_700,
   invalid: -32_600,

@@ -19,8 +19,8 @@ export const CLOSE = {
 } as const
 
 /**
- * `epoch` names the daemon's memory: of its numbers, and of its agent. `next`: the number of the next frame that it sends;
- * `oldest`: of the first that it can still send again; `from`: of the next that it wants.
+ * `epoch` names the daemon's memory: of its numbers, and of its agent. `next`: the number of the next frame that it
+ * sends; `oldest`: of the first that it can still send again; `from`: of the next that it wants.
  */
 export type Hello = { version: typeof PROTOCOL_VERSION; epoch: string; next: number; oldest: number; from: number }
 

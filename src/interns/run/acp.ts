@@ -1,7 +1,8 @@
 import type { Json } from "../../support/json.ts"
 /**
- * The Agent Client Protocol, version 1, as far as a run needs it: JSON-RPC 2.0 messages, and what an agent says in them.
- * Agents differ in what they send, so everything is read leniently. https://agentclientprotocol.com/protocol/overview
+ * The Agent Client Protocol, version 1, as far as a run needs it: JSON-RPC 2.0 messages, and what an agent says in
+ * them. Agents differ in what they send, so everything is read leniently.
+ * https://agentclientprotocol.com/protocol/overview
  */
 
 export type RpcId = number | string
@@ -144,8 +145,8 @@ export function replyToUnknownRequest(news: AcpEvent): Omit<AcpMessage, "jsonrpc
 }
 
 /**
- * The usage of a turn as its result tells it: an unstable part of the protocol that most agents send. Of agents, "input"
- * leaves the cached tokens out; on our wire they are part of the prompt.
+ * The usage of a turn as its result tells it: an unstable part of the protocol that most agents send. Of agents,
+ * "input" leaves the cached tokens out; on our wire they are part of the prompt.
  */
 export function usageOf(result: Json): TurnUsage | null {
   const usage = record(result["usage"] ?? record(result["_meta"])["usage"])

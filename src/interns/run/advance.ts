@@ -4,8 +4,8 @@ import { type Delta, type Effect, type Ending, LIMITS, type Finish, type Questio
 
 /**
  * What happens to a run, decided without doing any of it: every function takes a run and what happened, and returns the
- * run after it and what is to be done. `now` is epoch milliseconds; `rpc` is a fresh request id, and the one after it is
- * free as well.
+ * run after it and what is to be done. `now` is epoch milliseconds; `rpc` is a fresh request id, and the one after it
+ * is free as well.
  */
 
 type Opening = { id: string; session: string; mode: Run["mode"]; prompt: string }
@@ -200,7 +200,9 @@ function cancellation(acp: string): Effect {
   return { do: "notify", method: "session/cancel", params: { sessionId: acp } }
 }
 
-/** The same agent is there again after the gateway or the connection was away: what it may have missed is said again. */
+/**
+ * The same agent is there again after the gateway or the connection was away: what it may have missed is said again.
+ */
 export function onHostBack(run: Run): Step {
   if (run.state === "cancelling" && run.acp !== null) return { run, effects: [cancellation(run.acp)] }
   if (run.state === "streaming" && run.promptRpc !== null) return unchanged({ ...run, graceDeadline: null })

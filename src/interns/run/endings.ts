@@ -13,7 +13,9 @@ export const SEVERED: Finish = {
 const NOT_WORTH_REPEATING = /\b(?:400|401|402|403|404|413|422)\b/
 const INVALID = -32_000
 
-/** The agent told that it failed. `code` is of JSON-RPC, `status` of the model call that failed it, where it is known. */
+/**
+ * The agent told that it failed. `code` is of JSON-RPC, `status` of the model call that failed it, where it is known.
+ */
 export function turnFailure(message: string, status: number | null, code: number): Finish {
   const isFinal = code === INVALID || NOT_WORTH_REPEATING.test(status === null ? message : String(status))
   const error = { message: `The turn failed: ${message.slice(0, 500)}`, retryable: !isFinal }

@@ -30,8 +30,8 @@ export type Question = { id: string; rpc: RpcId; deadline: number } & (
 export type Ending = "deadline" | "client_closed_request" | "timeout" | "answered_cancel" | "stopped" | "not_opened"
 
 /**
- * One turn of an intern. `streaming`: a client reads along. `paused`: on a question, with nobody attached. `cancelling`:
- * the agent was told, and has not confirmed. Instants are epoch milliseconds.
+ * One turn of an intern. `streaming`: a client reads along. `paused`: on a question, with nobody attached.
+ * `cancelling`: the agent was told, and has not confirmed. Instants are epoch milliseconds.
  */
 export type Run = {
   id: string

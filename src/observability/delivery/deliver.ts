@@ -11,12 +11,14 @@ import { toOutbound } from "../send/request.ts"
 import { dataKeyOf, type KeyedRow } from "../store.ts"
 
 /**
- * What became of a delivery. `words`: for people, without a secret and without what the destination said. `askedMs`: for
- * how long the destination asks to be left alone.
+ * What became of a delivery. `words`: for people, without a secret and without what the destination said. `askedMs`:
+ * for how long the destination asks to be left alone.
  */
 export type Outcome = { isTaken: boolean; status: number | null; words: string; excerpt: string; askedMs: number }
 
-/** Tries a delivery once. `id` stays the same however often that is. The secrets are in clear here, and nowhere else. */
+/**
+ * Tries a delivery once. `id` stays the same however often that is. The secrets are in clear here, and nowhere else.
+ */
 export async function deliver(
   row: KeyedRow,
   id: string,

@@ -1,4 +1,7 @@
-/** When a delivery that failed is tried again, and when no more. Pure; times in epoch milliseconds unless named otherwise. */
+/**
+ * When a delivery that failed is tried again, and when no more. Pure; times in epoch milliseconds unless named
+ * otherwise.
+ */
 
 /** A destination may be away for so long and misses nothing. */
 export const TRIED_FOR_MS = 24 * 3_600_000
@@ -9,7 +12,9 @@ const MAX_REJECTIONS = 5
 const FIRST_WAIT_MS = 2_000
 const LONGEST_WAIT_MS = 3_600_000
 
-/** `failures`: in a row, this one included. `askedMs`: what the destination itself asks for, which only lengthens it. */
+/**
+ * `failures`: in a row, this one included. `askedMs`: what the destination itself asks for, which only lengthens it.
+ */
 export function waitMs(failures: number, askedMs = 0): number {
   return Math.min(LONGEST_WAIT_MS, Math.max(askedMs, FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 20)))
 }

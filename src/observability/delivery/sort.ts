@@ -119,7 +119,9 @@ export async function note(receiver: Receiver, outcome: Outcome, env: Env, now: 
   await noteFailure(env.DB, receiver, outcome.words, pause, now)
 }
 
-/** Keeps what was not taken, and has the queue bring it back. What was said is kept first: a row without it tells less. */
+/**
+ * Keeps what was not taken, and has the queue bring it back. What was said is kept first: a row without it tells less.
+ */
 async function keep(
   receiver: Receiver,
   id: string,

@@ -129,7 +129,9 @@ export async function noteFailure(
     .run()
 }
 
-/** Of all organizations: batches whose time came so long ago that no message of the queue can be about them any more. */
+/**
+ * Of all organizations: batches whose time came so long ago that no message of the queue can be about them any more.
+ */
 export async function listOverdue(db: D1Database, before: number, limit: number): Promise<BatchRow[]> {
   const { results } = await db
     .prepare(

@@ -31,7 +31,9 @@ export function toClickhouse(config: ConfigOf<"clickhouse">, { id, events, flags
 /** Columns of a Snowflake table, each VARIANT or of the type of its values. */
 const COLUMNS = ["event_id", "generation_id", "started_at", "model", "provider", "session_id", "event"] as const
 
-/** https://docs.snowflake.com/en/developer-guide/sql-api. What was sent before is not sent again: MERGE by `event_id`. */
+/**
+ * https://docs.snowflake.com/en/developer-guide/sql-api. What was sent before is not sent again: MERGE by `event_id`.
+ */
 export function toSnowflake(config: ConfigOf<"snowflake">, { id, events, flags }: Delivery): Outbound {
   const rows = events.map((event) => toRow(event, flags))
   const value = (column: string) =>

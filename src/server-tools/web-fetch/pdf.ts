@@ -15,8 +15,8 @@ export type PdfLimits = { maxPages?: number; maxWork?: number }
 type Piece = { str?: string; hasEOL?: boolean }
 
 /**
- * The text layer of a PDF, of as many pages as there is work for. The reader is half a megabyte compressed, and is loaded
- * with the first PDF. Other requests go on between pages.
+ * The text layer of a PDF, of as many pages as there is work for. The reader is half a megabyte compressed, and is
+ * loaded with the first PDF. Other requests go on between pages.
  */
 export async function readPdf(
   bytes: Uint8Array,

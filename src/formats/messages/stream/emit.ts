@@ -21,7 +21,9 @@ export function emitNext(turn: Turn, isEnd: boolean): void {
   }
 }
 
-/** A block is begun with its name, which may come in pieces, all of them before the arguments and before other blocks. */
+/**
+ * A block is begun with its name, which may come in pieces, all of them before the arguments and before other blocks.
+ */
 function isNamed(draft: Draft, isLast: boolean): boolean {
   return draft.kind !== "call" || (draft.name !== "" && (draft.arguments !== "" || !isLast))
 }

@@ -1,4 +1,6 @@
-/** What a model takes that others refuse, by its id: the models' documentation and the published clients of the wire. */
+/**
+ * What a model takes that others refuse, by its id: the models' documentation and the published clients of the wire.
+ */
 export type Traits = {
   /** A budget of tokens, an effort and its own judgement, or either. Endpoints of other makers know the budget. */
   thinks: "by budget" | "adaptively" | "either way"

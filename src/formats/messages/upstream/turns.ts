@@ -95,7 +95,9 @@ function toInput(encoded: string, path: string): Json {
   return input
 }
 
-/** Callers may send what they heard of a stream: texts in pieces, and the signature of the whole as the last of them. */
+/**
+ * Callers may send what they heard of a stream: texts in pieces, and the signature of the whole as the last of them.
+ */
 function joinFragments(details: readonly ReasoningDetail[]): ReasoningDetail[] {
   const whole: ReasoningDetail[] = []
   for (const detail of details) {

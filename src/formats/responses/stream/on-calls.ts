@@ -36,7 +36,9 @@ function toCallId({ state }: Turn, { upstreamId }: CallDraft): string {
   return upstreamId === null || isTaken ? `call_${state.facts.newId()}` : upstreamId
 }
 
-/** The item is told with its name, so a call waits until that is whole: until its arguments, another call or the end. */
+/**
+ * The item is told with its name, so a call waits until that is whole: until its arguments, another call or the end.
+ */
 export function tellCall(turn: Turn, at: number): void {
   const call = turn.state.calls[at]
   if (!call || call.position !== null) return

@@ -1,12 +1,12 @@
 import type { InferenceRequest } from "../../inference-request.ts"
 import type { ChatRequest } from "../../../formats/schemas.ts"
 
-/** Enough of how a conversation began to tell it from others. */
+/** Enough of the beginning of a conversation to identify it. */
 const MAX_CONVERSATION_LENGTH = 4_096
 
 /**
- * Whose a conversation is. Reasoning that a provider signed can be verified there alone, so a conversation in which there
- * is any, or will be, stays with one provider.
+ * Session affinity of a conversation. Only the provider that signed reasoning can verify it, so a conversation that has
+ * any, or will have, stays with one provider.
  */
 export function sessionAffinityOf(request: ChatRequest): Pick<InferenceRequest, "conversation" | "signatures"> {
   const { messages, reasoning, reasoning_effort: effort } = request
@@ -24,7 +24,7 @@ function signaturesOf({ reasoning_details: details }: { reasoning_details?: read
   })
 }
 
-/** Up to the first words of the user: what every turn of a conversation repeats. */
+/** Up to the first message of the user: every turn of a conversation repeats it. */
 function beginningOf(messages: ChatRequest["messages"]): string {
   const first = messages.findIndex(({ role }) => role === "user")
   return JSON.stringify(messages.slice(0, first + 1)).slice(0, MAX_CONVERSATION_LENGTH)

@@ -9,7 +9,7 @@ import { type ChunkDefaults, normaliseResult } from "../../../formats/chat/norma
 import { toTokens } from "../../../formats/chat/meter.ts"
 import { isObject, type Json } from "../../../support/json.ts"
 
-/** The chat wire itself: chunks go out as they come, but for what the request asked to have changed. */
+/** Encodes the chat format: chunks pass as they arrive, except for changes that the client requested. */
 export function chatEncoder(request: ChatRequest, call: CallContext): ResponseEncoder {
   const { wantsMetadata } = call.meta
   const dropsUsage = request.stream_options?.include_usage === false
@@ -54,12 +54,12 @@ export function chatEncoder(request: ChatRequest, call: CallContext): ResponseEn
   }
 }
 
-/** What is charged where the provider counts nothing, told as a count would be. */
+/** The charged tokens as a usage object, for a provider that reports none. */
 export function toUsage({ tokens: { prompt, completion } }: Charge): Json {
   return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
 }
 
-/** Usage is sent whether asked for or not; only an explicit no takes it out, and a chunk that held nothing else. */
+/** Usage is always sent, unless `include_usage` is false. Drops a chunk that has nothing else. */
 function withoutUsage(chunk: Json): Json | undefined {
   if (!("usage" in chunk)) return chunk
   const { usage: _, ...rest } = chunk
@@ -80,7 +80,7 @@ function emptyChunk(call: CallContext): Json {
   return { id, object: "chat.completion.chunk", created, model, choices: [] }
 }
 
-/** What stands in for what a provider leaves out. */
+/** Defaults for fields that a provider leaves out. */
 export function defaultsOf({ meter, draft, servingTarget: answering }: CallContext): ChunkDefaults {
   return {
     id: meter.id ?? draft.id,

@@ -9,7 +9,7 @@ export const chatFormat: ApiFormat<ChatRequest> = {
   toRequest: chatRequest,
   toChat: (request) => request,
   encoderFor: chatEncoder,
-  // No provider's own tools are asked for on this wire.
+  // The chat format has no vendor tools.
   isNativeTo: () => false,
   presetFields,
   prependInstructions,

@@ -9,7 +9,7 @@ import { chatReader } from "../../../formats/readers/chat.ts"
 import { sessionAffinityOf } from "./affinity.ts"
 import { chatEncoder } from "./encoder.ts"
 
-/** A chat request as the road takes it. */
+/** Normalizes a chat request. */
 export function chatRequest(request: ChatRequest, bodyBytes: number): InferenceRequest {
   return {
     apiType: "completions",
@@ -26,9 +26,9 @@ export function chatRequest(request: ChatRequest, bodyBytes: number): InferenceR
   }
 }
 
-/** A chat request as any provider is asked it: in its own words where it does not speak the chat wire. */
+/** Builds the upstream request: in the chat format, or translated for a provider without it. */
 export function chatUpstreamPlan(request: ChatRequest): UpstreamPlan {
-  /** Translated once, whichever providers are asked, and only if one is asked so. */
+  /** Translated at most once, when the first provider needs it. */
   let translated: Conversation | GatewayError | undefined
   const inMessages = () => (translated ??= translate(request))
   return {
@@ -48,7 +48,7 @@ export function chatUpstreamPlan(request: ChatRequest): UpstreamPlan {
   }
 }
 
-/** The request in the words of the Messages wire, or what that has no words for. */
+/** The request in the Messages format, or the error of what it cannot express. */
 function translate(request: ChatRequest): Conversation | GatewayError {
   try {
     return toConversation(request)

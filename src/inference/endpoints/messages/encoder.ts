@@ -10,7 +10,7 @@ import { advance, finish, keepAlive, newEventState, type Step, start } from "../
 import { toMessagesResult } from "../../../formats/messages/from-chat.ts"
 import type { MessagesEvent, MessagesRequest } from "../../../formats/messages/schemas.ts"
 
-/** A message: a provider's own, event for event, or one told from an answer on the chat wire. */
+/** Encodes the Messages format: a provider's own events, or events translated from the chat format. */
 export function messagesEncoder(_request: MessagesRequest, call: CallContext): ResponseEncoder {
   const { draft, meta } = call
   const facts = {
@@ -20,7 +20,7 @@ export function messagesEncoder(_request: MessagesRequest, call: CallContext): R
   }
   let state = newEventState(facts)
   let answering: ServingInfo | undefined
-  /** The last events of a provider's own message wait for the charge. */
+  /** The last events of a provider's own message wait for the settlement. */
   let last: Json[] = []
   const isNative = () => answering?.reader.name === "messages"
   const say = ([next, events]: Step) => {
@@ -54,14 +54,14 @@ export function messagesEncoder(_request: MessagesRequest, call: CallContext): R
       }
       return [frame ?? toEventFrame(event as MessagesEvent)]
     },
-    // Before the first event a comment is all that may be said.
+    // Only a comment may precede the first event.
     heartbeat: () => (!answering ? [KEEPALIVE_FRAME] : isNative() ? [PING] : say(keepAlive(state))),
     failure: (error, metadata) => [toEventFrame({ ...toMessagesError(error.status, error.message), ...metadata })],
     end(charge) {
       const { costs, metadata } = closing(charge, answering)
       const untold = state.usage === undefined ? { usage: toUsage(charge) } : {}
       if (!isNative()) return say(finish(state, { ...costs, metadata, ...untold }))
-      // A stream that said why it stopped and then ended is whole.
+      // A stream that ended after its stop reason is complete.
       const isStopped = last.some(({ type }) => type === "message_stop")
       const frames = (isStopped ? last : [...last, { type: "message_stop" }]).map((event) => {
         const reported =
@@ -78,7 +78,7 @@ function withCost(usage: unknown, costs: Costs): Json {
   return { ...(isObject(usage) ? usage : {}), ...costs }
 }
 
-/** This wire has no word for whose key it was, and is told only where it was the caller's own. */
+/** The format has no field for BYOK: it is added only where a BYOK credential paid. */
 function costsOf(charge: Charge): Costs {
   const { is_byok: isByok, ...costs } = costFields(charge)
   return isByok ? { ...costs, is_byok: true } : costs

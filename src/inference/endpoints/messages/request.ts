@@ -9,7 +9,7 @@ import type { MessagesRequest } from "../../../formats/messages/schemas.ts"
 import { toChatRequest } from "../../../formats/messages/to-chat.ts"
 import { ANTHROPIC_HEADERS } from "../../../formats/messages/upstream/to-body.ts"
 
-/** A messages request as the road takes it. */
+/** Normalizes a messages request. */
 export function messagesRequest(request: MessagesRequest, bodyBytes: number): InferenceRequest {
   const normalized = translatedRequest({
     request,
@@ -23,17 +23,17 @@ export function messagesRequest(request: MessagesRequest, bodyBytes: number): In
   return { ...normalized, user: request.user ?? request.metadata?.user_id ?? null }
 }
 
-/** Fields that have a place on this wire, although the chat wire's body spells them anew. */
+/** Fields of this format that the chat body spells differently. */
 const PASSED = new Set(["max_tokens", "service_tier"])
-/** What a header says of betas that a client wants; nothing else of its headers goes upstream. */
+/** The `anthropic-beta` header. No other header of the client is sent upstream. */
 const BETA = /^[\w.-]{1,100}$/
 const MAX_BETAS = 32
 
-/** The least budget that the wire knows, and the share of a limit that a budget may take. */
+/** The least thinking budget that the API accepts, and the share of the token limit that it may take. */
 const MIN_BUDGET = 1_024
 const BUDGET_SHARE = 0.8
 
-/** Where the credit left pays for less than was asked, there is less to think with, or nothing. */
+/** Lowers or removes the thinking budget where the hold covers fewer tokens than requested. */
 function withinLimit(thinking: { type: "enabled"; budget_tokens: number }, maxTokens: number): Record<string, unknown> {
   if (thinking.budget_tokens < maxTokens) return thinking
   const budget = Math.floor(maxTokens * BUDGET_SHARE)
@@ -57,7 +57,7 @@ function toUpstream(
     messages: toOwnTurns(request.messages),
     model: upstreamId,
     max_tokens: maxTokens,
-    // The caller's name for its user stays here.
+    // The client's user id is not sent upstream.
     ...(pseudonym !== undefined && { metadata: { user_id: pseudonym } }),
   }
   const headers = { ...ANTHROPIC_HEADERS, ...(named.length > 0 && { "anthropic-beta": named.join(",") }) }

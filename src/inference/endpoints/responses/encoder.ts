@@ -12,8 +12,8 @@ import { NativeResponse } from "./native.ts"
 import type { ResponsesRequest } from "../../../formats/responses/schemas.ts"
 
 /**
- * A response: a provider's own, or one told from an answer on the chat wire. Its id is the generation's, so that the one
- * finds the other.
+ * Encodes the Responses format: a provider's own events, or events translated from the chat format. The response id is
+ * the generation id.
  */
 export function responsesEncoder(request: ResponsesRequest, call: CallContext): ResponseEncoder {
   const { draft, meta } = call
@@ -35,7 +35,7 @@ export function responsesEncoder(request: ResponsesRequest, call: CallContext): 
     metadata: meta.wantsMetadata ? call.metadata(reported?.attempts ?? []) : {},
   })
 
-  /** What is charged, where the provider counted nothing. */
+  /** The charge, where the provider reported no usage. */
   const untold = (charge: Charge) => (state.usage === undefined ? { usage: toUsage(charge) } : {})
 
   return {
@@ -58,7 +58,7 @@ export function responsesEncoder(request: ResponsesRequest, call: CallContext): 
       return echo ? native.take({ type: "response.debug", ...echo }, undefined) : []
     },
     chunk: (chunk, frame) => (native ? native.take(chunk, frame) : say(advance(state, chunk))),
-    // A comment does not reset the idle timer of every client of this wire.
+    // A comment does not reset the idle timer of every Responses client.
     heartbeat: () => (native ? native.silence() : say(keepAlive(state))),
     failure: (error, metadata) => [
       ...(native
@@ -78,7 +78,7 @@ function toFailure({ code, status, message }: GatewayError) {
   return { code: status, message, error_type: errors[code].type }
 }
 
-/** With what it cost, and with what is charged where the provider counted nothing. */
+/** Adds the cost, and the charged tokens where the provider reported no usage. */
 function withUsage(result: Record<string, unknown>, charge: Charge): Record<string, unknown> {
   const usage = isObject(result["usage"]) ? result["usage"] : toUsage(charge)
   return { ...result, usage: { ...usage, ...costFields(charge) } }

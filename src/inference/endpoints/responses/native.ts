@@ -5,12 +5,12 @@ import { toEventFrame } from "../../../formats/sse/frames.ts"
 import { NOT_BEGUN, type ResponseFacts, toResponse } from "../../../formats/responses/response.ts"
 import type { ResponsesEvent, ResponsesRequest } from "../../../formats/responses/schemas.ts"
 
-/** Added to a response once it has ended. `costs`: as a usage of the chat wire tells them. */
+/** Added to a response once it has ended. `costs`: in the fields of a chat usage. */
 export type Closing = { costs: Costs; metadata: Json }
 
 /**
- * Retells a provider's own response: its id becomes the generation's, its events are numbered on from what the caller
- * has seen, and keys that clients insist on are there. The last event waits for the charge.
+ * Rewrites a provider's own response: its id becomes the generation id, its events continue the numbering of the events
+ * already sent, and required keys are added. The last event waits for the settlement.
  */
 export class NativeResponse {
   readonly #request: ResponsesRequest
@@ -29,7 +29,7 @@ export class NativeResponse {
     this.#latest = {}
   }
 
-  /** `frame`: the event's own bytes, which go out where nothing of it had to change. */
+  /** `frame`: the bytes of the event, which are sent where nothing had to change. */
   take(event: Json, frame: Uint8Array | undefined): Uint8Array[] {
     const { type, response } = event
     if (type === "response.created" && this.#isStarted) return []

@@ -6,7 +6,7 @@ import type { ResponsesRequest } from "../../../formats/responses/schemas.ts"
 import { toChatRequest } from "../../../formats/responses/to-chat.ts"
 import { toResponsesBody } from "../../../formats/responses/upstream.ts"
 
-/** A responses request as the road takes it. */
+/** Normalizes a responses request. */
 export function responsesRequest(request: ResponsesRequest, bodyBytes: number): InferenceRequest {
   return translatedRequest({
     request,

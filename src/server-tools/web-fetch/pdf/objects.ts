@@ -8,7 +8,10 @@ const MAX_HOPS = 20
 
 type Place = { text: string; at: number }
 
-/** The objects of a file, found by reading through it; a table of their places could say anything. The last of a number counts. */
+/**
+ * The objects of a file, found by reading through it; a table of their places could say anything. The last of a number
+ * counts.
+ */
 export class PdfObjects {
   readonly #text: string
   readonly #places = new Map<number, Place>()

@@ -24,8 +24,9 @@ type Form = { ref: Ref; work: number }
 type Resources = { written: Dict; draw: Map<string, Form> }
 
 /**
- * The file once more, with nothing in it but the text of its pages, as many as there is work for. A reader of PDFs cannot
- * be stopped within a page, and files can be made to keep one busy for hours: what it is given is bounded instead.
+ * The file once more, with nothing in it but the text of its pages, as many as there is work for. A reader of PDFs
+ * cannot be stopped within a page, and files can be made to keep one busy for hours: what it is given is bounded
+ * instead.
  */
 export async function rebuildPdf(bytes: Uint8Array, maxPages: number, maxWork = PDF_WORK): Promise<Rebuilt> {
   const objects = await PdfObjects.of(bytes)
