@@ -108,7 +108,7 @@ export const InternList = z
   .meta({ id: "InternList" })
 
 export const DaemonAccess = z
-  .object({ origin: z.url(), token: z.string().meta({ description: "Opens the daemon until the next reveal." }) })
+  .object({ origin: z.url(), token: z.string().meta({ description: "Opens the agent until the next provision." }) })
   .meta({ id: "InternDaemonAccess" })
 
 export const JoinToken = z

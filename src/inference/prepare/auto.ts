@@ -45,7 +45,7 @@ const STAND_IN = "sim/echo"
 function candidatesOf(deps: Deps, within: Within, isNamed: boolean): Candidate[] {
   const all = offered(deps, within)
   if (isNamed) return all
-  const real = all.filter(({ id }) => !id.startsWith("sim/"))
+  const real = all.filter(({ id }) => !/^sim(?:-\w+)?\//.test(id))
   return real.length > 0 ? real : all.filter(({ id }) => id === STAND_IN)
 }
 
