@@ -20,7 +20,7 @@ type Health = {
 const REMEMBERED_MS = 5_000
 /** What is wrong is remembered for less. */
 const LESS_MS = 500
-const PATIENCE_MS = 2_000
+const TIMEOUT_MS = 2_000
 let remembered: { health: Health; env: Env; until: number } | undefined
 
 export const healthHandler: Handler<App> = async (c) => {
@@ -56,5 +56,5 @@ async function probe(env: Env): Promise<Health> {
 /** In time, and true. */
 async function passesWithin(ask: () => Promise<boolean>): Promise<boolean> {
   const answer = ask().catch(() => false)
-  return (await Promise.race([answer, wait(PATIENCE_MS)])) ?? false
+  return (await Promise.race([answer, wait(TIMEOUT_MS)])) ?? false
 }

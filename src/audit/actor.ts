@@ -26,8 +26,8 @@ export function originOf(request: Request, requestId: string): Pick<Actor, "ip" 
 }
 
 /** What the caller is about to do, for the store to write together with it. */
-export function entryOf(c: Context<App>, deed: AuditEvent): AuditEntry {
-  return newEntry(actorOf(c), deed)
+export function entryOf(c: Context<App>, event: AuditEvent): AuditEntry {
+  return newEntry(actorOf(c), event)
 }
 
 /** Records that a key was denied a route. The route by its pattern: the path itself may hold anything. */

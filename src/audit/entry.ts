@@ -58,9 +58,11 @@ const MAX_VALUE_LENGTH = 1_000
  * What a body sets. Every name is told; a value only where `told` has its name, so that a field added later is kept
  * from the log until somebody decides, and only while it is small.
  */
-export function changesOf(input: Readonly<Record<string, unknown>>, told: readonly string[]): Changed {
+export function changesOf(input: Readonly<Record<string, unknown>>, audited: readonly string[]): Changed {
   const set = Object.entries(input).filter(([, value]) => value !== undefined)
-  const values = set.filter(([name, value]) => told.includes(name) && JSON.stringify(value).length <= MAX_VALUE_LENGTH)
+  const values = set.filter(
+    ([name, value]) => audited.includes(name) && JSON.stringify(value).length <= MAX_VALUE_LENGTH,
+  )
   return { fields: set.map(([name]) => name), values: Object.fromEntries(values) }
 }
 

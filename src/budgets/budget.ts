@@ -25,16 +25,16 @@ export function budgetLimits(workspaceId: string, { includeByok, limits }: Works
 
 /** A budget that a longer one would reach first, or at the same time, would never be felt. */
 export function refuseDisorder(interval: BudgetInterval, limitNano: number, others: readonly BudgetRow[]): void {
-  const place = BUDGET_INTERVALS.indexOf(interval)
+  const location = BUDGET_INTERVALS.indexOf(interval)
   for (const other of others) {
     const otherPlace = BUDGET_INTERVALS.indexOf(other.interval)
-    if (otherPlace === place) continue
-    const isLonger = otherPlace < place
+    if (otherPlace === location) continue
+    const isLonger = otherPlace < location
     if (isLonger ? limitNano < other.limitNano : limitNano > other.limitNano) continue
-    const words = isLonger ? "less than" : "more than"
+    const message = isLonger ? "less than" : "more than"
     throw new GatewayError(
       "invalid_request",
-      `limit_usd: must be ${words} the ${other.interval} budget of ${formatUsd(other.limitNano)} USD. Budgets strictly decrease from lifetime over monthly and weekly to daily.`,
+      `limit_usd: must be ${message} the ${other.interval} budget of ${formatUsd(other.limitNano)} USD. Budgets strictly decrease from lifetime over monthly and weekly to daily.`,
     )
   }
 }

@@ -109,19 +109,19 @@ export const byok = newRouter()
   })
   .openapi(create, async (c) => {
     const { organizationId } = c.var.principal
-    const { key, provider, workspace_id: asked, ...input } = c.req.valid("json")
+    const { key, provider, workspace_id: requested, ...input } = c.req.valid("json")
     requireProvider(provider, c.env)
     requireSense(input)
     await requireOwnHashes(c, input.allowed_api_key_hashes)
-    const workspaceId = await requestedWorkspace(c.env.DB, organizationId, asked)
-    const place = { id: newId(), organizationId, workspaceId, provider }
+    const workspaceId = await requestedWorkspace(c.env.DB, organizationId, requested)
+    const scope = { id: newId(), organizationId, workspaceId, provider }
     const flags = {
       disabled: input.disabled ?? false,
       isByokOnly: input.is_byok_only ?? false,
       isFallback: input.is_fallback ?? false,
       isRequired: input.is_required ?? false,
     }
-    const columns = { ...toColumns(input), ...flags, ...place, createdAt: Date.now() }
+    const columns = { ...toColumns(input), ...flags, ...scope, createdAt: Date.now() }
     const row = { ...columns, ...(await toSealed(c, columns, key)) }
     const changed = changesOf({ provider, key, ...input }, TOLD_FIELDS)
     const entry = entryOf(c, { action: "byok_credential.create", resourceId: row.id, workspaceId, changed })
@@ -149,8 +149,8 @@ export const byok = newRouter()
     await requireOwnHashes(c, input.allowed_api_key_hashes)
     const change = { ...columns, ...(key !== undefined && (await toSealed(c, before, key))) }
     const changed = changesOf({ ...input, key }, TOLD_FIELDS)
-    const deed = { resourceId: id, workspaceId: before.workspaceId, changed }
-    const entry = entryOf(c, { action: "byok_credential.update", ...deed })
+    const event = { resourceId: id, workspaceId: before.workspaceId, changed }
+    const entry = entryOf(c, { action: "byok_credential.update", ...event })
     const row = await updateByok(c.env.DB, organizationId, id, change, Date.now(), entry)
     if (!row) throw noSuchCredential()
     invalidateWorkspace(row.workspaceId)
@@ -176,8 +176,8 @@ async function toSealed(
 ): Promise<Pick<ByokRow, "sealed" | "version" | "label">> {
   const version = newId()
   const { organizationId, workspaceId } = credential
-  const deed = { action: "data_key.create", resourceId: workspaceId, workspaceId } as const
-  const entry = newEntry(actorOf(c), deed)
+  const event = { action: "data_key.create", resourceId: workspaceId, workspaceId } as const
+  const entry = newEntry(actorOf(c), event)
   const about = aboutKey({ ...credential, version })
   const sealed = await sealForWorkspace(c.env.DB, mastersOf(c.env), { about, plain, organizationId }, entry)
   if (sealed === undefined) throw workspaceNotFound()

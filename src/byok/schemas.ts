@@ -17,9 +17,9 @@ const key = z
   .meta({ description: "The provider's key. Write-only: kept sealed, and never told again." })
 const flag = z.boolean()
 
-function list(entry: z.ZodType<string>, words: string) {
+function list(entry: z.ZodType<string>, rule: string) {
   return z
-    .array(entry, { error: `must be an array of ${words}, or null for all` })
+    .array(entry, { error: `must be an array of ${rule}, or null for all` })
     .min(1, "must not be empty; null allows all")
     .max(MAX_ENTRIES, `must be at most ${MAX_ENTRIES} entries`)
 }

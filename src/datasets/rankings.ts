@@ -35,8 +35,8 @@ const LANGUAGES = ["natural", "programming"] as const
 
 const date = z.iso.date({ error: "must be a day of UTC as YYYY-MM-DD" })
 const page = (most: number, fallback: number, least: number) => {
-  const words = `must be from ${least} to ${most}`
-  return z.coerce.number({ error: words }).int(words).min(least, words).max(most, words).default(fallback)
+  const message = `must be from ${least} to ${most}`
+  return z.coerce.number({ error: message }).int(message).min(least, message).max(most, message).default(fallback)
 }
 
 export const AppRankingsQuery = z.object({
@@ -94,13 +94,13 @@ export type Days = { first: string; last: string }
  * none.
  */
 export function daysOf(
-  asked: { start_date?: string | undefined; end_date?: string | undefined },
+  requested: { start_date?: string | undefined; end_date?: string | undefined },
   now: number,
 ): Days | string {
   const yesterday = dayOf(now - DAY_MS)
-  const last = asked.end_date === undefined || asked.end_date > yesterday ? yesterday : asked.end_date
+  const last = requested.end_date === undefined || requested.end_date > yesterday ? yesterday : requested.end_date
   if (last < FIRST_DAY) return `end_date: must be ${FIRST_DAY} or later, where the data begins.`
-  const first = asked.start_date ?? dayOf(startOf(last) - (DEFAULT_DAYS - 1) * DAY_MS)
+  const first = requested.start_date ?? dayOf(startOf(last) - (DEFAULT_DAYS - 1) * DAY_MS)
   if (first > last) return "start_date: must not be after end_date, and be a day that is over."
   return { first: first < FIRST_DAY ? FIRST_DAY : first, last }
 }

@@ -107,8 +107,8 @@ export const datasets = newRouter().openapi(sessionCost, async (c) => {
 })
 
 datasets.openapi(appRankings, async (c) => {
-  const { category, subcategory, sort, limit, offset, ...asked } = c.req.valid("query")
-  const days = requireDays(asked)
+  const { category, subcategory, sort, limit, offset, ...requested } = c.req.valid("query")
+  const days = requireDays(requested)
   const isAnswerable = category === undefined && subcategory === undefined
   const rows = isAnswerable ? await readAppRankings(c.env.DB, { days, sort, limit, offset }) : []
   const data = rows.map((row, index) => ({
@@ -142,8 +142,8 @@ datasets.openapi(benchmarks, (c) => {
   return c.json({ data: [], meta: { as_of: toTimestamp(Date.now()), ...about, model_count: 0 } }, 200)
 })
 
-function requireDays(asked: { start_date?: string | undefined; end_date?: string | undefined }): Days {
-  const days = daysOf(asked, Date.now())
+function requireDays(requested: { start_date?: string | undefined; end_date?: string | undefined }): Days {
+  const days = daysOf(requested, Date.now())
   if (typeof days === "string") throw new GatewayError("invalid_request", days)
   return days
 }

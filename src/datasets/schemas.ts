@@ -2,8 +2,8 @@ import * as z from "zod"
 import { TURN_RANGES } from "./session-cost.ts"
 
 const between = (least: number, most: number, fallback: number) => {
-  const words = `must be an integer from ${least} to ${most}`
-  return z.coerce.number({ error: words }).int(words).min(least, words).max(most, words).default(fallback)
+  const rule = `must be an integer from ${least} to ${most}`
+  return z.coerce.number({ error: rule }).int(rule).min(least, rule).max(most, rule).default(fallback)
 }
 
 export const SessionCostQuery = z.object({

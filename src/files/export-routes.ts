@@ -35,8 +35,8 @@ export const exports = newRouter().openapi(create, async (c) => {
   const { format } = input
   const [from, to] = [Date.parse(input.from), input.to === undefined ? Date.now() : Date.parse(input.to)]
   if (to <= from) throw new GatewayError("invalid_request", "to: must be after from.")
-  const asked = input.workspace_id
-  const workspaceId = asked === undefined ? null : await requestedWorkspace(c.env.DB, organizationId, asked)
+  const requested = input.workspace_id
+  const workspaceId = requested === undefined ? null : await requestedWorkspace(c.env.DB, organizationId, requested)
   const range = { organizationId, workspaceId, from, to }
   // What was charged here just now is on its way to the ledger.
   await openLedger(c.env, organizationId).balance()

@@ -18,8 +18,8 @@ export function objectKey(row: Pick<FileRow, "id" | "organizationId" | "workspac
 }
 
 /** What it is called here: no path, nothing that would break a header, and not empty. */
-export function toFilename(told: string): string {
-  const [last = ""] = told.split(/[/\\]/).slice(-1)
+export function toFilename(result: string): string {
+  const [last = ""] = result.split(/[/\\]/).slice(-1)
   const plain = last.replaceAll(/[\p{Cc}"]/gu, "").trim()
   return plain.slice(0, 255) || "file"
 }

@@ -14,8 +14,8 @@ export function newRow(
   { organizationId, workspaceId }: Place,
   about: Pick<FileRow, "filename" | "mimeType" | "source" | "internId">,
 ): NewFileRow {
-  const place = { organizationId, workspaceId }
-  return { id: `file_${newId()}`, ...place, ...about, sizeBytes: 0, isReady: false, createdAt: Date.now() }
+  const scope = { organizationId, workspaceId }
+  return { id: `file_${newId()}`, ...scope, ...about, sizeBytes: 0, isReady: false, createdAt: Date.now() }
 }
 
 /** A file with its bytes, both or neither: the row is there first, so that bytes without one are never forgotten. */
@@ -37,14 +37,14 @@ export async function keepFile(
   const whole = { ...row, sizeBytes: written, mimeType: mimeType() }
   const values = { filename: whole.filename, size_bytes: written, mime_type: whole.mimeType, source: row.source }
   const changed = { fields: Object.keys(values), values }
-  const deed = { resourceId: row.id, workspaceId: row.workspaceId, changed }
-  const kept = await completeFile(db, whole, quota, newEntry(actor, { action: "file.create", ...deed }))
+  const event = { resourceId: row.id, workspaceId: row.workspaceId, changed }
+  const kept = await completeFile(db, whole, quota, newEntry(actor, { action: "file.create", ...event }))
   if (kept) return kept
   await abandonFile(db, row, Date.now())
   throw overQuota(quota)
 }
 
 function overQuota(quota: number): GatewayError {
-  const words = `file: the organization's files may have ${quota} bytes in all, which this one would pass. Delete some.`
-  return new GatewayError("payload_too_large", words)
+  const message = `file: the organization's files may have ${quota} bytes in all, which this one would pass. Delete some.`
+  return new GatewayError("payload_too_large", message)
 }

@@ -86,7 +86,7 @@ const content = createRoute({
 
 export const files = newRouter()
   .openapi(upload, async (c) => {
-    const { provider: vendor, workspace_id: asked } = c.req.valid("query")
+    const { provider: vendor, workspace_id: requested } = c.req.valid("query")
     const boundary = boundaryOf(c.req.header("content-type") ?? "")
     const { body } = c.req.raw
     if (boundary === undefined || !body) {
@@ -105,15 +105,15 @@ export const files = newRouter()
         body: form,
         contentType: `multipart/form-data; boundary=${boundary}`,
       }
-      const told = await readJson(provider, await askVendor(provider, sent, c.req.raw.signal))
-      return c.json(toVendorFile(vendor, told) as VendorFile, 200)
+      const result = await readJson(provider, await askVendor(provider, sent, c.req.raw.signal))
+      return c.json(toVendorFile(vendor, result) as VendorFile, 200)
     }
-    const place = await placeOf(c, asked)
+    const scope = await placeOf(c, requested)
     const part = await readFilePart(body, boundary)
     if (!part) throw new GatewayError("invalid_request", "file: is required as a form part with a file name.")
     const filename = toFilename(part.filename)
     const { content, mimeType } = await inspect(atMost(part.content, MAX_FILE_BYTES, tooLarge), filename)
-    const row = newRow(place, { filename, mimeType: mimeType(), source: "upload", internId: place.internId })
+    const row = newRow(scope, { filename, mimeType: mimeType(), source: "upload", internId: scope.internId })
     return c.json(toFileRecord(await keepFile(c.env, actorOf(c), row, content, mimeType)), 200)
   })
   .openapi(list, async (c) => {
@@ -122,8 +122,8 @@ export const files = newRouter()
     if (vendor) {
       const provider = await vendorFor(vendor, c.var.principal, c.env)
       const sent = { method: "GET", path: `/files?${toVendorQuery(vendor, query)}` }
-      const told = await readJson(provider, await askVendor(provider, sent, c.req.raw.signal))
-      return c.json(toVendorPage(vendor, told) as VendorFile, 200)
+      const result = await readJson(provider, await askVendor(provider, sent, c.req.raw.signal))
+      return c.json(toVendorPage(vendor, result) as VendorFile, 200)
     }
     if (query.before_id !== undefined) throw onlyForwards("before_id")
     if (query.order === "desc") throw onlyForwards("order")
@@ -133,28 +133,28 @@ export const files = newRouter()
   })
   .openapi(retrieve, async (c) => {
     const { file_id: id } = c.req.valid("param")
-    const { provider: vendor, workspace_id: asked } = c.req.valid("query")
+    const { provider: vendor, workspace_id: requested } = c.req.valid("query")
     if (vendor) {
       const provider = await vendorFor(vendor, c.var.principal, c.env)
       const answer = await askVendor(provider, { method: "GET", path: `/files/${id}` }, c.req.raw.signal)
       return c.json(toVendorFile(vendor, await readJson(provider, answer)) as VendorFile, 200)
     }
-    const row = await findFile(c.env.DB, await placeOf(c, asked), id)
+    const row = await findFile(c.env.DB, await placeOf(c, requested), id)
     if (!row) throw noSuchFile()
     return c.json(toFileRecord(row), 200)
   })
   .openapi(remove, async (c) => {
     const { file_id: id } = c.req.valid("param")
-    const { provider: vendor, workspace_id: asked } = c.req.valid("query")
+    const { provider: vendor, workspace_id: requested } = c.req.valid("query")
     if (vendor) {
       const provider = await vendorFor(vendor, c.var.principal, c.env)
       const answer = await askVendor(provider, { method: "DELETE", path: `/files/${id}` }, c.req.raw.signal)
       await answer.body?.cancel()
       return c.json(toVendorDeleted(vendor, id) as VendorFile, 200)
     }
-    const place = await placeOf(c, asked)
-    const entry = entryOf(c, { action: "file.delete", resourceId: id, workspaceId: place.workspaceId })
-    const row = await deleteFile(c.env.DB, place, id, Date.now(), entry)
+    const scope = await placeOf(c, requested)
+    const entry = entryOf(c, { action: "file.delete", resourceId: id, workspaceId: scope.workspaceId })
+    const row = await deleteFile(c.env.DB, scope, id, Date.now(), entry)
     if (!row) throw noSuchFile()
     // Bytes that stay behind are cleared away by the clock.
     await c.env.FILES.delete(objectKey(row)).catch(() => undefined)
@@ -162,13 +162,13 @@ export const files = newRouter()
   })
   .openapi(content, async (c) => {
     const { file_id: id } = c.req.valid("param")
-    const { provider: vendor, workspace_id: asked } = c.req.valid("query")
+    const { provider: vendor, workspace_id: requested } = c.req.valid("query")
     if (vendor) {
       const provider = await vendorFor(vendor, c.var.principal, c.env)
       const answer = await askVendor(provider, { method: "GET", path: `/files/${id}/content` }, c.req.raw.signal)
       return new Response(answer.body, { headers: BYTES })
     }
-    const row = await findFile(c.env.DB, await placeOf(c, asked), id)
+    const row = await findFile(c.env.DB, await placeOf(c, requested), id)
     if (!row) throw noSuchFile()
     if (row.source === "upload") {
       throw new GatewayError(
@@ -201,9 +201,9 @@ const FORM_BYTES = 65_536
 
 type Place = { organizationId: string; workspaceId: string; mayExport: boolean; internId: string | null }
 
-async function placeOf(c: Context<App>, asked: string | undefined): Promise<Place> {
+async function placeOf(c: Context<App>, requested: string | undefined): Promise<Place> {
   const { principal } = c.var
-  const workspaceId = await workspaceOf(c.env.DB, principal, asked)
+  const workspaceId = await workspaceOf(c.env.DB, principal, requested)
   const { organizationId, internId } = principal
   return { organizationId, workspaceId, mayExport: principal.kind === "management", internId }
 }

@@ -50,7 +50,7 @@ export const PlaceQuery = z.object({
 })
 export type PlaceQuery = z.infer<typeof PlaceQuery>
 
-const LIMIT_WORDS = "must be an integer from 1 to 1000"
+const LIMIT_RULE = "must be an integer from 1 to 1000"
 const cursor = z
   .string()
   .min(1)
@@ -58,12 +58,7 @@ const cursor = z
   .regex(/^[\w-]+$/, "must be a cursor of this list")
   .optional()
 export const FilesQuery = PlaceQuery.extend({
-  limit: z.coerce
-    .number({ error: LIMIT_WORDS })
-    .int(LIMIT_WORDS)
-    .min(1, LIMIT_WORDS)
-    .max(1_000, LIMIT_WORDS)
-    .default(100),
+  limit: z.coerce.number({ error: LIMIT_RULE }).int(LIMIT_RULE).min(1, LIMIT_RULE).max(1_000, LIMIT_RULE).default(100),
   cursor,
   after: cursor,
   after_id: cursor,

@@ -76,26 +76,26 @@ export async function usedBytes(db: D1Database, organizationId: string): Promise
 }
 
 /** Oldest first, one more than `limit` where there is more. */
-export async function listFiles(db: D1Database, place: Place, after: string, limit: number): Promise<FileRow[]> {
+export async function listFiles(db: D1Database, scope: Place, after: string, limit: number): Promise<FileRow[]> {
   return openDb(db)
     .select()
     .from(files)
-    .where(and(inPlace(place), gt(files.id, after)))
+    .where(and(inPlace(scope), gt(files.id, after)))
     .orderBy(files.id)
     .limit(limit + 1)
 }
 
-export async function findFile(db: D1Database, place: Place, id: string): Promise<FileRow | undefined> {
+export async function findFile(db: D1Database, scope: Place, id: string): Promise<FileRow | undefined> {
   const [row] = await openDb(db)
     .select()
     .from(files)
-    .where(and(inPlace(place), eq(files.id, id)))
+    .where(and(inPlace(scope), eq(files.id, id)))
   return row
 }
 
 export async function deleteFile(
   binding: D1Database,
-  place: Place,
+  scope: Place,
   id: string,
   now: number,
   entry: AuditEntry,
@@ -105,7 +105,7 @@ export async function deleteFile(
     db
       .update(files)
       .set({ deletedAt: now })
-      .where(and(inPlace(place), eq(files.id, id)))
+      .where(and(inPlace(scope), eq(files.id, id)))
       .returning(),
     auditIfChanged(db, entry),
   ])

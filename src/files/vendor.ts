@@ -73,15 +73,15 @@ async function refusalOf(provider: Provider, response: Response): Promise<Gatewa
   if (!refusal.blamesKey) {
     return new GatewayError(refusal.code, refusal.message, { metadata: { provider_code: String(status) } })
   }
-  const words = `${provider.name} refused the workspace's own key for it with status ${status}. Check it, or change it at PATCH /byok/{id}.`
-  return new GatewayError("forbidden", words, { metadata: { provider_code: String(status) } })
+  const rule = `${provider.name} refused the workspace's own key for it with status ${status}. Check it, or change it at PATCH /byok/{id}.`
+  return new GatewayError("forbidden", rule, { metadata: { provider_code: String(status) } })
 }
 
 export async function readJson(provider: Provider, response: Response): Promise<Json> {
   const bytes = response.body && (await readAtMost(response.body, MAX_ANSWER_BYTES))
   try {
-    const told: unknown = JSON.parse(new TextDecoder().decode(bytes ?? new Uint8Array()))
-    if (isObject(told)) return told
+    const result: unknown = JSON.parse(new TextDecoder().decode(bytes ?? new Uint8Array()))
+    if (isObject(result)) return result
   } catch {
     // Told below.
   }

@@ -148,8 +148,8 @@ export const guardrailAssignments = newRouter()
     const { unknown, elsewhere } = await findUnfitKeys(c.env.DB, what, hashes)
     if (unknown.length > 0) throw new GatewayError("not_found", `key_hashes: there is no key ${unknown.join(", ")}.`)
     if (elsewhere.length > 0) {
-      const words = `${elsewhere.join(", ")}: in another workspace than the guardrail.`
-      throw new GatewayError("invalid_request", `key_hashes: ${words}`)
+      const rule = `${elsewhere.join(", ")}: in another workspace than the guardrail.`
+      throw new GatewayError("invalid_request", `key_hashes: ${rule}`)
     }
     const entry = entryFor(c, what, "guardrail_key.assign", { key_hashes: hashes })
     const count = await assignKeys(
@@ -174,8 +174,8 @@ export const guardrailAssignments = newRouter()
     const what = await assigning(c, c.req.valid("param").id)
     const strangers = await findStrangers(c.env.DB, what.organizationId, ids)
     if (strangers.length > 0) {
-      const words = `${strangers.join(", ")}: not a member of the organization.`
-      throw new GatewayError("not_found", `member_user_ids: ${words}`)
+      const rule = `${strangers.join(", ")}: not a member of the organization.`
+      throw new GatewayError("not_found", `member_user_ids: ${rule}`)
     }
     const entry = entryFor(c, what, "guardrail_member.assign", { member_user_ids: ids })
     const count = await assignMembers(

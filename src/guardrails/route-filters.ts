@@ -10,8 +10,8 @@ import { ZDR_FAMILIES } from "./guardrail.ts"
  */
 export function routeFilters({ name, rules }: Pick<Applied, "name" | "rules">): Filter[] {
   const filters: Filter[] = []
-  const add = (words: string, keeps: Filter["keeps"]) =>
-    filters.push({ name: `the guardrail "${name}" ${words}`, keeps, isGuardrail: true })
+  const add = (rule: string, keeps: Filter["keeps"]) =>
+    filters.push({ name: `the guardrail "${name}" ${rule}`, keeps, isGuardrail: true })
   const { allowed_models: models, ignored_models: ignoredModels } = rules
   const { allowed_providers: providers, ignored_providers: ignoredProviders, allowed_data_regions: regions } = rules
   if (models) add("does not allow the model (allowed_models)", named(models))
@@ -32,8 +32,8 @@ export function routeFilters({ name, rules }: Pick<Applied, "name" | "rules">): 
   }
   if (regions) {
     // On the hostname of a region only its endpoints are asked, so where a call comes in says where it is worked on.
-    const words = `takes calls only by the hostnames of: ${regions.join(", ")} (allowed_data_regions)`
-    add(words, (_endpoint, _provider, region) => regions.some((one) => one === (region ?? "global")))
+    const rule = `takes calls only by the hostnames of: ${regions.join(", ")} (allowed_data_regions)`
+    add(rule, (_endpoint, _provider, region) => regions.some((one) => one === (region ?? "global")))
   }
   return [...filters, ...dataFilters(name, rules)]
 }
@@ -41,8 +41,8 @@ export function routeFilters({ name, rules }: Pick<Applied, "name" | "rules">): 
 /** What an endpoint may do with what it is sent. Of publication nothing is known apart: what may keep may publish. */
 function dataFilters(name: string, rules: Applied["rules"]): Filter[] {
   const filters: Filter[] = []
-  const add = (words: string, keeps: Filter["keeps"]) =>
-    filters.push({ name: `the guardrail "${name}" ${words}`, keeps, isGuardrail: true })
+  const add = (rule: string, keeps: Filter["keeps"]) =>
+    filters.push({ name: `the guardrail "${name}" ${rule}`, keeps, isGuardrail: true })
   for (const family of ZDR_FAMILIES) {
     if (rules[`enforce_zdr_${family}`] !== true) continue
     add(

@@ -114,9 +114,9 @@ export const guardrails = newRouter()
   })
   .openapi(create, async (c) => {
     const { organizationId } = c.var.principal
-    const { workspace_id: asked, ...input } = c.req.valid("json")
+    const { workspace_id: requested, ...input } = c.req.valid("json")
     refuseHalfLimit(input.limit_usd, input.reset_interval)
-    const workspaceId = await requestedWorkspace(c.env.DB, organizationId, asked)
+    const workspaceId = await requestedWorkspace(c.env.DB, organizationId, requested)
     const made = newRow({ id: newId(), organizationId, workspaceId }, input)
     const changed = changesOf(input, TOLD_FIELDS)
     const entry = entryOf(c, { action: "guardrail.create", resourceId: made.id, workspaceId, changed })

@@ -3,7 +3,7 @@ import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
 import { PageQuery } from "../http/schema.ts"
 
 const flag = z.boolean({ error: "must be true or false" })
-const text = (words: string) => z.string({ error: words })
+const text = (rule: string) => z.string({ error: rule })
 
 export const RESET_INTERVALS = ["daily", "weekly", "monthly"] as const
 export const ACTIONS = ["redact", "block", "flag"] as const
@@ -59,7 +59,7 @@ const builtinList = z
   .max(BUILTIN_SLUGS.length, "must not name a detector twice")
   .refine((list) => new Set(list.map(({ slug }) => slug)).size === list.length, "must not name a detector twice")
 
-const regionWords = `must be an array of one or more of ${DATA_REGIONS.join(", ")}, or null`
+const regionRule = `must be an array of one or more of ${DATA_REGIONS.join(", ")}, or null`
 const positive = "must be a number of USD above 0, or null"
 
 const settings = {
@@ -78,7 +78,7 @@ const settings = {
   allowed_models: names("models").meta({ description: "Models, or patterns such as author/*." }),
   ignored_models: names("models"),
   allowed_data_regions: z
-    .array(z.enum(DATA_REGIONS, { error: `accepts ${DATA_REGIONS.join(", ")}` }), { error: regionWords })
+    .array(z.enum(DATA_REGIONS, { error: `accepts ${DATA_REGIONS.join(", ")}` }), { error: regionRule })
     .min(1, "must not be empty; null lifts the restriction")
     .max(DATA_REGIONS.length, "must not name a region twice")
     .nullish(),

@@ -137,13 +137,13 @@ function toStages(
   rules: readonly OwnedRule[],
   found: ReadonlySet<OwnedRule>,
 ): PipelineStage[] {
-  return list.flatMap(({ id, name, scope }, place) => {
-    const own = rules.filter(({ owners }) => owners.includes(place))
-    if (own.length === 0) return []
-    const tripped = own.filter((rule) => found.has(rule))
+  return list.flatMap(({ id, name, scope }, location) => {
+    const current = rules.filter(({ owners }) => owners.includes(location))
+    if (current.length === 0) return []
+    const tripped = current.filter((rule) => found.has(rule))
     const patterns = patternsOf(tripped)
     const action = STRENGTH.find((one) => tripped.some((rule) => rule.action === one)) ?? "none"
-    const engines = [...new Set(own.map(({ detector }) => detector.engine))]
+    const engines = [...new Set(current.map(({ detector }) => detector.engine))]
     return [
       {
         type: "guardrail" as const,

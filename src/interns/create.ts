@@ -31,8 +31,8 @@ export async function createIntern(c: Context<App>, input: NewIntern): Promise<{
   if (input.workspace_id !== undefined && input.workspace_id !== principal.workspaceId) {
     throw internError("not_found", "workspace_id: must be the workspace of this key.")
   }
-  const { workspace_id: _, ...asked } = input
-  const bodyHash = sha256Hex(JSON.stringify(asked))
+  const { workspace_id: _, ...requested } = input
+  const bodyHash = sha256Hex(JSON.stringify(requested))
   const idempotencyKey = readIdempotencyKey(c.req.header("idempotency-key")) ?? `body-${bodyHash}`
   const known = await findMadeIntern(c.env.DB, principal, idempotencyKey)
   if (known) return { row: orConflict(known, bodyHash), isNew: false }

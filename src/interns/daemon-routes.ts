@@ -68,8 +68,8 @@ export const internDaemons = newRouter()
       const hint = row.status === "provisioning" ? "Ask again in a moment." : "Provision it first."
       throw internError("intern_not_running", `The intern is ${row.status.replaceAll("_", " ")}. ${hint}`)
     }
-    const deed = { action: "intern.daemon_access", resourceId: row.id, workspaceId: row.workspaceId } as const
-    await insertAudit(c.env.DB, entryOf(c, deed))
+    const event = { action: "intern.daemon_access", resourceId: row.id, workspaceId: row.workspaceId } as const
+    await insertAudit(c.env.DB, entryOf(c, event))
     const { protocol, port } = new URL(c.req.url)
     const origin = `${protocol}//${row.hostname}${port === "" ? "" : `:${port}`}`
     return c.json({ origin, token }, 200, { "cache-control": "no-store" })
@@ -80,16 +80,16 @@ export const internDaemons = newRouter()
     if (row.host !== "daemon") {
       throw internError("intern_rejected", `The agent of this intern runs ${WHERE[row.host]}: no daemon can join it.`)
     }
-    const asked = c.req.valid("json") as z.infer<typeof JoinTokenRequest> | undefined
+    const requested = c.req.valid("json") as z.infer<typeof JoinTokenRequest> | undefined
     const intern = openIntern(c.env, row.id)
-    if (asked?.replace !== true && (await intern.isDaemonAttached(identityOf(c, row)))) {
-      const words = 'A daemon is attached with the present token. Send {"replace":true} to disconnect it.'
-      throw internError("daemon_attached", words)
+    if (requested?.replace !== true && (await intern.isDaemonAttached(identityOf(c, row)))) {
+      const rule = 'A daemon is attached with the present token. Send {"replace":true} to disconnect it.'
+      throw internError("daemon_attached", rule)
     }
     const { secret, hash } = newJoinToken()
     const entry = entryOf(c, { action: "intern.join_token", resourceId: row.id, workspaceId: row.workspaceId })
-    const own = { ...c.var.principal, id: row.id }
-    await changeIntern(c.env.DB, own, { joinTokenHash: hash }, [], Date.now(), entry)
+    const current = { ...c.var.principal, id: row.id }
+    await changeIntern(c.env.DB, current, { joinTokenHash: hash }, [], Date.now(), entry)
     await intern.revoke(identityOf(c, row))
     const url = `${new URL(c.req.url).origin}/api/v1/interns/${row.id}/daemon/attach`
     return c.json({ token: secret, url }, 201, { "cache-control": "no-store" })
@@ -103,8 +103,8 @@ export const internDaemonSocket = newRouter().openapi(attach, async (c) => {
   if (c.req.header("upgrade")?.toLowerCase() !== "websocket") {
     throw internError("invalid_body", "Open this path as a WebSocket.")
   }
-  const place = JSON.stringify(identityOf(c, row))
-  const request = new Request("http://intern/attach", { headers: { upgrade: "websocket", [PLACE_HEADER]: place } })
+  const scope = JSON.stringify(identityOf(c, row))
+  const request = new Request("http://intern/attach", { headers: { upgrade: "websocket", [PLACE_HEADER]: scope } })
   const { webSocket } = await throwIfRejected(await openIntern(c.env, row.id).fetch(request))
   return new Response(null, { status: 101, webSocket })
 })

@@ -82,10 +82,11 @@ export const daemonSecrets = newRouter()
   })
   .openapi(egress, async (c) => {
     const { intern, given } = await activeIntern(c, c.req.valid("param").internId)
-    const asked = decodeRequest(c.req.header(EGRESS_REQUEST_HEADER) ?? "")
-    if (!asked) throw internError("invalid_body", `${EGRESS_REQUEST_HEADER}: must be a request as JSON in base64url.`)
+    const requested = decodeRequest(c.req.header(EGRESS_REQUEST_HEADER) ?? "")
+    if (!requested)
+      throw internError("invalid_body", `${EGRESS_REQUEST_HEADER}: must be a request as JSON in base64url.`)
     const { body, signal } = c.req.raw
-    const world = egressDepsOf(c.env, {
+    const deps = egressDepsOf(c.env, {
       intern: { id: intern.id, workspaceId: intern.workspaceId },
       actor: {
         organizationId: intern.organizationId,
@@ -98,8 +99,8 @@ export const daemonSecrets = newRouter()
       signal,
       waitUntil: (work) => c.executionCtx.waitUntil(work),
     })
-    const { hasBody, ...request } = asked
-    return toResponse(await egressToBound({ ...request, ...(hasBody && { body: body ?? "" }) }, world))
+    const { hasBody, ...request } = requested
+    return toResponse(await egressToBound({ ...request, ...(hasBody && { body: body ?? "" }) }, deps))
   })
 
 type Active = { intern: InternRow; status: "running" | "provisioning"; given: readonly SealedSecret[] }

@@ -29,9 +29,9 @@ export function addErrorReasons(invalid: Reason): MiddlewareHandler<App> {
     const reason = code === "invalid_request" ? invalid : SHARED[code]
     if (reason === undefined) return
     const body = c.res.headers.get("content-type")?.includes("json") ? await c.res.json<{ error: object }>() : undefined
-    const told = { code: c.res.status, message: "", ...body?.error, metadata: metadataOf(reason) }
+    const result = { code: c.res.status, message: "", ...body?.error, metadata: metadataOf(reason) }
     c.res = Response.json(
-      { error: told },
+      { error: result },
       { status: c.res.status, headers: { "cache-control": "no-store", ...headers } },
     )
   }

@@ -18,8 +18,8 @@ type Asked = { env: Env; req: { raw: Request } }
  * its environment, and must not read with it what its daemon may. Asked of the database each time: a token that is
  * revoked is refused at once, and one of an intern whose own key was revoked within the bound of keys.
  */
-export async function joinTokenIntern(asked: Asked, id: string): Promise<InternRow> {
-  return (await joinTokenInternAnd(asked, id, [])).intern
+export async function joinTokenIntern(requested: Asked, id: string): Promise<InternRow> {
+  return (await joinTokenInternAnd(requested, id, [])).intern
 }
 
 /** The same, and the results of other statements, read in the same round trip; they are dropped with a wrong token. */
@@ -33,8 +33,8 @@ export async function joinTokenInternAnd(
   if (token === undefined) throw unauthenticated("Send the daemon's join token: Authorization: Bearer <JOIN_TOKEN>.")
   const ip = headers.get("cf-connecting-ip") ?? undefined
   const hash = sha256Hex(token)
-  const asked = { kind: "join token", key: `${id} ${hash}` }
-  await throttleUnknownKeys(ip, asked, (pairs) => findKnownJoinTokens(env.DB, pairs), Date.now())
+  const requested = { kind: "join token", key: `${id} ${hash}` }
+  await throttleUnknownKeys(ip, requested, (pairs) => findKnownJoinTokens(env.DB, pairs), Date.now())
   const { row, others: read } = await findJoinable(env.DB, id, others)
   // One answer for an unknown intern and a wrong token: a prober learns nothing from the difference.
   if (row && isSame(hash, row.joinTokenHash ?? "") && (await hasWorkingKey(env, row))) {

@@ -16,13 +16,13 @@ export function openIntern(env: Env, id: string): DurableObjectStub<InternRpc> {
 /** Deletes the interns of a workspace that is gone, with whatever their hosts hold: nobody is left to ask for it. */
 export async function destroyInternsOf(
   env: Env,
-  place: { organizationId: string; workspaceId: string },
+  scope: { organizationId: string; workspaceId: string },
   apiBase: string,
 ): Promise<void> {
   let after: { createdAt: number; id: string } | undefined
   for (;;) {
-    const rows = await listInterns(env.DB, place, { statuses: undefined, limit: PAGE, after })
-    for (const { id, host } of rows) await openIntern(env, id).destroy({ ...place, id, host, apiBase }, true)
+    const rows = await listInterns(env.DB, scope, { statuses: undefined, limit: PAGE, after })
+    for (const { id, host } of rows) await openIntern(env, id).destroy({ ...scope, id, host, apiBase }, true)
     const last = rows.at(-1)
     if (!last || rows.length <= PAGE) return
     after = { createdAt: last.createdAt, id: last.id }

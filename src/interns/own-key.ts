@@ -13,17 +13,17 @@ const aboutKey = (internId: string, workspaceId: string) => {
 }
 
 /** The intern's own key as its row keeps it; undefined where the workspace is gone. */
-export function sealInternKey(env: Env, place: Place, internId: string, key: string, entry: AuditEntry) {
-  const about = aboutKey(internId, place.workspaceId)
-  return sealForWorkspace(env.DB, mastersOf(env), { about, plain: key, organizationId: place.organizationId }, entry)
+export function sealInternKey(env: Env, scope: Place, internId: string, key: string, entry: AuditEntry) {
+  const about = aboutKey(internId, scope.workspaceId)
+  return sealForWorkspace(env.DB, mastersOf(env), { about, plain: key, organizationId: scope.organizationId }, entry)
 }
 
 /** The intern and its own key, for the host of its agent. Throws where either is gone. */
-export async function openInternKey(env: Env, place: Place, id: string): Promise<{ row: InternRow; key: string }> {
-  const row = await findIntern(env.DB, place, id)
+export async function openInternKey(env: Env, scope: Place, id: string): Promise<{ row: InternRow; key: string }> {
+  const row = await findIntern(env.DB, scope, id)
   if (!row) throw new Error("The intern is gone.")
-  const dataKey = await findDataKey(env.DB, place, place.workspaceId)
-  const about = aboutKey(id, place.workspaceId)
+  const dataKey = await findDataKey(env.DB, scope, scope.workspaceId)
+  const about = aboutKey(id, scope.workspaceId)
   const key = dataKey && (await openSealed({ about, sealed: row.sealedKey, dataKey }, mastersOf(env)))
   if (key === undefined) throw new Error("The intern's own key cannot be opened.")
   return { row, key }

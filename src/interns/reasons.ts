@@ -33,7 +33,7 @@ const reasons = {
 /** What is decided on. Two that differ in their status only share a word on the wire. */
 export type Reason = keyof typeof reasons
 
-const WORDS: Partial<Record<Reason, string>> = { no_answer: "timeout", busy_session: "busy" }
+const RULE: Partial<Record<Reason, string>> = { no_answer: "timeout", busy_session: "busy" }
 
 export function codeOf(reason: Reason): ErrorName {
   return reasons[reason][0]
@@ -44,7 +44,7 @@ export function metadataOf(
   reason: Reason,
   retryable: boolean = reasons[reason][1],
 ): Required<Pick<ErrorMetadata, "reason" | "retryable">> {
-  return { reason: WORDS[reason] ?? reason, retryable }
+  return { reason: RULE[reason] ?? reason, retryable }
 }
 
 export function internError(reason: Reason, message: string, headers: Record<string, string> = {}): GatewayError {

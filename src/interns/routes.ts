@@ -119,8 +119,8 @@ export const interns = newRouter()
     const input = c.req.valid("json")
     const { row, isNew } = await createIntern(c, input)
     const shouldStart = input.provision && UNFINISHED.includes(row.status)
-    const told = shouldStart ? await startProvisioning(c, row) : row
-    return isNew ? c.json(toIntern(told), 201) : c.json(toIntern(told), 200)
+    const result = shouldStart ? await startProvisioning(c, row) : row
+    return isNew ? c.json(toIntern(result), 201) : c.json(toIntern(result), 200)
   })
   .openapi(list, async (c) => {
     const { principal } = c.var
@@ -147,8 +147,8 @@ export const interns = newRouter()
   })
   .openapi(remove, async (c) => {
     const row = await changeableIntern(c, c.req.valid("param").internId)
-    const asked = c.req.valid("json") as z.infer<typeof InternDeletion> | undefined
-    const isAcknowledged = asked?.acknowledge_workspace_loss ?? false
+    const requested = c.req.valid("json") as z.infer<typeof InternDeletion> | undefined
+    const isAcknowledged = requested?.acknowledge_workspace_loss ?? false
     const next = { status: "destroying", progress: null } as const
     const going = await change(c, row, next, DELETABLE, { action: "intern.delete" })
     await openIntern(c.env, row.id).destroy(identityOf(c, going), isAcknowledged)
@@ -192,10 +192,10 @@ async function change(
   row: InternRow,
   columns: InternColumns,
   from: readonly InternStatus[],
-  deed: Doing,
+  event: Doing,
 ): Promise<InternRow> {
   const { principal } = c.var
-  const entry = entryOf(c, { ...deed, resourceId: row.id, workspaceId: row.workspaceId })
+  const entry = entryOf(c, { ...event, resourceId: row.id, workspaceId: row.workspaceId })
   try {
     const changed = await changeIntern(c.env.DB, { ...principal, id: row.id }, columns, from, Date.now(), entry)
     if (changed) return changed

@@ -91,7 +91,7 @@ export const InternQuery = z.object({
   starting_after: z.string().min(1, "must be the next_cursor of a former page").max(512).optional(),
   status: z
     .string()
-    .transform((words) => [...new Set(words.split(","))])
+    .transform((rule) => [...new Set(rule.split(","))])
     .pipe(
       z
         .array(z.enum(INTERN_STATUSES, { error: `accepts ${INTERN_STATUSES.join(", ")}` }))

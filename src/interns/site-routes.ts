@@ -16,8 +16,8 @@ export const internSite = new Hono<App>()
     const { id, name, status } = await reachedIntern(c)
     const { protocol, host } = new URL(c.req.url)
     const endpoint = `${protocol === "https:" ? "wss:" : "ws:"}//${host}/acp`
-    const told = { id, name, status, protocol: SUBPROTOCOL, protocol_version: 1, endpoint }
-    return c.json(told, 200, { "cache-control": "no-store" })
+    const result = { id, name, status, protocol: SUBPROTOCOL, protocol_version: 1, endpoint }
+    return c.json(result, 200, { "cache-control": "no-store" })
   })
   .get("/acp", async (c) => {
     const row = await reachedIntern(c)
@@ -31,8 +31,8 @@ export const internSite = new Hono<App>()
       creatorUserId: null,
       ...originOf(c.req.raw, c.var.requestId),
     }
-    const deed = { action: "intern.daemon_attach", resourceId: row.id, workspaceId: row.workspaceId } as const
-    await insertAudit(c.env.DB, newEntry(client, deed))
+    const event = { action: "intern.daemon_attach", resourceId: row.id, workspaceId: row.workspaceId } as const
+    await insertAudit(c.env.DB, newEntry(client, event))
     const headers = { upgrade: "websocket", [CLIENT_HEADER]: grantOf(row.accessNonce ?? "") }
     const request = new Request("http://intern/client", { headers })
     const { webSocket } = await throwIfRejected(await openIntern(c.env, row.id).fetch(request))

@@ -53,8 +53,8 @@ export async function reachedIntern({ env, req }: { env: Env; req: { raw: Reques
   }
   const ip = headers.get("cf-connecting-ip") ?? undefined
   const hostname = hostnameOf(req.raw)
-  const asked = { kind: "access token", key: `${hostname} ${sha256Hex(token)}` }
-  await throttleUnknownKeys(ip, asked, (pairs) => findKnownAccessTokens(env, pairs), Date.now())
+  const requested = { kind: "access token", key: `${hostname} ${sha256Hex(token)}` }
+  await throttleUnknownKeys(ip, requested, (pairs) => findKnownAccessTokens(env, pairs), Date.now())
   const { row, isInProgramme } = (await findInternByHostname(env.DB, hostname)) ?? {}
   // One answer for an unknown hostname and a wrong token: a prober learns nothing from the difference.
   if (!row || !(await isAccessToken(env, row, token)) || !(await hasWorkingKey(env, row))) {

@@ -14,13 +14,13 @@ type Own = Place & { id: string }
 
 const inPlace = ({ organizationId, workspaceId }: Place) =>
   and(eq(interns.organizationId, organizationId), eq(interns.workspaceId, workspaceId))
-const isIntern = (own: Own) => and(inPlace(own), eq(interns.id, own.id))
+const isIntern = (current: Own) => and(inPlace(current), eq(interns.id, current.id))
 
-export async function findIntern(db: D1Database, place: Place, id: string): Promise<InternRow | undefined> {
+export async function findIntern(db: D1Database, scope: Place, id: string): Promise<InternRow | undefined> {
   const [row] = await openDb(db)
     .select()
     .from(interns)
-    .where(isIntern({ ...place, id }))
+    .where(isIntern({ ...scope, id }))
   return row
 }
 
@@ -64,7 +64,7 @@ export async function findNonces(
 /** The intern that a creator made with this key of idempotency. */
 export async function findMadeIntern(
   db: D1Database,
-  { creatorUserId, ...place }: Place & { creatorUserId: string | null },
+  { creatorUserId, ...scope }: Place & { creatorUserId: string | null },
   idempotencyKey: string,
 ): Promise<InternRow | undefined> {
   const [row] = await openDb(db)
@@ -72,7 +72,7 @@ export async function findMadeIntern(
     .from(interns)
     .where(
       and(
-        inPlace(place),
+        inPlace(scope),
         sql`coalesce(${interns.creatorUserId}, '') = ${creatorUserId ?? ""}`,
         eq(interns.idempotencyKey, idempotencyKey),
       ),
@@ -81,11 +81,11 @@ export async function findMadeIntern(
 }
 
 /** Who made the intern of the workspace that owns this vault; undefined if there is none. */
-export async function findVaultOwner(db: D1Database, place: Place, vaultId: string): Promise<Made | undefined> {
+export async function findVaultOwner(db: D1Database, scope: Place, vaultId: string): Promise<Made | undefined> {
   const [row] = await openDb(db)
     .select({ createdByKey: interns.createdByKey, creatorUserId: interns.creatorUserId })
     .from(interns)
-    .where(and(inPlace(place), eq(interns.vaultId, vaultId)))
+    .where(and(inPlace(scope), eq(interns.vaultId, vaultId)))
   return row
 }
 
@@ -163,13 +163,13 @@ const isAfter = ({ createdAt, id }: { createdAt: number; id: string }) =>
   or(lt(interns.createdAt, createdAt), and(eq(interns.createdAt, createdAt), lt(interns.id, id)))
 
 /** Newest first; of one more than asked for the page knows that there is more. */
-export async function listInterns(db: D1Database, place: Place, page: InternPage): Promise<InternRow[]> {
+export async function listInterns(db: D1Database, scope: Place, page: InternPage): Promise<InternRow[]> {
   return openDb(db)
     .select()
     .from(interns)
     .where(
       and(
-        inPlace(place),
+        inPlace(scope),
         page.statuses && inArray(interns.status, [...page.statuses]),
         page.after && isAfter(page.after),
       ),
@@ -194,11 +194,11 @@ export type InternColumns = Partial<
   >
 >
 
-const change = (db: Db, own: Own, columns: InternColumns, from: readonly InternStatus[], now: number) =>
+const change = (db: Db, current: Own, columns: InternColumns, from: readonly InternStatus[], now: number) =>
   db
     .update(interns)
     .set({ ...columns, updatedAt: now })
-    .where(and(isIntern(own), from.length === 0 ? undefined : inArray(interns.status, [...from])))
+    .where(and(isIntern(current), from.length === 0 ? undefined : inArray(interns.status, [...from])))
 
 /**
  * What a caller changes. `from`: the statuses in which it may be, all where empty. Undefined where it is in another, or
@@ -206,26 +206,26 @@ const change = (db: Db, own: Own, columns: InternColumns, from: readonly InternS
  */
 export async function changeIntern(
   binding: D1Database,
-  own: Own,
+  current: Own,
   columns: InternColumns,
   from: readonly InternStatus[],
   now: number,
   entry: AuditEntry,
 ): Promise<InternRow | undefined> {
   const db = openDb(binding)
-  const [changed] = await db.batch([change(db, own, columns, from, now).returning(), auditIfChanged(db, entry)])
+  const [changed] = await db.batch([change(db, current, columns, from, now).returning(), auditIfChanged(db, entry)])
   return changed[0]
 }
 
 /** What the intern's own object tells of it; no caller's deed, so the audit log has no entry of it. */
 export async function moveIntern(
   db: D1Database,
-  own: Own,
+  current: Own,
   from: readonly InternStatus[],
   columns: InternColumns,
   now: number,
 ): Promise<void> {
-  await change(openDb(db), own, columns, from, now)
+  await change(openDb(db), current, columns, from, now)
 }
 
 /** The end of an intern that a caller deleted: its key, its vault, and its row. */

@@ -131,7 +131,7 @@ const copy = createRoute({
 
 export const vault = newRouter()
   .openapi(list, async (c) => {
-    return c.json(await told(c, workspaceVault(c.var.principal), c.req.valid("query")), 200)
+    return c.json(await result(c, workspaceVault(c.var.principal), c.req.valid("query")), 200)
   })
   .openapi(put, async (c) => {
     const secret = { ...c.req.valid("param"), ...c.req.valid("json") }
@@ -143,7 +143,7 @@ export const vault = newRouter()
   })
   .openapi(listOfIntern, async (c) => {
     const owned = internVault(await visibleIntern(c, c.req.valid("param").internId))
-    return c.json(await told(c, owned, c.req.valid("query")), 200)
+    return c.json(await result(c, owned, c.req.valid("query")), 200)
   })
   .openapi(putOfIntern, async (c) => {
     const { internId, name } = c.req.valid("param")
@@ -163,19 +163,19 @@ export const vault = newRouter()
     const { names } = c.req.valid("json")
     const source = workspaceVault(c.var.principal)
     const changed = { fields: ["names"], values: { names } }
-    const deed = { action: "vault_secret.copy", resourceId: target.vaultId, changed } as const
-    const entry = entryOf(c, { ...deed, workspaceId: target.workspaceId })
+    const event = { action: "vault_secret.copy", resourceId: target.vaultId, changed } as const
+    const entry = entryOf(c, { ...event, workspaceId: target.workspaceId })
     const keys = { source: () => openKeys(c, source), target: () => openKeys(c, target) }
     const requireControl = (row: { name: string } & Made) => {
       if (!mayControl(c.var.principal, row)) throw notYours(`stored the secret ${row.name}`)
     }
     const rows = await copySecrets({ db: c.env.DB, source, target, keys, names, entry, requireControl })
     if (!rows) throw await refusalOf(c, target, 0)
-    tellUsers(c, target)
+    notifyUsers(c, target)
     return c.json({ data: rows.map(toSecret) }, 200)
   })
 
-async function told(c: Context<App>, vault: Vault, page: SecretQuery) {
+async function result(c: Context<App>, vault: Vault, page: SecretQuery) {
   const { rows, total } = await listSecrets(c.env.DB, vault, page)
   return { data: rows.map(toSecret), has_more: page.offset + rows.length < total, total_count: total }
 }
@@ -192,28 +192,28 @@ async function store(c: Context<App>, vault: Vault, secret: { name: string; host
   const row = await sealSecret(await openKeys(c, vault), vault, secret, entry)
   const [put] = (await putSecrets(c.env.DB, vault, [row], { vaultId: vault.vaultId, versions: [] }, entry)) ?? []
   if (!put) throw await refusalOf(c, vault, row.sealed.length)
-  tellUsers(c, vault)
+  notifyUsers(c, vault)
   return { data: toSecret(put) }
 }
 
 async function drop(c: Context<App>, vault: Vault, name: string): Promise<void> {
   requireVaultWrites(c)
-  const deed = { action: "vault_secret.delete", resourceId: secretName(vault, name) } as const
-  const entry = entryOf(c, { ...deed, workspaceId: vault.workspaceId })
+  const event = { action: "vault_secret.delete", resourceId: secretName(vault, name) } as const
+  const entry = entryOf(c, { ...event, workspaceId: vault.workspaceId })
   if (!(await deleteSecret(c.env.DB, vault, name, entry))) {
     throw new GatewayError("not_found", `There is no secret named ${name} here.`)
   }
-  tellUsers(c, vault)
+  notifyUsers(c, vault)
 }
 
 /** Daemons have values in memory. They read them again, beside the answer. */
-function tellUsers(c: Context<App>, vault: Vault): void {
+function notifyUsers(c: Context<App>, vault: Vault): void {
   if (vault.internId === null) return
-  const told = findUsers(c.env.DB, vault).then((ids) =>
+  const result = findUsers(c.env.DB, vault).then((ids) =>
     Promise.all(ids.map((id) => openIntern(c.env, id).vaultChanged())),
   )
   c.executionCtx.waitUntil(
-    told.catch((cause: unknown) => logError("vault change notification failed", { vault: vault.vaultId }, cause)),
+    result.catch((cause: unknown) => logError("vault change notification failed", { vault: vault.vaultId }, cause)),
   )
 }
 
@@ -240,8 +240,8 @@ async function openKeys(c: Context<App>, vault: Vault): Promise<VaultKeys> {
 
 async function refusalOf(c: Context<App>, vault: Vault, bytes: number): Promise<GatewayError> {
   if (await isFull(c.env.DB, vault, bytes)) {
-    const words = `A vault holds at most ${MAX_SECRETS} secrets and ${MAX_SEALED_BYTES} sealed bytes. Delete some first.`
-    return new GatewayError("invalid_request", words)
+    const rule = `A vault holds at most ${MAX_SECRETS} secrets and ${MAX_SEALED_BYTES} sealed bytes. Delete some first.`
+    return new GatewayError("invalid_request", rule)
   }
   return new GatewayError("not_found", "The vault no longer exists.")
 }

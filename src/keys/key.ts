@@ -81,10 +81,10 @@ export function requireWithin(maker: Cap, made: Cap): void {
     throw new GatewayError("forbidden", `limit: this key may set a limit of at most ${most} USD.`)
   }
   if (RESETS.indexOf(made.limitReset) < RESETS.indexOf(maker.limitReset)) {
-    const own = maker.limitReset ?? "null"
+    const current = maker.limitReset ?? "null"
     throw new GatewayError(
       "forbidden",
-      `limit_reset: this key's own limit resets less often: set ${own}, or less often still.`,
+      `limit_reset: this key's own limit resets less often: set ${current}, or less often still.`,
     )
   }
   if (maker.includeByokInLimit && !made.includeByokInLimit) {

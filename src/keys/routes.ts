@@ -163,12 +163,12 @@ export const keys = newRouter()
     const isOwn = principal.limitNano !== null && (await isDescendant(c.env.DB, hash, principal.keyHash))
     requireChangeWithin(principal, before, isOwn, change)
     const changed = changesOf(input, TOLD_FIELDS)
-    const deed = { resourceId: hash, workspaceId: before.workspaceId, changed }
-    const entry = entryOf(c, { action: "api_key.update", ...deed })
+    const event = { resourceId: hash, workspaceId: before.workspaceId, changed }
+    const entry = entryOf(c, { action: "api_key.update", ...event })
     const row = await updateKey(c.env.DB, principal.organizationId, hash, change, Date.now(), entry)
     if (!row) {
       await refuseLastManagementKey(c.env.DB, before)
-      throw (await leaverOf(c.env.DB, before, "disabled: its creator")) ?? noSuchKey()
+      throw (await deprovisionedOf(c.env.DB, before, "disabled: its creator")) ?? noSuchKey()
     }
     invalidateKey(hash)
     const [counters] = await openLedger(c.env, principal.organizationId).usage([hash])
@@ -195,8 +195,8 @@ export const keys = newRouter()
 async function requireMember(db: D1Database, organizationId: string, userId: string): Promise<void> {
   // Whom a directory deactivated is refused with a reason of its own.
   if ((await findMember(db, organizationId, userId)) || (await isDeprovisioned(db, organizationId, userId))) return
-  const words = "creator_user_id: must be a member of the organization, as GET /organization/members lists them."
-  throw new GatewayError("invalid_request", words)
+  const rule = "creator_user_id: must be a member of the organization, as GET /organization/members lists them."
+  throw new GatewayError("invalid_request", rule)
 }
 
 async function refuseLastManagementKey(db: D1Database, row: KeyRow): Promise<void> {
@@ -219,13 +219,13 @@ async function requireAuthorityOver(db: D1Database, principal: Principal, hash: 
 
 /** Why a key could not be made. */
 async function uninserted(db: D1Database, row: NewKeyRow): Promise<GatewayError> {
-  return (await leaverOf(db, row, "creator_user_id: this person")) ?? workspaceNotFound()
+  return (await deprovisionedOf(db, row, "creator_user_id: this person")) ?? workspaceNotFound()
 }
 
-async function leaverOf(db: D1Database, row: NewKeyRow, who: string): Promise<GatewayError | undefined> {
+async function deprovisionedOf(db: D1Database, row: NewKeyRow, who: string): Promise<GatewayError | undefined> {
   if (row.creatorUserId == null || !(await isDeprovisioned(db, row.organizationId, row.creatorUserId))) return undefined
-  const words = `${who} was deactivated by the organization's directory. Make a key in the name of somebody else.`
-  return new GatewayError("forbidden", words)
+  const rule = `${who} was deactivated by the organization's directory. Make a key in the name of somebody else.`
+  return new GatewayError("forbidden", rule)
 }
 
 function noSuchKey(): GatewayError {

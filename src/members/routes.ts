@@ -87,8 +87,8 @@ export const organizationMembers = newRouter()
       lastName: input.last_name ?? null,
       createdAt: Date.now(),
     }
-    const deed = { resourceId: member.userId, workspaceId: null, changed: changesOf(input, TOLD_FIELDS) }
-    const entry = entryOf(c, { action: "member.add", ...deed })
+    const event = { resourceId: member.userId, workspaceId: null, changed: changesOf(input, TOLD_FIELDS) }
+    const entry = entryOf(c, { action: "member.add", ...event })
     const row = await insertMember(c.env.DB, member, entry).catch(refuseTaken)
     return c.json({ data: toOrganizationMember(row) }, 201)
   })
@@ -100,8 +100,8 @@ export const organizationMembers = newRouter()
     if (member.role === "owner" && change.role === "org:member") {
       throw new GatewayError("conflict", "role: the owner of the organization stays an admin.")
     }
-    const deed = { resourceId: userId, workspaceId: null, changed: changesOf(change, TOLD_FIELDS) }
-    const entry = entryOf(c, { action: "member.update", ...deed })
+    const event = { resourceId: userId, workspaceId: null, changed: changesOf(change, TOLD_FIELDS) }
+    const entry = entryOf(c, { action: "member.update", ...event })
     const row = await updateMember(c.env.DB, organizationId, userId, change, entry).catch(refuseTaken)
     if (!row) throw noSuchMember()
     return c.json({ data: toOrganizationMember(row) }, 200)

@@ -69,7 +69,7 @@ export const workspaceMembers = newRouter()
     const { id } = await workspaceOf(c.env.DB, organizationId, c.req.valid("param").workspaceRef)
     const strangers = await findStrangers(c.env.DB, organizationId, ids)
     if (strangers.length > 0) refuse(`${strangers.join(", ")}: not a member of the organization.`)
-    const entry = entryOf(c, { action: "workspace_member.add", ...deedOf(id, ids) })
+    const entry = entryOf(c, { action: "workspace_member.add", ...eventOf(id, ids) })
     const rows = await insertWorkspaceMembers(c.env.DB, organizationId, id, ids, Date.now(), entry)
     return c.json({ added_count: rows.length, data: rows.map((row) => toWorkspaceMember(id, row)) }, 200)
   })
@@ -89,12 +89,12 @@ export const workspaceMembers = newRouter()
           : `${bound.userId}: has active API keys in the workspace. Delete or disable them first.`,
       )
     }
-    const entry = entryOf(c, { action: "workspace_member.remove", ...deedOf(workspace.id, ids) })
+    const entry = entryOf(c, { action: "workspace_member.remove", ...eventOf(workspace.id, ids) })
     const removed = await deleteWorkspaceMembers(c.env.DB, organizationId, workspace.id, ids, now, entry)
     return c.json({ removed_count: removed }, 200)
   })
 
-function deedOf(workspaceId: string, ids: readonly string[]) {
+function eventOf(workspaceId: string, ids: readonly string[]) {
   return { resourceId: workspaceId, workspaceId, changed: changesOf({ user_ids: ids }, ["user_ids"]) }
 }
 
@@ -104,6 +104,6 @@ async function workspaceOf(db: D1Database, organizationId: string, ref: string):
   return row
 }
 
-function refuse(words: string): never {
-  throw new GatewayError("invalid_request", `user_ids: ${words}`)
+function refuse(rule: string): never {
+  throw new GatewayError("invalid_request", `user_ids: ${rule}`)
 }

@@ -66,7 +66,7 @@ export function newCode(
     keyName: request.key_label ?? new URL(request.callback_url).host,
     limitNano: limit === undefined ? null : usdToNano(limit),
     limitReset: limit === undefined ? null : (reset ?? null),
-    keyExpiresAt: keyExpiresAt,
+    keyExpiresAt,
     createdAt: now,
     expiresAt: now + CODE_MS,
   }
@@ -101,10 +101,10 @@ export function toKeyRow(
  * Whether whoever exchanges a code is whoever asked for it. A verifier for a code that has no challenge is a mix-up.
  */
 export function isProven(row: Pick<CodeRow, "codeChallenge" | "codeChallengeMethod">, exchange: Exchange): boolean {
-  const { code_verifier: verifier, code_challenge_method: told } = exchange
+  const { code_verifier: verifier, code_challenge_method: result } = exchange
   const { codeChallenge: challenge, codeChallengeMethod: method } = row
-  if (challenge === null) return verifier == null && told == null
-  if (verifier == null || (told != null && told !== method)) return false
+  if (challenge === null) return verifier == null && result == null
+  if (verifier == null || (result != null && result !== method)) return false
   return isSame(challenge, method === "S256" ? toS256(verifier) : verifier)
 }
 

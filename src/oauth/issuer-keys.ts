@@ -3,7 +3,7 @@ import type { Policy } from "./policies.ts"
 import type { Jwk } from "./subject-token.ts"
 
 const MAX_BYTES = 262_144
-const PATIENCE_MS = 5_000
+const TIMEOUT_MS = 5_000
 /** Issuers turn their keys over days; a key taken back is believed no longer than this. */
 const CACHE_MS = 5 * 60_000
 
@@ -22,11 +22,11 @@ export async function issuerKeys({ jwks, jwks_uri: uri }: Policy, now: number): 
 
 async function fetchKeys(uri: string): Promise<Jwk[] | undefined> {
   try {
-    const request = new Request(uri, { redirect: "manual", signal: AbortSignal.timeout(PATIENCE_MS) })
+    const request = new Request(uri, { redirect: "manual", signal: AbortSignal.timeout(TIMEOUT_MS) })
     const response = await fetch(request)
     const bytes = response.ok && response.body ? await readAtMost(response.body, MAX_BYTES) : undefined
-    const told = bytes && (JSON.parse(new TextDecoder().decode(bytes)) as { keys?: unknown })
-    return Array.isArray(told?.keys) ? (told.keys as Jwk[]) : undefined
+    const result = bytes && (JSON.parse(new TextDecoder().decode(bytes)) as { keys?: unknown })
+    return Array.isArray(result?.keys) ? (result.keys as Jwk[]) : undefined
   } catch {
     return undefined
   }

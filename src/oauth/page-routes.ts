@@ -22,33 +22,33 @@ const COOKIE = "gateway_auth"
 const MAX_FORM_BYTES = 65_536
 
 authPage.get("/", async (c) => {
-  const asked = readRequest(c)
+  const requested = readRequest(c)
   const session = (await sessionOf(c)) ?? newSession(null, Date.now())
   const principal = session.keyHash === null ? undefined : await principalByHash(session.keyHash, c.env, Date.now())
   const fault = principal && approverFault(principal)
   return principal && fault === undefined
-    ? showConsent(c, asked, session, principal)
-    : showSignIn(c, asked, session, fault)
+    ? showConsent(c, requested, session, principal)
+    : showSignIn(c, requested, session, fault)
 })
 
 authPage.post("/", async (c) => {
-  const asked = readRequest(c)
+  const requested = readRequest(c)
   const form = await readForm(c)
-  const [deed, session] = [form.get("deed") ?? "", await sessionOf(c)]
-  const isSigningIn = deed === "sign_in"
+  const [event, session] = [form.get("deed") ?? "", await sessionOf(c)]
+  const isSigningIn = event === "sign_in"
   const token = form.get("token") ?? ""
   const kind = isSigningIn ? "sign_in" : "decide"
-  if (!session || !(await isFormToken(token, session, kind, asked.query, masterOf(c)))) {
+  if (!session || !(await isFormToken(token, session, kind, requested.query, masterOf(c)))) {
     throw new GatewayError("forbidden", "This page was open for too long, or was not opened here. Go back to the app.")
   }
-  if (isSigningIn) return signIn(c, asked, session, form.get("api_key")?.trim() ?? "")
-  if (deed === "sign_out") return leave(c, `/auth?${asked.query}`, newSession(null, Date.now()))
-  if (deed === "deny") return leave(c, withAnswer(asked.request.callback_url, { error: "access_denied" }), session)
+  if (isSigningIn) return signIn(c, requested, session, form.get("api_key")?.trim() ?? "")
+  if (event === "sign_out") return leave(c, `/auth?${requested.query}`, newSession(null, Date.now()))
+  if (event === "deny") return leave(c, withAnswer(requested.request.callback_url, { error: "access_denied" }), session)
   const principal = session.keyHash === null ? undefined : await principalByHash(session.keyHash, c.env, Date.now())
-  if (!principal) return showSignIn(c, asked, newSession(null, Date.now()), "Sign in once more.")
-  const { code } = await approve(c, asked.request, principal)
+  if (!principal) return showSignIn(c, requested, newSession(null, Date.now()), "Sign in once more.")
+  const { code } = await approve(c, requested.request, principal)
   // Signed out with it: the next app asks anew.
-  return leave(c, withAnswer(asked.request.callback_url, { code }), newSession(null, Date.now()))
+  return leave(c, withAnswer(requested.request.callback_url, { code }), newSession(null, Date.now()))
 })
 
 authPage.onError((thrown, c) => {
@@ -94,12 +94,12 @@ async function keepSession(c: Context<App>, session: Session): Promise<void> {
   c.header("set-cookie", `${COOKIE}=${value}; Path=/auth; HttpOnly; SameSite=Lax; Max-Age=${seconds}${secure}`)
 }
 
-async function signIn(c: Context<App>, asked: Asked, session: Session, apiKey: string): Promise<Response> {
+async function signIn(c: Context<App>, requested: Asked, session: Session, apiKey: string): Promise<Response> {
   const principal = apiKey === "" ? undefined : await principalByHash(hashKey(apiKey), c.env, Date.now())
   const fault = principal ? approverFault(principal) : "This API key is not valid."
-  if (!principal || fault !== undefined) return showSignIn(c, asked, session, fault)
+  if (!principal || fault !== undefined) return showSignIn(c, requested, session, fault)
   // A new id with the new rights: who knew the old one knows nothing of this one.
-  return leave(c, `/auth?${asked.query}`, newSession(principal.keyHash, Date.now()))
+  return leave(c, `/auth?${requested.query}`, newSession(principal.keyHash, Date.now()))
 }
 
 async function leave(c: Context<App>, to: string, session: Session): Promise<Response> {
@@ -125,8 +125,8 @@ async function showConsent(c: Context<App>, { request, query }: Asked, session: 
   const { label: signedInAs } = principal
   const keyName = request.key_label ?? app
   const facts = describeKey(request, principal)
-  const told = { workspace: workspace.name, signedInAs, keyName, callbackUrl: request.callback_url, facts }
-  return show(c, 200, (nonce) => consentPage({ app, query, token, nonce, ...told }), "http: https:")
+  const result = { workspace: workspace.name, signedInAs, keyName, callbackUrl: request.callback_url, facts }
+  return show(c, 200, (nonce) => consentPage({ app, query, token, nonce, ...result }), "http: https:")
 }
 
 /**

@@ -25,9 +25,9 @@ function form(query: string, token: string, content: string): string {
   return `<form method="post" action="/auth?${escape(query)}"><input type="hidden" name="token" value="${escape(token)}">${content}</form>`
 }
 
-type Asking = { app: string; query: string; token: string; nonce: string }
+type Approval = { app: string; query: string; token: string; nonce: string }
 
-export function signInPage({ app, query, token, nonce }: Asking, fault: string | undefined): string {
+export function signInPage({ app, query, token, nonce }: Approval, fault: string | undefined): string {
   const content = `<p><b>${escape(app)}</b> asks for a key of this gateway. Sign in with a key of your own, a management key or a
 plain one. It is not kept, and the app does not see it.</p>
 ${fault === undefined ? "" : `<p class="fault" role="alert">${escape(fault)}</p>`}`
@@ -37,7 +37,7 @@ ${fault === undefined ? "" : `<p class="fault" role="alert">${escape(fault)}</p>
   return document("Sign in", nonce, content + form(query, token, fields))
 }
 
-export type Consent = Asking & {
+export type Consent = Approval & {
   workspace: string
   signedInAs: string
   keyName: string
@@ -45,11 +45,11 @@ export type Consent = Asking & {
   facts: string[]
 }
 
-export function consentPage({ app, query, token, nonce, ...told }: Consent): string {
-  const content = `<p><b>${escape(app)}</b> asks for a key of the workspace <b>${escape(told.workspace)}</b>. The key:</p>
-<ul>${[...told.facts, `Will be named ${told.keyName}.`].map((fact) => `<li>${escape(fact)}</li>`).join("")}</ul>
-<p class="note">It is sent to <code>${escape(told.callbackUrl)}</code>. You are signed in with the key
-<code>${escape(told.signedInAs)}</code>.</p>`
+export function consentPage({ app, query, token, nonce, ...result }: Consent): string {
+  const content = `<p><b>${escape(app)}</b> asks for a key of the workspace <b>${escape(result.workspace)}</b>. The key:</p>
+<ul>${[...result.facts, `Will be named ${result.keyName}.`].map((fact) => `<li>${escape(fact)}</li>`).join("")}</ul>
+<p class="note">It is sent to <code>${escape(result.callbackUrl)}</code>. You are signed in with the key
+<code>${escape(result.signedInAs)}</code>.</p>`
   const buttons = `<button name="deed" value="approve">Allow</button><button name="deed" value="deny">Refuse</button>
 <button name="deed" value="sign_out">Use another key</button>`
   return document(`Give ${app} a key?`, nonce, content + form(query, token, buttons))

@@ -87,8 +87,8 @@ export const oauthKeys = newRouter()
     const key = toKeyRow(row, { hash: keyHash, label }, approver, now)
     c.set("principal", approver)
     const changed = changesOf({ name: key.name, kind: key.kind, callback_url: row.callbackUrl }, TOLD_FIELDS)
-    const deed = { action: "api_key.create", resourceId: keyHash, workspaceId: row.workspaceId, changed } as const
-    if (!(await exchangeCode(c.env.DB, hash, key, now, newEntry(actorOf(c), deed)))) throw refusedExchange()
+    const event = { action: "api_key.create", resourceId: keyHash, workspaceId: row.workspaceId, changed } as const
+    if (!(await exchangeCode(c.env.DB, hash, key, now, newEntry(actorOf(c), event)))) throw refusedExchange()
     invalidateKey(keyHash)
     return c.json({ key: secret, user_id: row.userId }, 200)
   })

@@ -3,18 +3,18 @@ import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
 import { LimitReset } from "../keys/schemas.ts"
 import { isCallback } from "./callback.ts"
 
-const CALLBACK_WORDS = "must be an https URL, or an http one on localhost, without credentials and without a fragment"
+const CALLBACK_RULE = "must be an https URL, or an http one on localhost, without credentials and without a fragment"
 const MAX_URL_LENGTH = 2_048
 const MAX_LIMIT_USD = 1_000_000
-const limitWords = `must be a number of USD from 0 to ${MAX_LIMIT_USD}`
+const limitRule = `must be a number of USD from 0 to ${MAX_LIMIT_USD}`
 
 /** As an app writes it, in a URL or a body: what the key it asks for is to be. */
 export const CodeRequest = z
   .strictObject({
     callback_url: z
-      .string({ error: `is required and ${CALLBACK_WORDS}` })
+      .string({ error: `is required and ${CALLBACK_RULE}` })
       .max(MAX_URL_LENGTH, `must be at most ${MAX_URL_LENGTH} characters`)
-      .refine(isCallback, CALLBACK_WORDS),
+      .refine(isCallback, CALLBACK_RULE),
     code_challenge: z
       .string()
       .regex(/^[\w.~-]{43,128}$/, "must be 43 to 128 letters, digits and . _ ~ -")
@@ -27,9 +27,9 @@ export const CodeRequest = z
       .meta({ description: "When the key is to end." }),
     key_label: z.string().trim().min(1, "must not be empty").max(128, "must be at most 128 characters").optional(),
     limit: z
-      .number({ error: limitWords })
-      .min(0, limitWords)
-      .max(MAX_LIMIT_USD, limitWords)
+      .number({ error: limitRule })
+      .min(0, limitRule)
+      .max(MAX_LIMIT_USD, limitRule)
       .refine(isNanoPrecise, NANO_PRECISE)
       .optional(),
     usage_limit_type: LimitReset.optional(),

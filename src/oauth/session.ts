@@ -26,25 +26,25 @@ async function isSigned(master: string, purpose: string, text: string, signature
 
 /** The session as a cookie holds it: readable, unforgeable, and without the key itself. */
 export async function toCookie(session: Session, master: string): Promise<string> {
-  const told = toBase64Url(encoder.encode(JSON.stringify(session)))
-  return `${told}.${await sign(master, "auth-session", told)}`
+  const result = toBase64Url(encoder.encode(JSON.stringify(session)))
+  return `${result}.${await sign(master, "auth-session", result)}`
 }
 
 /** The session of a cookie that this deployment made and that is not over. */
 export async function readCookie(cookie: string, master: string, now: number): Promise<Session | undefined> {
-  const [told = "", signature = ""] = cookie.split(".")
-  if (told === "" || !(await isSigned(master, "auth-session", told, signature))) return undefined
-  const session = JSON.parse(new TextDecoder().decode(decodeBase64(told))) as Session
+  const [result = "", signature = ""] = cookie.split(".")
+  if (result === "" || !(await isSigned(master, "auth-session", result, signature))) return undefined
+  const session = JSON.parse(new TextDecoder().decode(decodeBase64(result))) as Session
   return session.expiresAt > now ? session : undefined
 }
 
 /**
  * What a form must carry, so that no other page can send it: made for one sitting, one deed and one request of an app.
  */
-export function formToken(session: Session, deed: string, query: string, master: string): Promise<string> {
-  return sign(master, "auth-form", JSON.stringify([session.id, deed, query]))
+export function formToken(session: Session, event: string, query: string, master: string): Promise<string> {
+  return sign(master, "auth-form", JSON.stringify([session.id, event, query]))
 }
 
-export function isFormToken(token: string, session: Session, deed: string, query: string, master: string) {
-  return isSigned(master, "auth-form", JSON.stringify([session.id, deed, query]), token)
+export function isFormToken(token: string, session: Session, event: string, query: string, master: string) {
+  return isSigned(master, "auth-form", JSON.stringify([session.id, event, query]), token)
 }

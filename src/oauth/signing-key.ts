@@ -34,9 +34,9 @@ export async function publicKeys({ current, previous }: Masters): Promise<Public
 }
 
 export async function signToken({ current }: Masters, claims: Record<string, unknown>): Promise<string> {
-  const { key, told } = await signingKeyOf(current)
+  const { key, told: result } = await signingKeyOf(current)
   const part = (value: object) => toBase64Url(encoder.encode(JSON.stringify(value)))
-  const signed = `${part({ alg: told.alg, kid: told.kid, typ: "at+jwt" })}.${part(claims)}`
+  const signed = `${part({ alg: result.alg, kid: result.kid, typ: "at+jwt" })}.${part(claims)}`
   const signature = new Uint8Array(await crypto.subtle.sign(ES256, key, encoder.encode(signed)))
   return `${signed}.${toBase64Url(signature)}`
 }

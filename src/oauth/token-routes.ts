@@ -66,8 +66,8 @@ export const oauthTokens = newRouter().openapi(exchange, async (c) => {
   const subject = await subjectOf(form.get("subject_token") ?? "", policy, keys, now)
   const token = subject === undefined ? undefined : await issue(c, policy, subject, now)
   if (token === undefined) return c.json(NOT_TRUSTED, 400)
-  const told = { issued_token_type: ACCESS_TOKEN, scope: SCOPE, token_type: "Bearer" } as const
-  return c.json({ access_token: token, expires_in: policy.ttl_seconds, ...told }, 200)
+  const result = { issued_token_type: ACCESS_TOKEN, scope: SCOPE, token_type: "Bearer" } as const
+  return c.json({ access_token: token, expires_in: policy.ttl_seconds, ...result }, 200)
 })
 
 oauthTokens.onError((thrown, c) => {

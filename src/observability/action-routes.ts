@@ -50,14 +50,13 @@ export const destinationActions = newRouter()
     const { id, workspace_id: workspaceId } = row
     await insertAudit(c.env.DB, entryOf(c, { action: "destination.test", resourceId: id, workspaceId }))
     const startedAt = Date.now()
-    const { isTaken, status, words, excerpt } = await deliver(
-      row,
-      newId(),
-      [newProbe(row, startedAt)],
-      c.env,
-      startedAt,
-    )
-    const message = (excerpt.trim() || `${words}.`).slice(0, MAX_MESSAGE)
+    const {
+      isTaken,
+      status,
+      words: rule,
+      excerpt,
+    } = await deliver(row, newId(), [newProbe(row, startedAt)], c.env, startedAt)
+    const message = (excerpt.trim() || `${rule}.`).slice(0, MAX_MESSAGE)
     return c.json({ data: { ok: isTaken, status, latency_ms: Date.now() - startedAt, message } }, 200)
   })
   .openapi(redeliver, async (c) => {

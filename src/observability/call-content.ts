@@ -52,8 +52,8 @@ function cut(text: string): string {
   return text.length > MAX_OUTPUT ? `${text.slice(0, MAX_OUTPUT)}[…]` : text
 }
 
-export async function saveCallContent(files: R2Bucket, generationId: string, told: CallContent): Promise<void> {
-  await files.put(keyOf(generationId), JSON.stringify(told))
+export async function saveCallContent(files: R2Bucket, generationId: string, result: CallContent): Promise<void> {
+  await files.put(keyOf(generationId), JSON.stringify(result))
 }
 
 export async function findCallContent(files: R2Bucket, generationId: string): Promise<CallContent | null> {
@@ -63,8 +63,8 @@ export async function findCallContent(files: R2Bucket, generationId: string): Pr
 /** Of a batch, by the ids of its generations. */
 export type CallContentBatch = Record<string, CallContent>
 
-export async function saveCallContentBatch(files: R2Bucket, batchId: string, told: CallContentBatch): Promise<void> {
-  if (Object.keys(told).length > 0) await files.put(keyOf(batchId), JSON.stringify(told))
+export async function saveCallContentBatch(files: R2Bucket, batchId: string, result: CallContentBatch): Promise<void> {
+  if (Object.keys(result).length > 0) await files.put(keyOf(batchId), JSON.stringify(result))
 }
 
 export async function findCallContentBatch(files: R2Bucket, batchId: string): Promise<CallContentBatch> {

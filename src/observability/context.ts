@@ -16,13 +16,13 @@ const KNOWN = ["trace_id", "trace_name", "span_name", "generation_name", "parent
 
 /** What is noted of a call for those who listen; undefined where nobody does, which costs the call nothing. */
 export function exportContextOf(
-  heads: readonly DestinationFilter[],
+  destinations: readonly DestinationFilter[],
   call: Omit<Covered, "region"> & { region: string | null },
   { user, trace, hasMessages }: ExportContext,
 ): BroadcastContext | undefined {
-  if (heads.length === 0) return undefined
+  if (destinations.length === 0) return undefined
   const region = call.region ?? "global"
-  const listening = heads.filter((head) => matches(head, { ...call, region }))
+  const listening = destinations.filter((head) => matches(head, { ...call, region }))
   if (listening.length === 0) return undefined
   const hasContent = hasMessages && listening.some(({ readsContent }) => readsContent)
   return { region, user, trace: isObject(trace) ? bounded(trace) : null, hasContent }

@@ -18,11 +18,11 @@ export type HeadRow = Pick<
 
 export function toHead(row: HeadRow): DestinationFilter {
   const { api_key_hashes: keyHashes, filter_rules: rules, regions } = toLists(row)
-  const readsContent = row.privacy_mode === 0 || (rules !== null && readsWords(rules))
+  const readsContent = row.privacy_mode === 0 || (rules !== null && readsText(rules))
   return { keyHashes, regions, samplingRate: row.sampling_rate, readsContent }
 }
 
-function readsWords({ enabled, groups }: FilterRules): boolean {
+function readsText({ enabled, groups }: FilterRules): boolean {
   return enabled && groups.some(({ rules }) => rules.some(({ field }) => field === "input" || field === "output"))
 }
 

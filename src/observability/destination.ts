@@ -212,11 +212,11 @@ export function withoutSecrets(
   sent: Readonly<Record<string, string>>,
 ): string {
   const { headers = {}, ...secret } = splitConfig(type, config).secret
-  const told = Object.entries(sent).flatMap(([name, value]) => (PLAIN_HEADERS.includes(name) ? [] : [value]))
-  const values = [...Object.values(secret), ...Object.values(headers), ...told].map(String)
+  const result = Object.entries(sent).flatMap(([name, value]) => (PLAIN_HEADERS.includes(name) ? [] : [value]))
+  const values = [...Object.values(secret), ...Object.values(headers), ...result].map(String)
   const forms = values.flatMap((value) => [value, value.replace(/^\w+ /, ""), ...encodingsOf(value)])
   const longestFirst = forms.filter((form) => form.length > 3).toSorted((one, other) => other.length - one.length)
-  return longestFirst.reduce((told, form) => told.replaceAll(form, "[redacted]"), text)
+  return longestFirst.reduce((result, form) => result.replaceAll(form, "[redacted]"), text)
 }
 
 const PLAIN_HEADERS = ["content-type", "accept", "user-agent"]

@@ -21,13 +21,13 @@ export function newEvent(
   destinationId: string,
   generation: Settled,
   keyName: string | null,
-  told: CallContent | null,
+  result: CallContent | null,
 ): CallEvent {
-  return { id: derivedId("broadcast", destinationId, generation.id), generation, keyName, told }
+  return { id: derivedId("broadcast", destinationId, generation.id), generation, keyName, told: result }
 }
 
 /** What the rules of a destination decide by. */
-export function factsOf({ generation, keyName, told }: Omit<CallEvent, "id">): Facts {
+export function factsOf({ generation, keyName, told: result }: Omit<CallEvent, "id">): Facts {
   const { tokens } = generation
   return {
     model: generation.model,
@@ -36,8 +36,8 @@ export function factsOf({ generation, keyName, told }: Omit<CallEvent, "id">): F
     user_id: generation.broadcast?.user ?? null,
     api_key_name: keyName,
     finish_reason: generation.finishReason,
-    input: told && JSON.stringify(told.input),
-    output: told && told.output.content,
+    input: result && JSON.stringify(result.input),
+    output: result && result.output.content,
     total_cost: nanoToUsd(generation.costNano),
     total_tokens: tokens.prompt + tokens.completion,
     prompt_tokens: tokens.prompt,
@@ -116,7 +116,7 @@ export function flaggedOf({ generation, keyName }: CallEvent, flags: Flags) {
 
 /** A call as one flat row, for destinations that keep rows. */
 export function toRow(event: CallEvent, flags: Flags): Record<string, unknown> {
-  const { generation, told } = event
+  const { generation, told: result } = event
   const { tokens } = generation
   const { startedAt, endedAt } = timesOf(event)
   const trace = traceOf(event)
@@ -152,9 +152,9 @@ export function toRow(event: CallEvent, flags: Flags): Record<string, unknown> {
     ...cost,
     ...identity,
     ...context,
-    input: told && JSON.stringify(told.input),
-    output: told && told.output.content,
-    reasoning: told && told.output.reasoning,
+    input: result && JSON.stringify(result.input),
+    output: result && result.output.content,
+    reasoning: result && result.output.reasoning,
     metadata: JSON.stringify(trace.metadata),
   }
 }

@@ -36,8 +36,8 @@ const headers = z
 const FORBIDDEN_HEADERS = new Set(["host", "content-length", "transfer-encoding", "connection", "upgrade", "te"])
 
 const shape = <T extends z.core.$ZodLooseShape>(fields: T) => z.strictObject({ ...fields, headers })
-const oneOf = <const T extends readonly [string, ...string[]]>(words: T) =>
-  z.enum(words, { error: `accepts ${words.join(", ")}` })
+const oneOf = <const T extends readonly [string, ...string[]]>(message: T) =>
+  z.enum(message, { error: `accepts ${message.join(", ")}` })
 
 export const KINDS = {
   arize: kind(["apiKey", "spaceKey"], ["baseUrl"], {

@@ -120,23 +120,23 @@ export const destinations = newRouter()
     const query = c.req.valid("query")
     const workspaceId = await requestedWorkspace(c.env.DB, organizationId, query.workspace_id)
     const { rows, total } = await listDestinations(c.env.DB, { organizationId, workspaceId }, query)
-    return c.json({ data: await Promise.all(rows.map((row) => told(c, row))), total_count: total }, 200)
+    return c.json({ data: await Promise.all(rows.map((row) => result(c, row))), total_count: total }, 200)
   })
   .openapi(create, async (c) => {
     const { organizationId } = c.var.principal
-    const { workspace_id: asked, ...input } = c.req.valid("json")
+    const { workspace_id: requested, ...input } = c.req.valid("json")
     const { type } = input
     const given = readConfig(type, input.config, hostsIn(c.env, "PRIVATE_HOSTS"))
     const made = missingSecretOf(type, given)
     const config: Config = { ...given, ...made }
     await requireOwnHashes(c, input.api_key_hashes)
-    const workspaceId = await requestedWorkspace(c.env.DB, organizationId, asked)
+    const workspaceId = await requestedWorkspace(c.env.DB, organizationId, requested)
     const now = Date.now()
-    const place = { id: newId(), organization_id: organizationId, workspace_id: workspaceId, type }
-    const sealed = await toSealed(c, place, config)
-    const row = { ...NEW_COLUMNS, ...toColumns(input), name: input.name, ...place, ...sealed }
+    const scope = { id: newId(), organization_id: organizationId, workspace_id: workspaceId, type }
+    const sealed = await toSealed(c, scope, config)
+    const row = { ...NEW_COLUMNS, ...toColumns(input), name: input.name, ...scope, ...sealed }
     const changed = changesOf(input, TOLD_FIELDS)
-    const entry = entryOf(c, { action: "destination.create", resourceId: place.id, workspaceId, changed })
+    const entry = entryOf(c, { action: "destination.create", resourceId: scope.id, workspaceId, changed })
     if (!(await insertDestination(c.env.DB, { ...row, created_at: now, updated_at: now }, entry))) {
       throw await refusalOf(c, workspaceId, type)
     }
@@ -146,7 +146,7 @@ export const destinations = newRouter()
     return c.json({ data: { ...data, config: { ...data.config, ...made } } }, 201)
   })
   .openapi(get, async (c) => {
-    return c.json({ data: await told(c, await find(c, c.req.valid("param").id)) }, 200)
+    return c.json({ data: await result(c, await find(c, c.req.valid("param").id)) }, 200)
   })
   .openapi(update, async (c) => {
     const { organizationId } = c.var.principal
@@ -164,7 +164,7 @@ export const destinations = newRouter()
       throw new GatewayError("conflict", "This destination was modified concurrently. Read it and retry.")
     }
     invalidateWorkspace(workspaceId)
-    const data = await told(c, await find(c, id))
+    const data = await result(c, await find(c, id))
     return c.json({ data: { ...data, config: { ...data.config, ...made } } }, 200)
   })
   .openapi(remove, async (c) => {
@@ -190,7 +190,7 @@ export function openSecrets(row: KeyedRow, env: App["Bindings"]): Promise<string
   return openSealed({ about: aboutSecrets(row), sealed: row.sealed, dataKey: dataKeyOf(row) }, mastersOf(env))
 }
 
-async function told(c: Context<App>, row: KeyedRow): Promise<z.infer<typeof Destination>> {
+async function result(c: Context<App>, row: KeyedRow): Promise<z.infer<typeof Destination>> {
   return toDestination(row, await openSecrets(row, c.env))
 }
 
@@ -215,14 +215,14 @@ type Place = Pick<DestinationRow, "id" | "organization_id" | "workspace_id" | "t
  */
 async function toSealed(
   c: Context<App>,
-  place: Place,
+  scope: Place,
   config: Config,
 ): Promise<Pick<DestinationRow, "config" | "sealed" | "version">> {
-  const { organization_id: organizationId, workspace_id: workspaceId } = place
+  const { organization_id: organizationId, workspace_id: workspaceId } = scope
   const version = newId()
   const entry = newEntry(actorOf(c), { action: "data_key.create", resourceId: workspaceId, workspaceId })
-  const { open, secret } = splitConfig(place.type, config)
-  const about = aboutSecrets({ ...place, version })
+  const { open, secret } = splitConfig(scope.type, config)
+  const about = aboutSecrets({ ...scope, version })
   const plain = JSON.stringify(secret)
   const sealed = await sealForWorkspace(c.env.DB, mastersOf(c.env), { about, plain, organizationId }, entry)
   if (sealed === undefined) throw workspaceNotFound()

@@ -100,7 +100,7 @@ const Regions = z
   .max(8)
   .transform((given) => [...new Set(given.map((region) => REGION_ALIASES[region] ?? (region as "global")))])
 
-const rateWords = "must be a number from 0.0001 to 1"
+const rateRule = "must be a number from 0.0001 to 1"
 const flag = z.boolean().optional()
 const config = z.record(z.string(), z.unknown(), { error: "must be an object: see its kind" })
 const name = z
@@ -121,9 +121,9 @@ const fields = {
   filter_rules: FilterRules.nullish(),
   regions: Regions.optional().meta({ description: "Of the hostnames that calls come to; `eu` is `europe`." }),
   sampling_rate: z
-    .number({ error: rateWords })
-    .min(0.0001, rateWords)
-    .max(1, rateWords)
+    .number({ error: rateRule })
+    .min(0.0001, rateRule)
+    .max(1, rateRule)
     .optional()
     .meta({ description: "The share of sessions, or of calls without one. The same session is always in or out." }),
   privacy_mode: flag.meta({ description: "What was said is not sent." }),

@@ -18,14 +18,14 @@ const keyOf = ({ workspaceId }: Place, slug: string) => `${workspaceId} ${slug}`
 /** The preset that a call names, from what this isolate remembers or the database. */
 export async function loadPreset(
   db: D1Database,
-  place: Place,
+  scope: Place,
   slug: string,
   now: number,
 ): Promise<ActivePreset | undefined> {
-  const key = keyOf(place, slug)
+  const key = keyOf(scope, slug)
   const known = remembered.get(key)
   if (known && known.until > now) return known.preset
-  const preset = await findLivePreset(db, place, slug)
+  const preset = await findLivePreset(db, scope, slug)
   forget(key)
   for (const oldest of remembered.keys()) {
     if (rememberedBytes <= MAX_CACHED_BYTES) break
@@ -37,8 +37,8 @@ export async function loadPreset(
 }
 
 /** Drop what this isolate remembers of a preset, after changing it. */
-export function invalidatePreset(place: Place, slug: string): void {
-  forget(keyOf(place, slug))
+export function invalidatePreset(scope: Place, slug: string): void {
+  forget(keyOf(scope, slug))
 }
 
 function forget(key: string): void {

@@ -100,36 +100,39 @@ export function chatContent(body: z.infer<typeof ChatPreset>): PresetContent {
 }
 
 export function responsesContent(body: z.infer<typeof ResponsesPreset>): PresetContent {
-  const { instructions, ...said } = body
-  return { config: toConfig(fromResponses({ ...said, input: "", stream: false })), systemPrompt: instructions || null }
+  const { instructions, ...message } = body
+  return {
+    config: toConfig(fromResponses({ ...message, input: "", stream: false })),
+    systemPrompt: instructions || null,
+  }
 }
 
 export function messagesContent(body: z.infer<typeof MessagesPreset>): PresetContent {
-  const { system, max_tokens: maxTokens, ...said } = body
-  const chat = fromMessages({ ...said, max_tokens: 1, messages: [{ role: "user", content: "" }], stream: false })
+  const { system, max_tokens: maxTokens, ...message } = body
+  const chat = fromMessages({ ...message, max_tokens: 1, messages: [{ role: "user", content: "" }], stream: false })
   const prompt = typeof system === "string" ? system : (system ?? []).map(({ text }) => text).join("\n\n")
   const config = toConfig({ ...chat, max_completion_tokens: maxTokens })
   return { config, systemPrompt: prompt || null }
 }
 
-type Said = Omit<PresetConfig, "model"> &
+type Fields = Omit<PresetConfig, "model"> &
   Partial<Pick<ChatRequest, "model" | "max_completion_tokens" | "reasoning_effort">>
 
 /** What is said in two ways is kept in one; what says nothing is not kept. */
-function toConfig(said: Said): PresetConfig {
-  const { reasoning, reasoning_effort: effort } = said
+function toConfig(message: Fields): PresetConfig {
+  const { reasoning, reasoning_effort: effort } = message
   if (effort != null && reasoning?.effort != null && effort !== reasoning.effort) {
     throw new GatewayError("invalid_request", "reasoning_effort: differs from reasoning.effort; send one of them.")
   }
-  if ([said.model, ...(said.models ?? [])].some((name) => name?.includes("@preset/"))) {
+  if ([message.model, ...(message.models ?? [])].some((name) => name?.includes("@preset/"))) {
     throw new GatewayError("invalid_request", "model: must be a model; a preset cannot name another preset.")
   }
-  const all: Said = {
-    ...said,
-    max_tokens: said.max_completion_tokens ?? said.max_tokens,
+  const all: Fields = {
+    ...message,
+    max_tokens: message.max_completion_tokens ?? message.max_tokens,
     reasoning: effort == null ? reasoning : { ...reasoning, effort },
     // Clients send it with everything; it is what happens anyway.
-    service_tier: said.service_tier === "auto" ? undefined : said.service_tier,
+    service_tier: message.service_tier === "auto" ? undefined : message.service_tier,
   }
   const kept = PRESET_FIELDS.filter((name) => all[name] != null).map((name) => [name, all[name]] as const)
   return Object.fromEntries(kept)

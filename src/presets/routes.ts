@@ -133,28 +133,28 @@ export const presets = newRouter()
     return c.json({ data: toVersion(row) }, 200)
   })
   .openapi(fromChat, async (c) => {
-    const place = await placeOf(c, c.req.valid("query"))
-    return c.json(await put(c, place, c.req.valid("param").slug, chatContent(c.req.valid("json"))), 200)
+    const scope = await placeOf(c, c.req.valid("query"))
+    return c.json(await put(c, scope, c.req.valid("param").slug, chatContent(c.req.valid("json"))), 200)
   })
   .openapi(fromResponses, async (c) => {
-    const place = await placeOf(c, c.req.valid("query"))
-    return c.json(await put(c, place, c.req.valid("param").slug, responsesContent(c.req.valid("json"))), 200)
+    const scope = await placeOf(c, c.req.valid("query"))
+    return c.json(await put(c, scope, c.req.valid("param").slug, responsesContent(c.req.valid("json"))), 200)
   })
   .openapi(fromMessages, async (c) => {
-    const place = await placeOf(c, c.req.valid("query"))
-    return c.json(await put(c, place, c.req.valid("param").slug, messagesContent(c.req.valid("json"))), 200)
+    const scope = await placeOf(c, c.req.valid("query"))
+    return c.json(await put(c, scope, c.req.valid("param").slug, messagesContent(c.req.valid("json"))), 200)
   })
   .openapi(update, async (c) => {
     const { slug } = c.req.valid("param")
     const change = c.req.valid("json")
-    const place = await placeOf(c, c.req.valid("query"))
-    const { workspaceId } = place
+    const scope = await placeOf(c, c.req.valid("query"))
+    const { workspaceId } = scope
     const changed = changesOf(change, ["name", "description", "status", "designated_version"])
     const entry = entryOf(c, { action: "preset.update", resourceId: slug, workspaceId, changed })
-    const found = await updatePreset(c.env.DB, place, slug, change, Date.now(), entry)
-    invalidatePreset(place, slug)
+    const found = await updatePreset(c.env.DB, scope, slug, change, Date.now(), entry)
+    invalidatePreset(scope, slug)
     if (found) return c.json({ data: toDesignated(found.preset, found.version) }, 200)
-    if (!(await findPreset(c.env.DB, place, slug))) throw noSuchPreset(slug)
+    if (!(await findPreset(c.env.DB, scope, slug))) throw noSuchPreset(slug)
     throw new GatewayError(
       "invalid_request",
       `designated_version: the preset has no version ${change.designated_version}.`,
@@ -162,26 +162,26 @@ export const presets = newRouter()
   })
 
 /** The workspace of the key, or for a management key any of its organization. */
-async function placeOf(c: Context<App>, { workspace_id: asked }: z.infer<typeof wire.PresetQuery>): Promise<Place> {
+async function placeOf(c: Context<App>, { workspace_id: requested }: z.infer<typeof wire.PresetQuery>): Promise<Place> {
   const { organizationId, workspaceId, kind } = c.var.principal
-  if (asked === undefined || asked === workspaceId) return { organizationId, workspaceId }
-  const found = kind === "management" && (await findWorkspace(c.env.DB, organizationId, asked))
+  if (requested === undefined || requested === workspaceId) return { organizationId, workspaceId }
+  const found = kind === "management" && (await findWorkspace(c.env.DB, organizationId, requested))
   if (!found) throw new GatewayError("not_found", "There is no workspace with this workspace_id.")
   return { organizationId, workspaceId: found.id }
 }
 
-async function put(c: Context<App>, place: Place, slug: string, content: PresetContent) {
+async function put(c: Context<App>, scope: Place, slug: string, content: PresetContent) {
   if (JSON.stringify(content).length > MAX_CONTENT_LENGTH) {
-    const words = `The fields that a preset keeps, instructions and tools among them, take more than ${MAX_CONTENT_LENGTH} characters.`
-    throw new GatewayError("invalid_request", words)
+    const rule = `The fields that a preset keeps, instructions and tools among them, take more than ${MAX_CONTENT_LENGTH} characters.`
+    throw new GatewayError("invalid_request", rule)
   }
   const { creatorUserId, keyHash } = c.var.principal
-  const before = await findPreset(c.env.DB, place, slug)
+  const before = await findPreset(c.env.DB, scope, slug)
   const fields = [...Object.keys(content.config), ...(content.systemPrompt === null ? [] : ["system_prompt"])]
   const entry = entryOf(c, {
     action: before ? "preset.add_version" : "preset.create",
     resourceId: slug,
-    workspaceId: place.workspaceId,
+    workspaceId: scope.workspaceId,
     changed: changesOf(Object.fromEntries(fields.map((name) => [name, content.config[name as "model"] ?? null])), [
       "model",
       "models",
@@ -189,10 +189,10 @@ async function put(c: Context<App>, place: Place, slug: string, content: PresetC
   })
   const creatorId = creatorUserId ?? keyHash
   const made = { presetId: newId(), versionId: newId(), slug, creatorUserId, creatorId, now: Date.now() }
-  const found = await putPreset(c.env.DB, place, made, content, entry)
-  invalidatePreset(place, slug)
+  const found = await putPreset(c.env.DB, scope, made, content, entry)
+  invalidatePreset(scope, slug)
   if (found) return { data: toDesignated(found.preset, found.version) }
-  if (await findWorkspace(c.env.DB, place.organizationId, place.workspaceId)) {
+  if (await findWorkspace(c.env.DB, scope.organizationId, scope.workspaceId)) {
     throw new GatewayError("conflict", `The preset ${slug} is archived. Make it active to add a version.`)
   }
   throw new GatewayError("invalid_request", "The workspace of this key was deleted. Pass workspace_id.")

@@ -14,33 +14,33 @@ export type Place = { organizationId: string; workspaceId: string }
 
 const inPlace = ({ organizationId, workspaceId }: Place) =>
   and(eq(presets.organizationId, organizationId), eq(presets.workspaceId, workspaceId))
-const isPreset = (place: Place, slug: string) => and(inPlace(place), eq(presets.slug, slug))
-const ofPreset = (place: Place, slug: string) =>
-  sql`${presetVersions.presetId} = (SELECT ${presets.id} FROM ${presets} WHERE ${isPreset(place, slug)})`
+const isPreset = (scope: Place, slug: string) => and(inPlace(scope), eq(presets.slug, slug))
+const ofPreset = (scope: Place, slug: string) =>
+  sql`${presetVersions.presetId} = (SELECT ${presets.id} FROM ${presets} WHERE ${isPreset(scope, slug)})`
 
-const designated = (db: Db, place: Place, slug: string) =>
+const designated = (db: Db, scope: Place, slug: string) =>
   db
     .select()
     .from(presetVersions)
     .where(
       sql`${presetVersions.id} =
-        (SELECT ${presets.designatedVersionId} FROM ${presets} WHERE ${isPreset(place, slug)})`,
+        (SELECT ${presets.designatedVersionId} FROM ${presets} WHERE ${isPreset(scope, slug)})`,
     )
 
 export type Found = { preset: PresetRow; version: VersionRow | undefined }
 
 /** With its designated version. */
-export async function findPreset(binding: D1Database, place: Place, slug: string): Promise<Found | undefined> {
+export async function findPreset(binding: D1Database, scope: Place, slug: string): Promise<Found | undefined> {
   const db = openDb(binding)
   const [[preset], [version]] = await db.batch([
-    db.select().from(presets).where(isPreset(place, slug)),
-    designated(db, place, slug),
+    db.select().from(presets).where(isPreset(scope, slug)),
+    designated(db, scope, slug),
   ])
   return preset && { preset, version }
 }
 
 /** What a call needs of a preset, in one statement. */
-export async function findLivePreset(db: D1Database, place: Place, slug: string): Promise<ActivePreset | undefined> {
+export async function findLivePreset(db: D1Database, scope: Place, slug: string): Promise<ActivePreset | undefined> {
   const [row] = await openDb(db)
     .select({
       id: presets.id,
@@ -50,7 +50,7 @@ export async function findLivePreset(db: D1Database, place: Place, slug: string)
     })
     .from(presets)
     .innerJoin(presetVersions, eq(presetVersions.id, presets.designatedVersionId))
-    .where(isPreset(place, slug))
+    .where(isPreset(scope, slug))
   if (!row) return undefined
   const bytes = new TextEncoder().encode(row.config + JSON.stringify(row.systemPrompt ?? "")).byteLength
   return { ...row, slug, config: JSON.parse(row.config) as PresetConfig, bytes }
@@ -59,11 +59,11 @@ export async function findLivePreset(db: D1Database, place: Place, slug: string)
 /** The most recently updated first. */
 export async function listPresets(
   binding: D1Database,
-  place: Place,
+  scope: Place,
   page: Page,
 ): Promise<{ rows: PresetRow[]; total: number }> {
   const db = openDb(binding)
-  const where = inPlace(place)
+  const where = inPlace(scope)
   return toCountedPage(
     await db.batch([
       db
@@ -81,12 +81,12 @@ export async function listPresets(
 /** The oldest first. Undefined where there is no such preset. */
 export async function listVersions(
   binding: D1Database,
-  place: Place,
+  scope: Place,
   slug: string,
   page: Page,
 ): Promise<{ rows: VersionRow[]; total: number } | undefined> {
   const db = openDb(binding)
-  const where = ofPreset(place, slug)
+  const where = ofPreset(scope, slug)
   const versions = toCountedPage(
     await db.batch([
       db
@@ -105,14 +105,14 @@ export async function listVersions(
 
 export async function findVersion(
   db: D1Database,
-  place: Place,
+  scope: Place,
   slug: string,
   version: number,
 ): Promise<VersionRow | undefined> {
   const [row] = await openDb(db)
     .select()
     .from(presetVersions)
-    .where(and(ofPreset(place, slug), eq(presetVersions.version, version)))
+    .where(and(ofPreset(scope, slug), eq(presetVersions.version, version)))
   return row
 }
 
@@ -135,7 +135,7 @@ const workspaceExists = ({ organizationId, workspaceId }: Place): SQL =>
  */
 export async function putPreset(
   binding: D1Database,
-  place: Place,
+  scope: Place,
   made: Made,
   { config, systemPrompt }: PresetContent,
   entry: AuditEntry,
@@ -144,8 +144,8 @@ export async function putPreset(
   const { presetId, versionId, slug, creatorUserId, creatorId, now } = made
   const row: NewPresetRow = {
     id: presetId,
-    organizationId: place.organizationId,
-    workspaceId: place.workspaceId,
+    organizationId: scope.organizationId,
+    workspaceId: scope.workspaceId,
     slug,
     name: slug,
     creatorUserId,
@@ -156,7 +156,7 @@ export async function putPreset(
   const [, , [version], [preset]] = await db.batch([
     db
       .insert(presets)
-      .select(selectRow(presets, row, workspaceExists(place)))
+      .select(selectRow(presets, row, workspaceExists(scope)))
       .onConflictDoUpdate({
         target: [presets.workspaceId, presets.slug],
         set: { updatedAt: now },
@@ -167,13 +167,13 @@ export async function putPreset(
       .insert(presetVersions)
       .select(
         sql`SELECT ${versionId}, ${presets.id}, ${nextVersion}, ${JSON.stringify(config)}, ${systemPrompt}, ${creatorId}, ${now}
-          FROM ${presets} WHERE ${isPreset(place, slug)} AND ${presets.status} <> 'archived' AND ${workspaceExists(place)}`,
+          FROM ${presets} WHERE ${isPreset(scope, slug)} AND ${presets.status} <> 'archived' AND ${workspaceExists(scope)}`,
       )
       .returning(),
     db
       .update(presets)
       .set({ designatedVersionId: versionId })
-      .where(and(isPreset(place, slug), sql`EXISTS (SELECT 1 FROM preset_versions WHERE id = ${versionId})`))
+      .where(and(isPreset(scope, slug), sql`EXISTS (SELECT 1 FROM preset_versions WHERE id = ${versionId})`))
       .returning(),
   ])
   return preset && { preset, version }
@@ -182,7 +182,7 @@ export async function putPreset(
 /** The changed preset, or undefined where it, or the version that it is to have, is not there. */
 export async function updatePreset(
   binding: D1Database,
-  place: Place,
+  scope: Place,
   slug: string,
   change: PresetChange,
   now: number,
@@ -190,7 +190,7 @@ export async function updatePreset(
 ): Promise<Found | undefined> {
   const db = openDb(binding)
   const { name, description, status, designated_version: version } = change
-  const asked = sql`(SELECT v.id FROM preset_versions v WHERE v.preset_id = ${presets.id} AND v.version = ${version ?? null})`
+  const requested = sql`(SELECT v.id FROM preset_versions v WHERE v.preset_id = ${presets.id} AND v.version = ${version ?? null})`
   const statusUpdatedAt = sql`iif(${presets.status} = ${status ?? null}, ${presets.statusUpdatedAt}, ${now})`
   const [[preset], , [found]] = await db.batch([
     db
@@ -201,12 +201,12 @@ export async function updatePreset(
         status,
         updatedAt: now,
         ...(status !== undefined && { statusUpdatedAt }),
-        ...(version !== undefined && { designatedVersionId: asked }),
+        ...(version !== undefined && { designatedVersionId: requested }),
       })
-      .where(and(isPreset(place, slug), version === undefined ? undefined : sql`${asked} IS NOT NULL`))
+      .where(and(isPreset(scope, slug), version === undefined ? undefined : sql`${requested} IS NOT NULL`))
       .returning(),
     auditIfChanged(db, entry),
-    designated(db, place, slug),
+    designated(db, scope, slug),
   ])
   return preset && { preset, version: found }
 }

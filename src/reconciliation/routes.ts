@@ -104,8 +104,8 @@ export const reconciliations = newRouter()
       throw new GatewayError("not_found", "There is no organization with this organization_id.")
     }
     const changed = { fields: ["lower"], values: { lower } }
-    const deed = { action: "ledger.reconcile", resourceId: organizationId, workspaceId: null, changed } as const
-    await insertAudit(c.env.DB, { ...entryOf(c, deed), organizationId })
+    const event = { action: "ledger.reconcile", resourceId: organizationId, workspaceId: null, changed } as const
+    await insertAudit(c.env.DB, { ...entryOf(c, event), organizationId })
     return c.json({ data: [toReconciliation(await reconcile(c.env, organizationId, lower))] }, 200)
   })
 

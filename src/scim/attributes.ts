@@ -125,18 +125,18 @@ function readOne(attribute: Attribute, value: unknown, path: string): Value | un
   }
   if (typeof value !== "string" && typeof value !== "number")
     throw invalid("invalidValue", `${path}: must be a string.`)
-  const words = String(value)
-  if (words.length > MAX_TEXT_LENGTH) {
+  const message = String(value)
+  if (message.length > MAX_TEXT_LENGTH) {
     throw invalid("invalidValue", `${path}: must have at most ${MAX_TEXT_LENGTH} characters.`)
   }
-  return words
+  return message
 }
 
 /** Entra writes booleans as "True" and "False". */
 function readBoolean(value: unknown, path: string): boolean {
   if (typeof value === "boolean") return value
-  const words = typeof value === "string" ? value.toLowerCase() : ""
-  if (words === "true" || words === "false") return words === "true"
+  const message = typeof value === "string" ? value.toLowerCase() : ""
+  if (message === "true" || message === "false") return message === "true"
   throw invalid("invalidValue", `${path}: must be true or false.`)
 }
 

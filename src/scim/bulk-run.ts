@@ -56,12 +56,12 @@ function toResult({ method, bulkId }: BulkOperation, { status, location, version
 }
 
 async function perform(
-  asked: BulkOperation,
+  requested: BulkOperation,
   request: ScimRequest,
   endpoints: Endpoints,
   made: ReadonlyMap<string, Outcome>,
 ): Promise<Outcome> {
-  const { method, path, data, version } = mapReferences(asked, (bulkId) => {
+  const { method, path, data, version } = mapReferences(requested, (bulkId) => {
     const maker = made.get(bulkId)
     if (!maker) throw invalid("invalidValue", `bulkId: no operation makes ${bulkId.slice(0, 100)}.`)
     if (maker.id === undefined) throw new ScimError(409, `bulkId: ${bulkId.slice(0, 100)} could not be made.`)
@@ -89,9 +89,9 @@ function decode(id: string): string {
 }
 
 async function toOutcome(answer: Response, location: string | undefined): Promise<Outcome> {
-  const [place, version] = [answer.headers.get("location") ?? location, answer.headers.get("etag") ?? undefined]
+  const [scope, version] = [answer.headers.get("location") ?? location, answer.headers.get("etag") ?? undefined]
   const { id } = answer.status === 201 ? await answer.json<{ id: string }>() : {}
-  return { status: answer.status, ...(id && { id }), ...(place && { location: place }), ...(version && { version }) }
+  return { status: answer.status, ...(id && { id }), ...(scope && { location: scope }), ...(version && { version }) }
 }
 
 function within(maxBytes: number, data: Record<string, unknown>): Record<string, unknown> {

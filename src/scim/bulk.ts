@@ -61,8 +61,8 @@ function readOperation(input: unknown, index: number): BulkOperation {
   if (isDeeper(data, MAX_DEPTH)) {
     throw invalid("invalidSyntax", `Operations[${index}].data: is nested more than ${MAX_DEPTH} levels deep.`)
   }
-  const told = readName(version, `Operations[${index}].version`)
-  return { method, bulkId, version: told, path, data: isObject(data) ? data : undefined }
+  const result = readName(version, `Operations[${index}].version`)
+  return { method, bulkId, version: result, path, data: isObject(data) ? data : undefined }
 }
 
 /** Level by level: what is nested deeply enough would overflow the stack. */

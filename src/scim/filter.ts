@@ -108,9 +108,9 @@ const MAX_COMPARISONS = 40
 const EVERYTHING: Clause = { sql: "1", values: [] }
 
 /** The condition that a filter means; without one, everything. */
-export function toCondition(words: string | undefined, fields: Fields): Clause {
-  if (words === undefined) return EVERYTHING
-  const filter = readFilter(words)
+export function toCondition(rule: string | undefined, fields: Fields): Clause {
+  if (rule === undefined) return EVERYTHING
+  const filter = readFilter(rule)
   if (comparisonsIn(filter) > MAX_COMPARISONS) {
     throw invalid("invalidFilter", `filter: takes at most ${MAX_COMPARISONS} comparisons.`)
   }
@@ -247,9 +247,9 @@ function toValue(kind: "text" | "exact" | "flag" | "instant", filter: Exclude<Co
     if (filter.op !== "eq" && filter.op !== "ne") {
       throw invalid("invalidFilter", `filter: ${attrPath} is true or false, which is compared by eq and ne.`)
     }
-    const words = String(value).toLowerCase()
-    if (words !== "true" && words !== "false") throw invalid("invalidFilter", `filter: ${attrPath} is true or false.`)
-    return words === "true" ? 1 : 0
+    const rule = String(value).toLowerCase()
+    if (rule !== "true" && rule !== "false") throw invalid("invalidFilter", `filter: ${attrPath} is true or false.`)
+    return rule === "true" ? 1 : 0
   }
   if (kind === "instant") {
     const instant = Date.parse(String(value))

@@ -28,7 +28,7 @@ export const groups: Verbs = {
     const { page, startIndex } = pageOf(request, GROUP_FIELDS)
     const { rows, total } = await listGroups(request.db, directoryOf(request), page)
     const withMembers = readProjection(request.query).tells("members")
-    const resources = await tell(request, withMembers ? withinBound(rows) : rows)
+    const resources = await emit(request, withMembers ? withinBound(rows) : rows)
     return scimJson(listResponse(resources, total, startIndex))
   },
   async create(request) {
@@ -116,7 +116,7 @@ function withinBound<T extends { size: number }>(rows: readonly T[]): T[] {
   return rows.filter(({ size }, index) => (members += size) <= MAX_LISTED_MEMBERS || index === 0)
 }
 
-async function tell(request: ScimRequest, rows: readonly GroupRow[]): Promise<object[]> {
+async function emit(request: ScimRequest, rows: readonly GroupRow[]): Promise<object[]> {
   const projection = readProjection(request.query)
   const ids = rows.map(({ id }) => id)
   const members = projection.tells("members")
@@ -126,7 +126,7 @@ async function tell(request: ScimRequest, rows: readonly GroupRow[]): Promise<ob
 }
 
 async function answer(request: ScimRequest, row: GroupRow, status = 200): Promise<Response> {
-  const [resource] = await tell(request, [row])
+  const [resource] = await emit(request, [row])
   return scimJson(resource, status, { etag: versionTag(row.version), location: `${request.base}/Groups/${row.id}` })
 }
 

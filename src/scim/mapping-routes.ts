@@ -120,13 +120,13 @@ export const scimMappings = newRouter()
     await requireBoth(c.env.DB, organizationId, input)
     const now = Date.now()
     const row: MappingRow = { id: newId(), organization_id: organizationId, ...input, created_at: now, updated_at: now }
-    const deed = { resourceId: row.id, workspaceId: input.workspace_id, changed: changesOf(input, Object.keys(input)) }
-    const entry = entryOf(c, { action: "scim_group_mapping.create", ...deed })
+    const event = { resourceId: row.id, workspaceId: input.workspace_id, changed: changesOf(input, Object.keys(input)) }
+    const entry = entryOf(c, { action: "scim_group_mapping.create", ...event })
     const mapping = await insertMapping(c.env.DB, row, entry)
     if (!mapping) throw new GatewayError("not_found", "The group or the workspace was deleted concurrently.")
     if (mapping.role !== input.role) {
-      const words = `role: the group has the role ${mapping.role} in this workspace. PATCH ${PATH}/${mapping.id} changes it.`
-      throw new GatewayError("conflict", words)
+      const rule = `role: the group has the role ${mapping.role} in this workspace. PATCH ${PATH}/${mapping.id} changes it.`
+      throw new GatewayError("conflict", rule)
     }
     return c.json({ data: toMapping(mapping) }, configOf(c.env).CLIENT_DIALECT === "openrouter" ? 201 : 200)
   })
@@ -138,8 +138,8 @@ export const scimMappings = newRouter()
     const { role } = c.req.valid("json")
     const before = await wanted(c.env.DB, c.var.principal.organizationId, c.req.valid("param").id)
     const changed = changesOf({ role }, ["role"])
-    const deed = { resourceId: before.id, workspaceId: before.workspace_id, changed }
-    const entry = entryOf(c, { action: "scim_group_mapping.update", ...deed })
+    const event = { resourceId: before.id, workspaceId: before.workspace_id, changed }
+    const entry = entryOf(c, { action: "scim_group_mapping.update", ...event })
     const row = await updateMapping(c.env.DB, before, role, Date.now(), entry)
     if (!row) throw noSuchMapping()
     return c.json({ data: toMapping(row) }, 200)
@@ -148,8 +148,8 @@ export const scimMappings = newRouter()
     const keep = c.req.valid("query").keep_members === "true"
     const before = await wanted(c.env.DB, c.var.principal.organizationId, c.req.valid("param").id)
     const changed = changesOf({ keep_members: keep }, ["keep_members"])
-    const deed = { resourceId: before.id, workspaceId: before.workspace_id, changed }
-    const entry = entryOf(c, { action: "scim_group_mapping.delete", ...deed })
+    const event = { resourceId: before.id, workspaceId: before.workspace_id, changed }
+    const entry = entryOf(c, { action: "scim_group_mapping.delete", ...event })
     if (!(await deleteMapping(c.env.DB, before, keep, Date.now(), entry))) throw noSuchMapping()
     return c.json({ deleted: true as const }, 200)
   })

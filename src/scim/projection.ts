@@ -14,7 +14,7 @@ const ALWAYS = ["schemas", "id"]
 
 export function readProjection(query: URLSearchParams): Projection {
   const [only, except] = [namesIn(query.get("attributes")), namesIn(query.get("excludedAttributes"))]
-  const told = (name: string, value: unknown): unknown => {
+  const result = (name: string, value: unknown): unknown => {
     const folded = name.toLowerCase()
     if (ALWAYS.includes(folded)) return value
     if (only.size > 0) return only.has(folded) ? part(value, only.get(folded) ?? null, true) : undefined
@@ -25,7 +25,7 @@ export function readProjection(query: URLSearchParams): Projection {
     project: (resource) =>
       Object.fromEntries(
         Object.entries(resource)
-          .map(([name, value]) => [name, told(name, value)])
+          .map(([name, value]) => [name, result(name, value)])
           .filter(([, value]) => value !== undefined),
       ),
   }

@@ -45,7 +45,7 @@ export async function pullStep(env: Env, job: SyncJobRow, now: number): Promise<
   const directory = await findPullDirectory(env.DB, job)
   if (!directory) return job.pull_cursor === null ? nextPhase(env.DB, job) : dropPulled(env.DB, job)
   const cursor = job.pull_cursor === null ? START : (JSON.parse(job.pull_cursor) as Cursor)
-  const ask = await asking(env, directory, now)
+  const ask = await pending(env, directory, now)
   const { next, waitMs } =
     cursor.part === "missing"
       ? await askForMissing(env.DB, job, directory, cursor, ask)
@@ -75,17 +75,17 @@ type Ask = (path: string) => Promise<Reading<Record<string, unknown>>>
 type Step = { next: Next; waitMs?: number }
 
 /** The token is in clear here, and nowhere else. */
-async function asking(env: Env, directory: PullRow, now: number): Promise<Ask> {
+async function pending(env: Env, directory: PullRow, now: number): Promise<Ask> {
   const dataKey = await tokenKeyOf(env.DB, directory)
   const sealed = { about: aboutToken(directory), sealed: directory.pull_sealed }
   const token = dataKey && (await openSealed({ ...sealed, dataKey }, mastersOf(env)))
   if (token === undefined) {
     throw new PullFailure(`The token of the directory ${directory.name} does not open. Connect the directory anew.`)
   }
-  const world = outboundDeps(env)
+  const deps = outboundDeps(env)
   const headers = { authorization: `Bearer ${token}`, accept: `${MEDIA_TYPE}, application/json` }
   return async (path) =>
-    readAnswer(await readOutbound({ url: directory.pull_url + path, headers }, world, MAX_ANSWER_BYTES), now)
+    readAnswer(await readOutbound({ url: directory.pull_url + path, headers }, deps, MAX_ANSWER_BYTES), now)
 }
 
 async function readNext(db: D1Database, job: SyncJobRow, cursor: Cursor, ask: Ask): Promise<Step> {

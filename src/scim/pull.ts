@@ -63,10 +63,10 @@ type Page = { total: number; items: Pulled[] }
 export function readAnswer(found: Found, now: number): Reading<Record<string, unknown>> {
   if (found.status === null) return { is: "later", ms: LEAST_WAIT_MS, words: found.reason }
   const { status, headers, body } = found
-  const words = `it answered ${status}`
+  const text = `it answered ${status}`
   if (status === 404) return { is: "absent" }
-  if (status === 429 || status >= 500) return { is: "later", ms: waitOf(headers, now), words }
-  if (status !== 200) return { is: "refused", words }
+  if (status === 429 || status >= 500) return { is: "later", ms: waitOf(headers, now), words: text }
+  if (status !== 200) return { is: "refused", words: text }
   if (!body) return { is: "too-large" }
   const value = parse(body)
   return isObject(value) ? { is: "read", value } : { is: "refused", words: "its answer is not a JSON object" }
@@ -142,9 +142,9 @@ export function restart(cursor: Cursor): Next {
   return { words: `its list of ${part} ends early, or changes each time that it is read` }
 }
 
-export function afterTimeout(cursor: Cursor, words: string): Next {
+export function afterTimeout(cursor: Cursor, text: string): Next {
   if (cursor.failures + 1 < MAX_FAILURES) return { cursor: { ...cursor, failures: cursor.failures + 1 } }
-  return { words: `${words}, ${MAX_FAILURES} times in a row` }
+  return { words: `${text}, ${MAX_FAILURES} times in a row` }
 }
 
 export function afterTooLarge(cursor: Cursor): Next {

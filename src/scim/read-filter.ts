@@ -10,13 +10,13 @@ const WORD = /(?<=\s)(?:true|false|null)(?=[\s)\]]|$)/gi
 const PART = /\[([^[\]]*)\]\.([\w$-]+)\s+(pr\b|\w+\s+[^\s()[\]]+)/gi
 
 /** A filter of RFC 7644, section 3.4.2.2, as a tree. */
-export function readFilter(words: string): Filter {
-  if (words.length > MAX_FILTER_LENGTH) {
+export function readFilter(rule: string): Filter {
+  if (rule.length > MAX_FILTER_LENGTH) {
     throw invalid("invalidFilter", `filter: takes at most ${MAX_FILTER_LENGTH} characters.`)
   }
   // The parser has an idea of its own of what is escaped in a string: it sees their numbers.
   const strings: string[] = []
-  const bare = words
+  const bare = rule
     .replaceAll(QUOTED, (quoted) => `"${strings.push(toText(quoted)) - 1}"`)
     .replaceAll(WORD, (word) => word.toLowerCase())
     .replaceAll(PART, "[($1) and $2 $3]")

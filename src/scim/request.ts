@@ -43,14 +43,14 @@ export function entryOf(
 
 /** Which resources a list is of. `startIndex`: from 1. */
 export function pageOf({ query }: ScimRequest, fields: Fields): { page: ResourcePage; startIndex: number } {
-  const asked = readListQuery(query)
+  const requested = readListQuery(query)
   const page = {
-    condition: toCondition(asked.filter, fields),
-    order: toOrder(asked.sortBy, asked.descending, fields),
-    limit: asked.count,
-    offset: asked.startIndex - 1,
+    condition: toCondition(requested.filter, fields),
+    order: toOrder(requested.sortBy, requested.descending, fields),
+    limit: requested.count,
+    offset: requested.startIndex - 1,
   }
-  return { page, startIndex: asked.startIndex }
+  return { page, startIndex: requested.startIndex }
 }
 
 /** The answer to a read whose If-None-Match names the version that is there; undefined where it does not. */

@@ -68,9 +68,9 @@ export const scimDirectories = newRouter()
     const input = c.req.valid("json")
     const { token, row: fresh } = newDirectory(c.var.principal.organizationId, input.name, Date.now())
     const row = input.pull ? { ...fresh, ...(await toPull(c, fresh, input.pull)) } : fresh
-    const told = { name: input.name, ...(input.pull && { pull: { url: input.pull.url } }) }
-    const deed = { resourceId: row.id, workspaceId: null, changed: changesOf(told, ["name", "pull"]) }
-    await insertDirectory(c.env.DB, row, entryOf(c, { action: "scim_directory.create", ...deed }))
+    const result = { name: input.name, ...(input.pull && { pull: { url: input.pull.url } }) }
+    const event = { resourceId: row.id, workspaceId: null, changed: changesOf(result, ["name", "pull"]) }
+    await insertDirectory(c.env.DB, row, entryOf(c, { action: "scim_directory.create", ...event }))
     // Nobody pushes into a directory that is read: its token is told to nobody.
     return c.json({ data: { ...toDirectory(row, c.req.url), token: input.pull ? null : token } }, 201)
   })
@@ -91,8 +91,8 @@ async function toPull(
 ): Promise<Partial<DirectoryRow>> {
   const refusal = outboundRefusalOf(new URL(url), hostsIn(c.env, "PRIVATE_HOSTS"))
   if (refusal !== undefined) {
-    const words = `pull.url: ${refusal}. Use a public https URL; PRIVATE_HOSTS of the deployment opens others.`
-    throw new GatewayError("invalid_request", words)
+    const rule = `pull.url: ${refusal}. Use a public https URL; PRIVATE_HOSTS of the deployment opens others.`
+    throw new GatewayError("invalid_request", rule)
   }
   const workspaceId = (await findDefaultWorkspace(c.env.DB, organizationId)) ?? c.var.principal.workspaceId
   const version = newId()

@@ -44,8 +44,8 @@ const authenticateDirectory: MiddlewareHandler<ScimApp> = async function authent
   const token = BEARER.exec(c.req.header("authorization") ?? "")?.[1]
   const ip = c.req.header("cf-connecting-ip")
   const hash = sha256Hex(token ?? "")
-  const asked = { kind: "directory", key: hash }
-  await throttleUnknownKeys(ip, asked, (hashes) => findKnownDirectories(c.env.DB, hashes), Date.now())
+  const requested = { kind: "directory", key: hash }
+  await throttleUnknownKeys(ip, requested, (hashes) => findKnownDirectories(c.env.DB, hashes), Date.now())
   const directory: DirectoryRow | undefined = token === undefined ? undefined : await findDirectory(c.env.DB, hash)
   if (!directory) {
     if (token !== undefined) await countUnknownKey(c.env.RATE, ip, Date.now())
@@ -129,9 +129,9 @@ const LEFT_OUT = [
   { paths: ["/Me", "/Me/*"], words: "/Me is not served: the token is a directory's, not a person's." },
   { paths: ["/", "/.search"], words: "Lists of all types are not served. Ask /Users or /Groups." },
 ]
-for (const { paths, words } of LEFT_OUT) {
+for (const { paths, words: rule } of LEFT_OUT) {
   scimService.on(["GET", "POST", "PUT", "PATCH", "DELETE"], paths, () => {
-    throw new ScimError(501, words)
+    throw new ScimError(501, rule)
   })
 }
 

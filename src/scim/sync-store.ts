@@ -143,14 +143,14 @@ export async function syncLeftovers(db: D1Database, job: SyncJobRow, now: number
   ])
 }
 
-export async function failSyncJob(db: D1Database, job: SyncJobRow, words: string, now: number): Promise<void> {
+export async function failSyncJob(db: D1Database, job: SyncJobRow, message: string, now: number): Promise<void> {
   await db.batch([
     db
       .prepare(
         `UPDATE scim_sync_jobs SET status = 'failed', error_message = ?3, finished_at = ?4, leased_until = 0
          WHERE organization_id = ?1 AND id = ?2 AND status = 'running'`,
       )
-      .bind(job.organization_id, job.id, words, now),
+      .bind(job.organization_id, job.id, message, now),
     db.prepare("DELETE FROM scim_pulled WHERE job_id = ?").bind(job.id),
   ])
 }

@@ -25,8 +25,8 @@ export async function runSyncJob(env: Env, organizationId: string, id: string, s
       await advance(env, job, now)
     } catch (cause) {
       if (!(cause instanceof PullFailure)) logError("a step of a directory sync failed", { job: id }, cause)
-      const words = cause instanceof PullFailure ? cause.message : FAILED
-      await failSyncJob(env.DB, job, words, Date.now())
+      const text = cause instanceof PullFailure ? cause.message : FAILED
+      await failSyncJob(env.DB, job, text, Date.now())
       return step + 1
     }
   }

@@ -192,9 +192,9 @@ function folded(filter: Filter): Filter {
       return { ...filter, attrPath: filter.attrPath.toLowerCase() }
     default: {
       const { attrPath, compValue } = filter
-      const words = typeof compValue === "string" ? compValue.toLowerCase() : compValue
-      const isFlag = attrPath.toLowerCase() === "primary" && (words === "true" || words === "false")
-      return { ...filter, attrPath: attrPath.toLowerCase(), compValue: isFlag ? words === "true" : words }
+      const message = typeof compValue === "string" ? compValue.toLowerCase() : compValue
+      const isFlag = attrPath.toLowerCase() === "primary" && (message === "true" || message === "false")
+      return { ...filter, attrPath: attrPath.toLowerCase(), compValue: isFlag ? message === "true" : message }
     }
   }
 }

@@ -21,7 +21,7 @@ export const users: Verbs = {
   async list(request) {
     const { page, startIndex } = pageOf(request, USER_FIELDS)
     const { rows, total } = await listUsers(request.db, directoryOf(request), page)
-    return scimJson(listResponse(await tell(request, rows), total, startIndex))
+    return scimJson(listResponse(await emit(request, rows), total, startIndex))
   },
   async create(request) {
     const fields = readUser(await request.body(MAX_BODY_BYTES))
@@ -91,7 +91,7 @@ async function wanted(request: ScimRequest): Promise<UserRow> {
   return row
 }
 
-async function tell(request: ScimRequest, rows: readonly UserRow[]): Promise<object[]> {
+async function emit(request: ScimRequest, rows: readonly UserRow[]): Promise<object[]> {
   const projection = readProjection(request.query)
   const ids = rows.map(({ id }) => id)
   const groups = projection.tells("groups")
@@ -101,7 +101,7 @@ async function tell(request: ScimRequest, rows: readonly UserRow[]): Promise<obj
 }
 
 async function answer(request: ScimRequest, row: UserRow, status = 200): Promise<Response> {
-  const [resource] = await tell(request, [row])
+  const [resource] = await emit(request, [row])
   const location = `${request.base}/Users/${encodeURIComponent(row.id)}`
   return scimJson(resource, status, { etag: versionTag(row.version), location })
 }
@@ -126,10 +126,10 @@ function userEntry(
 
 function refuseTaken(cause: unknown): never {
   if (!isTaken(cause)) throw cause
-  const words = cause.message.includes("members.email")
+  const text = cause.message.includes("members.email")
     ? "emails: another member of the organization has this address."
     : cause.message.includes("scim_users_name")
       ? "userName: another user of the directory has this name."
       : "emails: a directory of the organization has a user with this address."
-  throw new ScimError(409, words, "uniqueness")
+  throw new ScimError(409, text, "uniqueness")
 }

@@ -64,16 +64,16 @@ export type ListQuery = {
 
 /** A search (RFC 7644, section 3.4.3) as the query of a list that means the same. */
 export function toQuery(search: Record<string, unknown>): URLSearchParams {
-  const { schemas: _, ...asked } = foldNames(search)
+  const { schemas: _, ...requested } = foldNames(search)
   const query = new URLSearchParams()
   for (const name of ["attributes", "excludedAttributes", "filter", "sortBy", "sortOrder", "startIndex", "count"]) {
-    const value = asked[name.toLowerCase()] ?? undefined
+    const value = requested[name.toLowerCase()] ?? undefined
     if (value === undefined) continue
-    const words = Array.isArray(value) ? value.join(",") : value
-    if (typeof words !== "string" && typeof words !== "number") {
+    const message = Array.isArray(value) ? value.join(",") : value
+    if (typeof message !== "string" && typeof message !== "number") {
       throw invalid("invalidValue", `${name}: must be a string, or what RFC 7644 lets it be in a search.`)
     }
-    query.set(name, String(words))
+    query.set(name, String(message))
   }
   return query
 }

@@ -30,15 +30,15 @@ export async function findDataKey(
 /** The key that is there afterwards: of two that are made at once, the first. Undefined where the workspace is gone. */
 export async function insertDataKey(
   binding: D1Database,
-  place: Place,
+  scope: Place,
   key: WrappedKey,
   now: number,
   entry: AuditEntry,
 ): Promise<WrappedKey | undefined> {
   const db = openDb(binding)
-  const row = { ...key, ...place, createdAt: now }
+  const row = { ...key, ...scope, createdAt: now }
   const workspaceExists = sql`EXISTS (SELECT 1 FROM workspaces
-    WHERE organization_id = ${place.organizationId} AND id = ${place.workspaceId} AND deleted_at IS NULL)`
+    WHERE organization_id = ${scope.organizationId} AND id = ${scope.workspaceId} AND deleted_at IS NULL)`
   await db.batch([
     db
       .insert(dataKeys)
@@ -46,7 +46,7 @@ export async function insertDataKey(
       .onConflictDoNothing(),
     auditIfChanged(db, entry),
   ])
-  return findDataKey(binding, place, key.id)
+  return findDataKey(binding, scope, key.id)
 }
 
 /** Of all organizations: keys that are still under this master key. */

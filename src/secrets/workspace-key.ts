@@ -18,10 +18,10 @@ export async function dataKeyOf(
   { organizationId, workspaceId, id }: Owner,
   entry: AuditEntry,
 ): Promise<WrappedKey | undefined> {
-  const place = { organizationId, workspaceId }
-  const known = await findDataKey(db, place, id)
+  const scope = { organizationId, workspaceId }
+  const known = await findDataKey(db, scope, id)
   if (known) return known
-  return insertDataKey(db, place, await newDataKey({ id, workspaceId }, masters), entry.createdAt, entry)
+  return insertDataKey(db, scope, await newDataKey({ id, workspaceId }, masters), entry.createdAt, entry)
 }
 
 /** Seals a text under the key of its workspace, which is made on first use. Undefined where the workspace is gone. */

@@ -193,9 +193,9 @@ export function isDimension(field: string): field is Dimension {
   return Object.hasOwn(DIMENSIONS, field)
 }
 
-function passes(value: Scalar | null, { operator, value: asked, include_unset: includeUnset }: Filter): boolean {
+function passes(value: Scalar | null, { operator, value: requested, include_unset: includeUnset }: Filter): boolean {
   if (value === null) return includeUnset === true
-  const list = Array.isArray(asked) ? asked : [asked]
+  const list = Array.isArray(requested) ? requested : [requested]
   const [one = ""] = list
   const order = typeof value === "number" ? compare(value, Number(one)) : compare(value, String(one))
   const isIn = list.some((item) => String(item) === String(value))

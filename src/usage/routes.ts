@@ -57,21 +57,21 @@ const query = createRoute({
 
 export const usage = newRouter()
   .openapi(activity, async (c) => {
-    const asked = c.req.valid("query")
+    const requested = c.req.valid("query")
     const { organizationId } = c.var.principal
-    const window = activityWindow(asked.date, Date.now())
+    const window = activityWindow(requested.date, Date.now())
     if (!window) throw new GatewayError("invalid_request", `date: ${DATE_WORDS}.`)
     await sumDays(c.env.DB, Date.now(), organizationId)
-    const rows = await readActivity(c.env.DB, organizationId, { ...asked, ...window })
-    return c.json({ data: rows.map((row) => toActivityItem(row, asked.group_by === "workspace")) }, 200)
+    const rows = await readActivity(c.env.DB, organizationId, { ...requested, ...window })
+    return c.json({ data: rows.map((row) => toActivityItem(row, requested.group_by === "workspace")) }, 200)
   })
   .openapi(meta, (c) => c.json({ data: describeAnalytics() }, 200))
   .openapi(query, async (c) => {
-    const asked = c.req.valid("json")
+    const requested = c.req.valid("json")
     const now = Date.now()
-    const range = rangeOf(asked, now, generationRetentionDays(c.env))
+    const range = rangeOf(requested, now, generationRetentionDays(c.env))
     const rows = await read(c.env.DB, c.var.principal.organizationId, range, now)
-    const answer = answerQuestion(rows, toQuestion(asked))
+    const answer = answerQuestion(rows, toQuestion(requested))
     const metadata = {
       query_time_ms: Date.now() - now,
       row_count: answer.rows.length,
@@ -89,8 +89,12 @@ const DEFAULT_DAYS = 30
 /**
  * Epoch milliseconds, the end not included; what is finer than a day comes from single generations, kept so many days.
  */
-function rangeOf({ time_range: range, granularity, ...asked }: AnalyticsQuery, now: number, keptDays: number): Range {
-  if (asked.classifier_dimensions || asked.classifier_filters) {
+function rangeOf(
+  { time_range: range, granularity, ...requested }: AnalyticsQuery,
+  now: number,
+  keptDays: number,
+): Range {
+  if (requested.classifier_dimensions || requested.classifier_filters) {
     throw new GatewayError(
       "invalid_request",
       "classifier_dimensions, classifier_filters: classifiers are not supported.",
@@ -121,17 +125,17 @@ async function read(db: D1Database, organizationId: string, range: Range, now: n
   return readDays(db, organizationId, { from, to, now })
 }
 
-function toQuestion(asked: AnalyticsQuery): Question {
+function toQuestion(requested: AnalyticsQuery): Question {
   return {
-    metrics: [...new Set(asked.metrics)],
-    dimensions: [...new Set(asked.dimensions)],
-    granularity: asked.granularity ?? null,
-    filters: asked.filters.map(({ include_unset: unset, ...filter }) => ({
+    metrics: [...new Set(requested.metrics)],
+    dimensions: [...new Set(requested.dimensions)],
+    granularity: requested.granularity ?? null,
+    filters: requested.filters.map(({ include_unset: unset, ...filter }) => ({
       ...filter,
       ...(unset !== undefined && { include_unset: unset }),
     })),
-    orderBy: asked.order_by ?? null,
-    limit: asked.limit,
-    groupLimit: asked.group_limit ?? null,
+    orderBy: requested.order_by ?? null,
+    limit: requested.limit,
+    groupLimit: requested.group_limit ?? null,
   }
 }

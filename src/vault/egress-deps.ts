@@ -29,8 +29,8 @@ export function egressDepsOf(env: Env, { intern, actor, secrets, signal, waitUnt
       for (const name of names) {
         if (!gate.take(`${intern.id}/${host}/${name}`, actor.at)) continue
         const changed = { fields: ["name", "host"], values: { name, host } }
-        const deed = { resourceId: intern.id, workspaceId: intern.workspaceId, changed }
-        const entry = newEntry(actor, { action: "vault_secret.release", ...deed })
+        const event = { resourceId: intern.id, workspaceId: intern.workspaceId, changed }
+        const entry = newEntry(actor, { action: "vault_secret.release", ...event })
         const work = insertAudit(env.DB, entry)
         waitUntil(work.catch((cause: unknown) => logError("release of a secret was not recorded", {}, cause)))
       }

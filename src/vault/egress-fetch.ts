@@ -59,61 +59,62 @@ const DECODED = ["gzip", "br"]
 /**
  * For the embedded agent: to any public host, and on to where it redirects. Every redirect is decided like the first.
  */
-export async function egressFetch(request: EgressRequest, world: EgressDeps): Promise<Sent> {
-  const secrets = await world.secrets()
+export async function egressFetch(request: EgressRequest, deps: EgressDeps): Promise<Sent> {
+  const secrets = await deps.secrets()
   const released: [string, string][] = []
-  let asked = request
+  let requested = request
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
-    const sent = await exchange(asked, secrets, released, world)
+    const sent = await exchange(requested, secrets, released, deps)
     if (!sent.ok) return sent
-    const next = redirected(asked, sent.response)
+    const next = redirected(requested, sent.response)
     if (!next) return sent
     await sent.response.body?.cancel()
-    asked = next
+    requested = next
   }
   return refuse(`It redirects more than ${MAX_REDIRECTS} times.`)
 }
 
 /** For a daemon: to hosts of secrets only. A redirect is the response: the agent's client follows it, or not. */
-export async function egressToBound(request: EgressRequest, world: EgressDeps): Promise<Sent> {
-  const secrets = await world.secrets()
+export async function egressToBound(request: EgressRequest, deps: EgressDeps): Promise<Sent> {
+  const secrets = await deps.secrets()
   const url = URL.parse(request.url)
   if (!url || boundTo(url, secrets).length === 0) {
     return { ok: false, reason: "No secret is bound to this host.", why: "unbound" }
   }
-  return exchange(request, secrets, [], world)
+  return exchange(request, secrets, [], deps)
 }
 
 async function exchange(
-  asked: EgressRequest,
+  requested: EgressRequest,
   secrets: readonly ReleasedSecret[],
   released: [string, string][],
-  world: EgressDeps,
+  deps: EgressDeps,
 ): Promise<Sent> {
-  const url = URL.parse(asked.url)
+  const url = URL.parse(requested.url)
   if (!url) return refuse("It is not a valid URL.")
   if (url.username !== "" || url.password !== "") {
     return refuse("A URL with a user or password is not sent. Send an Authorization header.")
   }
-  if (REFUSED_METHODS.test(asked.method)) return refuse(`${asked.method.toUpperCase()} is not sent.`)
+  if (REFUSED_METHODS.test(requested.method)) return refuse(`${requested.method.toUpperCase()} is not sent.`)
   // The runtime's `fetch` refuses it.
-  if (asked.body !== undefined && /^(GET|HEAD)$/.test(asked.method)) return refuse("A GET with a body is not sent.")
-  const decided = decideEgress({ url, headers: asked.headers }, secrets)
+  if (requested.body !== undefined && /^(GET|HEAD)$/.test(requested.method))
+    return refuse("A GET with a body is not sent.")
+  const decided = decideEgress({ url, headers: requested.headers }, secrets)
   if (!decided.ok) return { ...decided, why: decided.misdirected ? "misdirected" : "refused" }
   const host = toBoundHost(url)
   const isBound = boundTo(url, secrets).length > 0
-  const testOrigin = isBound ? world.testHosts.get(host) : undefined
-  const fault = testOrigin === undefined ? await unresolvable(url, world, world.signal) : undefined
+  const testOrigin = isBound ? deps.testHosts.get(host) : undefined
+  const fault = testOrigin === undefined ? await unresolvable(url, deps, deps.signal) : undefined
   if (fault !== undefined) return refuse(`It is not sent: ${fault}.`)
   for (const [at, [, sent]] of decided.headers.entries()) {
-    const [, own = sent] = asked.headers[at] ?? []
-    if (sent !== own) released.push([sent, own])
+    const [, current = sent] = requested.headers[at] ?? []
+    if (sent !== current) released.push([sent, current])
   }
-  if (decided.released.length > 0) world.onRelease(decided.released, host)
+  if (decided.released.length > 0) deps.onRelease(decided.released, host)
   const target = testOrigin === undefined ? url : new URL(`${testOrigin}${url.pathname}${url.search}`)
   const sent =
     decided.released.length === 0 ? decided.headers : decided.headers.filter(([name]) => !PIECEWISE.test(name))
-  const response = await send(target, asked, sent, isBound, world)
+  const response = await send(target, requested, sent, isBound, deps)
   if (typeof response === "string") return { ok: false, reason: response, why: "failed" }
   const encoding = response.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity"
   const isReadable = encoding === "identity" || DECODED.includes(encoding)
@@ -137,12 +138,12 @@ async function send(
   { fetch: send, signal }: EgressDeps,
 ): Promise<Response | string> {
   try {
-    const own = new Headers()
-    for (const [name, value] of headers) if (!HOP_BY_HOP.test(name) || isOwn(name, isBound)) own.append(name, value)
-    if (isBound) own.set("accept-encoding", "identity")
+    const current = new Headers()
+    for (const [name, value] of headers) if (!HOP_BY_HOP.test(name) || isOwn(name, isBound)) current.append(name, value)
+    if (isBound) current.set("accept-encoding", "identity")
     return await send(url.href, {
       method,
-      headers: own,
+      headers: current,
       redirect: "manual",
       // What one intern is answered must not be another's answer.
       cache: "no-store",
@@ -172,17 +173,17 @@ function withoutValues(response: Response, url: URL, isReadable: boolean, hidden
 const isLength = (name: string, { body }: Response) => body === null && name.toLowerCase() === "content-length"
 
 /** From the hidden Location: a host that puts a value into it does not send the value on. */
-function redirected(asked: EgressRequest, { status, headers, url }: EgressResponse): EgressRequest | undefined {
+function redirected(requested: EgressRequest, { status, headers, url }: EgressResponse): EgressRequest | undefined {
   const location = REDIRECTS.includes(status) ? headers.find(([name]) => name === "location")?.[1] : undefined
   const to = location === undefined ? null : URL.parse(location, url)
   if (!to) return undefined
   const isSameOrigin = to.origin === new URL(url).origin
-  const kept = asked.headers.filter(([name]) => {
+  const kept = requested.headers.filter(([name]) => {
     const lower = name.toLowerCase()
     return lower !== "host" && (isSameOrigin || !OF_AN_ORIGIN.has(lower))
   })
-  const { method } = asked
+  const { method } = requested
   const becomesGet = (status === 303 && method !== "GET" && method !== "HEAD") || (status < 303 && method === "POST")
-  if (!becomesGet) return { ...asked, url: to.href, headers: kept }
+  if (!becomesGet) return { ...requested, url: to.href, headers: kept }
   return { method: "GET", url: to.href, headers: kept.filter(([name]) => !OF_A_BODY.test(name)) }
 }

@@ -37,8 +37,8 @@ export const MISDIRECTED = "The Host header names another host than the one that
 
 /** Whether the Host header names another host than the URL. */
 export function isMisdirected(url: URL, headers: Outgoing["headers"]): boolean {
-  const asked = headers.find(([name]) => name.toLowerCase() === "host")?.[1]
-  return asked !== undefined && !isHostOf(asked, url)
+  const requested = headers.find(([name]) => name.toLowerCase() === "host")?.[1]
+  return requested !== undefined && !isHostOf(requested, url)
 }
 
 /** The secrets whose values may go to this URL. */
@@ -54,8 +54,8 @@ function refuse(reason: string): Egress {
 }
 
 function isHostOf(header: string, url: URL): boolean {
-  const asked = URL.parse(`${url.protocol}//${header}`)
-  return asked !== null && toBoundHost(asked) === toBoundHost(url) && asked.port === url.port
+  const requested = URL.parse(`${url.protocol}//${header}`)
+  return requested !== null && toBoundHost(requested) === toBoundHost(url) && requested.port === url.port
 }
 
 function mentions(placeholder: string, url: URL, headers: Outgoing["headers"]): boolean {

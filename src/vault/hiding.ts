@@ -63,8 +63,8 @@ function patternsOf({ released, secrets }: Echo): Pattern[] {
   const add = (form: string, replacement: string, minLength: number) => {
     if (form.length >= minLength && !replacements.has(form)) replacements.set(form, replacement)
   }
-  for (const [sent, asked] of released) {
-    for (const [form, replacement] of withoutScheme(sent, asked)) {
+  for (const [sent, requested] of released) {
+    for (const [form, replacement] of withoutScheme(sent, requested)) {
       add(form, replacement, MIN_PATTERN_LENGTH)
       add(JSON.stringify(form).slice(1, -1), JSON.stringify(replacement).slice(1, -1), MIN_PATTERN_LENGTH)
       for (const encoded of base64Forms(encoder.encode(form))) add(encoded, replacement, MIN_LENGTH)
@@ -102,10 +102,10 @@ function utf16(text: string, isLittle: boolean): Uint8Array {
 }
 
 /** A sent header, and for Basic credentials the part behind the scheme too. */
-function withoutScheme(sent: string, asked: string): [string, string][] {
+function withoutScheme(sent: string, requested: string): [string, string][] {
   const scheme = /^Basic +/i
-  const whole: [string, string] = [sent, asked]
-  return scheme.test(sent) ? [whole, [sent.replace(scheme, ""), asked.replace(scheme, "")]] : [whole]
+  const whole: [string, string] = [sent, requested]
+  return scheme.test(sent) ? [whole, [sent.replace(scheme, ""), requested.replace(scheme, "")]] : [whole]
 }
 
 /** Encodings in which services commonly echo text. A header loses the spaces at its ends on the way. */

@@ -8,11 +8,11 @@ const MAX_HOSTS = 100
 const MAX_COPIED = 100
 
 const NAME = /^(?!.*__)[a-z]([a-z0-9_]*[a-z0-9])?$/
-const nameWords =
+const nameRule =
   "must be lowercase letters, digits and single underscores, beginning with a letter and not ending with an underscore"
 const SecretName = z
-  .string({ error: nameWords })
-  .regex(NAME, nameWords)
+  .string({ error: nameRule })
+  .regex(NAME, nameRule)
   .max(MAX_NAME_LENGTH, `must be at most ${MAX_NAME_LENGTH} characters`)
 
 export const SecretPath = z.object({ name: SecretName })
@@ -29,13 +29,13 @@ const Host = z
   })
   .meta({ type: "string", maxLength: MAX_HOST_LENGTH })
 
-const hostsWords = `must be an array of 1 to ${MAX_HOSTS} hostnames`
+const hostsRule = `must be an array of 1 to ${MAX_HOSTS} hostnames`
 export const NewSecret = z
   .strictObject({
     hosts: z
-      .array(Host, { error: hostsWords })
-      .min(1, hostsWords)
-      .max(MAX_HOSTS, hostsWords)
+      .array(Host, { error: hostsRule })
+      .min(1, hostsRule)
+      .max(MAX_HOSTS, hostsRule)
       .transform((hosts) => [...new Set(hosts)])
       .meta({ description: "Where the value may go: exactly these, no subdomain and no parent. Kept in lowercase." }),
     value: z
@@ -48,13 +48,13 @@ export const NewSecret = z
   })
   .meta({ id: "NewVaultSecret" })
 
-const namesWords = `must be an array of 1 to ${MAX_COPIED} names of secrets`
+const namesRule = `must be an array of 1 to ${MAX_COPIED} names of secrets`
 export const CopyRequest = z
   .strictObject({
     names: z
-      .array(SecretName, { error: namesWords })
-      .min(1, namesWords)
-      .max(MAX_COPIED, namesWords)
+      .array(SecretName, { error: namesRule })
+      .min(1, namesRule)
+      .max(MAX_COPIED, namesRule)
       .refine((names) => new Set(names).size === names.length, "must name each secret once"),
   })
   .meta({ id: "VaultSecretCopy" })

@@ -18,8 +18,8 @@ export type GivenSecret = { name: string; hosts: string[]; placeholder: string }
 /** The same with its value: inside the gateway only, for the function that sends it to its hosts. */
 export type ReleasedSecret = GivenSecret & { value: string }
 
-export function workspaceVault(place: { organizationId: string; workspaceId: string }): Vault {
-  const { organizationId, workspaceId } = place
+export function workspaceVault(scope: { organizationId: string; workspaceId: string }): Vault {
+  const { organizationId, workspaceId } = scope
   return { organizationId, workspaceId, vaultId: derivedId("vault", workspaceId), internId: null }
 }
 

@@ -13,7 +13,7 @@ import { type SecretRow, vaultSecrets } from "./table.ts"
 export const MAX_SECRETS = 1_000
 export const MAX_SEALED_BYTES = 8 * 1_048_576
 
-const told = {
+const reported = {
   name: vaultSecrets.name,
   hosts: vaultSecrets.hosts,
   fingerprint: vaultSecrets.fingerprint,
@@ -39,7 +39,13 @@ export async function listSecrets(
   const where = inVault(vault)
   return toCountedPage(
     await db.batch([
-      db.select(told).from(vaultSecrets).where(where).orderBy(vaultSecrets.name).limit(page.limit).offset(page.offset),
+      db
+        .select(reported)
+        .from(vaultSecrets)
+        .where(where)
+        .orderBy(vaultSecrets.name)
+        .limit(page.limit)
+        .offset(page.offset),
       db.select({ total: count() }).from(vaultSecrets).where(where),
     ]),
   )
@@ -108,7 +114,7 @@ export async function putSecrets(
           creatorUserId: row.creatorUserId,
         },
       })
-      .returning(told)
+      .returning(reported)
   const [first, ...others] = rows.map(put)
   if (!first) return []
   const done = await db.batch([first, ...others, auditIfChanged(db, entry)])

@@ -8,10 +8,10 @@ import { findDefaultWorkspace, findWorkspace } from "./store.ts"
 export async function requestedWorkspace(
   db: D1Database,
   organizationId: string,
-  asked: string | undefined,
+  requested: string | undefined,
 ): Promise<string> {
-  if (asked !== undefined) {
-    const workspace = await findWorkspace(db, organizationId, asked)
+  if (requested !== undefined) {
+    const workspace = await findWorkspace(db, organizationId, requested)
     if (!workspace) throw workspaceNotFound()
     return workspace.id
   }
@@ -30,13 +30,17 @@ export function workspaceNotFound(): GatewayError {
  * The workspace of the caller's key; for a management key, any of its organization that is asked for. 400 where none
  * is, and that of the key was deleted, which only keys that manage the organization outlive.
  */
-export async function workspaceOf(db: D1Database, principal: Principal, asked: string | undefined): Promise<string> {
-  const isOwn = asked === undefined || asked === principal.workspaceId
+export async function workspaceOf(
+  db: D1Database,
+  principal: Principal,
+  requested: string | undefined,
+): Promise<string> {
+  const isOwn = requested === undefined || requested === principal.workspaceId
   if (isOwn && (principal.kind === "normal" || principal.kind === "free_tier")) return principal.workspaceId
   if (isOwn && (await findWorkspace(db, principal.organizationId, principal.workspaceId))) return principal.workspaceId
-  if (asked === undefined) {
+  if (requested === undefined) {
     throw new GatewayError("invalid_request", "The workspace of this key was deleted. Pass workspace_id.")
   }
-  if (principal.kind === "management") return requestedWorkspace(db, principal.organizationId, asked)
+  if (principal.kind === "management") return requestedWorkspace(db, principal.organizationId, requested)
   throw workspaceNotFound()
 }

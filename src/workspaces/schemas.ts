@@ -1,15 +1,15 @@
 import * as z from "zod"
 import { PROVIDER_SORTS } from "./settings.ts"
 
-const text = (words: string) => z.string({ error: words })
+const text = (rule: string) => z.string({ error: rule })
 const flag = z.boolean({ error: "must be true or false" })
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-const slugWords = "must be lowercase letters and digits, in segments joined by single hyphens"
+const slugRule = "must be lowercase letters and digits, in segments joined by single hyphens"
 
 const name = text("must be a string").min(1, "must not be empty").max(128, "must be at most 128 characters")
-const slug = text(slugWords)
+const slug = text(slugRule)
   .max(64, "must be at most 64 characters")
-  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, slugWords)
+  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, slugRule)
   .refine((slug) => !UUID.test(slug), "must not look like an id")
 const model = text("must be a model, author/slug, or null")
   .min(1, "must not be empty")
@@ -25,7 +25,7 @@ const serverTool = z
     error: `accepts, each after openrouter: or service:, ${SERVER_TOOLS.join(", ")}`,
   })
 
-const rateWords = "must be a number from 0.0001 to 1"
+const rateRule = "must be a number from 0.0001 to 1"
 const settings = {
   description: text("must be a string or null").max(2_000, "must be at most 2000 characters").nullish(),
   default_text_model: model.nullish().meta({ description: "Asked where a request names no model." }),
@@ -43,7 +43,7 @@ const settings = {
     .array(z.int({ error: "must be an integer" }), { error: "must be an array of integers or null" })
     .max(1_000, "must be at most 1000 ids")
     .nullish(),
-  io_logging_sampling_rate: z.number({ error: rateWords }).min(0.0001, rateWords).max(1, rateWords).optional(),
+  io_logging_sampling_rate: z.number({ error: rateRule }).min(0.0001, rateRule).max(1, rateRule).optional(),
   is_data_discount_logging_enabled: flag.optional(),
   is_observability_broadcast_enabled: flag.optional(),
   is_observability_io_logging_enabled: flag.optional(),

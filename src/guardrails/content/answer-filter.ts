@@ -54,8 +54,8 @@ export class AnswerFilter {
   }
 
   /** What goes on for a chunk: the same object where it is as it was, nothing where all of it waits. */
-  chunk(told: Json): Json[] {
-    const chunk = mapOthers(told, OF_AN_ANSWER, this.#reader.visit)
+  chunk(result: Json): Json[] {
+    const chunk = mapOthers(result, OF_AN_ANSWER, this.#reader.visit)
     if (this.isBlocked) return []
     const { choices, usage: _, error: __, ...head } = chunk
     this.#head = head
@@ -83,23 +83,23 @@ export class AnswerFilter {
     const index = typeof choice["index"] === "number" ? choice["index"] : 0
     const delta = isObject(choice["delta"]) ? choice["delta"] : {}
     const spoken = new Set<string>()
-    const told = this.#delta(delta, index, spoken)
+    const result = this.#delta(delta, index, spoken)
     if (spoken.size > 0) this.#yieldOthers(index, spoken, before)
-    return this.#whole(mapOthers(choice, OF_A_PIECE, this.#reader.visit), delta, told, index, before)
+    return this.#whole(mapOthers(choice, OF_A_PIECE, this.#reader.visit), delta, result, index, before)
   }
 
-  #whole(choice: Json, delta: Json, told: Json, index: number, before: Json[]): Json | undefined {
+  #whole(choice: Json, delta: Json, result: Json, index: number, before: Json[]): Json | undefined {
     const isLast = typeof choice["finish_reason"] === "string"
     const hasLogprobs = this.#reader.hides && choice["logprobs"] != null
-    if (told === delta && !hasLogprobs && !isLast) return choice
-    if (!isLast && Object.keys(told).length === 0 && Object.keys(delta).length > 0) return undefined
-    const whole = { ...choice, delta: told, ...(hasLogprobs && { logprobs: null }) }
+    if (result === delta && !hasLogprobs && !isLast) return choice
+    if (!isLast && Object.keys(result).length === 0 && Object.keys(delta).length > 0) return undefined
+    const whole = { ...choice, delta: result, ...(hasLogprobs && { logprobs: null }) }
     if (!isLast) return whole
     // The last words of this very chunk first, then what waited, then the end.
     const waiting = this.#waiting(index)
-    if (!waiting && told === delta && !hasLogprobs) return choice
+    if (!waiting && result === delta && !hasLogprobs) return choice
     if (!waiting) return whole
-    if (Object.keys(told).length > 0) before.push(this.#chunkOf(index, told))
+    if (Object.keys(result).length > 0) before.push(this.#chunkOf(index, result))
     this.#finish(index, before)
     return { ...whole, delta: {} }
   }
@@ -109,15 +109,15 @@ export class AnswerFilter {
   }
 
   #delta(delta: Json, choice: number, spoken: Set<string>): Json {
-    const told: Json = {}
+    const result: Json = {}
     let isChanged = false
     for (const [key, value] of Object.entries(delta)) {
       const mapped = this.#field(key, value, choice, spoken)
       isChanged ||= mapped !== value
       // A text that waits is not there, unless it was empty as it came.
-      if (mapped !== "" || value === "") told[key] = mapped
+      if (mapped !== "" || value === "") result[key] = mapped
     }
-    return isChanged ? told : delta
+    return isChanged ? result : delta
   }
 
   #field(key: string, value: unknown, choice: number, spoken: Set<string>): unknown {
@@ -151,14 +151,14 @@ export class AnswerFilter {
   #called(name: string, called: Json, choice: number, spoken: Set<string>, wrap: (called: Json) => Json): Json {
     const { arguments: written } = called
     if (typeof written !== "string") return called
-    const told = this.#text(name, written, choice, jsonUnits, (text) => wrap({ arguments: text }), spoken)
-    return told === written ? called : { ...called, arguments: told }
+    const result = this.#text(name, written, choice, jsonUnits, (text) => wrap({ arguments: text }), spoken)
+    return result === written ? called : { ...called, arguments: result }
   }
 
   #detail(detail: unknown, at: number, choice: number, spoken: Set<string>): unknown {
     if (!isObject(detail)) return detail
     const index = typeof detail["index"] === "number" ? detail["index"] : at
-    let told = detail
+    let result = detail
     for (const field of REASONING) {
       const text = detail[field]
       if (typeof text !== "string") continue
@@ -167,14 +167,14 @@ export class AnswerFilter {
         reasoning_details: [{ type, ...(format != null && { format }), index, [field]: rest }],
       })
       const kept = this.#text(`detail ${index} ${field}`, text, choice, plainUnits, wrap, spoken)
-      if (kept !== text) told = { ...told, [field]: kept }
+      if (kept !== text) result = { ...result, [field]: kept }
     }
     const isChanged = REASONING.some(
       (field) => this.#channels.get(`${choice} detail ${index} ${field}`)?.filter.isChanged,
     )
     // What was changed is no longer what was signed, and a provider refuses it as such.
-    if (isChanged && detail["signature"] != null) told = { ...told, signature: null }
-    return told
+    if (isChanged && detail["signature"] != null) result = { ...result, signature: null }
+    return result
   }
 
   #text(

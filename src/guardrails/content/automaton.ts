@@ -59,7 +59,7 @@ export class Automaton {
       known.set(key, found)
       return found
     })
-    this.#asked = steps.reduce((asked, step) => (step.op === OP.emptyWidth ? asked | step.arg : asked), 0)
+    this.#asked = steps.reduce((requested, step) => (step.op === OP.emptyWidth ? requested | step.arg : requested), 0)
     this.alphabet = new Alphabet(sets, this.#asked !== 0)
     this.chains = new Int32Array(this.size).fill(-1)
     this.ranks = new Int32Array(this.size)

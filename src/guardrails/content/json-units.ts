@@ -47,10 +47,10 @@ export function jsonUnits(): Units {
   return {
     isDear: true,
     take(piece, isLast) {
-      let said = ""
-      for (let at = 0; at < piece.length; at++) said += take(piece[at] as string)
-      if (isLast && escape !== "") said += keep(escape, "structure", " ")
-      return said
+      let text = ""
+      for (let at = 0; at < piece.length; at++) text += take(piece[at] as string)
+      if (isLast && escape !== "") text += keep(escape, "structure", " ")
+      return text
     },
     slice: (from, to) => written.slice(from - base, to - base).join(""),
     replace(from, to, label) {

@@ -5,7 +5,7 @@ export type Role = string
 export type Visit = (text: string, role: Role, form: "plain" | "json") => string
 
 /** Parts of a request that are words, and whose. */
-const WORDS: Readonly<Record<string, Role>> = {
+const RULE: Readonly<Record<string, Role>> = {
   messages: "user",
   input: "user",
   instructions: "system",
@@ -21,7 +21,7 @@ const WORDS: Readonly<Record<string, Role>> = {
 const DESCRIBED = new Set(["tools", "functions", "response_format", "text", "output_format", "output_config"])
 
 /** Strings that are names or bytes, whatever they say. */
-const NO_WORDS = new Set(
+const NO_TEXT = new Set(
   (
     "type role id call_id tool_call_id tool_use_id item_id name model file_data file_id signature " +
     "encrypted_content format media_type mime_type detail status cache_control b64_json server_label"
@@ -45,7 +45,7 @@ export function isTooDeep(value: unknown): boolean {
 export function mapRequest<T extends object>(request: T, visit: Visit): T {
   const changed: Json = {}
   for (const [key, value] of Object.entries(request) as [string, unknown][]) {
-    const role = WORDS[key]
+    const role = RULE[key]
     const mapped = DESCRIBED.has(key)
       ? mapDescriptions(value, visit)
       : role === undefined
@@ -63,10 +63,10 @@ export function mapLeaves(value: unknown, role: Role, visit: Visit): unknown {
   if (typeof value === "string") return visit(value, role, "plain")
   if (Array.isArray(value)) return mapList(value as unknown[], (one) => mapLeaves(one, role, visit))
   if (!isObject(value)) return value
-  const own = roleOf(value) ?? role
+  const current = roleOf(value) ?? role
   const changed: Json = {}
   for (const [key, one] of Object.entries(value)) {
-    const mapped = mapField(value, key, one, own, visit)
+    const mapped = mapField(value, key, one, current, visit)
     if (mapped !== one) changed[key] = mapped
   }
   if (Object.keys(changed).length === 0) return value
@@ -102,7 +102,7 @@ function mapField(parent: Json, key: string, value: unknown, role: Role, visit: 
   // Bytes in base64, but for the text of a document.
   if (typeof value === "string" && key !== "text" && key !== "content" && isBytes(value)) return value
   if (key === "data" && parent["type"] !== "text") return value
-  if (NO_WORDS.has(key) && (typeof value === "string" || key === "cache_control")) return value
+  if (NO_TEXT.has(key) && (typeof value === "string" || key === "cache_control")) return value
   return mapLeaves(value, role, visit)
 }
 

@@ -81,10 +81,10 @@ function isWord(rune: number): boolean {
 }
 
 /** Whether the step at this place goes on with this character. */
-export function takes({ steps, taken }: Program, place: number, rune: number): boolean {
-  const step = steps[place] as Step
+export function takes({ steps, taken }: Program, scope: number, rune: number): boolean {
+  const step = steps[scope] as Step
   if (!taken || rune >= ASCII) return isOfStep(step, rune)
-  const at = place * ASCII + rune
+  const at = scope * ASCII + rune
   if (taken[at] === 0) taken[at] = isOfStep(step, rune) ? 2 : 1
   return taken[at] === 2
 }

@@ -26,8 +26,9 @@ export function combineRules(settings: readonly ContentSettings[]): OwnedRule[] 
     if (!known.owners.includes(owner)) known.owners.push(owner)
     known.readsAll ||= readsAll
   }
-  for (const [owner, { content_filters: own, content_filter_builtins: builtins }] of settings.entries()) {
-    for (const filter of own ?? []) add(`own ${filter.pattern}`, filter.action, owner, () => toDetector(filter), true)
+  for (const [owner, { content_filters: current, content_filter_builtins: builtins }] of settings.entries()) {
+    for (const filter of current ?? [])
+      add(`own ${filter.pattern}`, filter.action, owner, () => toDetector(filter), true)
     for (const { slug, action, scan_scope: scope } of builtins ?? []) {
       add(slug, action, owner, () => detectorOf(slug), readsAll({ slug, scan_scope: scope }))
     }

@@ -158,10 +158,10 @@ export class Scanner {
   }
 
   /** All places that can be reached without a character, and from those the ones behind this character. */
-  #follow(place: number, start: number, rune: number, width: number, conditions: number): void {
+  #follow(scope: number, start: number, rune: number, width: number, conditions: number): void {
     const { steps } = this.#program
     const open = this.#open
-    open.push(place)
+    open.push(scope)
     for (let at = open.pop(); at !== undefined; at = open.pop()) {
       if (this.#seen[at] === this.#round) continue
       this.#seen[at] = this.#round
@@ -193,11 +193,11 @@ export class Scanner {
     }
   }
 
-  #queue(place: number, start: number): void {
-    if (this.#queued[place] === this.#round) return
-    this.#queued[place] = this.#round
+  #queue(scope: number, start: number): void {
+    if (this.#queued[scope] === this.#round) return
+    this.#queued[scope] = this.#round
     const { count, places, starts } = this.#next
-    places[count] = place
+    places[count] = scope
     starts[count] = start
     this.#next.count = count + 1
   }

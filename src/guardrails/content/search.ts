@@ -45,14 +45,14 @@ export class Searcher {
   }
 
   meeting(behind: number, ahead: number, meter: Meter): number {
-    const place = placeOf(behind, ahead)
+    const scope = placeOf(behind, ahead)
     const [left, right] = [this.forward.stateAt(behind), this.backward.stateAt(ahead)]
     const before = [keptCells(left), keptCells(right)] as const
     const bits = meeting(this.automaton, left, right, meter)
     this.forward.countKept(keptCells(left) - before[0])
     this.backward.countKept(keptCells(right) - before[1])
-    this.meetings[place] = behind
-    this.meetings[place + 1] = ahead * 4 + bits
+    this.meetings[scope] = behind
+    this.meetings[scope + 1] = ahead * 4 + bits
     return bits
   }
 
@@ -137,9 +137,9 @@ function readBackward(searcher: Searcher, text: string, { from, to }: Block, rea
       const left = (rows[at - from] as number) >> 1
       let met = 0
       if (left >= live) {
-        const place = placeOf(left, row)
-        const known = meetings[place + 1] as number
-        met = meetings[place] === left && known >> 2 === row ? known & 3 : searcher.meeting(left, row, meter)
+        const scope = placeOf(left, row)
+        const known = meetings[scope + 1] as number
+        met = meetings[scope] === left && known >> 2 === row ? known & 3 : searcher.meeting(left, row, meter)
       }
       if ((met & CROSSES) === 0) {
         if (open !== -1) found.add(at, open)

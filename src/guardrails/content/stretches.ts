@@ -9,20 +9,20 @@ export class Stretches {
 
   /** In front of all that were added before. */
   add(start: number, end: number): void {
-    const place = 2 * this.count++
-    if (place === this.#places.length) {
-      const grown = new Int32Array(2 * place)
+    const scope = 2 * this.count++
+    if (scope === this.#places.length) {
+      const grown = new Int32Array(2 * scope)
       grown.set(this.#places)
       this.#places = grown
     }
-    this.#places[place] = start
-    this.#places[place + 1] = end
+    this.#places[scope] = start
+    this.#places[scope + 1] = end
   }
 
   /** By their order in the text. */
   at(index: number): Span {
-    const place = 2 * (this.count - 1 - index)
-    return { start: this.#places[place] as number, end: this.#places[place + 1] as number }
+    const scope = 2 * (this.count - 1 - index)
+    return { start: this.#places[scope] as number, end: this.#places[scope + 1] as number }
   }
 
   toSpans(): Span[] {

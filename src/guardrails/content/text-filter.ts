@@ -100,10 +100,10 @@ export class TextFilter {
   push(piece: string, isLast: boolean): string {
     if (isLast && !this.#isBegun) return atOnce(this.readWhole(piece))
     if (this.isBlocked) return ""
-    const said = this.#take(piece, isLast)
+    const content = this.#take(piece, isLast)
     if (!this.#isBegun) this.#begin()
     for (const { rule, scanner } of this.#scans) {
-      if (!this.#isWithin(rule, () => scanner.push(said, isLast))) return ""
+      if (!this.#isWithin(rule, () => scanner.push(content, isLast))) return ""
     }
     return this.#release(isLast ? this.#length : this.#safe())
   }
@@ -176,10 +176,10 @@ export class TextFilter {
 
   #take(piece: string, isLast: boolean): string {
     if (this.#units.isDear) this.#meter.spend(piece.length * COST.prepared)
-    const said = this.#units.take(piece, isLast)
-    this.#said += said
-    this.#length += said.length
-    return said
+    const content = this.#units.take(piece, isLast)
+    this.#said += content
+    this.#length += content.length
+    return content
   }
 
   /** Whether the work of a rule could be done; where it could not, nothing of the text goes on. */
@@ -266,11 +266,11 @@ export class TextFilter {
   #match(rule: Rule, { start, end }: Span): void {
     const refine = "refine" in rule.detector ? rule.detector.refine : undefined
     if (!refine) return this.#find(rule, { start, end })
-    const at = (place: number) => Math.max(0, place - this.#saidFrom)
+    const at = (scope: number) => Math.max(0, scope - this.#saidFrom)
     const { text, places } = fold(this.#said.slice(at(start), at(end)))
-    const place = (unit: number) => start + (places?.[unit] ?? unit)
+    const scope = (unit: number) => start + (places?.[unit] ?? unit)
     const parts = refine(text, foldBefore(this.#said.slice(at(start - CONTEXT), at(start))))
-    for (const [from, to] of parts) this.#find(rule, { start: place(from), end: place(to) })
+    for (const [from, to] of parts) this.#find(rule, { start: scope(from), end: scope(to) })
   }
 
   #find(rule: Rule, span: Span): void {

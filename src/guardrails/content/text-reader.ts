@@ -17,9 +17,9 @@ export function newReader(
 ): Reader {
   const read = { plain: new Map<string, string>(), json: new Map<string, string>() }
   const filterFor = (form: Form) => newFilter(rules, form === "json" ? jsonUnits() : plainUnits())
-  const keep = (text: string, form: Form, told: string) => {
-    read[form].set(text, told)
-    return told
+  const keep = (text: string, form: Form, result: string) => {
+    read[form].set(text, result)
+    return result
   }
   const known = (text: string, form: Form) => (text === "" || rules.length === 0 ? text : read[form].get(text))
   return {

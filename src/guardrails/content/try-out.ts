@@ -18,7 +18,7 @@ export function tryOut(settings: ContentSettings, text: string): Tried {
       throw unchecked([detector.name], "text")
     },
   })
-  const told = filter.push(text, true)
+  const result = filter.push(text, true)
   matches.sort((one, other) => one.start - other.start || one.end - other.end)
   const strongest = (["block", "redact", "flag"] as const).find((action) =>
     matches.some((one) => one.action === action),
@@ -29,6 +29,6 @@ export function tryOut(settings: ContentSettings, text: string): Tried {
     engines: [...new Set(matches.map(({ engine }) => engine))],
     patterns: [...new Set(matches.map(({ pattern }) => pattern))],
     matches,
-    text: filter.isBlocked ? text : told,
+    text: filter.isBlocked ? text : result,
   }
 }

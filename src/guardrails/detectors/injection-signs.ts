@@ -3,13 +3,13 @@ import { requiredOf } from "../prefilter/required.ts"
 const GAP = "[\\s\"'`*_,:;.–-]{1,6}"
 /** Or nothing between them. */
 const MAY = "[\\s\"'`*_,:;.–-]{0,6}"
-const words = (...alternatives: string[]) => `(?:${alternatives.join("|")})`
+const text = (...alternatives: string[]) => `(?:${alternatives.join("|")})`
 /**
  * Up to so many words. What is in a word is in no gap: a text is parted in one way only, and time stays in proportion.
  */
 const some = (count: number) => `(?:\\w{1,20}${GAP}){0,${count}}`
 
-const DROP = words(
+const DROP = text(
   "ignor(?:e|ing)",
   "disregard(?:ing)?",
   "forget",
@@ -22,7 +22,7 @@ const DROP = words(
   "stop following",
   "do not obey",
 )
-const EARLIER = words(
+const EARLIER = text(
   "previous(?:ly)?",
   "prior",
   "above",
@@ -41,7 +41,7 @@ const EARLIER = words(
   "openai(?:['’]s)?",
   "anthropic(?:['’]s)?",
 )
-const ORDERS = words(
+const ORDERS = text(
   "instructions?",
   "prompts?",
   "directions?",
@@ -57,7 +57,7 @@ const ORDERS = words(
   "training",
   "system messages?",
 )
-const SHOW = words(
+const SHOW = text(
   "reveal",
   "show(?: me)?",
   "print(?: out)?",
@@ -80,7 +80,7 @@ const SHOW = words(
   "summari[sz]e",
   "encode",
 )
-const HIDDEN = words(
+const HIDDEN = text(
   "system",
   "initial",
   "hidden",
@@ -148,6 +148,6 @@ const COMMON = new Set(
 
 export const SIGNS: readonly Sign[] = PHRASES.map((source) => {
   const { openings, groups } = requiredOf(source)
-  const telling = groups.filter((group) => !group.some((one) => COMMON.has(one) || one.length < 2))
-  return { anywhere: new RegExp(source, "gi"), here: new RegExp(source, "iy"), openings, groups: telling }
+  const stating = groups.filter((group) => !group.some((one) => COMMON.has(one) || one.length < 2))
+  return { anywhere: new RegExp(source, "gi"), here: new RegExp(source, "iy"), openings, groups: stating }
 })

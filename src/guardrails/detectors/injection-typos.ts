@@ -4,7 +4,7 @@ const VERBS = ["ignore", "disregard", "forget", "override", "bypass"]
 const EARLIER = ["previous", "prior", "above", "earlier", "preceding", "system"]
 const ORDERS = ["instruction", "instructions", "prompt", "prompts", "directives", "guidelines"]
 /** How many words may stand between one and the next. */
-const REACH = 4
+const WINDOW = 4
 
 const TOKEN = /\p{L}{4,16}/gu
 const LONGEST = 16
@@ -43,7 +43,7 @@ export function injectionsFrom(text: string, from: number): Part[] {
   const tokens: RegExpExecArray[] = []
   const pattern = new RegExp(TOKEN)
   pattern.lastIndex = from
-  while (tokens.length <= 2 * REACH) {
+  while (tokens.length <= 2 * WINDOW) {
     const token = pattern.exec(text)
     if (!token) break
     tokens.push(token)
@@ -71,19 +71,21 @@ export function misspeltVerb(text: string, start: number, to: number): number {
   return -1
 }
 
-function next(tokens: readonly RegExpExecArray[], from: number, words: readonly string[]): number | undefined {
-  for (let at = from + 1; at <= from + REACH && at < tokens.length; at++) {
+function next(tokens: readonly RegExpExecArray[], from: number, content: readonly string[]): number | undefined {
+  for (let at = from + 1; at <= from + WINDOW && at < tokens.length; at++) {
     const [token, before] = [tokens[at] as RegExpExecArray, tokens[at - 1] as RegExpExecArray]
     // Not across sentences, nor from one line of code to the next.
     if (token.index - before.index - before[0].length > 12) return undefined
-    if (isLike(token[0], words)) return at
+    if (isLike(token[0], content)) return at
   }
   return undefined
 }
 
-function isLike(token: string, words: readonly string[]): boolean {
+function isLike(token: string, content: readonly string[]): boolean {
   const lower = token.toLowerCase()
-  return words.some((word) => lower === word || isScrambled(lower, word) || (word.length > 5 && isOneOff(lower, word)))
+  return content.some(
+    (word) => lower === word || isScrambled(lower, word) || (word.length > 5 && isOneOff(lower, word)),
+  )
 }
 
 function isScrambled(token: string, word: string): boolean {

@@ -77,7 +77,7 @@ function encoded(text: string, runs: Runs | undefined, meter: Meter): Part[] {
     find(SPACED, whole, (match) => SQUEEZED.test(match.replaceAll(/[^\p{L}\p{N}]/gu, "")))
   }
   // The signs that fill Base64 up stand behind its run.
-  const base64 = runs?.base64.map((place, at) => (at % 2 === 0 ? place : Math.min(text.length, place + 2)))
+  const base64 = runs?.base64.map((scope, at) => (at % 2 === 0 ? scope : Math.min(text.length, scope + 2)))
   find(BASE64, base64 ?? whole, (match) => isHidden(fromBase64(match), meter))
   find(HEX, runs?.hex ?? whole, (match) => isHidden(fromHex(match), meter))
   return parts
@@ -95,9 +95,9 @@ function plainly(text: string, survey: Survey, meter: Meter): Part[] {
     for (const sign of openers[places.literals[at] as number] ?? []) starts[sign]?.push(places.starts[at] as number)
   }
   for (const [at, sign] of SIGNS.entries()) {
-    const own = starts[at]
-    if (!own) continue
-    if (sign.openings && places) startingAt(sign, text, inOrder(own), meter, parts)
+    const current = starts[at]
+    if (!current) continue
+    if (sign.openings && places) startingAt(sign, text, inOrder(current), meter, parts)
     else {
       meter.spend(text.length * COST.searched)
       for (const match of text.matchAll(sign.anywhere)) parts.push(partOf(match))

@@ -38,7 +38,7 @@ const TITLE = `(?:${TITLES.join("|")})\\.?`
 const SAYS =
   "(?i:my name is|name is|name:|call me|i am|i['’]m|this is|signed by|signed,|patient:|patient|customer:|contact:|attn:?|dear)"
 
-const SAID =
+const SPOKEN =
   /^(?:my name is|name is|name:|call me|i am|i['’]m|this is|signed by|signed,|patient:?|customer:|contact:|attn:?|dear) /i
 const TITLED = new RegExp(`(?:^|(?<= ))${TITLE} `, "u")
 const NO_NAME = /^(?:Is|Not|The|A|An|And|Or|For|In|Of|To|Sir|Madam|Team|All|Customer|Hiring|Support)$/
@@ -75,21 +75,21 @@ export const personName: Scanned = {
   refine(match) {
     const titled = TITLED.exec(match)
     if (titled) return [[titled.index, match.length]]
-    const said = SAID.exec(match)?.[0] ?? ""
-    const words = [...match.slice(said.length).matchAll(/\S+/g)]
-    const place = isIntroduced(said, words) ? 0 : words.findIndex(([word]) => isFirstName(word))
-    const name = words[place]
+    const content = SPOKEN.exec(match)?.[0] ?? ""
+    const phrase = [...match.slice(content.length).matchAll(/\S+/g)]
+    const scope = isIntroduced(content, phrase) ? 0 : phrase.findIndex(([word]) => isFirstName(word))
+    const name = phrase[scope]
     if (!name) return []
     // A first name alone is somebody's only where it is said to be a name.
-    const isAlone = place === words.length - 1 && said === ""
-    return isAlone || NO_FAMILY.test(words.at(-1)?.[0] ?? "") ? [] : [[said.length + name.index, match.length]]
+    const isAlone = scope === phrase.length - 1 && content === ""
+    return isAlone || NO_FAMILY.test(phrase.at(-1)?.[0] ?? "") ? [] : [[content.length + name.index, match.length]]
   },
 }
 
 /** Whoever says that it is a name is believed, whatever the name; less is said by "I am" and "this is". */
-function isIntroduced(said: string, words: readonly RegExpExecArray[]): boolean {
-  if (/^dear /i.test(said) && words.length < 2) return false
-  return /name|call me|patient|customer|contact|attn|signed|dear/i.test(said) && !NO_NAME.test(words[0]?.[0] ?? "")
+function isIntroduced(content: string, phrase: readonly RegExpExecArray[]): boolean {
+  if (/^dear /i.test(content) && phrase.length < 2) return false
+  return /name|call me|patient|customer|contact|attn|signed|dear/i.test(content) && !NO_NAME.test(phrase[0]?.[0] ?? "")
 }
 
 /** Of a double name the first. */
@@ -102,7 +102,7 @@ const KINDS =
 const GERMAN = ["straße", "strasse", "str.", "weg", "platz", "allee", "gasse", "damm", "ufer"]
 const FRENCH = ["rue", "avenue", "boulevard", "place", "chemin", "impasse", "allée", "quai"]
 const ROMANCE = ["Calle", "Avenida", "Via", "Piazza", "Rua"]
-const oneOf = (words: readonly string[]) => `(?:${words.map((word) => word.replace(".", "\\.")).join("|")})`
+const oneOf = (phrase: readonly string[]) => `(?:${phrase.map((word) => word.replace(".", "\\.")).join("|")})`
 
 export const address: Scanned = {
   name: "address",

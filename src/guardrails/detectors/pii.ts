@@ -26,7 +26,7 @@ export const email: Scanned = {
   },
 }
 
-const PHONE_WORDS = "(?i:phone|tel|telephone|call|mobile|cell|fax|whatsapp|text|reach|number|dial)"
+const PHONE_TERMS = "(?i:phone|tel|telephone|call|mobile|cell|fax|whatsapp|text|reach|number|dial)"
 const DATE = /^(?:\d{1,2}[-./ ]\d{1,2}[-./ ]\d{2,4}|\d{4}[-./ ]\d{1,2}[-./ ]\d{1,2})$/
 
 /**
@@ -49,7 +49,7 @@ export const phone: Scanned = {
       // North American.
       "(?:\\b1[ .-])?(?:\\(\\d{3}\\) ?|\\b\\d{3}[ .-])\\d{3}[ .-]\\d{4}\\b",
       // Bare digits where the words before say what they are.
-      `\\b${PHONE_WORDS}[^\\d\\n]{0,12}\\d{10,11}\\b`,
+      `\\b${PHONE_TERMS}[^\\d\\n]{0,12}\\d{10,11}\\b`,
     ].join("|"),
   ),
   limit: 64,

@@ -43,33 +43,34 @@ export class Literals {
     this.#findClasses(texts)
     const trie = texts.reduce((sum, { length }) => sum + length, 1)
     const table = new Int32Array(trie * STRIDE)
-    const own: number[][] = [[]]
+    const current: number[][] = [[]]
     for (const [literal, text] of texts.entries()) {
       let state = 0
       for (let at = 0; at < text.length; at++) {
-        const place = state * STRIDE + (this.classes[text.charCodeAt(at)] as number)
-        if (table[place] === 0) table[place] = own.push([]) - 1
-        state = table[place] as number
+        const scope = state * STRIDE + (this.classes[text.charCodeAt(at)] as number)
+        if (table[scope] === 0) table[scope] = current.push([]) - 1
+        state = table[scope] as number
       }
-      own[state]?.push(literal)
+      current[state]?.push(literal)
     }
-    const open = connect(table, own)
+    const open = connect(table, current)
     // Those that end something come last, so that they are known by their numbers; of the others, the nearest first.
     const order = [
-      ...open.filter((state) => own[state]?.length === 0),
-      ...open.filter((state) => own[state]?.length !== 0),
+      ...open.filter((state) => current[state]?.length === 0),
+      ...open.filter((state) => current[state]?.length !== 0),
     ]
-    if (own.length > MAX_STATES) throw new Error(`The literals have ${own.length} states, more than ${MAX_STATES}.`)
-    const places = new Uint16Array(own.length)
-    for (const [place, state] of order.entries()) places[state] = place
-    this.table = new Uint16Array(own.length * STRIDE)
-    for (const [place, state] of order.entries()) {
+    if (current.length > MAX_STATES)
+      throw new Error(`The literals have ${current.length} states, more than ${MAX_STATES}.`)
+    const places = new Uint16Array(current.length)
+    for (const [scope, state] of order.entries()) places[state] = scope
+    this.table = new Uint16Array(current.length * STRIDE)
+    for (const [scope, state] of order.entries()) {
       for (let one = 0; one < STRIDE; one++) {
-        this.table[place * STRIDE + one] = places[table[state * STRIDE + one] as number] as number
+        this.table[scope * STRIDE + one] = places[table[state * STRIDE + one] as number] as number
       }
     }
-    this.firstEnd = order.findIndex((state) => own[state]?.length !== 0)
-    this.ends = order.slice(this.firstEnd).map((state) => own[state] as number[])
+    this.firstEnd = order.findIndex((state) => current[state]?.length !== 0)
+    this.ends = order.slice(this.firstEnd).map((state) => current[state] as number[])
   }
 
   /**

@@ -61,11 +61,11 @@ function has(text: string, at: number, wanted: number): boolean {
 function verbsAt(text: string, places: readonly number[], verbIn: VerbIn): number[] {
   const verbs: number[] = []
   let to = 0
-  for (const place of places) {
-    if (place < to) continue
-    let from = place
+  for (const scope of places) {
+    if (scope < to) continue
+    let from = scope
     while (from > to && has(text, from - 1, LETTER)) from--
-    to = place + 1
+    to = scope + 1
     while (to < text.length && has(text, to, LETTER)) to++
     if (to - from < MIN_VERB) continue
     const verb = verbIn(text, from, to)

@@ -18,9 +18,9 @@ export class Stops {
   }
 
   /** Where the last stop before a place ends, or else `least`. */
-  before(text: string, place: number, least: number): number {
-    let one = place > least ? this.#classAt(text, place - 1) : 0
-    for (let at = place; at > least; at--) {
+  before(text: string, scope: number, least: number): number {
+    let one = scope > least ? this.#classAt(text, scope - 1) : 0
+    for (let at = scope; at > least; at--) {
       const before = this.#classAt(text, at - 2)
       if (one >= 0 && this.#row(before)[one] === 0) return at
       one = before
@@ -29,9 +29,9 @@ export class Stops {
   }
 
   /** Where the first stop behind a place ends, or else the text. */
-  after(text: string, place: number): number {
-    let before = this.#classAt(text, place - 1)
-    for (let at = place; at < text.length; at++) {
+  after(text: string, scope: number): number {
+    let before = this.#classAt(text, scope - 1)
+    for (let at = scope; at < text.length; at++) {
       const one = this.#classAt(text, at)
       if (one >= 0 && this.#row(before)[one] === 0) return at + 1
       before = one

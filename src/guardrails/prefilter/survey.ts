@@ -40,7 +40,7 @@ const LAST_ASCII = 0x7f
 const FIRST_EMOJI = 0x1f300
 const LAST_EMOJI = 0x1faff
 const isWord = (unit: number) => unit < 128 && /\w/.test(String.fromCharCode(unit))
-const WORDS = Uint8Array.from({ length: 128 }, (_, unit) => (isWord(unit) ? 1 : 0))
+const RULE = Uint8Array.from({ length: 128 }, (_, unit) => (isWord(unit) ? 1 : 0))
 
 type Known = Literal & { owners: number[]; isPlaced: boolean; isBound: boolean; isVerb: boolean }
 
@@ -80,13 +80,13 @@ export class Surveyor {
   constructor(
     lists: readonly Signs[],
     placed: readonly string[],
-    asked: readonly string[],
+    requested: readonly string[],
     verbs: readonly string[] = [],
   ) {
     this.#lists = lists
     for (const [owner, { literals }] of lists.entries()) for (const one of literals ?? []) this.#add(one, owner)
     for (const text of placed) this.#plain(text).isPlaced = true
-    for (const text of asked) this.#plain(text)
+    for (const text of requested) this.#plain(text)
     for (const text of verbs) this.#plain(text).isVerb = true
     this.#literals = new Literals(this.#known.map(({ text }) => text))
     this.#lengths = Uint16Array.from(this.#known, ({ text }) => text.length)
@@ -261,7 +261,7 @@ function holds(literal: Literal, text: string, start: number, at: number, digitB
     if (next >= 97 && next <= 122) return false
   }
   if (start < 0) return true
-  if (starts && start > 0 && WORDS[text.charCodeAt(start - 1)] === 1) return false
+  if (starts && start > 0 && RULE[text.charCodeAt(start - 1)] === 1) return false
   const first = text.charCodeAt(literal.text.startsWith(" ") ? start + 1 : start)
   return !isUpper || first < 97 || first > 122
 }

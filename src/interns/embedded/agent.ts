@@ -33,9 +33,9 @@ export class EmbeddedAgent {
   /** Turns that are being worked on in this isolate. */
   readonly #working = new Map<string, { stopping: AbortController; hasNews: boolean }>()
 
-  constructor(memory: Memory, world: AgentWorld) {
+  constructor(memory: Memory, deps: AgentWorld) {
     this.#memory = memory
-    this.#world = world
+    this.#world = deps
   }
 
   async receive(message: AcpMessage): Promise<void> {
@@ -174,8 +174,8 @@ export class EmbeddedAgent {
       title: call.function.name,
       status: "in_progress",
     })
-    const said = await this.#world.run(call, signal)
-    this.#answer(session, call, said)
+    const spoken = await this.#world.run(call, signal)
+    this.#answer(session, call, spoken)
     this.#update(session, { sessionUpdate: "tool_call_update", toolCallId: call.id, status: "completed" })
     const after = this.#memory.turn(session)
     if (after) this.#memory.setTurn(session, { ...after, permission: null })
@@ -216,8 +216,8 @@ export class EmbeddedAgent {
     return true
   }
 
-  #answer(session: string, call: ToolCall, said: string): void {
-    this.#memory.say(session, { role: "tool", tool_call_id: call.id, content: said })
+  #answer(session: string, call: ToolCall, spoken: string): void {
+    this.#memory.say(session, { role: "tool", tool_call_id: call.id, content: spoken })
   }
 
   #end(session: string, turn: Turn, how: string | { code: number; message: string; data?: unknown }): void {

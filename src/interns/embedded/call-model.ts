@@ -77,21 +77,21 @@ async function readAnswer(body: ReadableStream<Uint8Array>, hearing: ModelStream
   return { is: "answer", message, usage, model }
 }
 
-function toMessage(said: Record<string, unknown>): ModelMessage {
-  const calls = Array.isArray(said["tool_calls"]) ? (said["tool_calls"] as ToolCall[]) : []
+function toMessage(spoken: Record<string, unknown>): ModelMessage {
+  const calls = Array.isArray(spoken["tool_calls"]) ? (spoken["tool_calls"] as ToolCall[]) : []
   const named = calls.map((call, index) => {
     const { name, arguments: json } = call.function
     return { id: call.id || `call_${index}`, type: "function", function: { name, arguments: json } }
   })
-  const content = typeof said["content"] === "string" ? said["content"] : null
+  const content = typeof spoken["content"] === "string" ? spoken["content"] : null
   return { role: "assistant", content, ...(named.length > 0 && { tool_calls: named }) }
 }
 
-function readUsage(usage: CallUsage, told: Record<string, unknown>): void {
-  usage.prompt = number(told["prompt_tokens"])
-  usage.completion = number(told["completion_tokens"])
-  usage.cached = number(record(told["prompt_tokens_details"])["cached_tokens"])
-  usage.cost = number(told["cost"])
+function readUsage(usage: CallUsage, result: Record<string, unknown>): void {
+  usage.prompt = number(result["prompt_tokens"])
+  usage.completion = number(result["completion_tokens"])
+  usage.cached = number(record(result["prompt_tokens_details"])["cached_tokens"])
+  usage.cost = number(result["cost"])
 }
 
 function number(value: unknown): number {

@@ -32,10 +32,10 @@ export class EmbeddedHost implements InternHost {
   readonly #disk: Disk
   #key: string | undefined
 
-  constructor(ctx: DurableObjectState, env: Env, { book, events, callGateway }: EmbeddedHostDeps) {
+  constructor(ctx: DurableObjectState, env: Env, { book: runs, events, callGateway }: EmbeddedHostDeps) {
     this.#ctx = ctx
     this.#env = env
-    this.#book = book
+    this.#book = runs
     this.#disk = new Disk(ctx.storage.sql)
     this.#agent = new EmbeddedAgent(new Memory(ctx.storage.sql), {
       emit: events.message,
@@ -86,8 +86,8 @@ export class EmbeddedHost implements InternHost {
   }
 
   #row(): Promise<InternRow | undefined> {
-    const place = this.#config
-    return findIntern(this.#env.DB, place, place.id)
+    const scope = this.#config
+    return findIntern(this.#env.DB, scope, scope.id)
   }
 
   async #publish(path: string, content: Uint8Array): Promise<string> {

@@ -26,20 +26,20 @@ export function shellFetch(env: Env, { intern, secrets, stopped, waitUntil }: Ne
   return async (url, { method = "GET", headers = {}, body, signal } = {}) => {
     const row = await intern()
     if (!row) throw new Error("The intern is gone.")
-    const world = egressDepsOf(env, {
+    const deps = egressDepsOf(env, {
       intern: { id: row.id, workspaceId: row.workspaceId },
       actor: actorOfIntern(row),
       secrets: () => secrets(row),
       signal: signal ? AbortSignal.any([stopped, signal]) : stopped,
       waitUntil,
     })
-    const own = headers instanceof Headers ? [...headers.entries()] : Object.entries(headers)
-    const sent = await egressFetch({ method, url, headers: own, ...(body !== undefined && { body }) }, world)
+    const current = headers instanceof Headers ? [...headers.entries()] : Object.entries(headers)
+    const sent = await egressFetch({ method, url, headers: current, ...(body !== undefined && { body }) }, deps)
     if (!sent.ok) throw new Error(sent.reason)
     const { response } = sent
     const bytes = response.body ? await readAtMost(response.body, MAX_ANSWER_BYTES) : new Uint8Array(0)
     if (!bytes) throw new Error(`The answer has more than ${MAX_ANSWER_BYTES} bytes.`)
-    const { status, statusText, headers: told, hidden } = response
-    return { status, statusText, headers: Object.fromEntries(told), body: hidden.bytes(bytes), url: response.url }
+    const { status, statusText, headers: result, hidden } = response
+    return { status, statusText, headers: Object.fromEntries(result), body: hidden.bytes(bytes), url: response.url }
   }
 }

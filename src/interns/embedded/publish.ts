@@ -9,7 +9,7 @@ import { actorOfIntern } from "./actor.ts"
 /** Keeps what an intern made among the files of its workspace, from where it can be downloaded. */
 export async function publishFile(env: Env, intern: InternRow, path: string, content: Uint8Array): Promise<FileRow> {
   const inspected = await inspect(new Blob([content]).stream(), path)
-  const place = { organizationId: intern.organizationId, workspaceId: intern.workspaceId }
-  const row = newRow(place, { filename: toFilename(path), mimeType: "", source: "intern", internId: intern.id })
+  const scope = { organizationId: intern.organizationId, workspaceId: intern.workspaceId }
+  const row = newRow(scope, { filename: toFilename(path), mimeType: "", source: "intern", internId: intern.id })
   return keepFile(env, actorOfIntern(intern), row, inspected.content, inspected.mimeType)
 }

@@ -39,7 +39,7 @@ export type ClientFrame =
   | { is: "read"; upTo: number }
   | { is: "malformed"; id: RpcId | null; error: RpcError }
 
-const ASKED = /^read-(\d{1,15})$/
+const REQUESTED = /^read-(\d{1,15})$/
 
 /** The id of the question whether a client has read so much. Whatever it answers, it has. */
 export const readQuestion = (upTo: number): string => `read-${upTo}`
@@ -55,9 +55,8 @@ export function readClientFrame(text: string): ClientFrame {
   const { id, method, params, result, error } = message
   const isId = typeof id === "string" || (typeof id === "number" && Number.isFinite(id))
   if (message["jsonrpc"] !== "2.0" || (id !== undefined && !isId) || (method === undefined && !isId)) {
-    const words =
-      'Send one JSON-RPC message a frame: an object with jsonrpc: "2.0", and a string or a number as its id.'
-    return malformed(isId ? id : null, RPC_ERRORS.invalid, words)
+    const rule = 'Send one JSON-RPC message a frame: an object with jsonrpc: "2.0", and a string or a number as its id.'
+    return malformed(isId ? id : null, RPC_ERRORS.invalid, rule)
   }
   if (method === undefined) return answerOf(id as RpcId, result, error)
   if (typeof method !== "string") return malformed(isId ? id : null, RPC_ERRORS.invalid, "method: must be a string.")
@@ -65,16 +64,16 @@ export function readClientFrame(text: string): ClientFrame {
 }
 
 function answerOf(id: RpcId, result: unknown, error: unknown): ClientFrame {
-  const upTo = ASKED.exec(String(id))?.[1]
+  const upTo = REQUESTED.exec(String(id))?.[1]
   if (upTo !== undefined) return { is: "read", upTo: Number(upTo) }
   if (error === undefined) return { is: "answer", id, outcome: { result: result ?? null } }
   const { code, message, data } = record(error)
-  const told: RpcError = {
+  const reported: RpcError = {
     code: typeof code === "number" ? code : RPC_ERRORS.invalid,
     message: typeof message === "string" ? message : "The client failed.",
     ...(data !== undefined && { data }),
   }
-  return { is: "answer", id, outcome: { error: told } }
+  return { is: "answer", id, outcome: { error: reported } }
 }
 
 function malformed(id: RpcId | null, code: number, message: string): ClientFrame {

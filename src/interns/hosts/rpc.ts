@@ -44,10 +44,10 @@ export async function throwIfRejected(response: Response): Promise<Response> {
 /** The methods of an intern's Durable Object that routes call; chats and sockets go through `fetch`. */
 export interface InternRpc extends Rpc.DurableObjectBranded {
   fetch(request: Request): Promise<Response>
-  provision(place: InternIdentity): void
+  provision(scope: InternIdentity): void
   suspend(): Promise<void>
-  destroy(place: InternIdentity, isLossAcknowledged: boolean): void
-  isDaemonAttached(place: InternIdentity): boolean
-  revoke(place: InternIdentity): void
+  destroy(scope: InternIdentity, isLossAcknowledged: boolean): void
+  isDaemonAttached(scope: InternIdentity): boolean
+  revoke(scope: InternIdentity): void
   vaultChanged(): void
 }

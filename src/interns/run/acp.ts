@@ -54,26 +54,26 @@ const SILENT: AcpEvent = { is: "silent" }
 
 export function parseAcp(message: AcpMessage): AcpEvent {
   const { id, method } = message
-  if (method === undefined) return id === undefined ? SILENT : hearAnswer(id, message)
+  if (method === undefined) return id === undefined ? SILENT : parseAnswer(id, message)
   const params = record(message.params)
   const acp = text(params["sessionId"]) ?? ""
-  if (method === "session/update") return hearUpdate(acp, record(params["update"]))
+  if (method === "session/update") return parseUpdate(acp, record(params["update"]))
   if (id === undefined) return SILENT
-  if (method === "session/request_permission") return hearPermission(id, acp, params)
-  if (method === "elicitation/create") return hearElicitation(id, acp, params)
+  if (method === "session/request_permission") return parsePermission(id, acp, params)
+  if (method === "elicitation/create") return parseElicitation(id, acp, params)
   return { is: "request", rpc: id, method }
 }
 
-function hearAnswer(rpc: RpcId, { result, error }: AcpMessage): AcpEvent {
+function parseAnswer(rpc: RpcId, { result, error }: AcpMessage): AcpEvent {
   if (error === undefined) return { is: "result", rpc, result: record(result) }
   const data = record(error.data)
-  const said = [error.message, text(data["details"]), text(data["message"])].filter((part) => part !== undefined)
+  const spoken = [error.message, text(data["details"]), text(data["message"])].filter((part) => part !== undefined)
   const status = data["status"]
   return {
     is: "failure",
     rpc,
     code: error.code,
-    message: said.join(": "),
+    message: spoken.join(": "),
     status: isFailureStatus(status) ? status : null,
   }
 }
@@ -83,15 +83,15 @@ function isFailureStatus(status: unknown): status is number {
   return typeof status === "number" && Number.isInteger(status) && status >= 400 && status < 600
 }
 
-function hearUpdate(acp: string, update: Json): AcpEvent {
+function parseUpdate(acp: string, update: Json): AcpEvent {
   const kind = update["sessionUpdate"]
   if (kind === "agent_message_chunk" || kind === "agent_thought_chunk") {
     const content = record(update["content"])
-    const said = content["type"] === "text" ? text(content["text"]) : undefined
+    const spoken = content["type"] === "text" ? text(content["text"]) : undefined
     // Some agents send empty text to carry other news.
-    if (said === undefined || said === "") return SILENT
+    if (spoken === undefined || spoken === "") return SILENT
     const model = text(record(update["_meta"])["model"]) ?? null
-    return { is: kind === "agent_message_chunk" ? "text" : "thought", acp, text: said, model }
+    return { is: kind === "agent_message_chunk" ? "text" : "thought", acp, text: spoken, model }
   }
   if (kind === "usage_update") {
     const { amount, currency } = record(update["cost"])
@@ -100,7 +100,7 @@ function hearUpdate(acp: string, update: Json): AcpEvent {
   return SILENT
 }
 
-function hearPermission(rpc: RpcId, acp: string, params: Json): AcpEvent {
+function parsePermission(rpc: RpcId, acp: string, params: Json): AcpEvent {
   const call = record(params["toolCall"])
   const operation = text(call["name"]) ?? text(call["title"]) ?? null
   const options = list(params["options"]).flatMap((option): PermissionOption[] => {
@@ -111,20 +111,20 @@ function hearPermission(rpc: RpcId, acp: string, params: Json): AcpEvent {
   return { is: "permission", acp, rpc, operation, options }
 }
 
-function hearElicitation(rpc: RpcId, acp: string, params: Json): AcpEvent {
+function parseElicitation(rpc: RpcId, acp: string, params: Json): AcpEvent {
   const schema = record(params["requestedSchema"])
   const required = list(schema["required"])
   const fields = Object.entries(record(schema["properties"])).map(([name, property]): FieldDescriptor => {
-    const { type, title, description, enum: words, oneOf } = record(property)
-    const options = Array.isArray(words) ? words : list(oneOf).map((option) => record(option)["const"])
-    const told = options.filter((option) => typeof option === "string")
+    const { type, title, description, enum: rule, oneOf } = record(property)
+    const options = Array.isArray(rule) ? rule : list(oneOf).map((option) => record(option)["const"])
+    const reported = options.filter((option) => typeof option === "string")
     return {
       name,
       type: text(type) ?? "string",
       ...(typeof title === "string" && { title }),
       ...(typeof description === "string" && { description }),
       required: required.includes(name),
-      ...(told.length > 0 && { options: told }),
+      ...(reported.length > 0 && { options: reported }),
     }
   })
   return { is: "elicitation", acp, rpc, message: text(params["message"]) ?? "", fields }

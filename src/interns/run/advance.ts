@@ -62,18 +62,18 @@ function opened(run: Run, rpc: number): Step {
   return { run: { ...run, openRpc: null, graceDeadline: null, promptRpc: rpc, unsaid: [] }, effects }
 }
 
-const textBlock = (said: string) => ({ type: "text", text: said })
+const textBlock = (spoken: string) => ({ type: "text", text: spoken })
 
-function steering(acp: string, said: string, rpc: number): Effect {
-  return { do: "request", rpc, method: "_intern/steer", params: { sessionId: acp, prompt: [textBlock(said)] } }
+function steering(acp: string, spoken: string, rpc: number): Effect {
+  return { do: "request", rpc, method: "_intern/steer", params: { sessionId: acp, prompt: [textBlock(spoken)] } }
 }
 
 /** The client says more to a run that it reads along with. */
-export function steer(run: Run, said: string, rpc: number): Step {
+export function steer(run: Run, spoken: string, rpc: number): Step {
   if (run.promptRpc === null || run.acp === null) {
-    return { run: { ...run, unsaid: [...run.unsaid, said] }, effects: [] }
+    return { run: { ...run, unsaid: [...run.unsaid, spoken] }, effects: [] }
   }
-  return { run, effects: [steering(run.acp, said, rpc)] }
+  return { run, effects: [steering(run.acp, spoken, rpc)] }
 }
 
 /** The agent said something that concerns the run. */
@@ -81,16 +81,16 @@ export function onAcpEvent(run: Run, news: AcpEvent, now: number, rpc: number): 
   switch (news.is) {
     case "text":
     case "thought":
-      return said(run, news.is === "text" ? { content: news.text } : { reasoning: news.text }, news.model)
+      return spoken(run, news.is === "text" ? { content: news.text } : { reasoning: news.text }, news.model)
     case "cost":
       return { run: { ...run, costUsd: news.usd }, effects: [] }
     case "permission": {
-      const { is: kind, rpc: asked, operation, options } = news
-      return put(run, { ...blank(run, asked), kind, operation, options }, now)
+      const { is: kind, rpc: requested, operation, options } = news
+      return put(run, { ...blank(run, requested), kind, operation, options }, now)
     }
     case "elicitation": {
-      const { is: kind, rpc: asked, message, fields } = news
-      return put(run, { ...blank(run, asked), kind, message, fields }, now)
+      const { is: kind, rpc: requested, message, fields } = news
+      return put(run, { ...blank(run, requested), kind, message, fields }, now)
     }
     case "result":
       return news.rpc === run.openRpc ? sessionOpened(run, news.result, rpc) : turnEnded(run, news.result)
@@ -103,35 +103,35 @@ export function onAcpEvent(run: Run, news: AcpEvent, now: number, rpc: number): 
 
 const unchanged = (run: Run): Step => ({ run, effects: [] })
 
-function said(run: Run, delta: Delta, model: string | null): Step {
+function spoken(run: Run, delta: Delta, model: string | null): Step {
   // Before the prompt is said, an agent that loads a session replays what was said long ago.
   if (run.promptRpc === null) return unchanged(run)
-  const told = model === null ? run : { ...run, model }
-  if (run.state === "streaming") return { run: told, effects: [{ do: "say", delta }] }
-  if (run.state !== "paused" || run.hasOverflowed) return unchanged(told)
+  const reported = model === null ? run : { ...run, model }
+  if (run.state === "streaming") return { run: reported, effects: [{ do: "say", delta }] }
+  if (run.state !== "paused" || run.hasOverflowed) return unchanged(reported)
   const keptBytes = run.keptBytes + JSON.stringify(delta).length
   if (keptBytes > LIMITS.replayBytes) {
-    return { run: { ...told, hasOverflowed: true, keptBytes: 0 }, effects: [{ do: "forget kept" }] }
+    return { run: { ...reported, hasOverflowed: true, keptBytes: 0 }, effects: [{ do: "forget kept" }] }
   }
-  return { run: { ...told, keptBytes }, effects: [{ do: "keep", delta }] }
+  return { run: { ...reported, keptBytes }, effects: [{ do: "keep", delta }] }
 }
 
 const blank = (run: Run, rpc: RpcId) => ({ id: `call_${run.id.replaceAll("-", "")}_${run.asked}`, rpc, deadline: 0 })
 
 /** A question: put to the client, behind another that is open, or answered at once where the run drives itself. */
 function put(run: Run, question: Question, now: number): Step {
-  const asked = { ...run, asked: run.asked + 1 }
-  if (run.state === "cancelling" || run.state === "ended") return { run: asked, effects: [cancelOutcome(question)] }
+  const requested = { ...run, asked: run.asked + 1 }
+  if (run.state === "cancelling" || run.state === "ended") return { run: requested, effects: [cancelOutcome(question)] }
   if (question.kind === "permission" && run.mode === "self-drive") {
     const option = optionOf(question, "allow_once") ?? optionOf(question, "allow_always")
-    return { run: asked, effects: [option === undefined ? cancelOutcome(question) : selected(question, option)] }
+    return { run: requested, effects: [option === undefined ? cancelOutcome(question) : selected(question, option)] }
   }
-  if (run.state === "paused") return { run: { ...asked, queued: [...run.queued, question] }, effects: [] }
-  return pause(asked, question, now)
+  if (run.state === "paused") return { run: { ...requested, queued: [...run.queued, question] }, effects: [] }
+  return pause(requested, question, now)
 }
 
-function pause(run: Run, asked: Question, now: number): Step {
-  const question = { ...asked, deadline: now + LIMITS.interactionMs }
+function pause(run: Run, requested: Question, now: number): Step {
+  const question = { ...requested, deadline: now + LIMITS.interactionMs }
   return {
     run: { ...run, state: "paused", question, turnDeadline: null },
     effects: [{ do: "finish", finish: { reason: "tool_calls", question } }],

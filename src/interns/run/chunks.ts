@@ -7,8 +7,8 @@ import type { Delta, Finish, Question } from "./run.ts"
 /** How two kinds of client spell the same words (CLIENT_DIALECT). */
 export type Spelling = { vendor: string }
 
-export function spellingOf(clientDialect: string | undefined): Spelling {
-  return { vendor: clientDialect === "openrouter" ? "openrouter" : "service" }
+export function spellingOf(clientSpelling: string | undefined): Spelling {
+  return { vendor: clientSpelling === "openrouter" ? "openrouter" : "service" }
 }
 
 /** Of every chunk of one response. `created`: epoch seconds. */
@@ -51,11 +51,11 @@ function withRole(delta: object, isFirst: boolean): object {
 }
 
 function toCall(question: Question, { vendor }: Spelling) {
-  const asked =
+  const requested =
     question.kind === "permission"
       ? { kind: question.kind, operation: question.operation, options: kindsOf(question) }
       : { kind: question.kind, message: question.message, fields: question.fields }
-  const called = { name: `${vendor}.provide_input`, arguments: JSON.stringify(asked) }
+  const called = { name: `${vendor}.provide_input`, arguments: JSON.stringify(requested) }
   return { index: 0, id: question.id, type: "function", function: called }
 }
 

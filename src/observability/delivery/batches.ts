@@ -59,11 +59,11 @@ export async function retryBatch({ organizationId, batchId }: Batch, env: Env, n
 
 async function tryBatch(row: BatchRow, receiver: Receiver, env: Env, now: number): Promise<Outcome> {
   const called = await listCalled(env.DB, row.organization_id, JSON.parse(row.generation_ids) as string[])
-  const said = await findCallContentBatch(env.FILES, row.id)
+  const text = await findCallContentBatch(env.FILES, row.id)
   const events = called.map(({ generation, keyName }) => {
     // Whoever wants privacy now does not get what was kept before.
-    const told = receiver.privacy_mode === 1 ? null : (said[generation.id] ?? null)
-    return newEvent(receiver.id, generation, keyName, told)
+    const result = receiver.privacy_mode === 1 ? null : (text[generation.id] ?? null)
+    return newEvent(receiver.id, generation, keyName, result)
   })
   // Of calls that are older than the database keeps them there is nothing left to tell.
   if (events.length === 0) return { isTaken: true, status: null, words: "", excerpt: "", askedMs: 0 }

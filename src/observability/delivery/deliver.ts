@@ -44,8 +44,8 @@ function nameOf(cause: unknown): string {
   return cause instanceof Error ? cause.name : "unknown"
 }
 
-function refused(words: string): Outcome {
-  return { isTaken: false, status: null, words, excerpt: "", askedMs: 0 }
+function refused(message: string): Outcome {
+  return { isTaken: false, status: null, words: message, excerpt: "", askedMs: 0 }
 }
 
 function toOutcome(sent: Sent, configured: Configured, { headers }: Outbound): Outcome {

@@ -27,38 +27,38 @@ const DONE: Verdict = { waitMs: null }
 const ON_ITS_WAY_MS = 30_000
 const LOOK_AGAIN_MS = 5_000
 /** What is said in one delivery, in UTF-16 units: receivers take a few megabytes. */
-const MAX_SAID = 1_000_000
+const MAX_CONTENT = 1_000_000
 
 type Calls = Extract<BroadcastMessage, { kind: "calls" }>
-type Heard = Called & { told: CallContent | null }
+type Events = Called & { told: CallContent | null }
 
 /** Sorts calls to the destinations of their workspace and delivers them; what is not taken waits as a batch. */
 export async function sortCalls({ organizationId, workspaceId, generationIds }: Calls, env: Env, now: number) {
   const receivers = await listReceivers(env.DB, organizationId, workspaceId)
   const called = receivers.length === 0 ? [] : await listCalled(env.DB, organizationId, generationIds)
-  const heard = await Promise.all(called.map((call) => hear(call, env)))
-  if (heard.some((call) => isOnItsWay(call, now))) return { waitMs: LOOK_AGAIN_MS }
+  const received = await Promise.all(called.map((call) => receive(call, env)))
+  if (received.some((call) => isOnItsWay(call, now))) return { waitMs: LOOK_AGAIN_MS }
   if (receivers.length > 0 && called.length < generationIds.length) {
     logWarning("calls are not in the database", { missing: generationIds.length - called.length, organizationId })
   }
-  await Promise.all(receivers.map((receiver) => broadcast(receiver, heard, env, now)))
+  await Promise.all(receivers.map((receiver) => broadcast(receiver, received, env, now)))
   await deleteCallContent(env.FILES, generationIds)
   return DONE
 }
 
-async function hear(call: Called, env: Env): Promise<Heard> {
+async function receive(call: Called, env: Env): Promise<Events> {
   const { generation } = call
-  const told = generation.broadcast?.hasContent ? await findCallContent(env.FILES, generation.id) : null
-  return { ...call, told }
+  const result = generation.broadcast?.hasContent ? await findCallContent(env.FILES, generation.id) : null
+  return { ...call, told: result }
 }
 
-function isOnItsWay({ generation, told }: Heard, now: number): boolean {
+function isOnItsWay({ generation, told: result }: Events, now: number): boolean {
   const { broadcast, ending, settledAt } = generation
-  return told === null && broadcast?.hasContent === true && ending !== "unsettled" && now - settledAt < ON_ITS_WAY_MS
+  return result === null && broadcast?.hasContent === true && ending !== "unsettled" && now - settledAt < ON_ITS_WAY_MS
 }
 
-async function broadcast(receiver: Receiver, heard: readonly Heard[], env: Env, now: number): Promise<void> {
-  const wanted = eventsFor(receiver, heard)
+async function broadcast(receiver: Receiver, received: readonly Events[], env: Env, now: number): Promise<void> {
+  const wanted = eventsFor(receiver, received)
   let isAway = receiver.paused_until > now
   for (const events of inParts(wanted)) {
     const id = idOf(receiver, events)
@@ -72,13 +72,13 @@ async function broadcast(receiver: Receiver, heard: readonly Heard[], env: Env, 
 }
 
 /** What of these calls a destination is to be told, and how much of it. Pure. */
-export function eventsFor(receiver: Receiver, heard: readonly Heard[]): CallEvent[] {
+export function eventsFor(receiver: Receiver, received: readonly Events[]): CallEvent[] {
   const head = toHead(receiver)
   const { filter_rules: rules } = toLists(receiver)
-  return heard.flatMap(({ generation, keyName, told }) => {
+  return received.flatMap(({ generation, keyName, told: result }) => {
     const call = { ...generation, region: generation.broadcast?.region ?? "global" }
-    if (!matches(head, call) || !passes(rules, factsOf({ generation, keyName, told }))) return []
-    return [newEvent(receiver.id, generation, keyName, receiver.privacy_mode === 1 ? null : told)]
+    if (!matches(head, call) || !passes(rules, factsOf({ generation, keyName, told: result }))) return []
+    return [newEvent(receiver.id, generation, keyName, receiver.privacy_mode === 1 ? null : result)]
   })
 }
 
@@ -90,16 +90,16 @@ function idOf({ id }: Receiver, events: readonly CallEvent[]): string {
 
 function inParts(events: readonly CallEvent[]): CallEvent[][] {
   const parts: CallEvent[][] = []
-  let said = 0
+  let text = 0
   for (const event of events) {
     const size = event.told ? JSON.stringify(event.told).length : 0
     const part = parts.at(-1)
-    if (!part || said + size > MAX_SAID) {
+    if (!part || text + size > MAX_CONTENT) {
       parts.push([event])
-      said = size
+      text = size
     } else {
       part.push(event)
-      said += size
+      text += size
     }
   }
   return parts
@@ -131,8 +131,8 @@ async function keep(
   now: number,
 ): Promise<void> {
   const { organization_id: organizationId, workspace_id: workspaceId } = receiver
-  const said = events.flatMap(({ generation, told }) => (told ? [[generation.id, told] as const] : []))
-  await saveCallContentBatch(env.FILES, id, Object.fromEntries(said))
+  const text = events.flatMap(({ generation, told: result }) => (result ? [[generation.id, result] as const] : []))
+  await saveCallContentBatch(env.FILES, id, Object.fromEntries(text))
   const pauseMs = Math.max(waitMs(receiver.failures + 1, outcome?.askedMs), receiver.paused_until - now)
   await insertBatch(env.DB, {
     id,

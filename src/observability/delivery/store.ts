@@ -116,7 +116,7 @@ export async function noteSuccess(db: D1Database, { organization_id, id }: Which
 export async function noteFailure(
   db: D1Database,
   { organization_id, id }: Which,
-  words: string,
+  message: string,
   pause: { failures: number; until: number } | undefined,
   now: number,
 ): Promise<void> {
@@ -125,7 +125,7 @@ export async function noteFailure(
       `UPDATE destinations SET last_error = ?, last_error_at = ?, failures = coalesce(?, failures),
          paused_until = max(paused_until, coalesce(?, 0)) WHERE organization_id = ? AND id = ? AND deleted_at IS NULL`,
     )
-    .bind(words, now, pause?.failures ?? null, pause?.until ?? null, organization_id, id)
+    .bind(message, now, pause?.failures ?? null, pause?.until ?? null, organization_id, id)
     .run()
 }
 

@@ -57,7 +57,7 @@ function toNano(epochMs: number): string {
 }
 
 function attributesOf(event: CallEvent, flags: Flags): Attributes {
-  const { generation, told } = event
+  const { generation, told: result } = event
   const { tokens, sessionId } = generation
   const { operation, traceName, givenTraceId, metadata } = traceOf(event)
   const { cost, identity, context } = flaggedOf(event, flags)
@@ -90,9 +90,9 @@ function attributesOf(event: CallEvent, flags: Flags): Attributes {
     ...("total_cost" in cost && { "gen_ai.usage.cost": cost.total_cost, ...prefixed("gateway.cost", cost) }),
     ...("user_id" in identity && { "user.id": identity.user_id, ...prefixed("gateway.identity", identity) }),
     ...prefixed("gateway.context", context),
-    ...(told && {
-      "gen_ai.input.messages": JSON.stringify(told.input.map(toMessage)),
-      "gen_ai.output.messages": JSON.stringify([toAnswer(told, generation.finishReason)]),
+    ...(result && {
+      "gen_ai.input.messages": JSON.stringify(result.input.map(toMessage)),
+      "gen_ai.output.messages": JSON.stringify([toAnswer(result, generation.finishReason)]),
     }),
   }
 }
@@ -105,9 +105,9 @@ export function prefixed(prefix: string, values: object): Attributes {
 function toMessage(message: unknown): object {
   const { role, content, ...rest } = (message ?? {}) as { role?: unknown; content?: unknown } & Attributes
   const parts = Array.isArray(content) ? (content as unknown[]).map(toPart) : []
-  const said = typeof content === "string" ? [{ type: "text", content }] : parts
+  const spoken = typeof content === "string" ? [{ type: "text", content }] : parts
   const calls = Array.isArray(rest["tool_calls"]) ? (rest["tool_calls"] as unknown[]).map(toCallPart) : []
-  return { role: typeof role === "string" ? role : "user", parts: [...said, ...calls] }
+  return { role: typeof role === "string" ? role : "user", parts: [...spoken, ...calls] }
 }
 
 function toPart(part: unknown): object {
@@ -137,8 +137,8 @@ const COST = /(?:^|[._])cost$/
 /** Absent where there is nothing to tell. */
 function toAttributes(values: Attributes): Attribute[] {
   return Object.entries(values).flatMap(([key, value]) => {
-    const told = typeof value === "number" && COST.test(key) ? { doubleValue: value } : toValue(value)
-    return told === undefined ? [] : [{ key, value: told }]
+    const result = typeof value === "number" && COST.test(key) ? { doubleValue: value } : toValue(value)
+    return result === undefined ? [] : [{ key, value: result }]
   })
 }
 
