@@ -1,4 +1,5 @@
-import { type Env, variable } from "../../src/config/env.ts"
+import { configOf } from "../../src/config/config.ts"
+import type { Env } from "../../src/config/env.ts"
 import { newJoinToken } from "../../src/interns/tokens.ts"
 import { moveIntern } from "../../src/interns/store.ts"
 import type { InternConfig, InternHost } from "../../src/interns/hosts/host.ts"
@@ -34,7 +35,7 @@ export class ContainerHost implements InternHost {
   async start(config: InternConfig): Promise<void> {
     const container = this.#container()
     // Not from a request: its Host would be told a token.
-    const url = URL.parse(variable(this.#env, "PUBLIC_URL") ?? "")
+    const url = URL.parse(configOf(this.#env).PUBLIC_URL ?? "")
     if (!url) throw new Error("A container needs to know where the gateway is: set PUBLIC_URL.")
     const { secret, hash } = newJoinToken()
     await moveIntern(this.#env.DB, config, [], { join_token_hash: hash }, Date.now())

@@ -1,5 +1,6 @@
 import { DurableObject } from "cloudflare:workers"
 import { GatewayError } from "../../src/errors/errors.ts"
+import { configOf } from "../../src/config/config.ts"
 import type { Env } from "../../src/config/env.ts"
 import * as rpc from "../../src/interns/hosts/rpc.ts"
 import { internError } from "../../src/interns/reasons.ts"
@@ -15,9 +16,8 @@ import { perform, type EffectDeps } from "./effects.ts"
 import { daemonOf, isDaemonAttached, openHost } from "./hosts.ts"
 import { InternLifecycle } from "./lifecycle.ts"
 import { RunStore } from "./run-store.ts"
-import { InternStream, keepaliveMsOf } from "./stream.ts"
+import { InternStream } from "./stream.ts"
 
-/** One prompt in so many tidies up. */
 const PRUNE_EVERY = 64
 
 type Host = ReturnType<typeof openHost>
@@ -153,12 +153,10 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
     this.webSocketClose(socket)
   }
 
-  /** Who has the other end of a socket. */
   #endOf(socket: WebSocket) {
     return this.#clients.has(socket) ? this.#clients : daemonOf(this.#hostOfLife())
   }
 
-  /** One more turn, whoever asks for it. */
   #admit(): void {
     guards.rateLimitTurn(this.#book, Intern.clock())
     guards.requireCapacity(this.#book.open.length + this.#clients.openRequests.length, Intern.openRuns)
@@ -207,8 +205,8 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
 
   #attach(run: string, signal: AbortSignal): InternStream {
     const stream = new InternStream(`intern-${crypto.randomUUID()}`, {
-      dialect: dialectOf(this.env.CLIENT_DIALECT),
-      keepaliveMs: keepaliveMsOf(this.env.INTERN_KEEPALIVE_MS),
+      dialect: dialectOf(configOf(this.env).CLIENT_DIALECT),
+      keepaliveMs: configOf(this.env).INTERN_KEEPALIVE_MS,
       timer: Intern.timer,
       signal,
       onGone: () => this.#left(run, stream),

@@ -10,7 +10,7 @@ import {
   placeholderModel,
   questionChunk,
 } from "../../src/interns/run/chunks.ts"
-import { type Delta, type Finish, LIMITS } from "../../src/interns/run/run.ts"
+import type { Delta, Finish } from "../../src/interns/run/run.ts"
 import type { Timer } from "../../src/support/time.ts"
 
 /** What a client that does not read may leave waiting here. */
@@ -117,9 +117,4 @@ export class InternStream {
       .catch(() => undefined)
     this.#options.onGone()
   }
-}
-
-export function keepaliveMsOf(value: string | undefined): number {
-  const ms = Number(value)
-  return value !== undefined && Number.isSafeInteger(ms) && ms > 0 ? ms : LIMITS.keepaliveMs
 }

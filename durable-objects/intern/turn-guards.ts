@@ -34,7 +34,7 @@ export function findPending(
   }
   const reply = readReply(run.question, content)
   if (run.hasOverflowed) {
-    throw internError("attachment_failed", "The run said more while it waited than the intern keeps for replay.")
+    throw internError("attachment_failed", "The run produced more output while paused than the replay buffer holds.")
   }
   return { run, reply }
 }

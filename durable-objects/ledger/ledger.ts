@@ -188,7 +188,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     const generation = hold ? cappedAt(settled, hold.amount) : settled
     if (!cover || !this.#outbox.add({ ...generation, settledAt: now })) {
       if (!cover && leaseId !== null && !this.#outbox.has(id)) {
-        logError("a call outlived its lease, which was charged in its place", { generation: id })
+        logError("call outlived its lease; lease charged instead", { generation: id })
       }
       return false
     }
@@ -281,7 +281,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     const { id, estimate } = hold
     const isLease = this.#holds.lease(id) !== undefined
     if (isLease && estimate === 0) return void this.#holds.take(id)
-    logWarning("a hold expired and was charged at its estimate", { generation: id, estimateNano: estimate })
+    logWarning("hold expired; its estimate was charged", { generation: id, estimateNano: estimate })
     const generation = expiredGeneration(hold, isLease)
     this.report({ ...NOTHING_TO_REPORT, settlements: [{ generation, leaseId: null }] })
   }

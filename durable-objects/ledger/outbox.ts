@@ -110,7 +110,7 @@ export class Outbox {
         )
       } catch (cause) {
         const waitMs = Math.min(MAX_BACKOFF_MS, 2 ** this.#failures++ * 1_000)
-        logError("generations wait in the ledger's outbox", { waitMs }, cause)
+        logError("generations not delivered to D1; the outbox retries", { waitMs }, cause)
         return waitMs
       }
       this.#failures = 0
@@ -136,7 +136,7 @@ export class Outbox {
       try {
         await queue.sendBatch(toMessages(rows, now).map((body) => ({ body })))
       } catch (cause) {
-        logError("calls wait to be broadcast in the ledger's outbox", { waitMs: MAX_BACKOFF_MS }, cause)
+        logError("calls not queued for destinations; the outbox retries", { waitMs: MAX_BACKOFF_MS }, cause)
         return MAX_BACKOFF_MS
       }
       for (const { seq } of rows) this.#sql.exec("DELETE FROM broadcasts WHERE seq = ?", seq)

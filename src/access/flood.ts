@@ -56,7 +56,7 @@ export async function throttleFreeModels(rate: RateLimit | undefined, organizati
 function tooMany(words: string, now: number): GatewayError {
   const resetAt = now - (now % PERIOD_MS) + PERIOD_MS
   const seconds = Math.ceil((resetAt - now) / 1_000)
-  return new GatewayError("rate_limited", `${words} Wait ${seconds} seconds.`, {
+  return new GatewayError("rate_limited", `${words} Retry in ${seconds} seconds.`, {
     metadata: { reason: "flood", retryable: true },
     headers: {
       "x-ratelimit-limit": String(LIMIT),

@@ -8,54 +8,73 @@ import { MASTER_KEY_BYTES } from "../secrets/master-key.ts"
 import { egressTestHosts } from "../vault/egress-deps.ts"
 import { regionalHosts } from "../http/region.ts"
 import { GatewayError } from "../errors/errors.ts"
+import { parseConfig } from "../config/config.ts"
+import { configuredModeration } from "../plugins/moderation.ts"
+import { configuredSearch } from "../server-tools/web-search/configured.ts"
 
 const MIN_BOOTSTRAP_LENGTH = 32
 
 const checked = new WeakMap<Env, GatewayError | undefined>()
 
-/** A deployment without its secrets serves nothing: there is no default secret. Checked once an isolate. */
+/** A deployment with a wrong or missing variable serves nothing: there is no default secret. Checked once an isolate. */
 export const requireConfiguration: MiddlewareHandler<App> = async function requireConfiguration(c, next) {
-  const fault = configErrors(c.env)
-  if (fault) throw fault
+  const error = configError(c.env)
+  if (error) throw error
   return next()
 }
 
-/** What keeps a deployment from serving, in words that quote no secret; undefined where nothing does. */
-export function configErrors(env: Env): GatewayError | undefined {
-  if (!checked.has(env)) checked.set(env, checkConfig(env))
+/** Everything that keeps a deployment from serving, as one error that quotes no secret; undefined where nothing does. */
+export function configError(env: Env): GatewayError | undefined {
+  if (!checked.has(env)) checked.set(env, toError(configFaults(env)))
   return checked.get(env)
 }
 
-function checkConfig(env: Env): GatewayError | undefined {
-  const fault = secretFaultOf(env)
-  if (fault !== undefined) return new GatewayError("misconfigured", `The gateway is not configured. ${fault}`)
+function toError(faults: readonly string[]): GatewayError | undefined {
+  if (faults.length === 0) return undefined
+  return new GatewayError("misconfigured", `The gateway is not configured. ${faults.join(" ")}`)
+}
+
+/** One message for each variable that is missing or does not parse. Values of secrets are not quoted. */
+export function configFaults(env: Env): string[] {
+  return [...secretFaults(env), ...parseConfig(env).faults, ...CHECKS.flatMap((check) => faultOf(() => check(env)))]
+}
+
+/** Variables that other rooms parse: JSON, hosts and what belongs together. */
+const CHECKS: readonly ((env: Env) => unknown)[] = [
+  configuredProviders,
+  regionalHosts,
+  trustedIssuers,
+  (env) => hostsIn(env, "PRIVATE_HOSTS"),
+  (env) => hostsIn(env, "WEB_FETCH_ALLOWED_HOSTS"),
+  configuredSearch,
+  configuredModeration,
+  egressTestHosts,
+]
+
+function faultOf(check: () => unknown): string[] {
   try {
-    configuredProviders(env)
-    regionalHosts(env)
-    trustedIssuers(env)
-    hostsIn(env, "PRIVATE_HOSTS")
-    egressTestHosts(env)
-    return undefined
+    check()
+    return []
   } catch (thrown) {
-    if (thrown instanceof GatewayError) return thrown
+    if (thrown instanceof GatewayError) return [thrown.message]
     throw thrown
   }
 }
 
-function secretFaultOf(env: Env): string | undefined {
-  for (const name of ["MASTER_KEY", "BOOTSTRAP_MANAGEMENT_KEY"] as const) {
-    if (!env[name]) return `The secret ${name} is missing. Set it with: wrangler secret put ${name}`
-  }
-  if (decodedLength(env.MASTER_KEY ?? "") !== MASTER_KEY_BYTES) {
-    return "The secret MASTER_KEY must be 32 random bytes in base64: openssl rand -base64 32"
+function secretFaults(env: Env): string[] {
+  const faults = (["MASTER_KEY", "BOOTSTRAP_MANAGEMENT_KEY"] as const)
+    .filter((name) => !env[name])
+    .map((name) => `The secret ${name} is missing. Set it with: wrangler secret put ${name}`)
+  if (env.MASTER_KEY && decodedLength(env.MASTER_KEY) !== MASTER_KEY_BYTES) {
+    faults.push("The secret MASTER_KEY must be 32 random bytes in base64: openssl rand -base64 32")
   }
   if (env.MASTER_KEY_PREVIOUS && decodedLength(env.MASTER_KEY_PREVIOUS) !== MASTER_KEY_BYTES) {
-    return "The secret MASTER_KEY_PREVIOUS must be the former MASTER_KEY: 32 bytes in base64."
+    faults.push("The secret MASTER_KEY_PREVIOUS must be the former MASTER_KEY: 32 bytes in base64.")
   }
-  if ((env.BOOTSTRAP_MANAGEMENT_KEY ?? "").length < MIN_BOOTSTRAP_LENGTH) {
-    return `The secret BOOTSTRAP_MANAGEMENT_KEY must have at least ${MIN_BOOTSTRAP_LENGTH} characters.`
+  if (env.BOOTSTRAP_MANAGEMENT_KEY && env.BOOTSTRAP_MANAGEMENT_KEY.length < MIN_BOOTSTRAP_LENGTH) {
+    faults.push(`The secret BOOTSTRAP_MANAGEMENT_KEY must have at least ${MIN_BOOTSTRAP_LENGTH} characters.`)
   }
-  return undefined
+  return faults
 }
 
 function decodedLength(base64: string): number {

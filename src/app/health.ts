@@ -4,7 +4,7 @@ import type { App } from "../access/app.ts"
 import { loadCatalogue } from "../models/compile.ts"
 import { canRead } from "../organizations/store.ts"
 import { wait } from "../support/time.ts"
-import { configErrors } from "./configuration.ts"
+import { configError } from "./configuration.ts"
 
 /** What a monitor may know without a key: whether this answers, and what stands behind it. Nothing of it is a secret. */
 type Health = {
@@ -32,7 +32,7 @@ export const healthHandler: Handler<App> = async (c) => {
 }
 
 async function probe(env: Env): Promise<Health> {
-  const fault = configErrors(env)?.message
+  const fault = configError(env)?.message
   const [database, catalogue] = await Promise.all([
     passesWithin(() => canRead(env.DB)),
     passesWithin(async () => (await loadCatalogue(env)) !== undefined),

@@ -22,7 +22,7 @@ export class DenialGate {
     const count = this.#counts.get(keyHash) ?? 0
     if (count >= DENIALS_PER_MINUTE || (count === 0 && this.#counts.size >= MAX_KEYS)) return false
     this.#counts.set(keyHash, count + 1)
-    if (count + 1 === DENIALS_PER_MINUTE) logWarning("refusals of a key are no longer kept this minute", { keyHash })
+    if (count + 1 === DENIALS_PER_MINUTE) logWarning("denials of a key are no longer recorded this minute", { keyHash })
     return true
   }
 }
@@ -32,5 +32,5 @@ const gate = new DenialGate()
 /** Keeps a refusal, beside the answer: `later` is the runtime's waitUntil. */
 export function recordDenial(db: D1Database, entry: AuditEntry, later: (work: Promise<unknown>) => void): void {
   if (!gate.take(entry.key_hash, entry.created_at)) return
-  later(insertAudit(db, entry).catch((cause: unknown) => logError("a refusal was not recorded", {}, cause)))
+  later(insertAudit(db, entry).catch((cause: unknown) => logError("denial was not recorded", {}, cause)))
 }

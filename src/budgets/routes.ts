@@ -93,7 +93,7 @@ export const budgets = newRouter()
     if (!(await putBudget(c.env.DB, { ...row, created_at: now }, includeByok, entry))) {
       // Another budget was set in between: it says which rule is broken.
       refuseDisorder(interval, limitNano, (await workspaceOf(c.env.DB, organizationId, workspaceRef)).budgets)
-      throw new GatewayError("conflict", "Another budget of the workspace was set at the same time. Try again.")
+      throw new GatewayError("conflict", "Another budget of the workspace was changed concurrently. Retry.")
     }
     invalidateWorkspace(workspaceId)
     const data = toBudget({ ...row, created_at: known?.created_at ?? now })

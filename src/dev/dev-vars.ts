@@ -1,20 +1,15 @@
 import { randomBytes } from "node:crypto"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { parseEnv } from "node:util"
 
-/** `NAME=value` lines. Quotes around a value are taken off; comments and anything else are passed over. */
-export function parseEnv(text: string): Record<string, string> {
-  const found: Record<string, string> = {}
-  for (const line of text.split(/\r?\n/)) {
-    const match = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$/.exec(line)
-    if (match?.[1] !== undefined) found[match[1]] = toValue(match[2] ?? "")
-  }
-  return found
-}
+const ENTRY = /^[ \t]*(?:export[ \t]+)?[A-Za-z_][\w.]*[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|`[^`]*`|[^\n]*)/gm
 
-/** What stands in quotes, or all up to a comment. */
-function toValue(text: string): string {
-  const quoted = /^(["'`])(.*?)\1\s*(?:#.*)?$/.exec(text)
-  return quoted ? (quoted[2] ?? "") : text.replace(/\s+#.*$/, "")
+/** A message for each line that is neither empty, nor a comment, nor part of `NAME=value`. Quotes no line: it can hold a key. */
+export function faultyLines(file: string, text: string): string[] {
+  const left = text.replaceAll("\r\n", "\n").replace(ENTRY, (entry) => entry.replace(/[^\n]/g, ""))
+  return left
+    .split("\n")
+    .flatMap((line, at) => (/^\s*(?:#.*)?$/.test(line) ? [] : [`${file} line ${at + 1}: must be NAME=value.`]))
 }
 
 const GENERATED: Record<string, () => string> = {
@@ -22,8 +17,8 @@ const GENERATED: Record<string, () => string> = {
   BOOTSTRAP_MANAGEMENT_KEY: () => `sk-gw-boot-${randomBytes(32).toString("base64url")}`,
 }
 
-/** The secrets of development: what is missing is made, what is there is left alone. */
-export function ensureDevVars(file: string): Record<string, string> {
+/** The variables of `.dev.vars`. Missing secrets are generated; what is there is not changed. */
+export function ensureDevVars(file: string): NodeJS.Dict<string> {
   const text = existsSync(file) ? readFileSync(file, "utf8") : ""
   const present = parseEnv(text)
   const missing = Object.entries(GENERATED).filter(([name]) => !present[name])
@@ -35,7 +30,7 @@ export function ensureDevVars(file: string): Record<string, string> {
   return parseEnv(readFileSync(file, "utf8"))
 }
 
-export function readEnvFile(file: string): Record<string, string> {
+export function readEnvFile(file: string): NodeJS.Dict<string> {
   return existsSync(file) ? parseEnv(readFileSync(file, "utf8")) : {}
 }
 

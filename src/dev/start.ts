@@ -3,6 +3,7 @@ import { createHash } from "node:crypto"
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import net from "node:net"
 import path from "node:path"
+import { devVarsFaults, unknownNames } from "./check-config.ts"
 import { ensureDevVars, writeEnvFile } from "./dev-vars.ts"
 import { findLocalServers } from "./local-servers.ts"
 import { type Options, readOptions, root } from "./options.ts"
@@ -19,7 +20,12 @@ async function start(options: Options): Promise<void> {
   lock(stateDir)
   if (options.fresh) rmSync(stateDir, { recursive: true, force: true })
   mkdirSync(stateDir, { recursive: true })
-  const secrets = ensureDevVars(path.join(root, ".dev.vars"))
+  const devVars = path.join(root, ".dev.vars")
+  const secrets = ensureDevVars(devVars)
+  const faults = devVarsFaults(devVars, secrets)
+  if (faults.length > 0) fail(`The configuration is not valid.\n${faults.join("\n")}`)
+  const unknown = unknownNames(secrets)
+  if (unknown.length > 0) console.warn(`.dev.vars: the gateway does not read ${unknown.join(", ")}.`)
   const [servers] = await Promise.all([findLocalServers(port), migrate(stateDir)])
 
   const child = startWrangler([
@@ -106,15 +112,14 @@ const START_PATIENCE_MS = 60_000
 async function ready(child: ChildProcess, origin: string, output: Output): Promise<void> {
   const deadline = Date.now() + START_PATIENCE_MS
   while (Date.now() < deadline && child.exitCode === null) {
-    const up = await fetch(`${origin}/health`).then(
-      // One that is not configured says so to the first that is asked of it.
-      async (response) => response.ok || (await response.text()).includes('"unconfigured"'),
-      () => false,
+    const health = await fetch(`${origin}/health`).then(
+      async (response) => ({ isOk: response.ok, ...((await response.json()) as { fault?: string }) }),
+      () => undefined,
     )
-    if (up) return
+    if (health?.fault !== undefined) fail(health.fault)
+    if (health?.isOk) return
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
-  await endWrangler(child)
   fail(`The gateway did not start.\n${output.soFar()}`)
 }
 

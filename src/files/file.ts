@@ -1,5 +1,6 @@
 import type * as z from "zod"
-import { type Env, variable } from "../config/env.ts"
+import { configOf } from "../config/config.ts"
+import type { Env } from "../config/env.ts"
 import { toTimestamp } from "../support/time.ts"
 import type { FilePage, FileRecord } from "./schemas.ts"
 
@@ -18,12 +19,10 @@ export type FileRow = {
 }
 
 export const MAX_FILE_BYTES = 100 * 1024 * 1024
-const DEFAULT_QUOTA_BYTES = 10 * 1024 ** 3
 
 /** What the files of one organization may have in all: FILES_QUOTA_BYTES, or 10 GiB. */
 export function quotaBytes(env: Env): number {
-  const bytes = Number(variable(env, "FILES_QUOTA_BYTES") ?? Number.NaN)
-  return Number.isSafeInteger(bytes) && bytes >= 0 ? bytes : DEFAULT_QUOTA_BYTES
+  return configOf(env).FILES_QUOTA_BYTES
 }
 
 /** Where the bytes of a file are. */

@@ -85,7 +85,7 @@ class Source {
         this.#rest = this.#rest.subarray(sure)
       }
       if (await this.#more()) continue
-      if (mustEnd) throw new GatewayError("invalid_request", "file: the form broke off.")
+      if (mustEnd) throw new GatewayError("invalid_request", "file: the form data is incomplete.")
       return
     }
   }

@@ -110,7 +110,7 @@ export const files = newRouter()
     }
     const place = await placeOf(c, asked)
     const part = await readFilePart(body, boundary)
-    if (!part) throw new GatewayError("invalid_request", "file: is required, as a part of the form with a file name.")
+    if (!part) throw new GatewayError("invalid_request", "file: is required as a form part with a file name.")
     const filename = toFilename(part.filename)
     const { content, mimeType } = await inspect(atMost(part.content, MAX_FILE_BYTES, tooLarge), filename)
     const row = newRow(place, { filename, mime_type: mimeType(), source: "upload", intern_id: place.internId })
@@ -177,7 +177,7 @@ export const files = newRouter()
       )
     }
     const object = await c.env.FILES.get(objectKey(row))
-    if (!object) throw new GatewayError("unavailable", "The bytes of this file cannot be had now. Try again.")
+    if (!object) throw new GatewayError("unavailable", "The file content is temporarily unavailable. Retry.")
     const name = encodeURIComponent(row.filename)
     return new Response(object.body, {
       headers: {
@@ -209,11 +209,11 @@ async function placeOf(c: Context<App>, asked: string | undefined): Promise<Plac
 }
 
 function tooLarge(): GatewayError {
-  return new GatewayError("payload_too_large", `file: is larger than ${MAX_FILE_BYTES} bytes, the most that is taken.`)
+  return new GatewayError("payload_too_large", `file: must be at most ${MAX_FILE_BYTES} bytes.`)
 }
 
 function onlyForwards(name: string): GatewayError {
-  return new GatewayError("invalid_request", `${name}: this storage lists forwards only, oldest first. Use cursor.`)
+  return new GatewayError("invalid_request", `${name}: this storage lists oldest first only. Use cursor.`)
 }
 
 function noSuchFile(): GatewayError {

@@ -31,7 +31,7 @@ export async function inspect(content: AsyncIterable<Uint8Array>, filename: stri
 }
 
 function unknownKind(): GatewayError {
-  return new GatewayError("invalid_request", `file: is of a kind that is not taken. ${KINDS}.`)
+  return new GatewayError("invalid_request", `file: unsupported file type. ${KINDS}.`)
 }
 
 async function readHead(source: AsyncIterator<Uint8Array>): Promise<{ head: Uint8Array; isWhole: boolean }> {

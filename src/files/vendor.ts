@@ -31,12 +31,12 @@ export async function vendorFor(slug: Vendor, principal: Principal, env: Env): P
   if (!key || !provider) {
     throw new GatewayError(
       "forbidden",
-      `provider: this workspace has no key of its own for ${slug} that this key may use. Add one at POST /byok.`,
+      `provider: this workspace has no credential for ${slug} that this key may use. Add one at POST /byok.`,
     )
   }
   const apiKey = await openByokCredential(key, env)
   if (apiKey === undefined) {
-    throw new GatewayError("unavailable", `The workspace's own key for ${slug} cannot be opened.`)
+    throw new GatewayError("unavailable", `The workspace's credential for ${slug} could not be decrypted.`)
   }
   return { ...provider, apiKey }
 }
@@ -85,7 +85,7 @@ export async function readJson(provider: Provider, response: Response): Promise<
   } catch {
     // Told below.
   }
-  throw new GatewayError("provider_failed", `${provider.name} answered with something that is not JSON.`)
+  throw new GatewayError("provider_failed", `${provider.name} returned a body that is not JSON.`)
 }
 
 /** Where a page begins, in the vendor's words. */

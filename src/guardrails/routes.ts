@@ -227,7 +227,7 @@ async function makeDefault(c: Context<App>, id: string, input: GuardrailChange):
 /** Two changes at once: made by another meanwhile, or half of a limit taken away. D1 tells by its message alone. */
 function asConflict(cause: unknown): never {
   if (!(cause instanceof Error) || !/UNIQUE constraint failed|CHECK constraint failed/.test(cause.message)) throw cause
-  throw new GatewayError("conflict", "The guardrail was changed at the same time. Read it and try again.")
+  throw new GatewayError("conflict", "The guardrail was modified concurrently. Read it and retry.")
 }
 
 export function noSuchGuardrail(): GatewayError {

@@ -1,6 +1,7 @@
 import type { MiddlewareHandler } from "hono"
 import * as z from "zod"
-import { type Env, variable } from "../config/env.ts"
+import { configOf } from "../config/config.ts"
+import type { Env } from "../config/env.ts"
 import type { App } from "../access/app.ts"
 import { GatewayError } from "../errors/errors.ts"
 
@@ -18,7 +19,7 @@ const remembered = new WeakMap<Env, ReadonlyMap<string, string>>()
 export function regionalHosts(env: Env): ReadonlyMap<string, string> {
   const known = remembered.get(env)
   if (known) return known
-  const parsed = RegionalHosts.safeParse(parse(variable(env, "REGIONAL_HOSTS") ?? "{}"))
+  const parsed = RegionalHosts.safeParse(parse(configOf(env).REGIONAL_HOSTS))
   if (!parsed.success) throw new GatewayError("misconfigured", `${WORDS}.`)
   const hosts = new Map(Object.entries(parsed.data).map(([host, region]) => [host.toLowerCase(), region]))
   remembered.set(env, hosts)

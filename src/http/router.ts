@@ -60,5 +60,8 @@ function withJsonType(request: Request): Request {
 }
 
 function tooLarge(maxBytes: number): GatewayError {
-  return new GatewayError("payload_too_large", `The body is larger than ${maxBytes} bytes, the most this path takes.`)
+  return new GatewayError(
+    "payload_too_large",
+    `The body is larger than the maximum of ${maxBytes} bytes for this path.`,
+  )
 }

@@ -76,7 +76,7 @@ function toCall({ messages, approval_mode, session_id }: InternChatRequest): Cha
 
 function promptOf(message: InternMessage): string {
   const text = textOf(message)
-  if (text.trim() === "") throw internError("bad_request", "messages: the last one must say something.")
+  if (text.trim() === "") throw internError("bad_request", "messages: the last one must not be empty.")
   if (text.length <= MAX_PROMPT_CHARS) return text
   throw internError("bad_request", `messages: the last one must be at most ${MAX_PROMPT_CHARS} characters.`)
 }

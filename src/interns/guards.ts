@@ -1,12 +1,12 @@
 import type { MiddlewareHandler } from "hono"
 import { toErrorResponse } from "../http/error-response.ts"
 import { type ErrorName, GatewayError } from "../errors/errors.ts"
-import { type Env, variable } from "../config/env.ts"
+import { configOf } from "../config/config.ts"
+import type { Env } from "../config/env.ts"
 import { type App } from "../access/app.ts"
 import { internError, metadataOf, type Reason } from "./reasons.ts"
 
 export const MAX_INTERN_BODY_BYTES = 1_048_576
-const LIFECYCLE_TIMEOUT_MS = 10_000
 
 /** What a failure of the shared checks is called here. Others have no word of their own. */
 const SHARED: Partial<Record<ErrorName, Reason>> = {
@@ -58,13 +58,12 @@ export const lifecycleTimeout: MiddlewareHandler<App> = async function withinLif
   if (outcome === "late") {
     const error = internError(
       "timeout",
-      `The operation took longer than ${ms / 1000} s. It may still be done: look, then ask again.`,
+      `The operation took longer than ${ms / 1000} s. It may still complete. Read the intern, then retry.`,
     )
     c.res = toErrorResponse(error, c)
   }
 }
 
 function timeoutOf(env: Env): number {
-  const ms = Number(variable(env, "INTERN_LIFECYCLE_TIMEOUT_MS"))
-  return Number.isSafeInteger(ms) && ms > 0 ? ms : LIFECYCLE_TIMEOUT_MS
+  return configOf(env).INTERN_LIFECYCLE_TIMEOUT_MS
 }

@@ -1,14 +1,13 @@
-import { type Env, variable } from "../config/env.ts"
+import { configOf } from "../config/config.ts"
+import type { Env } from "../config/env.ts"
 import { toTimestamp } from "../support/time.ts"
-import { INTERN_HOSTS, type InternHostKind } from "./kinds.ts"
+import type { InternHostKind } from "./kinds.ts"
 import type { Intern } from "./schemas.ts"
 import type { InternRow } from "./store.ts"
 
-const DEFAULT_DOMAIN = "interns.localhost"
-
 /** However it is written: `Interns.Example.com.` is `interns.example.com`. */
 export function internDomain(env: Env): string {
-  return (variable(env, "INTERN_DOMAIN") ?? DEFAULT_DOMAIN).toLowerCase().replaceAll(/^\.+|\.+$/g, "")
+  return configOf(env).INTERN_DOMAIN
 }
 
 /** `<name>-<last eight digits of the id>.<domain>`: the id's first digits tell the time alone. */
@@ -18,8 +17,7 @@ export function hostnameOf({ id, name }: Pick<InternRow, "id" | "name">, env: En
 
 /** Where the agents of new interns run unless their creator says otherwise. */
 export function defaultHost(env: Env): InternHostKind {
-  const asked = variable(env, "INTERN_HOST")
-  return INTERN_HOSTS.find((kind) => kind === asked) ?? "embedded"
+  return configOf(env).INTERN_HOST
 }
 
 export function toIntern(row: InternRow): Intern {

@@ -1,5 +1,6 @@
 import type { Context } from "hono"
-import { type Env, variable } from "../config/env.ts"
+import { configOf } from "../config/config.ts"
+import type { Env } from "../config/env.ts"
 import { type App } from "../access/app.ts"
 import type { InternRpc, InternIdentity } from "./hosts/rpc.ts"
 import { type InternRow, listInterns } from "./store.ts"
@@ -40,5 +41,5 @@ export function identityOf(c: Context<App>, row: InternRow): InternIdentity {
 
 /** PUBLIC_URL, or where this request reached the gateway. */
 export function apiBaseOf(c: Context<App>): string {
-  return `${URL.parse(variable(c.env, "PUBLIC_URL") ?? "")?.origin ?? new URL(c.req.url).origin}/api/v1`
+  return `${URL.parse(configOf(c.env).PUBLIC_URL ?? "")?.origin ?? new URL(c.req.url).origin}/api/v1`
 }

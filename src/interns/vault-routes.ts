@@ -213,7 +213,7 @@ function tellUsers(c: Context<App>, vault: Vault): void {
     Promise.all(ids.map((id) => openIntern(c.env, id).vaultChanged())),
   )
   c.executionCtx.waitUntil(
-    told.catch((cause: unknown) => logError("a changed vault was not told", { vault: vault.vaultId }, cause)),
+    told.catch((cause: unknown) => logError("vault change notification failed", { vault: vault.vaultId }, cause)),
   )
 }
 
@@ -234,7 +234,7 @@ async function openKeys(c: Context<App>, vault: Vault): Promise<VaultKeys> {
   const masters = mastersOf(c.env)
   const entry = entryOf(c, { action: "data_key.create", resourceId: id, workspaceId })
   const dataKey = await dataKeyOf(c.env.DB, masters, { organizationId, workspaceId, id }, entry)
-  if (!dataKey) throw new GatewayError("not_found", "The workspace of this key is not there any more.")
+  if (!dataKey) throw new GatewayError("not_found", "The workspace of this key no longer exists.")
   return openVault(dataKey, masters)
 }
 
@@ -243,5 +243,5 @@ async function refusalOf(c: Context<App>, vault: Vault, bytes: number): Promise<
     const words = `A vault holds at most ${MAX_SECRETS} secrets and ${MAX_SEALED_BYTES} sealed bytes. Delete some first.`
     return new GatewayError("invalid_request", words)
   }
-  return new GatewayError("not_found", "The vault is not there any more.")
+  return new GatewayError("not_found", "The vault no longer exists.")
 }

@@ -199,7 +199,7 @@ export class LedgerClient {
           if (heard) return
           await this.#timer.wait(IDLE_MS)
         }
-        logError("a lease was not returned: it costs what was declared of it", { lease: id })
+        logError("lease was not returned; its declared estimate will be charged", { lease: id })
         return
       }
       await this.#timer.wait(IDLE_MS)

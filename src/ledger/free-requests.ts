@@ -1,5 +1,6 @@
 import { DAY_MS } from "../support/time.ts"
-import { type Env, variable } from "../config/env.ts"
+import { configOf } from "../config/config.ts"
+import type { Env } from "../config/env.ts"
 import { usdToNano } from "../money/money.ts"
 import { windowStart } from "../money/windows.ts"
 
@@ -57,16 +58,12 @@ export function countFreeRequest(
   return { count: { ...current, minute: current.minute + 1, day: current.day + 1 } }
 }
 
-/** As the deployment sets them; what is not a whole number of at least 0 is as if it were not set. */
 export function freeLimits(env: Env): FreeLimits {
-  const number = (name: string, fallback: number) => {
-    const value = Number(variable(env, name) ?? Number.NaN)
-    return Number.isFinite(value) && value >= 0 ? value : fallback
-  }
+  const config = configOf(env)
   return {
-    perMinute: Math.floor(number("FREE_REQUESTS_PER_MINUTE", 20)),
-    perDay: Math.floor(number("FREE_REQUESTS_PER_DAY", 50)),
-    perDayPaid: Math.floor(number("FREE_REQUESTS_PER_DAY_PAID", 1_000)),
-    paidFromNano: usdToNano(number("FREE_PAID_FROM_USD", 10)),
+    perMinute: config.FREE_REQUESTS_PER_MINUTE,
+    perDay: config.FREE_REQUESTS_PER_DAY,
+    perDayPaid: config.FREE_REQUESTS_PER_DAY_PAID,
+    paidFromNano: usdToNano(config.FREE_PAID_FROM_USD),
   }
 }

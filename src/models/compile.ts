@@ -73,7 +73,7 @@ async function readCompiled(env: Env): Promise<string> {
   if (models.length === 0) return compiled
   // KV takes one write a second for a key, and many isolates may start at once.
   await env.CATALOG.put(CATALOGUE_KEY, compiled, { expirationTtl: COMPILED_TTL_SECONDS }).catch((error: unknown) => {
-    warn("compiled catalogue not kept", error)
+    warn("compiled catalogue not cached", error)
   })
   return compiled
 }

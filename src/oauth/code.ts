@@ -69,7 +69,7 @@ export function newCode(
   }
   if (approver.expiresAt !== null && keyExpiresAt !== null && keyExpiresAt > approver.expiresAt) {
     const latest = toTimestamp(approver.expiresAt)
-    throw new GatewayError("forbidden", `expires_at: the key that approves ends at ${latest}, and so must this one.`)
+    throw new GatewayError("forbidden", `expires_at: must not be later than ${latest}, when the approving key expires.`)
   }
   const { limit, usage_limit_type: reset, code_challenge: challenge, code_challenge_method: method } = request
   const row: CodeRow = {

@@ -73,7 +73,7 @@ async function readForm(c: Context<App>): Promise<URLSearchParams> {
   const { body } = c.req.raw
   const type = c.req.header("content-type") ?? ""
   const bytes = body && type.startsWith("application/x-www-form-urlencoded") && (await readAtMost(body, MAX_FORM_BYTES))
-  if (!bytes) throw new GatewayError("invalid_request", "Send the form of this page.")
+  if (!bytes) throw new GatewayError("invalid_request", "Invalid form submission. Reload the page and try again.")
   return new URLSearchParams(new TextDecoder().decode(bytes))
 }
 

@@ -1,6 +1,7 @@
 import * as z from "zod"
 import { GatewayError } from "../errors/errors.ts"
-import { type Env, variable } from "../config/env.ts"
+import { configOf } from "../config/config.ts"
+import type { Env } from "../config/env.ts"
 
 const NAME = "OAUTH_TRUSTED_ISSUERS"
 const MOST_SECONDS = 900
@@ -38,7 +39,7 @@ const remembered = new WeakMap<Env, ReadonlyMap<string, Policy>>()
 export function trustedIssuers(env: Env): ReadonlyMap<string, Policy> {
   const known = remembered.get(env)
   if (known) return known
-  const parsed = z.array(PolicyShape).safeParse(parse(variable(env, NAME) ?? "[]"))
+  const parsed = z.array(PolicyShape).safeParse(parse(configOf(env)[NAME]))
   if (!parsed.success) {
     const { path = [], message = "is not valid" } = parsed.error.issues[0] ?? {}
     const where = path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("")

@@ -161,7 +161,7 @@ export const destinations = newRouter()
     if (!(await updateDestination(c.env.DB, organizationId, before, change, entry))) {
       // Gone meanwhile, or changed: what was merged with is not what is there.
       await find(c, id)
-      throw new GatewayError("conflict", "This destination was changed by somebody else just now. Try again.")
+      throw new GatewayError("conflict", "This destination was modified concurrently. Read it and retry.")
     }
     invalidateWorkspace(workspaceId)
     const data = await told(c, await find(c, id))

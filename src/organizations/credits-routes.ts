@@ -82,7 +82,7 @@ export const credits = newRouter()
     // First: a credit without its entry could not be told from one that nobody gave.
     await insertAudit(c.env.DB, { ...entry, organization_id: organizationId })
     const { ok: fits, balance } = await openLedger(c.env, organizationId).credit(`added:${id}`, usdToNano(amount))
-    if (!fits) throw new GatewayError("invalid_request", "amount_usd: passes what an account can hold, 9000000 USD.")
+    if (!fits) throw new GatewayError("invalid_request", "amount_usd: would exceed the maximum balance of 9000000 USD.")
     return c.json({ data: toCredits(balance) }, 200)
   })
 

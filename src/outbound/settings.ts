@@ -1,24 +1,22 @@
 import { GatewayError } from "../errors/errors.ts"
-import { type Env, variable } from "../config/env.ts"
+import { configOf } from "../config/config.ts"
+import type { Env } from "../config/env.ts"
 import { dnsOverHttps, type Network } from "./resolve.ts"
 import type { OutboundWorld } from "./send.ts"
 
-const DNS_URL = "https://cloudflare-dns.com/dns-query"
 const TIMEOUT_MS = 10_000
 
 /** How names are looked up before anything is sent to them, and what the network does with their addresses. */
 export function networkOf(env: Env, send: typeof fetch): Network {
-  const url = URL.parse(variable(env, "WEB_FETCH_DNS_URL") ?? DNS_URL)
-  const isGuarded = env.STAGE === "production"
-  if (url?.protocol === "https:" || url?.protocol === "http:") {
-    return { resolve: dnsOverHttps(url.href, send), isGuarded }
-  }
-  throw new GatewayError("misconfigured", `WEB_FETCH_DNS_URL: must be a URL of DNS over HTTPS, such as ${DNS_URL}.`)
+  const url = new URL(configOf(env).WEB_FETCH_DNS_URL)
+  const isGuarded = configOf(env).STAGE === "production"
+  return { resolve: dnsOverHttps(url.href, send), isGuarded }
 }
 
 /** The hosts, with a port or without one, that the operator listed in a variable. */
 export function hostsIn(env: Env, name: "WEB_FETCH_ALLOWED_HOSTS" | "PRIVATE_HOSTS"): ReadonlySet<string> {
-  const entries = (variable(env, name) ?? "").split(",").map((entry) => entry.trim())
+  const { [name]: list } = configOf(env)
+  const entries = list.split(",").map((entry) => entry.trim())
   return new Set(entries.filter((entry) => entry !== "").map((entry) => toEntry(entry, name)))
 }
 
@@ -28,7 +26,7 @@ function toEntry(entry: string, name: string): string {
   if (!url) {
     throw new GatewayError(
       "misconfigured",
-      `${name}: must be hosts like wiki.example or 10.0.0.5:8080, parted by commas.`,
+      `${name}: must be hosts like wiki.example or 10.0.0.5:8080, separated by commas.`,
     )
   }
   const host = url.hostname.replace(/\.+$/, "")

@@ -1,7 +1,8 @@
 import type { Json } from "../support/json.ts"
 import * as z from "zod"
 import { GatewayError } from "../errors/errors.ts"
-import { type Env, variable } from "../config/env.ts"
+import { configOf, credential } from "../config/config.ts"
+import type { Env } from "../config/env.ts"
 import { BASE_URL_WORDS, BaseUrl } from "../config/base-url.ts"
 import { readAtMost } from "../support/bytes.ts"
 import { within } from "../outbound/deadline.ts"
@@ -13,7 +14,6 @@ export type Verdict = { flagged: boolean; categories: string[] }
 export const MODERATION_VARIABLES = "OPENAI_API_KEY, MODERATION_API_KEY or MODERATION_BASE_URL"
 
 const OPENAI_URL = "https://api.openai.com/v1"
-const DEFAULT_MODEL = "omni-moderation-latest"
 const TIMEOUT_MS = 15_000
 const MAX_ANSWER_BYTES = 2_000_000
 const MAX_IMAGES = 20
@@ -23,18 +23,18 @@ const MAX_IMAGES = 20
  * MODERATION_BASE_URL has a key of its own, or none.
  */
 export function configuredModeration(env: Env): ModerationSettings | undefined {
-  const ownUrl = variable(env, "MODERATION_BASE_URL")
-  const ownKey = variable(env, "MODERATION_API_KEY")
-  const openaiKey = variable(env, "OPENAI_API_KEY")
+  const ownUrl = credential(env, "MODERATION_BASE_URL")
+  const ownKey = credential(env, "MODERATION_API_KEY")
+  const openaiKey = credential(env, "OPENAI_API_KEY")
   if ((ownUrl ?? ownKey ?? openaiKey) === undefined) return undefined
   const usesOpenai = ownUrl === undefined && ownKey === undefined
   const name = usesOpenai ? "OPENAI_BASE_URL" : "MODERATION_BASE_URL"
-  const baseUrl = BaseUrl.safeParse(variable(env, name) ?? OPENAI_URL)
+  const baseUrl = BaseUrl.safeParse(credential(env, name) ?? OPENAI_URL)
   if (!baseUrl.success) throw new GatewayError("misconfigured", `${name}: ${BASE_URL_WORDS}.`)
   return {
     baseUrl: baseUrl.data,
     apiKey: usesOpenai ? openaiKey : ownKey,
-    model: variable(env, "MODERATION_MODEL") ?? DEFAULT_MODEL,
+    model: configOf(env).MODERATION_MODEL,
     timeoutMs: TIMEOUT_MS,
   }
 }
@@ -73,7 +73,7 @@ export async function moderate(
 function unavailable(cause: unknown): never {
   throw new GatewayError(
     "unavailable",
-    "The moderation model is not available, so the request was not sent on. Try again later.",
+    "The moderation model is not available, so the request was not sent. Retry later.",
     {
       metadata: { reason: "moderation_unavailable", retryable: true },
       cause,

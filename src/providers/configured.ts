@@ -1,6 +1,7 @@
 import * as z from "zod"
 import { GatewayError } from "../errors/errors.ts"
-import { variable, type Env } from "../config/env.ts"
+import { configOf, credential } from "../config/config.ts"
+import type { Env } from "../config/env.ts"
 import { BASE_URL_WORDS, BaseUrl, forWire } from "../config/base-url.ts"
 import { parseCustomProviders, toProvider, type CustomProvider } from "./custom.ts"
 import type { Provider } from "./provider.ts"
@@ -69,7 +70,7 @@ function embeddedAt(path: string) {
 }
 
 function toConfigured(provider: BuiltInProvider, env: Env): Provider | undefined {
-  const apiKey = variable(env, provider.secret)
+  const apiKey = credential(env, provider.secret)
   const own = ownBaseUrl(provider, env)
   if (apiKey === undefined && !(provider.keyless && own !== undefined)) return undefined
   const reachable = toReachable(provider, env)
@@ -98,13 +99,13 @@ function toReachable(provider: BuiltInProvider, env: Env): Provider | undefined 
   }
 }
 
-function baseUrlVariable({ secret }: BuiltInProvider): string {
-  return secret.replace(/_API_KEY$/, "_BASE_URL")
+function baseUrlVariable({ secret }: BuiltInProvider): `${string}_BASE_URL` {
+  return `${secret.slice(0, -"_API_KEY".length)}_BASE_URL`
 }
 
 function ownBaseUrl(provider: BuiltInProvider, env: Env): string | undefined {
   const name = baseUrlVariable(provider)
-  const override = variable(env, name)
+  const override = credential(env, name)
   if (override === undefined) return undefined
   const parsed = BaseUrl.safeParse(override)
   if (!parsed.success) throw new GatewayError("misconfigured", `${name}: ${BASE_URL_WORDS}.`)
@@ -117,8 +118,7 @@ const ProviderRegions = z.record(z.string(), z.array(z.string().min(1)))
 
 /** Where the operator knows that a built-in provider's endpoints work, as its base URL or its contract has it. */
 function regionsOf(env: Env): Record<string, readonly string[]> {
-  const json = variable(env, "PROVIDER_REGIONS")
-  if (json === undefined) return {}
+  const json = configOf(env).PROVIDER_REGIONS
   const parsed = ProviderRegions.safeParse(parseJson(json))
   if (!parsed.success) throw new GatewayError("misconfigured", `${REGIONS_WORDS}.`)
   return parsed.data
@@ -140,6 +140,5 @@ function readCustomProviders(env: Env): CustomProvider[] {
 }
 
 function read(env: Env, name: "CUSTOM_PROVIDERS" | "LOCAL_PROVIDERS"): readonly CustomProvider[] {
-  const json = variable(env, name)
-  return json === undefined ? [] : parseCustomProviders(name, json)
+  return parseCustomProviders(name, configOf(env)[name])
 }

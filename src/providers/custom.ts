@@ -10,7 +10,7 @@ const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
 const SLUG_WORDS = "must be 1 to 63 lower-case letters, digits and hyphens, and start with a letter or digit"
 /** What may stand in a model id, which is also a path: no spaces, no empty segment. */
 const MODEL_ID = /^[\w.@:+~-]+(?:\/[\w.@:+~-]+)*$/
-const MODEL_ID_WORDS = "must be letters, digits and . _ - : @ + ~ in segments parted by /"
+const MODEL_ID_WORDS = "must be letters, digits and . _ - : @ + ~ in segments separated by /"
 const SERVES_WORDS = "must be the id that callers use, author/slug; left out, it is the provider's slug and the id"
 const HEADER_WORDS = "must be the name of an HTTP header"
 const INPUTS = ["text", "image", "file", "audio", "video"] as const

@@ -8,7 +8,7 @@ export type BuiltInProvider = {
   /** null where every account has its own: the operator sets it. */
   baseUrl: string | null
   /** The variable that holds its key. `X_API_KEY` also makes `X_BASE_URL`, which replaces `baseUrl`. */
-  secret: string
+  secret: `${string}_API_KEY`
   /** A server of the operator's own: a base URL is enough. */
   keyless: boolean
   wire: ProviderWire

@@ -1,3 +1,4 @@
+import { configOf } from "../config/config.ts"
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { entryOf } from "../audit/actor.ts"
@@ -122,12 +123,12 @@ export const scimMappings = newRouter()
     const deed = { resourceId: row.id, workspaceId: input.workspace_id, changed: changesOf(input, Object.keys(input)) }
     const entry = entryOf(c, { action: "scim_group_mapping.create", ...deed })
     const mapping = await insertMapping(c.env.DB, row, entry)
-    if (!mapping) throw new GatewayError("not_found", "The group or the workspace was deleted meanwhile.")
+    if (!mapping) throw new GatewayError("not_found", "The group or the workspace was deleted concurrently.")
     if (mapping.role !== input.role) {
       const words = `role: the group has the role ${mapping.role} in this workspace. PATCH ${PATH}/${mapping.id} changes it.`
       throw new GatewayError("conflict", words)
     }
-    return c.json({ data: toMapping(mapping) }, c.env.CLIENT_DIALECT === "openrouter" ? 201 : 200)
+    return c.json({ data: toMapping(mapping) }, configOf(c.env).CLIENT_DIALECT === "openrouter" ? 201 : 200)
   })
   .openapi(get, async (c) => {
     const row = await wanted(c.env.DB, c.var.principal.organizationId, c.req.valid("param").id)

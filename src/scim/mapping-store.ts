@@ -65,7 +65,7 @@ export async function findMapping(db: D1Database, organizationId: string, id: st
 
 /**
  * Makes the mapping where there is none, and brings the memberships of the workspace in line either way. The mapping that
- * is there then, of whatever role; undefined where the group or the workspace was deleted meanwhile.
+ * is there then, of whatever role; undefined where the group or the workspace was deleted concurrently.
  */
 export async function insertMapping(
   db: D1Database,

@@ -42,7 +42,7 @@ export const scimSync = newRouter()
     const id = newId()
     const entry = entryOf(c, { action: "scim_sync_job.create", resourceId: id, workspaceId: null })
     const job = await insertSyncJob(c.env.DB, { id, organizationId, now: Date.now() }, entry)
-    if (!job) throw new GatewayError("internal", "The job could not be made.")
+    if (!job) throw new GatewayError("internal", "The job could not be created.")
     c.executionCtx.waitUntil(runSyncJob(c.env, organizationId, id))
     return c.json({ data: toSyncJob(job) }, 202)
   })
@@ -60,5 +60,5 @@ export const scimSync = newRouter()
 
 /** Clients that send no body may still declare it as JSON, so no schema can stand before it. */
 function requireEmpty(body: string): void {
-  if (!/^\s*(\{\s*\})?\s*$/.test(body)) throw new GatewayError("invalid_request", "This path takes no body. Send none.")
+  if (!/^\s*(\{\s*\})?\s*$/.test(body)) throw new GatewayError("invalid_request", "This path does not accept a body.")
 }

@@ -28,7 +28,7 @@ export async function readBody(request: Request, maxBytes: number): Promise<Reco
   if (!JSON_TYPE.test(request.headers.get("content-type") ?? "")) {
     throw new ScimError(415, `Send the body as JSON, with Content-Type: ${MEDIA_TYPE}.`)
   }
-  const tooLarge = new ScimError(413, `The body is larger than ${maxBytes} bytes, the most this path takes.`)
+  const tooLarge = new ScimError(413, `The body is larger than the maximum of ${maxBytes} bytes for this path.`)
   if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge
   const bytes = request.body ? await readAtMost(request.body, maxBytes) : new Uint8Array()
   if (!bytes) throw tooLarge

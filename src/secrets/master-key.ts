@@ -1,4 +1,5 @@
-import { type Env, variable } from "../config/env.ts"
+import { configOf } from "../config/config.ts"
+import type { Env } from "../config/env.ts"
 import { decodeBase64, toHex } from "../support/encoding.ts"
 
 /** The secrets that all others hang on, in base64. `previous` is read, and seals nothing new. */
@@ -7,7 +8,7 @@ export type Masters = { current: string; previous: string | undefined }
 export const MASTER_KEY_BYTES = 32
 
 export function mastersOf(env: Env): Masters {
-  return { current: env.MASTER_KEY ?? "", previous: variable(env, "MASTER_KEY_PREVIOUS") }
+  return { current: env.MASTER_KEY ?? "", previous: configOf(env).MASTER_KEY_PREVIOUS }
 }
 
 const encoder = new TextEncoder()

@@ -30,7 +30,10 @@ export function readServerTools<T extends Tool>(
   for (const [index, tool] of (tools ?? []).entries()) {
     if (CLIENT_TYPES.includes(tool.type)) continue
     if (serverTools.length === MAX_SERVER_TOOLS) {
-      throw new GatewayError("invalid_request", `tools[${index}]: at most ${MAX_SERVER_TOOLS} server tools are taken.`)
+      throw new GatewayError(
+        "invalid_request",
+        `tools[${index}]: at most ${MAX_SERVER_TOOLS} server tools are allowed.`,
+      )
     }
     serverTools.push(readOne(tool, index, taken, settings))
   }

@@ -89,7 +89,10 @@ const DEFAULT_DAYS = 30
 /** Epoch milliseconds, the end not included; what is finer than a day comes from single generations, kept so many days. */
 function rangeOf({ time_range: range, granularity, ...asked }: AnalyticsQuery, now: number, keptDays: number): Range {
   if (asked.classifier_dimensions || asked.classifier_filters) {
-    throw new GatewayError("invalid_request", "classifier_dimensions, classifier_filters: there are no classifiers.")
+    throw new GatewayError(
+      "invalid_request",
+      "classifier_dimensions, classifier_filters: classifiers are not supported.",
+    )
   }
   const from = range ? Date.parse(range.start) : now - DEFAULT_DAYS * DAY_MS
   const to = range ? Date.parse(range.end) : now + 1

@@ -37,7 +37,7 @@ export async function copySecrets(copy: Copy): Promise<ToldRow[] | undefined> {
     const isUnchanged = JSON.stringify(versionsOf(inOrder(names, now))) === JSON.stringify(versionsOf(found))
     if (isUnchanged) return undefined
   }
-  throw new GatewayError("conflict", "The secrets were changed while they were copied. Ask again.")
+  throw new GatewayError("conflict", "The secrets were modified concurrently. Retry.")
 }
 
 function versionsOf(rows: readonly SecretRow[]): Pick<SecretRow, "name" | "version">[] {

@@ -1,7 +1,8 @@
 import { type Actor, newEntry } from "../audit/entry.ts"
 import { insertAudit } from "../audit/store.ts"
 import { GatewayError } from "../errors/errors.ts"
-import { type Env, variable } from "../config/env.ts"
+import { configOf } from "../config/config.ts"
+import type { Env } from "../config/env.ts"
 import { networkOf } from "../outbound/settings.ts"
 import { logError } from "../support/log.ts"
 import type { EgressWorld } from "./egress-fetch.ts"
@@ -31,7 +32,7 @@ export function egressWorld(env: Env, { intern, actor, secrets, signal, waitUnti
         const deed = { resourceId: intern.id, workspaceId: intern.workspaceId, changed }
         const entry = newEntry(actor, { action: "vault_secret.release", ...deed })
         const work = insertAudit(env.DB, entry)
-        waitUntil(work.catch((cause: unknown) => logError("a secret's release was not recorded", {}, cause)))
+        waitUntil(work.catch((cause: unknown) => logError("release of a secret was not recorded", {}, cause)))
       }
     },
   }
@@ -63,7 +64,7 @@ const RULE = `EGRESS_TEST_HOSTS: must be a JSON object of hosts and origins, {"a
 
 /** Development only: servers of this computer that stand in for hosts of secrets. Their certificates are verified. */
 export function egressTestHosts(env: Env): ReadonlyMap<string, string> {
-  const json = variable(env, "EGRESS_TEST_HOSTS")
+  const json = configOf(env).EGRESS_TEST_HOSTS
   if (json === undefined) return new Map()
   if (env.STAGE !== "development") throw new GatewayError("misconfigured", "EGRESS_TEST_HOSTS: is for development.")
   try {

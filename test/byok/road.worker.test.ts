@@ -318,7 +318,7 @@ describe("a key that its provider refuses", () => {
     const { asked } = refusing(401, (key) => key === OWN)
     const error = await errorOf(502, workspace.as.chat(newModel(), "Hi"))
     expect(asked.map(keyOf)).toEqual([OWN])
-    expect(error.message).toContain("workspace's own key")
+    expect(error.message).toContain("workspace's credential")
     expect(error.message).not.toContain(OWN)
     expect(error.metadata).toMatchObject({ provider_code: "401" })
   })

@@ -37,3 +37,11 @@ describe("a deployment that is not configured serves nothing, and says what is m
     expect(error.message).not.toContain("do-not-tell")
   })
 })
+
+test("a variable with a wrong value is an error of every route, with all others that are wrong", async () => {
+  const { error } = await ask({ FREE_REQUESTS_PER_MINUTE: "lots", CLIENT_DIALECT: "openruter" })
+  expect(error.message).toContain(
+    'FREE_REQUESTS_PER_MINUTE: must be a whole number of requests, at least 0, but is "lots".',
+  )
+  expect(error.message).toContain('CLIENT_DIALECT: must be one of service, openrouter, but is "openruter".')
+})

@@ -81,7 +81,7 @@ describe("what nobody could judge is not let through:", () => {
     expect(error).toBeInstanceOf(GatewayError)
     expect(error).toMatchObject({ code: "unavailable", metadata: { retryable: true } })
     expect((error as GatewayError).message).toBe(
-      "The moderation model is not available, so the request was not sent on. Try again later.",
+      "The moderation model is not available, so the request was not sent. Retry later.",
     )
   })
 

@@ -153,7 +153,10 @@ function toText(content: unknown): string {
   return (content as unknown[]).map((part) => (isObject(part) ? toText(part["text"]) : "")).join("")
 }
 
-const BROKEN: MessageFailure = { code: 502, message: "The provider broke off its answer." }
+const BROKEN: MessageFailure = {
+  code: 502,
+  message: "The provider closed the stream before the response was complete.",
+}
 
 function toFailure(error: unknown): MessageFailure | null {
   const told = toProviderError(error)

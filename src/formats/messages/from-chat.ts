@@ -24,7 +24,7 @@ export function toMessagesResult(result: Json, { id, model, newId, ...ending }: 
 }
 
 function wordsOf(error: unknown): string {
-  return isObject(error) ? String(error["message"]) : "The provider broke off its answer."
+  return isObject(error) ? String(error["message"]) : "The provider closed the stream before the response was complete."
 }
 
 function endOf(event: MessagesEvent): Json {

@@ -38,7 +38,7 @@ export function toOwnTurns(messages: readonly Turn[]): Turn[] {
     isGap = own.length === 0
   }
   if (turns.length > 0) return turns
-  throw new GatewayError("invalid_request", "messages: must say something.")
+  throw new GatewayError("invalid_request", "messages: must not be empty.")
 }
 
 function isForeign(block: Json): boolean {

@@ -131,7 +131,7 @@ function toText(content: unknown): string {
 
 const BROKEN: ResponseFailure = {
   code: 502,
-  message: "The provider broke off its answer.",
+  message: "The provider closed the stream before the response was complete.",
   error_type: "provider_unavailable",
 }
 

@@ -41,7 +41,7 @@ export async function runAgent(job: Job, callUpstream: CallUpstream, deps: Deps)
     .catch((thrown: unknown) => {
       const error = asGatewayError(thrown)
       if (error.code === "internal")
-        logError("an agent's stream failed", { requestId: meta.requestId, generation: id }, thrown)
+        logError("agent stream failed", { requestId: meta.requestId, generation: id }, thrown)
       if (!signal.aborted) out.write(encoder.failure(error, outer.metadata([])))
     })
     .then(() => out.release())

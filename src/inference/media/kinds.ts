@@ -169,7 +169,7 @@ function toForm(fields: Json, { bytes, name, type }: AudioFile): FormData {
 export function toAudioFile({ data, format }: TranscriptionRequest["input_audio"]): AudioFile {
   const bytes = decodeBase64(data.replace(/^data:[^,]*,/, ""))
   if (!bytes || bytes.byteLength === 0) {
-    throw new GatewayError("invalid_request", "input_audio.data: must be the sound in base64.")
+    throw new GatewayError("invalid_request", "input_audio.data: must be base64-encoded audio.")
   }
   const safe = /^[a-z0-9]{1,8}$/i.test(format) ? format.toLowerCase() : "wav"
   return { bytes, name: `audio.${safe}`, type: `audio/${safe}` }

@@ -191,10 +191,10 @@ async function askForOrder(
   if (response?.ok) return { response, provider }
   await response?.body?.cancel()
   const { status } = response ?? {}
-  if (status === 404) throw new GatewayError("not_found", `${provider.name} knows no such video any more.`)
+  if (status === 404) throw new GatewayError("not_found", `${provider.name} no longer has this video.`)
   if (status === 409 || status === 425) throw new GatewayError("conflict", "The video is not ready yet.")
-  if (status === 410) throw new GatewayError("gone", "The video is no longer kept.")
-  throw new GatewayError("provider_failed", `${provider.name} could not be asked for the video.`)
+  if (status === 410) throw new GatewayError("gone", "The video has expired.")
+  throw new GatewayError("provider_failed", `${provider.name} did not return the video. Retry.`)
 }
 
 /** Where a video was ordered, with the key that it was ordered with. */
@@ -204,7 +204,7 @@ async function providerOf({ provider: slug, ownKeyId }: Order, deps: Deps): Prom
   const provider = deps.byok?.providers.get(slug)
   const apiKey = key && (await deps.openKey(key))
   if (!provider || apiKey === undefined) {
-    throw new GatewayError("not_found", "The credential that this video was ordered with is not there any more.")
+    throw new GatewayError("not_found", "The credential used to create this video no longer exists.")
   }
   return { ...provider, apiKey }
 }
@@ -219,10 +219,10 @@ async function readSound(c: Context<App>): Promise<{ request: Transcription; fil
   const form = await c.req.raw.formData().catch(() => undefined)
   const sound = form?.get("file")
   if (!form || !(sound instanceof File)) {
-    throw new GatewayError("invalid_request", "file: must be a part of the form with the sound and a file name.")
+    throw new GatewayError("invalid_request", "file: must be a form part with the audio and a file name.")
   }
   if (sound.size > MAX_FILE_BYTES) {
-    throw new GatewayError("payload_too_large", `file: is larger than ${MAX_FILE_BYTES} bytes, the most that is taken.`)
+    throw new GatewayError("payload_too_large", `file: must be at most ${MAX_FILE_BYTES} bytes.`)
   }
   const request = check(TranscriptionRequest.omit({ input_audio: true }), toFields(form))
   const bytes = new Uint8Array(await sound.arrayBuffer())

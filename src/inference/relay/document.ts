@@ -3,7 +3,7 @@ import type { Attempt } from "../../formats/attempt.ts"
 import type { HeldCall } from "../call.ts"
 import { answerHeaders, timingHeaders } from "../headers.ts"
 import { dispatchError, rejectedResult, toServingInfo } from "./failure.ts"
-import type { RelayJob, Reply } from "./relay.ts"
+import type { RelayJob, Reply } from "./job.ts"
 
 /** `recorded` resolves when the call is settled, whether `result` is a response or the error to throw. */
 type Finished = { result: Response | GatewayError; recorded: Promise<unknown> }

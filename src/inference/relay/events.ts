@@ -10,7 +10,7 @@ import { defaultsOf } from "../endpoints/chat/encoder.ts"
 import { streamHeaders, timingHeaders } from "../headers.ts"
 import { dispatchError, rejectedResult, toServingInfo } from "./failure.ts"
 import { passNative } from "./native.ts"
-import type { RelayJob, Reply } from "./relay.ts"
+import type { RelayJob, Reply } from "./job.ts"
 import { relayFrames } from "./stream.ts"
 import type { RelayEnd, StreamRelay } from "./stream-relay.ts"
 

@@ -1,20 +1,6 @@
-import type { HeldCall, RelayResult } from "../call.ts"
-import type { DispatchResult } from "../dispatch.ts"
-import type { OutputFilter } from "../output-guardrails.ts"
-import type { Settlement } from "../settle.ts"
 import { relayDocument } from "./document.ts"
 import { relayEvents } from "./events.ts"
-
-export type RelayJob = {
-  call: HeldCall
-  /** Never rejects. */
-  upstream: Promise<DispatchResult>
-  filter: OutputFilter | null
-  settle: (result: RelayResult) => Settlement
-}
-
-/** `finished` resolves when the response has been sent and the call is recorded. It never rejects. */
-export type Reply = { response: Promise<Response>; finished: Promise<unknown> }
+import type { RelayJob, Reply } from "./job.ts"
 
 /** Step 6: sends the upstream response to the client, as server-sent events or as one document. */
 export function relay(job: RelayJob): Reply {

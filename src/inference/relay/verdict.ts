@@ -39,11 +39,17 @@ export function relayVerdict(
   if (stop === "stalled") {
     return {
       ending: "stalled",
-      error: new GatewayError("timeout", `${provider.name} fell silent in the middle of its answer.`),
+      error: new GatewayError("timeout", `${provider.name} stopped sending data (idle timeout).`),
     }
   }
   if (stop === "timeout") {
-    return { ending: "timeout", error: new GatewayError("timeout", `${provider.name} took longer than a call may.`) }
+    return {
+      ending: "timeout",
+      error: new GatewayError("timeout", `${provider.name} exceeded the total timeout for a call.`),
+    }
   }
-  return { ending: "cut", error: new GatewayError("provider_failed", `${provider.name} broke off its answer.`) }
+  return {
+    ending: "cut",
+    error: new GatewayError("provider_failed", `${provider.name} closed the stream before the response was complete.`),
+  }
 }

@@ -107,7 +107,7 @@ export class EmbeddedHost implements InternHost {
   send(message: AcpMessage): void {
     const work = Promise.resolve()
       .then(() => this.#agent.receive(message))
-      .catch((cause: unknown) => logError("the embedded agent failed", {}, cause))
+      .catch((cause: unknown) => logError("embedded agent failed", {}, cause))
     this.#ctx.waitUntil(work)
   }
 

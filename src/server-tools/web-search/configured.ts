@@ -1,7 +1,7 @@
 import { picoToNano, priceToPico } from "../../money/money.ts"
 import { GatewayError } from "../../errors/errors.ts"
-import { type Env, variable } from "../../config/env.ts"
-import { Price } from "../../money/pricing.ts"
+import { configOf, credential } from "../../config/config.ts"
+import type { Env } from "../../config/env.ts"
 import { BASE_URL_WORDS, BaseUrl } from "../../config/base-url.ts"
 import { engines, type EngineName, engineNames } from "./engines.ts"
 
@@ -20,19 +20,19 @@ const TIMEOUT_MS = 15_000
 export function configuredSearch(env: Env): SearchSettings | undefined {
   const configured = new Map(engineNames.flatMap((name) => toConfigured(name, env) ?? []))
   const [first] = configured.keys()
-  const wanted = variable(env, "WEB_SEARCH_ENGINE")
+  const wanted = configOf(env).WEB_SEARCH_ENGINE
   if (wanted !== undefined && !configured.has(wanted as EngineName)) throw unusable(wanted)
   if (first === undefined) return undefined
   return {
     engines: configured,
     preferred: (wanted as EngineName | undefined) ?? first,
-    priceNano: toPrice(variable(env, "WEB_SEARCH_PRICE") ?? "0"),
+    priceNano: picoToNano(priceToPico(configOf(env).WEB_SEARCH_PRICE)),
     timeoutMs: TIMEOUT_MS,
   }
 }
 
 /** The variable without which an engine is not asked: a key, or the place of one's own server. */
-export function variableOf(name: EngineName): string {
+export function variableOf(name: EngineName): `${string}_API_KEY` | "SEARXNG_BASE_URL" {
   return name === "searxng" ? "SEARXNG_BASE_URL" : `${name.toUpperCase()}_API_KEY`
 }
 
@@ -42,10 +42,10 @@ export const SEARCH_VARIABLES = engineNames
   .replace(/, (\w+)$/, " or $1")
 
 function toConfigured(name: EngineName, env: Env) {
-  const baseName = `${name.toUpperCase()}_BASE_URL`
-  const apiKey = variable(env, `${name.toUpperCase()}_API_KEY`)
-  const override = variable(env, baseName)
-  if (variable(env, variableOf(name)) === undefined) return undefined
+  const baseName = `${name.toUpperCase()}_BASE_URL` as const
+  const apiKey = credential(env, `${name.toUpperCase()}_API_KEY`)
+  const override = credential(env, baseName)
+  if (credential(env, variableOf(name)) === undefined) return undefined
   const parsed = BaseUrl.safeParse(override ?? engines[name].baseUrl)
   if (!parsed.success) throw new GatewayError("misconfigured", `${baseName}: ${BASE_URL_WORDS}.`)
   return [[name, { baseUrl: parsed.data, apiKey }] as const]
@@ -55,10 +55,4 @@ function unusable(wanted: string): GatewayError {
   const name = engineNames.find((one) => one === wanted)
   const words = name ? `${name} needs ${variableOf(name)}` : `accepts ${engineNames.join(", ")}`
   return new GatewayError("misconfigured", `WEB_SEARCH_ENGINE: ${words}.`)
-}
-
-function toPrice(text: string): number {
-  const price = Price.safeParse(text)
-  if (price.success) return picoToNano(priceToPico(price.data))
-  throw new GatewayError("misconfigured", `WEB_SEARCH_PRICE: ${price.error.issues[0]?.message ?? "is not a price"}.`)
 }

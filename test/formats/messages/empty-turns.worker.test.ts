@@ -34,7 +34,7 @@ describe("from the chat wire", () => {
   test.each([{ content: "" }, { content: [] }, { content: [{ type: "text", text: "" }] }])(
     "where nothing is left, the messages are at fault: %j",
     (said) => {
-      expect(() => turnsOf([{ role: "user", ...said }])).toThrow(/^messages: must say something/)
+      expect(() => turnsOf([{ role: "user", ...said }])).toThrow(/^messages: must not be empty/)
     },
   )
 
@@ -77,6 +77,6 @@ describe("as they came", () => {
   })
 
   test("where nothing is left, the messages are at fault", () => {
-    expect(() => turnsOf([answer(sealed)])).toThrow(/^messages: must say something/)
+    expect(() => turnsOf([answer(sealed)])).toThrow(/^messages: must not be empty/)
   })
 })

@@ -27,7 +27,7 @@ export function toTurns(request: ChatRequest): { system: Block[]; turns: Turn[] 
   })
   trimLast(turns)
   if (turns.length > 0) return { system, turns }
-  if (system.length === 0) throw refuse("messages", "must say something")
+  if (system.length === 0) throw refuse("messages", "must not be empty")
   return { system: [], turns: [{ role: "user", content: system }] }
 }
 

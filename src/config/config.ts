@@ -1,0 +1,23 @@
+import type { Env } from "./env.ts"
+import { type Config, type ParsedConfig, parseVariables, valueOf } from "./variables.ts"
+
+const parsed = new WeakMap<object, ParsedConfig>()
+
+/** The variables of a deployment, parsed once for each `env`. */
+export function parseConfig(env: Env): ParsedConfig {
+  const known = parsed.get(env)
+  if (known) return known
+  const outcome = parseVariables(env)
+  parsed.set(env, outcome)
+  return outcome
+}
+
+/** A variable that does not parse has its default here: a deployment with one serves nothing (app/configuration.ts). */
+export function configOf(env: Env): Config {
+  return parseConfig(env).config
+}
+
+/** The key or base URL of a provider or search engine, whose names are open-ended. */
+export function credential(env: Env, name: `${string}_API_KEY` | `${string}_BASE_URL`): string | undefined {
+  return valueOf(env, name)
+}

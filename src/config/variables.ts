@@ -1,0 +1,259 @@
+import * as z from "zod"
+import { Price } from "../money/pricing.ts"
+
+/** A variable or secret of the Worker. An empty value counts as unset. */
+export type Variable<Schema extends z.ZodType = z.ZodType> = {
+  schema: Schema
+  section: "general" | "timeouts" | "limits" | "providers" | "tools" | "identity" | "interns"
+  /** For the reference: what the variable does. */
+  effect: string
+  /** For the reference, where the schema has no default. */
+  unset?: string
+  /** Its value is never quoted. */
+  isSecret?: true
+}
+
+function wholeNumber(unit: string, least: number, fallback: number) {
+  const error = `must be a whole number of ${unit}, at least ${least}`
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, { error })
+    .transform(Number)
+    .refine((value) => value >= least, { error })
+    .default(fallback)
+}
+
+const milliseconds = (fallback: number) => wholeNumber("milliseconds", 1, fallback)
+
+function oneOf<const Values extends readonly [string, ...string[]]>(values: Values) {
+  return z.enum(values, { error: `must be one of ${values.join(", ")}` })
+}
+
+const USD = "must be an amount of USD, such as 10 or 2.5"
+const usd = z
+  .string()
+  .regex(/^\d{1,9}(?:\.\d{1,6})?$/, { error: USD })
+  .transform(Number)
+
+const ORIGIN = "must be an http or https URL, such as https://gateway.example.com"
+const origin = z.string().refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ""), { error: ORIGIN })
+
+const DOMAIN = "must be a domain name, such as interns.example.com"
+const domain = z
+  .string()
+  .transform((text) => text.toLowerCase().replaceAll(/^\.+|\.+$/g, ""))
+  .refine((text) => /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/.test(text), { error: DOMAIN })
+
+const text = z.string()
+
+function define<Schema extends z.ZodType>(variable: Variable<Schema>): Variable<Schema> {
+  return variable
+}
+
+/** Every variable that the Worker reads, except keys and base URLs of providers. docs/configuration.md is made of it. */
+export const variables = {
+  MASTER_KEY_PREVIOUS: define({
+    schema: text.optional(),
+    section: "general",
+    effect: "The former `MASTER_KEY` during a [key rotation](operations.md#key-rotation).",
+    isSecret: true,
+  }),
+  STAGE: define({
+    schema: oneOf(["development", "production"]).optional(),
+    section: "general",
+    effect:
+      "Set in `wrangler.toml`. In `production` plain HTTP to host names is allowed, because Cloudflare's network connects to public addresses only.",
+  }),
+  REGIONAL_HOSTS: define({
+    schema: text.default("{}"),
+    section: "general",
+    effect:
+      'JSON object of exact hostnames and regions: `{"eu.example.com":"europe"}`. See [routing](routing.md#regional-hostnames).',
+  }),
+  PUBLIC_URL: define({
+    schema: origin.optional(),
+    section: "general",
+    effect: "Origin at which daemons and containers connect to this gateway. Required for the container host.",
+    unset: "request origin",
+  }),
+  CLIENT_DIALECT: define({
+    schema: oneOf(["service", "openrouter"]).default("service"),
+    section: "general",
+    effect:
+      "`openrouter` changes the prefix of intern questions to `openrouter.` and the status of a created SCIM mapping to 201.",
+  }),
+
+  FIRST_FRAME_TIMEOUT_MS: define({
+    schema: milliseconds(300_000),
+    section: "timeouts",
+    effect: "From dispatch to the first content of a stream, or to a complete JSON response.",
+  }),
+  IDLE_TIMEOUT_MS: define({
+    schema: milliseconds(60_000),
+    section: "timeouts",
+    effect: "Between two chunks of an upstream stream.",
+  }),
+  TOTAL_TIMEOUT_MS: define({ schema: milliseconds(1_800_000), section: "timeouts", effect: "For a complete stream." }),
+  EARLY_COMMIT_MS: define({
+    schema: milliseconds(4_000),
+    section: "timeouts",
+    effect: "After this, a stream gets status 200 and a heartbeat before content exists.",
+  }),
+  KEEPALIVE_MS: define({
+    schema: milliseconds(10_000),
+    section: "timeouts",
+    effect: "Idle time before a heartbeat is written.",
+  }),
+  HOLD_TTL_MS: define({
+    schema: milliseconds(120_000),
+    section: "timeouts",
+    effect: "Life of a hold without renewal. Afterwards the ledger charges its estimate.",
+  }),
+  INTERN_KEEPALIVE_MS: define({
+    schema: milliseconds(30_000),
+    section: "timeouts",
+    effect: "Idle time before a heartbeat in the stream of an intern.",
+  }),
+  INTERN_LIFECYCLE_TIMEOUT_MS: define({
+    schema: milliseconds(10_000),
+    section: "timeouts",
+    effect: "For create, update, provision, suspend and delete of an intern.",
+  }),
+
+  FREE_REQUESTS_PER_MINUTE: define({
+    schema: wholeNumber("requests", 0, 20),
+    section: "limits",
+    effect: "Requests on `:free` models per organization and minute.",
+  }),
+  FREE_REQUESTS_PER_DAY: define({
+    schema: wholeNumber("requests", 0, 50),
+    section: "limits",
+    effect: "The same per UTC day.",
+  }),
+  FREE_REQUESTS_PER_DAY_PAID: define({
+    schema: wholeNumber("requests", 0, 1_000),
+    section: "limits",
+    effect: "The same once `FREE_PAID_FROM_USD` were credited.",
+  }),
+  FREE_PAID_FROM_USD: define({
+    schema: usd.default(10),
+    section: "limits",
+    effect: "Total credit from which the higher daily limit applies.",
+  }),
+  FILES_QUOTA_BYTES: define({
+    schema: wholeNumber("bytes", 0, 10 * 1024 ** 3),
+    section: "limits",
+    effect: "Bytes of files per organization. The default is 10 GiB.",
+  }),
+  GENERATION_RETENTION_DAYS: define({
+    schema: wholeNumber("days", 35, 90),
+    section: "limits",
+    effect: "Days that generations and logged content are kept. The least keeps every call of a monthly limit.",
+  }),
+  AUDIT_RETENTION_DAYS: define({
+    schema: wholeNumber("days", 1, 365),
+    section: "limits",
+    effect: "Days that the audit log is kept.",
+  }),
+
+  CUSTOM_PROVIDERS: define({
+    schema: text.default("[]"),
+    section: "providers",
+    effect: "JSON array of your servers, see [custom providers](#custom-providers).",
+    isSecret: true,
+  }),
+  LOCAL_PROVIDERS: define({
+    schema: text.default("[]"),
+    section: "providers",
+    effect:
+      "The same shape, set by `npm start` for servers that it finds on this machine. A slug in `CUSTOM_PROVIDERS` wins.",
+    isSecret: true,
+  }),
+  PROVIDER_REGIONS: define({
+    schema: text.default("{}"),
+    section: "providers",
+    effect: 'Regions of built-in providers, which you assert: `{"mistral":["europe"]}`.',
+  }),
+
+  WEB_SEARCH_ENGINE: define({
+    schema: text.optional(),
+    section: "tools",
+    effect: 'Engine for `engine: "auto"`.',
+    unset: "first configured, in the order above",
+  }),
+  WEB_SEARCH_PRICE: define({
+    schema: Price.default("0"),
+    section: "tools",
+    effect: "USD per search that the account is charged.",
+  }),
+  WEB_FETCH_ALLOWED_HOSTS: define({
+    schema: text.default(""),
+    section: "tools",
+    effect:
+      "`host` (default port) or `host:port`, separated by commas: private hosts that `web_fetch` and file URLs may access.",
+  }),
+  WEB_FETCH_DNS_URL: define({
+    schema: origin.default("https://cloudflare-dns.com/dns-query"),
+    section: "tools",
+    effect: "DNS over HTTPS for the address check.",
+  }),
+  PRIVATE_HOSTS: define({
+    schema: text.default(""),
+    section: "tools",
+    effect:
+      "Hosts for destinations and pull directories, also by http. `host` opens all its ports. `wrangler.toml` sets `127.0.0.1,localhost` for development.",
+  }),
+  MODERATION_MODEL: define({
+    schema: text.default("omni-moderation-latest"),
+    section: "tools",
+    effect: "Model of the `moderation` plugin.",
+  }),
+
+  OAUTH_TRUSTED_ISSUERS: define({
+    schema: text.default("[]"),
+    section: "identity",
+    effect: "JSON array of issuers whose tokens are exchanged for keys. See [OAuth](oauth.md#workloads).",
+  }),
+
+  INTERN_DOMAIN: define({
+    schema: domain.default("interns.localhost"),
+    section: "interns",
+    effect: "Domain of the hostnames of interns, `<name>-<id>.<domain>`. Needs a wildcard route.",
+  }),
+  INTERN_HOST: define({
+    schema: oneOf(["embedded", "daemon", "cloudflare-container"]).default("embedded"),
+    section: "interns",
+    effect: "Host of new interns.",
+  }),
+  EGRESS_TEST_HOSTS: define({
+    schema: text.optional(),
+    section: "interns",
+    effect:
+      "Development only: JSON object of hosts of secrets and local https origins that replace them. Outside development an error.",
+  }),
+} as const
+
+/** The parsed variables by name. */
+export type Config = { [Name in keyof typeof variables]: z.infer<(typeof variables)[Name]["schema"]> }
+
+/** A value for every variable, and a message for each that does not parse. */
+export type ParsedConfig = { config: Config; faults: readonly string[] }
+
+export function parseVariables(env: object): ParsedConfig {
+  const faults: string[] = []
+  const values = Object.entries<Variable>(variables).map(([name, { schema, isSecret }]) => {
+    const value = valueOf(env, name)
+    const result = schema.safeParse(value)
+    if (result.success) return [name, result.data]
+    const shown = isSecret ? "" : `, but is ${JSON.stringify(value)}`
+    faults.push(`${name}: ${result.error.issues[0]?.message ?? "is not valid"}${shown}.`)
+    return [name, schema.safeParse(undefined).data]
+  })
+  return { config: Object.fromEntries(values) as Config, faults }
+}
+
+/** A variable by its name. An empty value counts as unset. */
+export function valueOf(env: object, name: string): string | undefined {
+  const value: unknown = Reflect.get(env, name)
+  return typeof value === "string" && value !== "" ? value : undefined
+}

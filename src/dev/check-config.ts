@@ -1,0 +1,17 @@
+import { readFileSync } from "node:fs"
+import { parseVariables, variables } from "../config/variables.ts"
+import { faultyLines } from "./dev-vars.ts"
+
+const SECRETS = ["MASTER_KEY", "BOOTSTRAP_MANAGEMENT_KEY"]
+/** Keys and base URLs of providers and search engines have names of their own. */
+const OPEN_ENDED = /_(?:API_KEY|BASE_URL)$/
+
+/** What is wrong with `.dev.vars`, before anything is started. The Worker checks the rest when it starts. */
+export function devVarsFaults(file: string, values: NodeJS.Dict<string>): string[] {
+  return [...faultyLines(".dev.vars", readFileSync(file, "utf8")), ...parseVariables(values).faults]
+}
+
+/** Names in `.dev.vars` that the gateway does not read, such as a misspelt one. */
+export function unknownNames(values: NodeJS.Dict<string>): string[] {
+  return Object.keys(values).filter((name) => !(name in variables) && !SECRETS.includes(name) && !OPEN_ENDED.test(name))
+}

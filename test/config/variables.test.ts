@@ -1,0 +1,68 @@
+import { describe, expect, test } from "vitest"
+import { parseVariables, variables } from "../../src/config/variables.ts"
+
+const pages = import.meta.glob<string>(["../../docs/configuration.md"], {
+  query: "?raw",
+  import: "default",
+  eager: true,
+})
+const sources = import.meta.glob<string>(["../../src/**/*.ts", "../../durable-objects/**/*.ts"], {
+  query: "?raw",
+  import: "default",
+  eager: true,
+})
+
+describe("a variable that does not parse is an error with its name, its value and what is accepted", () => {
+  test.each([
+    ["FREE_REQUESTS_PER_MINUTE", "lots", "must be a whole number of requests, at least 0"],
+    ["GENERATION_RETENTION_DAYS", "5", "must be a whole number of days, at least 35"],
+    ["AUDIT_RETENTION_DAYS", "0", "must be a whole number of days, at least 1"],
+    ["CLIENT_DIALECT", "openruter", "must be one of service, openrouter"],
+    ["IDLE_TIMEOUT_MS", "-1", "must be a whole number of milliseconds, at least 1"],
+    ["KEEPALIVE_MS", "1e4", "must be a whole number of milliseconds, at least 1"],
+    ["FILES_QUOTA_BYTES", "10 GB", "must be a whole number of bytes, at least 0"],
+    ["FREE_PAID_FROM_USD", "$10", "must be an amount of USD, such as 10 or 2.5"],
+    ["INTERN_HOST", "docker", "must be one of embedded, daemon, cloudflare-container"],
+    ["PUBLIC_URL", "gateway.example.com", "must be an http or https URL, such as https://gateway.example.com"],
+    ["INTERN_DOMAIN", "interns/example", "must be a domain name, such as interns.example.com"],
+    ["STAGE", "staging", "must be one of development, production"],
+  ])("%s=%s", (name, value, accepted) => {
+    const { faults } = parseVariables({ [name]: value })
+    expect(faults).toEqual([`${name}: ${accepted}, but is ${JSON.stringify(value)}.`])
+  })
+})
+
+test("all variables that do not parse are reported at once, each with its default in use", () => {
+  const { config, faults } = parseVariables({ KEEPALIVE_MS: "soon", INTERN_HOST: "docker" })
+  expect(faults).toHaveLength(2)
+  expect(config).toMatchObject({ KEEPALIVE_MS: 10_000, INTERN_HOST: "embedded" })
+})
+
+test("an empty value counts as unset", () => {
+  expect(parseVariables({ KEEPALIVE_MS: "", STAGE: "" }).faults).toEqual([])
+})
+
+test("values are parsed", () => {
+  const { config } = parseVariables({ INTERN_DOMAIN: "Interns.Example.com.", FREE_PAID_FROM_USD: "2.5" })
+  expect(config).toMatchObject({ INTERN_DOMAIN: "interns.example.com", FREE_PAID_FROM_USD: 2.5 })
+})
+
+test("every variable is in docs/configuration.md, as npm run docs:config writes it", () => {
+  const page = Object.values(pages)[0] ?? ""
+  for (const [name, { effect }] of Object.entries(variables)) {
+    expect(page).toContain(`\`${name}\``)
+    expect(page).toContain(effect)
+  }
+})
+
+test("the Worker reads no variable that is not defined in variables.ts", () => {
+  const defined = new Set([...Object.keys(variables), "MASTER_KEY", "BOOTSTRAP_MANAGEMENT_KEY"])
+  const bindings = ["DB", "CATALOG", "FILES", "LEDGER", "INTERN", "BROADCAST", "RATE", "METRICS", "EMBEDDED"]
+  const read = Object.entries(sources)
+    .filter(([path]) => !/\/src\/(?:dev|daemon|embedded)\//.test(path))
+    .flatMap(([path, text]) =>
+      [...text.matchAll(/\benv\.([A-Z][A-Z_]+)\b/g)].map((match) => [path, match[1] ?? ""] as const),
+    )
+  expect(read.length).toBeGreaterThan(50)
+  expect(read.filter(([, name]) => !defined.has(name) && !bindings.includes(name))).toEqual([])
+})
