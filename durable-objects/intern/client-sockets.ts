@@ -76,19 +76,19 @@ export class ClientSockets {
     this.#traffic.delete(client)
   }
 
-  close(client: string, code: number, words: string): void {
-    for (const socket of this.#open(client)) this.#close(socket, code, words)
+  close(client: string, code: number, rule: string): void {
+    for (const socket of this.#open(client)) this.#close(socket, code, rule)
   }
 
-  closeAll(code: number, words: string): string[] {
+  closeAll(code: number, rule: string): string[] {
     const sockets = this.#open(TAG)
-    for (const socket of sockets) this.#close(socket, code, words)
+    for (const socket of sockets) this.#close(socket, code, rule)
     return sockets.map((socket) => clientOf(socket).id)
   }
 
-  #close(socket: WebSocket, code: number, words: string): void {
+  #close(socket: WebSocket, code: number, rule: string): void {
     this.#traffic.delete(clientOf(socket).id)
-    socket.close(code, words)
+    socket.close(code, rule)
   }
 
   #open(tag: string): WebSocket[] {

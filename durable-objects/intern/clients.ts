@@ -180,8 +180,8 @@ export class InternClients {
   /** To the agent, under a name of ours. Of a session's folder and servers the host knows by itself. */
   #pass({ id: client }: Client, { id, method }: Request, acp: string | null, params: Record<string, unknown>): void {
     if (!this.#around.host().isUp) {
-      const words = "The intern's agent cannot be reached now. Start its daemon, or ask again soon."
-      return this.#refuse(client, id, RPC_ERRORS.away, words, "intern_unreachable")
+      const text = "The intern's agent cannot be reached now. Start its daemon, or ask again soon."
+      return this.#refuse(client, id, RPC_ERRORS.away, text, "intern_unreachable")
     }
     try {
       this.#around.admit()
@@ -241,8 +241,8 @@ export class InternClients {
     return true
   }
 
-  #dismiss({ id }: Client, code: number, words: string): void {
-    this.#sockets.close(id, code, words)
+  #dismiss({ id }: Client, code: number, text: string): void {
+    this.#sockets.close(id, code, text)
     this.#left(id)
   }
 

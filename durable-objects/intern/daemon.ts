@@ -10,7 +10,7 @@ import type { Peer } from "./facts.ts"
 import type { RunStore } from "./run-store.ts"
 
 const TAG = "daemon"
-const DESTROY_PATIENCE_MS = 8_000
+const DESTROY_TIMEOUT_MS = 8_000
 const DESTROY_RPC = "destroy"
 const SHUTDOWN_RPC = "shutdown"
 
@@ -28,10 +28,10 @@ export class DaemonLink implements InternHost {
   readonly #events: HostEvents
   #destroyed: ((isArchived: boolean) => void) | undefined
 
-  constructor(ctx: DurableObjectState, env: Env, book: RunStore, events: HostEvents) {
+  constructor(ctx: DurableObjectState, env: Env, runs: RunStore, events: HostEvents) {
     this.#ctx = ctx
     this.#env = env
-    this.#book = book
+    this.#book = runs
     this.#events = events
     ctx.storage.sql.exec(
       "CREATE TABLE IF NOT EXISTS unacknowledged (seq INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT",
@@ -101,7 +101,7 @@ export class DaemonLink implements InternHost {
     if (!this.isUp) return false
     const confirmed = new Promise<boolean>((resolve) => (this.#destroyed = resolve))
     this.send({ jsonrpc: "2.0", id: DESTROY_RPC, method: "_intern/destroy", params: {} })
-    const isArchived = (await Promise.race([confirmed, wait(DESTROY_PATIENCE_MS)])) ?? false
+    const isArchived = (await Promise.race([confirmed, wait(DESTROY_TIMEOUT_MS)])) ?? false
     if (isArchived) this.#closeAll(CLOSE.revoked, "destroyed")
     return isArchived
   }
@@ -194,10 +194,10 @@ export class DaemonLink implements InternHost {
   }
 
   async #config(): Promise<DaemonConfig> {
-    const place = this.#book.fact("place")
-    if (!place) throw new Error("A daemon that dials in has an intern.")
-    const base = place.apiBase
-    const { row, key } = await openInternKey(this.#env, place, place.id)
+    const identity = this.#book.fact("place")
+    if (!identity) throw new Error("A daemon that dials in has an intern.")
+    const base = identity.apiBase
+    const { row, key } = await openInternKey(this.#env, identity, identity.id)
     return {
       intern_id: row.id,
       name: row.name,
@@ -210,8 +210,8 @@ export class DaemonLink implements InternHost {
     }
   }
 
-  #closeAll(code: number, words: string): void {
-    for (const socket of this.#sockets()) socket.close(code, words)
+  #closeAll(code: number, rule: string): void {
+    for (const socket of this.#sockets()) socket.close(code, rule)
   }
 }
 

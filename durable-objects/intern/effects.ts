@@ -17,7 +17,7 @@ export type EffectDeps = {
 }
 
 /** Does what was decided for a run, which is saved by then. */
-export function perform(run: Run, effect: Effect, { book, streams, send, epoch, model, now }: EffectDeps): void {
+export function perform(run: Run, effect: Effect, { book: runs, streams, send, epoch, model, now }: EffectDeps): void {
   switch (effect.do) {
     case "request":
       return send({ id: effect.rpc, method: effect.method, params: effect.params })
@@ -26,16 +26,16 @@ export function perform(run: Run, effect: Effect, { book, streams, send, epoch, 
     case "respond":
       return send({ id: effect.rpc, result: effect.result })
     case "bind":
-      return book.bind(run.session, effect.acp, epoch(), now())
+      return runs.bind(run.session, effect.acp, epoch(), now())
     case "say":
       return streams.get(run.id)?.say(effect.delta, run.model ?? model())
     case "keep":
-      return book.keep(run.id, effect.delta)
+      return runs.keep(run.id, effect.delta)
     case "forget kept":
-      return book.clearBuffer(run.id)
+      return runs.clearBuffer(run.id)
     case "replay": {
-      for (const delta of book.kept(run.id)) streams.get(run.id)?.say(delta, run.model ?? model())
-      return book.clearBuffer(run.id)
+      for (const delta of runs.kept(run.id)) streams.get(run.id)?.say(delta, run.model ?? model())
+      return runs.clearBuffer(run.id)
     }
     case "finish": {
       const stream = streams.get(run.id)

@@ -9,18 +9,18 @@ import type { RunStore } from "./run-store.ts"
 
 /** The host of an intern's agent. A host that was open before the object slept is found as it was. */
 export function openHost(
-  place: InternIdentity | undefined,
+  identity: InternIdentity | undefined,
   ctx: DurableObjectState,
   env: Env,
-  book: RunStore,
+  runs: RunStore,
   events: HostEvents,
 ) {
-  if (!place || place.host === "embedded") {
+  if (!identity || identity.host === "embedded") {
     const callGateway = async (request: Request) => app.fetch(request, env, executionContext(ctx))
-    return new EmbeddedHost(ctx, env, { book, events, callGateway })
+    return new EmbeddedHost(ctx, env, { book: runs, events, callGateway })
   }
-  const link = new DaemonLink(ctx, env, book, events)
-  return place.host === "daemon" ? link : new ContainerHost(ctx, env, link)
+  const link = new DaemonLink(ctx, env, runs, events)
+  return identity.host === "daemon" ? link : new ContainerHost(ctx, env, link)
 }
 
 /** Whether a daemon is connected, with an agent that is ready or not. */

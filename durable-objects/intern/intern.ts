@@ -6,7 +6,7 @@ import * as rpc from "../../src/interns/hosts/rpc.ts"
 import { internError } from "../../src/interns/reasons.ts"
 import { type AcpMessage, replyToUnknownRequest, parseAcp } from "../../src/interns/run/acp.ts"
 import * as machine from "../../src/interns/run/advance.ts"
-import { dialectOf } from "../../src/interns/run/chunks.ts"
+import { spellingOf } from "../../src/interns/run/chunks.ts"
 import { LIMITS, nextDeadline, type Run, type Step } from "../../src/interns/run/run.ts"
 import { realTimer, type Timer } from "../../src/support/time.ts"
 import { Alarm } from "./alarm.ts"
@@ -93,8 +93,8 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
   }
 
   /** Starts the agent, or applies what was changed to one that runs. Returns at once; the record tells how it goes. */
-  provision(place: rpc.InternIdentity): void {
-    this.#life.setIdentity(place)
+  provision(identity: rpc.InternIdentity): void {
+    this.#life.setIdentity(identity)
     this.#clients.closeAll()
     this.ctx.waitUntil(this.#life.provision().finally(() => this.#schedule()))
     this.#schedule()
@@ -107,19 +107,19 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
   }
 
   /** Deletes everything of the intern. Returns at once. */
-  destroy(place: rpc.InternIdentity, isLossAcknowledged: boolean): void {
-    this.#life.setIdentity(place)
+  destroy(identity: rpc.InternIdentity, isLossAcknowledged: boolean): void {
+    this.#life.setIdentity(identity)
     this.ctx.waitUntil(this.#life.destroy(isLossAcknowledged).finally(() => this.#schedule()))
     this.#schedule()
   }
 
-  isDaemonAttached(place: rpc.InternIdentity): boolean {
-    return isDaemonAttached(this.#hostOf(place))
+  isDaemonAttached(identity: rpc.InternIdentity): boolean {
+    return isDaemonAttached(this.#hostOf(identity))
   }
 
   /** The join token was changed: who joined with the former one is sent away. */
-  revoke(place: rpc.InternIdentity): void {
-    daemonOf(this.#hostOf(place))?.revoke()
+  revoke(identity: rpc.InternIdentity): void {
+    daemonOf(this.#hostOf(identity))?.revoke()
   }
 
   /** Whatever holds secrets in memory reads them again. */
@@ -205,7 +205,7 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
 
   #attach(run: string, signal: AbortSignal): InternStream {
     const stream = new InternStream(`intern-${crypto.randomUUID()}`, {
-      dialect: dialectOf(configOf(this.env).CLIENT_DIALECT),
+      dialect: spellingOf(configOf(this.env).CLIENT_DIALECT),
       keepaliveMs: configOf(this.env).INTERN_KEEPALIVE_MS,
       timer: Intern.timer,
       signal,
@@ -231,8 +231,8 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
     if (!this.#hostOfLife().isUp) throw guards.unreachable()
   }
 
-  #hostOf(place: rpc.InternIdentity): Host {
-    this.#life.setIdentity(place)
+  #hostOf(identity: rpc.InternIdentity): Host {
+    this.#life.setIdentity(identity)
     return this.#hostOfLife()
   }
 

@@ -30,8 +30,8 @@ export class InternLifecycle {
   readonly #around: LifecycleDeps
   #booting = false
 
-  constructor(book: RunStore, env: Env, around: LifecycleDeps) {
-    this.#book = book
+  constructor(runs: RunStore, env: Env, around: LifecycleDeps) {
+    this.#book = runs
     this.#env = env
     this.#around = around
   }
@@ -44,8 +44,8 @@ export class InternLifecycle {
     this.#book.setFact("life", { ...this.#life, ...change })
   }
 
-  setIdentity(place: InternIdentity): void {
-    this.#book.setFact("place", place)
+  setIdentity(identity: InternIdentity): void {
+    this.#book.setFact("place", identity)
   }
 
   get place(): InternIdentity | undefined {
@@ -53,9 +53,9 @@ export class InternLifecycle {
   }
 
   get #place(): InternIdentity {
-    const place = this.#book.fact("place")
-    if (!place) throw new Error("An intern's object was not told whose it is.")
-    return place
+    const identity = this.#book.fact("place")
+    if (!identity) throw new Error("An intern's object was not told whose it is.")
+    return identity
   }
 
   /** That the agent was started with; null where that is the workspace's default. */
@@ -108,8 +108,8 @@ export class InternLifecycle {
       const { id, organization_id, workspace_id, name, model, instructions } = row
       const host = this.#around.host()
       this.#book.setFact("model", model)
-      const place = { id, organizationId: organization_id, workspaceId: workspace_id }
-      await host.start({ ...place, name, model, instructions })
+      const identity = { id, organizationId: organization_id, workspaceId: workspace_id }
+      await host.start({ ...identity, name, model, instructions })
       await this.#step(host.startLabel, TOTAL_STEPS)
       // A host that dials in comes up in its own time.
       this.#set({ wakeAt: null })
@@ -133,8 +133,8 @@ export class InternLifecycle {
       return this.#set({ attempt: attempt + 1, wakeAt: this.#around.now() + RETRY_MS * attempt })
     }
     this.#set({ phase: "stopped", wakeAt: null })
-    const words = cause instanceof Error ? cause.message.slice(0, 500) : "Provisioning failed."
-    await this.#move(["provisioning"], { status: "failed", progress: null, last_failure_message: words })
+    const text = cause instanceof Error ? cause.message.slice(0, 500) : "Provisioning failed."
+    await this.#move(["provisioning"], { status: "failed", progress: null, last_failure_message: text })
   }
 
   /** The agent is there: an intern that waits for it runs, and takes prompts before its record says so. */

@@ -3,7 +3,7 @@ import { DONE_FRAME, toFrame } from "../../src/formats/sse/frames.ts"
 import type { TurnUsage } from "../../src/interns/run/acp.ts"
 import {
   deltaChunk,
-  type Dialect,
+  type Spelling,
   finalChunk,
   finishChunk,
   type Head,
@@ -23,7 +23,7 @@ const encoder = new TextEncoder()
 const KEEPALIVE = [encoder.encode(": keepalive\n"), encoder.encode("\n")] as const
 
 export type StreamOptions = {
-  dialect: Dialect
+  dialect: Spelling
   keepaliveMs: number
   timer: Timer
   signal: AbortSignal

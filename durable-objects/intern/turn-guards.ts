@@ -14,18 +14,18 @@ const MINUTE_MS = 60_000
  * The run that waits for this answer, and the answer; or why there is none. In the order in which callers are told. `late`: what becomes of a run whose time to be answered is over.
  */
 export function findPending(
-  book: RunStore,
+  runs: RunStore,
   { session, id, content }: { session: string | null; id: string; content: string },
   now: number,
   late: (run: Run) => void,
 ): { run: Run; reply: Reply } {
-  const asked = book.question(id)
-  if (!asked || asked.session !== session) {
+  const requested = runs.question(id)
+  if (!requested || requested.session !== session) {
     throw internError("interaction_unknown", "No question of this session has this tool_call_id.")
   }
-  const run = asked.run
+  const run = requested.run
   if (!run || run.state === "cancelling") throw internError("interaction_not_pending", "The run that asked has ended.")
-  if (!asked.isPending || run.question?.id !== id) {
+  if (!requested.isPending || run.question?.id !== id) {
     throw internError("interaction_unknown", "This question was answered before.")
   }
   if (run.question.deadline <= now) {
@@ -40,8 +40,8 @@ export function findPending(
 }
 
 /** At most so many prompts within a minute: the instants are kept, since the object may sleep in between. */
-export function rateLimitTurn(book: RunStore, now: number): void {
-  const within = (book.fact("turns") ?? []).filter((at) => at > now - MINUTE_MS)
+export function rateLimitTurn(runs: RunStore, now: number): void {
+  const within = (runs.fact("turns") ?? []).filter((at) => at > now - MINUTE_MS)
   const [oldest = now] = within
   if (within.length >= LIMITS.turnsPerMinute) {
     const seconds = Math.max(1, Math.ceil((oldest + MINUTE_MS - now) / 1000))
@@ -53,7 +53,7 @@ export function rateLimitTurn(book: RunStore, now: number): void {
       "x-ratelimit-reset": String(oldest + MINUTE_MS),
     })
   }
-  book.setFact("turns", [...within, now])
+  runs.setFact("turns", [...within, now])
 }
 
 export function requireCapacity(open: number, openRuns: number): void {
@@ -85,9 +85,9 @@ export class HostEvent {
 
   async within(ms: number, timer: Timer): Promise<void> {
     let arrived: () => void = () => undefined
-    const arrival = new Promise<void>((resolve) => (arrived = resolve))
+    const event = new Promise<void>((resolve) => (arrived = resolve))
     this.#waiting.add(arrived)
-    await Promise.race([arrival, timer.wait(ms)])
+    await Promise.race([event, timer.wait(ms)])
     this.#waiting.delete(arrived)
   }
 

@@ -31,8 +31,8 @@ import { roomUnder, withAccount } from "./room.ts"
 /** How long a settled generation may wait for company on its way to D1. */
 const FLUSH_AFTER_MS = 400
 /** How long a reader of one generation waits for a call that is ending. */
-const SETTLEMENT_PATIENCE_MS = 2_000
-const SHORT_PATIENCE_MS = 300
+const SETTLEMENT_TIMEOUT_MS = 2_000
+const SHORT_TIMEOUT_MS = 300
 
 /**
  * One per organization: its balance, every counter and every hold, and the outbox of its generations.
@@ -69,8 +69,8 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
    * where it asks for one, of which this call is the first. What was reported along is done first.
    */
   hold(request: HoldRequest, report: FlushRequest = NOTHING_TO_REPORT): HoldAnswer {
-    const heard = this.report(report)
-    return { verdict: this.#decide(request, Date.now()), ...heard }
+    const received = this.report(report)
+    return { verdict: this.#decide(request, Date.now()), ...received }
   }
 
   /** Whether anything is left under these limits. Writes nothing. */
@@ -245,9 +245,9 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
   async generation(id: string): Promise<Generation | null> {
     const found = this.#outbox.find(id)
     if (found || this.#holds.isEmpty) return found
-    if (this.#holds.has(id)) await this.#waiters.wait(id, SETTLEMENT_PATIENCE_MS)
+    if (this.#holds.has(id)) await this.#waiters.wait(id, SETTLEMENT_TIMEOUT_MS)
     // Known by the provider's id, or running under a lease: which call it is cannot be told, so any may be the one.
-    else if (!id.startsWith("gen-") || this.#holds.hasLeases) await this.#waiters.wait(ANY_CALL, SHORT_PATIENCE_MS)
+    else if (!id.startsWith("gen-") || this.#holds.hasLeases) await this.#waiters.wait(ANY_CALL, SHORT_TIMEOUT_MS)
     return this.#outbox.find(id)
   }
 

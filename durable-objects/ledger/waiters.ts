@@ -3,9 +3,9 @@ export class Waiters {
   readonly #waiting = new Map<string, () => void>()
 
   /** Resolves with the next charge of the call, or when patience ends. */
-  async wait(id: string, patienceMs: number): Promise<void> {
+  async wait(id: string, timeoutMs: number): Promise<void> {
     const charged = new Promise<void>((resolve) => this.#waiting.set(id, resolve))
-    await Promise.race([charged, scheduler.wait(patienceMs)])
+    await Promise.race([charged, scheduler.wait(timeoutMs)])
     this.#waiting.delete(id)
   }
 

@@ -53,10 +53,10 @@ export async function throttleFreeModels(rate: RateLimit | undefined, organizati
   if (!success) throw tooMany("Too many requests on free models.", Date.now())
 }
 
-function tooMany(words: string, now: number): GatewayError {
+function tooMany(message: string, now: number): GatewayError {
   const resetAt = now - (now % PERIOD_MS) + PERIOD_MS
   const seconds = Math.ceil((resetAt - now) / 1_000)
-  return new GatewayError("rate_limited", `${words} Retry in ${seconds} seconds.`, {
+  return new GatewayError("rate_limited", `${message} Retry in ${seconds} seconds.`, {
     metadata: { reason: "flood", retryable: true },
     headers: {
       "x-ratelimit-limit": String(LIMIT),

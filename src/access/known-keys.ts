@@ -33,14 +33,14 @@ export async function isKnown(address: string, key: string, find: FindKnown): Pr
   return (await find([key])).has(key)
 }
 
-async function lookUp({ waiting, found }: Batch, own: string, find: FindKnown): Promise<boolean> {
-  const keys = [own, ...[...waiting].filter((key) => key !== own).slice(0, MAX_BATCH - 1)]
+async function lookUp({ waiting, found }: Batch, current: string, find: FindKnown): Promise<boolean> {
+  const keys = [current, ...[...waiting].filter((key) => key !== current).slice(0, MAX_BATCH - 1)]
   for (const key of keys) waiting.delete(key)
   const known = await find(keys)
   const at = Date.now()
   for (const [key, one] of found) if (one.at <= at - KEPT_MS) found.delete(key)
   for (const key of keys) found.set(key, { isKnown: known.has(key), at })
-  return known.has(own)
+  return known.has(current)
 }
 
 function batchOf(address: string): Batch {

@@ -4,7 +4,7 @@ import { refreshSessionCost } from "../datasets/store.ts"
 import type { Env } from "../config/env.ts"
 import { pruneContents } from "../generations/content.ts"
 import { sweepBatches } from "../observability/delivery/batches.ts"
-import { TOLD_DAYS, TOLD_PREFIX } from "../observability/call-content.ts"
+import { CALL_CONTENT_DAYS, CALL_CONTENT_PREFIX } from "../observability/call-content.ts"
 import { pruneOauth } from "../oauth/store.ts"
 import { clearFiles } from "../files/bytes.ts"
 import { reconcileStalest } from "../reconciliation/reconcile.ts"
@@ -22,7 +22,10 @@ const JOBS: Readonly<Record<string, readonly { name: string; run: (env: Env, now
       run: (env, now) => pruneGenerations(env.DB, now, generationRetentionDays(env)),
     },
     { name: "prune-contents", run: (env, now) => pruneContents(env.FILES, now, generationRetentionDays(env)) },
-    { name: "prune-broadcasts", run: (env, now) => pruneContents(env.FILES, now, TOLD_DAYS, TOLD_PREFIX) },
+    {
+      name: "prune-broadcasts",
+      run: (env, now) => pruneContents(env.FILES, now, CALL_CONTENT_DAYS, CALL_CONTENT_PREFIX),
+    },
     { name: "prune-oauth", run: (env, now) => pruneOauth(env.DB, now) },
     { name: "prune-files", run: (env, now) => clearFiles(env, now) },
     { name: "prune-audit", run: (env, now) => pruneAudit(env.DB, now, auditRetentionDays(env)) },

@@ -1,13 +1,13 @@
 import * as z from "zod"
-import type { ProviderWire } from "../formats/provider-format.ts"
+import type { ProviderFormat } from "../formats/provider-format.ts"
 
-export const BASE_URL_WORDS =
+export const BASE_URL_RULE =
   "must be an http or https URL without credentials, query or fragment, such as https://api.example.com/v1"
 
 /** A base URL as an operator may write it: what follows `/v1` by habit is taken off. */
 export const BaseUrl = z
-  .string({ error: BASE_URL_WORDS })
-  .refine(isPlainUrl, { error: BASE_URL_WORDS })
+  .string({ error: BASE_URL_RULE })
+  .refine(isPlainUrl, { error: BASE_URL_RULE })
   .transform((text) =>
     text
       .replace(/\/+$/, "")
@@ -22,6 +22,6 @@ function isPlainUrl(text: string): boolean {
 }
 
 /** Clients of the Messages wire add `/v1` themselves, so addresses for them are written without it. */
-export function forWire(baseUrl: string, wire: ProviderWire): string {
-  return wire === "anthropic" && new URL(baseUrl).pathname === "/" ? `${baseUrl}/v1` : baseUrl
+export function forFormat(baseUrl: string, format: ProviderFormat): string {
+  return format === "anthropic" && new URL(baseUrl).pathname === "/" ? `${baseUrl}/v1` : baseUrl
 }

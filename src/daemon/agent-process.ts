@@ -51,15 +51,15 @@ type Handlers = {
 }
 
 const ACP_VERSION = 1
-const START_PATIENCE_MS = 60_000
-const STOP_PATIENCE_MS = 5_000
-const LAST_WORDS_MS = 1_000
+const START_TIMEOUT_MS = 60_000
+const STOP_TIMEOUT_MS = 5_000
+const DRAIN_MS = 1_000
 const GONE: RpcError = { code: -32_603, message: "The agent has ended." }
 
 /** Starts an agent and initializes it. Rejects, with nothing left running, where it does not come up. */
 export async function startAgent(command: Command, handlers: Handlers): Promise<Agent> {
   const running = run(command, handlers)
-  const timer = setTimeout(() => void running.stop(), START_PATIENCE_MS)
+  const timer = setTimeout(() => void running.stop(), START_TIMEOUT_MS)
   try {
     const clientCapabilities = { fs: { readTextFile: false, writeTextFile: false }, terminal: false }
     const initialized = (await running.request("initialize", {
@@ -87,8 +87,8 @@ export async function startAgent(command: Command, handlers: Handlers): Promise<
 
 type Waiting = { resolve: (result: Record<string, unknown>) => void; reject: (failure: RpcFailure) => void }
 
-function run({ words, cwd, env, uid }: Command, { onMessage, onExit }: Handlers) {
-  const [file = "", ...args] = words
+function run({ words: text, cwd, env, uid }: Command, { onMessage, onExit }: Handlers) {
+  const [file = "", ...args] = text
   // A group of its own, so that what it starts ends with it.
   const options = { cwd, env, detached: true, stdio: ["pipe", "pipe", "inherit"] as ["pipe", "pipe", "inherit"] }
   const child = spawn(file, args, { ...options, ...(uid !== undefined && { uid, gid: uid }) })
@@ -107,16 +107,16 @@ function run({ words, cwd, env, uid }: Command, { onMessage, onExit }: Handlers)
   }
   const take = (message: AnyMessage) => {
     if ("method" in message) return onMessage(message)
-    const asked = waiting.get(message.id)
+    const requested = waiting.get(message.id)
     waiting.delete(message.id)
-    if (!asked) return
-    if ("error" in message) asked.reject(new RpcFailure(message.error))
-    else asked.resolve((message.result ?? {}) as Record<string, unknown>)
+    if (!requested) return
+    if ("error" in message) requested.reject(new RpcFailure(message.error))
+    else requested.resolve((message.result ?? {}) as Record<string, unknown>)
   }
 
   child.once("error", ({ message }) => gone(null, { ...GONE, message: `The agent did not start: ${message}` }))
   // What it said last is still taken; but a child of its own may hold the pipe for good.
-  child.once("exit", (code) => void Promise.race([draining, wait(LAST_WORDS_MS)]).then(() => gone(code)))
+  child.once("exit", (code) => void Promise.race([draining, wait(DRAIN_MS)]).then(() => gone(code)))
   const draining = (async () => {
     for await (const message of stream.readable) take(message)
   })().catch(() => signal("SIGKILL"))
@@ -144,7 +144,7 @@ function run({ words, cwd, env, uid }: Command, { onMessage, onExit }: Handlers)
       if (isGone || child.pid === undefined) return
       const exited = child.exitCode === null && child.signalCode === null ? once(child, "exit") : undefined
       signal("SIGTERM")
-      const timer = setTimeout(() => signal("SIGKILL"), STOP_PATIENCE_MS)
+      const timer = setTimeout(() => signal("SIGKILL"), STOP_TIMEOUT_MS)
       await exited
       clearTimeout(timer)
       // What it left behind in its group.

@@ -89,8 +89,12 @@ function claude(config: DaemonConfig): AgentSetup {
   return { words: ["claude-agent-acp"], env: anthropicEnv(config), files: {} }
 }
 
-function custom(words: readonly string[], config: DaemonConfig): AgentSetup {
-  return { words, env: { [KEY_NAME]: config.api_key, ...openaiEnv(config), ...anthropicEnv(config) }, files: {} }
+function custom(message: readonly string[], config: DaemonConfig): AgentSetup {
+  return {
+    words: message,
+    env: { [KEY_NAME]: config.api_key, ...openaiEnv(config), ...anthropicEnv(config) },
+    files: {},
+  }
 }
 
 function openaiEnv(config: DaemonConfig): Record<string, string> {
@@ -122,12 +126,12 @@ const PASSED = /^(PATH|LANG|LC_\w+|TZ|TERM|SHELL|USER|LOGNAME)$/
 
 /** The environment of an agent: secrets by their placeholders, under what the agent is set up with. */
 export function environmentOf(
-  own: NodeJS.ProcessEnv,
+  current: NodeJS.ProcessEnv,
   { home }: Where,
   secrets: readonly { name: string; placeholder: string }[],
   ...set: readonly Record<string, string>[]
 ): Record<string, string> {
-  const passed = Object.entries(own).filter(([name, value]) => PASSED.test(name) && value !== undefined)
+  const passed = Object.entries(current).filter(([name, value]) => PASSED.test(name) && value !== undefined)
   return Object.assign(
     Object.fromEntries(secrets.map(({ name, placeholder }) => [name.toUpperCase(), placeholder])),
     Object.fromEntries(passed),

@@ -19,7 +19,7 @@ export type BridgeWorld = {
   onVaultChanged: () => Promise<void>
   /** Ends the epoch: what the agent had open is lost. */
   renew: () => Promise<void>
-  log: (words: string) => void
+  log: (text: string) => void
 }
 
 const FIRST_PAUSE_MS = 1_000
@@ -31,8 +31,8 @@ const FAILED = -32_603
 const NO_RUN = -32_001
 
 /** What the agent may ask of the client, and tell it; of files and terminals it has its own. */
-const ASKED_OF_CLIENT = new Set(["session/request_permission", "elicitation/create"])
-const TOLD_TO_CLIENT = new Set(["session/update", "elicitation/complete", "$/cancel_request"])
+const REQUESTS_TO_CLIENT = new Set(["session/request_permission", "elicitation/create"])
+const NOTIFICATIONS_TO_CLIENT = new Set(["session/update", "elicitation/complete", "$/cancel_request"])
 const OF_SESSIONS = new Set(["session/new", "session/load", "session/resume"])
 
 /** Between the gateway and the agent: passes on what is ACP, and does what is asked of the daemon itself. */
@@ -50,8 +50,8 @@ export class Bridge {
   #restart: ReturnType<typeof setTimeout> | undefined
   #order: Promise<void> = Promise.resolve()
 
-  constructor(world: BridgeWorld) {
-    this.#world = world
+  constructor(deps: BridgeWorld) {
+    this.#world = deps
   }
 
   /** One after the other, in the order in which they came: a prompt waits for the agent, and a cancel for the prompt. */
@@ -204,8 +204,8 @@ export class Bridge {
   async #ask(agent: Agent, { method, params }: AnyRequest): Promise<unknown> {
     if (method === "session/prompt") return this.#prompt(agent, params as Prompt)
     if (!OF_SESSIONS.has(method)) return agent.request(method, params)
-    const asked = { ...(params as object), cwd: this.#world.cwd, mcpServers: [] }
-    const made = await agent.request(method, asked)
+    const requested = { ...(params as object), cwd: this.#world.cwd, mcpServers: [] }
+    const made = await agent.request(method, requested)
     const { sessionMode: modeId } = this.#world
     const sessionId = sessionOf(made) || sessionOf(params)
     if (modeId !== undefined) await agent.request("session/set_mode", { sessionId, modeId })
@@ -245,10 +245,10 @@ export class Bridge {
     if (!("method" in message)) return
     const { method } = message
     if (!("id" in message)) {
-      if (TOLD_TO_CLIENT.has(method)) this.#send(message)
+      if (NOTIFICATIONS_TO_CLIENT.has(method)) this.#send(message)
       return
     }
-    if (ASKED_OF_CLIENT.has(method)) return this.#send(message)
+    if (REQUESTS_TO_CLIENT.has(method)) return this.#send(message)
     const error = unknownMethod(method).error
     void this.#agent?.then((agent) => agent.send({ jsonrpc: "2.0", id: message.id, error }))
   }

@@ -10,7 +10,7 @@ const USAGE_EXIT = 2
 
 /** `npm run daemon`: runs an agent here, for an intern of a gateway that it dials in to. */
 async function main({ url, internId, joinToken, agent, ...options }: Options): Promise<void> {
-  const log = (words: string) => console.error(`intern ${internId}: ${words}`)
+  const log = (text: string) => console.error(`intern ${internId}: ${text}`)
   const folder = folderIn(options.dir)
   const host = new Host({ internId, folder, agent, joinToken, gateway: url, log, ...options })
   const attachUrl = new URL(`/api/v1/interns/${encodeURIComponent(internId)}/daemon/attach`, url)
@@ -31,8 +31,8 @@ async function main({ url, internId, joinToken, agent, ...options }: Options): P
     },
     onMessage: (message) => bridge.fromGateway(message),
     onLost: () => void bridge.lost(),
-    onEnd: (ending, words) => {
-      log(words)
+    onEnd: (ending, text) => {
+      log(text)
       void end(EXIT[ending])
     },
   })

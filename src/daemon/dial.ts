@@ -7,7 +7,7 @@ const FIRST_WAIT_MS = 200
 const LONGEST_WAIT_MS = 10_000
 const PING_EVERY_MS = 30_000
 /** From the dial to the welcome. */
-const WELCOME_PATIENCE_MS = 30_000
+const WELCOME_TIMEOUT_MS = 30_000
 /** How long what was said last is waited for before an epoch ends. */
 const DRAIN_MS = 2_000
 /** What a gateway answers to a token or an intern that will not become good by asking again. */
@@ -22,8 +22,8 @@ export type Dialled = {
   onMessage: (message: AnyMessage) => void
   /** The numbering cannot be gone on with: what the agent has open is lost to the gateway. */
   onLost: () => void
-  onEnd: (ending: Ending, words: string) => void
-  log: (words: string) => void
+  onEnd: (ending: Ending, rule: string) => void
+  log: (rule: string) => void
 }
 
 type Incoming = { welcome?: Welcome; seq?: number; msg?: AnyMessage; ack?: number; ping?: number; pong?: number }
@@ -39,8 +39,8 @@ export class Dial {
   #isHeard = true
   #onDrained: (() => void) | undefined
 
-  constructor(world: Dialled) {
-    this.#world = world
+  constructor(deps: Dialled) {
+    this.#world = deps
     setInterval(() => this.#ping(), PING_EVERY_MS).unref()
   }
 
@@ -55,7 +55,7 @@ export class Dial {
     let isOpen = false
     setTimeout(() => {
       if (socket === this.#socket && !this.#isWelcome) socket.close()
-    }, WELCOME_PATIENCE_MS).unref()
+    }, WELCOME_TIMEOUT_MS).unref()
     socket.addEventListener("open", () => {
       isOpen = true
       socket.send(JSON.stringify({ hello: this.#link.hello() }))
@@ -111,11 +111,11 @@ export class Dial {
       if (this.#link.isDrained) this.#onDrained?.()
     }
     if (frame.seq === undefined || !frame.msg || !this.#isWelcome) return
-    const heard = this.#link.receive(frame.seq)
+    const received = this.#link.receive(frame.seq)
     // Closing is what makes both sides say again from where they are.
-    if (heard === "gap") return this.#socket?.close(CLOSE.gap)
+    if (received === "gap") return this.#socket?.close(CLOSE.gap)
     this.#socket?.send(JSON.stringify({ ack: this.#link.taken }))
-    if (heard === "take") this.#world.onMessage(frame.msg)
+    if (received === "take") this.#world.onMessage(frame.msg)
   }
 
   #welcome(welcome: Welcome): void {

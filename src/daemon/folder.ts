@@ -28,7 +28,7 @@ export async function prepare(
 
 /** AGENTS.md: what the intern is told to be, and which secrets there are to send, by what stands for them. */
 export function agentsFile({ work }: Folder, instructions: string | null, secrets: readonly GivenSecret[]) {
-  const told = secrets.map(
+  const result = secrets.map(
     ({ name, hosts, placeholder }) => `- \`$${name.toUpperCase()}\` (\`${placeholder}\`): ${hosts.join(", ")}`,
   )
   const vault = [
@@ -39,7 +39,7 @@ export function agentsFile({ work }: Folder, instructions: string | null, secret
     "A secret that is added while you work is in this file, in the JSON file `$INTERN_SECRETS_FILE`, and in the",
     "environment of the next bash or zsh command.",
     "",
-    ...told,
+    ...result,
   ]
   const parts = [instructions ?? "", secrets.length > 0 ? vault.join("\n") : ""].filter((part) => part !== "")
   return { [path.join(work, "AGENTS.md")]: parts.join("\n\n") + (parts.length > 0 ? "\n" : "") }

@@ -21,7 +21,7 @@ export type HostWorld = {
   gateway: URL
   allowedHosts: readonly string[] | undefined
   agentUid: number | undefined
-  log: (words: string) => void
+  log: (text: string) => void
 }
 
 /** What the gateway wants of the agent: that it is not there, that it is, or that it is with what was changed. */
@@ -40,9 +40,9 @@ export class Host {
   #applied: string | undefined
   config: DaemonConfig | undefined
 
-  constructor(world: HostWorld) {
-    this.#world = world
-    this.#authority = newAuthority(world.internId)
+  constructor(deps: HostWorld) {
+    this.#world = deps
+    this.#authority = newAuthority(deps.internId)
   }
 
   /** Before anything is started: what the agent sends goes out through here. */
@@ -68,13 +68,13 @@ export class Host {
     // An agent that is asked for at once has its secrets all the same.
     await this.#refreshed
     this.#applied = settingsOf(this.config)
-    const { words, env, files } = setupOf(agent, this.config, folder)
+    const { words: text, env, files } = setupOf(agent, this.config, folder)
     const out = wayOut(folder, this.#proxy.url, this.#authority, this.#world.gateway, trustedByDaemon())
     const set = [env, out.env, secretFileEnv(folder)]
     this.#reserved = new Set(Object.keys(environmentOf(process.env, folder, [], ...set)))
     await prepare(folder, { ...files, ...out.files, ...this.#agentsFiles() }, uid)
     const whole = environmentOf(process.env, folder, this.#secrets, ...set)
-    return startAgent({ words, cwd: folder.work, env: whole, uid }, handlers)
+    return startAgent({ words: text, cwd: folder.work, env: whole, uid }, handlers)
   }
 
   /**

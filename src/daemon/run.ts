@@ -53,8 +53,8 @@ export async function steer(
 ): Promise<"injected" | "queued" | undefined> {
   if (!isRunning()) return undefined
   if (agent.steering) {
-    const told = await agent.request("_session/steering", prompt).catch(() => undefined)
-    if (TAKEN.includes(String(told?.["outcome"]))) return "injected"
+    const result = await agent.request("_session/steering", prompt).catch(() => undefined)
+    if (TAKEN.includes(String(result?.["outcome"]))) return "injected"
   }
   if (!isRunning()) return undefined
   run.queue.push(prompt.prompt)

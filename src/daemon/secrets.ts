@@ -1,6 +1,6 @@
 import type { GivenSecret } from "../vault/secret.ts"
 
-const PATIENCE_MS = 15_000
+const TIMEOUT_MS = 15_000
 
 const NOT_RUNNING = 409
 
@@ -10,7 +10,7 @@ export type Given = { status: "provisioning" | "running"; data: GivenSecret[] }
 /** Undefined while the intern is not to run. Rejects without a word of an answer. */
 export async function readSecrets(url: string, joinToken: string): Promise<Given | undefined> {
   const headers = { authorization: `Bearer ${joinToken}` }
-  const response = await fetch(url, { headers, redirect: "manual", signal: AbortSignal.timeout(PATIENCE_MS) })
+  const response = await fetch(url, { headers, redirect: "manual", signal: AbortSignal.timeout(TIMEOUT_MS) })
   if (response.ok) return (await response.json()) as Given
   await response.body?.cancel()
   if (response.status === NOT_RUNNING) return undefined

@@ -43,9 +43,9 @@ export class Api {
   }
 
   async #read<T>(answer: Response): Promise<T> {
-    const told: unknown = await answer.json().catch(() => undefined)
-    if (told === undefined) throw new Failure(`What is at ${this.#url} is no gateway: its answer is not JSON.`, 2)
-    return told as T
+    const result: unknown = await answer.json().catch(() => undefined)
+    if (result === undefined) throw new Failure(`What is at ${this.#url} is no gateway: its answer is not JSON.`, 2)
+    return result as T
   }
 
   /** Where the operator's key will do, that one; commands of an organization are its manager's first. */
@@ -68,8 +68,8 @@ export class Api {
     }).catch(() => undefined)
     if (!answer) throw new Failure(`There is no gateway at ${this.#url}. Start it (npm start), or set GATEWAY_URL.`, 2)
     if (answer.ok) return answer
-    const told = (await answer.json().catch(() => undefined)) as { error?: { message?: string } } | undefined
-    throw new Failure(told?.error?.message ?? `The gateway answered ${answer.status}.`)
+    const result = (await answer.json().catch(() => undefined)) as { error?: { message?: string } } | undefined
+    throw new Failure(result?.error?.message ?? `The gateway answered ${answer.status}.`)
   }
 }
 

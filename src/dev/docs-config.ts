@@ -35,11 +35,11 @@ function defaultOf(name: string): string {
 function providerRows(): string[][] {
   return [
     ["slug", "name", "key", "API format", "base URL"],
-    ...builtInProviders.map(({ slug, name, secret, wire, responses, baseUrl, keyless }) => [
+    ...builtInProviders.map(({ slug, name, secret, wire: format, responses, baseUrl, keyless }) => [
       `\`${slug}\``,
       name,
       `\`${secret}\``,
-      wire + (responses ? " + responses" : ""),
+      format + (responses ? " + responses" : ""),
       baseUrl ?? (keyless ? "base URL only" : "base URL required"),
     ]),
   ]

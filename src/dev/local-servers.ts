@@ -5,7 +5,7 @@ const USUAL = [
   { slug: "llamacpp", name: "llama.cpp", port: 8_080 },
   { slug: "vllm", name: "vLLM", port: 8_000 },
 ]
-const PATIENCE_MS = 400
+const TIMEOUT_MS = 400
 const MODEL_ID = /^[\w.@:+~-]+(?:\/[\w.@:+~-]+)*$/
 
 type Found = {
@@ -17,18 +17,18 @@ type Found = {
 
 /** Those that answer, in the shape of CUSTOM_PROVIDERS. What runs here costs nothing a token. */
 export async function findLocalServers(ownPort: number): Promise<Found[]> {
-  const asked = USUAL.filter(({ port }) => port !== ownPort).map(async ({ slug, name, port }) => {
+  const requested = USUAL.filter(({ port }) => port !== ownPort).map(async ({ slug, name, port }) => {
     const baseUrl = `http://127.0.0.1:${port}/v1`
     const ids = await listModels(baseUrl)
     const models = ids.map((id) => ({ id, prompt: "0", completion: "0" }))
     return models.length > 0 ? [{ slug, name, base_url: baseUrl, models }] : []
   })
-  return (await Promise.all(asked)).flat()
+  return (await Promise.all(requested)).flat()
 }
 
 async function listModels(baseUrl: string): Promise<string[]> {
   try {
-    const response = await fetch(`${baseUrl}/models`, { signal: AbortSignal.timeout(PATIENCE_MS), redirect: "error" })
+    const response = await fetch(`${baseUrl}/models`, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: "error" })
     const listed = (await response.json()) as { data?: { id?: unknown }[] }
     const ids = (listed.data ?? []).flatMap(({ id }) => (typeof id === "string" && MODEL_ID.test(id) ? [id] : []))
     return [...new Set(ids)].slice(0, 200)

@@ -107,10 +107,10 @@ function isTaken(port: number): Promise<boolean> {
   })
 }
 
-const START_PATIENCE_MS = 60_000
+const START_TIMEOUT_MS = 60_000
 
 async function ready(child: ChildProcess, origin: string, output: Output): Promise<void> {
-  const deadline = Date.now() + START_PATIENCE_MS
+  const deadline = Date.now() + START_TIMEOUT_MS
   while (Date.now() < deadline && child.exitCode === null) {
     const health = await fetch(`${origin}/health`).then(
       async (response) => ({ isOk: response.ok, ...((await response.json()) as { fault?: string }) }),

@@ -40,7 +40,7 @@ export async function runWrangler(args: readonly string[]): Promise<void> {
   if (code !== 0) throw new Error(`wrangler ${args.slice(0, 3).join(" ")} failed:\n${printed}`)
 }
 
-const PATIENCE_MS = 5_000
+const TIMEOUT_MS = 5_000
 
 /** End a started wrangler with everything it started. */
 export async function endWrangler(child: ChildProcess): Promise<void> {
@@ -48,7 +48,7 @@ export async function endWrangler(child: ChildProcess): Promise<void> {
   if (pid === undefined) return
   const closed = child.exitCode !== null || child.signalCode !== null ? Promise.resolve() : once(child)
   signal(pid, "SIGTERM")
-  await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))])
+  await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, TIMEOUT_MS))])
   killWrangler(child)
 }
 

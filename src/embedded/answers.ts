@@ -51,7 +51,7 @@ export function pad(text: string, tokens: number): string {
 
 function say(request: ChatRequest, seed: string): Part[] {
   const text = toUserText(request.messages)
-  const content = (words: string) => toParts("content", toBeforeStop(words, request.stops))
+  const content = (phrase: string) => toParts("content", toBeforeStop(phrase, request.stops))
   switch (request.model) {
     case "paced":
       return content(pad(text, 100))

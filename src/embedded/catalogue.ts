@@ -2,7 +2,7 @@ import type { Endpoint, Model } from "../models/catalogue.ts"
 import { COMMON_PARAMETERS, FORMAT_PARAMETERS, MODEL_DEFAULTS, TOOL_PARAMETERS } from "../models/custom-models.ts"
 import type { Pricing } from "../money/pricing.ts"
 import { mediaModels, type MediaModel } from "./media/models.ts"
-import { embeddedModels, wireSlugs, type EmbeddedModel } from "./models.ts"
+import { embeddedModels, formatSlugs, type EmbeddedModel } from "./models.ts"
 
 const REASONING_PARAMETERS = ["reasoning", "include_reasoning", "reasoning_effort"]
 
@@ -25,16 +25,16 @@ const EMBEDDED_CONTEXT = 128_000
 /** The upstream's addresses, each of which speaks another wire, and the authors of their models. */
 const EMBEDDED_WIRES = [
   { author: "sim", provider: "embedded", wire: "", slugs: embeddedModels.map(({ slug }) => slug) },
-  { author: "sim-responses", provider: "embedded-responses", wire: " (Responses)", slugs: wireSlugs },
-  { author: "sim-messages", provider: "embedded-messages", wire: " (Messages)", slugs: wireSlugs },
+  { author: "sim-responses", provider: "embedded-responses", wire: " (Responses)", slugs: formatSlugs },
+  { author: "sim-messages", provider: "embedded-messages", wire: " (Messages)", slugs: formatSlugs },
 ]
 
 /** The scripted models of the embedded upstream, as `sim/…`, and their twins of other wires. */
 export const embeddedCatalogue: readonly Model[] = [
-  ...EMBEDDED_WIRES.flatMap(({ author, provider, wire, slugs }) =>
+  ...EMBEDDED_WIRES.flatMap(({ author, provider, wire: format, slugs }) =>
     embeddedModels
       .filter(({ slug }) => slugs.includes(slug))
-      .map((model) => toTextModel({ ...model, name: model.name + wire }, author, provider)),
+      .map((model) => toTextModel({ ...model, name: model.name + format }, author, provider)),
   ),
   ...mediaModels.map(toMediaModel),
 ]

@@ -4,7 +4,7 @@ import { newCompletion } from "./completion.ts"
 import { embed } from "./embed.ts"
 import { mediaModels } from "./media/models.ts"
 import { findVideo, mediaRoutes } from "./media/serve.ts"
-import { embeddedModels, wireSlugs } from "./models.ts"
+import { embeddedModels, formatSlugs } from "./models.ts"
 import { reply } from "./reply.ts"
 import { findFailure, invalid, unknownModel } from "./statuses.ts"
 import { chatEncoder } from "./formats/chat.ts"
@@ -25,7 +25,7 @@ const routes = new Map<string, (request: Request) => Response | Promise<Response
   ["POST /v1/embeddings", embeddings],
   ...mediaRoutes,
   // A vendor that has the Responses wire has the chat wire as well.
-  ["POST /responses/v1/chat/completions", (request) => complete(request, wireSlugs)],
+  ["POST /responses/v1/chat/completions", (request) => complete(request, formatSlugs)],
   ["POST /responses/v1/responses", serveFormat(responsesFormat)],
   ["POST /messages/v1/messages", serveFormat(messagesFormat)],
 ])

@@ -64,7 +64,7 @@ export const embeddedModels: readonly EmbeddedModel[] = [
 ]
 
 /** Of these models there are twins that speak another wire. */
-export const wireSlugs: readonly string[] = [
+export const formatSlugs: readonly string[] = [
   "echo",
   "tool-call",
   "parallel-tools",

@@ -7,7 +7,11 @@ import type { CompletionEncoder } from "./formats/encoder.ts"
 const SLOW_MS = 6_000
 
 /** A completion as it goes out, with the fault of its model. */
-export async function reply(completion: Completion, teller: CompletionEncoder, signal: AbortSignal): Promise<Response> {
+export async function reply(
+  completion: Completion,
+  encoder: CompletionEncoder,
+  signal: AbortSignal,
+): Promise<Response> {
   await sleep(delayMs(completion), signal)
   const { request, fault } = completion
   if (fault.instead === "page") return new Response(portalPage, { headers: { "content-type": "text/html" } })
@@ -15,9 +19,9 @@ export async function reply(completion: Completion, teller: CompletionEncoder, s
     ? { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" }
     : { "content-type": "application/json" }
   if (fault.instead === "nothing") return new Response(request.stream ? play([].values(), signal) : "", { headers })
-  if (request.stream) return new Response(play(streamSteps(completion, teller), signal), { headers })
-  if (fault.instead === "error" || fault.afterTen === "error") return teller.failed()
-  const document = teller.document()
+  if (request.stream) return new Response(play(streamSteps(completion, encoder), signal), { headers })
+  if (fault.instead === "error" || fault.afterTen === "error") return encoder.failed()
+  const document = encoder.document()
   if (!fault.split && !fault.afterTen) return Response.json(document)
   return new Response(play(documentSteps(JSON.stringify(document), fault), signal), { headers })
 }

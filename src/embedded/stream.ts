@@ -21,25 +21,25 @@ const encoder = new TextEncoder()
 /** A completion as server-sent events. */
 export function* streamSteps(completion: Completion, teller: CompletionEncoder): Generator<Step> {
   const { request, fault } = completion
-  if (fault.instead === "error") return yield* tell(teller.failure(), fault)
-  for (const chunk of openingChunks(completion)) yield* tell(teller.chunk(chunk), fault)
+  if (fault.instead === "error") return yield* emit(teller.failure(), fault)
+  for (const chunk of openingChunks(completion)) yield* emit(teller.chunk(chunk), fault)
 
   const pieces = pieceChunks(completion)
   for (let at = 0; !fault.afterTen || at < PIECES_BEFORE_FAULT; at++) {
     const { value: chunk, done } = pieces.next()
     if (done) break
     if (PACED.has(request.model)) yield { type: "wait", untilMs: (at + 1) * PACE_MS }
-    yield* tell(teller.chunk(chunk), fault)
+    yield* emit(teller.chunk(chunk), fault)
   }
-  if (fault.afterTen === "error") return yield* tell(teller.failure(), fault)
+  if (fault.afterTen === "error") return yield* emit(teller.failure(), fault)
   if (fault.afterTen === "stall") return yield { type: "stall" }
   if (fault.afterTen === "break") {
     const left = [...pieces, ...closingChunks(completion)].flatMap(teller.chunk)
     return yield* breakInside([...left, ...teller.end()][0] ?? "")
   }
 
-  for (const chunk of closingChunks(completion)) yield* tell(teller.chunk(chunk), fault)
-  yield* tell(teller.end(), fault)
+  for (const chunk of closingChunks(completion)) yield* emit(teller.chunk(chunk), fault)
+  yield* emit(teller.end(), fault)
 }
 
 /** A document for the faults that happen to its bytes. */
@@ -108,7 +108,7 @@ function toDelayMs(step: Exclude<Step, { type: "write" }>, startedAt: number): n
   }
 }
 
-function* tell(frames: readonly string[], fault: Fault): Generator<Step> {
+function* emit(frames: readonly string[], fault: Fault): Generator<Step> {
   for (const frame of frames) yield* write(frame, fault)
 }
 

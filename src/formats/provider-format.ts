@@ -1,3 +1,3 @@
-export const PROVIDER_WIRES = ["openai", "anthropic"] as const
+export const PROVIDER_FORMATS = ["openai", "anthropic"] as const
 
-export type ProviderWire = (typeof PROVIDER_WIRES)[number]
+export type ProviderFormat = (typeof PROVIDER_FORMATS)[number]

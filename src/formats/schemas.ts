@@ -11,8 +11,8 @@ const between = (least: number, most: number) =>
     .min(least, `must be from ${least} to ${most}`)
     .max(most, `must be from ${least} to ${most}`)
 
-const integer = (words: string, least: number, most = Number.MAX_SAFE_INTEGER) =>
-  z.int({ error: words }).min(least, words).max(most, words)
+const integer = (phrase: string, least: number, most = Number.MAX_SAFE_INTEGER) =>
+  z.int({ error: phrase }).min(least, phrase).max(most, phrase)
 
 const text = z.string({ error: "must be a string" })
 const flag = z.boolean({ error: "must be true or false" })

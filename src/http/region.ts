@@ -10,7 +10,7 @@ import { GatewayError } from "../errors/errors.ts"
  * their vaults and daemons) is refused.
  */
 
-const WORDS = 'REGIONAL_HOSTS: must be a JSON object of exact hostnames and their regions, {"eu.example.com":"europe"}'
+const RULE = 'REGIONAL_HOSTS: must be a JSON object of exact hostnames and their regions, {"eu.example.com":"europe"}'
 const RegionalHosts = z.record(z.string().min(1), z.string().min(1))
 
 const remembered = new WeakMap<Env, ReadonlyMap<string, string>>()
@@ -20,7 +20,7 @@ export function regionalHosts(env: Env): ReadonlyMap<string, string> {
   const known = remembered.get(env)
   if (known) return known
   const parsed = RegionalHosts.safeParse(parse(configOf(env).REGIONAL_HOSTS))
-  if (!parsed.success) throw new GatewayError("misconfigured", `${WORDS}.`)
+  if (!parsed.success) throw new GatewayError("misconfigured", `${RULE}.`)
   const hosts = new Map(Object.entries(parsed.data).map(([host, region]) => [host.toLowerCase(), region]))
   remembered.set(env, hosts)
   return hosts

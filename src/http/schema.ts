@@ -21,8 +21,8 @@ export const ErrorEnvelope = z
   .meta({ id: "Error" })
 
 /** One of these words, or words that name them. */
-export function oneOf<const T extends readonly string[]>(words: T) {
-  return z.enum(words, { error: `accepts ${words.join(", ")}` })
+export function oneOf<const T extends readonly string[]>(text: T) {
+  return z.enum(text, { error: `accepts ${text.join(", ")}` })
 }
 
 export function json<T extends z.ZodType>(schema: T) {
@@ -43,8 +43,8 @@ type Failures = Record<never, ReturnType<typeof ok<typeof ErrorEnvelope>>>
 
 /** The documented failures of a route, from the same table that answers them. */
 export function failures(...names: ErrorName[]): Failures {
-  const words = (name: ErrorName) => name.replaceAll("_", " ")
-  return Object.fromEntries(names.map((name) => [errors[name].status, ok(ErrorEnvelope, words(name))]))
+  const text = (name: ErrorName) => name.replaceAll("_", " ")
+  return Object.fromEntries(names.map((name) => [errors[name].status, ok(ErrorEnvelope, text(name))]))
 }
 
 /** The words for a body, path or query that its schema refused: the field, and what it accepts. */
@@ -73,11 +73,11 @@ function describe(issue: z.core.$ZodIssue): string {
     .map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`))
     .join("")
     .replace(/^\./, "")
-  return `${path || "body"}: ${toWords(issue.message).replace(/\.?$/, ".")}`
+  return `${path || "body"}: ${toText(issue.message).replace(/\.?$/, ".")}`
 }
 
 /** What a schema has no words of its own for, in ours. */
-function toWords(message: string): string {
+function toText(message: string): string {
   const [, expected = "", received] = /^Invalid input: expected (\w+), received (\w+)$/.exec(message) ?? []
   if (expected === "") return message
   if (received === "undefined") return "is required"
@@ -85,8 +85,8 @@ function toWords(message: string): string {
   return `must be ${kind ?? `${/^[aeio]/.test(expected) ? "an" : "a"} ${expected}`}`
 }
 
-const pageNumber = (least: number, most: number, words: string) =>
-  z.coerce.number({ error: words }).int(words).min(least, words).max(most, words)
+const pageNumber = (least: number, most: number, text: string) =>
+  z.coerce.number({ error: text }).int(text).min(least, text).max(most, text)
 
 /** How lists are paged. */
 export const PageQuery = z.object({

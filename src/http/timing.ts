@@ -20,7 +20,7 @@ export const serverTiming: MiddlewareHandler<App> = async function tellTiming(c,
 }
 
 /** One metric of `Server-Timing`. `words`: whatever can stand between quotation marks; the rest of them is left away. */
-export function timing(name: string, ms: number, words = ""): string {
-  const told = words.replaceAll(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, "")
-  return `${name};dur=${ms}${told === "" ? "" : `;desc="${told}"`}`
+export function timing(name: string, ms: number, message = ""): string {
+  const result = message.replaceAll(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, "")
+  return `${name};dur=${ms}${result === "" ? "" : `;desc="${result}"`}`
 }

@@ -20,7 +20,7 @@ import { configuredModeration } from "../plugins/moderation.ts"
 import { loadPreset } from "../presets/active.ts"
 import { configuredProviders } from "../providers/configured.ts"
 import type { Provider } from "../providers/provider.ts"
-import { toolWorld } from "../server-tools/settings.ts"
+import { toolDepsOf } from "../server-tools/settings.ts"
 import { pseudonym } from "../support/pseudonym.ts"
 import { keepsContent } from "../workspaces/settings.ts"
 import { EndpointHealth } from "../routing/health.ts"
@@ -74,20 +74,20 @@ export async function createDeps(c: Context<App>): Promise<Deps> {
   const caller = callerOf(c.var.principal)
   const { defaults, keyHash } = caller
   const { METRICS: metrics } = env
-  const own = byokRoutesOf(caller, env)
+  const current = byokRoutesOf(caller, env)
   const later = (work: Promise<unknown>) => c.executionCtx.waitUntil(work)
   return {
     ledger: openLedger(env, caller.organizationId, later),
-    catalogue: await (own ? loadReachableCatalogue(env) : loadCatalogue(env)),
+    catalogue: await (current ? loadReachableCatalogue(env) : loadCatalogue(env)),
     providers: configuredProviders(env),
-    byok: own,
+    byok: current,
     openKey: (key) => openByokCredential(key, env),
     health,
     timers: timersOf(env),
     freeLimits: () => freeLimits(env),
     throttleFreeModels: () => throttleFreeModels(env.RATE, caller.organizationId),
     send: (request, provider) => send(request, provider, env),
-    tools: () => toolWorld(env, { fetch: (...one) => fetch(...one), now: Date.now, signal: c.req.raw.signal }),
+    tools: () => toolDepsOf(env, { fetch: (...one) => fetch(...one), now: Date.now, signal: c.req.raw.signal }),
     moderation: () => configuredModeration(env),
     presetOf: (slug) => loadPreset(env.DB, caller, slug, Date.now()),
     ...(defaults.contentLogging && {

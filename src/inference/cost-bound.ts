@@ -45,7 +45,7 @@ export type CostBounds = {
 /** `bodyBytes`: the size of the request as it was received. */
 export function costBoundsOf(request: ChatRequest, bodyBytes: number): CostBounds {
   const promptBound = boundPrompt(request, bodyBytes) + TEMPLATE_TOKENS
-  const asked = request.max_completion_tokens ?? request.max_tokens ?? Number.POSITIVE_INFINITY
+  const requested = request.max_completion_tokens ?? request.max_tokens ?? Number.POSITIVE_INFINITY
   return {
     promptBound,
     pieces: { images: countImages(request) },
@@ -55,11 +55,11 @@ export function costBoundsOf(request: ChatRequest, bodyBytes: number): CostBound
       (request.tools ? Math.ceil(JSON.stringify(request.tools).length / 4) : 0),
     completionBound: ({ endpoint }) => {
       const known = endpoint.maxCompletionTokens ?? (endpoint.contextLength || UNKNOWN_MAX_COMPLETION)
-      return Math.min(asked, known)
+      return Math.min(requested, known)
     },
     choices: request.n ?? 1,
     isAssumed: ({ endpoint }) =>
-      asked === Number.POSITIVE_INFINITY && endpoint.maxCompletionTokens === null && endpoint.contextLength === 0,
+      requested === Number.POSITIVE_INFINITY && endpoint.maxCompletionTokens === null && endpoint.contextLength === 0,
   }
 }
 

@@ -7,7 +7,7 @@ import type { Transcript } from "../formats/transcript.ts"
 import type { Generation } from "../ledger/generation.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { ModerationSettings } from "../plugins/moderation.ts"
-import type { ToolWorld } from "../server-tools/tool.ts"
+import type { ToolDeps } from "../server-tools/tool.ts"
 import type { EndpointHealth } from "../routing/health.ts"
 import type { PlanInput } from "../routing/plan.ts"
 import type { Timers } from "../config/timers.ts"
@@ -42,7 +42,7 @@ export type Deps = {
   throttleFreeModels: () => Promise<void>
   send: (request: Request, provider: Provider) => Promise<Response>
   /** What the gateway's own tools and plugins can touch; throws where a variable that they need cannot be read. */
-  tools: () => ToolWorld
+  tools: () => ToolDeps
   moderation: () => ModerationSettings | undefined
   /** A preset of the caller's workspace. */
   presetOf: (slug: string) => Promise<ActivePreset | undefined>

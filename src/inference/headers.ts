@@ -15,6 +15,6 @@ export function streamHeaders(generationId: string): Record<string, string> {
 /** How long each provider was waited for, for whoever asked to be told. */
 export function timingHeaders({ wantsTiming }: RequestMeta, attempts: readonly Attempt[]): Record<string, string> {
   if (!wantsTiming || attempts.length === 0) return {}
-  const told = attempts.map(({ provider, latencyMs }, at) => timing(`provider-${at + 1}`, latencyMs, provider))
-  return { "server-timing": told.join(", ") }
+  const result = attempts.map(({ provider, latencyMs }, at) => timing(`provider-${at + 1}`, latencyMs, provider))
+  return { "server-timing": result.join(", ") }
 }

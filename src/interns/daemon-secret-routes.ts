@@ -17,7 +17,7 @@ import {
   MAX_ENVELOPE_LENGTH,
 } from "../vault/egress-envelope.ts"
 import { egressToBound, type Sent } from "../vault/egress-fetch.ts"
-import { egressWorld } from "../vault/egress-deps.ts"
+import { egressDepsOf } from "../vault/egress-deps.ts"
 import { openSecrets } from "../vault/release.ts"
 import { DaemonSecrets } from "../vault/schemas.ts"
 import { givenSecretsStatement, type SealedSecret } from "../vault/store.ts"
@@ -85,7 +85,7 @@ export const daemonSecrets = newRouter()
     const asked = decodeRequest(c.req.header(EGRESS_REQUEST_HEADER) ?? "")
     if (!asked) throw internError("invalid_body", `${EGRESS_REQUEST_HEADER}: must be a request as JSON in base64url.`)
     const { body, signal } = c.req.raw
-    const world = egressWorld(c.env, {
+    const world = egressDepsOf(c.env, {
       intern: { id: intern.id, workspaceId: intern.workspace_id },
       actor: {
         organizationId: intern.organization_id,

@@ -171,22 +171,22 @@ export class LedgerClient {
     const lease = call?.lease
     // Of a call that the lease covers only the isolate knows what was held for it.
     const capped = call ? cappedAt(generation, call.mostNano) : generation
-    const own: PendingSettlement = { generation: capped, leaseId: lease?.id ?? null, state: "waiting" }
-    this.#waiting.push(own)
+    const current: PendingSettlement = { generation: capped, leaseId: lease?.id ?? null, state: "waiting" }
+    this.#waiting.push(current)
     await this.#timer.wait(BATCH_WINDOW_MS)
-    if (own.state === "waiting") await this.#flush()
-    else if (own.state === "taken") await this.#timer.wait(BATCH_CARRIER_TIMEOUT_MS)
+    if (current.state === "waiting") await this.#flush()
+    else if (current.state === "taken") await this.#timer.wait(BATCH_CARRIER_TIMEOUT_MS)
     // By itself, if it was not taken along or came back. Charged once however often it is asked.
     try {
-      if (own.state !== "known") await this.#alone(own)
+      if (current.state !== "known") await this.#alone(current)
     } finally {
       this.#book.close(generation.id, costOf(capped), false)
     }
     if (lease && this.#book.watch(lease, Date.now())) this.#later?.(this.#returnWhenIdle(lease))
   }
 
-  async #alone(own: PendingSettlement): Promise<void> {
-    await this.#told([own], NOTHING_ELSE, this.#report)
+  async #alone(current: PendingSettlement): Promise<void> {
+    await this.#told([current], NOTHING_ELSE, this.#report)
   }
 
   async #returnWhenIdle(lease: Lease): Promise<void> {
@@ -195,8 +195,8 @@ export class LedgerClient {
         const { id, ttlMs, declarations } = lease
         for (let tries = 0; tries < RETURN_TRIES; tries++) {
           const leases = [{ id, ttlMs, isReturned: true, ...declarations.next(0) }]
-          const heard = await this.#report({ ...NOTHING_TO_REPORT, leases }).catch(() => undefined)
-          if (heard) return
+          const received = await this.#report({ ...NOTHING_TO_REPORT, leases }).catch(() => undefined)
+          if (received) return
           await this.#timer.wait(IDLE_MS)
         }
         logError("lease was not returned; its declared estimate will be charged", { lease: id })
@@ -261,10 +261,13 @@ export class LedgerClient {
     { registrations, renewals }: Progress,
     call: (report: FlushRequest) => Promise<T>,
   ): Promise<T> {
-    const told = new Set([...settlements.map((one) => one.generation.id), ...registrations.map((one) => one.draft.id)])
-    const leases = new Set([...told].flatMap((id) => this.#book.call(id)?.lease ?? []))
+    const result = new Set([
+      ...settlements.map((one) => one.generation.id),
+      ...registrations.map((one) => one.draft.id),
+    ])
+    const leases = new Set([...result].flatMap((id) => this.#book.call(id)?.lease ?? []))
     const reportedAt = Date.now()
-    const news = this.#book.updates(leases, told)
+    const news = this.#book.updates(leases, result)
     const answer = await call({
       settlements: settlements.map(({ generation, leaseId }) => ({ generation, leaseId })),
       registrations,

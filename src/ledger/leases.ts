@@ -6,7 +6,7 @@ import { type HoldRequest, type LeaseUpdate, newLeaseId, type Registration } fro
 /** A caller too near a limit for a lease is asked about again after so long. */
 const REFUSED_FOR_MS = 1_000
 /** An isolate's request may end while it asks: after so long another one may ask. */
-const ASKING_MS = 5_000
+const REQUEST_TIMEOUT_MS = 5_000
 /** A lease that nothing has used for so long goes back. */
 export const IDLE_MS = 1_000
 /** A sentinel that has not come back after so long never will: the runtime ends what a request leaves behind. */
@@ -111,7 +111,7 @@ export class Leases {
   /** What to ask the ledger for beside a hold; undefined where another call is asking, or has lately been refused. */
   ask(lease: Lease, { wanted, estimateNano }: HoldRequest, now: number): HoldRequest["lease"] {
     if (lease.askAgainAt > now) return undefined
-    lease.askAgainAt = now + ASKING_MS
+    lease.askAgainAt = now + REQUEST_TIMEOUT_MS
     lease.requestedAt ||= now
     const declaration = lease.declarations.next(declarationFor(lease.unknownNano + estimateNano, lease.typicalNano))
     return { id: lease.id, wantNano: wantOf(lease.slice, wanted), isHeld: lease.slice !== NO_SLICE, ...declaration }
@@ -164,10 +164,10 @@ export class Leases {
   }
 
   /** Of these leases, once the calls in `told` are charged or registered. */
-  updates(leases: Iterable<Lease>, told: ReadonlySet<string>): LeaseUpdate[] {
+  updates(leases: Iterable<Lease>, result: ReadonlySet<string>): LeaseUpdate[] {
     return [...leases].map(({ id, open, unknownNano, typicalNano, declarations, ttlMs }) => {
       let leftNano = unknownNano
-      for (const one of told) {
+      for (const one of result) {
         const call = open.get(one)
         if (call && !call.isRegistered) leftNano -= call.estimateNano
       }

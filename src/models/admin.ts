@@ -5,7 +5,7 @@ import { PricingOrNull } from "../money/pricing.ts"
 import { INPUTS, OUTPUTS } from "./search.ts"
 import type { StoredEndpoint, StoredModel } from "./store.ts"
 
-const ID_WORDS = "must be author/slug, with letters, digits and . _ - : @ + ~"
+const ID_RULE = "must be author/slug, with letters, digits and . _ - : @ + ~"
 const modalities = (values: readonly string[]) =>
   z
     .array(z.enum(values, { error: `accepts ${values.join(", ")}` }))
@@ -41,7 +41,7 @@ const CatalogueModel = z
     id: z
       .string()
       .max(200)
-      .regex(/^[\w.~-]+(?:\/[\w.:@+~-]+)+$/, { error: ID_WORDS })
+      .regex(/^[\w.~-]+(?:\/[\w.:@+~-]+)+$/, { error: ID_RULE })
       .meta({ example: "openai/gpt-5.5" }),
     ...Facts.shape,
     endpoints: z.array(Offer).refine((offers) => isUnique(offers.map(({ provider }) => provider)), {

@@ -179,8 +179,8 @@ export const catalogueAdmin = newRouter()
   .openapi(override, async (c) => {
     const { model: id, provider, ...change } = c.req.valid("json")
     const changed = changesOf(change, ["pricing", "disabled"])
-    const deed = { resourceId: `${id} ${provider}`, workspaceId: null, changed }
-    const entry = entryOf(c, { action: "catalogue_endpoint.override", ...deed })
+    const event = { resourceId: `${id} ${provider}`, workspaceId: null, changed }
+    const entry = entryOf(c, { action: "catalogue_endpoint.override", ...event })
     const written = await overrideEndpoint(c.env.DB, id, provider, change, Date.now(), entry)
     if (!written) {
       throw new GatewayError(

@@ -20,13 +20,13 @@ export type Pricing = {
   second?: string
 }
 
-const PRICE_WORDS =
+const PRICE_RULE =
   'must be a decimal string of USD, such as "0.0000025": at most 6 digits before the point and 12 after it, not a number'
 
 /** A price: exact where a JSON number would not be. "0" is free of charge, and only where someone wrote it. */
 export const Price = z
-  .string({ error: PRICE_WORDS })
-  .regex(/^\d{1,6}(?:\.\d{1,12})?$/, { error: PRICE_WORDS })
+  .string({ error: PRICE_RULE })
+  .regex(/^\d{1,6}(?:\.\d{1,12})?$/, { error: PRICE_RULE })
   .meta({ description: "USD, as a decimal string.", example: "0.0000025" })
 
 const perToken = Price.meta({ description: "USD a token.", example: "0.0000025" })

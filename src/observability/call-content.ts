@@ -14,13 +14,13 @@ const MAX_OUTPUT = 200_000
 /** Pictures, sound and files are not told on. */
 const MAX_DATA_URL = 2_000
 
-export const TOLD_PREFIX = "broadcast/"
+export const CALL_CONTENT_PREFIX = "broadcast/"
 /** What is left over is removed then: longer than anything is tried for and kept after it. */
-export const TOLD_DAYS = 17
+export const CALL_CONTENT_DAYS = 17
 
 /** Under its day, which is removed as one. `id`: of a generation or a batch, either of which tells its time. */
 function keyOf(id: string): string {
-  return `${TOLD_PREFIX}${dayOf(timeOf(id))}/${uuidOf(id)}`
+  return `${CALL_CONTENT_PREFIX}${dayOf(timeOf(id))}/${uuidOf(id)}`
 }
 
 /** What is kept of a call: the latest of what was asked, and the beginning of the answer. */
@@ -56,19 +56,19 @@ export async function saveCallContent(files: R2Bucket, generationId: string, tol
   await files.put(keyOf(generationId), JSON.stringify(told))
 }
 
-export async function findTold(files: R2Bucket, generationId: string): Promise<CallContent | null> {
+export async function findCallContent(files: R2Bucket, generationId: string): Promise<CallContent | null> {
   return (await (await files.get(keyOf(generationId)))?.json<CallContent>()) ?? null
 }
 
 /** Of a batch, by the ids of its generations. */
-export type ToldBatch = Record<string, CallContent>
+export type CallContentBatch = Record<string, CallContent>
 
-export async function putToldBatch(files: R2Bucket, batchId: string, told: ToldBatch): Promise<void> {
+export async function saveCallContentBatch(files: R2Bucket, batchId: string, told: CallContentBatch): Promise<void> {
   if (Object.keys(told).length > 0) await files.put(keyOf(batchId), JSON.stringify(told))
 }
 
-export async function findToldBatch(files: R2Bucket, batchId: string): Promise<ToldBatch> {
-  return (await (await files.get(keyOf(batchId)))?.json<ToldBatch>()) ?? {}
+export async function findCallContentBatch(files: R2Bucket, batchId: string): Promise<CallContentBatch> {
+  return (await (await files.get(keyOf(batchId)))?.json<CallContentBatch>()) ?? {}
 }
 
 /** `ids`: of generations and batches. */

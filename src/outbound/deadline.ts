@@ -3,10 +3,10 @@ export type Timed<T> = { value: T } | { stopped: "timeout" | "cancelled" }
 /** What the work comes to, unless its time is over or the caller has left: then its signal fires and it is not waited for. */
 export async function within<T>(
   ms: number,
-  leaving: AbortSignal,
+  disconnect: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<Timed<T>> {
-  if (leaving.aborted) return { stopped: "cancelled" }
+  if (disconnect.aborted) return { stopped: "cancelled" }
   const controller = new AbortController()
   const stopped = Promise.withResolvers<Timed<T>>()
   const stop = (why: "timeout" | "cancelled") => {
@@ -15,7 +15,7 @@ export async function within<T>(
   }
   const onLeave = () => stop("cancelled")
   const timer = setTimeout(() => stop("timeout"), ms)
-  leaving.addEventListener("abort", onLeave)
+  disconnect.addEventListener("abort", onLeave)
   // The race is left by its first end; a late failure of the work must not count as unhandled.
   const working = work(controller.signal).then((value): Timed<T> => ({ value }))
   working.catch(() => undefined)
@@ -23,6 +23,6 @@ export async function within<T>(
     return await Promise.race([stopped.promise, working])
   } finally {
     clearTimeout(timer)
-    leaving.removeEventListener("abort", onLeave)
+    disconnect.removeEventListener("abort", onLeave)
   }
 }

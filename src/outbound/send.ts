@@ -13,7 +13,7 @@ export type Outbound = {
   body: string | Uint8Array<ArrayBuffer>
 }
 
-export type OutboundWorld = Network & {
+export type OutboundDeps = Network & {
   fetch: typeof fetch
   /** PRIVATE_HOSTS: reached by http, too, and without a look at their addresses. */
   privateHosts: ReadonlySet<string>
@@ -45,8 +45,8 @@ const LEAST_FREE_PORT = 1_024
  * Sends to a URL that a caller chose, only where anybody could, and follows redirects by hand: each is checked like the
  * first, and on another origin the headers, which hold the secrets, are left away. Against DNS rebinding see resolve.ts.
  */
-export async function sendOutbound(outbound: Outbound, world: OutboundWorld): Promise<Sent> {
-  return exchange(outbound, world, async (response) => ({
+export async function sendOutbound(outbound: Outbound, deps: OutboundDeps): Promise<Sent> {
+  return exchange(outbound, deps, async (response) => ({
     status: response.status,
     excerpt: await excerptOf(response),
     retryAfterMs: parseRetryAfter(response.headers, Date.now()),
@@ -54,8 +54,8 @@ export async function sendOutbound(outbound: Outbound, world: OutboundWorld): Pr
 }
 
 /** Reads a URL that a caller chose, by the same rules. */
-export async function readOutbound(lookup: Lookup, world: OutboundWorld, maxBytes: number): Promise<Found> {
-  return exchange({ ...lookup, method: "GET", body: null }, world, async ({ status, headers, body }) => ({
+export async function readOutbound(lookup: Lookup, deps: OutboundDeps, maxBytes: number): Promise<Found> {
+  return exchange({ ...lookup, method: "GET", body: null }, deps, async ({ status, headers, body }) => ({
     status,
     headers,
     body: body ? await readAtMost(body, maxBytes) : new Uint8Array(),
@@ -67,13 +67,13 @@ type Unsent = { status: null; reason: string }
 
 async function exchange<T>(
   outbound: Exchange,
-  world: OutboundWorld,
+  deps: OutboundDeps,
   read: (response: Response) => Promise<T>,
 ): Promise<T | Unsent> {
   try {
     const never = new AbortController().signal
-    const timed = await within(world.timeoutMs, never, (signal) => follow(outbound, world, signal, read))
-    return "value" in timed ? timed.value : { status: null, reason: `no answer came within ${world.timeoutMs} ms` }
+    const timed = await within(deps.timeoutMs, never, (signal) => follow(outbound, deps, signal, read))
+    return "value" in timed ? timed.value : { status: null, reason: `no answer came within ${deps.timeoutMs} ms` }
   } catch {
     // What a connection fails with can name hosts and addresses of the gateway's own network.
     return { status: null, reason: "the connection failed" }
@@ -82,7 +82,7 @@ async function exchange<T>(
 
 async function follow<T>(
   outbound: Exchange,
-  world: OutboundWorld,
+  deps: OutboundDeps,
   signal: AbortSignal,
   read: (response: Response) => Promise<T>,
 ): Promise<T | Unsent> {
@@ -92,12 +92,12 @@ async function follow<T>(
     signal.throwIfAborted()
     const url = URL.parse(target)
     if (!url) return { status: null, reason: "it is not a valid URL" }
-    const reason = outboundRefusalOf(url, world.privateHosts) ?? (await addressRefusalOf(url, world, signal))
+    const reason = outboundRefusalOf(url, deps.privateHosts) ?? (await addressRefusalOf(url, deps, signal))
     if (reason !== undefined) return { status: null, reason }
     url.hash = ""
     const { method, body } = outbound
     // Taken out of its object: the runtime's own `fetch` refuses to be called as a method of another.
-    const { fetch: send } = world
+    const { fetch: send } = deps
     const response = await send(url.href, { method, headers, body, redirect: "manual", signal })
     const location = REDIRECTS.includes(response.status) ? response.headers.get("location") : null
     if (location === null) return read(response)
@@ -119,8 +119,8 @@ export function outboundRefusalOf(url: URL, privateHosts: ReadonlySet<string>): 
   return hostRefusalOf(url)
 }
 
-function addressRefusalOf(url: URL, world: OutboundWorld, signal: AbortSignal) {
-  return isPrivateHost(url, world.privateHosts) ? undefined : unresolvable(url, world, signal)
+function addressRefusalOf(url: URL, deps: OutboundDeps, signal: AbortSignal) {
+  return isPrivateHost(url, deps.privateHosts) ? undefined : unresolvable(url, deps, signal)
 }
 
 /** Of a header that is given twice, in whichever case, the last counts: both would go out as one. */

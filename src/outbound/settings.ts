@@ -2,7 +2,7 @@ import { GatewayError } from "../errors/errors.ts"
 import { configOf } from "../config/config.ts"
 import type { Env } from "../config/env.ts"
 import { dnsOverHttps, type Network } from "./resolve.ts"
-import type { OutboundWorld } from "./send.ts"
+import type { OutboundDeps } from "./send.ts"
 
 const TIMEOUT_MS = 10_000
 
@@ -35,7 +35,7 @@ function toEntry(entry: string, name: string): string {
 }
 
 /** For what is sent to addresses that callers choose, and kept: destinations, directories. */
-export function outboundWorld(env: Env): OutboundWorld {
+export function outboundDeps(env: Env): OutboundDeps {
   const send: typeof fetch = (...one) => fetch(...one)
   return {
     fetch: send,

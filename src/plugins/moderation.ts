@@ -3,7 +3,7 @@ import * as z from "zod"
 import { GatewayError } from "../errors/errors.ts"
 import { configOf, credential } from "../config/config.ts"
 import type { Env } from "../config/env.ts"
-import { BASE_URL_WORDS, BaseUrl } from "../config/base-url.ts"
+import { BASE_URL_RULE, BaseUrl } from "../config/base-url.ts"
 import { readAtMost } from "../support/bytes.ts"
 import { within } from "../outbound/deadline.ts"
 
@@ -30,7 +30,7 @@ export function configuredModeration(env: Env): ModerationSettings | undefined {
   const usesOpenai = ownUrl === undefined && ownKey === undefined
   const name = usesOpenai ? "OPENAI_BASE_URL" : "MODERATION_BASE_URL"
   const baseUrl = BaseUrl.safeParse(credential(env, name) ?? OPENAI_URL)
-  if (!baseUrl.success) throw new GatewayError("misconfigured", `${name}: ${BASE_URL_WORDS}.`)
+  if (!baseUrl.success) throw new GatewayError("misconfigured", `${name}: ${BASE_URL_RULE}.`)
   return {
     baseUrl: baseUrl.data,
     apiKey: usesOpenai ? openaiKey : ownKey,
@@ -49,7 +49,7 @@ const Answer = z.object({
 export async function moderate(
   input: ModerationInput,
   settings: ModerationSettings,
-  world: { fetch: typeof fetch; signal: AbortSignal },
+  deps: { fetch: typeof fetch; signal: AbortSignal },
 ): Promise<Verdict> {
   if (input.images.length > MAX_IMAGES) {
     throw new GatewayError("invalid_request", `messages: at most ${MAX_IMAGES} images are moderated in one request.`)
@@ -59,8 +59,8 @@ export async function moderate(
   const inputs: unknown[] = input.images.map((url) => [{ type: "image_url", image_url: { url } }])
   if (texts.length > 0) inputs.push(texts)
   if (inputs.length === 0) return { flagged: false, categories: [] }
-  const timed = await within(settings.timeoutMs, world.signal, (signal) =>
-    Promise.all(inputs.map((one) => ask(one, settings, { ...world, signal }))),
+  const timed = await within(settings.timeoutMs, deps.signal, (signal) =>
+    Promise.all(inputs.map((one) => ask(one, settings, { ...deps, signal }))),
   ).catch((cause: unknown) => unavailable(cause))
   if (!("value" in timed)) return unavailable(timed.stopped)
   const verdicts = timed.value

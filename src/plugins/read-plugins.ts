@@ -34,7 +34,7 @@ const ContextCompression = z.object(
   object,
 )
 
-const PDF_WORDS = "accepts cloudflare-ai and native"
+const PDF_RULE = "accepts cloudflare-ai and native"
 /** Left out, the engine is for the caller to choose: native where the model reads files, else the local one. */
 const FileParser = z
   .object(
@@ -45,7 +45,7 @@ const FileParser = z
             engine: z
               .enum(["cloudflare-ai", "native", "pdf-text"], {
                 error: ({ input }) =>
-                  input === "mistral-ocr" ? `mistral-ocr is not available on this gateway; it ${PDF_WORDS}` : PDF_WORDS,
+                  input === "mistral-ocr" ? `mistral-ocr is not available on this gateway; it ${PDF_RULE}` : PDF_RULE,
               })
               .nullish(),
           },
@@ -142,8 +142,8 @@ function readOne(plugin: Plugin, index: number, read: Plugins, settings: PluginS
 
 function requireModeration(settings: PluginSettings, index: number): ModerationSettings {
   if (settings.moderation) return settings.moderation
-  const words = `moderation needs a moderation model, and none is configured here: set ${MODERATION_VARIABLES}`
-  throw refuseAt(`plugins[${index}].id`, words)
+  const message = `moderation needs a moderation model, and none is configured here: set ${MODERATION_VARIABLES}`
+  throw refuseAt(`plugins[${index}].id`, message)
 }
 
 function unavailable(id: string, index: number): GatewayError {

@@ -8,8 +8,8 @@ const MAX_QUERY_LENGTH = 400
 
 /** What to search for: the last words of the user; undefined when there are none. */
 export function searchQuery(messages: readonly Json[]): string | undefined {
-  const said = messages.findLast(({ role }) => role === "user")?.["content"]
-  const text = Array.isArray(said) ? said.map(textOf).join(" ") : typeof said === "string" ? said : ""
+  const message = messages.findLast(({ role }) => role === "user")?.["content"]
+  const text = Array.isArray(message) ? message.map(textOf).join(" ") : typeof message === "string" ? message : ""
   return startOf(text.replace(/\s+/g, " ").trim(), MAX_QUERY_LENGTH).trim() || undefined
 }
 
@@ -25,9 +25,9 @@ export function withResults(
   { searchPrompt, nowMs }: { searchPrompt?: string | undefined; nowMs: number },
 ): Json[] {
   const at = messages.findLastIndex(({ role }) => role === "user")
-  const place = at === -1 ? messages.length : at
+  const scope = at === -1 ? messages.length : at
   const content = `${searchPrompt ?? defaultPrompt(nowMs)}\n\n${toText(results)}`
-  return [...messages.slice(0, place), { role: "system", content }, ...messages.slice(place)]
+  return [...messages.slice(0, scope), { role: "system", content }, ...messages.slice(scope)]
 }
 
 function defaultPrompt(nowMs: number): string {

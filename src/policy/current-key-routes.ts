@@ -37,10 +37,10 @@ export const currentKey = newRouter().openapi(current, async (c) => {
  */
 function toCurrentKey(
   caller: Caller,
-  [own, ...above]: readonly Counters[],
+  [self, ...above]: readonly Counters[],
   free: { limit: number; used: number },
 ): z.infer<typeof CurrentKey> {
-  const counters = own ?? newCounters(Date.now())
+  const counters = self ?? newCounters(Date.now())
   const rooms = [caller, ...caller.ancestors].flatMap((key, at) => {
     const [limit, used] = [limitOf(key), at === 0 ? counters : above[at - 1]]
     return limit && used ? [remaining(limit, used)] : []

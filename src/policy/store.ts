@@ -17,7 +17,7 @@ import { type CallPolicy, setPolicy } from "./call-policy.ts"
  * calls. The one lookup without an organization: it finds the organization.
  */
 export async function loadAccess(db: D1Database, hash: string): Promise<Principal | undefined> {
-  const [keys, ancestors, budgets, guardrails, byok, heads] = await db.batch<Record<string, unknown>>([
+  const [keys, ancestors, budgets, guardrails, byok, filters] = await db.batch<Record<string, unknown>>([
     db
       .prepare(
         `SELECT k.*, (SELECT settings FROM workspaces WHERE id = k.workspace_id) AS settings,
@@ -39,7 +39,7 @@ export async function loadAccess(db: D1Database, hash: string): Promise<Principa
     budgets: toWorkspaceBudgets((budgets?.results ?? []) as KeyBudgetRow[]),
     guardrails: toCallerGuardrails((guardrails?.results ?? []) as AppliedRow[]),
     byok: ((byok?.results ?? []) as ByokCredentialRow[]).map(toByokCredential),
-    destinations: ((heads?.results ?? []) as HeadRow[]).map(toHead),
+    destinations: ((filters?.results ?? []) as HeadRow[]).map(toHead),
   }
   return setPolicy(
     {

@@ -2,7 +2,7 @@ import * as z from "zod"
 import { GatewayError } from "../errors/errors.ts"
 import { configOf, credential } from "../config/config.ts"
 import type { Env } from "../config/env.ts"
-import { BASE_URL_WORDS, BaseUrl, forWire } from "../config/base-url.ts"
+import { BASE_URL_RULE, BaseUrl, forFormat } from "../config/base-url.ts"
 import { parseCustomProviders, toProvider, type CustomProvider } from "./custom.ts"
 import type { Provider } from "./provider.ts"
 import { builtInProviders, type BuiltInProvider } from "./table.ts"
@@ -71,12 +71,12 @@ function embeddedAt(path: string) {
 
 function toConfigured(provider: BuiltInProvider, env: Env): Provider | undefined {
   const apiKey = credential(env, provider.secret)
-  const own = ownBaseUrl(provider, env)
-  if (apiKey === undefined && !(provider.keyless && own !== undefined)) return undefined
+  const current = ownBaseUrl(provider, env)
+  if (apiKey === undefined && !(provider.keyless && current !== undefined)) return undefined
   const reachable = toReachable(provider, env)
   if (!reachable) {
-    const words = `${provider.secret} is set; ${baseUrlVariable(provider)} must be set with it.`
-    throw new GatewayError("misconfigured", words)
+    const rule = `${provider.secret} is set; ${baseUrlVariable(provider)} must be set with it.`
+    throw new GatewayError("misconfigured", rule)
   }
   return { ...reachable, ...(apiKey !== undefined && { apiKey }) }
 }
@@ -85,13 +85,13 @@ function toConfigured(provider: BuiltInProvider, env: Env): Provider | undefined
 function toReachable(provider: BuiltInProvider, env: Env): Provider | undefined {
   const baseUrl = ownBaseUrl(provider, env) ?? provider.baseUrl
   if (baseUrl === null) return undefined
-  const { slug, name, quirks, wire, keyHeader } = provider
+  const { slug, name, quirks, wire: format, keyHeader } = provider
   const regions = regionsOf(env)[slug]
   return {
     slug,
     name,
     baseUrl,
-    wire,
+    wire: format,
     keyHeader,
     quirks,
     ...(provider.responses && { responses: true as const }),
@@ -108,11 +108,11 @@ function ownBaseUrl(provider: BuiltInProvider, env: Env): string | undefined {
   const override = credential(env, name)
   if (override === undefined) return undefined
   const parsed = BaseUrl.safeParse(override)
-  if (!parsed.success) throw new GatewayError("misconfigured", `${name}: ${BASE_URL_WORDS}.`)
-  return forWire(parsed.data, provider.wire)
+  if (!parsed.success) throw new GatewayError("misconfigured", `${name}: ${BASE_URL_RULE}.`)
+  return forFormat(parsed.data, provider.wire)
 }
 
-const REGIONS_WORDS =
+const REGIONS_RULE =
   'PROVIDER_REGIONS: must be a JSON object of provider slugs and their regions, {"mistral":["europe"]}'
 const ProviderRegions = z.record(z.string(), z.array(z.string().min(1)))
 
@@ -120,7 +120,7 @@ const ProviderRegions = z.record(z.string(), z.array(z.string().min(1)))
 function regionsOf(env: Env): Record<string, readonly string[]> {
   const json = configOf(env).PROVIDER_REGIONS
   const parsed = ProviderRegions.safeParse(parseJson(json))
-  if (!parsed.success) throw new GatewayError("misconfigured", `${REGIONS_WORDS}.`)
+  if (!parsed.success) throw new GatewayError("misconfigured", `${REGIONS_RULE}.`)
   return parsed.data
 }
 

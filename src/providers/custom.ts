@@ -1,18 +1,18 @@
 import * as z from "zod"
 import { GatewayError } from "../errors/errors.ts"
 import { PRICE_NAMES, Pricing } from "../money/pricing.ts"
-import { BaseUrl, forWire } from "../config/base-url.ts"
+import { BaseUrl, forFormat } from "../config/base-url.ts"
 import { keyHeaderOf, type Provider } from "./provider.ts"
-import { PROVIDER_WIRES } from "../formats/provider-format.ts"
+import { PROVIDER_FORMATS } from "../formats/provider-format.ts"
 import { builtInProviders } from "./table.ts"
 
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
-const SLUG_WORDS = "must be 1 to 63 lower-case letters, digits and hyphens, and start with a letter or digit"
+const SLUG_RULE = "must be 1 to 63 lower-case letters, digits and hyphens, and start with a letter or digit"
 /** What may stand in a model id, which is also a path: no spaces, no empty segment. */
 const MODEL_ID = /^[\w.@:+~-]+(?:\/[\w.@:+~-]+)*$/
-const MODEL_ID_WORDS = "must be letters, digits and . _ - : @ + ~ in segments separated by /"
-const SERVES_WORDS = "must be the id that callers use, author/slug; left out, it is the provider's slug and the id"
-const HEADER_WORDS = "must be the name of an HTTP header"
+const MODEL_ID_RULE = "must be letters, digits and . _ - : @ + ~ in segments separated by /"
+const SERVES_RULE = "must be the id that callers use, author/slug; left out, it is the provider's slug and the id"
+const HEADER_RULE = "must be the name of an HTTP header"
 const INPUTS = ["text", "image", "file", "audio", "video"] as const
 const OUTPUTS = ["text", "image", "audio", "embeddings", "rerank", "speech", "transcription", "video"] as const
 /** No control characters: they would end the header. */
@@ -30,26 +30,26 @@ const reserved = new Set([
   "sim-responses",
 ])
 
-const text = (words: string) => z.string({ error: words }).trim().min(1, { error: words })
+const text = (rule: string) => z.string({ error: rule }).trim().min(1, { error: rule })
 const tokens = z.int({ error: "must be a whole number of tokens" }).positive({ error: "must be positive" })
 const flag = z.boolean({ error: "must be true or false" })
 
 function modalities<const T extends readonly [string, ...string[]]>(known: T) {
-  const words = `must be an array of ${known.join(", ")}`
-  return z.array(z.enum(known, { error: words }), { error: words }).min(1, { error: words })
+  const rule = `must be an array of ${known.join(", ")}`
+  return z.array(z.enum(known, { error: rule }), { error: rule }).min(1, { error: rule })
 }
 
 const CustomModel = z.strictObject(
   {
     id: z
-      .string({ error: MODEL_ID_WORDS })
+      .string({ error: MODEL_ID_RULE })
       .max(200, { error: "must have at most 200 characters" })
-      .regex(MODEL_ID, { error: MODEL_ID_WORDS }),
+      .regex(MODEL_ID, { error: MODEL_ID_RULE }),
     model: z
-      .string({ error: SERVES_WORDS })
+      .string({ error: SERVES_RULE })
       .max(200, { error: "must have at most 200 characters" })
-      .regex(MODEL_ID, { error: MODEL_ID_WORDS })
-      .refine((id) => id.includes("/"), { error: SERVES_WORDS })
+      .regex(MODEL_ID, { error: MODEL_ID_RULE })
+      .refine((id) => id.includes("/"), { error: SERVES_RULE })
       .optional(),
     name: text("must be a name").optional(),
     input: modalities(INPUTS).optional(),
@@ -69,8 +69,8 @@ const CustomModel = z.strictObject(
 const CustomProvider = z.strictObject(
   {
     slug: z
-      .string({ error: SLUG_WORDS })
-      .regex(SLUG, { error: SLUG_WORDS })
+      .string({ error: SLUG_RULE })
+      .regex(SLUG, { error: SLUG_RULE })
       .refine((slug) => !reserved.has(slug), {
         error: "is the name of a provider the gateway already has; choose another",
       }),
@@ -80,12 +80,12 @@ const CustomProvider = z.strictObject(
       .regex(HEADER_VALUE, { error: "must be printable ASCII, or left out" })
       .optional(),
     key_header: z
-      .string({ error: HEADER_WORDS })
-      .regex(/^[A-Za-z][\w-]*$/, { error: HEADER_WORDS })
+      .string({ error: HEADER_RULE })
+      .regex(/^[A-Za-z][\w-]*$/, { error: HEADER_RULE })
       .refine((name) => !OWN_HEADERS.has(name.toLowerCase()), { error: "is a header that the gateway sets itself" })
       .optional(),
     name: text("must be a name").optional(),
-    wire: z.enum(PROVIDER_WIRES, { error: 'accepts "openai" or "anthropic"' }).default("openai"),
+    wire: z.enum(PROVIDER_FORMATS, { error: 'accepts "openai" or "anthropic"' }).default("openai"),
     responses: flag.default(false),
     regions: z.array(text("must be the name of a region"), { error: "must be an array of regions" }).optional(),
     zero_retention: flag.default(false),
@@ -119,7 +119,7 @@ export function toProvider(custom: CustomProvider): Provider {
   return {
     slug: custom.slug,
     name: custom.name ?? custom.slug,
-    baseUrl: forWire(custom.base_url, custom.wire),
+    baseUrl: forFormat(custom.base_url, custom.wire),
     wire: custom.wire,
     ...(custom.api_key !== undefined && { apiKey: custom.api_key }),
     keyHeader: custom.key_header?.toLowerCase() ?? keyHeaderOf(custom.wire),

@@ -1,4 +1,4 @@
-import type { ProviderWire } from "../formats/provider-format.ts"
+import type { ProviderFormat } from "../formats/provider-format.ts"
 
 /** What is known of a provider before any call: where it is, how it wants its key, what it is called. */
 export type Provider = {
@@ -9,7 +9,7 @@ export type Provider = {
   /** Ends before `/chat/completions`, without a trailing slash. */
   baseUrl: string
   /** `openai`: the OpenAI chat wire; `anthropic`: the Messages wire. */
-  wire: ProviderWire
+  wire: ProviderFormat
   /** Speaks the OpenAI Responses wire as well. */
   responses?: true
   /** Where it works: `europe`, `us` …; a regional hostname uses no other. Absent: nothing is known. `any`: everywhere. */
@@ -34,8 +34,8 @@ export type Quirks = {
 }
 
 /** How a wire sends its key, where nothing else is said. */
-export function keyHeaderOf(wire: ProviderWire): string {
-  return wire === "anthropic" ? "x-api-key" : "authorization"
+export function keyHeaderOf(format: ProviderFormat): string {
+  return format === "anthropic" ? "x-api-key" : "authorization"
 }
 
 /** Whether calls that must stay in `region` may go there. */

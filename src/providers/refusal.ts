@@ -46,11 +46,11 @@ const ANYTHING_ELSE: Rule = { code: "provider_failed", retryable: true, relay: f
 /** A refusal that speaks of the gateway's own key or account, under a status that says the request is at fault. */
 const KEY_STATUSES = [401, 402, 403]
 const KEY_AT_FAULT: Rule = { code: "provider_failed", retryable: true, relay: false }
-const KEY_WORDS =
+const KEY_TERMS =
   /api[ _-]?key[^.]{0,40}\b(?:not valid|invalid|incorrect|expired|disabled)|\b(?:invalid|incorrect) api[ _-]?key|credit balance|billing|quota|insufficient[ _](?:funds|balance|credit|quota)|(?:does not|do not|don't) have access|not (?:available|enabled|allowed|authorized|authorised) (?:for|in|to|on) (?:your|this) (?:api[ _-]?key|account|key|project|organization|subscription|region|tier|plan)|account (?:is|has been) (?:disabled|suspended|deactivated)/i
 
 /** A refusal that speaks of the model and not of the request. */
-const MODEL_WORDS =
+const MODEL_TERMS =
   /context[ _](?:length|window|size)|maximum context|(?:prompt|input) is too long|too many (?:input )?tokens|model[^.]{0,80}(?:does not|doesn't|do not) (?:support|exist|accept)|not supported (?:by|with|for|on) (?:this|the) model/i
 
 const MAX_MESSAGE_LENGTH = 2_000
@@ -59,21 +59,21 @@ const MAX_HINT_MS = 300_000
 
 /** A provider's answer that is not a success, read: `body` is its text, at most what is worth reading. */
 export function toRejection(provider: Told, status: number, headers: Headers, body: string, now: number): Rejection {
-  const told = parseError(body)
-  const blamesKey = (status === 400 || status === 422) && told.message !== undefined && KEY_WORDS.test(told.message)
+  const result = parseError(body)
+  const blamesKey = (status === 400 || status === 422) && result.message !== undefined && KEY_TERMS.test(result.message)
   const rule = blamesKey ? KEY_AT_FAULT : (RULES[status] ?? ANYTHING_ELSE)
-  const said = told.message === undefined ? "" : redacted(told.message, provider)
+  const content = result.message === undefined ? "" : redacted(result.message, provider)
   const ours = `${provider.name} answered with status ${status}.`
   return {
     provider: provider.name,
     status,
     code: rule.code,
-    message: rule.relay && said !== "" ? said : ours,
+    message: rule.relay && content !== "" ? content : ours,
     providerCode: String(status),
-    retryAfterMs: capped(parseRetryAfter(headers, now) ?? told.retryAfterMs),
+    retryAfterMs: capped(parseRetryAfter(headers, now) ?? result.retryAfterMs),
     retryable: rule.retryable,
     blamesKey: blamesKey || KEY_STATUSES.includes(status),
-    isUnfit: !rule.retryable && told.message !== undefined && MODEL_WORDS.test(told.message),
+    isUnfit: !rule.retryable && result.message !== undefined && MODEL_TERMS.test(result.message),
   }
 }
 

@@ -1,5 +1,5 @@
 import { keyHeaderOf, type Quirks } from "./provider.ts"
-import { type ProviderWire } from "../formats/provider-format.ts"
+import { type ProviderFormat } from "../formats/provider-format.ts"
 
 /** A provider the gateway knows by heart: setting its secret is all it takes to use it. */
 export type BuiltInProvider = {
@@ -11,7 +11,7 @@ export type BuiltInProvider = {
   secret: `${string}_API_KEY`
   /** A server of the operator's own: a base URL is enough. */
   keyless: boolean
-  wire: ProviderWire
+  wire: ProviderFormat
   /** Speaks the Responses wire as well. */
   responses: boolean
   /** How the key is sent. */
@@ -28,7 +28,7 @@ type More = {
   privacy?: string
   terms?: string
   status?: string
-  wire?: ProviderWire
+  wire?: ProviderFormat
   responses?: true
   keyHeader?: string
   keyless?: true
@@ -42,16 +42,16 @@ function row(
   quirks: Quirks = {},
   more: More = {},
 ) {
-  const { wire = "openai" } = more
+  const { wire: format = "openai" } = more
   return {
     slug,
     name,
     baseUrl,
     secret: `${slug.toUpperCase().replaceAll("-", "_")}_API_KEY`,
     keyless: more.keyless ?? false,
-    wire,
+    wire: format,
     responses: more.responses ?? false,
-    keyHeader: more.keyHeader ?? keyHeaderOf(wire),
+    keyHeader: more.keyHeader ?? keyHeaderOf(format),
     quirks,
     headquarters: at,
     privacyPolicyUrl: more.privacy ?? null,

@@ -31,8 +31,8 @@ function setOutputLimit(
   { quirks }: Provider,
   cap: number | undefined,
 ): void {
-  const asked = current ?? old
-  const limit = cap === undefined ? asked : Math.min(cap, asked ?? cap)
+  const requested = current ?? old
+  const limit = cap === undefined ? requested : Math.min(cap, requested ?? cap)
   if (limit == null) return
   body[quirks.maxTokensField ?? (current == null ? "max_tokens" : "max_completion_tokens")] = limit
 }
@@ -54,25 +54,25 @@ export function authorize(headers: Headers, { apiKey, keyHeader }: Provider): vo
 
 /** The request to a provider. Its headers are made from nothing: none of the caller's goes there. */
 export function toUpstreamRequest(
-  asked: Pick<UpstreamRequest, "path" | "headers" | "body" | "form">,
+  requested: Pick<UpstreamRequest, "path" | "headers" | "body" | "form">,
   isStreamed: boolean,
   provider: Provider,
   signal: AbortSignal,
 ): Request {
   const headers = new Headers({
     // A form says by itself where its parts end.
-    ...(!asked.form && { "content-type": "application/json" }),
+    ...(!requested.form && { "content-type": "application/json" }),
     accept: isStreamed ? "text/event-stream" : "application/json",
     "accept-encoding": "identity",
     "user-agent": "edge-model-gateway",
-    ...asked.headers,
+    ...requested.headers,
   })
   authorize(headers, provider)
   // A redirect is not followed: it would carry the key to wherever it points.
-  return new Request(`${provider.baseUrl}${asked.path}`, {
+  return new Request(`${provider.baseUrl}${requested.path}`, {
     method: "POST",
     headers,
-    body: asked.form ?? JSON.stringify(asked.body),
+    body: requested.form ?? JSON.stringify(requested.body),
     redirect: "manual",
     signal,
   })

@@ -78,9 +78,9 @@ function readSlug(text: string): Slug {
   const tokens = slug.split(/[-_]/).filter((token) => token !== "")
   const numbered = tokens.filter((token) => /\d/.test(token))
   const numbers = numbered.flatMap((token) => [...token.matchAll(/\d+/g)].map(([digits]) => Number(digits)))
-  const words = tokens.filter((token) => !/\d/.test(token) && !PREVIEWS.has(token))
+  const message = tokens.filter((token) => !/\d/.test(token) && !PREVIEWS.has(token))
   return {
-    words: words.toSorted().join("-"),
+    words: message.toSorted().join("-"),
     version: numbers.filter((one) => one < LEAST_DATE),
     dates: numbers.filter((one) => one >= LEAST_DATE),
     isPreview: tokens.some((token) => PREVIEWS.has(token)),

@@ -24,8 +24,8 @@ export function inOrder(
   // Made anew of up to a hundred samples each time, so only for who goes by them.
   const statisticsOf = goesByStatistics(sort, preferences) ? deps.statisticsOf : undefined
   const rank = ({ endpoint, provider }: Target) => {
-    const place = order.findIndex((name) => isNamed(name, endpoint, provider))
-    return place === -1 ? order.length : place
+    const scope = order.findIndex((name) => isNamed(name, endpoint, provider))
+    return scope === -1 ? order.length : scope
   }
   // One draw for an endpoint, whatever keys it can be asked with: those stay in the order they came in.
   const chances = new Map<string, number>()
@@ -38,13 +38,13 @@ export function inOrder(
     .map((target) => {
       const key = targetKey(target)
       const statistics = statisticsOf?.(key) ?? UNKNOWN
-      const place =
+      const scope =
         sort === undefined && order.length === 0
           ? drawn(target, chanceOf(key))
           : placeBy(sort ?? "price", target, statistics)
       return {
         target,
-        place,
+        place: scope,
         price: priceOf(target),
         isPinned: key === deps.pinnedTo,
         isCooling: deps.isCooling(healthKey(target)),
@@ -66,9 +66,9 @@ export function inOrder(
     .map(({ target }) => target)
 }
 
-function turnOf({ byok: own }: Target): number {
-  if (!own) return 1
-  return own.isFallback ? 2 : 0
+function turnOf({ byok: current }: Target): number {
+  if (!current) return 1
+  return current.isFallback ? 2 : 0
 }
 
 export function sortOf({ sort }: ProviderPreferences): Sort | undefined {
@@ -102,14 +102,14 @@ type Wish = number | Partial<Record<string, unknown>> | null | undefined
 
 /** Only what was measured can be outside. The wishes speak of seconds and of tokens a second. */
 function isOutside({ latencyMs, tokensPerSecond }: Statistics, preferences: ProviderPreferences): boolean {
-  const misses = (wish: Wish, told: Percentiles | null, isMissed: (told: number, wished: number) => boolean) =>
-    told !== null &&
+  const misses = (wish: Wish, result: Percentiles | null, isMissed: (result: number, wished: number) => boolean) =>
+    result !== null &&
     PERCENTILES.some((name) => {
       const wished = typeof wish === "number" ? (name === "p50" ? wish : undefined) : wish?.[name]
-      return typeof wished === "number" && isMissed(told[name], wished)
+      return typeof wished === "number" && isMissed(result[name], wished)
     })
   return (
-    misses(preferences.preferred_max_latency, latencyMs, (told, wished) => told > wished * 1_000) ||
-    misses(preferences.preferred_min_throughput, tokensPerSecond, (told, wished) => told < wished)
+    misses(preferences.preferred_max_latency, latencyMs, (result, wished) => result > wished * 1_000) ||
+    misses(preferences.preferred_min_throughput, tokensPerSecond, (result, wished) => result < wished)
   )
 }

@@ -44,9 +44,9 @@ export type PlanInput = {
 /** Where a call may go, best first; or a refusal that names the filter which removed the last endpoint. */
 export function plan(request: Routable, deps: PlanInput): Target[] {
   const preferences = request.provider ?? {}
-  const asked = askedModels(request).map((name) => findModel(name, deps.catalogue))
-  const known = asked.filter((found) => found.model !== undefined)
-  if (known.length === 0) throw unknownModel(asked, deps)
+  const requested = requestedModels(request).map((name) => findModel(name, deps.catalogue))
+  const known = requested.filter((found) => found.model !== undefined)
+  if (known.length === 0) throw unknownModel(requested, deps)
 
   const removed: Removal[] = []
   const filters = [...filtersOf(request, preferences, deps.region ?? null), ...(deps.guardrails ?? [])]
@@ -72,20 +72,20 @@ function refusalFor(names: string, removed: readonly Removal[]): GatewayError {
       `None of provider.order offers ${names}, and provider.allow_fallbacks is false.`,
     )
   }
-  const words = [...new Set(removed.map((one) => one.words))].join("; ")
-  const message = `No endpoint of ${names} can take this request: ${words}.`
+  const text = [...new Set(removed.map((one) => one.words))].join("; ")
+  const message = `No endpoint of ${names} can take this request: ${text}.`
   return removed.some(({ isGuardrail }) => isGuardrail)
     ? new GatewayError("forbidden", message, { metadata: { reason: "guardrail" } })
     : new GatewayError("not_found", message)
 }
 
-function unknownModel(asked: readonly Named[], { catalogue, output }: PlanInput): GatewayError {
-  const names = asked.map((found) => found.name).join(", ")
+function unknownModel(requested: readonly Named[], { catalogue, output }: PlanInput): GatewayError {
+  const names = requested.map((found) => found.name).join(", ")
   const isOffered = [...catalogue.models.values()].some((model) => makes(model, output))
-  const words = isOffered
+  const text = isOffered
     ? `GET /models?output_modalities=${output} lists what can be called.`
     : `No provider that is configured on this gateway offers ${output}.`
-  return new GatewayError("not_found", `There is no model ${names} here. ${words}`)
+  return new GatewayError("not_found", `There is no model ${names} here. ${text}`)
 }
 
 /** `partition: "none"` sorts the endpoints of all models together; `route: "sort"` is its older name. */
@@ -101,15 +101,15 @@ function limited(targets: Target[], { allow_fallbacks: allowed, order }: Provide
   return targets.filter(({ endpoint, provider }) => order.some((name) => isNamed(name, endpoint, provider)))
 }
 
-function askedModels(request: Routable): string[] {
+function requestedModels(request: Routable): string[] {
   return [...new Set([...(request.model === undefined ? [] : [request.model]), ...(request.models ?? [])])]
 }
 
 function offersOf({ model, isFree }: Named, filters: readonly Filter[], deps: PlanInput, removed: Removal[]): Target[] {
   if (!model) return []
   if (!makes(model, deps.output)) {
-    const words = `${model.id} makes ${model.outputModalities.join(", ")}, which is not what is asked here`
-    removed.push({ words, isGuardrail: false })
+    const text = `${model.id} makes ${model.outputModalities.join(", ")}, which is not what is asked here`
+    removed.push({ words: text, isGuardrail: false })
     return []
   }
   return narrow(model, isFree ? [...filters, FREE] : filters, deps, removed)
@@ -156,13 +156,13 @@ type Offer = Pick<Target, "provider" | "byok"> & { endpoint: Endpoint }
 function offersAt(
   endpoint: Endpoint,
   { id }: Model,
-  { providers, byok: own }: Pick<PlanInput, "providers" | "byok">,
+  { providers, byok: current }: Pick<PlanInput, "providers" | "byok">,
 ): Offer[] {
   const shared = providers.get(endpoint.provider)
   const offer = shared ? [{ endpoint, provider: shared }] : []
-  const provider = own?.providers.get(endpoint.provider)
-  if (!own || !provider) return offer
-  const ways = credentialOrder(endpoint.provider, id, own.keys)
+  const provider = current?.providers.get(endpoint.provider)
+  if (!current || !provider) return offer
+  const ways = credentialOrder(endpoint.provider, id, current.keys)
   const owned = (key: ByokCredential): Offer => ({
     endpoint: key.declaredZdr === null ? endpoint : { ...endpoint, zeroRetention: key.declaredZdr },
     provider,

@@ -2,7 +2,7 @@ import { invalidateKey } from "../access/key-cache.ts"
 import { newEntry } from "../audit/entry.ts"
 import type { Env } from "../config/env.ts"
 import { readOutbound } from "../outbound/send.ts"
-import { outboundWorld } from "../outbound/settings.ts"
+import { outboundDeps } from "../outbound/settings.ts"
 import { mastersOf } from "../secrets/master-key.ts"
 import { openSealed } from "../secrets/workspace-key.ts"
 import { aboutToken, type PullRow } from "./directory.ts"
@@ -80,7 +80,7 @@ async function asking(env: Env, directory: PullRow, now: number): Promise<Ask> {
   if (token === undefined) {
     throw new PullFailure(`The token of the directory ${directory.name} does not open. Connect the directory anew.`)
   }
-  const world = outboundWorld(env)
+  const world = outboundDeps(env)
   const headers = { authorization: `Bearer ${token}`, accept: `${MEDIA_TYPE}, application/json` }
   return async (path) =>
     readAnswer(await readOutbound({ url: directory.pull_url + path, headers }, world, MAX_ANSWER_BYTES), now)

@@ -1,10 +1,10 @@
 import * as z from "zod"
 import { type ServerTool, type ToolOutcome, failure } from "./tool.ts"
 
-const ZONE_WORDS = 'must be an IANA time zone, such as "Europe/Berlin"'
+const ZONE_RULE = 'must be an IANA time zone, such as "Europe/Berlin"'
 
 export const DatetimeConfig = z.object(
-  { timezone: z.string({ error: ZONE_WORDS }).refine(isTimeZone, { error: ZONE_WORDS }).default("UTC") },
+  { timezone: z.string({ error: ZONE_RULE }).refine(isTimeZone, { error: ZONE_RULE }).default("UTC") },
   { error: "must be an object" },
 )
 export type DatetimeConfig = z.infer<typeof DatetimeConfig>
@@ -23,14 +23,14 @@ export const datetime: ServerTool<DatetimeConfig> = {
       additionalProperties: false,
     },
   }),
-  run: async (args, config, { now }) => tell(args, config, now()),
+  run: async (args, config, { now }) => emit(args, config, now()),
 }
 
-function tell(args: unknown, config: DatetimeConfig, at: number): ToolOutcome {
+function emit(args: unknown, config: DatetimeConfig, at: number): ToolOutcome {
   const parsed = Arguments.safeParse(args)
   const timezone = (parsed.success && parsed.data.timezone) || config.timezone
   if (!parsed.success || !isTimeZone(timezone)) {
-    return failure(`timezone ${ZONE_WORDS}.`, { datetime: toIso(at, config.timezone), timezone: config.timezone })
+    return failure(`timezone ${ZONE_RULE}.`, { datetime: toIso(at, config.timezone), timezone: config.timezone })
   }
   const iso = toIso(at, timezone)
   const weekday = new Intl.DateTimeFormat("en", { timeZone: timezone, weekday: "long" }).format(at)

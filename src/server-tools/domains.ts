@@ -5,15 +5,15 @@ import { toHost } from "../outbound/address.ts"
 export type DomainRule = { host: string; subdomainsOnly: boolean; path: string }
 
 const MAX_DOMAINS = 200
-const WORDS = "must be a domain without scheme or port, such as example.com, *.example.com or example.com/docs"
+const RULE = "must be a domain without scheme or port, such as example.com, *.example.com or example.com/docs"
 
 const Domain = z
-  .string({ error: WORDS })
-  .max(300, WORDS)
+  .string({ error: RULE })
+  .max(300, RULE)
   .transform((text, context): DomainRule => {
     const rule = toRule(text.trim())
     if (rule) return rule
-    context.addIssue({ code: "custom", message: WORDS })
+    context.addIssue({ code: "custom", message: RULE })
     return z.NEVER
   })
 

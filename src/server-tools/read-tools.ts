@@ -95,7 +95,7 @@ function toRequested<Config>(
     failedStatus: itemType === "web_search_call" ? "failed" : "incomplete",
     definition: { name, ...tool.definition(config) },
     maxUses,
-    run: (args, world, tally) => tool.run(args, config, world, tally),
+    run: (args, deps, tally) => tool.run(args, config, deps, tally),
   }
 }
 

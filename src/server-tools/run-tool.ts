@@ -1,5 +1,5 @@
 import { logError } from "../support/log.ts"
-import { failure, type RequestedTool, type Tally, type ToolOutcome, type ToolWorld } from "./tool.ts"
+import { failure, type RequestedTool, type Tally, type ToolOutcome, type ToolDeps } from "./tool.ts"
 
 const MAX_ARGUMENTS_LENGTH = 100_000
 
@@ -7,31 +7,31 @@ const MAX_ARGUMENTS_LENGTH = 100_000
 export async function runServerTool(
   tool: RequestedTool,
   argumentsJson: string,
-  world: ToolWorld,
+  deps: ToolDeps,
   tally: Tally,
 ): Promise<ToolOutcome> {
   const { name } = tool.definition
   const used = tally.uses.get(name) ?? 0
   if (tool.maxUses !== undefined && used >= tool.maxUses) {
     const times = tool.maxUses === 1 ? "once" : `${tool.maxUses} times`
-    return refuse(tool, `${name} may be used ${times} in this request, and has been. Go on without it.`, world)
+    return refuse(tool, `${name} may be used ${times} in this request, and has been. Go on without it.`, deps)
   }
   tally.uses.set(name, used + 1)
   const args = parse(argumentsJson)
-  if (args === undefined) return refuse(tool, `The arguments of ${name} must be a JSON object.`, world)
+  if (args === undefined) return refuse(tool, `The arguments of ${name} must be a JSON object.`, deps)
   try {
-    return await tool.run(args, world, tally)
+    return await tool.run(args, deps, tally)
   } catch (thrown) {
     logError("a server tool failed", { tool: tool.kind }, thrown)
-    return refuse(tool, `${name} failed inside the gateway.`, world)
+    return refuse(tool, `${name} failed inside the gateway.`, deps)
   }
 }
 
 /** An outcome's own item where its wire requires fields of it: the time is told whatever was asked. */
-function refuse(tool: RequestedTool, words: string, { now }: ToolWorld): ToolOutcome {
-  if (tool.kind === "web_search") return failure(words, { action: { type: "search", query: "", sources: [] } })
-  if (tool.kind === "web_fetch") return failure(words, { error: words })
-  return failure(words, { datetime: `${new Date(now()).toISOString().slice(0, 19)}+00:00`, timezone: "UTC" })
+function refuse(tool: RequestedTool, message: string, { now }: ToolDeps): ToolOutcome {
+  if (tool.kind === "web_search") return failure(message, { action: { type: "search", query: "", sources: [] } })
+  if (tool.kind === "web_fetch") return failure(message, { error: message })
+  return failure(message, { datetime: `${new Date(now()).toISOString().slice(0, 19)}+00:00`, timezone: "UTC" })
 }
 
 /** A call without arguments is written as an empty string by some models. */

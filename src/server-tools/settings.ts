@@ -1,6 +1,6 @@
 import type { Env } from "../config/env.ts"
 import { hostsIn, networkOf } from "../outbound/settings.ts"
-import type { ToolSettings, ToolWorld } from "./tool.ts"
+import type { ToolSettings, ToolDeps } from "./tool.ts"
 import { configuredSearch } from "./web-search/configured.ts"
 
 const FETCH_TIMEOUT_MS = 10_000
@@ -19,6 +19,6 @@ export function toolSettings(env: Env): ToolSettings {
 }
 
 /** The world of the tools of one request, from what a route has. */
-export function toolWorld(env: Env, { fetch, now, signal }: Pick<ToolWorld, "fetch" | "now" | "signal">): ToolWorld {
+export function toolDepsOf(env: Env, { fetch, now, signal }: Pick<ToolDeps, "fetch" | "now" | "signal">): ToolDeps {
   return { fetch, now, signal, ...networkOf(env, fetch), settings: toolSettings(env) }
 }

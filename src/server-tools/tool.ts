@@ -28,7 +28,7 @@ export type ToolOutcome = {
 export type ToolSettings = { webFetch: FetchSettings; webSearch: SearchSettings | undefined }
 
 /** All that a tool can touch. */
-export type ToolWorld = Network & {
+export type ToolDeps = Network & {
   fetch: typeof fetch
   now: () => number
   /** Fires when the caller has left. */
@@ -47,7 +47,7 @@ export function newTally(): Tally {
 export type ServerTool<Config> = {
   kind: ToolKind
   definition(config: Config): Omit<FunctionDefinition, "name">
-  run(args: unknown, config: Config, world: ToolWorld, tally: Tally): Promise<ToolOutcome>
+  run(args: unknown, config: Config, deps: ToolDeps, tally: Tally): Promise<ToolOutcome>
 }
 
 /** A server tool with the options of one request. */
@@ -61,9 +61,9 @@ export type RequestedTool = {
   definition: FunctionDefinition
   /** Runs a request may have; undefined for any number. */
   maxUses: number | undefined
-  run(args: unknown, world: ToolWorld, tally: Tally): Promise<ToolOutcome>
+  run(args: unknown, deps: ToolDeps, tally: Tally): Promise<ToolOutcome>
 }
 
-export function failure(words: string, item: Record<string, unknown>): ToolOutcome {
-  return { content: words, isError: true, costNano: 0, searches: 0, item, citations: [] }
+export function failure(message: string, item: Record<string, unknown>): ToolOutcome {
+  return { content: message, isError: true, costNano: 0, searches: 0, item, citations: [] }
 }

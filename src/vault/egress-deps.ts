@@ -5,7 +5,7 @@ import { configOf } from "../config/config.ts"
 import type { Env } from "../config/env.ts"
 import { networkOf } from "../outbound/settings.ts"
 import { logError } from "../support/log.ts"
-import type { EgressWorld } from "./egress-fetch.ts"
+import type { EgressDeps } from "./egress-fetch.ts"
 import type { ReleasedSecret } from "./secret.ts"
 
 type Around = {
@@ -17,7 +17,7 @@ type Around = {
 }
 
 /** What requests with secrets are sent by, for every host of agents. */
-export function egressWorld(env: Env, { intern, actor, secrets, signal, waitUntil }: Around): EgressWorld {
+export function egressDepsOf(env: Env, { intern, actor, secrets, signal, waitUntil }: Around): EgressDeps {
   const send: typeof fetch = (...one) => fetch(...one)
   return {
     ...networkOf(env, send),

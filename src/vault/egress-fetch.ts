@@ -13,7 +13,7 @@ export type EgressRequest = { method: string; url: string; headers: [string, str
  * `secrets` are read again for each request, so that a deleted one is not sent any more. `testHosts`: where hosts are
  * reached in development instead (EGRESS_TEST_HOSTS). `onRelease`: values went to a host.
  */
-export type EgressWorld = Network & {
+export type EgressDeps = Network & {
   fetch: typeof fetch
   secrets: () => Promise<readonly ReleasedSecret[]>
   signal: AbortSignal
@@ -55,7 +55,7 @@ const PIECEWISE = /^(range|if-range|request-range|accept-charset|a-im)$/i
 const DECODED = ["gzip", "br"]
 
 /** For the embedded agent: to any public host, and on to where it redirects. Every redirect is decided like the first. */
-export async function egressFetch(request: EgressRequest, world: EgressWorld): Promise<Sent> {
+export async function egressFetch(request: EgressRequest, world: EgressDeps): Promise<Sent> {
   const secrets = await world.secrets()
   const released: [string, string][] = []
   let asked = request
@@ -71,7 +71,7 @@ export async function egressFetch(request: EgressRequest, world: EgressWorld): P
 }
 
 /** For a daemon: to hosts of secrets only. A redirect is the response: the agent's client follows it, or not. */
-export async function egressToBound(request: EgressRequest, world: EgressWorld): Promise<Sent> {
+export async function egressToBound(request: EgressRequest, world: EgressDeps): Promise<Sent> {
   const secrets = await world.secrets()
   const url = URL.parse(request.url)
   if (!url || boundTo(url, secrets).length === 0) {
@@ -84,7 +84,7 @@ async function exchange(
   asked: EgressRequest,
   secrets: readonly ReleasedSecret[],
   released: [string, string][],
-  world: EgressWorld,
+  world: EgressDeps,
 ): Promise<Sent> {
   const url = URL.parse(asked.url)
   if (!url) return refuse("It is not a valid URL.")
@@ -130,7 +130,7 @@ async function send(
   { method, body }: EgressRequest,
   headers: [string, string][],
   isBound: boolean,
-  { fetch: send, signal }: EgressWorld,
+  { fetch: send, signal }: EgressDeps,
 ): Promise<Response | string> {
   try {
     const own = new Headers()

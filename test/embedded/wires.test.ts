@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { wireSlugs } from "../../src/embedded/models.ts"
+import { formatSlugs } from "../../src/embedded/models.ts"
 import { events, read, worker } from "./ask.ts"
 
 type Json = Record<string, unknown>
@@ -77,7 +77,7 @@ describe.each(names)("in the words of /%s", (wire) => {
   })
 
   test("every model of the list is served, and no other", async () => {
-    for (const model of wireSlugs) expect((await ask(wire, model)).status).not.toBe(404)
+    for (const model of formatSlugs) expect((await ask(wire, model)).status).not.toBe(404)
     expect((await ask(wire, "long")).status).toBe(404)
   })
 

@@ -8,7 +8,7 @@ import { retryBatch, sweepBatches } from "../../src/observability/delivery/batch
 import type { BroadcastMessage } from "../../src/config/messages.ts"
 import { TRIED_FOR_MS, waitMs } from "../../src/observability/delivery/retry.ts"
 import { sortCalls } from "../../src/observability/delivery/sort.ts"
-import { findTold } from "../../src/observability/call-content.ts"
+import { findCallContent } from "../../src/observability/call-content.ts"
 import { BOOTSTRAP, client, newKey, newWorkspace, readStream, expectJson, type Workspace } from "../support/world.ts"
 import {
   call,
@@ -399,12 +399,12 @@ describe("what is told on", () => {
     const workspace = await newWorkspace()
     const unheard = await call(workspace.as.chat("sim/echo", "Nobody listens"))
     await flush(workspace)
-    expect(await findTold(env.FILES, unheard)).toBeNull()
+    expect(await findCallContent(env.FILES, unheard)).toBeNull()
     const { got, url } = newReceiver()
     await listen(workspace, url)
     const heard = await call(workspace.as.chat("sim/echo", "Somebody listens"))
     await told(got, 1)
-    await eventually(async () => expect(await findTold(env.FILES, heard)).toBeNull())
+    await eventually(async () => expect(await findCallContent(env.FILES, heard)).toBeNull())
   })
 
   test("is the same batch with the same events, should it be sorted twice", async () => {

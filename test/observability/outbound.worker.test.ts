@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { type Outbound, type OutboundWorld, readOutbound, sendOutbound } from "../../src/outbound/send.ts"
+import { type Outbound, type OutboundDeps, readOutbound, sendOutbound } from "../../src/outbound/send.ts"
 import { newWorkspace, expectJson } from "../support/world.ts"
 
 type Hop = { url: string; method: string; headers: Record<string, string>; body: string }
@@ -9,7 +9,7 @@ function world(
   answers: Record<string, (request: Request) => Response | Promise<Response>>,
   addresses: Record<string, string[]> = {},
   privateHosts: string[] = [],
-): OutboundWorld & { sent: Hop[] } {
+): OutboundDeps & { sent: Hop[] } {
   const sent: Hop[] = []
   return {
     sent,

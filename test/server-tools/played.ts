@@ -1,4 +1,4 @@
-import type { ToolSettings, ToolWorld } from "../../src/server-tools/tool.ts"
+import type { ToolSettings, ToolDeps } from "../../src/server-tools/tool.ts"
 import type { SearchSettings } from "../../src/server-tools/web-search/configured.ts"
 import type { EngineName } from "../../src/server-tools/web-search/engines.ts"
 
@@ -58,7 +58,7 @@ export function settings(more: Partial<ToolSettings> = {}): ToolSettings {
   }
 }
 
-export function world(more: Partial<ToolWorld> = {}): ToolWorld {
+export function world(more: Partial<ToolDeps> = {}): ToolDeps {
   return {
     fetch: network().fetch,
     now: () => NOW,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { Env } from "../../src/config/env.ts"
-import { toolSettings, toolWorld } from "../../src/server-tools/settings.ts"
+import { toolSettings, toolDepsOf } from "../../src/server-tools/settings.ts"
 import { configuredSearch } from "../../src/server-tools/web-search/configured.ts"
 import { network, NOW, refusalOf, SECRET } from "./played.ts"
 
@@ -88,7 +88,7 @@ describe("names", () => {
     [{ WEB_FETCH_DNS_URL: "https://dns.test/resolve?ct=x" }, "https://dns.test/resolve?ct=x&name=a.example&type=A"],
   ])("are looked up where %j says", async (variables, url) => {
     const { fetch, sent } = network({ "*": Response.json({ Status: 0 }) })
-    const { resolve } = toolWorld(env(variables), { fetch, now: () => NOW, signal })
+    const { resolve } = toolDepsOf(env(variables), { fetch, now: () => NOW, signal })
     expect(await resolve("a.example", signal)).toEqual([])
     expect(sent[0]?.url).toBe(url)
   })
@@ -99,12 +99,12 @@ describe("names", () => {
     ["", false],
   ])("are connected to over a network of public addresses only in production: %s", (STAGE, isGuarded) => {
     const { fetch } = network()
-    expect(toolWorld(env({ STAGE }), { fetch, now: () => NOW, signal }).isGuarded).toBe(isGuarded)
+    expect(toolDepsOf(env({ STAGE }), { fetch, now: () => NOW, signal }).isGuarded).toBe(isGuarded)
   })
 
   test("are not looked up at what is no URL", async () => {
     const { fetch } = network()
-    const make = () => toolWorld(env({ WEB_FETCH_DNS_URL: "1.1.1.1" }), { fetch, now: () => NOW, signal })
+    const make = () => toolDepsOf(env({ WEB_FETCH_DNS_URL: "1.1.1.1" }), { fetch, now: () => NOW, signal })
     expect(await refusalOf(make)).toMatch(/^WEB_FETCH_DNS_URL: must be a URL of DNS over HTTPS/)
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest"
 import { toIso } from "../../src/server-tools/datetime.ts"
 import { readServerTools } from "../../src/server-tools/read-tools.ts"
 import { runServerTool } from "../../src/server-tools/run-tool.ts"
-import { newTally, type RequestedTool, type ToolWorld } from "../../src/server-tools/tool.ts"
+import { newTally, type RequestedTool, type ToolDeps } from "../../src/server-tools/tool.ts"
 import { html, network, NOW, pdf, redirect, SECRET, settings, world } from "./played.ts"
 
 function tool(type: string, parameters?: object, configured = settings()): RequestedTool {
@@ -11,7 +11,7 @@ function tool(type: string, parameters?: object, configured = settings()): Reque
   return requested
 }
 
-function run(requested: RequestedTool, args: object | string, around: ToolWorld = world(), tally = newTally()) {
+function run(requested: RequestedTool, args: object | string, around: ToolDeps = world(), tally = newTally()) {
   return runServerTool(requested, typeof args === "string" ? args : JSON.stringify(args), around, tally)
 }
 

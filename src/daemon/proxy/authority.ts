@@ -41,7 +41,7 @@ function certify(
   const serial = randomBytes(16)
   // The first bit is the sign, and no serial begins with a zero.
   serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40
-  const told = sequence(
+  const result = sequence(
     explicit(0, integer(Buffer.from([2]))),
     integer(serial),
     ECDSA_SHA256,
@@ -52,7 +52,7 @@ function certify(
     spkiOf(subjectPair),
     explicit(3, sequence(...extensions)),
   )
-  const whole = sequence(told, ECDSA_SHA256, bits(sign("sha256", told, issuerPair.privateKey)))
+  const whole = sequence(result, ECDSA_SHA256, bits(sign("sha256", result, issuerPair.privateKey)))
   const lines = whole.toString("base64").match(/.{1,64}/g) ?? []
   return ["-----BEGIN CERTIFICATE-----", ...lines, "-----END CERTIFICATE-----", ""].join("\n")
 }

@@ -16,7 +16,7 @@ export type Resolve = (host: string) => Promise<string[]>
 export const systemResolve: Resolve = async (host) =>
   (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address)
 
-const PATIENCE_MS = 15_000
+const TIMEOUT_MS = 15_000
 
 /**
  * To public addresses alone. The name is resolved once, and it is the address that was looked at that is connected to: a
@@ -33,7 +33,7 @@ export function publicConnect(resolve: Resolve = systemResolve): Connect {
 
 export async function open(address: string, port: number): Promise<net.Socket> {
   const socket = net.connect({ host: address, port })
-  socket.setTimeout(PATIENCE_MS, () => socket.destroy(new Error("The connection took too long.")))
+  socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error("The connection took too long.")))
   await once(socket, "connect")
   socket.setTimeout(0)
   return socket

@@ -10,11 +10,11 @@ import { answer } from "./replies.ts"
 /** Takes connections that the agent believes to be to a host, and speaks for it. */
 export type Interception = { take: (secure: TLSSocket, host: URL) => void }
 
-export function newInterceptor(world: ProxyWorld): Interception {
+export function newInterceptor(deps: ProxyWorld): Interception {
   const hosts = new WeakMap<object, URL>()
   const server = http.createServer((request, response) => {
     const host = hosts.get(request.socket)
-    if (host) void pass(request, response, host, world)
+    if (host) void pass(request, response, host, deps)
     else request.socket.destroy()
   })
   return {
@@ -40,10 +40,10 @@ async function pass(
   const { method = "GET", url: target = "/" } = request
   const url = URL.parse(target === "*" ? "/" : `https://${toBoundHost(host)}${target}`, host)?.href
   if (url === undefined) return answer(response, 400, "The request target is not a valid path.")
-  const leaving = new AbortController()
-  response.on("close", () => leaving.abort())
+  const disconnect = new AbortController()
+  response.on("close", () => disconnect.abort())
   try {
-    const answered = await egress({ method, url, headers, hasBody: hasBody(request) }, request, leaving.signal)
+    const answered = await egress({ method, url, headers, hasBody: hasBody(request) }, request, disconnect.signal)
     if (answered.is === "refusal") {
       // A secret of this host was just deleted: the next connection passes as any other does.
       if (answered.isUnbound) onUnbound()

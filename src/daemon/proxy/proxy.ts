@@ -37,18 +37,18 @@ const USER = "agent"
  * The way out of an agent: a CONNECT proxy on this machine. Requests to the hosts of secrets are intercepted and sent by
  * the gateway, which puts the values in; all other connections pass as they are, encrypted, or not at all.
  */
-export async function startProxy(world: ProxyWorld): Promise<Proxy> {
+export async function startProxy(deps: ProxyWorld): Promise<Proxy> {
   const password = randomBytes(24).toString("hex")
   const credentials = `Basic ${Buffer.from(`${USER}:${password}`).toString("base64")}`
   const isKnown = ({ headers }: IncomingMessage) => isSame(headers["proxy-authorization"] ?? "", credentials)
-  const intercept = newInterceptor(world)
+  const intercept = newInterceptor(deps)
   const server = http.createServer((request, response) => {
-    if (isKnown(request)) void plain(request, response, world)
+    if (isKnown(request)) void plain(request, response, deps)
     else answer(response, 407, "The proxy's credentials are missing.")
   })
   server.on("connect", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on("error", () => socket.destroy())
-    if (isKnown(request)) void connect(request, socket, head, world, intercept)
+    if (isKnown(request)) void connect(request, socket, head, deps, intercept)
     else refuse(socket, 407, "The proxy's credentials are missing.")
   })
   const sockets = new Set<Socket>()
@@ -88,37 +88,37 @@ async function connect(
   { url: target = "" }: IncomingMessage,
   socket: Duplex,
   head: Buffer,
-  world: ProxyWorld,
+  deps: ProxyWorld,
   intercept: Interception,
 ): Promise<void> {
   const url = /^[^/?#@]+:\d+$/.test(target) ? URL.parse(`https://${target}`) : null
   if (!url) return refuse(socket, 400, "CONNECT takes a host and a port.")
-  const isBound = boundTo(url, world.secrets()).length > 0
-  if (!isAllowed(url, isBound, world)) return refuse(socket, 403, "This host may not be reached from here.")
+  const isBound = boundTo(url, deps.secrets()).length > 0
+  if (!isAllowed(url, isBound, deps)) return refuse(socket, 403, "This host may not be reached from here.")
   if (isBound) {
     socket.write("HTTP/1.1 200 Connection Established\r\n\r\n")
     socket.unshift(head)
-    const secureContext = world.authority.contextFor(toBoundHost(url))
+    const secureContext = deps.authority.contextFor(toBoundHost(url))
     const secure = new TLSSocket(socket, { isServer: true, secureContext, ALPNProtocols: ["http/1.1"] })
     return intercept.take(secure, url)
   }
   try {
     const port = Number(url.port || 443)
     const host = url.hostname.replace(/^\[|\]$/g, "")
-    const upstream = isGateway(url, world) ? await open(host, port) : await world.connect(host, port)
+    const upstream = isGateway(url, deps) ? await open(host, port) : await deps.connect(host, port)
     socket.write("HTTP/1.1 200 Connection Established\r\n\r\n")
     upstream.write(head)
     tie(socket, upstream)
   } catch (thrown) {
-    const words = thrown instanceof Refusal ? thrown.message : "The host could not be reached."
-    refuse(socket, thrown instanceof Refusal ? 403 : 502, words)
+    const text = thrown instanceof Refusal ? thrown.message : "The host could not be reached."
+    refuse(socket, thrown instanceof Refusal ? 403 : 502, text)
   }
 }
 
-function isAllowed(url: URL, isBound: boolean, world: ProxyWorld): boolean {
-  if (isGateway(url, world)) return true
+function isAllowed(url: URL, isBound: boolean, deps: ProxyWorld): boolean {
+  if (isGateway(url, deps)) return true
   if (!isPublicTarget(url)) return false
-  return isBound || world.allowedHosts === undefined || world.allowedHosts.includes(toBoundHost(url))
+  return isBound || deps.allowedHosts === undefined || deps.allowedHosts.includes(toBoundHost(url))
 }
 
 /** The one address on the inside that there may be. */

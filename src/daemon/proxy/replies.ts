@@ -4,16 +4,16 @@ import type { Duplex } from "node:stream"
 const REALM = 'Basic realm="egress"'
 
 /** What the proxy itself says, in the place of a host. */
-export function answer(response: ServerResponse, status: number, words: string): void {
+export function answer(response: ServerResponse, status: number, message: string): void {
   if (response.headersSent) return void response.destroy()
   const challenge = status === 407 ? { "proxy-authenticate": REALM } : {}
   response.writeHead(status, { ...challenge, "content-type": "text/plain", connection: "close" })
-  response.end(words)
+  response.end(message)
 }
 
 /** The same where no connection was made yet. */
-export function refuse(socket: Duplex, status: number, words: string): void {
+export function refuse(socket: Duplex, status: number, message: string): void {
   const challenge = status === 407 ? `Proxy-Authenticate: ${REALM}\r\n` : ""
   const head = `HTTP/1.1 ${status} ${http.STATUS_CODES[status] ?? ""}\r\n${challenge}Content-Type: text/plain\r\n`
-  socket.end(`${head}Content-Length: ${Buffer.byteLength(words)}\r\nConnection: close\r\n\r\n${words}`)
+  socket.end(`${head}Content-Length: ${Buffer.byteLength(message)}\r\nConnection: close\r\n\r\n${message}`)
 }

@@ -12,7 +12,7 @@ export function wayOut(
   /** What the daemon itself trusts beyond the common, in PEM. */
   trusted: string,
 ): { env: Record<string, string>; files: Record<string, string> } {
-  const own = path.join(home, "egress-ca.pem")
+  const current = path.join(home, "egress-ca.pem")
   const all = path.join(home, "ca-bundle.pem")
   const href = proxy.href.replace(/\/$/, "")
   const proxied = { HTTPS_PROXY: href, HTTP_PROXY: href }
@@ -25,7 +25,7 @@ export function wayOut(
       ...direct,
       ...(Object.fromEntries(lower) as Record<string, string>),
       // Added to what is trusted anyway.
-      NODE_EXTRA_CA_CERTS: own,
+      NODE_EXTRA_CA_CERTS: current,
       NODE_USE_ENV_PROXY: "1",
       // In the place of what is trusted anyway.
       SSL_CERT_FILE: all,
@@ -33,6 +33,6 @@ export function wayOut(
       REQUESTS_CA_BUNDLE: all,
       CURL_CA_BUNDLE: all,
     },
-    files: { [own]: certificate + trusted, [all]: [...rootCertificates, certificate + trusted].join("\n") },
+    files: { [current]: certificate + trusted, [all]: [...rootCertificates, certificate + trusted].join("\n") },
   }
 }

@@ -25,7 +25,7 @@ export const SHARED: Command["options"] = {
 export function usageOf({ name, summary, takes, options }: Command): string {
   const all = { ...options, ...SHARED }
   const width = Math.max(...Object.keys(all).map((option) => option.length))
-  const lines = Object.entries(all).map(([option, { words }]) => `  --${option.padEnd(width)}  ${words}`)
+  const lines = Object.entries(all).map(([option, { words: rule }]) => `  --${option.padEnd(width)}  ${rule}`)
   const rest = takes.length > 0 ? ` ${takes.join(" ")}` : ""
   return `npm run gateway -- ${name}${rest} [options]\n\n${summary}\n\n${lines.join("\n")}`
 }
@@ -37,8 +37,8 @@ export function readArguments(command: Command, argv: readonly string[]): Omit<G
   try {
     const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true })
     const needed = command.takes.filter((name) => !name.startsWith("["))
-    const isAsking = values["help"] === true
-    if (!isAsking && (positionals.length < needed.length || positionals.length > command.takes.length)) {
+    const isRequesting = values["help"] === true
+    if (!isRequesting && (positionals.length < needed.length || positionals.length > command.takes.length)) {
       throw new Error(`${command.name} takes ${command.takes.join(" ") || "nothing"}.`)
     }
     return { values: values as Given["values"], positionals }
@@ -58,9 +58,9 @@ export function number(given: Given, name: string): number | undefined {
 }
 
 export function toNumber(value: string, name: string): number {
-  const told = Number(value)
-  if (value.trim() === "" || !Number.isFinite(told)) throw new Failure(`${name} must be a number.`, 2)
-  return told
+  const result = Number(value)
+  if (value.trim() === "" || !Number.isFinite(result)) throw new Failure(`${name} must be a number.`, 2)
+  return result
 }
 
 /** A body without what was not given. */
@@ -86,6 +86,6 @@ export function table(names: readonly string[], rows: readonly (readonly (string
 }
 
 /** The answer as it came, or as words. */
-export function tell({ values }: Given, answer: unknown, words: string): void {
-  console.log(values["json"] === true ? JSON.stringify(answer, null, 2) : words)
+export function tell({ values }: Given, answer: unknown, rule: string): void {
+  console.log(values["json"] === true ? JSON.stringify(answer, null, 2) : rule)
 }

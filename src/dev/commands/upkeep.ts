@@ -73,9 +73,9 @@ function passOverEnd(cause: NodeJS.ErrnoException): void {
 }
 
 /** A day is its first moment, UTC. */
-function toInstant(told: string | undefined, name: string): string | undefined {
-  if (told === undefined) return undefined
-  const at = Date.parse(told)
+function toInstant(result: string | undefined, name: string): string | undefined {
+  if (result === undefined) return undefined
+  const at = Date.parse(result)
   if (Number.isNaN(at)) throw new Failure(`${name} must be a day or an instant: 2026-11-01, 2026-11-01T12:00:00Z.`, 2)
   return new Date(at).toISOString()
 }
@@ -96,12 +96,12 @@ export const reconcile: Command = {
     const lower = given.values["lower"] === true ? true : undefined
     const body = withGiven({ organization_id: text(given, "organization"), lower })
     const { data } = await given.api.as<{ data: Reconciliation[] }>("operator", "POST", "/reconciliations", body)
-    tell(given, data, data.map(toWords).join("\n") || "There is no organization yet.")
+    tell(given, data, data.map(toText).join("\n") || "There is no organization yet.")
     return data.some(({ drifts }) => drifts.some(({ repaired }) => !repaired)) ? 1 : 0
   },
 }
 
-function toWords({ organization_id: id, restored_generations: restored, drifts }: Reconciliation): string {
+function toText({ organization_id: id, restored_generations: restored, drifts }: Reconciliation): string {
   return [
     `${id}: ${drifts.length === 0 ? "the ledger is the sum of its generations" : "they differ"}`,
     ...(restored > 0 ? [`  ${restored} generations were restored`] : []),

@@ -17,29 +17,29 @@ export const messagesFormat: SimulatedFormat = {
   read: (body) =>
     readAs(MessagesRequest, body, (request) => ({
       chat: toChatRequest(request),
-      tellerOf: (completion) => messagesTeller(completion),
+      tellerOf: (completion) => messagesEncoder(completion),
     })),
   refuse: async (refusal) => {
     const { error } = toRecord(await refusal.json())
     const headers = new Headers(refusal.headers)
     headers.delete("content-length")
-    const told = toMessagesError(refusal.status, String(toRecord(error)["message"]))
-    return Response.json(told, { status: refusal.status, headers })
+    const result = toMessagesError(refusal.status, String(toRecord(error)["message"]))
+    return Response.json(result, { status: refusal.status, headers })
   },
 }
 
 /** The status by which this wire knows a vendor that has too much to do. */
 const OVERLOADED = 529
 
-function messagesTeller(completion: Completion): CompletionEncoder {
+function messagesEncoder(completion: Completion): CompletionEncoder {
   const newId = () => crypto.randomUUID().replaceAll("-", "")
   const facts = { id: `msg_${newId()}`, model: completion.request.model, newId }
-  const told = completion.fault.usage === "none" ? withoutUsage : (event: Json) => event
+  const result = completion.fault.usage === "none" ? withoutUsage : (event: Json) => event
   let state: EventState = newEventState(facts)
   let isThinking = false
   const say = ([next, events]: Step) => {
     state = next
-    return events.map((event) => toEventFrame(told(event)))
+    return events.map((event) => toEventFrame(result(event)))
   }
   return {
     chunk(chunk) {
@@ -50,13 +50,13 @@ function messagesTeller(completion: Completion): CompletionEncoder {
     },
     failure: () => say(fail(state, { code: OVERLOADED, message: overloaded.error.message })),
     end: () => say(finish(state)),
-    document: () => told(toMessagesResult(signed(toDocument(completion)), facts)),
+    document: () => result(toMessagesResult(signed(toDocument(completion)), facts)),
     failed: () => invalid(OVERLOADED, overloaded.error.message, null, null),
   }
 }
 
-function withoutUsage(told: Json): Json {
-  const { message, ...event } = Object.fromEntries(Object.entries(told).filter(([key]) => key !== "usage"))
+function withoutUsage(result: Json): Json {
+  const { message, ...event } = Object.fromEntries(Object.entries(result).filter(([key]) => key !== "usage"))
   return message === undefined ? event : { ...event, message: withoutUsage(toRecord(message)) }
 }
 

@@ -12,7 +12,7 @@ export const responsesFormat: SimulatedFormat = {
   read: (body) =>
     readAs(ResponsesRequest, body, (request) => ({
       chat: toChatRequest(request),
-      tellerOf: (completion) => responsesTeller(request, completion),
+      tellerOf: (completion) => responsesEncoder(request, completion),
     })),
   refuse: (refusal) => refusal,
 }
@@ -20,7 +20,7 @@ export const responsesFormat: SimulatedFormat = {
 const { message, code, type } = overloaded.error
 const FAILURE = { code, message, error_type: type }
 
-function responsesTeller(request: ResponsesRequest, completion: Completion): CompletionEncoder {
+function responsesEncoder(request: ResponsesRequest, completion: Completion): CompletionEncoder {
   const newId = () => crypto.randomUUID().replaceAll("-", "")
   const facts = { id: `resp_${newId()}`, model: completion.request.model, createdAt: completion.createdAt, newId }
   let state: EventState = newEventState(request, facts)

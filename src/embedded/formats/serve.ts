@@ -1,6 +1,6 @@
 import { type Invalid, readJson, toChatRequest } from "../chat-request.ts"
 import { type Completion, newCompletion } from "../completion.ts"
-import { wireSlugs } from "../models.ts"
+import { formatSlugs } from "../models.ts"
 import { reply } from "../reply.ts"
 import { findFailure, invalid, unknownModel } from "../statuses.ts"
 import type { CompletionEncoder } from "./encoder.ts"
@@ -18,19 +18,19 @@ export interface Question {
   tellerOf: (completion: Completion) => CompletionEncoder
 }
 
-export function serveFormat(wire: SimulatedFormat): (request: Request) => Promise<Response> {
+export function serveFormat(format: SimulatedFormat): (request: Request) => Promise<Response> {
   return async (request) => {
-    const answer = await complete(request, wire)
-    return answer.ok ? answer : wire.refuse(answer)
+    const answer = await complete(request, format)
+    return answer.ok ? answer : format.refuse(answer)
   }
 }
 
-async function complete(request: Request, wire: SimulatedFormat): Promise<Response> {
-  const question = wire.read(await readJson(request))
+async function complete(request: Request, format: SimulatedFormat): Promise<Response> {
+  const question = format.read(await readJson(request))
   if ("message" in question) return invalid(400, question.message, question.param, null)
   const chat = toChatRequest({ ...question.chat, stream_options: { include_usage: true } })
   if ("message" in chat) return invalid(400, chat.message, chat.param, null)
-  if (!wireSlugs.includes(chat.model)) return unknownModel(chat.model)
+  if (!formatSlugs.includes(chat.model)) return unknownModel(chat.model)
   const failure = findFailure(chat.model, null, Date.now())
   if (failure) return failure
   const completion = newCompletion(chat, Date.now())

@@ -8,7 +8,7 @@ const NOTE_HERTZ = 440
 const LOUDNESS = 0x2000
 
 /** A note that lasts as long as the text. */
-export function hum(text: string): Uint8Array {
+export function tone(text: string): Uint8Array {
   const samples = text.length * SAMPLES_A_CHARACTER
   const view = new DataView(new ArrayBuffer(2 * samples))
   for (let at = 0; at < samples; at++) {

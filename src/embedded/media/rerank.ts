@@ -23,6 +23,6 @@ function toWords(text: string): Set<string> {
   return new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu))
 }
 
-function shareOf(wanted: ReadonlySet<string>, words: ReadonlySet<string>): number {
-  return wanted.size === 0 ? 0 : [...wanted].filter((word) => words.has(word)).length / wanted.size
+function shareOf(wanted: ReadonlySet<string>, content: ReadonlySet<string>): number {
+  return wanted.size === 0 ? 0 : [...wanted].filter((word) => content.has(word)).length / wanted.size
 }

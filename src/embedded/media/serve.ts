@@ -1,11 +1,11 @@
 import type { Json } from "../../support/json.ts"
 import { readJson, toRecord } from "../chat-request.ts"
 import { invalid, unknownModel } from "../statuses.ts"
-import { FILM, findOrder, newOrder } from "./video.ts"
+import { EMPTY_MP4, findOrder, newOrder } from "./video.ts"
 import { mediaModels, type MediaModel } from "./models.ts"
 import { toPicture } from "./image.ts"
 import { rerank } from "./rerank.ts"
-import { BYTES_A_SECOND, hum, toWav } from "./audio.ts"
+import { BYTES_A_SECOND, tone, toWav } from "./audio.ts"
 
 type Serve = (request: Request) => Promise<Response>
 
@@ -26,7 +26,7 @@ export function findVideo(pathname: string): Response | undefined {
   if (id === undefined) return undefined
   const order = findOrder(decodeURIComponent(id))
   if (!order) return invalid(404, `There is no video '${id}'.`, "id", "video_not_found")
-  return content ? new Response(FILM, { headers: { "content-type": "video/mp4" } }) : Response.json(order)
+  return content ? new Response(EMPTY_MP4, { headers: { "content-type": "video/mp4" } }) : Response.json(order)
 }
 
 function inJson(makes: MediaModel["makes"], answer: (body: Json) => Response): Serve {
@@ -67,7 +67,7 @@ function speak({ input, response_format: format }: Json): Response {
   if (typeof input !== "string") return invalid(400, "'input' must be a string.", "input", null)
   const sound = typeof format === "string" ? SOUNDS.get(format) : SOUNDS.get("wav")
   if (!sound) return invalid(400, "'response_format' must be wav or pcm.", "response_format", null)
-  return new Response(sound.encode(hum(input)), { headers: { "content-type": sound.type } })
+  return new Response(sound.encode(tone(input)), { headers: { "content-type": sound.type } })
 }
 
 async function transcribe(request: Request): Promise<Response> {

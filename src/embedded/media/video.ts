@@ -6,8 +6,8 @@ const DEFAULT_SECONDS = 4
 type Order = Record<string, unknown> & { id: string }
 
 export function newOrder(request: Record<string, unknown>): Order {
-  const asked = Number(request["duration"] ?? request["seconds"])
-  const seconds = Number.isSafeInteger(asked) && asked > 0 ? asked : DEFAULT_SECONDS
+  const requested = Number(request["duration"] ?? request["seconds"])
+  const seconds = Number.isSafeInteger(requested) && requested > 0 ? requested : DEFAULT_SECONDS
   return { id: `video_${crypto.randomUUID()}_${seconds}`, ...common(seconds), status: "queued", progress: 0 }
 }
 
@@ -22,7 +22,7 @@ function common(seconds: number) {
 }
 
 /** The box that every MP4 file begins with, and no film behind it. */
-export const FILM = Uint8Array.of(0, 0, 0, 24, ...toBytes("ftypisom"), 0, 0, 2, 0, ...toBytes("isommp41"))
+export const EMPTY_MP4 = Uint8Array.of(0, 0, 0, 24, ...toBytes("ftypisom"), 0, 0, 2, 0, ...toBytes("isommp41"))
 
 function toBytes(text: string): Uint8Array {
   return new TextEncoder().encode(text)

@@ -11,14 +11,14 @@ export type CallDelta = { index: number | null; id: string | null; name: string 
 export function readCallDelta(delta: unknown): CallDelta {
   const call = isObject(delta) ? delta : {}
   const called = isObject(call["function"]) ? call["function"] : {}
-  const said = (value: unknown) => (typeof value === "string" && value !== "" ? value : null)
+  const content = (value: unknown) => (typeof value === "string" && value !== "" ? value : null)
   // Some providers send the arguments as the object they encode.
   const encoded = isObject(called["arguments"]) ? JSON.stringify(called["arguments"]) : called["arguments"]
   return {
     index: Number.isSafeInteger(call["index"]) ? (call["index"] as number) : null,
-    id: said(call["id"]),
-    name: said(called["name"]),
-    arguments: said(encoded) ?? "",
+    id: content(call["id"]),
+    name: content(called["name"]),
+    arguments: content(encoded) ?? "",
   }
 }
 

@@ -6,19 +6,19 @@ import { isObject, type Json } from "../../support/json.ts"
  * was thought and what was drawn. Parts of other kinds say nothing in words, and are left out. The same object where the
  * content is none of parts.
  */
-export function flattenContent(said: Json): Json {
-  if (!Array.isArray(said["content"])) return said
-  const parts = said["content"] as unknown[]
+export function flattenContent(message: Json): Json {
+  if (!Array.isArray(message["content"])) return message
+  const parts = message["content"] as unknown[]
   const thoughts = parts.filter(isThought)
   const drawn = parts.filter((part) => isObject(part) && isObject(part["image_url"]))
-  const details = listOf(said["reasoning_details"])
-  const thought = thoughts.map(({ thinking }) => wordsOf(thinking)).join("")
+  const details = listOf(message["reasoning_details"])
+  const thought = thoughts.map(({ thinking }) => textOf(thinking)).join("")
   return {
-    ...said,
-    content: wordsOf(parts.filter((part) => !isThought(part))),
-    ...(thought !== "" && { reasoning: wordsOf(said["reasoning"]) + thought }),
+    ...message,
+    content: textOf(parts.filter((part) => !isThought(part))),
+    ...(thought !== "" && { reasoning: textOf(message["reasoning"]) + thought }),
     ...(thoughts.length > 0 && { reasoning_details: [...details, ...thoughts.map(toDetail)] }),
-    ...(drawn.length > 0 && { images: [...listOf(said["images"]), ...drawn] }),
+    ...(drawn.length > 0 && { images: [...listOf(message["images"]), ...drawn] }),
   }
 }
 
@@ -28,12 +28,12 @@ function isThought(part: unknown): part is Json {
 
 function toDetail({ thinking, signature }: Json, index: number): Json {
   const signed = typeof signature === "string" && signature !== "" ? { signature } : {}
-  return { type: "reasoning.text", text: wordsOf(thinking), ...signed, index }
+  return { type: "reasoning.text", text: textOf(thinking), ...signed, index }
 }
 
 /** The words of a text, of a part, or of a list of either. */
-function wordsOf(said: unknown): string {
-  if (typeof said === "string") return said
-  if (Array.isArray(said)) return (said as unknown[]).map(wordsOf).join("")
-  return isObject(said) && typeof said["text"] === "string" ? said["text"] : ""
+function textOf(message: unknown): string {
+  if (typeof message === "string") return message
+  if (Array.isArray(message)) return (message as unknown[]).map(textOf).join("")
+  return isObject(message) && typeof message["text"] === "string" ? message["text"] : ""
 }

@@ -9,12 +9,12 @@ export function toChunks(result: Json): StreamHead {
   const answered = Array.isArray(result["choices"]) ? (result["choices"] as unknown[]) : []
   const normal = answered.map((choice, index) => (isObject(choice) ? normaliseChoice(choice, index) : choice))
   const { usage, choices, ...head } = toWholeChunk({ ...result, choices: normal })
-  const said = (choices as Json[]).map((choice) => {
-    const { message: _, ...told } = choice
-    return told
+  const text = (choices as Json[]).map((choice) => {
+    const { message: _, ...reported } = choice
+    return reported
   })
   const common = { ...head, object: "chat.completion.chunk" }
-  const frames = [toFrame({ ...common, choices: said })]
+  const frames = [toFrame({ ...common, choices: text })]
   if (isObject(usage)) frames.push(toFrame({ ...common, choices: [], usage }))
   return { ok: true, frames: [...frames, DONE_FRAME], rest: new Uint8Array(0), body: null }
 }

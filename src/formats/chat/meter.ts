@@ -85,22 +85,22 @@ export function readResponse(meter: ResponseMeter, answer: Json): void {
       meter.choices.set(index, true)
       if (meter.finishReason === "error") meter.error ??= toProviderError(choice["error"])
     }
-    const said = isObject(choice["delta"]) ? choice["delta"] : choice["message"]
-    if (isObject(said)) readMessage(meter, said)
+    const text = isObject(choice["delta"]) ? choice["delta"] : choice["message"]
+    if (isObject(text)) readMessage(meter, text)
   }
 }
 
-function readMessage(meter: ResponseMeter, said: Json): void {
-  for (const detail of listOf(said["reasoning_details"]))
+function readMessage(meter: ResponseMeter, text: Json): void {
+  for (const detail of listOf(text["reasoning_details"]))
     if (isObject(detail)) readSignature(meter, detail["signature"], detail["data"])
   // Some providers send the same reasoning under two names: it is counted once.
-  const spoken = [said["content"], said["refusal"], said["reasoning"] ?? said["reasoning_content"]]
+  const spoken = [text["content"], text["refusal"], text["reasoning"] ?? text["reasoning_content"]]
   if (meter.transcript) {
-    keep(meter, "content", said["content"] ?? said["refusal"])
+    keep(meter, "content", text["content"] ?? text["refusal"])
     keep(meter, "reasoning", spoken[2])
   }
-  const calls = listOf(said["tool_calls"])
-  const called = [said["function_call"], ...calls.map((call) => (isObject(call) ? call["function"] : undefined))]
+  const calls = listOf(text["tool_calls"])
+  const called = [text["function_call"], ...calls.map((call) => (isObject(call) ? call["function"] : undefined))]
   let units = 0
   for (const one of spoken) units += unitsOf(one)
   for (const one of called) if (isObject(one)) units += unitsOf(one["name"]) + unitsOf(one["arguments"])
@@ -114,13 +114,13 @@ export function readSignature(meter: ResponseMeter, ...candidates: unknown[]): v
 }
 
 /** Text as a string, or in parts, for those who keep it. */
-export function keep({ transcript: words }: ResponseMeter, kind: keyof Transcript, said: unknown): void {
-  if (!words) return
-  if (typeof said === "string") return appendText(words, kind, said)
-  for (const part of listOf(said)) {
+export function keep({ transcript: phrase }: ResponseMeter, kind: keyof Transcript, text: unknown): void {
+  if (!phrase) return
+  if (typeof text === "string") return appendText(phrase, kind, text)
+  for (const part of listOf(text)) {
     if (!isObject(part)) continue
-    if (typeof part["text"] === "string") appendText(words, kind, part["text"])
-    if (typeof part["thinking"] === "string") appendText(words, "reasoning", part["thinking"])
+    if (typeof part["text"] === "string") appendText(phrase, kind, part["text"])
+    if (typeof part["thinking"] === "string") appendText(phrase, "reasoning", part["thinking"])
   }
 }
 
@@ -168,10 +168,10 @@ export function toTokens(usage: unknown): Tokens | null {
   if (!isObject(usage)) return null
   const prompt = count(usage["prompt_tokens"]) ?? count(usage["input_tokens"])
   const total = count(usage["total_tokens"])
-  const told = count(usage["completion_tokens"]) ?? count(usage["output_tokens"])
-  if (prompt === undefined && told === undefined) return null
+  const result = count(usage["completion_tokens"]) ?? count(usage["output_tokens"])
+  if (prompt === undefined && result === undefined) return null
   const rest = total === undefined || prompt === undefined || total < prompt ? undefined : total - prompt
-  const completion = told ?? rest
+  const completion = result ?? rest
   // Half a count is none: what is missing would be free.
   if (completion === undefined) return null
   const detailsOf = (...names: string[]) => names.map((name) => usage[name]).find(isObject) ?? {}

@@ -10,17 +10,17 @@ export function normaliseCallDeltas(deltas: readonly unknown[], choice: number, 
   return normal.some((delta, at) => delta !== deltas[at]) ? normal : deltas
 }
 
-function normaliseDelta(told: unknown, choice: number, seen: SeenCall[]): unknown {
-  const delta = readCallDelta(told)
-  const { place, isNew } = number(delta, choice, seen)
-  if (!isObject(told)) return { index: place }
-  const fixed: Json = { ...told, index: place }
+function normaliseDelta(result: unknown, choice: number, seen: SeenCall[]): unknown {
+  const delta = readCallDelta(result)
+  const { place: scope, isNew } = number(delta, choice, seen)
+  if (!isObject(result)) return { index: scope }
+  const fixed: Json = { ...result, index: scope }
   for (const key of ["id", "type"] as const) {
-    if (key in told && (typeof told[key] !== "string" || told[key] === "")) delete fixed[key]
+    if (key in result && (typeof result[key] !== "string" || result[key] === "")) delete fixed[key]
   }
   if (isNew && delta.name !== null && delta.id === null) fixed["id"] = newCallId()
-  if (isObject(told["function"])) fixed["function"] = normaliseFunction(told["function"], delta)
-  return isSame(fixed, told) ? told : fixed
+  if (isObject(result["function"])) fixed["function"] = normaliseFunction(result["function"], delta)
+  return isSame(fixed, result) ? result : fixed
 }
 
 /** Clients put calls together by number alone, and not every provider gives each call its own. */
@@ -33,11 +33,11 @@ function number(delta: CallDelta, choice: number, seen: SeenCall[]): { place: nu
     Object.assign(known, growCall(known, delta).grown)
     return { place: known.place, isNew: false }
   }
-  const { index, id, name, arguments: told } = delta
+  const { index, id, name, arguments: result } = delta
   const isFree = index !== null && index >= 0 && !calls.some((call) => call.place === index)
-  const place = isFree ? index : Math.max(-1, ...calls.map((call) => call.place)) + 1
-  seen.push({ index, upstreamId: id, name: name ?? "", arguments: told, choice, place })
-  return { place, isNew: true }
+  const scope = isFree ? index : Math.max(-1, ...calls.map((call) => call.place)) + 1
+  seen.push({ index, upstreamId: id, name: name ?? "", arguments: result, choice, place: scope })
+  return { place: scope, isNew: true }
 }
 
 /** The same number and the same id are one call to every client. */
@@ -69,10 +69,10 @@ export function normaliseCall(call: Json, isCut: boolean): Json {
     type: typeof type === "string" && type !== "" ? type : "function",
   }
   if (named.type !== "function") return named
-  const { name, arguments: told } = readCallDelta(call)
+  const { name, arguments: result } = readCallDelta(call)
   const rest = isObject(call["function"]) ? call["function"] : {}
   // Clients parse the arguments of every call, and those of a call without any are an empty object.
-  return { ...named, function: { ...rest, name: name ?? "", arguments: told === "" && !isCut ? "{}" : told } }
+  return { ...named, function: { ...rest, name: name ?? "", arguments: result === "" && !isCut ? "{}" : result } }
 }
 
 function newCallId(): string {

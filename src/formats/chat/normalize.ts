@@ -123,8 +123,8 @@ function normaliseWholeChoice(choice: unknown, position: number): unknown {
 }
 
 /** A whole message as the contract has it. */
-export function normaliseMessage(said: Json, finishReason: unknown): Json {
-  const flat = flattenContent(said)
+export function normaliseMessage(text: Json, finishReason: unknown): Json {
+  const flat = flattenContent(text)
   const message: Json = { ...flat, role: "assistant", content: flat["content"] ?? null }
   for (const key of LISTS) if (key in message && !Array.isArray(message[key])) delete message[key]
   if (message["audio"] === null) delete message["audio"]

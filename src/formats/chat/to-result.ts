@@ -13,7 +13,7 @@ export type GrowingChoice = { choice: Choice; calls: GrowingCall[] }
 /** A stream told as a whole answer, for a provider that streams although it was asked not to. */
 export function toResult(
   bytes: Uint8Array,
-  wire: ResponseReader,
+  reader: ResponseReader,
 ): { result: Json | undefined; error: ProviderError | null } {
   const meter = newMeter()
   const splitter = new FrameSplitter()
@@ -23,15 +23,15 @@ export function toResult(
   let usage: unknown
   const choices = new Map<number, GrowingChoice>()
   for (const frame of last ? [...frames, last] : frames) {
-    const chunk = readFrame(frame, meter, wire)
+    const chunk = readFrame(frame, meter, reader)
     if (chunk === "done") break
     // What it held is lost.
     if (chunk === "broken") return { result: undefined, error: meter.error }
     if (chunk === "empty") continue
-    const { choices: said, usage: counted, object: _, ...rest } = chunk
+    const { choices: text, usage: counted, object: _, ...rest } = chunk
     head = { ...rest, ...head }
     if (isObject(counted)) usage = counted
-    if (Array.isArray(said)) for (const choice of said as unknown[]) if (isObject(choice)) mergeChoice(choices, choice)
+    if (Array.isArray(text)) for (const choice of text as unknown[]) if (isObject(choice)) mergeChoice(choices, choice)
   }
   if (meter.error) return { result: undefined, error: meter.error }
   // Without a finish it was cut: half an answer is none.
@@ -44,9 +44,9 @@ export function toResult(
  * Takes a choice of a chunk into the choices as far as they have grown. Returns the place of the call that each of its
  * call deltas went to, -1 for what is none.
  */
-export function mergeChoice(choices: Map<number, GrowingChoice>, said: Json): number[] {
-  const { index: told, delta, message: _, finish_reason: finishReason, logprobs, ...rest } = said
-  const index = Number.isSafeInteger(told) ? (told as number) : 0
+export function mergeChoice(choices: Map<number, GrowingChoice>, text: Json): number[] {
+  const { index: reported, delta, message: _, finish_reason: finishReason, logprobs, ...rest } = text
+  const index = Number.isSafeInteger(reported) ? (reported as number) : 0
   const growing = choices.get(index) ?? newChoice(index)
   choices.set(index, growing)
   const { choice } = growing
@@ -74,9 +74,9 @@ function mergeDelta(growing: GrowingChoice, delta: Json): number[] {
 }
 
 /** The lists of tokens go on from chunk to chunk. */
-function mergeLogprobs(known: unknown, said: Json): Json {
+function mergeLogprobs(known: unknown, text: Json): Json {
   const merged: Json = isObject(known) ? { ...known } : {}
-  for (const [key, value] of Object.entries(said)) {
+  for (const [key, value] of Object.entries(text)) {
     if (Array.isArray(value)) merged[key] = [...listOf(merged[key]), ...(value as unknown[])]
     else merged[key] ??= value
   }
@@ -90,9 +90,9 @@ function mergeCall({ choice: { message }, calls }: GrowingChoice, piece: unknown
   const at = found === -1 ? calls.length : found
   const { grown } = growCall(calls[at] ?? newCall(delta), delta)
   calls[at] = grown
-  const told = [...listOf(message["tool_calls"])]
-  told[at] = toCall(told[at], piece, grown)
-  message["tool_calls"] = told
+  const reported = [...listOf(message["tool_calls"])]
+  reported[at] = toCall(reported[at], piece, grown)
+  message["tool_calls"] = reported
   return at
 }
 
@@ -101,8 +101,8 @@ function newCall({ index, id }: CallDelta): GrowingCall {
 }
 
 /** Fields that the wire does not know stay with their call: providers may verify them. */
-function toCall(known: unknown, told: Json, grown: GrowingCall): Json {
-  const { index: _, function: piece, ...rest } = told
+function toCall(known: unknown, reported: Json, grown: GrowingCall): Json {
+  const { index: _, function: piece, ...rest } = reported
   const before = isObject(known) ? known : { id: "", type: "function", function: {} }
   const further = Object.fromEntries(Object.entries(rest).filter(([, value]) => Boolean(value)))
   const called = { ...(before["function"] as Json), ...(isObject(piece) && piece) }

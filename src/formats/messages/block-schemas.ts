@@ -56,13 +56,13 @@ const input = z.record(z.string(), z.unknown(), { error: "must be an object" })
 const toolUseBlock = z.looseObject({ type: z.literal("tool_use"), id: nonEmpty, name: nonEmpty, input })
 const serverToolUseBlock = z.looseObject({ type: z.literal("server_tool_use"), id: nonEmpty, name: nonEmpty, input })
 
-const told = z.discriminatedUnion("type", [TextBlock, imageBlock, documentBlock, searchResultBlock], {
+const result = z.discriminatedUnion("type", [TextBlock, imageBlock, documentBlock, searchResultBlock], {
   error: "must have a type: text, image, document or search_result",
 })
 const toolResultBlock = z.looseObject({
   type: z.literal("tool_result"),
   tool_use_id: nonEmpty,
-  content: z.union([text, z.array(told)], { error: "must be a string or an array of content blocks" }).nullish(),
+  content: z.union([text, z.array(result)], { error: "must be a string or an array of content blocks" }).nullish(),
   is_error: z.boolean({ error: "must be true or false" }).nullish(),
   cache_control: cacheControl,
 })
@@ -88,7 +88,7 @@ export const ContentBlock = z.union([known, unknown], { error: "must be a conten
 
 export type ContentBlock = z.infer<typeof ContentBlock>
 export type KnownBlock = z.infer<typeof known>
-export type ToldBlock = z.infer<typeof told>
+export type ResponseBlock = z.infer<typeof result>
 export type ToolResultBlock = z.infer<typeof toolResultBlock>
 
 export function isKnown(block: ContentBlock): block is KnownBlock {
@@ -96,14 +96,14 @@ export function isKnown(block: ContentBlock): block is KnownBlock {
 }
 
 const content = z.union([text, z.array(ContentBlock)], { error: "must be a string or an array of content blocks" })
-const words = z.union([text, z.array(TextBlock)], { error: "must be a string or an array of text blocks" })
+const phrase = z.union([text, z.array(TextBlock)], { error: "must be a string or an array of text blocks" })
 
 export const Message = z.discriminatedUnion(
   "role",
   [
     z.looseObject({ role: z.literal("user"), content }),
     z.looseObject({ role: z.literal("assistant"), content }),
-    z.looseObject({ role: z.literal("system"), content: words }),
+    z.looseObject({ role: z.literal("system"), content: phrase }),
   ],
   { error: "must have a role: user, assistant or system" },
 )

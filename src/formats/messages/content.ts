@@ -1,13 +1,13 @@
 import type { Json } from "../../support/json.ts"
 import { withoutNulls } from "../responses/content.ts"
-import type { ToldBlock } from "./block-schemas.ts"
+import type { ResponseBlock } from "./block-schemas.ts"
 
 /** Content blocks of the Messages wire in the words of the chat wire. */
 
 export type ChatContent = string | Json[]
 
 /** What a user or a tool says. One plain text is said as a string, which every provider takes. */
-export function toContent(content: string | readonly ToldBlock[]): ChatContent {
+export function toContent(content: string | readonly ResponseBlock[]): ChatContent {
   return typeof content === "string" ? content : simplest(content.flatMap(toParts))
 }
 
@@ -24,7 +24,7 @@ export function toTextPart(text: string, cacheControl?: Json | null): Json {
   return withoutNulls({ type: "text", text, cache_control: cacheControl })
 }
 
-export function toParts(block: ToldBlock): Json[] {
+export function toParts(block: ResponseBlock): Json[] {
   const mark = withoutNulls({ cache_control: block.cache_control })
   switch (block.type) {
     case "text":
@@ -32,8 +32,8 @@ export function toParts(block: ToldBlock): Json[] {
     case "image":
       return [{ ...toImage(block.source), ...mark }]
     case "search_result": {
-      const words = block.content.map(({ text }) => text).join("\n")
-      return [toTextPart(`${block.title}\n${block.source}\n\n${words}`, block.cache_control)]
+      const phrase = block.content.map(({ text }) => text).join("\n")
+      return [toTextPart(`${block.title}\n${block.source}\n\n${phrase}`, block.cache_control)]
     }
     case "document":
       return mark["cache_control"] === undefined ? toDocument(block) : markLast(toDocument(block), mark)
@@ -44,7 +44,7 @@ function markLast(parts: Json[], mark: Json): Json[] {
   return parts.map((part, at) => (at === parts.length - 1 ? { ...part, ...mark } : part))
 }
 
-function toImage(source: Extract<ToldBlock, { type: "image" }>["source"]): Json {
+function toImage(source: Extract<ResponseBlock, { type: "image" }>["source"]): Json {
   switch (source.type) {
     case "base64":
       return { type: "image_url", image_url: { url: `data:${source.media_type};base64,${source.data}` } }
@@ -56,7 +56,7 @@ function toImage(source: Extract<ToldBlock, { type: "image" }>["source"]): Json 
 }
 
 /** A document of words is said in words, which every provider takes; any other is a file. */
-function toDocument({ source, title, context }: Extract<ToldBlock, { type: "document" }>): Json[] {
+function toDocument({ source, title, context }: Extract<ResponseBlock, { type: "document" }>): Json[] {
   const heading = [title, context].filter((line) => line != null && line !== "").join("\n")
   const headed = (text: string) => toTextPart(heading === "" ? text : `${heading}\n\n${text}`)
   const about = context == null || context === "" ? [] : [toTextPart(context)]

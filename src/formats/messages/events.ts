@@ -159,6 +159,6 @@ const BROKEN: MessageFailure = {
 }
 
 function toFailure(error: unknown): MessageFailure | null {
-  const told = toProviderError(error)
-  return told && { code: told.status ?? BROKEN.code, message: told.message }
+  const result = toProviderError(error)
+  return result && { code: result.status ?? BROKEN.code, message: result.message }
 }

@@ -9,12 +9,12 @@ import type { MessagesEvent, MessagesResult } from "./schemas.ts"
  * same however it was asked for. Throws for an answer that failed, since a message has no way to say so.
  */
 export function toMessagesResult(result: Json, { id, model, newId, ...ending }: MessageFacts & Ending): MessagesResult {
-  const [spoken, said] = advance(newEventState({ id, model, newId }), toWholeChunk(result))
+  const [spoken, text] = advance(newEventState({ id, model, newId }), toWholeChunk(result))
   const [, last] = finish(spoken, ending)
   let message: Json = {}
   const blocks: Json[] = []
-  for (const event of [...said, ...last]) {
-    if (event.type === "error") throw new GatewayError("provider_failed", wordsOf(event["error"]))
+  for (const event of [...text, ...last]) {
+    if (event.type === "error") throw new GatewayError("provider_failed", textOf(event["error"]))
     if (event.type === "message_start") message = event["message"] as Json
     if (event.type === "content_block_start") blocks.push({ ...(event["content_block"] as Json) })
     if (event.type === "content_block_delta") grow(blocks, event)
@@ -23,7 +23,7 @@ export function toMessagesResult(result: Json, { id, model, newId, ...ending }: 
   return { ...message, content: blocks } as MessagesResult
 }
 
-function wordsOf(error: unknown): string {
+function textOf(error: unknown): string {
   return isObject(error) ? String(error["message"]) : "The provider closed the stream before the response was complete."
 }
 
@@ -35,9 +35,9 @@ function endOf(event: MessagesEvent): Json {
 /** The events of a whole answer give each block all of its text at once. */
 function grow(blocks: Json[], { delta }: MessagesEvent): void {
   const block = blocks.at(-1) ?? {}
-  const { type, ...said } = delta as Json
-  if (type !== "input_json_delta") Object.assign(block, said)
-  else block["input"] = toInput(String(said["partial_json"]))
+  const { type, ...text } = delta as Json
+  if (type !== "input_json_delta") Object.assign(block, text)
+  else block["input"] = toInput(String(text["partial_json"]))
 }
 
 /** An input is an object. Where a limit has cut one, or a model misspelt it, a tool must not take the rest for whole. */

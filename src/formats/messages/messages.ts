@@ -2,21 +2,27 @@ import type { Json } from "../../support/json.ts"
 import { GatewayError } from "../../errors/errors.ts"
 import { addFields, CALL_FIELDS } from "../responses/call-fields.ts"
 import type { ReasoningDetail } from "../responses/reasoning-details.ts"
-import { type ContentBlock, isKnown, type KnownBlock, type ToldBlock, type ToolResultBlock } from "./block-schemas.ts"
+import {
+  type ContentBlock,
+  isKnown,
+  type KnownBlock,
+  type ResponseBlock,
+  type ToolResultBlock,
+} from "./block-schemas.ts"
 import { isPlainText, simplest, toContent, toParts, toTextPart } from "./content.ts"
 import type { MessagesRequest } from "./schemas.ts"
 import { isCarried, resultTypeOf, toReasoning, toSealed, toServerDetail, toThoughts } from "./thinking.ts"
 
 /** `system` and `messages` as the messages of a chat. */
 export function toMessages({ system, messages }: Pick<MessagesRequest, "system" | "messages">): Json[] {
-  const said = messages.flatMap((message, at) => {
+  const spoken = messages.flatMap((message, at) => {
     const { role, content } = message
     if (role === "system") return [{ role, content: toContent(content) }]
     if (typeof content === "string") return [{ role, content }]
     return role === "user" ? toUserMessages(content, at) : [toAssistantMessage(content, at)]
   })
   const isSilent = system == null || system.length === 0
-  return isSilent ? said : [{ role: "system", content: toContent(system) }, ...said]
+  return isSilent ? spoken : [{ role: "system", content: toContent(system) }, ...spoken]
 }
 
 type Turn = MessagesRequest["messages"][number]
@@ -30,12 +36,12 @@ export function toOwnTurns(messages: readonly Turn[]): Turn[] {
   let isGap = false
   for (const message of messages) {
     const { role, content } = message
-    const own = Array.isArray(content) ? (content as ContentBlock[]).filter((block) => !isForeign(block)) : content
+    const current = Array.isArray(content) ? (content as ContentBlock[]).filter((block) => !isForeign(block)) : content
     const last = turns.at(-1)
-    if (own.length > 0 && isGap && last?.role === role) {
-      turns[turns.length - 1] = { ...last, content: [...toBlockList(last.content), ...toBlockList(own)] } as Turn
-    } else if (own.length > 0) turns.push({ ...message, content: own } as Turn)
-    isGap = own.length === 0
+    if (current.length > 0 && isGap && last?.role === role) {
+      turns[turns.length - 1] = { ...last, content: [...toBlockList(last.content), ...toBlockList(current)] } as Turn
+    } else if (current.length > 0) turns.push({ ...message, content: current } as Turn)
+    isGap = current.length === 0
   }
   if (turns.length > 0) return turns
   throw new GatewayError("invalid_request", "messages: must not be empty.")
@@ -62,7 +68,7 @@ function toUserMessages(content: readonly ContentBlock[], at: number): Json[] {
   return [...results, { role: "user", content: simplest(parts) }]
 }
 
-function isTold(block: KnownBlock): block is ToldBlock {
+function isTold(block: KnownBlock): block is ResponseBlock {
   return ["text", "image", "document", "search_result"].includes(block.type)
 }
 
@@ -71,10 +77,10 @@ const FAILED = "The tool failed:"
 /** The chat wire does not know failed tools, so the text says so. */
 function toToolMessage({ tool_use_id: id, content, is_error: failed, cache_control: mark }: ToolResultBlock): Json {
   const parts = typeof content === "string" ? [toTextPart(content)] : (content ?? []).flatMap(toParts)
-  const told = failed ? [toTextPart(FAILED), ...parts] : parts
+  const reported = failed ? [toTextPart(FAILED), ...parts] : parts
   const marked = mark
-    ? told.map((part, at) => (at === told.length - 1 ? { cache_control: mark, ...part } : part))
-    : told
+    ? reported.map((part, at) => (at === reported.length - 1 ? { cache_control: mark, ...part } : part))
+    : reported
   const isPlain = marked.every(isPlainText)
   return {
     role: "tool",
@@ -115,10 +121,10 @@ function toAssistantMessage(content: readonly ContentBlock[], at: number): Json 
     const call = type === CALL_FIELDS ? calls.find((one) => one["id"] === id) : undefined
     if (call) addFields(call, fields)
   }
-  const words = parts.every(isPlainText) ? parts.map(({ text }) => text as string).join("") : parts
+  const phrase = parts.every(isPlainText) ? parts.map(({ text }) => text as string).join("") : parts
   return {
     role: "assistant",
-    content: parts.length > 0 ? words : calls.length > 0 ? null : "",
+    content: parts.length > 0 ? phrase : calls.length > 0 ? null : "",
     ...toReasoning(details.filter(({ type }) => type !== CALL_FIELDS)),
     ...(calls.length > 0 && { tool_calls: calls }),
   }
@@ -135,6 +141,6 @@ const TAKEN = {
 }
 
 function refuse({ type }: { type: string }, role: keyof typeof TAKEN, at: number, position: number): GatewayError {
-  const words = `${type} is not available here; a message of the ${role} takes ${TAKEN[role]}`
-  return new GatewayError("invalid_request", `messages[${at}].content[${position}].type: ${words}.`)
+  const phrase = `${type} is not available here; a message of the ${role} takes ${TAKEN[role]}`
+  return new GatewayError("invalid_request", `messages[${at}].content[${position}].type: ${phrase}.`)
 }

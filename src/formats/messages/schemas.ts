@@ -9,22 +9,22 @@ import { CacheControl, Message, TextBlock } from "./block-schemas.ts"
 
 const text = z.string({ error: "must be a string" })
 const flag = z.boolean({ error: "must be true or false" })
-const elsewhere = (words: string) =>
-  z.null({ error: `is a field of /chat/completions; here it is ${words}` }).optional()
-const missing = (words: string) => z.null({ error: `is not available on this gateway: ${words}` }).optional()
-const integer = (words: string, least: number) => z.int({ error: words }).min(least, words)
+const elsewhere = (phrase: string) =>
+  z.null({ error: `is a field of /chat/completions; here it is ${phrase}` }).optional()
+const missing = (phrase: string) => z.null({ error: `is not available on this gateway: ${phrase}` }).optional()
+const integer = (phrase: string, least: number) => z.int({ error: phrase }).min(least, phrase)
 const atLeastOne = "must be an integer of at least 1"
-const unit = (words = "must be a number from 0 to 1") => z.number({ error: words }).min(0, words).max(1, words)
+const unit = (phrase = "must be a number from 0 to 1") => z.number({ error: phrase }).min(0, phrase).max(1, phrase)
 const oneOf = <const T extends readonly string[]>(values: T) =>
   z.enum(values, { error: `accepts ${values.join(", ")} or null` }).nullish()
 
 const shared = ChatRequest.shape
 const schema = z.record(z.string(), z.unknown(), { error: "must be a JSON schema object" })
-const nameWords = "must be 1 to 128 letters, digits, _ or -"
+const nameRule = "must be 1 to 128 letters, digits, _ or -"
 
 const CustomTool = z.looseObject({
   type: z.literal("custom").nullish(),
-  name: z.string({ error: nameWords }).regex(/^[\w-]{1,128}$/, nameWords),
+  name: z.string({ error: nameRule }).regex(/^[\w-]{1,128}$/, nameRule),
   description: text.nullish(),
   input_schema: schema,
   strict: flag.nullish(),
@@ -103,8 +103,8 @@ export const MessagesRequest = z
       .nullish(),
   })
   .superRefine(refuseContradictions)
-  .superRefine(({ thinking: asked, max_tokens: limit }, context) => {
-    if (asked?.type !== "enabled" || asked.budget_tokens < limit) return
+  .superRefine(({ thinking: requested, max_tokens: limit }, context) => {
+    if (requested?.type !== "enabled" || requested.budget_tokens < limit) return
     const message = `must be less than max_tokens (${limit}), which includes the thinking`
     context.addIssue({ code: "custom", path: ["thinking", "budget_tokens"], message })
   })

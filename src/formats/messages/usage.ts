@@ -76,8 +76,8 @@ export function toChatUsage(counts: Counts): Json | null {
 /** Usage of the chat wire in the words of this one; zeros when it is not a usage. */
 export function toMessagesUsage(usage: unknown): Json {
   const { prompt, completion, cached, cacheWrite, cacheWrite1h: anHour, reasoning } = toTokens(usage) ?? NO_TOKENS
-  const told = isObject(usage) ? usage : {}
-  const tools = isObject(told["server_tool_use_details"]) ? told["server_tool_use_details"] : {}
+  const result = isObject(usage) ? usage : {}
+  const tools = isObject(result["server_tool_use_details"]) ? result["server_tool_use_details"] : {}
   const searches = toCount(tools["web_search_requests"])
   return {
     input_tokens: Math.max(0, prompt - cached - cacheWrite),
@@ -92,6 +92,6 @@ export function toMessagesUsage(usage: unknown): Json {
     }),
     ...(reasoning > 0 && { output_tokens_details: { thinking_tokens: reasoning } }),
     ...(searches !== null && searches > 0 && { server_tool_use: { web_search_requests: searches } }),
-    ...(typeof told["cost"] === "number" && { cost: told["cost"] }),
+    ...(typeof result["cost"] === "number" && { cost: result["cost"] }),
   }
 }

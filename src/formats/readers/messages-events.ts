@@ -24,7 +24,7 @@ export function toEvents(message: Json): StreamHead {
   }
   const events: Event[] = [
     { type: "message_start", message: begun },
-    ...blocks.flatMap(tellBlock),
+    ...blocks.flatMap(emitBlock),
     { type: "message_delta", delta: ended, usage: counted },
     { type: "message_stop" },
   ]
@@ -32,7 +32,7 @@ export function toEvents(message: Json): StreamHead {
   return { ok: true, frames, rest: new Uint8Array(0), body: null }
 }
 
-function tellBlock(block: Json, index: number): Event[] {
+function emitBlock(block: Json, index: number): Event[] {
   const { start, deltas } = cut(block)
   return [
     { type: "content_block_start", index, content_block: start },
@@ -47,14 +47,14 @@ function cut(block: Json): { start: Json; deltas: Json[] } {
   if (type === "text" && typeof text === "string") {
     const cited = listOf(citations)
     const start = { ...block, text: "", ...(cited.length > 0 && { citations: [] }) }
-    const said = text === "" ? [] : [{ type: "text_delta", text }]
-    return { start, deltas: [...said, ...cited.map((citation) => ({ type: "citations_delta", citation }))] }
+    const spoken = text === "" ? [] : [{ type: "text_delta", text }]
+    return { start, deltas: [...spoken, ...cited.map((citation) => ({ type: "citations_delta", citation }))] }
   }
   if (type === "thinking" && typeof thinking === "string") {
-    const said = thinking === "" ? [] : [{ type: "thinking_delta", thinking }]
+    const spoken = thinking === "" ? [] : [{ type: "thinking_delta", thinking }]
     const isSigned = typeof signature === "string" && signature !== ""
     const start = { ...block, thinking: "", signature: "" }
-    return { start, deltas: [...said, ...(isSigned ? [{ type: "signature_delta", signature }] : [])] }
+    return { start, deltas: [...spoken, ...(isSigned ? [{ type: "signature_delta", signature }] : [])] }
   }
   if (typeof type === "string" && type.endsWith("tool_use") && isObject(input)) {
     const delta = { type: "input_json_delta", partial_json: JSON.stringify(input) }

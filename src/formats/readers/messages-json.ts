@@ -10,7 +10,7 @@ type Growing = { block: Json; input: string }
 /** The events of a stream put together to the message that they tell. */
 export function toMessage(
   bytes: Uint8Array,
-  wire: ResponseReader,
+  reader: ResponseReader,
 ): { result: Json | undefined; error: ProviderError | null } {
   const meter = newMeter()
   const splitter = new FrameSplitter()
@@ -19,7 +19,7 @@ export function toMessage(
   let message: Json = {}
   const blocks = new Map<unknown, Growing>()
   for (const frame of last ? [...frames, last] : frames) {
-    const event = readFrame(frame, meter, wire)
+    const event = readFrame(frame, meter, reader)
     // What it held is lost.
     if (event === "broken") return { result: undefined, error: meter.error }
     if (typeof event === "string") continue
@@ -46,10 +46,10 @@ function growBlocks(blocks: Map<unknown, Growing>, { type, index, content_block:
   if (type === "content_block_start" && isObject(begun)) blocks.set(index, { block: { ...begun }, input: "" })
   const growing = blocks.get(index)
   if (type !== "content_block_delta" || !growing || !isObject(delta)) return
-  const { type: kind, partial_json: piece, citation, ...said } = delta
+  const { type: kind, partial_json: piece, citation, ...text } = delta
   if (kind === "input_json_delta") growing.input += typeof piece === "string" ? piece : ""
   else if (kind === "citations_delta") growing.block["citations"] = [...listOf(growing.block["citations"]), citation]
-  else for (const [key, value] of Object.entries(said)) growing.block[key] = join(growing.block[key], value)
+  else for (const [key, value] of Object.entries(text)) growing.block[key] = join(growing.block[key], value)
 }
 
 function join(known: unknown, piece: unknown): unknown {

@@ -48,8 +48,8 @@ function readMessage(meter: ResponseMeter, message: Json): void {
   readUsage(meter, message["usage"])
 }
 
-function readEnd(meter: ResponseMeter, told: Json): void {
-  const reason = told["stop_reason"]
+function readEnd(meter: ResponseMeter, reported: Json): void {
+  const reason = reported["stop_reason"]
   if (typeof reason !== "string") return
   meter.finishReason = toFinishReason(reason)
   meter.choices.set(0, true)
@@ -66,7 +66,7 @@ function readUsage(meter: ResponseMeter, usage: unknown): void {
   const fresh = count(usage["input_tokens"]) ?? (before ? before.prompt - before.cached - before.cacheWrite : undefined)
   const completion = count(usage["output_tokens"]) ?? before?.completion
   if (fresh === undefined && completion === undefined) return
-  const told: Tokens | null = toTokens({
+  const reported: Tokens | null = toTokens({
     prompt_tokens: (fresh ?? 0) + cached + cacheWrite,
     completion_tokens: completion ?? 0,
     prompt_tokens_details: {
@@ -75,23 +75,23 @@ function readUsage(meter: ResponseMeter, usage: unknown): void {
       cache_write_1h_tokens: cacheWrite1h,
     },
   })
-  meter.tokens = told ?? before
+  meter.tokens = reported ?? before
 }
 
 function count(value: unknown): number | undefined {
   return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined
 }
 
-const WORDS = ["text", "thinking", "partial_json", "data"] as const
+const RULE = ["text", "thinking", "partial_json", "data"] as const
 
-function readWords(meter: ResponseMeter, said: unknown): void {
-  if (!isObject(said)) return
-  readSignature(meter, said["signature"], said["type"] === "redacted_thinking" ? said["data"] : undefined)
-  let units = WORDS.reduce((sum, key) => sum + (typeof said[key] === "string" ? said[key].length : 0), 0)
-  if (isObject(said["input"]) && Object.keys(said["input"]).length > 0) units += JSON.stringify(said["input"]).length
+function readWords(meter: ResponseMeter, text: unknown): void {
+  if (!isObject(text)) return
+  readSignature(meter, text["signature"], text["type"] === "redacted_thinking" ? text["data"] : undefined)
+  let units = RULE.reduce((sum, key) => sum + (typeof text[key] === "string" ? text[key].length : 0), 0)
+  if (isObject(text["input"]) && Object.keys(text["input"]).length > 0) units += JSON.stringify(text["input"]).length
   if (units === 0) return
-  keep(meter, "content", said["text"])
-  keep(meter, "reasoning", said["thinking"])
+  keep(meter, "content", text["text"])
+  keep(meter, "reasoning", text["thinking"])
   meter.units += units
   meter.pieces += 1
 }

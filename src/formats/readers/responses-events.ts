@@ -23,7 +23,7 @@ export function toEvents(response: Json): StreamHead | null {
   const events: Event[] = [
     { type: "response.created", response: begun },
     { type: "response.in_progress", response: begun },
-    ...items.flatMap(tellItem),
+    ...items.flatMap(emitItem),
     { type: `response.${status}`, response: whole },
   ]
   const frames = events.map((event, number) => toEventFrame({ ...event, sequence_number: number }))
@@ -35,7 +35,7 @@ function withId(item: Json, index: number): Json {
   return typeof item["id"] === "string" && item["id"] !== "" ? item : { ...item, id: `item_${index}` }
 }
 
-function tellItem(item: Json, index: number): Event[] {
+function emitItem(item: Json, index: number): Event[] {
   const { start, grown } = cut(item)
   const status = "status" in item ? { status: "in_progress" } : {}
   return [
@@ -48,10 +48,10 @@ function tellItem(item: Json, index: number): Event[] {
 /** What an item begins without, and the events that it grows by. Items of other kinds come whole. */
 function cut(item: Json): { start: Json; grown: Event[] } {
   const { type, name, arguments: encoded, input } = item
-  if (type === "message") return { start: { content: [] }, grown: tellParts(item["content"]) }
+  if (type === "message") return { start: { content: [] }, grown: emitParts(item["content"]) }
   if (type === "reasoning") {
     const content = Array.isArray(item["content"]) ? { content: [] } : {}
-    const grown = [...tellSummary(item["summary"]), ...tellParts(item["content"])]
+    const grown = [...emitSummary(item["summary"]), ...emitParts(item["content"])]
     return { start: { ...content, summary: [] }, grown }
   }
   if (type === "function_call" && typeof encoded === "string") {
@@ -66,7 +66,7 @@ function cut(item: Json): { start: Json; grown: Event[] } {
   return { start: {}, grown: [] }
 }
 
-function tellSummary(summary: unknown): Event[] {
+function emitSummary(summary: unknown): Event[] {
   return partsOf(summary).flatMap((part, index) => {
     const text = textIn(part, "text")
     const events: Event[] = [
@@ -79,7 +79,7 @@ function tellSummary(summary: unknown): Event[] {
   })
 }
 
-function tellParts(content: unknown): Event[] {
+function emitParts(content: unknown): Event[] {
   return partsOf(content).flatMap((part, index) => {
     const { start, grown } = cutPart(part)
     const events: Event[] = [

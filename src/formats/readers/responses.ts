@@ -83,8 +83,8 @@ function readWords(meter: ResponseMeter, output: unknown): void {
     keep(meter, "reasoning", item["summary"])
     const parts = [item["content"], item["summary"]].flatMap((list) => (Array.isArray(list) ? (list as unknown[]) : []))
     const texts = parts.map((part) => (isObject(part) ? (part["text"] ?? part["refusal"]) : undefined))
-    const words = [...texts, item["arguments"], item["input"]].filter((one) => typeof one === "string")
-    const units = words.reduce((sum, one) => sum + one.length, 0)
+    const text = [...texts, item["arguments"], item["input"]].filter((one) => typeof one === "string")
+    const units = text.reduce((sum, one) => sum + one.length, 0)
     meter.units += units
     meter.pieces += units > 0 ? 1 : 0
   }

@@ -14,7 +14,7 @@ export function toContent(content: string | readonly InputPart[]): ChatContent {
 }
 
 /** What an assistant said: refusals apart, plain texts as the one string that they were. */
-export function toSaid(content: string | readonly InputPart[] | null | undefined): {
+export function toText(content: string | readonly InputPart[] | null | undefined): {
   content: ChatContent | null
   refusal: string | null
 } {
@@ -23,9 +23,9 @@ export function toSaid(content: string | readonly InputPart[] | null | undefined
   }
   const refusals = content.flatMap((part) => (part.type === "refusal" ? [part.refusal] : []))
   const parts = content.filter((part) => part.type !== "refusal").map(toPart)
-  const said = parts.every(isPlainText) ? parts.map((part) => part["text"] as string).join("") : parts
+  const message = parts.every(isPlainText) ? parts.map((part) => part["text"] as string).join("") : parts
   return {
-    content: parts.length === 0 ? null : said,
+    content: parts.length === 0 ? null : message,
     refusal: refusals.length === 0 ? null : refusals.join(""),
   }
 }

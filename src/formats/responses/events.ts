@@ -57,8 +57,8 @@ export function advance(state: EventState, chunk: Json): Step {
 /** The answer has ended by itself, whole or cut by a limit. */
 export function finish(state: EventState, ending: Ending): Step {
   return step(state, (turn) => {
-    const told = isObject(turn.state.usage) ? turn.state.usage : undefined
-    const usage = ending.usage ?? told
+    const result = isObject(turn.state.usage) ? turn.state.usage : undefined
+    const usage = ending.usage ?? result
     turn.state.usage = usage && { ...usage, ...costsIn(ending) }
     turn.state.metadata = { ...turn.state.metadata, ...ending.metadata }
     const failure = turn.state.failure ?? (turn.state.finishReason === "error" ? BROKEN : null)
@@ -136,13 +136,13 @@ const BROKEN: ResponseFailure = {
 }
 
 function toFailure(error: unknown): ResponseFailure | null {
-  const told = toProviderError(error)
-  if (!told) return null
+  const result = toProviderError(error)
+  if (!result) return null
   const metadata = isObject(error) && isObject(error["metadata"]) ? error["metadata"] : {}
   const type = metadata["error_type"]
   return {
-    code: told.status ?? BROKEN.code,
-    message: told.message,
+    code: result.status ?? BROKEN.code,
+    message: result.message,
     error_type: typeof type === "string" ? type : BROKEN.error_type,
   }
 }
@@ -159,8 +159,8 @@ function closeAll(turn: Turn, lastStatus: ItemStatus, otherStatus: ItemStatus = 
   const growing = [...state.items.entries()].filter(
     ([at, draft]) => at === state.open || draft.type === "function_call",
   )
-  for (const [place, [, draft]] of growing.entries()) {
-    const status = place === growing.length - 1 ? lastStatus : otherStatus
+  for (const [scope, [, draft]] of growing.entries()) {
+    const status = scope === growing.length - 1 ? lastStatus : otherStatus
     if (draft.type === "function_call") closeCall(turn, draft.call, status)
     else closeOpen(turn, status)
   }

@@ -2,7 +2,7 @@ import type { Json } from "../../support/json.ts"
 import { GatewayError } from "../../errors/errors.ts"
 import { isRun } from "../server-tool-detail.ts"
 import { addFields, CALL_FIELDS } from "./call-fields.ts"
-import { type ChatContent, joinContent, toContent, toSaid } from "./content.ts"
+import { type ChatContent, joinContent, toContent, toText } from "./content.ts"
 import {
   type CustomCallOutputItem,
   type FunctionCallItem,
@@ -72,11 +72,11 @@ function take(conversation: Conversation, item: Exclude<ResponsesRequest["input"
 const SERVER_TOOL_ITEM = /^(?:web_search_call$|(?:service|openrouter):)/
 
 function refusal(type: string, at: number): GatewayError {
-  const words =
+  const phrase =
     type === "item_reference"
       ? "item_reference names an item that is stored, and nothing is stored here: send the item itself"
       : `${type} is not available on this gateway; it takes message, function_call, custom_tool_call, their outputs and reasoning`
-  return new GatewayError("invalid_request", `input[${at}].type: ${words}.`)
+  return new GatewayError("invalid_request", `input[${at}].type: ${phrase}.`)
 }
 
 function takeReasoning(conversation: Conversation, item: ReasoningItem): void {
@@ -99,7 +99,7 @@ function takeMessage(conversation: Conversation, item: InputMessage): void {
     conversation.messages.push({ role: item.role, content: toContent(item.content) })
     return
   }
-  const { content, refusal: refused } = toSaid(item.content)
+  const { content, refusal: refused } = toText(item.content)
   // Tool results must follow the message with their calls, so a text between the two goes into that message.
   const message = conversation.assistant?.tool_calls ? conversation.assistant : newAssistant(conversation)
   message.content = joinContent(message.content, content)

@@ -12,10 +12,12 @@ export type ReasoningDetail = { type: string } & Record<string, unknown>
 export const OWN_ID_PREFIX = "rs_gw_"
 
 /** The reasoning of a message or a delta. Some providers tell the same text twice, plain and in details. */
-export function readDetails(said: Record<string, unknown>): ReasoningDetail[] {
-  const listed = Array.isArray(said["reasoning_details"]) ? (said["reasoning_details"] as unknown[]) : []
+export function readDetails(message: Record<string, unknown>): ReasoningDetail[] {
+  const listed = Array.isArray(message["reasoning_details"]) ? (message["reasoning_details"] as unknown[]) : []
   const details = listed.filter(isDetail)
-  const plain = [said["reasoning"], said["reasoning_content"]].find((text) => typeof text === "string" && text !== "")
+  const plain = [message["reasoning"], message["reasoning_content"]].find(
+    (text) => typeof text === "string" && text !== "",
+  )
   if (plain === undefined || details.some((detail) => textOf(detail) !== "")) return details
   return [{ type: "reasoning.text", text: plain }, ...details]
 }

@@ -9,17 +9,17 @@ import { InputItem } from "./input-schemas.ts"
 
 const text = z.string({ error: "must be a string" })
 const flag = z.boolean({ error: "must be true or false" })
-const only = (value: false, words: string) => z.literal(value, { error: words }).nullish()
-const nothing = (words: string) => z.null({ error: words }).optional()
-const integer = (words: string, least: number, most = Number.MAX_SAFE_INTEGER) =>
-  z.int({ error: words }).min(least, words).max(most, words)
+const only = (value: false, content: string) => z.literal(value, { error: content }).nullish()
+const nothing = (content: string) => z.null({ error: content }).optional()
+const integer = (content: string, least: number, most = Number.MAX_SAFE_INTEGER) =>
+  z.int({ error: content }).min(least, content).max(most, content)
 const oneOf = <const T extends readonly string[]>(values: T) =>
   z.enum(values, { error: `accepts ${values.join(", ")} or null` }).nullish()
 
 const shared = ChatRequest.shape
 const NAME = /^[\w-]{1,64}$/
-const nameWords = "must be 1 to 64 letters, digits, _ or -"
-const name = z.string({ error: `${nameWords}; a function stands flat in its tool here` }).regex(NAME, nameWords)
+const nameRule = "must be 1 to 64 letters, digits, _ or -"
+const name = z.string({ error: `${nameRule}; a function stands flat in its tool here` }).regex(NAME, nameRule)
 const schema = z.record(z.string(), z.unknown(), { error: "must be a JSON schema object" })
 
 const FunctionTool = z.looseObject({
@@ -55,7 +55,7 @@ const format = z.discriminatedUnion(
     z.looseObject({ type: z.literal("json_object") }),
     z.looseObject({
       type: z.literal("json_schema"),
-      name: z.string({ error: nameWords }).regex(NAME, nameWords),
+      name: z.string({ error: nameRule }).regex(NAME, nameRule),
       description: text.nullish(),
       schema,
       strict: flag.nullish(),

@@ -48,12 +48,12 @@ export function toArguments(input: string): string {
 export function toFunction({ name, description, format }: Json, namespace?: string): Json {
   const grammar = isObject(format) && typeof format["definition"] === "string" ? format["definition"] : undefined
   const rule = grammar === undefined ? [] : [`The input must match this grammar:\n${grammar}`]
-  const words = [...(typeof description === "string" ? [description] : []), ...rule].join("\n\n")
+  const text = [...(typeof description === "string" ? [description] : []), ...rule].join("\n\n")
   return {
     type: "function",
     function: {
       name: chatNameOf(String(name), namespace),
-      ...(words !== "" && { description: words }),
+      ...(text !== "" && { description: text }),
       parameters: {
         type: "object",
         properties: { input: { type: "string", description: "The whole input, as plain text." } },

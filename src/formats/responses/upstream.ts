@@ -23,9 +23,9 @@ export function toResponsesBody(request: ResponsesRequest, outgoing: UpstreamFie
   for (const [key, value] of Object.entries(request)) {
     if ((!OWN_FIELDS.has(key) || PASSED.has(key)) && !NOT_PASSED.has(key) && value != null) body[key] = value
   }
-  const { input, max_output_tokens: asked, reasoning, service_tier: tier } = request
+  const { input, max_output_tokens: requested, reasoning, service_tier: tier } = request
   const { maxCompletionTokens: cap, pseudonym } = outgoing
-  const limit = cap === undefined ? asked : Math.min(cap, asked ?? cap)
+  const limit = cap === undefined ? requested : Math.min(cap, requested ?? cap)
   const effort = reasoning?.effort ?? request.reasoning_effort
   return {
     ...body,

@@ -7,7 +7,7 @@ import { dataOf, DONE } from "./frames.ts"
 export function readFrame(
   frame: Uint8Array,
   meter: ResponseMeter,
-  wire: ResponseReader,
+  reader: ResponseReader,
 ): Record<string, unknown> | "done" | "empty" | "broken" {
   const data = dataOf(frame)
   if (data === undefined || data === "") return "empty"
@@ -22,6 +22,6 @@ export function readFrame(
     return "broken"
   }
   if (!isObject(chunk)) return "broken"
-  wire.read(meter, chunk)
+  reader.read(meter, chunk)
   return chunk
 }

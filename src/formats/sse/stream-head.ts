@@ -18,26 +18,26 @@ export type StreamHead = {
 export type StreamHeadError = { ok: false; error: ProviderError | null; reason: string }
 
 /**
- * Read a stream until the model has begun to answer. Before that nothing is promised to the caller: an error, an end or
- * something that is no chunk is a refusal like any other.
+ * Reads a stream until it shows content. Before that nothing has been sent to the client, so an error, an early end or a
+ * frame that is not a chunk is a rejection, and dispatch fails over.
  */
 export async function readStreamHead(
   body: ReadableStream<Uint8Array>,
-  wire: ResponseReader,
+  reader: ResponseReader,
   signal: AbortSignal,
 ): Promise<StreamHead | StreamHeadError> {
-  const reader = body.getReader()
+  const bytes = body.getReader()
   const splitter = new FrameSplitter()
   const frames: Uint8Array[] = []
   const refuse = (error: ProviderError | null, reason: string): StreamHeadError => {
-    reader.cancel().catch(() => undefined)
+    bytes.cancel().catch(() => undefined)
     return { ok: false, error, reason }
   }
-  const giveUp = () => void reader.cancel().catch(() => undefined)
+  const giveUp = () => void bytes.cancel().catch(() => undefined)
   signal.addEventListener("abort", giveUp, { once: true })
   try {
     for (;;) {
-      const { done, value } = await reader.read()
+      const { done, value } = await bytes.read()
       if (signal.aborted) throw signal.reason
       const last = done ? splitter.finish() : undefined
       const arrived = done ? (last ? [last] : []) : splitter.push(value)
@@ -45,7 +45,7 @@ export async function readStreamHead(
       for (const frame of arrived) {
         const data = dataOf(frame)
         if (!begun && data !== undefined && data !== "") {
-          const kind = classify(data, wire)
+          const kind = classify(data, reader)
           if (kind.is === "error") return refuse(kind.error, "an error")
           if (kind.is === "end") return refuse(null, "an empty stream")
           if (kind.is === "noise") return refuse(null, "something that is not a completion stream")
@@ -54,7 +54,7 @@ export async function readStreamHead(
         frames.push(frame)
       }
       if (begun) {
-        reader.releaseLock()
+        bytes.releaseLock()
         return { ok: true, frames, rest: splitter.rest, body: done ? null : body }
       }
       if (done) return refuse(null, "an empty stream")
@@ -66,7 +66,7 @@ export async function readStreamHead(
 
 type Kind = { is: "content" | "preamble" | "end" | "noise" } | { is: "error"; error: ProviderError }
 
-function classify(data: string, wire: ResponseReader): Kind {
+function classify(data: string, reader: ResponseReader): Kind {
   if (data === DONE) return { is: "end" }
   let chunk: unknown
   try {
@@ -75,9 +75,9 @@ function classify(data: string, wire: ResponseReader): Kind {
     return { is: "noise" }
   }
   if (!isObject(chunk)) return { is: "noise" }
-  const error = wire.errorIn(chunk)
+  const error = reader.errorIn(chunk)
   if (error) return { is: "error", error }
-  return { is: wire.hasContent(chunk) ? "content" : "preamble" }
+  return { is: reader.hasContent(chunk) ? "content" : "preamble" }
 }
 
 export function streamHeadBytes(head: StreamHead): Uint8Array {

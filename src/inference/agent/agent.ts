@@ -101,9 +101,9 @@ export class Agent {
   pending(round: Round): ToolCall[] {
     this.usage = addUsage(this.usage, round.usage)
     const names = this.#names
-    const own = this.#isLast ? [] : callsOf(round.message).filter((call) => names.includes(call.function.name))
-    this.#requested += own.length
-    return own
+    const current = this.#isLast ? [] : callsOf(round.message).filter((call) => names.includes(call.function.name))
+    this.#requested += current.length
+    return current
   }
 
   /** The calls of a round that are the caller's to answer. One of the gateway's that it will not answer is nobody's. */
@@ -115,17 +115,17 @@ export class Agent {
   /** Answers these calls. Afterwards the conversation goes on, unless the caller's own tools are called too. */
   async answer(
     round: Round,
-    own: readonly ToolCall[],
+    current: readonly ToolCall[],
     signal: AbortSignal,
   ): Promise<{ details: Json[]; goesOn: boolean }> {
     const { job, deps } = this
     const all = callsOf(round.message)
     const pay = toolCharger(job.prepared.chat, job, deps)
-    const runs = await runCalls(own, job.prepared.tools, { ...deps.tools(), signal }, this.#tally, pay)
-    const goesOn = all.length === own.length
+    const runs = await runCalls(current, job.prepared.tools, { ...deps.tools(), signal }, this.#tally, pay)
+    const goesOn = all.length === current.length
     this.detailOffset = nextIndex(round.message["reasoning_details"], 0) + this.detailOffset
-    const place = { round: this.#steps, isPending: !goesOn, contentLength: this.#lengthWith(round) }
-    const details = runs.map((run) => toDetail(run, { ...place, index: this.detailOffset++ }, job.emitsToolItems))
+    const scope = { round: this.#steps, isPending: !goesOn, contentLength: this.#lengthWith(round) }
+    const details = runs.map((run) => toDetail(run, { ...scope, index: this.detailOffset++ }, job.emitsToolItems))
     this.#count(runs)
     this.#steps += 1
     this.#isLast = isOver(
@@ -139,7 +139,7 @@ export class Agent {
       job.prepared.chat.stop_server_tools_when,
       job.maxSteps ?? MAX_STEPS,
     )
-    this.#messages = [...this.#messages, toAssistant(round.message, own), ...toResults(runs)]
+    this.#messages = [...this.#messages, toAssistant(round.message, current), ...toResults(runs)]
     this.sieve = new CallSieve(this.#names, this.sieve.count)
     return { details, goesOn }
   }
@@ -184,7 +184,7 @@ export class Agent {
 }
 
 /** The model's own turn, as it goes back to it: its words, its reasoning and the calls that were answered. */
-function toAssistant(message: Json, own: readonly ToolCall[]): Json {
+function toAssistant(message: Json, current: readonly ToolCall[]): Json {
   const { content, reasoning, reasoning_details: details } = message
   const merged = mergeDetails(Array.isArray(details) ? (details as unknown[]) : [])
   return {
@@ -192,6 +192,6 @@ function toAssistant(message: Json, own: readonly ToolCall[]): Json {
     content: content ?? null,
     ...(typeof reasoning === "string" && reasoning !== "" && { reasoning }),
     ...(merged.length > 0 && { reasoning_details: merged }),
-    tool_calls: own,
+    tool_calls: current,
   }
 }

@@ -9,8 +9,8 @@ export function callsOf(message: Json): ToolCall[] {
   return calls.flatMap((call, index) => {
     const called = isObject(call) && isObject(call["function"]) ? call["function"] : undefined
     if (!isObject(call) || typeof called?.["name"] !== "string" || called["name"] === "") return []
-    const told = called["arguments"] === "" ? {} : (called["arguments"] ?? {})
-    const args = typeof told === "string" ? told : JSON.stringify(told)
+    const result = called["arguments"] === "" ? {} : (called["arguments"] ?? {})
+    const args = typeof result === "string" ? result : JSON.stringify(result)
     const id = typeof call["id"] === "string" && call["id"] !== "" ? call["id"] : `call_${index}`
     return [{ ...call, id, type: "function", function: { ...called, name: called["name"], arguments: args } }]
   })
@@ -42,24 +42,24 @@ export class CallSieve {
     // A call goes on with all that it has grown to, so these deltas have no more to say of it.
     const begun = new Set<number>()
     return deltas.flatMap((delta, position) => {
-      const place = places[position] ?? -1
-      if (!isObject(delta) || place === -1 || begun.has(place)) return []
-      const passedAs = this.#passed.get(place)
+      const scope = places[position] ?? -1
+      if (!isObject(delta) || scope === -1 || begun.has(scope)) return []
+      const passedAs = this.#passed.get(scope)
       if (passedAs !== undefined) return [{ ...delta, index: passedAs }]
-      const call = whole[place]
+      const call = whole[scope]
       const called = isObject(call) && isObject(call["function"]) ? call["function"] : {}
       const name = typeof called["name"] === "string" ? called["name"] : ""
       const isNamed = name !== "" && (isLast || called["arguments"] !== "" || !this.#mayBeOwn(name))
       if (!isNamed || this.#isOwn(name)) return []
-      begun.add(place)
-      this.#passed.set(place, this.#next)
+      begun.add(scope)
+      this.#passed.set(scope, this.#next)
       return [{ ...(call as Json), index: this.#next++ }]
     })
   }
 
   /** Calls that never came to arguments, and so were not told yet. */
   rest(whole: readonly unknown[]): Json[] {
-    const untold = [...whole.keys()].filter((place) => !this.#passed.has(place))
+    const untold = [...whole.keys()].filter((scope) => !this.#passed.has(scope))
     return this.take(
       untold.map(() => ({})),
       untold,

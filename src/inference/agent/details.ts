@@ -25,8 +25,8 @@ function continues(last: Json, piece: Json): boolean {
 function join(last: Json, piece: Json): Json {
   const key = GROWING[last["type"] as keyof typeof GROWING]
   const text = [last[key], piece[key]].filter((one) => typeof one === "string").join("")
-  const told = Object.fromEntries(Object.entries(piece).filter(([, value]) => value !== null && value !== undefined))
-  return { ...last, ...told, [key]: text }
+  const result = Object.fromEntries(Object.entries(piece).filter(([, value]) => value !== null && value !== undefined))
+  return { ...last, ...result, [key]: text }
 }
 
 /** The details of a round, numbered on from those of the rounds before: clients put them together by number. */

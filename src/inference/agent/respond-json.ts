@@ -19,14 +19,14 @@ export async function respondJson(
   let response = first
   for (;;) {
     const round = await readWholeRound(response, (metadata) => (agent.metadata = metadata))
-    const own = agent.pending(round)
+    const current = agent.pending(round)
     const details = renumber(round.message["reasoning_details"], agent.detailOffset)
-    const said: Json = { ...round.message, reasoning_details: details, tool_calls: agent.foreign(round) }
+    const text: Json = { ...round.message, reasoning_details: details, tool_calls: agent.foreign(round) }
     const { details: runs, goesOn } =
-      own.length > 0 ? await agent.answer(round, own, signal) : { details: [] as Json[], goesOn: false }
+      current.length > 0 ? await agent.answer(round, current, signal) : { details: [] as Json[], goesOn: false }
     const done = runs.map((run) => ({ reasoning_details: [run] }))
-    if (!goesOn) return tellAnswer(agent, encoder, round, { earlier, said, done })
-    earlier.push(said, ...done)
+    if (!goesOn) return encodeAnswer(agent, encoder, round, { earlier, said: text, done })
+    earlier.push(text, ...done)
     response = await agent.ask(signal)
   }
 }
@@ -34,11 +34,16 @@ export async function respondJson(
 type Answer = { earlier: Json[]; said: Json; done: Json[] }
 
 /** On a wire of items, the turns one after the other, as its stream tells them; on another, all of them as one. */
-function tellAnswer(agent: Agent, encoder: ResponseEncoder, round: Round, { earlier, said, done }: Answer): Json {
+function encodeAnswer(
+  agent: Agent,
+  encoder: ResponseEncoder,
+  round: Round,
+  { earlier, said: text, done }: Answer,
+): Json {
   const { prepared, emitsToolItems } = agent.job
   const { chat, heals } = prepared
   const { finishReason, nativeFinishReason, head } = round
-  const last = emitsToolItems ? said : merge([...earlier, said, ...done])
+  const last = emitsToolItems ? text : merge([...earlier, text, ...done])
   if (heals && isJson(chat) && typeof last["content"] === "string")
     last["content"] = heal(last["content"]) ?? last["content"]
   if (agent.annotations.length > 0) last["annotations"] = [...listOf(last["annotations"]), ...agent.annotations]
@@ -56,13 +61,13 @@ function tellAnswer(agent: Agent, encoder: ResponseEncoder, round: Round, { earl
 
 /** What was said in turns as one message: texts and lists grow, the rest is the later one's. */
 function merge(messages: readonly Json[]): Json {
-  const told: Json = { role: "assistant", content: null }
+  const reported: Json = { role: "assistant", content: null }
   for (const [key, value] of messages.flatMap(Object.entries<unknown>)) {
-    const before = told[key]
+    const before = reported[key]
     if (key === "role" || value === null || value === undefined) continue
     if (Array.isArray(value)) {
-      if (value.length > 0) told[key] = [...listOf(before), ...(value as unknown[])]
-    } else told[key] = typeof value === "string" && typeof before === "string" ? before + value : value
+      if (value.length > 0) reported[key] = [...listOf(before), ...(value as unknown[])]
+    } else reported[key] = typeof value === "string" && typeof before === "string" ? before + value : value
   }
-  return told
+  return reported
 }

@@ -31,12 +31,12 @@ export class StreamResponder {
     for (;;) {
       const round = await this.#read(response)
       if (this.#signal.aborted) return
-      const own = agent.pending(round)
+      const current = agent.pending(round)
       const untold = agent.sieve.rest(listOf(round.message["tool_calls"]))
       if (untold.length > 0) this.#say({ tool_calls: untold })
       const { details, goesOn } =
-        own.length > 0
-          ? await this.#unlessSilent(agent.answer(round, own, this.#signal))
+        current.length > 0
+          ? await this.#unlessSilent(agent.answer(round, current, this.#signal))
           : { details: [] as Json[], goesOn: false }
       this.#sayHeld(round, goesOn)
       for (const detail of details) this.#say({ reasoning_details: [detail] })

@@ -23,7 +23,7 @@ function headOf(answer: Json): Json {
 }
 
 /** A round that came as one document. */
-export async function readWholeRound(response: Response, onMetadata: (told: Json) => void): Promise<Round> {
+export async function readWholeRound(response: Response, onMetadata: (result: Json) => void): Promise<Round> {
   const answer = await response.json<Json>()
   takeMetadata(answer, onMetadata)
   const choices = Array.isArray(answer["choices"]) ? (answer["choices"] as unknown[]) : []
@@ -40,7 +40,7 @@ export async function readWholeRound(response: Response, onMetadata: (told: Json
 export type Listener = {
   onChunk: (chunk: Json) => void
   onSilence: () => void
-  onMetadata: (told: Json) => void
+  onMetadata: (result: Json) => void
   /** Keeps the words back, for whoever mends them once they are all there. */
   holdsContent: boolean
   detailOffset: number
@@ -76,14 +76,14 @@ function messageIn(choices: ReadonlyMap<number, GrowingChoice>): Json {
   return choices.get(0)?.choice.message ?? {}
 }
 
-function takeMetadata(answer: Json, onMetadata: (told: Json) => void): void {
+function takeMetadata(answer: Json, onMetadata: (result: Json) => void): void {
   if (isObject(answer["service_metadata"])) onMetadata(answer["service_metadata"])
 }
 
 /** Hands on what the caller may see of a chunk now: not the end, not the gateway's own calls, not what is kept back. */
 function pass(chunk: Json, choice: Json, grown: { message: Json; places: number[] }, listener: Listener): void {
-  const told = isObject(choice["delta"]) ? choice["delta"] : {}
-  const { tool_calls: deltas, content, reasoning_details: details, ...rest } = told
+  const result = isObject(choice["delta"]) ? choice["delta"] : {}
+  const { tool_calls: deltas, content, reasoning_details: details, ...rest } = result
   const { message, places } = grown
   const whole = Array.isArray(message["tool_calls"]) ? (message["tool_calls"] as unknown[]) : []
   const calls = Array.isArray(deltas) ? listener.sieve.take(deltas as unknown[], places, whole, false) : []

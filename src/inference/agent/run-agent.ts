@@ -25,8 +25,8 @@ export async function runAgent(job: Job, callUpstream: CallUpstream, deps: Deps)
     )
   }
   const agent = new Agent(job, callUpstream, deps)
-  const leaving = new AbortController()
-  const signal = AbortSignal.any([deps.signal, leaving.signal])
+  const disconnect = new AbortController()
+  const signal = AbortSignal.any([deps.signal, disconnect.signal])
   const first = await agent.ask(signal)
   const id = first.headers.get("x-generation-id") ?? ""
   const outer = outerCall(id, agent)
@@ -35,7 +35,7 @@ export async function runAgent(job: Job, callUpstream: CallUpstream, deps: Deps)
     return Response.json(await respondJson(agent, encoder, first, signal), { headers: answerHeaders(id) })
 
   const channel = new IdentityTransformStream()
-  const out = new FrameWriter(channel.writable, () => leaving.abort())
+  const out = new FrameWriter(channel.writable, () => disconnect.abort())
   const work = new StreamResponder(agent, encoder, out, signal)
     .tell(first)
     .catch((thrown: unknown) => {

@@ -1,6 +1,6 @@
 import type { Json } from "../../support/json.ts"
 import { runServerTool } from "../../server-tools/run-tool.ts"
-import { failure, type RequestedTool, type Tally, type ToolOutcome, type ToolWorld } from "../../server-tools/tool.ts"
+import { failure, type RequestedTool, type Tally, type ToolOutcome, type ToolDeps } from "../../server-tools/tool.ts"
 import { fieldsOf } from "../../formats/responses/call-fields.ts"
 import { SERVER_TOOL_DETAIL } from "../../formats/server-tool-detail.ts"
 import type { ToolCall } from "./calls.ts"
@@ -12,7 +12,7 @@ export type Run = { call: ToolCall; tool: RequestedTool; outcome: ToolOutcome }
 export function runCalls(
   calls: readonly ToolCall[],
   tools: readonly RequestedTool[],
-  deps: ToolWorld,
+  deps: ToolDeps,
   tally: Tally,
   chargeToolRun: ChargeToolRun,
 ): Promise<Run[]> {
@@ -31,7 +31,7 @@ export function runCalls(
 async function payFor(
   tool: RequestedTool,
   run: () => Promise<ToolOutcome>,
-  { settings }: ToolWorld,
+  { settings }: ToolDeps,
   chargeToolRun: ChargeToolRun,
 ): Promise<ToolOutcome> {
   const priceNano = tool.kind === "web_search" ? (settings.webSearch?.priceNano ?? 0) : 0
@@ -64,7 +64,7 @@ export type RunPlace = {
 }
 
 /** A run as it is told in the answer, for the caller to send back with the conversation. */
-export function toDetail({ call, tool, outcome }: Run, place: RunPlace, tellsItem: boolean): Json {
+export function toDetail({ call, tool, outcome }: Run, scope: RunPlace, tellsItem: boolean): Json {
   const status = outcome.isError ? tool.failedStatus : "completed"
   const fields = fieldsOf(call)
   return {
@@ -73,10 +73,10 @@ export function toDetail({ call, tool, outcome }: Run, place: RunPlace, tellsIte
     tool_call_id: call.id,
     arguments: call.function.arguments,
     result: outcome.content,
-    index: place.index,
-    round: place.round,
-    ...(place.isPending && { is_pending: true }),
-    ...(place.contentLength !== undefined && { content_length: place.contentLength }),
+    index: scope.index,
+    round: scope.round,
+    ...(scope.isPending && { is_pending: true }),
+    ...(scope.contentLength !== undefined && { content_length: scope.contentLength }),
     ...(fields && { call_fields: fields }),
     ...(tellsItem && { item: { ...outcome.item, type: tool.itemType, status } }),
   }

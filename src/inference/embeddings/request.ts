@@ -7,7 +7,7 @@ import { costFields } from "../../formats/cost-fields.ts"
 import { plainReader } from "../../formats/readers/plain.ts"
 import type { EmbeddingsRequest } from "./schemas.ts"
 
-const embeddingsWire = plainReader(
+const embeddingsReader = plainReader(
   ({ data }) => Array.isArray(data) && data.length > 0 && data.every((one) => isObject(one) && "embedding" in one),
 )
 
@@ -35,16 +35,16 @@ export function embeddingsRequest(request: EmbeddingsRequest, bodyBytes: number)
     upstream: {
       streamed: false,
       buildUpstreamRequest: (_, outgoing) => ({
-        reader: embeddingsWire,
+        reader: embeddingsReader,
         path: "/embeddings",
         body: forwarded(request, outgoing),
       }),
     },
-    encoderFor: embeddingsDialect,
+    encoderFor: embeddingsEncoder,
   }
 }
 
-function embeddingsDialect(call: CallContext): ResponseEncoder {
+function embeddingsEncoder(call: CallContext): ResponseEncoder {
   return {
     ...UNSTREAMED,
     document(result, answering, charge) {

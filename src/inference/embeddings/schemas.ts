@@ -1,7 +1,7 @@
 import * as z from "zod"
 import { MAX_SESSION_ID_LENGTH, ProviderPreferences } from "../../formats/schemas.ts"
 
-const INPUT_WORDS = "must be a string, an array of strings, an array of token ids, or an array of such arrays"
+const INPUT_RULE = "must be a string, an array of strings, an array of token ids, or an array of such arrays"
 const filled = z.string().min(1, "must not be empty")
 const tokenIds = z.array(z.int()).min(1, "must not be empty")
 const MAX_INPUTS = 2_048
@@ -18,7 +18,7 @@ export const EmbeddingsRequest = z
         z.array(tokenIds).min(1).max(MAX_INPUTS),
         z.array(z.looseObject({ content: z.array(z.looseObject({ type: z.string() })) })).min(1),
       ],
-      { error: INPUT_WORDS },
+      { error: INPUT_RULE },
     ),
     encoding_format: z.enum(["float", "base64"], { error: 'accepts "float" or "base64"' }).optional(),
     dimensions: z

@@ -62,8 +62,8 @@ function vendorToolIn(
 ): GatewayError | undefined {
   const at = tools?.findIndex(({ type }) => !isClientTool(type)) ?? -1
   if (at === -1) return undefined
-  const words = `${tools?.[at]?.type} is run by providers that offer it, and none that is left does`
-  return new GatewayError("invalid_request", `tools[${at}].type: ${words}.`)
+  const message = `${tools?.[at]?.type} is run by providers that offer it, and none that is left does`
+  return new GatewayError("invalid_request", `tools[${at}].type: ${message}.`)
 }
 
 /** An intake whose bounds know nothing of the messages. */

@@ -13,7 +13,7 @@ import type { ImageRequest, RerankRequest, SpeechRequest, TranscriptionRequest, 
 
 /** What each surface asks, and how its answer is read and charged. */
 
-const rerankWire = plainReader(({ results }) => Array.isArray(results) && results.every(isScored))
+const rerankReader = plainReader(({ results }) => Array.isArray(results) && results.every(isScored))
 
 function isScored(result: unknown): boolean {
   return isObject(result) && Number.isSafeInteger(result["index"]) && typeof result["relevance_score"] === "number"
@@ -23,7 +23,7 @@ function isScored(result: unknown): boolean {
 const SPECIAL_TOKENS = 16
 
 /** Charged a request, and what tokens the provider counts: some count the query with each of the documents. */
-export function rerankIntake(request: RerankRequest): InferenceRequest {
+export function rerankRequest(request: RerankRequest): InferenceRequest {
   const { query, documents } = request
   const media = documents.filter((one) => typeof one !== "string" && one.image !== undefined).length
   const texts = documents.map((one) => (typeof one === "string" ? one : (one.text ?? "")))
@@ -35,7 +35,7 @@ export function rerankIntake(request: RerankRequest): InferenceRequest {
       mostTokensIn(texts.join("")) +
       media * TOKENS_PER_MEDIA_PART,
     promptEstimate: tokensIn(query + texts.join("")),
-    askOf: (outgoing) => ({ reader: rerankWire, path: "/rerank", body: forwarded(request, outgoing) }),
+    askOf: (outgoing) => ({ reader: rerankReader, path: "/rerank", body: forwarded(request, outgoing) }),
     complete: (answer) => ({
       ...answer,
       results: (answer["results"] as Json[]).map((one) => documented(one, request)),
@@ -44,11 +44,14 @@ export function rerankIntake(request: RerankRequest): InferenceRequest {
 }
 
 function documented(result: Json, { documents }: RerankRequest): Json {
-  const asked = documents[result["index"] as number]
-  return { ...result, document: result["document"] ?? (typeof asked === "string" ? { text: asked } : asked) }
+  const requested = documents[result["index"] as number]
+  return {
+    ...result,
+    document: result["document"] ?? (typeof requested === "string" ? { text: requested } : requested),
+  }
 }
 
-const imageWire = meter(
+const imageReader = meter(
   plainReader(
     ({ data }) => Array.isArray(data) && data.length > 0 && data.every((one) => isObject(one) && isPicture(one)),
   ),
@@ -62,7 +65,7 @@ function isPicture(one: Json): boolean {
 }
 
 /** Charged for each picture that was made, and what tokens the provider counts. */
-export function imageIntake(request: ImageRequest): InferenceRequest {
+export function imageRequest(request: ImageRequest): InferenceRequest {
   const { prompt, n, input_references: references } = request
   const media = Array.isArray(references) ? references.length : 0
   return plainRequest(request, {
@@ -72,15 +75,15 @@ export function imageIntake(request: ImageRequest): InferenceRequest {
     promptEstimate: tokensIn(prompt),
     completionBound: TOKENS_PER_MEDIA_PART,
     pieces: { images: 0, pictures: n ?? 1 },
-    askOf: (outgoing) => ({ reader: imageWire, path: "/images/generations", body: forwarded(request, outgoing) }),
-    complete: (answer, { tokens: { prompt: asked, completion } }) => ({
+    askOf: (outgoing) => ({ reader: imageReader, path: "/images/generations", body: forwarded(request, outgoing) }),
+    complete: (answer, { tokens: { prompt: requested, completion } }) => ({
       ...answer,
       created: answer["created"] ?? Math.floor(Date.now() / 1_000),
       usage: {
         ...(isObject(answer["usage"]) ? answer["usage"] : {}),
-        prompt_tokens: asked,
+        prompt_tokens: requested,
         completion_tokens: completion,
-        total_tokens: asked + completion,
+        total_tokens: requested + completion,
       },
     }),
   })
@@ -97,7 +100,7 @@ const SOUND_TYPES: Record<string, string> = {
 }
 
 /** Charged by the character: of sound nobody counts tokens. */
-export function speechIntake(request: SpeechRequest): InferenceRequest {
+export function speechRequest(request: SpeechRequest): InferenceRequest {
   return plainRequest(request, {
     apiType: "tts",
     output: "speech",
@@ -113,11 +116,11 @@ export function speechIntake(request: SpeechRequest): InferenceRequest {
   })
 }
 
-const transcriptionWire = meter(
+const transcriptionReader = meter(
   plainReader(({ text }) => typeof text === "string"),
   ({ usage, duration }, made) => {
-    const told = isObject(usage) ? (usage["seconds"] ?? usage["duration"]) : undefined
-    const seconds = toSeconds(told) ?? toSeconds(duration)
+    const reported = isObject(usage) ? (usage["seconds"] ?? usage["duration"]) : undefined
+    const seconds = toSeconds(reported) ?? toSeconds(duration)
     if (seconds !== undefined) made.seconds = seconds
   },
 )
@@ -137,7 +140,7 @@ export type Transcription = Record<string, unknown> &
 export type AudioFile = { bytes: Uint8Array; name: string; type: string }
 
 /** Charged by the second, or what tokens the provider counts. */
-export function transcriptionIntake(request: Transcription, file: AudioFile): InferenceRequest {
+export function transcriptionRequest(request: Transcription, file: AudioFile): InferenceRequest {
   const prompt = typeof request["prompt"] === "string" ? request["prompt"] : ""
   return plainRequest(request, {
     apiType: "stt",
@@ -148,7 +151,7 @@ export function transcriptionIntake(request: Transcription, file: AudioFile): In
     pieces: { images: 0, seconds: Math.ceil(file.bytes.byteLength / LEAST_BYTES_A_SECOND) },
     askOf: (outgoing): UpstreamRequest => {
       const { input_audio: _, ...body } = forwarded(request, outgoing)
-      return { reader: transcriptionWire, path: "/audio/transcriptions", body, form: toForm(body, file) }
+      return { reader: transcriptionReader, path: "/audio/transcriptions", body, form: toForm(body, file) }
     },
   })
 }
@@ -176,10 +179,10 @@ export function toAudioFile({ data, format }: TranscriptionRequest["input_audio"
 }
 
 const ASSUMED_VIDEO_SECONDS = 60
-const videoWire = plainReader(({ id }) => typeof id === "string" && id !== "")
+const videoReader = plainReader(({ id }) => typeof id === "string" && id !== "")
 
 /** Charged by the second when it is ordered: what becomes of the order is not known for minutes. */
-export function videoIntake(
+export function videoRequest(
   request: VideoRequest,
   toJob: (job: Json, by: Target | undefined) => Json,
 ): InferenceRequest {
@@ -187,18 +190,19 @@ export function videoIntake(
   if (duration != null && asText != null && duration !== Number(asText)) {
     throw new GatewayError("invalid_request", `seconds: differs from duration (${duration}); send one of them.`)
   }
-  const asked = duration ?? (asText == null ? undefined : Number(asText))
+  const requested = duration ?? (asText == null ? undefined : Number(asText))
   const normalized = plainRequest(request, {
     apiType: "video",
     output: "video",
     promptBound: mostTokensIn(request.prompt ?? ""),
     promptEstimate: tokensIn(request.prompt ?? ""),
-    pieces: { images: 0, pictures: 1, seconds: asked ?? ASSUMED_VIDEO_SECONDS },
+    pieces: { images: 0, pictures: 1, seconds: requested ?? ASSUMED_VIDEO_SECONDS },
     askOf: (outgoing, { quirks }) => {
       const { duration: _, seconds: __, ...body } = forwarded(request, outgoing)
       // The OpenAI wire has the length in words, under a name of its own.
-      const length = asked === undefined ? {} : quirks.isStrict ? { seconds: String(asked) } : { duration: asked }
-      return { reader: videoWire, path: "/videos", body: { ...body, ...length } }
+      const length =
+        requested === undefined ? {} : quirks.isStrict ? { seconds: String(requested) } : { duration: requested }
+      return { reader: videoReader, path: "/videos", body: { ...body, ...length } }
     },
   })
   return {
@@ -207,8 +211,8 @@ export function videoIntake(
       const encoder = normalized.encoderFor(call)
       return {
         ...encoder,
-        document: (...told) => ({
-          ...toJob(encoder.document(...told), call.servingTarget),
+        document: (...reported) => ({
+          ...toJob(encoder.document(...reported), call.servingTarget),
           generation_id: call.draft.id,
         }),
       }
@@ -217,11 +221,11 @@ export function videoIntake(
 }
 
 /** A wire whose answers also tell how much was made. */
-function meter(wire: ResponseReader, take: (answer: Json, made: ResponseMeter["made"]) => void): ResponseReader {
+function meter(apiFormat: ResponseReader, take: (answer: Json, made: ResponseMeter["made"]) => void): ResponseReader {
   return {
-    ...wire,
+    ...apiFormat,
     read: (state, answer) => {
-      wire.read(state, answer)
+      apiFormat.read(state, answer)
       take(answer, state.made)
     },
   }

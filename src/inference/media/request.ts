@@ -57,7 +57,7 @@ export function plainRequest(request: Shared, kind: Kind): InferenceRequest {
       isAssumed: () => false,
     },
     upstream: { streamed: false, buildUpstreamRequest: (provider, outgoing) => kind.askOf(outgoing, provider) },
-    encoderFor: (call) => plainDialect(call, kind.complete ?? ((answer) => answer)),
+    encoderFor: (call) => plainEncoder(call, kind.complete ?? ((answer) => answer)),
   }
 }
 
@@ -92,18 +92,18 @@ export const UNSTREAMED: Omit<ResponseEncoder, "document"> = {
 }
 
 /** The provider's own answer, with what it cost and who gave it. */
-function plainDialect(call: CallContext, complete: NonNullable<Kind["complete"]>): ResponseEncoder {
+function plainEncoder(call: CallContext, complete: NonNullable<Kind["complete"]>): ResponseEncoder {
   return {
     ...UNSTREAMED,
-    document(result, told, charge) {
+    document(result, reported, charge) {
       const answer = complete(result, charge)
       const usage = isObject(answer["usage"]) ? answer["usage"] : {}
       return {
         ...answer,
-        model: typeof answer["model"] === "string" ? answer["model"] : told.model,
+        model: typeof answer["model"] === "string" ? answer["model"] : reported.model,
         usage: { ...usage, ...costFields(charge) },
-        provider: told.provider,
-        ...(call.meta.wantsMetadata && call.metadata(told.attempts)),
+        provider: reported.provider,
+        ...(call.meta.wantsMetadata && call.metadata(reported.attempts)),
       }
     },
   }

@@ -17,13 +17,13 @@ import { handlePlainInference } from "../pipeline.ts"
 import type { Deps } from "../deps.ts"
 import {
   type AudioFile,
-  imageIntake,
+  imageRequest,
   type Transcription,
-  rerankIntake,
-  speechIntake,
+  rerankRequest,
+  speechRequest,
   toAudioFile,
-  transcriptionIntake,
-  videoIntake,
+  transcriptionRequest,
+  videoRequest,
 } from "./kinds.ts"
 import {
   ImageRequest,
@@ -123,18 +123,18 @@ async function answer<Request extends object>(
 }
 
 export const media = newRouter()
-  .openapi(rerank, (c) => answer(c, c.req.valid("json"), rerankIntake))
+  .openapi(rerank, (c) => answer(c, c.req.valid("json"), rerankRequest))
   .openapi(images("/images", "createImage"), (c) =>
-    answer(c, withImageModel(c.req.valid("json"), callerOf(c.var.principal)), imageIntake),
+    answer(c, withImageModel(c.req.valid("json"), callerOf(c.var.principal)), imageRequest),
   )
   // As clients of the OpenAI wire spell it.
   .openapi(images("/images/generations", "createImageGeneration"), (c) =>
-    answer(c, withImageModel(c.req.valid("json"), callerOf(c.var.principal)), imageIntake),
+    answer(c, withImageModel(c.req.valid("json"), callerOf(c.var.principal)), imageRequest),
   )
-  .openapi(speech, (c) => answer(c, c.req.valid("json"), speechIntake))
+  .openapi(speech, (c) => answer(c, c.req.valid("json"), speechRequest))
   .openapi(transcriptions, async (c) => {
     const { request, file } = await readSound(c)
-    return answer(c, request, (asked) => transcriptionIntake(asked, file))
+    return answer(c, request, (requested) => transcriptionRequest(requested, file))
   })
   .openapi(videos, async (c) => {
     const { workspaceId } = c.var.principal
@@ -142,18 +142,18 @@ export const media = newRouter()
     const masterKey = c.env.MASTER_KEY ?? ""
     let order: Pick<Order, "provider" | "upstreamId" | "ownKeyId"> | undefined
     const response: Response = await answer(c, c.req.valid("json"), (request) =>
-      videoIntake(request, (told, by) => {
-        order = { provider: by?.provider.slug ?? "", upstreamId: String(told["id"]), ownKeyId: by?.byok?.id ?? null }
-        return told
+      videoRequest(request, (result, by) => {
+        order = { provider: by?.provider.slug ?? "", upstreamId: String(result["id"]), ownKeyId: by?.byok?.id ?? null }
+        return result
       }),
     )
-    const told = await response.json<Record<string, unknown>>()
+    const result = await response.json<Record<string, unknown>>()
     const id = await toJobId({ provider: "", upstreamId: "", ownKeyId: null, ...order, workspaceId }, masterKey)
     const provider = reachableProviders(c.env).get(order?.provider ?? "")
-    const routed = METADATA.filter((key) => key in told).map((key) => [key, told[key]] as const)
+    const routed = METADATA.filter((key) => key in result).map((key) => [key, result[key]] as const)
     const job = {
-      ...toJob(told, id, base, provider),
-      generation_id: told["generation_id"],
+      ...toJob(result, id, base, provider),
+      generation_id: result["generation_id"],
       ...Object.fromEntries(routed),
     }
     return Response.json(job, { status: 202, headers: response.headers }) as never
@@ -161,9 +161,9 @@ export const media = newRouter()
   .openapi(videoJob, async (c) => {
     const { jobId } = c.req.valid("param")
     const { response, provider } = await askForOrder(c, jobId, "")
-    const told = await response.json<Record<string, unknown>>().catch(() => ({}))
+    const result = await response.json<Record<string, unknown>>().catch(() => ({}))
     const base = new URL(c.req.url).origin + c.req.path.slice(0, c.req.path.lastIndexOf("/"))
-    return c.json(toJob(told, jobId, base, provider) as VideoJob, 200)
+    return c.json(toJob(result, jobId, base, provider) as VideoJob, 200)
   })
   .openapi(videoContent, async (c) => {
     const { response } = await askForOrder(c, c.req.valid("param").jobId, "/content")

@@ -9,8 +9,8 @@ import { MAX_SESSION_ID_LENGTH, ProviderPreferences } from "../../formats/schema
 const text = z.string({ error: "must be a string" })
 const filled = text.min(1, "must not be empty")
 const whole = (least: number, most: number) => {
-  const words = `must be an integer from ${least} to ${most}`
-  return z.int({ error: words }).min(least, words).max(most, words)
+  const rule = `must be an integer from ${least} to ${most}`
+  return z.int({ error: rule }).min(least, rule).max(most, rule)
 }
 
 const shared = {
@@ -85,8 +85,8 @@ export const SpeechRequest = z
   .meta({ id: "SpeechRequest" })
 export type SpeechRequest = z.infer<typeof SpeechRequest>
 
-const FORMAT_WORDS = 'accepts "json" or "verbose_json"'
-const GRANULARITY_WORDS = 'must be an array of "word" and "segment"'
+const FORMAT_RULE = 'accepts "json" or "verbose_json"'
+const GRANULARITY_RULE = 'must be an array of "word" and "segment"'
 
 export const TranscriptionRequest = z
   .looseObject({
@@ -97,10 +97,10 @@ export const TranscriptionRequest = z
     ),
     language: text.nullish(),
     prompt: text.nullish(),
-    response_format: z.enum(["json", "verbose_json"], { error: FORMAT_WORDS }).nullish(),
+    response_format: z.enum(["json", "verbose_json"], { error: FORMAT_RULE }).nullish(),
     temperature: z.number().min(0, "must be from 0 to 1").max(1, "must be from 0 to 1").nullish(),
     timestamp_granularities: z
-      .array(z.enum(["word", "segment"], { error: GRANULARITY_WORDS }), { error: GRANULARITY_WORDS })
+      .array(z.enum(["word", "segment"], { error: GRANULARITY_RULE }), { error: GRANULARITY_RULE })
       .nullish(),
     stream: z.literal(false, { error: "accepts false: transcriptions are told whole on this gateway" }).nullish(),
   })

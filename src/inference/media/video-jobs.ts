@@ -26,17 +26,17 @@ export async function toJobId(
   { provider, upstreamId, workspaceId, ownKeyId }: Order,
   masterKey: string,
 ): Promise<string> {
-  const told = toBase64Url(
+  const result = toBase64Url(
     encoder.encode(JSON.stringify([provider, upstreamId, ...(ownKeyId === null ? [] : [ownKeyId])])),
   )
-  return `${PREFIX}${told}_${await sign(told, workspaceId, masterKey)}`
+  return `${PREFIX}${result}_${await sign(result, workspaceId, masterKey)}`
 }
 
 /** The order of an id; 404 for any that was not made for this workspace. */
 export async function readJobId(id: string, workspaceId: string, masters: Masters): Promise<Order> {
-  const [, told = "", signature = ""] = /^vid_([\w-]+)_([0-9a-f]{32})$/.exec(id) ?? []
-  if (told !== "" && (await isSigned(told, workspaceId, masters, signature))) {
-    const parts = JSON.parse(new TextDecoder().decode(decodeBase64(told))) as [string, string, string?]
+  const [, result = "", signature = ""] = /^vid_([\w-]+)_([0-9a-f]{32})$/.exec(id) ?? []
+  if (result !== "" && (await isSigned(result, workspaceId, masters, signature))) {
+    const parts = JSON.parse(new TextDecoder().decode(decodeBase64(result))) as [string, string, string?]
     const [provider, upstreamId, ownKeyId = null] = parts
     return { provider, upstreamId, workspaceId, ownKeyId }
   }
@@ -44,15 +44,15 @@ export async function readJobId(id: string, workspaceId: string, masters: Master
 }
 
 /** An order outlives the master key under which it was made, while that one is read. */
-async function isSigned(told: string, workspaceId: string, { current, previous }: Masters, signature: string) {
+async function isSigned(result: string, workspaceId: string, { current, previous }: Masters, signature: string) {
   for (const master of previous === undefined ? [current] : [current, previous]) {
-    if (isSame(await sign(told, workspaceId, master), signature)) return true
+    if (isSame(await sign(result, workspaceId, master), signature)) return true
   }
   return false
 }
 
-function sign(told: string, workspaceId: string, masterKey: string): Promise<string> {
-  return pseudonym(masterKey, `video:${workspaceId}:${told}`)
+function sign(result: string, workspaceId: string, masterKey: string): Promise<string> {
+  return pseudonym(masterKey, `video:${workspaceId}:${result}`)
 }
 
 /** What providers call the states of an order. */
@@ -81,13 +81,13 @@ export function toJob(
 ): Record<string, unknown> {
   const status = STATES[typeof order["status"] === "string" ? order["status"] : ""] ?? "pending"
   const { error, usage } = order
-  const words = isObject(error) ? error["message"] : error
+  const message = isObject(error) ? error["message"] : error
   return {
     id,
     polling_url: `${base}/${id}`,
     status,
-    ...(typeof words === "string" && {
-      error: provider ? redacted(words, provider) : "The provider reported an error.",
+    ...(typeof message === "string" && {
+      error: provider ? redacted(message, provider) : "The provider reported an error.",
     }),
     ...(status === "completed" && { unsigned_urls: [`${base}/${id}/content`] }),
     ...(isObject(usage) && { usage }),

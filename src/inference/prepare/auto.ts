@@ -73,14 +73,14 @@ function offered({ catalogue, providers }: Deps, within: Within): Candidate[] {
 
 function factsOf({ messages, tools, response_format: format }: ChatRequest): Facts {
   const parts = messages.flatMap(({ content }) => (Array.isArray(content) ? (content as { type: string }[]) : []))
-  const said = messages.map(({ content }) => (typeof content === "string" ? content : JSON.stringify(content ?? "")))
+  const text = messages.map(({ content }) => (typeof content === "string" ? content : JSON.stringify(content ?? "")))
   const latest = messages.findLast(({ role }) => role === "assistant") as { model?: unknown } | undefined
   return {
     promptTokens: estimatePromptTokens(messages),
     needsTools: (tools?.length ?? 0) > 0,
     needsImages: parts.some(({ type }) => type === "image_url"),
     needsStructured: format?.type === "json_schema" || format?.type === "json_object",
-    hasCode: said.some(looksLikeCode),
+    hasCode: text.some(looksLikeCode),
     lastAssistantModel: typeof latest?.model === "string" ? latest.model : undefined,
   }
 }

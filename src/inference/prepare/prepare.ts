@@ -193,8 +193,8 @@ function shorten(messages: Messages, chat: ChatRequest, deps: Deps, stages: Pipe
   const model = firstModel(chat, deps)
   const context = model?.contextLength ?? 0
   if (context === 0) return messages
-  const asked = chat.max_completion_tokens ?? chat.max_tokens
-  const forAnswer = asked ?? Math.min(MAX_ASSUMED_ANSWER, Math.floor(context * ANSWER_SHARE))
+  const requested = chat.max_completion_tokens ?? chat.max_tokens
+  const forAnswer = requested ?? Math.min(MAX_ASSUMED_ANSWER, Math.floor(context * ANSWER_SHARE))
   const forTools = chat.tools ? estimatePromptTokens([{ content: JSON.stringify(chat.tools) }]) : 0
   const { messages: short, dropped, shortened } = compress(messages, Math.max(1, context - forAnswer - forTools))
   const summary =

@@ -41,11 +41,11 @@ function replay(message: Assistant, names: ReadonlySet<string>, replayed: Json[]
   let start = 0
   for (const { thoughts, runs } of rounds) {
     const end = endOf(runs, content, start)
-    const words = typeof content === "string" && end > start ? content.slice(start, end) : null
+    const phrase = typeof content === "string" && end > start ? content.slice(start, end) : null
     start = end
     const turn = {
       role: "assistant",
-      content: words,
+      content: phrase,
       ...toThoughts(thoughts),
       tool_calls: runs.map(({ call }) => call),
     }
@@ -84,8 +84,8 @@ function roundsOf(details: readonly Json[], names: ReadonlySet<string>): { round
 }
 
 function toRun(detail: Json, name: string, index: number): Run {
-  const { tool_call_id: told, round, is_pending: isPending, content_length: said, call_fields: fields } = detail
-  const id = typeof told === "string" ? told : `call_${index}`
+  const { tool_call_id: reported, round, is_pending: isPending, content_length: said, call_fields: fields } = detail
+  const id = typeof reported === "string" ? reported : `call_${index}`
   const call = { id, type: "function", function: { name, arguments: wordsOf(detail["arguments"]) || "{}" } }
   addFields(call, fields)
   return { call, result: wordsOf(detail["result"]), round, isPending: isPending === true, said }

@@ -24,20 +24,20 @@ export async function searchFor(
   const { fetch, signal, now } = deps.tools()
   const tool = { name: "web_search", provider: config.engine, priceNano: settings.priceNano }
   const searched = await chargeToolRun(tool, async () => {
-    const told: Searched = await searchWeb(config.engine, { ...config, query }, { fetch, signal, settings })
-    return { told, costNano: told.ok ? told.costNano : 0 }
+    const result: Searched = await searchWeb(config.engine, { ...config, query }, { fetch, signal, settings })
+    return { told: result, costNano: result.ok ? result.costNano : 0 }
   })
-  const { told, costNano } = searched
+  const { told: result, costNano } = searched
   const stage: PipelineStage = {
     type: "plugin",
     name: "web",
-    summary: told.ok ? `${told.results.length} results by ${config.engine}` : `no results: ${told.reason}`,
+    summary: result.ok ? `${result.results.length} results by ${config.engine}` : `no results: ${result.reason}`,
     cost_usd: costNano / 1e9,
   }
-  if (!told.ok) return { messages, annotations: [], stage }
+  if (!result.ok) return { messages, annotations: [], stage }
   return {
-    messages: withResults(messages, told.results, { searchPrompt, nowMs: now() }) as Messages,
-    annotations: toAnnotations(toCitations(told.results)),
+    messages: withResults(messages, result.results, { searchPrompt, nowMs: now() }) as Messages,
+    annotations: toAnnotations(toCitations(result.results)),
     stage,
   }
 }

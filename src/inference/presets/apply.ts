@@ -25,12 +25,12 @@ export function presetOf<Request extends Preparable>(request: Request): { slug: 
     throw new GatewayError("invalid_request", `preset: the request names both ${slug} and ${other}; name one preset.`)
   }
   const { model, models } = request
-  const own = (name: string) => split(name).model
+  const current = (name: string) => split(name).model
   const bare = {
     ...request,
     preset: undefined,
-    model: model === undefined ? undefined : own(model) || undefined,
-    models: models?.map(own).filter((name) => name !== ""),
+    model: model === undefined ? undefined : current(model) || undefined,
+    models: models?.map(current).filter((name) => name !== ""),
   }
   return { slug, request: bare }
 }
@@ -63,7 +63,7 @@ export function withPreset<Request extends Preparable>(
 }
 
 /** Fields that a request says in more than one way, or that go with another: any of these is the request's word. */
-const SAID_BY: Readonly<Record<string, readonly string[]>> = {
+const SET_BY: Readonly<Record<string, readonly string[]>> = {
   model: ["model", "models"],
   models: ["model", "models"],
   max_tokens: ["max_tokens", "max_completion_tokens"],
@@ -74,7 +74,7 @@ const SAID_BY: Readonly<Record<string, readonly string[]>> = {
 const COMPOUND = ["text", "output_config"]
 
 /** Null is how clients leave a field out, and so is an empty list of models. */
-function isSaid(request: Json, name: string): boolean {
+function isSet(request: Json, name: string): boolean {
   const value = request[name]
   return value != null && !(name === "models" && Array.isArray(value) && value.length === 0)
 }
@@ -83,10 +83,10 @@ function isSaid(request: Json, name: string): boolean {
 export function merge(request: Readonly<Json>, preset: Readonly<Json>): Json {
   const merged: Json = { ...request }
   for (const [name, value] of Object.entries(preset)) {
-    const own = request[name]
+    const current = request[name]
     if (value === undefined) continue
-    if (COMPOUND.includes(name) && own != null) merged[name] = merge(own as Json, value as Json)
-    else if (!(SAID_BY[name] ?? [name]).some((one) => isSaid(request, one))) merged[name] = value
+    if (COMPOUND.includes(name) && current != null) merged[name] = merge(current as Json, value as Json)
+    else if (!(SET_BY[name] ?? [name]).some((one) => isSet(request, one))) merged[name] = value
   }
   return merged
 }

@@ -66,10 +66,10 @@ function toThinking(reasoning: Reasoning): Json | undefined {
 
 function toOutput(reasoning: Reasoning, format: PresetConfig["response_format"]): Json | undefined {
   const effort = reasoning?.effort === "none" ? undefined : reasoning?.effort
-  const told = withoutNulls({
+  const result = withoutNulls({
     effort: effort === "minimal" ? "low" : effort,
     format:
       format?.type === "json_schema" ? { type: "json_schema", schema: format.json_schema.schema ?? {} } : undefined,
   })
-  return Object.keys(told).length > 0 ? told : undefined
+  return Object.keys(result).length > 0 ? result : undefined
 }

@@ -100,10 +100,10 @@ class Copy {
   #pending: Promise<ReadableStreamReadResult<Uint8Array> | "failed"> | undefined
   lastArrivalAt = Date.now()
 
-  constructor(stream: ReadableStream<Uint8Array>, meter: ResponseMeter, wire: ResponseReader) {
+  constructor(stream: ReadableStream<Uint8Array>, meter: ResponseMeter, reader: ResponseReader) {
     this.#reader = stream.getReader({ mode: "byob" })
     this.#reading = meter
-    this.#wire = wire
+    this.#wire = reader
   }
 
   get atBoundary(): boolean {

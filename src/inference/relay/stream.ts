@@ -84,9 +84,9 @@ function follow(
     else if (chunk !== "done" && !meter.error) {
       const normal = answering.reader.normalise(chunk, defaults)
       if (normal !== chunk) clean = false
-      for (const told of filter ? filter.chunk(normal) : [normal]) {
-        if (kept) answering.reader.read(kept, told)
-        outgoing.push(...encoder.chunk(told, told === chunk ? frame : undefined))
+      for (const result of filter ? filter.chunk(normal) : [normal]) {
+        if (kept) answering.reader.read(kept, result)
+        outgoing.push(...encoder.chunk(result, result === chunk ? frame : undefined))
       }
       if (filter?.isBlocked) break
     }
@@ -95,9 +95,9 @@ function follow(
 }
 
 /** What the filters kept back, of an answer that has come to its end, whichever. */
-function restOf({ filter, encoder, filtered: told, servingInfo: answering }: StreamRelay): Uint8Array[] {
+function restOf({ filter, encoder, filtered: result, servingInfo: answering }: StreamRelay): Uint8Array[] {
   const rest = filter?.end() ?? []
-  if (told) for (const chunk of rest) answering.reader.read(told, chunk)
+  if (result) for (const chunk of rest) answering.reader.read(result, chunk)
   return rest.flatMap((chunk) => encoder.chunk(chunk, undefined))
 }
 

@@ -1,7 +1,7 @@
 import type { Env } from "../../config/env.ts"
 import { readAtMost } from "../../support/bytes.ts"
 import { egressFetch } from "../../vault/egress-fetch.ts"
-import { egressWorld } from "../../vault/egress-deps.ts"
+import { egressDepsOf } from "../../vault/egress-deps.ts"
 import type { GivenSecret, ReleasedSecret } from "../../vault/secret.ts"
 import type { InternRow } from "../store.ts"
 import { actorOfIntern } from "./actor.ts"
@@ -26,7 +26,7 @@ export function shellFetch(env: Env, { intern, secrets, stopped, waitUntil }: Ne
   return async (url, { method = "GET", headers = {}, body, signal } = {}) => {
     const row = await intern()
     if (!row) throw new Error("The intern is gone.")
-    const world = egressWorld(env, {
+    const world = egressDepsOf(env, {
       intern: { id: row.id, workspaceId: row.workspace_id },
       actor: actorOfIntern(row),
       secrets: () => secrets(row),

@@ -5,9 +5,9 @@ import { kindsOf } from "./answer.ts"
 import type { Delta, Finish, Question } from "./run.ts"
 
 /** How two kinds of client spell the same words (CLIENT_DIALECT). */
-export type Dialect = { vendor: string }
+export type Spelling = { vendor: string }
 
-export function dialectOf(clientDialect: string | undefined): Dialect {
+export function spellingOf(clientDialect: string | undefined): Spelling {
   return { vendor: clientDialect === "openrouter" ? "openrouter" : "service" }
 }
 
@@ -19,7 +19,7 @@ export function deltaChunk(head: Head, model: string, delta: Delta, isFirst: boo
   return chunk(head, model, [choice(withRole(delta, isFirst), null)])
 }
 
-export function questionChunk(head: Head, model: string, question: Question, isFirst: boolean, dialect: Dialect) {
+export function questionChunk(head: Head, model: string, question: Question, isFirst: boolean, dialect: Spelling) {
   return chunk(head, model, [choice(withRole({ tool_calls: [toCall(question, dialect)] }, isFirst), null)])
 }
 
@@ -34,7 +34,7 @@ export function finalChunk(head: Head, model: string, session: string | null, us
 }
 
 /** The model of chunks before the agent names one. */
-export function placeholderModel({ vendor }: Dialect): string {
+export function placeholderModel({ vendor }: Spelling): string {
   return `${vendor}/intern`
 }
 
@@ -50,7 +50,7 @@ function withRole(delta: object, isFirst: boolean): object {
   return isFirst ? { role: "assistant", ...delta } : delta
 }
 
-function toCall(question: Question, { vendor }: Dialect) {
+function toCall(question: Question, { vendor }: Spelling) {
   const asked =
     question.kind === "permission"
       ? { kind: question.kind, operation: question.operation, options: kindsOf(question) }

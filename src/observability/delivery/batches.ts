@@ -2,7 +2,7 @@ import type { Env } from "../../config/env.ts"
 import { logWarning } from "../../support/log.ts"
 import { DAY_MS } from "../../support/time.ts"
 import { newEvent } from "../event.ts"
-import { findToldBatch, deleteCallContent } from "../call-content.ts"
+import { findCallContentBatch, deleteCallContent } from "../call-content.ts"
 import { deliver, type Outcome } from "./deliver.ts"
 import { type BroadcastMessage, toDelay } from "../../config/messages.ts"
 import { isDeadLetter, isRejection, DEAD_LETTER_DAYS, waitMs } from "./retry.ts"
@@ -59,7 +59,7 @@ export async function retryBatch({ organizationId, batchId }: Batch, env: Env, n
 
 async function tryBatch(row: BatchRow, receiver: Receiver, env: Env, now: number): Promise<Outcome> {
   const called = await listCalled(env.DB, row.organization_id, JSON.parse(row.generation_ids) as string[])
-  const said = await findToldBatch(env.FILES, row.id)
+  const said = await findCallContentBatch(env.FILES, row.id)
   const events = called.map(({ generation, keyName }) => {
     // Whoever wants privacy now does not get what was kept before.
     const told = receiver.privacy_mode === 1 ? null : (said[generation.id] ?? null)

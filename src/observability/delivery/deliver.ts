@@ -1,6 +1,6 @@
 import type { Env } from "../../config/env.ts"
 import { type Outbound, type Sent, sendOutbound } from "../../outbound/send.ts"
-import { outboundWorld } from "../../outbound/settings.ts"
+import { outboundDeps } from "../../outbound/settings.ts"
 import { mastersOf } from "../../secrets/master-key.ts"
 import { openSealed } from "../../secrets/workspace-key.ts"
 import { logError } from "../../support/log.ts"
@@ -30,7 +30,7 @@ export async function deliver(
   const configured = toConfigured(row, secret)
   try {
     const outbound = await toOutbound(configured, { id, events, flags: row, now })
-    return toOutcome(await sendOutbound(outbound, outboundWorld(env)), configured, outbound)
+    return toOutcome(await sendOutbound(outbound, outboundDeps(env)), configured, outbound)
   } catch (cause) {
     logError("a delivery could not be made", { destination: row.id, kind: row.type }, nameOf(cause))
     return refused("the delivery could not be made of its configuration")

@@ -5,7 +5,7 @@ import { matches, toHead } from "../coverage.ts"
 import { toLists } from "../destination.ts"
 import { type CallEvent, factsOf, newEvent } from "../event.ts"
 import { passes } from "../filter.ts"
-import { findTold, putToldBatch, deleteCallContent, type CallContent } from "../call-content.ts"
+import { findCallContent, saveCallContentBatch, deleteCallContent, type CallContent } from "../call-content.ts"
 import { deliver, type Outcome } from "./deliver.ts"
 import { type BroadcastMessage, toDelay } from "../../config/messages.ts"
 import { isRejection, waitMs } from "./retry.ts"
@@ -48,7 +48,7 @@ export async function sortCalls({ organizationId, workspaceId, generationIds }: 
 
 async function hear(call: Called, env: Env): Promise<Heard> {
   const { generation } = call
-  const told = generation.broadcast?.hasContent ? await findTold(env.FILES, generation.id) : null
+  const told = generation.broadcast?.hasContent ? await findCallContent(env.FILES, generation.id) : null
   return { ...call, told }
 }
 
@@ -130,7 +130,7 @@ async function keep(
 ): Promise<void> {
   const { organization_id: organizationId, workspace_id: workspaceId } = receiver
   const said = events.flatMap(({ generation, told }) => (told ? [[generation.id, told] as const] : []))
-  await putToldBatch(env.FILES, id, Object.fromEntries(said))
+  await saveCallContentBatch(env.FILES, id, Object.fromEntries(said))
   const pauseMs = Math.max(waitMs(receiver.failures + 1, outcome?.askedMs), receiver.paused_until - now)
   await insertBatch(env.DB, {
     id,

@@ -36,12 +36,12 @@ const HEADERS = {
  */
 export async function fetchPublic(
   text: string,
-  world: FetchWorld,
+  deps: FetchWorld,
   mayFetch: (url: URL) => boolean = () => true,
 ): Promise<Fetched> {
   try {
-    const timed = await within(world.settings.timeoutMs, world.signal, (signal) =>
-      follow(text, { ...world, signal }, mayFetch),
+    const timed = await within(deps.settings.timeoutMs, deps.signal, (signal) =>
+      follow(text, { ...deps, signal }, mayFetch),
     )
     if ("value" in timed) return timed.value
     return refuse(timed.stopped === "timeout" ? "the page took too long" : "the request was cancelled")
@@ -55,21 +55,21 @@ function refuse(reason: string, status?: number): Fetched {
   return { ok: false, reason, ...(status !== undefined && { status }) }
 }
 
-async function follow(text: string, world: FetchWorld, mayFetch: (url: URL) => boolean): Promise<Fetched> {
+async function follow(text: string, deps: FetchWorld, mayFetch: (url: URL) => boolean): Promise<Fetched> {
   let target = text
   let base: string | undefined
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
-    world.signal.throwIfAborted()
+    deps.signal.throwIfAborted()
     const url = URL.parse(target, base)
     if (!url) return refuse("it is not a valid URL")
-    const reason = await refusalAt(url, world, mayFetch)
+    const reason = await refusalAt(url, deps, mayFetch)
     if (reason !== undefined) return refuse(reason)
     url.hash = ""
     // Taken out of its object: the runtime's own `fetch` refuses to be called as a method of another.
-    const { fetch: send } = world
-    const response = await send(url.href, { headers: HEADERS, redirect: "manual", signal: world.signal })
+    const { fetch: send } = deps
+    const response = await send(url.href, { headers: HEADERS, redirect: "manual", signal: deps.signal })
     const location = REDIRECTS.includes(response.status) ? response.headers.get("location") : null
-    if (location === null) return read(url, response, world.settings.maxBytes)
+    if (location === null) return read(url, response, deps.settings.maxBytes)
     await response.body?.cancel()
     target = location
     base = url.href
@@ -77,12 +77,12 @@ async function follow(text: string, world: FetchWorld, mayFetch: (url: URL) => b
   return refuse(`it redirects more than ${MAX_REDIRECTS} times`)
 }
 
-async function refusalAt(url: URL, world: FetchWorld, mayFetch: (url: URL) => boolean): Promise<string | undefined> {
+async function refusalAt(url: URL, deps: FetchWorld, mayFetch: (url: URL) => boolean): Promise<string | undefined> {
   if (url.protocol !== "http:" && url.protocol !== "https:") return "only http and https URLs are fetched"
   if (url.username !== "" || url.password !== "") return "a URL with a user name or password is not fetched"
   if (!mayFetch(url)) return "this domain is not among those that may be fetched"
-  if (isAllowedHost(url, world.settings.allowedHosts)) return undefined
-  return refusalOf(url) ?? unresolvable(url, world, world.signal)
+  if (isAllowedHost(url, deps.settings.allowedHosts)) return undefined
+  return refusalOf(url) ?? unresolvable(url, deps, deps.signal)
 }
 
 async function read(url: URL, response: Response, maxBytes: number): Promise<Fetched> {

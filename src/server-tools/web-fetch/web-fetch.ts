@@ -2,7 +2,7 @@ import * as z from "zod"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
 import { Domains, isPermitted } from "../domains.ts"
 import { cutEnd } from "../text.ts"
-import { failure, type ServerTool, type Tally, type ToolOutcome, type ToolWorld } from "../tool.ts"
+import { failure, type ServerTool, type Tally, type ToolOutcome, type ToolDeps } from "../tool.ts"
 import { readDocument } from "./document.ts"
 import { fetchPublic } from "./guarded-fetch.ts"
 
@@ -53,11 +53,11 @@ export const webFetch: ServerTool<WebFetchConfig> = {
   run,
 }
 
-async function run(args: unknown, config: WebFetchConfig, world: ToolWorld, tally: Tally): Promise<ToolOutcome> {
+async function run(args: unknown, config: WebFetchConfig, deps: ToolDeps, tally: Tally): Promise<ToolOutcome> {
   const parsed = Arguments.safeParse(args)
   if (!parsed.success) return failure("url must be the full http or https URL of a page.", { error: "no URL" })
   const { url } = parsed.data
-  const fetched = await fetchPublic(url, { ...world, settings: world.settings.webFetch }, (hop) =>
+  const fetched = await fetchPublic(url, { ...deps, settings: deps.settings.webFetch }, (hop) =>
     isPermitted(hop, config.domains),
   )
   if (!fetched.ok) return refuse(url, fetched.reason, fetched.status)

@@ -16,10 +16,10 @@ const CHOICES = ["auto", "native", ...engineNames] as const
 const MODES = [...new Set(engineNames.flatMap((name) => engines[name].modes))]
 
 const between = (least: number, most: number) => {
-  const words = `must be an integer from ${least} to ${most}`
-  return z.int({ error: words }).min(least, words).max(most, words)
+  const rule = `must be an integer from ${least} to ${most}`
+  return z.int({ error: rule }).min(least, rule).max(most, rule)
 }
-const place = z.string({ error: "must be a string" }).max(200, "must be at most 200 characters").nullish()
+const scope = z.string({ error: "must be a string" }).max(200, "must be at most 200 characters").nullish()
 
 /** Options as the wire has them. The two lists of domains have another name in each of the shapes that are taken. */
 const WebSearchOptions = z.object(
@@ -50,10 +50,10 @@ const WebSearchOptions = z.object(
       .object(
         {
           type: z.literal("approximate", { error: 'accepts "approximate"' }).nullish(),
-          country: place,
-          region: place,
-          city: place,
-          timezone: place,
+          country: scope,
+          region: scope,
+          city: scope,
+          timezone: scope,
         },
         { error: "must be an object with country, region, city or timezone" },
       )

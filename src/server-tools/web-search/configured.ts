@@ -2,7 +2,7 @@ import { picoToNano, priceToPico } from "../../money/money.ts"
 import { GatewayError } from "../../errors/errors.ts"
 import { configOf, credential } from "../../config/config.ts"
 import type { Env } from "../../config/env.ts"
-import { BASE_URL_WORDS, BaseUrl } from "../../config/base-url.ts"
+import { BASE_URL_RULE, BaseUrl } from "../../config/base-url.ts"
 import { engines, type EngineName, engineNames } from "./engines.ts"
 
 export type SearchSettings = {
@@ -47,12 +47,12 @@ function toConfigured(name: EngineName, env: Env) {
   const override = credential(env, baseName)
   if (credential(env, variableOf(name)) === undefined) return undefined
   const parsed = BaseUrl.safeParse(override ?? engines[name].baseUrl)
-  if (!parsed.success) throw new GatewayError("misconfigured", `${baseName}: ${BASE_URL_WORDS}.`)
+  if (!parsed.success) throw new GatewayError("misconfigured", `${baseName}: ${BASE_URL_RULE}.`)
   return [[name, { baseUrl: parsed.data, apiKey }] as const]
 }
 
 function unusable(wanted: string): GatewayError {
   const name = engineNames.find((one) => one === wanted)
-  const words = name ? `${name} needs ${variableOf(name)}` : `accepts ${engineNames.join(", ")}`
-  return new GatewayError("misconfigured", `WEB_SEARCH_ENGINE: ${words}.`)
+  const rule = name ? `${name} needs ${variableOf(name)}` : `accepts ${engineNames.join(", ")}`
+  return new GatewayError("misconfigured", `WEB_SEARCH_ENGINE: ${rule}.`)
 }

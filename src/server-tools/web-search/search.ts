@@ -9,17 +9,17 @@ import { engines, type EngineName, type Search, type SearchResult } from "./engi
 export type { SearchResult } from "./engines.ts"
 export type Searched = { ok: true; results: SearchResult[]; costNano: number } | { ok: false; reason: string }
 
-type SearchWorld = { fetch: typeof fetch; signal: AbortSignal; settings: SearchSettings }
+type SearchDeps = { fetch: typeof fetch; signal: AbortSignal; settings: SearchSettings }
 const MAX_ANSWER_BYTES = 4_000_000
 const MAX_QUERY_LENGTH = 1_000
 const MAX_TITLE_LENGTH = 300
 const MAX_URL_LENGTH = 2_048
 
 /** Ask one engine. Nothing that it says of a failure is repeated, since it may quote the key it was asked with. */
-export async function searchWeb(engine: EngineName, search: Search, world: SearchWorld): Promise<Searched> {
-  const { settings } = world
+export async function searchWeb(engine: EngineName, search: Search, deps: SearchDeps): Promise<Searched> {
+  const { settings } = deps
   try {
-    const timed = await within(settings.timeoutMs, world.signal, (signal) => ask(engine, search, { ...world, signal }))
+    const timed = await within(settings.timeoutMs, deps.signal, (signal) => ask(engine, search, { ...deps, signal }))
     if ("value" in timed) return timed.value
     return refuse(timed.stopped === "timeout" ? "the search engine took too long" : "the request was cancelled")
   } catch {
@@ -31,8 +31,8 @@ function refuse(reason: string): Searched {
   return { ok: false, reason }
 }
 
-async function ask(engine: EngineName, search: Search, world: SearchWorld): Promise<Searched> {
-  const response = await send(engine, { ...search, query: startOf(search.query, MAX_QUERY_LENGTH) }, world)
+async function ask(engine: EngineName, search: Search, deps: SearchDeps): Promise<Searched> {
+  const response = await send(engine, { ...search, query: startOf(search.query, MAX_QUERY_LENGTH) }, deps)
   if (!response.ok || !response.body) {
     await response.body?.cancel()
     return refuse(`the search engine answered ${response.status}`)
@@ -41,12 +41,12 @@ async function ask(engine: EngineName, search: Search, world: SearchWorld): Prom
   if (!bytes) return refuse("the search engine's answer was too large")
   const answer = parse(bytes)
   if (!answer) return refuse("the search engine's answer could not be read")
-  return { ok: true, results: toResults(engine, answer, search), costNano: world.settings.priceNano }
+  return { ok: true, results: toResults(engine, answer, search), costNano: deps.settings.priceNano }
 }
 
 /** A redirect is not followed: it would take the key to another host. */
-async function send(engine: EngineName, search: Search, world: SearchWorld): Promise<Response> {
-  const { fetch: request, settings, signal } = world
+async function send(engine: EngineName, search: Search, deps: SearchDeps): Promise<Response> {
+  const { fetch: request, settings, signal } = deps
   const configured = settings.engines.get(engine)
   if (!configured) throw new Error(`${engine} is not configured`)
   const { path, headers, body, query } = engines[engine].ask(search, configured.apiKey ?? "")

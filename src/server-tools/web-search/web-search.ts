@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { type Citation, failure, type ServerTool, type Tally, type ToolOutcome, type ToolWorld } from "../tool.ts"
+import { type Citation, failure, type ServerTool, type Tally, type ToolOutcome, type ToolDeps } from "../tool.ts"
 import type { WebSearchConfig } from "./config.ts"
 import { searchWeb, type SearchResult } from "./search.ts"
 
@@ -20,7 +20,7 @@ export const webSearch: ServerTool<WebSearchConfig> = {
   run,
 }
 
-async function run(args: unknown, config: WebSearchConfig, world: ToolWorld, tally: Tally): Promise<ToolOutcome> {
+async function run(args: unknown, config: WebSearchConfig, deps: ToolDeps, tally: Tally): Promise<ToolOutcome> {
   const parsed = Arguments.safeParse(args)
   if (!parsed.success) return failure("query must be the words to search for.", toItem("", []))
   const { query } = parsed.data
@@ -31,13 +31,13 @@ async function run(args: unknown, config: WebSearchConfig, world: ToolWorld, tal
       toItem(query, []),
     )
   }
-  const settings = world.settings.webSearch
+  const settings = deps.settings.webSearch
   if (!settings) return failure("No search engine is configured.", toItem(query, []))
   // Counted before the answer, so that calls which run side by side do not each take what is left.
   const maxResults = Math.min(config.maxResults, left)
   tally.searchResults += maxResults
   const search = { ...config, query, maxResults }
-  const searched = await searchWeb(config.engine, search, { fetch: world.fetch, signal: world.signal, settings })
+  const searched = await searchWeb(config.engine, search, { fetch: deps.fetch, signal: deps.signal, settings })
   tally.searchResults -= maxResults - (searched.ok ? searched.results.length : 0)
   if (!searched.ok) return failure(`The search failed: ${searched.reason}.`, toItem(query, []))
   const { results, costNano } = searched

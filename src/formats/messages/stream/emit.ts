@@ -15,7 +15,7 @@ export function emitNext(turn: Turn, isEnd: boolean): void {
     const isLast = state.head === state.drafts.length - 1
     if (!draft || (!isEnd && !isNamed(draft, isLast))) return
     if (!state.isBegun) begin(turn, draft)
-    tellPending(turn)
+    emitPending(turn)
     if (!isEnd && (isLast || !isWhole(draft))) return
     stop(turn, draft)
   }
@@ -59,7 +59,7 @@ function toCallId({ state }: Turn, { upstreamId }: CallDraft): string {
   return upstreamId === null || isTaken ? `toolu_${state.facts.newId()}` : upstreamId
 }
 
-function tellPending(turn: Turn): void {
+function emitPending(turn: Turn): void {
   const { head, drafts } = turn.state
   const draft = drafts[head]
   if (!draft || !("pending" in draft) || draft.pending === "") return
@@ -67,15 +67,15 @@ function tellPending(turn: Turn): void {
   replaceDraft(turn, head, { ...draft, pending: "" })
   switch (draft.kind) {
     case "text":
-      return tellDelta(turn, { type: "text_delta", text: pending })
+      return emitDelta(turn, { type: "text_delta", text: pending })
     case "thinking":
-      return tellDelta(turn, { type: "thinking_delta", thinking: pending })
+      return emitDelta(turn, { type: "thinking_delta", thinking: pending })
     case "call":
-      return tellDelta(turn, { type: "input_json_delta", partial_json: pending })
+      return emitDelta(turn, { type: "input_json_delta", partial_json: pending })
   }
 }
 
-function tellDelta(turn: Turn, delta: Json): void {
+function emitDelta(turn: Turn, delta: Json): void {
   emit(turn, "content_block_delta", { index: turn.state.index, delta })
 }
 
@@ -83,9 +83,9 @@ function stop(turn: Turn, draft: Draft): void {
   const { state } = turn
   // Clients take one signature for a block, so it is told when it is whole.
   const signature = draft.kind === "thinking" ? toSignature(draft) : ""
-  if (signature !== "") tellDelta(turn, { type: "signature_delta", signature })
+  if (signature !== "") emitDelta(turn, { type: "signature_delta", signature })
   if (draft.kind === "server tool")
-    tellDelta(turn, { type: "input_json_delta", partial_json: inputOf(draft.call.input) })
+    emitDelta(turn, { type: "input_json_delta", partial_json: inputOf(draft.call.input) })
   endBlock(turn)
   if (draft.kind === "server tool" && draft.call.result !== null) {
     const { id, name, result } = draft.call

@@ -32,32 +32,32 @@ function takeThought(turn: Turn, type: ThinkingDraft["type"], detail: ReasoningD
   const { drafts } = turn.state
   const last = drafts.at(-1)
   const index = Number.isSafeInteger(detail["index"]) ? (detail["index"] as number) : null
-  const said = { signature, format: stringOf(detail, "format"), id: stringOf(detail, "id"), index }
-  if (last?.kind !== "thinking" || !fits(last, { ...said, type, text })) {
-    return addDraft(turn, { kind: "thinking", type, pending: text, ...said })
+  const content = { signature, format: stringOf(detail, "format"), id: stringOf(detail, "id"), index }
+  if (last?.kind !== "thinking" || !fits(last, { ...content, type, text })) {
+    return addDraft(turn, { kind: "thinking", type, pending: text, ...content })
   }
   replaceDraft(turn, drafts.length - 1, {
     ...last,
     pending: last.pending + text,
     signature: signature ?? last.signature,
-    format: said.format ?? last.format,
-    id: said.id ?? last.id,
+    format: content.format ?? last.format,
+    id: content.id ?? last.id,
     index: index ?? last.index,
   })
 }
 
 type Thought = Pick<ThinkingDraft, "type" | "signature" | "format" | "id" | "index"> & { text: string }
 
-function fits(draft: ThinkingDraft, said: Thought): boolean {
+function fits(draft: ThinkingDraft, content: Thought): boolean {
   const differs = (key: "format" | "id" | "index") =>
-    said[key] !== null && draft[key] !== null && said[key] !== draft[key]
-  if (said.type !== draft.type || differs("format") || differs("id") || differs("index")) return false
+    content[key] !== null && draft[key] !== null && content[key] !== draft[key]
+  if (content.type !== draft.type || differs("format") || differs("id") || differs("index")) return false
   // What is signed is whole.
-  return draft.signature === null || (said.text === "" && said.signature === draft.signature)
+  return draft.signature === null || (content.text === "" && content.signature === draft.signature)
 }
 
-export function takeCall(turn: Turn, told: unknown): void {
-  const delta = readCallDelta(told)
+export function takeCall(turn: Turn, result: unknown): void {
+  const delta = readCallDelta(result)
   const calls = turn.state.drafts.filter((draft) => draft.kind === "call")
   const found = calls[routeCall(calls, delta)]
   const { grown, added } = growCall(found ?? newCall(delta), delta)

@@ -23,33 +23,33 @@ function open(turn: Turn, block: Json): OpenBlock {
   if (type === "text") {
     const citations = Array.isArray(block["citations"]) ? (block["citations"] as unknown[]).filter(isObject) : []
     const opened: OpenBlock = { kind: "text", startsAt: state.length, citations }
-    tellText(turn, textIn(block, "text"))
+    emitText(turn, textIn(block, "text"))
     return opened
   }
   if (type === "thinking") {
     const opened: OpenBlock = { kind: "thinking", place: takePlace(turn) }
-    tellThought(turn, opened.place, textIn(block, "thinking"), textIn(block, "signature"))
+    emitThought(turn, opened.place, textIn(block, "thinking"), textIn(block, "signature"))
     return opened
   }
   if (type === "redacted_thinking") {
     const data = textIn(block, "data")
-    if (data !== "") tellDetail(turn, { type: "reasoning.encrypted", data, format: CLAUDE_FORMAT }, takePlace(turn))
+    if (data !== "") emitDetail(turn, { type: "reasoning.encrypted", data, format: CLAUDE_FORMAT }, takePlace(turn))
     return { kind: "other" }
   }
   if (type === "tool_use") {
-    const place = state.calls
+    const scope = state.calls
     state.calls += 1
     const called = { name: textIn(block, "name"), arguments: "" }
     // Callers answer a call by its id, so one that came without it is named after its message.
-    const id = textIn(block, "id") || `${state.id ?? "call"}_${place}`
-    say(turn, { tool_calls: [{ index: place, id, type: "function", function: called }] })
-    return { kind: "tool", place, input: block["input"], isTold: false }
+    const id = textIn(block, "id") || `${state.id ?? "call"}_${scope}`
+    say(turn, { tool_calls: [{ index: scope, id, type: "function", function: called }] })
+    return { kind: "tool", place: scope, input: block["input"], isTold: false }
   }
   if (type === "server_tool_use") {
     const { input } = block
     return { kind: "server tool", id: textIn(block, "id"), name: textIn(block, "name"), input, encoded: "" }
   }
-  if (type.endsWith("_tool_result")) tellResult(turn, textIn(block, "tool_use_id"), block["content"])
+  if (type.endsWith("_tool_result")) emitResult(turn, textIn(block, "tool_use_id"), block["content"])
   return { kind: "other" }
 }
 
@@ -57,11 +57,11 @@ export function growBlock(turn: Turn, index: number, delta: Json): void {
   const type = textIn(delta, "type")
   if (!turn.state.blocks.has(index)) startBlock(turn, index, { type: type.replace(/_delta$/, "") })
   const block = turn.state.blocks.get(index)
-  if (block?.kind === "text" && type === "text_delta") tellText(turn, textIn(delta, "text"))
+  if (block?.kind === "text" && type === "text_delta") emitText(turn, textIn(delta, "text"))
   if (block?.kind === "text" && type === "citations_delta" && isObject(delta["citation"])) {
     replace(turn, index, { ...block, citations: [...block.citations, delta["citation"]] })
   }
-  if (block?.kind === "thinking") tellThought(turn, block.place, textIn(delta, "thinking"), textIn(delta, "signature"))
+  if (block?.kind === "thinking") emitThought(turn, block.place, textIn(delta, "thinking"), textIn(delta, "signature"))
   if (type !== "input_json_delta") return
   const piece = textIn(delta, "partial_json")
   if (piece === "") return
@@ -83,7 +83,7 @@ export function stopBlock(turn: Turn, index: number): void {
   const left = new Map(state.blocks)
   left.delete(index)
   state.blocks = left
-  if (block.kind === "text") tellCitations(turn, block.startsAt, block.citations)
+  if (block.kind === "text") emitCitations(turn, block.startsAt, block.citations)
   // An input that came whole, or none: a call has arguments all the same.
   if (block.kind === "tool" && !block.isTold) tellArguments(turn, block.place, JSON.stringify(block.input ?? {}))
   if (block.kind === "server tool") {
@@ -100,7 +100,7 @@ export function stopAll(turn: Turn): void {
 export function tellUnanswered(turn: Turn): void {
   const { serverCalls } = turn.state
   turn.state.serverCalls = []
-  for (const call of serverCalls) tellDetail(turn, toServerDetail(call), takePlace(turn))
+  for (const call of serverCalls) emitDetail(turn, toServerDetail(call), takePlace(turn))
 }
 
 function toInput({ encoded, input }: { encoded: string; input: unknown }): Json {
@@ -112,21 +112,21 @@ function toInput({ encoded, input }: { encoded: string; input: unknown }): Json 
   }
 }
 
-function tellText(turn: Turn, text: string): void {
+function emitText(turn: Turn, text: string): void {
   if (text === "") return
   turn.state.length += text.length
   say(turn, { content: text })
 }
 
-function tellThought(turn: Turn, place: number, text: string, signature: string): void {
+function emitThought(turn: Turn, scope: number, text: string, signature: string): void {
   if (text === "" && signature === "") return
-  const said = { ...(text !== "" && { text }), ...(signature !== "" && { signature }) }
-  const detail = { type: "reasoning.text", ...said, format: CLAUDE_FORMAT, index: place }
+  const message = { ...(text !== "" && { text }), ...(signature !== "" && { signature }) }
+  const detail = { type: "reasoning.text", ...message, format: CLAUDE_FORMAT, index: scope }
   say(turn, { ...(text !== "" && { reasoning: text }), reasoning_details: [detail] })
 }
 
-function tellDetail(turn: Turn, detail: Json, place: number): void {
-  say(turn, { reasoning_details: [{ ...detail, index: place }] })
+function emitDetail(turn: Turn, detail: Json, scope: number): void {
+  say(turn, { reasoning_details: [{ ...detail, index: scope }] })
 }
 
 function takePlace({ state }: Turn): number {
@@ -134,25 +134,28 @@ function takePlace({ state }: Turn): number {
   return state.details - 1
 }
 
-function tellArguments(turn: Turn, place: number, piece: string): void {
-  say(turn, { tool_calls: [{ index: place, function: { arguments: piece } }] })
+function tellArguments(turn: Turn, scope: number, piece: string): void {
+  say(turn, { tool_calls: [{ index: scope, function: { arguments: piece } }] })
 }
 
-function tellResult(turn: Turn, id: string, result: unknown): void {
+function emitResult(turn: Turn, id: string, result: unknown): void {
   const { state } = turn
   const call: ServerCall | undefined = state.serverCalls.find((one) => one.id === id)
   if (!call) return
   state.serverCalls = state.serverCalls.filter((one) => one !== call)
-  tellDetail(turn, toServerDetail({ ...call, result }), takePlace(turn))
+  emitDetail(turn, toServerDetail({ ...call, result }), takePlace(turn))
 }
 
 /** Only now are both ends of the cited words known. Citations of a document have no place on the chat wire. */
-function tellCitations(turn: Turn, startsAt: number, citations: readonly Json[]): void {
+function emitCitations(turn: Turn, startsAt: number, citations: readonly Json[]): void {
   const annotations = citations.flatMap(({ url, title, cited_text: cited }) => {
     if (typeof url !== "string") return []
-    const said = { ...(typeof title === "string" && { title }), ...(typeof cited === "string" && { content: cited }) }
-    const place = { start_index: startsAt, end_index: turn.state.length }
-    return [{ type: "url_citation", url_citation: { url, ...said, ...place } }]
+    const message = {
+      ...(typeof title === "string" && { title }),
+      ...(typeof cited === "string" && { content: cited }),
+    }
+    const scope = { start_index: startsAt, end_index: turn.state.length }
+    return [{ type: "url_citation", url_citation: { url, ...message, ...scope } }]
   })
   if (annotations.length > 0) say(turn, { annotations })
 }

@@ -8,8 +8,8 @@ export type Block = { type: string } & Json
 /** Where a refusal points, and how long an unqualified cache breakpoint lives. */
 export type Place = { path: string; ttl: string | undefined }
 
-export function refuse(path: string, words: string): GatewayError {
-  return new GatewayError("invalid_request", `${path}: ${words}.`)
+export function refuse(path: string, phrase: string): GatewayError {
+  return new GatewayError("invalid_request", `${path}: ${phrase}.`)
 }
 
 /** The API refuses text blocks in which nothing is said, so they are left out. */
@@ -18,18 +18,18 @@ export function toTextBlock(text: string, further: Json = {}): Block[] {
 }
 
 /** What a user or a tool says. */
-export function toBlocks(content: unknown, place: Place): Block[] {
+export function toBlocks(content: unknown, scope: Place): Block[] {
   if (typeof content === "string") return toTextBlock(content)
-  return toParts(content).flatMap((part, at) => toBlock(part, { ...place, path: `${place.path}.content[${at}]` }))
+  return toParts(content).flatMap((part, at) => toBlock(part, { ...scope, path: `${scope.path}.content[${at}]` }))
 }
 
 /** What instructions and assistants say: words alone. */
-export function toWords(content: unknown, place: Place): Block[] {
+export function toWords(content: unknown, scope: Place): Block[] {
   if (typeof content === "string") return toTextBlock(content)
   return toParts(content).flatMap((part, at) => {
-    const words = part["text"] ?? part["refusal"]
-    if (typeof words === "string") return toTextBlock(words, toCacheControl(part, place.ttl))
-    throw refuse(`${place.path}.content[${at}].type`, `${String(part["type"])} is not possible here; text is`)
+    const phrase = part["text"] ?? part["refusal"]
+    if (typeof phrase === "string") return toTextBlock(phrase, toCacheControl(part, scope.ttl))
+    throw refuse(`${scope.path}.content[${at}].type`, `${String(part["type"])} is not possible here; text is`)
   })
 }
 
@@ -43,16 +43,16 @@ function toBlock(part: Json, { path, ttl }: Place): Block[] {
   switch (part["type"]) {
     case "text":
     case "refusal": {
-      const words = part["text"] ?? part["refusal"]
-      return typeof words === "string" ? toTextBlock(words, cacheControl) : []
+      const phrase = part["text"] ?? part["refusal"]
+      return typeof phrase === "string" ? toTextBlock(phrase, cacheControl) : []
     }
     case "image_url":
       return [{ type: "image", source: toImageSource(inside("image_url")["url"], path), ...cacheControl }]
     case "file":
       return [{ ...toDocument(inside("file"), path), ...cacheControl }]
     default: {
-      const words = `${String(part["type"])} is not possible with this provider; text, image_url and file are`
-      throw refuse(`${path}.type`, words)
+      const phrase = `${String(part["type"])} is not possible with this provider; text, image_url and file are`
+      throw refuse(`${path}.type`, phrase)
     }
   }
 }
@@ -75,13 +75,13 @@ function toImageSource(url: unknown, path: string): Json {
 }
 
 function toDocument(file: Json, path: string): Block {
-  const { file_data: said, file_id: id, filename } = file
+  const { file_data: message, file_id: id, filename } = file
   const title = typeof filename === "string" && filename !== "" ? { title: filename } : {}
   if (typeof id === "string" && id !== "") return { type: "document", source: { type: "file", file_id: id }, ...title }
-  if (isWebUrl(said)) return { type: "document", source: { type: "url", url: said }, ...title }
-  const data = readDataUrl(said)
+  if (isWebUrl(message)) return { type: "document", source: { type: "url", url: message }, ...title }
+  const data = readDataUrl(message)
   if (!data) throw refuse(`${path}.file.file_data`, "must be an http or https URL, or a data: URL in base64")
-  if (data.mediaType.startsWith("image/")) return { type: "image", source: toImageSource(said, path) }
+  if (data.mediaType.startsWith("image/")) return { type: "image", source: toImageSource(message, path) }
   if (data.mediaType.startsWith("text/")) {
     const source = { type: "text", media_type: "text/plain", data: toText(data.base64, path) }
     return { type: "document", source, ...title }

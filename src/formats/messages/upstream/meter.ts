@@ -124,6 +124,6 @@ function fail(turn: Turn, error: unknown): void {
 export function toChatError(error: unknown): Json {
   const { type, message } = isObject(error) ? error : {}
   const name = typeof type === "string" ? type : "api_error"
-  const words = typeof message === "string" ? message : "The provider reported an error."
-  return { message: words, code: toErrorStatus(name), type: name }
+  const text = typeof message === "string" ? message : "The provider reported an error."
+  return { message: text, code: toErrorStatus(name), type: name }
 }

@@ -21,20 +21,20 @@ const ANSWER_TOKENS = 4_096
 export type Wish = "unsaid" | "none" | { effort: string | null; budget: number | null; isHidden: boolean }
 
 export function wishOf({ reasoning, reasoning_effort: shorthand }: ChatRequest): Wish {
-  const asked: Json = isObject(reasoning) ? reasoning : {}
-  const said = shorthand ?? asked["effort"]
-  const effort = typeof said === "string" ? said : null
-  const budget = Number.isSafeInteger(asked["max_tokens"]) ? (asked["max_tokens"] as number) : null
-  if (effort === "none" || asked["enabled"] === false || budget === 0) return "none"
-  if (effort === null && budget === null && asked["enabled"] !== true) return "unsaid"
-  return { effort, budget, isHidden: asked["exclude"] === true }
+  const requested: Json = isObject(reasoning) ? reasoning : {}
+  const text = shorthand ?? requested["effort"]
+  const effort = typeof text === "string" ? text : null
+  const budget = Number.isSafeInteger(requested["max_tokens"]) ? (requested["max_tokens"] as number) : null
+  if (effort === "none" || requested["enabled"] === false || budget === 0) return "none"
+  if (effort === null && budget === null && requested["enabled"] !== true) return "unsaid"
+  return { effort, budget, isHidden: requested["exclude"] === true }
 }
 
 /** The output limit, which includes the thinking as it does on the chat wire. */
 export function toMaxTokens(request: ChatRequest, wish: Wish, traits: Traits, cap: number | undefined): number {
-  const asked = request.max_completion_tokens ?? request.max_tokens
+  const requested = request.max_completion_tokens ?? request.max_tokens
   const budget = typeof wish === "string" ? 0 : (wish.budget ?? 0)
-  const wanted = asked ?? Math.max(traits.maxTokens, budget > 0 ? budget + ANSWER_TOKENS : 0)
+  const wanted = requested ?? Math.max(traits.maxTokens, budget > 0 ? budget + ANSWER_TOKENS : 0)
   return cap === undefined ? wanted : Math.min(cap, wanted)
 }
 

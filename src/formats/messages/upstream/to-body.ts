@@ -67,8 +67,8 @@ function toFormat(format: ChatRequest["response_format"]): { format?: Json; sent
   if (format.type === "json_object" || format.type === "json_schema") {
     return { sentence: { type: "text", text: JSON_ALONE } }
   }
-  const words = `${format.type} is not possible with this provider; text, json_object and json_schema are`
-  throw refuse("response_format.type", words)
+  const content = `${format.type} is not possible with this provider; text, json_object and json_schema are`
+  throw refuse("response_format.type", content)
 }
 
 /** The API insists that an object says it has no further properties. What a schema says itself stands. */

@@ -24,7 +24,7 @@ export function toChatResult(message: Json, facts: ReadingFacts = {}): Json {
   let state = newMessagesReading(facts)
   const result: Json = {}
   const choice: Json = { index: 0, finish_reason: null }
-  const said: Json = { role: "assistant", content: null }
+  const spoken: Json = { role: "assistant", content: null }
   for (const event of events) {
     const [next, chunks] = advance(state, event)
     state = next
@@ -33,23 +33,23 @@ export function toChatResult(message: Json, facts: ReadingFacts = {}): Json {
       const [first] = choices as Json[]
       const { delta, ...rest } = first ?? {}
       Object.assign(choice, rest)
-      if (isObject(delta)) merge(said, delta)
+      if (isObject(delta)) merge(spoken, delta)
     }
   }
-  return { ...result, object: "chat.completion", choices: [{ ...choice, message: said }] }
+  return { ...result, object: "chat.completion", choices: [{ ...choice, message: spoken }] }
 }
 
-function merge(said: Json, delta: Json): void {
+function merge(spoken: Json, delta: Json): void {
   const { content, reasoning, tool_calls: calls, role: _, ...lists } = delta
   for (const [key, text] of Object.entries({ content, reasoning })) {
-    if (typeof text === "string" && text !== "") said[key] = textOf(said[key]) + text
+    if (typeof text === "string" && text !== "") spoken[key] = textOf(spoken[key]) + text
   }
-  for (const [key, list] of Object.entries(lists)) said[key] = [...listOf(said[key]), ...listOf(list)]
-  for (const call of listOf(calls) as Json[]) mergeCall(said, call)
+  for (const [key, list] of Object.entries(lists)) spoken[key] = [...listOf(spoken[key]), ...listOf(list)]
+  for (const call of listOf(calls) as Json[]) mergeCall(spoken, call)
 }
 
-function mergeCall(said: Json, { index, function: piece, ...rest }: Json): void {
-  const calls = listOf(said["tool_calls"]) as Json[]
+function mergeCall(spoken: Json, { index, function: piece, ...rest }: Json): void {
+  const calls = listOf(spoken["tool_calls"]) as Json[]
   const called = piece as { name?: string; arguments: string }
   const known = calls[index as number]
   const before = known?.["function"] as typeof called | undefined
@@ -58,7 +58,7 @@ function mergeCall(said: Json, { index, function: piece, ...rest }: Json): void 
     ...rest,
     function: { ...before, ...called, arguments: (before?.arguments ?? "") + called.arguments },
   }
-  said["tool_calls"] = known ? calls.with(index as number, grown) : [...calls, grown]
+  spoken["tool_calls"] = known ? calls.with(index as number, grown) : [...calls, grown]
 }
 
 function textOf(value: unknown): string {

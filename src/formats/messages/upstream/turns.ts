@@ -14,16 +14,16 @@ export type Turn = { role: "user" | "assistant"; content: Block[] }
  * they are what is asked, since a conversation has at least one turn. A turn without a block is refused, so it is none.
  */
 export function toTurns(request: ChatRequest): { system: Block[]; turns: Turn[] } {
-  const told = request.prompt_cache_options?.ttl
-  const ttl = told === "5m" || told === "1h" ? told : undefined
+  const reported = request.prompt_cache_options?.ttl
+  const ttl = reported === "5m" || reported === "1h" ? reported : undefined
   const serverTools = (request.tools ?? []).map((tool) => (tool as Json)["name"])
   const system: Block[] = []
   const turns: Turn[] = []
   request.messages.forEach((message, at) => {
-    const place = { path: `messages[${at}]`, ttl }
-    if (message.role === "system" || message.role === "developer") system.push(...toWords(message.content, place))
-    else if (message.role === "assistant") join(turns, "assistant", toAnswer(message, place, serverTools))
-    else join(turns, "user", message.role === "tool" ? [toResult(message, place)] : toBlocks(message.content, place))
+    const scope = { path: `messages[${at}]`, ttl }
+    if (message.role === "system" || message.role === "developer") system.push(...toWords(message.content, scope))
+    else if (message.role === "assistant") join(turns, "assistant", toAnswer(message, scope, serverTools))
+    else join(turns, "user", message.role === "tool" ? [toResult(message, scope)] : toBlocks(message.content, scope))
   })
   trimLast(turns)
   if (turns.length > 0) return { system, turns }
@@ -56,8 +56,8 @@ function toCallId(id: string): string {
   return id.replaceAll(/[^\w-]/g, "_") || "_"
 }
 
-function toResult({ tool_call_id: id, content }: Extract<Message, { role: "tool" }>, place: Place): Block {
-  const blocks = toBlocks(content, place)
+function toResult({ tool_call_id: id, content }: Extract<Message, { role: "tool" }>, scope: Place): Block {
+  const blocks = toBlocks(content, scope)
   const last = blocks.at(-1)
   // What marks the end of the result marks the block that holds it.
   const { cache_control: cacheControl, ...unmarked } = last ?? ({} as Block)
@@ -70,14 +70,14 @@ function toResult({ tool_call_id: id, content }: Extract<Message, { role: "tool"
   }
 }
 
-function toAnswer(message: Extract<Message, { role: "assistant" }>, place: Place, serverTools: unknown[]): Block[] {
+function toAnswer(message: Extract<Message, { role: "assistant" }>, scope: Place, serverTools: unknown[]): Block[] {
   const calls = message.tool_calls ?? []
   return [
     ...joinFragments(readDetails(message)).flatMap((detail) => toThought(detail, serverTools)),
-    ...toWords(message.content, place),
+    ...toWords(message.content, scope),
     ...toTextBlock(message.refusal ?? ""),
     ...calls.map(({ id, function: { name, arguments: encoded } }, at) => {
-      const path = `${place.path}.tool_calls[${at}].function.arguments`
+      const path = `${scope.path}.tool_calls[${at}].function.arguments`
       return { type: "tool_use", id: toCallId(id), name, input: toInput(encoded, path) }
     }),
   ]

@@ -81,16 +81,16 @@ export function itemAt({ items, calls, names }: Items, at: number): Json {
   if (!call) throw new Error(`There is no call ${draft.call}.`)
   const { type, id, status, callId, name } = call
   const named = names.get(name)
-  const told = {
+  const reported = {
     id,
     status,
     call_id: callId,
     name: named?.name ?? name,
     ...(named?.namespace && { namespace: named.namespace }),
   }
-  if (named?.kind !== "custom") return { type, ...told, arguments: call.arguments }
+  if (named?.kind !== "custom") return { type, ...reported, arguments: call.arguments }
   // Its text is known once the whole of the arguments is.
-  return { type: "custom_tool_call", ...told, input: status === "in_progress" ? "" : inputIn(call.arguments) }
+  return { type: "custom_tool_call", ...reported, input: status === "in_progress" ? "" : inputIn(call.arguments) }
 }
 
 function toReasoningItem(draft: ReasoningDraft): Json {

@@ -42,11 +42,11 @@ export function tellCall(turn: Turn, at: number): void {
   if (!call || call.position !== null) return
   closeOpen(turn)
   takeLate(turn)
-  const told = { ...call, callId: toCallId(turn, call), position: turn.state.items.length }
-  replaceCall(turn, at, { ...told, arguments: "" })
+  const result = { ...call, callId: toCallId(turn, call), position: turn.state.items.length }
+  replaceCall(turn, at, { ...result, arguments: "" })
   addItem(turn, { type: "function_call", call: at })
-  replaceCall(turn, at, told)
-  tellArguments(turn, told, told.position, told.arguments)
+  replaceCall(turn, at, result)
+  tellArguments(turn, result, result.position, result.arguments)
 }
 
 function tellArguments(turn: Turn, call: CallDraft, position: number, delta: string): void {
@@ -60,20 +60,20 @@ const NO_ARGUMENTS = "{}"
 export function closeCall(turn: Turn, at: number, status: ItemStatus): void {
   const call = turn.state.calls[at]
   if (!call || call.position === null) return
-  const place = { item_id: call.id, output_index: call.position }
+  const scope = { item_id: call.id, output_index: call.position }
   const { name } = call
   const named = turn.state.names.get(name)
   let whole = call.arguments
   if (named?.kind === "custom") {
     const input = inputIn(whole)
-    emit(turn, "response.custom_tool_call_input.delta", { ...place, delta: input })
-    emit(turn, "response.custom_tool_call_input.done", { ...place, input })
+    emit(turn, "response.custom_tool_call_input.delta", { ...scope, delta: input })
+    emit(turn, "response.custom_tool_call_input.done", { ...scope, input })
   } else {
     if (whole === "" && status === "completed") {
       whole = NO_ARGUMENTS
       tellArguments(turn, call, call.position, whole)
     }
-    emit(turn, "response.function_call_arguments.done", { ...place, name: named?.name ?? name, arguments: whole })
+    emit(turn, "response.function_call_arguments.done", { ...scope, name: named?.name ?? name, arguments: whole })
   }
   replaceCall(turn, at, { ...call, status, arguments: whole })
   const item = itemAt(turn.state, call.position)

@@ -100,23 +100,23 @@ function growSummary(turn: Turn, at: number, draft: ReasoningDraft, index: unkno
   const continues = last !== undefined && !isOther(last.index, index)
   if (!continues) closeBlock(turn, at, draft)
   const blocks = continues ? draft.summary.slice(0, -1) : draft.summary
-  const place = { item_id: draft.id, output_index: at, summary_index: blocks.length }
+  const scope = { item_id: draft.id, output_index: at, summary_index: blocks.length }
   if (!continues) {
-    emit(turn, "response.reasoning_summary_part.added", { ...place, part: { type: "summary_text", text: "" } })
+    emit(turn, "response.reasoning_summary_part.added", { ...scope, part: { type: "summary_text", text: "" } })
   }
-  emit(turn, "response.reasoning_summary_text.delta", { ...place, delta: text })
+  emit(turn, "response.reasoning_summary_text.delta", { ...scope, delta: text })
   const grown = { index: index ?? last?.index, text: (continues ? last.text : "") + text }
   replaceItem(turn, at, { ...draft, summary: [...blocks, grown] })
 }
 
 function growContent(turn: Turn, at: number, draft: ReasoningDraft, index: unknown, text: string): void {
   const [block] = draft.content
-  const place = { item_id: draft.id, output_index: at, content_index: 0 }
+  const scope = { item_id: draft.id, output_index: at, content_index: 0 }
   if (!block) {
     closeBlock(turn, at, draft)
-    emit(turn, "response.content_part.added", { ...place, part: { type: "reasoning_text", text: "" } })
+    emit(turn, "response.content_part.added", { ...scope, part: { type: "reasoning_text", text: "" } })
   }
-  emit(turn, "response.reasoning_text.delta", { ...place, delta: text })
+  emit(turn, "response.reasoning_text.delta", { ...scope, delta: text })
   replaceItem(turn, at, { ...draft, content: [{ index: index ?? block?.index, text: (block?.text ?? "") + text }] })
 }
 

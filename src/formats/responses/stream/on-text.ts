@@ -8,22 +8,22 @@ const encoder = new TextEncoder()
 export function onText(turn: Turn, text: string, logprobs: readonly unknown[]): void {
   const entries = logprobs.flatMap(toLogprob)
   if (text === "" && entries.length === 0) return
-  const place = openPart(turn, "output_text")
-  emit(turn, "response.output_text.delta", { ...place, delta: text, logprobs: entries })
+  const scope = openPart(turn, "output_text")
+  emit(turn, "response.output_text.delta", { ...scope, delta: text, logprobs: entries })
   growPart(turn, text, entries)
 }
 
 export function takeRefusal(turn: Turn, text: string): void {
   if (text === "") return
-  const place = openPart(turn, "refusal")
-  emit(turn, "response.refusal.delta", { ...place, delta: text })
+  const scope = openPart(turn, "refusal")
+  emit(turn, "response.refusal.delta", { ...scope, delta: text })
   growPart(turn, text, [])
 }
 
 /** Where the words of a message came from. Tells nothing of a message that has no words. */
 export function takeAnnotations(turn: Turn, annotations: readonly unknown[]): void {
-  for (const told of annotations) {
-    const annotation = toAnnotation(told)
+  for (const reported of annotations) {
+    const annotation = toAnnotation(reported)
     const at = turn.state.items.findLastIndex(({ type }) => type === "message")
     const draft = turn.state.items[at]
     if (!annotation || draft?.type !== "message" || turn.state.open !== at) continue
@@ -40,9 +40,9 @@ export function takeAnnotations(turn: Turn, annotations: readonly unknown[]): vo
 }
 
 /** The chat wire has its citations in an object of their own. Clients refuse an answer for a place that one lacks. */
-function toAnnotation(told: unknown): Json | undefined {
-  if (!isObject(told) || typeof told["type"] !== "string") return undefined
-  const { type, url_citation: citation, ...rest } = told
+function toAnnotation(reported: unknown): Json | undefined {
+  if (!isObject(reported) || typeof reported["type"] !== "string") return undefined
+  const { type, url_citation: citation, ...rest } = reported
   const fields = isObject(citation) ? citation : rest
   if (type !== "url_citation") return { type, ...fields }
   if (typeof fields["url"] !== "string") return undefined
@@ -58,9 +58,9 @@ function openPart(turn: Turn, type: PartDraft["type"]): Place {
   const part: PartDraft = type === "refusal" ? { type, text: "" } : { type, text: "", logprobs: null, annotations: [] }
   const grown = { ...draft, parts: [...draft.parts, part] }
   replaceItem(turn, at, grown)
-  const place = placeOf(grown, at)
-  emit(turn, "response.content_part.added", { ...place, part: toPart(part) })
-  return place
+  const scope = placeOf(grown, at)
+  emit(turn, "response.content_part.added", { ...scope, part: toPart(part) })
+  return scope
 }
 
 function openMessage(turn: Turn): { at: number; draft: MessageDraft } {

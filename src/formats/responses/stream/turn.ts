@@ -87,23 +87,23 @@ export function placeOf(draft: MessageDraft, at: number): Place {
 export function closePart(turn: Turn, at: number, draft: MessageDraft): void {
   const part = draft.parts.at(-1)
   if (!part) return
-  const place = placeOf(draft, at)
-  if (part.type === "refusal") emit(turn, "response.refusal.done", { ...place, refusal: part.text })
-  else emit(turn, "response.output_text.done", { ...place, text: part.text, logprobs: toList(part.logprobs) })
-  emit(turn, "response.content_part.done", { ...place, part: toPart(part) })
+  const scope = placeOf(draft, at)
+  if (part.type === "refusal") emit(turn, "response.refusal.done", { ...scope, refusal: part.text })
+  else emit(turn, "response.output_text.done", { ...scope, text: part.text, logprobs: toList(part.logprobs) })
+  emit(turn, "response.content_part.done", { ...scope, part: toPart(part) })
 }
 
 /** Ends the summary or text that still grows. */
 export function closeBlock(turn: Turn, at: number, { id, summary, content }: ReasoningDraft): void {
-  const place = { item_id: id, output_index: at }
+  const scope = { item_id: id, output_index: at }
   const [block] = content
   const last = summary.at(-1)
   if (block) {
     const part = { type: "reasoning_text", text: block.text }
-    emit(turn, "response.reasoning_text.done", { ...place, content_index: 0, text: block.text })
-    emit(turn, "response.content_part.done", { ...place, content_index: 0, part })
+    emit(turn, "response.reasoning_text.done", { ...scope, content_index: 0, text: block.text })
+    emit(turn, "response.content_part.done", { ...scope, content_index: 0, part })
   } else if (last) {
-    const here = { ...place, summary_index: summary.length - 1 }
+    const here = { ...scope, summary_index: summary.length - 1 }
     const part = { type: "summary_text", text: last.text }
     emit(turn, "response.reasoning_summary_text.done", { ...here, text: last.text })
     emit(turn, "response.reasoning_summary_part.done", { ...here, part })

@@ -20,20 +20,20 @@ export function chatEncoder(request: ChatRequest, call: CallContext): ResponseEn
   return {
     passesNative: !wantsMetadata && !dropsUsage && !addsCost && !echoesBody,
 
-    document(result, told, charge) {
+    document(result, reported, charge) {
       const normal = normaliseResult(result, defaultsOf(call))
       const usage = isObject(normal["usage"]) ? normal["usage"] : toUsage(charge)
       normal["usage"] = { ...usage, ...costFields(charge) }
       return {
         ...normal,
-        provider: told.provider,
-        ...(wantsMetadata && call.metadata(told.attempts)),
+        provider: reported.provider,
+        ...(wantsMetadata && call.metadata(reported.attempts)),
       }
     },
 
-    open(told) {
-      answering = told
-      const echo = { ...emptyChunk(call), debug: { echo_upstream_body: told.upstreamBody } }
+    open(reported) {
+      answering = reported
+      const echo = { ...emptyChunk(call), debug: { echo_upstream_body: reported.upstreamBody } }
       return echoesBody ? [toFrame(echo)] : []
     },
 

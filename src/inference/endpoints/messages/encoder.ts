@@ -11,7 +11,7 @@ import { toMessagesResult } from "../../../formats/messages/from-chat.ts"
 import type { MessagesEvent, MessagesRequest } from "../../../formats/messages/schemas.ts"
 
 /** A message: a provider's own, event for event, or one told from an answer on the chat wire. */
-export function messagesDialect(_request: MessagesRequest, call: CallContext): ResponseEncoder {
+export function messagesEncoder(_request: MessagesRequest, call: CallContext): ResponseEncoder {
   const { draft, meta } = call
   const facts = {
     id: `msg_${draft.id}`,
@@ -27,22 +27,23 @@ export function messagesDialect(_request: MessagesRequest, call: CallContext): R
     state = next
     return events.map(toEventFrame)
   }
-  const closing = (charge: Charge, told: ServingInfo | undefined) => ({
+  const closing = (charge: Charge, reported: ServingInfo | undefined) => ({
     costs: costsOf(charge),
-    metadata: meta.wantsMetadata ? call.metadata(told?.attempts ?? []) : {},
+    metadata: meta.wantsMetadata ? call.metadata(reported?.attempts ?? []) : {},
   })
 
   return {
     passesNative: false,
-    document(result, told, charge) {
-      const { costs, metadata } = closing(charge, told)
-      if (told.reader.name === "messages") return { ...result, usage: withCost(result["usage"], costs), ...metadata }
+    document(result, reported, charge) {
+      const { costs, metadata } = closing(charge, reported)
+      if (reported.reader.name === "messages")
+        return { ...result, usage: withCost(result["usage"], costs), ...metadata }
       const normal = normaliseResult(result, defaultsOf(call))
       const usage = isObject(normal["usage"]) ? normal["usage"] : toUsage(charge)
       return toMessagesResult(normal, { ...facts, ...costs, metadata, usage })
     },
-    open(told) {
-      answering = told
+    open(reported) {
+      answering = reported
       return isNative() ? [] : say(start(state))
     },
     chunk(event, frame) {
@@ -63,9 +64,9 @@ export function messagesDialect(_request: MessagesRequest, call: CallContext): R
       // A stream that said why it stopped and then ended is whole.
       const isStopped = last.some(({ type }) => type === "message_stop")
       const frames = (isStopped ? last : [...last, { type: "message_stop" }]).map((event) => {
-        const told =
+        const reported =
           event["type"] === "message_delta" ? { ...event, usage: withCost(event["usage"], costs), ...metadata } : event
-        return toEventFrame(told as MessagesEvent)
+        return toEventFrame(reported as MessagesEvent)
       })
       last = []
       return frames

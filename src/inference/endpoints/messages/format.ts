@@ -1,6 +1,6 @@
 import { presetFields, prependInstructions } from "../../presets/messages.ts"
 import type { ApiFormat } from "../api-format.ts"
-import { messagesDialect } from "./encoder.ts"
+import { messagesEncoder } from "./encoder.ts"
 import { messagesRequest } from "./request.ts"
 import type { MessagesRequest } from "../../../formats/messages/schemas.ts"
 import { toChatRequest } from "../../../formats/messages/to-chat.ts"
@@ -9,8 +9,8 @@ import { toChatRequest } from "../../../formats/messages/to-chat.ts"
 export const messagesFormat: ApiFormat<MessagesRequest> = {
   toRequest: messagesRequest,
   toChat: toChatRequest,
-  encoderFor: messagesDialect,
-  isNativeTo: ({ wire }) => wire === "anthropic",
+  encoderFor: messagesEncoder,
+  isNativeTo: ({ wire: format }) => format === "anthropic",
   presetFields,
   prependInstructions,
   emitsToolItems: false,

@@ -3,7 +3,7 @@ import { translatedRequest } from "../translate.ts"
 import type { InferenceRequest } from "../../inference-request.ts"
 import { MESSAGES_PATH } from "../../../formats/readers/as-messages.ts"
 import { messagesReader } from "../../../formats/readers/messages.ts"
-import { messagesDialect } from "./encoder.ts"
+import { messagesEncoder } from "./encoder.ts"
 import { toOwnTurns } from "../../../formats/messages/messages.ts"
 import type { MessagesRequest } from "../../../formats/messages/schemas.ts"
 import { toChatRequest } from "../../../formats/messages/to-chat.ts"
@@ -15,10 +15,10 @@ export function messagesRequest(request: MessagesRequest, bodyBytes: number): In
     request,
     bodyBytes,
     toChat: toChatRequest,
-    isNativeTo: ({ wire }) => wire === "anthropic",
-    buildNativeRequest: (outgoing) => toAsked(request, outgoing),
+    isNativeTo: ({ wire: format }) => format === "anthropic",
+    buildNativeRequest: (outgoing) => toUpstream(request, outgoing),
     maxTokens: request.max_tokens,
-    encoderFor: messagesDialect,
+    encoderFor: messagesEncoder,
   })
   return { ...normalized, user: request.user ?? request.metadata?.user_id ?? null }
 }
@@ -40,7 +40,7 @@ function withinLimit(thinking: { type: "enabled"; budget_tokens: number }, maxTo
   return budget < MIN_BUDGET ? { type: "disabled" } : { ...thinking, budget_tokens: budget }
 }
 
-function toAsked(
+function toUpstream(
   request: MessagesRequest,
   { upstreamId, maxCompletionTokens: cap, pseudonym }: UpstreamFields,
 ): UpstreamRequest {

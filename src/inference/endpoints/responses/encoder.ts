@@ -15,7 +15,7 @@ import type { ResponsesRequest } from "../../../formats/responses/schemas.ts"
  * A response: a provider's own, or one told from an answer on the chat wire. Its id is the generation's, so that the one
  * finds the other.
  */
-export function responsesDialect(request: ResponsesRequest, call: CallContext): ResponseEncoder {
+export function responsesEncoder(request: ResponsesRequest, call: CallContext): ResponseEncoder {
   const { draft, meta } = call
   const facts = {
     id: draft.id,
@@ -30,9 +30,9 @@ export function responsesDialect(request: ResponsesRequest, call: CallContext): 
     state = next
     return events.map(toEventFrame)
   }
-  const closing = (charge: Charge, told: ServingInfo | undefined) => ({
+  const closing = (charge: Charge, reported: ServingInfo | undefined) => ({
     costs: costFields(charge),
-    metadata: meta.wantsMetadata ? call.metadata(told?.attempts ?? []) : {},
+    metadata: meta.wantsMetadata ? call.metadata(reported?.attempts ?? []) : {},
   })
 
   /** What is charged, where the provider counted nothing. */
@@ -40,19 +40,20 @@ export function responsesDialect(request: ResponsesRequest, call: CallContext): 
 
   return {
     passesNative: false,
-    document(result, told, charge, earlier) {
-      const { costs, metadata } = closing(charge, told)
-      if (told.reader.name === "responses")
+    document(result, reported, charge, earlier) {
+      const { costs, metadata } = closing(charge, reported)
+      if (reported.reader.name === "responses")
         return new NativeResponse(request, facts, 0).whole(result, { costs, metadata })
       const normal = withUsage(normaliseResult(result, defaultsOf(call)), charge)
       return { ...toResponsesResult(normal, request, { ...facts, completedAt: Date.now() }, earlier), ...metadata }
     },
-    open(told) {
-      answering = told
-      const { upstreamBody } = told
+    open(reported) {
+      answering = reported
+      const { upstreamBody } = reported
       const echo =
         request.debug?.echo_upstream_body === true ? { debug: { echo_upstream_body: upstreamBody } } : undefined
-      if (told.reader.name !== "responses") return [...say(start(state)), ...(echo ? say(advance(state, echo)) : [])]
+      if (reported.reader.name !== "responses")
+        return [...say(start(state)), ...(echo ? say(advance(state, echo)) : [])]
       native = new NativeResponse(request, facts, state.sequence)
       return echo ? native.take({ type: "response.debug", ...echo }, undefined) : []
     },

@@ -1,6 +1,6 @@
 import { presetFields, prependInstructions } from "../../presets/responses.ts"
 import type { ApiFormat } from "../api-format.ts"
-import { responsesDialect } from "./encoder.ts"
+import { responsesEncoder } from "./encoder.ts"
 import { responsesRequest } from "./request.ts"
 import type { ResponsesRequest } from "../../../formats/responses/schemas.ts"
 import { toChatRequest } from "../../../formats/responses/to-chat.ts"
@@ -9,7 +9,7 @@ import { toChatRequest } from "../../../formats/responses/to-chat.ts"
 export const responsesFormat: ApiFormat<ResponsesRequest> = {
   toRequest: responsesRequest,
   toChat: toChatRequest,
-  encoderFor: responsesDialect,
+  encoderFor: responsesEncoder,
   isNativeTo: (provider) => provider.responses === true,
   presetFields,
   prependInstructions,

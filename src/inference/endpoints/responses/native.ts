@@ -21,11 +21,11 @@ export class NativeResponse {
   #terminal: Json | undefined
 
   /** `told`: how many events the caller has seen; a caller who has seen any has seen the response begin. */
-  constructor(request: ResponsesRequest, facts: ResponseFacts, told: number) {
+  constructor(request: ResponsesRequest, facts: ResponseFacts, result: number) {
     this.#request = request
     this.#facts = facts
-    this.#sequence = told
-    this.#isStarted = told > 0
+    this.#sequence = result
+    this.#isStarted = result > 0
     this.#latest = {}
   }
 
@@ -73,11 +73,11 @@ export class NativeResponse {
   }
 
   whole(response: Json, { costs, metadata }: Closing): Json {
-    const told = this.#retell(response)
+    const result = this.#retell(response)
     const { cost_details: details, ...rest } = costs
     const money = { ...rest, ...(details && { cost_details: responsesCostDetails(details) }) }
-    const usage = isObject(told["usage"]) ? { usage: { ...told["usage"], ...money } } : {}
-    return { ...told, ...usage, ...metadata }
+    const usage = isObject(result["usage"]) ? { usage: { ...result["usage"], ...money } } : {}
+    return { ...result, ...usage, ...metadata }
   }
 
   #retell(response: Json): Json {

@@ -1,7 +1,7 @@
 import { translatedRequest } from "../translate.ts"
 import type { InferenceRequest } from "../../inference-request.ts"
 import { responsesReader } from "../../../formats/readers/responses.ts"
-import { responsesDialect } from "./encoder.ts"
+import { responsesEncoder } from "./encoder.ts"
 import type { ResponsesRequest } from "../../../formats/responses/schemas.ts"
 import { toChatRequest } from "../../../formats/responses/to-chat.ts"
 import { toResponsesBody } from "../../../formats/responses/upstream.ts"
@@ -19,6 +19,6 @@ export function responsesRequest(request: ResponsesRequest, bodyBytes: number): 
       body: toResponsesBody(request, outgoing),
     }),
     maxTokens: request.max_output_tokens,
-    encoderFor: responsesDialect,
+    encoderFor: responsesEncoder,
   })
 }

@@ -52,9 +52,9 @@ export class PdfObjects {
 
   #object(id: number): Value | undefined {
     const known = this.#values.get(id)
-    const place = this.#places.get(id)
-    if (known !== undefined || !place) return known
-    const value = new Reader(place.text, place.at, this.#counted).value()
+    const scope = this.#places.get(id)
+    if (known !== undefined || !scope) return known
+    const value = new Reader(scope.text, scope.at, this.#counted).value()
     this.#values.set(id, value)
     return value
   }
@@ -124,9 +124,9 @@ export class PdfObjects {
   }
 
   #raw(id: number): Uint8Array | undefined {
-    const place = this.#places.get(id)
-    if (!place || place.text !== this.#text) return undefined
-    const reader = new Reader(place.text, place.at, this.#counted)
+    const scope = this.#places.get(id)
+    if (!scope || scope.text !== this.#text) return undefined
+    const reader = new Reader(scope.text, scope.at, this.#counted)
     const dict = reader.value()
     if (!(dict instanceof Map)) return undefined
     const start = /[\s\0]*stream\r?\n/y

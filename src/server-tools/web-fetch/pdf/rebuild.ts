@@ -99,8 +99,8 @@ class Rebuilder {
       if (!node) continue
       const inherited: Dict = new Map(entry.above)
       for (const key of INHERITED) {
-        const own = node.get(key)
-        if (own !== undefined) inherited.set(key, own)
+        const current = node.get(key)
+        if (current !== undefined) inherited.set(key, current)
       }
       const kids = this.#objects.get(node.get("Kids"))
       if (Array.isArray(kids)) {
@@ -231,7 +231,7 @@ class Rebuilder {
       places.push(text.length)
       text += `${at + 1} 0 obj\n${object}\nendobj\n`
     }
-    const table = places.map((place) => `${String(place).padStart(10, "0")} 00000 n \n`).join("")
+    const table = places.map((scope) => `${String(scope).padStart(10, "0")} 00000 n \n`).join("")
     const size = places.length + 1
     const head = `xref\n0 ${size}\n0000000000 65535 f \n${table}trailer\n<</Size ${size}/Root ${catalog.id} 0 R>>`
     return toBytes(`${text}${head}\nstartxref\n${text.length}\n%%EOF\n`)
