@@ -1,21 +1,12 @@
-import { existsSync, mkdirSync, readFileSync, statfsSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers"
+import { useMemoryDisk } from "./support/memory-disk.ts"
 import { startPlayed } from "./support/outbound.ts"
 
 type CommonOptions = { setupFiles: string[] }
 
 const root = path.join(import.meta.dirname, "..")
-
-const MEMORY_DISK = "/dev/shm"
-const LEAST_FREE_BYTES = 1e9
-
-/** The databases of a run are written to a disk in memory where there is one: waiting for a disk is half of their time. */
-function useMemoryDisk(): void {
-  if (!existsSync(MEMORY_DISK)) return
-  const { bavail, bsize } = statfsSync(MEMORY_DISK)
-  if (bavail * bsize >= LEAST_FREE_BYTES) process.env["TMPDIR"] = MEMORY_DISK
-}
 
 /** The project's own configuration, from a folder without a .dev.vars: no secret of the developer's reaches a test. */
 function configPath(): string {

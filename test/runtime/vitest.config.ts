@@ -1,9 +1,12 @@
 import path from "node:path"
 import { defineConfig } from "vitest/config"
 import { depthFrom } from "../support/depth.ts"
+import { useMemoryDisk } from "../support/memory-disk.ts"
 
 const root = path.join(import.meta.dirname, "../..")
 const { properties, timeoutMs } = depthFrom(process.env)
+
+useMemoryDisk()
 
 /** The gateway as it is deployed, in bare workerd: no proxy stands between a client and the runtime. */
 export default defineConfig({

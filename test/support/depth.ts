@@ -20,9 +20,11 @@ export function depthFrom(env: Readonly<Record<string, string | undefined>>): De
   const depth = env["TEST_DEPTH"] ?? "quick"
   const factor = DEPTHS[depth]
   if (factor === undefined) throw new Error(`TEST_DEPTH must be one of ${Object.keys(DEPTHS).join(", ")}.`)
-  const seed = depth === "deep" ? Math.floor(Math.random() * 2 ** 31) : SEED
+  const fallback = depth === "deep" ? Math.floor(Math.random() * 2 ** 31) : SEED
+  const seed = Number(env["TEST_SEED"] ?? fallback)
+  if (depth === "deep") console.log(`Seed of the property tests: ${seed} (TEST_SEED repeats it)`)
   return {
-    properties: { numRuns: RUNS * factor, seed: Number(env["TEST_SEED"] ?? seed) },
+    properties: { numRuns: RUNS * factor, seed },
     // Of a test that hangs, not of one on a busy machine.
     timeoutMs: TIMEOUT_MS * Math.max(1, factor),
   }
