@@ -82,7 +82,13 @@ test("HTTP stays at the edge", () => {
 })
 
 test("SQL stays in the stores", () => {
-  expect(strays(/\.prepare\(|\.batch\(/, /store\.ts$/)).toEqual([])
+  const home = /store\.ts$|^src\/support\/db\.ts$/
+  expect(strays(/\.prepare\(|\.batch\(/, home)).toEqual([])
+})
+
+test("Drizzle stays in the tables and the stores", () => {
+  const home = /(^|\/)table\.ts$|store\.ts$|^src\/support\/db\.ts$/
+  expect(strays(/from "drizzle-orm[/"]/, home)).toEqual([])
 })
 
 test("the runtime's own modules stay in the Durable Objects", () => {
@@ -119,12 +125,15 @@ const UNAUDITED = [
   "src/scim/apply-store.ts",
 ]
 
+/** In SQL, or by a call of Drizzle. */
+const WRITES = /\b(INSERT INTO|UPDATE \w+ SET|DELETE FROM)\b|\b(db|openDb\(\w+\))\s*\.(insert|update|delete)\(/
+
 test("a store that writes writes what it did beside it", () => {
   const silent = files.filter(
     ({ path, text }) =>
       path.startsWith("src/") &&
       path.endsWith("store.ts") &&
-      /\b(INSERT INTO|UPDATE \w+ SET|DELETE FROM)\b/.test(text) &&
+      WRITES.test(text) &&
       !/\baudit(Statement|IfChanged)\(/.test(text),
   )
   expect(silent.map(({ path }) => path).filter((path) => !UNAUDITED.includes(path))).toEqual([])

@@ -78,7 +78,7 @@ export class InternLifecycle {
   async requireGrant(grant: string): Promise<string> {
     this.requireRunning()
     const row = await findIntern(this.#env.DB, this.#place, this.#place.id)
-    if (row?.status === "running" && row.access_nonce !== null && grantOf(row.access_nonce) === grant) return row.name
+    if (row?.status === "running" && row.accessNonce !== null && grantOf(row.accessNonce) === grant) return row.name
     throw internError("intern_not_running", "This intern was stopped or provisioned just now. Ask for its token again.")
   }
 
@@ -105,10 +105,10 @@ export class InternLifecycle {
       const row = await findIntern(this.#env.DB, this.#place, this.#place.id)
       if (!row) return await this.#around.clear()
       await this.#step("Preparing the workspace", 2)
-      const { id, organization_id, workspace_id, name, model, instructions } = row
+      const { id, organizationId, workspaceId, name, model, instructions } = row
       const host = this.#around.host()
       this.#book.setFact("model", model)
-      const identity = { id, organizationId: organization_id, workspaceId: workspace_id }
+      const identity = { id, organizationId, workspaceId }
       await host.start({ ...identity, name, model, instructions })
       await this.#step(host.startLabel, TOTAL_STEPS)
       // A host that dials in comes up in its own time.
@@ -134,7 +134,7 @@ export class InternLifecycle {
     }
     this.#set({ phase: "stopped", wakeAt: null })
     const text = cause instanceof Error ? cause.message.slice(0, 500) : "Provisioning failed."
-    await this.#move(["provisioning"], { status: "failed", progress: null, last_failure_message: text })
+    await this.#move(["provisioning"], { status: "failed", progress: null, lastFailureMessage: text })
   }
 
   /** The agent is there: an intern that waits for it runs, and takes prompts before its record says so. */
@@ -150,7 +150,7 @@ export class InternLifecycle {
     this.#set({ wakeAt: again })
     try {
       const row = await findIntern(this.#env.DB, this.#place, this.#place.id)
-      const running = { status: "running", progress: null, last_failure_message: null } as const
+      const running = { status: "running", progress: null, lastFailureMessage: null } as const
       if (row) await this.#move(["provisioning"], { ...running, hostname: row.hostname ?? hostnameOf(row, this.#env) })
     } catch (cause) {
       return logError("an intern runs, and its record could not say so yet", { intern: this.#place.id }, cause)
@@ -172,10 +172,10 @@ export class InternLifecycle {
     const isArchived = await this.#around.host().destroy()
     if (!isArchived && !isLossAcknowledged) {
       this.#set({ phase: "stopped", wakeAt: null })
-      const last_failure_message =
+      const lastFailureMessage =
         "workspace_archive_failed: the intern's daemon did not confirm that the workspace was archived. " +
         "Delete again with acknowledge_workspace_loss: true to delete it all the same."
-      return this.#move(["destroying"], { status: "destroy_failed", progress: null, last_failure_message })
+      return this.#move(["destroying"], { status: "destroy_failed", progress: null, lastFailureMessage })
     }
     const row = await findIntern(this.#env.DB, this.#place, this.#place.id)
     if (row) await deleteInternRows(this.#env.DB, row, this.#around.now())

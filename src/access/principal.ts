@@ -1,9 +1,11 @@
 import type { ResetInterval } from "../money/windows.ts"
 
-export type KeyKind = "normal" | "management" | "provisioning" | "free_tier"
+export const KEY_KINDS = ["normal", "management", "provisioning", "free_tier"] as const
+export type KeyKind = (typeof KEY_KINDS)[number]
 
 /** How a key came to be: by POST /keys, for an app, for an intern, or in exchange for a workload's token. */
-export type KeySource = "created" | "app" | "intern" | "workload"
+export const KEY_SOURCES = ["created", "app", "intern", "workload"] as const
+export type KeySource = (typeof KEY_SOURCES)[number]
 
 /** The authenticated identity of a request. What applies to its calls is its CallPolicy (policy/call-policy.ts). */
 export type Principal = {

@@ -31,6 +31,6 @@ const gate = new DenialGate()
 
 /** Keeps a refusal, beside the answer: `later` is the runtime's waitUntil. */
 export function recordDenial(db: D1Database, entry: AuditEntry, later: (work: Promise<unknown>) => void): void {
-  if (!gate.take(entry.key_hash, entry.created_at)) return
+  if (!gate.take(entry.keyHash, entry.createdAt)) return
   later(insertAudit(db, entry).catch((cause: unknown) => logError("denial was not recorded", {}, cause)))
 }

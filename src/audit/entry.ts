@@ -3,6 +3,9 @@ import type { Principal } from "../access/principal.ts"
 import { newId } from "../support/ids.ts"
 import { toTimestamp } from "../support/time.ts"
 import type { AuditRecord } from "./schemas.ts"
+import type { AuditEntry } from "./table.ts"
+
+export type { AuditEntry } from "./table.ts"
 
 /** Who does something, from where and when. */
 export type Actor = Pick<Principal, "organizationId" | "keyHash" | "label" | "creatorUserId"> & {
@@ -25,27 +28,6 @@ export type AuditEvent = {
 /** The names of what was changed, and the new values of those that may be told. */
 export type Changed = { fields: readonly string[]; values: Readonly<Record<string, unknown>> }
 
-/** A row of audit_log. */
-export type AuditEntry = {
-  id: string
-  organization_id: string
-  workspace_id: string | null
-  created_at: number
-  action: string
-  resource_type: string
-  resource_id: string
-  key_hash: string
-  key_label: string
-  creator_user_id: string | null
-  ip: string | null
-  user_agent: string | null
-  request_id: string
-  /** JSON. */
-  changed_fields: string
-  /** JSON. */
-  changes: string
-}
-
 export const DENIED_RESOURCE = "route"
 
 /** A deed of an actor as the audit log keeps it. */
@@ -53,20 +35,20 @@ export function newEntry(actor: Actor, { action, resourceId, workspaceId, change
   const [resourceType = ""] = action.split(".")
   return {
     id: newId(),
-    organization_id: actor.organizationId,
-    workspace_id: workspaceId,
-    created_at: actor.at,
+    organizationId: actor.organizationId,
+    workspaceId,
+    createdAt: actor.at,
     action,
-    resource_type: action === "denied" ? DENIED_RESOURCE : resourceType,
-    resource_id: resourceId,
-    key_hash: actor.keyHash,
-    key_label: actor.label,
-    creator_user_id: actor.creatorUserId,
+    resourceType: action === "denied" ? DENIED_RESOURCE : resourceType,
+    resourceId,
+    keyHash: actor.keyHash,
+    keyLabel: actor.label,
+    creatorUserId: actor.creatorUserId,
     ip: actor.ip,
-    user_agent: actor.userAgent,
-    request_id: actor.requestId,
-    changed_fields: JSON.stringify(changed?.fields ?? []),
-    changes: JSON.stringify(changed?.values ?? {}),
+    userAgent: actor.userAgent,
+    requestId: actor.requestId,
+    changedFields: changed?.fields ?? [],
+    changes: changed?.values ?? {},
   }
 }
 
@@ -86,17 +68,17 @@ export function toAuditRecord(row: AuditEntry): z.infer<typeof AuditRecord> {
   return {
     id: row.id,
     action: row.action,
-    resource_type: row.resource_type,
-    resource_id: row.resource_id,
-    workspace_id: row.workspace_id,
-    key_hash: row.key_hash,
-    key_label: row.key_label,
-    creator_user_id: row.creator_user_id,
+    resource_type: row.resourceType,
+    resource_id: row.resourceId,
+    workspace_id: row.workspaceId,
+    key_hash: row.keyHash,
+    key_label: row.keyLabel,
+    creator_user_id: row.creatorUserId,
     ip_address: row.ip,
-    user_agent: row.user_agent,
-    request_id: row.request_id,
-    changed_fields: JSON.parse(row.changed_fields) as string[],
-    changes: JSON.parse(row.changes) as Record<string, unknown>,
-    created_at: toTimestamp(row.created_at),
+    user_agent: row.userAgent,
+    request_id: row.requestId,
+    changed_fields: [...row.changedFields],
+    changes: row.changes,
+    created_at: toTimestamp(row.createdAt),
   }
 }

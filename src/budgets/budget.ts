@@ -4,20 +4,7 @@ import { GatewayError } from "../errors/errors.ts"
 import { toTimestamp } from "../support/time.ts"
 import type { Budget } from "./schemas.ts"
 import { workspaceScope } from "../ledger/scopes.ts"
-
-/** From the longest window to the shortest: their limits strictly decrease in this order. */
-export const BUDGET_INTERVALS = ["lifetime", "monthly", "weekly", "daily"] as const
-export type BudgetInterval = (typeof BUDGET_INTERVALS)[number]
-
-/** A row of workspace_budgets. Money is nano-USD, instants epoch milliseconds. */
-export type BudgetRow = {
-  id: string
-  workspace_id: string
-  interval: BudgetInterval
-  limit_nano: number
-  created_at: number
-  updated_at: number
-}
+import { BUDGET_INTERVALS, type BudgetInterval, type BudgetRow } from "./table.ts"
 
 /** What a workspace may spend, as every call of its keys carries it. */
 export type WorkspaceBudgets = {
@@ -43,11 +30,11 @@ export function refuseDisorder(interval: BudgetInterval, limitNano: number, othe
     const otherPlace = BUDGET_INTERVALS.indexOf(other.interval)
     if (otherPlace === place) continue
     const isLonger = otherPlace < place
-    if (isLonger ? limitNano < other.limit_nano : limitNano > other.limit_nano) continue
+    if (isLonger ? limitNano < other.limitNano : limitNano > other.limitNano) continue
     const words = isLonger ? "less than" : "more than"
     throw new GatewayError(
       "invalid_request",
-      `limit_usd: must be ${words} the ${other.interval} budget of ${formatUsd(other.limit_nano)} USD. Budgets strictly decrease from lifetime over monthly and weekly to daily.`,
+      `limit_usd: must be ${words} the ${other.interval} budget of ${formatUsd(other.limitNano)} USD. Budgets strictly decrease from lifetime over monthly and weekly to daily.`,
     )
   }
 }
@@ -55,10 +42,10 @@ export function refuseDisorder(interval: BudgetInterval, limitNano: number, othe
 export function toBudget(row: BudgetRow): Budget {
   return {
     id: row.id,
-    workspace_id: row.workspace_id,
-    limit_usd: nanoToUsd(row.limit_nano),
+    workspace_id: row.workspaceId,
+    limit_usd: nanoToUsd(row.limitNano),
     reset_interval: row.interval === "lifetime" ? null : row.interval,
-    created_at: toTimestamp(row.created_at),
-    updated_at: toTimestamp(row.updated_at),
+    created_at: toTimestamp(row.createdAt),
+    updated_at: toTimestamp(row.updatedAt),
   }
 }

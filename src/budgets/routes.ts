@@ -82,21 +82,21 @@ export const budgets = newRouter()
     const known = found.budgets.find((budget) => budget.interval === interval)
     const row = {
       id: known?.id ?? newId(),
-      workspace_id: workspaceId,
+      workspaceId,
       interval,
-      limit_nano: limitNano,
-      updated_at: now,
+      limitNano,
+      updatedAt: now,
     }
     const changed = changesOf(input, ["limit_usd", "include_byok_in_budgets"])
     const resourceId = budgetName(workspaceId, interval)
     const entry = entryOf(c, { action: "workspace_budget.set", resourceId, workspaceId, changed })
-    if (!(await putBudget(c.env.DB, { ...row, created_at: now }, includeByok, entry))) {
+    if (!(await putBudget(c.env.DB, { ...row, createdAt: now }, includeByok, entry))) {
       // Another budget was set in between: it says which rule is broken.
       refuseDisorder(interval, limitNano, (await workspaceOf(c.env.DB, organizationId, workspaceRef)).budgets)
       throw new GatewayError("conflict", "Another budget of the workspace was changed concurrently. Retry.")
     }
     invalidateWorkspace(workspaceId)
-    const data = toBudget({ ...row, created_at: known?.created_at ?? now })
+    const data = toBudget({ ...row, createdAt: known?.createdAt ?? now })
     return c.json({ data, include_byok_in_budgets: includeByok ?? found.includeByok }, 200)
   })
   .openapi(remove, async (c) => {

@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
-import { BUDGET_INTERVALS } from "./budget.ts"
+import { BUDGET_INTERVALS } from "./table.ts"
 
 const positive = "must be a number of USD above 0"
 

@@ -1,88 +1,110 @@
+import { and, desc, eq, inArray, isNull, not, or, sql } from "drizzle-orm"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
-import { BUDGET_INTERVALS, type BudgetInterval, type BudgetRow, type WorkspaceBudgets } from "./budget.ts"
-
-const COLUMNS = "id, workspace_id, interval, limit_nano, created_at, updated_at"
+import { openDb, readColumns, selectRow, type StoredRow } from "../support/db.ts"
+import { workspaces } from "../workspaces/table.ts"
+import type { WorkspaceBudgets } from "./budget.ts"
+import { BUDGET_INTERVALS, type BudgetInterval, type BudgetRow, workspaceBudgets } from "./table.ts"
 
 export type Budgeted = { workspaceId: string; includeByok: boolean; budgets: BudgetRow[] }
 
 /** A workspace of this organization, by id or slug, with its budgets. */
-export async function findBudgets(db: D1Database, organizationId: string, ref: string): Promise<Budgeted | undefined> {
-  const where = "organization_id = ?1 AND (id = ?2 OR slug = ?2) AND deleted_at IS NULL"
-  const [workspaces, budgets] = await db.batch<Record<string, unknown>>([
+export async function findBudgets(
+  binding: D1Database,
+  organizationId: string,
+  ref: string,
+): Promise<Budgeted | undefined> {
+  const db = openDb(binding)
+  const isWorkspace = and(
+    eq(workspaces.organizationId, organizationId),
+    or(eq(workspaces.id, ref), eq(workspaces.slug, ref)),
+    isNull(workspaces.deletedAt),
+  )
+  const [[workspace], budgets] = await db.batch([
     db
-      .prepare(
-        `SELECT id, include_byok_in_budgets AS includeByok FROM workspaces WHERE ${where} ORDER BY id = ?2 DESC LIMIT 1`,
-      )
-      .bind(organizationId, ref),
+      .select({ id: workspaces.id, includeByok: workspaces.includeByokInBudgets })
+      .from(workspaces)
+      .where(isWorkspace)
+      .orderBy(desc(eq(workspaces.id, ref)))
+      .limit(1),
     db
-      .prepare(
-        `SELECT ${COLUMNS} FROM workspace_budgets WHERE workspace_id IN (SELECT id FROM workspaces WHERE ${where})
-         ORDER BY limit_nano DESC, interval`,
+      .select()
+      .from(workspaceBudgets)
+      .where(
+        inArray(workspaceBudgets.workspaceId, db.select({ id: workspaces.id }).from(workspaces).where(isWorkspace)),
       )
-      .bind(organizationId, ref),
+      .orderBy(desc(workspaceBudgets.limitNano), workspaceBudgets.interval),
   ])
-  const workspace = workspaces?.results[0] as { id: string; includeByok: number } | undefined
-  if (!workspace) return undefined
-  const rows = (budgets?.results ?? []) as unknown as BudgetRow[]
-  return {
-    workspaceId: workspace.id,
-    includeByok: workspace.includeByok === 1,
-    budgets: rows.filter((row) => row.workspace_id === workspace.id),
-  }
+  return (
+    workspace && {
+      workspaceId: workspace.id,
+      includeByok: workspace.includeByok,
+      budgets: budgets.filter((row) => row.workspaceId === workspace.id),
+    }
+  )
 }
 
-const rankOf = (column: string) =>
-  `CASE ${column} ${BUDGET_INTERVALS.map((name, at) => `WHEN '${name}' THEN ${at}`).join(" ")} END`
+const rankOf = (interval: BudgetInterval) => BUDGET_INTERVALS.indexOf(interval)
 
-/** Another budget of the workspace ?2 that one of ?4 nano-USD for the interval ?3 would be out of order with. */
-const BREAKS_ORDER = `SELECT 1 FROM workspace_budgets b WHERE b.workspace_id = ?2 AND b.interval <> ?3
-  AND iif(${rankOf("b.interval")} < ${rankOf("?3")}, b.limit_nano <= ?4, b.limit_nano >= ?4)`
+const rank = sql.join(
+  [sql`CASE interval`, ...BUDGET_INTERVALS.map((name) => sql`WHEN ${name} THEN ${rankOf(name)}`), sql`END`],
+  sql` `,
+)
+
+/** Whether another budget of the workspace is out of order with this one. */
+const breaksOrder = ({ workspaceId, interval, limitNano }: BudgetRow) =>
+  sql`EXISTS (SELECT 1 FROM workspace_budgets WHERE workspace_id = ${workspaceId} AND interval <> ${interval}
+    AND iif(${rank} < ${rankOf(interval)}, limit_nano <= ${limitNano}, limit_nano >= ${limitNano}))`
 
 /**
  * Creates or replaces; an existing budget keeps its id. `includeByok` is the workspace's own, undefined to leave it. False,
  * and nothing is written, where the limits would no longer decrease from the longest window to the shortest.
  */
 export async function putBudget(
-  db: D1Database,
+  binding: D1Database,
   row: BudgetRow,
   includeByok: boolean | undefined,
   entry: AuditEntry,
 ): Promise<boolean> {
-  const { id, workspace_id: workspaceId, interval, limit_nano: limitNano, created_at: now } = row
+  const db = openDb(binding)
+  const { limitNano, updatedAt } = row
   const [written] = await db.batch([
     db
-      .prepare(
-        `INSERT INTO workspace_budgets (${COLUMNS}) SELECT ?1, ?2, ?3, ?4, ?5, ?5
-         WHERE NOT EXISTS (${BREAKS_ORDER})
-         ON CONFLICT (workspace_id, interval) DO UPDATE SET limit_nano = excluded.limit_nano, updated_at = excluded.updated_at`,
-      )
-      .bind(id, workspaceId, interval, limitNano, now),
+      .insert(workspaceBudgets)
+      .select(selectRow(workspaceBudgets, row, not(breaksOrder(row))))
+      .onConflictDoUpdate({
+        target: [workspaceBudgets.workspaceId, workspaceBudgets.interval],
+        set: { limitNano, updatedAt },
+      }),
     auditIfChanged(db, entry),
     ...(includeByok === undefined
       ? []
       : [
           db
-            .prepare("UPDATE workspaces SET include_byok_in_budgets = ? WHERE id = ? AND changes() > 0")
-            .bind(includeByok ? 1 : 0, workspaceId),
+            .update(workspaces)
+            .set({ includeByokInBudgets: includeByok })
+            .where(and(eq(workspaces.id, row.workspaceId), sql`changes() > 0`)),
         ]),
   ])
-  return (written?.meta.changes ?? 0) > 0
+  return written.meta.changes > 0
 }
 
 export async function deleteBudget(
-  db: D1Database,
+  binding: D1Database,
   workspaceId: string,
   interval: BudgetInterval,
   entry: AuditEntry,
 ): Promise<void> {
+  const db = openDb(binding)
   await db.batch([
-    db.prepare("DELETE FROM workspace_budgets WHERE workspace_id = ? AND interval = ?").bind(workspaceId, interval),
+    db
+      .delete(workspaceBudgets)
+      .where(and(eq(workspaceBudgets.workspaceId, workspaceId), eq(workspaceBudgets.interval, interval))),
     auditIfChanged(db, entry),
   ])
 }
 
-const OF_WORKSPACE = `SELECT w.include_byok_in_budgets AS includeByok, b.interval, b.limit_nano AS limitNano
+const OF_WORKSPACE = `SELECT w.include_byok_in_budgets, b.interval, b.limit_nano
    FROM workspaces w JOIN workspace_budgets b ON b.workspace_id = w.id WHERE w.id = `
 
 /** The budgets of the workspace that a key belongs to, for the batch in which the key is read. */
@@ -91,15 +113,21 @@ export function keyBudgetsStatement(db: D1Database, hash: string): D1PreparedSta
 }
 
 export async function findWorkspaceBudgets(db: D1Database, workspaceId: string): Promise<WorkspaceBudgets> {
-  const { results } = await db.prepare(`${OF_WORKSPACE} ?`).bind(workspaceId).all<KeyBudgetRow>()
+  const { results } = await db.prepare(`${OF_WORKSPACE} ?`).bind(workspaceId).all<StoredRow>()
   return toWorkspaceBudgets(results)
 }
 
-export type KeyBudgetRow = { includeByok: number; interval: BudgetInterval; limitNano: number }
+const budgetColumns = {
+  includeByok: workspaces.includeByokInBudgets,
+  interval: workspaceBudgets.interval,
+  limitNano: workspaceBudgets.limitNano,
+}
 
-export function toWorkspaceBudgets(rows: readonly KeyBudgetRow[]): WorkspaceBudgets {
+/** Of the rows of `keyBudgetsStatement`. */
+export function toWorkspaceBudgets(stored: readonly StoredRow[]): WorkspaceBudgets {
+  const rows = stored.map((row) => readColumns(budgetColumns, row))
   return {
-    includeByok: rows[0]?.includeByok === 1,
+    includeByok: rows[0]?.includeByok ?? false,
     limits: rows.map(({ interval, limitNano }) => ({ interval, limitNano })),
   }
 }

@@ -16,10 +16,11 @@ import { sealForWorkspace } from "../secrets/workspace-key.ts"
 import { newId } from "../support/ids.ts"
 import { workspaceNotFound, requestedWorkspace } from "../workspaces/requested.ts"
 import { findWorkspace } from "../workspaces/store.ts"
-import { aboutKey, type ByokRow, toByok, toColumns, toMask, TOLD_FIELDS } from "./credential.ts"
+import { aboutKey, toByok, toColumns, toMask, TOLD_FIELDS } from "./credential.ts"
 import { Byok, ByokChange, ByokQuery, NewByok } from "./schemas.ts"
 import { PROVIDER_SLUGS } from "./slugs.ts"
 import { deleteByok, findByok, findKeyHashes, insertByok, listByok, MAX_CREDENTIALS, updateByok } from "./store.ts"
+import type { ByokRow } from "./table.ts"
 
 const MAX_BODY_BYTES = 262_144
 
@@ -113,10 +114,14 @@ export const byok = newRouter()
     requireSense(input)
     await requireOwnHashes(c, input.allowed_api_key_hashes)
     const workspaceId = await requestedWorkspace(c.env.DB, organizationId, asked)
-    const blank = { name: null, disabled: 0, is_byok_only: 0, is_fallback: 0, is_required: 0, declared_zdr: null }
-    const lists = { allowed_api_key_hashes: null, allowed_models: null, allowed_user_ids: null }
-    const place = { id: newId(), organization_id: organizationId, workspace_id: workspaceId, provider }
-    const columns = { ...blank, ...lists, ...toColumns(input), ...place, created_at: Date.now() }
+    const place = { id: newId(), organizationId, workspaceId, provider }
+    const flags = {
+      disabled: input.disabled ?? false,
+      isByokOnly: input.is_byok_only ?? false,
+      isFallback: input.is_fallback ?? false,
+      isRequired: input.is_required ?? false,
+    }
+    const columns = { ...toColumns(input), ...flags, ...place, createdAt: Date.now() }
     const row = { ...columns, ...(await toSealed(c, columns, key)) }
     const changed = changesOf({ provider, key, ...input }, TOLD_FIELDS)
     const entry = entryOf(c, { action: "byok_credential.create", resourceId: row.id, workspaceId, changed })
@@ -137,15 +142,18 @@ export const byok = newRouter()
     const before = await findByok(c.env.DB, organizationId, id)
     if (!before) throw noSuchCredential()
     const columns = toColumns(input)
-    requireSense({ ...toByok({ ...before, ...columns }) })
+    requireSense({
+      is_byok_only: input.is_byok_only ?? before.isByokOnly,
+      is_fallback: input.is_fallback ?? before.isFallback,
+    })
     await requireOwnHashes(c, input.allowed_api_key_hashes)
     const change = { ...columns, ...(key !== undefined && (await toSealed(c, before, key))) }
     const changed = changesOf({ ...input, key }, TOLD_FIELDS)
-    const deed = { resourceId: id, workspaceId: before.workspace_id, changed }
+    const deed = { resourceId: id, workspaceId: before.workspaceId, changed }
     const entry = entryOf(c, { action: "byok_credential.update", ...deed })
     const row = await updateByok(c.env.DB, organizationId, id, change, Date.now(), entry)
     if (!row) throw noSuchCredential()
-    invalidateWorkspace(row.workspace_id)
+    invalidateWorkspace(row.workspaceId)
     return c.json({ data: toByok(row) }, 200)
   })
   .openapi(remove, async (c) => {
@@ -153,7 +161,7 @@ export const byok = newRouter()
     const { id } = c.req.valid("param")
     const before = await findByok(c.env.DB, organizationId, id)
     if (!before) throw noSuchCredential()
-    const { workspace_id: workspaceId } = before
+    const { workspaceId } = before
     const entry = entryOf(c, { action: "byok_credential.delete", resourceId: id, workspaceId })
     if (!(await deleteByok(c.env.DB, organizationId, id, Date.now(), entry))) throw noSuchCredential()
     invalidateWorkspace(workspaceId)
@@ -163,11 +171,11 @@ export const byok = newRouter()
 /** A key as its columns: sealed in a version of its own, so that no older one can be put back in its place. */
 async function toSealed(
   c: Context<App>,
-  credential: Pick<ByokRow, "id" | "organization_id" | "workspace_id" | "provider">,
+  credential: Pick<ByokRow, "id" | "organizationId" | "workspaceId" | "provider">,
   plain: string,
 ): Promise<Pick<ByokRow, "sealed" | "version" | "label">> {
   const version = newId()
-  const { organization_id: organizationId, workspace_id: workspaceId } = credential
+  const { organizationId, workspaceId } = credential
   const deed = { action: "data_key.create", resourceId: workspaceId, workspaceId } as const
   const entry = newEntry(actorOf(c), deed)
   const about = aboutKey({ ...credential, version })

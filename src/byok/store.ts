@@ -1,119 +1,116 @@
+import { and, count, desc, eq, isNull, sql } from "drizzle-orm"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import type { Page } from "../http/schema.ts"
-import type { ByokRow } from "./credential.ts"
-import { type ByokCredential, type ByokCredentialRow, toByokCredential } from "./usable-credentials.ts"
-import { type Counted, toPage } from "../support/rows.ts"
-
-const COLUMNS =
-  "id, organization_id, workspace_id, provider, name, label, sealed, version, sort_order, disabled, is_byok_only, " +
-  "is_fallback, is_required, declared_zdr, allowed_api_key_hashes, allowed_models, allowed_user_ids, created_at, updated_at"
+import { apiKeys } from "../keys/table.ts"
+import { dataKeys } from "../secrets/table.ts"
+import { columnList, openDb, readColumns, selectRow, type StoredRow, toRow } from "../support/db.ts"
+import { toCountedPage } from "../support/rows.ts"
+import { byokCredentials, type ByokRow, type NewByokRow } from "./table.ts"
+import { type ByokCredential, toByokCredential } from "./usable-credentials.ts"
 
 /** They travel with every key of the workspace. */
 export const MAX_CREDENTIALS = 100
 
 type Scope = { organizationId: string; workspaceId: string }
 
+/** A credential of the organization that is not deleted. */
+const isCredential = (organizationId: string, id: string) =>
+  and(eq(byokCredentials.organizationId, organizationId), eq(byokCredentials.id, id), isNull(byokCredentials.deletedAt))
+
 /** Newest first. */
 export async function listByok(
-  db: D1Database,
+  binding: D1Database,
   { organizationId, workspaceId }: Scope,
   page: Page & { provider?: string | undefined },
 ): Promise<{ rows: ByokRow[]; total: number }> {
-  const where = "organization_id = ?1 AND workspace_id = ?2 AND (?3 IS NULL OR provider = ?3) AND deleted_at IS NULL"
-  const scope = [organizationId, workspaceId, page.provider ?? null]
-  return toPage(
-    await db.batch<Counted<ByokRow>>([
+  const db = openDb(binding)
+  const where = and(
+    eq(byokCredentials.organizationId, organizationId),
+    eq(byokCredentials.workspaceId, workspaceId),
+    page.provider === undefined ? undefined : eq(byokCredentials.provider, page.provider),
+    isNull(byokCredentials.deletedAt),
+  )
+  return toCountedPage(
+    await db.batch([
       db
-        .prepare(
-          `SELECT ${COLUMNS} FROM byok_credentials WHERE ${where} ORDER BY created_at DESC, id LIMIT ?4 OFFSET ?5`,
-        )
-        .bind(...scope, page.limit, page.offset),
-      db.prepare(`SELECT count(*) AS total FROM byok_credentials WHERE ${where}`).bind(...scope),
+        .select()
+        .from(byokCredentials)
+        .where(where)
+        .orderBy(desc(byokCredentials.createdAt), byokCredentials.id)
+        .limit(page.limit)
+        .offset(page.offset),
+      db.select({ total: count() }).from(byokCredentials).where(where),
     ]),
   )
 }
 
 export async function findByok(db: D1Database, organizationId: string, id: string): Promise<ByokRow | undefined> {
-  const row = await db
-    .prepare(`SELECT ${COLUMNS} FROM byok_credentials WHERE organization_id = ? AND id = ? AND deleted_at IS NULL`)
-    .bind(organizationId, id)
-    .first<ByokRow>()
-  return row ?? undefined
+  const [row] = await openDb(db).select().from(byokCredentials).where(isCredential(organizationId, id))
+  return row
 }
 
 /** The last in the order of its provider. Undefined where the workspace is gone or holds as many as it may. */
 export async function insertByok(
-  db: D1Database,
-  row: Omit<ByokRow, "sort_order" | "updated_at">,
+  binding: D1Database,
+  row: Omit<NewByokRow, "sortOrder">,
   entry: AuditEntry,
 ): Promise<ByokRow | undefined> {
-  const bound = Object.entries(row)
-  const columns = bound.map(([column]) => column).join(", ")
-  const assignments = bound.map(() => "?").join(", ")
-  const scope = [
-    row.workspace_id,
-    row.provider,
-    row.workspace_id,
-    row.organization_id,
-    row.workspace_id,
-    MAX_CREDENTIALS,
-  ]
-  const [inserted] = await db.batch<ByokRow>([
+  const db = openDb(binding)
+  const { organizationId, workspaceId, provider } = row
+  const sortOrder = sql`(SELECT coalesce(max(sort_order), -1) + 1 FROM byok_credentials
+    WHERE workspace_id = ${workspaceId} AND provider = ${provider} AND deleted_at IS NULL)`
+  const hasRoom = sql`EXISTS (SELECT 1 FROM workspaces
+      WHERE id = ${workspaceId} AND organization_id = ${organizationId} AND deleted_at IS NULL)
+    AND (SELECT count(*) FROM byok_credentials WHERE workspace_id = ${workspaceId} AND deleted_at IS NULL)
+      < ${MAX_CREDENTIALS}`
+  const [inserted] = await db.batch([
     db
-      .prepare(
-        `INSERT INTO byok_credentials (${columns}, sort_order) SELECT ${assignments},
-           (SELECT coalesce(max(sort_order), -1) + 1 FROM byok_credentials
-            WHERE workspace_id = ? AND provider = ? AND deleted_at IS NULL)
-         WHERE EXISTS (SELECT 1 FROM workspaces WHERE id = ? AND organization_id = ? AND deleted_at IS NULL)
-           AND (SELECT count(*) FROM byok_credentials WHERE workspace_id = ? AND deleted_at IS NULL) < ?
-         RETURNING ${COLUMNS}`,
-      )
-      .bind(...bound.map(([, value]) => value), ...scope),
+      .insert(byokCredentials)
+      .select(selectRow(byokCredentials, { ...row, sortOrder }, hasRoom))
+      .returning(),
     auditIfChanged(db, entry),
   ])
-  return inserted?.results[0]
+  return inserted[0]
 }
+
+export type ByokChange = { [Name in keyof ByokRow]?: ByokRow[Name] | undefined }
 
 /** The changed row, or undefined where the organization has no such credential. */
 export async function updateByok(
-  db: D1Database,
+  binding: D1Database,
   organizationId: string,
   id: string,
-  change: Partial<ByokRow>,
+  change: ByokChange,
   now: number,
   entry: AuditEntry,
 ): Promise<ByokRow | undefined> {
-  const columns = Object.keys(change) as (keyof ByokRow)[]
-  const assignments = [...columns.map((column) => `${column} = ?`), "updated_at = ?"].join(", ")
-  const [updated] = await db.batch<ByokRow>([
+  const db = openDb(binding)
+  const [updated] = await db.batch([
     db
-      .prepare(
-        `UPDATE byok_credentials SET ${assignments} WHERE organization_id = ? AND id = ? AND deleted_at IS NULL RETURNING ${COLUMNS}`,
-      )
-      .bind(...columns.map((column) => change[column] ?? null), now, organizationId, id),
+      .update(byokCredentials)
+      .set({ ...change, updatedAt: now })
+      .where(isCredential(organizationId, id))
+      .returning(),
     auditIfChanged(db, entry),
   ])
-  return updated?.results[0]
+  return updated[0]
 }
 
 /** The row stays, for what was called with it; the key goes. */
 export async function deleteByok(
-  db: D1Database,
+  binding: D1Database,
   organizationId: string,
   id: string,
   now: number,
   entry: AuditEntry,
 ): Promise<boolean> {
+  const db = openDb(binding)
   const [deleted] = await db.batch([
-    db
-      .prepare(
-        "UPDATE byok_credentials SET deleted_at = ?, sealed = '' WHERE organization_id = ? AND id = ? AND deleted_at IS NULL",
-      )
-      .bind(now, organizationId, id),
+    db.update(byokCredentials).set({ deletedAt: now, sealed: "" }).where(isCredential(organizationId, id)),
     auditIfChanged(db, entry),
   ])
-  return (deleted?.meta.changes ?? 0) > 0
+  return deleted.meta.changes > 0
 }
 
 /** Of these hashes, those that are keys of the organization. */
@@ -122,22 +119,26 @@ export async function findKeyHashes(
   organizationId: string,
   hashes: readonly string[],
 ): Promise<Set<string>> {
-  const { results } = await db
-    .prepare(
-      `SELECT hash FROM api_keys
-       WHERE organization_id = ? AND hash IN (SELECT value FROM json_each(?)) AND deleted_at IS NULL`,
+  const rows = await openDb(db)
+    .select({ hash: apiKeys.hash })
+    .from(apiKeys)
+    .where(
+      and(
+        eq(apiKeys.organizationId, organizationId),
+        sql`${apiKeys.hash} IN (SELECT value FROM json_each(${JSON.stringify(hashes)}))`,
+        isNull(apiKeys.deletedAt),
+      ),
     )
-    .bind(organizationId, JSON.stringify(hashes))
-    .all<{ hash: string }>()
-  return new Set(results.map(({ hash }) => hash))
+  return new Set(rows.map(({ hash }) => hash))
 }
 
-const OF_WORKSPACE = `SELECT b.*, d.master_id AS masterId, d.wrapped
+const BYOK_COLUMNS = columnList(byokCredentials, "b")
+const OF_WORKSPACE = `SELECT ${BYOK_COLUMNS}, d.master_id, d.wrapped
    FROM byok_credentials b JOIN data_keys d ON d.id = b.workspace_id AND d.organization_id = b.organization_id
    WHERE b.deleted_at IS NULL AND b.disabled = 0`
 
 /** The credentials of the workspace that a key belongs to, for the batch in which the key is read. */
-export function ownKeysStatement(db: D1Database, hash: string): D1PreparedStatement {
+export function byokStatement(db: D1Database, hash: string): D1PreparedStatement {
   return db
     .prepare(
       `${OF_WORKSPACE} AND (b.organization_id, b.workspace_id) =
@@ -152,6 +153,13 @@ export async function findOwnKeys(db: D1Database, { organizationId, workspaceId 
   const { results } = await db
     .prepare(`${OF_WORKSPACE} AND b.organization_id = ? AND b.workspace_id = ? ORDER BY b.provider, b.sort_order, b.id`)
     .bind(organizationId, workspaceId)
-    .all<ByokCredentialRow>()
-  return results.map(toByokCredential)
+    .all<StoredRow>()
+  return results.map(readByokCredential)
+}
+
+const sealing = { masterId: dataKeys.masterId, wrapped: dataKeys.wrapped }
+
+/** A row of `byokStatement`. */
+export function readByokCredential(stored: StoredRow): ByokCredential {
+  return toByokCredential(toRow(byokCredentials, stored), readColumns(sealing, stored))
 }

@@ -1,7 +1,7 @@
 import type { Principal } from "../access/principal.ts"
 import { matcher } from "../support/wildcard.ts"
 import type { WrappedKey } from "../secrets/data-key.ts"
-import { type ByokRow, toFlag, toList } from "./credential.ts"
+import type { ByokRow } from "./table.ts"
 import type { Provider } from "../providers/provider.ts"
 
 /** A credential as it travels with the keys of its workspace: all that routing reads, and the key, sealed. */
@@ -21,10 +21,11 @@ export type ByokCredential = {
   allowedUserIds: readonly string[] | null
 }
 
-export type ByokCredentialRow = ByokRow & { masterId: string; wrapped: string }
-
-export function toByokCredential(row: ByokCredentialRow): ByokCredential {
-  const { id, workspace_id: workspaceId, provider, version, sealed, masterId, wrapped } = row
+export function toByokCredential(
+  row: ByokRow,
+  { masterId, wrapped }: Pick<WrappedKey, "masterId" | "wrapped">,
+): ByokCredential {
+  const { id, workspaceId, provider, version, sealed, isByokOnly, isFallback, isRequired, declaredZdr } = row
   return {
     id,
     workspaceId,
@@ -32,13 +33,13 @@ export function toByokCredential(row: ByokCredentialRow): ByokCredential {
     version,
     sealed,
     dataKey: { id: workspaceId, workspaceId, masterId, wrapped },
-    isByokOnly: row.is_byok_only === 1,
-    isFallback: row.is_fallback === 1,
-    isRequired: row.is_required === 1,
-    declaredZdr: toFlag(row.declared_zdr),
-    allowedKeyHashes: toList(row.allowed_api_key_hashes),
-    allowedModels: toList(row.allowed_models),
-    allowedUserIds: toList(row.allowed_user_ids),
+    isByokOnly,
+    isFallback,
+    isRequired,
+    declaredZdr,
+    allowedKeyHashes: row.allowedApiKeyHashes,
+    allowedModels: row.allowedModels,
+    allowedUserIds: row.allowedUserIds,
   }
 }
 

@@ -1,11 +1,10 @@
 import { createRoute } from "@hono/zod-openapi"
-import type * as z from "zod"
 import { GatewayError } from "../errors/errors.ts"
 import { newRouter } from "../http/router.ts"
 import { failures, ok } from "../http/schema.ts"
 import { toTimestamp } from "../support/time.ts"
 import { appIdOf } from "../support/app-id.ts"
-import { SessionCost, type SessionCostCell, SessionCostQuery } from "./schemas.ts"
+import { SessionCost, SessionCostQuery } from "./schemas.ts"
 import { Benchmarks, BenchmarksQuery, TaskClassifications, TaskClassificationsQuery } from "./published.ts"
 import {
   apiTypesOf,
@@ -95,7 +94,7 @@ export const datasets = newRouter().openapi(sessionCost, async (c) => {
     app_name: cell.app_name,
     app_slug: cell.app_slug,
     model_permaslug: cell.model,
-    turn_range: cell.turn_range as z.infer<typeof SessionCostCell>["turn_range"],
+    turn_range: cell.turn_range,
     median_session_cost_usd: Math.round(cell.median_nano) / 1e9,
   }))
   const meta = {

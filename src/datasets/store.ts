@@ -1,6 +1,8 @@
 import { DAY_MS } from "../support/time.ts"
 import type { SessionCostQuery } from "./schemas.ts"
 import { dayOf, startOf } from "../support/day.ts"
+import type { StoredOf } from "../support/db.ts"
+import type { datasetSnapshots, sessionCostCells } from "./table.ts"
 import { type Days, NAMED_MODELS } from "./rankings.ts"
 import { LEAST_SESSIONS, WINDOW_DAYS, windowBefore } from "./session-cost.ts"
 
@@ -45,8 +47,8 @@ export async function refreshSessionCost(db: D1Database, now: number): Promise<v
   ])
 }
 
-export type CellRow = { app_name: string; app_slug: string; model: string; turn_range: string; median_nano: number }
-export type SnapshotRow = { as_of: number; window_days: number; window_end_date: string }
+export type CellRow = StoredOf<typeof sessionCostCells>
+export type SnapshotRow = Omit<StoredOf<typeof datasetSnapshots>, "name">
 
 export async function readSessionCost(
   db: D1Database,

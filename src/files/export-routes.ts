@@ -52,10 +52,7 @@ export const exports = newRouter().openapi(create, async (c) => {
   const filename = `calls-${days.join("-to-")}.${extension}`
   // In the workspace of the key, or the one that is told: where it is looked for.
   const home = workspaceId ?? (await workspaceOf(c.env.DB, c.var.principal, undefined))
-  const row = newRow(
-    { organizationId, workspaceId: home },
-    { filename, mime_type: mimeType, source: "export", intern_id: null },
-  )
+  const row = newRow({ organizationId, workspaceId: home }, { filename, mimeType, source: "export", internId: null })
   const lines = exportLines(c.env.DB, range, format)
   return c.json(toFileRecord(await keepFile(c.env, actorOf(c), row, lines, () => mimeType)), 201)
 })

@@ -3,20 +3,7 @@ import { configOf } from "../config/config.ts"
 import type { Env } from "../config/env.ts"
 import { toTimestamp } from "../support/time.ts"
 import type { FilePage, FileRecord } from "./schemas.ts"
-
-/** A row of files. */
-export type FileRow = {
-  id: string
-  organization_id: string
-  workspace_id: string
-  filename: string
-  mime_type: string
-  size_bytes: number
-  source: "upload" | "export" | "intern"
-  /** The intern that made it, or brought it with its own key. */
-  intern_id: string | null
-  created_at: number
-}
+import type { FileRow } from "./table.ts"
 
 export const MAX_FILE_BYTES = 100 * 1024 * 1024
 
@@ -26,8 +13,8 @@ export function quotaBytes(env: Env): number {
 }
 
 /** Where the bytes of a file are. */
-export function objectKey(row: Pick<FileRow, "id" | "organization_id" | "workspace_id">): string {
-  return `${row.organization_id}/${row.workspace_id}/${row.id}`
+export function objectKey(row: Pick<FileRow, "id" | "organizationId" | "workspaceId">): string {
+  return `${row.organizationId}/${row.workspaceId}/${row.id}`
 }
 
 /** What it is called here: no path, nothing that would break a header, and not empty. */
@@ -43,10 +30,10 @@ export function toFileRecord(row: FileRow): z.infer<typeof FileRecord> {
     id: row.id,
     type: "file",
     filename: row.filename,
-    mime_type: row.mime_type,
-    size_bytes: row.size_bytes,
+    mime_type: row.mimeType,
+    size_bytes: row.sizeBytes,
     downloadable: row.source !== "upload",
-    created_at: toTimestamp(row.created_at),
+    created_at: toTimestamp(row.createdAt),
   }
 }
 

@@ -4,39 +4,40 @@ import type { Env } from "../config/env.ts"
 import { newId } from "../support/ids.ts"
 import { workspaceNotFound } from "../workspaces/requested.ts"
 import { writeBytes } from "./bytes.ts"
-import { type FileRow, objectKey, quotaBytes } from "./file.ts"
+import { objectKey, quotaBytes } from "./file.ts"
 import { abandonFile, completeFile, insertFile, usedBytes } from "./store.ts"
+import type { FileRow, NewFileRow } from "./table.ts"
 
 type Place = { organizationId: string; workspaceId: string }
 
 export function newRow(
   { organizationId, workspaceId }: Place,
-  about: Pick<FileRow, "filename" | "mime_type" | "source" | "intern_id">,
-): FileRow {
-  const place = { organization_id: organizationId, workspace_id: workspaceId }
-  return { id: `file_${newId()}`, ...place, ...about, size_bytes: 0, created_at: Date.now() }
+  about: Pick<FileRow, "filename" | "mimeType" | "source" | "internId">,
+): NewFileRow {
+  const place = { organizationId, workspaceId }
+  return { id: `file_${newId()}`, ...place, ...about, sizeBytes: 0, isReady: false, createdAt: Date.now() }
 }
 
 /** A file with its bytes, both or neither: the row is there first, so that bytes without one are never forgotten. */
 export async function keepFile(
   env: Env,
   actor: Actor,
-  row: FileRow,
+  row: NewFileRow,
   content: AsyncIterable<Uint8Array>,
   mimeType: () => string,
 ): Promise<FileRow> {
   const { DB: db, FILES: bucket } = env
   const quota = quotaBytes(env)
-  if ((await usedBytes(db, row.organization_id)) >= quota) throw overQuota(quota)
+  if ((await usedBytes(db, row.organizationId)) >= quota) throw overQuota(quota)
   if (!(await insertFile(db, row))) throw workspaceNotFound()
   const written = await writeBytes(bucket, objectKey(row), content).catch(async (thrown: unknown) => {
     await abandonFile(db, row, Date.now())
     throw thrown
   })
-  const whole = { ...row, size_bytes: written, mime_type: mimeType() }
-  const values = { filename: whole.filename, size_bytes: written, mime_type: whole.mime_type, source: row.source }
+  const whole = { ...row, sizeBytes: written, mimeType: mimeType() }
+  const values = { filename: whole.filename, size_bytes: written, mime_type: whole.mimeType, source: row.source }
   const changed = { fields: Object.keys(values), values }
-  const deed = { resourceId: row.id, workspaceId: row.workspace_id, changed }
+  const deed = { resourceId: row.id, workspaceId: row.workspaceId, changed }
   const kept = await completeFile(db, whole, quota, newEntry(actor, { action: "file.create", ...deed }))
   if (kept) return kept
   await abandonFile(db, row, Date.now())

@@ -113,7 +113,7 @@ export const files = newRouter()
     if (!part) throw new GatewayError("invalid_request", "file: is required as a form part with a file name.")
     const filename = toFilename(part.filename)
     const { content, mimeType } = await inspect(atMost(part.content, MAX_FILE_BYTES, tooLarge), filename)
-    const row = newRow(place, { filename, mime_type: mimeType(), source: "upload", intern_id: place.internId })
+    const row = newRow(place, { filename, mimeType: mimeType(), source: "upload", internId: place.internId })
     return c.json(toFileRecord(await keepFile(c.env, actorOf(c), row, content, mimeType)), 200)
   })
   .openapi(list, async (c) => {

@@ -1,132 +1,133 @@
+import { and, eq, gt, isNotNull, isNull, lt, ne, or, sql } from "drizzle-orm"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import type { Generation } from "../ledger/generation.ts"
-import type { FileRow } from "./file.ts"
-
-const COLUMNS = "id, organization_id, workspace_id, filename, mime_type, size_bytes, source, intern_id, created_at"
+import { openDb, selectRow } from "../support/db.ts"
+import { type FileRow, files, type NewFileRow } from "./table.ts"
 
 /** `internId`: of a key that sees only what its intern made; null for every other. */
 type Place = { organizationId: string; workspaceId: string; mayExport: boolean; internId: string | null }
-const IN_PLACE =
-  "organization_id = ?1 AND workspace_id = ?2 AND (?3 OR source <> 'export') AND (?4 IS NULL OR intern_id = ?4) " +
-  "AND deleted_at IS NULL AND is_ready = 1"
-const scopeOf = ({ organizationId, workspaceId, mayExport, internId }: Place) => [
-  organizationId,
-  workspaceId,
-  mayExport ? 1 : 0,
-  internId,
-]
+
+const inPlace = ({ organizationId, workspaceId, mayExport, internId }: Place) =>
+  and(
+    eq(files.organizationId, organizationId),
+    eq(files.workspaceId, workspaceId),
+    mayExport ? undefined : ne(files.source, "export"),
+    internId === null ? undefined : eq(files.internId, internId),
+    isNull(files.deletedAt),
+    eq(files.isReady, true),
+  )
+
+const isFile = ({ organizationId, id }: Pick<FileRow, "organizationId" | "id">) =>
+  and(eq(files.organizationId, organizationId), eq(files.id, id))
 
 /** A file whose bytes are still to come. False where the workspace is gone. */
-export async function insertFile(db: D1Database, row: FileRow): Promise<boolean> {
-  const { meta } = await db
-    .prepare(
-      `INSERT INTO files (${COLUMNS}, is_ready) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, 0
-       WHERE EXISTS (SELECT 1 FROM workspaces WHERE organization_id = ? AND id = ? AND deleted_at IS NULL)`,
-    )
-    .bind(
-      row.id,
-      row.organization_id,
-      row.workspace_id,
-      row.filename,
-      row.mime_type,
-      row.size_bytes,
-      row.source,
-      row.intern_id,
-      row.created_at,
-      row.organization_id,
-      row.workspace_id,
-    )
-    .run()
+export async function insertFile(db: D1Database, row: NewFileRow): Promise<boolean> {
+  const workspaceExists = sql`EXISTS (SELECT 1 FROM workspaces
+    WHERE organization_id = ${row.organizationId} AND id = ${row.workspaceId} AND deleted_at IS NULL)`
+  const { meta } = await openDb(db)
+    .insert(files)
+    .select(selectRow(files, row, workspaceExists))
   return meta.changes > 0
 }
 
+const usedBy = (organizationId: string) =>
+  sql<number>`(SELECT coalesce(sum(size_bytes), 0) FROM files
+    WHERE organization_id = ${organizationId} AND deleted_at IS NULL)`
+
 /** The file with its bytes there. Undefined where they are more than the organization may have. */
 export async function completeFile(
-  db: D1Database,
-  row: FileRow,
+  binding: D1Database,
+  row: NewFileRow,
   quotaBytes: number,
   entry: AuditEntry,
 ): Promise<FileRow | undefined> {
-  const [completed] = await db.batch<FileRow>([
+  const db = openDb(binding)
+  const { organizationId, sizeBytes, mimeType } = row
+  const [completed] = await db.batch([
     db
-      .prepare(
-        `UPDATE files SET is_ready = 1, size_bytes = ?3, mime_type = ?4
-         WHERE organization_id = ?1 AND id = ?2 AND is_ready = 0 AND deleted_at IS NULL
-           AND (SELECT coalesce(sum(size_bytes), 0) FROM files WHERE organization_id = ?1 AND deleted_at IS NULL) + ?3 <= ?5
-         RETURNING ${COLUMNS}`,
+      .update(files)
+      .set({ isReady: true, sizeBytes, mimeType })
+      .where(
+        and(
+          isFile(row),
+          eq(files.isReady, false),
+          isNull(files.deletedAt),
+          sql`${usedBy(organizationId)} + ${sizeBytes} <= ${quotaBytes}`,
+        ),
       )
-      .bind(row.organization_id, row.id, row.size_bytes, row.mime_type, quotaBytes),
+      .returning(),
     auditIfChanged(db, entry),
   ])
-  return completed?.results[0]
+  return completed[0]
 }
 
 /** A file that came to nothing. */
-export async function abandonFile(db: D1Database, { organization_id: organizationId, id }: FileRow, now: number) {
-  await db
-    .prepare("UPDATE files SET deleted_at = ? WHERE organization_id = ? AND id = ? AND is_ready = 0")
-    .bind(now, organizationId, id)
-    .run()
+export async function abandonFile(db: D1Database, row: NewFileRow, now: number): Promise<void> {
+  await openDb(db)
+    .update(files)
+    .set({ deletedAt: now })
+    .where(and(isFile(row), eq(files.isReady, false)))
 }
 
 export async function usedBytes(db: D1Database, organizationId: string): Promise<number> {
-  const used = await db
-    .prepare("SELECT coalesce(sum(size_bytes), 0) AS used FROM files WHERE organization_id = ? AND deleted_at IS NULL")
-    .bind(organizationId)
-    .first<number>("used")
-  return used ?? 0
+  const { used } = await openDb(db).get<{ used: number }>(sql`SELECT ${usedBy(organizationId)} AS used`)
+  return used
 }
 
 /** Oldest first, one more than `limit` where there is more. */
 export async function listFiles(db: D1Database, place: Place, after: string, limit: number): Promise<FileRow[]> {
-  const { results } = await db
-    .prepare(`SELECT ${COLUMNS} FROM files WHERE ${IN_PLACE} AND id > ?5 ORDER BY id LIMIT ?6`)
-    .bind(...scopeOf(place), after, limit + 1)
-    .all<FileRow>()
-  return results
+  return openDb(db)
+    .select()
+    .from(files)
+    .where(and(inPlace(place), gt(files.id, after)))
+    .orderBy(files.id)
+    .limit(limit + 1)
 }
 
 export async function findFile(db: D1Database, place: Place, id: string): Promise<FileRow | undefined> {
-  const row = await db
-    .prepare(`SELECT ${COLUMNS} FROM files WHERE ${IN_PLACE} AND id = ?5`)
-    .bind(...scopeOf(place), id)
-    .first<FileRow>()
-  return row ?? undefined
+  const [row] = await openDb(db)
+    .select()
+    .from(files)
+    .where(and(inPlace(place), eq(files.id, id)))
+  return row
 }
 
 export async function deleteFile(
-  db: D1Database,
+  binding: D1Database,
   place: Place,
   id: string,
   now: number,
   entry: AuditEntry,
 ): Promise<FileRow | undefined> {
-  const [deleted] = await db.batch<FileRow>([
+  const db = openDb(binding)
+  const [deleted] = await db.batch([
     db
-      .prepare(`UPDATE files SET deleted_at = ?6 WHERE ${IN_PLACE} AND id = ?5 RETURNING ${COLUMNS}`)
-      .bind(...scopeOf(place), id, now),
+      .update(files)
+      .set({ deletedAt: now })
+      .where(and(inPlace(place), eq(files.id, id)))
+      .returning(),
     auditIfChanged(db, entry),
   ])
-  return deleted?.results[0]
+  return deleted[0]
 }
 
 /** Of all organizations: what was deleted, what came to nothing before `before`, and what is of a deleted workspace. */
 export async function listStaleFiles(db: D1Database, before: number, limit: number): Promise<FileRow[]> {
-  const { results } = await db
-    .prepare(
-      `SELECT ${COLUMNS} FROM files
-       WHERE deleted_at IS NOT NULL OR (is_ready = 0 AND created_at < ?)
-         OR workspace_id IN (SELECT id FROM workspaces WHERE deleted_at IS NOT NULL) LIMIT ?`,
-    )
-    .bind(before, limit)
-    .all<FileRow>()
-  return results
+  const isAbandoned = and(eq(files.isReady, false), lt(files.createdAt, before))
+  const isOfDeletedWorkspace = sql`${files.workspaceId} IN (SELECT id FROM workspaces WHERE deleted_at IS NOT NULL)`
+  return openDb(db)
+    .select()
+    .from(files)
+    .where(or(isNotNull(files.deletedAt), isAbandoned, isOfDeletedWorkspace))
+    .limit(limit)
 }
 
 /** Once their bytes are gone. */
 export async function forgetFiles(db: D1Database, ids: readonly string[]): Promise<void> {
-  await db.prepare("DELETE FROM files WHERE id IN (SELECT value FROM json_each(?))").bind(JSON.stringify(ids)).run()
+  await openDb(db)
+    .delete(files)
+    .where(sql`${files.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`)
 }
 
 /** `to`: the first instant that does not count. */

@@ -1,6 +1,9 @@
+import { and, desc, eq, or, sql } from "drizzle-orm"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditStatement } from "../audit/store.ts"
 import type { Generation } from "../ledger/generation.ts"
+import { openDb } from "../support/db.ts"
+import { type FeedbackRow, generationFeedback, generations } from "./table.ts"
 
 /**
  * Insert records (each the JSON of a Settled generation), in one statement, and with them note their days as not summed;
@@ -34,11 +37,11 @@ export async function insertGenerations(db: D1Database, records: readonly string
 
 /** Of these, the ids that are there. */
 export async function findGenerationIds(db: D1Database, ids: readonly string[]): Promise<Set<string>> {
-  const { results } = await db
-    .prepare("SELECT id FROM generations WHERE id IN (SELECT value FROM json_each(?))")
-    .bind(JSON.stringify(ids))
-    .all<{ id: string }>()
-  return new Set(results.map((row) => row.id))
+  const rows = await openDb(db)
+    .select({ id: generations.id })
+    .from(generations)
+    .where(sql`${generations.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`)
+  return new Set(rows.map((row) => row.id))
 }
 
 /** By its own id or the provider's, within the organization. */
@@ -47,34 +50,18 @@ export async function findGeneration(
   organizationId: string,
   id: string,
 ): Promise<Generation | undefined> {
-  const row = await db
-    .prepare(
-      "SELECT record FROM generations WHERE organization_id = ? AND (id = ? OR upstream_id = ?) ORDER BY id = ? DESC, created_at DESC LIMIT 1",
+  const [row] = await openDb(db)
+    .select({ record: generations.record })
+    .from(generations)
+    .where(
+      and(eq(generations.organizationId, organizationId), or(eq(generations.id, id), eq(generations.upstreamId, id))),
     )
-    .bind(organizationId, id, id, id)
-    .first<{ record: string }>()
-  return row ? (JSON.parse(row.record) as Generation) : undefined
+    .orderBy(desc(eq(generations.id, id)), desc(generations.createdAt))
+    .limit(1)
+  return row?.record
 }
 
-export type Feedback = {
-  id: string
-  organizationId: string
-  generationId: string
-  category: string
-  comment: string | null
-  keyHash: string
-  createdAt: number
-}
-
-export async function insertFeedback(db: D1Database, feedback: Feedback, entry: AuditEntry): Promise<void> {
-  const { id, organizationId, generationId, category, comment, keyHash, createdAt } = feedback
-  await db.batch([
-    db
-      .prepare(
-        `INSERT INTO generation_feedback (id, organization_id, generation_id, category, comment, key_hash, created_at)
-         VALUES (?, ?, ?, ?, ?, ?, ?)`,
-      )
-      .bind(id, organizationId, generationId, category, comment, keyHash, createdAt),
-    auditStatement(db, entry),
-  ])
+export async function insertFeedback(binding: D1Database, feedback: FeedbackRow, entry: AuditEntry): Promise<void> {
+  const db = openDb(binding)
+  await db.batch([db.insert(generationFeedback).values(feedback), auditStatement(db, entry)])
 }

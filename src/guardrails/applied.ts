@@ -50,22 +50,20 @@ function once<T>(work: () => T): () => T {
 function toApplied(rows: readonly AppliedRow[]): Applied {
   const row = rows[0] as AppliedRow
   const { id, name } = row
-  const scope = row.by_key === 1 ? "key" : row.by_member === 1 ? "member" : "workspace"
+  const scope = row.byKey ? "key" : row.byMember ? "member" : "workspace"
   const limits = new Map(rows.flatMap(limitsOf).map((limit) => [limit.scope, limit]))
   return { id, name, scope, rules: rulesOf(row), limits: [...limits.values()] }
 }
 
 /** One counter for each key and for each member it is assigned to; a workspace's own is assigned to all of both. */
 function limitsOf(row: AppliedRow): Limit[] {
-  const { id, limit_nano: limitNano, reset_interval: interval, include_byok_in_budgets: includesByok } = row
-  const { key_hash: keyHash, user_id: userId } = row
+  const { id, limitNano, resetInterval: interval, includeByokInBudgets: includeByok, keyHash, userId } = row
   if (limitNano === null) return []
-  const isOfAll = row.is_default === 1
   const scopes = [
-    ...(isOfAll || row.by_key === 1 ? [`guardrail:${id}:key:${keyHash}`] : []),
-    ...((isOfAll || row.by_member === 1) && userId !== null ? [`guardrail:${id}:user:${userId}`] : []),
+    ...(row.isDefault || row.byKey ? [`guardrail:${id}:key:${keyHash}`] : []),
+    ...((row.isDefault || row.byMember) && userId !== null ? [`guardrail:${id}:user:${userId}`] : []),
   ]
-  return scopes.map((scope) => ({ scope, limitNano, interval, includeByok: includesByok === 1 }))
+  return scopes.map((scope) => ({ scope, limitNano, interval, includeByok }))
 }
 
 /** The regions by whose hostnames the calls of this caller may come: what all of their guardrails allow. */

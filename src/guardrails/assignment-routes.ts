@@ -204,7 +204,7 @@ async function assigning(c: Context<App>, id: string): Promise<Assigning> {
   const { organizationId, creatorUserId } = c.var.principal
   const row = await findGuardrail(c.env.DB, organizationId, id)
   if (!row) throw noSuchGuardrail()
-  const { id: guardrailId, workspace_id: workspaceId } = row
+  const { id: guardrailId, workspaceId } = row
   return { organizationId, workspaceId, guardrailId, assignedBy: creatorUserId, at: Date.now() }
 }
 

@@ -1,7 +1,11 @@
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import type { Page } from "../http/schema.ts"
+import { columnList, type StoredOf } from "../support/db.ts"
 import { type Counted, toPage } from "../support/rows.ts"
+import { type guardrailKeys, guardrailMembers } from "./table.ts"
+
+const MEMBER_COLUMNS = columnList(guardrailMembers)
 
 /** Who assigns what to which guardrail. */
 export type Assigning = {
@@ -13,24 +17,11 @@ export type Assigning = {
   at: number
 }
 
-export type KeyAssignmentRow = {
-  id: string
-  guardrail_id: string
-  key_hash: string
+export type KeyAssignmentRow = Omit<StoredOf<typeof guardrailKeys>, "organization_id"> & {
   key_label: string
   key_name: string
-  assigned_by: string | null
-  created_at: number
 }
-
-export type MemberAssignmentRow = {
-  id: string
-  guardrail_id: string
-  organization_id: string
-  user_id: string
-  assigned_by: string | null
-  created_at: number
-}
+export type MemberAssignmentRow = StoredOf<typeof guardrailMembers>
 
 /** Those of the hashes that are no keys of the organization, and those of its keys that are in another workspace. */
 export async function findUnfitKeys(
@@ -176,7 +167,7 @@ export async function listMemberAssignments(
     await db.batch<Counted<MemberAssignmentRow>>([
       db
         .prepare(
-          `SELECT id, guardrail_id, organization_id, user_id, assigned_by, created_at FROM guardrail_members WHERE ${where}
+          `SELECT ${MEMBER_COLUMNS} FROM guardrail_members WHERE ${where}
          ORDER BY created_at DESC, id LIMIT ?3 OFFSET ?4`,
         )
         .bind(organizationId, guardrailId, page.limit, page.offset),

@@ -1,10 +1,10 @@
 import { nanoToUsd, usdToNano } from "../money/money.ts"
-import type { ResetInterval } from "../money/windows.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { toTimestamp } from "../support/time.ts"
 import { detectorOf } from "./detectors/builtins.ts"
 import { addPattern, NO_SIZES } from "./content/pattern.ts"
 import type { BuiltinFilter, ContentFilter, Guardrail, GuardrailChange } from "./schemas.ts"
+import type { GuardrailRow } from "./table.ts"
 
 /** What a guardrail asks of a call, in the wire's words; what is absent or null restricts nothing. */
 export type GuardrailRules = Partial<Pick<Guardrail, ListName>> &
@@ -39,32 +39,11 @@ export const TOLD_FIELDS = [
   "include_byok_in_budgets",
 ]
 
-/** A row of guardrails. Money is nano-USD, instants epoch milliseconds, booleans 0 or 1. */
-export type GuardrailRow = {
-  id: string
-  organization_id: string
-  workspace_id: string
-  is_default: number
-  name: string
-  description: string | null
-  limit_nano: number | null
-  reset_interval: ResetInterval | null
-  include_byok_in_budgets: number
-  /** JSON of GuardrailRules. */
-  rules: string
-  created_at: number
-  updated_at: number | null
-}
-
-/** What a body sets, as columns; `undefined` leaves as it is. `rules` is a merge patch: null takes a rule away. */
-export type RowChange = {
-  name?: string
-  description?: string | null
-  limit_nano?: number | null
-  reset_interval?: ResetInterval | null
-  include_byok_in_budgets?: number
-  rules: string
-}
+/** What a body sets; what is absent stays. `rules` is a merge patch: null takes a rule away. */
+export type RowChange = Partial<
+  Pick<GuardrailRow, "name" | "description" | "limitNano" | "resetInterval" | "includeByokInBudgets">
+> &
+  Pick<GuardrailRow, "rules">
 
 /** The columns that a body changes. Throws what is wrong with its filters. */
 export function toRowChange(input: GuardrailChange): RowChange {
@@ -73,9 +52,9 @@ export function toRowChange(input: GuardrailChange): RowChange {
   return {
     ...(name !== undefined && { name }),
     ...(description !== undefined && { description }),
-    ...(limit !== undefined && { limit_nano: toLimit(limit) }),
-    ...(interval !== undefined && { reset_interval: interval }),
-    ...(includesByok !== undefined && { include_byok_in_budgets: includesByok ? 1 : 0 }),
+    ...(limit !== undefined && { limitNano: toLimit(limit) }),
+    ...(interval !== undefined && { resetInterval: interval }),
+    ...(includesByok !== undefined && { includeByokInBudgets: includesByok }),
     rules: JSON.stringify(toRules(input)),
   }
 }
@@ -127,18 +106,18 @@ export function toGuardrail(row: GuardrailRow): Guardrail {
   const shared = Object.fromEntries([...LISTS, ...FLAGS].map((name) => [name, rules[name] ?? null]))
   return {
     id: row.id,
-    workspace_id: row.workspace_id,
+    workspace_id: row.workspaceId,
     name: row.name,
     description: row.description,
-    limit_usd: row.limit_nano === null ? null : nanoToUsd(row.limit_nano),
-    reset_interval: row.reset_interval,
-    include_byok_in_budgets: row.include_byok_in_budgets === 1,
+    limit_usd: row.limitNano === null ? null : nanoToUsd(row.limitNano),
+    reset_interval: row.resetInterval,
+    include_byok_in_budgets: row.includeByokInBudgets,
     ...(shared as Pick<Guardrail, ListName | FlagName>),
     allowed_data_regions: rules.allowed_data_regions ?? null,
     content_filters: rules.content_filters?.map((one) => ({ ...one, label: one.label ?? null })) ?? null,
     content_filter_builtins: rules.content_filter_builtins?.map(toBuiltin) ?? null,
-    created_at: toTimestamp(row.created_at),
-    updated_at: row.updated_at === null ? null : toTimestamp(row.updated_at),
+    created_at: toTimestamp(row.createdAt),
+    updated_at: row.updatedAt === null ? null : toTimestamp(row.updatedAt),
   }
 }
 

@@ -12,15 +12,8 @@ import type { App } from "../access/app.ts"
 import { newId } from "../support/ids.ts"
 import { requestedWorkspace, workspaceNotFound } from "../workspaces/requested.ts"
 import { defaultGuardrailId } from "../workspaces/workspace.ts"
-import {
-  type GuardrailRow,
-  refuseFilters,
-  refuseHalfLimit,
-  rulesOf,
-  TOLD_FIELDS,
-  toGuardrail,
-  toRowChange,
-} from "./guardrail.ts"
+import { refuseFilters, refuseHalfLimit, rulesOf, TOLD_FIELDS, toGuardrail, toRowChange } from "./guardrail.ts"
+import type { GuardrailRow, NewGuardrailRow } from "./table.ts"
 import {
   ContentTest,
   ContentTestAnswer,
@@ -124,10 +117,11 @@ export const guardrails = newRouter()
     const { workspace_id: asked, ...input } = c.req.valid("json")
     refuseHalfLimit(input.limit_usd, input.reset_interval)
     const workspaceId = await requestedWorkspace(c.env.DB, organizationId, asked)
-    const row = newRow({ id: newId(), organizationId, workspaceId }, input)
+    const made = newRow({ id: newId(), organizationId, workspaceId }, input)
     const changed = changesOf(input, TOLD_FIELDS)
-    const entry = entryOf(c, { action: "guardrail.create", resourceId: row.id, workspaceId, changed })
-    if (!(await insertGuardrail(c.env.DB, row, entry))) throw workspaceNotFound()
+    const entry = entryOf(c, { action: "guardrail.create", resourceId: made.id, workspaceId, changed })
+    const row = await insertGuardrail(c.env.DB, made, entry)
+    if (!row) throw workspaceNotFound()
     return c.json({ data: toGuardrail(row) }, 201)
   })
   .openapi(test, async (c) => {
@@ -152,7 +146,7 @@ export const guardrails = newRouter()
     const { id } = c.req.valid("param")
     const input = c.req.valid("json")
     const row = (await change(c, id, input)) ?? (await makeDefault(c, id, input))
-    invalidateWorkspace(row.workspace_id)
+    invalidateWorkspace(row.workspaceId)
     return c.json({ data: toGuardrail(row) }, 200)
   })
   .openapi(remove, async (c) => {
@@ -160,7 +154,7 @@ export const guardrails = newRouter()
     const { id } = c.req.valid("param")
     const row = await findGuardrail(c.env.DB, organizationId, id)
     if (!row) throw noSuchGuardrail()
-    const workspaceId = row.workspace_id
+    const workspaceId = row.workspaceId
     const entry = entryOf(c, { action: "guardrail.delete", resourceId: id, workspaceId })
     if (!(await deleteGuardrail(c.env.DB, organizationId, id, entry))) throw noSuchGuardrail()
     invalidateWorkspace(workspaceId)
@@ -169,22 +163,17 @@ export const guardrails = newRouter()
 
 type Place = { id: string; organizationId: string; workspaceId: string; isDefault?: boolean }
 
-function newRow({ id, organizationId, workspaceId, isDefault }: Place, input: GuardrailChange): GuardrailRow {
+function newRow({ id, organizationId, workspaceId, isDefault }: Place, input: GuardrailChange): NewGuardrailRow {
   const change = toRowChange(input)
   return {
     name: "Default guardrail",
-    description: null,
-    limit_nano: null,
-    reset_interval: null,
-    include_byok_in_budgets: 0,
     ...change,
     rules: JSON.stringify(withoutNulls(JSON.parse(change.rules) as Record<string, unknown>)),
     id,
-    organization_id: organizationId,
-    workspace_id: workspaceId,
-    is_default: isDefault ? 1 : 0,
-    created_at: Date.now(),
-    updated_at: null,
+    organizationId,
+    workspaceId,
+    isDefault: isDefault ?? false,
+    createdAt: Date.now(),
   }
 }
 
@@ -196,7 +185,7 @@ async function change(c: Context<App>, id: string, input: GuardrailChange): Prom
   const { organizationId } = c.var.principal
   const before = await findGuardrail(c.env.DB, organizationId, id)
   if (!before) return undefined
-  const { workspace_id: workspaceId, limit_nano: limit, reset_interval: interval } = before
+  const { workspaceId, limitNano: limit, resetInterval: interval } = before
   refuseHalfLimit(
     input.limit_usd === undefined ? limit : input.limit_usd,
     input.reset_interval === undefined ? interval : input.reset_interval,
@@ -217,10 +206,11 @@ async function makeDefault(c: Context<App>, id: string, input: GuardrailChange):
   const workspaceId = ids.find((one) => defaultGuardrailId(one) === id)
   if (workspaceId === undefined) throw noSuchGuardrail()
   refuseHalfLimit(input.limit_usd, input.reset_interval)
-  const row = newRow({ id, organizationId, workspaceId, isDefault: true }, input)
+  const made = newRow({ id, organizationId, workspaceId, isDefault: true }, input)
   const changed = changesOf(input, TOLD_FIELDS)
   const entry = entryOf(c, { action: "guardrail.create", resourceId: id, workspaceId, changed })
-  if (!(await insertGuardrail(c.env.DB, row, entry).catch(asConflict))) throw noSuchGuardrail()
+  const row = await insertGuardrail(c.env.DB, made, entry).catch(asConflict)
+  if (!row) throw noSuchGuardrail()
   return row
 }
 

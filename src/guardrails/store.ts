@@ -1,27 +1,35 @@
+import { and, count, desc, eq, isNull, sql } from "drizzle-orm"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import type { Page } from "../http/schema.ts"
 import { LINEAGE } from "../keys/lineage-store.ts"
-import type { GuardrailRow, RowChange } from "./guardrail.ts"
-import { type Counted, toPage } from "../support/rows.ts"
+import { apiKeys } from "../keys/table.ts"
+import { openDb, readColumns, selectRow, type StoredRow } from "../support/db.ts"
+import { toCountedPage } from "../support/rows.ts"
+import { workspaces } from "../workspaces/table.ts"
+import type { RowChange } from "./guardrail.ts"
+import { guardrailKeys, type GuardrailRow, guardrails, type NewGuardrailRow } from "./table.ts"
 
-const COLUMNS =
-  "id, organization_id, workspace_id, is_default, name, description, limit_nano, reset_interval, " +
-  "include_byok_in_budgets, rules, created_at, updated_at"
-const columns = COLUMNS.split(", ") as (keyof GuardrailRow)[]
+const isGuardrail = (organizationId: string, id: string) =>
+  and(eq(guardrails.organizationId, organizationId), eq(guardrails.id, id))
 
-/** Whether its workspace was still there. Rejects with D1's own error where the id is taken. */
-export async function insertGuardrail(db: D1Database, row: GuardrailRow, entry: AuditEntry): Promise<boolean> {
+/** Undefined where its workspace is gone. Rejects with D1's own error where the id is taken. */
+export async function insertGuardrail(
+  binding: D1Database,
+  row: NewGuardrailRow,
+  entry: AuditEntry,
+): Promise<GuardrailRow | undefined> {
+  const db = openDb(binding)
+  const workspaceExists = sql`EXISTS (SELECT 1 FROM workspaces
+    WHERE id = ${row.workspaceId} AND organization_id = ${row.organizationId} AND deleted_at IS NULL)`
   const [inserted] = await db.batch([
     db
-      .prepare(
-        `INSERT INTO guardrails (${COLUMNS}) SELECT ${columns.map(() => "?").join(", ")}
-         WHERE EXISTS (SELECT 1 FROM workspaces WHERE id = ? AND organization_id = ? AND deleted_at IS NULL)`,
-      )
-      .bind(...columns.map((column) => row[column]), row.workspace_id, row.organization_id),
+      .insert(guardrails)
+      .select(selectRow(guardrails, row, workspaceExists))
+      .returning(),
     auditIfChanged(db, entry),
   ])
-  return (inserted?.meta.changes ?? 0) > 0
+  return inserted[0]
 }
 
 export async function findGuardrail(
@@ -29,85 +37,106 @@ export async function findGuardrail(
   organizationId: string,
   id: string,
 ): Promise<GuardrailRow | undefined> {
-  const row = await db
-    .prepare(`SELECT ${COLUMNS} FROM guardrails WHERE organization_id = ? AND id = ?`)
-    .bind(organizationId, id)
-    .first<GuardrailRow>()
-  return row ?? undefined
+  const [row] = await openDb(db).select().from(guardrails).where(isGuardrail(organizationId, id))
+  return row
 }
 
 /** Newest first. */
 export async function listGuardrails(
-  db: D1Database,
+  binding: D1Database,
   organizationId: string,
   workspaceId: string,
   page: Page,
 ): Promise<{ rows: GuardrailRow[]; total: number }> {
-  const where = "organization_id = ? AND workspace_id = ?"
-  return toPage(
-    await db.batch<Counted<GuardrailRow>>([
+  const db = openDb(binding)
+  const where = and(eq(guardrails.organizationId, organizationId), eq(guardrails.workspaceId, workspaceId))
+  return toCountedPage(
+    await db.batch([
       db
-        .prepare(`SELECT ${COLUMNS} FROM guardrails WHERE ${where} ORDER BY created_at DESC, id LIMIT ? OFFSET ?`)
-        .bind(organizationId, workspaceId, page.limit, page.offset),
-      db.prepare(`SELECT count(*) AS total FROM guardrails WHERE ${where}`).bind(organizationId, workspaceId),
+        .select()
+        .from(guardrails)
+        .where(where)
+        .orderBy(desc(guardrails.createdAt), guardrails.id)
+        .limit(page.limit)
+        .offset(page.offset),
+      db.select({ total: count() }).from(guardrails).where(where),
     ]),
   )
 }
 
 /** The changed row, or undefined when there is none. Rejects where a limit would be left without its interval. */
 export async function updateGuardrail(
-  db: D1Database,
+  binding: D1Database,
   organizationId: string,
   id: string,
   { rules, ...change }: RowChange,
   now: number,
   entry: AuditEntry,
 ): Promise<GuardrailRow | undefined> {
-  const changed = Object.entries(change)
-  const assignments = [
-    ...changed.map(([column]) => `${column} = ?`),
-    "rules = json_patch(rules, ?)",
-    "updated_at = ?",
-  ].join(", ")
-  const [updated] = await db.batch<GuardrailRow>([
+  const db = openDb(binding)
+  const [updated] = await db.batch([
     db
-      .prepare(`UPDATE guardrails SET ${assignments} WHERE organization_id = ? AND id = ? RETURNING ${COLUMNS}`)
-      .bind(...changed.map(([, value]) => value), rules, now, organizationId, id),
+      .update(guardrails)
+      .set({ ...change, rules: sql`json_patch(${guardrails.rules}, ${rules})`, updatedAt: now })
+      .where(isGuardrail(organizationId, id))
+      .returning(),
     auditIfChanged(db, entry),
   ])
-  return updated?.results[0]
+  return updated[0]
 }
 
 /** With its assignments, which the database takes along. */
 export async function deleteGuardrail(
-  db: D1Database,
+  binding: D1Database,
   organizationId: string,
   id: string,
   entry: AuditEntry,
 ): Promise<boolean> {
+  const db = openDb(binding)
   const [deleted] = await db.batch([
-    db.prepare("DELETE FROM guardrails WHERE organization_id = ? AND id = ?").bind(organizationId, id),
+    db.delete(guardrails).where(isGuardrail(organizationId, id)),
     auditIfChanged(db, entry),
   ])
-  return (deleted?.meta.changes ?? 0) > 0
+  return deleted.meta.changes > 0
 }
 
 /** The workspaces of the organization, for what is known by the id of one. */
 export async function listWorkspaceIds(db: D1Database, organizationId: string): Promise<string[]> {
-  const { results } = await db
-    .prepare("SELECT id FROM workspaces WHERE organization_id = ? AND deleted_at IS NULL")
-    .bind(organizationId)
-    .all<{ id: string }>()
-  return results.map(({ id }) => id)
+  const rows = await openDb(db)
+    .select({ id: workspaces.id })
+    .from(workspaces)
+    .where(and(eq(workspaces.organizationId, organizationId), isNull(workspaces.deletedAt)))
+  return rows.map(({ id }) => id)
 }
 
 /** A guardrail of a caller, or of a key that created the caller's: what it applies by, and whose counters its budget has. */
 export type AppliedRow = Pick<
   GuardrailRow,
-  "id" | "name" | "is_default" | "limit_nano" | "reset_interval" | "include_byok_in_budgets" | "rules"
-> & { by_key: number; by_member: number; key_hash: string; user_id: string | null }
+  "id" | "name" | "isDefault" | "limitNano" | "resetInterval" | "includeByokInBudgets" | "rules"
+> & { byKey: boolean; byMember: boolean; keyHash: string; userId: string | null }
 
-const OF_CALLER = `SELECT c.hash AS key_hash, c.creator_user_id AS user_id, g.id, g.name, g.is_default, g.limit_nano, g.reset_interval, g.include_byok_in_budgets, g.rules,
+const appliedColumns = {
+  id: guardrails.id,
+  name: guardrails.name,
+  isDefault: guardrails.isDefault,
+  limitNano: guardrails.limitNano,
+  resetInterval: guardrails.resetInterval,
+  includeByokInBudgets: guardrails.includeByokInBudgets,
+  rules: guardrails.rules,
+  keyHash: guardrailKeys.keyHash,
+  userId: apiKeys.creatorUserId,
+}
+
+/** A row of `keyGuardrailsStatement`. */
+export function toAppliedRow(stored: StoredRow): AppliedRow {
+  return {
+    ...readColumns(appliedColumns, stored),
+    byKey: stored["by_key"] === 1,
+    byMember: stored["by_member"] === 1,
+  }
+}
+
+const OF_CALLER = `SELECT c.hash AS key_hash, c.creator_user_id, g.id, g.name, g.is_default, g.limit_nano, g.reset_interval, g.include_byok_in_budgets, g.rules,
    EXISTS (SELECT 1 FROM guardrail_keys a WHERE a.key_hash = c.hash AND a.guardrail_id = g.id) AS by_key,
    EXISTS (SELECT 1 FROM guardrail_members m WHERE m.organization_id = c.organization_id
      AND m.user_id = c.creator_user_id AND m.guardrail_id = g.id) AS by_member
@@ -136,6 +165,6 @@ export async function findCallerGuardrails(
       `WITH caller (hash, depth, organization_id, workspace_id, creator_user_id) AS (VALUES (?, 0, ?, ?, ?)) ${OF_CALLER}`,
     )
     .bind(keyHash, organizationId, workspaceId, userId)
-    .all<AppliedRow>()
-  return results
+    .all<StoredRow>()
+  return results.map(toAppliedRow)
 }

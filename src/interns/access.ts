@@ -4,7 +4,8 @@ import type { Principal } from "../access/principal.ts"
 import type { Env } from "../config/env.ts"
 import type { App } from "../access/app.ts"
 import { internError } from "./reasons.ts"
-import { findIntern, type InternRow } from "./store.ts"
+import { findIntern } from "./store.ts"
+import type { InternRow } from "./table.ts"
 
 export const NO_SUCH_INTERN = "There is no intern with this id that this key can see."
 
@@ -40,8 +41,8 @@ export async function workingIntern(c: Context<App>, id: string): Promise<Intern
   )
 }
 
-export async function hasWorkingKey(env: Env, { key_hash: hash }: InternRow): Promise<boolean> {
-  return (await principalByHash(hash, env, Date.now())) !== undefined
+export async function hasWorkingKey(env: Env, { keyHash }: InternRow): Promise<boolean> {
+  return (await principalByHash(keyHash, env, Date.now())) !== undefined
 }
 
 function maySee({ internId }: Principal, id: string): boolean {

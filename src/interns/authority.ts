@@ -3,7 +3,7 @@ import type { GatewayError } from "../errors/errors.ts"
 import { internError } from "./reasons.ts"
 
 /** Who made an intern, or stored a secret. Rows from before this was kept have no key. */
-export type Made = { created_by_key: string | null; creator_user_id: string | null }
+export type Made = { createdByKey: string | null; creatorUserId: string | null }
 
 /**
  * Whether a key may take secrets elsewhere: make a join token, borrow a vault, copy secrets of the workspace. The key
@@ -16,8 +16,8 @@ export function mayControl(
   made: Made,
 ): boolean {
   if (source === "intern") return false
-  if (kind === "management" || made.created_by_key === keyHash) return true
-  return source === "created" && creatorUserId !== null && creatorUserId === made.creator_user_id
+  if (kind === "management" || made.createdByKey === keyHash) return true
+  return source === "created" && creatorUserId !== null && creatorUserId === made.creatorUserId
 }
 
 export function notYours(what: string): GatewayError {

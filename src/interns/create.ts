@@ -7,7 +7,8 @@ import { changesOf } from "../audit/entry.ts"
 import { GatewayError } from "../errors/errors.ts"
 import type { App } from "../access/app.ts"
 import { parentOf } from "../keys/lineage.ts"
-import { isDeprovisioned, type KeyRow } from "../keys/store.ts"
+import { isDeprovisioned } from "../keys/store.ts"
+import type { NewKeyRow } from "../keys/table.ts"
 import { sha256Hex } from "../support/encoding.ts"
 import { newId } from "../support/ids.ts"
 import { mayControl, notYours } from "./authority.ts"
@@ -17,7 +18,8 @@ import { sealInternKey } from "./own-key.ts"
 import { internError } from "./reasons.ts"
 import type { NewIntern } from "./schemas.ts"
 import { openIntern, identityOf } from "./open-intern.ts"
-import { findMadeIntern, findVaultOwner, insertIntern, type InternRow, replaceOwnKey } from "./store.ts"
+import { findMadeIntern, findVaultOwner, insertIntern, replaceOwnKey } from "./store.ts"
+import type { InternRow, NewInternRow } from "./table.ts"
 import { isTaken } from "../support/rows.ts"
 
 const MAX_IDEMPOTENCY_KEY = 255
@@ -62,7 +64,7 @@ function orConflict(row: InternRow, bodyHash: string): InternRow {
       `The intern ${row.name} that this made is being deleted. Ask again once it is gone.`,
     )
   }
-  if (row.body_hash === bodyHash) return row
+  if (row.bodyHash === bodyHash) return row
   throw internError("idempotency_conflict", "This Idempotency-Key was used with another body. Send a new one.")
 }
 
@@ -91,34 +93,30 @@ async function insert(
     action: "data_key.create",
   })
   if (sealed === undefined) throw internError("not_found", "The workspace of this key was deleted.")
-  const row: InternRow = {
+  const row: NewInternRow = {
     id,
-    organization_id: organizationId,
-    workspace_id: workspaceId,
-    creator_user_id: creatorUserId,
-    created_by_key: principal.keyHash,
+    organizationId,
+    workspaceId,
+    creatorUserId,
+    createdByKey: principal.keyHash,
     name: input.name,
     description: input.description ?? null,
     instructions: input.instructions ?? null,
     model: input.model ?? null,
     host: input.host ?? defaultHost(env),
     status: "queued",
-    hostname: null,
-    progress: null,
-    last_failure_message: null,
-    vault_id: newId(),
-    attached_vault_id: input.vault_id ?? null,
-    key_hash: made.hash,
-    sealed_key: sealed,
-    join_token_hash: null,
-    access_nonce: null,
-    idempotency_key: idempotencyKey,
-    body_hash: bodyHash,
-    created_at: now,
-    updated_at: now,
+    vaultId: newId(),
+    attachedVaultId: input.vault_id ?? null,
+    keyHash: made.hash,
+    sealedKey: sealed,
+    idempotencyKey,
+    bodyHash,
+    createdAt: now,
+    updatedAt: now,
   }
   try {
-    if (await insertIntern(env.DB, row, ownKeyRow(row, made.label, principal), entry)) return row
+    const inserted = await insertIntern(env.DB, row, ownKeyRow(row, made.label, principal), entry)
+    if (inserted) return inserted
   } catch (cause) {
     if (isTaken(cause)) return undefined
     throw cause
@@ -136,42 +134,35 @@ async function insert(
 export async function renewOwnKey(c: Context<App>, row: InternRow): Promise<InternRow> {
   const { principal } = c.var
   if (!mayControl(principal, row)) throw notYours("made this intern")
-  const { workspace_id: workspaceId } = row
+  const { workspaceId } = row
   const entry = entryOf(c, { action: "intern.renew_key", resourceId: row.id, workspaceId })
   const made = newKey()
   const dataKeyEntry = { ...entry, id: newId(), action: "data_key.create" }
   const sealed = await sealInternKey(c.env, principal, row.id, made.secret, dataKeyEntry)
   if (sealed === undefined) throw internError("not_found", "The workspace of this key was deleted.")
-  const renewed = { ...row, key_hash: made.hash, sealed_key: sealed, created_by_key: principal.keyHash }
-  const key = { ...ownKeyRow(renewed, made.label, principal), created_at: Date.now() }
+  const renewed = { ...row, keyHash: made.hash, sealedKey: sealed, createdByKey: principal.keyHash }
+  const key = { ...ownKeyRow(renewed, made.label, principal), createdAt: Date.now() }
   if (await replaceOwnKey(c.env.DB, row, renewed, key, entry)) {
-    invalidateKey(row.key_hash)
+    invalidateKey(row.keyHash)
     await openIntern(c.env, row.id).revoke(identityOf(c, row))
-    return { ...renewed, join_token_hash: null }
+    return { ...renewed, joinTokenHash: null }
   }
   throw internError("intern_not_ready", "Another key was made for this intern at the same time. Try again.")
 }
 
 /** The intern's own key: a child of the key that created the intern, and so within its limit and guardrails. */
-function ownKeyRow(intern: InternRow, label: string, maker: Principal): KeyRow {
+function ownKeyRow(intern: NewInternRow, label: string, maker: Principal): NewKeyRow {
   return {
-    hash: intern.key_hash,
-    organization_id: intern.organization_id,
-    workspace_id: intern.workspace_id,
+    hash: intern.keyHash,
+    organizationId: intern.organizationId,
+    workspaceId: intern.workspaceId,
     kind: maker.kind === "free_tier" ? "free_tier" : "normal",
     name: `Intern ${intern.name}`,
     label,
-    creator_user_id: intern.creator_user_id,
-    external_user: null,
-    limit_nano: null,
-    limit_reset: null,
-    include_byok_in_limit: 0,
-    disabled: 0,
-    expires_at: maker.expiresAt,
-    created_at: intern.created_at,
-    updated_at: null,
-    parent_hash: parentOf(maker),
+    creatorUserId: intern.creatorUserId ?? null,
+    expiresAt: maker.expiresAt,
+    createdAt: intern.createdAt,
+    parentHash: parentOf(maker),
     source: "intern",
-    disabled_by: null,
   }
 }

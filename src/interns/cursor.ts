@@ -1,10 +1,10 @@
 import { decodeBase64, toBase64Url } from "../support/encoding.ts"
 import { internError } from "./reasons.ts"
-import type { InternRow } from "./store.ts"
+import type { InternRow } from "./table.ts"
 
 /** Where a page of interns ended. Opaque to callers. */
-export function toCursor({ created_at, id }: Pick<InternRow, "created_at" | "id">): string {
-  return toBase64Url(new TextEncoder().encode(`${created_at}:${id}`))
+export function toCursor({ createdAt, id }: Pick<InternRow, "createdAt" | "id">): string {
+  return toBase64Url(new TextEncoder().encode(`${createdAt}:${id}`))
 }
 
 export function readCursor(cursor: string): { createdAt: number; id: string } {

@@ -68,7 +68,7 @@ export const internDaemons = newRouter()
       const hint = row.status === "provisioning" ? "Ask again in a moment." : "Provision it first."
       throw internError("intern_not_running", `The intern is ${row.status.replaceAll("_", " ")}. ${hint}`)
     }
-    const deed = { action: "intern.daemon_access", resourceId: row.id, workspaceId: row.workspace_id } as const
+    const deed = { action: "intern.daemon_access", resourceId: row.id, workspaceId: row.workspaceId } as const
     await insertAudit(c.env.DB, entryOf(c, deed))
     const { protocol, port } = new URL(c.req.url)
     const origin = `${protocol}//${row.hostname}${port === "" ? "" : `:${port}`}`
@@ -87,9 +87,9 @@ export const internDaemons = newRouter()
       throw internError("daemon_attached", words)
     }
     const { secret, hash } = newJoinToken()
-    const entry = entryOf(c, { action: "intern.join_token", resourceId: row.id, workspaceId: row.workspace_id })
+    const entry = entryOf(c, { action: "intern.join_token", resourceId: row.id, workspaceId: row.workspaceId })
     const own = { ...c.var.principal, id: row.id }
-    await changeIntern(c.env.DB, own, { join_token_hash: hash }, [], Date.now(), entry)
+    await changeIntern(c.env.DB, own, { joinTokenHash: hash }, [], Date.now(), entry)
     await intern.revoke(identityOf(c, row))
     const url = `${new URL(c.req.url).origin}/api/v1/interns/${row.id}/daemon/attach`
     return c.json({ token: secret, url }, 201, { "cache-control": "no-store" })

@@ -8,7 +8,7 @@ import { failures, ok } from "../http/schema.ts"
 import type { App } from "../access/app.ts"
 import { joinTokenInternAnd } from "./join-token.ts"
 import { internError } from "./reasons.ts"
-import type { InternRow } from "./store.ts"
+import type { InternRow } from "./table.ts"
 import {
   decodeRequest,
   EGRESS_REQUEST_HEADER,
@@ -20,7 +20,7 @@ import { egressToBound, type Sent } from "../vault/egress-fetch.ts"
 import { egressDepsOf } from "../vault/egress-deps.ts"
 import { openSecrets } from "../vault/release.ts"
 import { DaemonSecrets } from "../vault/schemas.ts"
-import { givenSecretsStatement, type SealedSecret } from "../vault/store.ts"
+import { givenSecretsStatement, type SealedSecret, toSealedSecret } from "../vault/store.ts"
 
 // What is no UUID is no intern's id, and gets the same answer as a wrong token.
 const params = z.object({ internId: z.string().max(64) })
@@ -86,10 +86,10 @@ export const daemonSecrets = newRouter()
     if (!asked) throw internError("invalid_body", `${EGRESS_REQUEST_HEADER}: must be a request as JSON in base64url.`)
     const { body, signal } = c.req.raw
     const world = egressDepsOf(c.env, {
-      intern: { id: intern.id, workspaceId: intern.workspace_id },
+      intern: { id: intern.id, workspaceId: intern.workspaceId },
       actor: {
-        organizationId: intern.organization_id,
-        keyHash: intern.join_token_hash ?? "",
+        organizationId: intern.organizationId,
+        keyHash: intern.joinTokenHash ?? "",
         label: `daemon of ${intern.name}`,
         creatorUserId: null,
         ...originOf(c.req.raw, c.var.requestId),
@@ -108,7 +108,7 @@ type Active = { intern: InternRow; status: "running" | "provisioning"; given: re
 async function activeIntern(c: Context<App>, id: string): Promise<Active> {
   const secrets = givenSecretsStatement(c.env.DB, id)
   const { intern, others } = await joinTokenInternAnd(c, id, [secrets])
-  const given = others.flatMap(({ results }) => results as SealedSecret[])
+  const given = others.flatMap(({ results }) => results.map(toSealedSecret))
   const { status } = intern
   if (status === "running" || status === "provisioning") return { intern, status, given }
   throw internError("intern_not_running", "The intern is not running: its daemon may not use its secrets.")

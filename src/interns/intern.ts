@@ -3,7 +3,7 @@ import type { Env } from "../config/env.ts"
 import { toTimestamp } from "../support/time.ts"
 import type { InternHostKind } from "./kinds.ts"
 import type { Intern } from "./schemas.ts"
-import type { InternRow } from "./store.ts"
+import type { InternRow } from "./table.ts"
 
 /** However it is written: `Interns.Example.com.` is `interns.example.com`. */
 export function internDomain(env: Env): string {
@@ -30,11 +30,11 @@ export function toIntern(row: InternRow): Intern {
     status: row.status,
     hostname: row.hostname,
     progress: row.progress === null ? null : (JSON.parse(row.progress) as Intern["progress"]),
-    last_failure_message: row.last_failure_message,
-    vault_id: row.vault_id,
-    attached_vault_id: row.attached_vault_id,
-    workspace_id: row.workspace_id,
-    created_at: toTimestamp(row.created_at),
-    updated_at: toTimestamp(row.updated_at),
+    last_failure_message: row.lastFailureMessage,
+    vault_id: row.vaultId,
+    attached_vault_id: row.attachedVaultId,
+    workspace_id: row.workspaceId,
+    created_at: toTimestamp(row.createdAt),
+    updated_at: toTimestamp(row.updatedAt),
   }
 }

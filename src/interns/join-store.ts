@@ -1,4 +1,5 @@
-import type { InternRow } from "./store.ts"
+import { type StoredRow, toRow } from "../support/db.ts"
+import { type InternRow, interns } from "./table.ts"
 
 /**
  * The intern with this id, of whichever organization: its token is what tells whose daemon asks. Undefined outside the
@@ -8,7 +9,7 @@ export async function findJoinable(
   db: D1Database,
   id: string,
   others: readonly D1PreparedStatement[],
-): Promise<{ row: InternRow | undefined; others: D1Result[] }> {
+): Promise<{ row: InternRow | undefined; others: D1Result<StoredRow>[] }> {
   const joinable = db
     .prepare(
       `SELECT i.* FROM interns i
@@ -17,6 +18,7 @@ export async function findJoinable(
        WHERE i.id = ? AND i.join_token_hash IS NOT NULL`,
     )
     .bind(id)
-  const [found, ...read] = await db.batch([joinable, ...others])
-  return { row: (found?.results as InternRow[] | undefined)?.[0], others: read }
+  const [found, ...read] = await db.batch<StoredRow>([joinable, ...others])
+  const stored = found?.results[0]
+  return { row: stored && toRow(interns, stored), others: read }
 }

@@ -5,7 +5,8 @@ import type { Env } from "../config/env.ts"
 import { isSame, sha256Hex } from "../support/encoding.ts"
 import { hasWorkingKey } from "./access.ts"
 import { findJoinable } from "./join-store.ts"
-import type { InternRow } from "./store.ts"
+import type { StoredRow } from "../support/db.ts"
+import type { InternRow } from "./table.ts"
 
 const BEARER = /^Bearer +(\S{1,256}) *$/i
 
@@ -26,7 +27,7 @@ export async function joinTokenInternAnd(
   { env, req }: Asked,
   id: string,
   others: readonly D1PreparedStatement[],
-): Promise<{ intern: InternRow; others: D1Result[] }> {
+): Promise<{ intern: InternRow; others: D1Result<StoredRow>[] }> {
   const { headers } = req.raw
   const token = BEARER.exec(headers.get("authorization") ?? "")?.[1]
   if (token === undefined) throw unauthenticated("Send the daemon's join token: Authorization: Bearer <JOIN_TOKEN>.")
@@ -36,7 +37,7 @@ export async function joinTokenInternAnd(
   await throttleUnknownKeys(ip, asked, (pairs) => findKnownJoinTokens(env.DB, pairs), Date.now())
   const { row, others: read } = await findJoinable(env.DB, id, others)
   // One answer for an unknown intern and a wrong token: a prober learns nothing from the difference.
-  if (row && isSame(hash, row.join_token_hash ?? "") && (await hasWorkingKey(env, row))) {
+  if (row && isSame(hash, row.joinTokenHash ?? "") && (await hasWorkingKey(env, row))) {
     return { intern: row, others: read }
   }
   await countUnknownKey(env.RATE, ip, Date.now())

@@ -2,8 +2,9 @@ import type { Context } from "hono"
 import { configOf } from "../config/config.ts"
 import type { Env } from "../config/env.ts"
 import { type App } from "../access/app.ts"
-import type { InternRpc, InternIdentity } from "./hosts/rpc.ts"
-import { type InternRow, listInterns } from "./store.ts"
+import type { InternIdentity, InternRpc } from "./hosts/rpc.ts"
+import { listInterns } from "./store.ts"
+import type { InternRow } from "./table.ts"
 
 const PAGE = 100
 
@@ -24,7 +25,7 @@ export async function destroyInternsOf(
     for (const { id, host } of rows) await openIntern(env, id).destroy({ ...place, id, host, apiBase }, true)
     const last = rows.at(-1)
     if (!last || rows.length <= PAGE) return
-    after = { createdAt: last.created_at, id: last.id }
+    after = { createdAt: last.createdAt, id: last.id }
   }
 }
 
@@ -32,8 +33,8 @@ export async function destroyInternsOf(
 export function identityOf(c: Context<App>, row: InternRow): InternIdentity {
   return {
     id: row.id,
-    organizationId: row.organization_id,
-    workspaceId: row.workspace_id,
+    organizationId: row.organizationId,
+    workspaceId: row.workspaceId,
     host: row.host,
     apiBase: apiBaseOf(c),
   }

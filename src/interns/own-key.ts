@@ -3,7 +3,8 @@ import type { Env } from "../config/env.ts"
 import { mastersOf } from "../secrets/master-key.ts"
 import { findDataKey } from "../secrets/store.ts"
 import { openSealed, sealForWorkspace } from "../secrets/workspace-key.ts"
-import { findIntern, type InternRow } from "./store.ts"
+import { findIntern } from "./store.ts"
+import type { InternRow } from "./table.ts"
 
 type Place = { organizationId: string; workspaceId: string }
 
@@ -23,7 +24,7 @@ export async function openInternKey(env: Env, place: Place, id: string): Promise
   if (!row) throw new Error("The intern is gone.")
   const dataKey = await findDataKey(env.DB, place, place.workspaceId)
   const about = aboutKey(id, place.workspaceId)
-  const key = dataKey && (await openSealed({ about, sealed: row.sealed_key, dataKey }, mastersOf(env)))
+  const key = dataKey && (await openSealed({ about, sealed: row.sealedKey, dataKey }, mastersOf(env)))
   if (key === undefined) throw new Error("The intern's own key cannot be opened.")
   return { row, key }
 }

@@ -17,7 +17,8 @@ import { openIntern, identityOf } from "./open-intern.ts"
 import { internError } from "./reasons.ts"
 import { newAccessNonce } from "./tokens.ts"
 import { Intern, InternChange, InternDeletion, InternList, InternQuery, NewIntern, NoFields } from "./schemas.ts"
-import { changeIntern, type InternColumns, type InternRow, listInterns } from "./store.ts"
+import { changeIntern, type InternColumns, listInterns } from "./store.ts"
+import type { InternRow } from "./table.ts"
 import { isTaken } from "../support/rows.ts"
 
 const tags = ["Interns"]
@@ -173,7 +174,11 @@ async function changeableIntern(c: Context<App>, id: string): Promise<InternRow>
 
 async function startProvisioning(c: Context<App>, found: InternRow): Promise<InternRow> {
   const row = (await hasWorkingKey(c.env, found)) ? found : await renewOwnKey(c, found)
-  const next = { status: "provisioning", last_failure_message: null, access_nonce: newAccessNonce() } as const
+  const next = {
+    status: "provisioning",
+    lastFailureMessage: null,
+    accessNonce: newAccessNonce(),
+  } satisfies InternColumns
   const started = await change(c, row, next, PROVISIONABLE, { action: "intern.provision" })
   await openIntern(c.env, row.id).provision(identityOf(c, started))
   return started
@@ -190,7 +195,7 @@ async function change(
   deed: Doing,
 ): Promise<InternRow> {
   const { principal } = c.var
-  const entry = entryOf(c, { ...deed, resourceId: row.id, workspaceId: row.workspace_id })
+  const entry = entryOf(c, { ...deed, resourceId: row.id, workspaceId: row.workspaceId })
   try {
     const changed = await changeIntern(c.env.DB, { ...principal, id: row.id }, columns, from, Date.now(), entry)
     if (changed) return changed

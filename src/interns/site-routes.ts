@@ -25,15 +25,15 @@ export const internSite = new Hono<App>()
       throw internError("invalid_body", "Open this path as a WebSocket: it speaks the Agent Client Protocol.")
     }
     const client = {
-      organizationId: row.organization_id,
+      organizationId: row.organizationId,
       keyHash: sha256Hex((await accessTokenOf(c.env, row)) ?? ""),
       label: `client of ${row.name}`,
       creatorUserId: null,
       ...originOf(c.req.raw, c.var.requestId),
     }
-    const deed = { action: "intern.daemon_attach", resourceId: row.id, workspaceId: row.workspace_id } as const
+    const deed = { action: "intern.daemon_attach", resourceId: row.id, workspaceId: row.workspaceId } as const
     await insertAudit(c.env.DB, newEntry(client, deed))
-    const headers = { upgrade: "websocket", [CLIENT_HEADER]: grantOf(row.access_nonce ?? "") }
+    const headers = { upgrade: "websocket", [CLIENT_HEADER]: grantOf(row.accessNonce ?? "") }
     const request = new Request("http://intern/client", { headers })
     const { webSocket } = await throwIfRejected(await openIntern(c.env, row.id).fetch(request))
     const chosen = offeredProtocols(c.req.raw.headers).includes(SUBPROTOCOL)

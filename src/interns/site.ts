@@ -6,7 +6,8 @@ import { sha256Hex } from "../support/encoding.ts"
 import { hasWorkingKey } from "./access.ts"
 import { internDomain } from "./intern.ts"
 import { internError } from "./reasons.ts"
-import { findInternByHostname, findNonces, type InternRow } from "./store.ts"
+import { findInternByHostname, findNonces } from "./store.ts"
+import type { InternRow } from "./table.ts"
 import { accessTokenOf, isAccessToken } from "./tokens.ts"
 
 /** The WebSocket subprotocol of the Agent Client Protocol. */
@@ -54,13 +55,13 @@ export async function reachedIntern({ env, req }: { env: Env; req: { raw: Reques
   const hostname = hostnameOf(req.raw)
   const asked = { kind: "access token", key: `${hostname} ${sha256Hex(token)}` }
   await throttleUnknownKeys(ip, asked, (pairs) => findKnownAccessTokens(env, pairs), Date.now())
-  const row = await findInternByHostname(env.DB, hostname)
+  const { row, isInProgramme } = (await findInternByHostname(env.DB, hostname)) ?? {}
   // One answer for an unknown hostname and a wrong token: a prober learns nothing from the difference.
   if (!row || !(await isAccessToken(env, row, token)) || !(await hasWorkingKey(env, row))) {
     await countUnknownKey(env.RATE, ip, Date.now())
     throw unauthenticated("This token is not valid here. GET /interns/{id}/daemon tells the one that is.")
   }
-  if (row.is_in_programme !== 1) throw internError("not_found", "There is nothing at this address.")
+  if (!isInProgramme) throw internError("not_found", "There is nothing at this address.")
   if (row.status !== "running") {
     throw internError("intern_not_running", `The intern is ${row.status.replaceAll("_", " ")}. Provision it first.`)
   }

@@ -1,7 +1,7 @@
 import type { Env } from "../config/env.ts"
 import { mastersOf, signingKey } from "../secrets/master-key.ts"
 import { isSame, sha256Hex, toBase64Url } from "../support/encoding.ts"
-import type { InternRow } from "./store.ts"
+import type { InternRow } from "./table.ts"
 
 /** 256 bits. */
 const SECRET_BYTES = 32
@@ -31,13 +31,10 @@ const encoder = new TextEncoder()
  * With which the daemon of a running intern is reached: the same at every reveal until the next provision, and stored
  * nowhere. Undefined for an intern that was never provisioned.
  */
-export async function accessTokenOf(
-  env: Env,
-  row: Pick<InternRow, "id" | "access_nonce">,
-): Promise<string | undefined> {
-  if (row.access_nonce === null) return undefined
+export async function accessTokenOf(env: Env, row: Pick<InternRow, "id" | "accessNonce">): Promise<string | undefined> {
+  if (row.accessNonce === null) return undefined
   const key = await signingKey(mastersOf(env).current, "intern-access")
-  const signature = await crypto.subtle.sign("HMAC", key, encoder.encode(`${row.id}:${row.access_nonce}`))
+  const signature = await crypto.subtle.sign("HMAC", key, encoder.encode(`${row.id}:${row.accessNonce}`))
   return `intern-access-${toBase64Url(new Uint8Array(signature))}`
 }
 

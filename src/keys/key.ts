@@ -7,7 +7,8 @@ import { GatewayError } from "../errors/errors.ts"
 import { toTimestamp } from "../support/time.ts"
 import type { ApiKey, ApiKeyChange, NewApiKey } from "./schemas.ts"
 import { parentOf } from "./lineage.ts"
-import type { KeyChange, KeyRow } from "./store.ts"
+import type { KeyChange } from "./store.ts"
+import type { KeyRow, NewKeyRow } from "./table.ts"
 
 /** What each kind of key may mint: never a kind that may do more than itself. */
 const MINTS: Record<KeyKind, readonly KeyKind[]> = {
@@ -27,7 +28,7 @@ export function mintKey(
   minter: Principal,
   workspaceId: string,
   now: number,
-): { secret: string | undefined; row: KeyRow } {
+): { secret: string | undefined; row: NewKeyRow } {
   const kind = input.kind ?? "normal"
   if (!mayMint(minter.kind, kind)) {
     throw new GatewayError("forbidden", `A ${minter.kind} key cannot create a ${kind} key.`)
@@ -49,23 +50,20 @@ export function mintKey(
     secret: "secret" in made ? made.secret : undefined,
     row: {
       hash: made.hash,
-      organization_id: minter.organizationId,
-      workspace_id: workspaceId,
+      organizationId: minter.organizationId,
+      workspaceId,
       kind,
       name: input.name,
       label: made.label,
-      creator_user_id: input.creator_user_id ?? minter.creatorUserId,
-      external_user: input.external?.user ?? null,
-      limit_nano: limitNano,
-      limit_reset: limitReset,
-      include_byok_in_limit: input.include_byok_in_limit ? 1 : 0,
-      disabled: 0,
-      expires_at: expiresAt,
-      created_at: now,
-      updated_at: null,
-      parent_hash: parentOf(minter),
+      creatorUserId: input.creator_user_id ?? minter.creatorUserId,
+      externalUser: input.external?.user ?? null,
+      limitNano,
+      limitReset,
+      includeByokInLimit: input.include_byok_in_limit ?? false,
+      expiresAt,
+      createdAt: now,
+      parentHash: parentOf(minter),
       source: "created",
-      disabled_by: null,
     },
   }
 }
@@ -94,15 +92,7 @@ export function requireWithin(maker: Cap, made: Cap): void {
   }
 }
 
-function capOf(row: Pick<KeyRow, "limit_nano" | "limit_reset" | "include_byok_in_limit">): Cap {
-  return {
-    limitNano: row.limit_nano,
-    limitReset: row.limit_reset,
-    includeByokInLimit: row.include_byok_in_limit === 1,
-  }
-}
-
-const CAP_COLUMNS = ["limit_nano", "limit_reset", "include_byok_in_limit"] as const
+const CAP_COLUMNS = ["limitNano", "limitReset", "includeByokInLimit"] as const
 
 /**
  * Throws 403 where a change would let a key do more than the caller may give. A caller with a limit sets limits within
@@ -111,12 +101,12 @@ const CAP_COLUMNS = ["limit_nano", "limit_reset", "include_byok_in_limit"] as co
  */
 export function requireChangeWithin(principal: Principal, row: KeyRow, isDescendant: boolean, change: KeyChange): void {
   if (CAP_COLUMNS.some((column) => column in change) && principal.limitNano !== null) {
-    const after = capOf({ ...row, ...change })
+    const after = { ...row, ...change }
     requireWithin(principal, after)
-    if (!isDescendant) requireWithin(capOf(row), after)
+    if (!isDescendant) requireWithin(row, after)
   }
-  const isEnabled = row.disabled === 1 && change.disabled === 0
-  if (isEnabled && principal.kind !== "management" && row.disabled_by !== "provisioning") {
+  const isEnabled = row.disabled && change.disabled === false
+  if (isEnabled && principal.kind !== "management" && row.disabledBy !== "provisioning") {
     throw new GatewayError(
       "forbidden",
       "disabled: a management key disabled this key. Only a management key enables it.",
@@ -140,14 +130,14 @@ export const TOLD_FIELDS = [
 export function toKeyChange(input: ApiKeyChange, principal: Principal, row: KeyRow): KeyChange {
   const change: KeyChange = {}
   if (input.name !== undefined) change.name = input.name
-  if (input.disabled !== undefined) change.disabled = input.disabled ? 1 : 0
+  if (input.disabled !== undefined) change.disabled = input.disabled
   // What a management key disabled stays so, whoever disables it once more.
-  const by = principal.kind === "management" || row.disabled_by === "management" ? "management" : "provisioning"
-  const stays = row.disabled === 1 && input.disabled === true && principal.kind !== "management"
-  if (input.disabled !== undefined && !stays) change.disabled_by = input.disabled ? by : null
-  if (input.include_byok_in_limit !== undefined) change.include_byok_in_limit = input.include_byok_in_limit ? 1 : 0
-  if (input.limit_reset !== undefined) change.limit_reset = input.limit_reset
-  if (input.limit !== undefined) change.limit_nano = input.limit === null ? null : usdToNano(input.limit)
+  const by = principal.kind === "management" || row.disabledBy === "management" ? "management" : "provisioning"
+  const stays = row.disabled && input.disabled === true && principal.kind !== "management"
+  if (input.disabled !== undefined && !stays) change.disabledBy = input.disabled ? by : null
+  if (input.include_byok_in_limit !== undefined) change.includeByokInLimit = input.include_byok_in_limit
+  if (input.limit_reset !== undefined) change.limitReset = input.limit_reset
+  if (input.limit !== undefined) change.limitNano = input.limit === null ? null : usdToNano(input.limit)
   return change
 }
 
@@ -181,30 +171,25 @@ export function limitFields(limit: Limit | undefined, counters: Counters) {
   }
 }
 
-export function toApiKey(row: KeyRow, counters: Counters = newCounters(row.created_at)): z.infer<typeof ApiKey> {
-  const limit = limitOf({
-    keyHash: row.hash,
-    limitNano: row.limit_nano,
-    limitReset: row.limit_reset,
-    includeByokInLimit: row.include_byok_in_limit === 1,
-  })
+export function toApiKey(row: KeyRow, counters: Counters = newCounters(row.createdAt)): z.infer<typeof ApiKey> {
+  const limit = limitOf({ ...row, keyHash: row.hash })
   return {
     hash: row.hash,
     name: row.name,
     label: row.label,
     kind: row.kind,
-    disabled: row.disabled === 1,
+    disabled: row.disabled,
     ...limitFields(limit, counters),
-    limit_reset: row.limit_reset,
-    include_byok_in_limit: row.include_byok_in_limit === 1,
+    limit_reset: row.limitReset,
+    include_byok_in_limit: row.includeByokInLimit,
     ...usageFields(counters),
-    workspace_id: row.workspace_id,
-    creator_user_id: row.creator_user_id,
-    external_user: row.external_user,
-    parent_hash: row.parent_hash,
+    workspace_id: row.workspaceId,
+    creator_user_id: row.creatorUserId,
+    external_user: row.externalUser,
+    parent_hash: row.parentHash,
     source: row.source,
-    expires_at: row.expires_at === null ? null : toTimestamp(row.expires_at),
-    created_at: toTimestamp(row.created_at),
-    updated_at: row.updated_at === null ? null : toTimestamp(row.updated_at),
+    expires_at: row.expiresAt === null ? null : toTimestamp(row.expiresAt),
+    created_at: toTimestamp(row.createdAt),
+    updated_at: row.updatedAt === null ? null : toTimestamp(row.updatedAt),
   }
 }

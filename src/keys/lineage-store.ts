@@ -1,5 +1,8 @@
+import { and, eq, isNotNull } from "drizzle-orm"
 import type { KeyKind } from "../access/principal.ts"
-import { chainOf, revokesChildren } from "./lineage.ts"
+import { openDb, readColumns, type StoredRow } from "../support/db.ts"
+import { type AncestorRow, chainOf, revokesChildren } from "./lineage.ts"
+import { apiKeys } from "./table.ts"
 
 /** The key `?1` and its ancestors, for a WITH RECURSIVE clause; `depth` is 0 for the key itself. */
 export const LINEAGE = `lineage (hash, depth) AS (
@@ -25,13 +28,28 @@ export function ancestorsStatement(db: D1Database, hash: string): D1PreparedStat
     .bind(hash)
 }
 
+const ancestorColumns = {
+  hash: apiKeys.hash,
+  label: apiKeys.label,
+  kind: apiKeys.kind,
+  limitNano: apiKeys.limitNano,
+  limitReset: apiKeys.limitReset,
+  includeByokInLimit: apiKeys.includeByokInLimit,
+  expiresAt: apiKeys.expiresAt,
+}
+
+/** A row of `ancestorsStatement`. */
+export function toAncestorRow(stored: StoredRow): AncestorRow {
+  return { ...readColumns(ancestorColumns, stored), isRevoked: stored["is_revoked"] === 1 }
+}
+
 /** The ancestors of every key of an organization that has any, the nearest first. */
 export async function listAncestors(db: D1Database, organizationId: string): Promise<Map<string, string[]>> {
-  const { results } = await db
-    .prepare("SELECT hash, parent_hash FROM api_keys WHERE organization_id = ? AND parent_hash IS NOT NULL")
-    .bind(organizationId)
-    .all<{ hash: string; parent_hash: string }>()
-  const parents = new Map(results.map((row) => [row.hash, row.parent_hash]))
+  const rows = await openDb(db)
+    .select({ hash: apiKeys.hash, parentHash: apiKeys.parentHash })
+    .from(apiKeys)
+    .where(and(eq(apiKeys.organizationId, organizationId), isNotNull(apiKeys.parentHash)))
+  const parents = new Map(rows.map((row) => [row.hash, row.parentHash]))
   return new Map([...parents.keys()].map((hash) => [hash, chainOf(hash, parents)]))
 }
 

@@ -1,5 +1,5 @@
 import type { Ancestor, Principal, KeyKind } from "../access/principal.ts"
-import type { ResetInterval } from "../money/windows.ts"
+import type { KeyRow } from "./table.ts"
 
 /**
  * A key that spends is the parent of the keys it creates: app keys and interns' own keys. Provisioning keys, and
@@ -20,16 +20,11 @@ export function revokesChildren(kind: KeyKind): boolean {
   return kind === "normal" || kind === "free_tier"
 }
 
-export type AncestorRow = {
-  hash: string
-  label: string
-  kind: KeyKind
-  limit_nano: number | null
-  limit_reset: ResetInterval | null
-  include_byok_in_limit: number
-  expires_at: number | null
-  is_revoked: number
-}
+/** An ancestor of a key. `isRevoked`: it is disabled or deleted. */
+export type AncestorRow = Pick<
+  KeyRow,
+  "hash" | "label" | "kind" | "limitNano" | "limitReset" | "includeByokInLimit" | "expiresAt"
+> & { isRevoked: boolean }
 
 export type Lineage = {
   ancestors: readonly Ancestor[]
@@ -45,12 +40,12 @@ export function toLineage(rows: readonly AncestorRow[]): Lineage {
     ancestors: rows.map((row) => ({
       keyHash: row.hash,
       label: row.label,
-      limitNano: row.limit_nano,
-      limitReset: row.limit_reset,
-      includeByokInLimit: row.include_byok_in_limit === 1,
+      limitNano: row.limitNano,
+      limitReset: row.limitReset,
+      includeByokInLimit: row.includeByokInLimit,
     })),
-    isRevoked: binding.some(({ is_revoked: isRevoked }) => isRevoked === 1),
-    expiresAt: earliest(binding.map(({ expires_at: at }) => at)),
+    isRevoked: binding.some(({ isRevoked }) => isRevoked),
+    expiresAt: earliest(binding.map(({ expiresAt }) => expiresAt)),
   }
 }
 
@@ -61,8 +56,8 @@ export function earliest(instants: readonly (number | null)[]): number | null {
 }
 
 /** The ancestors of a key, the nearest first. */
-export function chainOf(hash: string, parents: ReadonlyMap<string, string>): string[] {
+export function chainOf(hash: string, parents: ReadonlyMap<string, string | null>): string[] {
   const chain: string[] = []
-  for (let at = parents.get(hash); at !== undefined && !chain.includes(at); at = parents.get(at)) chain.push(at)
+  for (let at = parents.get(hash); at != null && !chain.includes(at); at = parents.get(at)) chain.push(at)
   return chain
 }

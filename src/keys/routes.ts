@@ -14,16 +14,8 @@ import { requestedWorkspace, workspaceNotFound } from "../workspaces/requested.t
 import { mayMint, mintKey, requireChangeWithin, toApiKey, toKeyChange, TOLD_FIELDS } from "./key.ts"
 import { countChildren, isDescendant } from "./lineage-store.ts"
 import { ApiKey, ApiKeyChange, NewApiKey } from "./schemas.ts"
-import {
-  deleteKey,
-  findKeyRow,
-  insertKey,
-  isLastManagementKey,
-  isDeprovisioned,
-  type KeyRow,
-  listKeys,
-  updateKey,
-} from "./store.ts"
+import { deleteKey, findKeyRow, insertKey, isLastManagementKey, isDeprovisioned, listKeys, updateKey } from "./store.ts"
+import type { KeyRow, NewKeyRow } from "./table.ts"
 import { isTaken } from "../support/rows.ts"
 
 const MAX_BODY_BYTES = 65_536
@@ -146,13 +138,12 @@ export const keys = newRouter()
     const { principal } = c.var
     const input = c.req.valid("json")
     const workspaceId = await requestedWorkspace(c.env.DB, principal.organizationId, input.workspace_id)
-    const { secret, row } = mintKey(input, principal, workspaceId, Date.now())
+    const { secret, row: made } = mintKey(input, principal, workspaceId, Date.now())
     if (input.creator_user_id != null) await requireMember(c.env.DB, principal.organizationId, input.creator_user_id)
     const changed = changesOf(input, TOLD_FIELDS)
-    const entry = entryOf(c, { action: "api_key.create", resourceId: row.hash, workspaceId, changed })
-    const inserted = await insertKey(c.env.DB, row, entry).catch(undefinedIfTaken)
-    if (inserted === undefined) throw new GatewayError("conflict", "external.api_key: this key exists already.")
-    if (!inserted) throw await uninserted(c.env.DB, row)
+    const entry = entryOf(c, { action: "api_key.create", resourceId: made.hash, workspaceId, changed })
+    const row = await insertKey(c.env.DB, made, entry).catch(refuseTaken)
+    if (!row) throw await uninserted(c.env.DB, made)
     invalidateKey(row.hash)
     return c.json({ data: toApiKey(row), key: secret ?? "" }, 201)
   })
@@ -172,7 +163,7 @@ export const keys = newRouter()
     const isOwn = principal.limitNano !== null && (await isDescendant(c.env.DB, hash, principal.keyHash))
     requireChangeWithin(principal, before, isOwn, change)
     const changed = changesOf(input, TOLD_FIELDS)
-    const deed = { resourceId: hash, workspaceId: before.workspace_id, changed }
+    const deed = { resourceId: hash, workspaceId: before.workspaceId, changed }
     const entry = entryOf(c, { action: "api_key.update", ...deed })
     const row = await updateKey(c.env.DB, principal.organizationId, hash, change, Date.now(), entry)
     if (!row) {
@@ -187,7 +178,7 @@ export const keys = newRouter()
     const { hash } = c.req.valid("param")
     const { organizationId, isOperator } = c.var.principal
     const row = await requireAuthorityOver(c.env.DB, c.var.principal, hash)
-    const entry = entryOf(c, { action: "api_key.delete", resourceId: hash, workspaceId: row.workspace_id })
+    const entry = entryOf(c, { action: "api_key.delete", resourceId: hash, workspaceId: row.workspaceId })
     const children = await countChildren(c.env.DB, organizationId, row)
     if (!(await deleteKey(c.env.DB, organizationId, hash, isOperator, Date.now(), entry))) {
       await refuseLastManagementKey(c.env.DB, row)
@@ -209,7 +200,7 @@ async function requireMember(db: D1Database, organizationId: string, userId: str
 }
 
 async function refuseLastManagementKey(db: D1Database, row: KeyRow): Promise<void> {
-  if (row.kind !== "management" || !(await isLastManagementKey(db, row.organization_id, row.hash))) return
+  if (row.kind !== "management" || !(await isLastManagementKey(db, row.organizationId, row.hash))) return
   throw new GatewayError(
     "conflict",
     "This is the organization's last management key that does not expire. Create another one with POST /keys first, and delete or disable this one with it.",
@@ -227,13 +218,12 @@ async function requireAuthorityOver(db: D1Database, principal: Principal, hash: 
 }
 
 /** Why a key could not be made. */
-async function uninserted(db: D1Database, row: KeyRow): Promise<GatewayError> {
+async function uninserted(db: D1Database, row: NewKeyRow): Promise<GatewayError> {
   return (await leaverOf(db, row, "creator_user_id: this person")) ?? workspaceNotFound()
 }
 
-async function leaverOf(db: D1Database, row: KeyRow, who: string): Promise<GatewayError | undefined> {
-  if (row.creator_user_id === null || !(await isDeprovisioned(db, row.organization_id, row.creator_user_id)))
-    return undefined
+async function leaverOf(db: D1Database, row: NewKeyRow, who: string): Promise<GatewayError | undefined> {
+  if (row.creatorUserId == null || !(await isDeprovisioned(db, row.organizationId, row.creatorUserId))) return undefined
   const words = `${who} was deactivated by the organization's directory. Make a key in the name of somebody else.`
   return new GatewayError("forbidden", words)
 }
@@ -242,7 +232,7 @@ function noSuchKey(): GatewayError {
   return new GatewayError("not_found", "There is no key with this hash.")
 }
 
-function undefinedIfTaken(cause: unknown): undefined {
-  if (isTaken(cause)) return undefined
+function refuseTaken(cause: unknown): never {
+  if (isTaken(cause)) throw new GatewayError("conflict", "external.api_key: this key exists already.")
   throw cause
 }

@@ -7,7 +7,8 @@ import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok, PageQuery } from "../http/schema.ts"
 import { newId } from "../support/ids.ts"
-import { type MemberRow, toOrganizationMember, toStoredRole } from "./member.ts"
+import { toOrganizationMember, toStoredRole } from "./member.ts"
+import type { MemberRow, NewMemberRow } from "./table.ts"
 import { MemberChange, MemberPath, NewMember, OrganizationMember, OrganizationMembers } from "./schemas.ts"
 import { deleteMember, findMember, insertMember, listMembers, updateMember } from "./store.ts"
 import { isTaken } from "../support/rows.ts"
@@ -77,18 +78,18 @@ export const organizationMembers = newRouter()
   })
   .openapi(add, async (c) => {
     const input = c.req.valid("json")
-    const row: MemberRow = {
-      organization_id: c.var.principal.organizationId,
-      user_id: input.user_id ?? newId(),
+    const member: NewMemberRow = {
+      organizationId: c.var.principal.organizationId,
+      userId: input.user_id ?? newId(),
       role: toStoredRole(input.role),
       email: input.email.toLowerCase(),
-      first_name: input.first_name ?? null,
-      last_name: input.last_name ?? null,
-      source: "manual",
-      created_at: Date.now(),
+      firstName: input.first_name ?? null,
+      lastName: input.last_name ?? null,
+      createdAt: Date.now(),
     }
-    const deed = { resourceId: row.user_id, workspaceId: null, changed: changesOf(input, TOLD_FIELDS) }
-    await insertMember(c.env.DB, row, entryOf(c, { action: "member.add", ...deed })).catch(refuseTaken)
+    const deed = { resourceId: member.userId, workspaceId: null, changed: changesOf(input, TOLD_FIELDS) }
+    const entry = entryOf(c, { action: "member.add", ...deed })
+    const row = await insertMember(c.env.DB, member, entry).catch(refuseTaken)
     return c.json({ data: toOrganizationMember(row) }, 201)
   })
   .openapi(update, async (c) => {

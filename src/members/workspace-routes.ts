@@ -7,7 +7,7 @@ import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok, PageQuery } from "../http/schema.ts"
 import { WorkspacePath } from "../workspaces/schemas.ts"
 import { findWorkspaceRow } from "../workspaces/store.ts"
-import type { WorkspaceRow } from "../workspaces/workspace.ts"
+import type { WorkspaceRow } from "../workspaces/table.ts"
 import { toWorkspaceMember } from "./member.ts"
 import { MembersAdded, MembersRemoved, UserIds, WorkspaceMembers } from "./schemas.ts"
 import {
@@ -77,7 +77,7 @@ export const workspaceMembers = newRouter()
     const { organizationId } = c.var.principal
     const { user_ids: ids } = c.req.valid("json")
     const workspace = await workspaceOf(c.env.DB, organizationId, c.req.valid("param").workspaceRef)
-    if (workspace.is_default === 1) {
+    if (workspace.isDefault) {
       refuse("the default workspace has all members of the organization. DELETE /organization/members removes one.")
     }
     const now = Date.now()
@@ -85,8 +85,8 @@ export const workspaceMembers = newRouter()
     if (bound) {
       refuse(
         bound.source === "scim"
-          ? `${bound.user_id}: is managed by the organization's directory. Remove the group or its mapping there.`
-          : `${bound.user_id}: has active API keys in the workspace. Delete or disable them first.`,
+          ? `${bound.userId}: is managed by the organization's directory. Remove the group or its mapping there.`
+          : `${bound.userId}: has active API keys in the workspace. Delete or disable them first.`,
       )
     }
     const entry = entryOf(c, { action: "workspace_member.remove", ...deedOf(workspace.id, ids) })

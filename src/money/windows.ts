@@ -1,5 +1,7 @@
 import { DAY_MS } from "../support/time.ts"
-export type ResetInterval = "daily" | "weekly" | "monthly"
+
+export const RESET_INTERVALS = ["daily", "weekly", "monthly"] as const
+export type ResetInterval = (typeof RESET_INTERVALS)[number]
 
 /** 1970-01-01 was a Thursday; the first Monday is four days later. */
 const FIRST_MONDAY_MS = 4 * DAY_MS

@@ -4,29 +4,11 @@ import type { Principal, KeySource } from "../access/principal.ts"
 import { formatUsd, usdToNano } from "../money/money.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { parentOf, revokesChildren } from "../keys/lineage.ts"
-import type { KeyRow } from "../keys/store.ts"
-import type { ResetInterval } from "../money/windows.ts"
+import type { NewKeyRow } from "../keys/table.ts"
 import { isSame, sha256Hex, toBase64Url } from "../support/encoding.ts"
 import { toTimestamp } from "../support/time.ts"
 import type { Code, CodeRequest, Exchange } from "./schemas.ts"
-
-/** A row of oauth_codes. */
-export type CodeRow = {
-  hash: string
-  organization_id: string
-  workspace_id: string
-  approved_by: string
-  user_id: string | null
-  callback_url: string
-  code_challenge: string | null
-  code_challenge_method: "S256" | "plain" | null
-  key_name: string
-  limit_nano: number | null
-  limit_reset: ResetInterval | null
-  key_expires_at: number | null
-  created_at: number
-  expires_at: number
-}
+import type { CodeRow, NewCodeRow } from "./table.ts"
 
 const CODE_MS = 10 * 60_000
 const CODE_BYTES = 32
@@ -61,7 +43,7 @@ export function newCode(
   approver: Principal,
   workspaceId: string,
   now: number,
-): { code: string; row: CodeRow } {
+): { code: string; row: NewCodeRow } {
   const code = toBase64Url(crypto.getRandomValues(new Uint8Array(CODE_BYTES)))
   const keyExpiresAt = request.expires_at == null ? approver.expiresAt : Date.parse(request.expires_at)
   if (keyExpiresAt !== null && keyExpiresAt <= now) {
@@ -72,21 +54,21 @@ export function newCode(
     throw new GatewayError("forbidden", `expires_at: must not be later than ${latest}, when the approving key expires.`)
   }
   const { limit, usage_limit_type: reset, code_challenge: challenge, code_challenge_method: method } = request
-  const row: CodeRow = {
+  const row: NewCodeRow = {
     hash: hashKey(code),
-    organization_id: approver.organizationId,
-    workspace_id: workspaceId,
-    approved_by: approver.keyHash,
-    user_id: approver.creatorUserId,
-    callback_url: request.callback_url,
-    code_challenge: challenge ?? null,
-    code_challenge_method: method ?? null,
-    key_name: request.key_label ?? new URL(request.callback_url).host,
-    limit_nano: limit === undefined ? null : usdToNano(limit),
-    limit_reset: limit === undefined ? null : (reset ?? null),
-    key_expires_at: keyExpiresAt,
-    created_at: now,
-    expires_at: now + CODE_MS,
+    organizationId: approver.organizationId,
+    workspaceId,
+    approvedBy: approver.keyHash,
+    userId: approver.creatorUserId,
+    callbackUrl: request.callback_url,
+    codeChallenge: challenge ?? null,
+    codeChallengeMethod: method ?? null,
+    keyName: request.key_label ?? new URL(request.callback_url).host,
+    limitNano: limit === undefined ? null : usdToNano(limit),
+    limitReset: limit === undefined ? null : (reset ?? null),
+    keyExpiresAt: keyExpiresAt,
+    createdAt: now,
+    expiresAt: now + CODE_MS,
   }
   return { code, row }
 }
@@ -97,33 +79,28 @@ export function toKeyRow(
   { hash, label }: { hash: string; label: string },
   approver: Principal,
   now: number,
-): KeyRow {
+): NewKeyRow {
   return {
     hash,
-    organization_id: row.organization_id,
-    workspace_id: row.workspace_id,
+    organizationId: row.organizationId,
+    workspaceId: row.workspaceId,
     kind: "normal",
-    name: row.key_name.slice(0, 128),
+    name: row.keyName.slice(0, 128),
     label,
-    creator_user_id: row.user_id,
-    external_user: null,
-    limit_nano: row.limit_nano,
-    limit_reset: row.limit_reset,
-    include_byok_in_limit: 0,
-    disabled: 0,
-    expires_at: row.key_expires_at,
-    created_at: now,
-    updated_at: null,
-    parent_hash: parentOf(approver),
+    creatorUserId: row.userId,
+    limitNano: row.limitNano,
+    limitReset: row.limitReset,
+    expiresAt: row.keyExpiresAt,
+    createdAt: now,
+    parentHash: parentOf(approver),
     source: "app",
-    disabled_by: null,
   }
 }
 
 /** Whether whoever exchanges a code is whoever asked for it. A verifier for a code that has no challenge is a mix-up. */
-export function isProven(row: Pick<CodeRow, "code_challenge" | "code_challenge_method">, exchange: Exchange): boolean {
+export function isProven(row: Pick<CodeRow, "codeChallenge" | "codeChallengeMethod">, exchange: Exchange): boolean {
   const { code_verifier: verifier, code_challenge_method: told } = exchange
-  const { code_challenge: challenge, code_challenge_method: method } = row
+  const { codeChallenge: challenge, codeChallengeMethod: method } = row
   if (challenge === null) return verifier == null && told == null
   if (verifier == null || (told != null && told !== method)) return false
   return isSame(challenge, method === "S256" ? toS256(verifier) : verifier)
@@ -134,7 +111,7 @@ export function toS256(verifier: string): string {
   return toBase64Url(Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16)))
 }
 
-export function toCode(code: string, { callback_url: url, created_at: at }: CodeRow): z.infer<typeof Code> {
+export function toCode(code: string, { callbackUrl: url, createdAt: at }: NewCodeRow): z.infer<typeof Code> {
   return { id: code, app_id: appIdOf(url), created_at: toTimestamp(at) }
 }
 

@@ -81,16 +81,16 @@ export const oauthKeys = newRouter()
     const now = Date.now()
     const hash = hashKey(input.code)
     const row = await findOpenCode(c.env.DB, hash, now)
-    const approver = row && isProven(row, input) ? await principalByHash(row.approved_by, c.env, now) : undefined
+    const approver = row && isProven(row, input) ? await principalByHash(row.approvedBy, c.env, now) : undefined
     if (!row || !approver) throw refusedExchange()
     const { secret, hash: keyHash, label } = newKey()
     const key = toKeyRow(row, { hash: keyHash, label }, approver, now)
     c.set("principal", approver)
-    const changed = changesOf({ name: key.name, kind: key.kind, callback_url: row.callback_url }, TOLD_FIELDS)
-    const deed = { action: "api_key.create", resourceId: keyHash, workspaceId: row.workspace_id, changed } as const
+    const changed = changesOf({ name: key.name, kind: key.kind, callback_url: row.callbackUrl }, TOLD_FIELDS)
+    const deed = { action: "api_key.create", resourceId: keyHash, workspaceId: row.workspaceId, changed } as const
     if (!(await exchangeCode(c.env.DB, hash, key, now, newEntry(actorOf(c), deed)))) throw refusedExchange()
     invalidateKey(keyHash)
-    return c.json({ key: secret, user_id: row.user_id }, 200)
+    return c.json({ key: secret, user_id: row.userId }, 200)
   })
   .openapi(jwks, async (c) => {
     c.header("cache-control", "public, max-age=300")

@@ -6,7 +6,7 @@ import { asGatewayError } from "../errors/errors.ts"
 import { newRouter } from "../http/router.ts"
 import type { App } from "../access/app.ts"
 import { ok } from "../http/schema.ts"
-import type { KeyRow } from "../keys/store.ts"
+import type { NewKeyRow } from "../keys/table.ts"
 import { mastersOf } from "../secrets/master-key.ts"
 import { readAtMost } from "../support/bytes.ts"
 import { logError } from "../support/log.ts"
@@ -127,25 +127,17 @@ async function issue(c: Context<App>, policy: Policy, subject: string, now: numb
     jti: newId(),
   }
   const token = await signToken(mastersOf(c.env), claims)
-  const key: KeyRow = {
+  const key: NewKeyRow = {
     hash: hashKey(token),
-    organization_id: organizationId,
-    workspace_id: workspaceId,
+    organizationId,
+    workspaceId,
     kind: "normal",
     name: `${policyId}: ${subject}`.slice(0, 128),
     label: toLabel(token),
-    creator_user_id: policy.user_id ?? null,
-    external_user: null,
-    limit_nano: null,
-    limit_reset: null,
-    include_byok_in_limit: 0,
-    disabled: 0,
-    expires_at: claims.exp * 1_000,
-    created_at: now,
-    updated_at: null,
-    parent_hash: null,
+    creatorUserId: policy.user_id ?? null,
+    expiresAt: claims.exp * 1_000,
+    createdAt: now,
     source: "workload",
-    disabled_by: null,
   }
   const actor = {
     organizationId,

@@ -3,44 +3,22 @@ import { explain } from "../http/schema.ts"
 import { GatewayError } from "../errors/errors.ts"
 import type { About } from "../secrets/seal.ts"
 import { decodeBase64, toBase64Url } from "../support/encoding.ts"
+import type { StoredOf } from "../support/db.ts"
 import { toTimestamp } from "../support/time.ts"
 import { outboundRefusalOf } from "../outbound/send.ts"
 import { type Config, type Configured, isSecret, type KindName, KINDS } from "./kinds.ts"
 import type { Destination, DestinationChange, FilterRules, NewDestination } from "./schemas.ts"
-
-/** A row of destinations. Booleans are 0 or 1, lists and objects JSON, instants epoch milliseconds. */
-export type DestinationRow = {
-  id: string
-  organization_id: string
-  workspace_id: string
-  type: KindName
-  name: string
-  enabled: number
-  config: string
-  sealed: string
-  version: string
-  api_key_hashes: string | null
-  filter_rules: string | null
-  regions: string
-  sampling_rate: number
-  privacy_mode: number
-  broadcast_generation_cost: number
-  broadcast_generation_identity: number
-  broadcast_generation_request_context: number
-  created_at: number
-  updated_at: number
-}
+import type { destinations } from "./table.ts"
 
 /** How its deliveries go: kept by the consumer of the queue, never by a request. */
-export type DestinationState = {
-  last_success_at: number | null
-  last_error_at: number | null
-  last_error: string | null
-  failures: number
-  paused_until: number
+export const STATE_COLUMNS = ["last_success_at", "last_error_at", "last_error", "failures", "paused_until"] as const
+export type DestinationState = Pick<StoredOf<typeof destinations>, (typeof STATE_COLUMNS)[number]> & {
   backlog: number
   dead_letters: number
 }
+
+/** Lists and objects are JSON. */
+export type DestinationRow = Omit<StoredOf<typeof destinations>, (typeof STATE_COLUMNS)[number] | "deleted_at">
 
 export const NO_STATE: DestinationState = {
   last_success_at: null,

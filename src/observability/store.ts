@@ -2,15 +2,15 @@ import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import type { Page } from "../http/schema.ts"
 import type { WrappedKey } from "../secrets/data-key.ts"
-import type { DestinationRow, DestinationState } from "./destination.ts"
+import { columnNames } from "../support/db.ts"
+import { type DestinationRow, type DestinationState, STATE_COLUMNS } from "./destination.ts"
+import { destinations } from "./table.ts"
 import { type DestinationFilter, type HeadRow, toHead } from "./coverage.ts"
 import { type Counted, toPage } from "../support/rows.ts"
 
-const COLUMNS =
-  "id, organization_id, workspace_id, type, name, enabled, config, sealed, version, api_key_hashes, filter_rules, " +
-  "regions, sampling_rate, privacy_mode, broadcast_generation_cost, broadcast_generation_identity, " +
-  "broadcast_generation_request_context, created_at, updated_at"
-const LISTED_COLUMNS = `${COLUMNS}, last_success_at, last_error_at, last_error, failures, paused_until,
+const columns = columnNames(destinations, [...STATE_COLUMNS, "deleted_at"])
+const COLUMNS = columns.join(", ")
+const LISTED_COLUMNS = `${COLUMNS}, ${STATE_COLUMNS.join(", ")},
   (SELECT coalesce(sum(calls), 0) FROM broadcast_batches b WHERE b.destination_id = destinations.id AND state = 'pending') AS backlog,
   (SELECT coalesce(sum(calls), 0) FROM broadcast_batches b WHERE b.destination_id = destinations.id AND state = 'dead') AS dead_letters`
 /** With the key that opens the secrets. */
@@ -65,7 +65,6 @@ export async function findDestination(
  * workspace is gone or has as many of this type as it may.
  */
 export async function insertDestination(db: D1Database, row: DestinationRow, entry: AuditEntry): Promise<boolean> {
-  const columns = COLUMNS.split(", ") as (keyof DestinationRow)[]
   const scope = [row.workspace_id, row.organization_id, row.workspace_id, row.type, MAX_OF_TYPE]
   const [inserted] = await db.batch([
     db

@@ -57,15 +57,12 @@ export const organizations = newRouter()
     const changed = changesOf(input, ["interns_programme", "vault_writes"])
     const actor = { ...actorOf(c), organizationId: id }
     const entry = newEntry(actor, { action: "organization.update", resourceId: id, workspaceId: null, changed })
-    const change = { programme: toFlag(input.interns_programme), vaultWrites: toFlag(input.vault_writes) }
+    const change = { internsProgramme: input.interns_programme, vaultWrites: input.vault_writes }
     const row = await updateRights(c.env.DB, id, change, entry)
     if (!row) throw new GatewayError("not_found", "There is no organization with this id.")
     invalidateOrganization(id)
-    const { interns_programme: programme, vault_writes: writes } = row
-    return c.json({ data: { id, interns_programme: programme === 1, vault_writes: writes === 1 } }, 200)
+    return c.json({ data: { id, interns_programme: row.internsProgramme, vault_writes: row.vaultWrites } }, 200)
   })
-
-const toFlag = (value: boolean | undefined) => (value === undefined ? null : Number(value))
 
 async function makeOrganization(c: Context<App>, input: NewOrganization) {
   const [id, workspaceId, ownerId] = [newId(), newId(), newId()]

@@ -15,6 +15,6 @@ export function byokRoutesOf(caller: Caller, env: Env): ByokRoutes | undefined {
 
 /** A key in clear, for the one request that is sent with it: it is opened anew for each, and kept nowhere. */
 export function openByokCredential({ id, workspaceId, provider, version, sealed, dataKey }: ByokCredential, env: Env) {
-  const about = aboutKey({ id, workspace_id: workspaceId, provider, version })
+  const about = aboutKey({ id, workspaceId, provider, version })
   return openSealed({ about, sealed, dataKey }, mastersOf(env))
 }

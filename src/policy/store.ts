@@ -1,14 +1,18 @@
-import { type KeyBudgetRow, findWorkspaceBudgets, keyBudgetsStatement, toWorkspaceBudgets } from "../budgets/store.ts"
-import { findOwnKeys, ownKeysStatement } from "../byok/store.ts"
-import { type ByokCredentialRow, toByokCredential } from "../byok/usable-credentials.ts"
+import { and, eq, getTableColumns } from "drizzle-orm"
+import { findWorkspaceBudgets, keyBudgetsStatement, toWorkspaceBudgets } from "../budgets/store.ts"
+import { findOwnKeys, byokStatement, readByokCredential } from "../byok/store.ts"
 import type { Principal } from "../access/principal.ts"
 import { toCallerGuardrails } from "../guardrails/applied.ts"
-import { type AppliedRow, findCallerGuardrails, keyGuardrailsStatement } from "../guardrails/store.ts"
-import { ancestorsStatement } from "../keys/lineage-store.ts"
-import { type AncestorRow, earliest, toLineage } from "../keys/lineage.ts"
-import type { KeyRow } from "../keys/store.ts"
+import { findCallerGuardrails, keyGuardrailsStatement, toAppliedRow } from "../guardrails/store.ts"
+import { ancestorsStatement, toAncestorRow } from "../keys/lineage-store.ts"
+import { earliest, toLineage } from "../keys/lineage.ts"
+import { apiKeys } from "../keys/table.ts"
+import { members } from "../members/table.ts"
 import { type HeadRow, toHead } from "../observability/coverage.ts"
 import { listActiveDestinations, headsStatement } from "../observability/store.ts"
+import { organizations } from "../organizations/table.ts"
+import { openDb, readColumns } from "../support/db.ts"
+import { workspaces } from "../workspaces/table.ts"
 import { toCallDefaults } from "../workspaces/settings.ts"
 import { type CallPolicy, setPolicy } from "./call-policy.ts"
 
@@ -21,24 +25,26 @@ export async function loadAccess(db: D1Database, hash: string): Promise<Principa
     db
       .prepare(
         `SELECT k.*, (SELECT settings FROM workspaces WHERE id = k.workspace_id) AS settings,
-           (SELECT interns_programme * 2 + vault_writes FROM organizations WHERE id = k.organization_id) AS rights
+           (SELECT interns_programme FROM organizations WHERE id = k.organization_id) AS interns_programme,
+           (SELECT vault_writes FROM organizations WHERE id = k.organization_id) AS vault_writes
          FROM api_keys k WHERE k.hash = ? AND k.disabled = 0 AND k.deleted_at IS NULL`,
       )
       .bind(hash),
     ancestorsStatement(db, hash),
     keyBudgetsStatement(db, hash),
     keyGuardrailsStatement(db, hash),
-    ownKeysStatement(db, hash),
+    byokStatement(db, hash),
     headsStatement(db, hash),
   ])
-  const row = keys?.results[0] as (KeyRow & KeyContext) | undefined
-  const lineage = toLineage((ancestors?.results ?? []) as AncestorRow[])
-  if (!row || lineage.isRevoked) return undefined
+  const stored = keys?.results[0]
+  const lineage = toLineage((ancestors?.results ?? []).map(toAncestorRow))
+  if (!stored || lineage.isRevoked) return undefined
+  const row = readColumns(keyColumns, stored)
   const policy: CallPolicy = {
     defaults: toCallDefaults(row.settings),
-    budgets: toWorkspaceBudgets((budgets?.results ?? []) as KeyBudgetRow[]),
-    guardrails: toCallerGuardrails((guardrails?.results ?? []) as AppliedRow[]),
-    byok: ((byok?.results ?? []) as ByokCredentialRow[]).map(toByokCredential),
+    budgets: toWorkspaceBudgets(budgets?.results ?? []),
+    guardrails: toCallerGuardrails((guardrails?.results ?? []).map(toAppliedRow)),
+    byok: (byok?.results ?? []).map(readByokCredential),
     destinations: ((filters?.results ?? []) as HeadRow[]).map(toHead),
   }
   return setPolicy(
@@ -49,47 +55,47 @@ export async function loadAccess(db: D1Database, hash: string): Promise<Principa
       source: row.source,
       ancestors: lineage.ancestors,
       isOperator: false,
-      organizationId: row.organization_id,
-      workspaceId: row.workspace_id,
-      creatorUserId: row.creator_user_id,
-      externalUser: row.external_user,
-      limitNano: row.limit_nano,
-      limitReset: row.limit_reset,
-      includeByokInLimit: row.include_byok_in_limit === 1,
-      expiresAt: earliest([row.expires_at, lineage.expiresAt]),
-      internId: row.intern_id,
-      ...toRights(row.rights),
+      organizationId: row.organizationId,
+      workspaceId: row.workspaceId,
+      creatorUserId: row.creatorUserId,
+      externalUser: row.externalUser,
+      limitNano: row.limitNano,
+      limitReset: row.limitReset,
+      includeByokInLimit: row.includeByokInLimit,
+      expiresAt: earliest([row.expiresAt, lineage.expiresAt]),
+      internId: row.internId,
+      hasInternsAccess: row.internsProgramme,
+      canWriteVaults: row.vaultWrites,
     },
     policy,
   )
 }
 
-/** What is read along with a key: of its workspace, its intern and its organization. */
-type KeyContext = { settings: string; intern_id: string | null; rights: number }
-
-/** `interns_programme * 2 + vault_writes` of an organization. */
-function toRights(rights: number): Pick<Principal, "hasInternsAccess" | "canWriteVaults"> {
-  return { hasInternsAccess: rights >= 2, canWriteVaults: rights % 2 === 1 }
+/** A key with what is read along with it, of its workspace and its organization. */
+const keyColumns = {
+  ...getTableColumns(apiKeys),
+  settings: workspaces.settings,
+  internsProgramme: organizations.internsProgramme,
+  vaultWrites: organizations.vaultWrites,
 }
 
 /** Where the bootstrap key is at home: the first organization, and its default workspace while there is one. */
 async function findOperatorHome(db: D1Database) {
-  const row = await db
-    .prepare(
-      `SELECT o.id AS organizationId, w.id AS workspaceId, w.settings, m.user_id AS ownerId,
-         o.interns_programme * 2 + o.vault_writes AS rights
-       FROM organizations o LEFT JOIN workspaces w ON w.organization_id = o.id AND w.is_default = 1
-         LEFT JOIN members m ON m.organization_id = o.id AND m.role = 'owner'
-       ORDER BY o.created_at, o.id LIMIT 1`,
-    )
-    .first<{
-      organizationId: string
-      workspaceId: string | null
-      settings: string | null
-      ownerId: string | null
-      rights: number
-    }>()
-  return row ?? undefined
+  const [home] = await openDb(db)
+    .select({
+      organizationId: organizations.id,
+      workspaceId: workspaces.id,
+      settings: workspaces.settings,
+      ownerId: members.userId,
+      hasInternsAccess: organizations.internsProgramme,
+      canWriteVaults: organizations.vaultWrites,
+    })
+    .from(organizations)
+    .leftJoin(workspaces, and(eq(workspaces.organizationId, organizations.id), eq(workspaces.isDefault, true)))
+    .leftJoin(members, and(eq(members.organizationId, organizations.id), eq(members.role, "owner")))
+    .orderBy(organizations.createdAt, organizations.id)
+    .limit(1)
+  return home
 }
 
 /** The principal of the bootstrap key, which is a secret of the deployment and not a row. */
@@ -115,7 +121,8 @@ export async function loadOperator(db: D1Database, keyHash: string): Promise<Pri
     includeByokInLimit: false,
     expiresAt: null,
     internId: null,
-    ...toRights(home?.rights ?? 0),
+    hasInternsAccess: home?.hasInternsAccess ?? false,
+    canWriteVaults: home?.canWriteVaults ?? false,
   }
   if (!isSetUp) return principal
   return setPolicy(principal, {

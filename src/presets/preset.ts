@@ -3,36 +3,7 @@ import { GatewayError } from "../errors/errors.ts"
 import { toTimestamp } from "../support/time.ts"
 import type { PresetContent } from "./config.ts"
 import type { DesignatedPreset, Preset, PresetVersion } from "./schemas.ts"
-
-export type PresetStatus = "active" | "disabled" | "archived"
-
-/** A row of presets. */
-export type PresetRow = {
-  id: string
-  organization_id: string
-  workspace_id: string
-  slug: string
-  name: string
-  description: string | null
-  status: PresetStatus
-  status_updated_at: number | null
-  designated_version_id: string | null
-  creator_user_id: string | null
-  created_at: number
-  updated_at: number
-}
-
-/** A row of preset_versions. */
-export type VersionRow = {
-  id: string
-  preset_id: string
-  version: number
-  /** JSON of PresetConfig. */
-  config: string
-  system_prompt: string | null
-  creator_id: string
-  created_at: number
-}
+import type { PresetRow, PresetStatus, VersionRow } from "./table.ts"
 
 /** A preset as calls use it: its designated version. */
 export type ActivePreset = PresetContent & {
@@ -58,26 +29,26 @@ export function toPreset(row: PresetRow): z.infer<typeof Preset> {
     name: row.name,
     description: row.description,
     status: row.status,
-    status_updated_at: row.status_updated_at === null ? null : toTimestamp(row.status_updated_at),
-    creator_user_id: row.creator_user_id,
-    workspace_id: row.workspace_id,
-    designated_version_id: row.designated_version_id,
-    created_at: toTimestamp(row.created_at),
-    updated_at: toTimestamp(row.updated_at),
+    status_updated_at: row.statusUpdatedAt === null ? null : toTimestamp(row.statusUpdatedAt),
+    creator_user_id: row.creatorUserId,
+    workspace_id: row.workspaceId,
+    designated_version_id: row.designatedVersionId,
+    created_at: toTimestamp(row.createdAt),
+    updated_at: toTimestamp(row.updatedAt),
   }
 }
 
 export function toVersion(row: VersionRow): z.infer<typeof PresetVersion> {
   return {
     id: row.id,
-    preset_id: row.preset_id,
+    preset_id: row.presetId,
     version: row.version,
     config: JSON.parse(row.config) as Record<string, unknown>,
-    system_prompt: row.system_prompt,
-    creator_id: row.creator_id,
-    created_at: toTimestamp(row.created_at),
+    system_prompt: row.systemPrompt,
+    creator_id: row.creatorId,
+    created_at: toTimestamp(row.createdAt),
     // A version never changes.
-    updated_at: toTimestamp(row.created_at),
+    updated_at: toTimestamp(row.createdAt),
   }
 }
 

@@ -1,5 +1,6 @@
 import * as z from "zod"
 import { PageQuery } from "../http/schema.ts"
+import { PRESET_STATUSES } from "./table.ts"
 
 const workspace = {
   workspace_id: z
@@ -23,8 +24,6 @@ export const VersionPath = z.object({
   version: z.string().regex(/^[1-9]\d{0,8}$/, "must be the number of a version, from 1"),
 })
 
-const STATUSES = ["active", "disabled", "archived"] as const
-
 export const PresetChange = z
   .strictObject({
     name: z
@@ -35,7 +34,7 @@ export const PresetChange = z
       .string({ error: "must be a string or null" })
       .max(2_000, "must be at most 2000 characters")
       .nullable(),
-    status: z.enum(STATUSES, { error: `accepts ${STATUSES.join(", ")}` }),
+    status: z.enum(PRESET_STATUSES, { error: `accepts ${PRESET_STATUSES.join(", ")}` }),
     designated_version: z
       .int({ error: "must be the number of a version" })
       .min(1, "must be the number of a version, from 1")
@@ -64,7 +63,7 @@ export const Preset = z
     slug: z.string(),
     name: z.string(),
     description: z.string().nullable(),
-    status: z.enum(STATUSES),
+    status: z.enum(PRESET_STATUSES),
     status_updated_at: z.iso.datetime().nullable(),
     creator_user_id: z.string().nullable(),
     workspace_id: z.uuid().nullable(),

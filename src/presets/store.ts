@@ -1,84 +1,102 @@
+import { and, count, desc, eq, ne, type SQL, sql } from "drizzle-orm"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import type { Page } from "../http/schema.ts"
+import { type Db, openDb, selectRow } from "../support/db.ts"
+import { toCountedPage } from "../support/rows.ts"
 import type { PresetConfig, PresetContent } from "./config.ts"
-import type { ActivePreset, PresetRow, PresetStatus, VersionRow } from "./preset.ts"
+import type { ActivePreset } from "./preset.ts"
 import type { PresetChange } from "./schemas.ts"
-import { type Counted, toPage } from "../support/rows.ts"
-
-const COLUMNS =
-  "id, organization_id, workspace_id, slug, name, description, status, status_updated_at, designated_version_id, " +
-  "creator_user_id, created_at, updated_at"
-const VERSION_COLUMNS = "id, preset_id, version, config, system_prompt, creator_id, created_at"
+import { type NewPresetRow, type PresetRow, presets, presetVersions, type VersionRow } from "./table.ts"
 
 /** Where a preset is looked for. */
 export type Place = { organizationId: string; workspaceId: string }
-const IN_PLACE = "organization_id = ?1 AND workspace_id = ?2 AND slug = ?3"
-const THE_PRESET = `preset_id = (SELECT id FROM presets WHERE ${IN_PLACE})`
-const DESIGNATED = `SELECT ${VERSION_COLUMNS} FROM preset_versions
-  WHERE id = (SELECT designated_version_id FROM presets WHERE ${IN_PLACE})`
+
+const inPlace = ({ organizationId, workspaceId }: Place) =>
+  and(eq(presets.organizationId, organizationId), eq(presets.workspaceId, workspaceId))
+const isPreset = (place: Place, slug: string) => and(inPlace(place), eq(presets.slug, slug))
+const ofPreset = (place: Place, slug: string) =>
+  sql`${presetVersions.presetId} = (SELECT ${presets.id} FROM ${presets} WHERE ${isPreset(place, slug)})`
+
+const designated = (db: Db, place: Place, slug: string) =>
+  db
+    .select()
+    .from(presetVersions)
+    .where(
+      sql`${presetVersions.id} =
+        (SELECT ${presets.designatedVersionId} FROM ${presets} WHERE ${isPreset(place, slug)})`,
+    )
 
 export type Found = { preset: PresetRow; version: VersionRow | undefined }
 
 /** With its designated version. */
-export async function findPreset(db: D1Database, place: Place, slug: string): Promise<Found | undefined> {
-  const scope = [place.organizationId, place.workspaceId, slug]
-  const [presets, versions] = await db.batch([
-    db.prepare(`SELECT ${COLUMNS} FROM presets WHERE ${IN_PLACE}`).bind(...scope),
-    db.prepare(DESIGNATED).bind(...scope),
+export async function findPreset(binding: D1Database, place: Place, slug: string): Promise<Found | undefined> {
+  const db = openDb(binding)
+  const [[preset], [version]] = await db.batch([
+    db.select().from(presets).where(isPreset(place, slug)),
+    designated(db, place, slug),
   ])
-  const preset = presets?.results[0] as PresetRow | undefined
-  return preset && { preset, version: versions?.results[0] as VersionRow | undefined }
+  return preset && { preset, version }
 }
 
 /** What a call needs of a preset, in one statement. */
 export async function findLivePreset(db: D1Database, place: Place, slug: string): Promise<ActivePreset | undefined> {
-  const row = await db
-    .prepare(
-      `SELECT p.id, p.status, v.config, v.system_prompt FROM presets p JOIN preset_versions v ON v.id = p.designated_version_id
-       WHERE p.organization_id = ?1 AND p.workspace_id = ?2 AND p.slug = ?3`,
-    )
-    .bind(place.organizationId, place.workspaceId, slug)
-    .first<{ id: string; status: PresetStatus; config: string; system_prompt: string | null }>()
+  const [row] = await openDb(db)
+    .select({
+      id: presets.id,
+      status: presets.status,
+      config: presetVersions.config,
+      systemPrompt: presetVersions.systemPrompt,
+    })
+    .from(presets)
+    .innerJoin(presetVersions, eq(presetVersions.id, presets.designatedVersionId))
+    .where(isPreset(place, slug))
   if (!row) return undefined
-  const systemPrompt = row.system_prompt
-  const bytes = new TextEncoder().encode(row.config + JSON.stringify(systemPrompt ?? "")).byteLength
-  return { id: row.id, slug, status: row.status, config: JSON.parse(row.config) as PresetConfig, systemPrompt, bytes }
+  const bytes = new TextEncoder().encode(row.config + JSON.stringify(row.systemPrompt ?? "")).byteLength
+  return { ...row, slug, config: JSON.parse(row.config) as PresetConfig, bytes }
 }
 
 /** The most recently updated first. */
 export async function listPresets(
-  db: D1Database,
-  { organizationId, workspaceId }: Place,
+  binding: D1Database,
+  place: Place,
   page: Page,
 ): Promise<{ rows: PresetRow[]; total: number }> {
-  const where = "organization_id = ? AND workspace_id = ?"
-  return toPage(
-    await db.batch<Counted<PresetRow>>([
+  const db = openDb(binding)
+  const where = inPlace(place)
+  return toCountedPage(
+    await db.batch([
       db
-        .prepare(`SELECT ${COLUMNS} FROM presets WHERE ${where} ORDER BY updated_at DESC, id LIMIT ? OFFSET ?`)
-        .bind(organizationId, workspaceId, page.limit, page.offset),
-      db.prepare(`SELECT count(*) AS total FROM presets WHERE ${where}`).bind(organizationId, workspaceId),
+        .select()
+        .from(presets)
+        .where(where)
+        .orderBy(desc(presets.updatedAt), presets.id)
+        .limit(page.limit)
+        .offset(page.offset),
+      db.select({ total: count() }).from(presets).where(where),
     ]),
   )
 }
 
 /** The oldest first. Undefined where there is no such preset. */
 export async function listVersions(
-  db: D1Database,
+  binding: D1Database,
   place: Place,
   slug: string,
   page: Page,
 ): Promise<{ rows: VersionRow[]; total: number } | undefined> {
-  const scope = [place.organizationId, place.workspaceId, slug]
-  const versions = toPage(
-    await db.batch<Counted<VersionRow>>([
+  const db = openDb(binding)
+  const where = ofPreset(place, slug)
+  const versions = toCountedPage(
+    await db.batch([
       db
-        .prepare(
-          `SELECT ${VERSION_COLUMNS} FROM preset_versions WHERE ${THE_PRESET} ORDER BY version LIMIT ?4 OFFSET ?5`,
-        )
-        .bind(...scope, page.limit, page.offset),
-      db.prepare(`SELECT count(*) AS total FROM preset_versions WHERE ${THE_PRESET}`).bind(...scope),
+        .select()
+        .from(presetVersions)
+        .where(where)
+        .orderBy(presetVersions.version)
+        .limit(page.limit)
+        .offset(page.offset),
+      db.select({ total: count() }).from(presetVersions).where(where),
     ]),
   )
   // A preset has a version from its first moment.
@@ -91,11 +109,11 @@ export async function findVersion(
   slug: string,
   version: number,
 ): Promise<VersionRow | undefined> {
-  const row = await db
-    .prepare(`SELECT ${VERSION_COLUMNS} FROM preset_versions WHERE ${THE_PRESET} AND version = ?4`)
-    .bind(place.organizationId, place.workspaceId, slug, version)
-    .first<VersionRow>()
-  return row ?? undefined
+  const [row] = await openDb(db)
+    .select()
+    .from(presetVersions)
+    .where(and(ofPreset(place, slug), eq(presetVersions.version, version)))
+  return row
 }
 
 type Made = {
@@ -107,84 +125,88 @@ type Made = {
   now: number
 }
 
+const workspaceExists = ({ organizationId, workspaceId }: Place): SQL =>
+  sql`EXISTS (SELECT 1 FROM workspaces
+    WHERE organization_id = ${organizationId} AND id = ${workspaceId} AND deleted_at IS NULL)`
+
 /**
  * Makes a preset, or a new version of the one with this slug, which is its designated version then. Whoever comes second
  * makes the second version. Undefined where the preset is archived or the workspace gone.
  */
 export async function putPreset(
-  db: D1Database,
+  binding: D1Database,
   place: Place,
   made: Made,
   { config, systemPrompt }: PresetContent,
   entry: AuditEntry,
 ): Promise<Found | undefined> {
+  const db = openDb(binding)
   const { presetId, versionId, slug, creatorUserId, creatorId, now } = made
-  const scope = [place.organizationId, place.workspaceId, slug]
-  const [, , inserted, presets] = await db.batch([
+  const row: NewPresetRow = {
+    id: presetId,
+    organizationId: place.organizationId,
+    workspaceId: place.workspaceId,
+    slug,
+    name: slug,
+    creatorUserId,
+    createdAt: now,
+    updatedAt: now,
+  }
+  const nextVersion = sql`coalesce((SELECT max(version) FROM preset_versions v WHERE v.preset_id = ${presets.id}), 0) + 1`
+  const [, , [version], [preset]] = await db.batch([
     db
-      .prepare(
-        `INSERT INTO presets (id, organization_id, workspace_id, slug, name, creator_user_id, created_at, updated_at)
-         SELECT ?4, ?1, ?2, ?3, ?3, ?5, ?6, ?6
-         WHERE EXISTS (SELECT 1 FROM workspaces WHERE organization_id = ?1 AND id = ?2 AND deleted_at IS NULL)
-         ON CONFLICT (workspace_id, slug) DO UPDATE SET updated_at = excluded.updated_at WHERE status <> 'archived'`,
-      )
-      .bind(...scope, presetId, creatorUserId, now),
+      .insert(presets)
+      .select(selectRow(presets, row, workspaceExists(place)))
+      .onConflictDoUpdate({
+        target: [presets.workspaceId, presets.slug],
+        set: { updatedAt: now },
+        setWhere: ne(presets.status, "archived"),
+      }),
     auditIfChanged(db, entry),
     db
-      .prepare(
-        `INSERT INTO preset_versions (id, preset_id, version, config, system_prompt, creator_id, created_at)
-         SELECT ?4, p.id, coalesce((SELECT max(version) FROM preset_versions v WHERE v.preset_id = p.id), 0) + 1,
-           ?5, ?6, ?7, ?8
-         FROM presets p JOIN workspaces w ON w.id = p.workspace_id AND w.deleted_at IS NULL
-         WHERE p.organization_id = ?1 AND p.workspace_id = ?2 AND p.slug = ?3 AND p.status <> 'archived'
-         RETURNING ${VERSION_COLUMNS}`,
+      .insert(presetVersions)
+      .select(
+        sql`SELECT ${versionId}, ${presets.id}, ${nextVersion}, ${JSON.stringify(config)}, ${systemPrompt}, ${creatorId}, ${now}
+          FROM ${presets} WHERE ${isPreset(place, slug)} AND ${presets.status} <> 'archived' AND ${workspaceExists(place)}`,
       )
-      .bind(...scope, versionId, JSON.stringify(config), systemPrompt, creatorId, now),
+      .returning(),
     db
-      .prepare(
-        `UPDATE presets SET designated_version_id = ?4
-         WHERE ${IN_PLACE} AND EXISTS (SELECT 1 FROM preset_versions WHERE id = ?4) RETURNING ${COLUMNS}`,
-      )
-      .bind(...scope, versionId),
+      .update(presets)
+      .set({ designatedVersionId: versionId })
+      .where(and(isPreset(place, slug), sql`EXISTS (SELECT 1 FROM preset_versions WHERE id = ${versionId})`))
+      .returning(),
   ])
-  const preset = presets?.results[0] as PresetRow | undefined
-  return preset && { preset, version: inserted?.results[0] as VersionRow | undefined }
+  return preset && { preset, version }
 }
 
 /** The changed preset, or undefined where it, or the version that it is to have, is not there. */
 export async function updatePreset(
-  db: D1Database,
+  binding: D1Database,
   place: Place,
   slug: string,
   change: PresetChange,
   now: number,
   entry: AuditEntry,
 ): Promise<Found | undefined> {
-  const scope = [place.organizationId, place.workspaceId, slug]
+  const db = openDb(binding)
   const { name, description, status, designated_version: version } = change
-  const [presets, , versions] = await db.batch([
+  const asked = sql`(SELECT v.id FROM preset_versions v WHERE v.preset_id = ${presets.id} AND v.version = ${version ?? null})`
+  const statusUpdatedAt = sql`iif(${presets.status} = ${status ?? null}, ${presets.statusUpdatedAt}, ${now})`
+  const [[preset], , [found]] = await db.batch([
     db
-      .prepare(
-        `UPDATE presets SET name = coalesce(?4, name), description = iif(?5, ?6, description),
-           status_updated_at = iif(?7 IS NULL OR ?7 = status, status_updated_at, ?9), status = coalesce(?7, status),
-           designated_version_id = coalesce(
-             (SELECT v.id FROM preset_versions v WHERE v.preset_id = presets.id AND v.version = ?8), designated_version_id),
-           updated_at = ?9
-         WHERE ${IN_PLACE} AND (?8 IS NULL OR EXISTS
-           (SELECT 1 FROM preset_versions v WHERE v.preset_id = presets.id AND v.version = ?8)) RETURNING ${COLUMNS}`,
-      )
-      .bind(
-        ...scope,
-        name ?? null,
-        description === undefined ? 0 : 1,
-        description ?? null,
-        status ?? null,
-        version ?? null,
-        now,
-      ),
+      .update(presets)
+      .set({
+        name,
+        description,
+        status,
+        updatedAt: now,
+        ...(status !== undefined && { statusUpdatedAt }),
+        ...(version !== undefined && { designatedVersionId: asked }),
+      })
+      .where(and(isPreset(place, slug), version === undefined ? undefined : sql`${asked} IS NOT NULL`))
+      .returning(),
     auditIfChanged(db, entry),
-    db.prepare(DESIGNATED).bind(...scope),
+    designated(db, place, slug),
   ])
-  const preset = presets?.results[0] as PresetRow | undefined
-  return preset && { preset, version: versions?.results[0] as VersionRow | undefined }
+  return preset && { preset, version: found }
 }

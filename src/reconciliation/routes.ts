@@ -105,7 +105,7 @@ export const reconciliations = newRouter()
     }
     const changed = { fields: ["lower"], values: { lower } }
     const deed = { action: "ledger.reconcile", resourceId: organizationId, workspaceId: null, changed } as const
-    await insertAudit(c.env.DB, { ...entryOf(c, deed), organization_id: organizationId })
+    await insertAudit(c.env.DB, { ...entryOf(c, deed), organizationId })
     return c.json({ data: [toReconciliation(await reconcile(c.env, organizationId, lower))] }, 200)
   })
 

@@ -1,28 +1,32 @@
+import { eq, sql } from "drizzle-orm"
 import type { Reconciliation } from "../ledger/reconciliation.ts"
+import { organizations } from "../organizations/table.ts"
+import { openDb } from "../support/db.ts"
+import { reconciliations } from "./table.ts"
 
-export async function saveReconciliation(db: D1Database, reconciliation: Reconciliation): Promise<void> {
-  await db
-    .prepare("INSERT OR REPLACE INTO reconciliations (organization_id, at, report) VALUES (?, ?, ?)")
-    .bind(reconciliation.organizationId, reconciliation.at, JSON.stringify(reconciliation))
-    .run()
+export async function saveReconciliation(db: D1Database, report: Reconciliation): Promise<void> {
+  const { organizationId, at } = report
+  await openDb(db)
+    .insert(reconciliations)
+    .values({ organizationId, at, report })
+    .onConflictDoUpdate({ target: reconciliations.organizationId, set: { at, report } })
 }
 
 export async function findReconciliation(db: D1Database, organizationId: string): Promise<Reconciliation | undefined> {
-  const row = await db
-    .prepare("SELECT report FROM reconciliations WHERE organization_id = ?")
-    .bind(organizationId)
-    .first<{ report: string }>()
-  return row ? (JSON.parse(row.report) as Reconciliation) : undefined
+  const [row] = await openDb(db)
+    .select({ report: reconciliations.report })
+    .from(reconciliations)
+    .where(eq(reconciliations.organizationId, organizationId))
+  return row?.report
 }
 
 /** Of all organizations, for the operator: those whose last reconciliation is the longest ago. */
 export async function listStalest(db: D1Database, limit: number): Promise<string[]> {
-  const { results } = await db
-    .prepare(
-      `SELECT o.id FROM organizations o LEFT JOIN reconciliations r ON r.organization_id = o.id
-       ORDER BY coalesce(r.at, 0), o.id LIMIT ?`,
-    )
-    .bind(limit)
-    .all<{ id: string }>()
-  return results.map((row) => row.id)
+  const rows = await openDb(db)
+    .select({ id: organizations.id })
+    .from(organizations)
+    .leftJoin(reconciliations, eq(reconciliations.organizationId, organizations.id))
+    .orderBy(sql`coalesce(${reconciliations.at}, 0)`, organizations.id)
+    .limit(limit)
+  return rows.map((row) => row.id)
 }

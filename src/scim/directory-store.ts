@@ -1,12 +1,13 @@
+import { columnNames } from "../support/db.ts"
+import { scimDirectories } from "./table.ts"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged, auditStatement } from "../audit/store.ts"
 import type { Page } from "../http/schema.ts"
 import type { DirectoryRow } from "./directory.ts"
 import { type Counted, toPage } from "../support/rows.ts"
 
-const COLUMNS =
-  "id, organization_id, name, token_hash, created_at, pull_url, pull_workspace_id, pull_sealed, pull_version, pull_label"
-const columns = COLUMNS.split(", ") as (keyof DirectoryRow)[]
+const columns = columnNames(scimDirectories)
+const COLUMNS = columns.join(", ")
 
 /** The directory with this token. Without an organization: it is what tells the organization. */
 export async function findDirectory(db: D1Database, tokenHash: string): Promise<DirectoryRow | undefined> {

@@ -3,22 +3,12 @@ import type { About } from "../secrets/seal.ts"
 import { sha256Hex, toBase64Url } from "../support/encoding.ts"
 import { newId } from "../support/ids.ts"
 import { toTimestamp } from "../support/time.ts"
+import type { StoredOf } from "../support/db.ts"
 import type { Directory } from "./schemas.ts"
+import type { scimDirectories } from "./table.ts"
 
-/** A row of scim_directories. */
-export type DirectoryRow = {
-  id: string
-  organization_id: string
-  name: string
-  token_hash: string
-  created_at: number
-  /** Where it is read, or null where it pushes; and its token, sealed in a version of its own under a workspace's key. */
-  pull_url: string | null
-  pull_workspace_id: string | null
-  pull_sealed: string | null
-  pull_version: string | null
-  pull_label: string | null
-}
+/** `pull_`: where it is read, null where it pushes; and its token, sealed in a version of its own under a workspace's key. */
+export type DirectoryRow = StoredOf<typeof scimDirectories>
 
 /** A directory that is read. */
 export type PullRow = DirectoryRow & {

@@ -1,3 +1,5 @@
+import { columnNames } from "../support/db.ts"
+import { scimGroups } from "./table.ts"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged, auditStatement } from "../audit/store.ts"
 import type { DirectoryId } from "./directory.ts"
@@ -7,8 +9,8 @@ import { applyMemberships } from "./apply-store.ts"
 import type { Reference } from "./user.ts"
 import { type Counted, toPage } from "../support/rows.ts"
 
-const COLUMNS = "id, organization_id, directory_id, display_name, external_id, version, stamp, created_at, updated_at"
-const columns = COLUMNS.split(", ") as (keyof GroupRow)[]
+const columns = columnNames(scimGroups, ["deleted_at", "remote_id"])
+const COLUMNS = columns.join(", ")
 const SIZE = "(SELECT count(*) FROM scim_group_members m WHERE m.group_id = scim_groups.id) AS size"
 
 type SizedRow = GroupRow & { size: number }

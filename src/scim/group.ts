@@ -1,22 +1,13 @@
 import type { Filter } from "scim2-parse-filter"
+import type { StoredOf } from "../support/db.ts"
 import { toTimestamp } from "../support/time.ts"
 import { GROUP_SCHEMA, isObject } from "./attributes.ts"
 import { invalid } from "./errors.ts"
 import { type Operation, readPath } from "./patch.ts"
+import type { scimGroups } from "./table.ts"
 import { type Reference, versionTag } from "./user.ts"
 
-/** A row of scim_groups. */
-export type GroupRow = {
-  id: string
-  organization_id: string
-  directory_id: string
-  display_name: string
-  external_id: string | null
-  version: number
-  stamp: string
-  created_at: number
-  updated_at: number
-}
+export type GroupRow = Omit<StoredOf<typeof scimGroups>, "deleted_at" | "remote_id">
 
 /** What becomes of a group: names where they are set, and who is in it. `fromNobody`: nobody stays who is not added. */
 export type GroupChange = {

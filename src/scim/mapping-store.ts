@@ -1,3 +1,5 @@
+import { columnNames } from "../support/db.ts"
+import { scimGroupMappings } from "./table.ts"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import type { Page } from "../http/schema.ts"
@@ -5,8 +7,8 @@ import type { ListedGroup, MappingRow } from "./mapping.ts"
 import { FROM_MAPPINGS, applyMemberships } from "./apply-store.ts"
 import { type Counted, toPage } from "../support/rows.ts"
 
-const COLUMNS = "id, organization_id, scim_group_id, workspace_id, role, created_at, updated_at"
-const columns = COLUMNS.split(", ") as (keyof MappingRow)[]
+const columns = columnNames(scimGroupMappings)
+const COLUMNS = columns.join(", ")
 
 /** The groups of all directories of an organization, newest first. */
 export async function listOrganizationGroups(

@@ -1,32 +1,22 @@
 import type * as z from "zod"
+import type { StoredOf } from "../support/db.ts"
 import { toTimestamp } from "../support/time.ts"
 import type { ScimGroup, ScimGroupMapping, ScimSyncJob } from "./mapping-schemas.ts"
 import type { SyncJobRow } from "./sync-job.ts"
+import type { scimGroupMappings, scimGroups } from "./table.ts"
 
-/** A row of scim_group_mappings: who is in the group is in the workspace. */
-export type MappingRow = {
-  id: string
-  organization_id: string
-  scim_group_id: string
-  workspace_id: string
-  role: "admin" | "member"
-  created_at: number
-  updated_at: number
-}
+/** Who is in the group is in the workspace. */
+export type MappingRow = StoredOf<typeof scimGroupMappings>
 
 export function toMapping(row: MappingRow): z.infer<typeof ScimGroupMapping> {
   return { ...row, created_at: toTimestamp(row.created_at), updated_at: toTimestamp(row.updated_at) }
 }
 
 /** What the interface tells of a group. */
-export type ListedGroup = {
-  id: string
-  organization_id: string
-  display_name: string
-  external_id: string | null
-  created_at: number
-  updated_at: number
-}
+export type ListedGroup = Pick<
+  StoredOf<typeof scimGroups>,
+  "id" | "organization_id" | "display_name" | "external_id" | "created_at" | "updated_at"
+>
 
 export function toListedGroup(row: ListedGroup): z.infer<typeof ScimGroup> {
   return { ...row, created_at: toTimestamp(row.created_at), updated_at: toTimestamp(row.updated_at) }

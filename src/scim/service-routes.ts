@@ -2,6 +2,7 @@ import { type Context, Hono, type MiddlewareHandler } from "hono"
 import { originOf } from "../audit/actor.ts"
 import { countUnknownKey, throttleUnknownKeys } from "../access/flood.ts"
 import { findKnownDirectories } from "../access/known-keys-store.ts"
+import { validate } from "../http/validate.ts"
 import { logError } from "../support/log.ts"
 import { sha256Hex } from "../support/encoding.ts"
 import { runBulk } from "./bulk-run.ts"
@@ -13,7 +14,16 @@ import { groups } from "./group-verbs.ts"
 import type { ScimRequest } from "./request.ts"
 import type { ScimApp } from "./schemas.ts"
 import { users } from "./user-verbs.ts"
-import { listResponse, mediaTypeFor, readBody, scimJson, toQuery } from "./wire.ts"
+import {
+  ListParameters,
+  listResponse,
+  mediaTypeFor,
+  readBody,
+  requireListParameters,
+  scimJson,
+  toQuery,
+  toQueryError,
+} from "./wire.ts"
 
 const BEARER = /^Bearer +(\S{1,256}) *$/i
 const MAX_SEARCH_BYTES = 65_536
@@ -97,11 +107,14 @@ scimService.get("/Schemas/:id", (c) => {
 })
 for (const [name, verbs] of Object.entries(ENDPOINTS)) {
   const [all, one] = [slashed(`/${name}`), slashed(`/${name}/:id`)]
+  for (const path of all) scimService.get(path, validate("query", ListParameters, toQueryError))
   scimService.on("GET", all, (c) => verbs.list(requestOf(c)))
   scimService.on("POST", all, (c) => verbs.create(requestOf(c)))
-  scimService.on("POST", slashed(`/${name}/.search`), async (c) =>
-    verbs.list({ ...requestOf(c), query: toQuery(await readBody(c.req.raw, MAX_SEARCH_BYTES)) }),
-  )
+  scimService.on("POST", slashed(`/${name}/.search`), async (c) => {
+    const query = toQuery(await readBody(c.req.raw, MAX_SEARCH_BYTES))
+    requireListParameters(query)
+    return verbs.list({ ...requestOf(c), query })
+  })
   scimService.on("GET", one, (c) => verbs.read(requestOf(c)))
   scimService.on("PUT", one, (c) => verbs.replace(requestOf(c)))
   scimService.on("PATCH", one, (c) => verbs.patch(requestOf(c)))

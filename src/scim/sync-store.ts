@@ -1,11 +1,12 @@
+import { columnNames } from "../support/db.ts"
+import { scimSyncJobs } from "./table.ts"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditStatement } from "../audit/store.ts"
 import { disabledHashes, IS_NOT_MAPPED, applyMemberships, applyUserStatus } from "./apply-store.ts"
 import type { SyncJobRow } from "./sync-job.ts"
 
-const COLUMNS =
-  "id, organization_id, status, phase, position, pull_cursor, synced_groups, deleted_groups, error_message, leased_until, " +
-  "created_at, started_at, finished_at"
+const columns = columnNames(scimSyncJobs)
+const COLUMNS = columns.join(", ")
 
 /** What one step settles: each is a list of ids in one parameter, and a fraction of a second of the database. */
 const STEP = { users: 500, groups: 50 } as const

@@ -1,3 +1,5 @@
+import { columnNames } from "../support/db.ts"
+import { scimUsers } from "./table.ts"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged, auditStatement } from "../audit/store.ts"
 import type { DirectoryId } from "./directory.ts"
@@ -6,10 +8,8 @@ import { disabledHashes, applyUserStatus } from "./apply-store.ts"
 import type { Reference, UserFields, UserRow } from "./user.ts"
 import { type Counted, toPage } from "../support/rows.ts"
 
-const COLUMNS =
-  "organization_id, id, directory_id, user_name, external_id, active, email, first_name, last_name, attributes, " +
-  "version, created_at, updated_at"
-const columns = COLUMNS.split(", ") as (keyof UserRow)[]
+const columns = columnNames(scimUsers, ["remote_id"])
+const COLUMNS = columns.join(", ")
 
 export async function listUsers(
   db: D1Database,

@@ -1,24 +1,11 @@
+import type { StoredOf } from "../support/db.ts"
 import { toTimestamp } from "../support/time.ts"
 import { type Document, ENTERPRISE_SCHEMA, isObject, readDocument, USER_ATTRIBUTES, USER_SCHEMA } from "./attributes.ts"
 import { invalid } from "./errors.ts"
+import type { scimUsers } from "./table.ts"
 
-/** A row of scim_users. */
-export type UserRow = {
-  organization_id: string
-  id: string
-  directory_id: string
-  user_name: string
-  external_id: string | null
-  active: number
-  email: string | null
-  first_name: string | null
-  last_name: string | null
-  /** JSON of a Document. */
-  attributes: string
-  version: number
-  created_at: number
-  updated_at: number
-}
+/** `attributes`: JSON of a Document. */
+export type UserRow = Omit<StoredOf<typeof scimUsers>, "remote_id">
 
 export type UserFields = Pick<
   UserRow,

@@ -1,3 +1,6 @@
+import * as z from "zod"
+import { explain } from "../http/schema.ts"
+import type { Fault } from "../http/validate.ts"
 import { readAtMost } from "../support/bytes.ts"
 import { isObject } from "./attributes.ts"
 import { invalid, ScimError } from "./errors.ts"
@@ -87,10 +90,31 @@ export function readListQuery(query: URLSearchParams): ListQuery {
 }
 
 function readInteger(query: URLSearchParams, name: string, standard: number): number {
-  const words = query.get(name)
-  if (words === null || words === "") return standard
-  if (!/^[+-]?\d{1,40}$/.test(words)) throw invalid("invalidValue", `${name}: must be an integer.`)
-  return Math.min(MAX_INTEGER, Number(words))
+  const text = query.get(name)
+  return text === null || text === "" ? standard : Math.min(MAX_INTEGER, Number(text))
+}
+
+/** The first value of a name that is repeated. */
+const first = (value: unknown) => (Array.isArray(value) ? (value[0] as unknown) : value)
+const integer = z.preprocess(
+  first,
+  z
+    .string()
+    .regex(/^([+-]?\d{1,40})?$/, "must be an integer")
+    .optional(),
+)
+
+/** The parameters of a list whose text must have a form. */
+export const ListParameters = z.looseObject({ startIndex: integer, count: integer })
+
+/** SCIM tells one fault at a time. */
+export function toQueryError({ issues }: Fault): ScimError {
+  return invalid("invalidValue", explain({ issues: issues.slice(0, 1) }))
+}
+
+export function requireListParameters(query: URLSearchParams): void {
+  const { error } = ListParameters.safeParse(Object.fromEntries(query))
+  if (error) throw toQueryError(error)
 }
 
 export function listResponse(resources: readonly object[], total: number, startIndex: number) {

@@ -1,8 +1,9 @@
 import { masterIdOf, type Masters, purposeOf, wrappingKey } from "./master-key.ts"
 import { open, seal } from "./seal.ts"
+import type { DataKeyRow } from "./table.ts"
 
 /** A data key as it is stored: sealed under the master key that `masterId` tells. `id`: of what it belongs to. */
-export type WrappedKey = { id: string; workspaceId: string; masterId: string; wrapped: string }
+export type WrappedKey = Pick<DataKeyRow, "id" | "workspaceId" | "masterId" | "wrapped">
 
 const DATA_KEY_BYTES = 32
 

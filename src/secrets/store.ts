@@ -1,68 +1,80 @@
+import { and, eq, sql } from "drizzle-orm"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged, auditStatement } from "../audit/store.ts"
+import { openDb, selectRow } from "../support/db.ts"
 import type { WrappedKey } from "./data-key.ts"
+import { dataKeys } from "./table.ts"
 
-const COLUMNS = "id, workspace_id AS workspaceId, master_id AS masterId, wrapped"
+const wrappedKey = {
+  id: dataKeys.id,
+  workspaceId: dataKeys.workspaceId,
+  masterId: dataKeys.masterId,
+  wrapped: dataKeys.wrapped,
+}
 
 type Place = { organizationId: string; workspaceId: string }
 
 /** `id`: the workspace itself, or what in it has a key of its own. */
-export async function findDataKey(db: D1Database, place: Place, id: string): Promise<WrappedKey | undefined> {
-  const row = await db
-    .prepare(`SELECT ${COLUMNS} FROM data_keys WHERE organization_id = ? AND workspace_id = ? AND id = ?`)
-    .bind(place.organizationId, place.workspaceId, id)
-    .first<WrappedKey>()
-  return row ?? undefined
+export async function findDataKey(
+  db: D1Database,
+  { organizationId, workspaceId }: Place,
+  id: string,
+): Promise<WrappedKey | undefined> {
+  const [row] = await openDb(db)
+    .select(wrappedKey)
+    .from(dataKeys)
+    .where(and(eq(dataKeys.organizationId, organizationId), eq(dataKeys.workspaceId, workspaceId), eq(dataKeys.id, id)))
+  return row
 }
 
 /** The key that is there afterwards: of two that are made at once, the first. Undefined where the workspace is gone. */
 export async function insertDataKey(
-  db: D1Database,
+  binding: D1Database,
   place: Place,
   key: WrappedKey,
   now: number,
   entry: AuditEntry,
 ): Promise<WrappedKey | undefined> {
-  const scope = [place.organizationId, place.workspaceId]
+  const db = openDb(binding)
+  const row = { ...key, ...place, createdAt: now }
+  const workspaceExists = sql`EXISTS (SELECT 1 FROM workspaces
+    WHERE organization_id = ${place.organizationId} AND id = ${place.workspaceId} AND deleted_at IS NULL)`
   await db.batch([
     db
-      .prepare(
-        `INSERT INTO data_keys (organization_id, workspace_id, id, master_id, wrapped, created_at)
-         SELECT ?1, ?2, ?3, ?4, ?5, ?6
-         WHERE EXISTS (SELECT 1 FROM workspaces WHERE organization_id = ?1 AND id = ?2 AND deleted_at IS NULL)
-         ON CONFLICT DO NOTHING`,
-      )
-      .bind(...scope, key.id, key.masterId, key.wrapped, now),
+      .insert(dataKeys)
+      .select(selectRow(dataKeys, row, workspaceExists))
+      .onConflictDoNothing(),
     auditIfChanged(db, entry),
   ])
-  return findDataKey(db, place, key.id)
+  return findDataKey(binding, place, key.id)
 }
 
 /** Of all organizations: keys that are still under this master key. */
 export async function listDataKeys(db: D1Database, masterId: string, limit: number): Promise<WrappedKey[]> {
-  const { results } = await db
-    .prepare(`SELECT ${COLUMNS} FROM data_keys WHERE master_id = ? ORDER BY id LIMIT ?`)
-    .bind(masterId, limit)
-    .all<WrappedKey>()
-  return results
+  return openDb(db)
+    .select(wrappedKey)
+    .from(dataKeys)
+    .where(eq(dataKeys.masterId, masterId))
+    .orderBy(dataKeys.id)
+    .limit(limit)
 }
 
 /** Puts keys in the place of themselves. One that somebody else has put there meanwhile stays. Returns how many. */
 export async function replaceDataKeys(
-  db: D1Database,
+  binding: D1Database,
   keys: readonly { before: WrappedKey; after: WrappedKey }[],
   now: number,
   entry: AuditEntry,
 ): Promise<number> {
-  const changed = await db.batch([
-    ...keys.map(({ before, after }) =>
-      db
-        .prepare("UPDATE data_keys SET master_id = ?, wrapped = ?, rewrapped_at = ? WHERE id = ? AND wrapped = ?")
-        .bind(after.masterId, after.wrapped, now, before.id, before.wrapped),
-    ),
-    auditStatement(db, entry),
-  ])
-  return changed.slice(0, -1).reduce((sum, { meta }) => sum + meta.changes, 0)
+  const db = openDb(binding)
+  const queries = keys.map(({ before, after: { masterId, wrapped } }) =>
+    db
+      .update(dataKeys)
+      .set({ masterId, wrapped, rewrappedAt: now })
+      .where(and(eq(dataKeys.id, before.id), eq(dataKeys.wrapped, before.wrapped))),
+  )
+  const [, ...changed] = await db.batch([auditStatement(db, entry), ...queries])
+  return changed.reduce((sum, { meta }) => sum + meta.changes, 0)
 }
 
 /** How many keys are under the one master key, and how many under neither of the two. */

@@ -19,7 +19,7 @@ export async function dataKeyOf(
   const place = { organizationId, workspaceId }
   const known = await findDataKey(db, place, id)
   if (known) return known
-  return insertDataKey(db, place, await newDataKey({ id, workspaceId }, masters), entry.created_at, entry)
+  return insertDataKey(db, place, await newDataKey({ id, workspaceId }, masters), entry.createdAt, entry)
 }
 
 /** Seals a text under the key of its workspace, which is made on first use. Undefined where the workspace is gone. */

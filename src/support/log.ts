@@ -14,7 +14,11 @@ export function logWarning(message: string, fields: Record<string, unknown>): vo
 
 const MAX_MESSAGE_LENGTH = 500
 
+/** Drizzle's own error quotes the parameters of the query; the database's error, which it wraps, does not. */
+const isFailedQuery = (cause: Error) => cause.message.startsWith("Failed query: ")
+
 function describe(cause: unknown): unknown {
+  if (cause instanceof Error && isFailedQuery(cause) && cause.cause !== undefined) return describe(cause.cause)
   if (!(cause instanceof Error)) return String(cause).slice(0, MAX_MESSAGE_LENGTH)
   return {
     name: cause.name,

@@ -1,6 +1,10 @@
-/** Whether a write was refused since another row has what must be one row's alone. D1 tells by its message only. */
+/**
+ * Whether a write was refused because another row has a value that must be unique. Only the message of D1's error says so;
+ * for a query outside a batch, Drizzle wraps that error in one of its own.
+ */
 export function isTaken(cause: unknown): cause is Error {
-  return cause instanceof Error && cause.message.includes("UNIQUE constraint failed")
+  if (!(cause instanceof Error)) return false
+  return cause.message.includes("UNIQUE constraint failed") || isTaken(cause.cause)
 }
 
 /** A row of a page, or the row of the statement that counts all there are. */
@@ -9,4 +13,12 @@ export type Counted<Row> = Row & { total: number }
 /** What a batch of two statements found: the rows of a page, and how many rows there are in all. */
 export function toPage<Row>([page, count]: readonly D1Result<Counted<Row>>[]): { rows: Row[]; total: number } {
   return { rows: page?.results ?? [], total: count?.results[0]?.total ?? 0 }
+}
+
+/** The same of two queries. */
+export function toCountedPage<Row>([rows, [counted]]: readonly [Row[], readonly { total: number }[]]): {
+  rows: Row[]
+  total: number
+} {
+  return { rows, total: counted?.total ?? 0 }
 }

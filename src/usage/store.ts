@@ -2,6 +2,8 @@ import { DAY_MS } from "../support/time.ts"
 import { windowStart } from "../money/windows.ts"
 import type { ActivityQuery } from "./activity.ts"
 import { dayOf, startOf } from "../support/day.ts"
+import type { StoredOf } from "../support/db.ts"
+import type { usageDays } from "./table.ts"
 
 /** One day of one organization, from its generations. Sums only grow, so days whose generations are gone stay as they are. */
 function sumDayStatements(db: D1Database, organizationId: string, day: string): D1PreparedStatement[] {
@@ -105,18 +107,10 @@ export async function readKeySums(db: D1Database, organizationId: string, now: n
   return results
 }
 
-export type ActivityRow = {
-  day: string
-  model: string
-  provider: string
-  workspace_id: string
-  usage: number
-  byok: number
-  requests: number
-  prompt: number
-  completion: number
-  reasoning: number
-}
+type UsageDay = StoredOf<typeof usageDays>
+
+export type ActivityRow = Pick<UsageDay, "day" | "model" | "provider" | "workspace_id" | "requests"> &
+  Record<"usage" | "byok" | "prompt" | "completion" | "reasoning", number>
 
 /** Answered calls by day, model and provider, and by workspace where that is asked. Nano-USD; instants epoch milliseconds. */
 export async function readActivity(
@@ -149,29 +143,23 @@ export async function readActivity(
 }
 
 /** What was used in one bucket of time by one of everything that can be asked for. Sums; milliseconds and nano-USD. */
-export type UsageRow = {
+export type UsageRow = Pick<
+  UsageDay,
+  | "workspace_id"
+  | "model"
+  | "provider"
+  | "app"
+  | "api_type"
+  | "requests"
+  | "refused"
+  | "latency_count"
+  | "generation_count"
+> & {
   /** Epoch milliseconds at which the bucket begins. */
   at: number
-  workspace_id: string
   api_key_hash: string
   user_id: string
-  model: string
-  provider: string
-  app: string
-  api_type: string
-  requests: number
-  refused: number
-  cost: number
-  byok: number
-  prompt: number
-  completion: number
-  reasoning: number
-  cached: number
-  latency: number
-  latency_count: number
-  generation: number
-  generation_count: number
-}
+} & Record<"cost" | "byok" | "prompt" | "completion" | "reasoning" | "cached" | "latency" | "generation", number>
 
 /** The most rows that one question is answered from. */
 export const MAX_USAGE_ROWS = 50_000

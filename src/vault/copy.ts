@@ -2,8 +2,9 @@ import type { AuditEntry } from "../audit/entry.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { openText } from "../secrets/seal.ts"
 import { sealSecret, type VaultKeys } from "./sealing.ts"
-import { aboutSecret, type SecretRow, toHosts, type ToldRow, type Vault } from "./secret.ts"
+import { aboutSecret, toHosts, type ToldRow, type Vault } from "./secret.ts"
 import { findSecrets, putSecrets } from "./store.ts"
+import type { SecretRow } from "./table.ts"
 
 type Copy = {
   db: D1Database

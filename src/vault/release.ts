@@ -3,15 +3,14 @@ import { openSigningKey } from "../secrets/data-key.ts"
 import { mastersOf } from "../secrets/master-key.ts"
 import { openSealed } from "../secrets/workspace-key.ts"
 import { aboutSecret, placeholderOf, type ReleasedSecret, toHosts } from "./secret.ts"
-import { givenSecretsStatement, type SealedSecret } from "./store.ts"
+import { findGivenSecrets, type SealedSecret } from "./store.ts"
 
 /**
  * The secrets that an intern is given, in clear, by name: for what sends them to their hosts, and nothing else. Those
  * without hosts are nobody's; one that does not open is logged, and left out.
  */
 export async function releaseSecrets(env: Env, internId: string): Promise<ReleasedSecret[]> {
-  const { results } = await givenSecretsStatement(env.DB, internId).all<SealedSecret>()
-  return openSecrets(env, results)
+  return openSecrets(env, await findGivenSecrets(env.DB, internId))
 }
 
 /** The same of rows that were read already. */
@@ -21,7 +20,7 @@ export async function openSecrets(env: Env, given: readonly SealedSecret[]): Pro
 }
 
 async function release(env: Env, secret: SealedSecret): Promise<ReleasedSecret | undefined> {
-  const { name, sealed, vault_id: id, workspace_id: workspaceId, masterId, wrapped } = secret
+  const { name, sealed, vaultId: id, workspaceId, masterId, wrapped } = secret
   const hosts = toHosts(secret.hosts)
   if (hosts === null) return undefined
   const masters = mastersOf(env)

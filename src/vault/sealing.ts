@@ -3,7 +3,8 @@ import { openDataKey, openSigningKey, type WrappedKey } from "../secrets/data-ke
 import type { Masters } from "../secrets/master-key.ts"
 import { sealText } from "../secrets/seal.ts"
 import { newId } from "../support/ids.ts"
-import { aboutSecret, fingerprintOf, type SecretRow, type Vault } from "./secret.ts"
+import { aboutSecret, fingerprintOf, type Vault } from "./secret.ts"
+import type { SecretRow } from "./table.ts"
 
 /** What seals the values of one vault, and what makes their fingerprints. */
 export type VaultKeys = { sealing: CryptoKey; fingerprints: CryptoKey }
@@ -20,18 +21,20 @@ export async function openVault(dataKey: WrappedKey, masters: Masters): Promise<
 /** A value as its row: sealed in a version of its own, so that no older one can be put back in its place. */
 export async function sealSecret(
   { sealing, fingerprints }: VaultKeys,
-  { vaultId, workspaceId }: Vault,
+  { organizationId, workspaceId, vaultId }: Vault,
   secret: { name: string; hosts: readonly string[]; value: string },
-  by: Pick<AuditEntry, "key_hash" | "creator_user_id" | "created_at">,
+  by: Pick<AuditEntry, "keyHash" | "creatorUserId" | "createdAt">,
 ): Promise<SecretRow> {
-  const about = { vault_id: vaultId, workspace_id: workspaceId, name: secret.name, version: newId() }
+  const about = { vaultId, workspaceId, name: secret.name, version: newId() }
   return {
     ...about,
+    organizationId,
     hosts: JSON.stringify(secret.hosts),
     fingerprint: await fingerprintOf(fingerprints, secret.value),
     sealed: await sealText(sealing, aboutSecret(about), secret.value),
-    created_by_key: by.key_hash,
-    creator_user_id: by.creator_user_id,
-    created_at: by.created_at,
+    createdByKey: by.keyHash,
+    creatorUserId: by.creatorUserId,
+    createdAt: by.createdAt,
+    updatedAt: by.createdAt,
   }
 }

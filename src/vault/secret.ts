@@ -4,22 +4,13 @@ import { toHex } from "../support/encoding.ts"
 import { derivedId } from "../support/ids.ts"
 import { toTimestamp } from "../support/time.ts"
 import type { SecretMetadata } from "./schemas.ts"
+import type { SecretRow } from "./table.ts"
 
 /** One vault: an intern's, or, where there is no intern, the workspace's own. */
 export type Vault = { organizationId: string; workspaceId: string; vaultId: string; internId: string | null }
 
-/** What of a row of vault_secrets may be told. `hosts` is JSON, instants are epoch milliseconds. */
-export type ToldRow = { name: string; hosts: string | null; fingerprint: string | null; created_at: number }
-
-/** `created_by_key`, `creator_user_id`: who stored the present value; null where that was not kept yet. */
-export type SecretRow = ToldRow & {
-  vault_id: string
-  workspace_id: string
-  sealed: string
-  version: string
-  created_by_key: string | null
-  creator_user_id: string | null
-}
+/** What of a secret may be told. `hosts` is JSON. */
+export type ToldRow = Pick<SecretRow, "name" | "hosts" | "fingerprint" | "createdAt">
 
 /** A secret as hosts of agents know it. */
 export type GivenSecret = { name: string; hosts: string[]; placeholder: string }
@@ -32,21 +23,16 @@ export function workspaceVault(place: { organizationId: string; workspaceId: str
   return { organizationId, workspaceId, vaultId: derivedId("vault", workspaceId), internId: null }
 }
 
-export function internVault(row: {
-  id: string
-  organization_id: string
-  workspace_id: string
-  vault_id: string
-}): Vault {
-  const { id, organization_id: organizationId, workspace_id: workspaceId, vault_id: vaultId } = row
+export function internVault(row: { id: string; organizationId: string; workspaceId: string; vaultId: string }): Vault {
+  const { id, organizationId, workspaceId, vaultId } = row
   return { organizationId, workspaceId, vaultId, internId: id }
 }
 
-type AboutSecret = Pick<SecretRow, "vault_id" | "workspace_id" | "name" | "version">
+type AboutSecret = Pick<SecretRow, "vaultId" | "workspaceId" | "name" | "version">
 
 /** What sort of thing a sealed secret is, and whose. */
-export function aboutSecret({ vault_id, workspace_id, name, version }: AboutSecret): About {
-  return { kind: "vault-secret", ownerId: vault_id, workspaceId: workspace_id, name, version }
+export function aboutSecret({ vaultId, workspaceId, name, version }: AboutSecret): About {
+  return { kind: "vault-secret", ownerId: vaultId, workspaceId, name, version }
 }
 
 const encoder = new TextEncoder()
@@ -72,7 +58,7 @@ export function toSecret(row: ToldRow): z.infer<typeof SecretMetadata> {
     name: row.name,
     hosts: toHosts(row.hosts),
     fingerprint: row.fingerprint,
-    created_at: toTimestamp(row.created_at),
+    created_at: toTimestamp(row.createdAt),
   }
 }
 

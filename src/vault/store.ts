@@ -1,156 +1,181 @@
+import { and, count, eq, getTableColumns, type SQL, sql } from "drizzle-orm"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import type { WrappedKey } from "../secrets/data-key.ts"
+import { dataKeys } from "../secrets/table.ts"
+import { columnList, type Db, openDb, readColumns, selectRow, type StoredRow } from "../support/db.ts"
+import { toCountedPage } from "../support/rows.ts"
 import type { SecretQuery } from "./schemas.ts"
-import type { SecretRow, ToldRow, Vault } from "./secret.ts"
-import { type Counted, toPage } from "../support/rows.ts"
-
-const TOLD_COLUMNS = "name, hosts, fingerprint, created_at"
-const COLUMNS = `${TOLD_COLUMNS}, vault_id, workspace_id, sealed, version, created_by_key, creator_user_id`
-const IN_PLACE = "organization_id = ?1 AND workspace_id = ?2 AND vault_id = ?3"
+import type { ToldRow, Vault } from "./secret.ts"
+import { type SecretRow, vaultSecrets } from "./table.ts"
 
 /** All of a vault can be opened at once in the memory that an isolate has. */
 export const MAX_SECRETS = 1_000
 export const MAX_SEALED_BYTES = 8 * 1_048_576
 
-const placeOf = ({ organizationId, workspaceId, vaultId }: Vault) => [organizationId, workspaceId, vaultId]
+const told = {
+  name: vaultSecrets.name,
+  hosts: vaultSecrets.hosts,
+  fingerprint: vaultSecrets.fingerprint,
+  createdAt: vaultSecrets.createdAt,
+}
+
+type Place = Pick<Vault, "organizationId" | "workspaceId" | "vaultId">
+
+const inVault = ({ organizationId, workspaceId, vaultId }: Place) =>
+  and(
+    eq(vaultSecrets.organizationId, organizationId),
+    eq(vaultSecrets.workspaceId, workspaceId),
+    eq(vaultSecrets.vaultId, vaultId),
+  )
 
 /** By name. */
 export async function listSecrets(
-  db: D1Database,
+  binding: D1Database,
   vault: Vault,
   page: SecretQuery,
 ): Promise<{ rows: ToldRow[]; total: number }> {
-  return toPage(
-    await db.batch<Counted<ToldRow>>([
-      db
-        .prepare(`SELECT ${TOLD_COLUMNS} FROM vault_secrets WHERE ${IN_PLACE} ORDER BY name LIMIT ?4 OFFSET ?5`)
-        .bind(...placeOf(vault), page.limit, page.offset),
-      db.prepare(`SELECT count(*) AS total FROM vault_secrets WHERE ${IN_PLACE}`).bind(...placeOf(vault)),
+  const db = openDb(binding)
+  const where = inVault(vault)
+  return toCountedPage(
+    await db.batch([
+      db.select(told).from(vaultSecrets).where(where).orderBy(vaultSecrets.name).limit(page.limit).offset(page.offset),
+      db.select({ total: count() }).from(vaultSecrets).where(where),
     ]),
   )
 }
 
 /** Those of these names that there are. */
 export async function findSecrets(db: D1Database, vault: Vault, names: readonly string[]): Promise<SecretRow[]> {
-  const { results } = await db
-    .prepare(`SELECT ${COLUMNS} FROM vault_secrets WHERE ${IN_PLACE} AND name IN (SELECT value FROM json_each(?4))`)
-    .bind(...placeOf(vault), JSON.stringify(names))
-    .all<SecretRow>()
-  return results
+  const isNamed = sql`${vaultSecrets.name} IN (SELECT value FROM json_each(${JSON.stringify(names)}))`
+  return openDb(db)
+    .select()
+    .from(vaultSecrets)
+    .where(and(inVault(vault), isNamed))
 }
 
 /** What a copy was made of, and that it is still so. */
 export type Sources = { vaultId: string; versions: readonly Pick<SecretRow, "name" | "version">[] }
 
+/** Whether the vault is there, has room for the rows, and the sources are what they were. */
+function canPut(vault: Vault, rows: readonly SecretRow[], sources: Sources): SQL {
+  const { organizationId, workspaceId, vaultId, internId } = vault
+  const names = JSON.stringify(rows.map(({ name }) => name))
+  const bytes = rows.reduce((sum, { sealed }) => sum + sealed.length, 0)
+  const versions = JSON.stringify(sources.versions)
+  const others = sql`FROM ${vaultSecrets}
+    WHERE ${inVault(vault)} AND ${vaultSecrets.name} NOT IN (SELECT value FROM json_each(${names}))`
+  const conditions = [
+    sql`EXISTS (SELECT 1 FROM ${dataKeys} WHERE ${dataKeys.organizationId} = ${organizationId}
+      AND ${dataKeys.workspaceId} = ${workspaceId} AND ${dataKeys.id} = ${vaultId})`,
+    sql`(${internId} IS NULL OR EXISTS (SELECT 1 FROM interns
+      WHERE id = ${internId} AND organization_id = ${organizationId} AND vault_id = ${vaultId}))`,
+    sql`(SELECT count(*) ${others}) + ${rows.length} <= ${MAX_SECRETS}`,
+    sql`(SELECT coalesce(sum(octet_length(${vaultSecrets.sealed})), 0) ${others}) + ${bytes} <= ${MAX_SEALED_BYTES}`,
+    sql`(SELECT count(*) FROM json_each(${versions}) AS source JOIN vault_secrets AS s ON s.vault_id = ${sources.vaultId}
+      AND s.name = source.value ->> 'name' AND s.version = source.value ->> 'version') = ${sources.versions.length}`,
+  ]
+  return sql.join(conditions, sql` AND `)
+}
+
 /**
  * Puts all of them, each in the place of the one with its name, or none: where the vault is gone or would hold more than
- * it may, or where a source is not what it was. A secret that was there keeps its `created_at`.
+ * it may, or where a source is not what it was. A secret that was there keeps its `createdAt`.
  */
 export async function putSecrets(
-  db: D1Database,
+  binding: D1Database,
   vault: Vault,
   rows: readonly SecretRow[],
   sources: Sources,
   entry: AuditEntry,
 ): Promise<ToldRow[] | undefined> {
-  const names = JSON.stringify(rows.map(({ name }) => name))
-  const bytes = rows.reduce((sum, { sealed }) => sum + sealed.length, 0)
-  const versions = JSON.stringify(sources.versions)
+  const db = openDb(binding)
   // No condition hangs on what the batch itself puts: the first statement and the last one see the same.
-  const others = `FROM vault_secrets WHERE ${IN_PLACE} AND name NOT IN (SELECT value FROM json_each(?11))`
-  const where = `EXISTS (SELECT 1 FROM data_keys WHERE organization_id = ?1 AND workspace_id = ?2 AND id = ?3)
-       AND (?10 IS NULL OR EXISTS (SELECT 1 FROM interns WHERE id = ?10 AND organization_id = ?1 AND vault_id = ?3))
-       AND (SELECT count(*) ${others}) + json_array_length(?11) <= ${MAX_SECRETS}
-       AND (SELECT coalesce(sum(octet_length(sealed)), 0) ${others}) + ?12 <= ${MAX_SEALED_BYTES}
-       AND (SELECT count(*) FROM json_each(?14) AS source JOIN vault_secrets AS s ON s.vault_id = ?13
-              AND s.name = source.value ->> 'name' AND s.version = source.value ->> 'version') = json_array_length(?14)`
-  const put = db.prepare(
-    `INSERT INTO vault_secrets (organization_id, workspace_id, vault_id, name, hosts, fingerprint, sealed, version,
-       created_at, updated_at, created_by_key, creator_user_id)
-     SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?15, ?16 WHERE ${where}
-     ON CONFLICT (vault_id, name) DO UPDATE SET hosts = excluded.hosts, fingerprint = excluded.fingerprint,
-       sealed = excluded.sealed, version = excluded.version, updated_at = excluded.updated_at,
-       created_by_key = excluded.created_by_key, creator_user_id = excluded.creator_user_id
-     RETURNING ${TOLD_COLUMNS}`,
-  )
-  const shared = [vault.internId, names, bytes, sources.vaultId, versions]
-  const done = await db.batch<ToldRow>([
-    ...rows.map(({ name, hosts, fingerprint, sealed, version, created_at: now, created_by_key, creator_user_id }) =>
-      put.bind(
-        ...placeOf(vault),
-        name,
-        hosts,
-        fingerprint,
-        sealed,
-        version,
-        now,
-        ...shared,
-        created_by_key,
-        creator_user_id,
-      ),
-    ),
-    auditIfChanged(db, entry),
-  ])
-  const told = done.slice(0, -1).flatMap(({ results }) => results)
-  return told.length === rows.length ? told : undefined
+  const condition = canPut(vault, rows, sources)
+  const put = (row: SecretRow) =>
+    db
+      .insert(vaultSecrets)
+      .select(selectRow(vaultSecrets, row, condition))
+      .onConflictDoUpdate({
+        target: [vaultSecrets.vaultId, vaultSecrets.name],
+        set: {
+          hosts: row.hosts,
+          fingerprint: row.fingerprint,
+          sealed: row.sealed,
+          version: row.version,
+          updatedAt: row.updatedAt,
+          createdByKey: row.createdByKey,
+          creatorUserId: row.creatorUserId,
+        },
+      })
+      .returning(told)
+  const [first, ...others] = rows.map(put)
+  if (!first) return []
+  const done = await db.batch([first, ...others, auditIfChanged(db, entry)])
+  const written = done.flatMap((result) => (Array.isArray(result) ? result : []))
+  return written.length === rows.length ? written : undefined
 }
 
 /** False where there was none. */
-export async function deleteSecret(db: D1Database, vault: Vault, name: string, entry: AuditEntry): Promise<boolean> {
+export async function deleteSecret(
+  binding: D1Database,
+  vault: Vault,
+  name: string,
+  entry: AuditEntry,
+): Promise<boolean> {
+  const db = openDb(binding)
   const [deleted] = await db.batch([
-    db.prepare(`DELETE FROM vault_secrets WHERE ${IN_PLACE} AND name = ?4`).bind(...placeOf(vault), name),
+    db.delete(vaultSecrets).where(and(inVault(vault), eq(vaultSecrets.name, name))),
     auditIfChanged(db, entry),
   ])
-  return (deleted?.meta.changes ?? 0) > 0
+  return deleted.meta.changes > 0
 }
 
 /** Whether the vault holds as much as it may, so that nothing of this size can be put there. */
 export async function isFull(db: D1Database, vault: Vault, bytes: number): Promise<boolean> {
-  const row = await db
-    .prepare(
-      `SELECT count(*) AS total, coalesce(sum(octet_length(sealed)), 0) AS bytes FROM vault_secrets WHERE ${IN_PLACE}`,
-    )
-    .bind(...placeOf(vault))
-    .first<{ total: number; bytes: number }>()
-  return row !== null && (row.total >= MAX_SECRETS || row.bytes + bytes > MAX_SEALED_BYTES)
+  const [held] = await openDb(db)
+    .select({ total: count(), bytes: sql<number>`coalesce(sum(octet_length(${vaultSecrets.sealed})), 0)` })
+    .from(vaultSecrets)
+    .where(inVault(vault))
+  return held !== undefined && (held.total >= MAX_SECRETS || held.bytes + bytes > MAX_SEALED_BYTES)
 }
 
 /** Removes a vault with its data key, for good; for the batch of whatever removes what the vault belongs to. */
-export function deleteVaultStatements(
-  db: D1Database,
-  place: { organizationId: string; workspaceId: string },
+export function deleteVaultQueries(
+  db: Db,
+  { organizationId, workspaceId }: { organizationId: string; workspaceId: string },
   vaultId: string,
-): D1PreparedStatement[] {
-  const scope = [place.organizationId, place.workspaceId, vaultId]
+) {
+  const isKey = and(
+    eq(dataKeys.organizationId, organizationId),
+    eq(dataKeys.workspaceId, workspaceId),
+    eq(dataKeys.id, vaultId),
+  )
   return [
-    db.prepare(`DELETE FROM vault_secrets WHERE ${IN_PLACE}`).bind(...scope),
-    db.prepare("DELETE FROM data_keys WHERE organization_id = ? AND workspace_id = ? AND id = ?").bind(...scope),
-  ]
+    db.delete(vaultSecrets).where(inVault({ organizationId, workspaceId, vaultId })),
+    db.delete(dataKeys).where(isKey),
+  ] as const
 }
 
 /** The running interns that are given what is in a vault: the one that owns it, and those that borrow it. */
 export async function findUsers(db: D1Database, { organizationId, workspaceId, vaultId }: Vault): Promise<string[]> {
-  const { results } = await db
-    .prepare(
-      `SELECT id FROM interns WHERE organization_id = ?1 AND workspace_id = ?2 AND status = 'running'
-         AND (vault_id = ?3 OR attached_vault_id = ?3)`,
-    )
-    .bind(organizationId, workspaceId, vaultId)
-    .all<{ id: string }>()
-  return results.map(({ id }) => id)
+  const rows = await openDb(db).all<{ id: string }>(
+    sql`SELECT id FROM interns WHERE organization_id = ${organizationId} AND workspace_id = ${workspaceId}
+      AND status = 'running' AND (vault_id = ${vaultId} OR attached_vault_id = ${vaultId})`,
+  )
+  return rows.map(({ id }) => id)
 }
 
 /** A secret with the data key that opens it, sealed itself. */
 export type SealedSecret = SecretRow & Pick<WrappedKey, "masterId" | "wrapped">
 
+const SECRET_COLUMNS = columnList(vaultSecrets, "s")
+
 /** What an intern is given: its own vault's, and of the borrowed vault those whose names its own has not. By name. */
 export function givenSecretsStatement(db: D1Database, internId: string): D1PreparedStatement {
   return db
     .prepare(
-      `SELECT s.name, s.hosts, s.fingerprint, s.created_at, s.vault_id, s.workspace_id, s.sealed, s.version,
-         s.created_by_key, s.creator_user_id,
-         d.master_id AS masterId, d.wrapped
+      `SELECT ${SECRET_COLUMNS}, d.master_id, d.wrapped
        FROM interns i
        JOIN vault_secrets s ON s.vault_id IN (i.vault_id, i.attached_vault_id)
          AND s.organization_id = i.organization_id AND s.workspace_id = i.workspace_id
@@ -160,4 +185,16 @@ export function givenSecretsStatement(db: D1Database, internId: string): D1Prepa
        ORDER BY s.name`,
     )
     .bind(internId)
+}
+
+const sealing = { masterId: dataKeys.masterId, wrapped: dataKeys.wrapped }
+
+/** A row of `givenSecretsStatement`. */
+export function toSealedSecret(stored: StoredRow): SealedSecret {
+  return readColumns({ ...getTableColumns(vaultSecrets), ...sealing }, stored)
+}
+
+export async function findGivenSecrets(db: D1Database, internId: string): Promise<SealedSecret[]> {
+  const { results } = await givenSecretsStatement(db, internId).all<StoredRow>()
+  return results.map(toSealedSecret)
 }

@@ -13,7 +13,8 @@ import { newId } from "../support/ids.ts"
 import { NewWorkspace, Workspace, WorkspaceChange, WorkspaceDeletion, WorkspaceList, WorkspacePath } from "./schemas.ts"
 import { SETTING_NAMES } from "./settings.ts"
 import { deleteWorkspace, findWorkspaceRow, insertWorkspace, listWorkspaces, updateWorkspace } from "./store.ts"
-import { toWorkspace, type WorkspaceRow } from "./workspace.ts"
+import type { WorkspaceRow } from "./table.ts"
+import { toWorkspace } from "./workspace.ts"
 import { isTaken } from "../support/rows.ts"
 
 const MAX_BODY_BYTES = 65_536
@@ -118,7 +119,7 @@ export const workspaceRoutes = (afterDelete: AfterDelete) =>
     .openapi(remove, async (c) => {
       const { organizationId } = c.var.principal
       const row = required(await findWorkspaceRow(c.env.DB, organizationId, c.req.valid("param").workspaceRef))
-      const isDefault = row.is_default === 1
+      const isDefault = row.isDefault
       if (isDefault && c.req.valid("query").confirm_default_workspace_deletion !== "true") {
         throw new GatewayError(
           "invalid_request",

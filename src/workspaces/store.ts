@@ -1,32 +1,33 @@
+import { and, count, desc, eq, isNull, not, or, type SQL, sql } from "drizzle-orm"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged, auditStatement } from "../audit/store.ts"
 import type { Page } from "../http/schema.ts"
+import { openDb, toStatement } from "../support/db.ts"
+import { toCountedPage } from "../support/rows.ts"
 import type { NewWorkspace, WorkspaceChange } from "./schemas.ts"
 import { toSettingsPatch } from "./settings.ts"
-import type { WorkspaceRow } from "./workspace.ts"
-import { type Counted, toPage } from "../support/rows.ts"
+import { type WorkspaceRow, workspaces } from "./table.ts"
 
-const COLUMNS =
-  "id, organization_id, slug, name, description, is_default, created_by, settings, include_byok_in_budgets, " +
-  "created_at, updated_at"
+const ofOrganization = (organizationId: string) =>
+  and(eq(workspaces.organizationId, organizationId), isNull(workspaces.deletedAt))
 
 export async function findWorkspace(
   db: D1Database,
   organizationId: string,
   id: string,
 ): Promise<{ id: string } | undefined> {
-  const row = await db
-    .prepare("SELECT id FROM workspaces WHERE organization_id = ? AND id = ? AND deleted_at IS NULL")
-    .bind(organizationId, id)
-    .first<{ id: string }>()
-  return row ?? undefined
+  const [row] = await openDb(db)
+    .select({ id: workspaces.id })
+    .from(workspaces)
+    .where(and(ofOrganization(organizationId), eq(workspaces.id, id)))
+  return row
 }
 
 export async function findDefaultWorkspace(db: D1Database, organizationId: string): Promise<string | undefined> {
-  const row = await db
-    .prepare("SELECT id FROM workspaces WHERE organization_id = ? AND is_default = 1")
-    .bind(organizationId)
-    .first<{ id: string }>()
+  const [row] = await openDb(db)
+    .select({ id: workspaces.id })
+    .from(workspaces)
+    .where(and(eq(workspaces.organizationId, organizationId), eq(workspaces.isDefault, true)))
   return row?.id
 }
 
@@ -36,95 +37,84 @@ export async function findWorkspaceRow(
   organizationId: string,
   ref: string,
 ): Promise<WorkspaceRow | undefined> {
-  const where = "organization_id = ?1 AND (id = ?2 OR slug = ?2) AND deleted_at IS NULL"
-  const row = await db
-    .prepare(`SELECT ${COLUMNS} FROM workspaces WHERE ${where} ORDER BY id = ?2 DESC LIMIT 1`)
-    .bind(organizationId, ref)
-    .first<WorkspaceRow>()
-  return row ?? undefined
+  const [row] = await openDb(db)
+    .select()
+    .from(workspaces)
+    .where(and(ofOrganization(organizationId), or(eq(workspaces.id, ref), eq(workspaces.slug, ref))))
+    .orderBy(desc(eq(workspaces.id, ref)))
+    .limit(1)
+  return row
 }
 
 /** Newest first. */
 export async function listWorkspaces(
-  db: D1Database,
+  binding: D1Database,
   organizationId: string,
   page: Page,
 ): Promise<{ rows: WorkspaceRow[]; total: number }> {
-  const where = "organization_id = ? AND deleted_at IS NULL"
-  return toPage(
-    await db.batch<Counted<WorkspaceRow>>([
+  const db = openDb(binding)
+  const where = ofOrganization(organizationId)
+  return toCountedPage(
+    await db.batch([
       db
-        .prepare(`SELECT ${COLUMNS} FROM workspaces WHERE ${where} ORDER BY created_at DESC, id LIMIT ? OFFSET ?`)
-        .bind(organizationId, page.limit, page.offset),
-      db.prepare(`SELECT count(*) AS total FROM workspaces WHERE ${where}`).bind(organizationId),
+        .select()
+        .from(workspaces)
+        .where(where)
+        .orderBy(desc(workspaces.createdAt), workspaces.id)
+        .limit(page.limit)
+        .offset(page.offset),
+      db.select({ total: count() }).from(workspaces).where(where),
     ]),
   )
 }
 
-type Made = { id: string; organizationId: string; createdBy: string | null; createdAt: number }
+type Made = Pick<WorkspaceRow, "id" | "organizationId" | "createdBy" | "createdAt">
 
 /** Rejects with D1's own error where the slug is taken. */
 export async function insertWorkspace(
-  db: D1Database,
-  { id, organizationId, createdBy, createdAt }: Made,
+  binding: D1Database,
+  made: Made,
   input: NewWorkspace,
   entry: AuditEntry,
 ): Promise<WorkspaceRow | undefined> {
-  const [inserted] = await db.batch<WorkspaceRow>([
+  const db = openDb(binding)
+  const { slug, name, description } = input
+  const [inserted] = await db.batch([
     db
-      .prepare(
-        `INSERT INTO workspaces (id, organization_id, slug, name, description, created_by, settings, created_at)
-         VALUES (?, ?, ?, ?, ?, ?, json_patch('{}', ?), ?) RETURNING ${COLUMNS}`,
-      )
-      .bind(
-        id,
-        organizationId,
-        input.slug,
-        input.name,
-        input.description ?? null,
-        createdBy,
-        toSettingsPatch(input),
-        createdAt,
-      ),
+      .insert(workspaces)
+      .values({ ...made, slug, name, description, settings: sql`json_patch('{}', ${toSettingsPatch(input)})` })
+      .returning(),
     auditStatement(db, entry),
   ])
-  return inserted?.results[0]
+  return inserted[0]
 }
 
 /** The changed row, or undefined when there is none. Rejects with D1's own error where the slug is taken. */
 export async function updateWorkspace(
-  db: D1Database,
+  binding: D1Database,
   organizationId: string,
   id: string,
   change: WorkspaceChange,
   now: number,
   entry: AuditEntry,
 ): Promise<WorkspaceRow | undefined> {
+  const db = openDb(binding)
   const { name, slug, description } = change
-  const [updated] = await db.batch<WorkspaceRow>([
+  const settings = sql`json_patch(${workspaces.settings}, ${toSettingsPatch(change)})`
+  const [updated] = await db.batch([
     db
-      .prepare(
-        `UPDATE workspaces SET name = coalesce(?3, name), slug = coalesce(?4, slug),
-           description = iif(?5, ?6, description), settings = json_patch(settings, ?7), updated_at = ?8
-         WHERE organization_id = ?1 AND id = ?2 AND deleted_at IS NULL RETURNING ${COLUMNS}`,
-      )
-      .bind(
-        organizationId,
-        id,
-        name ?? null,
-        slug ?? null,
-        description === undefined ? 0 : 1,
-        description ?? null,
-        toSettingsPatch(change),
-        now,
-      ),
+      .update(workspaces)
+      .set({ name, slug, description, settings, updatedAt: now })
+      .where(and(ofOrganization(organizationId), eq(workspaces.id, id)))
+      .returning(),
     auditIfChanged(db, entry),
   ])
-  return updated?.results[0]
+  return updated[0]
 }
 
-/** A key that works: not deleted, not disabled and not expired at ?1. */
-const ACTIVE = "deleted_at IS NULL AND disabled = 0 AND (expires_at IS NULL OR expires_at > ?1)"
+/** A key that works: not deleted, not disabled and not expired. */
+const isActive = (now: number): SQL =>
+  sql`deleted_at IS NULL AND disabled = 0 AND (expires_at IS NULL OR expires_at > ${now})`
 
 /**
  * Deletes a workspace with its budgets, guardrails, memberships, destinations, secrets and the keys that are left in it, for good. Of the default
@@ -132,46 +122,43 @@ const ACTIVE = "deleted_at IS NULL AND disabled = 0 AND (expires_at IS NULL OR e
  * have no active key. False where that, or the workspace, is not so any more.
  */
 export async function deleteWorkspace(
-  db: D1Database,
+  binding: D1Database,
   organizationId: string,
   { id, isDefault }: { id: string; isDefault: boolean },
   now: number,
   entry: AuditEntry,
 ): Promise<boolean> {
-  const gone = "EXISTS (SELECT 1 FROM workspaces w WHERE w.organization_id = ?2 AND w.id = ?3 AND w.deleted_at = ?1)"
-  const scope = [now, organizationId, id]
-  const [deleted] = await db.batch([
+  const db = openDb(binding)
+  // Of this workspace, once the first statement has deleted it.
+  const ofDeleted = sql`workspace_id = ${id} AND EXISTS (SELECT 1 FROM workspaces w
+    WHERE w.organization_id = ${organizationId} AND w.id = ${id} AND w.deleted_at = ${now})`
+  const hasActiveKey = sql`EXISTS (SELECT 1 FROM api_keys WHERE workspace_id = ${id} AND ${isActive(now)})`
+  const deletedKeys = isDefault ? sql`kind NOT IN ('management', 'provisioning')` : sql`TRUE`
+  const queries = [
     db
-      .prepare(
-        `UPDATE workspaces SET deleted_at = ?1, is_default = 0, slug = slug || ':' || id
-         WHERE organization_id = ?2 AND id = ?3 AND deleted_at IS NULL AND is_default = ?4
-           AND (is_default = 1 OR NOT EXISTS (SELECT 1 FROM api_keys WHERE workspace_id = ?3 AND ${ACTIVE}))`,
-      )
-      .bind(...scope, isDefault ? 1 : 0),
+      .update(workspaces)
+      .set({ deletedAt: now, isDefault: false, slug: sql`${workspaces.slug} || ':' || ${workspaces.id}` })
+      .where(
+        and(
+          ofOrganization(organizationId),
+          eq(workspaces.id, id),
+          eq(workspaces.isDefault, isDefault),
+          isDefault ? undefined : not(hasActiveKey),
+        ),
+      ),
     auditIfChanged(db, entry),
-    db.prepare(`DELETE FROM workspace_budgets WHERE workspace_id = ?3 AND ${gone}`).bind(...scope),
-    db
-      .prepare(
-        `UPDATE byok_credentials SET deleted_at = ?1, sealed = '' WHERE workspace_id = ?3 AND deleted_at IS NULL AND ${gone}`,
-      )
-      .bind(...scope),
-    db.prepare(`DELETE FROM vault_secrets WHERE workspace_id = ?3 AND ${gone}`).bind(...scope),
-    db
-      .prepare(
-        `UPDATE destinations SET deleted_at = ?1, sealed = '' WHERE workspace_id = ?3 AND deleted_at IS NULL AND ${gone}`,
-      )
-      .bind(...scope),
-    db.prepare(`DELETE FROM broadcast_batches WHERE workspace_id = ?3 AND ${gone}`).bind(...scope),
-    db.prepare(`DELETE FROM data_keys WHERE workspace_id = ?3 AND ${gone}`).bind(...scope),
-    db.prepare(`DELETE FROM workspace_members WHERE workspace_id = ?3 AND ${gone}`).bind(...scope),
-    db.prepare(`DELETE FROM scim_group_mappings WHERE workspace_id = ?3 AND ${gone}`).bind(...scope),
-    db.prepare(`DELETE FROM guardrails WHERE workspace_id = ?3 AND ${gone}`).bind(...scope),
-    db
-      .prepare(
-        `UPDATE api_keys SET deleted_at = ?1 WHERE organization_id = ?2 AND workspace_id = ?3 AND deleted_at IS NULL
-           AND (?4 = 0 OR kind NOT IN ('management', 'provisioning')) AND ${gone}`,
-      )
-      .bind(...scope, isDefault ? 1 : 0),
-  ])
+    sql`DELETE FROM workspace_budgets WHERE ${ofDeleted}`,
+    sql`UPDATE byok_credentials SET deleted_at = ${now}, sealed = '' WHERE deleted_at IS NULL AND ${ofDeleted}`,
+    sql`DELETE FROM vault_secrets WHERE ${ofDeleted}`,
+    sql`UPDATE destinations SET deleted_at = ${now}, sealed = '' WHERE deleted_at IS NULL AND ${ofDeleted}`,
+    sql`DELETE FROM broadcast_batches WHERE ${ofDeleted}`,
+    sql`DELETE FROM data_keys WHERE ${ofDeleted}`,
+    sql`DELETE FROM workspace_members WHERE ${ofDeleted}`,
+    sql`DELETE FROM scim_group_mappings WHERE ${ofDeleted}`,
+    sql`DELETE FROM guardrails WHERE ${ofDeleted}`,
+    sql`UPDATE api_keys SET deleted_at = ${now}
+        WHERE organization_id = ${organizationId} AND deleted_at IS NULL AND ${deletedKeys} AND ${ofDeleted}`,
+  ]
+  const [deleted] = await binding.batch(queries.map((query) => toStatement(binding, query)))
   return (deleted?.meta.changes ?? 0) > 0
 }

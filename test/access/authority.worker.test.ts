@@ -76,10 +76,10 @@ beforeAll(async () => {
     .run()
   await expectJson(200, workspace.manage.patch(`/keys/${disabled.hash}`, { disabled: true }))
   const intern = await insertIntern(workspace, {
-    created_by_key: maker.hash,
-    creator_user_id: ada,
+    createdByKey: maker.hash,
+    creatorUserId: ada,
     hostname: `${crypto.randomUUID()}.interns.localhost`,
-    access_nonce: "nonce",
+    accessNonce: "nonce",
   })
   await expectJson(
     200,

@@ -178,23 +178,12 @@ describe("the audit log", () => {
 describe("an entry and its change", () => {
   const keyRow = (workspace: Workspace, hash: string) => ({
     hash,
-    organization_id: workspace.organizationId,
-    workspace_id: workspace.workspaceId,
+    organizationId: workspace.organizationId,
+    workspaceId: workspace.workspaceId,
     kind: "normal" as const,
     name: "before",
     label: "k",
-    creator_user_id: null,
-    external_user: null,
-    limit_nano: null,
-    limit_reset: null,
-    include_byok_in_limit: 0,
-    disabled: 0,
-    expires_at: null,
-    created_at: 1,
-    updated_at: null,
-    parent_hash: null,
-    source: "created" as const,
-    disabled_by: null,
+    createdAt: 1,
   })
   const entryFor = ({ organizationId }: Workspace, hash: string): AuditEntry =>
     newEntry(actor(organizationId), { action: "api_key.update", resourceId: hash, workspaceId: null })

@@ -41,15 +41,15 @@ type Rules = typeof rules extends fc.Arbitrary<infer T> ? T & Record<string, unk
 const row = (place: number, one: object, limitNano: number | null): AppliedRow => ({
   id: `g${place}`,
   name: `Rail ${place}`,
-  is_default: place === 0 ? 1 : 0,
-  limit_nano: limitNano,
-  reset_interval: limitNano === null ? null : "daily",
-  include_byok_in_budgets: 0,
+  isDefault: place === 0,
+  limitNano,
+  resetInterval: limitNano === null ? null : "daily",
+  includeByokInBudgets: false,
   rules: JSON.stringify(one),
-  by_key: place === 1 ? 1 : 0,
-  by_member: place === 2 ? 1 : 0,
-  key_hash: "key",
-  user_id: "user",
+  byKey: place === 1,
+  byMember: place === 2,
+  keyHash: "key",
+  userId: "user",
 })
 
 const endpoint = (model: string, provider: string, zeroRetention: boolean): Endpoint => ({
@@ -137,7 +137,7 @@ test("budgets stand each by itself: of the key, of the member, and of both where
     ["guardrail:g1:key:key", 2],
     ["guardrail:g2:user:user", 1],
   ])
-  expect(toCallerGuardrails([{ ...row(0, {}, 3), user_id: null }])?.limits.map(({ scope }) => scope)).toEqual([
+  expect(toCallerGuardrails([{ ...row(0, {}, 3), userId: null }])?.limits.map(({ scope }) => scope)).toEqual([
     "guardrail:g0:key:key",
   ])
 })

@@ -163,8 +163,16 @@ describe("the scan budget", () => {
 
   const screening = () => {
     const rules = JSON.stringify(settings("redact", ".{0,1000}.{0,1000}x")[0])
-    const row = { id: "g", name: "Rail", is_default: 0, limit_nano: null, reset_interval: null }
-    const applied = { ...row, include_byok_in_budgets: 0, rules, by_key: 1, by_member: 0, key_hash: "k", user_id: null }
+    const row = { id: "g", name: "Rail", isDefault: false, limitNano: null, resetInterval: null }
+    const applied = {
+      ...row,
+      includeByokInBudgets: false,
+      rules,
+      byKey: true,
+      byMember: false,
+      keyHash: "k",
+      userId: null,
+    }
     return screeningOf(toCallerGuardrails([applied]), false)
   }
   const HOSTILE = `${"a".repeat(900)}x${"a".repeat(1_500)}`.repeat(170)

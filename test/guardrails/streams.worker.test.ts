@@ -193,12 +193,12 @@ function filterOf(action: "redact" | "block"): AnswerFilter {
   const row = {
     id: "g",
     name: "Rail",
-    is_default: 0,
-    limit_nano: null,
-    reset_interval: null,
-    include_byok_in_budgets: 0,
+    isDefault: false,
+    limitNano: null,
+    resetInterval: null,
+    includeByokInBudgets: false,
   }
-  const of = { by_key: 1, by_member: 0, key_hash: "k", user_id: null }
+  const of = { byKey: true, byMember: false, keyHash: "k", userId: null }
   const guardrails = toCallerGuardrails([{ ...row, ...of, rules: JSON.stringify(settings(action)) }])
   return screeningOf(guardrails, false)?.answerFilter() as AnswerFilter
 }

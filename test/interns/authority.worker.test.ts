@@ -27,7 +27,7 @@ async function othersOf(workspace: Workspace) {
 }
 
 test("what was made is controlled by its key, by keys of its user and by management keys, never by an intern's own", () => {
-  const made = { created_by_key: "maker", creator_user_id: "ada" }
+  const made = { createdByKey: "maker", creatorUserId: "ada" }
   const principal = { keyHash: "other", creatorUserId: null, source: "created", kind: "normal" } as const
   const may = (more: Partial<Parameters<typeof mayControl>[0]>, of = made) => mayControl({ ...principal, ...more }, of)
   expect(may({})).toBe(false)
@@ -40,7 +40,7 @@ test("what was made is controlled by its key, by keys of its user and by managem
   expect(may({ creatorUserId: "ada", source: "intern" })).toBe(false)
   expect(may({ creatorUserId: "ada", source: "app" })).toBe(false)
   expect(may({ keyHash: "maker", source: "app" })).toBe(true)
-  const old = { created_by_key: null, creator_user_id: null } as unknown as typeof made
+  const old = { createdByKey: null, creatorUserId: null } as unknown as typeof made
   expect(may({}, old)).toBe(false)
   expect(may({ kind: "management" }, old)).toBe(true)
 })
@@ -80,7 +80,7 @@ describe("a key that did not make an intern", () => {
     for (const { as, hash } of await othersOf(workspace)) {
       const path = `/vault/interns/${intern.id}/secrets/copy`
       expect((await refused(403, as.post(path, copy))).metadata).toEqual(FORBIDDEN)
-      const own = await insertIntern(workspace, { created_by_key: hash })
+      const own = await insertIntern(workspace, { createdByKey: hash })
       const { metadata, message } = await refused(403, as.post(`/vault/interns/${own.id}/secrets/copy`, copy))
       expect(metadata).toEqual(FORBIDDEN)
       expect(message).toContain("token")
@@ -90,7 +90,7 @@ describe("a key that did not make an intern", () => {
     await expectJson(200, workspace.manage.post(`/vault/interns/${intern.id}/secrets/copy`, copy))
     // Whoever stores a value anew stored the present one.
     const other = await foreignKey(workspace, "bob")
-    const own = await insertIntern(workspace, { created_by_key: other.hash })
+    const own = await insertIntern(workspace, { createdByKey: other.hash })
     await expectJson(200, other.as.put("/vault/secrets/token", { hosts, value: "stored by another key" }))
     await expectJson(200, other.as.post(`/vault/interns/${own.id}/secrets/copy`, copy))
     await refused(403, workspace.as.post(`/vault/interns/${intern.id}/secrets/copy`, copy))

@@ -60,7 +60,7 @@ test("a container is started with a join token of its own, and the former one is
   const { INTERN_GATEWAY_URL: url, INTERN_ID: id, INTERN_JOIN_TOKEN: token = "" } = started[0]?.env ?? {}
   expect({ url, id }).toEqual({ url: "https://gateway.example.com", id: config.id })
   const row = await findIntern(env.DB, config, config.id)
-  expect(row?.join_token_hash).toBe(sha256Hex(token))
+  expect(row?.joinTokenHash).toBe(sha256Hex(token))
   await host.start(config)
   expect(container.destroy).toHaveBeenCalledOnce()
   expect(started[1]?.env["INTERN_JOIN_TOKEN"]).not.toBe(token)

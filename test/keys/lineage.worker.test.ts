@@ -2,8 +2,8 @@ import { env } from "cloudflare:workers"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { newKey as newSecret } from "../../src/access/key.ts"
-import type { KeySource } from "../../src/access/principal.ts"
-import { insertKeyStatement, type KeyRow } from "../../src/keys/store.ts"
+import { apiKeys, type NewKeyRow } from "../../src/keys/table.ts"
+import { openDb } from "../../src/support/db.ts"
 import { openInternKey } from "../../src/interns/own-key.ts"
 import { good } from "../support/played.ts"
 import {
@@ -71,9 +71,11 @@ describe("a tree of keys", () => {
           const keys = nodes.map((one, at) => ({ ...one, ...newSecret(), served: 0, isRevoked: false, at }))
           const parentOf = ({ at, parent }: { at: number; parent: number }) =>
             at === 0 ? undefined : keys[parent % at]
-          await env.DB.batch(
-            keys.map((key) => insertKeyStatement(env.DB, rowOf(workspace, key, parentOf(key)?.hash ?? null))),
-          )
+          for (const key of keys) {
+            await openDb(env.DB)
+              .insert(apiKeys)
+              .values(rowOf(workspace, key, parentOf(key)?.hash ?? null))
+          }
           const isBelow = (key: (typeof keys)[number], above: (typeof keys)[number]): boolean => {
             const parent = parentOf(key)
             return key === above || (parent !== undefined && isBelow(parent, above))
@@ -129,26 +131,17 @@ describe("a tree of keys", () => {
     { organizationId, workspaceId }: Workspace,
     key: Node & { hash: string; label: string },
     parent: string | null,
-  ): KeyRow {
+  ): NewKeyRow {
     return {
       hash: key.hash,
-      organization_id: organizationId,
-      workspace_id: workspaceId,
+      organizationId,
+      workspaceId,
       kind: key.kind,
       name: "node",
       label: key.label,
-      creator_user_id: null,
-      external_user: null,
-      limit_nano: key.limitCents === null ? null : key.limitCents * CENT,
-      limit_reset: null,
-      include_byok_in_limit: 0,
-      disabled: 0,
-      expires_at: null,
-      created_at: Date.now(),
-      updated_at: null,
-      parent_hash: parent,
-      source: "created" satisfies KeySource,
-      disabled_by: null,
+      limitNano: key.limitCents === null ? null : key.limitCents * CENT,
+      createdAt: Date.now(),
+      parentHash: parent,
     }
   }
 })

@@ -32,14 +32,14 @@ describe("a challenge", () => {
     const verifier = fc.stringMatching(/^[\w.~-]{43,128}$/)
     fc.assert(
       fc.property(verifier, verifier, fc.constantFrom("S256" as const, "plain" as const), (mine, other, method) => {
-        const row = { code_challenge: method === "S256" ? toS256(mine) : mine, code_challenge_method: method }
+        const row = { codeChallenge: method === "S256" ? toS256(mine) : mine, codeChallengeMethod: method }
         expect(isProven(row, { code: "x", code_verifier: mine })).toBe(true)
         expect(isProven(row, { code: "x", code_verifier: mine, code_challenge_method: method })).toBe(true)
         expect(isProven(row, { code: "x", code_verifier: other })).toBe(mine === other)
         const changed = method === "S256" ? "plain" : "S256"
         expect(isProven(row, { code: "x", code_verifier: mine, code_challenge_method: changed })).toBe(false)
         expect(isProven(row, { code: "x" })).toBe(false)
-        const open = { code_challenge: null, code_challenge_method: null }
+        const open = { codeChallenge: null, codeChallengeMethod: null }
         expect(isProven(open, { code: "x", code_verifier: mine })).toBe(false)
       }),
     )
@@ -127,12 +127,12 @@ describe("a code", () => {
     const row = await findOpenCode(env.DB, hash, Date.now())
     if (!row) throw new Error("The code is open.")
     const { organizationId } = workspace
-    const approver = (await principalByHash(row.approved_by, env, Date.now())) as Principal
+    const approver = (await principalByHash(row.approvedBy, env, Date.now())) as Principal
     const actor = { organizationId, keyHash: "", label: "", creatorUserId: null, ip: null, userAgent: null }
     const keys = [toKeyRow(row, newSecret(), approver, Date.now()), toKeyRow(row, newSecret(), approver, Date.now())]
     const taken = []
     for (const key of keys) {
-      const deed = { action: "api_key.create", resourceId: key.hash, workspaceId: row.workspace_id } as const
+      const deed = { action: "api_key.create", resourceId: key.hash, workspaceId: row.workspaceId } as const
       const entry = newEntry({ ...actor, requestId: "r", at: Date.now() }, deed)
       taken.push(await exchangeCode(env.DB, hash, key, Date.now(), entry))
     }

@@ -7,6 +7,8 @@ declare global {
   interface ImportMeta {
     /** Vite's: the files that match, here as their text. */
     glob<T>(patterns: string[], options: { query: "?raw"; import: "default"; eager: true }): Record<string, T>
+    /** Vite's: the modules that match. */
+    glob<T>(patterns: string[], options: { eager: true }): Record<string, T>
   }
   namespace Cloudflare {
     interface Env extends Omit<GatewayEnv, "LEDGER" | "INTERN"> {

@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers"
-import type { InternRow } from "../../src/interns/store.ts"
+import { type InternRow, interns } from "../../src/interns/table.ts"
+import { openDb } from "../../src/support/db.ts"
 import { sha256Hex } from "../../src/support/encoding.ts"
 import { type TestClient, newKey, type Workspace } from "./world.ts"
 
@@ -23,10 +24,10 @@ export async function insertIntern(workspace: Workspace, more: Partial<InternRow
   const now = Date.now()
   const row: InternRow = {
     id,
-    organization_id: workspace.organizationId,
-    workspace_id: workspace.workspaceId,
-    creator_user_id: null,
-    created_by_key: sha256Hex(workspace.key),
+    organizationId: workspace.organizationId,
+    workspaceId: workspace.workspaceId,
+    creatorUserId: null,
+    createdByKey: sha256Hex(workspace.key),
     name: `i${id.slice(0, 8)}`,
     description: null,
     instructions: null,
@@ -35,24 +36,19 @@ export async function insertIntern(workspace: Workspace, more: Partial<InternRow
     status: "running",
     hostname: null,
     progress: null,
-    last_failure_message: null,
-    vault_id: crypto.randomUUID(),
-    attached_vault_id: null,
-    key_hash: own.hash,
-    sealed_key: "",
-    join_token_hash: sha256Hex(joinToken),
-    access_nonce: null,
-    idempotency_key: id,
-    body_hash: "",
-    created_at: now,
-    updated_at: now,
+    lastFailureMessage: null,
+    vaultId: crypto.randomUUID(),
+    attachedVaultId: null,
+    keyHash: own.hash,
+    sealedKey: "",
+    joinTokenHash: sha256Hex(joinToken),
+    accessNonce: null,
+    idempotencyKey: id,
+    bodyHash: "",
+    createdAt: now,
+    updatedAt: now,
     ...more,
   }
-  const columns = Object.entries(row)
-  await env.DB.prepare(
-    `INSERT INTO interns (${columns.map(([name]) => name).join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`,
-  )
-    .bind(...columns.map(([, value]) => value))
-    .run()
-  return { row, id, vaultId: row.vault_id, key: own.key, as: own.as, joinToken }
+  await openDb(env.DB).insert(interns).values(row)
+  return { row, id, vaultId: row.vaultId, key: own.key, as: own.as, joinToken }
 }

@@ -45,7 +45,7 @@ test("no route gives a vault value to any key or token, and none is in a log, a 
   const values = { workspace: canary(), lender: canary(), borrower: canary(), embedded: canary(), copied: canary() }
   const put = (path: string, value: string) => expectJson(200, workspace.as.put(path, { hosts: [HOST], value }))
   const lender = await insertIntern(workspace)
-  const borrower = await insertIntern(workspace, { attached_vault_id: lender.vaultId })
+  const borrower = await insertIntern(workspace, { attachedVaultId: lender.vaultId })
   const embedded = await expectJson<{ id: string }>(
     201,
     workspace.as.post("/interns", { name: "embedded", model: "sim/tool-call", host: "embedded", provision: true }),

@@ -1,8 +1,11 @@
 import { createExecutionContext } from "cloudflare:test"
 import { env } from "cloudflare:workers"
+import { eq } from "drizzle-orm"
 import { describe, expect, test } from "vitest"
 import { app } from "../../src/app/app.ts"
-import { deleteVaultStatements } from "../../src/vault/store.ts"
+import { interns } from "../../src/interns/table.ts"
+import { openDb } from "../../src/support/db.ts"
+import { deleteVaultQueries } from "../../src/vault/store.ts"
 import { newDaemonIntern, PlayedDaemon } from "../support/daemon.ts"
 import { insertIntern } from "../support/interns.ts"
 import {
@@ -230,7 +233,7 @@ describe("the vault of an intern", () => {
   test("is the one it owns, also where it borrows another", async () => {
     const workspace = await newWorkspace()
     const lender = await insertIntern(workspace)
-    const borrower = await insertIntern(workspace, { attached_vault_id: lender.vaultId })
+    const borrower = await insertIntern(workspace, { attachedVaultId: lender.vaultId })
     await put(workspace.as, ofIntern(lender.id, "lent"))
     expect((await list(workspace.as, ofIntern(borrower.id))).data).toEqual([])
     await put(workspace.as, ofIntern(borrower.id, "own"))
@@ -242,9 +245,10 @@ describe("the vault of an intern", () => {
     const workspace = await newWorkspace()
     const intern = await insertIntern(workspace)
     await put(workspace.as, ofIntern(intern.id, "token"))
-    await env.DB.batch([
-      ...deleteVaultStatements(env.DB, { ...workspace }, intern.vaultId),
-      env.DB.prepare("DELETE FROM interns WHERE id = ?").bind(intern.id),
+    const db = openDb(env.DB)
+    await db.batch([
+      ...deleteVaultQueries(db, workspace, intern.vaultId),
+      db.delete(interns).where(eq(interns.id, intern.id)),
     ])
     await refused(404, workspace.as.put(ofIntern(intern.id, "token"), { hosts: HOSTS, value: "v" }))
     expect((await secretsIn(intern.vaultId)).results).toEqual([])
@@ -463,7 +467,7 @@ describe("what an intern's daemon is given", () => {
     await refused(401, client(intern.joinToken).get(path(crypto.randomUUID())))
     const header = { "x-api-key": intern.joinToken }
     await refused(401, client().get(path(intern.id), header))
-    const revoked = await insertIntern(workspace, { join_token_hash: null })
+    const revoked = await insertIntern(workspace, { joinTokenHash: null })
     await refused(401, client(revoked.joinToken).get(path(revoked.id)))
   })
 
@@ -488,7 +492,7 @@ describe("what an intern's daemon is given", () => {
   test("its own secrets, and of the vault it borrows those whose names its own has not", async () => {
     const workspace = await newWorkspace()
     const lender = await insertIntern(workspace)
-    const borrower = await insertIntern(workspace, { attached_vault_id: lender.vaultId })
+    const borrower = await insertIntern(workspace, { attachedVaultId: lender.vaultId })
     await put(workspace.as, ofIntern(lender.id, "both"), "lent both")
     await put(workspace.as, ofIntern(lender.id, "lent"), "lent")
     await put(workspace.as, ofIntern(borrower.id, "both"), "own both", ["own.example.com"])
@@ -508,7 +512,7 @@ describe("what an intern's daemon is given", () => {
     const [workspace, stranger] = [await newWorkspace(), await newWorkspace()]
     const foreign = await insertIntern(stranger)
     await put(stranger.as, ofIntern(foreign.id, "token"), "foreign")
-    const borrower = await insertIntern(workspace, { attached_vault_id: foreign.vaultId })
+    const borrower = await insertIntern(workspace, { attachedVaultId: foreign.vaultId })
     expect(await expectJson<Given>(200, client(borrower.joinToken).get(path(borrower.id)))).toMatchObject({ data: [] })
   })
 

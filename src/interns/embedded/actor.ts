@@ -1,13 +1,13 @@
 import type { Actor } from "../../audit/entry.ts"
-import type { InternRow } from "../store.ts"
+import type { InternRow } from "../table.ts"
 
 /** An embedded agent as the audit log knows it. */
 export function actorOfIntern(intern: InternRow): Actor {
   return {
-    organizationId: intern.organization_id,
-    keyHash: intern.key_hash,
+    organizationId: intern.organizationId,
+    keyHash: intern.keyHash,
     label: `intern ${intern.name}`,
-    creatorUserId: intern.creator_user_id,
+    creatorUserId: intern.creatorUserId,
     ip: null,
     userAgent: null,
     requestId: `intern-${intern.id}`,

@@ -3,7 +3,7 @@ import { readAtMost } from "../../support/bytes.ts"
 import { egressFetch } from "../../vault/egress-fetch.ts"
 import { egressDepsOf } from "../../vault/egress-deps.ts"
 import type { GivenSecret, ReleasedSecret } from "../../vault/secret.ts"
-import type { InternRow } from "../store.ts"
+import type { InternRow } from "../table.ts"
 import { actorOfIntern } from "./actor.ts"
 import type { ShellFetch } from "./shell.ts"
 
@@ -27,7 +27,7 @@ export function shellFetch(env: Env, { intern, secrets, stopped, waitUntil }: Ne
     const row = await intern()
     if (!row) throw new Error("The intern is gone.")
     const world = egressDepsOf(env, {
-      intern: { id: row.id, workspaceId: row.workspace_id },
+      intern: { id: row.id, workspaceId: row.workspaceId },
       actor: actorOfIntern(row),
       secrets: () => secrets(row),
       signal: signal ? AbortSignal.any([stopped, signal]) : stopped,

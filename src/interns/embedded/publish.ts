@@ -1,14 +1,15 @@
 import type { Env } from "../../config/env.ts"
-import { type FileRow, toFilename } from "../../files/file.ts"
+import { toFilename } from "../../files/file.ts"
 import { keepFile, newRow } from "../../files/keep.ts"
+import type { FileRow } from "../../files/table.ts"
 import { inspect } from "../../files/upload.ts"
-import type { InternRow } from "../store.ts"
+import type { InternRow } from "../table.ts"
 import { actorOfIntern } from "./actor.ts"
 
 /** Keeps what an intern made among the files of its workspace, from where it can be downloaded. */
 export async function publishFile(env: Env, intern: InternRow, path: string, content: Uint8Array): Promise<FileRow> {
   const inspected = await inspect(new Blob([content]).stream(), path)
-  const place = { organizationId: intern.organization_id, workspaceId: intern.workspace_id }
-  const row = newRow(place, { filename: toFilename(path), mime_type: "", source: "intern", intern_id: intern.id })
+  const place = { organizationId: intern.organizationId, workspaceId: intern.workspaceId }
+  const row = newRow(place, { filename: toFilename(path), mimeType: "", source: "intern", internId: intern.id })
   return keepFile(env, actorOfIntern(intern), row, inspected.content, inspected.mimeType)
 }

@@ -1,24 +1,13 @@
 import type { Settled } from "../../ledger/generation.ts"
+import { columnNames, type StoredOf } from "../../support/db.ts"
 import type { DestinationRow } from "../destination.ts"
 import type { KeyedRow } from "../store.ts"
+import { broadcastBatches } from "../table.ts"
 
-/** A row of broadcast_batches. */
-export type BatchRow = {
-  id: string
-  organization_id: string
-  workspace_id: string
-  destination_id: string
-  generation_ids: string
-  calls: number
-  state: "pending" | "dead"
-  attempts: number
-  rejections: number
-  since: number
-  due_at: number
-}
+export type BatchRow = StoredOf<typeof broadcastBatches>
 
-const BATCH_COLUMNS =
-  "id, organization_id, workspace_id, destination_id, generation_ids, calls, state, attempts, rejections, since, due_at"
+const columns = columnNames(broadcastBatches)
+const BATCH_COLUMNS = columns.join(", ")
 const OF_WORKSPACE = `SELECT d.*, k.master_id AS masterId, k.wrapped, 0 AS backlog, 0 AS dead_letters,
    d.enabled = 1 AND w.deleted_at IS NULL
      AND coalesce(json_extract(w.settings, '$.is_observability_broadcast_enabled'), 0) = 1 AS isActive
@@ -62,7 +51,6 @@ export async function listCalled(db: D1Database, organizationId: string, ids: re
 
 /** One that is there already stays as it is. */
 export async function insertBatch(db: D1Database, row: BatchRow): Promise<void> {
-  const columns = BATCH_COLUMNS.split(", ") as (keyof BatchRow)[]
   await db
     .prepare(
       `INSERT INTO broadcast_batches (${BATCH_COLUMNS}) VALUES (${columns.map(() => "?").join(", ")}) ON CONFLICT DO NOTHING`,

@@ -1,0 +1,18 @@
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core"
+
+export const files = sqliteTable("files", {
+  id: text("id").primaryKey(),
+  organizationId: text("organization_id").notNull(),
+  workspaceId: text("workspace_id").notNull(),
+  filename: text("filename").notNull(),
+  mimeType: text("mime_type").notNull(),
+  sizeBytes: integer("size_bytes").notNull(),
+  source: text("source", { enum: ["upload", "export", "intern"] }).notNull(),
+  isReady: integer("is_ready", { mode: "boolean" }).notNull(),
+  createdAt: integer("created_at").notNull(),
+  deletedAt: integer("deleted_at"),
+  internId: text("intern_id"),
+})
+/** `internId`: the intern that made it, or brought it with its own key. */
+export type FileRow = typeof files.$inferSelect
+export type NewFileRow = typeof files.$inferInsert

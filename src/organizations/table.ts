@@ -1,0 +1,10 @@
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core"
+
+export const organizations = sqliteTable("organizations", {
+  id: text("id").primaryKey(),
+  name: text("name").notNull(),
+  createdAt: integer("created_at").notNull(),
+  internsProgramme: integer("interns_programme", { mode: "boolean" }).notNull().default(true),
+  vaultWrites: integer("vault_writes", { mode: "boolean" }).notNull().default(true),
+})
+export type OrganizationRow = typeof organizations.$inferSelect

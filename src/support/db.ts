@@ -1,0 +1,122 @@
+import { type Column, type GetColumnData, getTableColumns, is, type SQLWrapper, SQL, sql } from "drizzle-orm"
+import { drizzle } from "drizzle-orm/d1"
+import { SQLiteAsyncDialect, type SQLiteInsertValue, type SQLiteTable } from "drizzle-orm/sqlite-core"
+
+const open = (binding: D1Database) => drizzle(binding)
+
+/** A D1 database with typed tables. */
+export type Db = ReturnType<typeof open>
+
+const handles = new WeakMap<D1Database, Db>()
+
+export function openDb(binding: D1Database): Db {
+  const known = handles.get(binding)
+  if (known) return known
+  const db = open(binding)
+  handles.set(binding, db)
+  return db
+}
+
+/** A column without a value gets its default, as in `INSERT … VALUES`. */
+function valueOf(column: Column, value: unknown): SQLWrapper {
+  if (is(value, SQL)) return value
+  if (value !== undefined) return sql.param(value, column)
+  if (is(column.default, SQL)) return column.default
+  return column.default === undefined ? sql`NULL` : sql.param(column.default, column)
+}
+
+/** The part of `INSERT INTO table … SELECT …` that inserts the row only where `condition` is true. */
+export function selectRow<T extends SQLiteTable>(table: T, row: SQLiteInsertValue<T>, condition: SQL): SQL {
+  const given: Record<string, unknown> = row
+  const values = Object.entries(getTableColumns(table)).map(([name, column]) => valueOf(column, given[name]))
+  return sql`SELECT ${sql.join(values, sql`, `)} WHERE ${condition}`
+}
+
+const dialect = new SQLiteAsyncDialect()
+
+/**
+ * A query as a statement of D1, for a batch that has SQL with parameters among its queries: Drizzle's own batch takes
+ * none. The results are stored rows.
+ */
+export function toStatement(binding: D1Database, query: SQLWrapper): D1PreparedStatement {
+  const { sql: text, params } = dialect.sqlToQuery(query.getSQL())
+  return binding.prepare(text).bind(...params)
+}
+
+/** The names of a table's columns, for SQL that is written by hand. */
+export function columnNames<T extends SQLiteTable, Except extends keyof StoredOf<T> = never>(
+  table: T,
+  except: readonly Except[] = [],
+): Exclude<keyof StoredOf<T>, Except>[] {
+  const left: readonly unknown[] = except
+  const names = Object.values(getTableColumns(table)).map(({ name }) => name)
+  return names.filter((name) => !left.includes(name)) as Exclude<keyof StoredOf<T>, Except>[]
+}
+
+/** All columns of a table; `alias`: what the SQL calls the table. */
+export function columnList(table: SQLiteTable, alias?: string): string {
+  const names = Object.values(getTableColumns(table)).map(({ name }) => name)
+  return names.map((name) => (alias === undefined ? name : `${alias}.${name}`)).join(", ")
+}
+
+/** A row as SQL that is written by hand returns it: by the names of the database, with booleans as 0 or 1. */
+export type StoredRow = Readonly<Record<string, unknown>>
+
+type StoredValue<C extends Column> = C["_"]["data"] extends boolean ? number : C["_"]["data"]
+type Nullable<C extends Column> = C["_"]["notNull"] extends true ? never : null
+
+/** A whole stored row of a table. */
+export type StoredOf<T extends SQLiteTable> = {
+  [Name in keyof T["_"]["columns"] as T["_"]["columns"][Name]["_"]["name"]]:
+    | StoredValue<T["_"]["columns"][Name]>
+    | Nullable<T["_"]["columns"][Name]>
+}
+
+type Columns = Readonly<Record<string, Column>>
+
+/** These columns of a stored row, which may have others besides, as Drizzle returns them. */
+export function readColumns<T extends Columns>(
+  columns: T,
+  stored: StoredRow,
+): { [Name in keyof T]: GetColumnData<T[Name]> }
+export function readColumns(columns: Columns, stored: StoredRow): Record<string, unknown> {
+  const row: Record<string, unknown> = {}
+  for (const { name, storedName, decode } of readersOf(columns)) {
+    const value = stored[storedName]
+    row[name] = value === null || decode === undefined ? value : decode(value)
+  }
+  return row
+}
+
+type Reader = { name: string; storedName: string; decode: ((value: unknown) => unknown) | undefined }
+
+const readers = new WeakMap<Columns, readonly Reader[]>()
+
+/** Worked out once for each list of columns: rows are read with every key that is looked up. */
+function readersOf(columns: Columns): readonly Reader[] {
+  const known = readers.get(columns)
+  if (known) return known
+  const made = Object.entries(columns).map(([name, column]) => ({
+    name,
+    storedName: column.name,
+    decode: ["string", "number"].includes(column.dataType)
+      ? undefined
+      : (value: unknown) => column.mapFromDriverValue(value),
+  }))
+  readers.set(columns, made)
+  return made
+}
+
+const columnsByTable = new WeakMap<SQLiteTable, Columns>()
+
+/** The columns of a table, always as the same object. */
+function columnsOf<T extends SQLiteTable>(table: T): T["_"]["columns"] {
+  const columns = columnsByTable.get(table) ?? getTableColumns(table)
+  columnsByTable.set(table, columns)
+  return columns
+}
+
+/** The row of a table in a stored row. */
+export function toRow<T extends SQLiteTable>(table: T, stored: StoredRow): T["$inferSelect"] {
+  return readColumns(columnsOf(table), stored)
+}
