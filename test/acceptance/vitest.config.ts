@@ -1,7 +1,10 @@
 import path from "node:path"
 import { defineConfig } from "vitest/config"
+import { useMemoryDisk } from "../support/memory-disk.ts"
 
 const root = path.join(import.meta.dirname, "../..")
+
+useMemoryDisk()
 
 /** `npm start` as a user has it, asked by the clients that users have. */
 export default defineConfig({
@@ -11,6 +14,8 @@ export default defineConfig({
     globalSetup: [path.join(root, "test/acceptance/setup.ts")],
     // A start is several processes: one at a time.
     fileParallelism: false,
+    // The client libraries are large: they are loaded once, not by every file.
+    isolate: false,
     testTimeout: 90_000,
     hookTimeout: 90_000,
   },

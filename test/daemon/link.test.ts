@@ -2,6 +2,7 @@ import type { AnyMessage } from "@agentclientprotocol/sdk"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { Link, MAX_KEPT_BYTES } from "../../src/daemon/link.ts"
+import { runs } from "../support/runs.ts"
 
 type Frame = { seq: number; msg: { params: unknown } }
 
@@ -82,7 +83,7 @@ test("whatever sockets do, each side takes everything once and in order", () => 
         expect(other.link.isDrained).toBe(true)
       }
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(4) },
   )
 })
 
@@ -102,7 +103,7 @@ test("what was dropped to keep within the ring is noticed, and nothing is skippe
       while (ends[0].wire.length > 0) expect(ends[1].hear(ends[0], true)).toBe(true)
       expect(ends[1].taken).toEqual(ends[0].said)
     }),
-    { numRuns: 40 },
+    { numRuns: runs(0.6) },
   )
 })
 

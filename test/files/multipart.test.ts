@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest"
 import { kindOf, TextKind } from "../../src/files/kind.ts"
 import { boundaryOf, readFilePart } from "../../src/files/multipart.ts"
 import { concat } from "../../src/support/bytes.ts"
+import { runs } from "../support/runs.ts"
 
 const encoder = new TextEncoder()
 const BOUNDARY = "XyZ"
@@ -51,7 +52,7 @@ describe("a form", () => {
         expect(part?.filename).toBe("a.txt")
         expect(await collect(part?.content ?? inPieces(new Uint8Array(), [1]))).toEqual(Uint8Array.from(bytes))
       }),
-      { numRuns: 300 },
+      { numRuns: runs(2) },
     )
   })
 

@@ -3,6 +3,7 @@ import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { concat } from "../../src/support/bytes.ts"
 import { dataOf, FrameSplitter } from "../../src/formats/sse/frames.ts"
+import { runs } from "../support/runs.ts"
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -51,7 +52,7 @@ describe("frames", () => {
         // The other parser does not report events whose data is empty.
         expect(data.filter((one) => one !== "")).toEqual(parsed(`${text}\n\n`).filter((one) => one !== ""))
       }),
-      { numRuns: 500 },
+      { numRuns: runs(4) },
     )
   })
 

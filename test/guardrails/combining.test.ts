@@ -4,6 +4,7 @@ import { toCallerGuardrails } from "../../src/guardrails/applied.ts"
 import type { AppliedRow } from "../../src/guardrails/store.ts"
 import type { Endpoint } from "../../src/models/catalogue.ts"
 import type { Provider } from "../../src/providers/provider.ts"
+import { runs } from "../support/runs.ts"
 
 /** How several guardrails combine, against the words of the contract: allow lists intersect, ZDR is OR, filters are a union. */
 
@@ -105,7 +106,7 @@ test("a call goes where every guardrail lets it go, and nowhere else", () => {
         expect(isKeptBy).toBe(all.every((one) => allows(one as Rules, at, of, region)))
       },
     ),
-    { numRuns: 1_000 },
+    { numRuns: runs(4) },
   )
 })
 

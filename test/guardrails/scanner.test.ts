@@ -2,6 +2,7 @@ import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { compileProgram } from "../../src/guardrails/content/program.ts"
 import { Scanner, type Span } from "../../src/guardrails/content/scanner.ts"
+import { runs } from "../support/runs.ts"
 
 const EVERY = { limit: Number.POSITIVE_INFINITY, isWhole: false }
 
@@ -61,7 +62,7 @@ describe("the scanner", () => {
           expect(covered(scan(pattern, text.split("")), text.length)).toEqual(expected)
         },
       ),
-      { numRuns: 400 },
+      { numRuns: runs(2) },
     )
   })
 

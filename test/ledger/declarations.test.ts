@@ -1,6 +1,7 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { Declarations } from "../../src/ledger/declarations.ts"
+import { runs } from "../support/runs.ts"
 
 test("what is taken to be in force is never more than what the ledger has, however reports are lost, delayed or reordered", () => {
   const step = fc.record({
@@ -30,6 +31,6 @@ test("what is taken to be in force is never more than what the ledger has, howev
         expect(declarations.inForceNano).toBeLessThanOrEqual(ledger.estimateNano)
       }
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(8) },
   )
 })

@@ -9,6 +9,7 @@ import {
   type Wishes,
 } from "../../src/plugins/auto-router.ts"
 import { matcher } from "../../src/support/wildcard.ts"
+import { runs } from "../support/runs.ts"
 
 const FACTS: Facts = {
   promptTokens: 100,
@@ -211,7 +212,7 @@ describe("a pattern", () => {
         const expression = new RegExp(`^${one.replaceAll("*", ".*")}$`)
         expect(matcher([one])(name)).toBe(expression.test(name))
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(8) },
     )
   })
 

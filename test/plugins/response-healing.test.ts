@@ -1,6 +1,7 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { heal } from "../../src/plugins/response-healing.ts"
+import { runs } from "../support/runs.ts"
 
 describe("text that is JSON stays as it is", () => {
   test.each(['{"a": 1}', " [1, 2]\n", '"text"', "3", "null", "true"])("%s", (text) => {
@@ -83,6 +84,6 @@ test("an answer is JSON or null, whatever the text, and soon", () => {
         if (healed !== null) expect(() => JSON.parse(healed) as unknown).not.toThrow()
       },
     ),
-    { numRuns: 1_000 },
+    { numRuns: runs(4) },
   )
 })

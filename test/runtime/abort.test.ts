@@ -2,14 +2,13 @@ import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { piecesOf } from "./client.ts"
 import { eventually } from "../support/eventually.ts"
+import { runs } from "../support/runs.ts"
 import { newModel } from "./gateway.ts"
 import { countTokens, type Script } from "./upstream.ts"
 import { call, earnTrust, toNano, usageOf, useWorld } from "./world.ts"
 
 // A provider that is silent is noticed soon to have nobody waiting; holds outlast every call.
 const world = useWorld({ EARLY_COMMIT_MS: "100", KEEPALIVE_MS: "50", HOLD_TTL_MS: "60000" })
-
-const RUNS_PER_LANE = 25
 
 type Departure = Required<Pick<Script, "pieces" | "paceMs" | "silenceMs" | "reportsUsage">> & { afterBytes: number }
 
@@ -69,31 +68,31 @@ async function leave(model: string, { afterBytes, ...script }: Departure): Promi
 }
 
 /** Nothing was recorded late, nothing went wrong on the way, and the runs were what they were meant to be. */
-async function conclude(runs: readonly Left[]): Promise<void> {
+async function conclude(left: readonly Left[]): Promise<void> {
   expect(world.gateway.logs).toEqual([])
-  for (const { organizationId } of runs) expect(await world.gateway.rows(organizationId)).toHaveLength(1)
-  expect(runs.filter(({ ending }) => ending === "cancelled").length).toBeGreaterThan(runs.length / 2)
+  for (const { organizationId } of left) expect(await world.gateway.rows(organizationId)).toHaveLength(1)
+  expect(left.filter(({ ending }) => ending === "cancelled").length).toBeGreaterThan(left.length / 2)
 }
 
 // A counterexample is told with its seed; it is not made smaller, since each try takes a stream's time.
-const settings = { numRuns: RUNS_PER_LANE, endOnFailure: true }
+const settings = { numRuns: runs(0.4), endOnFailure: true }
 
 test("whoever leaves a new endpoint's stream, at any byte, pays once for what was delivered", async () => {
-  const runs: Left[] = []
+  const left: Left[] = []
   const property = fc.asyncProperty(departures, async (departure) => {
-    runs.push(await leave(newModel(), departure))
+    left.push(await leave(newModel(), departure))
   })
   await fc.assert(property, settings)
-  await conclude(runs)
+  await conclude(left)
 })
 
 test("whoever leaves a trusted endpoint's stream, at any byte, pays once for what was delivered", async () => {
   const model = newModel()
   await earnTrust(world, model)
-  const runs: Left[] = []
+  const left: Left[] = []
   const property = fc.asyncProperty(departures, async (departure) => {
-    runs.push(await leave(model, departure))
+    left.push(await leave(model, departure))
   })
   await fc.assert(property, settings)
-  await conclude(runs)
+  await conclude(left)
 })

@@ -1,4 +1,8 @@
-export const latin1 = (text: string) => Uint8Array.from(text, (char) => char.charCodeAt(0))
+export function latin1(text: string): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(text.length)
+  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at)
+  return bytes
+}
 
 async function deflate(text: string): Promise<string> {
   const packed = new Response(latin1(text)).body?.pipeThrough(new CompressionStream("deflate"))

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test, vi } from "vitest"
 import { decideEgress } from "../../src/vault/egress.ts"
 import { egressFetch, type EgressRequest, egressToBound, type Sent } from "../../src/vault/egress-fetch.ts"
 import type { ReleasedSecret } from "../../src/vault/secret.ts"
+import { runs } from "../support/runs.ts"
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -194,9 +195,9 @@ test("a value is only ever in a request that a URL parser sends, by TLS on 443, 
       else expect(decided.headers).toEqual(headers)
       if (sent.includes(VALUE)) released += 1
     }),
-    { numRuns: 5_000 },
+    { numRuns: runs(10) },
   )
-  expect(released).toBeGreaterThan(50)
+  expect(released).toBeGreaterThan(runs(0.1))
 })
 
 async function textOf(sent: Sent): Promise<string> {

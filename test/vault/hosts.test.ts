@@ -1,6 +1,7 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { readHost, toBoundHost } from "../../src/vault/hosts.ts"
+import { runs } from "../support/runs.ts"
 
 const faultOf = (text: string) => {
   const read = readHost(text)
@@ -81,7 +82,7 @@ test("a host that was taken is what a URL with it names, and is taken again as i
         expect(read.host).toMatch(/^[a-z0-9.-]{1,253}$/)
       },
     ),
-    { numRuns: 2_000 },
+    { numRuns: runs(4) },
   )
 })
 

@@ -4,6 +4,7 @@ import { toChatStream } from "../../../src/formats/messages/upstream/to-chat-str
 import { dataOf, DONE_FRAME, FrameSplitter, toFrame } from "../../../src/formats/sse/frames.ts"
 import { concat } from "../../../src/support/bytes.ts"
 import { bytesOf, end, FACTS, type Json, PING, RECORDED, start, text } from "./recorded.ts"
+import { runs } from "../../support/runs.ts"
 
 /** What comes out of the stream, piece by piece. */
 async function pass(pieces: readonly Uint8Array[], onUsage?: (usage: Json) => void): Promise<Uint8Array[]> {
@@ -40,7 +41,7 @@ describe("a stream in any pieces", () => {
       fc.asyncProperty(fc.constantFrom(bytes, crlf), fc.array(fc.nat(), { maxLength: 12 }), async (stream, places) => {
         expect(textOf(framesOf(await pass(cut(stream, places))))).toBe(expected)
       }),
-      { numRuns: 20 },
+      { numRuns: runs(0.4) },
     )
   })
 

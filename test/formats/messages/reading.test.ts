@@ -10,6 +10,7 @@ import { toChatResult } from "../../../src/formats/messages/upstream/to-result.t
 import { normaliseChunk } from "../../../src/formats/chat/normalize.ts"
 import { newMeter, readResponse, toTokens } from "../../../src/formats/chat/meter.ts"
 import { begin, delta, end, FACTS, json, type Json, RECORDED, start, stop, text } from "./recorded.ts"
+import { runs } from "../../support/runs.ts"
 
 function play(events: readonly Json[]): { chunks: Json[]; state: MessagesReading } {
   let state = newMessagesReading(FACTS)
@@ -241,7 +242,7 @@ test("whatever comes is taken, and every chunk is one of the contract", () => {
         expect(normaliseChunk(known, defaults)).toBe(known)
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runs(2) },
   )
 })
 

@@ -117,7 +117,6 @@ test("a chat stream told as messages and read again says the same", () => {
       expect(meaningOf(again)).toEqual(meaningOf(chunks))
       expect(state.phase).toBe("over")
     }),
-    { numRuns: 300 },
   )
 })
 

@@ -65,7 +65,6 @@ test("a stream ends with the very response that its whole answer makes", () => {
       expectWellFormed(events)
       expect(finalOf(events)).toEqual(toResponsesResult(result, asked(), facts()))
     }),
-    { numRuns: 300 },
   )
 })
 
@@ -120,7 +119,6 @@ test("whatever a provider sends, in whatever order, what is told is well-formed"
         play(newEventState(asked(), facts()), [start, ...steps, keepAlive, (state) => fail(state, failed)]),
       )
     }),
-    { numRuns: 500 },
   )
 })
 

@@ -6,6 +6,7 @@ import { type HoldRequest, NOTHING_TO_REPORT } from "../../src/ledger/protocol.t
 import type { Limit } from "../../src/ledger/limits.ts"
 import { type Generation, type GenerationDraft, unsettledGeneration } from "../../src/ledger/generation.ts"
 import { newKey, newWorkspace, expectJson, type Workspace, openHolds } from "../support/world.ts"
+import { runs } from "../support/runs.ts"
 
 const KEY = "a".repeat(64)
 
@@ -115,7 +116,7 @@ describe("the ledger", () => {
           expect((await ledger.holds()).length).toBe(open.size)
         }
       }),
-      { numRuns: 40 },
+      { numRuns: runs(0.6) },
     )
   })
 

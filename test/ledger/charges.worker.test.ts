@@ -4,6 +4,7 @@ import { formatUsd, isNanoPrecise } from "../../src/money/money.ts"
 import { redacted } from "../../src/providers/refusal.ts"
 import { chunk, DONE, good, mockProvider, sse, usageChunk } from "../support/played.ts"
 import { newKey, newWorkspace, operatorClient, readStream, expectJson, type Workspace } from "../support/world.ts"
+import { runs } from "../support/runs.ts"
 
 type Failure = { error: { code: number; message: string } }
 type Record_ = Record<string, unknown>
@@ -147,7 +148,7 @@ test("budgets that are set at the same time decrease from the longest window to 
         }
       },
     ),
-    { numRuns: 15 },
+    { numRuns: runs(0.25) },
   )
 })
 

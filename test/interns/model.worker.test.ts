@@ -9,6 +9,7 @@ import { newDaemonIntern, paramsOf, PlayedDaemon } from "../support/daemon.ts"
 import { internChat, type InternReader, refused } from "../support/intern-chat.ts"
 import { newWorkspace, type Workspace } from "../support/world.ts"
 import { eventually } from "../support/eventually.ts"
+import { runs } from "../support/runs.ts"
 
 /**
  * Whatever clients, the agent, its daemon and the runtime do, in whatever order: an intern's runs keep what is promised of
@@ -477,6 +478,6 @@ test("whatever happens in whatever order, every run keeps its promises", { timeo
         await world.check()
       }
     }),
-    { numRuns: 25, endOnFailure: true },
+    { numRuns: runs(0.4), endOnFailure: true },
   )
 })

@@ -4,6 +4,7 @@ import { expect, test } from "vitest"
 import { runSyncJob } from "../../src/scim/sync.ts"
 import { expectJson, type Workspace } from "../support/world.ts"
 import { addGroup, addUser, connect, newDirectory, patch, type Push } from "./directory.ts"
+import { runs } from "../support/runs.ts"
 
 /**
  * A model of what directories and mappings say, beside the gateway. Crashes are of two kinds: a write whose settling never
@@ -287,6 +288,6 @@ test("memberships always equal what directory, mappings and hands gave, through 
       expect(stage.model.isDrifted).toBe(false)
       expect(await shown(stage)).toEqual(expected(stage))
     }),
-    { numRuns: 25 },
+    { numRuns: runs(0.4) },
   )
-}, 120_000)
+})

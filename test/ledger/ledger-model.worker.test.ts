@@ -11,6 +11,7 @@ import type { Counters, Limit } from "../../src/ledger/limits.ts"
 import { type ResetInterval, windowStart } from "../../src/money/windows.ts"
 import { type GenerationDraft, type Settled, unsettledGeneration } from "../../src/ledger/generation.ts"
 import type { Timer } from "../../src/support/time.ts"
+import { runs } from "../support/runs.ts"
 
 /**
  * The ledger and the isolates that use it, under any schedule of calls, faults and changes. Time is the test's: timers
@@ -522,9 +523,9 @@ test("no schedule overspends, charges twice, loses a charge or lets a balance dr
       await fc.asyncModelRun(() => ({ model: { calls: 0 }, real: world }), schedule)
       await windUp(world)
     }),
-    { numRuns: 60 },
+    { numRuns: runs(0.4) },
   )
-}, 300_000)
+})
 
 test("a call whose hold expired under a lease that lives takes all that it could cost from the lease", async () => {
   const world = new World()

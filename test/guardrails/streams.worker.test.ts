@@ -116,7 +116,6 @@ describe("a text in pieces", () => {
           expect(pass(text.split(""))).toBe(expected)
         },
       ),
-      { numRuns: 300 },
     )
   })
 
@@ -152,7 +151,6 @@ describe("a text in pieces", () => {
           }
         },
       ),
-      { numRuns: 200 },
     )
   })
 

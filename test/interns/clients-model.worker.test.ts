@@ -8,6 +8,7 @@ import { AcpClient, type Question, type Site, siteOf } from "../support/acp-clie
 import { newDaemonIntern, PlayedDaemon } from "../support/daemon.ts"
 import { newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 import { eventually } from "../support/eventually.ts"
+import { runs } from "../support/runs.ts"
 
 /**
  * Whatever ACP clients, the agent and the runtime do, in whatever order: what an agent says reaches the client whose
@@ -253,6 +254,6 @@ test("any schedule of clients, their agent and the runtime keeps what is promise
         await world.check()
       }
     }),
-    { numRuns: 15, endOnFailure: true },
+    { numRuns: runs(0.25), endOnFailure: true },
   )
 })

@@ -130,4 +130,4 @@ test("10,000 people in 500 groups are synced within the limits of an invocation,
   ])
   expect(members?.results[0]?.count).toBe(USERS - Math.ceil(USERS / 7))
   expect(wrong?.results[0]?.count).toBe(0)
-}, 120_000)
+})

@@ -6,6 +6,7 @@ import { newId } from "../../src/support/ids.ts"
 import { DAY_MS } from "../../src/support/time.ts"
 import { dayOf } from "../../src/support/day.ts"
 import { pruneGenerations, readKeySums, sumDays } from "../../src/usage/store.ts"
+import { runs } from "../support/runs.ts"
 
 const NOW = Date.UTC(2026, 5, 17, 12)
 const today = NOW - (NOW % DAY_MS)
@@ -78,7 +79,7 @@ describe("usage by day", () => {
         const ofToday = arrivals.filter(({ daysAgo }) => daysAgo === 0)
         expect(sums?.daily_spent ?? 0).toBe(ofToday.reduce((sum, one) => sum + one.nano, 0))
       }),
-      { numRuns: 25 },
+      { numRuns: runs(0.4) },
     )
   })
 

@@ -16,6 +16,7 @@ import {
   expectJson,
   type Workspace,
 } from "../support/world.ts"
+import { runs } from "../support/runs.ts"
 
 /** What a call of played/flat costs, whatever its text. */
 const CENT = 10_000_000
@@ -122,7 +123,7 @@ describe("a tree of keys", () => {
           expect(data[0]?.drifts).toEqual([])
         },
       ),
-      { numRuns: 25 },
+      { numRuns: runs(0.4) },
     )
   })
 

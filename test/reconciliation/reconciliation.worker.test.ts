@@ -116,7 +116,7 @@ describe("reconciliation", () => {
     expect(data).toMatchObject([{ organization_id: workspace.organizationId, drifts: [{ scope: "account" }] }])
     expect(await expectJson(200, (await newWorkspace()).manage.get("/reconciliations"))).toEqual({ data: [] })
     // Among them are all that other tests have made.
-  }, 60_000)
+  })
 
   test("is the operator's to start", async () => {
     const workspace = await newWorkspace()

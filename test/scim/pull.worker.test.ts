@@ -6,6 +6,7 @@ import { newKey, newWorkspace, expectJson, type Workspace } from "../support/wor
 import { directoryDoor, queueSyncJob } from "./directory.ts"
 import { crew, list, newRemote, person, playRemotes, TOKEN } from "./remote.ts"
 import { eventually } from "../support/eventually.ts"
+import { runs } from "../support/runs.ts"
 
 beforeAll(playRemotes)
 afterAll(() => void vi.restoreAllMocks())
@@ -351,7 +352,7 @@ describe("a pull that fails changes nothing, and the job says why", () => {
           expect(await memberEmails(world)).toEqual(one.users)
         }
       }),
-      { numRuns: 12 },
+      { numRuns: runs(0.2) },
     )
-  }, 120_000)
+  })
 })

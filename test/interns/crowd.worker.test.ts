@@ -1,0 +1,61 @@
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
+import { afterEach, expect, test } from "vitest"
+import { Intern } from "../../durable-objects/intern/intern.ts"
+import { internObject } from "../support/intern-object.ts"
+import { LIMITS } from "../../src/interns/run/run.ts"
+import { internChat, refused } from "../support/intern-chat.ts"
+import { runs } from "../support/runs.ts"
+import { newWorkspace, expectJson, type Workspace } from "../support/world.ts"
+
+const { clock } = Intern
+afterEach(() => {
+  Intern.clock = clock
+})
+
+const INTERNS = Math.min(1_000, runs(4))
+const AT_ONCE = 20
+
+async function askedIntern(workspace: Workspace, name: string) {
+  const input = { name, model: "sim/tool-call", provision: true }
+  const { id } = await expectJson<{ id: string }>(201, workspace.as.post("/interns", input))
+  const chat = internChat(workspace.key, id)
+  let asked = await chat.say("echo hello")
+  // It boots beside its answer.
+  while (asked.response.status === 409) {
+    await asked.response.body?.cancel()
+    asked = await chat.say("echo hello")
+  }
+  await asked.all()
+  expect(asked.finish).toBe("tool_calls")
+  return { id, chat, session: asked.session, question: asked.question.id }
+}
+
+test("many interns with a question each: every deadline ends its run, once, and leaves nothing behind", async () => {
+  const workspace = await newWorkspace()
+  const all: Awaited<ReturnType<typeof askedIntern>>[] = []
+  for (let at = 0; at < INTERNS; at += AT_ONCE) {
+    const names = Array.from({ length: AT_ONCE }, (_, index) => `i${at + index}`)
+    all.push(...(await Promise.all(names.map((name) => askedIntern(workspace, name)))))
+  }
+  const later = Date.now() + LIMITS.interactionMs
+  Intern.clock = () => later
+  for (const { id, chat, session, question } of all) {
+    const object = internObject(id)
+    // Twice, as a runtime may.
+    await runDurableObjectAlarm(object)
+    await runDurableObjectAlarm(object)
+    await runInDurableObject(object, async (_, { storage }) => {
+      const count = (from: string) => storage.sql.exec<{ n: number }>(`SELECT count(*) AS n FROM ${from}`).one().n
+      expect(count("runs WHERE is_open = 1")).toBe(0)
+      expect(count("runs")).toBe(1)
+      expect(count("questions WHERE is_pending = 1")).toBe(0)
+      expect(count("kept")).toBe(0)
+      expect(count("agent_sessions WHERE turn IS NOT NULL")).toBe(0)
+      // The call that asked was answered, once.
+      expect(count(`agent_messages WHERE json_extract(body, '$.role') = 'tool'`)).toBe(1)
+      expect(await storage.getAlarm()).toBeNull()
+    })
+    if (id !== all[0]?.id) continue
+    expect(await refused(chat.answer(session, question, "allow_once"))).toMatchObject({ status: 409 })
+  }
+})

@@ -1,0 +1,31 @@
+declare module "vitest" {
+  interface ProvidedContext {
+    properties: Properties
+  }
+}
+
+/** How often a property is checked, and with which random values. */
+export type Properties = { numRuns: number; seed: number }
+
+/** Fixed, so that a commit passes or fails by its own merit. */
+const SEED = 20_261_122
+const RUNS = 25
+const DEPTHS: Readonly<Record<string, number>> = { quick: 1, ci: 2.5, deep: 40 }
+const TIMEOUT_MS = 120_000
+
+export type Depth = { properties: Properties; timeoutMs: number }
+
+/** TEST_DEPTH is quick (default), ci or deep; deep takes a random seed. TEST_SEED repeats the run of a failure. */
+export function depthFrom(env: Readonly<Record<string, string | undefined>>): Depth {
+  const depth = env["TEST_DEPTH"] ?? "quick"
+  const factor = DEPTHS[depth]
+  if (factor === undefined) throw new Error(`TEST_DEPTH must be one of ${Object.keys(DEPTHS).join(", ")}.`)
+  const fallback = depth === "deep" ? Math.floor(Math.random() * 2 ** 31) : SEED
+  const seed = Number(env["TEST_SEED"] ?? fallback)
+  if (depth === "deep") console.log(`Seed of the property tests: ${seed} (TEST_SEED repeats it)`)
+  return {
+    properties: { numRuns: RUNS * factor, seed },
+    // Of a test that hangs, not of one on a busy machine.
+    timeoutMs: TIMEOUT_MS * Math.max(1, factor),
+  }
+}

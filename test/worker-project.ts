@@ -1,0 +1,106 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import path from "node:path"
+import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers"
+import { useMemoryDisk } from "./support/memory-disk.ts"
+import { startPlayed } from "./support/outbound.ts"
+
+type CommonOptions = { setupFiles: string[] }
+
+const root = path.join(import.meta.dirname, "..")
+
+/** The project's own configuration, from a folder without a .dev.vars: no secret of the developer's reaches a test. */
+function configPath(): string {
+  const folder = path.join(root, ".wrangler/test")
+  const config = readFileSync(path.join(root, "wrangler.toml"), "utf8")
+    .replace('main = "src/index.ts"', `main = "${path.join(root, "src/index.ts")}"`)
+    .replaceAll('migrations_dir = "d1-migrations"', `migrations_dir = "${path.join(root, "d1-migrations")}"`)
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(path.join(folder, "wrangler.toml"), config)
+  return path.join(folder, "wrangler.toml")
+}
+
+/** In workerd, against real D1, KV and Durable Objects, with the embedded upstream as a second Worker. */
+export async function workerProject(common: CommonOptions) {
+  useMemoryDisk()
+  const playedPort = await startPlayed()
+  return {
+    root,
+    logLevel: "error" as const,
+    plugins: [
+      cloudflareTest({
+        wrangler: { configPath: configPath() },
+        miniflare: {
+          bindings: {
+            TEST_MIGRATIONS: await readD1Migrations(path.join(root, "d1-migrations")),
+            MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
+            BOOTSTRAP_MANAGEMENT_KEY: "sk-gw-boot-of-the-test-suite-0123456789",
+            CUSTOM_PROVIDERS: JSON.stringify([
+              {
+                slug: "played",
+                name: "Played",
+                base_url: `http://127.0.0.1:${playedPort}/v1`,
+                api_key: "played-provider-key-0123456789",
+                models: Array.from({ length: 100 }, (_, index) => ({
+                  id: `m${index}`,
+                  prompt: "0.000001",
+                  completion: "0.000002",
+                })).concat([
+                  { id: "unpriced" } as never,
+                  { id: "flat", prompt: "0", completion: "0", request: "0.01" } as never,
+                ]),
+              },
+              // Three that serve one model, and one that speaks the Messages wire: tests play all of them.
+              ...["a", "b", "c"].map((name) => ({
+                slug: `twin-${name}`,
+                base_url: `http://twin-${name}.test/v1`,
+                api_key: `twin-${name}-provider-key-0123456789`,
+                responses: name === "c",
+                regions: name === "b" ? ["europe"] : [],
+                // Many: what an isolate learns of an endpoint outlives a test.
+                models: Array.from({ length: 100 }, (_, index) => ({
+                  id: `m${index}`,
+                  model: `acme/chat-${index}`,
+                  prompt: "0.000001",
+                  completion: "0.000002",
+                })),
+              })),
+              {
+                slug: "claudish",
+                wire: "anthropic",
+                base_url: "http://claudish.test/v1",
+                api_key: "claudish-provider-key-0123456789",
+                models: [{ id: "opus", model: "acme/opus-1", prompt: "0.000001", completion: "0.000002" }],
+              },
+            ]),
+            // Short, so that a stall is a matter of milliseconds; no test waits for one of these by sleeping.
+            FIRST_FRAME_TIMEOUT_MS: "8000",
+            IDLE_TIMEOUT_MS: "1600",
+            EARLY_COMMIT_MS: "150",
+            KEEPALIVE_MS: "100",
+          },
+          serviceBindings: { EMBEDDED: "gateway-embedded" },
+          workers: [
+            {
+              name: "gateway-embedded",
+              modules: true,
+              compatibilityDate: "2026-10-15",
+              scriptPath: path.join(root, ".wrangler/test/embedded.js"),
+            },
+          ],
+        },
+      }),
+    ],
+    test: {
+      ...common,
+      name: "worker",
+      include: ["test/**/*.worker.test.ts"],
+      globalSetup: [path.join(root, "test/support/build-embedded.ts")],
+      setupFiles: [...common.setupFiles, path.join(root, "test/support/migrate.ts")],
+      // A line that is logged after a file's last test would be an error of the run.
+      disableConsoleIntercept: true,
+      // A worker that begins with a warm cache is sent all of it as one message, which is more than workerd takes.
+      fsModuleCache: false,
+      sequence: { groupOrder: 1 },
+    },
+  }
+}
