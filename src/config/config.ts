@@ -12,6 +12,11 @@ export function parseConfig(env: Env): ParsedConfig {
   return outcome
 }
 
+/** Parses the variables again at the next use: for tests that change them. */
+export function clearConfig(env: Env): void {
+  parsed.delete(env)
+}
+
 /** A variable that does not parse has its default here: a deployment with one serves nothing (app/configuration.ts). */
 export function configOf(env: Env): Config {
   return parseConfig(env).config

@@ -35,8 +35,12 @@ const usd = z
   .regex(/^\d{1,9}(?:\.\d{1,6})?$/, { error: USD })
   .transform(Number)
 
-const ORIGIN = "must be an http or https URL, such as https://gateway.example.com"
-const origin = z.string().refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ""), { error: ORIGIN })
+function url(example: string) {
+  const error = `must be an http or https URL, such as ${example}`
+  return z.string().refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ""), { error })
+}
+
+const DNS_URL = "https://cloudflare-dns.com/dns-query"
 
 const DOMAIN = "must be a domain name, such as interns.example.com"
 const domain = z
@@ -73,7 +77,7 @@ export const variables = {
       'JSON object of exact hostnames and regions: `{"eu.example.com":"europe"}`. See [routing](routing.md#regional-hostnames).',
   }),
   PUBLIC_URL: define({
-    schema: origin.optional(),
+    schema: url("https://gateway.example.com").optional(),
     section: "general",
     effect: "Origin at which daemons and containers connect to this gateway. Required for the container host.",
     unset: "request origin",
@@ -195,7 +199,7 @@ export const variables = {
       "`host` (default port) or `host:port`, separated by commas: private hosts that `web_fetch` and file URLs may access.",
   }),
   WEB_FETCH_DNS_URL: define({
-    schema: origin.default("https://cloudflare-dns.com/dns-query"),
+    schema: url(DNS_URL).default(DNS_URL),
     section: "tools",
     effect: "DNS over HTTPS for the address check.",
   }),

@@ -25,11 +25,19 @@ describe("a variable that does not parse is an error with its name, its value an
     ["INTERN_HOST", "docker", "must be one of embedded, daemon, cloudflare-container"],
     ["PUBLIC_URL", "gateway.example.com", "must be an http or https URL, such as https://gateway.example.com"],
     ["INTERN_DOMAIN", "interns/example", "must be a domain name, such as interns.example.com"],
+    ["WEB_FETCH_DNS_URL", "1.1.1.1", "must be an http or https URL, such as https://cloudflare-dns.com/dns-query"],
     ["STAGE", "staging", "must be one of development, production"],
   ])("%s=%s", (name, value, accepted) => {
     const { faults } = parseVariables({ [name]: value })
     expect(faults).toEqual([`${name}: ${accepted}, but is ${JSON.stringify(value)}.`])
   })
+})
+
+test("a price that is not a decimal string is an error", () => {
+  const { faults } = parseVariables({ WEB_SEARCH_PRICE: "cheap" })
+  expect(faults).toEqual([
+    expect.stringMatching(/^WEB_SEARCH_PRICE: must be a decimal string of USD.*, but is "cheap"\.$/),
+  ])
 })
 
 test("all variables that do not parse are reported at once, each with its default in use", () => {

@@ -77,7 +77,7 @@ describe("a form", () => {
   test("that breaks off is no file", async () => {
     const whole = file(encoder.encode("abc"))
     const part = await readFilePart(inPieces(whole.slice(0, -2), [5]), BOUNDARY)
-    await expect(collect(part?.content ?? inPieces(whole, [1]))).rejects.toThrow("broke off")
+    await expect(collect(part?.content ?? inPieces(whole, [1]))).rejects.toThrow("is incomplete")
   })
 
   test("says its boundary in its type", () => {

@@ -1,3 +1,4 @@
+import { clearConfig } from "../../src/config/config.ts"
 import { env } from "cloudflare:workers"
 import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { afterEach, describe, expect, test } from "vitest"
@@ -243,6 +244,7 @@ describe("a question", () => {
     const previous = env.CLIENT_DIALECT
     try {
       env.CLIENT_DIALECT = "openrouter"
+      clearConfig(env)
       const play = await playedIntern()
       const { asked } = await pausedRun(play)
       expect(asked.question.name).toBe("openrouter.provide_input")
@@ -250,6 +252,7 @@ describe("a question", () => {
     } finally {
       if (previous === undefined) delete env.CLIENT_DIALECT
       else env.CLIENT_DIALECT = previous
+      clearConfig(env)
     }
   })
 })

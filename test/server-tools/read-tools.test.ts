@@ -70,7 +70,7 @@ describe("the tools of a request", () => {
 
   test("are not many", async () => {
     const many = Array.from({ length: 17 }, () => ({ type: "openrouter:datetime" }))
-    expect(await refusalOf(() => read(...many))).toBe("tools[16]: at most 16 server tools are taken.")
+    expect(await refusalOf(() => read(...many))).toBe("tools[16]: at most 16 server tools are allowed.")
   })
 
   test("can be chosen by their type, or by another name of it", () => {

@@ -48,7 +48,6 @@ describe("the search engines of a deployment", () => {
     [{ EXA_API_KEY: SECRET, WEB_SEARCH_ENGINE: "brave" }, "WEB_SEARCH_ENGINE: brave needs BRAVE_API_KEY."],
     [{ WEB_SEARCH_ENGINE: "searxng" }, "WEB_SEARCH_ENGINE: searxng needs SEARXNG_BASE_URL."],
     [{ EXA_API_KEY: SECRET, WEB_SEARCH_ENGINE: "bing" }, /^WEB_SEARCH_ENGINE: accepts exa, tavily/],
-    [{ EXA_API_KEY: SECRET, WEB_SEARCH_PRICE: "cheap" }, /^WEB_SEARCH_PRICE: must be a decimal string of USD/],
     [
       { EXA_API_KEY: SECRET, EXA_BASE_URL: `https://u:${SECRET}@x.test` },
       /^EXA_BASE_URL: must be an http or https URL/,
@@ -100,11 +99,5 @@ describe("names", () => {
   ])("are connected to over a network of public addresses only in production: %s", (STAGE, isGuarded) => {
     const { fetch } = network()
     expect(toolDepsOf(env({ STAGE }), { fetch, now: () => NOW, signal }).isGuarded).toBe(isGuarded)
-  })
-
-  test("are not looked up at what is no URL", async () => {
-    const { fetch } = network()
-    const make = () => toolDepsOf(env({ WEB_FETCH_DNS_URL: "1.1.1.1" }), { fetch, now: () => NOW, signal })
-    expect(await refusalOf(make)).toMatch(/^WEB_FETCH_DNS_URL: must be a URL of DNS over HTTPS/)
   })
 })
