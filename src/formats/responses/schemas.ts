@@ -73,7 +73,7 @@ const INCLUDABLE = [
 ] as const
 
 const MAX_TOOL_CALLS = 30
-const stateless = "nothing is stored here. Send the full conversation in input"
+const stateless = "nothing is stored here; send the full conversation in input"
 const atLeastOne = "must be an integer of at least 1"
 
 export const ResponsesRequest = z
@@ -122,7 +122,7 @@ export const ResponsesRequest = z
     store: only(false, `accepts false or null, because ${stateless}`),
     background: only(false, "accepts false or null: a response is made while its caller waits"),
     previous_response_id: nothing(`is not supported, because ${stateless}`),
-    prompt: nothing("is not supported, because no prompt is stored here. Send its text in instructions and input"),
+    prompt: nothing("is not supported, because no prompt is stored here; send its text in instructions and input"),
   })
   .superRefine(refuseContradictions)
   .meta({ id: "ResponsesRequest" })
