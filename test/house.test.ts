@@ -75,6 +75,15 @@ function reachableFrom(path: string, graph: ReadonlyMap<string, readonly string[
   return reached
 }
 
+test("every dependency is imported by the source", () => {
+  const manifest = import.meta.glob<string>(["../package.json"], { query: "?raw", import: "default", eager: true })
+  const { dependencies } = JSON.parse(Object.values(manifest)[0] ?? "") as { dependencies: Record<string, string> }
+  const unused = Object.keys(dependencies).filter(
+    (name) => !files.some(({ text }) => new RegExp(`["']${name}(?:/[^"']*)?["']`).test(text)),
+  )
+  expect(unused).toEqual([])
+})
+
 test("HTTP stays at the edge", () => {
   const home =
     /^src\/(http|access|app)\/|^src\/errors\/errors\.ts$|routes\.ts$|schemas\.ts$|^src\/inference\/context\.ts$|^src\/audit\/actor\.ts$|^src\/policy\/authenticate\.ts$|^src\/interns\/(access|guards|create|open-intern)\.ts$|^src\/models\/(schemas|search|admin)\.ts$/
