@@ -1,9 +1,10 @@
 import { clearConfig } from "../../src/config/config.ts"
 import { env } from "cloudflare:workers"
 import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
-import { afterEach, describe, expect, test } from "vitest"
+import { afterEach, describe, expect, onTestFinished, test } from "vitest"
 import { Intern } from "../../durable-objects/intern/intern.ts"
 import { internObject } from "../support/intern-object.ts"
+import type { Env } from "../../src/config/env.ts"
 import { LIMITS } from "../../src/interns/run/run.ts"
 import { newDaemonIntern, paramsOf, PlayedDaemon } from "../support/daemon.ts"
 import { internChat, refused } from "../support/intern-chat.ts"
@@ -33,6 +34,11 @@ async function pausedRun(play: Awaited<ReturnType<typeof playedIntern>>, text = 
 }
 
 /** Goes `ms` on by the clock of all interns, and rings at this one. */
+/** The configuration of an object is parsed once. */
+function parseAgain(object: ReturnType<typeof internObject>): Promise<void> {
+  return runInDurableObject(object, (intern) => clearConfig(Reflect.get(intern, "env") as Env))
+}
+
 async function pass(object: ReturnType<typeof internObject>, ms: number) {
   const { clock } = Intern
   Intern.clock = () => clock() + ms
@@ -244,15 +250,15 @@ describe("a question", () => {
     const previous = env.CLIENT_DIALECT
     try {
       env.CLIENT_DIALECT = "openrouter"
-      clearConfig(env)
       const play = await playedIntern()
+      await parseAgain(play.object)
+      onTestFinished(() => parseAgain(play.object))
       const { asked } = await pausedRun(play)
       expect(asked.question.name).toBe("openrouter.provide_input")
       expect(asked.chunks[0]?.model).toBe("openrouter/intern")
     } finally {
       if (previous === undefined) delete env.CLIENT_DIALECT
       else env.CLIENT_DIALECT = previous
-      clearConfig(env)
     }
   })
 })
