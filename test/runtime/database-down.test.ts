@@ -20,7 +20,7 @@ test("calls go on while the database takes no records, and each is there once wh
     expect(await gateway.get(organization.apiKey, `/generation?id=${id}`)).toMatchObject({ id, ending: "complete" })
     ids.push(id)
   }
-  await eventually(() => expect(gateway.logs.join("\n")).toContain("wait in the ledger's outbox"))
+  await eventually(() => expect(gateway.logs.join("\n")).toContain("generations not delivered to D1"))
   expect((await usageOf(world, organization)).account).toBeGreaterThan(0)
 
   await gateway.execute("ALTER TABLE generations_away RENAME TO generations")
