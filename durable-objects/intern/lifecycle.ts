@@ -54,7 +54,7 @@ export class InternLifecycle {
 
   get #place(): InternIdentity {
     const identity = this.#book.fact("place")
-    if (!identity) throw new Error("An intern's object was not told whose it is.")
+    if (!identity) throw new Error("The Durable Object of an intern has no identity yet.")
     return identity
   }
 

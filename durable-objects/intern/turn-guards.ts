@@ -11,8 +11,8 @@ import type { RunStore } from "./run-store.ts"
 const MINUTE_MS = 60_000
 
 /**
- * The run that waits for this answer, and the answer; or why there is none. In the order in which callers are told.
- * `late`: what becomes of a run whose time to be answered is over.
+ * Finds the run whose pending question this answers. The checks run in the order in which clients must see their errors.
+ * `late`: called with a run whose question deadline has passed.
  */
 export function findPending(
   runs: RunStore,

@@ -120,8 +120,8 @@ export class Outbox {
   }
 
   /**
-   * Gives the queue the ids of calls that somebody listens to, once the database has them: whoever takes them from
-   * there reads them here. Milliseconds to wait before trying again; null when done.
+   * Queues the ids of calls that have a destination, once D1 has their generations: the queue consumer reads them
+   * there. Returns the milliseconds until a retry; null when done.
    */
   async broadcast(queue: Queue<BroadcastMessage>, now: number): Promise<number | null> {
     while (this.#hasBroadcasts) {

@@ -93,7 +93,7 @@ for (const router of [
   mountKeyed(api, router)
 for (const router of [interns, internChat, internDaemons]) mountKeyed(api, router)
 
-// With a key, for whoever runs the deployment.
+// With the operator's key.
 for (const router of [organizations, catalogueAdmin, reconciliations, secrets]) mountKeyed(api, router)
 
 api.get("/openapi.json", (c) => c.json(describeApi(api)))

@@ -39,7 +39,7 @@ function toError(faults: readonly string[]): GatewayError | undefined {
 }
 
 /** One message for each variable that is missing or does not parse. Values of secrets are not quoted. */
-export function configFaults(env: Env): string[] {
+function configFaults(env: Env): string[] {
   return [...secretFaults(env), ...parseConfig(env).faults, ...CHECKS.flatMap((check) => faultOf(() => check(env)))]
 }
 

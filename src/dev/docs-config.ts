@@ -5,10 +5,10 @@ import { builtInProviders } from "../providers/table.ts"
 import { root } from "./options.ts"
 
 /** `npm run docs:config`: writes the tables of docs/configuration.md from the source. */
-export const CONFIGURATION_PAGE = "docs/configuration.md"
+const CONFIGURATION_PAGE = "docs/configuration.md"
 
 /** The page with its generated tables replaced. A table stands between `<!-- table: NAME -->` and `<!-- end -->`. */
-export function withTables(page: string): string {
+function withTables(page: string): string {
   return page.replace(/<!-- table: (\w+) -->\n[\s\S]*?<!-- end -->/g, (_, name: string) => {
     const rows = name === "provider_keys" ? providerRows() : variableRows(name)
     return `<!-- table: ${name} -->\n\n${toTable(rows)}\n\n<!-- end -->`

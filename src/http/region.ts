@@ -1,3 +1,4 @@
+import { parseJson } from "../support/json.ts"
 import type { MiddlewareHandler } from "hono"
 import * as z from "zod"
 import { configOf } from "../config/config.ts"
@@ -19,19 +20,11 @@ const remembered = new WeakMap<Env, ReadonlyMap<string, string>>()
 export function regionalHosts(env: Env): ReadonlyMap<string, string> {
   const known = remembered.get(env)
   if (known) return known
-  const parsed = RegionalHosts.safeParse(parse(configOf(env).REGIONAL_HOSTS))
+  const parsed = RegionalHosts.safeParse(parseJson(configOf(env).REGIONAL_HOSTS))
   if (!parsed.success) throw new GatewayError("misconfigured", `${RULE}.`)
   const hosts = new Map(Object.entries(parsed.data).map(([host, region]) => [host.toLowerCase(), region]))
   remembered.set(env, hosts)
   return hosts
-}
-
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
-  }
 }
 
 /** The region of the hostname that a request came to, or null. Exact: no suffix of a name stands for it. */

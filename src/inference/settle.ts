@@ -13,7 +13,7 @@ export type Settlement = { charge: Charge; recorded: Promise<void> }
 /** Step 8: charges the call, ends its hold and records its generation. Called once for each upstream call. */
 export function settle(call: HeldCall, result: RelayResult): Settlement {
   const charge = result.accepted ? chargeForResponse(call, result.accepted, result.ending) : chargeWithout(call, result)
-  const generation = { ...toGeneration(call, result, charge) }
+  const generation = toGeneration(call, result, charge)
   // A 403 comes from a guardrail, never from a provider: it says nothing about the endpoint.
   if (result.accepted && result.ending !== "cancelled" && result.status !== 403) {
     updateEndpointHealth(call, result.accepted, result.attempts, charge, result.ending)

@@ -1,3 +1,4 @@
+import { parseJson } from "../support/json.ts"
 import * as z from "zod"
 import { GatewayError } from "../errors/errors.ts"
 import { configOf } from "../config/config.ts"
@@ -39,7 +40,7 @@ const remembered = new WeakMap<Env, ReadonlyMap<string, Policy>>()
 export function trustedIssuers(env: Env): ReadonlyMap<string, Policy> {
   const known = remembered.get(env)
   if (known) return known
-  const parsed = z.array(PolicyShape).safeParse(parse(configOf(env)[NAME]))
+  const parsed = z.array(PolicyShape).safeParse(parseJson(configOf(env)[NAME]))
   if (!parsed.success) {
     const { path = [], message = "is not valid" } = parsed.error.issues[0] ?? {}
     const where = path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("")
@@ -48,12 +49,4 @@ export function trustedIssuers(env: Env): ReadonlyMap<string, Policy> {
   const policies = new Map(parsed.data.map((policy) => [policy.id, policy]))
   remembered.set(env, policies)
   return policies
-}
-
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
-  }
 }

@@ -1,8 +1,8 @@
 import type { Generation } from "../ledger/generation.ts"
 
 /**
- * A call as a data point of Analytics Engine, for whoever runs the deployment. Nothing in it was said, and nobody is
- * named but the organization, which is what points are sampled by.
+ * A call as a data point of Analytics Engine, for the operator. It has no content and no identifier but the
+ * organization, by which points are sampled.
  */
 export function toDataPoint(generation: Generation): AnalyticsEngineDataPoint {
   const { tokens, attempts } = generation

@@ -1,3 +1,4 @@
+import { parseJson } from "../support/json.ts"
 import * as z from "zod"
 import { GatewayError } from "../errors/errors.ts"
 import { configOf, credential } from "../config/config.ts"
@@ -122,14 +123,6 @@ function regionsOf(env: Env): Record<string, readonly string[]> {
   const parsed = ProviderRegions.safeParse(parseJson(json))
   if (!parsed.success) throw new GatewayError("misconfigured", `${REGIONS_RULE}.`)
   return parsed.data
-}
-
-function parseJson(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
-  }
 }
 
 /** What the operator wrote wins over what was found on a local port. */

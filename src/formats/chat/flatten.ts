@@ -2,9 +2,8 @@ import { listOf } from "./meter.ts"
 import { isObject, type Json } from "../../support/json.ts"
 
 /**
- * Content that a provider answers with in parts, as clients of the wire read it: its text as one string, beside it what
- * was thought and what was drawn. Parts of other kinds say nothing in words, and are left out. The same object where
- * the content is none of parts.
+ * Flattens the content parts of a provider's message for chat clients: the text as one string, reasoning and images in
+ * fields of their own. Other parts are dropped. Returns the same object where the content is not an array.
  */
 export function flattenContent(message: Json): Json {
   if (!Array.isArray(message["content"])) return message
@@ -31,7 +30,7 @@ function toDetail({ thinking, signature }: Json, index: number): Json {
   return { type: "reasoning.text", text: textOf(thinking), ...signed, index }
 }
 
-/** The words of a text, of a part, or of a list of either. */
+/** The text of a string, of a content part, or of an array of either. */
 function textOf(message: unknown): string {
   if (typeof message === "string") return message
   if (Array.isArray(message)) return (message as unknown[]).map(textOf).join("")

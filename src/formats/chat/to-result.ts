@@ -2,7 +2,7 @@ import { type CallDelta, growCall, type GrowingCall, readCallDelta, routeCall } 
 import { flattenContent } from "./flatten.ts"
 import { listOf, newMeter, type ProviderError } from "./meter.ts"
 import { isObject, type Json } from "../../support/json.ts"
-import { FrameSplitter } from "../sse/frames.ts"
+import { framesOf } from "../sse/frames.ts"
 import type { ResponseReader } from "../readers/reader.ts"
 import { readFrame } from "../sse/read-frame.ts"
 
@@ -16,13 +16,10 @@ export function toResult(
   reader: ResponseReader,
 ): { result: Json | undefined; error: ProviderError | null } {
   const meter = newMeter()
-  const splitter = new FrameSplitter()
-  const frames = splitter.push(bytes)
-  const last = splitter.finish()
   let head: Json = {}
   let usage: unknown
   const choices = new Map<number, GrowingChoice>()
-  for (const frame of last ? [...frames, last] : frames) {
+  for (const frame of framesOf(bytes)) {
     const chunk = readFrame(frame, meter, reader)
     if (chunk === "done") break
     // What it held is lost.

@@ -1,7 +1,7 @@
 import { listOf, newMeter, type ProviderError } from "../chat/meter.ts"
 import { isObject, type Json } from "../../support/json.ts"
 import { readFrame } from "../sse/read-frame.ts"
-import { FrameSplitter } from "../sse/frames.ts"
+import { framesOf } from "../sse/frames.ts"
 import type { ResponseReader } from "./reader.ts"
 
 /** A block so far. The JSON of its input is parsed when it is complete. */
@@ -13,12 +13,9 @@ export function toMessage(
   reader: ResponseReader,
 ): { result: Json | undefined; error: ProviderError | null } {
   const meter = newMeter()
-  const splitter = new FrameSplitter()
-  const frames = splitter.push(bytes)
-  const last = splitter.finish()
   let message: Json = {}
   const blocks = new Map<unknown, Growing>()
-  for (const frame of last ? [...frames, last] : frames) {
+  for (const frame of framesOf(bytes)) {
     const event = readFrame(frame, meter, reader)
     // What it held is lost.
     if (event === "broken") return { result: undefined, error: meter.error }

@@ -8,7 +8,7 @@ import {
   toTokens,
 } from "../chat/meter.ts"
 import { isObject, type Json } from "../../support/json.ts"
-import { dataOf, FrameSplitter } from "../sse/frames.ts"
+import { dataOf, framesOf } from "../sse/frames.ts"
 import { toEvents } from "./responses-events.ts"
 import type { ResponseReader } from "./reader.ts"
 
@@ -105,10 +105,7 @@ function errorIn(answer: Json): ProviderError | null {
 
 /** The terminal event has the complete response. */
 function toResult(bytes: Uint8Array): { result: Json | undefined; error: ProviderError | null } {
-  const splitter = new FrameSplitter()
-  const frames = splitter.push(bytes)
-  const last = splitter.finish()
-  for (const frame of (last ? [...frames, last] : frames).toReversed()) {
+  for (const frame of framesOf(bytes).toReversed()) {
     const event = parse(dataOf(frame))
     if (!event) continue
     const error = errorIn(event)

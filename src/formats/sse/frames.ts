@@ -89,6 +89,14 @@ export class FrameSplitter {
   }
 }
 
+/** The frames of a stream that has been read completely. */
+export function framesOf(bytes: Uint8Array): Uint8Array[] {
+  const splitter = new FrameSplitter()
+  const frames = splitter.push(bytes)
+  const last = splitter.finish()
+  return last ? [...frames, last] : frames
+}
+
 function nextLineEnd(bytes: Uint8Array, from: number): number {
   const lf = bytes.indexOf(LF, from)
   const end = lf === -1 ? bytes.byteLength : lf

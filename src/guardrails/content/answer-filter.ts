@@ -8,10 +8,10 @@ type Channel = {
   filter: TextFilter
   choice: number
   wrap: (text: string) => Json
-  /** Something was told of it before it was decided, since another text began. */
+  /** A part of it was emitted before a decision, because another text began. */
   hasYielded: boolean
   /**
-   * It went on after that: what waits of it waits on, or else a text that is told in turns would never be read whole.
+   * It continued afterwards: its buffered text stays buffered, so that a text in alternating pieces is scanned as one.
    */
   holds: boolean
 }

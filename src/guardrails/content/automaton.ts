@@ -131,8 +131,8 @@ export class Automaton {
   }
 
   /**
-   * `x{0,9}` is a chain: whoever has used up fewer of the nine can do all that the others can. Following only the first
-   * of a chain keeps the states of a DFA few.
+   * `x{0,9}` is a chain: a state that has consumed fewer repetitions accepts all that later states accept. Following
+   * only the first state of a chain keeps the DFA small.
    */
   #findChains(): void {
     const variants = this.#variants()

@@ -7,9 +7,9 @@ const ESCAPES: Record<string, string> = { n: "\n", r: "\r", t: "\t", b: "\b", f:
 const STRUCTURE = new Set(['"', "{", "}", "[", "]", ",", ":", " ", "\n", "\r", "\t"])
 
 /**
- * A JSON document that comes in pieces, read as what it says: an escape is the character that it stands for, or else
- * `\n` before a name would be taken for its first letter, and an escaped sign would hide a match. What is replaced
- * leaves the document a document.
+ * Decodes the strings of a JSON document that arrives in pieces, so that detectors see characters instead of escapes:
+ * `\n` before a name would be read as a letter, and an escaped character would hide a match. Replacements keep the
+ * document valid JSON.
  */
 export function jsonUnits(): Units {
   /** One for each unit of what is said: how it is written, and as what. */

@@ -2,7 +2,7 @@ import type { Automaton, Edges } from "./automaton.ts"
 import type { State } from "./dfa.ts"
 import { COST, type Meter } from "./meter.ts"
 
-/** Up to so many positions, sets of them are kept as bits as well: 128 bytes each. */
+/** Up to this many positions, sets are stored as bits as well: 128 bytes each. */
 const MAX_BITS = 1_024
 
 /** Numbers of 4 bytes that are kept with a state for `meeting`. */

@@ -37,7 +37,8 @@ function toCallId({ state }: Turn, { upstreamId }: CallDraft): string {
 }
 
 /**
- * The item is told with its name, so a call waits until that is whole: until its arguments, another call or the end.
+ * The item event carries the name, so a call is held back until its name is complete: until its arguments, another call
+ * or the end of the stream.
  */
 export function tellCall(turn: Turn, at: number): void {
   const call = turn.state.calls[at]
