@@ -1,12 +1,13 @@
 import { Agent, request as httpRequest } from "node:http"
 import { serveParent } from "./child.ts"
-import { type Answer, DONE_AS_SENT, LAST_FRAMES, textOf, USAGE, type Workload } from "./workloads.ts"
+import { type Answer, LAST_FRAMES, textOf, USAGE, type Workload } from "./workloads.ts"
 
 /** The client: a process of its own, so that what it costs is not counted. */
 
 export type Endpoint = { url: string; headers: Record<string, string> }
+type Shape = Answer & Pick<Workload, "path">
 export type Job = Endpoint & { body: string } & (
-    | { verify: true; workload: Answer }
+    | { verify: true; workload: Shape }
     | { verify: false; workload: Workload }
   )
 
@@ -14,8 +15,6 @@ export type Load = {
   answers: number
   /** Content events that came in time. */
   events: number
-  /** Streams that ended with the upstream's own last bytes. */
-  endedAsSent: number
   wrong: number
   /** What the first wrong answer was. */
   fault: string | null
@@ -71,15 +70,21 @@ function countBlankLines(chunk: Buffer, afterLf: boolean): number {
 }
 
 /** What is wrong with an answer under load, going by its end. */
-function faultOf({ events }: Answer, { status, frames, text }: Exchange): string | null {
+function faultOf({ events, path }: Shape, { status, frames, text }: Exchange): string | null {
   if (status !== 200) return `status ${status}: ${text.slice(0, 300)}`
-  if (!text.includes(`"total_tokens":${USAGE.total_tokens}`)) return `no usage in …${text.slice(-300)}`
+  if (!text.includes(`tokens":${USAGE.completion_tokens}`)) return `no usage in …${text.slice(-300)}`
   if (events === 0) return null
-  if (!/data: ?\[DONE\]\n\n$/.test(text)) return `no [DONE] in …${text.slice(-300)}`
+  if (path !== "messages" && !/data: ?\[DONE\]\n\n$/.test(text)) return `no [DONE] in …${text.slice(-300)}`
   return frames < events + LAST_FRAMES ? `${frames} events of ${events + LAST_FRAMES}` : null
 }
 
-type Body = { choices?: { message?: { content?: string }; delta?: { content?: string } }[]; usage?: typeof USAGE }
+type Usage = { completion_tokens?: number; output_tokens?: number }
+type Body = {
+  choices?: { message?: { content?: string }; delta?: { content?: string } }[]
+  delta?: string | { text?: string }
+  usage?: Usage | null
+  response?: { usage?: Usage | null }
+}
 
 /** One answer, read in full. */
 async function verify(job: Job, agent: Agent): Promise<Load> {
@@ -92,15 +97,20 @@ function contentFault(asked: Answer, text: string): string | null {
   const bodies = (asked.events === 0 ? [text] : (text.match(/^data: ?\{.*$/gm) ?? [])).map(
     (line) => JSON.parse(line.replace(/^data: ?/, "")) as Body,
   )
-  const content = bodies.map(({ choices }) => choices?.[0]?.message?.content ?? choices?.[0]?.delta?.content ?? "")
-  if (content.join("") !== textOf(asked)) return `other text: ${content.join("").slice(0, 300)}`
-  const usage = bodies.findLast((body) => body.usage)?.usage
-  const same = usage?.prompt_tokens === USAGE.prompt_tokens && usage.completion_tokens === USAGE.completion_tokens
-  return same ? null : `other usage: ${JSON.stringify(usage)}`
+  const content = bodies.map(contentOf).join("")
+  if (content !== textOf(asked)) return `other text: ${content.slice(0, 300)}`
+  const usage = bodies.map((body) => body.usage ?? body.response?.usage).findLast((found) => found != null)
+  const completion = usage?.completion_tokens ?? usage?.output_tokens
+  return completion === USAGE.completion_tokens ? null : `other usage: ${JSON.stringify(usage)}`
+}
+
+function contentOf({ choices, delta }: Body): string {
+  if (typeof delta === "string") return delta
+  return delta?.text ?? choices?.[0]?.message?.content ?? choices?.[0]?.delta?.content ?? ""
 }
 
 async function drive(job: Job, workload: Workload, agent: Agent): Promise<Load> {
-  const { concurrency, events, perSecond, seconds } = workload
+  const { calls, concurrency, events, perSecond, seconds } = workload
   const answers: Exchange[] = []
   const faults: string[] = []
   const until = performance.now() + seconds * 1_000
@@ -121,7 +131,7 @@ async function drive(job: Job, workload: Workload, agent: Agent): Promise<Load> 
     // Streams that all began at once would measure how they queue, and tick together ever after.
     if (perSecond > 0) await new Promise((resolve) => setTimeout(resolve, (index / concurrency) * SPREAD_MS))
     do await one()
-    while (perSecond === 0 && performance.now() < until)
+    while (perSecond === 0 && (calls === undefined ? performance.now() < until : answers.length < calls))
   }
   await Promise.all(Array.from({ length: concurrency }, (_, index) => worker(index)))
   return toLoad(answers, workload, faults)
@@ -132,7 +142,6 @@ function toLoad(answers: readonly Exchange[], { events }: Answer, faults: readon
   return {
     answers: answers.length,
     events: answers.reduce((sum, { inTime }) => sum + Math.min(inTime, events), 0),
-    endedAsSent: answers.filter(({ text }) => text.endsWith(`${DONE_AS_SENT}\n\n`)).length,
     wrong: faults.length,
     fault: faults[0] ?? null,
     firstByteMs: firstBytes[Math.floor(firstBytes.length / 2)] ?? 0,

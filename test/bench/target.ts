@@ -38,6 +38,30 @@ const BARE = `export default {
   },
 }`
 
+/** The least that any gateway in script does: it reads and rewrites both JSON bodies, or every chunk of a stream. */
+const SCRIPT = `export default {
+  async fetch(request, env, ctx) {
+    const body = JSON.stringify(JSON.parse(await request.text()))
+    const headers = { authorization: "Bearer upstream", "content-type": "application/json" }
+    const response = await fetch("${upstream}/chat/completions", { method: "POST", headers, body })
+    const type = response.headers.get("content-type")
+    if (type === "application/json") {
+      return new Response(JSON.stringify(JSON.parse(await response.text())), { headers: { "content-type": type } })
+    }
+    const { readable, writable } = new IdentityTransformStream()
+    const pump = async () => {
+      const [reader, writer] = [response.body.getReader(), writable.getWriter()]
+      for (;;) {
+        const { done, value } = await reader.read()
+        if (done) return writer.close()
+        await writer.write(value)
+      }
+    }
+    ctx.waitUntil(pump())
+    return new Response(readable, { headers: { "content-type": type } })
+  },
+}`
+
 /** A socket of the Worker's own: Miniflare's usual one leads through a Worker that routes, and doubles the cost. */
 const DIRECT = { cf: false as const, unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }] }
 
@@ -59,14 +83,14 @@ function configured(): Pick<V4WorkerOptions, "compatibilityDate" | "compatibilit
   return options
 }
 
-async function startBare(): Promise<Target> {
+async function startWorker(name: string, script: string): Promise<Target> {
   const { compatibilityDate, compatibilityFlags } = configured()
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       ...DIRECT,
-      name: "bare",
+      name,
       modules: true,
-      script: BARE,
+      script,
       ...(compatibilityDate && { compatibilityDate }),
       ...(compatibilityFlags && { compatibilityFlags }),
     }),
@@ -150,7 +174,12 @@ async function startPortkey(): Promise<Target> {
   }
 }
 
-const start = { bare: startBare, gateway: startGateway, portkey: startPortkey }[kind ?? ""]
+const start = {
+  bare: () => startWorker("bare", BARE),
+  script: () => startWorker("script", SCRIPT),
+  gateway: startGateway,
+  portkey: startPortkey,
+}[kind ?? ""]
 if (start) {
   serveParent(
     await start(),

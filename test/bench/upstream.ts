@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from "node:http"
 import { serveParent } from "./child.ts"
-import { type Answer, askedAnswer, contentFrame, DONE_AS_SENT, USAGE_FRAME, WHOLE_ANSWER } from "./workloads.ts"
+import { type Answer, askedAnswer, contentFrame, documentOf, USAGE_FRAME } from "./workloads.ts"
 
 /** The provider: an OpenAI-compatible server whose answers cost it next to nothing. A process of its own. */
 
@@ -14,7 +14,8 @@ const server = createServer((request, response) => {
     requests += 1
     const answer = askedAnswer(body)
     if (!answer) response.writeHead(400, { "content-type": "application/json" }).end('{"error":{"message":"what?"}}')
-    else if (answer.events === 0) response.writeHead(200, { "content-type": "application/json" }).end(WHOLE_ANSWER)
+    else if (answer.events === 0)
+      response.writeHead(200, { "content-type": "application/json" }).end(documentFor(answer))
     else stream(answer, response)
   })
 })
@@ -25,6 +26,14 @@ server.listen(0, "127.0.0.1", () => {
   if (address && typeof address === "object")
     serveParent({ port: address.port }, async () => ({ connections, requests }))
 })
+
+const documents = new Map<number, string>()
+
+function documentFor(answer: Answer): string {
+  const document = documents.get(answer.bytes) ?? documentOf(answer)
+  documents.set(answer.bytes, document)
+  return document
+}
 
 function stream(answer: Answer, response: ServerResponse): void {
   const { events, perSecond } = answer
@@ -37,7 +46,7 @@ function stream(answer: Answer, response: ServerResponse): void {
     if (sent < events) return
     clearInterval(timer)
     response.write(USAGE_FRAME)
-    response.end(`${DONE_AS_SENT}\n\n`)
+    response.end("data: [DONE]\n\n")
   }
   const timer = setInterval(send, 1_000 / (perSecond || 1_000))
   response.on("close", () => clearInterval(timer))

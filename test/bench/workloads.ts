@@ -4,29 +4,42 @@ export type Answer = {
   events: number
   /** Events a second; 0 writes them all at once. */
   perSecond: number
+  /** Bytes of a JSON request and of its answer. */
+  bytes: number
 }
 
 export type Workload = Answer & {
   title: string
+  path: "chat/completions" | "responses" | "messages"
   concurrency: number
   /** How long requests follow one another; a paced stream lasts as long as it lasts. */
   seconds: number
+  /** Ends after this many calls instead, where it is set. */
+  calls?: number
 }
 
 /** `scale` shortens a quick run. */
 export function workloads(scale: number): Workload[] {
+  const chat = { path: "chat/completions" as const, bytes: 1_024 }
   const paced = (concurrency: number, perSecond: number, seconds: number) => ({
+    ...chat,
     title: `SSE ${concurrency} x ${perSecond}/s`,
     concurrency,
     perSecond,
     seconds,
     events: Math.round(perSecond * seconds),
   })
+  const json = { ...chat, events: 0, perSecond: 0, seconds: 1.5 * scale }
+  const burst = { ...chat, concurrency: 8, events: 300, perSecond: 0, seconds: 1.5 * scale }
   return [
-    { title: "1 KB JSON", concurrency: 16, events: 0, perSecond: 0, seconds: 1.5 * scale },
-    { title: "SSE burst", concurrency: 8, events: 300, perSecond: 0, seconds: 1.5 * scale },
+    { ...json, title: "1 KB JSON", concurrency: 16 },
+    { ...json, title: "100 KB JSON", concurrency: 8, bytes: 102_400 },
+    { ...burst, title: "SSE burst" },
+    { ...burst, title: "SSE burst, responses", path: "responses" },
+    { ...burst, title: "SSE burst, messages", path: "messages" },
     paced(50, 50, 4 * scale),
     paced(200, 20, 2.5 * scale),
+    paced(1_000, 2, 5 * scale),
   ]
 }
 
@@ -38,56 +51,57 @@ export const COST_NANO_USD = USAGE.prompt_tokens * 1_000 + USAGE.completion_toke
 
 /** After the content come a chunk with the usage and `[DONE]`. */
 export const LAST_FRAMES = 2
-/**
- * Without a space, which is as good as with one. Whoever rewrites a stream ends it in its own way; whoever passes the
- * bytes on ends it so: this tells the lanes of the gateway apart.
- */
-export const DONE_AS_SENT = "data:[DONE]"
 
-const BODY_BYTES = 1_024
-const WHOLE_TEXT = "All work and no play makes a dull benchmark. ".repeat(17)
+const LINE = "All work and no play makes a dull benchmark. "
 
-export function requestBody({ events, perSecond }: Answer, extra: Record<string, unknown>): string {
-  const body = (padding: string) =>
-    JSON.stringify({
-      ...extra,
-      stream: events > 0,
-      messages: [
-        { role: "system", content: `Answer with [events ${events}, ${perSecond} a second].` },
-        { role: "user", content: padding },
-      ],
-    })
-  return body("x".repeat(BODY_BYTES - body("").length))
+export function requestBody(workload: Workload, extra: Record<string, unknown>): string {
+  const { events, perSecond, bytes, path } = workload
+  const system = `Answer with [events ${events}, ${perSecond} a second, ${bytes} bytes].`
+  const body = (padding: string) => {
+    const messages = [
+      { role: "system", content: system },
+      { role: "user", content: padding },
+    ]
+    const input =
+      path === "responses" ? { input: messages } : { messages: path === "messages" ? messages.slice(1) : messages }
+    const limit = path === "messages" ? { max_tokens: 4_096, system } : {}
+    return JSON.stringify({ ...extra, stream: events > 0, ...limit, ...input })
+  }
+  return body("x".repeat(bytes - body("").length))
 }
 
 export function askedAnswer(body: string): Answer | undefined {
-  const [, events, perSecond] = /\[events (\d+), (\d+) a second\]/.exec(body) ?? []
-  return events === undefined ? undefined : { events: Number(events), perSecond: Number(perSecond) }
+  const [, events, perSecond, bytes] = /\[events (\d+), (\d+) a second, (\d+) bytes\]/.exec(body) ?? []
+  if (events === undefined) return undefined
+  return { events: Number(events), perSecond: Number(perSecond), bytes: Number(bytes) }
 }
 
-export function textOf({ events }: Answer): string {
-  return events === 0 ? WHOLE_TEXT : Array.from({ length: events }, (_, index) => word(index)).join("")
+export function textOf({ events, bytes }: Answer): string {
+  if (events === 0) return LINE.repeat(Math.floor((bytes * 0.75) / LINE.length))
+  return Array.from({ length: events }, (_, index) => word(index)).join("")
 }
 
 const ID = { id: "chatcmpl-bench0000000000000000000000", created: 1_790_000_000, model: MODEL }
 
-export const WHOLE_ANSWER = JSON.stringify({
-  ...ID,
-  object: "chat.completion",
-  choices: [{ index: 0, message: { role: "assistant", content: WHOLE_TEXT }, finish_reason: "stop", logprobs: null }],
-  usage: USAGE,
-})
+export function documentOf(answer: Answer): string {
+  const message = { role: "assistant", content: textOf(answer), refusal: null, annotations: [] }
+  const choices = [{ index: 0, message, logprobs: null, finish_reason: "stop" }]
+  return JSON.stringify({ ...ID, object: "chat.completion", choices, usage: USAGE, service_tier: "default" })
+}
 
+/** As OpenAI sends it: `usage: null` on every chunk, and a padding of varying length. */
 export function contentFrame(index: number, { events }: Answer): string {
   const delta = { ...(index === 0 && { role: "assistant" }), content: word(index) }
   const finish_reason = index === events - 1 ? "stop" : null
-  return chunkFrame({ choices: [{ index: 0, delta, logprobs: null, finish_reason }] })
+  const obfuscation = "a1B2c3D4e5F6".slice(index % 7)
+  return chunkFrame({ choices: [{ index: 0, delta, logprobs: null, finish_reason }], usage: null, obfuscation })
 }
 
-export const USAGE_FRAME = chunkFrame({ choices: [], usage: USAGE })
+export const USAGE_FRAME = chunkFrame({ choices: [], usage: USAGE, obfuscation: "" })
 
 function chunkFrame(rest: object): string {
-  return `data: ${JSON.stringify({ ...ID, object: "chat.completion.chunk", system_fingerprint: "fp_bench", ...rest })}\n\n`
+  const names = { ...ID, object: "chat.completion.chunk", service_tier: "default", system_fingerprint: "fp_bench" }
+  return `data: ${JSON.stringify({ ...names, ...rest })}\n\n`
 }
 
 function word(index: number): string {
