@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { normaliseChunk, normaliseResult } from "../../src/formats/chat/normalize.ts"
+import { normalizeChunk, normalizeResult } from "../../src/formats/chat/normalize.ts"
 import { newMeter, readResponse, toProviderError } from "../../src/formats/chat/meter.ts"
 
 type Json = Record<string, unknown>
@@ -19,7 +19,7 @@ const callsOf = (chunk: Json) => deltaOf(chunk)["tool_calls"] as (Json & { funct
 /** The numbers of the calls of a stream, in the order of its deltas. */
 function numbersOf(deltas: readonly Json[]): unknown[] {
   const defaults = newDefaults()
-  return deltas.map((delta) => callsOf(normaliseChunk(chunkOf({ tool_calls: [delta] }), defaults))[0]?.["index"])
+  return deltas.map((delta) => callsOf(normalizeChunk(chunkOf({ tool_calls: [delta] }), defaults))[0]?.["index"])
 }
 
 describe("the calls of a stream", () => {
@@ -52,23 +52,23 @@ describe("the calls of a stream", () => {
     const defaults = newDefaults()
     const first = chunkOf({ tool_calls: [begin("a", 0, "f")] })
     const second = chunkOf({ tool_calls: [begin("b", 0, "g")] }, 1)
-    expect(normaliseChunk(first, defaults)).toBe(first)
-    expect(normaliseChunk(second, defaults)).toBe(second)
+    expect(normalizeChunk(first, defaults)).toBe(first)
+    expect(normalizeChunk(second, defaults)).toBe(second)
   })
 
   test("have an id from the start", () => {
     const defaults = newDefaults()
-    const [begun] = callsOf(normaliseChunk(chunkOf({ tool_calls: [begin("", 0, "f")] }), defaults))
+    const [begun] = callsOf(normalizeChunk(chunkOf({ tool_calls: [begin("", 0, "f")] }), defaults))
     expect(begun?.["id"]).toMatch(/^call_\w+$/)
     const next = chunkOf({ tool_calls: [go(0, "{}")] })
-    expect(normaliseChunk(next, defaults)).toBe(next)
+    expect(normalizeChunk(next, defaults)).toBe(next)
   })
 
   test("that need nothing are left alone", () => {
     const defaults = newDefaults()
     const deltas = [begin("a", 0, "f"), go(0, "{"), go(0, "}"), begin("b", 1, "g", "{}")]
     for (const chunk of deltas.map((delta) => chunkOf({ tool_calls: [delta] }))) {
-      expect(normaliseChunk(chunk, defaults)).toBe(chunk)
+      expect(normalizeChunk(chunk, defaults)).toBe(chunk)
     }
   })
 })
@@ -90,16 +90,16 @@ const THOUGHT_TOLD = { reasoning: "Hm.", reasoning_details: [{ type: "reasoning.
 
 describe("content in parts", () => {
   test("of a chunk is told as a string, and thinking as reasoning", () => {
-    expect(deltaOf(normaliseChunk(chunkOf({ content: [THOUGHT] }), newDefaults()))).toEqual({
+    expect(deltaOf(normalizeChunk(chunkOf({ content: [THOUGHT] }), newDefaults()))).toEqual({
       content: "",
       ...THOUGHT_TOLD,
     })
-    expect(deltaOf(normaliseChunk(chunkOf({ content: SAID }), newDefaults()))).toEqual({ content: "Answer" })
+    expect(deltaOf(normalizeChunk(chunkOf({ content: SAID }), newDefaults()))).toEqual({ content: "Answer" })
   })
 
   test("of a whole answer, too", () => {
     const message = { content: [THOUGHT, ...SAID, { type: "image_url", image_url: { url: "data:," } }] }
-    const { choices } = normaliseResult({ choices: [{ message, finish_reason: "stop" }] }, newDefaults())
+    const { choices } = normalizeResult({ choices: [{ message, finish_reason: "stop" }] }, newDefaults())
     expect((choices as Json[])[0]?.["message"]).toEqual({
       role: "assistant",
       content: "Answer",
@@ -116,15 +116,15 @@ describe("content in parts", () => {
 })
 
 test("an error that is null is none", () => {
-  const chunk = normaliseChunk(chunkOf({ content: "x" }, 0, { error: null }), newDefaults())
+  const chunk = normalizeChunk(chunkOf({ content: "x" }, 0, { error: null }), newDefaults())
   expect(chunk).toEqual(chunkOf({ content: "x" }))
-  expect(normaliseResult({ choices: [], error: null }, newDefaults())).not.toHaveProperty("error")
+  expect(normalizeResult({ choices: [], error: null }, newDefaults())).not.toHaveProperty("error")
 })
 
 describe("the calls of a whole answer", () => {
   const wholeOf = (calls: unknown[], finishReason = "tool_calls") => {
     const choice = { message: { content: null, tool_calls: calls }, finish_reason: finishReason }
-    const { choices } = normaliseResult({ choices: [choice] }, newDefaults())
+    const { choices } = normalizeResult({ choices: [choice] }, newDefaults())
     return (choices as { message: { tool_calls: Json[] } }[])[0]?.message.tool_calls as Json[]
   }
 

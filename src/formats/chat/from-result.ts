@@ -1,5 +1,5 @@
 import { toWholeChunk } from "./as-chunk.ts"
-import { normaliseMessage } from "./normalize.ts"
+import { normalizeMessage } from "./normalize.ts"
 import { isObject, type Json } from "../../support/json.ts"
 import { DONE_FRAME, toFrame } from "../sse/frames.ts"
 import type { StreamHead } from "../sse/stream-head.ts"
@@ -7,7 +7,7 @@ import type { StreamHead } from "../sse/stream-head.ts"
 /** A whole answer told as a stream, for a provider that was asked to stream and does not. */
 export function toChunks(result: Json): StreamHead {
   const answered = Array.isArray(result["choices"]) ? (result["choices"] as unknown[]) : []
-  const normal = answered.map((choice, index) => (isObject(choice) ? normaliseChoice(choice, index) : choice))
+  const normal = answered.map((choice, index) => (isObject(choice) ? normalizeChoice(choice, index) : choice))
   const { usage, choices, ...head } = toWholeChunk({ ...result, choices: normal })
   const text = (choices as Json[]).map((choice) => {
     const { message: _, ...reported } = choice
@@ -19,7 +19,7 @@ export function toChunks(result: Json): StreamHead {
   return { ok: true, frames: [...frames, DONE_FRAME], rest: new Uint8Array(0), body: null }
 }
 
-function normaliseChoice(choice: Json, index: number): Json {
+function normalizeChoice(choice: Json, index: number): Json {
   const message = isObject(choice["message"]) ? choice["message"] : {}
-  return { index, ...choice, message: normaliseMessage(message, choice["finish_reason"]) }
+  return { index, ...choice, message: normalizeMessage(message, choice["finish_reason"]) }
 }

@@ -5,12 +5,12 @@ import { isObject, type Json } from "../../support/json.ts"
 export type SeenCall = GrowingCall & { choice: number; place: number }
 
 /** The calls of a delta as strict clients want them; the same list where it needs nothing. Grows what was `seen`. */
-export function normaliseCallDeltas(deltas: readonly unknown[], choice: number, seen: SeenCall[]): readonly unknown[] {
-  const normal = deltas.map((delta) => normaliseDelta(delta, choice, seen))
+export function normalizeCallDeltas(deltas: readonly unknown[], choice: number, seen: SeenCall[]): readonly unknown[] {
+  const normal = deltas.map((delta) => normalizeDelta(delta, choice, seen))
   return normal.some((delta, at) => delta !== deltas[at]) ? normal : deltas
 }
 
-function normaliseDelta(result: unknown, choice: number, seen: SeenCall[]): unknown {
+function normalizeDelta(result: unknown, choice: number, seen: SeenCall[]): unknown {
   const delta = readCallDelta(result)
   const { place: scope, isNew } = number(delta, choice, seen)
   if (!isObject(result)) return { index: scope }
@@ -19,7 +19,7 @@ function normaliseDelta(result: unknown, choice: number, seen: SeenCall[]): unkn
     if (key in result && (typeof result[key] !== "string" || result[key] === "")) delete fixed[key]
   }
   if (isNew && delta.name !== null && delta.id === null) fixed["id"] = newCallId()
-  if (isObject(result["function"])) fixed["function"] = normaliseFunction(result["function"], delta)
+  if (isObject(result["function"])) fixed["function"] = normalizeFunction(result["function"], delta)
   return isSame(fixed, result) ? result : fixed
 }
 
@@ -45,7 +45,7 @@ function isOne(call: SeenCall, { index, id }: CallDelta): boolean {
   return id !== null && call.upstreamId === id && call.index === index
 }
 
-function normaliseFunction(called: Json, delta: CallDelta): Json {
+function normalizeFunction(called: Json, delta: CallDelta): Json {
   const fixed = { ...called }
   if ("name" in called && typeof called["name"] !== "string") delete fixed["name"]
   if ("arguments" in called && typeof called["arguments"] !== "string") {
@@ -61,7 +61,7 @@ function isSame(one: Json, other: Json): boolean {
 }
 
 /** A call of a whole message. `isCut`: its arguments may be what a limit left of them. */
-export function normaliseCall(call: Json, isCut: boolean): Json {
+export function normalizeCall(call: Json, isCut: boolean): Json {
   const { id, type } = call
   const named = {
     ...call,

@@ -1,5 +1,5 @@
 import { flattenContent } from "./flatten.ts"
-import { normaliseCall, normaliseCallDeltas, type SeenCall } from "./normalize-calls.ts"
+import { normalizeCall, normalizeCallDeltas, type SeenCall } from "./normalize-calls.ts"
 import { isObject, type Json } from "../../support/json.ts"
 
 /**
@@ -16,7 +16,7 @@ export type ChunkDefaults = {
 }
 
 /** The chunk as the contract has it; the same object when it already is. */
-export function normaliseChunk(chunk: Json, defaults: ChunkDefaults): Json {
+export function normalizeChunk(chunk: Json, defaults: ChunkDefaults): Json {
   const fixed: Json = { ...chunk }
   let changed = false
   const set = (key: string, value: unknown) => {
@@ -37,16 +37,16 @@ export function normaliseChunk(chunk: Json, defaults: ChunkDefaults): Json {
   if (!Array.isArray(chunk["choices"])) set("choices", [])
   else {
     const choices = chunk["choices"] as unknown[]
-    const normal = choices.map((choice, index) => normaliseChoice(choice, index, defaults.calls))
+    const normal = choices.map((choice, index) => normalizeChoice(choice, index, defaults.calls))
     if (normal.some((choice, index) => choice !== choices[index])) set("choices", normal)
   }
   return changed ? fixed : chunk
 }
 
-function normaliseChoice(choice: unknown, position: number, calls: SeenCall[]): unknown {
+function normalizeChoice(choice: unknown, position: number, calls: SeenCall[]): unknown {
   if (!isObject(choice)) return { index: position, delta: {}, finish_reason: null }
   const index = Number.isSafeInteger(choice["index"]) ? (choice["index"] as number) : position
-  const delta = isObject(choice["delta"]) ? normaliseDelta(choice["delta"], index, calls) : {}
+  const delta = isObject(choice["delta"]) ? normalizeDelta(choice["delta"], index, calls) : {}
   const finishReason = typeof choice["finish_reason"] === "string" ? choice["finish_reason"] : null
   if (delta === choice["delta"] && index === choice["index"] && finishReason === choice["finish_reason"]) return choice
   return { ...choice, index, delta, finish_reason: finishReason }
@@ -54,7 +54,7 @@ function normaliseChoice(choice: unknown, position: number, calls: SeenCall[]): 
 
 const LISTS = ["tool_calls", "images", "reasoning_details"] as const
 
-function normaliseDelta(delta: Json, choice: number, seen: SeenCall[]): Json {
+function normalizeDelta(delta: Json, choice: number, seen: SeenCall[]): Json {
   const flat = flattenContent(delta)
   const fixed = { ...flat }
   let changed = flat !== delta
@@ -73,7 +73,7 @@ function normaliseDelta(delta: Json, choice: number, seen: SeenCall[]): Json {
     changed = true
   }
   if (Array.isArray(delta["tool_calls"])) {
-    const calls = normaliseCallDeltas(delta["tool_calls"] as unknown[], choice, seen)
+    const calls = normalizeCallDeltas(delta["tool_calls"] as unknown[], choice, seen)
     if (calls !== delta["tool_calls"]) {
       fixed["tool_calls"] = calls
       changed = true
@@ -95,7 +95,7 @@ function toInteger(value: unknown): number | undefined {
 }
 
 /** A whole answer as the contract has it. */
-export function normaliseResult(result: Json, defaults: ChunkDefaults): Json {
+export function normalizeResult(result: Json, defaults: ChunkDefaults): Json {
   const choices = Array.isArray(result["choices"]) ? (result["choices"] as unknown[]) : []
   const { usage, error, ...rest } = result
   return {
@@ -105,25 +105,25 @@ export function normaliseResult(result: Json, defaults: ChunkDefaults): Json {
     object: "chat.completion",
     created: toInteger(result["created"]) ?? defaults.created,
     model: typeof result["model"] === "string" ? result["model"] : defaults.model,
-    choices: choices.map((choice, index) => normaliseWholeChoice(choice, index)),
+    choices: choices.map((choice, index) => normalizeWholeChoice(choice, index)),
     system_fingerprint: typeof result["system_fingerprint"] === "string" ? result["system_fingerprint"] : null,
     ...(isUsage(usage) && { usage }),
   }
 }
 
-function normaliseWholeChoice(choice: unknown, position: number): unknown {
+function normalizeWholeChoice(choice: unknown, position: number): unknown {
   if (!isObject(choice)) return { index: position, finish_reason: null, message: { role: "assistant", content: null } }
   const finishReason = typeof choice["finish_reason"] === "string" ? choice["finish_reason"] : null
   return {
     ...choice,
     index: Number.isSafeInteger(choice["index"]) ? choice["index"] : position,
     finish_reason: finishReason,
-    message: normaliseMessage(isObject(choice["message"]) ? choice["message"] : {}, finishReason),
+    message: normalizeMessage(isObject(choice["message"]) ? choice["message"] : {}, finishReason),
   }
 }
 
 /** A whole message as the contract has it. */
-export function normaliseMessage(text: Json, finishReason: unknown): Json {
+export function normalizeMessage(text: Json, finishReason: unknown): Json {
   const flat = flattenContent(text)
   const message: Json = { ...flat, role: "assistant", content: flat["content"] ?? null }
   for (const key of LISTS) if (key in message && !Array.isArray(message[key])) delete message[key]
@@ -132,7 +132,7 @@ export function normaliseMessage(text: Json, finishReason: unknown): Json {
     const calls = (message["tool_calls"] as unknown[]).filter(isObject)
     // A limit cuts what comes last.
     const isCut = (at: number) => finishReason === "length" && at === calls.length - 1
-    message["tool_calls"] = calls.map((call, at) => normaliseCall(call, isCut(at)))
+    message["tool_calls"] = calls.map((call, at) => normalizeCall(call, isCut(at)))
   }
   return message
 }

@@ -1,4 +1,4 @@
-import { normaliseChunk } from "../chat/normalize.ts"
+import { normalizeChunk } from "../chat/normalize.ts"
 import { errorIn, hasContent, newMeter, readResponse } from "../chat/meter.ts"
 import { isObject } from "../../support/json.ts"
 import { toChunks } from "../chat/from-result.ts"
@@ -12,7 +12,7 @@ export const chatReader: ResponseReader = {
   hasContent,
   errorIn,
   isResponse: hasAnswer,
-  normalise: normaliseChunk,
+  normalize: normalizeChunk,
   toStreamHead: toChunks,
   toResult: (bytes) => toResult(bytes, chatReader),
 }

@@ -21,7 +21,7 @@ export const messagesReader: ResponseReader = {
   hasContent: isMeaningful,
   errorIn,
   isResponse: (result) => result["type"] === "message" && Array.isArray(result["content"]),
-  normalise: (event) => event,
+  normalize: (event) => event,
   toStreamHead: toEvents,
   toResult: (bytes) => toMessage(bytes, messagesReader),
 }

@@ -13,7 +13,7 @@ export function plainReader(isAnswer: ResponseReader["isResponse"]): ResponseRea
     hasContent: () => false,
     errorIn,
     isResponse: isAnswer,
-    normalise: (event) => event,
+    normalize: (event) => event,
     toStreamHead: () => null,
     toResult: () => ({ result: undefined, error: null }),
   }

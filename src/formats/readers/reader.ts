@@ -18,7 +18,7 @@ export type ResponseReader = {
   /** Whether a JSON document with status 200 is a response of the model. */
   isResponse: (result: Json) => boolean
   /** Normalizes an event for strict clients; returns the same object where nothing is to do. */
-  normalise: (event: Json, defaults: ChunkDefaults) => Json
+  normalize: (event: Json, defaults: ChunkDefaults) => Json
   /** A document as a stream, for a provider that ignores `stream: true`; null where that is impossible. */
   toStreamHead: (result: Json) => StreamHead | null
   /** A stream as a document, for a provider that streams without `stream: true`. */

@@ -19,7 +19,7 @@ export const responsesReader: ResponseReader = {
   hasContent: isMeaningful,
   errorIn,
   isResponse: (result) => Array.isArray(result["output"]) && typeof result["status"] === "string",
-  normalise: (event) => event,
+  normalize: (event) => event,
   toStreamHead: toEvents,
   toResult,
 }

@@ -82,7 +82,7 @@ function follow(
     if (chunk === "empty") outgoing.push(frame)
     else if (chunk === "broken") return { outgoing, clean: false, isNonsense: true }
     else if (chunk !== "done" && !meter.error) {
-      const normal = answering.reader.normalise(chunk, defaults)
+      const normal = answering.reader.normalize(chunk, defaults)
       if (normal !== chunk) clean = false
       for (const result of filter ? filter.chunk(normal) : [normal]) {
         if (kept) answering.reader.read(kept, result)

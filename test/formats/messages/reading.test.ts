@@ -7,7 +7,7 @@ import {
   usageOf,
 } from "../../../src/formats/messages/upstream/meter.ts"
 import { toChatResult } from "../../../src/formats/messages/upstream/to-result.ts"
-import { normaliseChunk } from "../../../src/formats/chat/normalize.ts"
+import { normalizeChunk } from "../../../src/formats/chat/normalize.ts"
 import { newMeter, readResponse, toTokens } from "../../../src/formats/chat/meter.ts"
 import { begin, delta, end, FACTS, json, type Json, RECORDED, start, stop, text } from "./recorded.ts"
 import { runs } from "../../support/runs.ts"
@@ -29,7 +29,7 @@ describe("a recorded stream", () => {
 
   test.each(Object.entries(RECORDED))("%s: nothing of it needs to be repaired", (_, { chunks }) => {
     const defaults = { id: "d", model: "d", created: 1, calls: [] }
-    for (const chunk of chunks) expect(normaliseChunk(chunk, defaults)).toBe(chunk)
+    for (const chunk of chunks) expect(normalizeChunk(chunk, defaults)).toBe(chunk)
   })
 
   test.each(Object.entries(RECORDED))("%s: a state can be gone on from twice", (_, { events, chunks }) => {
@@ -239,7 +239,7 @@ test("whatever comes is taken, and every chunk is one of the contract", () => {
       const defaults = { id: "d", model: "d", created: 1, calls: [] }
       for (const chunk of chunks) {
         const known = { id: "i", model: "m", ...chunk }
-        expect(normaliseChunk(known, defaults)).toBe(known)
+        expect(normalizeChunk(known, defaults)).toBe(known)
       }
     }),
     { numRuns: runs(2) },

@@ -5,7 +5,7 @@ import { chargeFor } from "../../charge.ts"
 import { costFields, type Charge } from "../../../formats/cost-fields.ts"
 import { DONE_FRAME, KEEPALIVE_FRAME, toFrame } from "../../../formats/sse/frames.ts"
 import { failureFrames } from "../../../formats/chat/failure.ts"
-import { type ChunkDefaults, normaliseResult } from "../../../formats/chat/normalize.ts"
+import { type ChunkDefaults, normalizeResult } from "../../../formats/chat/normalize.ts"
 import { toTokens } from "../../../formats/chat/meter.ts"
 import { isObject, type Json } from "../../../support/json.ts"
 
@@ -21,7 +21,7 @@ export function chatEncoder(request: ChatRequest, call: CallContext): ResponseEn
     passesNative: !wantsMetadata && !dropsUsage && !addsCost && !echoesBody,
 
     document(result, reported, charge) {
-      const normal = normaliseResult(result, defaultsOf(call))
+      const normal = normalizeResult(result, defaultsOf(call))
       const usage = isObject(normal["usage"]) ? normal["usage"] : toUsage(charge)
       normal["usage"] = { ...usage, ...costFields(charge) }
       return {

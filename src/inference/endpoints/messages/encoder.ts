@@ -1,5 +1,5 @@
 import { defaultsOf, toUsage } from "../chat/encoder.ts"
-import { normaliseResult } from "../../../formats/chat/normalize.ts"
+import { normalizeResult } from "../../../formats/chat/normalize.ts"
 import { isObject, type Json } from "../../../support/json.ts"
 import type { ServingInfo, ResponseEncoder } from "../../../formats/encoder.ts"
 import type { CallContext } from "../../inference-request.ts"
@@ -38,7 +38,7 @@ export function messagesEncoder(_request: MessagesRequest, call: CallContext): R
       const { costs, metadata } = closing(charge, reported)
       if (reported.reader.name === "messages")
         return { ...result, usage: withCost(result["usage"], costs), ...metadata }
-      const normal = normaliseResult(result, defaultsOf(call))
+      const normal = normalizeResult(result, defaultsOf(call))
       const usage = isObject(normal["usage"]) ? normal["usage"] : toUsage(charge)
       return toMessagesResult(normal, { ...facts, ...costs, metadata, usage })
     },

@@ -1,6 +1,6 @@
 import { errors, type GatewayError } from "../../../errors/errors.ts"
 import { defaultsOf, toUsage } from "../chat/encoder.ts"
-import { normaliseResult } from "../../../formats/chat/normalize.ts"
+import { normalizeResult } from "../../../formats/chat/normalize.ts"
 import { isObject } from "../../../support/json.ts"
 import type { ServingInfo, ResponseEncoder } from "../../../formats/encoder.ts"
 import type { CallContext } from "../../inference-request.ts"
@@ -44,7 +44,7 @@ export function responsesEncoder(request: ResponsesRequest, call: CallContext): 
       const { costs, metadata } = closing(charge, reported)
       if (reported.reader.name === "responses")
         return new NativeResponse(request, facts, 0).whole(result, { costs, metadata })
-      const normal = withUsage(normaliseResult(result, defaultsOf(call)), charge)
+      const normal = withUsage(normalizeResult(result, defaultsOf(call)), charge)
       return { ...toResponsesResult(normal, request, { ...facts, completedAt: Date.now() }, earlier), ...metadata }
     },
     open(reported) {
