@@ -19,8 +19,8 @@ export type ServingInfo = {
  * made for each call, and may keep state.
  */
 export type ResponseEncoder = {
-  /** Frames of the provider may pass unchanged. */
-  passesNative: boolean
+  /** `chunk` depends on nothing but the chunk, so that frames of one shape are rewritten alike. */
+  isStateless: boolean
   /** A complete JSON document. `earlier`: messages of the turns before the result's own. */
   document: (result: Json, answering: ServingInfo, charge: Charge, earlier?: readonly Json[]) => Json
   /** Written before the first chunk. */
@@ -29,8 +29,11 @@ export type ResponseEncoder = {
   chunk: (chunk: Json, frame: Uint8Array | undefined) => Uint8Array[]
   /** Heartbeat written after `keepaliveMs` of idle time, before a proxy would close the connection. */
   heartbeat: () => Uint8Array[]
-  /** Final frames of a stream that failed. `metadata`: routing metadata, where the client requested it. */
-  failure: (error: GatewayError, metadata: Json) => Uint8Array[]
+  /**
+   * Final frames of a stream that failed. `metadata`: routing metadata, where the client requested it. `charge`: what was
+   * delivered is charged; undefined where nothing was.
+   */
+  failure: (error: GatewayError, metadata: Json, charge?: Charge) => Uint8Array[]
   /** Final frames of a complete stream. */
   end: (charge: Charge) => Uint8Array[]
 }

@@ -1,4 +1,5 @@
 import type { ResponseReader } from "./readers/reader.ts"
+import type { FrameTranslator } from "./sse/stream-head.ts"
 
 /** Fields that only the gateway reads. They are not sent to providers. */
 export const OWN_FIELDS: ReadonlySet<string> = new Set([
@@ -33,7 +34,8 @@ export type UpstreamFields = {
 }
 
 export type Translation = {
-  stream: (body: ReadableStream<Uint8Array>) => ReadableStream<Uint8Array>
+  /** Makes a translator for one stream. */
+  stream: () => FrameTranslator
   document: (result: Record<string, unknown>) => Record<string, unknown>
 }
 

@@ -15,8 +15,6 @@ export type AcceptedResponse = {
   /** With the key that was sent, so that it can be redacted from what the provider returns. */
   provider: Provider
   reader: ResponseReader
-  /** The bytes are the provider's own, not a translation of them. */
-  isUntranslated: boolean
   upstreamBody: Record<string, unknown>
   /** Epoch milliseconds. */
   answeredAt: number
@@ -132,7 +130,6 @@ async function send(
       target,
       provider,
       reader: request.reader,
-      isUntranslated: !request.translate,
       upstreamBody: request.body,
       answeredAt: Date.now(),
       counted: request.counted,

@@ -1,3 +1,5 @@
+import { framesOf } from "../formats/sse/frames.ts"
+import { PacedReader } from "../formats/sse/paced-reader.ts"
 import { readStreamHead, type StreamHead } from "../formats/sse/stream-head.ts"
 import { toRejection, redactedCode, type Rejection } from "../providers/refusal.ts"
 import type { Provider } from "../providers/provider.ts"
@@ -25,13 +27,13 @@ export async function readResponse(response: Response, expected: Expected): Prom
   }
   // Servers label their streams in many ways; a body that is not a stream shows in its first frame.
   if (isStreamed && type !== "application/json" && type !== "text/html") {
-    const body = translate ? translate.stream(response.body) : response.body
-    const head = await readStreamHead(body, reader, signal)
+    const body = new PacedReader(response.body)
+    const head = await readStreamHead(body, { reader, signal, translate: translate?.stream() })
     return head.ok ? { kind: "stream", head } : fromInBandError(provider, head.error, head.reason)
   }
   if (type === "text/event-stream") {
-    const body = translate ? translate.stream(response.body) : response.body
-    const { result, error } = reader.toResult(await readAnswerBody(body))
+    const frames = framesOf(await readAnswerBody(response.body))
+    const { result, error } = reader.toResult(translate ? frames.flatMap(translate.stream()) : frames)
     if (result && reader.isResponse(result)) return { kind: "whole", result }
     return fromInBandError(provider, error, "a stream that ended early")
   }

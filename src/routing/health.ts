@@ -1,18 +1,11 @@
 /**
- * What an isolate has learned of endpoints from the calls it served: which to leave alone for a while, how fast and how
- * reliable they are, whose streams need no looking after, and who signed what. Lost with the isolate, and so only ever
- * an advice.
+ * What an isolate has learned of endpoints from the calls it served: cooldowns, speed, reliability, and which endpoint
+ * signed which reasoning. Lost with the isolate, so routing treats it as a hint.
  */
 
 /** Cooldown of an endpoint that gave no hint, and the longest that a hint is believed. */
 const DEFAULT_COOLDOWN_MS = 15_000
 const MAX_COOLDOWN_MS = 300_000
-/**
- * Streams in a row that passed unchanged and ended well before an endpoint's bytes are passed without being looked at.
- */
-export const STREAMS_TO_TRUST = 20
-/** How many more it takes once one did not. */
-const STREAMS_TO_FORGIVE = 20
 const MAX_REMEMBERED = 5_000
 const MAX_REMEMBERED_SIGNATURES = 20_000
 /** What is measured is forgotten after this, and no more than so many samples of an endpoint are kept. */
@@ -45,7 +38,6 @@ export type Statistics = {
 
 export class EndpointHealth {
   readonly #coolUntil = new Map<string, number>()
-  readonly #cleanStreams = new Map<string, number>()
   readonly #samples = new Map<string, Sample[]>()
   readonly #signers = new Map<string, string>()
 
@@ -59,15 +51,6 @@ export class EndpointHealth {
 
   isCooling(endpoint: string, now: number): boolean {
     return (this.#coolUntil.get(endpoint) ?? 0) > now
-  }
-
-  /** A stream that ended; `clean`: nothing in it had to be changed, kept alive or repaired. */
-  streamed(endpoint: string, clean: boolean): void {
-    remember(this.#cleanStreams, endpoint, clean ? (this.#cleanStreams.get(endpoint) ?? 0) + 1 : -STREAMS_TO_FORGIVE)
-  }
-
-  trustsStreams(endpoint: string): boolean {
-    return (this.#cleanStreams.get(endpoint) ?? 0) >= STREAMS_TO_TRUST
   }
 
   measured(endpoint: string, sample: Sample): void {

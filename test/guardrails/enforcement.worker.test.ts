@@ -134,7 +134,7 @@ describe("models and providers", () => {
     expect(listed.data.map(({ id }) => id)).toEqual(["sim/json"])
     const plugins = [{ id: "auto-router", allowed_models: ["sim/*"] }]
     const answer = await expectJson<{ model: string }>(200, workspace.as.chat("openrouter/auto", "Hi", { plugins }))
-    expect(answer.model).toBe("json")
+    expect(answer.model).toBe("sim/json")
   })
 
   test("of every surface", async () => {

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest"
+import { framesOf } from "../../src/formats/sse/frames.ts"
 import { messagesReader } from "../../src/formats/readers/messages.ts"
 import { responsesReader } from "../../src/formats/readers/responses.ts"
 import { type Asked, mockProvider, sse } from "../support/played.ts"
@@ -50,14 +51,11 @@ const MESSAGE = {
 const ASK = { model: "acme/opus-1", max_tokens: 100, messages: [{ role: "user", content: "Hi" }] }
 
 describe("a message", () => {
-  const told = () => {
-    const opening = messagesReader.toStreamHead(MESSAGE)
-    return (opening?.frames ?? []).map((one) => new TextDecoder().decode(one))
-  }
+  const frames = () => (messagesReader.toStreamHead(MESSAGE)?.items ?? []).filter((item) => item instanceof Uint8Array)
+  const told = () => frames().map((frame) => new TextDecoder().decode(frame))
 
-  test("told as events and put together again is the same", () => {
-    const bytes = new TextEncoder().encode(told().join(""))
-    expect(messagesReader.toResult(bytes)).toEqual({ result: MESSAGE, error: null })
+  test("as events and put together again is the same", () => {
+    expect(messagesReader.toResult(frames())).toEqual({ result: MESSAGE, error: null })
   })
 
   test("that came whole is streamed, block by block", async () => {
@@ -102,7 +100,7 @@ describe("a message", () => {
       { type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: '{"x":' } },
       { type: "message_delta", delta: { stop_reason: "max_tokens" }, usage: { output_tokens: 7, input_tokens: null } },
     ]
-    expect(messagesReader.toResult(bytesOf(events)).result).toMatchObject({
+    expect(messagesReader.toResult(framesOf(bytesOf(events))).result).toMatchObject({
       content: [{ input: { unparsed: '{"x":' } }],
       stop_reason: "max_tokens",
       usage: { input_tokens: 12, output_tokens: 7 },

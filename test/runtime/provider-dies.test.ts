@@ -4,7 +4,7 @@ import { chunksOf, framesOf, piecesOf } from "./client.ts"
 import { eventually } from "../support/eventually.ts"
 import { newModel } from "./gateway.ts"
 import { countTokens, type Script } from "./upstream.ts"
-import { call, earnTrust, useWorld } from "./world.ts"
+import { call, useWorld } from "./world.ts"
 
 const world = useWorld({ IDLE_TIMEOUT_MS: "1000" })
 
@@ -12,7 +12,7 @@ const PIECES = Array.from({ length: 10 }, (_, at) => `piece ${at} `)
 const broken: Script = { pieces: PIECES, paceMs: 2, ending: "broken" }
 const silent: Script = { pieces: PIECES, paceMs: 2, ending: "silent" }
 
-test("a new endpoint that dies inside an event leaves whole events, an error chunk and [DONE]", async () => {
+test("a provider that dies inside an event leaves whole events, an error chunk and [DONE]", async () => {
   const organization = await world.gateway.newOrganization()
   const { client } = call(world, organization, newModel(), broken)
   await client.over
@@ -25,47 +25,32 @@ test("a new endpoint that dies inside an event leaves whole events, an error chu
   })
 })
 
-test("a trusted endpoint that dies inside an event is told as an error chunk and [DONE] too", async () => {
-  const model = newModel()
-  await earnTrust(world, model)
-  const organization = await world.gateway.newOrganization()
-  const { client } = call(world, organization, model, broken)
-  await client.over
-  const frames = framesOf(client.body())
-  expect(frames.at(-1)).toBe("[DONE]")
-  expect(JSON.parse(frames.at(-2) ?? "")).toMatchObject({ choices: [{ finish_reason: "error" }], error: { code: 502 } })
-})
-
 test.each([
-  ["that dies", "a new", broken, "cut"],
-  ["that dies", "a trusted", broken, "cut"],
-  ["that falls silent", "a new", silent, "stalled"],
-  ["that falls silent", "a trusted", silent, "stalled"],
-])(
-  "a provider %s: the openai client of %s endpoint throws, and what was delivered is paid",
-  async (_, kind, script, ending) => {
-    const model = newModel()
-    if (kind === "a trusted") await earnTrust(world, model)
-    const organization = await world.gateway.newOrganization()
-    const baseURL = `${world.gateway.url}/api/v1`
-    const client = new OpenAI({ baseURL, apiKey: organization.apiKey, maxRetries: 0, logLevel: "off" })
-    const exchange = world.upstream.expect(script)
-    const messages = [{ role: "user" as const, content: exchange.id }]
-    const stream = await client.chat.completions.create({ model, messages, stream: true })
-    const pieces: string[] = []
-    const reading = async () => {
-      for await (const chunk of stream) pieces.push(chunk.choices[0]?.delta.content ?? "")
-    }
-    await expect(reading()).rejects.toThrow()
-    expect(pieces.filter((piece) => piece !== "")).toEqual(PIECES)
+  ["that dies", broken, "cut"],
+  ["that dies in a burst", { ...broken, paceMs: 0 }, "cut"],
+  ["that sends nothing more", silent, "stalled"],
+  ["that sends nothing more after a burst", { ...silent, paceMs: 0 }, "stalled"],
+])("a provider %s: the openai client throws, and what was delivered is charged", async (_, script, ending) => {
+  const model = newModel()
+  const organization = await world.gateway.newOrganization()
+  const baseURL = `${world.gateway.url}/api/v1`
+  const client = new OpenAI({ baseURL, apiKey: organization.apiKey, maxRetries: 0, logLevel: "off" })
+  const exchange = world.upstream.expect(script)
+  const messages = [{ role: "user" as const, content: exchange.id }]
+  const stream = await client.chat.completions.create({ model, messages, stream: true })
+  const pieces: string[] = []
+  const reading = async () => {
+    for await (const chunk of stream) pieces.push(chunk.choices[0]?.delta.content ?? "")
+  }
+  await expect(reading()).rejects.toThrow()
+  expect(pieces.filter((piece) => piece !== "")).toEqual(PIECES)
 
-    const [row] = await eventually(async () => {
-      const rows = await world.gateway.rows(organization.id)
-      expect(rows).toHaveLength(1)
-      return rows
-    })
-    expect(row).toMatchObject({ ending, tokens: countTokens(PIECES) })
-    await eventually(() => expect(exchange.closed).toBe(true))
-    expect(await world.gateway.holds(organization.id)).toEqual([])
-  },
-)
+  const [row] = await eventually(async () => {
+    const rows = await world.gateway.rows(organization.id)
+    expect(rows).toHaveLength(1)
+    return rows
+  })
+  expect(row).toMatchObject({ ending, tokens: countTokens(PIECES) })
+  await eventually(() => expect(exchange.closed).toBe(true))
+  expect(await world.gateway.holds(organization.id)).toEqual([])
+})

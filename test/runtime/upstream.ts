@@ -11,8 +11,6 @@ export type Script = {
   /** Before anything, headers too. */
   silenceMs?: number
   reportsUsage?: boolean
-  /** Nulls that strict clients refuse: the gateway takes them out wherever it looks at the frames. */
-  isCareless?: boolean
   /** After the last piece: a good end, a connection broken inside an event, or silence with the connection open. */
   ending?: "good" | "broken" | "silent"
 }
@@ -120,13 +118,12 @@ async function play(exchange: Exchange, model: string, response: http.ServerResp
   response.end()
 }
 
-function toChunk({ id, script }: Exchange, model: string) {
+function toChunk({ id }: Exchange, model: string) {
   return (delta: object, finishReason: string | null = null) => ({
     id: `chatcmpl-${id}`,
     object: "chat.completion.chunk",
     created: 1_790_000_000,
     model,
-    ...(script.isCareless && { system_fingerprint: null }),
     choices: [{ index: 0, delta, finish_reason: finishReason }],
   })
 }

@@ -1,5 +1,4 @@
-import { STREAMS_TO_TRUST } from "../../src/routing/health.ts"
-import { afterAll, beforeAll, expect } from "vitest"
+import { afterAll, beforeAll } from "vitest"
 import { askForStream, type Client } from "./client.ts"
 import { type Gateway, type Organization, startGateway } from "./gateway.ts"
 import { type Exchange, type Script, startUpstream, type Upstream } from "./upstream.ts"
@@ -33,23 +32,6 @@ export function call(
   const exchange = upstream.expect(script)
   const body = { model, messages: [{ role: "user", content: exchange.id }] }
   return { exchange, client: askForStream(gateway.url, apiKey, body, onData) }
-}
-
-/** Streams that end well, until the endpoint's bytes are passed without being looked at; and proof that they are. */
-export async function earnTrust(world: World, model: string): Promise<void> {
-  const organization = await world.gateway.newOrganization()
-  for (let at = 0; at < STREAMS_TO_TRUST; at++) {
-    await call(world, organization, model, { pieces: ["Well"], reportsUsage: true }).client.over
-  }
-  await expectLane(world, model, "native")
-}
-
-/** The lane shows in what it does to a careless provider's frames: one mends them, the other does not touch them. */
-export async function expectLane(world: World, model: string, lane: "native" | "scripted"): Promise<void> {
-  const organization = await world.gateway.newOrganization()
-  const { client } = call(world, organization, model, { pieces: ["Well"], reportsUsage: true, isCareless: true })
-  await client.over
-  expect(client.body().includes('"system_fingerprint":null')).toBe(lane === "native")
 }
 
 /** What was charged, by the key's counter and by the account's, in nano-USD. */

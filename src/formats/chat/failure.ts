@@ -1,13 +1,10 @@
 import { errors, type GatewayError } from "../../errors/errors.ts"
 import { DONE_FRAME, toFrame } from "../sse/frames.ts"
 import type { ChunkDefaults } from "./normalize.ts"
+import type { Json } from "../../support/json.ts"
 
 /** How a stream that has started tells that it failed: a chunk with `finish_reason: "error"`, then `[DONE]`. */
-export function failureFrames(
-  error: GatewayError,
-  defaults: ChunkDefaults,
-  routing: Record<string, unknown>,
-): Uint8Array[] {
+export function failureFrames(error: GatewayError, defaults: ChunkDefaults, further: Json): Uint8Array[] {
   const { id, model, created } = defaults
   const chunk = {
     id,
@@ -15,7 +12,7 @@ export function failureFrames(
     created,
     model,
     choices: [{ index: 0, delta: { content: "" }, finish_reason: "error" }],
-    ...routing,
+    ...further,
     error: {
       code: error.status,
       message: error.message,

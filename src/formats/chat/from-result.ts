@@ -16,7 +16,7 @@ export function toChunks(result: Json): StreamHead {
   const common = { ...head, object: "chat.completion.chunk" }
   const frames = [toFrame({ ...common, choices: text })]
   if (isObject(usage)) frames.push(toFrame({ ...common, choices: [], usage }))
-  return { ok: true, frames: [...frames, DONE_FRAME], rest: new Uint8Array(0), body: null }
+  return { ok: true, items: [...frames, DONE_FRAME], rest: new Uint8Array(0), body: null }
 }
 
 function normalizeChoice(choice: Json, index: number): Json {

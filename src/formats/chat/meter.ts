@@ -1,5 +1,6 @@
 import { appendText, type Transcript } from "../transcript.ts"
 import { type GeneratedUnits, NO_TOKENS, type Tokens } from "../../money/money.ts"
+import { REASONING_KEYS } from "./reasoning.ts"
 import { isObject, type Json } from "../../support/json.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
 
@@ -97,10 +98,11 @@ function readMessage(meter: ResponseMeter, text: Json): void {
   for (const detail of listOf(text["reasoning_details"]))
     if (isObject(detail)) readSignature(meter, detail["signature"], detail["data"])
   // Some providers send the same reasoning under two names: it is counted once.
-  const spoken = [text["content"], text["refusal"], text["reasoning"] ?? text["reasoning_content"]]
+  const reasoning = reasoningIn(text)
+  const spoken = [text["content"], text["refusal"], reasoning]
   if (meter.transcript) {
     keep(meter, "content", text["content"] ?? text["refusal"])
-    keep(meter, "reasoning", spoken[2])
+    keep(meter, "reasoning", reasoning)
   }
   const calls = listOf(text["tool_calls"])
   const called = [text["function_call"], ...calls.map((call) => (isObject(call) ? call["function"] : undefined))]
@@ -110,6 +112,10 @@ function readMessage(meter: ResponseMeter, text: Json): void {
   if (units === 0) return
   meter.units += units
   meter.pieces += 1
+}
+
+function reasoningIn(text: Json): unknown {
+  return REASONING_KEYS.map((key) => text[key]).find((value) => value !== undefined && value !== null && value !== "")
 }
 
 export function readSignature(meter: ResponseMeter, ...candidates: unknown[]): void {

@@ -4,6 +4,9 @@ import { isObject, type Json } from "../../support/json.ts"
 /** A call of a stream, and the number it goes out under. */
 export type SeenCall = GrowingCall & { choice: number; place: number }
 
+/** What a delta adds to a call that has begun; empty strings add nothing. */
+type AddedToCall = { name: string; arguments: string }
+
 /** The calls of a delta as strict clients want them; the same list where it needs nothing. Grows what was `seen`. */
 export function normalizeCallDeltas(deltas: readonly unknown[], choice: number, seen: SeenCall[]): readonly unknown[] {
   const normal = deltas.map((delta) => normalizeDelta(delta, choice, seen))
@@ -12,47 +15,63 @@ export function normalizeCallDeltas(deltas: readonly unknown[], choice: number, 
 
 function normalizeDelta(result: unknown, choice: number, seen: SeenCall[]): unknown {
   const delta = readCallDelta(result)
-  const { place: scope, isNew } = number(delta, choice, seen)
-  if (!isObject(result)) return { index: scope }
-  const fixed: Json = { ...result, index: scope }
-  for (const key of ["id", "type"] as const) {
-    if (key in result && (typeof result[key] !== "string" || result[key] === "")) delete fixed[key]
+  const { index, added } = number(delta, choice, seen)
+  if (!isObject(result)) return { index }
+  return added ? continueCall(result, index, added) : beginCall(result, index, delta)
+}
+
+/** The first delta of a call has its id, type and name: strict clients require them. */
+function beginCall(result: Json, index: number, { id, name }: CallDelta): unknown {
+  const called = isObject(result["function"]) ? result["function"] : {}
+  const isFunction = typeof result["type"] !== "string" || result["type"] === "" || result["type"] === "function"
+  const fixed: Json = { ...result, index, id: id ?? newCallId(), ...(isFunction && { type: "function" }) }
+  if (isFunction || isObject(result["function"])) {
+    const { arguments: encoded } = readCallDelta(result)
+    const isText = typeof called["arguments"] === "string"
+    const named = { ...called, name: name ?? "", ...(!isText && { arguments: encoded }) }
+    fixed["function"] = isSame(named, called) ? called : named
   }
-  if (isNew && delta.name !== null && delta.id === null) fixed["id"] = newCallId()
-  if (isObject(result["function"])) fixed["function"] = normalizeFunction(result["function"], delta)
+  return isSame(fixed, result) ? result : fixed
+}
+
+/** What a further delta adds. Clients append strings, so a repeated id or name would be doubled. */
+function continueCall(result: Json, index: number, added: AddedToCall): unknown {
+  const { id: _id, type: _type, function: called, ...rest } = result
+  const fixed: Json = { ...rest, index }
+  if (isObject(called)) {
+    const { name: _name, arguments: _arguments, ...further } = called
+    const isEmpty = called["arguments"] === "" || added.arguments !== ""
+    const more = {
+      ...further,
+      ...(added.name !== "" && { name: added.name }),
+      ...(isEmpty && { arguments: added.arguments }),
+    }
+    fixed["function"] = isSame(more, called) ? called : more
+  }
   return isSame(fixed, result) ? result : fixed
 }
 
 /** Clients put calls together by number alone, and not every provider gives each call its own. */
-function number(delta: CallDelta, choice: number, seen: SeenCall[]): { place: number; isNew: boolean } {
+function number(delta: CallDelta, choice: number, seen: SeenCall[]): { index: number; added?: AddedToCall } {
   const calls = seen.filter((call) => call.choice === choice)
   // A name under a number of its own begins a call to every client, whatever else it shares with another.
   const isApart = delta.index !== null && delta.name !== null && !calls.some((call) => call.index === delta.index)
   const known = isApart ? undefined : (calls[routeCall(calls, delta)] ?? calls.findLast((call) => isOne(call, delta)))
   if (known) {
-    Object.assign(known, growCall(known, delta).grown)
-    return { place: known.place, isNew: false }
+    const { name } = known
+    const { grown, added } = growCall(known, delta)
+    Object.assign(known, grown)
+    return { index: known.place, added: { name: grown.name.slice(name.length), arguments: added } }
   }
   const { index, id, name, arguments: result } = delta
-  const isFree = index !== null && index >= 0 && !calls.some((call) => call.place === index)
-  const scope = isFree ? index : Math.max(-1, ...calls.map((call) => call.place)) + 1
-  seen.push({ index, upstreamId: id, name: name ?? "", arguments: result, choice, place: scope })
-  return { place: scope, isNew: true }
+  const place = calls.length
+  seen.push({ index, upstreamId: id, name: name ?? "", arguments: result, choice, place })
+  return { index: place }
 }
 
 /** The same number and the same id are one call to every client. */
 function isOne(call: SeenCall, { index, id }: CallDelta): boolean {
   return id !== null && call.upstreamId === id && call.index === index
-}
-
-function normalizeFunction(called: Json, delta: CallDelta): Json {
-  const fixed = { ...called }
-  if ("name" in called && typeof called["name"] !== "string") delete fixed["name"]
-  if ("arguments" in called && typeof called["arguments"] !== "string") {
-    if (isObject(called["arguments"])) fixed["arguments"] = delta.arguments
-    else delete fixed["arguments"]
-  }
-  return isSame(fixed, called) ? called : fixed
 }
 
 function isSame(one: Json, other: Json): boolean {

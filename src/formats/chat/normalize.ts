@@ -1,4 +1,5 @@
 import { flattenContent } from "./flatten.ts"
+import { withReasoning } from "./reasoning.ts"
 import { normalizeCall, normalizeCallDeltas, type SeenCall } from "./normalize-calls.ts"
 import { isObject, type Json } from "../../support/json.ts"
 
@@ -8,7 +9,9 @@ import { isObject, type Json } from "../../support/json.ts"
  */
 
 export type ChunkDefaults = {
+  /** The same in all chunks of a stream, as is `model`. */
   id: string
+  /** The gateway's name of the model. */
   model: string
   created: number
   /** The tool calls seen, for providers that number them badly or not at all. */
@@ -28,8 +31,8 @@ export function normalizeChunk(chunk: Json, defaults: ChunkDefaults): Json {
     changed = true
   }
   if (chunk["object"] !== "chat.completion.chunk") set("object", "chat.completion.chunk")
-  if (typeof chunk["id"] !== "string") set("id", defaults.id)
-  if (typeof chunk["model"] !== "string") set("model", defaults.model)
+  if (chunk["id"] !== defaults.id) set("id", defaults.id)
+  if (chunk["model"] !== defaults.model) set("model", defaults.model)
   if (!Number.isSafeInteger(chunk["created"])) set("created", toInteger(chunk["created"]) ?? defaults.created)
   if ("system_fingerprint" in chunk && typeof chunk["system_fingerprint"] !== "string") drop("system_fingerprint")
   if ("usage" in chunk && !isUsage(chunk["usage"])) drop("usage")
@@ -47,15 +50,24 @@ function normalizeChoice(choice: unknown, position: number, calls: SeenCall[]): 
   if (!isObject(choice)) return { index: position, delta: {}, finish_reason: null }
   const index = Number.isSafeInteger(choice["index"]) ? (choice["index"] as number) : position
   const delta = isObject(choice["delta"]) ? normalizeDelta(choice["delta"], index, calls) : {}
-  const finishReason = typeof choice["finish_reason"] === "string" ? choice["finish_reason"] : null
+  const finishReason = finishReasonOf(
+    choice,
+    calls.some((call) => call.choice === index),
+  )
   if (delta === choice["delta"] && index === choice["index"] && finishReason === choice["finish_reason"]) return choice
   return { ...choice, index, delta, finish_reason: finishReason }
+}
+
+/** Some providers end a response with tool calls as if it were text, and clients then ignore the calls. */
+function finishReasonOf({ finish_reason: reason }: Json, hasCalls: boolean): string | null {
+  if (typeof reason !== "string") return null
+  return reason === "stop" && hasCalls ? "tool_calls" : reason
 }
 
 const LISTS = ["tool_calls", "images", "reasoning_details"] as const
 
 function normalizeDelta(delta: Json, choice: number, seen: SeenCall[]): Json {
-  const flat = flattenContent(delta)
+  const flat = withReasoning(flattenContent(delta))
   const fixed = { ...flat }
   let changed = flat !== delta
   if ("role" in delta && delta["role"] !== "assistant") {
@@ -97,34 +109,35 @@ function toInteger(value: unknown): number | undefined {
 /** A whole answer as the contract has it. */
 export function normalizeResult(result: Json, defaults: ChunkDefaults): Json {
   const choices = Array.isArray(result["choices"]) ? (result["choices"] as unknown[]) : []
-  const { usage, error, ...rest } = result
+  const { usage: _, error, ...rest } = result
   return {
     ...rest,
     ...(error != null && { error }),
     id: typeof result["id"] === "string" ? result["id"] : defaults.id,
     object: "chat.completion",
     created: toInteger(result["created"]) ?? defaults.created,
-    model: typeof result["model"] === "string" ? result["model"] : defaults.model,
+    model: defaults.model,
     choices: choices.map((choice, index) => normalizeWholeChoice(choice, index)),
     system_fingerprint: typeof result["system_fingerprint"] === "string" ? result["system_fingerprint"] : null,
-    ...(isUsage(usage) && { usage }),
   }
 }
 
 function normalizeWholeChoice(choice: unknown, position: number): unknown {
   if (!isObject(choice)) return { index: position, finish_reason: null, message: { role: "assistant", content: null } }
-  const finishReason = typeof choice["finish_reason"] === "string" ? choice["finish_reason"] : null
+  const message = isObject(choice["message"]) ? choice["message"] : {}
+  const hasCalls = Array.isArray(message["tool_calls"]) && message["tool_calls"].length > 0
+  const finishReason = finishReasonOf(choice, hasCalls)
   return {
     ...choice,
     index: Number.isSafeInteger(choice["index"]) ? choice["index"] : position,
     finish_reason: finishReason,
-    message: normalizeMessage(isObject(choice["message"]) ? choice["message"] : {}, finishReason),
+    message: normalizeMessage(message, finishReason),
   }
 }
 
 /** A whole message as the contract has it. */
 export function normalizeMessage(text: Json, finishReason: unknown): Json {
-  const flat = flattenContent(text)
+  const flat = withReasoning(flattenContent(text))
   const message: Json = { ...flat, role: "assistant", content: flat["content"] ?? null }
   for (const key of LISTS) if (key in message && !Array.isArray(message[key])) delete message[key]
   if (message["audio"] === null) delete message["audio"]

@@ -2,9 +2,9 @@ import { type CallDelta, growCall, type GrowingCall, readCallDelta, routeCall } 
 import { flattenContent } from "./flatten.ts"
 import { listOf, newMeter, type ProviderError } from "./meter.ts"
 import { isObject, type Json } from "../../support/json.ts"
-import { framesOf } from "../sse/frames.ts"
 import type { ResponseReader } from "../readers/reader.ts"
-import { readFrame } from "../sse/read-frame.ts"
+import { readItem } from "../sse/read-item.ts"
+import type { StreamItem } from "../sse/stream-head.ts"
 
 type Choice = Json & { index: number; message: Json; finish_reason: string | null }
 /** A choice as far as it has grown, and how its calls are told apart. */
@@ -12,19 +12,19 @@ export type GrowingChoice = { choice: Choice; calls: GrowingCall[] }
 
 /** A stream as a document, for a provider that streams without `stream: true`. */
 export function toResult(
-  bytes: Uint8Array,
+  items: readonly StreamItem[],
   reader: ResponseReader,
 ): { result: Json | undefined; error: ProviderError | null } {
   const meter = newMeter()
   let head: Json = {}
   let usage: unknown
   const choices = new Map<number, GrowingChoice>()
-  for (const frame of framesOf(bytes)) {
-    const chunk = readFrame(frame, meter, reader)
+  for (const item of items) {
+    const chunk = readItem(item, meter, reader)
     if (chunk === "done") break
     // What it held is lost.
-    if (chunk === "broken") return { result: undefined, error: meter.error }
-    if (chunk === "empty") continue
+    if (chunk === "malformed") return { result: undefined, error: meter.error }
+    if (chunk === "empty" || chunk === "comment") continue
     const { choices: text, usage: counted, object: _, ...rest } = chunk
     head = { ...rest, ...head }
     if (isObject(counted)) usage = counted

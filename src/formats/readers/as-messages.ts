@@ -1,6 +1,6 @@
 import type { UpstreamFields, UpstreamRequest } from "../upstream.ts"
 import { ANTHROPIC_HEADERS, type Conversation, toMessagesBody } from "../messages/upstream/to-body.ts"
-import { toChatStream } from "../messages/upstream/to-chat-stream.ts"
+import { chatTranslator } from "../messages/upstream/to-chat-stream.ts"
 import { toChatResult } from "../messages/upstream/to-result.ts"
 import type { ChatRequest } from "../schemas.ts"
 import { chatReader } from "./chat.ts"
@@ -22,7 +22,7 @@ export function asMessages(
     body: toMessagesBody(request, outgoing, conversation),
     counted: () => counted,
     translate: {
-      stream: (body) => body.pipeThrough(toChatStream({ created, onUsage: (usage) => (counted = usage) })),
+      stream: () => chatTranslator({ created, onUsage: (usage) => (counted = usage) }),
       document: (result) => toChatResult(result, { created }),
     },
   }

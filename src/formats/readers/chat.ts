@@ -3,6 +3,7 @@ import { errorIn, hasContent, newMeter, readResponse } from "../chat/meter.ts"
 import { isObject } from "../../support/json.ts"
 import { toChunks } from "../chat/from-result.ts"
 import { toResult } from "../chat/to-result.ts"
+import { variableStrings } from "../chat/variable-strings.ts"
 import type { ResponseReader } from "./reader.ts"
 
 /** The chat format, which most providers have and all others are translated to and from. */
@@ -13,8 +14,9 @@ export const chatReader: ResponseReader = {
   errorIn,
   isResponse: hasAnswer,
   normalize: normalizeChunk,
+  variableStrings,
   toStreamHead: toChunks,
-  toResult: (bytes) => toResult(bytes, chatReader),
+  toResult: (items) => toResult(items, chatReader),
 }
 
 /** A choice with content or a finish reason. */

@@ -29,7 +29,7 @@ export function toEvents(message: Json): StreamHead {
     { type: "message_stop" },
   ]
   const frames = events.map(toEventFrame)
-  return { ok: true, frames, rest: new Uint8Array(0), body: null }
+  return { ok: true, items: frames, rest: new Uint8Array(0), body: null }
 }
 
 function emitBlock(block: Json, index: number): Event[] {

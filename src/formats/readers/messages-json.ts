@@ -1,7 +1,7 @@
 import { listOf, newMeter, type ProviderError } from "../chat/meter.ts"
 import { isObject, type Json } from "../../support/json.ts"
-import { readFrame } from "../sse/read-frame.ts"
-import { framesOf } from "../sse/frames.ts"
+import { readItem } from "../sse/read-item.ts"
+import type { StreamItem } from "../sse/stream-head.ts"
 import type { ResponseReader } from "./reader.ts"
 
 /** A block so far. The JSON of its input is parsed when it is complete. */
@@ -9,16 +9,16 @@ type Growing = { block: Json; input: string }
 
 /** The events of a stream put together to the message that they tell. */
 export function toMessage(
-  bytes: Uint8Array,
+  items: readonly StreamItem[],
   reader: ResponseReader,
 ): { result: Json | undefined; error: ProviderError | null } {
   const meter = newMeter()
   let message: Json = {}
   const blocks = new Map<unknown, Growing>()
-  for (const frame of framesOf(bytes)) {
-    const event = readFrame(frame, meter, reader)
+  for (const item of items) {
+    const event = readItem(item, meter, reader)
     // What it held is lost.
-    if (event === "broken") return { result: undefined, error: meter.error }
+    if (event === "malformed") return { result: undefined, error: meter.error }
     if (typeof event === "string") continue
     if (event["type"] === "message_start" && isObject(event["message"])) message = event["message"]
     else if (event["type"] === "message_delta") message = endMessage(message, event)

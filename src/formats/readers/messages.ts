@@ -23,7 +23,7 @@ export const messagesReader: ResponseReader = {
   isResponse: (result) => result["type"] === "message" && Array.isArray(result["content"]),
   normalize: (event) => event,
   toStreamHead: toEvents,
-  toResult: (bytes) => toMessage(bytes, messagesReader),
+  toResult: (items) => toMessage(items, messagesReader),
 }
 
 function read(meter: ResponseMeter, event: Json): void {

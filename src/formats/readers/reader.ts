@@ -1,7 +1,8 @@
 import type { Json } from "../../support/json.ts"
 import type { ChunkDefaults } from "../chat/normalize.ts"
 import type { ProviderError, ResponseMeter } from "../chat/meter.ts"
-import type { StreamHead } from "../sse/stream-head.ts"
+import type { VariableString } from "../sse/frame-shape.ts"
+import type { StreamHead, StreamItem } from "../sse/stream-head.ts"
 
 /**
  * Reads responses of one upstream API format. The relay passes events and documents without knowing the format; what it
@@ -19,8 +20,10 @@ export type ResponseReader = {
   isResponse: (result: Json) => boolean
   /** Normalizes an event for strict clients; returns the same object where nothing is to do. */
   normalize: (event: Json, defaults: ChunkDefaults) => Json
+  /** The strings in which this event differs from others of its shape; undefined for an event without a usual shape. */
+  variableStrings?: (event: Json) => VariableString[] | undefined
   /** A document as a stream, for a provider that ignores `stream: true`; null where that is impossible. */
   toStreamHead: (result: Json) => StreamHead | null
   /** A stream as a document, for a provider that streams without `stream: true`. */
-  toResult: (bytes: Uint8Array) => { result: Json | undefined; error: ProviderError | null }
+  toResult: (frames: readonly StreamItem[]) => { result: Json | undefined; error: ProviderError | null }
 }

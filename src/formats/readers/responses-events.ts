@@ -27,7 +27,7 @@ export function toEvents(response: Json): StreamHead | null {
     { type: `response.${status}`, response: whole },
   ]
   const frames = events.map((event, number) => toEventFrame({ ...event, sequence_number: number }))
-  return { ok: true, frames, rest: new Uint8Array(0), body: null }
+  return { ok: true, items: frames, rest: new Uint8Array(0), body: null }
 }
 
 /** Events name their item. */

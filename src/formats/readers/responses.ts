@@ -8,7 +8,8 @@ import {
   toTokens,
 } from "../chat/meter.ts"
 import { isObject, type Json } from "../../support/json.ts"
-import { dataOf, framesOf } from "../sse/frames.ts"
+import { dataOf, parseData } from "../sse/frames.ts"
+import type { StreamItem } from "../sse/stream-head.ts"
 import { toEvents } from "./responses-events.ts"
 import type { ResponseReader } from "./reader.ts"
 
@@ -104,22 +105,13 @@ function errorIn(answer: Json): ProviderError | null {
 }
 
 /** The terminal event has the complete response. */
-function toResult(bytes: Uint8Array): { result: Json | undefined; error: ProviderError | null } {
-  for (const frame of framesOf(bytes).toReversed()) {
-    const event = parse(dataOf(frame))
+function toResult(items: readonly StreamItem[]): { result: Json | undefined; error: ProviderError | null } {
+  for (const item of items.toReversed()) {
+    const event = item instanceof Uint8Array ? parseData(dataOf(item) ?? "") : item
     if (!event) continue
     const error = errorIn(event)
     if (error) return { result: undefined, error }
     if (isEnd(event["type"])) return { result: responseIn(event), error: null }
   }
   return { result: undefined, error: null }
-}
-
-function parse(data: string | undefined): Json | undefined {
-  try {
-    const event: unknown = JSON.parse(data ?? "")
-    return isObject(event) ? event : undefined
-  } catch {
-    return undefined
-  }
 }

@@ -24,20 +24,27 @@ export class FrameWriter {
   }
 
   write(frames: readonly Uint8Array[]): void {
-    if (frames.length === 0) return
-    for (const frame of frames) this.#waitingBytes += frame.byteLength
-    this.#waiting.push(...frames)
-    this.#writing ??= this.#drain()
+    for (const frame of frames) {
+      if (frame.byteLength === 0) continue
+      this.#waitingBytes += frame.byteLength
+      this.#waiting.push(frame)
+    }
+    if (this.#waiting.length > 0) this.#writing ??= this.#drain()
   }
 
-  /** What the client has not read yet. */
+  /** Bytes that the client has not read yet. */
   get waitingBytes(): number {
     return this.#waitingBytes
   }
 
-  /** Resolves when there is room for more. */
-  async room(): Promise<void> {
-    if (this.#waitingBytes > MAX_WAITING_BYTES) await this.#writing
+  /** The client has not read so much that the provider must wait. */
+  get isFull(): boolean {
+    return this.#waitingBytes > MAX_WAITING_BYTES
+  }
+
+  /** Resolves when the client has read what was written. */
+  async drained(): Promise<void> {
+    await this.#writing
   }
 
   /** Resolves when all is written or the client disconnected; the stream is then free for another writer. */

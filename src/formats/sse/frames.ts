@@ -1,4 +1,5 @@
 import { concat } from "../../support/bytes.ts"
+import { isObject, type Json, parseJson } from "../../support/json.ts"
 
 /**
  * Server-sent events as bytes: cut at event boundaries and nowhere else, so that what passes through stays as it came.
@@ -14,6 +15,12 @@ const EMPTY = new Uint8Array(0)
 /** A larger frame is taken for a stream of something else. */
 export const MAX_FRAME_BYTES = 8 * 1024 * 1024
 
+export type FrameHandler = {
+  onFrame: (frame: Uint8Array) => void
+  /** Handles the frame that starts at `at`, and returns its end; -1 leaves the frame to `onFrame`. */
+  take?: (bytes: Uint8Array, at: number) => number
+}
+
 /** Cuts a byte stream into frames, each with the blank line that ends it. Lines end in LF, CRLF or CR, mixed or not. */
 export class FrameSplitter {
   /** The unfinished frame stands at the start of this, and room for more behind it. */
@@ -23,14 +30,24 @@ export class FrameSplitter {
   #searched = 0
   #lineStart = true
 
-  /** The frames that `chunk` completes, in order. They may share the chunk's memory. */
+  /** The frames that `chunk` completes, in order. */
   push(chunk: Uint8Array): Uint8Array[] {
-    const bytes = this.#size === 0 ? chunk : this.#append(chunk)
     const frames: Uint8Array[] = []
+    this.each(chunk, { onFrame: (frame) => frames.push(frame) })
+    return frames
+  }
+
+  /** Calls `onFrame` for each frame that `chunk` completes, except for those that `take` recognizes. */
+  each(chunk: Uint8Array, { take, onFrame }: FrameHandler): void {
+    const bytes = this.#size === 0 ? chunk : this.#append(chunk)
     let start = 0
     let at = this.#searched
     let lineStart = this.#lineStart
     while (at < bytes.byteLength) {
+      if (take && lineStart && at === start) {
+        for (let end = take(bytes, at); end > at; end = take(bytes, at)) at = start = end
+        if (at === bytes.byteLength) break
+      }
       const byte = bytes[at]
       if (byte !== LF && byte !== CR) {
         lineStart = false
@@ -41,7 +58,7 @@ export class FrameSplitter {
       if (byte === CR && at + 1 === bytes.byteLength) break
       at += byte === CR && bytes[at + 1] === LF ? 2 : 1
       if (lineStart) {
-        frames.push(bytes.slice(start, at))
+        onFrame(bytes.slice(start, at))
         start = at
       }
       lineStart = true
@@ -50,7 +67,6 @@ export class FrameSplitter {
     this.#searched = at - start
     this.#lineStart = lineStart
     if (this.#size > MAX_FRAME_BYTES) throw new Error("An event of the provider's stream never ends.")
-    return frames
   }
 
   /** Behind what is there, in a buffer that doubles: a frame that comes in many pieces is not copied for each. */
@@ -124,6 +140,12 @@ export function dataOf(frame: Uint8Array): string | undefined {
     data = data === undefined ? content : `${data}\n${content}`
   }
   return data
+}
+
+/** The event in the data of a frame; undefined for data that is not a JSON object. */
+export function parseData(data: string): Json | undefined {
+  const event = parseJson(data)
+  return isObject(event) ? event : undefined
 }
 
 export const DONE = "[DONE]"

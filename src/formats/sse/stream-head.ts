@@ -1,85 +1,78 @@
 import { type ProviderError } from "../chat/meter.ts"
-import { isObject } from "../../support/json.ts"
+import { isObject, type Json } from "../../support/json.ts"
 import type { ResponseReader } from "../readers/reader.ts"
-import { concat } from "../../support/bytes.ts"
-import { dataOf, DONE, FrameSplitter } from "./frames.ts"
+import { dataOf, DONE, FrameSplitter, parseData } from "./frames.ts"
+import type { PacedReader } from "./paced-reader.ts"
+
+/** An event of a stream: the bytes of its frame, or the event itself where a translation made it. */
+export type StreamItem = Uint8Array | Json
+/** Translates a frame of the provider's format. Keeps the state of one stream. */
+export type FrameTranslator = (frame: Uint8Array) => StreamItem[]
 
 /** The start of a stream up to its first content, and where the rest of it comes from. */
 export type StreamHead = {
   ok: true
-  /** Complete frames, including comments. */
-  frames: Uint8Array[]
+  /** Complete events, including comments. */
+  items: StreamItem[]
   /** Bytes after the last complete frame. */
   rest: Uint8Array
   /** What has not been read, or null when all of it has. */
-  body: ReadableStream<Uint8Array> | null
+  body: PacedReader | null
+  translate?: FrameTranslator | undefined
 }
 
 export type StreamHeadError = { ok: false; error: ProviderError | null; reason: string }
+
+type HeadInput = { reader: ResponseReader; signal: AbortSignal; translate: FrameTranslator | undefined }
 
 /**
  * Reads a stream until it shows content. Before that nothing has been sent to the client, so an error, an early end or
  * a frame that is not a chunk is a rejection, and dispatch fails over.
  */
 export async function readStreamHead(
-  body: ReadableStream<Uint8Array>,
-  reader: ResponseReader,
-  signal: AbortSignal,
+  body: PacedReader,
+  { reader, signal, translate }: HeadInput,
 ): Promise<StreamHead | StreamHeadError> {
-  const bytes = body.getReader()
   const splitter = new FrameSplitter()
-  const frames: Uint8Array[] = []
-  const refuse = (error: ProviderError | null, reason: string): StreamHeadError => {
-    bytes.cancel().catch(() => undefined)
+  const items: StreamItem[] = []
+  const reject = (error: ProviderError | null, reason: string): StreamHeadError => {
+    body.cancel()
     return { ok: false, error, reason }
   }
-  const giveUp = () => void bytes.cancel().catch(() => undefined)
+  const giveUp = () => body.cancel()
   signal.addEventListener("abort", giveUp, { once: true })
   try {
     for (;;) {
-      const { done, value } = await bytes.read()
+      const { done, value } = await body.read()
       if (signal.aborted) throw signal.reason
       const last = done ? splitter.finish() : undefined
-      const arrived = done ? (last ? [last] : []) : splitter.push(value)
-      let begun = false
-      for (const frame of arrived) {
-        const data = dataOf(frame)
-        if (!begun && data !== undefined && data !== "") {
-          const kind = classify(data, reader)
-          if (kind.is === "error") return refuse(kind.error, "an error")
-          if (kind.is === "end") return refuse(null, "an empty stream")
-          if (kind.is === "noise") return refuse(null, "something that is not a completion stream")
-          begun = kind.is === "content"
-        }
-        frames.push(frame)
+      const frames = done ? (last ? [last] : []) : splitter.push(value)
+      let hasContent = false
+      for (const item of translate ? frames.flatMap(translate) : frames) {
+        const kind: Kind = hasContent ? { is: "preamble" } : classify(item, reader)
+        if (kind.is === "error") return reject(kind.error, "an error")
+        if (kind.is === "end") return reject(null, "an empty stream")
+        if (kind.is === "malformed") return reject(null, "something that is not a completion stream")
+        hasContent ||= kind.is === "content"
+        items.push(item)
       }
-      if (begun) {
-        bytes.releaseLock()
-        return { ok: true, frames, rest: splitter.rest, body: done ? null : body }
-      }
-      if (done) return refuse(null, "an empty stream")
+      if (hasContent) return { ok: true, items, rest: splitter.rest, body: done ? null : body, translate }
+      if (done) return reject(null, "an empty stream")
     }
   } finally {
     signal.removeEventListener("abort", giveUp)
   }
 }
 
-type Kind = { is: "content" | "preamble" | "end" | "noise" } | { is: "error"; error: ProviderError }
+type Kind = { is: "content" | "preamble" | "end" | "malformed" } | { is: "error"; error: ProviderError }
 
-function classify(data: string, reader: ResponseReader): Kind {
+function classify(item: StreamItem, reader: ResponseReader): Kind {
+  const data = item instanceof Uint8Array ? dataOf(item) : undefined
+  if (item instanceof Uint8Array && (data === undefined || data === "")) return { is: "preamble" }
   if (data === DONE) return { is: "end" }
-  let chunk: unknown
-  try {
-    chunk = JSON.parse(data)
-  } catch {
-    return { is: "noise" }
-  }
-  if (!isObject(chunk)) return { is: "noise" }
-  const error = reader.errorIn(chunk)
+  const event = data === undefined ? item : parseData(data)
+  if (!isObject(event) || event instanceof Uint8Array) return { is: "malformed" }
+  const error = reader.errorIn(event)
   if (error) return { is: "error", error }
-  return { is: reader.hasContent(chunk) ? "content" : "preamble" }
-}
-
-export function streamHeadBytes(head: StreamHead): Uint8Array {
-  return concat([...head.frames, head.rest])
+  return { is: reader.hasContent(event) ? "content" : "preamble" }
 }

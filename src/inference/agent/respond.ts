@@ -2,6 +2,7 @@ import { isObject, type Json } from "../../support/json.ts"
 import type { ServingInfo } from "../../formats/encoder.ts"
 import type { Charge } from "../../formats/cost-fields.ts"
 import { NO_TOKENS } from "../../money/money.ts"
+import { toTokens } from "../../formats/chat/meter.ts"
 import { chatReader } from "../../formats/readers/chat.ts"
 import type { Agent, Job } from "./agent.ts"
 
@@ -12,7 +13,7 @@ export function isJson({ response_format: format }: Job["prepared"]["chat"]): bo
 
 export function chargeOf(agent: Agent): Charge {
   const { costNano, usage } = agent.total
-  return { tokens: NO_TOKENS, tokensFrom: "upstream", costNano, overrunNano: 0, byok: byokIn(usage) }
+  return { tokens: toTokens(usage) ?? NO_TOKENS, tokensFrom: "upstream", costNano, overrunNano: 0, byok: byokIn(usage) }
 }
 
 /** The sum of the rounds that were made with the caller's own key, as their usages told it. */

@@ -83,7 +83,7 @@ const unsaid = () => []
 
 /** Of a dialect whose answers are never streams. */
 export const UNSTREAMED: Omit<ResponseEncoder, "document"> = {
-  passesNative: false,
+  isStateless: false,
   open: unsaid,
   chunk: unsaid,
   heartbeat: unsaid,

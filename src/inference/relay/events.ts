@@ -1,6 +1,5 @@
 import type { Charge } from "../../formats/cost-fields.ts"
 import { newMeter } from "../../formats/chat/meter.ts"
-import { targetKey } from "../../routing/target.ts"
 import { concat } from "../../support/bytes.ts"
 import { logError } from "../../support/log.ts"
 import { wait } from "../../support/time.ts"
@@ -9,7 +8,6 @@ import type { DispatchResult } from "../dispatch.ts"
 import { defaultsOf } from "../endpoints/chat/encoder.ts"
 import { streamHeaders, timingHeaders } from "../headers.ts"
 import { dispatchError, rejectedResult, toServingInfo } from "./failure.ts"
-import { passNative } from "./native.ts"
 import type { RelayJob, Reply } from "./job.ts"
 import { relayFrames } from "./stream.ts"
 import type { RelayEnd, StreamRelay } from "./stream-relay.ts"
@@ -101,51 +99,28 @@ async function relayAccepted(
     encoder: call.encoder,
     servingInfo: toServingInfo(accepted, attempts),
     provider: accepted.provider,
-    defaults: defaultsOf(call),
+    defaultsOf: () => defaultsOf(call),
     timers: deps.timers,
     clientSignal: deps.signal,
     meter,
     filter: streamFilter,
     filtered,
   }
-  // Streams of tool calls fail in ways of their own, so trust in them is counted separately.
-  const trust = targetKey(accepted.target) + (call.request.routing["tools"] == null ? "" : " tools")
-  const isNative = isPassable(call, stream, accepted.isUntranslated) && deps.health.trustsStreams(trust)
-  const end = await (isNative ? passNative(stream) : relayFrames(stream))
-  // A stream that a guardrail stopped says nothing about the endpoint.
-  if (end.ending !== "cancelled" && !streamFilter?.isBlocked) deps.health.streamed(trust, end.clean)
+  const end = await relayFrames(stream)
 
   if (filtered) meter.transcript = filtered.transcript
   // Settled before `[DONE]`, so that a client that requests the generation right after the stream finds it.
   const status = end.error?.status ?? 200
   const { charge, recorded } = settle({ ending: end.ending, status, attempts, accepted, wasReached })
-  const isDoneSent = isNative && meter.done
-  await writeFinalFrames(
-    writable,
-    finalFrames(call, end, { charge, isDoneSent, metadata: requestedMetadata(call, attempts) }),
-  )
+  await writeFinalFrames(writable, finalFrames(call, end, { charge, metadata: requestedMetadata(call, attempts) }))
   await recorded
 }
 
-/** Whether frames may pass unread. One could quote the key of its request, so never with a BYOK credential. */
-function isPassable(call: HeldCall, { filter, head, meter }: StreamRelay, isUntranslated: boolean): boolean {
-  return (
-    !filter &&
-    call.servingTarget?.byok === undefined &&
-    call.encoder.passesNative &&
-    isUntranslated &&
-    head.body !== null &&
-    meter.transcript === null
-  )
-}
+type Last = { charge: Charge; metadata: Record<string, unknown> }
 
-type Last = { charge: Charge; isDoneSent: boolean; metadata: Record<string, unknown> }
-
-function finalFrames({ encoder }: HeldCall, end: RelayEnd, { charge, isDoneSent, metadata }: Last): Uint8Array[] {
-  if (end.ending === "cancelled") return []
-  const boundary = end.atBoundary ? [] : [new TextEncoder().encode("\n\n")]
-  if (end.error) return [...boundary, ...encoder.failure(end.error, metadata)]
-  return isDoneSent ? [] : [...boundary, ...encoder.end(charge)]
+function finalFrames({ encoder }: HeldCall, { ending, error }: RelayEnd, { charge, metadata }: Last): Uint8Array[] {
+  if (ending === "cancelled") return []
+  return error ? encoder.failure(error, metadata, charge) : encoder.end(charge)
 }
 
 /** Writes nothing after a client disconnect. Errors are swallowed so that they cannot abort settlement. */

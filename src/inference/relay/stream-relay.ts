@@ -16,7 +16,8 @@ export type StreamRelay = {
   encoder: ResponseEncoder
   servingInfo: ServingInfo
   provider: Provider
-  defaults: ChunkDefaults
+  /** The names of the response, as far as they are known. */
+  defaultsOf: () => ChunkDefaults
   timers: Timers
   /** Aborted when the client disconnects. */
   clientSignal: AbortSignal
@@ -32,8 +33,4 @@ export type RelayEnd = {
   ending: Extract<Ending, "complete" | "cancelled" | "cut" | "stalled" | "timeout" | "error">
   /** The error to send to the client; undefined unless the stream failed. */
   error: GatewayError | undefined
-  /** Nothing had to be normalized, kept alive or repaired. */
-  clean: boolean
-  /** The bytes written so far end at an event boundary. */
-  atBoundary: boolean
 }

@@ -3,11 +3,15 @@ import { toRejection, redactedCode } from "../../providers/refusal.ts"
 import type { ResponseMeter } from "../../formats/chat/meter.ts"
 import type { RelayEnd } from "./stream-relay.ts"
 
-/**
- * Why the relay stopped reading a stream. `nonsense`: an event that is not JSON; `blocked`: by a guardrail; `left`:
- * client disconnect.
- */
-export type StopReason = "ended" | "broken" | "nonsense" | "left" | "stalled" | "timeout" | "blocked"
+/** Why the relay stopped reading a stream. `malformed_event`: it is not JSON; `blocked`: by a guardrail. */
+export type StopReason =
+  | "ended"
+  | "connection_lost"
+  | "malformed_event"
+  | "client_disconnected"
+  | "stalled"
+  | "timeout"
+  | "blocked"
 
 /**
  * How a stream ended. It is complete only with a finish reason or `[DONE]`; any other end is a cut, because a
@@ -18,8 +22,8 @@ export function relayVerdict(
   meter: ResponseMeter,
   provider: { name: string; apiKey?: string; baseUrl?: string },
   refusal?: GatewayError,
-): Pick<RelayEnd, "ending" | "error"> {
-  if (stop === "left") return { ending: "cancelled", error: undefined }
+): RelayEnd {
+  if (stop === "client_disconnected") return { ending: "cancelled", error: undefined }
   if (refusal) return { ending: "error", error: refusal }
   if (meter.error) {
     const { message, status, code } = meter.error
@@ -30,13 +34,14 @@ export function relayVerdict(
     return { ending: "error", error }
   }
   const isFinished = meter.finishReason !== null && [...meter.choices.values()].every(Boolean)
-  if (stop === "nonsense") {
+  if (stop === "malformed_event") {
     return {
       ending: "error",
       error: new GatewayError("provider_failed", `${provider.name} sent an event that is not JSON.`),
     }
   }
-  if (meter.done || (isFinished && stop !== "broken")) {
+  // A connection lost after the usage has lost nothing of the response.
+  if (meter.done || (isFinished && (stop !== "connection_lost" || meter.tokens !== null))) {
     return { ending: meter.finishReason === "error" ? "error" : "complete", error: undefined }
   }
   if (stop === "stalled") {

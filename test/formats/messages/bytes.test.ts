@@ -1,23 +1,21 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { toChatStream } from "../../../src/formats/messages/upstream/to-chat-stream.ts"
-import { dataOf, DONE_FRAME, FrameSplitter, toFrame } from "../../../src/formats/sse/frames.ts"
+import { chatTranslator } from "../../../src/formats/messages/upstream/to-chat-stream.ts"
+import { dataOf, DONE_FRAME, FrameSplitter, parseData, toFrame } from "../../../src/formats/sse/frames.ts"
 import { concat } from "../../../src/support/bytes.ts"
 import { bytesOf, end, FACTS, type Json, PING, RECORDED, start, text } from "./recorded.ts"
 import { runs } from "../../support/runs.ts"
 
 /** What comes out of the stream, piece by piece. */
-async function pass(pieces: readonly Uint8Array[], onUsage?: (usage: Json) => void): Promise<Uint8Array[]> {
-  const through = toChatStream({ ...FACTS, ...(onUsage && { onUsage }) })
-  const written = (async () => {
-    const writer = through.writable.getWriter()
-    for (const piece of pieces) await writer.write(piece)
-    await writer.close()
-  })()
-  const told: Uint8Array[] = []
-  for await (const piece of through.readable) told.push(piece)
-  await written
-  return told
+function pass(pieces: readonly Uint8Array[], onUsage?: (usage: Json) => void): Uint8Array[] {
+  const translate = chatTranslator({ ...FACTS, ...(onUsage && { onUsage }) })
+  const splitter = new FrameSplitter()
+  const toBytes = (frame: Uint8Array) =>
+    translate(frame).map((item) => (item instanceof Uint8Array ? item : toFrame(item)))
+  const translated = pieces.map((piece) => concat(splitter.push(piece).flatMap(toBytes)))
+  const last = splitter.finish()
+  const isWhole = last && parseData(dataOf(last) ?? "")
+  return [...translated, ...(isWhole ? toBytes(last) : [])].filter((piece) => piece.byteLength > 0)
 }
 
 const textOf = (pieces: readonly Uint8Array[]) => new TextDecoder().decode(concat(pieces))
@@ -32,68 +30,68 @@ function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
 }
 
 describe("a stream in any pieces", () => {
-  test.each(Object.entries(RECORDED))("%s", async (_, { events, chunks }) => {
+  test.each(Object.entries(RECORDED))("%s", (_, { events, chunks }) => {
     const isWhole = events.at(-1)?.["type"] === "message_stop"
     const expected = textOf([...chunks.map(toFrame), ...(isWhole ? [DONE_FRAME] : [])])
     const bytes = bytesOf(events)
     const crlf = encode(new TextDecoder().decode(bytes).replaceAll("\n", "\r\n"))
-    await fc.assert(
-      fc.asyncProperty(fc.constantFrom(bytes, crlf), fc.array(fc.nat(), { maxLength: 12 }), async (stream, places) => {
-        expect(textOf(framesOf(await pass(cut(stream, places))))).toBe(expected)
+    fc.assert(
+      fc.property(fc.constantFrom(bytes, crlf), fc.array(fc.nat(), { maxLength: 12 }), (stream, places) => {
+        expect(textOf(framesOf(pass(cut(stream, places))))).toBe(expected)
       }),
       { numRuns: runs(0.4) },
     )
   })
 
-  test("byte by byte", async () => {
+  test("byte by byte", () => {
     const { events, chunks } = RECORDED["a tool whose JSON comes in pieces"] ?? { events: [], chunks: [] }
     const bytes = bytesOf(events)
-    const told = await pass(Array.from(bytes, (byte) => Uint8Array.of(byte)))
+    const told = pass(Array.from(bytes, (byte) => Uint8Array.of(byte)))
     expect(textOf(told)).toBe(textOf([...chunks.map(toFrame), DONE_FRAME]))
   })
 
-  test("a piece in is at most a piece out", async () => {
+  test("a piece in is at most a piece out", () => {
     const events = [start(), text(0, "a"), text(0, "b"), ...end("end_turn")]
-    expect(await pass([bytesOf(events)])).toHaveLength(1)
-    expect(await pass(events.map((event) => bytesOf([event])))).toHaveLength(5)
+    expect(pass([bytesOf(events)])).toHaveLength(1)
+    expect(pass(events.map((event) => bytesOf([event])))).toHaveLength(5)
   })
 })
 
-test("a ping is a comment, so that the road sees life", async () => {
-  const told = await pass([bytesOf([PING]), encode(": there\n\n"), bytesOf([start()])])
+test("a ping is a comment, so that the client sees a heartbeat", () => {
+  const told = pass([bytesOf([PING]), encode(": there\n\n"), bytesOf([start()])])
   expect(told.slice(0, 2).map((piece) => textOf([piece]))).toEqual([": ping\n\n", ": ping\n\n"])
 })
 
 test.each([["data: {half\n\n"], ["data: 7\n\n"], ["data: [DONE]\n\n"]])(
   "what is no event goes on as it is: %j",
-  async (odd) => {
-    expect(textOf(framesOf(await pass([encode(odd)])))).toBe(odd)
+  (odd) => {
+    expect(textOf(framesOf(pass([encode(odd)])))).toBe(odd)
   },
 )
 
-test("a stream that does not say its end has none", async () => {
+test("a stream that does not say its end has none", () => {
   const events = [start(), text(0, "Half")]
-  expect(textOf(await pass([bytesOf(events)]))).not.toContain("[DONE]")
+  expect(textOf(pass([bytesOf(events)]))).not.toContain("[DONE]")
   const halfAnEvent = encode('event: content_block_delta\ndata: {"type":"cont')
-  const told = await pass([bytesOf(events), halfAnEvent])
-  expect(textOf(told)).toBe(textOf(await pass([bytesOf(events)])))
+  const told = pass([bytesOf(events), halfAnEvent])
+  expect(textOf(told)).toBe(textOf(pass([bytesOf(events)])))
 })
 
-test("the last event may lack its blank line", async () => {
+test("the last event may lack its blank line", () => {
   const bytes = bytesOf([start(), ...end("end_turn")])
-  expect(textOf(await pass([bytes.slice(0, -2)]))).toBe(textOf(await pass([bytes])))
+  expect(textOf(pass([bytes.slice(0, -2)]))).toBe(textOf(pass([bytes])))
 })
 
-test("after the end, or an error, nothing goes on", async () => {
+test("after the end, or an error, nothing goes on", () => {
   const whole = [start(), ...end("end_turn")]
   const late = bytesOf([text(0, "late"), PING])
-  expect(await pass([bytesOf(whole), late])).toEqual(await pass([bytesOf(whole)]))
+  expect(pass([bytesOf(whole), late])).toEqual(pass([bytesOf(whole)]))
   const failed = [start(), { type: "error", error: { type: "api_error", message: "m" } }]
-  expect(await pass([bytesOf(failed), late])).toEqual(await pass([bytesOf(failed)]))
+  expect(pass([bytesOf(failed), late])).toEqual(pass([bytesOf(failed)]))
 })
 
-test("a stream that is cut has told the usage of its prompt", async () => {
+test("a stream that is cut has told the usage of its prompt", () => {
   const usages: Json[] = []
-  await pass([bytesOf([start(), text(0, "Half")])], (usage) => usages.push(usage))
+  pass([bytesOf([start(), text(0, "Half")])], (usage) => usages.push(usage))
   expect(usages).toMatchObject([{ prompt_tokens: 25 }])
 })

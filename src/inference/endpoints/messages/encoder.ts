@@ -1,4 +1,5 @@
-import { defaultsOf, toUsage } from "../chat/encoder.ts"
+import { defaultsOf } from "../chat/encoder.ts"
+import { usageOf } from "../../../formats/chat/usage.ts"
 import { normalizeResult } from "../../../formats/chat/normalize.ts"
 import { isObject, type Json } from "../../../support/json.ts"
 import type { ServingInfo, ResponseEncoder } from "../../../formats/encoder.ts"
@@ -33,13 +34,13 @@ export function messagesEncoder(_request: MessagesRequest, call: CallContext): R
   })
 
   return {
-    passesNative: false,
+    isStateless: false,
     document(result, reported, charge) {
       const { costs, metadata } = closing(charge, reported)
       if (reported.reader.name === "messages")
         return { ...result, usage: withCost(result["usage"], costs), ...metadata }
       const normal = normalizeResult(result, defaultsOf(call))
-      const usage = isObject(normal["usage"]) ? normal["usage"] : toUsage(charge)
+      const usage = usageOf(charge, result["usage"])
       return toMessagesResult(normal, { ...facts, ...costs, metadata, usage })
     },
     open(reported) {
@@ -59,8 +60,7 @@ export function messagesEncoder(_request: MessagesRequest, call: CallContext): R
     failure: (error, metadata) => [toEventFrame({ ...toMessagesError(error.status, error.message), ...metadata })],
     end(charge) {
       const { costs, metadata } = closing(charge, answering)
-      const untold = state.usage === undefined ? { usage: toUsage(charge) } : {}
-      if (!isNative()) return say(finish(state, { ...costs, metadata, ...untold }))
+      if (!isNative()) return say(finish(state, { ...costs, metadata, usage: usageOf(charge, state.usage) }))
       // A stream that ended after its stop reason is complete.
       const isStopped = last.some(({ type }) => type === "message_stop")
       const frames = (isStopped ? last : [...last, { type: "message_stop" }]).map((event) => {

@@ -1,7 +1,7 @@
 import { errors, type GatewayError } from "../../../errors/errors.ts"
-import { defaultsOf, toUsage } from "../chat/encoder.ts"
+import { defaultsOf } from "../chat/encoder.ts"
+import { usageOf } from "../../../formats/chat/usage.ts"
 import { normalizeResult } from "../../../formats/chat/normalize.ts"
-import { isObject } from "../../../support/json.ts"
 import type { ServingInfo, ResponseEncoder } from "../../../formats/encoder.ts"
 import type { CallContext } from "../../inference-request.ts"
 import { DONE_FRAME, toEventFrame } from "../../../formats/sse/frames.ts"
@@ -35,16 +35,14 @@ export function responsesEncoder(request: ResponsesRequest, call: CallContext): 
     metadata: meta.wantsMetadata ? call.metadata(reported?.attempts ?? []) : {},
   })
 
-  /** The charge, where the provider reported no usage. */
-  const untold = (charge: Charge) => (state.usage === undefined ? { usage: toUsage(charge) } : {})
-
   return {
-    passesNative: false,
+    isStateless: false,
     document(result, reported, charge, earlier) {
       const { costs, metadata } = closing(charge, reported)
       if (reported.reader.name === "responses")
         return new NativeResponse(request, facts, 0).whole(result, { costs, metadata })
-      const normal = withUsage(normalizeResult(result, defaultsOf(call)), charge)
+      const usage = { ...usageOf(charge, result["usage"]), ...costFields(charge) }
+      const normal = { ...normalizeResult(result, defaultsOf(call)), usage }
       return { ...toResponsesResult(normal, request, { ...facts, completedAt: Date.now() }, earlier), ...metadata }
     },
     open(reported) {
@@ -68,7 +66,7 @@ export function responsesEncoder(request: ResponsesRequest, call: CallContext): 
     ],
     end(charge) {
       const { costs, metadata } = closing(charge, answering)
-      const ending = { completedAt: Date.now(), ...costs, metadata, ...untold(charge) }
+      const ending = { completedAt: Date.now(), ...costs, metadata, usage: usageOf(charge, state.usage) }
       return [...(native ? native.end({ costs, metadata }) : say(finish(state, ending))), DONE_FRAME]
     },
   }
@@ -76,10 +74,4 @@ export function responsesEncoder(request: ResponsesRequest, call: CallContext): 
 
 function toFailure({ code, status, message }: GatewayError) {
   return { code: status, message, error_type: errors[code].type }
-}
-
-/** Adds the cost, and the charged tokens where the provider reported no usage. */
-function withUsage(result: Record<string, unknown>, charge: Charge): Record<string, unknown> {
-  const usage = isObject(result["usage"]) ? result["usage"] : toUsage(charge)
-  return { ...result, usage: { ...usage, ...costFields(charge) } }
 }

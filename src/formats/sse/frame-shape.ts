@@ -1,0 +1,211 @@
+import { isObject, type Json } from "../../support/json.ts"
+import type { ByteBuffer } from "../../support/byte-buffer.ts"
+import { dataOf } from "./frames.ts"
+
+/** A string of an event that differs from event to event. */
+export type VariableString = {
+  path: readonly (string | number)[]
+  /** Its text is part of the response and is metered. */
+  isMetered: boolean
+  /** A frame in which it is empty still has the shape. */
+  mayBeEmpty?: boolean
+  /** Where content logging keeps it. */
+  transcript?: "content" | "reasoning"
+}
+
+/** Receives the metered text of a matched frame: its length in UTF-16 units, and the text where it is wanted. */
+export type TextMeter = {
+  wantsText: boolean
+  add: (units: number, texts: readonly (readonly [VariableString, string])[]) => void
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const decoder = new TextDecoder()
+const encoder = new TextEncoder()
+
+/**
+ * The bytes that successive frames of a stream have in common. Most frames of a response differ in one or two strings
+ * only. Such a frame is recognized by comparing bytes, and rewritten by copying them: without decoding, parsing and
+ * serializing it.
+ */
+export class FrameShape {
+  readonly #strings: readonly VariableString[]
+  /** Between the strings: one more than there are strings. */
+  readonly #input: readonly Uint8Array[]
+  /** The bytes of the frame to send, with the index of the string where one belongs; null sends the frame itself. */
+  readonly #output: readonly (Uint8Array | number)[] | null
+  /** Start and end of each string of the last match. */
+  readonly #found: number[]
+
+  private constructor(
+    strings: readonly VariableString[],
+    input: readonly Uint8Array[],
+    output: readonly (Uint8Array | number)[] | null,
+  ) {
+    this.#strings = strings
+    this.#input = input
+    this.#output = output
+    this.#found = strings.flatMap(() => [0, 0])
+  }
+
+  /**
+   * Learns the shape of a frame whose data is `event`; undefined where the strings are not found in its bytes.
+   * `rewrite` returns the frame to send for an event, null for the same bytes. It must not depend on the strings.
+   */
+  static learn(
+    frame: Uint8Array,
+    event: Json,
+    { strings, rewrite }: { strings: readonly VariableString[]; rewrite: (event: Json) => Uint8Array | null },
+  ): FrameShape | undefined {
+    const spans = findStrings(frame, strings)
+    if (!spans) return undefined
+    const order = spans.map((_, index) => index).toSorted((a, b) => (spans[a]?.start ?? 0) - (spans[b]?.start ?? 0))
+    const sorted = order.flatMap((index) => strings[index] ?? [])
+    const input = cut(
+      frame,
+      order.flatMap((index) => spans[index] ?? []),
+    )
+    const marked = parse(joinMarks(input))
+    if (!marked || JSON.stringify(marked) !== JSON.stringify(withMarks(event, sorted))) return undefined
+    const rewritten = rewrite(marked)
+    const output = rewritten && splitMarks(decoder.decode(rewritten))
+    return new FrameShape(sorted, input, output)
+  }
+
+  /** The end of the frame of this shape that starts at `at`; -1 for another shape, or a frame that is incomplete. */
+  match(bytes: Uint8Array, at: number): number {
+    let position = at
+    for (let index = 0; ; index += 1) {
+      const segment = this.#input[index]
+      if (!segment || !startsWith(bytes, position, segment)) return -1
+      position += segment.byteLength
+      if (index === this.#strings.length) return position
+      const end = endOfString(bytes, position)
+      if (end === -1) return -1
+      this.#found[2 * index] = position
+      this.#found[2 * index + 1] = end
+      position = end
+    }
+  }
+
+  /**
+   * Meters the frame that `match` found and appends what is to be sent. Returns false, having done nothing, for strings
+   * that are not valid JSON, or empty.
+   */
+  take(bytes: Uint8Array, at: number, end: number, { out, meter }: { out: ByteBuffer; meter: TextMeter }): boolean {
+    let units = 0
+    const texts: [VariableString, string][] = []
+    for (const [index, string] of this.#strings.entries()) {
+      const [from = 0, to = 0] = [this.#found[2 * index], this.#found[2 * index + 1]]
+      if (from === to && !string.mayBeEmpty) return false
+      const isPlain = isPlainText(bytes, from, to)
+      const text = isPlain && !meter.wantsText ? undefined : decodeString(bytes.subarray(from, to))
+      if (text === undefined && !isPlain) return false
+      if (!string.isMetered) continue
+      units += text?.length ?? to - from
+      if (text !== undefined && meter.wantsText) texts.push([string, text])
+    }
+    if (units > 0) meter.add(units, texts)
+    if (!this.#output) out.append(bytes, at, end)
+    else for (const part of this.#output) this.#append(part, bytes, out)
+    return true
+  }
+
+  #append(part: Uint8Array | number, bytes: Uint8Array, out: ByteBuffer): void {
+    if (typeof part === "number") out.append(bytes, this.#found[2 * part] ?? 0, this.#found[2 * part + 1] ?? 0)
+    else out.append(part, 0, part.byteLength)
+  }
+}
+
+function startsWith(bytes: Uint8Array, at: number, segment: Uint8Array): boolean {
+  const length = segment.byteLength
+  if (at + length > bytes.byteLength) return false
+  for (let index = 0; index < length; index += 1) if (bytes[at + index] !== segment[index]) return false
+  return true
+}
+
+/** The position of the quote that ends a JSON string; -1 where there is none, or a control character before it. */
+function endOfString(bytes: Uint8Array, from: number): number {
+  for (let at = from; at < bytes.byteLength; at += 1) {
+    const byte = bytes[at] ?? 0
+    if (byte === QUOTE) return at
+    if (byte < 0x20) return -1
+    if (byte === BACKSLASH) at += 1
+  }
+  return -1
+}
+
+/** ASCII without escapes: as many UTF-16 units as bytes. */
+function isPlainText(bytes: Uint8Array, from: number, to: number): boolean {
+  for (let at = from; at < to; at += 1) {
+    const byte = bytes[at] ?? 0
+    if (byte >= 0x80 || byte === BACKSLASH) return false
+  }
+  return true
+}
+
+function decodeString(bytes: Uint8Array): string | undefined {
+  const literal = decoder.decode(bytes)
+  // Invalid UTF-8 decodes to this; the frame is then decoded and encoded as a whole.
+  if (literal.includes("\uFFFD")) return undefined
+  try {
+    const text: unknown = JSON.parse(`"${literal}"`)
+    return typeof text === "string" ? text : undefined
+  } catch {
+    return undefined
+  }
+}
+
+type Span = { start: number; end: number }
+
+/** Where the strings stand in the frame, each found by its key; undefined where a key occurs more or less often. */
+function findStrings(frame: Uint8Array, strings: readonly VariableString[]): Span[] | undefined {
+  // One character a byte, so that positions are those of the bytes.
+  const text = Array.from(frame, (byte) => String.fromCharCode(byte)).join("")
+  const spans: Span[] = []
+  for (const { path } of strings) {
+    const literals = [...text.matchAll(new RegExp(`"${String(path.at(-1))}"\\s*:\\s*"((?:[^"\\\\]|\\\\.)*)"`, "g"))]
+    const [only] = literals
+    if (!only || literals.length > 1) return undefined
+    const end = only.index + only[0].length - 1
+    spans.push({ start: end - (only[1]?.length ?? 0), end })
+  }
+  return spans
+}
+
+function cut(frame: Uint8Array, spans: readonly Span[]): Uint8Array[] {
+  const starts = [0, ...spans.map(({ end }) => end)]
+  return starts.map((start, index) => frame.slice(start, spans[index]?.start))
+}
+
+const markOf = (index: number) => `\u241F${index}\u241F`
+const MARK = /\u241F(\d+)\u241F/
+
+function joinMarks(segments: readonly Uint8Array[]): string {
+  return segments.map((segment, index) => (index === 0 ? "" : markOf(index - 1)) + decoder.decode(segment)).join("")
+}
+
+function parse(frame: string): Json | undefined {
+  try {
+    const event: unknown = JSON.parse(dataOf(encoder.encode(frame)) ?? "")
+    return isObject(event) ? event : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function withMarks(event: Json, strings: readonly VariableString[]): Json {
+  const copy = structuredClone(event)
+  for (const [index, { path }] of strings.entries()) {
+    let parent: unknown = copy
+    for (const key of path.slice(0, -1)) parent = (parent as Record<string | number, unknown> | undefined)?.[key]
+    const key = path.at(-1)
+    if (parent !== null && typeof parent === "object" && key !== undefined) Reflect.set(parent, key, markOf(index))
+  }
+  return copy
+}
+
+function splitMarks(frame: string): (Uint8Array | number)[] {
+  return frame.split(MARK).map((part, index) => (index % 2 === 1 ? Number(part) : encoder.encode(part)))
+}

@@ -1,0 +1,114 @@
+import { wait } from "../../support/time.ts"
+
+/** Reads that follow each other within this are a burst, and reads of a burst are this far apart. */
+const PACE_MS = 8
+/** Quick reads in a row that make a burst: two chunks at a time are common in slow streams. */
+const BURST_READS = 3
+/** Reads in a row with a longer gap end a burst. */
+const CALM_GAP_MS = 4 * PACE_MS
+const CALM_READS = 16
+const READ_BYTES = 64 * 1024
+/** While a burst may be over, a read waits for long and holds its memory. */
+const CALM_READ_BYTES = 4 * 1024
+/** Each burst adds a tee to the stream, so their number is bounded. */
+const MAX_BURSTS = 8
+
+type Chunk = ReadableStreamReadResult<Uint8Array>
+
+/**
+ * Reads a response body chunk by chunk while chunks come slowly, and coalesced in a burst, where a read costs more than
+ * the bytes it returns: one branch of a tee is drained by the platform, so that chunks queue up in the other, from
+ * which one read every 8 ms takes all that has arrived. Nothing is delayed in a slow stream, and nothing by more than
+ * 8 ms in a burst.
+ *
+ * A tee has no backpressure. `pause` must be called before the caller stops reading for a slow client.
+ */
+export class PacedReader {
+  #stream: ReadableStream<Uint8Array>
+  #reader: ReadableStreamDefaultReader<Uint8Array>
+  #burst: { reader: ReadableStreamBYOBReader; drain: AbortController } | undefined
+  #bursts = 0
+  #streak = 0
+  #isFull = false
+  #lastReadAt = 0
+
+  constructor(stream: ReadableStream<Uint8Array>) {
+    this.#stream = stream
+    this.#reader = stream.getReader()
+  }
+
+  /** Rejects when the connection breaks. One read at a time. */
+  async read(): Promise<Chunk> {
+    const chunk = await (this.#burst ? this.#readBurst(this.#burst.reader) : this.#reader.read())
+    const now = Date.now()
+    const gap = now - this.#lastReadAt
+    this.#lastReadAt = now
+    if (this.#burst) {
+      this.#streak = gap > CALM_GAP_MS ? this.#streak + 1 : 0
+      if (chunk.done) this.#endBurst()
+      else if (this.#streak >= CALM_READS) this.pause()
+    } else {
+      this.#streak = gap < PACE_MS ? this.#streak + 1 : 0
+      if (!chunk.done && this.#streak >= BURST_READS && this.#bursts < MAX_BURSTS) this.#startBurst()
+    }
+    return chunk
+  }
+
+  /** Stops reading ahead. A later burst starts it again. */
+  pause(): void {
+    if (!this.#burst) return
+    this.#burst.reader.releaseLock()
+    this.#endBurst()
+    this.#reader = this.#stream.getReader()
+  }
+
+  /** Closes the connection. */
+  cancel(): void {
+    this.#burst?.drain.abort()
+    const cancelled = this.#burst ? this.#burst.reader.cancel() : this.#reader.cancel()
+    void cancelled.catch(() => undefined)
+  }
+
+  async #readBurst(reader: ReadableStreamBYOBReader): Promise<Chunk> {
+    const rest = PACE_MS - (Date.now() - this.#lastReadAt)
+    if (rest > 0 && !this.#isFull) await wait(rest)
+    const size = this.#streak > 0 ? CALM_READ_BYTES : READ_BYTES
+    const chunk = await reader.read(new Uint8Array(size))
+    this.#isFull = chunk.value?.byteLength === size
+    return chunk
+  }
+
+  #startBurst(): void {
+    this.#reader.releaseLock()
+    if (!isByteStream(this.#stream)) {
+      this.#reader = this.#stream.getReader()
+      this.#bursts = MAX_BURSTS
+      return
+    }
+    const [drained, seen] = this.#stream.tee()
+    const drain = new AbortController()
+    this.#stream = seen
+    this.#burst = { reader: seen.getReader({ mode: "byob" }), drain }
+    this.#bursts += 1
+    this.#streak = 0
+    // A native sink that no script reads; compressed, since it keeps its output.
+    const sink = new CompressionStream("deflate-raw")
+    drained.pipeTo(sink.writable, { signal: drain.signal }).catch(() => undefined)
+  }
+
+  #endBurst(): void {
+    this.#burst?.drain.abort()
+    this.#burst = undefined
+    this.#streak = 0
+  }
+}
+
+/** A response body is one; a stream that script enqueues to is none, and cannot be read in larger pieces. */
+function isByteStream(stream: ReadableStream<Uint8Array>): boolean {
+  try {
+    stream.getReader({ mode: "byob" }).releaseLock()
+    return true
+  } catch {
+    return false
+  }
+}

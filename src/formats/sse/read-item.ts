@@ -1,0 +1,29 @@
+import type { Json } from "../../support/json.ts"
+import type { ResponseMeter } from "../chat/meter.ts"
+import type { ResponseReader } from "../readers/reader.ts"
+import { dataOf, DONE, parseData } from "./frames.ts"
+import type { StreamItem } from "./stream-head.ts"
+
+/** Meters one item of a stream. Returns its event, if it has one. `comment`: a frame that is only comments. */
+export function readItem(
+  item: StreamItem,
+  meter: ResponseMeter,
+  reader: ResponseReader,
+): Json | "done" | "comment" | "empty" | "malformed" {
+  if (!(item instanceof Uint8Array)) {
+    reader.read(meter, item)
+    return item
+  }
+  const data = dataOf(item)
+  if (data === undefined || data === "") return item[0] === COLON && data === undefined ? "comment" : "empty"
+  if (data === DONE) {
+    meter.done = true
+    return "done"
+  }
+  const event = parseData(data)
+  if (!event) return "malformed"
+  reader.read(meter, event)
+  return event
+}
+
+const COLON = 0x3a

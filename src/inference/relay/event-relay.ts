@@ -1,0 +1,152 @@
+import type { ChunkDefaults } from "../../formats/chat/normalize.ts"
+import { FrameShape, type TextMeter } from "../../formats/sse/frame-shape.ts"
+import { dataOf, DONE, type FrameHandler, parseData, toFrame } from "../../formats/sse/frames.ts"
+import { readItem } from "../../formats/sse/read-item.ts"
+import type { StreamItem } from "../../formats/sse/stream-head.ts"
+import { appendText } from "../../formats/transcript.ts"
+import { ByteBuffer } from "../../support/byte-buffer.ts"
+import type { Json } from "../../support/json.ts"
+import type { StreamRelay } from "./stream-relay.ts"
+
+/** Shapes in use at once: text and reasoning alternate in some streams. */
+const MAX_SHAPES = 3
+/** A stream whose shapes match less often than this is not worth learning. */
+const MIN_MATCHES_PER_SHAPE = 8
+const FREE_LESSONS = 4
+
+/** Turns the events of one upstream stream into the bytes that the client receives, and meters them. */
+export class EventRelay implements FrameHandler {
+  readonly #relay: StreamRelay
+  readonly #out = new ByteBuffer()
+  readonly #textMeter: TextMeter
+  #defaults: ChunkDefaults
+  #shapes: FrameShape[] = []
+  #lessons = 0
+  #matches = 0
+  stopReason: "malformed_event" | "blocked" | undefined
+
+  constructor(relay: StreamRelay) {
+    this.#relay = relay
+    this.#defaults = relay.defaultsOf()
+    this.#textMeter = textMeterOf(relay)
+  }
+
+  /** Starts the response with the events of the stream's head. */
+  open(items: readonly StreamItem[]): void {
+    const { meter, encoder, servingInfo } = this.#relay
+    // One id for the whole stream, an event that the gateway puts in front included.
+    meter.id ??= firstId(items)
+    this.#defaults = this.#relay.defaultsOf()
+    this.#write(encoder.open(servingInfo))
+    for (const item of items) this.#take(item)
+  }
+
+  /** What is to be written to the client. */
+  takeOutput(): Uint8Array {
+    return this.#out.take()
+  }
+
+  /** Recognizes a frame of a known shape by its bytes. */
+  readonly take = (bytes: Uint8Array, at: number): number => {
+    if (this.#shapes.length === 0 || this.#hasEnded) return -1
+    for (const [index, shape] of this.#shapes.entries()) {
+      const end = shape.match(bytes, at)
+      if (end === -1 || !shape.take(bytes, at, end, { out: this.#out, meter: this.#textMeter })) continue
+      this.#matches += 1
+      if (index > 0) this.#shapes = [shape, ...this.#shapes.filter((other) => other !== shape)]
+      return end
+    }
+    return -1
+  }
+
+  readonly onFrame = (frame: Uint8Array): void => {
+    const { translate } = this.#relay.head
+    if (!translate) this.#take(frame)
+    else for (const item of translate(frame)) this.#take(item)
+  }
+
+  /** A frame without the blank line that ends it. Half an event is a cut, which the missing end of the stream shows. */
+  onLastFrame(frame: Uint8Array): void {
+    const data = dataOf(frame) ?? ""
+    if (data === DONE || parseData(data)) this.onFrame(frame)
+  }
+
+  /** Writes what the guardrails held back, once the stream has ended. */
+  flushFilter(): void {
+    const { filter, filtered, encoder, servingInfo } = this.#relay
+    for (const chunk of filter?.end() ?? []) {
+      if (filtered) servingInfo.reader.read(filtered, chunk)
+      this.#write(encoder.chunk(chunk, undefined))
+    }
+  }
+
+  /** Nothing follows `[DONE]`, an error, or an event that stopped the stream. */
+  get #hasEnded(): boolean {
+    const { meter } = this.#relay
+    return meter.done || meter.error !== null || this.stopReason !== undefined
+  }
+
+  #take(item: StreamItem): void {
+    if (this.#hasEnded) return
+    const { meter, servingInfo } = this.#relay
+    const event = readItem(item, meter, servingInfo.reader)
+    const frame = item instanceof Uint8Array ? item : undefined
+    if (event === "comment" && frame) this.#write([frame])
+    else if (event === "malformed") this.stopReason = "malformed_event"
+    else if (typeof event !== "string" && !meter.error) this.#relayEvent(event, frame)
+  }
+
+  #relayEvent(event: Json, frame: Uint8Array | undefined): void {
+    const { filter, filtered, encoder, servingInfo } = this.#relay
+    const normal = servingInfo.reader.normalize(event, this.#defaults)
+    if (frame && !filter && !filtered) this.#learn(frame, event)
+    for (const result of filter ? filter.chunk(normal) : [normal]) {
+      if (filtered) servingInfo.reader.read(filtered, result)
+      this.#write(encoder.chunk(result, result === event ? frame : undefined))
+    }
+    if (filter?.isBlocked) this.stopReason = "blocked"
+  }
+
+  /** Learns the shape of a frame that further frames are likely to have. */
+  #learn(frame: Uint8Array, event: Json): void {
+    const { encoder, servingInfo, head } = this.#relay
+    const { variableStrings, normalize } = servingInfo.reader
+    if (!encoder.isStateless || head.translate || !variableStrings) return
+    if (this.#lessons >= FREE_LESSONS && this.#matches < this.#lessons * MIN_MATCHES_PER_SHAPE) return
+    const strings = variableStrings(event)
+    if (!strings) return
+    this.#lessons += 1
+    const rewrite = (marked: Json) => {
+      const normal = normalize(marked, this.#defaults)
+      return normal === marked ? null : toFrame(normal)
+    }
+    const shape = FrameShape.learn(frame, event, { strings, rewrite })
+    if (shape) this.#shapes = [shape, ...this.#shapes.slice(0, MAX_SHAPES - 1)]
+  }
+
+  #write(frames: readonly Uint8Array[]): void {
+    for (const frame of frames) this.#out.append(frame, 0, frame.byteLength)
+  }
+}
+
+function textMeterOf({ meter }: StreamRelay): TextMeter {
+  return {
+    wantsText: meter.transcript !== null,
+    add: (units, texts) => {
+      meter.units += units
+      meter.pieces += 1
+      for (const [{ transcript }, text] of texts) {
+        if (transcript && meter.transcript) appendText(meter.transcript, transcript, text)
+      }
+    },
+  }
+}
+
+function firstId(items: readonly StreamItem[]): string | null {
+  for (const item of items) {
+    const event = item instanceof Uint8Array ? parseData(dataOf(item) ?? "") : item
+    const id = event?.["id"]
+    if (typeof id === "string" && id !== "") return id
+  }
+  return null
+}
