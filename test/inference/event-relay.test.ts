@@ -1,0 +1,131 @@
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+import { newMeter, type ResponseMeter } from "../../src/formats/chat/meter.ts"
+import type { ResponseEncoder } from "../../src/formats/encoder.ts"
+import { chatReader } from "../../src/formats/readers/chat.ts"
+import { dataOf, FrameSplitter, framesOf, parseData, toFrame } from "../../src/formats/sse/frames.ts"
+import { EventRelay } from "../../src/inference/relay/event-relay.ts"
+import type { StreamRelay } from "../../src/inference/relay/stream-relay.ts"
+import { concat } from "../../src/support/bytes.ts"
+import type { Json } from "../../src/support/json.ts"
+import { runs } from "../support/runs.ts"
+
+/**
+ * A relay that recognizes frames by their bytes sends and meters the same as one that parses each of them.
+ */
+
+const text = fc.oneof(
+  fc.string({ maxLength: 12 }),
+  fc.string({ unit: "grapheme", maxLength: 8 }),
+  fc.constantFrom("", '"', "\\", "\n", "\u0000", "\u2028", "𝄞", 'a","b":"', "data: x\n\n", "�", "\ud800"),
+)
+const delta = fc.oneof(
+  { weight: 6, arbitrary: text.map((content) => ({ content })) },
+  { weight: 2, arbitrary: text.map((reasoning) => ({ reasoning })) },
+  {
+    weight: 2,
+    arbitrary: text.map((reasoning_content) => ({ content: null, reasoning_content, role: "assistant" })),
+  },
+  {
+    weight: 1,
+    arbitrary: text.map((one) => ({ reasoning: one, reasoning_details: [{ type: "reasoning.text", text: one }] })),
+  },
+  {
+    weight: 1,
+    arbitrary: text.map((args) => ({ tool_calls: [{ index: 0, id: "c", function: { name: "f", arguments: args } }] })),
+  },
+  { weight: 1, arbitrary: fc.constant({ role: "assistant", content: "" }) },
+)
+const more = fc.constantFrom<Json>({}, {}, { usage: null }, { obfuscation: "ab" }, { obfuscation: "" }, { id: "other" })
+const chunk = fc
+  .record({ delta, more, index: fc.constantFrom(0, 0, 0, 1) })
+  .map(({ delta: one, more: rest, index }) => ({
+    id: "up-1",
+    object: "chat.completion.chunk",
+    created: 1,
+    choices: [{ index, delta: one, finish_reason: null }],
+    ...rest,
+  }))
+
+const style = fc.record({
+  model: fc.constantFrom("vendor-model", "maker/model"),
+  write: fc.constantFrom<(json: string) => string>(
+    (json) => `data: ${json}\n\n`,
+    (json) => `data:${json}\n\n`,
+    (json) => `data: ${json}\r\n\r\n`,
+    (json) => `event: message\ndata: ${json}\n\n`,
+    // Python's serializer: a space after colons, and only ASCII.
+    (json) => `data: ${json.replaceAll('":', '": ').replace(/[^\u0020-\u007e]/g, toEscape)}\n\n`,
+  ),
+})
+const toEscape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`
+
+function encoderOf(isStateless: boolean): ResponseEncoder {
+  const none = () => []
+  return {
+    isStateless,
+    chunk: (event, frame) => [frame ?? toFrame(event)],
+    open: none,
+    heartbeat: none,
+    failure: none,
+    end: none,
+    document: (result) => result,
+  }
+}
+
+function relay(
+  pieces: readonly Uint8Array[],
+  learns: boolean,
+  keepsText: boolean,
+): { sent: (Json | undefined)[]; meter: ResponseMeter } {
+  const meter: ResponseMeter = { ...newMeter(), transcript: keepsText ? { content: "", reasoning: "" } : null }
+  const relayed = {
+    head: { ok: true, items: [], rest: new Uint8Array(0), body: null },
+    encoder: encoderOf(learns),
+    servingInfo: { reader: chatReader },
+    defaultsOf: () => ({ id: meter.id ?? "gen-1", model: "maker/model", created: 1, calls: [] }),
+    meter,
+    filter: undefined,
+  } as unknown as StreamRelay
+  const events = new EventRelay(relayed)
+  meter.id = "up-1"
+  events.open([])
+  const splitter = new FrameSplitter()
+  const sent = pieces.map((piece) => {
+    splitter.each(piece, events)
+    return events.takeOutput()
+  })
+  // The same text may be escaped in another way.
+  return { sent: framesOf(concat(sent)).map((frame) => parseData(dataOf(frame) ?? "")), meter }
+}
+
+test("frames recognized by their bytes are sent and metered as parsed ones are", () => {
+  const stream = fc.record({
+    chunks: fc.array(chunk, { minLength: 2, maxLength: 30, size: "max" }),
+    style,
+    cuts: fc.array(fc.nat(5_000), { maxLength: 10 }),
+    isText: fc.boolean(),
+  })
+  fc.assert(
+    fc.property(stream, ({ chunks, style: { model, write }, cuts, isText }) => {
+      const frames = chunks.map((one) => write(JSON.stringify({ model, ...one })))
+      const bytes = new TextEncoder().encode(frames.join(""))
+      const at = [0, ...cuts.map((cut) => cut % bytes.byteLength).toSorted((a, b) => a - b), bytes.byteLength]
+      const pieces = at.slice(1).map((end, index) => bytes.slice(at[index], end))
+      expect(relay(pieces, true, isText)).toEqual(relay([bytes], false, isText))
+    }),
+    { numRuns: runs(4) },
+  )
+})
+
+test("a frame that is broken inside its text is not recognized", () => {
+  const frame = (content: string) =>
+    `data: {"id":"up-1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"${content}"},"finish_reason":null}]}\n\n`
+  const bytes = (...frames: string[]) => [new TextEncoder().encode(frames.join(""))]
+  const good = [frame("one"), frame("two")]
+  for (const odd of ["a\\x", "a\\u12", "tab\there"]) {
+    const { sent, meter } = relay(bytes(...good, frame(odd), frame("late")), true, false)
+    expect(sent).toHaveLength(2)
+    expect(meter.units).toBe(6)
+  }
+})
