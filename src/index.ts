@@ -1,4 +1,4 @@
-import { app } from "./app/app.ts"
+import { handleRequest } from "./app/hot-path.ts"
 import type { Env } from "./config/env.ts"
 import { consumeBroadcasts } from "./observability/delivery/consume.ts"
 import type { BroadcastMessage } from "./config/messages.ts"
@@ -8,7 +8,7 @@ export { Intern } from "../durable-objects/intern/intern.ts"
 export { Ledger } from "../durable-objects/ledger/ledger.ts"
 
 export default {
-  fetch: app.fetch,
+  fetch: handleRequest,
   queue: (batch, env) => consumeBroadcasts(batch, env),
   scheduled: (controller, env) => runSchedule(controller.cron, env, controller.scheduledTime),
 } satisfies ExportedHandler<Env, BroadcastMessage>

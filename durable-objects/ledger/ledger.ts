@@ -74,7 +74,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
   }
 
   /** Whether anything is left under these limits. Writes nothing. */
-  room(limits: Limit[], chargesAccount: boolean): Verdict {
+  room(limits: readonly Limit[], chargesAccount: boolean): Verdict {
     return roomUnder(chargesAccount ? withAccount(limits, this.#credits.total()) : limits, this.#counters, this.#holds)
   }
 
@@ -108,7 +108,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     request: HoldRequest,
     { id, estimateNano, sequence }: NonNullable<HoldRequest["lease"]>,
     nano: number,
-    limits: Limit[],
+    limits: readonly Limit[],
     now: number,
   ): void {
     const lease = this.#holds.lease(id)

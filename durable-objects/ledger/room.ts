@@ -2,12 +2,12 @@ import { ACCOUNT, decideHold, type Limit, type Verdict } from "../../src/ledger/
 import type { CounterStore } from "./counters.ts"
 import type { Holds } from "./holds.ts"
 
-export function withAccount(limits: Limit[], creditedNano: number): Limit[] {
+export function withAccount(limits: readonly Limit[], creditedNano: number): Limit[] {
   return [{ scope: ACCOUNT, limitNano: creditedNano, interval: null, includeByok: false }, ...limits]
 }
 
 /** Whether the least there is could be held under these limits. */
-export function roomUnder(limits: Limit[], counters: CounterStore, holds: Holds): Verdict {
+export function roomUnder(limits: readonly Limit[], counters: CounterStore, holds: Holds): Verdict {
   const now = Date.now()
   const least = { leastNano: 1, mostNano: 1 }
   return decideHold(

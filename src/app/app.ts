@@ -11,6 +11,8 @@ import { describeApi } from "../http/openapi.ts"
 import { healthHandler } from "./health.ts"
 import { refuseRegional } from "../http/region.ts"
 import { BASE_PATH } from "../http/paths.ts"
+import { newRequestId } from "../http/request-id.ts"
+import { EXPOSED_HEADERS } from "../http/response-headers.ts"
 import { newRouter } from "../http/router.ts"
 import { mountKeyed } from "./mount.ts"
 import { serverTiming } from "../http/timing.ts"
@@ -98,18 +100,8 @@ for (const router of [organizations, catalogueAdmin, reconciliations, secrets]) 
 
 api.get("/openapi.json", (c) => c.json(describeApi(api)))
 
-const EXPOSED_HEADERS = [
-  "X-Request-Id",
-  "X-Generation-Id",
-  "Retry-After",
-  "X-RateLimit-Limit",
-  "X-RateLimit-Remaining",
-  "X-RateLimit-Reset",
-  "Server-Timing",
-]
-
 const identify: MiddlewareHandler<App> = async function identify(c, next) {
-  c.set("requestId", `req-${crypto.randomUUID()}`)
+  c.set("requestId", newRequestId())
   await next()
   const { headers } = c.res
   headers.set("x-request-id", c.var.requestId)

@@ -5,7 +5,7 @@ import { openByokCredential } from "../policy/byok-routes.ts"
 import { GatewayError } from "../errors/errors.ts"
 import type { Env } from "../config/env.ts"
 import { isObject, type Json } from "../support/json.ts"
-import { authorize } from "../providers/upstream-request.ts"
+import { credentialHeader } from "../providers/upstream-request.ts"
 import { reachableProviders } from "../providers/configured.ts"
 import type { Provider } from "../providers/provider.ts"
 import { toRejection } from "../providers/refusal.ts"
@@ -46,15 +46,14 @@ export type Sent = { method: string; path: string; body?: ReadableStream<Uint8Ar
 /** Asks the vendor. Throws what the vendor refuses, in words that hold no key. */
 export async function askVendor(provider: Provider, sent: Sent, signal: AbortSignal): Promise<Response> {
   const { method, path, body = null, contentType } = sent
-  const headers = new Headers({
+  const headers = {
     "user-agent": "edge-model-gateway",
     ...(provider.slug === "anthropic" && ANTHROPIC_HEADERS),
     ...(contentType !== undefined && { "content-type": contentType }),
-  })
-  authorize(headers, provider)
-  const url = `${provider.baseUrl}${path}`
-  const request = new Request(url, { method, headers, body, redirect: "manual", signal })
-  const response = await fetch(request).catch(() => undefined)
+    ...credentialHeader(provider),
+  }
+  const init = { method, headers, body, redirect: "manual" as const, signal }
+  const response = await fetch(`${provider.baseUrl}${path}`, init).catch(() => undefined)
   if (!response) throw new GatewayError("provider_failed", `${provider.name} could not be reached.`)
   if (response.ok) return response
   throw await refusalOf(provider, response)

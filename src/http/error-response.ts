@@ -6,15 +6,22 @@ import { toMessagesError } from "../formats/messages/errors.ts"
 import { asGatewayError, type ErrorEnvelope, GatewayError, toEnvelope } from "../errors/errors.ts"
 
 /** Any failure as its envelope. The only place in the Worker that turns an error into an answer. */
-export function toErrorResponse(thrown: unknown, c: Context<App>): Response {
+export function toErrorResponse(thrown: unknown, { path, requestId }: Failed): Response {
   const error = asGatewayError(fromHono(thrown))
   // What a provider did is in the generation's record; the log is for what is wrong here.
   if (error.code === "internal" || error.code === "misconfigured") {
-    logError(error.message, { requestId: c.var.requestId, code: error.code }, error.cause)
+    logError(error.message, { requestId, code: error.code }, error.cause)
   }
   const envelope = toEnvelope(error)
-  const body = SPEAKS_MESSAGES.test(c.req.path) ? withMessagesError(envelope, error) : envelope
-  return c.json(body, error.status, { "cache-control": "no-store", ...error.headers })
+  const body = SPEAKS_MESSAGES.test(path) ? withMessagesError(envelope, error) : envelope
+  return Response.json(body, { status: error.status, headers: { "cache-control": "no-store", ...error.headers } })
+}
+
+/** The request that failed. */
+type Failed = { path: string; requestId: string }
+
+function failedOf(c: Context<App>): Failed {
+  return { path: c.req.path, requestId: c.var.requestId }
 }
 
 /** Clients of the Messages wire read the kind of a failure from words of that wire, which stand beside ours. */
@@ -25,7 +32,7 @@ function withMessagesError(envelope: ErrorEnvelope, { status, message }: Gateway
   return { ...envelope, type, error: { ...error, ...envelope.error } }
 }
 
-export const onError: ErrorHandler<App> = (thrown, c) => toErrorResponse(thrown, c)
+export const onError: ErrorHandler<App> = (thrown, c) => toErrorResponse(thrown, failedOf(c))
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 
@@ -34,10 +41,11 @@ export function onNotFound(allowed: (method: string, path: string) => boolean): 
   return (c) => {
     const { method, path } = c.req
     const others = METHODS.filter((candidate) => candidate !== method && allowed(candidate, path))
-    if (others.length === 0) return toErrorResponse(new GatewayError("not_found", `There is no ${method} ${path}.`), c)
+    if (others.length === 0)
+      return toErrorResponse(new GatewayError("not_found", `There is no ${method} ${path}.`), failedOf(c))
     const allow = others.join(", ")
     const message = `${path} does not take ${method}. It takes ${allow}.`
-    return toErrorResponse(new GatewayError("method_not_allowed", message, { headers: { allow } }), c)
+    return toErrorResponse(new GatewayError("method_not_allowed", message, { headers: { allow } }), failedOf(c))
   }
 }
 

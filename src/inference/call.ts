@@ -6,6 +6,7 @@ import type { Target } from "../routing/target.ts"
 import type { RequestMeta } from "./deps.ts"
 import type { AcceptedResponse } from "./dispatch.ts"
 import type { ApiFormat } from "./endpoints/api-format.ts"
+import type { HoldHeartbeat } from "./heartbeat.ts"
 import type { CallContext, InferenceRequest } from "./inference-request.ts"
 
 /** A request of a client: who sends it, under which policy, and in which API format. Built by the route. */
@@ -29,8 +30,8 @@ export type HeldCall = CallContext & {
   /** Stands in for the end user's id, which no provider receives. */
   pseudonym: string | undefined
   encoder: ResponseEncoder
-  /** Stops the heartbeat that keeps the hold alive. */
-  stopHeartbeat: () => void
+  /** Keeps the hold alive. */
+  heartbeat: HoldHeartbeat
 }
 
 /** How the response ended: what `settle` charges and records. */

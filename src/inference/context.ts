@@ -1,4 +1,4 @@
-import { callerOf } from "../policy/call-policy.ts"
+import { type Caller, callerOf } from "../policy/call-policy.ts"
 import type { Context } from "hono"
 import { throttleFreeModels } from "../access/flood.ts"
 import { openByokCredential, byokRoutesOf } from "../policy/byok-routes.ts"
@@ -69,13 +69,25 @@ export const ROUTING_HEADERS = [
 /** Health of the endpoints, as this isolate measured it. */
 const health = new EndpointHealth()
 
-export async function createDeps(c: Context<App>): Promise<Deps> {
-  const { env } = c
-  const caller = callerOf(c.var.principal)
+/** A request on its way into the pipeline, from the router or from the hot path. */
+export type IncomingCall = {
+  request: Request
+  env: Env
+  executionCtx: Pick<ExecutionContext, "waitUntil">
+  requestId: string
+  caller: Caller
+}
+
+export function incomingCall(c: Context<App>): IncomingCall {
+  const { env, executionCtx } = c
+  return { request: c.req.raw, env, executionCtx, requestId: c.var.requestId, caller: callerOf(c.var.principal) }
+}
+
+export async function createDeps({ request, env, executionCtx, caller }: IncomingCall): Promise<Deps> {
   const { defaults, keyHash } = caller
   const { METRICS: metrics } = env
   const current = byokRoutesOf(caller, env)
-  const later = (work: Promise<unknown>) => c.executionCtx.waitUntil(work)
+  const later = (work: Promise<unknown>) => executionCtx.waitUntil(work)
   return {
     ledger: openLedger(env, caller.organizationId, later),
     catalogue: await (current ? loadReachableCatalogue(env) : loadCatalogue(env)),
@@ -86,8 +98,8 @@ export async function createDeps(c: Context<App>): Promise<Deps> {
     timers: timersOf(env),
     freeLimits: () => freeLimits(env),
     throttleFreeModels: () => throttleFreeModels(env.RATE, caller.organizationId),
-    send: (request, provider) => send(request, provider, env),
-    tools: () => toolDepsOf(env, { fetch: (...one) => fetch(...one), now: Date.now, signal: c.req.raw.signal }),
+    send: (url, init, provider) => send(url, init, provider, env),
+    tools: () => toolDepsOf(env, { fetch: (...one) => fetch(...one), now: Date.now, signal: request.signal }),
     moderation: () => configuredModeration(env),
     presetOf: (slug) => loadPreset(env.DB, caller, slug, Date.now()),
     ...(defaults.contentLogging && {
@@ -103,17 +115,17 @@ export async function createDeps(c: Context<App>): Promise<Deps> {
     ...(metrics && { recordMetric: (generation: Generation) => metrics.writeDataPoint(toDataPoint(generation)) }),
     pseudonymOf: (user) => pseudonym(env.MASTER_KEY ?? "", user),
     waitUntil: later,
-    signal: c.req.raw.signal,
+    signal: request.signal,
   }
 }
 
-function send(request: Request, provider: Provider, env: Env): Promise<Response> {
-  return provider.embedded && env.EMBEDDED ? env.EMBEDDED.fetch(request) : fetch(request)
+function send(url: string, init: RequestInit, { embedded }: Provider, { EMBEDDED }: Env): Promise<Response> {
+  return embedded && EMBEDDED ? EMBEDDED.fetch(url, init) : fetch(url, init)
 }
 
 /** Bytes of a request body as received; as it would be serialized where it came without Content-Length. */
-export function bodyBytes(c: Context<App>, body: object): number {
-  return Number(c.req.header("content-length") ?? new TextEncoder().encode(JSON.stringify(body)).byteLength)
+export function bodyBytes({ headers }: Request, body: object): number {
+  return Number(headers.get("content-length") ?? new TextEncoder().encode(JSON.stringify(body)).byteLength)
 }
 
 const METADATA_HEADERS = [
@@ -124,26 +136,27 @@ const METADATA_HEADERS = [
 ]
 const MAX_ATTRIBUTION_LENGTH = 512
 
-export function requestMetaOf(c: Context<App>): RequestMeta {
+export function requestMetaOf({ request, env, requestId }: IncomingCall): RequestMeta {
+  const { headers } = request
   const header = (...names: string[]) => {
     for (const name of names) {
-      const value = c.req.header(name)
+      const value = headers.get(name)
       if (value) return value.slice(0, MAX_ATTRIBUTION_LENGTH)
     }
     return null
   }
-  const sessionId = c.req.header("x-session-id") ?? null
+  const sessionId = headers.get("x-session-id")
   if (sessionId !== null && sessionId.length > MAX_SESSION_ID_LENGTH) {
     throw new GatewayError("invalid_request", `x-session-id: must be at most ${MAX_SESSION_ID_LENGTH} characters.`)
   }
   return {
-    requestId: c.var.requestId,
+    requestId,
     sessionId,
     appUrl: header("http-referer", "referer"),
     appTitle: header("x-title", "x-service-title", "x-openrouter-title"),
     userAgent: header("user-agent"),
-    region: regionOf(c.req.raw, c.env),
-    wantsTiming: wantsTiming(c.req.header(TIMING_HEADER)),
-    wantsMetadata: METADATA_HEADERS.some((name) => c.req.header(name)?.toLowerCase() === "enabled"),
+    region: regionOf(request, env),
+    wantsTiming: wantsTiming(headers.get(TIMING_HEADER)),
+    wantsMetadata: METADATA_HEADERS.some((name) => headers.get(name)?.toLowerCase() === "enabled"),
   }
 }

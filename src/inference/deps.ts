@@ -40,7 +40,7 @@ export type Deps = {
   freeLimits: () => FreeLimits
   /** Throws 429 for a flood of requests on free models. */
   throttleFreeModels: () => Promise<void>
-  send: (request: Request, provider: Provider) => Promise<Response>
+  send: (url: string, init: RequestInit, provider: Provider) => Promise<Response>
   /** Dependencies of server tools and plugins. */
   tools: () => ToolDeps
   moderation: () => ModerationSettings | undefined

@@ -2,7 +2,7 @@ import type { Attempt } from "../formats/attempt.ts"
 import type { ResponseReader } from "../formats/readers/reader.ts"
 import type { Rejection } from "../providers/refusal.ts"
 import type { Provider } from "../providers/provider.ts"
-import { toUpstreamRequest } from "../providers/upstream-request.ts"
+import { upstreamInit } from "../providers/upstream-request.ts"
 import { healthKey, type Target } from "../routing/target.ts"
 import { logError } from "../support/log.ts"
 import { type HeldCall, logFieldsOf } from "./call.ts"
@@ -68,7 +68,7 @@ async function failover(call: HeldCall, deps: Deps): Promise<DispatchResult> {
       return { ok: true, accepted: result, attempts, wasReached }
     }
     rejections.push(result)
-    if (call.dispatchAbort.signal.aborted) break
+    if (call.dispatchAbort.aborted) break
     if (result.blamesKey && (target.byok?.isRequired || target.byok?.isByokOnly)) needsByok = true
     if (result.retryable) coolDown(target, result, deps)
     else if (result.isUnfit) unfit.add(target.model.id)
@@ -115,12 +115,13 @@ async function send(
     maxCompletionTokens: call.completionCapOf(target),
     pseudonym: call.pseudonym,
   })
-  const firstFrameTimeout = new AbortController()
-  const timer = setTimeout(() => firstFrameTimeout.abort(), deps.timers.firstFrameMs)
-  const signal = AbortSignal.any([call.dispatchAbort.signal, firstFrameTimeout.signal])
+  const abort = new AbortController()
+  const { signal } = abort
+  call.dispatchAbort.follow(abort)
+  const timer = new FirstFrameTimer(abort, call, deps.timers.firstFrameMs)
   try {
-    const outgoing = toUpstreamRequest(request, upstream.streamed, provider, signal)
-    const response = await deps.send(outgoing, provider)
+    const init = upstreamInit(request, upstream.streamed, provider, signal)
+    const response = await sendOnce(() => deps.send(provider.baseUrl + request.path, init, provider), signal)
     if (!response.ok) return await readRejection(provider, response, Date.now())
     onReached()
     const content = await readResponse(response, { request, isStreamed: upstream.streamed, provider, signal })
@@ -136,12 +137,55 @@ async function send(
     }
   } catch {
     // A connection error, a broken body or a timeout: these messages can contain an address or a key.
-    if (firstFrameTimeout.signal.aborted) {
+    if (timer.hasFired) {
       return failure(provider, "timeout", `${provider.name} did not respond in time.`, null)
     }
     const message = `${provider.name} could not be reached, or closed the connection before the response was complete.`
     return failure(provider, "provider_failed", message, null)
   } finally {
-    clearTimeout(timer)
+    timer.stop()
+  }
+}
+
+/** A connection that the provider closed while it was idle fails at once. */
+const RESEND_WITHIN_MS = 1_000
+
+/**
+ * Sends a request, once more on a new connection where the first was lost before any byte of a response: the runtime
+ * reuses connections, and the provider may have closed one at the same moment.
+ */
+async function sendOnce(send: () => Promise<Response>, signal: AbortSignal): Promise<Response> {
+  const startedAt = Date.now()
+  try {
+    return await send()
+  } catch (cause) {
+    if (signal.aborted || Date.now() - startedAt > RESEND_WITHIN_MS) throw cause
+    return send()
+  }
+}
+
+/** Aborts an attempt that shows no content in time. The only timer of a short call: it starts the hold's heartbeat too. */
+class FirstFrameTimer {
+  #id: ReturnType<typeof setTimeout>
+  hasFired = false
+
+  constructor(abort: AbortController, call: HeldCall, firstFrameMs: number) {
+    const onTimeout = () => {
+      this.hasFired = true
+      abort.abort()
+    }
+    const { dueMs, isRunning } = call.heartbeat
+    if (isRunning || dueMs >= firstFrameMs) {
+      this.#id = setTimeout(onTimeout, firstFrameMs)
+      return
+    }
+    this.#id = setTimeout(() => {
+      call.heartbeat.start()
+      this.#id = setTimeout(onTimeout, firstFrameMs - dueMs)
+    }, dueMs)
+  }
+
+  stop(): void {
+    clearTimeout(this.#id)
   }
 }

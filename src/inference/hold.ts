@@ -1,9 +1,9 @@
 import { GatewayError } from "../errors/errors.ts"
-import { estimateDelivered, newMeter } from "../formats/chat/meter.ts"
+import { newMeter } from "../formats/chat/meter.ts"
 import type { FreeLimitExceeded, FreeLimits } from "../ledger/free-requests.ts"
 import type { GenerationDraft } from "../ledger/generation.ts"
 import type { Wanted } from "../ledger/limits.ts"
-import { costOf, MAX_NANO, NO_TOKENS } from "../money/money.ts"
+import { MAX_NANO } from "../money/money.ts"
 import type { Caller } from "../policy/call-policy.ts"
 import { limitsOf } from "../policy/limits.ts"
 import { routingMetadata } from "../routing/metadata.ts"
@@ -13,6 +13,8 @@ import { completionCap, wantedFor } from "./cost-bound.ts"
 import type { Deps } from "./deps.ts"
 import { newDraft } from "./draft.ts"
 import type { CallContext } from "./inference-request.ts"
+import { DispatchAbort } from "./dispatch-abort.ts"
+import { HoldHeartbeat } from "./heartbeat.ts"
 import { limitError } from "./limit-error.ts"
 import { requestedModelOf } from "./plan.ts"
 
@@ -31,7 +33,7 @@ export async function placeHold(planned: PlannedCall, deps: Deps): Promise<HeldC
     completionCapOf,
     pseudonym,
     encoder: request.encoderFor(context),
-    stopHeartbeat: startHoldHeartbeat(context),
+    heartbeat: new HoldHeartbeat(context),
   })
 }
 
@@ -127,7 +129,7 @@ function newContext(facts: Omit<CallContext, "meter" | "servingTarget" | "dispat
     ...facts,
     meter: newMeter(),
     servingTarget: undefined,
-    dispatchAbort: new AbortController(),
+    dispatchAbort: new DispatchAbort(),
     metadata: (attempts) => routingMetadata(context, attempts),
   }
   const { signal } = facts.deps
@@ -140,19 +142,6 @@ function newContext(facts: Omit<CallContext, "meter" | "servingTarget" | "dispat
 /** Whether content logging or a destination needs the text of the call. */
 function storesContent({ deps, draft }: Pick<CallContext, "deps" | "draft">): boolean {
   return deps.contents?.keeps(draft.id) === true || draft.broadcast?.hasContent === true
-}
-
-/** Reports to the ledger what the call has cost so far while it runs. Returns a function that stops it. */
-function startHoldHeartbeat(call: CallContext): () => void {
-  const { ledger, timers } = call.deps
-  const estimate = () => {
-    const tokens = { ...NO_TOKENS, prompt: call.draft.promptEstimate, completion: estimateDelivered(call.meter) }
-    const { servingTarget } = call
-    // The ledger charges this if the isolate dies: nothing where a BYOK credential pays.
-    const isFree = servingTarget?.byok && !call.draft.isByok
-    return isFree ? 0 : servingTarget ? costOf(tokens, servingTarget.endpoint.pricing) : call.estimateNano
-  }
-  return ledger.track(call.draft.id, estimate, timers.holdTtlMs)
 }
 
 /** The gateway's own 429. Only this one has the `x-ratelimit-*` headers. */

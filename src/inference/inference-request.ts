@@ -5,6 +5,7 @@ import type { GatewayError } from "../errors/errors.ts"
 import type { Screening } from "../guardrails/screening.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { CostBounds } from "./cost-bound.ts"
+import type { DispatchAbort } from "./dispatch-abort.ts"
 import type { ResponseMeter } from "../formats/chat/meter.ts"
 import type { ResponseEncoder } from "../formats/encoder.ts"
 import type { Output, Routable } from "../routing/plan.ts"
@@ -66,5 +67,5 @@ export type CallContext = {
   /** The target that answered; undefined until one does. */
   servingTarget: Target | undefined
   /** Aborted when the client disconnects before the response starts. Cancels dispatch, not a running relay. */
-  dispatchAbort: AbortController
+  dispatchAbort: DispatchAbort
 }

@@ -2,7 +2,6 @@ import type { Context } from "hono"
 import type { App } from "../access/app.ts"
 import type { InferenceCall } from "./call.ts"
 import type { ApiFormat } from "./endpoints/api-format.ts"
-import { callerOf } from "../policy/call-policy.ts"
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { acceptJson, newRouter } from "../http/router.ts"
@@ -10,7 +9,15 @@ import { json, jsonBody, ok } from "../http/schema.ts"
 import { handleInference, handlePlainInference } from "./pipeline.ts"
 import { ChatChunk, ChatResult } from "../formats/chat/schemas.ts"
 import { chatFormat } from "./endpoints/chat/format.ts"
-import { requestMetaOf, bodyBytes, FAILURES, MAX_INFERENCE_BYTES, createDeps, ROUTING_HEADERS } from "./context.ts"
+import {
+  bodyBytes,
+  createDeps,
+  FAILURES,
+  incomingCall,
+  MAX_INFERENCE_BYTES,
+  requestMetaOf,
+  ROUTING_HEADERS,
+} from "./context.ts"
 import { embeddingsRequest } from "./embeddings/request.ts"
 import { EmbeddingsRequest, EmbeddingsResult } from "./embeddings/schemas.ts"
 import { countOf, CountRequest, CountResult } from "./endpoints/messages/count.ts"
@@ -104,26 +111,28 @@ const embeddings = createRoute({
 export const inference = newRouter()
   .openapi(chat, async (c) => {
     const request = c.req.valid("json")
-    return handleInference(newCall(c, chatFormat, request), await createDeps(c))
+    return handleInference(newCall(c, chatFormat, request), await createDeps(incomingCall(c)))
   })
   .openapi(responses, async (c) => {
     const request = c.req.valid("json")
-    return handleInference(newCall(c, responsesFormat, request), await createDeps(c))
+    return handleInference(newCall(c, responsesFormat, request), await createDeps(incomingCall(c)))
   })
   .openapi(messages, async (c) => {
     const betas = c.req.header("anthropic-beta")?.split(/\s*,\s*/)
     const request = { ...c.req.valid("json"), ...(betas && { betas }) }
-    return handleInference(newCall(c, messagesFormat, request), await createDeps(c))
+    return handleInference(newCall(c, messagesFormat, request), await createDeps(incomingCall(c)))
   })
   .openapi(countTokens, (c) => c.json({ input_tokens: countOf(c.req.valid("json")) }, 200))
   .openapi(embeddings, async (c) => {
     const request = c.req.valid("json")
-    const call = { body: request, meta: requestMetaOf(c), caller: callerOf(c.var.principal) }
-    const bytes = bodyBytes(c, request)
+    const incoming = incomingCall(c)
+    const call = { body: request, meta: requestMetaOf(incoming), caller: incoming.caller }
+    const bytes = bodyBytes(c.req.raw, request)
     const toRequest = (body: EmbeddingsRequest) => embeddingsRequest(body, sizeAfter(body, request, bytes))
-    return (await handlePlainInference(call, toRequest, await createDeps(c))) as never
+    return (await handlePlainInference(call, toRequest, await createDeps(incoming))) as never
   })
 
 function newCall<Body extends object>(c: Context<App>, format: ApiFormat<Body>, body: Body): InferenceCall<Body> {
-  return { format, body, bodyBytes: bodyBytes(c, body), meta: requestMetaOf(c), caller: callerOf(c.var.principal) }
+  const incoming = incomingCall(c)
+  return { format, body, bodyBytes: bodyBytes(c.req.raw, body), meta: requestMetaOf(incoming), caller: incoming.caller }
 }

@@ -85,7 +85,7 @@ function updateEndpointHealth(
 
 /** If the ledger cannot be reached, its alarm settles the hold at its estimate: nothing is lost or retried here. */
 async function record(call: HeldCall, generation: Generation): Promise<void> {
-  call.stopHeartbeat()
+  call.heartbeat.stop()
   saveContent(call)
   call.deps.recordMetric?.(generation)
   try {

@@ -5,7 +5,7 @@ import { toRejection, redactedCode, type Rejection } from "../providers/refusal.
 import type { Provider } from "../providers/provider.ts"
 import type { UpstreamRequest } from "../formats/upstream.ts"
 import { isObject } from "../support/json.ts"
-import { readAtMost } from "../support/bytes.ts"
+import { readAtMost, readText } from "../support/bytes.ts"
 import type { ErrorName } from "../errors/errors.ts"
 
 export type Content = { kind: "stream"; head: StreamHead } | { kind: "whole"; result: Record<string, unknown> } | Bytes
@@ -45,7 +45,7 @@ export async function readResponse(response: Response, expected: Expected): Prom
       `${provider.name} returned ${type || "no content type"} instead of a completion.`,
     )
   }
-  return readDocument(new TextDecoder().decode(await readAnswerBody(response.body)), expected)
+  return readDocument(await readDocumentText(response), expected)
 }
 
 /** A JSON document. Where the client requested a stream and the provider does not stream, it is sent as one. */
@@ -79,6 +79,12 @@ function parseObject(body: string): Record<string, unknown> | undefined {
 
 /** Several responses larger than this would fill the memory of an isolate. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024
+
+async function readDocumentText(response: Response): Promise<string> {
+  const text = await readText(response, MAX_ANSWER_BYTES)
+  if (text === undefined) throw new Error("The provider response is too large.")
+  return text
+}
 
 async function readAnswerBody(body: ReadableStream<Uint8Array>): Promise<Uint8Array> {
   const bytes = await readAtMost(body, MAX_ANSWER_BYTES)

@@ -63,7 +63,7 @@ export const lifecycleTimeout: MiddlewareHandler<App> = async function withinLif
       "timeout",
       `The operation took longer than ${ms / 1000} s. It may still complete. Read the intern, then retry.`,
     )
-    c.res = toErrorResponse(error, c)
+    c.res = toErrorResponse(error, { path: c.req.path, requestId: c.var.requestId })
   }
 }
 

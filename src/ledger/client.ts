@@ -22,8 +22,8 @@ import {
  * at work, calls may be admitted of a lease.
  */
 export function openLedger(env: Env, organizationId: string, later?: (work: Promise<unknown>) => void): LedgerClient {
-  const stub = env.LEDGER.get(env.LEDGER.idFromName(organizationId)) as DurableObjectStub<LedgerRpc>
-  return new LedgerClient(stub, sharedOf(organizationId), later)
+  const open = () => env.LEDGER.get(env.LEDGER.idFromName(organizationId)) as DurableObjectStub<LedgerRpc>
+  return new LedgerClient(open, sharedOf(organizationId), later)
 }
 
 /** How long a settlement waits for another call to take it along. */
@@ -45,6 +45,9 @@ type PendingSettlement = Settlement & { state: "waiting" | "taken" | "known" | "
 
 /** A call that runs: nano-USD that it has cost so far, and when the ledger is to hear of it, in epoch milliseconds. */
 type Tracked = { estimate: () => number; ttlMs: number; reportAt: number }
+
+/** `heldAt`: epoch milliseconds. */
+type TrackedCall = Pick<Tracked, "estimate" | "ttlMs"> & { heldAt: number }
 
 /** What the calls of one isolate share of one organization. */
 export type Shared = { waiting: PendingSettlement[]; book: Leases; tracked: Map<string, Tracked> }
@@ -71,7 +74,8 @@ function sharedOf(organizationId: string): Shared {
  * the ledger's alarm, from the hold.
  */
 export class LedgerClient {
-  readonly #stub: DurableObjectStub<LedgerRpc>
+  readonly #open: () => DurableObjectStub<LedgerRpc>
+  #opened: DurableObjectStub<LedgerRpc> | undefined
   readonly #waiting: PendingSettlement[]
   readonly #book: Leases
   readonly #later: ((work: Promise<unknown>) => void) | undefined
@@ -79,17 +83,22 @@ export class LedgerClient {
   readonly #tracked: Shared["tracked"]
 
   constructor(
-    stub: DurableObjectStub<LedgerRpc>,
+    open: () => DurableObjectStub<LedgerRpc>,
     { waiting, book, tracked }: Shared,
     later?: (work: Promise<unknown>) => void,
     timer = realTimer,
   ) {
     this.#timer = timer
-    this.#stub = stub
+    this.#open = open
     this.#waiting = waiting
     this.#book = book
     this.#tracked = tracked
     this.#later = later
+  }
+
+  /** Opened when it is needed: most calls run under a lease. */
+  get #stub(): DurableObjectStub<LedgerRpc> {
+    return (this.#opened ??= this.#open())
   }
 
   /** Of the isolate's lease where it has room, else by the ledger, which may answer with a lease. */
@@ -110,7 +119,7 @@ export class LedgerClient {
   }
 
   /** Whether anything at all is left under these limits. Holds nothing; asks nobody where the isolate has a lease. */
-  async room(limits: Limit[], chargesAccount: boolean): Promise<Verdict> {
+  async room(limits: readonly Limit[], chargesAccount: boolean): Promise<Verdict> {
     if (this.#book.hasRoom({ limits, chargesAccount }, Date.now())) return { ok: true, grantedNano: 0 }
     return this.#stub.room(limits, chargesAccount)
   }
@@ -123,15 +132,14 @@ export class LedgerClient {
   }
 
   /**
-   * Keeps the ledger informed of a call that goes on, with what `estimate` says it has cost so far in nano-USD: first
-   * when it has lasted for REGISTER_AFTER_MS, then every RENEW_AFTER_MS. Returns how to stop.
+   * Reports a running call to the ledger, with what `estimate` says it has cost so far in nano-USD: first when
+   * REGISTER_AFTER_MS have passed since `heldAt`, then every RENEW_AFTER_MS. Returns how to stop.
    */
-  track(id: string, estimate: () => number, ttlMs: number): () => void {
-    const [firstMs, nextMs] = [REGISTER_AFTER_MS, RENEW_AFTER_MS].map((ms) => Math.min(ms, ttlMs / 3)) as [
-      number,
-      number,
-    ]
-    this.#tracked.set(id, { estimate, ttlMs, reportAt: Date.now() + firstMs })
+  track(id: string, { estimate, ttlMs, heldAt }: TrackedCall): () => void {
+    const reportAt = heldAt + this.firstReportMs(ttlMs)
+    const firstMs = Math.max(0, reportAt - Date.now())
+    const nextMs = Math.min(RENEW_AFTER_MS, ttlMs / 3)
+    this.#tracked.set(id, { estimate, ttlMs, reportAt })
     const tick = () => {
       cancel = this.#timer.after(nextMs, tick)
       void this.#reportProgress()
@@ -141,6 +149,11 @@ export class LedgerClient {
       this.#tracked.delete(id)
       cancel()
     }
+  }
+
+  /** How long a call lasts before it is reported, in milliseconds. */
+  firstReportMs(ttlMs: number): number {
+    return Math.min(REGISTER_AFTER_MS, ttlMs / 3)
   }
 
   /** Of all calls of the isolate that are due, in one report: each call's own timer would be a trip of its own. */

@@ -1,5 +1,6 @@
 import type { GenerationDraft } from "./generation.ts"
 import { Declarations } from "./declarations.ts"
+import type { Limit } from "./limits.ts"
 import { closed, declarationFor, NO_SLICE, opened, refill, type Slice, wantOf } from "./lease.ts"
 import { type HoldRequest, type LeaseUpdate, newLeaseId, type Registration } from "./protocol.ts"
 
@@ -48,8 +49,16 @@ export type OpenCall = {
   isRegistered: boolean
 }
 
+/** By list of limits: a caller has the same list for all of its calls. */
+const signatures = new WeakMap<readonly Limit[], string>()
+
 function signatureOf({ chargesAccount, limits }: Pick<HoldRequest, "chargesAccount" | "limits">): string {
-  return JSON.stringify([chargesAccount, limits])
+  let signature = signatures.get(limits)
+  if (signature === undefined) {
+    signature = JSON.stringify(limits)
+    signatures.set(limits, signature)
+  }
+  return chargesAccount ? signature : `own key ${signature}`
 }
 
 /**

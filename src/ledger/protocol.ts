@@ -20,7 +20,7 @@ export type HoldRequest = {
   wanted: Wanted
   /** Charge the account's balance; false for calls that cost the organization nothing. */
   chargesAccount: boolean
-  limits: Limit[]
+  limits: readonly Limit[]
   /** The call is one of those that cost nothing, of which an account has so many. */
   free?: FreeLimits
   /** Nano-USD to charge if nobody ever settles this hold. */
@@ -83,7 +83,7 @@ export type Balance = { creditedNano: number; spentNano: number; heldNano: numbe
 /** The methods of the ledger's Durable Object that isolates call. */
 export interface LedgerRpc extends Rpc.DurableObjectBranded {
   hold(request: HoldRequest, report?: FlushRequest): HoldAnswer
-  room(limits: Limit[], chargesAccount: boolean): Verdict
+  room(limits: readonly Limit[], chargesAccount: boolean): Verdict
   report(report: FlushRequest): FlushResult
   credit(id: string, amountNano: number): { ok: boolean; balance: Balance }
   balance(): Balance

@@ -11,8 +11,21 @@ export const MAX_NANO = Number.MAX_SAFE_INTEGER
 const PICO_PER_NANO = 1_000n
 const PICO_DIGITS = 12
 
+const MAX_REMEMBERED_PRICES = 10_000
+const picoByPrice = new Map<string, bigint>()
+
 /** Exact pico-USD of a decimal string such as `0.0000025`. The string has been validated: models/pricing.ts. */
 export function priceToPico(price: string): bigint {
+  let pico = picoByPrice.get(price)
+  if (pico === undefined) {
+    pico = parsePrice(price)
+    if (picoByPrice.size >= MAX_REMEMBERED_PRICES) picoByPrice.clear()
+    picoByPrice.set(price, pico)
+  }
+  return pico
+}
+
+function parsePrice(price: string): bigint {
   const [whole = "0", fraction = ""] = price.split(".")
   return BigInt(whole + fraction.padEnd(PICO_DIGITS, "0").slice(0, PICO_DIGITS))
 }

@@ -1,12 +1,13 @@
 import type { MiddlewareHandler } from "hono"
 import type { App } from "../access/app.ts"
 import { countUnknownKey, throttleUnknownKeys } from "../access/flood.ts"
-import { cachedKey, cacheKey } from "../access/key-cache.ts"
+import { cachedKey, cacheKey, KEY_CACHE_MS } from "../access/key-cache.ts"
 import { hashKey } from "../access/key.ts"
 import { findKnownKeys } from "../access/known-keys-store.ts"
 import type { Principal } from "../access/principal.ts"
 import type { Env } from "../config/env.ts"
 import { GatewayError } from "../errors/errors.ts"
+import { ExpiringMap } from "../support/expiring-map.ts"
 import { loadAccess, loadOperator } from "./store.ts"
 
 const BEARER = /^Bearer +(\S+) *$/i
@@ -16,6 +17,29 @@ export const authenticate: MiddlewareHandler<App> = async function authenticate(
   const credential = credentialOf(c.req.raw.headers)
   c.set("principal", await principalOf(credential, c.req.header("cf-connecting-ip"), c.env, Date.now()))
   return next()
+}
+
+/** The principal of a request whose key is in the cache; undefined where the key must be looked up, or is not valid. */
+export function cachedPrincipal(headers: Headers, now: number): Principal | undefined {
+  const credential = credentialOf(headers)
+  const hash = credential === undefined ? undefined : cachedHash(credential, now)
+  const principal = hash === undefined ? undefined : cachedKey(hash, now)?.value
+  return principal && !isExpired(principal, now) ? principal : undefined
+}
+
+const MAX_CACHED_HASHES = 10_000
+/** By credential, in memory only: hashing costs as much as routing a call. */
+const hashes = new ExpiringMap<string, string>(MAX_CACHED_HASHES)
+
+function cachedHash(credential: string, now: number): string | undefined {
+  const cached = hashes.get(credential, now)
+  if (cached) return cached.value
+  const secret = BEARER.exec(credential)?.[1]
+  if (secret === undefined) return undefined
+  const hash = hashKey(secret)
+  // Only credentials of keys that are in use, so that unknown ones do not push them out.
+  if (cachedKey(hash, now)?.value) hashes.set(credential, hash, now + KEY_CACHE_MS)
+  return hash
 }
 
 /** Anthropic clients send the key in `x-api-key`. Where both headers are sent, Authorization counts. */

@@ -47,33 +47,29 @@ function setReasoning(body: Record<string, unknown>, request: ChatRequest, { qui
   if (request.reasoning_effort != null) body["reasoning_effort"] = request.reasoning_effort
 }
 
-/** Sets the provider's key, where it takes one. */
-export function authorize(headers: Headers, { apiKey, keyHeader }: Provider): void {
-  if (apiKey !== undefined) headers.set(keyHeader, keyHeader === "authorization" ? `Bearer ${apiKey}` : apiKey)
+/** The header with the provider's key, where it takes one. */
+export function credentialHeader({ apiKey, keyHeader }: Provider): Record<string, string> {
+  if (apiKey === undefined) return {}
+  return { [keyHeader]: keyHeader === "authorization" ? `Bearer ${apiKey}` : apiKey }
 }
 
-/** The request to a provider. Its headers are made from nothing: none of the caller's goes there. */
-export function toUpstreamRequest(
-  requested: Pick<UpstreamRequest, "path" | "headers" | "body" | "form">,
+/** The request to a provider. No header of the client is forwarded. */
+export function upstreamInit(
+  requested: Pick<UpstreamRequest, "headers" | "body" | "form">,
   isStreamed: boolean,
   provider: Provider,
   signal: AbortSignal,
-): Request {
-  const headers = new Headers({
-    // A form says by itself where its parts end.
+): RequestInit {
+  const headers = {
+    // A form sets its own content type, with the boundary of its parts.
     ...(!requested.form && { "content-type": "application/json" }),
     accept: isStreamed ? "text/event-stream" : "application/json",
     "accept-encoding": "identity",
     "user-agent": "edge-model-gateway",
     ...requested.headers,
-  })
-  authorize(headers, provider)
+    ...credentialHeader(provider),
+  }
+  const body = requested.form ?? JSON.stringify(requested.body)
   // A redirect is not followed: it would carry the key to wherever it points.
-  return new Request(`${provider.baseUrl}${requested.path}`, {
-    method: "POST",
-    headers,
-    body: requested.form ?? JSON.stringify(requested.body),
-    redirect: "manual",
-    signal,
-  })
+  return { method: "POST", headers, body, redirect: "manual", signal }
 }

@@ -111,7 +111,12 @@ class World {
 
   newIsolate(): Isolate {
     const [wire, shared] = [new Wire(), newShared()]
-    const client = new LedgerClient(wire.of(this.ledger), shared, () => {}, this.timer)
+    const client = new LedgerClient(
+      () => wire.of(this.ledger),
+      shared,
+      () => {},
+      this.timer,
+    )
     return { wire, book: shared.book, client }
   }
 
@@ -159,7 +164,9 @@ class World {
     }
     const verdict = await isolate.client.hold(request).catch(() => undefined)
     const state = verdict?.ok ? "open" : "orphan"
-    const stop = verdict?.ok ? isolate.client.track(id, () => estimateNano, TTL_MS) : () => {}
+    const stop = verdict?.ok
+      ? isolate.client.track(id, { estimate: () => estimateNano, ttlMs: TTL_MS, heldAt: Date.now() })
+      : () => {}
     // A call whose hold was lost never began; its hold, if it was written, is nobody's.
     this.calls.set(id, {
       id,

@@ -1,3 +1,4 @@
+import { DispatchAbort } from "../dispatch-abort.ts"
 import { MAX_NANO } from "../../money/money.ts"
 import { asGatewayError, GatewayError } from "../../errors/errors.ts"
 import { logError } from "../../support/log.ts"
@@ -80,7 +81,7 @@ function outerCall(id: string, agent: Agent): CallContext {
     },
     meter: newMeter(),
     servingTarget: undefined,
-    dispatchAbort: new AbortController(),
+    dispatchAbort: new DispatchAbort(),
   }
 }
 

@@ -10,7 +10,7 @@ import type { App } from "../../access/app.ts"
 import { reachableProviders } from "../../providers/configured.ts"
 import { isInRegion, type Provider } from "../../providers/provider.ts"
 import { mastersOf } from "../../secrets/master-key.ts"
-import { requestMetaOf, FAILURES, MAX_INFERENCE_BYTES, createDeps } from "../context.ts"
+import { createDeps, FAILURES, incomingCall, MAX_INFERENCE_BYTES, requestMetaOf } from "../context.ts"
 import { modelOr } from "../defaults.ts"
 import type { InferenceRequest } from "../inference-request.ts"
 import { handlePlainInference } from "../pipeline.ts"
@@ -36,7 +36,7 @@ import {
   VideoJob,
   VideoRequest,
 } from "./schemas.ts"
-import { type Order, readJobId, toJob, toJobId, toOrderRequest } from "./video-jobs.ts"
+import { type Order, readJobId, toJob, toJobId, orderInit } from "./video-jobs.ts"
 
 /** 25 MB of sound, in base64 and with what stands around it. */
 const MAX_SOUND_BYTES = 36 * 1024 * 1024
@@ -118,8 +118,9 @@ async function answer<Request extends object>(
   request: Request,
   toRequest: (request: Request) => InferenceRequest,
 ): Promise<never> {
-  const call = { body: request, meta: requestMetaOf(c), caller: callerOf(c.var.principal) }
-  return (await handlePlainInference(call, toRequest, await createDeps(c))) as never
+  const incoming = incomingCall(c)
+  const call = { body: request, meta: requestMetaOf(incoming), caller: incoming.caller }
+  return (await handlePlainInference(call, toRequest, await createDeps(incoming))) as never
 }
 
 export const media = newRouter()
@@ -178,7 +179,7 @@ async function askForOrder(
 ): Promise<{ response: Response; provider: Provider }> {
   const order = await readJobId(jobId, c.var.principal.workspaceId, mastersOf(c.env))
   const { upstreamId } = order
-  const deps = await createDeps(c)
+  const deps = await createDeps(incomingCall(c))
   const { send } = deps
   const provider = await providerOf(order, deps)
   if (!provider) throw new GatewayError("not_found", "The provider of this video is no longer configured.")
@@ -186,8 +187,8 @@ async function askForOrder(
   if (region !== null && !isInRegion(provider, region)) {
     throw new GatewayError("not_found", `The provider of this video is not in the region ${region}.`)
   }
-  const request = toOrderRequest(provider, encodeURIComponent(upstreamId) + path, c.req.raw.signal)
-  const response = await send(request, provider).catch(() => undefined)
+  const url = `${provider.baseUrl}/videos/${encodeURIComponent(upstreamId)}${path}`
+  const response = await send(url, orderInit(provider, c.req.raw.signal), provider).catch(() => undefined)
   if (response?.ok) return { response, provider }
   await response?.body?.cancel()
   const { status } = response ?? {}

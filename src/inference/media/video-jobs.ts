@@ -1,5 +1,5 @@
 import { GatewayError } from "../../errors/errors.ts"
-import { authorize } from "../../providers/upstream-request.ts"
+import { credentialHeader } from "../../providers/upstream-request.ts"
 import type { Provider } from "../../providers/provider.ts"
 import { redacted } from "../../providers/refusal.ts"
 import type { Masters } from "../../secrets/master-key.ts"
@@ -94,9 +94,8 @@ export function toJob(
   }
 }
 
-/** A question about an order, for the provider that has it. */
-export function toOrderRequest(provider: Provider, path: string, signal: AbortSignal): Request {
-  const headers = new Headers({ "user-agent": "edge-model-gateway" })
-  authorize(headers, provider)
-  return new Request(`${provider.baseUrl}/videos/${path}`, { headers, redirect: "manual", signal })
+/** A request for a job, to the provider that runs it. */
+export function orderInit(provider: Provider, signal: AbortSignal): RequestInit {
+  const headers = { "user-agent": "edge-model-gateway", ...credentialHeader(provider) }
+  return { headers, redirect: "manual", signal }
 }

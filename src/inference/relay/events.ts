@@ -88,6 +88,7 @@ async function relayAccepted(
 ): Promise<void> {
   if (accepted.kind !== "stream") throw new Error("The accepted response is not a stream.")
   call.servingTarget = accepted.target
+  call.heartbeat.start()
   const { meter, deps } = call
   const streamFilter = filter?.newStreamFilter()
   // Content logging keeps what the guardrails let pass.

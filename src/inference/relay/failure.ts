@@ -32,7 +32,7 @@ export function dispatchError(
 /** How a call ends that no provider answered. */
 export function rejectedResult(call: HeldCall, result: DispatchResult, { status }: GatewayError): RelayResult {
   const { attempts, wasReached } = result
-  const ending = call.dispatchAbort.signal.aborted ? "cancelled" : "refused"
+  const ending = call.dispatchAbort.aborted ? "cancelled" : "refused"
   return { ending, status, attempts, accepted: null, wasReached }
 }
 

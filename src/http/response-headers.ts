@@ -1,0 +1,21 @@
+/** Headers that a page of another origin may read. */
+export const EXPOSED_HEADERS = [
+  "X-Request-Id",
+  "X-Generation-Id",
+  "Retry-After",
+  "X-RateLimit-Limit",
+  "X-RateLimit-Remaining",
+  "X-RateLimit-Reset",
+  "Server-Timing",
+]
+const EXPOSED = EXPOSED_HEADERS.join(",")
+
+/** The headers of every response of the API. */
+export function addCommonHeaders(headers: Headers, requestId: string): void {
+  headers.set("x-request-id", requestId)
+  // Nearly every response is about one account.
+  if (!headers.has("cache-control")) headers.set("cache-control", "private, no-store")
+  // Keys travel in a header, never in a cookie, so any page may call with the key it was given.
+  headers.set("access-control-allow-origin", "*")
+  headers.set("access-control-expose-headers", EXPOSED)
+}
