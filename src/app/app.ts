@@ -30,6 +30,7 @@ import { interns } from "../interns/routes.ts"
 import { isSite } from "../interns/site.ts"
 import { internSite } from "../interns/site-routes.ts"
 import { keys } from "../keys/routes.ts"
+import { mediaModels } from "../models/media-routes.ts"
 import { catalogueAdmin, publicModels } from "../models/routes.ts"
 import { keyedModels } from "../routing/routes.ts"
 import { currentKey } from "../policy/current-key-routes.ts"
@@ -59,7 +60,15 @@ import { workspaceRoutes } from "../workspaces/routes.ts"
 export const api = newRouter()
 
 // Without a key: what can be called, and what no longer can; and what takes the token of an intern's daemon.
-for (const router of [publicModels, removedCredits, oauthKeys, oauthTokens, daemonSecrets, internDaemonSocket])
+for (const router of [
+  publicModels,
+  mediaModels,
+  removedCredits,
+  oauthKeys,
+  oauthTokens,
+  daemonSecrets,
+  internDaemonSocket,
+])
   api.route("/", router)
 
 // With a key.

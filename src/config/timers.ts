@@ -5,6 +5,8 @@ import type { Env } from "./env.ts"
 export type Timers = {
   /** From dispatch to the first content of a stream, or to a complete JSON response. */
   firstFrameMs: number
+  /** From dispatch of a stream to its response headers, where another target can take over. */
+  firstByteMs: number
   /** Between two chunks of a stream. */
   idleMs: number
   /** For the call as a whole. */
@@ -21,6 +23,7 @@ export function timersOf(env: Env): Timers {
   const config = configOf(env)
   return {
     firstFrameMs: config.FIRST_FRAME_TIMEOUT_MS,
+    firstByteMs: config.FIRST_BYTE_TIMEOUT_MS,
     idleMs: config.IDLE_TIMEOUT_MS,
     totalMs: config.TOTAL_TIMEOUT_MS,
     earlyCommitMs: config.EARLY_COMMIT_MS,

@@ -95,9 +95,14 @@ export const variables = {
     effect: "From dispatch to the first content of a stream, or to a complete JSON response.",
   }),
   IDLE_TIMEOUT_MS: define({
+    schema: milliseconds(300_000),
+    section: "timeouts",
+    effect: "Between two chunks of an upstream stream. Reasoning models may send nothing for minutes.",
+  }),
+  FIRST_BYTE_TIMEOUT_MS: define({
     schema: milliseconds(60_000),
     section: "timeouts",
-    effect: "Between two chunks of an upstream stream.",
+    effect: "From dispatch of a stream to the response headers, where another target can take over.",
   }),
   TOTAL_TIMEOUT_MS: define({ schema: milliseconds(1_800_000), section: "timeouts", effect: "For a complete stream." }),
   EARLY_COMMIT_MS: define({

@@ -5,6 +5,7 @@ import type { Provider } from "../providers/provider.ts"
 import { upstreamInit } from "../providers/upstream-request.ts"
 import { healthKey, type Target } from "../routing/target.ts"
 import { logError } from "../support/log.ts"
+import { AttemptTimer } from "./attempt-timer.ts"
 import { type HeldCall, logFieldsOf } from "./call.ts"
 import type { Deps } from "./deps.ts"
 import { type Content, failure, readRejection, readResponse } from "./upstream-response.ts"
@@ -47,14 +48,14 @@ async function failover(call: HeldCall, deps: Deps): Promise<DispatchResult> {
   const rejections: Rejection[] = []
   let wasReached = false
   const attempt = { call, deps, onReached: () => (wasReached = true) }
-  /** Models that cannot take the request at any provider. */
-  const unfit = new Set<string>()
+  /** By model, the longest context that was too short for the request; Infinity where no endpoint can take it. */
+  const tooShort = new Map<string, number>()
   // Set when a BYOK credential marked required was rejected: failover must not use the gateway's key.
   let needsByok = false
-  for (const target of call.targets) {
-    if (unfit.has(target.model.id) || (needsByok && !target.byok)) continue
+  for (const [at, target] of call.targets.entries()) {
+    if (isUnfit(target, tooShort) || (needsByok && !target.byok)) continue
     const startedAt = Date.now()
-    const result = await tryTarget({ ...attempt, target })
+    const result = await tryTarget({ ...attempt, target, hasFallback: at + 1 < call.targets.length })
     const isRejected = "code" in result
     attempts.push({
       provider: target.provider.name,
@@ -71,10 +72,24 @@ async function failover(call: HeldCall, deps: Deps): Promise<DispatchResult> {
     if (call.dispatchAbort.aborted) break
     if (result.blamesKey && (target.byok?.isRequired || target.byok?.isByokOnly)) needsByok = true
     if (result.retryable) coolDown(target, result, deps)
-    else if (result.isUnfit) unfit.add(target.model.id)
+    else if (result.unfit) noteUnfit(target, result.unfit, tooShort)
     else break
   }
   return { ok: false, rejections, attempts, wasReached }
+}
+
+function isUnfit({ model, endpoint }: Target, tooShort: ReadonlyMap<string, number>): boolean {
+  const rejected = tooShort.get(model.id)
+  if (rejected === undefined) return false
+  // 0 is an unknown length.
+  return endpoint.contextLength === 0
+    ? !Number.isFinite(rejected) || rejected === 0
+    : endpoint.contextLength <= rejected
+}
+
+function noteUnfit({ model, endpoint }: Target, unfit: "model" | "context", tooShort: Map<string, number>): void {
+  const length = unfit === "context" ? endpoint.contextLength : Number.POSITIVE_INFINITY
+  tooShort.set(model.id, Math.max(length, tooShort.get(model.id) ?? 0))
 }
 
 function coolDown(target: Target, { retryAfterMs }: Rejection, { health }: Deps): void {
@@ -84,7 +99,14 @@ function coolDown(target: Target, { retryAfterMs }: Rejection, { health }: Deps)
   health.measured(key, { at: now, latencyMs: null, tokensPerSecond: null, isGood: false })
 }
 
-type UpstreamAttempt = { call: HeldCall; deps: Deps; target: Target; onReached: () => void }
+type UpstreamAttempt = {
+  call: HeldCall
+  deps: Deps
+  target: Target
+  onReached: () => void
+  /** Another target follows. */
+  hasFallback: boolean
+}
 
 async function tryTarget(attempt: UpstreamAttempt): Promise<AcceptedResponse | Rejection> {
   const { byok, provider } = attempt.target
@@ -107,7 +129,7 @@ function asByokRejection(rejection: Rejection): Rejection {
 
 async function send(
   provider: Provider,
-  { call, deps, target, onReached }: UpstreamAttempt,
+  { call, deps, target, onReached, hasFallback }: UpstreamAttempt,
 ): Promise<AcceptedResponse | Rejection> {
   const { upstream } = call.request
   const request = upstream.buildUpstreamRequest(provider, {
@@ -118,10 +140,13 @@ async function send(
   const abort = new AbortController()
   const { signal } = abort
   call.dispatchAbort.follow(abort)
-  const timer = new FirstFrameTimer(abort, call, deps.timers.firstFrameMs)
+  const { firstByteMs, firstFrameMs } = deps.timers
+  const isHurried = upstream.streamed && hasFallback && firstByteMs < firstFrameMs
+  const timer = new AttemptTimer(abort, call.heartbeat, isHurried ? firstByteMs : firstFrameMs)
   try {
     const init = upstreamInit(request, upstream.streamed, provider, signal)
     const response = await sendOnce(() => deps.send(provider.baseUrl + request.path, init, provider), signal)
+    timer.extendTo(firstFrameMs)
     if (!response.ok) return await readRejection(provider, response, Date.now())
     onReached()
     const content = await readResponse(response, { request, isStreamed: upstream.streamed, provider, signal })
@@ -161,31 +186,5 @@ async function sendOnce(send: () => Promise<Response>, signal: AbortSignal): Pro
   } catch (cause) {
     if (signal.aborted || Date.now() - startedAt > RESEND_WITHIN_MS) throw cause
     return send()
-  }
-}
-
-/** Aborts an attempt that shows no content in time. The only timer of a short call: it starts the hold's heartbeat too. */
-class FirstFrameTimer {
-  #id: ReturnType<typeof setTimeout>
-  hasFired = false
-
-  constructor(abort: AbortController, call: HeldCall, firstFrameMs: number) {
-    const onTimeout = () => {
-      this.hasFired = true
-      abort.abort()
-    }
-    const { dueMs, isRunning } = call.heartbeat
-    if (isRunning || dueMs >= firstFrameMs) {
-      this.#id = setTimeout(onTimeout, firstFrameMs)
-      return
-    }
-    this.#id = setTimeout(() => {
-      call.heartbeat.start()
-      this.#id = setTimeout(onTimeout, firstFrameMs - dueMs)
-    }, dueMs)
-  }
-
-  stop(): void {
-    clearTimeout(this.#id)
   }
 }

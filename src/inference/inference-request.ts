@@ -29,10 +29,10 @@ export type InferenceRequest = {
   routing: Routable
   sessionId: string | null
   /**
-   * Identifies a conversation that must stay with its provider (session affinity); null where any provider may continue
-   * it.
+   * Identifies a conversation whose turns should go to one provider (session affinity); null where any provider may
+   * serve it. Called only where a choice is left.
    */
-  conversation: string | null
+  conversation: (() => string) | null
   /** Signatures of the reasoning in the conversation, the latest first. */
   signatures: readonly string[]
   user: string | null

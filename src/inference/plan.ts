@@ -10,7 +10,7 @@ import type { InferenceRequest } from "./inference-request.ts"
 /** Step 3: the targets of a call, in the order of failover. Fails where no endpoint can take the call. */
 export function planTargets(prepared: PreparedCall, deps: Deps): PlannedCall {
   const { request, caller } = prepared
-  const targets = supportedTargets(routableTargets(prepared, deps), request)
+  const targets = longEnoughFirst(supportedTargets(routableTargets(prepared, deps), request), request)
   return { ...prepared, targets: requireTier(caller, targets, request.bounds) }
 }
 
@@ -28,11 +28,16 @@ function routableTargets(prepared: PreparedCall, deps: Deps): Target[] {
   }
 }
 
-/** Calls of one session, and of a conversation with signed reasoning, go to one provider; others are spread. */
+/** Calls of one session or conversation of a key go to one provider, for its prompt cache. */
 function planInputOf({ request, meta, caller }: PreparedCall, deps: Deps): PlanInput {
   const { output, sessionId, conversation, signatures } = request
   const { catalogue, providers, byok, health } = deps
-  const affinity = sessionId ?? meta.sessionId ?? conversation
+  const session = sessionId ?? meta.sessionId
+  let chance: PlanInput["chance"] | undefined
+  const newChance = () => {
+    if (session !== null) return seededRandom(session)
+    return conversation ? seededRandom(`${caller.keyHash} ${conversation()}`) : () => 1 - Math.random()
+  }
   const now = Date.now()
   return {
     output,
@@ -45,8 +50,16 @@ function planInputOf({ request, meta, caller }: PreparedCall, deps: Deps): PlanI
     isCooling: (target) => health.isCooling(target, now),
     statisticsOf: (target) => health.statisticsOf(target, now),
     pinnedTo: signatures.map((signature) => health.signerOf(signature)).find((signer) => signer !== undefined),
-    chance: affinity === null ? () => 1 - Math.random() : seededRandom(affinity),
+    chance: (target) => (chance ??= newChance())(target),
   }
+}
+
+/** Endpoints whose context is shorter than the prompt, as estimated, come last. */
+function longEnoughFirst(targets: readonly Target[], { bounds }: InferenceRequest): readonly Target[] {
+  const isLongEnough = ({ endpoint: { contextLength } }: Target) =>
+    contextLength === 0 || bounds.promptLimit === "none" || contextLength > bounds.promptEstimate
+  if (targets.every(isLongEnough)) return targets
+  return [...targets.filter(isLongEnough), ...targets.filter((target) => !isLongEnough(target))]
 }
 
 /** Drops the targets that cannot take this request. If none is left, fails with the reason of the first. */

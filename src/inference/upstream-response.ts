@@ -5,7 +5,8 @@ import { toRejection, redactedCode, type Rejection } from "../providers/refusal.
 import type { Provider } from "../providers/provider.ts"
 import type { UpstreamRequest } from "../formats/upstream.ts"
 import { isObject } from "../support/json.ts"
-import { readAtMost, readText } from "../support/bytes.ts"
+import { concat, readAtMost } from "../support/bytes.ts"
+import { readText } from "../support/read-text.ts"
 import type { ErrorName } from "../errors/errors.ts"
 
 export type Content = { kind: "stream"; head: StreamHead } | { kind: "whole"; result: Record<string, unknown> } | Bytes
@@ -25,9 +26,10 @@ export async function readResponse(response: Response, expected: Expected): Prom
     const contentType = type === "application/octet-stream" ? (request.bytesType ?? type) : type
     return { kind: "bytes", contentType, body: response.body }
   }
-  // Servers label their streams in many ways; a body that is not a stream shows in its first frame.
-  if (isStreamed && type !== "application/json" && type !== "text/html") {
+  // Servers label their streams in many ways: the first byte tells a stream from a document.
+  if (isStreamed && type !== "text/html") {
     const body = new PacedReader(response.body)
+    if (await startsAsDocument(body)) return readDocument(await readRest(body), expected)
     const head = await readStreamHead(body, { reader, signal, translate: translate?.stream() })
     return head.ok ? { kind: "stream", head } : fromInBandError(provider, head.error, head.reason)
   }
@@ -66,6 +68,33 @@ function readDocument(body: string, { request, isStreamed, provider }: Expected)
   return head
     ? { kind: "stream", head }
     : failure(provider, "provider_failed", `${provider.name} did not stream its response.`)
+}
+
+const WHITESPACE = new Set([0x09, 0x0a, 0x0d, 0x20])
+const BRACE = 0x7b
+
+/** Whether a body begins with `{`, as no event stream does. */
+async function startsAsDocument(body: PacedReader): Promise<boolean> {
+  for (;;) {
+    const { done, value } = await body.read()
+    if (done) return false
+    const first = value.find((byte) => !WHITESPACE.has(byte))
+    if (first === undefined) continue
+    body.unread(value)
+    return first === BRACE
+  }
+}
+
+async function readRest(body: PacedReader): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for (;;) {
+    const { done, value } = await body.read()
+    if (done) return new TextDecoder().decode(concat(chunks))
+    size += value.byteLength
+    if (size > MAX_ANSWER_BYTES) throw new Error("The provider response is too large.")
+    chunks.push(value)
+  }
 }
 
 function parseObject(body: string): Record<string, unknown> | undefined {

@@ -17,8 +17,8 @@ export type Rejection = {
   retryable: boolean
   /** The key is at fault, or the account behind it. */
   blamesKey?: boolean
-  /** The request is more than this model takes, whoever serves it: another model may take it. */
-  isUnfit?: boolean
+  /** `model`: another model may take the request. `context`: an endpoint with a longer context may. */
+  unfit?: "model" | "context"
 }
 
 type Rule = { code: ErrorName; retryable: boolean; relay: boolean }
@@ -50,8 +50,10 @@ const KEY_TERMS =
   /api[ _-]?key[^.]{0,40}\b(?:not valid|invalid|incorrect|expired|disabled)|\b(?:invalid|incorrect) api[ _-]?key|credit balance|billing|quota|insufficient[ _](?:funds|balance|credit|quota)|(?:does not|do not|don't) have access|not (?:available|enabled|allowed|authorized|authorised) (?:for|in|to|on) (?:your|this) (?:api[ _-]?key|account|key|project|organization|subscription|region|tier|plan)|account (?:is|has been) (?:disabled|suspended|deactivated)/i
 
 /** A refusal that speaks of the model and not of the request. */
+const CONTEXT_TERMS =
+  /context[ _](?:length|window|size)|maximum context|(?:prompt|input) is too long|too many (?:input )?tokens/i
 const MODEL_TERMS =
-  /context[ _](?:length|window|size)|maximum context|(?:prompt|input) is too long|too many (?:input )?tokens|model[^.]{0,80}(?:does not|doesn't|do not) (?:support|exist|accept)|not supported (?:by|with|for|on) (?:this|the) model/i
+  /model[^.]{0,80}(?:does not|doesn't|do not) (?:support|exist|accept)|not supported (?:by|with|for|on) (?:this|the) model/i
 
 const MAX_MESSAGE_LENGTH = 2_000
 /** A hint is believed, and told, up to this. */
@@ -73,8 +75,14 @@ export function toRejection(provider: Told, status: number, headers: Headers, bo
     retryAfterMs: capped(parseRetryAfter(headers, now) ?? result.retryAfterMs),
     retryable: rule.retryable,
     blamesKey: blamesKey || KEY_STATUSES.includes(status),
-    isUnfit: !rule.retryable && result.message !== undefined && MODEL_TERMS.test(result.message),
+    ...(!rule.retryable && unfitnessIn(result.message)),
   }
+}
+
+function unfitnessIn(message: string | undefined): Pick<Rejection, "unfit"> {
+  if (message === undefined) return {}
+  if (CONTEXT_TERMS.test(message)) return { unfit: "context" }
+  return MODEL_TERMS.test(message) ? { unfit: "model" } : {}
 }
 
 type Told = { name: string; apiKey?: string; baseUrl?: string }

@@ -39,12 +39,11 @@ function setOutputLimit(
 
 function setReasoning(body: Record<string, unknown>, request: ChatRequest, { quirks }: Provider): void {
   const effort = request.reasoning_effort ?? request.reasoning?.effort
-  if (quirks.isStrict) {
-    if (effort != null) body["reasoning_effort"] = effort
-    return
-  }
-  if (request.reasoning != null) body["reasoning"] = request.reasoning
-  if (request.reasoning_effort != null) body["reasoning_effort"] = request.reasoning_effort
+  const { effort: _, ...further } = request.reasoning ?? {}
+  const hasFurther = Object.values(further).some((value) => value !== null && value !== undefined)
+  // In one form: a provider that reads both may reject a request with two.
+  if (hasFurther && !quirks.isStrict) body["reasoning"] = { ...further, ...(effort != null && { effort }) }
+  else if (effort != null) body["reasoning_effort"] = effort
 }
 
 /** The header with the provider's key, where it takes one. */

@@ -20,7 +20,7 @@ const SORT_VARIANTS: Readonly<Record<string, Sort>> = { floor: "price", nitro: "
 export const REQUEST_VARIANTS = ["online", "thinking"] as const
 
 export function findModel(name: string, catalogue: Catalogue): Named {
-  const model = catalogue.models.get(name) ?? findLatest(name, catalogue)
+  const model = catalogue.models.get(name) ?? findLatest(name, catalogue) ?? findLoose(name, catalogue)
   if (model) return { name, model }
   const colon = name.lastIndexOf(":")
   if (colon === -1) return { name, model: undefined }
@@ -29,6 +29,58 @@ export function findModel(name: string, catalogue: Catalogue): Named {
   const sort = SORT_VARIANTS[variant]
   if (sort !== undefined) return { ...base, name, sort }
   return variant === "free" ? { ...base, name, isFree: true } : { name, model: undefined }
+}
+
+type LooseNames = ReadonlyMap<string, Model | "several">
+const looseNames = new WeakMap<Catalogue, LooseNames>()
+
+/** By a name in another case, or without its author where only one author has such a model. */
+function findLoose(name: string, catalogue: Catalogue): Model | undefined {
+  let names = looseNames.get(catalogue)
+  if (!names) {
+    names = readLooseNames(catalogue)
+    looseNames.set(catalogue, names)
+  }
+  const found = names.get(name.toLowerCase())
+  return found === "several" ? undefined : found
+}
+
+function readLooseNames(catalogue: Catalogue): LooseNames {
+  const names = new Map<string, Model | "several">()
+  const add = (name: string, model: Model) => names.set(name, names.has(name) ? "several" : model)
+  for (const model of catalogue.models.values()) {
+    const id = model.id.toLowerCase()
+    add(id, model)
+    const slug = id.slice(id.indexOf("/") + 1)
+    if (slug !== id && !slug.includes("/")) add(slug, model)
+  }
+  return names
+}
+
+const MAX_SUGGESTIONS = 3
+/** Of the pairs of letters in two names, the share that both have. */
+const LEAST_SIMILARITY = 0.5
+
+/** The ids that are most like a name that no model has. */
+export function suggestModels(name: string, ids: Iterable<string>): string[] {
+  const wanted = pairsOf(name)
+  return [...ids]
+    .map((id) => ({ id, likeness: similarity(wanted, pairsOf(id)) }))
+    .filter(({ likeness }) => likeness >= LEAST_SIMILARITY)
+    .toSorted((a, b) => b.likeness - a.likeness || (a.id < b.id ? -1 : 1))
+    .slice(0, MAX_SUGGESTIONS)
+    .map(({ id }) => id)
+}
+
+function pairsOf(name: string): Set<string> {
+  const text = name.toLowerCase().slice(0, 256)
+  return new Set(Array.from({ length: Math.max(0, text.length - 1) }, (_, at) => text.slice(at, at + 2)))
+}
+
+function similarity(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+  let shared = 0
+  for (const pair of one) if (other.has(pair)) shared += 1
+  return one.size + other.size === 0 ? 0 : (2 * shared) / (one.size + other.size)
 }
 
 /**

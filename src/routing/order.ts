@@ -19,6 +19,7 @@ export function inOrder(
   variantSort: Sort | undefined,
   deps: PlanInput,
 ): Target[] {
+  if (targets.length < 2) return [...targets]
   const order = preferences.order ?? []
   const sort = sortOf(preferences) ?? variantSort
   // Made anew of up to a hundred samples each time, so only for who goes by them.

@@ -6,7 +6,7 @@ import type { ProviderPreferences } from "../formats/schemas.ts"
 import { filtersOf } from "./filters.ts"
 import { FREE, isNamed, type Filter } from "../models/endpoint-filter.ts"
 import type { Statistics } from "./health.ts"
-import { findModel, type Named, type Sort } from "./names.ts"
+import { findModel, type Named, type Sort, suggestModels } from "./names.ts"
 import { inOrder } from "./order.ts"
 import type { Target } from "./target.ts"
 
@@ -81,11 +81,14 @@ function refusalFor(names: string, removed: readonly Removal[]): GatewayError {
 
 function unknownModel(requested: readonly Named[], { catalogue, output }: PlanInput): GatewayError {
   const names = requested.map((found) => found.name).join(", ")
-  const isOffered = [...catalogue.models.values()].some((model) => makes(model, output))
+  const offered = [...catalogue.models.values()].filter((model) => makes(model, output)).map(({ id }) => id)
+  const isOffered = offered.length > 0
+  const similar = [...new Set(requested.flatMap(({ name }) => suggestModels(name, offered)))].slice(0, 3)
+  const hint = similar.length > 0 ? ` Did you mean ${similar.join(" or ")}?` : ""
   const text = isOffered
     ? `GET /models?output_modalities=${output} lists what can be called.`
     : `No provider that is configured on this gateway offers ${output}.`
-  return new GatewayError("not_found", `There is no model ${names} here. ${text}`)
+  return new GatewayError("not_found", `There is no model ${names} here.${hint} ${text}`)
 }
 
 /** `partition: "none"` sorts the endpoints of all models together; `route: "sort"` is its older name. */
@@ -171,11 +174,17 @@ function offersAt(
   return [...ways.first.map(owned), ...(ways.shared ? offer : []), ...ways.last.map(owned)]
 }
 
+function fnv1a(seed: number, text: string): number {
+  let hash = seed
+  for (const char of text) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193)
+  return hash
+}
+
 /** A chance that is always the same for this session and target: a session stays with its provider, and its caches. */
 export function seededRandom(sessionId: string): (target: string) => number {
+  const seed = fnv1a(0x811c9dc5, `${sessionId} `)
   return (target) => {
-    let hash = 0x811c9dc5
-    for (const char of `${sessionId} ${target}`) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193)
+    let hash = fnv1a(seed, target)
     // FNV's low bits are good, its high bits less so: one more mix.
     hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
     return (((hash ^ (hash >>> 13)) >>> 0) + 1) / (2 ** 32 + 1)

@@ -92,9 +92,11 @@ async function seen(workspace: Workspace, sent: Json, isHot: boolean, provider: 
 
 async function charge(workspace: Workspace, response: Response): Promise<unknown> {
   if (!response.ok) return null
-  const { total_cost, tokens_prompt, tokens_completion, tokens_from, finish_reason, ending, streamed } =
-    await receiptOf(workspace, response)
-  return { total_cost, tokens_prompt, tokens_completion, tokens_from, finish_reason, ending, streamed }
+  const { total_cost, tokens_prompt, tokens_completion, tokens_from, finish_reason, ending } = await receiptOf(
+    workspace,
+    response,
+  )
+  return { total_cost, tokens_prompt, tokens_completion, tokens_from, finish_reason, ending }
 }
 
 test("generated requests: the same upstream request, response, headers and charge on both paths", async () => {

@@ -293,7 +293,6 @@ describe("what is not here is refused by name", () => {
     [{ tools: [{ type: "openrouter:datetime", parameters: { timezone: "Mars" } }] }, "tools[0].parameters.timezone"],
     [{ plugins: [{ id: "fusion" }] }, "plugins[0].id: fusion"],
     [{ plugins: [{ id: "web" }] }, "plugins[0].id"],
-    [{ plugins: [{ id: "auto-router" }] }, "auto-router"],
     [{ transforms: ["sideways"] }, "transforms"],
     [{ model: "played/m1:online" }, "plugins[0].id: web"],
     [{ n: 2, tools: [{ type: "openrouter:datetime" }] }, "n: must be 1"],
@@ -355,6 +354,12 @@ describe("plugins", () => {
     expect(result.service_metadata.pipeline).toMatchObject([{ type: "context_compression" }])
   })
 
+  test("auto-router has no effect on a request that names a model", async () => {
+    const { asked } = play([() => whole({ content: "ok" })])
+    await expectJson(200, ask(await newWorkspace(), { plugins: [{ id: "auto-router" }] }))
+    expect(asked).toHaveLength(1)
+  })
+
   test("auto-router chooses among what it may", async () => {
     const { as } = await newWorkspace()
     const body = {
@@ -371,6 +376,6 @@ describe("plugins", () => {
   test(":thinking asks for reasoning", async () => {
     const { asked } = play([() => whole({ content: "ok" })])
     await expectJson(200, ask(await newWorkspace(), { model: "played/m1:thinking" }))
-    expect(asked[0]?.body).toMatchObject({ model: "m1", reasoning: { effort: "medium" } })
+    expect(asked[0]?.body).toMatchObject({ model: "m1", reasoning_effort: "medium" })
   })
 })

@@ -16,6 +16,8 @@ export type ChunkDefaults = {
   created: number
   /** The tool calls seen, for providers that number them badly or not at all. */
   calls: SeenCall[]
+  /** The choices that have begun: the first delta of each has a role. */
+  begun?: Set<number>
 }
 
 /** The chunk as the contract has it; the same object when it already is. */
@@ -40,16 +42,19 @@ export function normalizeChunk(chunk: Json, defaults: ChunkDefaults): Json {
   if (!Array.isArray(chunk["choices"])) set("choices", [])
   else {
     const choices = chunk["choices"] as unknown[]
-    const normal = choices.map((choice, index) => normalizeChoice(choice, index, defaults.calls))
+    const normal = choices.map((choice, index) => normalizeChoice(choice, index, defaults))
     if (normal.some((choice, index) => choice !== choices[index])) set("choices", normal)
   }
   return changed ? fixed : chunk
 }
 
-function normalizeChoice(choice: unknown, position: number, calls: SeenCall[]): unknown {
+function normalizeChoice(choice: unknown, position: number, { calls, begun }: ChunkDefaults): unknown {
   if (!isObject(choice)) return { index: position, delta: {}, finish_reason: null }
   const index = Number.isSafeInteger(choice["index"]) ? (choice["index"] as number) : position
-  const delta = isObject(choice["delta"]) ? normalizeDelta(choice["delta"], index, calls) : {}
+  const known = isObject(choice["delta"]) ? normalizeDelta(choice["delta"], index, calls) : {}
+  const isFirst = begun !== undefined && !begun.has(index)
+  const delta = isFirst && !("role" in known) ? { role: "assistant", ...known } : known
+  begun?.add(index)
   const finishReason = finishReasonOf(
     choice,
     calls.some((call) => call.choice === index),

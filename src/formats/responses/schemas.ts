@@ -121,6 +121,7 @@ export const ResponsesRequest = z
 
     store: only(false, `accepts false or null, because ${stateless}`),
     background: only(false, "accepts false or null: a response is made while its caller waits"),
+    conversation: nothing(`is not supported, because ${stateless}`),
     previous_response_id: nothing(`is not supported, because ${stateless}`),
     prompt: nothing("is not supported, because no prompt is stored here; send its text in instructions and input"),
   })

@@ -31,6 +31,7 @@ export class PacedReader {
   #streak = 0
   #isFull = false
   #lastReadAt = 0
+  #unread: Uint8Array | undefined
 
   constructor(stream: ReadableStream<Uint8Array>) {
     this.#stream = stream
@@ -39,6 +40,11 @@ export class PacedReader {
 
   /** Rejects when the connection breaks. One read at a time. */
   async read(): Promise<Chunk> {
+    if (this.#unread) {
+      const value = this.#unread
+      this.#unread = undefined
+      return { done: false, value }
+    }
     const chunk = await (this.#burst ? this.#readBurst(this.#burst.reader) : this.#reader.read())
     const now = Date.now()
     const gap = now - this.#lastReadAt
@@ -52,6 +58,11 @@ export class PacedReader {
       if (!chunk.done && this.#streak >= BURST_READS && this.#bursts < MAX_BURSTS) this.#startBurst()
     }
     return chunk
+  }
+
+  /** Returns a chunk, which the next `read` returns again. */
+  unread(chunk: Uint8Array): void {
+    this.#unread = chunk
   }
 
   /** Stops reading ahead. A later burst starts it again. */

@@ -55,12 +55,6 @@ export async function prepare(
   // As plugins, they are the same tools.
   refuseDisabled([plugins.web && "web_search", plugins.webFetch && "web_fetch"], defaults.disabledTools)
   const isChosen = namesOf(named).some((name) => isAuto(name, deps.catalogue))
-  if (plugins.autoRouter && !isChosen) {
-    throw new GatewayError(
-      "invalid_request",
-      "plugins: auto-router chooses in place of the model openrouter/auto (or service/auto); the request names another.",
-    )
-  }
   const chosen = isChosen
     ? choose(named, plugins.autoRouter ?? {}, deps, { filters: guardrails?.routeFilters() ?? [], region })
     : undefined

@@ -5,16 +5,16 @@ import type { ChatRequest } from "../../../formats/schemas.ts"
 const MAX_CONVERSATION_LENGTH = 4_096
 
 /**
- * Session affinity of a conversation. Only the provider that signed reasoning can verify it, so a conversation that has
- * any, or will have, stays with one provider.
+ * Session affinity of a conversation. Its turns go to one provider, which has the conversation in its prompt cache, and
+ * which alone can verify the reasoning that it signed. `prompt_cache_key` names the conversation; else its beginning
+ * does, which every turn repeats.
  */
 export function sessionAffinityOf(request: ChatRequest): Pick<InferenceRequest, "conversation" | "signatures"> {
-  const { messages, reasoning, reasoning_effort: effort } = request
+  const { messages, prompt_cache_key: cacheKey } = request
   const signatures = messages
     .flatMap((message) => (message.role === "assistant" ? signaturesOf(message) : []))
     .toReversed()
-  const reasons = signatures.length > 0 || (reasoning != null && reasoning.effort !== "none") || effort != null
-  return { conversation: reasons ? beginningOf(messages) : null, signatures }
+  return { conversation: () => cacheKey ?? beginningOf(messages), signatures }
 }
 
 function signaturesOf({ reasoning_details: details }: { reasoning_details?: readonly object[] | null | undefined }) {

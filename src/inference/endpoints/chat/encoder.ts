@@ -104,5 +104,6 @@ export function defaultsOf({ meter, draft, servingTarget }: CallContext): ChunkD
     model: servingTarget?.model.id ?? draft.requestedModel,
     created: meter.created ?? Math.floor(draft.createdAt / 1_000),
     calls: [],
+    begun: new Set(),
   }
 }

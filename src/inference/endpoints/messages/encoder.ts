@@ -16,7 +16,9 @@ export function messagesEncoder(_request: MessagesRequest, call: CallContext): R
   const { draft, meta } = call
   const facts = {
     id: `msg_${draft.id}`,
-    model: draft.requestedModel,
+    get model() {
+      return call.servingTarget?.model.id ?? draft.requestedModel
+    },
     newId: () => crypto.randomUUID().replaceAll("-", ""),
   }
   let state = newEventState(facts)
@@ -38,7 +40,7 @@ export function messagesEncoder(_request: MessagesRequest, call: CallContext): R
     document(result, reported, charge) {
       const { costs, metadata } = closing(charge, reported)
       if (reported.reader.name === "messages")
-        return { ...result, usage: withCost(result["usage"], costs), ...metadata }
+        return { ...result, model: facts.model, usage: asCharged(charge, result["usage"], costs), ...metadata }
       const normal = normalizeResult(result, defaultsOf(call))
       const usage = usageOf(charge, result["usage"])
       return toMessagesResult(normal, { ...facts, ...costs, metadata, usage })
@@ -53,7 +55,13 @@ export function messagesEncoder(_request: MessagesRequest, call: CallContext): R
         last.push(event)
         return []
       }
-      return [frame ?? toEventFrame(event as MessagesEvent)]
+      if (event["type"] !== "message_start" || !isObject(event["message"])) {
+        return [frame ?? toEventFrame(event as MessagesEvent)]
+      }
+      const isNamed = event["message"]["model"] === facts.model
+      if (isNamed && frame) return [frame]
+      const message = { ...event["message"], model: facts.model }
+      return [toEventFrame({ ...event, type: "message_start", message })]
     },
     // Only a comment may precede the first event.
     heartbeat: () => (!answering ? [KEEPALIVE_FRAME] : isNative() ? [PING] : say(keepAlive(state))),
@@ -65,7 +73,9 @@ export function messagesEncoder(_request: MessagesRequest, call: CallContext): R
       const isStopped = last.some(({ type }) => type === "message_stop")
       const frames = (isStopped ? last : [...last, { type: "message_stop" }]).map((event) => {
         const reported =
-          event["type"] === "message_delta" ? { ...event, usage: withCost(event["usage"], costs), ...metadata } : event
+          event["type"] === "message_delta"
+            ? { ...event, usage: asCharged(charge, event["usage"], costs), ...metadata }
+            : event
         return toEventFrame(reported as MessagesEvent)
       })
       last = []
@@ -74,8 +84,14 @@ export function messagesEncoder(_request: MessagesRequest, call: CallContext): R
   }
 }
 
-function withCost(usage: unknown, costs: Costs): Json {
-  return { ...(isObject(usage) ? usage : {}), ...costs }
+/** The tokens that were charged, with the further fields that the provider reported. */
+function asCharged({ tokens }: Charge, reported: unknown, costs: Costs): Json {
+  const usage = isObject(reported) ? reported : {}
+  const { prompt, cached, cacheWrite, completion } = tokens
+  // The format counts cached tokens apart from the input, and a last event may leave the input out.
+  const input =
+    "input_tokens" in usage || !("output_tokens" in usage) ? { input_tokens: prompt - cached - cacheWrite } : {}
+  return { ...usage, ...input, output_tokens: completion, ...costs }
 }
 
 /** The format has no field for BYOK: it is added only where a BYOK credential paid. */

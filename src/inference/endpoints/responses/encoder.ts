@@ -19,7 +19,9 @@ export function responsesEncoder(request: ResponsesRequest, call: CallContext): 
   const { draft, meta } = call
   const facts = {
     id: draft.id,
-    model: draft.requestedModel,
+    get model() {
+      return call.servingTarget?.model.id ?? draft.requestedModel
+    },
     createdAt: draft.createdAt,
     newId: () => crypto.randomUUID().replaceAll("-", ""),
   }
@@ -32,6 +34,7 @@ export function responsesEncoder(request: ResponsesRequest, call: CallContext): 
   }
   const closing = (charge: Charge, reported: ServingInfo | undefined) => ({
     costs: costFields(charge),
+    charge,
     metadata: meta.wantsMetadata ? call.metadata(reported?.attempts ?? []) : {},
   })
 
@@ -40,7 +43,7 @@ export function responsesEncoder(request: ResponsesRequest, call: CallContext): 
     document(result, reported, charge, earlier) {
       const { costs, metadata } = closing(charge, reported)
       if (reported.reader.name === "responses")
-        return new NativeResponse(request, facts, 0).whole(result, { costs, metadata })
+        return new NativeResponse(request, facts, 0).whole(result, { charge, costs, metadata })
       const usage = { ...usageOf(charge, result["usage"]), ...costFields(charge) }
       const normal = { ...normalizeResult(result, defaultsOf(call)), usage }
       return { ...toResponsesResult(normal, request, { ...facts, completedAt: Date.now() }, earlier), ...metadata }
@@ -67,7 +70,7 @@ export function responsesEncoder(request: ResponsesRequest, call: CallContext): 
     end(charge) {
       const { costs, metadata } = closing(charge, answering)
       const ending = { completedAt: Date.now(), ...costs, metadata, usage: usageOf(charge, state.usage) }
-      return [...(native ? native.end({ costs, metadata }) : say(finish(state, ending))), DONE_FRAME]
+      return [...(native ? native.end({ charge, costs, metadata }) : say(finish(state, ending))), DONE_FRAME]
     },
   }
 }

@@ -1,12 +1,12 @@
 import { type GatewayError, errors } from "../../../errors/errors.ts"
 import { isObject, type Json } from "../../../support/json.ts"
-import { responsesCostDetails, type Costs } from "../../../formats/cost-fields.ts"
+import { type Charge, responsesCostDetails, type Costs } from "../../../formats/cost-fields.ts"
 import { toEventFrame } from "../../../formats/sse/frames.ts"
 import { NOT_BEGUN, type ResponseFacts, toResponse } from "../../../formats/responses/response.ts"
 import type { ResponsesEvent, ResponsesRequest } from "../../../formats/responses/schemas.ts"
 
 /** Added to a response once it has ended. `costs`: in the fields of a chat usage. */
-export type Closing = { costs: Costs; metadata: Json }
+export type Closing = { charge: Charge; costs: Costs; metadata: Json }
 
 /**
  * Rewrites a provider's own response: its id becomes the generation id, its events continue the numbering of the events
@@ -72,17 +72,22 @@ export class NativeResponse {
     return [this.#say("response.failed", failed)]
   }
 
-  whole(response: Json, { costs, metadata }: Closing): Json {
+  whole(response: Json, { charge, costs, metadata }: Closing): Json {
     const result = this.#retell(response)
     const { cost_details: details, ...rest } = costs
     const money = { ...rest, ...(details && { cost_details: responsesCostDetails(details) }) }
-    const usage = isObject(result["usage"]) ? { usage: { ...result["usage"], ...money } } : {}
-    return { ...result, ...usage, ...metadata }
+    return { ...result, usage: { ...usageAsCharged(charge, result["usage"]), ...money }, ...metadata }
   }
 
   #retell(response: Json): Json {
     const known = Object.fromEntries(Object.entries(response).filter(([, value]) => value !== undefined))
-    return { ...toResponse(this.#request, this.#facts, NOT_BEGUN), ...known, id: this.#facts.id, store: false }
+    return {
+      ...toResponse(this.#request, this.#facts, NOT_BEGUN),
+      ...known,
+      id: this.#facts.id,
+      model: this.#facts.model,
+      store: false,
+    }
   }
 
   #say(type: string, response: Json): Uint8Array {
@@ -95,3 +100,16 @@ export class NativeResponse {
 }
 
 const TERMINAL = new Set<unknown>(["response.completed", "response.incomplete", "response.failed"])
+
+/** The tokens that were charged, with the further fields that the provider reported. */
+function usageAsCharged({ tokens }: Charge, reported: unknown): Json {
+  const { input_tokens_details: input, output_tokens_details: output, ...rest } = isObject(reported) ? reported : {}
+  return {
+    ...rest,
+    input_tokens: tokens.prompt,
+    input_tokens_details: { ...(isObject(input) && input), cached_tokens: tokens.cached },
+    output_tokens: tokens.completion,
+    output_tokens_details: { ...(isObject(output) && output), reasoning_tokens: tokens.reasoning },
+    total_tokens: tokens.prompt + tokens.completion,
+  }
+}

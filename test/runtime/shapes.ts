@@ -1,0 +1,441 @@
+/** Upstream responses as providers really send them, each with what every client must get from it. */
+
+export type Outcome = {
+  text?: string
+  tool?: { name: string; args: string }
+  /** Charged and reported completion tokens. */
+  completion?: number
+  reasoning?: string
+  /** The call fails: with an HTTP status, or with an error in the stream. */
+  fails?: true
+}
+
+export type Shape = Outcome & {
+  name: string
+  body: string
+  type?: string
+  /** The connection is lost at the end of the body. */
+  breaks?: true
+}
+
+const HEAD = { id: "up-1", object: "chat.completion.chunk", created: 1_790_000_000, model: "vendor-model" }
+const DONE = "data: [DONE]\n\n"
+const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
+
+type Json = Record<string, unknown>
+
+const frame = (value: Json | string) => `data: ${typeof value === "string" ? value : JSON.stringify(value)}\n\n`
+const chunk = (delta: Json, more: Json = {}, choice: Json = {}) =>
+  frame({ ...HEAD, choices: [{ index: 0, delta, finish_reason: null, ...choice }], ...more })
+const text = (content: string, more: Json = {}) => chunk({ content }, more)
+const finish = (reason = "stop", more: Json = {}) => chunk({}, more, { finish_reason: reason })
+const usage = (counts: unknown = USAGE) => frame({ ...HEAD, choices: [], usage: counts })
+const stream = (...frames: string[]) => frames.join("")
+const HELLO = { text: "Hello world", completion: 5 }
+const hello = [text("Hello"), text(" world")]
+
+const call = (fields: Json, called: Json, index: number | undefined = 0) =>
+  chunk({ tool_calls: [{ ...(index !== undefined && { index }), ...fields, function: called }] })
+const WEATHER = { tool: { name: "weather", args: '{"city":"Rome"}' }, completion: 5 }
+
+/** Streams that every client reads to the end. */
+export const STREAMS: Shape[] = [
+  { name: "as the contract has it", ...HELLO, body: stream(...hello, finish(), usage(), DONE) },
+  {
+    name: "usage: null on every chunk, and padding, as OpenAI",
+    ...HELLO,
+    body: stream(
+      chunk({ role: "assistant", content: "", refusal: null }, { usage: null, obfuscation: "x1" }),
+      text("Hello", { usage: null, obfuscation: "a" }),
+      text(" world", { usage: null, obfuscation: "" }),
+      finish("stop", { usage: null, obfuscation: "abc" }),
+      usage({ ...USAGE, prompt_tokens_details: { cached_tokens: 0 }, completion_tokens_details: null }),
+      DONE,
+    ),
+  },
+  { name: "no usage at all", text: "Hello world", completion: 3, body: stream(...hello, finish(), DONE) },
+  { name: "usage in the last content chunk", ...HELLO, body: stream(...hello, finish("stop", { usage: USAGE }), DONE) },
+  {
+    name: "growing usage on every chunk",
+    ...HELLO,
+    body: stream(
+      text("Hello", { usage: { ...USAGE, completion_tokens: 1, total_tokens: 11 } }),
+      text(" world", { usage: { ...USAGE, completion_tokens: 2, total_tokens: 12 } }),
+      finish("stop", { usage: USAGE }),
+      DONE,
+    ),
+  },
+  {
+    name: "usage as input_tokens and output_tokens",
+    ...HELLO,
+    body: stream(...hello, finish(), usage({ input_tokens: 10, output_tokens: 5 }), DONE),
+  },
+  {
+    name: "a total that disagrees",
+    ...HELLO,
+    body: stream(...hello, finish(), usage({ prompt_tokens: 10, completion_tokens: 5, total_tokens: 10 }), DONE),
+  },
+  {
+    name: "counts as strings",
+    text: "Hello world",
+    completion: 3,
+    body: stream(...hello, finish(), usage({ prompt_tokens: "10", completion_tokens: "5", total_tokens: "15" }), DONE),
+  },
+  {
+    name: "counts as fractions",
+    text: "Hello world",
+    completion: 3,
+    body: stream(...hello, finish(), usage({ prompt_tokens: 10.5, completion_tokens: 5.5, total_tokens: 16 }), DONE),
+  },
+  {
+    name: "half a count",
+    text: "Hello world",
+    completion: 3,
+    body: stream(...hello, finish(), usage({ completion_tokens: null, prompt_tokens: 10 }), DONE),
+  },
+  {
+    name: "an absurd count",
+    text: "Hello world",
+    completion: 3,
+    body: stream(...hello, finish(), usage({ prompt_tokens: 10, completion_tokens: 9e15, total_tokens: 9e15 }), DONE),
+  },
+  {
+    name: "usage without the last blank line",
+    ...HELLO,
+    body: stream(...hello, finish(), usage()).slice(0, -2),
+  },
+  {
+    name: "null details",
+    ...HELLO,
+    body: stream(
+      ...hello,
+      finish(),
+      usage({
+        ...USAGE,
+        prompt_tokens_details: null,
+        completion_tokens_details: { reasoning_tokens: null, audio_tokens: null },
+      }),
+      DONE,
+    ),
+  },
+  { name: "no [DONE]", ...HELLO, body: stream(...hello, finish(), usage()) },
+  { name: "lost after the usage", ...HELLO, body: stream(...hello, finish(), usage()), breaks: true },
+  { name: "[DONE] without a space", ...HELLO, body: stream(...hello, finish(), usage(), "data:[DONE]\n\n") },
+  {
+    name: "data without a space",
+    ...HELLO,
+    body: stream(...hello, finish(), usage(), DONE).replaceAll("data: ", "data:"),
+  },
+  { name: "CRLF", ...HELLO, body: stream(...hello, finish(), usage(), DONE).replaceAll("\n", "\r\n") },
+  { name: "CR", ...HELLO, body: stream(...hello, finish(), usage(), DONE).replaceAll("\n", "\r") },
+  {
+    name: "comments, empty data and bare event and id lines",
+    ...HELLO,
+    body: stream(
+      ": hi\n\n",
+      "data:\n\n",
+      "id: 7\n\n",
+      "event: ping\n\n",
+      ...hello,
+      "data: \n\n",
+      finish(),
+      usage(),
+      DONE,
+    ),
+  },
+  {
+    name: "frames after [DONE]",
+    ...HELLO,
+    body: stream(...hello, finish(), usage(), DONE, text("late"), frame({ error: { message: "late" } }), DONE),
+  },
+  { name: "two [DONE]", ...HELLO, body: stream(...hello, finish(), usage(), DONE, DONE) },
+  {
+    name: "chunks without id, object, created and model",
+    ...HELLO,
+    body: stream(
+      frame({ choices: [{ delta: { content: "Hello" } }] }),
+      frame({ choices: [{ delta: { content: " world" } }] }),
+      frame({ choices: [{ delta: {}, finish_reason: "stop" }] }),
+      frame({ usage: USAGE }),
+      DONE,
+    ),
+  },
+  {
+    name: "another id and model in every chunk",
+    ...HELLO,
+    body: stream(
+      text("Hello", { id: "a", model: "x" }),
+      text(" world", { id: "b", model: "y" }),
+      finish(),
+      usage(),
+      DONE,
+    ),
+  },
+  {
+    name: "created as a fraction",
+    ...HELLO,
+    body: stream(...hello.map((one) => one.replace("1790000000", "1790000000.5")), finish(), usage(), DONE),
+  },
+  {
+    name: "null fingerprint, error and logprobs",
+    ...HELLO,
+    body: stream(
+      text("Hello", { system_fingerprint: null, error: null }),
+      chunk({ content: " world" }, { system_fingerprint: null }, { logprobs: null }),
+      finish(),
+      usage(),
+      DONE,
+    ),
+  },
+  {
+    name: "a role that is not assistant",
+    ...HELLO,
+    body: stream(
+      chunk({ role: "model", content: "Hello" }),
+      chunk({ role: null, content: " world" }),
+      finish(),
+      usage(),
+      DONE,
+    ),
+  },
+  {
+    name: "null lists and audio in the delta",
+    ...HELLO,
+    body: stream(
+      chunk({ content: "Hello", tool_calls: null, audio: null, images: null, reasoning_details: null }),
+      text(" world"),
+      finish(),
+      usage(),
+      DONE,
+    ),
+  },
+  {
+    name: "content in parts",
+    ...HELLO,
+    body: stream(chunk({ content: [{ type: "text", text: "Hello" }] }), text(" world"), finish(), usage(), DONE),
+  },
+  {
+    name: "escaped and wide text",
+    text: 'é "漢"\n🎈',
+    completion: 5,
+    body: stream(text('é "'), text('漢"\n'), text("🎈"), finish(), usage(), DONE),
+  },
+  {
+    name: "a stream labelled application/json",
+    ...HELLO,
+    body: stream(...hello, finish(), usage(), DONE),
+    type: "application/json",
+  },
+  {
+    name: "a stream labelled text/plain",
+    ...HELLO,
+    body: stream(...hello, finish(), usage(), DONE),
+    type: "text/plain",
+  },
+  {
+    name: "reasoning_content",
+    ...HELLO,
+    reasoning: "Hm.",
+    body: stream(
+      chunk({ content: null, reasoning_content: "Hm" }),
+      chunk({ content: null, reasoning_content: "." }),
+      chunk({ content: "Hello", reasoning_content: null }),
+      chunk({ content: " world", reasoning_content: null }),
+      finish(),
+      usage(),
+      DONE,
+    ),
+  },
+  {
+    name: "reasoning under two names",
+    ...HELLO,
+    reasoning: "Hm.",
+    body: stream(chunk({ reasoning: "Hm.", reasoning_content: "Hm." }), ...hello, finish(), usage(), DONE),
+  },
+  {
+    name: "a tool call as the contract has it",
+    ...WEATHER,
+    body: stream(
+      call({ id: "c1", type: "function" }, { name: "weather", arguments: "" }),
+      call({}, { arguments: '{"city":' }),
+      call({}, { arguments: '"Rome"}' }),
+      finish("tool_calls"),
+      usage(),
+      DONE,
+    ),
+  },
+  {
+    name: "a tool call without an index",
+    ...WEATHER,
+    body: stream(
+      chunk({ tool_calls: [{ id: "c1", type: "function", function: { name: "weather", arguments: '{"city":' } }] }),
+      chunk({ tool_calls: [{ function: { arguments: '"Rome"}' } }] }),
+      finish("tool_calls"),
+      usage(),
+      DONE,
+    ),
+  },
+  {
+    name: "a tool call numbered from 1",
+    ...WEATHER,
+    body: stream(
+      call({ id: "c1", type: "function" }, { name: "weather", arguments: '{"city":' }, 1),
+      call({}, { arguments: '"Rome"}' }, 1),
+      finish("tool_calls"),
+      usage(),
+      DONE,
+    ),
+  },
+  {
+    name: "a tool call without id and type",
+    ...WEATHER,
+    body: stream(call({}, { name: "weather", arguments: '{"city":"Rome"}' }), finish("tool_calls"), usage(), DONE),
+  },
+  {
+    name: "id, type and name repeated in every delta",
+    ...WEATHER,
+    body: stream(
+      call({ id: "c1", type: "function" }, { name: "weather", arguments: '{"city":' }),
+      call({ id: "c1", type: "function" }, { name: "weather", arguments: '"Rome"}' }),
+      finish("tool_calls"),
+      usage(),
+      DONE,
+    ),
+  },
+  {
+    name: "a stop beside a tool call",
+    ...WEATHER,
+    body: stream(
+      call({ id: "c1", type: "function" }, { name: "weather", arguments: '{"city":"Rome"}' }),
+      finish("stop"),
+      usage(),
+      DONE,
+    ),
+  },
+  {
+    name: "arguments as an object",
+    ...WEATHER,
+    body: stream(
+      call({ id: "c1", type: "function" }, { name: "weather", arguments: { city: "Rome" } }),
+      finish("tool_calls"),
+      usage(),
+      DONE,
+    ),
+  },
+  {
+    name: "a finished call repeated with the finish reason",
+    ...WEATHER,
+    body: stream(
+      call({ id: "c1", type: "function" }, { name: "weather", arguments: '{"city":"Rome"}' }),
+      chunk(
+        {
+          tool_calls: [
+            { index: 0, id: "c1", type: "function", function: { name: "weather", arguments: '{"city":"Rome"}' } },
+          ],
+        },
+        {},
+        { finish_reason: "tool_calls" },
+      ),
+      usage(),
+      DONE,
+    ),
+  },
+  {
+    name: "a document instead of a stream",
+    ...HELLO,
+    body: JSON.stringify(documentOf({ content: "Hello world" })),
+    type: "application/json",
+  },
+  {
+    name: "an error frame",
+    fails: true,
+    body: stream(text("Hello"), frame({ error: { message: "overloaded", code: 529 } })),
+  },
+  {
+    name: "an error event",
+    fails: true,
+    body: stream(text("Hello"), 'event: error\ndata: {"message":"overloaded"}\n\n', DONE),
+  },
+  {
+    name: "an error in words",
+    fails: true,
+    body: stream(text("Hello"), frame({ error: "out of memory" } as Json), DONE),
+  },
+  {
+    name: "an error after the usage",
+    fails: true,
+    body: stream(...hello, usage(), frame({ error: { message: "late" } })),
+  },
+  { name: "an event that is not JSON", fails: true, body: stream(text("Hello"), "data: {broken\n\n", finish(), DONE) },
+  { name: "an end in the middle", fails: true, body: stream(...hello) },
+  { name: "a connection lost in the middle", fails: true, body: stream(...hello), breaks: true },
+  { name: "half an event at the end", fails: true, body: stream(...hello, 'data: {"choices":[{"ind') },
+  { name: "nothing", fails: true, body: "" },
+  { name: "only [DONE]", fails: true, body: DONE },
+  { name: "a page", fails: true, body: "<html>Bad gateway</html>", type: "text/html" },
+]
+
+function documentOf(message: Json, more: Json = {}, choice: Json = {}): Json {
+  const { object: _, ...head } = HEAD
+  return {
+    ...head,
+    object: "chat.completion",
+    choices: [{ index: 0, message: { role: "assistant", ...message }, finish_reason: "stop", ...choice }],
+    usage: USAGE,
+    ...more,
+  }
+}
+
+const document = (name: string, value: Json, outcome: Outcome): Shape => ({
+  name,
+  body: JSON.stringify(value),
+  type: "application/json",
+  ...outcome,
+})
+const weatherCall = (fields: Json = {}, called: Json = {}) => ({
+  content: null,
+  tool_calls: [
+    { id: "c1", type: "function", ...fields, function: { name: "weather", arguments: '{"city":"Rome"}', ...called } },
+  ],
+})
+
+/** Documents that every client reads. */
+export const DOCUMENTS: Shape[] = [
+  document("as the contract has it", documentOf({ content: "Hello world" }), HELLO),
+  document("no usage", documentOf({ content: "Hello world" }, { usage: undefined }), {
+    text: "Hello world",
+    completion: 3,
+  }),
+  document("usage: null", documentOf({ content: "Hello world" }, { usage: null }), {
+    text: "Hello world",
+    completion: 3,
+  }),
+  document(
+    "a total that disagrees",
+    documentOf({ content: "Hello world" }, { usage: { ...USAGE, total_tokens: 3 } }),
+    HELLO,
+  ),
+  document(
+    "null details",
+    documentOf({ content: "Hello world" }, { usage: { ...USAGE, prompt_tokens_details: null } }),
+    HELLO,
+  ),
+  document("reasoning_content", documentOf({ content: "Hello world", reasoning_content: "Hm." }), {
+    ...HELLO,
+    reasoning: "Hm.",
+  }),
+  document("content in parts", documentOf({ content: [{ type: "text", text: "Hello world" }] }), HELLO),
+  document(
+    "no id, model and created",
+    documentOf({ content: "Hello world" }, { id: null, model: null, created: null }),
+    HELLO,
+  ),
+  document("a tool call", documentOf(weatherCall(), {}, { finish_reason: "tool_calls" }), WEATHER),
+  document("a stop beside a tool call", documentOf(weatherCall()), WEATHER),
+  document("a tool call without id and type", documentOf(weatherCall({ id: undefined, type: undefined })), WEATHER),
+  document("arguments as an object", documentOf(weatherCall({}, { arguments: { city: "Rome" } })), WEATHER),
+  { name: "a stream instead of a document", ...HELLO, body: stream(...hello, finish(), usage(), DONE) },
+  document("an error in a 200", { error: { message: "overloaded", code: 503 } }, { fails: true }),
+  document("no choices", { ...HEAD, object: "chat.completion", choices: [] }, { fails: true }),
+  { name: "broken JSON", fails: true, body: '{"choices":[', type: "application/json" },
+]

@@ -1,0 +1,222 @@
+import http from "node:http"
+import type { AddressInfo } from "node:net"
+import Anthropic from "@anthropic-ai/sdk"
+import { createOpenAI } from "@ai-sdk/openai"
+import { OpenRouter } from "@openrouter/sdk"
+import { generateText, jsonSchema, streamText, tool } from "ai"
+import OpenAI from "openai"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { type Gateway, newModel, type Organization, startGateway } from "./gateway.ts"
+import { toNano } from "./world.ts"
+import { DOCUMENTS, type Outcome, type Shape, STREAMS } from "./shapes.ts"
+
+/**
+ * What providers send and what clients get: every shape read by four unmodified clients, streamed and whole. A client
+ * gets the right answer, with the usage that was charged, or an error.
+ */
+
+let gateway: Gateway
+let upstream: http.Server
+let organization: Organization
+let shown: Shape
+
+beforeAll(async () => {
+  upstream = http.createServer((request, response) => {
+    request.resume().on("end", () => {
+      response.writeHead(200, { "content-type": shown.type ?? "text/event-stream" })
+      if (!shown.breaks) response.end(shown.body)
+      else response.write(shown.body, () => setTimeout(() => response.destroy(), 20))
+    })
+  })
+  await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve))
+  gateway = await startGateway(`http://127.0.0.1:${(upstream.address() as AddressInfo).port}/v1`)
+})
+
+afterAll(async () => {
+  upstream.closeAllConnections()
+  upstream.close()
+  await gateway.stop()
+})
+
+type Read = {
+  text: string
+  reasoning: string
+  tools: { name: string; args: string }[]
+  prompt: number
+  completion: number
+  model: string
+}
+
+const user = [{ role: "user" as const, content: "Hi" }]
+const baseURL = () => `${gateway.url}/api/v1`
+const PARAMETERS = { type: "object" as const, properties: { city: { type: "string" as const } } }
+const chatTools = [{ type: "function" as const, function: { name: "weather", parameters: PARAMETERS } }]
+
+type Client = (model: string, isStreamed: boolean) => Promise<Read>
+
+const openai: Client = async (model, isStreamed) => {
+  const client = new OpenAI({ baseURL: baseURL(), apiKey: organization.apiKey, maxRetries: 0, logLevel: "off" })
+  const body = { model, messages: user, tools: chatTools }
+  const completion = isStreamed
+    ? await client.chat.completions.stream({ ...body, stream_options: { include_usage: true } }).finalChatCompletion()
+    : await client.chat.completions.create(body)
+  const message = completion.choices[0]?.message as OpenAI.ChatCompletionMessage & { reasoning?: string }
+  expect(completion.choices[0]?.finish_reason).toBe(message.tool_calls?.length ? "tool_calls" : "stop")
+  const tools = (message.tool_calls ?? []).map((call) => {
+    if (call.type !== "function") throw new Error("The call is of another type.")
+    expect(call.id).not.toBe("")
+    return { name: call.function.name, args: call.function.arguments }
+  })
+  return {
+    text: message.content ?? "",
+    // The helper of this client keeps only the last piece of a field that it does not know.
+    reasoning: isStreamed ? "" : (message.reasoning ?? ""),
+    tools,
+    prompt: completion.usage?.prompt_tokens ?? -1,
+    completion: completion.usage?.completion_tokens ?? -1,
+    model: completion.model,
+  }
+}
+
+const openrouter: Client = async (model, isStreamed) => {
+  const client = new OpenRouter({
+    serverURL: baseURL(),
+    apiKey: organization.apiKey,
+    retryConfig: { strategy: "none" },
+  })
+  const read: Read = { text: "", reasoning: "", tools: [], prompt: -1, completion: -1, model: "" }
+  const request = { model, messages: user, tools: chatTools }
+  if (!isStreamed) {
+    const result = await client.chat.send({ chatRequest: { ...request, stream: false } })
+    if (!("choices" in result)) throw new Error("A stream came.")
+    const { content, reasoning, toolCalls } = result.choices[0]?.message ?? {}
+    const tools = (toolCalls ?? []).map((call) => ({ name: call.function.name, args: call.function.arguments }))
+    const { promptTokens: prompt = -1, completionTokens: completion = -1 } = result.usage ?? {}
+    return {
+      text: typeof content === "string" ? content : "",
+      reasoning: reasoning ?? "",
+      tools,
+      prompt,
+      completion,
+      model: result.model,
+    }
+  }
+  const stream = await client.chat.send({ chatRequest: { ...request, stream: true } })
+  if ("choices" in stream) throw new Error("A document came.")
+  const ids = new Set<string>()
+  for await (const chunk of stream) {
+    ids.add(chunk.id)
+    read.model = chunk.model
+    if (chunk.error || chunk.choices[0]?.finishReason === "error") throw new Error(chunk.error?.message)
+    const delta = chunk.choices[0]?.delta
+    read.text += delta?.content ?? ""
+    read.reasoning += delta?.reasoning ?? ""
+    for (const call of delta?.toolCalls ?? []) {
+      const known = (read.tools[call.index] ??= { name: "", args: "" })
+      known.name += call.function?.name ?? ""
+      known.args += call.function?.arguments ?? ""
+    }
+    if (chunk.usage) {
+      read.prompt = chunk.usage.promptTokens
+      read.completion = chunk.usage.completionTokens
+    }
+  }
+  expect(ids.size).toBe(1)
+  return read
+}
+
+const anthropic: Client = async (model, isStreamed) => {
+  const client = new Anthropic({
+    baseURL: `${gateway.url}/api`,
+    apiKey: organization.apiKey,
+    maxRetries: 0,
+    logLevel: "off",
+  })
+  const tools = [{ name: "weather", input_schema: PARAMETERS }]
+  const body = { model, messages: user, tools, max_tokens: 1_000 }
+  const message = isStreamed ? await client.messages.stream(body).finalMessage() : await client.messages.create(body)
+  const textOf = (type: "text" | "thinking") =>
+    message.content
+      .map((block) => (block.type === type ? (block as unknown as Record<string, string>)[type] : ""))
+      .join("")
+  return {
+    text: textOf("text"),
+    reasoning: textOf("thinking"),
+    tools: message.content.flatMap((block) =>
+      block.type === "tool_use" ? [{ name: block.name, args: JSON.stringify(block.input) }] : [],
+    ),
+    prompt: message.usage.input_tokens,
+    completion: message.usage.output_tokens,
+    model: message.model,
+  }
+}
+
+const aiSdk: Client = async (model, isStreamed) => {
+  const provider = createOpenAI({ baseURL: baseURL(), apiKey: organization.apiKey })
+  const request = {
+    model: provider.chat(model),
+    prompt: "Hi",
+    maxRetries: 0,
+    tools: { weather: tool({ inputSchema: jsonSchema<{ city: string }>(PARAMETERS), execute: () => "Sunny" }) },
+  }
+  const toRead = (
+    text: string,
+    calls: readonly { toolName: string; input: unknown }[],
+    usage: { inputTokens: number | undefined; outputTokens: number | undefined },
+  ) => ({
+    text,
+    reasoning: "",
+    tools: calls.map(({ toolName, input }) => ({ name: toolName, args: JSON.stringify(input) })),
+    prompt: usage.inputTokens ?? -1,
+    completion: usage.outputTokens ?? -1,
+    model,
+  })
+  if (!isStreamed) {
+    const result = await generateText(request)
+    return toRead(result.text, result.toolCalls, result.usage)
+  }
+  let failure: unknown
+  const result = streamText({ ...request, onError: ({ error }) => void (failure = error) })
+  await result.consumeStream({ onError: (error) => (failure = error) })
+  if (failure !== undefined) throw failure instanceof Error ? failure : new Error(JSON.stringify(failure))
+  const reason = await result.finishReason
+  if (reason !== "stop" && reason !== "tool-calls") throw new Error(`The stream ended with ${reason}.`)
+  const [text, calls, usage] = [await result.text, await result.toolCalls, await result.usage]
+  return toRead(text, calls, usage)
+}
+
+const CLIENTS: [string, Client][] = [
+  ["openai", openai],
+  ["@openrouter/sdk", openrouter],
+  ["@anthropic-ai/sdk", anthropic],
+  ["ai", aiSdk],
+]
+
+async function check(client: Client, isStreamed: boolean, shape: Shape): Promise<void> {
+  shown = shape
+  const model = newModel()
+  organization = await gateway.newOrganization()
+  const read = await client(model, isStreamed).catch((error: unknown) => error as Error)
+  if (shape.fails) return expect(read).toBeInstanceOf(Error) as unknown as void
+  if (read instanceof Error) throw read
+  expectOutcome(read, shape)
+  expect(read.model).toBe(model)
+  const { usage } = await gateway.get<{ usage: number }>(organization.apiKey, "/key")
+  expect(toNano(usage), "what was charged").toBe(read.prompt * 1_000 + read.completion * 2_000)
+}
+
+function expectOutcome({ text, reasoning, tools, completion }: Read, outcome: Outcome): void {
+  expect(text).toBe(outcome.text ?? "")
+  expect(tools).toEqual(outcome.tool ? [outcome.tool] : [])
+  if (outcome.completion !== undefined) expect(completion).toBe(outcome.completion)
+  if (reasoning !== "") expect(reasoning).toBe(outcome.reasoning)
+}
+
+describe.each(CLIENTS)("%s", (_, client) => {
+  test.each(STREAMS.map((shape) => [shape.name, shape] as const))("streamed, %s", (_name, shape) =>
+    check(client, true, shape),
+  )
+  test.each(DOCUMENTS.map((shape) => [shape.name, shape] as const))("whole, %s", (_name, shape) =>
+    check(client, false, shape),
+  )
+})
