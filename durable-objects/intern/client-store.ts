@@ -1,5 +1,6 @@
 import type { ClientQuestion } from "../../src/interns/hosts/client-frames.ts"
 import type { RpcId } from "../../src/interns/run/acp.ts"
+import { parseStored } from "../../src/support/json.ts"
 
 export type ClientRequest = {
   rpc: number
@@ -157,9 +158,9 @@ export class ClientStore {
 }
 
 function toRequest({ rpc, client, id, method, acp, left_at: leftAt }: RequestRow): ClientRequest {
-  return { rpc, client, id: JSON.parse(id) as RpcId, method, acp, isLeft: leftAt !== null }
+  return { rpc, client, id: parseStored<RpcId>(id), method, acp, isLeft: leftAt !== null }
 }
 
 function toQuestion({ id, client, rpc, acp, method }: QuestionRow): PendingQuestion {
-  return { id, client, rpc: JSON.parse(rpc) as RpcId, acp, method }
+  return { id, client, rpc: parseStored<RpcId>(rpc), acp, method }
 }

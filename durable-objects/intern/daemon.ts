@@ -8,6 +8,7 @@ import { logError, logWarning } from "../../src/support/log.ts"
 import { wait } from "../../src/support/time.ts"
 import type { Peer } from "./facts.ts"
 import type { RunStore } from "./run-store.ts"
+import { isObject } from "../../src/support/json.ts"
 
 const TAG = "daemon"
 const DESTROY_TIMEOUT_MS = 8_000
@@ -148,7 +149,7 @@ export class DaemonLink implements InternHost {
       return this.#events.gone()
     }
     if (message.id === DESTROY_RPC) {
-      const { archived } = (message.result ?? {}) as { archived?: unknown }
+      const { archived } = isObject(message.result) ? message.result : {}
       return this.#destroyed?.(archived === true)
     }
     if (message.id !== SHUTDOWN_RPC) this.#events.message(message)

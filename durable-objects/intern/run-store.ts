@@ -1,6 +1,7 @@
 import type { AcpEvent, RpcId } from "../../src/interns/run/acp.ts"
 import { type Delta, isOpen, type Run } from "../../src/interns/run/run.ts"
 import type { Facts } from "./facts.ts"
+import { parseStored } from "../../src/support/json.ts"
 
 /** For how long an answer to a question of a run that ended is told that it has ended. */
 const ENDED_KEPT_MS = 24 * 3_600_000
@@ -22,7 +23,7 @@ export class RunStore {
     this.#sql = sql
     this.reset()
     for (const { body } of sql.exec<{ body: string }>("SELECT body FROM runs WHERE is_open = 1")) {
-      const run = JSON.parse(body) as Run
+      const run = parseStored<Run>(body)
       this.#open.set(run.id, run)
     }
   }
@@ -111,7 +112,7 @@ export class RunStore {
 
   kept(run: string): Delta[] {
     const rows = this.#sql.exec<{ body: string }>("SELECT body FROM kept WHERE run = ? ORDER BY n", run)
-    return [...rows].map(({ body }) => JSON.parse(body) as Delta)
+    return [...rows].map(({ body }) => parseStored<Delta>(body))
   }
 
   clearBuffer(run: string): void {

@@ -14,7 +14,7 @@ import { type Budgeted, deleteBudget, findBudgets, putBudget } from "./store.ts"
 
 const PATH = "/workspaces/{workspaceRef}/budgets"
 const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
-const shared = { tags: ["Workspaces"], middleware: [requireManagement] as [typeof requireManagement] }
+const shared = { tags: ["Workspaces"], middleware: [requireManagement] satisfies [typeof requireManagement] }
 
 const list = createRoute({
   ...shared,

@@ -3,6 +3,7 @@ import { once } from "node:events"
 import { Readable, Writable } from "node:stream"
 import { setTimeout as wait } from "node:timers/promises"
 import { type AnyMessage, ndJsonStream } from "@agentclientprotocol/sdk"
+import { isObject } from "../support/json.ts"
 
 /** A command that speaks ACP on its standard streams, and the surroundings it runs in. */
 export type Command = {
@@ -42,6 +43,8 @@ type Initialized = {
   agentCapabilities?: { loadSession?: boolean }
   _meta?: { steering?: { supported?: boolean } } | null
 }
+
+const STDIO: ["pipe", "pipe", "inherit"] = ["pipe", "pipe", "inherit"]
 
 type Handlers = {
   /** What the agent says by itself: its requests and notifications. */
@@ -90,7 +93,7 @@ type Waiting = { resolve: (result: Record<string, unknown>) => void; reject: (fa
 function run({ words: text, cwd, env, uid }: Command, { onMessage, onExit }: Handlers) {
   const [file = "", ...args] = text
   // A group of its own, so that what it starts ends with it.
-  const options = { cwd, env, detached: true, stdio: ["pipe", "pipe", "inherit"] as ["pipe", "pipe", "inherit"] }
+  const options = { cwd, env, detached: true, stdio: STDIO }
   const child = spawn(file, args, { ...options, ...(uid !== undefined && { uid, gid: uid }) })
   const stream = ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>)
   const writer = stream.writable.getWriter()
@@ -111,7 +114,7 @@ function run({ words: text, cwd, env, uid }: Command, { onMessage, onExit }: Han
     waiting.delete(message.id)
     if (!requested) return
     if ("error" in message) requested.reject(new RpcFailure(message.error))
-    else requested.resolve((message.result ?? {}) as Record<string, unknown>)
+    else requested.resolve(isObject(message.result) ? message.result : {})
   }
 
   child.once("error", ({ message }) => gone(null, { ...GONE, message: `The agent did not start: ${message}` }))

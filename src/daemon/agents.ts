@@ -133,18 +133,18 @@ export function environmentOf(
   secrets: readonly { name: string; placeholder: string }[],
   ...set: readonly Record<string, string>[]
 ): Record<string, string> {
-  const passed = Object.entries(current).filter(([name, value]) => PASSED.test(name) && value !== undefined)
-  return Object.assign(
-    Object.fromEntries(secrets.map(({ name, placeholder }) => [name.toUpperCase(), placeholder])),
-    Object.fromEntries(passed),
-    {
-      HOME: home,
-      TMPDIR: path.join(home, "tmp"),
-      XDG_CONFIG_HOME: path.join(home, ".config"),
-      XDG_DATA_HOME: path.join(home, ".local/share"),
-      XDG_STATE_HOME: path.join(home, ".local/state"),
-      XDG_CACHE_HOME: path.join(home, ".cache"),
-    },
-    ...set,
-  ) as Record<string, string>
+  const passed = Object.entries(current).flatMap(([name, value]) =>
+    PASSED.test(name) && value !== undefined ? [[name, value] as const] : [],
+  )
+  return {
+    ...Object.fromEntries(secrets.map(({ name, placeholder }) => [name.toUpperCase(), placeholder])),
+    ...Object.fromEntries(passed),
+    HOME: home,
+    TMPDIR: path.join(home, "tmp"),
+    XDG_CONFIG_HOME: path.join(home, ".config"),
+    XDG_DATA_HOME: path.join(home, ".local/share"),
+    XDG_STATE_HOME: path.join(home, ".local/state"),
+    XDG_CACHE_HOME: path.join(home, ".cache"),
+    ...Object.assign({}, ...set),
+  }
 }

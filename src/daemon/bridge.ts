@@ -2,7 +2,8 @@ import type { AnyMessage, AnyNotification, AnyRequest } from "@agentclientprotoc
 import { type Agent, type RpcError, RpcFailure } from "./agent-process.ts"
 import { fit } from "./frames.ts"
 import type { Wanted } from "./host.ts"
-import { type Prompt, steer, runPrompts, type Run } from "./run.ts"
+import { promptOf, runPrompts, sessionOf, steer, type Prompt, type Run } from "./run.ts"
+import { isObject } from "../support/json.ts"
 
 export type BridgeWorld = {
   toGateway: (message: AnyMessage) => void
@@ -204,9 +205,9 @@ export class Bridge {
   }
 
   async #ask(agent: Agent, { method, params }: AnyRequest): Promise<unknown> {
-    if (method === "session/prompt") return this.#prompt(agent, params as Prompt)
+    if (method === "session/prompt") return this.#prompt(agent, promptOf(params))
     if (!OF_SESSIONS.has(method)) return agent.request(method, params)
-    const requested = { ...(params as object), cwd: this.#world.cwd, mcpServers: [] }
+    const requested = { ...(isObject(params) && params), cwd: this.#world.cwd, mcpServers: [] }
     const made = await agent.request(method, requested)
     const { sessionMode: modeId } = this.#world
     const sessionId = sessionOf(made) || sessionOf(params)
@@ -227,7 +228,7 @@ export class Bridge {
   }
 
   async #steer({ params }: AnyRequest): Promise<unknown> {
-    const prompt = params as Prompt
+    const prompt = promptOf(params)
     const run = this.#runs.get(prompt.sessionId)
     const agent = await this.#agent
     const isRunning = () => this.#runs.get(prompt.sessionId) === run && run?.isCancelled === false
@@ -274,11 +275,6 @@ export class Bridge {
     if (refuse) void this.#agent?.then((agent) => agent.send(refuse))
     if (send.length === 0) this.#world.log("a message of the agent was too large for the gateway, and is lost")
   }
-}
-
-function sessionOf(params: unknown): string {
-  const { sessionId } = (params ?? {}) as { sessionId?: unknown }
-  return typeof sessionId === "string" ? sessionId : ""
 }
 
 function failure(code: number, message: string): RpcFailure {

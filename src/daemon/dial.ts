@@ -48,9 +48,9 @@ export class Dial {
     const { attachUrl, joinToken } = this.#world
     const url = new URL(attachUrl)
     url.protocol = attachUrl.protocol === "https:" ? "wss:" : "ws:"
-    // Headers are what Node's client takes beyond the browser's.
+    // Node's constructor accepts headers; the type is the browser's, which does not.
     const headers = { authorization: `Bearer ${joinToken}` }
-    const socket = new WebSocket(url, { headers } as unknown as string[])
+    const socket: WebSocket = Reflect.construct(WebSocket, [url, { headers }])
     this.#socket = socket
     let isOpen = false
     setTimeout(() => {

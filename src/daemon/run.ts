@@ -1,7 +1,17 @@
 import type { Usage } from "@agentclientprotocol/sdk/unstable"
 import type { Agent } from "./agent-process.ts"
+import { isArray, isObject } from "../support/json.ts"
 
 export type Prompt = { sessionId: string; prompt: unknown[] }
+
+export function sessionOf(params: unknown): string {
+  return isObject(params) && typeof params["sessionId"] === "string" ? params["sessionId"] : ""
+}
+
+export function promptOf(params: unknown): Prompt {
+  const given = isObject(params) ? params : {}
+  return { ...given, sessionId: sessionOf(given), prompt: isArray(given["prompt"]) ? given["prompt"] : [] }
+}
 
 /** What runs for one prompt of the gateway: the agent's turn, and what was said to it meanwhile. */
 export type Run = { queue: unknown[][]; isCancelled: boolean }
@@ -34,11 +44,11 @@ const COUNTS = [
 
 export function sumOf(one: Usage | null | undefined, other: Usage | null | undefined): Usage | null | undefined {
   if (!one || !other) return one ?? other
-  const sums = COUNTS.filter((count) => one[count] != null || other[count] != null).map((count) => [
-    count,
-    (one[count] ?? 0) + (other[count] ?? 0),
-  ])
-  return { ...one, ...other, ...(Object.fromEntries(sums) as Partial<Usage>) }
+  const sum = { ...one, ...other }
+  for (const count of COUNTS) {
+    if (one[count] != null || other[count] != null) sum[count] = (one[count] ?? 0) + (other[count] ?? 0)
+  }
+  return sum
 }
 
 /** What an extension of ACP answers that some agents have; `injected` and `startedNewTurn` mean that it was taken. */

@@ -1,6 +1,7 @@
 import path from "node:path"
 import { readEnvFile } from "./dev-vars.ts"
 import { root } from "./options.ts"
+import { isObject } from "../support/json.ts"
 
 /** What a command says when it cannot do its work. */
 export class Failure extends Error {
@@ -68,8 +69,10 @@ export class Api {
     }).catch(() => undefined)
     if (!answer) throw new Failure(`There is no gateway at ${this.#url}. Start it (npm start), or set GATEWAY_URL.`, 2)
     if (answer.ok) return answer
-    const result = (await answer.json().catch(() => undefined)) as { error?: { message?: string } } | undefined
-    throw new Failure(result?.error?.message ?? `The gateway answered ${answer.status}.`)
+    const result: unknown = await answer.json().catch(() => undefined)
+    const error = isObject(result) && isObject(result["error"]) ? result["error"] : {}
+    const { message = `The gateway answered ${answer.status}.` } = error
+    throw new Failure(String(message))
   }
 }
 

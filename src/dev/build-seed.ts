@@ -9,6 +9,7 @@ import { runInNewContext } from "node:vm"
 import type { Pricing } from "../money/pricing.ts"
 import { basePricing, highestPricing, larger, shift, twice, type Dated, type ListPrices } from "./seed-prices.ts"
 import { authorPrices, embeddingModels, unseeded, upstreams } from "./seed-upstreams.ts"
+import { keysOf } from "../support/arrays.ts"
 
 type Meta = {
   id: string
@@ -211,8 +212,7 @@ function billsCacheWrites(id: string): boolean {
 
 function highestOf(a: Pricing, b: Partial<Pricing>): Pricing {
   const merged: Pricing = { ...a }
-  for (const [key, price] of Object.entries(b) as [keyof Pricing, string][])
-    merged[key] = larger(price, merged[key] ?? "0")
+  for (const key of keysOf<keyof Pricing>(b)) merged[key] = larger(b[key] ?? "0", merged[key] ?? "0")
   return merged
 }
 

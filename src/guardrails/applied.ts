@@ -5,6 +5,7 @@ import { type GuardrailRules, rulesOf } from "./guardrail.ts"
 import { DATA_REGIONS } from "./schemas.ts"
 import { routeFilters } from "./route-filters.ts"
 import type { AppliedRow } from "./store.ts"
+import { elementAt } from "../support/arrays.ts"
 
 type Region = (typeof DATA_REGIONS)[number]
 
@@ -48,7 +49,7 @@ function once<T>(work: () => T): () => T {
 
 /** The rows of one guardrail, that of the caller's own key first. */
 function toApplied(rows: readonly AppliedRow[]): Applied {
-  const row = rows[0] as AppliedRow
+  const row = elementAt(rows, 0)
   const { id, name } = row
   const scope = row.byKey ? "key" : row.byMember ? "member" : "workspace"
   const limits = new Map(rows.flatMap(limitsOf).map((limit) => [limit.scope, limit]))

@@ -5,6 +5,7 @@ import { detectorOf } from "./detectors/builtins.ts"
 import { addPattern, NO_SIZES } from "./content/pattern.ts"
 import type { BuiltinFilter, ContentFilter, Guardrail, GuardrailChange } from "./schemas.ts"
 import type { GuardrailRow } from "./table.ts"
+import { parseStored } from "../support/json.ts"
 
 /** What a guardrail asks of a call, in the wire's words; what is absent or null restricts nothing. */
 export type GuardrailRules = Partial<Pick<Guardrail, ListName>> &
@@ -98,7 +99,7 @@ function halfLimit(missing: string): GatewayError {
 }
 
 export function rulesOf({ rules }: Pick<GuardrailRow, "rules">): GuardrailRules {
-  return JSON.parse(rules) as GuardrailRules
+  return parseStored(rules)
 }
 
 export function toGuardrail(row: GuardrailRow): Guardrail {

@@ -33,14 +33,18 @@ import {
   updateGuardrail,
 } from "./store.ts"
 import { tryOut } from "./content/try-out.ts"
+import { parseStored } from "../support/json.ts"
 
 /** Room for a few filters of the longest. */
 const MAX_BODY_BYTES = 1_048_576
 const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
-const read = { tags: ["Guardrails"], middleware: [requireManagement] as [typeof requireManagement] }
+const read = { tags: ["Guardrails"], middleware: [requireManagement] satisfies [typeof requireManagement] }
 const write = {
   tags: ["Guardrails"],
-  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as [typeof requireManagement, typeof requireManagement],
+  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] satisfies [
+    typeof requireManagement,
+    typeof requireManagement,
+  ],
 }
 
 const list = createRoute({
@@ -168,7 +172,7 @@ function newRow({ id, organizationId, workspaceId, isDefault }: Place, input: Gu
   return {
     name: "Default guardrail",
     ...change,
-    rules: JSON.stringify(withoutNulls(JSON.parse(change.rules) as Record<string, unknown>)),
+    rules: JSON.stringify(withoutNulls(parseStored(change.rules))),
     id,
     organizationId,
     workspaceId,

@@ -1,4 +1,4 @@
-import type { Json } from "../support/json.ts"
+import { type Json, objectsOf } from "../support/json.ts"
 import { GatewayError } from "../errors/errors.ts"
 import type { PipelineStage } from "../formats/pipeline-stage.ts"
 import type { CallerGuardrails } from "./applied.ts"
@@ -96,7 +96,7 @@ export function screeningOf(guardrails: CallerGuardrails | null, isTold: boolean
 /** Choices of the chat wire, or the words of a transcription, whose parts stand for what its text no longer says. */
 function mapAnswer(result: Json, visit: Parameters<typeof mapLeaves>[2], hides: boolean): Json {
   if (Array.isArray(result["choices"])) {
-    const choices = (result["choices"] as Json[]).map((choice) => ({
+    const choices = objectsOf(result["choices"]).map((choice) => ({
       ...mapOthers(choice, OF_A_CHOICE, visit),
       message: mapLeaves(choice["message"], "assistant", visit),
       ...(hides && choice["logprobs"] != null && { logprobs: null }),

@@ -4,6 +4,7 @@ import { toTimestamp } from "../support/time.ts"
 import type { InternHostKind } from "./kinds.ts"
 import type { Intern } from "./schemas.ts"
 import type { InternRow } from "./table.ts"
+import { parseStored } from "../support/json.ts"
 
 /** However it is written: `Interns.Example.com.` is `interns.example.com`. */
 export function internDomain(env: Env): string {
@@ -29,7 +30,7 @@ export function toIntern(row: InternRow): Intern {
     model: row.model,
     status: row.status,
     hostname: row.hostname,
-    progress: row.progress === null ? null : (JSON.parse(row.progress) as Intern["progress"]),
+    progress: row.progress === null ? null : parseStored<Intern["progress"]>(row.progress),
     last_failure_message: row.lastFailureMessage,
     vault_id: row.vaultId,
     attached_vault_id: row.attachedVaultId,

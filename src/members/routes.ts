@@ -15,7 +15,7 @@ import { isTaken } from "../support/rows.ts"
 
 const MAX_BODY_BYTES = 65_536
 const PATH = "/organization/members/{userId}"
-const shared = { tags: ["Organization"], middleware: [requireManagement] as [typeof requireManagement] }
+const shared = { tags: ["Organization"], middleware: [requireManagement] satisfies [typeof requireManagement] }
 const One = z.object({ data: OrganizationMember })
 const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "conflict", "internal")
 

@@ -20,7 +20,7 @@ const MAX_BODY_BYTES = 1_024
 const shared = {
   method: "post" as const,
   tags: ["Observability"],
-  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as [typeof requireManagement, MiddlewareHandler],
+  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] satisfies [typeof requireManagement, MiddlewareHandler],
   request: { params: z.object({ id: z.uuid("must be the UUID of a destination") }) },
 }
 const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")

@@ -1,6 +1,7 @@
 import type { Transcript } from "../formats/transcript.ts"
 import { dayOf } from "../support/day.ts"
 import { timeOf, uuidOf } from "../support/ids.ts"
+import { parseStored } from "../support/json.ts"
 
 /**
  * What was said in calls that somebody listens to, on its way to them. In R2, since a message of a queue is small: of
@@ -39,7 +40,7 @@ function latest(messages: readonly unknown[]): unknown[] {
   }
   const left = messages.length - kept.length
   const note = left > 0 ? [{ role: "system", content: `[${left} earlier or longer messages are left out]` }] : []
-  return [...note, ...kept.map((text) => JSON.parse(text) as unknown)]
+  return [...note, ...kept.map((text) => parseStored(text))]
 }
 
 function withoutData(_: string, value: unknown): unknown {

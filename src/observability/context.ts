@@ -1,5 +1,6 @@
 import type { BroadcastContext } from "../ledger/generation.ts"
 import { type Covered, matches, type DestinationFilter } from "./coverage.ts"
+import { isObject } from "../support/json.ts"
 
 /** What a request tells those who listen, beside what is recorded of it. */
 export type ExportContext = {
@@ -28,14 +29,10 @@ export function exportContextOf(
   return { region, user, trace: isObject(trace) ? bounded(trace) : null, hasContent }
 }
 
-/** Not every surface looks at what it is given. */
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-}
-
 function bounded(trace: Readonly<Record<string, unknown>>): Record<string, unknown> {
   if (JSON.stringify(trace).length <= MAX_TRACE) return { ...trace }
-  const known = Object.entries(trace).filter(([key, value]) => KNOWN.includes(key) && typeof value === "string")
-  const short = known.map(([key, value]) => [key, (value as string).slice(0, MAX_TRACE_KEY)])
+  const short = Object.entries(trace).flatMap(([key, value]) =>
+    KNOWN.includes(key) && typeof value === "string" ? [[key, value.slice(0, MAX_TRACE_KEY)] as const] : [],
+  )
   return { ...Object.fromEntries(short), metadata_left_out: `trace is longer than ${MAX_TRACE} characters` }
 }

@@ -9,6 +9,7 @@ import { outboundRefusalOf } from "../outbound/send.ts"
 import { type Config, type Configured, isSecret, type KindName, KINDS } from "./kinds.ts"
 import type { Destination, DestinationChange, FilterRules, NewDestination } from "./schemas.ts"
 import type { destinations } from "./table.ts"
+import { isObject, parseStored } from "../support/json.ts"
 
 /** How its deliveries go: kept by the consumer of the queue, never by a request. */
 export const STATE_COLUMNS = ["last_success_at", "last_error_at", "last_error", "failures", "paused_until"] as const
@@ -54,10 +55,7 @@ function toMask(secret: string): string {
 /** The secrets as they may be told. */
 function masked(secret: Config): Config {
   return Object.fromEntries(
-    Object.entries(secret).map(([name, value]) => [
-      name,
-      typeof value === "object" && value !== null ? masked(value as Config) : toMask(String(value)),
-    ]),
+    Object.entries(secret).map(([name, value]) => [name, isObject(value) ? masked(value) : toMask(String(value))]),
   )
 }
 
@@ -113,7 +111,7 @@ function keepMasked(before: Record<string, string>, sent: Record<string, string>
 
 /** What is configured, as the code that sends takes it. */
 export function toConfigured({ type, config }: Pick<DestinationRow, "type" | "config">, secret: string): Configured {
-  return { type, config: { ...(JSON.parse(config) as Config), ...(JSON.parse(secret) as Config) } } as Configured
+  return { type, config: { ...parseStored<Config>(config), ...parseStored<Config>(secret) } } as Configured
 }
 
 const FLAGS = [
@@ -168,7 +166,7 @@ export function toDestination(
     name: row.name,
     type: row.type,
     enabled: row.enabled === 1,
-    config: { ...(JSON.parse(row.config) as Config), ...masked(JSON.parse(secret ?? "{}") as Config) },
+    config: { ...parseStored<Config>(row.config), ...masked(parseStored<Config>(secret ?? "{}")) },
     ...lists,
     sampling_rate: row.sampling_rate,
     privacy_mode: row.privacy_mode === 1,
@@ -188,9 +186,9 @@ export function toDestination(
 /** The columns that hold lists and objects, read. */
 export function toLists(row: Pick<DestinationRow, "api_key_hashes" | "filter_rules" | "regions">) {
   return {
-    api_key_hashes: row.api_key_hashes === null ? null : (JSON.parse(row.api_key_hashes) as string[]),
-    filter_rules: row.filter_rules === null ? null : (JSON.parse(row.filter_rules) as FilterRules),
-    regions: JSON.parse(row.regions) as ("global" | "europe" | "us")[],
+    api_key_hashes: row.api_key_hashes === null ? null : [...parseStored<string[]>(row.api_key_hashes)],
+    filter_rules: row.filter_rules === null ? null : parseStored<FilterRules>(row.filter_rules),
+    regions: [...parseStored<("global" | "europe" | "us")[]>(row.regions)],
   }
 }
 

@@ -42,6 +42,7 @@ import {
   MAX_OF_TYPE,
   updateDestination,
 } from "./store.ts"
+import { parseStored } from "../support/json.ts"
 
 const MAX_BODY_BYTES = 262_144
 /** Of what waited for a destination, at once; the clock removes the rest with its day. */
@@ -196,8 +197,8 @@ async function result(c: Context<App>, row: KeyedRow): Promise<z.infer<typeof De
 
 async function changedConfig(c: Context<App>, before: KeyedRow, change: Config) {
   const { type } = before
-  const secret = JSON.parse((await openSecrets(before, c.env)) ?? "{}") as Config
-  const merged = mergeConfig(type, { ...(JSON.parse(before.config) as Config), ...secret }, change)
+  const secret = parseStored<Config>((await openSecrets(before, c.env)) ?? "{}")
+  const merged = mergeConfig(type, { ...parseStored<Config>(before.config), ...secret }, change)
   const read = readConfig(type, merged, hostsIn(c.env, "PRIVATE_HOSTS"))
   const made = missingSecretOf(type, read)
   return { made, ...(await toSealed(c, before, { ...read, ...made })) }

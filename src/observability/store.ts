@@ -7,6 +7,7 @@ import { type DestinationRow, type DestinationState, STATE_COLUMNS } from "./des
 import { destinations } from "./table.ts"
 import { type DestinationFilter, type HeadRow, toHead } from "./coverage.ts"
 import { type Counted, toPage } from "../support/rows.ts"
+import { keysOf } from "../support/arrays.ts"
 
 const columns = columnNames(destinations, [...STATE_COLUMNS, "deleted_at"])
 const COLUMNS = columns.join(", ")
@@ -94,7 +95,7 @@ export async function updateDestination(
   change: Partial<DestinationRow>,
   entry: AuditEntry,
 ): Promise<boolean> {
-  const columns = Object.keys(change) as (keyof DestinationRow)[]
+  const columns = keysOf(change)
   // What was wrong with the old settings says nothing of the new ones.
   const assignments = [...columns.map((column) => `${column} = ?`), "failures = 0", "paused_until = 0"].join(", ")
   const [updated] = await db.batch([

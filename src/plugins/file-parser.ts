@@ -1,4 +1,4 @@
-import type { Json } from "../support/json.ts"
+import { isObject, type Json } from "../support/json.ts"
 import { refuseAt } from "../server-tools/parse-at.ts"
 import { decode, isPdf, isText, toMediaType } from "../server-tools/web-fetch/document.ts"
 import type { Fetched } from "../server-tools/web-fetch/guarded-fetch.ts"
@@ -68,8 +68,8 @@ type FilePart = { type: "file"; file: { filename?: string | null; file_data: str
 
 /** A file that is given by an id is not ours to read. */
 function isFile(part: unknown): part is FilePart {
-  const { type, file } = (part ?? {}) as { type?: unknown; file?: { file_data?: unknown } | null }
-  return type === "file" && typeof file?.file_data === "string"
+  if (!isObject(part) || part["type"] !== "file") return false
+  return isObject(part["file"]) && typeof part["file"]["file_data"] === "string"
 }
 
 type Budget = { work: number }

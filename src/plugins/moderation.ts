@@ -1,4 +1,4 @@
-import type { Json } from "../support/json.ts"
+import { isObject, type Json, objectsOf } from "../support/json.ts"
 import * as z from "zod"
 import { GatewayError } from "../errors/errors.ts"
 import { configOf, credential } from "../config/config.ts"
@@ -116,10 +116,9 @@ export function toModerationInput(messages: readonly Json[]): ModerationInput {
   for (const { role, content } of messages) {
     if (role === "assistant") continue
     if (typeof content === "string") texts.push(content)
-    for (const part of Array.isArray(content) ? (content as (Json | null)[]) : []) {
-      if (typeof part?.["text"] === "string") texts.push(part["text"])
-      const url = (part?.["image_url"] as { url?: unknown } | undefined)?.url
-      if (typeof url === "string") images.push(url)
+    for (const { text, image_url: image } of objectsOf(content)) {
+      if (typeof text === "string") texts.push(text)
+      if (isObject(image) && typeof image["url"] === "string") images.push(image["url"])
     }
   }
   return { texts, images }

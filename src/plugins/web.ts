@@ -1,4 +1,4 @@
-import type { Json } from "../support/json.ts"
+import { isObject, type Json } from "../support/json.ts"
 import { startOf } from "../server-tools/text.ts"
 import type { SearchResult } from "../server-tools/web-search/search.ts"
 import { toText } from "../server-tools/web-search/web-search.ts"
@@ -14,8 +14,7 @@ export function searchQuery(messages: readonly Json[]): string | undefined {
 }
 
 function textOf(part: unknown): string {
-  const text = (part as { text?: unknown } | null)?.text
-  return typeof text === "string" ? text : ""
+  return isObject(part) && typeof part["text"] === "string" ? part["text"] : ""
 }
 
 /** The conversation with the results before the words they answer. */

@@ -1,4 +1,4 @@
-import type { Json } from "../support/json.ts"
+import { isObject, type Json } from "../support/json.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { datetime, DatetimeConfig } from "./datetime.ts"
 import { parseAt } from "./parse-at.ts"
@@ -118,7 +118,7 @@ function refusal(type: string, index: number): GatewayError {
 
 function nameOf(tool: Json): string {
   const inner = tool["function"] ?? tool["custom"]
-  const name = tool["name"] ?? (inner as Json | undefined)?.["name"]
+  const name = tool["name"] ?? (isObject(inner) ? inner["name"] : undefined)
   return typeof name === "string" ? name : ""
 }
 

@@ -2,6 +2,7 @@ import { DAY_MS } from "../support/time.ts"
 import { nanoToUsd } from "../money/money.ts"
 import { windowStart } from "../money/windows.ts"
 import type { UsageRow } from "./store.ts"
+import { keysOf } from "../support/arrays.ts"
 
 /** What usage can be asked about, and the answer. Pure: the rows come from store.ts. */
 
@@ -86,9 +87,9 @@ const OPERATORS = {
 } as const
 export type Operator = keyof typeof OPERATORS
 
-export const DIMENSION_NAMES = Object.keys(DIMENSIONS) as Dimension[]
-export const METRIC_NAMES = Object.keys(METRICS) as Metric[]
-export const OPERATOR_NAMES = Object.keys(OPERATORS) as Operator[]
+export const DIMENSION_NAMES = keysOf(DIMENSIONS)
+export const METRIC_NAMES = keysOf(METRICS)
+export const OPERATOR_NAMES = keysOf(OPERATORS)
 export { GRANULARITIES }
 
 export function describeAnalytics() {
@@ -248,6 +249,6 @@ const NOTHING: Sums = {
 }
 
 function add(sums: Sums, more: Sums): Sums {
-  for (const name of Object.keys(NOTHING) as (keyof Sums)[]) sums[name] += more[name]
+  for (const name of keysOf(NOTHING)) sums[name] += more[name]
   return sums
 }

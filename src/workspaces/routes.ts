@@ -20,7 +20,7 @@ import { isTaken } from "../support/rows.ts"
 const MAX_BODY_BYTES = 65_536
 const PATH = "/workspaces/{workspaceRef}"
 const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
-const shared = { tags: ["Workspaces"], middleware: [requireManagement] as [typeof requireManagement] }
+const shared = { tags: ["Workspaces"], middleware: [requireManagement] satisfies [typeof requireManagement] }
 const One = z.object({ data: Workspace })
 
 const list = createRoute({

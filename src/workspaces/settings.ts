@@ -1,3 +1,4 @@
+import { keysOf } from "../support/arrays.ts"
 /** What a workspace sets for its calls and its records, on the wire's names. Absent is the default, which is below. */
 export type WorkspaceSettings = {
   default_text_model: string | null
@@ -25,7 +26,7 @@ const DEFAULTS: WorkspaceSettings = {
   is_observability_broadcast_enabled: false,
   is_observability_io_logging_enabled: false,
 }
-export const SETTING_NAMES = Object.keys(DEFAULTS) as (keyof WorkspaceSettings)[]
+export const SETTING_NAMES = keysOf(DEFAULTS)
 
 /** The settings that a row keeps as JSON. */
 export function toSettings(json: string | null): WorkspaceSettings {

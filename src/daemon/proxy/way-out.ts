@@ -18,12 +18,12 @@ export function wayOut(
   const proxied = { HTTPS_PROXY: href, HTTP_PROXY: href }
   // A gateway by plain http is one on this machine. One by https is reached as any other host is.
   const direct = gateway.protocol === "http:" ? { NO_PROXY: gateway.hostname } : { NO_PROXY: "" }
-  const lower = Object.entries({ ...proxied, ...direct }).map(([name, value]) => [name.toLowerCase(), value])
+  const lower = Object.entries({ ...proxied, ...direct }).map(([name, value]) => [name.toLowerCase(), value] as const)
   return {
     env: {
       ...proxied,
       ...direct,
-      ...(Object.fromEntries(lower) as Record<string, string>),
+      ...Object.fromEntries(lower),
       // Added to what is trusted anyway.
       NODE_EXTRA_CA_CERTS: current,
       NODE_USE_ENV_PROXY: "1",

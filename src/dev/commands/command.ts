@@ -2,7 +2,7 @@ import { parseArgs, type ParseArgsConfig } from "node:util"
 import { type Api, Failure } from "../api.ts"
 
 type Options = NonNullable<ParseArgsConfig["options"]>
-export type Given = { values: Record<string, string | boolean | undefined>; positionals: string[]; api: Api }
+export type Given = { values: Readonly<Record<string, unknown>>; positionals: string[]; api: Api }
 
 export type Command = {
   /** `keys create`. */
@@ -41,7 +41,7 @@ export function readArguments(command: Command, argv: readonly string[]): Omit<G
     if (!isRequesting && (positionals.length < needed.length || positionals.length > command.takes.length)) {
       throw new Error(`${command.name} takes ${command.takes.join(" ") || "nothing"}.`)
     }
-    return { values: values as Given["values"], positionals }
+    return { values, positionals }
   } catch (error) {
     throw new Failure(`${error instanceof Error ? error.message : String(error)}\n\n${usageOf(command)}`, 2)
   }

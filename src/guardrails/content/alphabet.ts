@@ -47,7 +47,7 @@ export class Alphabet {
     this.#classes = classes
     this.#members = new Uint8Array(sets.length * this.size)
     for (const [one, column] of columns.entries()) {
-      for (let set = 0; set < sets.length; set++) this.#members[set * this.size + one] = column[set] as number
+      for (let set = 0; set < sets.length; set++) this.#members[set * this.size + one] = column[set] ?? 0
     }
     this.ascii = Uint16Array.from({ length: ASCII }, (_, rune) => this.#search(rune))
   }
@@ -62,7 +62,7 @@ export class Alphabet {
   }
 
   classOf(rune: number): number {
-    if (rune < ASCII) return this.ascii[rune] as number
+    if (rune < ASCII) return this.ascii[rune] ?? 0
     const number = rune >> 8
     let page = this.#pages.get(number)
     if (!page) {
@@ -70,7 +70,7 @@ export class Alphabet {
       if (this.#pages.size >= MAX_PAGES) this.#pages.clear()
       this.#pages.set(number, page)
     }
-    return page[rune & 0xff] as number
+    return page[rune & 0xff] ?? 0
   }
 
   #search(rune: number): number {
@@ -78,10 +78,10 @@ export class Alphabet {
     let high = this.#bounds.length - 1
     while (low < high) {
       const middle = (low + high + 1) >> 1
-      if ((this.#bounds[middle] as number) <= rune) low = middle
+      if ((this.#bounds[middle] ?? 0) <= rune) low = middle
       else high = middle - 1
     }
-    return this.#classes[low] as number
+    return this.#classes[low] ?? 0
   }
 }
 
@@ -98,9 +98,9 @@ function boundsOf(sets: readonly Step[], asksKinds: boolean): Int32Array {
   for (const step of sets) {
     const { runes, arg } = step
     if (runes.length === 1) {
-      const rune = runes[0] as number
+      const rune = runes[0] ?? 0
       for (const one of (arg & FOLD_CASE) !== 0 ? foldsOf(rune, step) : [rune]) add(one, one)
-    } else for (let at = 0; at < runes.length; at += 2) add(runes[at] as number, runes[at + 1] as number)
+    } else for (let at = 0; at < runes.length; at += 2) add(runes[at] ?? 0, runes[at + 1] ?? 0)
   }
   return Int32Array.from(bounds).sort()
 }

@@ -1,4 +1,4 @@
-import type { Json } from "../../support/json.ts"
+import { isArray, isObject, type Json } from "../../support/json.ts"
 import type { GatewayError } from "../../errors/errors.ts"
 import { jsonUnits } from "./json-units.ts"
 import { mapLeaves, mapOthers, OF_A_CHOICE, OF_AN_ANSWER, type Visit } from "./leaves.ts"
@@ -59,14 +59,13 @@ export class AnswerFilter {
     if (this.isBlocked) return []
     const { choices, usage: _, error: __, ...head } = chunk
     this.#head = head
-    if (!Array.isArray(choices)) return [chunk]
+    if (!isArray(choices)) return [chunk]
     const before: Json[] = []
-    const list = choices as unknown[]
-    const mapped = list.map((choice) => (isObject(choice) ? this.#choice(choice, before) : choice))
+    const mapped = choices.map((choice) => (isObject(choice) ? this.#choice(choice, before) : choice))
     if (this.isBlocked) return []
-    const isSame = mapped.every((choice, at) => choice === list[at])
+    const isSame = mapped.every((choice, at) => choice === choices[at])
     const kept = mapped.filter((choice) => choice !== undefined)
-    const isEmpty = kept.length === 0 && list.length > 0 && chunk["usage"] == null
+    const isEmpty = kept.length === 0 && choices.length > 0 && chunk["usage"] == null
     return [...before, ...(isEmpty ? [] : [isSame ? chunk : { ...chunk, choices: kept }])]
   }
 
@@ -124,11 +123,11 @@ export class AnswerFilter {
     if (key === "role" || value === null) return value
     if (typeof value === "string")
       return this.#text(key, value, choice, plainUnits, (text) => ({ [key]: text }), spoken)
-    if (key === "tool_calls" && Array.isArray(value)) {
-      return same(value as unknown[], (call, at) => this.#call(call, at, choice, spoken))
+    if (key === "tool_calls" && isArray(value)) {
+      return same(value, (call, at) => this.#call(call, at, choice, spoken))
     }
-    if (key === "reasoning_details" && Array.isArray(value)) {
-      return same(value as unknown[], (detail, at) => this.#detail(detail, at, choice, spoken))
+    if (key === "reasoning_details" && isArray(value)) {
+      return same(value, (detail, at) => this.#detail(detail, at, choice, spoken))
     }
     if (key === "function_call" && isObject(value))
       return this.#called("function_call", value, choice, spoken, (one) => ({ function_call: one }))
@@ -230,8 +229,4 @@ export class AnswerFilter {
 function same(list: readonly unknown[], map: (one: unknown, at: number) => unknown): readonly unknown[] {
   const mapped = list.map(map)
   return mapped.some((one, at) => one !== list[at]) ? mapped : list
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }

@@ -1,6 +1,7 @@
 import { Alphabet, KIND } from "./alphabet.ts"
 import { BudgetExceeded } from "./meter.ts"
 import { BEFORE_TEXT, conditionsBetween, OP, type Program, type Step, takesRunes } from "./program.ts"
+import { elementAt } from "../../support/arrays.ts"
 
 /** Lists of numbers one behind the other: the list `at` goes from `offsets[at]` to `offsets[at + 1]`. */
 type Lists = { offsets: Int32Array; items: Int32Array }
@@ -45,7 +46,7 @@ export class Automaton {
   constructor(program: Program) {
     const { steps } = program
     this.#program = program
-    const taking = [...steps.keys()].filter((at) => takesRunes(steps[at] as Step))
+    const taking = [...steps.keys()].filter((at) => takesRunes(elementAt(steps, at)))
     this.#steps = Int32Array.from(taking)
     this.size = taking.length
     this.#positions = new Int32Array(steps.length).fill(-1)
@@ -53,7 +54,7 @@ export class Automaton {
     const known = new Map<string, number>()
     const sets: Step[] = []
     this.#sets = Int32Array.from(taking, (at) => {
-      const step = steps[at] as Step
+      const step = elementAt(steps, at)
       const key = `${step.op} ${step.runes.length === 1 ? step.arg : 0} ${step.runes.join()}`
       const found = known.get(key) ?? sets.push(step) - 1
       known.set(key, found)
@@ -67,7 +68,7 @@ export class Automaton {
   }
 
   takes(position: number, one: number): boolean {
-    return this.alphabet.has(this.#sets[position] as number, one)
+    return this.alphabet.has(this.#sets[position] ?? 0, one)
   }
 
   /** The edges between two characters of these kinds. */
@@ -76,7 +77,7 @@ export class Automaton {
   }
 
   #findEdges(before: number, after: number): Edges {
-    const conditions = conditionsBetween(SAMPLES[before] as number, SAMPLES[after] as number) & this.#asked
+    const conditions = conditionsBetween(SAMPLES[before] ?? 0, SAMPLES[after] ?? 0) & this.#asked
     let edges = this.#edges.get(conditions)
     if (!edges) {
       edges = this.#edgesUnder(conditions)
@@ -99,14 +100,14 @@ export class Automaton {
       for (let at = open.pop(); at !== undefined; at = open.pop()) {
         if (seen[at] === round) continue
         seen[at] = round
-        const step = steps[at] as Step
+        const step = elementAt(steps, at)
         if (step.op === OP.alt || step.op === OP.altMatch) open.push(step.arg, step.out)
         else if (step.op === OP.emptyWidth) {
           if ((step.arg & ~conditions) === 0) open.push(step.out)
         } else if (step.op === OP.capture || step.op === OP.nop) open.push(step.out)
         else if (step.op === OP.match) isEnd = true
         else if (step.op !== OP.fail) {
-          if (found.push(this.#positions[at] as number) > MAX_EDGES) throw new BudgetExceeded()
+          if (found.push(this.#positions[at] ?? 0) > MAX_EDGES) throw new BudgetExceeded()
         }
       }
     }
@@ -116,7 +117,7 @@ export class Automaton {
     const offsets = new Int32Array(this.size + 1)
     const ends = new Uint8Array(this.size)
     for (let position = 0; position < this.size; position++) {
-      close((steps[this.#steps[position] as number] as Step).out)
+      close(elementAt(steps, this.#steps[position] ?? 0).out)
       ends[position] = isEnd ? 1 : 0
       offsets[position + 1] = found.length
     }
@@ -155,8 +156,8 @@ export class Automaton {
     const leaders = new Int32Array(this.size).fill(-1)
     for (const { next } of variants) {
       for (let from = 0; from < this.size; from++) {
-        for (let at = next.offsets[from] as number; at < (next.offsets[from + 1] as number); at++) {
-          const to = next.items[at] as number
+        for (let at = next.offsets[from] ?? 0; at < (next.offsets[from + 1] ?? 0); at++) {
+          const to = next.items[at] ?? 0
           if (to !== from && this.#sets[to] === this.#sets[from]) leaders[to] = from
         }
       }
@@ -167,7 +168,7 @@ export class Automaton {
   #number(leaders: Int32Array): void {
     const led = new Int32Array(this.size).fill(-1)
     for (let position = 0; position < this.size; position++) {
-      const leader = leaders[position] as number
+      const leader = leaders[position] ?? 0
       if (leader === -1) continue
       // A chain does not branch: another that has the same leader begins a chain of its own.
       if (led[leader] === -1) led[leader] = position
@@ -177,7 +178,7 @@ export class Automaton {
     for (let position = 0; position < this.size; position++) {
       if (leaders[position] !== -1 || led[position] === -1) continue
       let rank = 0
-      for (let at = position; at !== -1; at = led[at] as number) {
+      for (let at = position; at !== -1; at = led[at] ?? 0) {
         this.chains[at] = chain
         this.ranks[at] = rank++
       }
@@ -191,17 +192,17 @@ const MAX_PASSES = 20
 
 /** Whether the leader of a position can do all that the position can, if that holds for all others. */
 function isLed(position: number, leaders: Int32Array, { next: { offsets, items }, ends }: Edges): boolean {
-  const leader = leaders[position] as number
-  const from = offsets[leader] as number
-  const to = offsets[leader + 1] as number
+  const leader = leaders[position] ?? 0
+  const from = offsets[leader] ?? 0
+  const to = offsets[leader + 1] ?? 0
   const has = (wanted: number) => {
     for (let at = from; at < to; at++) if (items[at] === wanted) return true
     return false
   }
   if (ends[position] === 1 && ends[leader] === 0) return false
-  for (let at = offsets[position] as number; at < (offsets[position + 1] as number); at++) {
-    const one = items[at] as number
-    const before = leaders[one] as number
+  for (let at = offsets[position] ?? 0; at < (offsets[position + 1] ?? 0); at++) {
+    const one = items[at] ?? 0
+    const before = leaders[one] ?? 0
     if (!has(one) && (before === -1 || !has(before))) return false
   }
   return true
@@ -213,15 +214,15 @@ const SAMPLES = [BEFORE_TEXT, 10, 97, 32]
 function reversed({ offsets, items }: Lists): Lists {
   const size = offsets.length - 1
   const counts = new Int32Array(size + 1)
-  for (const to of items) counts[to + 1] = (counts[to + 1] as number) + 1
-  for (let at = 0; at < size; at++) counts[at + 1] = (counts[at + 1] as number) + (counts[at] as number)
+  for (const to of items) counts[to + 1] = (counts[to + 1] ?? 0) + 1
+  for (let at = 0; at < size; at++) counts[at + 1] = (counts[at + 1] ?? 0) + (counts[at] ?? 0)
   const places = counts.slice()
   const sources = new Int32Array(items.length)
   for (let from = 0; from < size; from++) {
-    for (let at = offsets[from] as number; at < (offsets[from + 1] as number); at++) {
-      const to = items[at] as number
-      sources[places[to] as number] = from
-      places[to] = (places[to] as number) + 1
+    for (let at = offsets[from] ?? 0; at < (offsets[from + 1] ?? 0); at++) {
+      const to = items[at] ?? 0
+      sources[places[to] ?? 0] = from
+      places[to] = (places[to] ?? 0) + 1
     }
   }
   return { offsets: counts, items: sources }

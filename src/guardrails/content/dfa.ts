@@ -2,6 +2,7 @@ import { KIND, runeAt } from "./alphabet.ts"
 import type { Automaton, Edges } from "./automaton.ts"
 import { readAs } from "./fold.ts"
 import { COST, type Meter } from "./meter.ts"
+import { elementAt } from "../../support/arrays.ts"
 
 /** Where a search stands: positions, in order, and the KIND of the character beside them. */
 export type State = {
@@ -12,7 +13,6 @@ export type State = {
   frontiers?: Map<Edges, Int32Array>
 }
 
-/** What a run writes down, by the place in its stretch. */
 export type Record = {
   /** The row before a character times two, plus one if a match ends there; last the row behind the stretch. */
   rows: Int32Array
@@ -20,7 +20,7 @@ export type Record = {
   classes: Uint16Array
 }
 
-/** In place of a class: the second unit of a character. Its row is any with positions. */
+/** Class of the second unit of a surrogate pair. */
 export const HALF = 0xffff
 
 type RunOptions = {
@@ -117,7 +117,7 @@ export class Dfa {
 
   rowOf({ set, kind }: State): number {
     let hash = kind
-    for (let at = 0; at < set.length; at++) hash = (Math.imul(hash, 31) + (set[at] as number)) | 0
+    for (let at = 0; at < set.length; at++) hash = (Math.imul(hash, 31) + (set[at] ?? 0)) | 0
     const alike = this.#known.get(hash)
     for (const row of alike ?? []) if (isSame(this.stateAt(row), set, kind)) return row
     const row = this.states.length * this.stride
@@ -130,12 +130,12 @@ export class Dfa {
   }
 
   stateAt(row: number): State {
-    return this.states[row / this.stride] as State
+    return elementAt(this.states, row / this.stride)
   }
 
   /** What the table has at a state and a class, worked out if it has nothing there. */
   entry(row: number, one: number, meter: Meter): number {
-    const known = this.table[row + one] as number
+    const known = this.table[row + one] ?? 0
     if (known !== UNKNOWN) return known
     const entry = this.#isBackward ? this.#backward(row, one, meter) : this.#forward(row, one, meter)
     this.table[row + one] = entry
@@ -160,13 +160,13 @@ export class Dfa {
       const before = at
       const unit = text.charCodeAt(at)
       let one: number
-      if (unit < 128) one = ascii[unit] as number
+      if (unit < 128) one = ascii[unit] ?? 0
       else {
         const rune = runeAt(text, at)
         if (rune > 0xffff) at++
         one = alphabet.classOf(folds ? readAs(rune) : rune)
       }
-      let entry = table[row + one] as number
+      let entry = table[row + one] ?? 0
       if (entry < 0) {
         entry = this.entry(row, one, meter)
         ;({ table } = this)
@@ -199,18 +199,18 @@ export class Dfa {
   #forward(row: number, one: number, meter: Meter): number {
     const { automaton } = this
     const { set, kind } = this.stateAt(row)
-    const after = automaton.alphabet.kinds[one] as number
+    const after = automaton.alphabet.kinds[one] ?? 0
     const { first, next, ends } = automaton.edges(kind, after)
     let work = set.length + first.length
     let isEnd = 0
     const found: number[] = []
     this.#round++
-    for (let at = 0; at < set.length; at++) isEnd |= ends[set[at] as number] as number
+    for (let at = 0; at < set.length; at++) isEnd |= ends[set[at] ?? 0] ?? 0
     if (one !== automaton.alphabet.end) {
       this.#take(first, 0, first.length, one, found)
       for (let at = 0; at < set.length; at++) {
-        const position = set[at] as number
-        const [from, to] = [next.offsets[position] as number, next.offsets[position + 1] as number]
+        const position = set[at] ?? 0
+        const [from, to] = [next.offsets[position] ?? 0, next.offsets[position + 1] ?? 0]
         work += to - from
         this.#take(next.items, from, to, one, found)
       }
@@ -222,7 +222,7 @@ export class Dfa {
   #backward(row: number, one: number, meter: Meter): number {
     const { automaton } = this
     const { set, kind } = this.stateAt(row)
-    const before = automaton.alphabet.kinds[one] as number
+    const before = automaton.alphabet.kinds[one] ?? 0
     const { before: sources, ends } = automaton.edges(before, kind)
     let work = ends.length
     const found: number[] = []
@@ -234,8 +234,8 @@ export class Dfa {
       }
     }
     for (let at = 0; at < set.length; at++) {
-      const position = set[at] as number
-      const [from, to] = [sources.offsets[position] as number, sources.offsets[position + 1] as number]
+      const position = set[at] ?? 0
+      const [from, to] = [sources.offsets[position] ?? 0, sources.offsets[position + 1] ?? 0]
       work += to - from
       this.#take(sources.items, from, to, one, found)
     }
@@ -246,7 +246,7 @@ export class Dfa {
   #take(items: Int32Array, from: number, to: number, one: number, found: number[]): void {
     const marks = this.#marks
     for (let at = from; at < to; at++) {
-      const position = items[at] as number
+      const position = items[at] ?? 0
       if (marks[position] === this.#round || !this.automaton.takes(position, one)) continue
       marks[position] = this.#round
       found.push(position)
@@ -258,15 +258,15 @@ export class Dfa {
     const { chains, ranks } = this.automaton
     const leads = this.#leads
     for (const position of found) {
-      const chain = chains[position] as number
+      const chain = chains[position] ?? 0
       if (chain !== -1) leads[chain] = ranks.length
     }
     for (const position of found) {
-      const chain = chains[position] as number
-      if (chain !== -1) leads[chain] = Math.min(leads[chain] as number, ranks[position] as number)
+      const chain = chains[position] ?? 0
+      if (chain !== -1) leads[chain] = Math.min(leads[chain] ?? 0, ranks[position] ?? 0)
     }
     const kept = found.filter((position) => {
-      const chain = chains[position] as number
+      const chain = chains[position] ?? 0
       return chain === -1 || ranks[position] === leads[chain]
     })
     return Int32Array.from(kept).sort()

@@ -80,7 +80,7 @@ export function fold(written: string): { text: string; places?: number[] } {
   const places: number[] = []
   let at = 0
   for (const char of written) {
-    const rune = readAs(char.codePointAt(0) as number)
+    const rune = readAs(char.codePointAt(0) ?? 0)
     if (rune !== UNREAD) {
       const read = String.fromCodePoint(rune)
       for (let unit = 0; unit < read.length; unit++) places.push(at + unit)

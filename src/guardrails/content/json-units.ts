@@ -1,4 +1,5 @@
 import type { Units } from "./text-filter.ts"
+import { elementAt } from "../../support/arrays.ts"
 
 /** `structure`: what must stay for the document to be one; `bare`: a number or a word outside of strings. */
 type Kind = "string" | "bare" | "structure"
@@ -48,7 +49,7 @@ export function jsonUnits(): Units {
     isDear: true,
     take(piece, isLast) {
       let text = ""
-      for (let at = 0; at < piece.length; at++) text += take(piece[at] as string)
+      for (let at = 0; at < piece.length; at++) text += take(piece.charAt(at))
       if (isLast && escape !== "") text += keep(escape, "structure", " ")
       return text
     },
@@ -58,7 +59,7 @@ export function jsonUnits(): Units {
       let out = ""
       let last: Kind = "structure"
       for (let at = from - base; at < to - base; at++) {
-        const kind = kinds[at] as Kind
+        const kind = elementAt(kinds, at)
         if (kind === "structure") out += written[at]
         else if (kind !== last) out += kind === "string" ? quoted.slice(1, -1) : quoted
         last = kind

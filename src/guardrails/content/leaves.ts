@@ -1,4 +1,5 @@
-import type { Json } from "../../support/json.ts"
+import { isArray, isObject, type Json } from "../../support/json.ts"
+
 /** Whose words a text is: the role of its message, or what stands for one. */
 export type Role = string
 /** `json`: the text is a JSON document. */
@@ -36,7 +37,7 @@ export function isTooDeep(value: unknown): boolean {
   let level: unknown[] = [value]
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > MAX_DEPTH) return true
-    level = level.flatMap((one) => (typeof one === "object" && one !== null ? (Object.values(one) as unknown[]) : []))
+    level = level.flatMap((one) => (isArray(one) ? one : isObject(one) ? Object.values(one) : []))
   }
   return false
 }
@@ -44,7 +45,8 @@ export function isTooDeep(value: unknown): boolean {
 /** The request with every text in it as `visit` has it; the same object where nothing changed. */
 export function mapRequest<T extends object>(request: T, visit: Visit): T {
   const changed: Json = {}
-  for (const [key, value] of Object.entries(request) as [string, unknown][]) {
+  const fields: [string, unknown][] = Object.entries(request)
+  for (const [key, value] of fields) {
     const role = RULE[key]
     const mapped = DESCRIBED.has(key)
       ? mapDescriptions(value, visit)
@@ -61,7 +63,7 @@ export function mapRequest<T extends object>(request: T, visit: Visit): T {
 /** The same of any value made of words. Reasoning that is changed is no longer what its signature is of. */
 export function mapLeaves(value: unknown, role: Role, visit: Visit): unknown {
   if (typeof value === "string") return visit(value, role, "plain")
-  if (Array.isArray(value)) return mapList(value as unknown[], (one) => mapLeaves(one, role, visit))
+  if (isArray(value)) return mapList(value, (one) => mapLeaves(one, role, visit))
   if (!isObject(value)) return value
   const current = roleOf(value) ?? role
   const changed: Json = {}
@@ -118,7 +120,7 @@ function isBytes(text: string): boolean {
 /** Every text in a value of somebody else's making, whatever its field is called. */
 function mapValues(value: unknown, role: Role, visit: Visit): unknown {
   if (typeof value === "string") return isBytes(value) ? value : visit(value, role, "plain")
-  if (Array.isArray(value)) return mapList(value as unknown[], (one) => mapValues(one, role, visit))
+  if (isArray(value)) return mapList(value, (one) => mapValues(one, role, visit))
   if (!isObject(value)) return value
   const mapped = Object.entries(value).map(([key, one]) => [key, mapValues(one, role, visit)] as const)
   return mapped.some(([key, one]) => one !== value[key]) ? Object.fromEntries(mapped) : value
@@ -133,7 +135,7 @@ function roleOf({ role, type }: Json): Role | undefined {
 
 /** Of a tool only what is said about it: its names and values are what it works by. */
 function mapDescriptions(value: unknown, visit: Visit): unknown {
-  if (Array.isArray(value)) return mapList(value as unknown[], (one) => mapDescriptions(one, visit))
+  if (isArray(value)) return mapList(value, (one) => mapDescriptions(one, visit))
   if (!isObject(value)) return value
   const changed: Json = {}
   for (const [key, one] of Object.entries(value)) {
@@ -147,8 +149,4 @@ function mapDescriptions(value: unknown, visit: Visit): unknown {
 function mapList(list: readonly unknown[], map: (one: unknown) => unknown): readonly unknown[] {
   const mapped = list.map(map)
   return mapped.some((one, at) => one !== list[at]) ? mapped : list
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }

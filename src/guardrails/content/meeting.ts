@@ -20,7 +20,7 @@ function has(ordered: Int32Array, wanted: number): boolean {
   let high = ordered.length - 1
   while (low <= high) {
     const middle = (low + high) >> 1
-    const one = ordered[middle] as number
+    const one = ordered[middle] ?? 0
     if (one === wanted) return true
     if (one < wanted) low = middle + 1
     else high = middle - 1
@@ -46,10 +46,10 @@ export function meeting(automaton: Automaton, behind: State, ahead: State, meter
 function meetsOneByOne({ next }: Edges, behind: State, ahead: State, meter: Meter): boolean {
   meter.spend(COST.entry)
   for (let at = 0; at < behind.set.length; at++) {
-    const position = behind.set[at] as number
-    const [from, to] = [next.offsets[position] as number, next.offsets[position + 1] as number]
+    const position = behind.set[at] ?? 0
+    const [from, to] = [next.offsets[position] ?? 0, next.offsets[position + 1] ?? 0]
     meter.spend((1 + to - from) * COST.edge)
-    for (let edge = from; edge < to; edge++) if (has(ahead.set, next.items[edge] as number)) return true
+    for (let edge = from; edge < to; edge++) if (has(ahead.set, next.items[edge] ?? 0)) return true
   }
   return false
 }
@@ -63,7 +63,7 @@ function meetsByBits(size: number, edges: Edges, behind: State, ahead: State, me
     behind.frontiers.set(edges, frontier)
   }
   const bits = (ahead.bits ??= bitsOf(size, ahead.set))
-  for (let at = 0; at < bits.length; at++) if (((bits[at] as number) & (frontier[at] as number)) !== 0) return true
+  for (let at = 0; at < bits.length; at++) if (((bits[at] ?? 0) & (frontier[at] ?? 0)) !== 0) return true
   return false
 }
 
@@ -72,9 +72,9 @@ function frontierOf(size: number, { next }: Edges, { set }: State, meter: Meter)
   const bits = new Int32Array((size + 31) >> 5)
   let work = set.length
   for (const position of set) {
-    const [from, to] = [next.offsets[position] as number, next.offsets[position + 1] as number]
+    const [from, to] = [next.offsets[position] ?? 0, next.offsets[position + 1] ?? 0]
     work += to - from
-    for (let edge = from; edge < to; edge++) setBit(bits, next.items[edge] as number)
+    for (let edge = from; edge < to; edge++) setBit(bits, next.items[edge] ?? 0)
   }
   meter.spend(COST.entry + work * COST.edge)
   return bits
@@ -87,5 +87,5 @@ function bitsOf(size: number, set: Int32Array): Int32Array {
 }
 
 function setBit(bits: Int32Array, at: number): void {
-  bits[at >> 5] = (bits[at >> 5] as number) | (1 << (at & 31))
+  bits[at >> 5] = (bits[at >> 5] ?? 0) | (1 << (at & 31))
 }

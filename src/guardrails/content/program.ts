@@ -1,4 +1,5 @@
 import { RE2JS } from "re2js"
+import { elementAt } from "../../support/arrays.ts"
 
 /** One step of a compiled pattern, as re2js has it; `out` and `arg` are places of other steps. */
 export type Step = {
@@ -45,7 +46,7 @@ const MAX_REMEMBERED = 4_096
 
 /** Throws re2js's own error for what is no pattern of RE2's syntax. */
 export function compileProgram(pattern: string): Program {
-  const { re2Input } = RE2JS.compile(pattern) as unknown as { re2Input: { prog: { inst: Step[]; start: number } } }
+  const { re2Input } = RE2JS.compile(pattern) as RE2JS & { re2Input: { prog: { inst: Step[]; start: number } } }
   const { inst: steps, start } = re2Input.prog
   const taken = steps.length <= MAX_REMEMBERED ? new Uint8Array(steps.length * ASCII) : undefined
   return { steps, start, begins: new Map(), taken }
@@ -82,7 +83,7 @@ function isWord(rune: number): boolean {
 
 /** Whether the step at this place goes on with this character. */
 export function takes({ steps, taken }: Program, scope: number, rune: number): boolean {
-  const step = steps[scope] as Step
+  const step = elementAt(steps, scope)
   if (!taken || rune >= ASCII) return isOfStep(step, rune)
   const at = scope * ASCII + rune
   if (taken[at] === 0) taken[at] = isOfStep(step, rune) ? 2 : 1

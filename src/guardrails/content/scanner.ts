@@ -1,6 +1,7 @@
 import { readAs, UNREAD } from "./fold.ts"
 import { COST, Meter } from "./meter.ts"
 import { AFTER_TEXT, BEFORE_TEXT, beginningsWith, conditionsBetween, OP, type Program, takes } from "./program.ts"
+import { elementAt } from "../../support/arrays.ts"
 
 /** From `start` up to `end`, in UTF-16 units since the text began. */
 export type Span = { start: number; end: number }
@@ -67,7 +68,7 @@ export class Scanner {
 
   /** Up to here no further match can begin: in UTF-16 units since the text began. */
   get safe(): number {
-    let safe = this.#now.count > 0 ? (this.#now.starts[0] as number) : this.#at
+    let safe = this.#now.count > 0 ? (this.#now.starts[0] ?? 0) : this.#at
     for (const start of this.#growing.keys()) safe = Math.min(safe, start)
     return safe
   }
@@ -89,7 +90,7 @@ export class Scanner {
         return
       }
       // Only where there is a next unit: at the end of a slice, V8 has been seen to read the unit behind it.
-      const rune = isHalf && at < text.length - 1 ? (text.codePointAt(at) as number) : text.charCodeAt(at)
+      const rune = isHalf && at < text.length - 1 ? (text.codePointAt(at) ?? 0) : text.charCodeAt(at)
       const width = rune > 0xffff ? 2 : 1
       const read = this.#folds ? readAs(rune) : rune
       if (read === UNREAD) this.#part(width)
@@ -114,7 +115,7 @@ export class Scanner {
     const conditions = conditionsBetween(this.#before, AFTER_TEXT)
     this.#round++
     for (let thread = 0; thread < count; thread++) {
-      this.#follow(places[thread] as number, starts[thread] as number, AFTER_TEXT, 0, conditions)
+      this.#follow(places[thread] ?? 0, starts[thread] ?? 0, AFTER_TEXT, 0, conditions)
     }
     this.#tell(true)
   }
@@ -125,7 +126,7 @@ export class Scanner {
     const conditions = conditionsBetween(this.#before, SPACE)
     this.#round++
     for (let thread = 0; thread < count; thread++) {
-      this.#follow(places[thread] as number, starts[thread] as number, AFTER_TEXT, 0, conditions)
+      this.#follow(places[thread] ?? 0, starts[thread] ?? 0, AFTER_TEXT, 0, conditions)
     }
     this.#at += width
     this.#isParted = true
@@ -137,7 +138,7 @@ export class Scanner {
     this.#round++
     this.#next.count = 0
     for (let thread = 0; thread < count; thread++) {
-      this.#follow(places[thread] as number, starts[thread] as number, rune, width, conditions)
+      this.#follow(places[thread] ?? 0, starts[thread] ?? 0, rune, width, conditions)
     }
     if (rune !== AFTER_TEXT) {
       this.#begin(conditions, rune)
@@ -154,7 +155,7 @@ export class Scanner {
 
   #begin(conditions: number, rune: number): void {
     const begun = beginningsWith(this.#program, conditions, rune)
-    for (let one = 0; one < begun.length; one++) this.#queue(begun[one] as number, this.#at)
+    for (let one = 0; one < begun.length; one++) this.#queue(begun[one] ?? 0, this.#at)
   }
 
   /** All places that can be reached without a character, and from those the ones behind this character. */
@@ -166,7 +167,7 @@ export class Scanner {
       if (this.#seen[at] === this.#round) continue
       this.#seen[at] = this.#round
       this.#steps++
-      const step = steps[at] as (typeof steps)[number]
+      const step = elementAt(steps, at)
       switch (step.op) {
         case OP.alt:
         case OP.altMatch:
@@ -206,7 +207,7 @@ export class Scanner {
    * Matches that no thread can lengthen. Threads stand in the order of their beginnings, so the first is the oldest.
    */
   #tell(isOver: boolean): void {
-    const oldest = isOver || this.#now.count === 0 ? Number.POSITIVE_INFINITY : (this.#now.starts[0] as number)
+    const oldest = isOver || this.#now.count === 0 ? Number.POSITIVE_INFINITY : (this.#now.starts[0] ?? 0)
     for (const [start, end] of this.#growing) {
       if (start >= oldest) continue
       this.#growing.delete(start)

@@ -36,12 +36,12 @@ export class Searcher {
   /** Beside the beginning or the end of a text. */
   get edge(): number {
     const { kinds, end } = this.automaton.alphabet
-    return kinds[end] as number
+    return kinds[end] ?? 0
   }
 
   kindOf(rune: number): number {
     const { alphabet } = this.automaton
-    return alphabet.kinds[alphabet.classOf(rune)] as number
+    return alphabet.kinds[alphabet.classOf(rune)] ?? 0
   }
 
   meeting(behind: number, ahead: number, meter: Meter): number {
@@ -134,11 +134,11 @@ function readBackward(searcher: Searcher, text: string, { from, to }: Block, rea
   let read = 0
   for (let at = to; at > from; read++) {
     if (open !== -1 || at === to) {
-      const left = (rows[at - from] as number) >> 1
+      const left = (rows[at - from] ?? 0) >> 1
       let met = 0
       if (left >= live) {
         const scope = placeOf(left, row)
-        const known = meetings[scope + 1] as number
+        const known = meetings[scope + 1] ?? 0
         met = meetings[scope] === left && known >> 2 === row ? known & 3 : searcher.meeting(left, row, meter)
       }
       if ((met & CROSSES) === 0) {
@@ -149,16 +149,16 @@ function readBackward(searcher: Searcher, text: string, { from, to }: Block, rea
     if (open === -1) {
       // Up to the next end no match goes on, and none from there to the right.
       do at--
-      while (at > from && ((rows[at - from] as number) & 1) === 0)
+      while (at > from && ((rows[at - from] ?? 0) & 1) === 0)
       if (at === from) break
       open = at
-      row = backward.rowOfNothing(alphabet.kinds[classes[at - from] as number] as number)
+      row = backward.rowOfNothing(alphabet.kinds[classes[at - from] ?? 0] ?? 0)
       ;({ table } = backward)
     }
     at--
     if (classes[at - from] === HALF) at--
-    const one = classes[at - from] as number
-    let entry = table[row + one] as number
+    const one = classes[at - from] ?? 0
+    let entry = table[row + one] ?? 0
     if (entry < 0) {
       entry = backward.entry(row, one, meter)
       ;({ table } = backward)
@@ -204,8 +204,8 @@ export function* findRegions(
 function addRegions(from: number, to: number, live: number, open: { start: number; hasEnd: boolean }, regions: Span[]) {
   const { rows } = record
   for (let at = from; at < to; at++) {
-    if (((rows[at - from] as number) & 1) === 1) open.hasEnd = true
-    if ((rows[at + 1 - from] as number) >> 1 >= live) continue
+    if (((rows[at - from] ?? 0) & 1) === 1) open.hasEnd = true
+    if ((rows[at + 1 - from] ?? 0) >> 1 >= live) continue
     if (open.hasEnd) regions.push({ start: open.start, end: at + 1 })
     open.hasEnd = false
     open.start = at + 1

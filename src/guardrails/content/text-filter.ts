@@ -6,10 +6,10 @@ import { fold, foldBefore } from "./fold.ts"
 import { atOnce, BudgetExceeded, COST, Meter } from "./meter.ts"
 import { Scanner, type Span } from "./scanner.ts"
 import { findFirstEnd, findRegions, findStretches, runeBefore, searcherOf } from "./search.ts"
+import { elementAt } from "../../support/arrays.ts"
 
 export type Action = "block" | "redact" | "flag"
 
-/** What a text is searched for, and what follows from finding it. */
 export type Rule = { detector: Detector; action: Action }
 
 export type Finding = Span & { rule: Rule }
@@ -235,9 +235,9 @@ export class TextFilter {
     if (this.isBlocked) return ""
     let out = ""
     let over = 0
-    for (; over < this.#marks.length; over++) {
-      const mark = this.#marks[over] as Mark
+    for (const mark of this.#marks) {
       if (mark.end > upTo) break
+      over++
       const start = Math.max(mark.start, this.#told)
       out += this.#units.slice(this.#told, start)
       if (mark.end > start) out += this.#units.replace(start, mark.end, mark.label)
@@ -285,7 +285,7 @@ export class TextFilter {
     let at = this.#marks.length
     let merged = mark
     while (at > 0) {
-      const other = this.#marks[at - 1] as Mark
+      const other = elementAt(this.#marks, at - 1)
       if (other.end <= merged.start) break
       at--
       if (other.start >= merged.end) continue

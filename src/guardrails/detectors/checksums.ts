@@ -30,7 +30,7 @@ export function isIban(written: string): number | undefined {
   let code = ""
   let end = 0
   for (; end < written.length && code.length < length; end++) {
-    const char = written[end] as string
+    const char = written.charAt(end)
     if (char !== " " && char !== "-") code += char.toUpperCase()
   }
   const isCutShort = /^[A-Za-z0-9]/.test(written.slice(end))

@@ -1,4 +1,5 @@
 import type { Part } from "./detector.ts"
+import { elementAt } from "../../support/arrays.ts"
 
 const VERBS = ["ignore", "disregard", "forget", "override", "bypass"]
 const EARLIER = ["previous", "prior", "above", "earlier", "preceding", "system"]
@@ -73,7 +74,7 @@ export function misspeltVerb(text: string, start: number, to: number): number {
 
 function next(tokens: readonly RegExpExecArray[], from: number, content: readonly string[]): number | undefined {
   for (let at = from + 1; at <= from + WINDOW && at < tokens.length; at++) {
-    const [token, before] = [tokens[at] as RegExpExecArray, tokens[at - 1] as RegExpExecArray]
+    const [token, before] = [elementAt(tokens, at), elementAt(tokens, at - 1)]
     // Not across sentences, nor from one line of code to the next.
     if (token.index - before.index - before[0].length > 12) return undefined
     if (isLike(token[0], content)) return at

@@ -87,12 +87,12 @@ function plainly(text: string, survey: Survey, meter: Meter): Part[] {
   const parts: Part[] = []
   const { groups, openers } = (known ??= numbered())
   const has = (literal: number) => survey.seen[literal] === 1
-  const starts = SIGNS.map((_, sign) =>
-    groups[sign]?.every((group) => group.some(has)) ? ([] as number[]) : undefined,
+  const starts = SIGNS.map((_, sign): number[] | undefined =>
+    groups[sign]?.every((group) => group.some(has)) ? [] : undefined,
   )
   const { places } = survey
   for (let at = 0; places && at < places.starts.length; at++) {
-    for (const sign of openers[places.literals[at] as number] ?? []) starts[sign]?.push(places.starts[at] as number)
+    for (const sign of openers[places.literals[at] ?? 0] ?? []) starts[sign]?.push(places.starts[at] ?? 0)
   }
   for (const [at, sign] of SIGNS.entries()) {
     const current = starts[at]

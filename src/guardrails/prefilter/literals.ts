@@ -1,4 +1,5 @@
 import { readAs, UNREAD } from "../content/fold.ts"
+import { elementAt } from "../../support/arrays.ts"
 
 /** What some match of a detector must have in it. In lower case; a digit stands for any digit. */
 export type Literal = {
@@ -47,9 +48,9 @@ export class Literals {
     for (const [literal, text] of texts.entries()) {
       let state = 0
       for (let at = 0; at < text.length; at++) {
-        const scope = state * STRIDE + (this.classes[text.charCodeAt(at)] as number)
+        const scope = state * STRIDE + (this.classes[text.charCodeAt(at)] ?? 0)
         if (table[scope] === 0) table[scope] = current.push([]) - 1
-        state = table[scope] as number
+        state = table[scope] ?? 0
       }
       current[state]?.push(literal)
     }
@@ -66,11 +67,11 @@ export class Literals {
     this.table = new Uint16Array(current.length * STRIDE)
     for (const [scope, state] of order.entries()) {
       for (let one = 0; one < STRIDE; one++) {
-        this.table[scope * STRIDE + one] = places[table[state * STRIDE + one] as number] as number
+        this.table[scope * STRIDE + one] = places[table[state * STRIDE + one] ?? 0] ?? 0
       }
     }
     this.firstEnd = order.findIndex((state) => current[state]?.length !== 0)
-    this.ends = order.slice(this.firstEnd).map((state) => current[state] as number[])
+    this.ends = order.slice(this.firstEnd).map((state) => elementAt(current, state))
   }
 
   /**
@@ -96,7 +97,7 @@ export class Literals {
       const char = String.fromCharCode(unit)
       for (const form of [char.toLowerCase(), char.toUpperCase().toLowerCase(), char.normalize("NFKC").toLowerCase()]) {
         if (classes[unit] === CLASS.other && form.length === 1 && (used.has(form) || form < "\x80")) {
-          classes[unit] = classes[form.charCodeAt(0)] as number
+          classes[unit] = classes[form.charCodeAt(0)] ?? 0
         }
       }
     }
@@ -104,7 +105,7 @@ export class Literals {
       if (unit >= 0xd800 && unit < 0xdc00) classes[unit] = CLASS.pair
       const read = readAs(unit)
       if (read === UNREAD) classes[unit] = CLASS.unread
-      else if (read !== unit) classes[unit] = classes[read] as number
+      else if (read !== unit) classes[unit] = classes[read] ?? 0
     }
   }
 }
@@ -116,12 +117,12 @@ function connect(table: Int32Array, ends: readonly number[][]): number[] {
   const fails = new Int32Array(ends.length)
   const open = [0]
   for (let read = 0; read < open.length; read++) {
-    const state = open[read] as number
-    const fail = fails[state] as number
+    const state = open[read] ?? 0
+    const fail = fails[state] ?? 0
     if (state !== 0) ends[state]?.push(...(ends[fail] ?? []))
     for (let one = 0; one < STRIDE; one++) {
-      const child = table[state * STRIDE + one] as number
-      const other = state === 0 ? 0 : (table[fail * STRIDE + one] as number)
+      const child = table[state * STRIDE + one] ?? 0
+      const other = state === 0 ? 0 : (table[fail * STRIDE + one] ?? 0)
       if (child === 0) {
         table[state * STRIDE + one] = other
         continue

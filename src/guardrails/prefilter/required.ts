@@ -1,3 +1,4 @@
+import { elementAt } from "../../support/arrays.ts"
 /**
  * What every match of a pattern has in it: the literals it begins with, and groups of literals of which each has one.
  * Worked out of a regular expression's source, so that a new phrase or key needs no second table. All in lower case; a
@@ -43,7 +44,7 @@ class Parser {
       this.#at++
       branches.push(this.#sequence())
     }
-    return branches.length === 1 ? (branches[0] as Node) : anyOf(branches)
+    return branches.length === 1 ? elementAt(branches, 0) : anyOf(branches)
   }
 
   #sequence(): Node {
@@ -81,7 +82,7 @@ class Parser {
   }
 
   #escape(): Node {
-    const char = this.#source[this.#at++] as string
+    const char = this.#source.charAt(this.#at++)
     if (char === "b") return NOTHING
     if (char === "d") return ofStrings(["0"])
     if (char === "n") return ofStrings(["\n"])

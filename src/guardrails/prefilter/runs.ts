@@ -38,7 +38,7 @@ function fill(unit: number): number {
     if (/[\s.\-_*|/]/.test(char)) all |= SEPARATOR
     flags[at] = all
   }
-  return flags[unit] as number
+  return flags[unit] ?? 0
 }
 
 type VerbIn = (text: string, from: number, to: number) => number
@@ -55,7 +55,7 @@ export function runsOf(text: string, places: readonly number[], verbIn: VerbIn):
 
 function has(text: string, at: number, wanted: number): boolean {
   const unit = text.charCodeAt(at)
-  return (((flags[unit] as number) || fill(unit)) & wanted) !== 0
+  return (((flags[unit] ?? 0) || fill(unit)) & wanted) !== 0
 }
 
 function verbsAt(text: string, places: readonly number[], verbIn: VerbIn): number[] {

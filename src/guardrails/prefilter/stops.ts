@@ -44,7 +44,7 @@ export class Stops {
     const { alphabet } = this.#automaton
     if (at < 0) return -1
     const unit = text.charCodeAt(at)
-    if (unit < ASCII) return alphabet.ascii[unit] as number
+    if (unit < ASCII) return alphabet.ascii[unit] ?? 0
     if ((unit & 0xf800) === 0xd800) return -1
     const read = readAs(unit)
     return read === UNREAD ? -1 : alphabet.classOf(read)
@@ -59,11 +59,11 @@ export class Stops {
     const row = new Uint8Array(alphabet.size)
     const sources = before < 0 ? [] : [...Array(size).keys()].filter((at) => this.#automaton.takes(at, before))
     for (const kind of before < 0 ? [] : new Set(alphabet.kinds)) {
-      const { first, next } = this.#automaton.edges(alphabet.kinds[before] as number, kind)
+      const { first, next } = this.#automaton.edges(alphabet.kinds[before] ?? 0, kind)
       const targets = new Set(first)
       for (const source of sources) {
-        for (let at = next.offsets[source] as number; at < (next.offsets[source + 1] as number); at++) {
-          targets.add(next.items[at] as number)
+        for (let at = next.offsets[source] ?? 0; at < (next.offsets[source + 1] ?? 0); at++) {
+          targets.add(next.items[at] ?? 0)
         }
       }
       this.#allow(row, targets, kind)

@@ -1,5 +1,6 @@
 import { readAs, UNREAD } from "../content/fold.ts"
 import { CLASS, type Literal, Literals, STRIDE_BITS } from "./literals.ts"
+import { elementAt } from "../../support/arrays.ts"
 
 /** What a detector cannot do without: one of its literals, or else so many digits, or colons that are near. */
 export type Signs = {
@@ -105,7 +106,7 @@ export class Surveyor {
 
   #plain(text: string): Known {
     const number = this.#numbers.get(text)
-    if (number !== undefined) return this.#known[number] as Known
+    if (number !== undefined) return elementAt(this.#known, number)
     const known: Known = { text, owners: [], isPlaced: false, isBound: false, isVerb: false }
     this.#numbers.set(text, this.#known.push(known) - 1)
     return known
@@ -142,9 +143,12 @@ export class Surveyor {
     }
     let last = 0
     for (let at = 0; at < changed.length; at++) {
-      const from = Math.max(last, (changed[at] as number) - this.#longest)
-      let to = (changed[at] as number) + this.#longest
-      for (; (changed[at + 1] as number) <= to + this.#longest; at++) to = (changed[at + 1] as number) + this.#longest
+      const first = changed[at] ?? 0
+      let to = first + this.#longest
+      for (let next = changed[at + 1]; next !== undefined && next <= to + this.#longest; next = changed[++at + 1]) {
+        to = next + this.#longest
+      }
+      const from = Math.max(last, first - this.#longest)
       last = Math.min(text.length, to)
       this.#read(text, from, last, survey)
     }
@@ -170,14 +174,14 @@ export class Surveyor {
       for (; at < to; at++) {
         const unit = text.charCodeAt(at)
         allUnits |= unit
-        one = classes[unit] as number
+        one = classes[unit] ?? 0
         if (one < CLASS.other || one >= CLASS.unread) break
-        state = table[(state << STRIDE_BITS) + one] as number
+        state = table[(state << STRIDE_BITS) + one] ?? 0
         if (state >= firstEnd) this.#end(state - firstEnd, text, at, plainFrom, at - skipped - lastDigit, survey)
       }
       if (at === to) break
       if (one >= CLASS.unread) {
-        const rune = text.codePointAt(at) as number
+        const rune = text.codePointAt(at) ?? 0
         const read = readAs(rune)
         const width = rune > 0xffff ? 2 : 1
         plainFrom = at + width
@@ -188,7 +192,7 @@ export class Surveyor {
           continue
         }
         if (width === 2) survey.hasPairs ||= isLetterOrDigit(rune)
-        one = read > 0xffff ? CLASS.other : (classes[read] as number)
+        one = read > 0xffff ? CLASS.other : (classes[read] ?? 0)
         if (one >= CLASS.unread) one = CLASS.other
       }
       if (one === CLASS.digit) {
@@ -202,21 +206,21 @@ export class Surveyor {
         if (at - skipped - lastColon <= COLONS_APART) for (const owner of this.#ofColons) mark(marks[owner], at)
         lastColon = at - skipped
       }
-      state = table[(state << STRIDE_BITS) + one] as number
+      state = table[(state << STRIDE_BITS) + one] ?? 0
       if (state >= firstEnd) this.#end(state - firstEnd, text, at, plainFrom, at - skipped - lastDigit, survey)
     }
     if (allUnits > LAST_ASCII) survey.isAscii = false
   }
 
   #end(state: number, text: string, at: number, plainFrom: number, digitBefore: number, survey: Survey): void {
-    const ends = this.#literals.ends[state] as readonly number[]
+    const ends = elementAt(this.#literals.ends, state)
     for (let one = 0; one < ends.length; one++) {
-      const number = ends[one] as number
-      const use = this.#uses[number] as number
-      const start = at - (this.#lengths[number] as number) + 1
+      const number = ends[one] ?? 0
+      const use = this.#uses[number] ?? 0
+      const start = at - (this.#lengths[number] ?? 0) + 1
       const isPlain = start >= plainFrom
       if ((use & USE.checked) !== 0) {
-        if (!holds(this.#known[number] as Known, text, isPlain ? start : -1, at, digitBefore)) continue
+        if (!holds(elementAt(this.#known, number), text, isPlain ? start : -1, at, digitBefore)) continue
       }
       survey.seen[number] = 1
       if ((use & USE.verb) !== 0) survey.verbs.push(at)
@@ -225,14 +229,14 @@ export class Surveyor {
         else survey.places.literals.push(number)
       }
       if ((use & USE.owned) !== 0) {
-        for (const owner of (this.#known[number] as Known).owners) mark(survey.marks[owner], at)
+        for (const owner of elementAt(this.#known, number).owners) mark(survey.marks[owner], at)
       }
     }
   }
 
   #isGap(text: string, from: number, to: number): boolean {
     for (let at = from; at < to; at++) {
-      const one = this.#literals.classes[text.charCodeAt(at)] as number
+      const one = this.#literals.classes[text.charCodeAt(at)] ?? 0
       if (one < CLASS.firstGap || one > CLASS.lastGap) return false
     }
     return true
@@ -246,7 +250,7 @@ function isLetterOrDigit(rune: number): boolean {
 function mark(ranges: number[] | undefined, at: number): void {
   if (!ranges) return
   const last = ranges.length - 1
-  if (last > 0 && at - (ranges[last] as number) <= NEAR) ranges[last] = at
+  if (last > 0 && at - (ranges[last] ?? 0) <= NEAR) ranges[last] = at
   else ranges.push(at, at)
 }
 

@@ -1,5 +1,6 @@
 import type { RpcId } from "../run/acp.ts"
 import type { ModelMessage } from "./call-model.ts"
+import { parseStored } from "../../support/json.ts"
 
 /** A prompt that the agent works on. In rows, so that it goes on where it was when the object wakes. */
 export type Turn = {
@@ -51,7 +52,7 @@ export class Memory {
   /** What was said of a tool for all of a session. */
   ruleOf(session: string, tool: string): Rule | undefined {
     const [row] = this.#sql.exec<{ rules: string }>("SELECT rules FROM agent_sessions WHERE id = ?", session)
-    return (JSON.parse(row?.rules ?? "{}") as Record<string, Rule>)[tool]
+    return parseStored<Record<string, Rule>>(row?.rules ?? "{}")[tool]
   }
 
   rule(session: string, tool: string, rule: Rule): void {
@@ -60,7 +61,7 @@ export class Memory {
 
   turn(session: string): Turn | undefined {
     const [row] = this.#sql.exec<{ turn: string | null }>("SELECT turn FROM agent_sessions WHERE id = ?", session)
-    return row?.turn == null ? undefined : (JSON.parse(row.turn) as Turn)
+    return row?.turn == null ? undefined : parseStored<Turn>(row.turn)
   }
 
   setTurn(session: string, turn: Turn | undefined): void {
@@ -92,7 +93,7 @@ export class Memory {
     for (const { body } of rows) {
       chars += body.length
       if (chars > MAX_HISTORY_CHARS && latest.some(({ role }) => role === "user")) break
-      latest.unshift(JSON.parse(body) as ModelMessage)
+      latest.unshift(parseStored<ModelMessage>(body))
     }
     return latest.slice(
       Math.max(

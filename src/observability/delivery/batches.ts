@@ -19,6 +19,7 @@ import {
   type Receiver,
   updateBatch,
 } from "./store.ts"
+import { parseStored } from "../../support/json.ts"
 
 const DONE: Verdict = { waitMs: null }
 /** How long one waits whose destination is turned off. */
@@ -58,7 +59,7 @@ export async function retryBatch({ organizationId, batchId }: Batch, env: Env, n
 }
 
 async function tryBatch(row: BatchRow, receiver: Receiver, env: Env, now: number): Promise<Outcome> {
-  const called = await listCalled(env.DB, row.organization_id, JSON.parse(row.generation_ids) as string[])
+  const called = await listCalled(env.DB, row.organization_id, parseStored(row.generation_ids))
   const text = await findCallContentBatch(env.FILES, row.id)
   const events = called.map(({ generation, keyName }) => {
     // Whoever wants privacy now does not get what was kept before.

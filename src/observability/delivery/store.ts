@@ -3,6 +3,7 @@ import { columnNames, type StoredOf } from "../../support/db.ts"
 import type { DestinationRow } from "../destination.ts"
 import type { KeyedRow } from "../store.ts"
 import { broadcastBatches } from "../table.ts"
+import { parseStored } from "../../support/json.ts"
 
 export type BatchRow = StoredOf<typeof broadcastBatches>
 
@@ -46,7 +47,7 @@ export async function listCalled(db: D1Database, organizationId: string, ids: re
     )
     .bind(organizationId, JSON.stringify(ids))
     .all<{ record: string; name: string | null }>()
-  return results.map(({ record, name }) => ({ generation: JSON.parse(record) as Settled, keyName: name }))
+  return results.map(({ record, name }) => ({ generation: parseStored<Settled>(record), keyName: name }))
 }
 
 /** One that is there already stays as it is. */

@@ -1,5 +1,6 @@
 import { type CallEvent, flaggedOf, type Flags, timesOf, traceOf } from "../event.ts"
 import type { CallContent } from "../call-content.ts"
+import { isArray, isObject, type Json } from "../../support/json.ts"
 
 /** Calls as OTLP/JSON: an ExportTraceServiceRequest with a span for each, in the words of `gen_ai.*`. Pure. */
 
@@ -98,28 +99,30 @@ function attributesOf(event: CallEvent, flags: Flags): Attributes {
 }
 
 export function prefixed(prefix: string, values: object): Attributes {
-  return Object.fromEntries(Object.entries(values).map(([key, value]) => [`${prefix}.${key}`, value as unknown]))
+  const entries: [string, unknown][] = Object.entries(values)
+  return Object.fromEntries(entries.map(([key, value]) => [`${prefix}.${key}`, value]))
 }
 
 /** A message of the chat wire in the shape that the conventions give messages. */
 function toMessage(message: unknown): object {
-  const { role, content, ...rest } = (message ?? {}) as { role?: unknown; content?: unknown } & Attributes
-  const parts = Array.isArray(content) ? (content as unknown[]).map(toPart) : []
+  const { role, content, tool_calls: toolCalls }: Json = isObject(message) ? message : {}
+  const parts = isArray(content) ? content.map(toPart) : []
   const spoken = typeof content === "string" ? [{ type: "text", content }] : parts
-  const calls = Array.isArray(rest["tool_calls"]) ? (rest["tool_calls"] as unknown[]).map(toCallPart) : []
+  const calls = isArray(toolCalls) ? toolCalls.map(toCallPart) : []
   return { role: typeof role === "string" ? role : "user", parts: [...spoken, ...calls] }
 }
 
 function toPart(part: unknown): object {
-  const { type, text } = (part ?? {}) as { type?: unknown; text?: unknown }
+  const { type, text }: Json = isObject(part) ? part : {}
   return typeof text === "string"
     ? { type: "text", content: text }
     : { type: typeof type === "string" ? type : "unknown", content: part }
 }
 
 function toCallPart(call: unknown): object {
-  const { id, function: called } = (call ?? {}) as { id?: unknown; function?: { name?: unknown; arguments?: unknown } }
-  return { type: "tool_call", id, name: called?.name, arguments: called?.arguments }
+  const { id, function: called }: Json = isObject(call) ? call : {}
+  const { name, arguments: input }: Json = isObject(called) ? called : {}
+  return { type: "tool_call", id, name, arguments: input }
 }
 
 function toAnswer({ output }: CallContent, finishReason: string | null): object {
