@@ -198,8 +198,10 @@ const DENIED = new Set(
 )
 /** These are denied only as the complete identifier. */
 const DENIED_ALONE = new Set(["place", "own", "book"])
-/** Names that others fixed: stored JSON, the wire, the environment, libraries. */
-const GIVEN_NAMES = new Set(["search_surface", "SQLiteAsyncDialect", "CLIENT_DIALECT"])
+/** Names that APIs, the environment or libraries define. */
+const GIVEN_NAMES = new Set(["CLIENT_DIALECT", "SQLiteAsyncDialect", "search_surface"])
+/** Where a denied word is a field of an API: `words` of a transcription. */
+const GIVEN_FIELDS = new Set(["src/guardrails/screening.ts words"])
 
 function isDenied(name: string): boolean {
   const parts = name
@@ -211,6 +213,8 @@ function isDenied(name: string): boolean {
 
 test("names use the field's terms", () => {
   const denied = ({ path, identifiers }: Syntax) =>
-    [path.slice(path.lastIndexOf("/") + 1), ...identifiers].filter(isDenied)
+    [path.slice(path.lastIndexOf("/") + 1), ...identifiers].filter(
+      (name) => isDenied(name) && !GIVEN_FIELDS.has(`${path} ${name}`),
+    )
   expect(overruns(breachesBy(denied), DENIED_NAMES)).toEqual([])
 })

@@ -8,7 +8,7 @@ const TAG = "client"
 export type Client = { id: string; name: string; showsForms: boolean }
 
 /** Characters: sent, known to have arrived, and asked after. */
-type Traffic = { sent: number; read: number; asked: number }
+type Traffic = { sent: number; read: number; requestedAt: number }
 
 type ToClient = AcpMessage | { jsonrpc: "2.0"; id: RpcId | null; error: RpcError }
 
@@ -53,7 +53,7 @@ export class ClientSockets {
     const [socket] = this.#open(client)
     if (!socket) return
     const text = JSON.stringify(message)
-    const traffic = this.#traffic.get(client) ?? { sent: 0, read: 0, asked: 0 }
+    const traffic = this.#traffic.get(client) ?? { sent: 0, read: 0, requestedAt: 0 }
     traffic.sent += text.length
     this.#traffic.set(client, traffic)
     if (traffic.sent - traffic.read > CLIENT_LIMITS.unreadBytes) {
@@ -61,8 +61,8 @@ export class ClientSockets {
       return this.#onSlow(client)
     }
     socket.send(text)
-    if (traffic.sent - traffic.asked < CLIENT_LIMITS.askReadBytes) return
-    traffic.asked = traffic.sent
+    if (traffic.sent - traffic.requestedAt < CLIENT_LIMITS.askReadBytes) return
+    traffic.requestedAt = traffic.sent
     // The platform does not tell what waits in a socket. A request is answered by every peer, if only to refuse it.
     socket.send(JSON.stringify({ jsonrpc: "2.0", id: readQuestion(traffic.sent), method: "_intern/read", params: {} }))
   }

@@ -62,7 +62,7 @@ export class ClientStore {
     return row?.client
   }
 
-  own(acp: string, client: string): void {
+  setOwner(acp: string, client: string): void {
     this.#sql.exec(
       "INSERT INTO client_sessions (acp, client) VALUES (?, ?) ON CONFLICT (acp) DO UPDATE SET client = excluded.client",
       acp,
@@ -70,7 +70,7 @@ export class ClientStore {
     )
   }
 
-  disown(acp: string): void {
+  clearOwner(acp: string): void {
     this.#sql.exec("DELETE FROM client_sessions WHERE acp = ?", acp)
   }
 

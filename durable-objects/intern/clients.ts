@@ -35,7 +35,7 @@ type Answer = ClientFrame & { is: "answer" }
  */
 export class InternClients {
   readonly #runs: RunStore
-  readonly #book: ClientStore
+  readonly #store: ClientStore
   readonly #sockets: ClientSockets
   readonly #around: Surroundings
   /** Counts how often all were sent away: who was let in before that is not connected after it. */
@@ -43,20 +43,20 @@ export class InternClients {
 
   constructor(ctx: DurableObjectState, runs: RunStore, around: Surroundings) {
     this.#runs = runs
-    this.#book = new ClientStore(ctx.storage.sql)
+    this.#store = new ClientStore(ctx.storage.sql)
     this.#sockets = new ClientSockets(ctx, (client) => this.#left(client))
     this.#around = around
   }
 
   /** For a storage that was emptied. */
   reset(): void {
-    this.#book.reset()
+    this.#store.reset()
   }
 
   /** After the object was away: who went meanwhile, without a word, has left. */
   recover(): void {
     const left = this.openRequests.filter(({ isLeft }) => isLeft)
-    for (const client of this.#book.clients()) if (!this.#sockets.isConnected(client)) this.#left(client)
+    for (const client of this.#store.clients()) if (!this.#sockets.isConnected(client)) this.#left(client)
     // That an agent was told to stop may be lost with the isolate that told it.
     this.#stop(left)
   }
@@ -81,7 +81,7 @@ export class InternClients {
 
   /** Requests that the agent has not answered; of what was left, for as long as an agent may take to stop. */
   get openRequests(): ClientRequest[] {
-    return this.#book.openSince(this.#around.now() - LIMITS.graceMs)
+    return this.#store.openSince(this.#around.now() - LIMITS.graceMs)
   }
 
   isBusy(acp: string): boolean {
@@ -102,9 +102,9 @@ export class InternClients {
       case "answer":
         return this.#answered(client, frame)
       case "notice":
-        return this.#told(client, frame)
+        return this.#onNotification(client, frame)
       case "request":
-        return this.#asked(socket, client, frame)
+        return this.#onRequest(socket, client, frame)
     }
   }
 
@@ -115,12 +115,12 @@ export class InternClients {
   }
 
   /** What the agent said and no run hears. Whether a client did. */
-  heard(message: AcpMessage): boolean {
+  onAgentMessage(message: AcpMessage): boolean {
     const { id, method } = message
     if (method === undefined) return id !== undefined && this.#result(id, message)
     const { sessionId: acp } = record(message.params)
     if (typeof acp !== "string" || this.#runs.ofAcp(acp)) return false
-    const owner = this.#book.ownerOf(acp)
+    const owner = this.#store.ownerOf(acp)
     const client = owner === undefined ? undefined : this.#sockets.of(owner)
     if (!client) return false
     if (id !== undefined) return isClientQuestion(method) && this.#question(client, id, message, acp)
@@ -131,10 +131,10 @@ export class InternClients {
   /** The agent that was there is no more: whoever waits for it is told, and has to load what was open. */
   gone(): void {
     const error = { code: RPC_ERRORS.away, message: "The agent was started anew. Load the session again." }
-    for (const { client, id, isLeft } of this.#book.takeRequests()) {
+    for (const { client, id, isLeft } of this.#store.takeRequests()) {
       if (!isLeft) this.#sockets.send(client, { jsonrpc: "2.0", id, error })
     }
-    this.#book.forgetSessions()
+    this.#store.forgetSessions()
   }
 
   /** Sends everyone away: the token that they came with is not good any more. */
@@ -145,7 +145,7 @@ export class InternClients {
     }
   }
 
-  #asked(socket: WebSocket, client: Client, request: Request): void {
+  #onRequest(socket: WebSocket, client: Client, request: Request): void {
     const { id, method, params } = request
     switch (method) {
       case "initialize":
@@ -170,7 +170,7 @@ export class InternClients {
     if (method === "session/prompt" && !Array.isArray(prompt)) {
       return this.#refuse(client.id, id, RPC_ERRORS.params, "prompt: must be an array of content blocks.")
     }
-    if (method === "session/prompt" && this.#book.ownerOf(sessionId) !== client.id) {
+    if (method === "session/prompt" && this.#store.ownerOf(sessionId) !== client.id) {
       return this.#refuse(client.id, id, RPC_ERRORS.noSession, "This connection has not opened or loaded this session.")
     }
     if (this.#runs.ofAcp(sessionId) || this.isBusy(sessionId)) {
@@ -193,12 +193,12 @@ export class InternClients {
     }
     const rpc = this.#runs.nextRpc()
     // An agent says again what was said before it answers that a session is loaded.
-    if (method === "session/load" && acp !== null) this.#book.own(acp, client)
-    this.#book.ask({ rpc, client, id, method, acp })
+    if (method === "session/load" && acp !== null) this.#store.setOwner(acp, client)
+    this.#store.ask({ rpc, client, id, method, acp })
     this.#send({ id: rpc, method, params })
   }
 
-  #told({ id: client }: Client, { method, params }: Notice): void {
+  #onNotification({ id: client }: Client, { method, params }: Notice): void {
     const { sessionId } = params
     if (method !== "session/cancel") return
     const prompts = this.openRequests.filter((open) => open.client === client && open.method === "session/prompt")
@@ -206,18 +206,18 @@ export class InternClients {
   }
 
   #answered({ id: client }: Client, { id, outcome }: Answer): void {
-    const question = this.#book.takeQuestion(id, client)
+    const question = this.#store.takeQuestion(id, client)
     if (question) this.#send({ id: question.rpc, ...outcome })
   }
 
   #result(rpc: RpcId, { result, error }: AcpMessage): boolean {
-    const request = this.#book.takeRequest(rpc)
+    const request = this.#store.takeRequest(rpc)
     if (!request) return false
     const { client, id, method, acp, isLeft } = request
-    if (acp !== null && method === "session/prompt") this.#cancel(this.#book.takeQuestionsOf(acp))
+    if (acp !== null && method === "session/prompt") this.#cancel(this.#store.takeQuestionsOf(acp))
     if (isLeft) return true
     if (error !== undefined) {
-      if (acp !== null && method === "session/load") this.#book.disown(acp)
+      if (acp !== null && method === "session/load") this.#store.clearOwner(acp)
       this.#sockets.send(client, { jsonrpc: "2.0", id, error })
       return true
     }
@@ -229,7 +229,7 @@ export class InternClients {
   #opened(client: string, method: string, result: unknown): Record<string, unknown> {
     const { sessionId } = record(result)
     if (method === "session/load" || typeof sessionId !== "string") return {}
-    this.#book.own(sessionId, client)
+    this.#store.setOwner(sessionId, client)
     return { sessionId }
   }
 
@@ -238,7 +238,7 @@ export class InternClients {
     // Nobody sees a form that the client does not show: it is as good as a stray.
     if (method === "elicitation/create" && !client.showsForms) return false
     const id = this.#runs.nextRpc()
-    this.#book.put({ id, client: client.id, rpc, acp, method })
+    this.#store.put({ id, client: client.id, rpc, acp, method })
     this.#sockets.send(client.id, { jsonrpc: "2.0", id, method, params })
     return true
   }
@@ -250,7 +250,7 @@ export class InternClients {
 
   /** Its turns are cancelled, and what the agent asked it is answered in its place. Safe twice. */
   #left(client: string): void {
-    const { prompts, questions } = this.#book.leave(client, this.#around.now())
+    const { prompts, questions } = this.#store.leave(client, this.#around.now())
     this.#stop(prompts)
     this.#cancel(questions)
   }

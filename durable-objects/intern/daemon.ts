@@ -2,7 +2,7 @@ import type { Env } from "../../src/config/env.ts"
 import { type Numbered, readFrame } from "../../src/interns/hosts/daemon-frames.ts"
 import { CLOSE, type DaemonConfig, type Hello } from "../../src/interns/hosts/daemon-protocol.ts"
 import type { HostEvents, InternConfig, InternHost } from "../../src/interns/hosts/host.ts"
-import { openInternKey } from "../../src/interns/own-key.ts"
+import { openInternKey } from "../../src/interns/intern-key.ts"
 import type { AcpMessage } from "../../src/interns/run/acp.ts"
 import { logError, logWarning } from "../../src/support/log.ts"
 import { wait } from "../../src/support/time.ts"
@@ -25,14 +25,14 @@ export class DaemonLink implements InternHost {
   readonly startLabel = "Waiting for the daemon to dial in"
   readonly #ctx: DurableObjectState
   readonly #env: Env
-  readonly #book: RunStore
+  readonly #runs: RunStore
   readonly #events: HostEvents
   #destroyed: ((isArchived: boolean) => void) | undefined
 
   constructor(ctx: DurableObjectState, env: Env, runs: RunStore, events: HostEvents) {
     this.#ctx = ctx
     this.#env = env
-    this.#book = runs
+    this.#runs = runs
     this.#events = events
     ctx.storage.sql.exec(
       "CREATE TABLE IF NOT EXISTS unacknowledged (seq INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT",
@@ -40,11 +40,11 @@ export class DaemonLink implements InternHost {
   }
 
   get #peer(): Peer {
-    return this.#book.fact("peer") ?? { epoch: "", received: 0, next: 1, isReady: false }
+    return this.#runs.fact("peer") ?? { epoch: "", received: 0, next: 1, isReady: false }
   }
 
   #setPeer(change: Partial<Peer>): void {
-    this.#book.setFact("peer", { ...this.#peer, ...change })
+    this.#runs.setFact("peer", { ...this.#peer, ...change })
   }
 
   get epoch(): string {
@@ -168,7 +168,7 @@ export class DaemonLink implements InternHost {
     const work = this.#welcome(socket, hello.from)
     this.#ctx.waitUntil(
       work.catch((cause: unknown) => {
-        logError("a daemon was not welcomed", { intern: this.#book.fact("place")?.id }, cause)
+        logError("a daemon was not welcomed", { intern: this.#runs.fact("identity")?.id }, cause)
         socket.close(1011, "not welcomed")
       }),
     )
@@ -195,7 +195,7 @@ export class DaemonLink implements InternHost {
   }
 
   async #config(): Promise<DaemonConfig> {
-    const identity = this.#book.fact("place")
+    const identity = this.#runs.fact("identity")
     if (!identity) throw new Error("A daemon that dials in has an intern.")
     const base = identity.apiBase
     const { row, key } = await openInternKey(this.#env, identity, identity.id)

@@ -5,7 +5,7 @@ import type { InternStream } from "./stream.ts"
 
 /** What an effect reaches. */
 export type EffectDeps = {
-  book: RunStore
+  runs: RunStore
   /** The responses that clients read along with, by run. */
   streams: Map<string, InternStream>
   send: (message: Omit<AcpMessage, "jsonrpc">) => void
@@ -17,7 +17,7 @@ export type EffectDeps = {
 }
 
 /** Does what was decided for a run, which is saved by then. */
-export function perform(run: Run, effect: Effect, { book: runs, streams, send, epoch, model, now }: EffectDeps): void {
+export function perform(run: Run, effect: Effect, { runs, streams, send, epoch, model, now }: EffectDeps): void {
   switch (effect.do) {
     case "request":
       return send({ id: effect.rpc, method: effect.method, params: effect.params })

@@ -11,8 +11,8 @@ export type LifecycleState = { phase: Phase; attempt: number; wakeAt: number | n
 
 /** What an object keeps one of. */
 export type Facts = {
-  place: InternIdentity
-  life: LifecycleState
+  identity: InternIdentity
+  lifecycle: LifecycleState
   /** The embedded agent's. */
   config: InternConfig
   /** That the agent was started with; null for the default of the workspace. */

@@ -17,7 +17,7 @@ export function openHost(
 ) {
   if (!identity || identity.host === "embedded") {
     const callGateway = async (request: Request) => app.fetch(request, env, executionContext(ctx))
-    return new EmbeddedHost(ctx, env, { book: runs, events, callGateway })
+    return new EmbeddedHost(ctx, env, { runs, events, callGateway })
   }
   const link = new DaemonLink(ctx, env, runs, events)
   return identity.host === "daemon" ? link : new ContainerHost(ctx, env, link)

@@ -9,6 +9,24 @@ const ENDED_KEPT_MS = 24 * 3_600_000
 const MAX_SESSIONS = 1_000
 const MAX_ENDED = 1_000
 
+// Names in storage, which objects of earlier releases have written.
+const PENDING_PROMPTS = "unsaid"
+const QUESTION_COUNT = "asked"
+const FACT_NAMES: Partial<Record<keyof Facts, string>> = { identity: "place", lifecycle: "life" }
+
+type StoredRun = Omit<Run, "pendingPrompts" | "questionCount"> & {
+  [PENDING_PROMPTS]: string[]
+  [QUESTION_COUNT]: number
+}
+
+function toStored({ pendingPrompts, questionCount, ...run }: Run): StoredRun {
+  return { ...run, [PENDING_PROMPTS]: pendingPrompts, [QUESTION_COUNT]: questionCount }
+}
+
+function fromStored({ [PENDING_PROMPTS]: pendingPrompts, [QUESTION_COUNT]: questionCount, ...run }: StoredRun): Run {
+  return { ...run, pendingPrompts, questionCount }
+}
+
 export type StoredQuestion = { run: Run | undefined; session: string; isPending: boolean }
 
 /**
@@ -23,7 +41,7 @@ export class RunStore {
     this.#sql = sql
     this.reset()
     for (const { body } of sql.exec<{ body: string }>("SELECT body FROM runs WHERE is_open = 1")) {
-      const run = parseStored<Run>(body)
+      const run = fromStored(parseStored<StoredRun>(body))
       this.#open.set(run.id, run)
     }
   }
@@ -84,7 +102,7 @@ export class RunStore {
       run.id,
       run.session,
       isRunOpen ? 1 : 0,
-      isRunOpen ? JSON.stringify(run) : "",
+      isRunOpen ? JSON.stringify(toStored(run)) : "",
       isRunOpen ? null : now,
     )
     if (before?.question?.id !== run.question?.id) this.#saveQuestion(run)
@@ -152,14 +170,14 @@ export class RunStore {
   }
 
   fact<Name extends keyof Facts>(name: Name): Facts[Name] | undefined {
-    const [row] = this.#sql.exec<{ value: string }>("SELECT value FROM facts WHERE name = ?", name)
+    const [row] = this.#sql.exec<{ value: string }>("SELECT value FROM facts WHERE name = ?", FACT_NAMES[name] ?? name)
     return row && (JSON.parse(row.value) as Facts[Name])
   }
 
   setFact<Name extends keyof Facts>(name: Name, value: Facts[Name]): void {
     this.#sql.exec(
       "INSERT INTO facts (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-      name,
+      FACT_NAMES[name] ?? name,
       JSON.stringify(value),
     )
   }

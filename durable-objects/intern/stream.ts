@@ -23,7 +23,7 @@ const encoder = new TextEncoder()
 const KEEPALIVE = [encoder.encode(": keepalive\n"), encoder.encode("\n")] as const
 
 export type StreamOptions = {
-  dialect: Spelling
+  spelling: Spelling
   keepaliveMs: number
   timer: Timer
   signal: AbortSignal
@@ -68,7 +68,7 @@ export class InternStream {
     if (this.#isOver) return
     const model = this.#modelWord()
     if (finish.reason === "tool_calls") {
-      this.#write(questionChunk(this.#head, model, finish.question, this.#isFirst, this.#options.dialect))
+      this.#write(questionChunk(this.#head, model, finish.question, this.#isFirst, this.#options.spelling))
     }
     this.#write(finishChunk(this.#head, model, finish, this.#isFirst))
     this.#write(finalChunk(this.#head, model, session, finish.reason === "tool_calls" ? null : usage))
@@ -82,7 +82,7 @@ export class InternStream {
   }
 
   #modelWord(): string {
-    return this.#model ?? placeholderModel(this.#options.dialect)
+    return this.#model ?? placeholderModel(this.#options.spelling)
   }
 
   #write(chunk: unknown): void {

@@ -92,7 +92,7 @@ export class HostEvent {
     this.#waiting.delete(arrived)
   }
 
-  tell(): void {
+  notify(): void {
     for (const arrived of this.#waiting) arrived()
   }
 }

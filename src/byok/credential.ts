@@ -48,7 +48,7 @@ export function toColumns(input: ByokChange | NewByok): { [Name in keyof Columns
 }
 
 /** What the audit log tells of a credential: all of a body but the key. */
-export const TOLD_FIELDS = [
+export const AUDITED_FIELDS = [
   "provider",
   "name",
   "disabled",

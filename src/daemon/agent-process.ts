@@ -7,7 +7,7 @@ import { isObject } from "../support/json.ts"
 
 /** A command that speaks ACP on its standard streams, and the surroundings it runs in. */
 export type Command = {
-  words: readonly string[]
+  argv: readonly string[]
   cwd: string
   env: Record<string, string>
   uid: number | undefined
@@ -90,8 +90,8 @@ export async function startAgent(command: Command, handlers: Handlers): Promise<
 
 type Waiting = { resolve: (result: Record<string, unknown>) => void; reject: (failure: RpcFailure) => void }
 
-function run({ words: text, cwd, env, uid }: Command, { onMessage, onExit }: Handlers) {
-  const [file = "", ...args] = text
+function run({ argv, cwd, env, uid }: Command, { onMessage, onExit }: Handlers) {
+  const [file = "", ...args] = argv
   // A group of its own, so that what it starts ends with it.
   const options = { cwd, env, detached: true, stdio: STDIO }
   const child = spawn(file, args, { ...options, ...(uid !== undefined && { uid, gid: uid }) })

@@ -5,7 +5,7 @@ import type { DaemonConfig } from "../interns/hosts/daemon-protocol.ts"
  * How an agent is started: its command, what is in its environment besides the common, and its own settings as files.
  */
 export type AgentSetup = {
-  words: readonly string[]
+  argv: readonly string[]
   env: Record<string, string>
   files: Record<string, string>
   /** A session mode to choose, where the default one would not ask. */
@@ -44,7 +44,7 @@ function opencode(config: DaemonConfig, { home }: Where): AgentSetup {
     permission: { bash: "ask", edit: "ask" },
   }
   return {
-    words: ["opencode", "acp"],
+    argv: ["opencode", "acp"],
     env: {
       [KEY_NAME]: config.api_key,
       OPENCODE_CONFIG: file,
@@ -59,7 +59,7 @@ function opencode(config: DaemonConfig, { home }: Where): AgentSetup {
 
 function qwen(config: DaemonConfig): AgentSetup {
   return {
-    words: ["qwen", "--acp", "--auth-type", "openai", "--approval-mode", "default"],
+    argv: ["qwen", "--acp", "--auth-type", "openai", "--approval-mode", "default"],
     env: openaiEnv(config),
     files: {},
   }
@@ -79,7 +79,7 @@ function codex(config: DaemonConfig, { home }: Where): AgentSetup {
     "",
   ]
   return {
-    words: ["codex-acp"],
+    argv: ["codex-acp"],
     env: { [KEY_NAME]: config.api_key, CODEX_HOME: codexHome },
     files: { [path.join(codexHome, "config.toml")]: settings.join("\n") },
     // In its default mode a reviewer model of its own decides in the user's place.
@@ -88,12 +88,12 @@ function codex(config: DaemonConfig, { home }: Where): AgentSetup {
 }
 
 function claude(config: DaemonConfig): AgentSetup {
-  return { words: ["claude-agent-acp"], env: anthropicEnv(config), files: {} }
+  return { argv: ["claude-agent-acp"], env: anthropicEnv(config), files: {} }
 }
 
 function custom(message: readonly string[], config: DaemonConfig): AgentSetup {
   return {
-    words: message,
+    argv: message,
     env: { [KEY_NAME]: config.api_key, ...openaiEnv(config), ...anthropicEnv(config) },
     files: {},
   }

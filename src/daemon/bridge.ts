@@ -5,7 +5,7 @@ import type { Wanted } from "./host.ts"
 import { promptOf, runPrompts, sessionOf, steer, type Prompt, type Run } from "./run.ts"
 import { isObject } from "../support/json.ts"
 
-export type BridgeWorld = {
+export type BridgeDeps = {
   toGateway: (message: AnyMessage) => void
   startAgent: (handlers: {
     onMessage: (message: AnyMessage) => void
@@ -38,7 +38,7 @@ const OF_SESSIONS = new Set(["session/new", "session/load", "session/resume"])
 
 /** Between the gateway and the agent: passes on what is ACP, and does what is asked of the daemon itself. */
 export class Bridge {
-  readonly #world: BridgeWorld
+  readonly #deps: BridgeDeps
   readonly #runs = new Map<string, Run>()
   /** Counts epochs: what was asked in an earlier one is not answered in the next. */
   #epoch = 0
@@ -51,21 +51,21 @@ export class Bridge {
   #restart: ReturnType<typeof setTimeout> | undefined
   #order: Promise<void> = Promise.resolve()
 
-  constructor(deps: BridgeWorld) {
-    this.#world = deps
+  constructor(deps: BridgeDeps) {
+    this.#deps = deps
   }
 
   /**
    * One after the other, in the order in which they came: a prompt waits for the agent, and a cancel for the prompt.
    */
   fromGateway(message: AnyMessage): void {
-    this.#order = this.#order.then(() => this.#take(message)).catch((thrown) => this.#world.log(String(thrown)))
+    this.#order = this.#order.then(() => this.#take(message)).catch((thrown) => this.#deps.log(String(thrown)))
   }
 
   /** After a welcome: brings the agent to where the gateway has the intern. */
   async settle(wanted: Wanted): Promise<void> {
     if (wanted === "stopped") return this.stopAgent()
-    if (this.#agent && wanted === "running") return this.#ready && this.#tellReady(this.#ready)
+    if (this.#agent && wanted === "running") return this.#ready && this.#sendReady(this.#ready)
     await this.stopAgent()
     // Another agent is another epoch. Its welcome comes back here.
     if (this.#isSpent) return this.#renew()
@@ -104,14 +104,14 @@ export class Bridge {
     clearTimeout(this.#restart)
     this.#restart = setTimeout(() => {
       this.#running().catch((thrown: unknown) => {
-        this.#world.log(errorOf(thrown).message)
+        this.#deps.log(errorOf(thrown).message)
         this.#startSoon()
       })
     }, delay)
   }
 
   async #start(): Promise<Agent> {
-    const { startAgent } = this.#world
+    const { startAgent } = this.#deps
     const startedAt = Date.now()
     const starting: Promise<Agent> = startAgent({
       onMessage: (message) => this.#fromAgent(message),
@@ -122,13 +122,13 @@ export class Bridge {
       // It may have been stopped before it was there.
       if (this.#isStarting()) {
         this.#ready = agent
-        this.#tellReady(agent)
+        this.#sendReady(agent)
       }
       return agent
     } catch (thrown) {
       this.#failures += 1
       this.#agent = undefined
-      this.#tell("_intern/agent_exited", { code: null })
+      this.#notify("_intern/agent_exited", { code: null })
       throw thrown
     }
   }
@@ -137,8 +137,8 @@ export class Bridge {
     return this.#agent !== undefined && this.#ready === undefined
   }
 
-  #tellReady({ name, version, loadSession, steering }: Agent): void {
-    this.#tell("_intern/ready", { agent: { name, version }, loadSession, steering })
+  #sendReady({ name, version, loadSession, steering }: Agent): void {
+    this.#notify("_intern/ready", { agent: { name, version }, loadSession, steering })
   }
 
   #exited(code: number | null, startedAt: number): void {
@@ -148,13 +148,13 @@ export class Bridge {
     this.#isSpent = true
     // The failures of what it had open come first: they settle now that it is gone.
     setImmediate(() => {
-      this.#tell("_intern/agent_exited", { code })
+      this.#notify("_intern/agent_exited", { code })
       void this.#renew()
     })
   }
 
   async #renew(): Promise<void> {
-    await this.#world.renew()
+    await this.#deps.renew()
     this.#isSpent = false
   }
 
@@ -163,14 +163,14 @@ export class Bridge {
       const agent = await this.#agent?.catch(() => undefined)
       return agent?.send(message)
     }
-    if ("id" in message) return this.#asked(message)
-    await this.#told(message)
+    if ("id" in message) return this.#onRequest(message)
+    await this.#onNotification(message)
   }
 
-  async #told({ method, params }: AnyNotification): Promise<void> {
+  async #onNotification({ method, params }: AnyNotification): Promise<void> {
     if (method === "_intern/vault_changed") {
       // Not waited for: a cancel may be behind it.
-      return void this.#world.onVaultChanged().catch((thrown: unknown) => this.#world.log(String(thrown)))
+      return void this.#deps.onVaultChanged().catch((thrown: unknown) => this.#deps.log(String(thrown)))
     }
     if (method === "session/cancel") {
       const run = this.#runs.get(sessionOf(params))
@@ -181,7 +181,7 @@ export class Bridge {
   }
 
   /** Settles once the request has been handed on: the answer comes when it comes. */
-  async #asked(request: AnyRequest): Promise<void> {
+  async #onRequest(request: AnyRequest): Promise<void> {
     const { method } = request
     switch (method) {
       case "_intern/steer":
@@ -207,9 +207,9 @@ export class Bridge {
   async #ask(agent: Agent, { method, params }: AnyRequest): Promise<unknown> {
     if (method === "session/prompt") return this.#prompt(agent, promptOf(params))
     if (!OF_SESSIONS.has(method)) return agent.request(method, params)
-    const requested = { ...(isObject(params) && params), cwd: this.#world.cwd, mcpServers: [] }
+    const requested = { ...(isObject(params) && params), cwd: this.#deps.cwd, mcpServers: [] }
     const made = await agent.request(method, requested)
-    const { sessionMode: modeId } = this.#world
+    const { sessionMode: modeId } = this.#deps
     const sessionId = sessionOf(made) || sessionOf(params)
     if (modeId !== undefined) await agent.request("session/set_mode", { sessionId, modeId })
     return made
@@ -240,7 +240,7 @@ export class Bridge {
   /** That the folder is gone, and in the archive where the daemon has one. */
   async #destroy(): Promise<unknown> {
     await this.stopAgent()
-    await this.#world.destroy()
+    await this.#deps.destroy()
     return { archived: true }
   }
 
@@ -265,15 +265,15 @@ export class Bridge {
     if (epoch === this.#epoch) this.#send({ jsonrpc: "2.0", id, ...outcome })
   }
 
-  #tell(method: string, params: unknown): void {
+  #notify(method: string, params: unknown): void {
     this.#send({ jsonrpc: "2.0", method, params })
   }
 
   #send(message: AnyMessage): void {
     const { send, refuse } = fit(message)
-    for (const each of send) this.#world.toGateway(each)
+    for (const each of send) this.#deps.toGateway(each)
     if (refuse) void this.#agent?.then((agent) => agent.send(refuse))
-    if (send.length === 0) this.#world.log("a message of the agent was too large for the gateway, and is lost")
+    if (send.length === 0) this.#deps.log("a message of the agent was too large for the gateway, and is lost")
   }
 }
 

@@ -30,22 +30,22 @@ type Incoming = { welcome?: Welcome; seq?: number; msg?: AnyMessage; ack?: numbe
 
 /** Keeps a socket to the gateway, whatever happens to it, and on it a numbered conversation. */
 export class Dial {
-  readonly #world: Dialled
+  readonly #deps: Dialled
   #link = new Link(randomUUID())
   #socket: WebSocket | undefined
   #isWelcome = false
   #failures = 0
   #timer: ReturnType<typeof setTimeout> | undefined
-  #isHeard = true
+  #hasTraffic = true
   #onDrained: (() => void) | undefined
 
   constructor(deps: Dialled) {
-    this.#world = deps
+    this.#deps = deps
     setInterval(() => this.#ping(), PING_EVERY_MS).unref()
   }
 
   open(): void {
-    const { attachUrl, joinToken } = this.#world
+    const { attachUrl, joinToken } = this.#deps
     const url = new URL(attachUrl)
     url.protocol = attachUrl.protocol === "https:" ? "wss:" : "ws:"
     // Node's constructor accepts headers; the type is the browser's, which does not.
@@ -61,7 +61,7 @@ export class Dial {
       socket.send(JSON.stringify({ hello: this.#link.hello() }))
     })
     socket.addEventListener("message", ({ data }) => {
-      if (socket === this.#socket) this.#hear(String(data))
+      if (socket === this.#socket) this.#onFrame(String(data))
     })
     socket.addEventListener("close", ({ code }) => {
       if (socket === this.#socket) void this.#closed(code, isOpen)
@@ -101,8 +101,8 @@ export class Dial {
     this.open()
   }
 
-  #hear(text: string): void {
-    this.#isHeard = true
+  #onFrame(text: string): void {
+    this.#hasTraffic = true
     const frame = read(text)
     if (frame.ping !== undefined) this.#socket?.send(JSON.stringify({ pong: frame.ping }))
     if (frame.welcome) this.#welcome(frame.welcome)
@@ -115,35 +115,35 @@ export class Dial {
     // Closing is what makes both sides say again from where they are.
     if (received === "gap") return this.#socket?.close(CLOSE.gap)
     this.#socket?.send(JSON.stringify({ ack: this.#link.taken }))
-    if (received === "take") this.#world.onMessage(frame.msg)
+    if (received === "take") this.#deps.onMessage(frame.msg)
   }
 
   #welcome(welcome: Welcome): void {
     const again = this.#link.welcomed(welcome)
     if (!again) {
-      this.#world.log("the gateway and the daemon cannot go on from where they are: beginning anew")
+      this.#deps.log("the gateway and the daemon cannot go on from where they are: beginning anew")
       this.#begin(CLOSE.lost)
-      this.#world.onLost()
+      this.#deps.onLost()
       return
     }
     this.#isWelcome = true
     this.#failures = 0
     for (const frame of again) this.#socket?.send(frame)
-    this.#world.onWelcome(welcome.config)
+    this.#deps.onWelcome(welcome.config)
   }
 
   async #closed(code: number, wasOpen: boolean): Promise<void> {
     this.#isWelcome = false
     this.#socket = undefined
     this.#onDrained?.()
-    if (code === CLOSE.replaced) return this.#world.onEnd("replaced", "Another daemon of this intern has taken over.")
-    if (code === CLOSE.revoked) return this.#world.onEnd("refused", "The join token was revoked.")
+    if (code === CLOSE.replaced) return this.#deps.onEnd("replaced", "Another daemon of this intern has taken over.")
+    if (code === CLOSE.revoked) return this.#deps.onEnd("refused", "The join token was revoked.")
     if (code === CLOSE.lost) {
       this.#link = new Link(randomUUID())
-      this.#world.onLost()
+      this.#deps.onLost()
     }
     if (!wasOpen && (await this.#isRefused())) {
-      return this.#world.onEnd("refused", "The gateway does not take this join token for this intern.")
+      return this.#deps.onEnd("refused", "The gateway does not take this join token for this intern.")
     }
     const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** this.#failures)
     this.#failures = Math.min(this.#failures + 1, 16)
@@ -153,8 +153,8 @@ export class Dial {
   /** A WebSocket client does not tell with which status it was refused; the same request without the upgrade does. */
   async #isRefused(): Promise<boolean> {
     try {
-      const headers = { authorization: `Bearer ${this.#world.joinToken}` }
-      const { status, body } = await fetch(this.#world.attachUrl, { headers, redirect: "manual" })
+      const headers = { authorization: `Bearer ${this.#deps.joinToken}` }
+      const { status, body } = await fetch(this.#deps.attachUrl, { headers, redirect: "manual" })
       await body?.cancel()
       return REFUSALS.includes(status)
     } catch {
@@ -165,8 +165,8 @@ export class Dial {
   #ping(): void {
     if (!this.#isWelcome) return
     // Nothing since the last one: the connection is dead, and nobody has told.
-    if (!this.#isHeard) return this.#socket?.close()
-    this.#isHeard = false
+    if (!this.#hasTraffic) return this.#socket?.close()
+    this.#hasTraffic = false
     this.#socket?.send(JSON.stringify({ ping: 1 }))
   }
 }

@@ -13,7 +13,7 @@ import { wayOut } from "./proxy/way-out.ts"
 import { secretFileEnv, secretFiles } from "./secret-files.ts"
 import { readSecrets } from "./secrets.ts"
 
-export type HostWorld = {
+export type HostDeps = {
   internId: string
   folder: Folder
   agent: readonly string[]
@@ -29,7 +29,7 @@ export type Wanted = "stopped" | "running" | "reconfigured"
 
 /** What an agent runs in: its folder, its settings, and its way out. Values of secrets are in the gateway only. */
 export class Host {
-  readonly #world: HostWorld
+  readonly #deps: HostDeps
   readonly #authority: Authority
   #proxy: Proxy | undefined
   #secrets: readonly GivenSecret[] = []
@@ -40,14 +40,14 @@ export class Host {
   #applied: string | undefined
   config: DaemonConfig | undefined
 
-  constructor(deps: HostWorld) {
-    this.#world = deps
+  constructor(deps: HostDeps) {
+    this.#deps = deps
     this.#authority = newAuthority(deps.internId)
   }
 
   /** Before anything is started: what the agent sends goes out through here. */
   async open(): Promise<void> {
-    const { gateway, allowedHosts, joinToken, log } = this.#world
+    const { gateway, allowedHosts, joinToken, log } = this.#deps
     this.#proxy = await startProxy({
       authority: this.#authority,
       secrets: () => this.#secrets,
@@ -63,18 +63,18 @@ export class Host {
     onMessage: (message: AnyMessage) => void
     onExit: (code: number | null) => void
   }): Promise<Agent> {
-    const { folder, agent, agentUid: uid } = this.#world
+    const { folder, agent, agentUid: uid } = this.#deps
     if (!this.config || !this.#proxy) throw new Error("The gateway has not welcomed the daemon yet.")
     // An agent that is asked for at once has its secrets all the same.
     await this.#refreshed
     this.#applied = settingsOf(this.config)
-    const { words: text, env, files } = setupOf(agent, this.config, folder)
-    const out = wayOut(folder, this.#proxy.url, this.#authority, this.#world.gateway, trustedByDaemon())
+    const { argv, env, files } = setupOf(agent, this.config, folder)
+    const out = wayOut(folder, this.#proxy.url, this.#authority, this.#deps.gateway, trustedByDaemon())
     const set = [env, out.env, secretFileEnv(folder)]
     this.#reserved = new Set(Object.keys(environmentOf(process.env, folder, [], ...set)))
     await prepare(folder, { ...files, ...out.files, ...this.#agentsFiles() }, uid)
     const whole = environmentOf(process.env, folder, this.#secrets, ...set)
-    return startAgent({ words: text, cwd: folder.work, env: whole, uid }, handlers)
+    return startAgent({ argv, cwd: folder.work, env: whole, uid }, handlers)
   }
 
   /**
@@ -87,7 +87,7 @@ export class Host {
   }
 
   async #refresh(): Promise<Wanted> {
-    const { folder, joinToken, agentUid, log } = this.#world
+    const { folder, joinToken, agentUid, log } = this.#deps
     if (!this.config) return "stopped"
     let wanted: Wanted = "running"
     try {
@@ -105,7 +105,7 @@ export class Host {
   }
 
   #agentsFiles(): Record<string, string> {
-    const { folder } = this.#world
+    const { folder } = this.#deps
     const instructions = agentsFile(folder, this.config?.instructions ?? null, this.#secrets)
     return { ...instructions, ...secretFiles(folder, this.#secrets, this.#reserved) }
   }

@@ -31,7 +31,7 @@ type FlagName = (typeof FLAGS)[number]
 const RULE_NAMES = [...LISTS, ...FLAGS, "allowed_data_regions", "content_filters", "content_filter_builtins"] as const
 
 /** What the audit log tells of a change; a pattern may hold what it looks for, so filters are told by name alone. */
-export const TOLD_FIELDS = [
+export const AUDITED_FIELDS = [
   ...RULE_NAMES.filter((name) => name !== "content_filters"),
   "name",
   "description",

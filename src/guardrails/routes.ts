@@ -12,7 +12,7 @@ import type { App } from "../access/app.ts"
 import { newId } from "../support/ids.ts"
 import { requestedWorkspace, workspaceNotFound } from "../workspaces/requested.ts"
 import { defaultGuardrailId } from "../workspaces/workspace.ts"
-import { refuseFilters, refuseHalfLimit, rulesOf, TOLD_FIELDS, toGuardrail, toRowChange } from "./guardrail.ts"
+import { refuseFilters, refuseHalfLimit, rulesOf, AUDITED_FIELDS, toGuardrail, toRowChange } from "./guardrail.ts"
 import type { GuardrailRow, NewGuardrailRow } from "./table.ts"
 import {
   ContentTest,
@@ -122,7 +122,7 @@ export const guardrails = newRouter()
     refuseHalfLimit(input.limit_usd, input.reset_interval)
     const workspaceId = await requestedWorkspace(c.env.DB, organizationId, requested)
     const made = newRow({ id: newId(), organizationId, workspaceId }, input)
-    const changed = changesOf(input, TOLD_FIELDS)
+    const changed = changesOf(input, AUDITED_FIELDS)
     const entry = entryOf(c, { action: "guardrail.create", resourceId: made.id, workspaceId, changed })
     const row = await insertGuardrail(c.env.DB, made, entry)
     if (!row) throw workspaceNotFound()
@@ -194,7 +194,7 @@ async function change(c: Context<App>, id: string, input: GuardrailChange): Prom
     input.limit_usd === undefined ? limit : input.limit_usd,
     input.reset_interval === undefined ? interval : input.reset_interval,
   )
-  const changed = changesOf(input, TOLD_FIELDS)
+  const changed = changesOf(input, AUDITED_FIELDS)
   const entry = entryOf(c, { action: "guardrail.update", resourceId: id, workspaceId, changed })
   const row = await updateGuardrail(c.env.DB, organizationId, id, toRowChange(input), Date.now(), entry).catch(
     asConflict,
@@ -211,7 +211,7 @@ async function makeDefault(c: Context<App>, id: string, input: GuardrailChange):
   if (workspaceId === undefined) throw noSuchGuardrail()
   refuseHalfLimit(input.limit_usd, input.reset_interval)
   const made = newRow({ id, organizationId, workspaceId, isDefault: true }, input)
-  const changed = changesOf(input, TOLD_FIELDS)
+  const changed = changesOf(input, AUDITED_FIELDS)
   const entry = entryOf(c, { action: "guardrail.create", resourceId: id, workspaceId, changed })
   const row = await insertGuardrail(c.env.DB, made, entry).catch(asConflict)
   if (!row) throw noSuchGuardrail()

@@ -38,7 +38,7 @@ const STRENGTH: readonly Action[] = ["block", "redact", "flag"]
 /**
  * Undefined where no guardrail of the caller has content filters. `isTold`: the caller wants to know what was found.
  */
-export function screeningOf(guardrails: CallerGuardrails | null, isTold: boolean): Screening | undefined {
+export function screeningOf(guardrails: CallerGuardrails | null, reportsFindings: boolean): Screening | undefined {
   const rules = guardrails?.contentRules() ?? []
   if (!guardrails || rules.length === 0) return undefined
   const found = new Set<OwnedRule>()
@@ -48,7 +48,9 @@ export function screeningOf(guardrails: CallerGuardrails | null, isTold: boolean
   let uncheckedRule: Rule | undefined
   const isBlocked = () => uncheckedRule !== undefined || [...found].some(({ action }) => action === "block")
 
-  const answerRules = rules.filter(({ detector, action }) => "program" in detector && (action !== "flag" || isTold))
+  const answerRules = rules.filter(
+    ({ detector, action }) => "program" in detector && (action !== "flag" || reportsFindings),
+  )
   const otherRules = rules.filter(({ readsAll }) => readsAll)
   const newFilter = (about: readonly Rule[], units: Units) => {
     const onUnchecked = (rule: Rule) => void (uncheckedRule ??= rule)

@@ -14,7 +14,7 @@ import { newId } from "../support/ids.ts"
 import { mayControl, notYours } from "./authority.ts"
 import { defaultHost } from "./intern.ts"
 import { type InternStatus } from "./kinds.ts"
-import { sealInternKey } from "./own-key.ts"
+import { sealInternKey } from "./intern-key.ts"
 import { internError } from "./reasons.ts"
 import type { NewIntern } from "./schemas.ts"
 import { openIntern, identityOf } from "./open-intern.ts"
@@ -23,7 +23,7 @@ import type { InternRow, NewInternRow } from "./table.ts"
 import { isTaken } from "../support/rows.ts"
 
 const MAX_IDEMPOTENCY_KEY = 255
-const TOLD_FIELDS = ["name", "description", "model", "provision", "vault_id", "host"]
+const AUDITED_FIELDS = ["name", "description", "model", "provision", "vault_id", "host"]
 
 /** A new intern with its own key and vault; or the one that the same request has made before, `isNew` false. */
 export async function createIntern(c: Context<App>, input: NewIntern): Promise<{ row: InternRow; isNew: boolean }> {
@@ -84,7 +84,7 @@ async function insert(
   const { principal, env } = { principal: c.var.principal, env: c.env }
   const [id, now] = [newId(), Date.now()]
   const { workspaceId, organizationId, creatorUserId } = principal
-  const changed = changesOf(input, TOLD_FIELDS)
+  const changed = changesOf(input, AUDITED_FIELDS)
   const entry = entryOf(c, { action: "intern.create", resourceId: id, workspaceId, changed })
   const made = newKey()
   const sealed = await sealInternKey(env, principal, id, made.secret, {

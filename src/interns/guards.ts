@@ -20,7 +20,7 @@ const SHARED: Partial<Record<ErrorName, Reason>> = {
 
 /** Every failure of an intern route says its reason and whether to ask again, whichever check found it. */
 export function addErrorReasons(invalid: Reason): MiddlewareHandler<App> {
-  return async function tellReasons(c, next) {
+  return async function addErrorReasons(c, next) {
     await next()
     const { error } = c
     if (error === undefined || (error instanceof GatewayError && error.metadata?.reason !== undefined)) return

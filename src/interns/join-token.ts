@@ -11,20 +11,20 @@ import type { InternRow } from "./table.ts"
 const BEARER = /^Bearer +(\S{1,256}) *$/i
 
 /** What is read of a request's context. */
-type Asked = { env: Env; req: { raw: Request } }
+type RequestContext = { env: Env; req: { raw: Request } }
 
 /**
  * The intern whose daemon asks, by the token it joined with, or 401. Not an API key: an agent has its intern's key in
  * its environment, and must not read with it what its daemon may. Asked of the database each time: a token that is
  * revoked is refused at once, and one of an intern whose own key was revoked within the bound of keys.
  */
-export async function joinTokenIntern(requested: Asked, id: string): Promise<InternRow> {
+export async function joinTokenIntern(requested: RequestContext, id: string): Promise<InternRow> {
   return (await joinTokenInternAnd(requested, id, [])).intern
 }
 
 /** The same, and the results of other statements, read in the same round trip; they are dropped with a wrong token. */
 export async function joinTokenInternAnd(
-  { env, req }: Asked,
+  { env, req }: RequestContext,
   id: string,
   others: readonly D1PreparedStatement[],
 ): Promise<{ intern: InternRow; others: D1Result<StoredRow>[] }> {

@@ -115,7 +115,7 @@ export function requireChangeWithin(principal: Principal, row: KeyRow, isDescend
 }
 
 /** What the audit log tells of a key that is made or changed: all of a body but a key of the caller's own making. */
-export const TOLD_FIELDS = [
+export const AUDITED_FIELDS = [
   "name",
   "kind",
   "disabled",

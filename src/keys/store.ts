@@ -145,9 +145,9 @@ export async function deleteKey(
 
 /** Whether a directory of the organization deactivated or deleted this person. */
 export async function isDeprovisioned(db: D1Database, organizationId: string, userId: string): Promise<boolean> {
-  const [leaver] = await openDb(db)
+  const [deprovisioned] = await openDb(db)
     .select({ leftAt: scimLeavers.leftAt })
     .from(scimLeavers)
     .where(and(eq(scimLeavers.organizationId, organizationId), eq(scimLeavers.userId, userId)))
-  return leaver !== undefined
+  return deprovisioned !== undefined
 }

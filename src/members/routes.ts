@@ -68,7 +68,7 @@ const remove = createRoute({
 })
 
 /** Whose name and email belong to no log. */
-const TOLD_FIELDS = ["role"]
+const AUDITED_FIELDS = ["role"]
 
 /** The people of an organization. There is no sign-up: whoever manages the organization puts them here. */
 export const organizationMembers = newRouter()
@@ -87,7 +87,7 @@ export const organizationMembers = newRouter()
       lastName: input.last_name ?? null,
       createdAt: Date.now(),
     }
-    const event = { resourceId: member.userId, workspaceId: null, changed: changesOf(input, TOLD_FIELDS) }
+    const event = { resourceId: member.userId, workspaceId: null, changed: changesOf(input, AUDITED_FIELDS) }
     const entry = entryOf(c, { action: "member.add", ...event })
     const row = await insertMember(c.env.DB, member, entry).catch(refuseTaken)
     return c.json({ data: toOrganizationMember(row) }, 201)
@@ -100,7 +100,7 @@ export const organizationMembers = newRouter()
     if (member.role === "owner" && change.role === "org:member") {
       throw new GatewayError("conflict", "role: the owner of the organization stays an admin.")
     }
-    const event = { resourceId: userId, workspaceId: null, changed: changesOf(change, TOLD_FIELDS) }
+    const event = { resourceId: userId, workspaceId: null, changed: changesOf(change, AUDITED_FIELDS) }
     const entry = entryOf(c, { action: "member.update", ...event })
     const row = await updateMember(c.env.DB, organizationId, userId, change, entry).catch(refuseTaken)
     if (!row) throw noSuchMember()

@@ -53,10 +53,10 @@ export const destinationActions = newRouter()
     const {
       isTaken,
       status,
-      words: rule,
+      message: outcome,
       excerpt,
     } = await deliver(row, newId(), [newProbe(row, startedAt)], c.env, startedAt)
-    const message = (excerpt.trim() || `${rule}.`).slice(0, MAX_MESSAGE)
+    const message = (excerpt.trim() || `${outcome}.`).slice(0, MAX_MESSAGE)
     return c.json({ data: { ok: isTaken, status, latency_ms: Date.now() - startedAt, message } }, 200)
   })
   .openapi(redeliver, async (c) => {

@@ -34,9 +34,9 @@ export function matches({ keyHashes, regions, samplingRate }: DestinationFilter,
   return regions.includes(call.region) && sampleOf(call.sessionId ?? call.id) < samplingRate
 }
 
-const LOT_DIGITS = 12
+const SAMPLE_DIGITS = 12
 
 /** From 0 to below 1, evenly, and always the same for the same text. */
 export function sampleOf(text: string): number {
-  return Number.parseInt(sha256Hex(text).slice(0, LOT_DIGITS), 16) / 16 ** LOT_DIGITS
+  return Number.parseInt(sha256Hex(text).slice(0, SAMPLE_DIGITS), 16) / 16 ** SAMPLE_DIGITS
 }

@@ -151,7 +151,7 @@ export const NEW_COLUMNS = {
 } as const
 
 /** What the audit log tells of a destination: all of a body but its configuration. */
-export const TOLD_FIELDS = ["name", "type", "api_key_hashes", "filter_rules", "regions", "sampling_rate", ...FLAGS]
+export const AUDITED_FIELDS = ["name", "type", "api_key_hashes", "filter_rules", "regions", "sampling_rate", ...FLAGS]
 
 /** `secret`: the opened JSON; undefined where it does not open, and nothing of it can be told. */
 export function toDestination(

@@ -14,20 +14,20 @@ export type CallEvent = {
   generation: Settled
   keyName: string | null
   /** What was said; null where it was not kept, or is not to be told. */
-  told: CallContent | null
+  content: CallContent | null
 }
 
 export function newEvent(
   destinationId: string,
   generation: Settled,
   keyName: string | null,
-  result: CallContent | null,
+  content: CallContent | null,
 ): CallEvent {
-  return { id: derivedId("broadcast", destinationId, generation.id), generation, keyName, told: result }
+  return { id: derivedId("broadcast", destinationId, generation.id), generation, keyName, content }
 }
 
 /** What the rules of a destination decide by. */
-export function factsOf({ generation, keyName, told: result }: Omit<CallEvent, "id">): Facts {
+export function factsOf({ generation, keyName, content }: Omit<CallEvent, "id">): Facts {
   const { tokens } = generation
   return {
     model: generation.model,
@@ -36,8 +36,8 @@ export function factsOf({ generation, keyName, told: result }: Omit<CallEvent, "
     user_id: generation.broadcast?.user ?? null,
     api_key_name: keyName,
     finish_reason: generation.finishReason,
-    input: result && JSON.stringify(result.input),
-    output: result && result.output.content,
+    input: content && JSON.stringify(content.input),
+    output: content && content.output.content,
     total_cost: nanoToUsd(generation.costNano),
     total_tokens: tokens.prompt + tokens.completion,
     prompt_tokens: tokens.prompt,
@@ -116,7 +116,7 @@ export function flaggedOf({ generation, keyName }: CallEvent, flags: Flags) {
 
 /** A call as one flat row, for destinations that keep rows. */
 export function toRow(event: CallEvent, flags: Flags): Record<string, unknown> {
-  const { generation, told: result } = event
+  const { generation, content } = event
   const { tokens } = generation
   const { startedAt, endedAt } = timesOf(event)
   const trace = traceOf(event)
@@ -152,9 +152,9 @@ export function toRow(event: CallEvent, flags: Flags): Record<string, unknown> {
     ...cost,
     ...identity,
     ...context,
-    input: result && JSON.stringify(result.input),
-    output: result && result.output.content,
-    reasoning: result && result.output.reasoning,
+    input: content && JSON.stringify(content.input),
+    output: content && content.output.content,
+    reasoning: content && content.output.reasoning,
     metadata: JSON.stringify(trace.metadata),
   }
 }

@@ -27,7 +27,7 @@ import {
   splitConfig,
   toColumns,
   toDestination,
-  TOLD_FIELDS,
+  AUDITED_FIELDS,
 } from "./destination.ts"
 import type { Config, KindName } from "./kinds.ts"
 import { deleteCallContent } from "./call-content.ts"
@@ -136,7 +136,7 @@ export const destinations = newRouter()
     const scope = { id: newId(), organization_id: organizationId, workspace_id: workspaceId, type }
     const sealed = await toSealed(c, scope, config)
     const row = { ...NEW_COLUMNS, ...toColumns(input), name: input.name, ...scope, ...sealed }
-    const changed = changesOf(input, TOLD_FIELDS)
+    const changed = changesOf(input, AUDITED_FIELDS)
     const entry = entryOf(c, { action: "destination.create", resourceId: scope.id, workspaceId, changed })
     if (!(await insertDestination(c.env.DB, { ...row, created_at: now, updated_at: now }, entry))) {
       throw await refusalOf(c, workspaceId, type)
@@ -156,7 +156,7 @@ export const destinations = newRouter()
     await requireOwnHashes(c, input.api_key_hashes)
     const { made, ...sealed } = config ? await changedConfig(c, before, config) : { made: {} }
     const change = { ...toColumns(input), ...sealed, updated_at: Date.now() }
-    const changed = changesOf({ ...input, config }, TOLD_FIELDS)
+    const changed = changesOf({ ...input, config }, AUDITED_FIELDS)
     const { id, workspace_id: workspaceId } = before
     const entry = entryOf(c, { action: "destination.update", resourceId: id, workspaceId, changed })
     if (!(await updateDestination(c.env.DB, organizationId, before, change, entry))) {

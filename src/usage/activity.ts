@@ -5,10 +5,10 @@ import type { ActivityRow } from "./store.ts"
 
 /** Completed days of UTC that are told. */
 const DAYS = 30
-export const DATE_WORDS = "must be one of the last 30 completed days of UTC, as YYYY-MM-DD"
+export const DATE_RULE = "must be one of the last 30 completed days of UTC, as YYYY-MM-DD"
 
 export const ActivityQuery = z.object({
-  date: z.iso.date({ error: DATE_WORDS }).optional(),
+  date: z.iso.date({ error: DATE_RULE }).optional(),
   api_key_hash: z
     .string()
     .regex(/^[0-9a-f]{64}$/, "must be 64 hex digits, as GET /keys lists them")

@@ -2,7 +2,7 @@ import type { AuditEntry } from "../audit/entry.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { openText } from "../secrets/seal.ts"
 import { sealSecret, type VaultKeys } from "./sealing.ts"
-import { aboutSecret, toHosts, type ToldRow, type Vault } from "./secret.ts"
+import { aboutSecret, toHosts, type SecretSummaryRow, type Vault } from "./secret.ts"
 import { findSecrets, putSecrets } from "./store.ts"
 import type { SecretRow } from "./table.ts"
 
@@ -25,7 +25,7 @@ const ATTEMPTS = 3
  * record without hosts (409), is being changed all the time (409), or was stored
  * by somebody else (403): then nothing is copied.
  */
-export async function copySecrets(copy: Copy): Promise<ToldRow[] | undefined> {
+export async function copySecrets(copy: Copy): Promise<SecretSummaryRow[] | undefined> {
   const { db, source, target, keys, names, entry, requireControl } = copy
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const found = inOrder(names, await findSecrets(db, source, names))

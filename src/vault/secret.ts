@@ -10,7 +10,7 @@ import type { SecretRow } from "./table.ts"
 export type Vault = { organizationId: string; workspaceId: string; vaultId: string; internId: string | null }
 
 /** What of a secret may be told. `hosts` is JSON. */
-export type ToldRow = Pick<SecretRow, "name" | "hosts" | "fingerprint" | "createdAt">
+export type SecretSummaryRow = Pick<SecretRow, "name" | "hosts" | "fingerprint" | "createdAt">
 
 /** A secret as hosts of agents know it. */
 export type GivenSecret = { name: string; hosts: string[]; placeholder: string }
@@ -53,7 +53,7 @@ export async function placeholderOf(key: CryptoKey, name: string): Promise<strin
   return `vault-${name}-${digits.slice(0, PLACEHOLDER_DIGITS)}`
 }
 
-export function toSecret(row: ToldRow): z.infer<typeof SecretMetadata> {
+export function toSecret(row: SecretSummaryRow): z.infer<typeof SecretMetadata> {
   return {
     name: row.name,
     hosts: toHosts(row.hosts),

@@ -6,7 +6,7 @@ import { dataKeys } from "../secrets/table.ts"
 import { columnList, type Db, openDb, readColumns, selectRow, type StoredRow } from "../support/db.ts"
 import { toCountedPage } from "../support/rows.ts"
 import type { SecretQuery } from "./schemas.ts"
-import type { ToldRow, Vault } from "./secret.ts"
+import type { SecretSummaryRow, Vault } from "./secret.ts"
 import { type SecretRow, vaultSecrets } from "./table.ts"
 
 /** All of a vault can be opened at once in the memory that an isolate has. */
@@ -34,7 +34,7 @@ export async function listSecrets(
   binding: D1Database,
   vault: Vault,
   page: SecretQuery,
-): Promise<{ rows: ToldRow[]; total: number }> {
+): Promise<{ rows: SecretSummaryRow[]; total: number }> {
   const db = openDb(binding)
   const where = inVault(vault)
   return toCountedPage(
@@ -94,7 +94,7 @@ export async function putSecrets(
   rows: readonly SecretRow[],
   sources: Sources,
   entry: AuditEntry,
-): Promise<ToldRow[] | undefined> {
+): Promise<SecretSummaryRow[] | undefined> {
   const db = openDb(binding)
   // No condition hangs on what the batch itself puts: the first statement and the last one see the same.
   const condition = canPut(vault, rows, sources)

@@ -81,7 +81,7 @@ const remove = createRoute({
   responses: { 200: ok(z.object({ deleted: z.literal(true) }), "Deleted."), ...FAILURES },
 })
 
-const TOLD_FIELDS = ["name", "slug", "description", ...SETTING_NAMES]
+const AUDITED_FIELDS = ["name", "slug", "description", ...SETTING_NAMES]
 
 /** Deletes what a deleted workspace leaves behind outside the database. */
 type AfterDelete = (c: Context<App>, deleted: { organizationId: string; workspaceId: string }) => Promise<void>
@@ -96,7 +96,7 @@ export const workspaceRoutes = (afterDelete: AfterDelete) =>
       const input = c.req.valid("json")
       const { organizationId, creatorUserId } = c.var.principal
       const id = newId()
-      const changed = changesOf(input, TOLD_FIELDS)
+      const changed = changesOf(input, AUDITED_FIELDS)
       const entry = entryOf(c, { action: "workspace.create", resourceId: id, workspaceId: id, changed })
       const made = { id, organizationId, createdBy: creatorUserId, createdAt: Date.now() }
       const row = await insertWorkspace(c.env.DB, made, input, entry).catch(refuseTakenSlug)
@@ -110,7 +110,7 @@ export const workspaceRoutes = (afterDelete: AfterDelete) =>
       const { organizationId } = c.var.principal
       const input = c.req.valid("json")
       const { id } = required(await findWorkspaceRow(c.env.DB, organizationId, c.req.valid("param").workspaceRef))
-      const changed = changesOf(input, TOLD_FIELDS)
+      const changed = changesOf(input, AUDITED_FIELDS)
       const entry = entryOf(c, { action: "workspace.update", resourceId: id, workspaceId: id, changed })
       const row = await updateWorkspace(c.env.DB, organizationId, id, input, Date.now(), entry).catch(refuseTakenSlug)
       invalidateWorkspace(id)

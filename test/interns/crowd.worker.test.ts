@@ -37,7 +37,7 @@ test("many interns with a question each: every deadline ends its run, once, and 
     const names = Array.from({ length: AT_ONCE }, (_, index) => `i${at + index}`)
     all.push(...(await Promise.all(names.map((name) => askedIntern(workspace, name)))))
   }
-  const later = Date.now() + LIMITS.interactionMs
+  const later = Date.now() + LIMITS.questionTimeoutMs
   Intern.clock = () => later
   for (const { id, chat, session, question } of all) {
     const object = internObject(id)

@@ -120,9 +120,9 @@ class World {
       case "pass a little":
         return this.pass(1_000)
       case "pass the deadline":
-        return this.pass(LIMITS.interactionMs)
+        return this.pass(LIMITS.questionTimeoutMs)
       case "pass to just before it":
-        return this.pass(LIMITS.interactionMs - 1)
+        return this.pass(LIMITS.questionTimeoutMs - 1)
       case "pass the grace":
         return this.pass(LIMITS.graceMs)
       case "ring twice":
@@ -217,7 +217,7 @@ class World {
     expect(run.seen).toBe(run.said)
     expect(reader?.session).toBe(run.session)
     Object.assign(run, { state: "paused", reader: undefined, questionId: reader?.question.id })
-    run.deadline = this.now + LIMITS.interactionMs
+    run.deadline = this.now + LIMITS.questionTimeoutMs
   }
 
   async answer(run: Run): Promise<void> {

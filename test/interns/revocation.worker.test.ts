@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers"
 import { expect, test } from "vitest"
-import { openInternKey } from "../../src/interns/own-key.ts"
+import { openInternKey } from "../../src/interns/intern-key.ts"
 import { askSite, siteOf } from "../support/acp-client.ts"
 import { newDaemonIntern } from "../support/daemon.ts"
 import { eventually } from "../support/eventually.ts"

@@ -284,7 +284,7 @@ describe("an answer that is not taken", () => {
   test("late: the run is cancelled by its deadline, which a rejected answer did not move", async () => {
     const play = await playedIntern()
     const { session, question, prompt, acp } = await pausedRun(play)
-    await pass(play.object, LIMITS.interactionMs - 1_000)
+    await pass(play.object, LIMITS.questionTimeoutMs - 1_000)
     expect(play.daemon.heard.some(({ method }) => method === "session/cancel")).toBe(false)
     await refused(play.chat.answer(session, question, "maybe"))
     await pass(play.object, 1_000)
@@ -301,7 +301,7 @@ describe("an answer that is not taken", () => {
   test("late by a moment that no alarm has seen: the same", async () => {
     const play = await playedIntern()
     const { session, question } = await pausedRun(play)
-    const at = Date.now() + LIMITS.interactionMs
+    const at = Date.now() + LIMITS.questionTimeoutMs
     Intern.clock = () => at
     const late = await refused(play.chat.answer(session, question, "allow_once"))
     expect(late).toMatchObject({ status: 409, reason: "interaction_not_pending" })
@@ -545,7 +545,7 @@ describe("a daemon's connection", () => {
 test("a question whose time is over leaves nothing behind but its name", async () => {
   const play = await playedIntern()
   const { session, question, prompt } = await pausedRun(play)
-  await pass(play.object, LIMITS.interactionMs)
+  await pass(play.object, LIMITS.questionTimeoutMs)
   play.daemon.end(prompt, "cancelled")
   await play.daemon.settled()
   await runInDurableObject(play.object, async (_, state) => {

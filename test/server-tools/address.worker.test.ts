@@ -1,10 +1,10 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { isPublicAddress } from "../../src/outbound/address.ts"
-import { fetchPublic, type FetchWorld } from "../../src/server-tools/web-fetch/guarded-fetch.ts"
+import { fetchPublic, type FetchDeps } from "../../src/server-tools/web-fetch/guarded-fetch.ts"
 import { html, network, PUBLIC, redirect, SECRET } from "./played.ts"
 
-type Made = { world: FetchWorld; sent: { url: string }[]; asked: string[] }
+type Made = { world: FetchDeps; sent: { url: string }[]; asked: string[] }
 
 function make(
   answers: Parameters<typeof network>[0],
@@ -13,7 +13,7 @@ function make(
 ): Made {
   const { fetch, sent } = network(answers)
   const asked: string[] = []
-  const world: FetchWorld = {
+  const world: FetchDeps = {
     fetch,
     isGuarded: true,
     resolve: async (host) => {

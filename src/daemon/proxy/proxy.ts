@@ -16,7 +16,7 @@ import { framed, onward, pairsOf } from "./headers.ts"
 import { type Interception, newInterceptor } from "./intercept.ts"
 import { answer, refuse } from "./replies.ts"
 
-export type ProxyWorld = {
+export type ProxyDeps = {
   authority: Authority
   /** Those of this moment: their hosts are intercepted. */
   secrets: () => readonly Pick<GivenSecret, "hosts">[]
@@ -37,7 +37,7 @@ const USER = "agent"
  * The way out of an agent: a CONNECT proxy on this machine. Requests to the hosts of secrets are intercepted and sent
  * by the gateway, which puts the values in; all other connections pass as they are, encrypted, or not at all.
  */
-export async function startProxy(deps: ProxyWorld): Promise<Proxy> {
+export async function startProxy(deps: ProxyDeps): Promise<Proxy> {
   const password = randomBytes(24).toString("hex")
   const credentials = `Basic ${Buffer.from(`${USER}:${password}`).toString("base64")}`
   const isKnown = ({ headers }: IncomingMessage) => isSame(headers["proxy-authorization"] ?? "", credentials)
@@ -71,7 +71,7 @@ export async function startProxy(deps: ProxyWorld): Promise<Proxy> {
 }
 
 /** By plain http there is the gateway, where it speaks that, and nothing else. */
-async function plain(request: IncomingMessage, response: ServerResponse, { gateway }: ProxyWorld): Promise<void> {
+async function plain(request: IncomingMessage, response: ServerResponse, { gateway }: ProxyDeps): Promise<void> {
   const url = URL.parse(request.url ?? "")
   if (url?.origin !== gateway.origin) return answer(response, 403, "Only https leaves from here.")
   const { method = "GET" } = request
@@ -88,7 +88,7 @@ async function connect(
   { url: target = "" }: IncomingMessage,
   socket: Duplex,
   head: Buffer,
-  deps: ProxyWorld,
+  deps: ProxyDeps,
   intercept: Interception,
 ): Promise<void> {
   const url = /^[^/?#@]+:\d+$/.test(target) ? URL.parse(`https://${target}`) : null
@@ -115,14 +115,14 @@ async function connect(
   }
 }
 
-function isAllowed(url: URL, isBound: boolean, deps: ProxyWorld): boolean {
+function isAllowed(url: URL, isBound: boolean, deps: ProxyDeps): boolean {
   if (isGateway(url, deps)) return true
   if (!isPublicTarget(url)) return false
   return isBound || deps.allowedHosts === undefined || deps.allowedHosts.includes(toBoundHost(url))
 }
 
 /** The one address on the inside that there may be. */
-function isGateway(url: URL, { gateway }: ProxyWorld): boolean {
+function isGateway(url: URL, { gateway }: ProxyDeps): boolean {
   return url.host === gateway.host
 }
 

@@ -11,21 +11,24 @@ export type Command = {
   /** Names of what comes after it, `[…]` for what may be left out. */
   takes: readonly string[]
   /** By name, with what each does. */
-  options: Readonly<Record<string, { type: "string" | "boolean"; words: string }>>
+  options: Readonly<Record<string, { type: "string" | "boolean"; description: string }>>
   /** Returns the exit code where it is not 0. */
   run: (given: Given) => Promise<number | void>
 }
 
 export const SHARED: Command["options"] = {
-  url: { type: "string", words: "the gateway, such as https://gateway.example.com/api/v1 (default: GATEWAY_URL)" },
-  json: { type: "boolean", words: "print the gateway's answer as JSON" },
-  help: { type: "boolean", words: "say this" },
+  url: {
+    type: "string",
+    description: "the gateway, such as https://gateway.example.com/api/v1 (default: GATEWAY_URL)",
+  },
+  json: { type: "boolean", description: "print the gateway's answer as JSON" },
+  help: { type: "boolean", description: "say this" },
 }
 
 export function usageOf({ name, summary, takes, options }: Command): string {
   const all = { ...options, ...SHARED }
   const width = Math.max(...Object.keys(all).map((option) => option.length))
-  const lines = Object.entries(all).map(([option, { words: rule }]) => `  --${option.padEnd(width)}  ${rule}`)
+  const lines = Object.entries(all).map(([option, { description }]) => `  --${option.padEnd(width)}  ${description}`)
   const rest = takes.length > 0 ? ` ${takes.join(" ")}` : ""
   return `npm run gateway -- ${name}${rest} [options]\n\n${summary}\n\n${lines.join("\n")}`
 }
@@ -85,7 +88,7 @@ export function table(names: readonly string[], rows: readonly (readonly (string
     .join("\n")
 }
 
-/** The answer as it came, or as words. */
-export function tell({ values }: Given, answer: unknown, rule: string): void {
-  console.log(values["json"] === true ? JSON.stringify(answer, null, 2) : rule)
+/** Prints the response as JSON with `--json`, else the text. */
+export function print({ values }: Given, response: unknown, text: string): void {
+  console.log(values["json"] === true ? JSON.stringify(response, null, 2) : text)
 }

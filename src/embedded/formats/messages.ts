@@ -17,7 +17,7 @@ export const messagesFormat: SimulatedFormat = {
   read: (body) =>
     readAs(MessagesRequest, body, (request) => ({
       chat: toChatRequest(request),
-      tellerOf: (completion) => messagesEncoder(completion),
+      encoderOf: (completion) => messagesEncoder(completion),
     })),
   refuse: async (refusal) => {
     const { error } = toRecord(await refusal.json())

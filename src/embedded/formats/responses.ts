@@ -12,7 +12,7 @@ export const responsesFormat: SimulatedFormat = {
   read: (body) =>
     readAs(ResponsesRequest, body, (request) => ({
       chat: toChatRequest(request),
-      tellerOf: (completion) => responsesEncoder(request, completion),
+      encoderOf: (completion) => responsesEncoder(request, completion),
     })),
   refuse: (refusal) => refusal,
 }

@@ -15,7 +15,7 @@ export interface SimulatedFormat {
 export interface Question {
   /** The body of the chat wire. */
   chat: Record<string, unknown>
-  tellerOf: (completion: Completion) => CompletionEncoder
+  encoderOf: (completion: Completion) => CompletionEncoder
 }
 
 export function serveFormat(format: SimulatedFormat): (request: Request) => Promise<Response> {
@@ -34,5 +34,5 @@ async function complete(request: Request, format: SimulatedFormat): Promise<Resp
   const failure = findFailure(chat.model, null, Date.now())
   if (failure) return failure
   const completion = newCompletion(chat, Date.now())
-  return reply(completion, question.tellerOf(completion), request.signal)
+  return reply(completion, question.encoderOf(completion), request.signal)
 }

@@ -34,7 +34,7 @@ export class Automaton {
   readonly #steps: Int32Array
   readonly #positions: Int32Array
   readonly #program: Program
-  readonly #asked: number
+  readonly #conditions: number
   readonly #edges = new Map<number, Edges>()
   readonly #edgesBetween: (Edges | undefined)[] = []
   /**
@@ -60,8 +60,11 @@ export class Automaton {
       known.set(key, found)
       return found
     })
-    this.#asked = steps.reduce((requested, step) => (step.op === OP.emptyWidth ? requested | step.arg : requested), 0)
-    this.alphabet = new Alphabet(sets, this.#asked !== 0)
+    this.#conditions = steps.reduce(
+      (requested, step) => (step.op === OP.emptyWidth ? requested | step.arg : requested),
+      0,
+    )
+    this.alphabet = new Alphabet(sets, this.#conditions !== 0)
     this.chains = new Int32Array(this.size).fill(-1)
     this.ranks = new Int32Array(this.size)
     this.#findChains()
@@ -77,7 +80,7 @@ export class Automaton {
   }
 
   #findEdges(before: number, after: number): Edges {
-    const conditions = conditionsBetween(SAMPLES[before] ?? 0, SAMPLES[after] ?? 0) & this.#asked
+    const conditions = conditionsBetween(SAMPLES[before] ?? 0, SAMPLES[after] ?? 0) & this.#conditions
     let edges = this.#edges.get(conditions)
     if (!edges) {
       edges = this.#edgesUnder(conditions)
@@ -127,7 +130,7 @@ export class Automaton {
 
   /** The edges under all conditions that can hold. */
   #variants(): Edges[] {
-    const kinds = this.#asked === 0 ? [KIND.other] : Object.values(KIND)
+    const kinds = this.#conditions === 0 ? [KIND.other] : Object.values(KIND)
     return [...new Set(kinds.flatMap((before) => kinds.map((after) => this.edges(before, after))))]
   }
 

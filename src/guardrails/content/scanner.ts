@@ -117,7 +117,7 @@ export class Scanner {
     for (let thread = 0; thread < count; thread++) {
       this.#follow(places[thread] ?? 0, starts[thread] ?? 0, AFTER_TEXT, 0, conditions)
     }
-    this.#tell(true)
+    this.#report(true)
   }
 
   /** A character that is not read. It may stand in the middle of a word, or between two: both are looked for. */
@@ -150,7 +150,7 @@ export class Scanner {
     this.#next = emptied
     this.#at += width
     this.#before = rune
-    if (this.#growing.size > 0) this.#tell(rune === AFTER_TEXT)
+    if (this.#growing.size > 0) this.#report(rune === AFTER_TEXT)
   }
 
   #begin(conditions: number, rune: number): void {
@@ -206,7 +206,7 @@ export class Scanner {
   /**
    * Matches that no thread can lengthen. Threads stand in the order of their beginnings, so the first is the oldest.
    */
-  #tell(isOver: boolean): void {
+  #report(isOver: boolean): void {
     const oldest = isOver || this.#now.count === 0 ? Number.POSITIVE_INFINITY : (this.#now.starts[0] ?? 0)
     for (const [start, end] of this.#growing) {
       if (start >= oldest) continue

@@ -69,10 +69,10 @@ export class TextFilter {
   #isBegun = false
   readonly #onFinding: (finding: Finding) => void
   /** Said, as far as it may still be needed. */
-  #said = ""
-  #saidFrom = 0
+  #text = ""
+  #textStart = 0
   #length = 0
-  #told = 0
+  #released = 0
   /** To redact, in order, none overlapping another. */
   #marks: Mark[] = []
   readonly #meter: Meter
@@ -119,7 +119,7 @@ export class TextFilter {
         this.#take(text, true)
         if (this.#rules.every(({ detector }) => detector.engine === "regex")) return
         this.#meter.spend(this.#length * COST.surveyed)
-        survey = surveyOf(this.#said)
+        survey = surveyOf(this.#text)
       })
     if (!isPrepared) return ""
     for (const rule of this.#rules) {
@@ -138,22 +138,22 @@ export class TextFilter {
     const { detector } = rule
     if ("search" in detector) {
       if (survey)
-        for (const [start, end] of detector.search(this.#said, survey, this.#meter)) this.#find(rule, { start, end })
+        for (const [start, end] of detector.search(this.#text, survey, this.#meter)) this.#find(rule, { start, end })
     } else if (survey && detector.engine !== "regex") {
       yield* this.#scan(rule, detector, survey)
     } else if (rule.action === "redact" || this.#tellsPlaces) {
       const searcher = searcherOf(detector.program())
-      const found = yield* findStretches(searcher, this.#said, this.#meter)
+      const found = yield* findStretches(searcher, this.#text, this.#meter)
       for (let at = 0; at < found.count; at++) this.#find(rule, found.at(at))
     } else {
-      const end = yield* findFirstEnd(searcherOf(detector.program()), this.#said, this.#meter)
+      const end = yield* findFirstEnd(searcherOf(detector.program()), this.#text, this.#meter)
       if (end !== undefined) this.#find(rule, { start: end - 1, end })
     }
   }
 
   /** Follows threads only where there is something to find, and where tables tell that something ends. */
   *#scan(rule: Rule, detector: Scanned, survey: Survey): Generator<void> {
-    const text = this.#said
+    const text = this.#text
     let scanner: Scanner | undefined
     let last = 0
     for (const window of windowsOf(detector, text, survey)) {
@@ -177,7 +177,7 @@ export class TextFilter {
   #take(piece: string, isLast: boolean): string {
     if (this.#units.isDear) this.#meter.spend(piece.length * COST.prepared)
     const content = this.#units.take(piece, isLast)
-    this.#said += content
+    this.#text += content
     this.#length += content.length
     return content
   }
@@ -238,38 +238,38 @@ export class TextFilter {
     for (const mark of this.#marks) {
       if (mark.end > upTo) break
       over++
-      const start = Math.max(mark.start, this.#told)
-      out += this.#units.slice(this.#told, start)
+      const start = Math.max(mark.start, this.#released)
+      out += this.#units.slice(this.#released, start)
       if (mark.end > start) out += this.#units.replace(start, mark.end, mark.label)
-      this.#told = Math.max(this.#told, mark.end)
+      this.#released = Math.max(this.#released, mark.end)
       this.isChanged = true
     }
     this.#marks.splice(0, over)
-    const end = Math.max(upTo, this.#told)
-    out += this.#units.slice(this.#told, end)
-    this.#told = end
+    const end = Math.max(upTo, this.#released)
+    out += this.#units.slice(this.#released, end)
+    this.#released = end
     this.#forget()
     return out
   }
 
   /** What no match can reach any more, but for what detectors may look back at. */
   #forget(): void {
-    let needed = this.#told
+    let needed = this.#released
     for (const { scanner } of this.#scans) needed = Math.min(needed, scanner.safe)
-    this.#units.forget(Math.min(needed, this.#told))
+    this.#units.forget(Math.min(needed, this.#released))
     const from = needed - CONTEXT
-    if (from - this.#saidFrom < 1_024) return
-    this.#said = this.#said.slice(from - this.#saidFrom)
-    this.#saidFrom = from
+    if (from - this.#textStart < 1_024) return
+    this.#text = this.#text.slice(from - this.#textStart)
+    this.#textStart = from
   }
 
   #match(rule: Rule, { start, end }: Span): void {
     const refine = "refine" in rule.detector ? rule.detector.refine : undefined
     if (!refine) return this.#find(rule, { start, end })
-    const at = (scope: number) => Math.max(0, scope - this.#saidFrom)
-    const { text, places } = fold(this.#said.slice(at(start), at(end)))
+    const at = (scope: number) => Math.max(0, scope - this.#textStart)
+    const { text, places } = fold(this.#text.slice(at(start), at(end)))
     const scope = (unit: number) => start + (places?.[unit] ?? unit)
-    const parts = refine(text, foldBefore(this.#said.slice(at(start - CONTEXT), at(start))))
+    const parts = refine(text, foldBefore(this.#text.slice(at(start - CONTEXT), at(start))))
     for (const [from, to] of parts) this.#find(rule, { start: scope(from), end: scope(to) })
   }
 

@@ -70,7 +70,7 @@ export class Memory {
   }
 
   /** The session whose turn waits for this permission. */
-  asking(rpc: RpcId): string | undefined {
+  sessionAwaiting(rpc: RpcId): string | undefined {
     const [row] = this.#sql.exec<{ id: string }>(
       "SELECT id FROM agent_sessions WHERE turn IS NOT NULL AND json_extract(turn, '$.permission.rpc') = ?",
       String(rpc),

@@ -23,10 +23,10 @@ export function startRun(opening: Opening, known: KnownSession, now: number, rpc
     openRpc: null,
     isLoading: false,
     promptRpc: null,
-    unsaid: [opening.prompt],
+    pendingPrompts: [opening.prompt],
     question: null,
     queued: [],
-    asked: 0,
+    questionCount: 0,
     keptBytes: 0,
     hasOverflowed: false,
     usage: null,
@@ -53,13 +53,13 @@ function open(rpc: number, acp: string | undefined): Effect {
 function opened(run: Run, rpc: number): Step {
   const { acp } = run
   if (acp === null) throw new Error("A session that is open has a name.")
-  const [prompt = "", ...more] = run.unsaid
+  const [prompt = "", ...more] = run.pendingPrompts
   const effects: Effect[] = [
     { do: "bind", acp },
     { do: "request", rpc, method: "session/prompt", params: { sessionId: acp, prompt: [textBlock(prompt)] } },
   ]
   if (more.length > 0) effects.push(steering(acp, more.join("\n\n"), rpc + 1))
-  return { run: { ...run, openRpc: null, graceDeadline: null, promptRpc: rpc, unsaid: [] }, effects }
+  return { run: { ...run, openRpc: null, graceDeadline: null, promptRpc: rpc, pendingPrompts: [] }, effects }
 }
 
 const textBlock = (spoken: string) => ({ type: "text", text: spoken })
@@ -71,7 +71,7 @@ function steering(acp: string, spoken: string, rpc: number): Effect {
 /** The client says more to a run that it reads along with. */
 export function steer(run: Run, spoken: string, rpc: number): Step {
   if (run.promptRpc === null || run.acp === null) {
-    return { run: { ...run, unsaid: [...run.unsaid, spoken] }, effects: [] }
+    return { run: { ...run, pendingPrompts: [...run.pendingPrompts, spoken] }, effects: [] }
   }
   return { run, effects: [steering(run.acp, spoken, rpc)] }
 }
@@ -116,11 +116,15 @@ function spoken(run: Run, delta: Delta, model: string | null): Step {
   return { run: { ...reported, keptBytes }, effects: [{ do: "keep", delta }] }
 }
 
-const blank = (run: Run, rpc: RpcId) => ({ id: `call_${run.id.replaceAll("-", "")}_${run.asked}`, rpc, deadline: 0 })
+const blank = (run: Run, rpc: RpcId) => ({
+  id: `call_${run.id.replaceAll("-", "")}_${run.questionCount}`,
+  rpc,
+  deadline: 0,
+})
 
 /** A question: put to the client, behind another that is open, or answered at once where the run drives itself. */
 function put(run: Run, question: Question, now: number): Step {
-  const requested = { ...run, asked: run.asked + 1 }
+  const requested = { ...run, questionCount: run.questionCount + 1 }
   if (run.state === "cancelling" || run.state === "ended") return { run: requested, effects: [cancelOutcome(question)] }
   if (question.kind === "permission" && run.mode === "self-drive") {
     const option = optionOf(question, "allow_once") ?? optionOf(question, "allow_always")
@@ -131,7 +135,7 @@ function put(run: Run, question: Question, now: number): Step {
 }
 
 function pause(run: Run, requested: Question, now: number): Step {
-  const question = { ...requested, deadline: now + LIMITS.interactionMs }
+  const question = { ...requested, deadline: now + LIMITS.questionTimeoutMs }
   return {
     run: { ...run, state: "paused", question, turnDeadline: null },
     effects: [{ do: "finish", finish: { reason: "tool_calls", question } }],

@@ -19,8 +19,8 @@ export function deltaChunk(head: Head, model: string, delta: Delta, isFirst: boo
   return chunk(head, model, [choice(withRole(delta, isFirst), null)])
 }
 
-export function questionChunk(head: Head, model: string, question: Question, isFirst: boolean, dialect: Spelling) {
-  return chunk(head, model, [choice(withRole({ tool_calls: [toCall(question, dialect)] }, isFirst), null)])
+export function questionChunk(head: Head, model: string, question: Question, isFirst: boolean, spelling: Spelling) {
+  return chunk(head, model, [choice(withRole({ tool_calls: [toCall(question, spelling)] }, isFirst), null)])
 }
 
 export function finishChunk(head: Head, model: string, finish: Finish, isFirst: boolean) {

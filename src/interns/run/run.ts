@@ -8,7 +8,7 @@ export type ApprovalMode = (typeof APPROVAL_MODES)[number]
 export const LIMITS = {
   /** Of one chat operation: from the prompt, or from an answer, to the end of its response. */
   turnMs: 300_000,
-  interactionMs: 300_000,
+  questionTimeoutMs: 300_000,
   /** For an agent to confirm a cancellation, and for a lost host to come back. */
   graceMs: 10_000,
   /** For an agent to open a session. */
@@ -47,11 +47,11 @@ export type Run = {
   isLoading: boolean
   promptRpc: number | null
   /** What to say once the session is open: the prompt, then what was said meanwhile. */
-  unsaid: string[]
+  pendingPrompts: string[]
   question: Question | null
   queued: Question[]
   /** How many questions were put, for their ids. */
-  asked: number
+  questionCount: number
   keptBytes: number
   hasOverflowed: boolean
   usage: TurnUsage | null

@@ -52,7 +52,7 @@ export async function retryBatch({ organizationId, batchId }: Batch, env: Env, n
   return wait(
     row,
     { attempts: row.attempts + 1, rejections },
-    waitMs(receiver.failures + 1 + rejections, outcome.askedMs),
+    waitMs(receiver.failures + 1 + rejections, outcome.retryAfterMs),
     env,
     now,
   )
@@ -67,7 +67,7 @@ async function tryBatch(row: BatchRow, receiver: Receiver, env: Env, now: number
     return newEvent(receiver.id, generation, keyName, result)
   })
   // Of calls that are older than the database keeps them there is nothing left to tell.
-  if (events.length === 0) return { isTaken: true, status: null, words: "", excerpt: "", askedMs: 0 }
+  if (events.length === 0) return { isTaken: true, status: null, message: "", excerpt: "", retryAfterMs: 0 }
   return deliver(receiver, row.id, events, env, now)
 }
 

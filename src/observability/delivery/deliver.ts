@@ -14,7 +14,13 @@ import { dataKeyOf, type KeyedRow } from "../store.ts"
  * What became of a delivery. `words`: for people, without a secret and without what the destination said. `askedMs`:
  * for how long the destination asks to be left alone.
  */
-export type Outcome = { isTaken: boolean; status: number | null; words: string; excerpt: string; askedMs: number }
+export type Outcome = {
+  isTaken: boolean
+  status: number | null
+  message: string
+  excerpt: string
+  retryAfterMs: number
+}
 
 /**
  * Tries a delivery once. `id` stays the same however often that is. The secrets are in clear here, and nowhere else.
@@ -45,7 +51,7 @@ function nameOf(cause: unknown): string {
 }
 
 function refused(message: string): Outcome {
-  return { isTaken: false, status: null, words: message, excerpt: "", askedMs: 0 }
+  return { isTaken: false, status: null, message: message, excerpt: "", retryAfterMs: 0 }
 }
 
 function toOutcome(sent: Sent, configured: Configured, { headers }: Outbound): Outcome {
@@ -56,8 +62,8 @@ function toOutcome(sent: Sent, configured: Configured, { headers }: Outbound): O
   return {
     isTaken,
     status,
-    words: `it answered ${status}${hint}`,
+    message: `it answered ${status}${hint}`,
     excerpt: withoutSecrets(sent.excerpt, configured, headers),
-    askedMs: sent.retryAfterMs ?? 0,
+    retryAfterMs: sent.retryAfterMs ?? 0,
   }
 }

@@ -15,8 +15,8 @@ const LONGEST_WAIT_MS = 3_600_000
 /**
  * `failures`: in a row, this one included. `askedMs`: what the destination itself asks for, which only lengthens it.
  */
-export function waitMs(failures: number, askedMs = 0): number {
-  return Math.min(LONGEST_WAIT_MS, Math.max(askedMs, FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 20)))
+export function waitMs(failures: number, retryAfterMs = 0): number {
+  return Math.min(LONGEST_WAIT_MS, Math.max(retryAfterMs, FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 20)))
 }
 
 /** Statuses that blame the content: another batch may well be taken. */

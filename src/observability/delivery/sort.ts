@@ -30,7 +30,7 @@ const LOOK_AGAIN_MS = 5_000
 const MAX_CONTENT = 1_000_000
 
 type Calls = Extract<BroadcastMessage, { kind: "calls" }>
-type Events = Called & { told: CallContent | null }
+type Events = Called & { content: CallContent | null }
 
 /** Sorts calls to the destinations of their workspace and delivers them; what is not taken waits as a batch. */
 export async function sortCalls({ organizationId, workspaceId, generationIds }: Calls, env: Env, now: number) {
@@ -48,13 +48,13 @@ export async function sortCalls({ organizationId, workspaceId, generationIds }: 
 
 async function receive(call: Called, env: Env): Promise<Events> {
   const { generation } = call
-  const result = generation.broadcast?.hasContent ? await findCallContent(env.FILES, generation.id) : null
-  return { ...call, told: result }
+  const content = generation.broadcast?.hasContent ? await findCallContent(env.FILES, generation.id) : null
+  return { ...call, content }
 }
 
-function isOnItsWay({ generation, told: result }: Events, now: number): boolean {
+function isOnItsWay({ generation, content }: Events, now: number): boolean {
   const { broadcast, ending, settledAt } = generation
-  return result === null && broadcast?.hasContent === true && ending !== "unsettled" && now - settledAt < ON_ITS_WAY_MS
+  return content === null && broadcast?.hasContent === true && ending !== "unsettled" && now - settledAt < ON_ITS_WAY_MS
 }
 
 async function broadcast(receiver: Receiver, received: readonly Events[], env: Env, now: number): Promise<void> {
@@ -75,10 +75,10 @@ async function broadcast(receiver: Receiver, received: readonly Events[], env: E
 export function eventsFor(receiver: Receiver, received: readonly Events[]): CallEvent[] {
   const head = toHead(receiver)
   const { filter_rules: rules } = toLists(receiver)
-  return received.flatMap(({ generation, keyName, told: result }) => {
+  return received.flatMap(({ generation, keyName, content }) => {
     const call = { ...generation, region: generation.broadcast?.region ?? "global" }
-    if (!matches(head, call) || !passes(rules, factsOf({ generation, keyName, told: result }))) return []
-    return [newEvent(receiver.id, generation, keyName, receiver.privacy_mode === 1 ? null : result)]
+    if (!matches(head, call) || !passes(rules, factsOf({ generation, keyName, content }))) return []
+    return [newEvent(receiver.id, generation, keyName, receiver.privacy_mode === 1 ? null : content)]
   })
 }
 
@@ -92,7 +92,7 @@ function inParts(events: readonly CallEvent[]): CallEvent[][] {
   const parts: CallEvent[][] = []
   let text = 0
   for (const event of events) {
-    const size = event.told ? JSON.stringify(event.told).length : 0
+    const size = event.content ? JSON.stringify(event.content).length : 0
     const part = parts.at(-1)
     if (!part || text + size > MAX_CONTENT) {
       parts.push([event])
@@ -115,8 +115,10 @@ export async function note(receiver: Receiver, outcome: Outcome, env: Env, now: 
     return isKnown ? undefined : noteSuccess(env.DB, receiver, now)
   }
   const failures = receiver.failures + 1
-  const pause = isRejection(outcome.status) ? undefined : { failures, until: now + waitMs(failures, outcome.askedMs) }
-  await noteFailure(env.DB, receiver, outcome.words, pause, now)
+  const pause = isRejection(outcome.status)
+    ? undefined
+    : { failures, until: now + waitMs(failures, outcome.retryAfterMs) }
+  await noteFailure(env.DB, receiver, outcome.message, pause, now)
 }
 
 /**
@@ -131,9 +133,9 @@ async function keep(
   now: number,
 ): Promise<void> {
   const { organization_id: organizationId, workspace_id: workspaceId } = receiver
-  const text = events.flatMap(({ generation, told: result }) => (result ? [[generation.id, result] as const] : []))
+  const text = events.flatMap(({ generation, content }) => (content ? [[generation.id, content] as const] : []))
   await saveCallContentBatch(env.FILES, id, Object.fromEntries(text))
-  const pauseMs = Math.max(waitMs(receiver.failures + 1, outcome?.askedMs), receiver.paused_until - now)
+  const pauseMs = Math.max(waitMs(receiver.failures + 1, outcome?.retryAfterMs), receiver.paused_until - now)
   await insertBatch(env.DB, {
     id,
     organization_id: organizationId,

@@ -58,7 +58,7 @@ function toNano(epochMs: number): string {
 }
 
 function attributesOf(event: CallEvent, flags: Flags): Attributes {
-  const { generation, told: result } = event
+  const { generation, content } = event
   const { tokens, sessionId } = generation
   const { operation, traceName, givenTraceId, metadata } = traceOf(event)
   const { cost, identity, context } = flaggedOf(event, flags)
@@ -91,9 +91,9 @@ function attributesOf(event: CallEvent, flags: Flags): Attributes {
     ...("total_cost" in cost && { "gen_ai.usage.cost": cost.total_cost, ...prefixed("gateway.cost", cost) }),
     ...("user_id" in identity && { "user.id": identity.user_id, ...prefixed("gateway.identity", identity) }),
     ...prefixed("gateway.context", context),
-    ...(result && {
-      "gen_ai.input.messages": JSON.stringify(result.input.map(toMessage)),
-      "gen_ai.output.messages": JSON.stringify([toAnswer(result, generation.finishReason)]),
+    ...(content && {
+      "gen_ai.input.messages": JSON.stringify(content.input.map(toMessage)),
+      "gen_ai.output.messages": JSON.stringify([toAnswer(content, generation.finishReason)]),
     }),
   }
 }

@@ -10,7 +10,7 @@ export type FetchSettings = {
   maxBytes: number
 }
 
-export type FetchWorld = Network & { fetch: typeof fetch; signal: AbortSignal; settings: FetchSettings }
+export type FetchDeps = Network & { fetch: typeof fetch; signal: AbortSignal; settings: FetchSettings }
 
 export type Page = {
   /** After redirects. */
@@ -36,7 +36,7 @@ const HEADERS = {
  */
 export async function fetchPublic(
   text: string,
-  deps: FetchWorld,
+  deps: FetchDeps,
   mayFetch: (url: URL) => boolean = () => true,
 ): Promise<Fetched> {
   try {
@@ -55,7 +55,7 @@ function refuse(reason: string, status?: number): Fetched {
   return { ok: false, reason, ...(status !== undefined && { status }) }
 }
 
-async function follow(text: string, deps: FetchWorld, mayFetch: (url: URL) => boolean): Promise<Fetched> {
+async function follow(text: string, deps: FetchDeps, mayFetch: (url: URL) => boolean): Promise<Fetched> {
   let target = text
   let base: string | undefined
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
@@ -77,7 +77,7 @@ async function follow(text: string, deps: FetchWorld, mayFetch: (url: URL) => bo
   return refuse(`it redirects more than ${MAX_REDIRECTS} times`)
 }
 
-async function refusalAt(url: URL, deps: FetchWorld, mayFetch: (url: URL) => boolean): Promise<string | undefined> {
+async function refusalAt(url: URL, deps: FetchDeps, mayFetch: (url: URL) => boolean): Promise<string | undefined> {
   if (url.protocol !== "http:" && url.protocol !== "https:") return "only http and https URLs are fetched"
   if (url.username !== "" || url.password !== "") return "a URL with a user name or password is not fetched"
   if (!mayFetch(url)) return "this domain is not among those that may be fetched"
