@@ -30,6 +30,8 @@ type Request = ClientFrame & { is: "request" }
 type Notice = ClientFrame & { is: "notice" }
 type Answer = ClientFrame & { is: "answer" }
 
+type Rejection = { code: number; message: string; reason?: string | undefined }
+
 /**
  * Between the ACP clients of an intern and the host of its agent. A session is its client's who opened or loaded it.
  */
@@ -157,7 +159,7 @@ export class InternClients {
       case "session/prompt":
         return this.#ofSession(client, request)
       default:
-        return this.#refuse(client.id, id, RPC_ERRORS.unknownMethod, `${method} is not served here.`)
+        return this.#refuse(client.id, id, { code: RPC_ERRORS.unknownMethod, message: `${method} is not served here.` })
     }
   }
 
@@ -165,16 +167,29 @@ export class InternClients {
     const { id, method, params } = request
     const { sessionId, prompt } = params
     if (typeof sessionId !== "string" || sessionId === "" || sessionId.length > MAX_SESSION_CHARS) {
-      return this.#refuse(client.id, id, RPC_ERRORS.params, "sessionId: must be the id of a session.")
+      return this.#refuse(client.id, id, {
+        code: RPC_ERRORS.params,
+        message: "sessionId: must be the id of a session.",
+      })
     }
     if (method === "session/prompt" && !Array.isArray(prompt)) {
-      return this.#refuse(client.id, id, RPC_ERRORS.params, "prompt: must be an array of content blocks.")
+      return this.#refuse(client.id, id, {
+        code: RPC_ERRORS.params,
+        message: "prompt: must be an array of content blocks.",
+      })
     }
     if (method === "session/prompt" && this.#store.ownerOf(sessionId) !== client.id) {
-      return this.#refuse(client.id, id, RPC_ERRORS.noSession, "This connection has not opened or loaded this session.")
+      return this.#refuse(client.id, id, {
+        code: RPC_ERRORS.noSession,
+        message: "This connection has not opened or loaded this session.",
+      })
     }
     if (this.#runs.ofAcp(sessionId) || this.isBusy(sessionId)) {
-      return this.#refuse(client.id, id, RPC_ERRORS.busy, "A turn of this session runs. Wait for its end.", "busy")
+      return this.#refuse(client.id, id, {
+        code: RPC_ERRORS.busy,
+        message: "A turn of this session runs. Wait for its end.",
+        reason: "busy",
+      })
     }
     this.#pass(client, request, sessionId, method === "session/prompt" ? { sessionId, prompt } : { sessionId })
   }
@@ -183,13 +198,17 @@ export class InternClients {
   #pass({ id: client }: Client, { id, method }: Request, acp: string | null, params: Record<string, unknown>): void {
     if (!this.#around.host().isUp) {
       const text = "The intern's agent cannot be reached now. Start its daemon, or ask again soon."
-      return this.#refuse(client, id, RPC_ERRORS.away, text, "intern_unreachable")
+      return this.#refuse(client, id, { code: RPC_ERRORS.away, message: text, reason: "intern_unreachable" })
     }
     try {
       this.#around.admit()
     } catch (thrown) {
       if (!(thrown instanceof GatewayError)) throw thrown
-      return this.#refuse(client, id, RPC_ERRORS.busy, thrown.message, thrown.metadata?.reason)
+      return this.#refuse(client, id, {
+        code: RPC_ERRORS.busy,
+        message: thrown.message,
+        reason: thrown.metadata?.reason,
+      })
     }
     const rpc = this.#runs.nextRpc()
     // An agent says again what was said before it answers that a session is loaded.
@@ -267,7 +286,7 @@ export class InternClients {
     this.#sockets.send(client, { jsonrpc: "2.0", id, result })
   }
 
-  #refuse(client: string, id: RpcId, code: number, message: string, reason?: string): void {
+  #refuse(client: string, id: RpcId, { code, message, reason }: Rejection): void {
     const error: RpcError = { code, message, ...(reason !== undefined && { data: { reason, retryable: true } }) }
     this.#sockets.send(client, { jsonrpc: "2.0", id, error })
   }

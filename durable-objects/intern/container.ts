@@ -38,7 +38,7 @@ export class ContainerHost implements InternHost {
     const url = URL.parse(configOf(this.#env).PUBLIC_URL ?? "")
     if (!url) throw new Error("A container needs to know where the gateway is: set PUBLIC_URL.")
     const { secret, hash } = newJoinToken()
-    await moveIntern(this.#env.DB, config, [], { joinTokenHash: hash }, Date.now())
+    await moveIntern(this.#env.DB, config, { from: [], columns: { joinTokenHash: hash }, now: Date.now() })
     if (container.running) await container.destroy()
     await this.#link.start(config)
     container.start({

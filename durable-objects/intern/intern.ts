@@ -163,7 +163,7 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
   }
 
   async #chat(call: rpc.ChatCall, signal: AbortSignal): Promise<Response> {
-    if (call.is === "prompt") await this.#hostUp()
+    if (call.is === "prompt") await this.#waitForHost()
     const open = call.session === null ? undefined : this.#runs.ofSession(call.session)
     if (call.is === "answer") return this.#answer(call, signal)
     this.#lifecycle.requireRunning()
@@ -196,7 +196,7 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
     const late = (run: Run) => this.#apply(machine.cancel(run, "deadline", Intern.clock()))
     const find = () => guards.findPending(this.#runs, { session, id, content }, Intern.clock(), late)
     find()
-    await this.#hostUp()
+    await this.#waitForHost()
     const { run, reply } = find()
     const stream = this.#attach(run.id, signal)
     this.#apply(machine.onAnswer(run, reply, Intern.clock()))
@@ -223,8 +223,7 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
     this.#schedule()
   }
 
-  /** Waits a little for a host that is away. */
-  async #hostUp(): Promise<void> {
+  async #waitForHost(): Promise<void> {
     this.#lifecycle.requireRunning()
     if (this.#currentHost().isUp) return
     await this.#hostConnected.within(LIMITS.graceMs, Intern.timer)
@@ -237,7 +236,8 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
   }
 
   #currentHost(): Host {
-    this.#host ??= openHost(this.#lifecycle.identity, this.ctx, this.env, this.#runs, {
+    const deps = { ctx: this.ctx, env: this.env, runs: this.#runs }
+    this.#host ??= openHost(this.#lifecycle.identity, deps, {
       message: (message) => this.#onAgentMessage(message),
       up: () => this.#hostIsUp(),
       gone: () => {

@@ -5,7 +5,7 @@ import { hostnameOf } from "../../src/interns/intern.ts"
 import { type InternStatus } from "../../src/interns/kinds.ts"
 import { internError } from "../../src/interns/reasons.ts"
 import { grantOf } from "../../src/interns/tokens.ts"
-import { deleteInternRows, findIntern, moveIntern } from "../../src/interns/store.ts"
+import { deleteInternRows, findIntern, type InternColumns, moveIntern } from "../../src/interns/store.ts"
 import { logError } from "../../src/support/log.ts"
 import type { RunStore } from "./run-store.ts"
 import type { LifecycleState } from "./facts.ts"
@@ -182,7 +182,7 @@ export class InternLifecycle {
     await this.#around.clear()
   }
 
-  #move(from: readonly InternStatus[], change: Parameters<typeof moveIntern>[3]): Promise<void> {
-    return moveIntern(this.#env.DB, this.#identity, from, change, this.#around.now())
+  #move(from: readonly InternStatus[], columns: InternColumns): Promise<void> {
+    return moveIntern(this.#env.DB, this.#identity, { from, columns, now: this.#around.now() })
   }
 }

@@ -68,7 +68,14 @@ export class InternStream {
     if (this.#isOver) return
     const model = this.#modelWord()
     if (finish.reason === "tool_calls") {
-      this.#write(questionChunk(this.#head, model, finish.question, this.#isFirst, this.#options.spelling))
+      this.#write(
+        questionChunk(this.#head, {
+          model,
+          question: finish.question,
+          isFirst: this.#isFirst,
+          spelling: this.#options.spelling,
+        }),
+      )
     }
     this.#write(finishChunk(this.#head, model, finish, this.#isFirst))
     this.#write(finalChunk(this.#head, model, session, finish.reason === "tool_calls" ? null : usage))

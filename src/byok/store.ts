@@ -76,14 +76,18 @@ export async function insertByok(
 
 export type ByokChange = { [Name in keyof ByokRow]?: ByokRow[Name] | undefined }
 
+type ByokUpdate = {
+  organizationId: string
+  id: string
+  change: ByokChange
+  now: number
+  entry: AuditEntry
+}
+
 /** The changed row, or undefined where the organization has no such credential. */
 export async function updateByok(
   binding: D1Database,
-  organizationId: string,
-  id: string,
-  change: ByokChange,
-  now: number,
-  entry: AuditEntry,
+  { organizationId, id, change, now, entry }: ByokUpdate,
 ): Promise<ByokRow | undefined> {
   const db = openDb(binding)
   const [updated] = await db.batch([
@@ -97,13 +101,17 @@ export async function updateByok(
   return updated[0]
 }
 
+type ByokDeletion = {
+  organizationId: string
+  id: string
+  now: number
+  entry: AuditEntry
+}
+
 /** The row stays, for what was called with it; the key goes. */
 export async function deleteByok(
   binding: D1Database,
-  organizationId: string,
-  id: string,
-  now: number,
-  entry: AuditEntry,
+  { organizationId, id, now, entry }: ByokDeletion,
 ): Promise<boolean> {
   const db = openDb(binding)
   const [deleted] = await db.batch([

@@ -9,7 +9,7 @@ import { type Authority, newAuthority } from "./proxy/authority.ts"
 import { publicConnect } from "./proxy/connect.ts"
 import { gatewayEgress } from "./proxy/egress.ts"
 import { type Proxy, startProxy } from "./proxy/proxy.ts"
-import { wayOut } from "./proxy/way-out.ts"
+import { proxyEnvironment } from "./proxy/proxy-environment.ts"
 import { secretFileEnv, secretFiles } from "./secret-files.ts"
 import { readSecrets } from "./secrets.ts"
 
@@ -69,7 +69,12 @@ export class Host {
     await this.#refreshed
     this.#applied = settingsOf(this.config)
     const { argv, env, files } = setupOf(agent, this.config, folder)
-    const out = wayOut(folder, this.#proxy.url, this.#authority, this.#deps.gateway, trustedByDaemon())
+    const out = proxyEnvironment(folder, {
+      proxy: this.#proxy.url,
+      authority: this.#authority,
+      gateway: this.#deps.gateway,
+      trusted: trustedByDaemon(),
+    })
     const set = [env, out.env, secretFileEnv(folder)]
     this.#reserved = new Set(Object.keys(environmentOf(process.env, folder, [], ...set)))
     await prepare(folder, { ...files, ...out.files, ...this.#agentsFiles() }, uid)

@@ -196,9 +196,13 @@ async function change(c: Context<App>, id: string, input: GuardrailChange): Prom
   )
   const changed = changesOf(input, AUDITED_FIELDS)
   const entry = entryOf(c, { action: "guardrail.update", resourceId: id, workspaceId, changed })
-  const row = await updateGuardrail(c.env.DB, organizationId, id, toRowChange(input), Date.now(), entry).catch(
-    asConflict,
-  )
+  const row = await updateGuardrail(c.env.DB, {
+    organizationId,
+    id,
+    change: toRowChange(input),
+    now: Date.now(),
+    entry,
+  }).catch(asConflict)
   if (!row) throw noSuchGuardrail()
   return row
 }

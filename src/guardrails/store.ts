@@ -64,14 +64,18 @@ export async function listGuardrails(
   )
 }
 
+type GuardrailUpdate = {
+  organizationId: string
+  id: string
+  change: RowChange
+  now: number
+  entry: AuditEntry
+}
+
 /** The changed row, or undefined when there is none. Rejects where a limit would be left without its interval. */
 export async function updateGuardrail(
   binding: D1Database,
-  organizationId: string,
-  id: string,
-  { rules, ...change }: RowChange,
-  now: number,
-  entry: AuditEntry,
+  { organizationId, id, change: { rules, ...change }, now, entry }: GuardrailUpdate,
 ): Promise<GuardrailRow | undefined> {
   const db = openDb(binding)
   const [updated] = await db.batch([

@@ -18,7 +18,7 @@ import { sealInternKey } from "./intern-key.ts"
 import { internError } from "./reasons.ts"
 import type { NewIntern } from "./schemas.ts"
 import { openIntern, identityOf } from "./open-intern.ts"
-import { findMadeIntern, findVaultOwner, insertIntern, replaceOwnKey } from "./store.ts"
+import { findMadeIntern, findVaultOwner, insertIntern, replaceInternKey } from "./store.ts"
 import type { InternRow, NewInternRow } from "./table.ts"
 import { isTaken } from "../support/rows.ts"
 
@@ -87,10 +87,15 @@ async function insert(
   const changed = changesOf(input, AUDITED_FIELDS)
   const entry = entryOf(c, { action: "intern.create", resourceId: id, workspaceId, changed })
   const made = newKey()
-  const sealed = await sealInternKey(env, principal, id, made.secret, {
-    ...entry,
-    id: newId(),
-    action: "data_key.create",
+  const sealed = await sealInternKey(env, {
+    scope: principal,
+    internId: id,
+    key: made.secret,
+    entry: {
+      ...entry,
+      id: newId(),
+      action: "data_key.create",
+    },
   })
   if (sealed === undefined) throw internError("not_found", "The workspace of this key was deleted.")
   const row: NewInternRow = {
@@ -138,11 +143,16 @@ export async function renewOwnKey(c: Context<App>, row: InternRow): Promise<Inte
   const entry = entryOf(c, { action: "intern.renew_key", resourceId: row.id, workspaceId })
   const made = newKey()
   const dataKeyEntry = { ...entry, id: newId(), action: "data_key.create" }
-  const sealed = await sealInternKey(c.env, principal, row.id, made.secret, dataKeyEntry)
+  const sealed = await sealInternKey(c.env, {
+    scope: principal,
+    internId: row.id,
+    key: made.secret,
+    entry: dataKeyEntry,
+  })
   if (sealed === undefined) throw internError("not_found", "The workspace of this key was deleted.")
   const renewed = { ...row, keyHash: made.hash, sealedKey: sealed, createdByKey: principal.keyHash }
   const key = { ...ownKeyRow(renewed, made.label, principal), createdAt: Date.now() }
-  if (await replaceOwnKey(c.env.DB, row, renewed, key, entry)) {
+  if (await replaceInternKey(c.env.DB, { old: row, renewed, key, entry })) {
     invalidateKey(row.keyHash)
     await openIntern(c.env, row.id).revoke(identityOf(c, row))
     return { ...renewed, joinTokenHash: null }

@@ -89,7 +89,7 @@ export const internDaemons = newRouter()
     const { secret, hash } = newJoinToken()
     const entry = entryOf(c, { action: "intern.join_token", resourceId: row.id, workspaceId: row.workspaceId })
     const current = { ...c.var.principal, id: row.id }
-    await changeIntern(c.env.DB, current, { joinTokenHash: hash }, [], Date.now(), entry)
+    await changeIntern(c.env.DB, current, { columns: { joinTokenHash: hash }, from: [], now: Date.now(), entry })
     await intern.revoke(identityOf(c, row))
     const url = `${new URL(c.req.url).origin}/api/v1/interns/${row.id}/daemon/attach`
     return c.json({ token: secret, url }, 201, { "cache-control": "no-store" })

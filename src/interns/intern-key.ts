@@ -12,8 +12,15 @@ const aboutKey = (internId: string, workspaceId: string) => {
   return { kind: "intern-key", ownerId: internId, workspaceId, name: "key", version: "1" }
 }
 
+type KeyToSeal = {
+  scope: Place
+  internId: string
+  key: string
+  entry: AuditEntry
+}
+
 /** The intern's own key as its row keeps it; undefined where the workspace is gone. */
-export function sealInternKey(env: Env, scope: Place, internId: string, key: string, entry: AuditEntry) {
+export function sealInternKey(env: Env, { scope, internId, key, entry }: KeyToSeal) {
   const about = aboutKey(internId, scope.workspaceId)
   return sealForWorkspace(env.DB, mastersOf(env), { about, plain: key, organizationId: scope.organizationId }, entry)
 }

@@ -116,16 +116,20 @@ export async function insertIntern(
   return inserted[0]
 }
 
+type KeyReplacement = {
+  old: InternRow
+  renewed: Pick<InternRow, "keyHash" | "sealedKey" | "createdByKey">
+  key: NewKeyRow
+  entry: AuditEntry
+}
+
 /**
  * Puts another own key in the place of an intern's, which is deleted. False where the intern is gone, has another one
  * by now, or its new key cannot be written; then nothing changes.
  */
-export async function replaceOwnKey(
+export async function replaceInternKey(
   binding: D1Database,
-  old: InternRow,
-  renewed: Pick<InternRow, "keyHash" | "sealedKey" | "createdByKey">,
-  key: NewKeyRow,
-  entry: AuditEntry,
+  { old, renewed, key, entry }: KeyReplacement,
 ): Promise<boolean> {
   const db = openDb(binding)
   const { keyHash, sealedKey, createdByKey } = renewed
@@ -194,11 +198,20 @@ export type InternColumns = Partial<
   >
 >
 
-const change = (db: Db, current: Own, columns: InternColumns, from: readonly InternStatus[], now: number) =>
+/** `from`: the statuses that may be left; any if empty. */
+type StatusChange = {
+  columns: InternColumns
+  from: readonly InternStatus[]
+  now: number
+}
+
+const change = (db: Db, current: Own, { columns, from, now }: StatusChange) =>
   db
     .update(interns)
     .set({ ...columns, updatedAt: now })
     .where(and(isIntern(current), from.length === 0 ? undefined : inArray(interns.status, [...from])))
+
+type AuditedStatusChange = StatusChange & { entry: AuditEntry }
 
 /**
  * What a caller changes. `from`: the statuses in which it may be, all where empty. Undefined where it is in another, or
@@ -207,25 +220,16 @@ const change = (db: Db, current: Own, columns: InternColumns, from: readonly Int
 export async function changeIntern(
   binding: D1Database,
   current: Own,
-  columns: InternColumns,
-  from: readonly InternStatus[],
-  now: number,
-  entry: AuditEntry,
+  { columns, from, now, entry }: AuditedStatusChange,
 ): Promise<InternRow | undefined> {
   const db = openDb(binding)
-  const [changed] = await db.batch([change(db, current, columns, from, now).returning(), auditIfChanged(db, entry)])
+  const [changed] = await db.batch([change(db, current, { columns, from, now }).returning(), auditIfChanged(db, entry)])
   return changed[0]
 }
 
 /** What the intern's own object tells of it; no caller's deed, so the audit log has no entry of it. */
-export async function moveIntern(
-  db: D1Database,
-  current: Own,
-  from: readonly InternStatus[],
-  columns: InternColumns,
-  now: number,
-): Promise<void> {
-  await change(openDb(db), current, columns, from, now)
+export async function moveIntern(db: D1Database, current: Own, { from, columns, now }: StatusChange): Promise<void> {
+  await change(openDb(db), current, { columns, from, now })
 }
 
 /** The end of an intern that a caller deleted: its key, its vault, and its row. */

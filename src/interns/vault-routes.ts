@@ -190,7 +190,8 @@ async function store(c: Context<App>, vault: Vault, secret: { name: string; host
     changed: changesOf(input, ["hosts"]),
   })
   const row = await sealSecret(await openKeys(c, vault), vault, secret, entry)
-  const [put] = (await putSecrets(c.env.DB, vault, [row], { vaultId: vault.vaultId, versions: [] }, entry)) ?? []
+  const [put] =
+    (await putSecrets(c.env.DB, { vault, rows: [row], sources: { vaultId: vault.vaultId, versions: [] }, entry })) ?? []
   if (!put) throw await refusalOf(c, vault, row.sealed.length)
   notifyUsers(c, vault)
   return { data: toSecret(put) }

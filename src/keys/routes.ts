@@ -165,7 +165,13 @@ export const keys = newRouter()
     const changed = changesOf(input, AUDITED_FIELDS)
     const event = { resourceId: hash, workspaceId: before.workspaceId, changed }
     const entry = entryOf(c, { action: "api_key.update", ...event })
-    const row = await updateKey(c.env.DB, principal.organizationId, hash, change, Date.now(), entry)
+    const row = await updateKey(c.env.DB, {
+      organizationId: principal.organizationId,
+      hash,
+      change,
+      now: Date.now(),
+      entry,
+    })
     if (!row) {
       await refuseLastManagementKey(c.env.DB, before)
       throw (await deprovisionedOf(c.env.DB, before, "disabled: its creator")) ?? noSuchKey()
@@ -180,7 +186,7 @@ export const keys = newRouter()
     const row = await requireAuthorityOver(c.env.DB, c.var.principal, hash)
     const entry = entryOf(c, { action: "api_key.delete", resourceId: hash, workspaceId: row.workspaceId })
     const children = await countChildren(c.env.DB, organizationId, row)
-    if (!(await deleteKey(c.env.DB, organizationId, hash, isOperator, Date.now(), entry))) {
+    if (!(await deleteKey(c.env.DB, { organizationId, hash, mayBeLast: isOperator, now: Date.now(), entry }))) {
       await refuseLastManagementKey(c.env.DB, row)
       throw noSuchKey()
     }

@@ -90,17 +90,21 @@ export async function isLastManagementKey(db: D1Database, organizationId: string
 const creatorIsPresent = sql`NOT EXISTS (SELECT 1 FROM scim_leavers l
   WHERE l.organization_id = ${apiKeys.organizationId} AND l.user_id = ${apiKeys.creatorUserId})`
 
+type KeyUpdate = {
+  organizationId: string
+  hash: string
+  change: KeyChange
+  now: number
+  entry: AuditEntry
+}
+
 /**
  * The changed row, or undefined when the organization has no such key, nobody in whose name it may work again, or no
  * other management key than the one to disable.
  */
 export async function updateKey(
   binding: D1Database,
-  organizationId: string,
-  hash: string,
-  change: KeyChange,
-  now: number,
-  entry: AuditEntry,
+  { organizationId, hash, change, now, entry }: KeyUpdate,
 ): Promise<KeyRow | undefined> {
   const db = openDb(binding)
   const [updated] = await db.batch([
@@ -120,17 +124,21 @@ export async function updateKey(
   return updated[0]
 }
 
+type KeyDeletion = {
+  organizationId: string
+  hash: string
+  mayBeLast: boolean
+  now: number
+  entry: AuditEntry
+}
+
 /**
  * Deleted keys keep their row, so that their generations keep a name. False for the last management key, unless
  * `mayBeLast`.
  */
 export async function deleteKey(
   binding: D1Database,
-  organizationId: string,
-  hash: string,
-  mayBeLast: boolean,
-  now: number,
-  entry: AuditEntry,
+  { organizationId, hash, mayBeLast, now, entry }: KeyDeletion,
 ): Promise<boolean> {
   const db = openDb(binding)
   const [deleted] = await db.batch([

@@ -102,7 +102,7 @@ export const organizationMembers = newRouter()
     }
     const event = { resourceId: userId, workspaceId: null, changed: changesOf(change, AUDITED_FIELDS) }
     const entry = entryOf(c, { action: "member.update", ...event })
-    const row = await updateMember(c.env.DB, organizationId, userId, change, entry).catch(refuseTaken)
+    const row = await updateMember(c.env.DB, { organizationId, userId, change, entry }).catch(refuseTaken)
     if (!row) throw noSuchMember()
     return c.json({ data: toOrganizationMember(row) }, 200)
   })

@@ -55,14 +55,14 @@ export const destinationActions = newRouter()
       status,
       message: outcome,
       excerpt,
-    } = await deliver(row, newId(), [newProbe(row, startedAt)], c.env, startedAt)
+    } = await deliver(row, { id: newId(), events: [newProbe(row, startedAt)], env: c.env, now: startedAt })
     const message = (excerpt.trim() || `${outcome}.`).slice(0, MAX_MESSAGE)
     return c.json({ data: { ok: isTaken, status, latency_ms: Date.now() - startedAt, message } }, 200)
   })
   .openapi(redeliver, async (c) => {
     const { id, organization_id: organizationId, workspace_id: workspaceId } = await find(c, c.req.valid("param").id)
     const entry = entryOf(c, { action: "destination.redeliver", resourceId: id, workspaceId })
-    const batches = await reviveBatches(c.env.DB, organizationId, id, Date.now(), entry)
+    const batches = await reviveBatches(c.env.DB, { organizationId, id, now: Date.now(), entry })
     for (let at = 0; at < batches.length; at += MESSAGES_AT_ONCE) {
       const some = batches.slice(at, at + MESSAGES_AT_ONCE)
       await c.env.BROADCAST.sendBatch(

@@ -159,7 +159,7 @@ export const destinations = newRouter()
     const changed = changesOf({ ...input, config }, AUDITED_FIELDS)
     const { id, workspace_id: workspaceId } = before
     const entry = entryOf(c, { action: "destination.update", resourceId: id, workspaceId, changed })
-    if (!(await updateDestination(c.env.DB, organizationId, before, change, entry))) {
+    if (!(await updateDestination(c.env.DB, { organizationId, destination: before, change, entry }))) {
       // Gone meanwhile, or changed: what was merged with is not what is there.
       await find(c, id)
       throw new GatewayError("conflict", "This destination was modified concurrently. Read it and retry.")
@@ -172,7 +172,7 @@ export const destinations = newRouter()
     const { organizationId } = c.var.principal
     const { id, workspace_id: workspaceId } = await find(c, c.req.valid("param").id)
     const entry = entryOf(c, { action: "destination.delete", resourceId: id, workspaceId })
-    const batches = await deleteDestination(c.env.DB, organizationId, id, Date.now(), entry)
+    const batches = await deleteDestination(c.env.DB, { organizationId, id, now: Date.now(), entry })
     if (!batches) throw noSuchDestination()
     await deleteCallContent(c.env.FILES, batches.slice(0, MOST_REMOVED))
     invalidateWorkspace(workspaceId)

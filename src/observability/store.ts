@@ -87,13 +87,17 @@ export async function insertDestination(db: D1Database, row: DestinationRow, ent
   return (inserted?.meta.changes ?? 0) > 0
 }
 
+type DestinationUpdate = {
+  organizationId: string
+  destination: Pick<DestinationRow, "id" | "version">
+  change: Partial<DestinationRow>
+  entry: AuditEntry
+}
+
 /** False where there is none any more, or its secrets were changed since `version` was read. */
 export async function updateDestination(
   db: D1Database,
-  organizationId: string,
-  { id, version }: Pick<DestinationRow, "id" | "version">,
-  change: Partial<DestinationRow>,
-  entry: AuditEntry,
+  { organizationId, destination: { id, version }, change, entry }: DestinationUpdate,
 ): Promise<boolean> {
   const columns = keysOf(change)
   // What was wrong with the old settings says nothing of the new ones.
@@ -109,16 +113,20 @@ export async function updateDestination(
   return (updated?.meta.changes ?? 0) > 0
 }
 
+type DestinationChange = {
+  organizationId: string
+  id: string
+  now: number
+  entry: AuditEntry
+}
+
 /**
  * The row stays; its secrets and what waited for it go. Returns the ids of those batches; undefined where there is
  * none.
  */
 export async function deleteDestination(
   db: D1Database,
-  organizationId: string,
-  id: string,
-  now: number,
-  entry: AuditEntry,
+  { organizationId, id, now, entry }: DestinationChange,
 ): Promise<string[] | undefined> {
   const [deleted, , batches] = await db.batch<{ id: string }>([
     db
@@ -137,10 +145,7 @@ export async function deleteDestination(
 /** Takes batches that were given up back among those that are tried. Returns their ids. */
 export async function reviveBatches(
   db: D1Database,
-  organizationId: string,
-  id: string,
-  now: number,
-  entry: AuditEntry,
+  { organizationId, id, now, entry }: DestinationChange,
 ): Promise<string[]> {
   const [revived] = await db.batch<{ id: string }>([
     db

@@ -21,18 +21,22 @@ const Answer = z.object({
  */
 export function dnsOverHttps(endpoint: string, send: typeof fetch): Resolve {
   return async (host, signal) => {
-    const both = await Promise.all([ask(endpoint, send, host, "A", signal), ask(endpoint, send, host, "AAAA", signal)])
+    const both = await Promise.all([
+      ask(endpoint, { send, host, type: "A", signal }),
+      ask(endpoint, { send, host, type: "AAAA", signal }),
+    ])
     return both.flat()
   }
 }
 
-async function ask(
-  endpoint: string,
-  send: typeof fetch,
-  host: string,
-  type: keyof typeof TYPES,
-  signal: AbortSignal,
-): Promise<string[]> {
+type DnsQuery = {
+  send: typeof fetch
+  host: string
+  type: keyof typeof TYPES
+  signal: AbortSignal
+}
+
+async function ask(endpoint: string, { send, host, type, signal }: DnsQuery): Promise<string[]> {
   const url = new URL(endpoint)
   url.searchParams.set("name", host)
   url.searchParams.set("type", type)

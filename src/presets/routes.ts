@@ -151,7 +151,7 @@ export const presets = newRouter()
     const { workspaceId } = scope
     const changed = changesOf(change, ["name", "description", "status", "designated_version"])
     const entry = entryOf(c, { action: "preset.update", resourceId: slug, workspaceId, changed })
-    const found = await updatePreset(c.env.DB, scope, slug, change, Date.now(), entry)
+    const found = await updatePreset(c.env.DB, { scope, slug, change, now: Date.now(), entry })
     invalidatePreset(scope, slug)
     if (found) return c.json({ data: toDesignated(found.preset, found.version) }, 200)
     if (!(await findPreset(c.env.DB, scope, slug))) throw noSuchPreset(slug)
@@ -192,7 +192,7 @@ async function put(c: Context<App>, scope: Place, slug: string, content: PresetC
   })
   const creatorId = creatorUserId ?? keyHash
   const made = { presetId: newId(), versionId: newId(), slug, creatorUserId, creatorId, now: Date.now() }
-  const found = await putPreset(c.env.DB, scope, made, content, entry)
+  const found = await putPreset(c.env.DB, { scope, made, content, entry })
   invalidatePreset(scope, slug)
   if (found) return { data: toDesignated(found.preset, found.version) }
   if (await findWorkspace(c.env.DB, scope.organizationId, scope.workspaceId)) {

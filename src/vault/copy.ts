@@ -31,8 +31,13 @@ export async function copySecrets(copy: Copy): Promise<SecretSummaryRow[] | unde
     const found = inOrder(names, await findSecrets(db, source, names))
     found.forEach(requireControl)
     const [from, into] = await Promise.all([keys.source(), keys.target()])
-    const rows = await Promise.all(found.map((row) => reseal(row, from, into, target, entry)))
-    const copied = await putSecrets(db, target, rows, { vaultId: source.vaultId, versions: versionsOf(found) }, entry)
+    const rows = await Promise.all(found.map((row) => reseal(row, { from, into, target, by: entry })))
+    const copied = await putSecrets(db, {
+      vault: target,
+      rows,
+      sources: { vaultId: source.vaultId, versions: versionsOf(found) },
+      entry,
+    })
     if (copied) return copied
     const now = await findSecrets(db, source, names)
     const isUnchanged = JSON.stringify(versionsOf(inOrder(names, now))) === JSON.stringify(versionsOf(found))
@@ -60,13 +65,14 @@ function inOrder(names: readonly string[], rows: readonly SecretRow[]): SecretRo
   )
 }
 
-async function reseal(
-  row: SecretRow,
-  from: VaultKeys,
-  into: VaultKeys,
-  target: Vault,
-  by: AuditEntry,
-): Promise<SecretRow> {
+type Resealing = {
+  from: VaultKeys
+  into: VaultKeys
+  target: Vault
+  by: AuditEntry
+}
+
+async function reseal(row: SecretRow, { from, into, target, by }: Resealing): Promise<SecretRow> {
   const value = await openText(from.sealing, aboutSecret(row), row.sealed)
   if (value === undefined) throw new Error("A secret does not open under the data key of its vault.")
   return sealSecret(into, target, { name: row.name, hosts: toHosts(row.hosts) ?? [], value }, by)

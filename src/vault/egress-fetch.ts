@@ -114,7 +114,7 @@ async function exchange(
   const target = testOrigin === undefined ? url : new URL(`${testOrigin}${url.pathname}${url.search}`)
   const sent =
     decided.released.length === 0 ? decided.headers : decided.headers.filter(([name]) => !PIECEWISE.test(name))
-  const response = await send(target, requested, sent, isBound, deps)
+  const response = await send(target, { request: requested, headers: sent, isBound, deps })
   if (typeof response === "string") return { ok: false, reason: response, why: "failed" }
   const encoding = response.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity"
   const isReadable = encoding === "identity" || DECODED.includes(encoding)
@@ -129,13 +129,17 @@ function refuse(reason: string): Sent {
   return { ok: false, reason, why: "refused" }
 }
 
+type Sending = {
+  request: EgressRequest
+  headers: [string, string][]
+  isBound: boolean
+  deps: EgressDeps
+}
+
 /** A response, or why there is none. */
 async function send(
   url: URL,
-  { method, body }: EgressRequest,
-  headers: [string, string][],
-  isBound: boolean,
-  { fetch: send, signal }: EgressDeps,
+  { request: { method, body }, headers, isBound, deps: { fetch: send, signal } }: Sending,
 ): Promise<Response | string> {
   try {
     const current = new Headers()

@@ -84,16 +84,20 @@ function canPut(vault: Vault, rows: readonly SecretRow[], sources: Sources): SQL
   return sql.join(conditions, sql` AND `)
 }
 
+type SecretsUpdate = {
+  vault: Vault
+  rows: readonly SecretRow[]
+  sources: Sources
+  entry: AuditEntry
+}
+
 /**
  * Puts all of them, each in the place of the one with its name, or none: where the vault is gone or would hold more
  * than it may, or where a source is not what it was. A secret that was there keeps its `createdAt`.
  */
 export async function putSecrets(
   binding: D1Database,
-  vault: Vault,
-  rows: readonly SecretRow[],
-  sources: Sources,
-  entry: AuditEntry,
+  { vault, rows, sources, entry }: SecretsUpdate,
 ): Promise<SecretSummaryRow[] | undefined> {
   const db = openDb(binding)
   // No condition hangs on what the batch itself puts: the first statement and the last one see the same.

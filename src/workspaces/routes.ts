@@ -112,7 +112,9 @@ export const workspaceRoutes = (afterDelete: AfterDelete) =>
       const { id } = required(await findWorkspaceRow(c.env.DB, organizationId, c.req.valid("param").workspaceRef))
       const changed = changesOf(input, AUDITED_FIELDS)
       const entry = entryOf(c, { action: "workspace.update", resourceId: id, workspaceId: id, changed })
-      const row = await updateWorkspace(c.env.DB, organizationId, id, input, Date.now(), entry).catch(refuseTakenSlug)
+      const row = await updateWorkspace(c.env.DB, { organizationId, id, change: input, now: Date.now(), entry }).catch(
+        refuseTakenSlug,
+      )
       invalidateWorkspace(id)
       return c.json({ data: toWorkspace(required(row)) }, 200)
     })
@@ -127,7 +129,14 @@ export const workspaceRoutes = (afterDelete: AfterDelete) =>
         )
       }
       const entry = entryOf(c, { action: "workspace.delete", resourceId: row.id, workspaceId: row.id })
-      if (!(await deleteWorkspace(c.env.DB, organizationId, { id: row.id, isDefault }, Date.now(), entry))) {
+      if (
+        !(await deleteWorkspace(c.env.DB, {
+          organizationId,
+          workspace: { id: row.id, isDefault },
+          now: Date.now(),
+          entry,
+        }))
+      ) {
         throw new GatewayError(
           "invalid_request",
           "The workspace has active API keys. Delete or disable them first; GET /keys?workspace_id= lists them.",

@@ -196,8 +196,12 @@ describe("an entry and its change", () => {
     const taken = entryFor(workspace, hash)
     await insertAudit(env.DB, taken)
     // An entry that cannot be written, since its id is taken.
-    await expect(updateKey(env.DB, organizationId, hash, { name: "after" }, 2, taken)).rejects.toThrow("UNIQUE")
-    await expect(deleteKey(env.DB, organizationId, hash, false, 2, taken)).rejects.toThrow("UNIQUE")
+    await expect(
+      updateKey(env.DB, { organizationId, hash, change: { name: "after" }, now: 2, entry: taken }),
+    ).rejects.toThrow("UNIQUE")
+    await expect(deleteKey(env.DB, { organizationId, hash, mayBeLast: false, now: 2, entry: taken })).rejects.toThrow(
+      "UNIQUE",
+    )
     await expect(insertKey(env.DB, keyRow(workspace, other), taken)).rejects.toThrow("UNIQUE")
     const { results } = await env.DB.prepare("SELECT hash, name, deleted_at FROM api_keys WHERE hash IN (?, ?)")
       .bind(hash, other)
@@ -210,8 +214,18 @@ describe("an entry and its change", () => {
     const { organizationId, workspaceId } = workspace
     const before = await auditOf(workspace)
     const hash = newId()
-    expect(await updateKey(env.DB, organizationId, hash, { name: "x" }, 1, entryFor(workspace, hash))).toBeUndefined()
-    expect(await deleteKey(env.DB, organizationId, hash, false, 1, entryFor(workspace, hash))).toBe(false)
+    expect(
+      await updateKey(env.DB, {
+        organizationId,
+        hash,
+        change: { name: "x" },
+        now: 1,
+        entry: entryFor(workspace, hash),
+      }),
+    ).toBeUndefined()
+    expect(
+      await deleteKey(env.DB, { organizationId, hash, mayBeLast: false, now: 1, entry: entryFor(workspace, hash) }),
+    ).toBe(false)
     await expectJson(200, workspace.manage.delete(`/workspaces/${workspaceId}/budgets/daily`))
     expect(await auditOf(workspace)).toEqual(before)
   })

@@ -48,7 +48,7 @@ export async function startProxy(deps: ProxyDeps): Promise<Proxy> {
   })
   server.on("connect", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on("error", () => socket.destroy())
-    if (isKnown(request)) void connect(request, socket, head, deps, intercept)
+    if (isKnown(request)) void connect(request, { socket, head, deps, intercept })
     else refuse(socket, 407, "The proxy's credentials are missing.")
   })
   const sockets = new Set<Socket>()
@@ -84,12 +84,16 @@ async function plain(request: IncomingMessage, response: ServerResponse, { gatew
   await pipeline(request, upstream).catch(() => upstream.destroy())
 }
 
+type Tunnel = {
+  socket: Duplex
+  head: Buffer
+  deps: ProxyDeps
+  intercept: Interception
+}
+
 async function connect(
   { url: target = "" }: IncomingMessage,
-  socket: Duplex,
-  head: Buffer,
-  deps: ProxyDeps,
-  intercept: Interception,
+  { socket, head, deps, intercept }: Tunnel,
 ): Promise<void> {
   const url = /^[^/?#@]+:\d+$/.test(target) ? URL.parse(`https://${target}`) : null
   if (!url) return refuse(socket, 400, "CONNECT takes a host and a port.")

@@ -31,6 +31,26 @@ const REASONING = ["text", "summary"] as const
 /** In pieces, and otherwise than other fields. */
 const OF_A_PIECE = new Set([...OF_A_CHOICE].filter((name) => name !== "message"))
 
+type ChoiceParts = {
+  delta: Json
+  result: Json
+  index: number
+  before: Json[]
+}
+
+type CallPiece = {
+  choice: number
+  spoken: Set<string>
+  wrap: (called: Json) => Json
+}
+
+type TextPiece = {
+  choice: number
+  units: () => Units
+  wrap: (text: string) => Json
+  spoken: Set<string>
+}
+
 /**
  * The chunks of a chat stream on their way through the filters. Every text of an answer (words, refusals, reasoning,
  * each detail of it, the arguments of each call) goes through one of its own, and waits only where it must.
@@ -84,10 +104,10 @@ export class AnswerFilter {
     const spoken = new Set<string>()
     const result = this.#delta(delta, index, spoken)
     if (spoken.size > 0) this.#yieldOthers(index, spoken, before)
-    return this.#whole(mapOthers(choice, OF_A_PIECE, this.#reader.visit), delta, result, index, before)
+    return this.#whole(mapOthers(choice, OF_A_PIECE, this.#reader.visit), { delta, result, index, before })
   }
 
-  #whole(choice: Json, delta: Json, result: Json, index: number, before: Json[]): Json | undefined {
+  #whole(choice: Json, { delta, result, index, before }: ChoiceParts): Json | undefined {
     const isLast = typeof choice["finish_reason"] === "string"
     const hasLogprobs = this.#reader.hides && choice["logprobs"] != null
     if (result === delta && !hasLogprobs && !isLast) return choice
@@ -122,7 +142,7 @@ export class AnswerFilter {
   #field(key: string, value: unknown, choice: number, spoken: Set<string>): unknown {
     if (key === "role" || value === null) return value
     if (typeof value === "string")
-      return this.#text(key, value, choice, plainUnits, (text) => ({ [key]: text }), spoken)
+      return this.#text(key, value, { choice, units: plainUnits, wrap: (text) => ({ [key]: text }), spoken })
     if (key === "tool_calls" && isArray(value)) {
       return same(value, (call, at) => this.#call(call, at, choice, spoken))
     }
@@ -130,10 +150,10 @@ export class AnswerFilter {
       return same(value, (detail, at) => this.#detail(detail, at, choice, spoken))
     }
     if (key === "function_call" && isObject(value))
-      return this.#called("function_call", value, choice, spoken, (one) => ({ function_call: one }))
+      return this.#called("function_call", value, { choice, spoken, wrap: (one) => ({ function_call: one }) })
     if (key === "audio" && isObject(value) && typeof value["transcript"] === "string") {
       const wrap = (transcript: string) => ({ audio: { transcript } })
-      const transcript = this.#text("audio", value["transcript"], choice, plainUnits, wrap, spoken)
+      const transcript = this.#text("audio", value["transcript"], { choice, units: plainUnits, wrap, spoken })
       return transcript === value["transcript"] ? value : { ...value, transcript }
     }
     return mapLeaves(value, "assistant", this.#reader.visit)
@@ -143,14 +163,19 @@ export class AnswerFilter {
     if (!isObject(call) || !isObject(call["function"])) return call
     const index = typeof call["index"] === "number" ? call["index"] : at
     const wrap = (called: Json) => ({ tool_calls: [{ index, function: called }] })
-    const called = this.#called(`call ${index}`, call["function"], choice, spoken, wrap)
+    const called = this.#called(`call ${index}`, call["function"], { choice, spoken, wrap })
     return called === call["function"] ? call : { ...call, function: called }
   }
 
-  #called(name: string, called: Json, choice: number, spoken: Set<string>, wrap: (called: Json) => Json): Json {
+  #called(name: string, called: Json, { choice, spoken, wrap }: CallPiece): Json {
     const { arguments: written } = called
     if (typeof written !== "string") return called
-    const result = this.#text(name, written, choice, jsonUnits, (text) => wrap({ arguments: text }), spoken)
+    const result = this.#text(name, written, {
+      choice,
+      units: jsonUnits,
+      wrap: (text) => wrap({ arguments: text }),
+      spoken,
+    })
     return result === written ? called : { ...called, arguments: result }
   }
 
@@ -165,7 +190,7 @@ export class AnswerFilter {
       const wrap = (rest: string) => ({
         reasoning_details: [{ type, ...(format != null && { format }), index, [field]: rest }],
       })
-      const kept = this.#text(`detail ${index} ${field}`, text, choice, plainUnits, wrap, spoken)
+      const kept = this.#text(`detail ${index} ${field}`, text, { choice, units: plainUnits, wrap, spoken })
       if (kept !== text) result = { ...result, [field]: kept }
     }
     const isChanged = REASONING.some(
@@ -176,14 +201,7 @@ export class AnswerFilter {
     return result
   }
 
-  #text(
-    name: string,
-    piece: string,
-    choice: number,
-    units: () => Units,
-    wrap: (text: string) => Json,
-    spoken: Set<string>,
-  ): string {
+  #text(name: string, piece: string, { choice, units, wrap, spoken }: TextPiece): string {
     const key = `${choice} ${name}`
     if (piece !== "") spoken.add(key)
     let channel = this.#channels.get(key)

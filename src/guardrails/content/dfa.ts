@@ -16,14 +16,16 @@ export type State = {
 export type Record = {
   /** The row before a character times two, plus one if a match ends there; last the row behind the stretch. */
   rows: Int32Array
-  /** The class of a character. */
   classes: Uint16Array
 }
 
 /** Class of the second unit of a surrogate pair. */
 export const HALF = 0xffff
 
-type RunOptions = {
+type Run = {
+  from: number
+  to: number
+  startRow: number
   stopsAtEnd?: boolean
   /** Reads characters as fold.ts has it. */
   folds?: boolean
@@ -42,6 +44,8 @@ let allCells = 0
 
 const KINDS = Object.values(KIND)
 const NOTHING = new Int32Array(0)
+
+type Taken = { from: number; to: number; one: number; found: number[] }
 
 /**
  * A deterministic automaton, worked out as far as texts need it. `forward`: a state holds the positions that threads
@@ -146,15 +150,13 @@ export class Dfa {
    * Reads a stretch forward and returns the row behind it, or, where a match ends at `from` or within the stretch and
    * `stopsAtEnd` is set, the place of that end, turned round.
    */
-  run(text: string, from: number, to: number, start: number, meter: Meter, options: RunOptions): number {
-    const { stopsAtEnd, folds, record } = options
+  run(text: string, { from, to, startRow, stopsAtEnd, folds, record }: Run, meter: Meter): number {
     const { alphabet } = this.automaton
     const { ascii } = alphabet
     const stop = stopsAtEnd ? 1 : 0
     let { table } = this
-    let row = start
-    let first = 0
-    let ends = 0
+    let row = startRow
+    let [first, ends] = [0, 0]
     meter.spend(to - from)
     for (let at = from; at < to; at++) {
       const before = at
@@ -174,7 +176,10 @@ export class Dfa {
       if (record) {
         record.rows[before - from] = row * 2 + (entry & 1)
         record.classes[before - from] = one
-        if (at > before) this.#recordHalf(record, at - from)
+        if (at > before) {
+          record.rows[at - from] = this.live * 2
+          record.classes[at - from] = HALF
+        }
       }
       row = entry >> 1
       ends |= entry
@@ -191,11 +196,6 @@ export class Dfa {
     return row
   }
 
-  #recordHalf({ rows, classes }: Record, at: number): void {
-    rows[at] = this.live * 2
-    classes[at] = HALF
-  }
-
   #forward(row: number, one: number, meter: Meter): number {
     const { automaton } = this
     const { set, kind } = this.stateAt(row)
@@ -207,12 +207,12 @@ export class Dfa {
     this.#round++
     for (let at = 0; at < set.length; at++) isEnd |= ends[set[at] ?? 0] ?? 0
     if (one !== automaton.alphabet.end) {
-      this.#take(first, 0, first.length, one, found)
+      this.#take(first, { from: 0, to: first.length, one, found })
       for (let at = 0; at < set.length; at++) {
         const position = set[at] ?? 0
         const [from, to] = [next.offsets[position] ?? 0, next.offsets[position + 1] ?? 0]
         work += to - from
-        this.#take(next.items, from, to, one, found)
+        this.#take(next.items, { from, to, one, found })
       }
     }
     meter.spend(COST.entry + work * COST.edge)
@@ -237,13 +237,13 @@ export class Dfa {
       const position = set[at] ?? 0
       const [from, to] = [sources.offsets[position] ?? 0, sources.offsets[position + 1] ?? 0]
       work += to - from
-      this.#take(sources.items, from, to, one, found)
+      this.#take(sources.items, { from, to, one, found })
     }
     meter.spend(COST.entry + work * COST.edge)
     return this.rowOf({ set: Int32Array.from(found).sort(), kind: before }) * 2
   }
 
-  #take(items: Int32Array, from: number, to: number, one: number, found: number[]): void {
+  #take(items: Int32Array, { from, to, one, found }: Taken): void {
     const marks = this.#marks
     for (let at = from; at < to; at++) {
       const position = items[at] ?? 0

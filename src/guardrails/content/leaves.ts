@@ -68,7 +68,7 @@ export function mapLeaves(value: unknown, role: Role, visit: Visit): unknown {
   const current = roleOf(value) ?? role
   const changed: Json = {}
   for (const [key, one] of Object.entries(value)) {
-    const mapped = mapField(value, key, one, current, visit)
+    const mapped = mapField([key, one], value, current, visit)
     if (mapped !== one) changed[key] = mapped
   }
   if (Object.keys(changed).length === 0) return value
@@ -93,7 +93,7 @@ export const OF_A_CHOICE: ReadonlySet<string> = new Set(
   "index delta message finish_reason native_finish_reason logprobs".split(" "),
 )
 
-function mapField(parent: Json, key: string, value: unknown, role: Role, visit: Visit): unknown {
+function mapField([key, value]: readonly [string, unknown], parent: Json, role: Role, visit: Visit): unknown {
   if (key === "arguments" && typeof value === "string") return visit(value, role, "json")
   // Of a message, who speaks; of a tool, what it is called.
   if (key === "name" && typeof value === "string" && parent["role"] !== undefined && role !== "tool") {

@@ -39,7 +39,7 @@ export function meeting(automaton: Automaton, behind: State, ahead: State, meter
   const crosses =
     automaton.size > MAX_BITS
       ? meetsOneByOne(edges, behind, ahead, meter)
-      : meetsByBits(automaton.size, edges, behind, ahead, meter)
+      : meetsByBits(automaton.size, { edges, behind, ahead, meter })
   return ends | (crosses ? CROSSES : 0)
 }
 
@@ -54,7 +54,14 @@ function meetsOneByOne({ next }: Edges, behind: State, ahead: State, meter: Mete
   return false
 }
 
-function meetsByBits(size: number, edges: Edges, behind: State, ahead: State, meter: Meter): boolean {
+type Meeting = {
+  edges: Edges
+  behind: State
+  ahead: State
+  meter: Meter
+}
+
+function meetsByBits(size: number, { edges, behind, ahead, meter }: Meeting): boolean {
   meter.spend(COST.meeting)
   let frontier = behind.frontiers?.get(edges)
   if (!frontier) {

@@ -16,10 +16,17 @@ export type OwnedRule = Rule & { owners: number[]; readsAll: boolean }
 const STRENGTH: Readonly<Record<Action, number>> = { flag: 0, redact: 1, block: 2 }
 const MAX_NAME_LENGTH = 100
 
+type NewRule = {
+  action: Action
+  owner: number
+  detector: () => Detector
+  readsAll: boolean
+}
+
 /** All filters of these settings together: of the same one given twice the stronger action counts. */
 export function combineRules(settings: readonly ContentSettings[]): OwnedRule[] {
   const rules = new Map<string, OwnedRule>()
-  const add = (key: string, action: Action, owner: number, detector: () => Detector, readsAll: boolean) => {
+  const add = (key: string, { action, owner, detector, readsAll }: NewRule) => {
     const known = rules.get(key)
     if (!known) return void rules.set(key, { detector: detector(), action, owners: [owner], readsAll })
     if (STRENGTH[action] > STRENGTH[known.action]) known.action = action
@@ -28,9 +35,9 @@ export function combineRules(settings: readonly ContentSettings[]): OwnedRule[] 
   }
   for (const [owner, { content_filters: current, content_filter_builtins: builtins }] of settings.entries()) {
     for (const filter of current ?? [])
-      add(`own ${filter.pattern}`, filter.action, owner, () => toDetector(filter), true)
+      add(`own ${filter.pattern}`, { action: filter.action, owner, detector: () => toDetector(filter), readsAll: true })
     for (const { slug, action, scan_scope: scope } of builtins ?? []) {
-      add(slug, action, owner, () => detectorOf(slug), readsAll({ slug, scan_scope: scope }))
+      add(slug, { action, owner, detector: () => detectorOf(slug), readsAll: readsAll({ slug, scan_scope: scope }) })
     }
   }
   return [...rules.values()]

@@ -13,6 +13,9 @@ type ScanOptions = { limit: number; isWhole: boolean; folds?: boolean; meter?: M
 
 type Threads = { places: Int32Array; starts: Int32Array; count: number }
 
+/** A character as the threads take it; `conditions`: those between it and the one before. */
+type CharacterRead = { rune: number; width: number; conditions: number }
+
 /**
  * Runs a program over a text that comes in pieces, each character once, whatever the pattern: of the ways to be at one
  * place of the program only the one that began first is followed.
@@ -112,10 +115,10 @@ export class Scanner {
   /** Tells what matches if the text ends here, which it may not: it goes on as if nothing had been asked. */
   settle(): void {
     const { places, starts, count } = this.#now
-    const conditions = conditionsBetween(this.#before, AFTER_TEXT)
+    const read = { rune: AFTER_TEXT, width: 0, conditions: conditionsBetween(this.#before, AFTER_TEXT) }
     this.#round++
     for (let thread = 0; thread < count; thread++) {
-      this.#follow(places[thread] ?? 0, starts[thread] ?? 0, AFTER_TEXT, 0, conditions)
+      this.#follow(places[thread] ?? 0, starts[thread] ?? 0, read)
     }
     this.#report(true)
   }
@@ -123,10 +126,10 @@ export class Scanner {
   /** A character that is not read. It may stand in the middle of a word, or between two: both are looked for. */
   #part(width: number): void {
     const { places, starts, count } = this.#now
-    const conditions = conditionsBetween(this.#before, SPACE)
+    const read = { rune: AFTER_TEXT, width: 0, conditions: conditionsBetween(this.#before, SPACE) }
     this.#round++
     for (let thread = 0; thread < count; thread++) {
-      this.#follow(places[thread] ?? 0, starts[thread] ?? 0, AFTER_TEXT, 0, conditions)
+      this.#follow(places[thread] ?? 0, starts[thread] ?? 0, read)
     }
     this.#at += width
     this.#isParted = true
@@ -135,10 +138,11 @@ export class Scanner {
   #step(rune: number, width: number): void {
     const { places, starts, count } = this.#now
     const conditions = conditionsBetween(this.#before, rune)
+    const read = { rune, width, conditions }
     this.#round++
     this.#next.count = 0
     for (let thread = 0; thread < count; thread++) {
-      this.#follow(places[thread] ?? 0, starts[thread] ?? 0, rune, width, conditions)
+      this.#follow(places[thread] ?? 0, starts[thread] ?? 0, read)
     }
     if (rune !== AFTER_TEXT) {
       this.#begin(conditions, rune)
@@ -159,7 +163,7 @@ export class Scanner {
   }
 
   /** All places that can be reached without a character, and from those the ones behind this character. */
-  #follow(scope: number, start: number, rune: number, width: number, conditions: number): void {
+  #follow(scope: number, start: number, { rune, width, conditions }: CharacterRead): void {
     const { steps } = this.#program
     const open = this.#open
     open.push(scope)

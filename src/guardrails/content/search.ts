@@ -103,8 +103,8 @@ export function* findStretches(searcher: Searcher, text: string, meter: Meter): 
       continue
     }
     searcher.makeRoom()
-    forward.run(text, block.from, block.to, forward.rowOf(block.before), meter, { record })
-    readBackward(searcher, text, block, reading, meter)
+    forward.run(text, { from: block.from, to: block.to, startRow: forward.rowOf(block.before), record }, meter)
+    readBackward(searcher, text, { block, reading, meter })
     if (++read % BLOCKS_AT_ONCE === 0) yield
   }
   if (reading.open !== -1) found.add(0, reading.open)
@@ -119,7 +119,13 @@ const record = { rows: new Int32Array(BLOCK + 2), classes: new Uint16Array(BLOCK
  */
 type Reading = { ahead: State | undefined; open: number; found: Stretches }
 
-function readBackward(searcher: Searcher, text: string, { from, to }: Block, reading: Reading, meter: Meter): void {
+type BackwardRead = {
+  block: Block
+  reading: Reading
+  meter: Meter
+}
+
+function readBackward(searcher: Searcher, text: string, { block: { from, to }, reading, meter }: BackwardRead): void {
   const { backward, meetings } = searcher
   const { alphabet } = searcher.automaton
   const { rows, classes } = record
@@ -188,8 +194,8 @@ export function* findRegions(
   for (let from = start, blocks = 1; from < end; blocks++) {
     searcher.makeRoom()
     const to = Math.min(end, blockEnd(text, from))
-    const row = forward.run(text, from, to, forward.rowOf(state), meter, { folds: true, record })
-    addRegions(from, to, forward.live, open, regions)
+    const row = forward.run(text, { from, to, startRow: forward.rowOf(state), folds: true, record }, meter)
+    addRegions(from, to, { live: forward.live, open, regions })
     state = forward.stateAt(row)
     from = to
     if (blocks % BLOCKS_AT_ONCE === 0) yield
@@ -200,8 +206,14 @@ export function* findRegions(
   return regions
 }
 
+type RegionSearch = {
+  live: number
+  open: { start: number; hasEnd: boolean }
+  regions: Span[]
+}
+
 /** Adds what of a block lies between states without threads and has an end in it. */
-function addRegions(from: number, to: number, live: number, open: { start: number; hasEnd: boolean }, regions: Span[]) {
+function addRegions(from: number, to: number, { live, open, regions }: RegionSearch) {
   const { rows } = record
   for (let at = from; at < to; at++) {
     if (((rows[at - from] ?? 0) & 1) === 1) open.hasEnd = true
@@ -236,7 +248,7 @@ function* readForward(searcher: Searcher, text: string, meter: Meter, isWhole: b
   for (let from = 0; from < text.length;) {
     const to = blockEnd(text, from)
     searcher.makeRoom()
-    const row = forward.run(text, from, to, forward.rowOf(state), meter, { stopsAtEnd: !isWhole })
+    const row = forward.run(text, { from, to, startRow: forward.rowOf(state), stopsAtEnd: !isWhole }, meter)
     if (row < 0) return [{ from, to: ~row, before: state, hasEnd: true }]
     const last = blocks.at(-1)
     if (last && forward.endsAtStart) last.hasEnd = true

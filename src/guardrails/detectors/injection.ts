@@ -97,7 +97,7 @@ function plainly(text: string, survey: Survey, meter: Meter): Part[] {
   for (const [at, sign] of SIGNS.entries()) {
     const current = starts[at]
     if (!current) continue
-    if (sign.openings && places) startingAt(sign, text, inOrder(current), meter, parts)
+    if (sign.openings && places) startingAt(sign, text, { starts: inOrder(current), meter, parts })
     else {
       meter.spend(text.length * COST.searched)
       for (const match of text.matchAll(sign.anywhere)) parts.push(partOf(match))
@@ -124,8 +124,14 @@ function inOrder(starts: number[]): number[] {
   return starts.sort((one, other) => one - other)
 }
 
+type SignSearch = {
+  starts: readonly number[]
+  meter: Meter
+  parts: Part[]
+}
+
 /** As a search of the whole text finds it, which goes on behind what it found. */
-function startingAt({ here }: Sign, text: string, starts: readonly number[], meter: Meter, parts: Part[]): void {
+function startingAt({ here }: Sign, text: string, { starts, meter, parts }: SignSearch): void {
   let from = 0
   meter.spend(starts.length * COST.attempt)
   for (const start of starts) {

@@ -60,6 +60,9 @@ function useOf({ isBound, isVerb, isPlaced, owners }: Known): number {
 /** Before any text. */
 const FAR = -1_000_000
 
+/** Where a literal ends. `plainFrom`: the text from there is as it was written; `digitBefore`: characters since a digit. */
+type LiteralEnd = { state: number; at: number; plainFrom: number; digitBefore: number }
+
 /** Reads a text once for the signs of all detectors. */
 export class Surveyor {
   readonly #lists: readonly Signs[]
@@ -177,7 +180,8 @@ export class Surveyor {
         one = classes[unit] ?? 0
         if (one < CLASS.other || one >= CLASS.unread) break
         state = table[(state << STRIDE_BITS) + one] ?? 0
-        if (state >= firstEnd) this.#end(state - firstEnd, text, at, plainFrom, at - skipped - lastDigit, survey)
+        if (state >= firstEnd)
+          this.#end({ state: state - firstEnd, at, plainFrom, digitBefore: at - skipped - lastDigit }, text, survey)
       }
       if (at === to) break
       if (one >= CLASS.unread) {
@@ -207,12 +211,13 @@ export class Surveyor {
         lastColon = at - skipped
       }
       state = table[(state << STRIDE_BITS) + one] ?? 0
-      if (state >= firstEnd) this.#end(state - firstEnd, text, at, plainFrom, at - skipped - lastDigit, survey)
+      if (state >= firstEnd)
+        this.#end({ state: state - firstEnd, at, plainFrom, digitBefore: at - skipped - lastDigit }, text, survey)
     }
     if (allUnits > LAST_ASCII) survey.isAscii = false
   }
 
-  #end(state: number, text: string, at: number, plainFrom: number, digitBefore: number, survey: Survey): void {
+  #end({ state, at, plainFrom, digitBefore }: LiteralEnd, text: string, survey: Survey): void {
     const ends = elementAt(this.#literals.ends, state)
     for (let one = 0; one < ends.length; one++) {
       const number = ends[one] ?? 0
@@ -220,7 +225,7 @@ export class Surveyor {
       const start = at - (this.#lengths[number] ?? 0) + 1
       const isPlain = start >= plainFrom
       if ((use & USE.checked) !== 0) {
-        if (!holds(elementAt(this.#known, number), text, isPlain ? start : -1, at, digitBefore)) continue
+        if (!holds(elementAt(this.#known, number), text, { start: isPlain ? start : -1, at, digitBefore })) continue
       }
       survey.seen[number] = 1
       if ((use & USE.verb) !== 0) survey.verbs.push(at)
@@ -254,10 +259,16 @@ function mark(ranges: number[] | undefined, at: number): void {
   else ranges.push(at, at)
 }
 
+type LiteralMatch = {
+  start: number
+  at: number
+  digitBefore: number
+}
+
 /**
  * Whether what a literal asks for is there; what cannot be told is taken to be. `start`: -1 where that is not plain.
  */
-function holds(literal: Literal, text: string, start: number, at: number, digitBefore: number): boolean {
+function holds(literal: Literal, text: string, { start, at, digitBefore }: LiteralMatch): boolean {
   const { starts, ends, isUpper, digitWithin } = literal
   if (digitWithin !== undefined && digitBefore > digitWithin) return false
   if (ends) {

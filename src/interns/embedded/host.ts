@@ -47,9 +47,14 @@ export class EmbeddedHost implements InternHost {
           messages: [{ role: "system", content: systemPrompt(config) }, ...messages],
           tools: TOOL_DEFINITIONS,
         }
-        return callModel(callGateway, key, request, signal, {
-          text: (text, model) => say("agent_message_chunk", text, config.model ?? model),
-          thought: (text, model) => say("agent_thought_chunk", text, config.model ?? model),
+        return callModel(callGateway, {
+          key,
+          request,
+          signal,
+          handlers: {
+            text: (text, model) => say("agent_message_chunk", text, config.model ?? model),
+            thought: (text, model) => say("agent_thought_chunk", text, config.model ?? model),
+          },
         })
       },
       run: async (call, signal) => {

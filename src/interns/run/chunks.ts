@@ -19,7 +19,14 @@ export function deltaChunk(head: Head, model: string, delta: Delta, isFirst: boo
   return chunk(head, model, [choice(withRole(delta, isFirst), null)])
 }
 
-export function questionChunk(head: Head, model: string, question: Question, isFirst: boolean, spelling: Spelling) {
+type QuestionChunk = {
+  model: string
+  question: Question
+  isFirst: boolean
+  spelling: Spelling
+}
+
+export function questionChunk(head: Head, { model, question, isFirst, spelling }: QuestionChunk) {
   return chunk(head, model, [choice(withRole({ tool_calls: [toCall(question, spelling)] }, isFirst), null)])
 }
 

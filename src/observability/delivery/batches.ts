@@ -38,7 +38,7 @@ export async function retryBatch({ organizationId, batchId }: Batch, env: Env, n
   if (row?.state !== "pending") return DONE
   const receiver = await findReceiver(env.DB, organizationId, row.destination_id)
   if (!receiver) return forget(row, env)
-  if (receiver.isActive !== 1 && isDeadLetter(row, now)) return wait(row, row, 0, env, now)
+  if (receiver.isActive !== 1 && isDeadLetter(row, now)) return wait(row, row, { ms: 0, env, now })
   const restMs = receiver.isActive === 1 ? receiver.paused_until - now : ASLEEP_MS
   const rests = restMs > 0 && !isDeadLetter(row, now)
   const nextMs = rests ? restMs : IN_HAND_MS
@@ -52,9 +52,7 @@ export async function retryBatch({ organizationId, batchId }: Batch, env: Env, n
   return wait(
     row,
     { attempts: row.attempts + 1, rejections },
-    waitMs(receiver.failures + 1 + rejections, outcome.retryAfterMs),
-    env,
-    now,
+    { ms: waitMs(receiver.failures + 1 + rejections, outcome.retryAfterMs), env, now },
   )
 }
 
@@ -68,15 +66,19 @@ async function tryBatch(row: BatchRow, receiver: Receiver, env: Env, now: number
   })
   // Of calls that are older than the database keeps them there is nothing left to tell.
   if (events.length === 0) return { isTaken: true, status: null, message: "", excerpt: "", retryAfterMs: 0 }
-  return deliver(receiver, row.id, events, env, now)
+  return deliver(receiver, { id: row.id, events, env, now })
+}
+
+type Delay = {
+  ms: number
+  env: Env
+  now: number
 }
 
 async function wait(
   row: BatchRow,
   { attempts, rejections }: Pick<BatchRow, "attempts" | "rejections">,
-  ms: number,
-  env: Env,
-  now: number,
+  { ms, env, now }: Delay,
 ): Promise<Verdict> {
   const isDead = isDeadLetter({ since: row.since, rejections }, now)
   const state = isDead ? "dead" : "pending"

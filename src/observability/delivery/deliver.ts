@@ -22,16 +22,17 @@ export type Outcome = {
   retryAfterMs: number
 }
 
+type DeliveryRequest = {
+  id: string
+  events: readonly CallEvent[]
+  env: Env
+  now: number
+}
+
 /**
  * Tries a delivery once. `id` stays the same however often that is. The secrets are in clear here, and nowhere else.
  */
-export async function deliver(
-  row: KeyedRow,
-  id: string,
-  events: readonly CallEvent[],
-  env: Env,
-  now: number,
-): Promise<Outcome> {
+export async function deliver(row: KeyedRow, { id, events, env, now }: DeliveryRequest): Promise<Outcome> {
   const about = aboutSecrets(row)
   const secret = await openSealed({ about, sealed: row.sealed, dataKey: dataKeyOf(row) }, mastersOf(env))
   if (secret === undefined) return refused("its secrets do not open: MASTER_KEY is not the one they were sealed under")

@@ -63,11 +63,11 @@ async function broadcast(receiver: Receiver, received: readonly Events[], env: E
   for (const events of inParts(wanted)) {
     const id = idOf(receiver, events)
     // One that is away is not asked again for every batch.
-    const outcome = isAway ? undefined : await deliver(receiver, id, events, env, now)
+    const outcome = isAway ? undefined : await deliver(receiver, { id, events, env, now })
     if (outcome) await note(receiver, outcome, env, now)
     if (outcome?.isTaken) continue
     isAway ||= !isRejection(outcome?.status ?? null)
-    await keep(receiver, id, events, outcome, env, now)
+    await keep(receiver, { id, events, outcome, env, now })
   }
 }
 
@@ -118,20 +118,21 @@ export async function note(receiver: Receiver, outcome: Outcome, env: Env, now: 
   const pause = isRejection(outcome.status)
     ? undefined
     : { failures, until: now + waitMs(failures, outcome.retryAfterMs) }
-  await noteFailure(env.DB, receiver, outcome.message, pause, now)
+  await noteFailure(env.DB, receiver, { message: outcome.message, pause, now })
+}
+
+type KeptBatch = {
+  id: string
+  events: readonly CallEvent[]
+  outcome: Outcome | undefined
+  env: Env
+  now: number
 }
 
 /**
  * Keeps what was not taken, and has the queue bring it back. What was said is kept first: a row without it tells less.
  */
-async function keep(
-  receiver: Receiver,
-  id: string,
-  events: readonly CallEvent[],
-  outcome: Outcome | undefined,
-  env: Env,
-  now: number,
-): Promise<void> {
+async function keep(receiver: Receiver, { id, events, outcome, env, now }: KeptBatch): Promise<void> {
   const { organization_id: organizationId, workspace_id: workspaceId } = receiver
   const text = events.flatMap(({ generation, content }) => (content ? [[generation.id, content] as const] : []))
   await saveCallContentBatch(env.FILES, id, Object.fromEntries(text))

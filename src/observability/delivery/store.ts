@@ -113,13 +113,17 @@ export async function noteSuccess(db: D1Database, { organization_id, id }: Which
     .run()
 }
 
+type DeliveryFailure = {
+  message: string
+  pause: { failures: number; until: number } | undefined
+  now: number
+}
+
 /** `pauseMs`: by how many failures in a row there were. Only one of those that fail together counts. */
 export async function noteFailure(
   db: D1Database,
   { organization_id, id }: Which,
-  message: string,
-  pause: { failures: number; until: number } | undefined,
-  now: number,
+  { message, pause, now }: DeliveryFailure,
 ): Promise<void> {
   await db
     .prepare(

@@ -3,14 +3,18 @@ import { rootCertificates } from "node:tls"
 import type { Folder } from "../folder.ts"
 import type { Authority } from "./authority.ts"
 
-/** What makes an agent's programs go by the proxy and believe it: variables that most of them read, and their files. */
-export function wayOut(
-  { home }: Folder,
-  proxy: URL,
-  { certificate }: Authority,
-  gateway: URL,
+type ProxyEnvironment = {
+  proxy: URL
+  authority: Authority
+  gateway: URL
   /** What the daemon itself trusts beyond the common, in PEM. */
-  trusted: string,
+  trusted: string
+}
+
+/** What makes an agent's programs go by the proxy and believe it: variables that most of them read, and their files. */
+export function proxyEnvironment(
+  { home }: Folder,
+  { proxy, authority: { certificate }, gateway, trusted }: ProxyEnvironment,
 ): { env: Record<string, string>; files: Record<string, string> } {
   const current = path.join(home, "egress-ca.pem")
   const all = path.join(home, "ca-bundle.pem")
