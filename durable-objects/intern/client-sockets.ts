@@ -7,7 +7,7 @@ const TAG = "client"
 /** What is known of a connected client beyond the object's memory. `name`: of the intern that it came to. */
 export type Client = { id: string; name: string; showsForms: boolean }
 
-/** Characters: sent, known to have arrived, and asked after. */
+/** Character counts: sent, confirmed as read, and sent at the last read request. */
 type Traffic = { sent: number; read: number; requestedAt: number }
 
 type ToClient = AcpMessage | { jsonrpc: "2.0"; id: RpcId | null; error: RpcError }
@@ -48,7 +48,7 @@ export class ClientSockets {
     return socket && clientOf(socket)
   }
 
-  /** What a client that is gone would have been told is lost with it. */
+  /** Messages to a client that is disconnected are dropped. */
   send(client: string, message: ToClient): void {
     const [socket] = this.#open(client)
     if (!socket) return
@@ -63,7 +63,7 @@ export class ClientSockets {
     socket.send(text)
     if (traffic.sent - traffic.requestedAt < CLIENT_LIMITS.askReadBytes) return
     traffic.requestedAt = traffic.sent
-    // The platform does not tell what waits in a socket. A request is answered by every peer, if only to refuse it.
+    // The platform does not expose the send buffer of a socket. Every peer answers a request, if only with an error.
     socket.send(JSON.stringify({ jsonrpc: "2.0", id: readQuestion(traffic.sent), method: "_intern/read", params: {} }))
   }
 

@@ -26,8 +26,8 @@ type RequestRow = {
 type QuestionRow = { id: number; client: string; rpc: string; acp: string; method: ClientQuestion }
 
 /**
- * What ACP clients have open: whose session is whose, what they asked the agent, and what it asked them. In rows,
- * before anything is sent, since their sockets outlive the object's memory.
+ * State of ACP clients: session owners, requests to the agent and questions from it. Written to rows before anything is
+ * sent, because sockets outlive the memory of the object.
  */
 export class ClientStore {
   readonly #sql: SqlStorage
@@ -127,14 +127,14 @@ export class ClientStore {
     return row && toQuestion(row)
   }
 
-  /** Those of a session, which nobody can answer any more. */
+  /** Removes and returns the questions of a session, which cannot be answered any more. */
   takeQuestionsOf(acp: string): PendingQuestion[] {
     const rows = this.#sql.exec<QuestionRow>("DELETE FROM client_questions WHERE acp = ? RETURNING *", acp)
     return [...rows].map(toQuestion)
   }
 
   /**
-   * A client is gone: its sessions are nobody's. Returns the prompts that it leaves, which stay until the agent has
+   * Removes a disconnected client: its sessions lose their owner. Returns its prompts, which stay until the agent has
    * ended them, and its questions.
    */
   leave(client: string, now: number): { prompts: ClientRequest[]; questions: PendingQuestion[] } {

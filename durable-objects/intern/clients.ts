@@ -59,7 +59,7 @@ export class InternClients {
   recover(): void {
     const left = this.openRequests.filter(({ isLeft }) => isLeft)
     for (const client of this.#store.clients()) if (!this.#sockets.isConnected(client)) this.#left(client)
-    // That an agent was told to stop may be lost with the isolate that told it.
+    // The cancellation may have been lost with the isolate that sent it, so it is sent again.
     this.#stop(left)
   }
 
@@ -116,7 +116,7 @@ export class InternClients {
     this.#left(id)
   }
 
-  /** What the agent said and no run hears. Whether a client did. */
+  /** Passes a message of the agent that belongs to no run to its client. Returns whether a client took it. */
   onAgentMessage(message: AcpMessage): boolean {
     const { id, method } = message
     if (method === undefined) return id !== undefined && this.#result(id, message)
@@ -130,7 +130,7 @@ export class InternClients {
     return true
   }
 
-  /** The agent that was there is no more: whoever waits for it is told, and has to load what was open. */
+  /** The agent has ended: fails pending requests. Clients must load their sessions again. */
   gone(): void {
     const error = { code: RPC_ERRORS.away, message: "The agent was started anew. Load the session again." }
     for (const { client, id, isLeft } of this.#store.takeRequests()) {
@@ -211,7 +211,7 @@ export class InternClients {
       })
     }
     const rpc = this.#runs.nextRpc()
-    // An agent says again what was said before it answers that a session is loaded.
+    // The agent replays the session before it responds to session/load, so the owner is set first.
     if (method === "session/load" && acp !== null) this.#store.setOwner(acp, client)
     this.#store.ask({ rpc, client, id, method, acp })
     this.#send({ id: rpc, method, params })
@@ -244,7 +244,7 @@ export class InternClients {
     return true
   }
 
-  /** What a client is told of its session: of the modes and options that an agent has, the gateway offers none. */
+  /** Result of session/new or session/load for the client. The gateway offers no modes and no options of the agent. */
   #opened(client: string, method: string, result: unknown): Record<string, unknown> {
     const { sessionId } = record(result)
     if (method === "session/load" || typeof sessionId !== "string") return {}
@@ -254,7 +254,7 @@ export class InternClients {
 
   #question(client: Client, rpc: RpcId, { method, params }: AcpMessage, acp: string): boolean {
     if (method === undefined || !isClientQuestion(method)) return false
-    // Nobody sees a form that the client does not show: it is as good as a stray.
+    // A form that the client cannot show is handled like a question without a client.
     if (method === "elicitation/create" && !client.showsForms) return false
     const id = this.#runs.nextRpc()
     this.#store.put({ id, client: client.id, rpc, acp, method })
@@ -267,7 +267,7 @@ export class InternClients {
     this.#left(id)
   }
 
-  /** Its turns are cancelled, and what the agent asked it is answered in its place. Safe twice. */
+  /** Handles a disconnect: cancels the client's turns and answers the agent's questions. Idempotent. */
   #left(client: string): void {
     const { prompts, questions } = this.#store.leave(client, this.#around.now())
     this.#stop(prompts)

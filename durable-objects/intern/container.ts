@@ -34,7 +34,7 @@ export class ContainerHost implements InternHost {
   /** The join token is made anew for each start: only the container has it. */
   async start(config: InternConfig): Promise<void> {
     const container = this.#container()
-    // Not from a request: its Host would be told a token.
+    // Not taken from the Host header of a request: the container sends its token there.
     const url = URL.parse(configOf(this.#env).PUBLIC_URL ?? "")
     if (!url) throw new Error("A container needs to know where the gateway is: set PUBLIC_URL.")
     const { secret, hash } = newJoinToken()

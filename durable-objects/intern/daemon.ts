@@ -107,13 +107,13 @@ export class DaemonLink implements InternHost {
     return isArchived
   }
 
-  /** The token was changed: whoever is connected with the old one is sent away. */
+  /** Closes connections that were opened with the old token. */
   revoke(): void {
     this.#closeAll(CLOSE.revoked, "the join token was revoked")
   }
 
   closed(socket: WebSocket): void {
-    // The close of a connection that was replaced says nothing of the one in its place.
+    // The close of a replaced connection does not mean that the daemon is disconnected.
     if (stateOf(socket).isWelcome && this.#sockets().every((other) => other === socket || !stateOf(other).isWelcome)) {
       this.#events.down()
     }
@@ -220,7 +220,7 @@ function stateOf(socket: WebSocket): Socket {
   return (socket.deserializeAttachment() as Socket | null) ?? { isWelcome: false, dialled: 0 }
 }
 
-/** What cannot be sent now is sent again when the daemon dials in: its close is told apart. */
+/** Ignores a closed socket: unacknowledged frames are sent again when the daemon reconnects. */
 function sendTo(socket: WebSocket, text: string): void {
   try {
     socket.send(text)

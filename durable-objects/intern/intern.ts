@@ -92,7 +92,7 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
     }
   }
 
-  /** Starts the agent, or applies what was changed to one that runs. Returns at once; the record tells how it goes. */
+  /** Starts the agent, or applies changes to a running one. Returns at once; the row in D1 shows the progress. */
   provision(identity: rpc.InternIdentity): void {
     this.#lifecycle.setIdentity(identity)
     this.#clients.closeAll()

@@ -23,7 +23,7 @@ type LifecycleDeps = {
   clear: () => Promise<void>
 }
 
-/** From provisioning to deletion: what the object does, and what the intern's record in D1 says of it. */
+/** State machine from provisioning to deletion; mirrors its state to the intern's row in D1. */
 export class InternLifecycle {
   readonly #runs: RunStore
   readonly #env: Env
@@ -137,7 +137,7 @@ export class InternLifecycle {
     await this.#move(["provisioning"], { status: "failed", progress: null, lastFailureMessage: text })
   }
 
-  /** The agent is there: an intern that waits for it runs, and takes prompts before its record says so. */
+  /** The agent is connected: the intern accepts prompts before its row in D1 says that it is running. */
   async hostIsUp(): Promise<void> {
     if (this.#state.phase !== "provisioning") return
     this.#set({ phase: "running", attempt: 0 })

@@ -3,7 +3,7 @@ import { type Delta, isOpen, type Run } from "../../src/interns/run/run.ts"
 import type { Facts } from "./facts.ts"
 import { parseStored } from "../../src/support/json.ts"
 
-/** For how long an answer to a question of a run that ended is told that it has ended. */
+/** How long an ended run is kept to reject late answers to its questions as ended. */
 const ENDED_KEPT_MS = 24 * 3_600_000
 /** Sessions that are remembered: of more, the ones used longest ago begin anew. */
 const MAX_SESSIONS = 1_000
@@ -154,7 +154,7 @@ export class RunStore {
     )
   }
 
-  /** Drops what nobody asks for any more. */
+  /** Deletes ended runs and sessions past their retention. */
   prune(now: number): void {
     this.#sql.exec(
       `DELETE FROM runs WHERE is_open = 0 AND (ended_at < ? OR id NOT IN

@@ -52,7 +52,8 @@ export class InternStream {
       headers: { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store" },
     })
     options.signal.addEventListener("abort", () => this.#lose(), { once: true })
-    // Who left while the host was waited for has left already. Whoever made this must know of it first.
+    // The client may have disconnected while the host connected. Deferred, so that the caller holds the stream before
+    // it ends.
     if (options.signal.aborted) queueMicrotask(() => this.#lose())
     this.#waitToKeepAlive()
   }

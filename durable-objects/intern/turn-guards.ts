@@ -40,7 +40,7 @@ export function findPending(
   return { run, reply }
 }
 
-/** At most so many prompts within a minute: the instants are kept, since the object may sleep in between. */
+/** Limits prompts per minute. Timestamps are stored, because the object may be evicted in between. */
 export function rateLimitTurn(runs: RunStore, now: number): void {
   const within = (runs.fact("turns") ?? []).filter((at) => at > now - MINUTE_MS)
   const [oldest = now] = within

@@ -11,7 +11,7 @@ export function aboutKey({ id, workspaceId, provider, version }: AboutKey): Abou
   return { kind: "byok", ownerId: id, workspaceId, name: provider, version }
 }
 
-/** Of a shorter key the ends would tell too much. */
+/** Shorter keys are masked completely: their ends would reveal too much. */
 const LEAST_MASKED = 20
 
 /** Enough to recognize a key by, too little to guess it from. */
@@ -47,7 +47,7 @@ export function toColumns(input: ByokChange | NewByok): { [Name in keyof Columns
   }
 }
 
-/** What the audit log tells of a credential: all of a body but the key. */
+/** Fields whose values the audit log records: all but the key. */
 export const AUDITED_FIELDS = [
   "provider",
   "name",

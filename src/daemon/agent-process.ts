@@ -15,7 +15,7 @@ export type Command = {
 
 export type RpcError = { code: number; message: string; data?: unknown }
 
-/** A JSON-RPC failure as it was told. */
+/** A JSON-RPC error of the agent. */
 export class RpcFailure extends Error {
   override readonly name = "RpcFailure"
   readonly error: RpcError
@@ -47,7 +47,7 @@ type Initialized = {
 const STDIO: ["pipe", "pipe", "inherit"] = ["pipe", "pipe", "inherit"]
 
 type Handlers = {
-  /** What the agent says by itself: its requests and notifications. */
+  /** Called for requests and notifications of the agent. */
   onMessage: (message: AnyMessage) => void
   /** That it is gone without having been stopped. */
   onExit: (code: number | null) => void
@@ -118,7 +118,7 @@ function run({ argv, cwd, env, uid }: Command, { onMessage, onExit }: Handlers) 
   }
 
   child.once("error", ({ message }) => gone(null, { ...GONE, message: `The agent did not start: ${message}` }))
-  // What it said last is still taken; but a child of its own may hold the pipe for good.
+  // The last output is still read, but a child process of the agent may hold the pipe open.
   child.once("exit", (code) => void Promise.race([draining, wait(DRAIN_MS)]).then(() => gone(code)))
   const draining = (async () => {
     for await (const message of stream.readable) take(message)

@@ -8,7 +8,7 @@ export type AgentSetup = {
   argv: readonly string[]
   env: Record<string, string>
   files: Record<string, string>
-  /** A session mode to choose, where the default one would not ask. */
+  /** ACP session mode to set if the agent's default mode does not request permissions. */
   sessionMode?: string
 }
 
@@ -19,7 +19,10 @@ const KEY_NAME = "INTERN_KEY"
 
 type Where = { home: string }
 
-/** What is known of agents: each asks before it acts, reaches models through the gateway alone, and updates nothing. */
+/**
+ * Known agents. Each is configured to request permission before it acts, to reach models only through the gateway, and
+ * not to update itself.
+ */
 const KNOWN: Record<string, (config: DaemonConfig, where: Where) => AgentSetup> = { opencode, qwen, codex, claude }
 
 export function setupOf(agent: readonly string[], config: DaemonConfig, where: Where): AgentSetup {

@@ -13,7 +13,7 @@ export type BridgeDeps = {
   }) => Promise<Agent>
   /** Where the agent works. */
   cwd: string
-  /** What a new session is put in, where the agent's own default would not ask. */
+  /** ACP session mode for new sessions, if the agent's default mode does not request permissions. */
   sessionMode: string | undefined
   /** Moves the agent's folder to the archive, or to nowhere. */
   destroy: () => Promise<void>
@@ -31,16 +31,16 @@ const NO_SUCH_METHOD = -32_601
 const FAILED = -32_603
 const NO_RUN = -32_001
 
-/** What the agent may ask of the client, and tell it; of files and terminals it has its own. */
+/** Methods that the agent may send to the client. Files and terminals are the agent's own. */
 const REQUESTS_TO_CLIENT = new Set(["session/request_permission", "elicitation/create"])
 const NOTIFICATIONS_TO_CLIENT = new Set(["session/update", "elicitation/complete", "$/cancel_request"])
 const OF_SESSIONS = new Set(["session/new", "session/load", "session/resume"])
 
-/** Between the gateway and the agent: passes on what is ACP, and does what is asked of the daemon itself. */
+/** Connects gateway and agent: forwards ACP messages and handles the `_intern/` requests to the daemon. */
 export class Bridge {
   readonly #deps: BridgeDeps
   readonly #runs = new Map<string, Run>()
-  /** Counts epochs: what was asked in an earlier one is not answered in the next. */
+  /** Counts epochs: a request of an earlier epoch is not answered in a later one. */
   #epoch = 0
   #agent: Promise<Agent> | undefined
   #ready: Agent | undefined

@@ -8,7 +8,7 @@ const LONGEST_WAIT_MS = 10_000
 const PING_EVERY_MS = 30_000
 /** From the dial to the welcome. */
 const WELCOME_TIMEOUT_MS = 30_000
-/** How long what was said last is waited for before an epoch ends. */
+/** How long to wait for acknowledgements of the last frames before an epoch ends. */
 const DRAIN_MS = 2_000
 /** What a gateway answers to a token or an intern that will not become good by asking again. */
 const REFUSALS = [401, 403, 404]
@@ -66,7 +66,7 @@ export class Dial {
     socket.addEventListener("close", ({ code }) => {
       if (socket === this.#socket) void this.#closed(code, isOpen)
     })
-    // What follows it says the same: close.
+    // A close event always follows.
     socket.addEventListener("error", () => {})
   }
 
@@ -75,7 +75,7 @@ export class Dial {
     if (this.#isWelcome) this.#socket?.send(frame)
   }
 
-  /** Ends this epoch, once what was said in it has arrived, and begins another. */
+  /** Ends this epoch after its frames are acknowledged and begins another. */
   async renew(): Promise<void> {
     if (!this.#link.isDrained && this.#isWelcome) await this.#drained()
     this.#begin(CLOSE.done)
@@ -112,7 +112,7 @@ export class Dial {
     }
     if (frame.seq === undefined || !frame.msg || !this.#isWelcome) return
     const received = this.#link.receive(frame.seq)
-    // Closing is what makes both sides say again from where they are.
+    // Closing makes both sides resume from their last acknowledged frame.
     if (received === "gap") return this.#socket?.close(CLOSE.gap)
     this.#socket?.send(JSON.stringify({ ack: this.#link.taken }))
     if (received === "take") this.#deps.onMessage(frame.msg)
@@ -150,7 +150,7 @@ export class Dial {
     this.#timer = setTimeout(() => this.open(), longest * (0.5 + Math.random() / 2))
   }
 
-  /** A WebSocket client does not tell with which status it was refused; the same request without the upgrade does. */
+  /** A WebSocket client does not expose the HTTP status of a rejection; the same request without the upgrade does. */
   async #isRefused(): Promise<boolean> {
     try {
       const headers = { authorization: `Bearer ${this.#deps.joinToken}` }
@@ -164,7 +164,7 @@ export class Dial {
 
   #ping(): void {
     if (!this.#isWelcome) return
-    // Nothing since the last one: the connection is dead, and nobody has told.
+    // No frame since the last ping: the connection is dead without a close event.
     if (!this.#hasTraffic) return this.#socket?.close()
     this.#hasTraffic = false
     this.#socket?.send(JSON.stringify({ ping: 1 }))

@@ -26,7 +26,7 @@ export async function prepare(
   for (const [file, text] of Object.entries(files)) await replaceFile(file, text, owner)
 }
 
-/** AGENTS.md: what the intern is told to be, and which secrets there are to send, by what stands for them. */
+/** AGENTS.md: the intern's instructions and the placeholders of its secrets. */
 export function agentsFile({ work }: Folder, instructions: string | null, secrets: readonly GivenSecret[]) {
   const result = secrets.map(
     ({ name, hosts, placeholder }) => `- \`$${name.toUpperCase()}\` (\`${placeholder}\`): ${hosts.join(", ")}`,

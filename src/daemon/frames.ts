@@ -7,7 +7,7 @@ const MAX_MESSAGE_BYTES = MAX_FRAME_BYTES - 256
 const MAX_PIECE_LENGTH = 131_072
 const TOO_LARGE = { code: -32_603, message: "The message is larger than the gateway takes (1 MiB)." }
 
-/** What may be sent to the gateway of a message, and what the agent is told of one that it asked in vain. */
+/** `send`: frames for the gateway. `refuse`: the error for the agent if its request does not fit. */
 export type Fitted = { send: AnyMessage[]; refuse?: AnyResponse }
 
 /** A message in frames that fit: text is cut in pieces; whatever else is too large fails its request, or is lost. */

@@ -65,7 +65,7 @@ export class Host {
   }): Promise<Agent> {
     const { folder, agent, agentUid: uid } = this.#deps
     if (!this.config || !this.#proxy) throw new Error("The gateway has not welcomed the daemon yet.")
-    // An agent that is asked for at once has its secrets all the same.
+    // An agent that starts at once also needs its secrets.
     await this.#refreshed
     this.#applied = settingsOf(this.config)
     const { argv, env, files } = setupOf(agent, this.config, folder)

@@ -13,14 +13,14 @@ export function promptOf(params: unknown): Prompt {
   return { ...given, sessionId: sessionOf(given), prompt: isArray(given["prompt"]) ? given["prompt"] : [] }
 }
 
-/** What runs for one prompt of the gateway: the agent's turn, and what was said to it meanwhile. */
+/** State of one gateway prompt: further messages are queued behind the agent's turn. */
 export type Run = { queue: unknown[][]; isCancelled: boolean }
 
 type Answer = { stopReason?: string; usage?: Usage | null } & Record<string, unknown>
 
 /**
- * The agent's turn, and then a turn for each thing that was said to it in between, one after the other: an agent that
- * is given a second prompt while it works may give up the first. The last answer, with the usage of all.
+ * Runs the prompt, then one turn for each queued message: an agent that gets a second prompt during a turn may abandon
+ * the first. Returns the last response with the usage of all.
  */
 export async function runPrompts(agent: Pick<Agent, "request">, first: Prompt, run: Run): Promise<Answer> {
   let answer: Answer = await agent.request("session/prompt", first)
@@ -54,7 +54,7 @@ export function sumOf(one: Usage | null | undefined, other: Usage | null | undef
 /** What an extension of ACP answers that some agents have; `injected` and `startedNewTurn` mean that it was taken. */
 const TAKEN = ["injected", "startedNewTurn"]
 
-/** Says something to a run: in its turn where the agent can, else after it. Undefined where it is over. */
+/** Steers a run: within its turn if the agent can, else after it. Undefined if the run has ended. */
 export async function steer(
   agent: Pick<Agent, "request" | "steering">,
   prompt: Prompt,

@@ -21,7 +21,7 @@ export function secretFiles(
   return { [bash]: lines.join(""), [zsh]: lines.join(""), [json]: `${JSON.stringify(list, null, 2)}\n` }
 }
 
-/** What tells an agent and its shells where these files are. */
+/** Environment variables that point the agent and its shells to the secret files. */
 export function secretFileEnv({ home }: Folder): Record<string, string> {
   const { json, bash } = pathsOf(home)
   // A bash whose input is a socket, as Node makes its pipes, takes itself for one of rshd and reads no BASH_ENV, if it

@@ -3,7 +3,7 @@ import { readEnvFile } from "./dev-vars.ts"
 import { root } from "./options.ts"
 import { isObject } from "../support/json.ts"
 
-/** What a command says when it cannot do its work. */
+/** An error that ends a command, with its message and exit code. */
 export class Failure extends Error {
   readonly exitCode: number
 
@@ -14,7 +14,7 @@ export class Failure extends Error {
   }
 }
 
-/** The public API of a gateway, as anybody has it, with the two keys that commands need. */
+/** Client of the gateway's public API with the two keys that commands use. */
 export class Api {
   readonly #url: string
   readonly #keys: Readonly<Record<"operator" | "manager", string | undefined>>

@@ -148,7 +148,7 @@ function toEmbeddingModel(id: string, { name, context, tokenizer }: (typeof embe
     input_modalities: ["text"],
     output_modalities: ["embeddings"],
     tokenizer,
-    // Nothing is generated: whatever a list says of output is not billed.
+    // Embeddings generate no tokens: an output price in a list is not charged.
     endpoints: nativeOffers(id).map((offer) => ({
       ...offer,
       pricing: { ...offer.pricing, completion: "0" },
@@ -158,7 +158,7 @@ function toEmbeddingModel(id: string, { name, context, tokenizer }: (typeof embe
   }
 }
 
-/** What the providers themselves ask. A price taken over from a reseller, or of a retired model, is not theirs. */
+/** Prices of the providers themselves. Prices copied from a reseller or of a retired model are left out. */
 function nativeOffers(id: string): Offer[] {
   return Object.entries(upstreams).flatMap(([provider, upstream]) => {
     const upstreamId = upstream.models[id]
@@ -216,10 +216,7 @@ function highestOf(a: Pricing, b: Partial<Pricing>): Pricing {
   return merged
 }
 
-/**
- * A cached token never costs more to read, nor less to write, than a plain one: a list that says so means something
- * else.
- */
+/** Corrects price lists in which a cached token costs more to read, or less to write, than a plain one. */
 function tidy(id: string, pricing: Pricing): Pricing {
   const { input_cache_read: read, input_cache_write: write, audio, ...rest } = pricing
   return {
@@ -228,7 +225,7 @@ function tidy(id: string, pricing: Pricing): Pricing {
       read !== "0" &&
       larger(pricing.prompt, read) === pricing.prompt && { input_cache_read: read }),
     ...(write !== undefined && larger(write, pricing.prompt) === write && { input_cache_write: write }),
-    // In no list: the vendor's price page has it at twice the price of the prompt, whoever serves the model.
+    // In no list: the vendor's price page has it at twice the price of the prompt, at every provider.
     ...(write !== undefined && id.startsWith("anthropic/") && { input_cache_write_1h: twice(pricing.prompt) }),
     ...(audio !== undefined && { audio }),
   }

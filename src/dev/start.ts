@@ -76,7 +76,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** wrangler takes seconds to find that there is nothing to apply: it is asked only when the migrations have changed. */
+/** wrangler takes seconds to find nothing to apply, so it runs only when the migrations have changed. */
 async function migrate(stateDir: string): Promise<void> {
   const folder = path.join(root, "d1-migrations")
   const digest = createHash("sha256")

@@ -2,7 +2,7 @@ import { closingChunks, openingChunks, pieceChunks, type Completion } from "./co
 import type { Fault } from "./faults.ts"
 import type { CompletionEncoder } from "./formats/encoder.ts"
 
-/** What happens next on the wire. A `wait` is counted from the start of the body, so that a pace does not drift. */
+/** Next step of a stream. A `wait` counts from the start of the body, so that delays do not add up. */
 export type Step =
   | { type: "write"; bytes: Uint8Array }
   | { type: "wait"; untilMs: number }
@@ -76,7 +76,7 @@ export function play(steps: Iterator<Step>, signal: AbortSignal): ReadableStream
   )
 }
 
-/** Resolves after so many milliseconds, or as soon as the signal aborts. */
+/** Resolves after `ms` milliseconds, or as soon as the signal aborts. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   if (ms <= 0 || signal.aborted) return Promise.resolve()
   return new Promise((resolve) => {

@@ -7,7 +7,7 @@ import type { BuiltinFilter, ContentFilter, Guardrail, GuardrailChange } from ".
 import type { GuardrailRow } from "./table.ts"
 import { parseStored } from "../support/json.ts"
 
-/** What a guardrail asks of a call, in the wire's words; what is absent or null restricts nothing. */
+/** Rules of a guardrail in API field names; absent or null fields restrict nothing. */
 export type GuardrailRules = Partial<Pick<Guardrail, ListName>> &
   Partial<Record<FlagName, boolean | null>> & {
     allowed_data_regions?: Guardrail["allowed_data_regions"]
@@ -30,7 +30,10 @@ const FLAGS = [
 type FlagName = (typeof FLAGS)[number]
 const RULE_NAMES = [...LISTS, ...FLAGS, "allowed_data_regions", "content_filters", "content_filter_builtins"] as const
 
-/** What the audit log tells of a change; a pattern may hold what it looks for, so filters are told by name alone. */
+/**
+ * Fields whose values the audit log records. A pattern may contain what it searches for, so filters are logged by name
+ * only.
+ */
 export const AUDITED_FIELDS = [
   ...RULE_NAMES.filter((name) => name !== "content_filters"),
   "name",

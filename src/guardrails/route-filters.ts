@@ -31,7 +31,7 @@ export function routeFilters({ name, rules }: Pick<Applied, "name" | "rules">): 
     )
   }
   if (regions) {
-    // On the hostname of a region only its endpoints are asked, so where a call comes in says where it is worked on.
+    // A regional hostname only uses endpoints of its region, so the hostname decides where a call is processed.
     const rule = `takes calls only by the hostnames of: ${regions.join(", ")} (allowed_data_regions)`
     add(rule, (_endpoint, _provider, region) => regions.some((one) => one === (region ?? "global")))
   }

@@ -222,7 +222,10 @@ async function makeDefault(c: Context<App>, id: string, input: GuardrailChange):
   return row
 }
 
-/** Two changes at once: made by another meanwhile, or half of a limit taken away. D1 tells by its message alone. */
+/**
+ * Concurrent changes: another default was created, or half of a limit was removed. Only the message of D1's error shows
+ * it.
+ */
 function asConflict(cause: unknown): never {
   if (!(cause instanceof Error) || !/UNIQUE constraint failed|CHECK constraint failed/.test(cause.message)) throw cause
   throw new GatewayError("conflict", "The guardrail was modified concurrently. Read it and retry.")

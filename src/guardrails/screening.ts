@@ -25,9 +25,9 @@ export type Screening = {
   request: <T extends object>(request: T) => Promise<T>
   /** Whether answers are read, or else pass by. */
   readsAnswers: boolean
-  /** For an answer that streams on the chat wire. */
+  /** Filter for a response that streams as chat. */
   answerFilter: () => AnswerFilter
-  /** An answer that is all there, as it may be told. Rejects with the refusal like `request`. */
+  /** Filters a complete response. Rejects with the block error like `request`. */
   answer: (result: Json) => Promise<Json>
   stages: () => PipelineStage[]
 }
@@ -35,9 +35,7 @@ export type Screening = {
 const TOO_DEEP = "The request is nested deeper than the guardrails of this key read. Nest it less than 500 levels deep."
 const STRENGTH: readonly Action[] = ["block", "redact", "flag"]
 
-/**
- * Undefined where no guardrail of the caller has content filters. `isTold`: the caller wants to know what was found.
- */
+/** Undefined if no guardrail has content filters. `reportsFindings`: the client requested the findings. */
 export function screeningOf(guardrails: CallerGuardrails | null, reportsFindings: boolean): Screening | undefined {
   const rules = guardrails?.contentRules() ?? []
   if (!guardrails || rules.length === 0) return undefined
@@ -95,7 +93,10 @@ export function screeningOf(guardrails: CallerGuardrails | null, reportsFindings
   }
 }
 
-/** Choices of the chat wire, or the words of a transcription, whose parts stand for what its text no longer says. */
+/**
+ * Filters choices of chat or the text of a transcription, whose segments are dropped because they would reveal redacted
+ * text.
+ */
 function mapAnswer(result: Json, visit: Parameters<typeof mapLeaves>[2], hides: boolean): Json {
   if (Array.isArray(result["choices"])) {
     const choices = objectsOf(result["choices"]).map((choice) => ({
@@ -116,7 +117,7 @@ function patternsOf(rules: Iterable<OwnedRule>): string[] {
   return [...new Set([...rules].map(({ detector }) => detector.name))]
 }
 
-/** Told are the names of the rules, never what they found. */
+/** Names the rules, never the matched text. */
 function refusalFor(
   { list }: CallerGuardrails,
   rules: readonly OwnedRule[],

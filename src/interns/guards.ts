@@ -18,7 +18,7 @@ const SHARED: Partial<Record<ErrorName, Reason>> = {
   internal: "internal_error",
 }
 
-/** Every failure of an intern route says its reason and whether to ask again, whichever check found it. */
+/** Adds the reason and `retryable` to every error of an intern route, whichever check threw it. */
 export function addErrorReasons(invalid: Reason): MiddlewareHandler<App> {
   return async function addErrorReasons(c, next) {
     await next()
@@ -37,10 +37,7 @@ export function addErrorReasons(invalid: Reason): MiddlewareHandler<App> {
   }
 }
 
-/**
- * Where a body may be left away, one that is empty is none, whatever its headers say. Stands before the body is looked
- * at.
- */
+/** Treats an empty body as no body, whatever its headers are. Must run before the body is read. */
 export const ignoreEmptyBody: MiddlewareHandler<App> = async function ignoreEmptyBody(c, next) {
   const { body, headers } = c.req.raw
   if (body === null || headers.get("content-length") === "0") {

@@ -11,12 +11,12 @@ export function internDomain(env: Env): string {
   return configOf(env).INTERN_DOMAIN
 }
 
-/** `<name>-<last eight digits of the id>.<domain>`: the id's first digits tell the time alone. */
+/** `<name>-<last eight digits of the id>.<domain>`: the first digits of the id only encode the time. */
 export function hostnameOf({ id, name }: Pick<InternRow, "id" | "name">, env: Env): string {
   return `${name}-${id.slice(-8)}.${internDomain(env)}`
 }
 
-/** Where the agents of new interns run unless their creator says otherwise. */
+/** Host of new interns whose creator does not choose one. */
 export function defaultHost(env: Env): InternHostKind {
   return configOf(env).INTERN_HOST
 }

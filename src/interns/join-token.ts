@@ -14,9 +14,9 @@ const BEARER = /^Bearer +(\S{1,256}) *$/i
 type RequestContext = { env: Env; req: { raw: Request } }
 
 /**
- * The intern whose daemon asks, by the token it joined with, or 401. Not an API key: an agent has its intern's key in
- * its environment, and must not read with it what its daemon may. Asked of the database each time: a token that is
- * revoked is refused at once, and one of an intern whose own key was revoked within the bound of keys.
+ * Authenticates a daemon by its join token; throws 401. The token is not an API key, because an agent has the intern's
+ * key in its environment and must not get the rights of its daemon. Read from the database every time: a revoked token
+ * is rejected at once, and one of an intern whose key was revoked within the cache time of keys.
  */
 export async function joinTokenIntern(requested: RequestContext, id: string): Promise<InternRow> {
   return (await joinTokenInternAnd(requested, id, [])).intern

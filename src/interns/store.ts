@@ -25,8 +25,8 @@ export async function findIntern(db: D1Database, scope: Place, id: string): Prom
 }
 
 /**
- * For what knows an intern by its name in the DNS alone: of whichever organization, since a token tells who asks. None
- * where its workspace is gone.
+ * Finds an intern by hostname in any organization: a token authenticates the request. Undefined if its workspace is
+ * deleted.
  */
 export async function findInternByHostname(
   db: D1Database,
@@ -166,7 +166,7 @@ export type InternPage = {
 const isAfter = ({ createdAt, id }: { createdAt: number; id: string }) =>
   or(lt(interns.createdAt, createdAt), and(eq(interns.createdAt, createdAt), lt(interns.id, id)))
 
-/** Newest first; of one more than asked for the page knows that there is more. */
+/** Newest first. Reads one row more than the page to know whether another page follows. */
 export async function listInterns(db: D1Database, scope: Place, page: InternPage): Promise<InternRow[]> {
   return openDb(db)
     .select()
@@ -227,7 +227,7 @@ export async function changeIntern(
   return changed[0]
 }
 
-/** What the intern's own object tells of it; no caller's deed, so the audit log has no entry of it. */
+/** Status changes by the intern's own object. No principal acts, so there is no audit entry. */
 export async function moveIntern(db: D1Database, current: Own, { from, columns, now }: StatusChange): Promise<void> {
   await change(openDb(db), current, { columns, from, now })
 }

@@ -73,7 +73,7 @@ export type KeyChange = Partial<
   Pick<KeyRow, "name" | "limitNano" | "limitReset" | "includeByokInLimit" | "disabled" | "disabledBy">
 >
 
-/** Keeps the last working management key of an organization, which nobody but the operator could replace. */
+/** Keeps the last working management key of an organization: only the operator could replace it. */
 const leavesManagement: SQL = sql`(${apiKeys.kind} <> 'management' OR EXISTS (SELECT 1 FROM api_keys o
   WHERE o.organization_id = ${apiKeys.organizationId} AND o.kind = 'management' AND o.hash <> ${apiKeys.hash}
     AND o.disabled = 0 AND o.deleted_at IS NULL AND o.expires_at IS NULL))`
@@ -99,8 +99,8 @@ type KeyUpdate = {
 }
 
 /**
- * The changed row, or undefined when the organization has no such key, nobody in whose name it may work again, or no
- * other management key than the one to disable.
+ * The changed row. Undefined if the key does not exist, its creator was deprovisioned, or it is the last management key
+ * and would be disabled.
  */
 export async function updateKey(
   binding: D1Database,

@@ -14,7 +14,7 @@ export function toStoredRole(role: ApiRole): WorkspaceRole {
   return role === "org:admin" ? "admin" : "member"
 }
 
-/** An owner is an admin whom nobody removes. Who never gave an email has an empty one. */
+/** Owners are returned as admins; they cannot be removed. The email is empty if none was set. */
 export function toOrganizationMember(row: MemberRow): z.infer<typeof OrganizationMember> {
   return {
     id: row.userId,

@@ -70,7 +70,7 @@ const remove = createRoute({
 /** Whose name and email belong to no log. */
 const AUDITED_FIELDS = ["role"]
 
-/** The people of an organization. There is no sign-up: whoever manages the organization puts them here. */
+/** Members of an organization. There is no sign-up: managers add members here. */
 export const organizationMembers = newRouter()
   .openapi(list, async (c) => {
     const { rows, total } = await listMembers(c.env.DB, c.var.principal.organizationId, c.req.valid("query"))

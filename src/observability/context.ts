@@ -2,11 +2,11 @@ import type { BroadcastContext } from "../ledger/generation.ts"
 import { type Covered, matches, type DestinationFilter } from "./coverage.ts"
 import { isObject } from "../support/json.ts"
 
-/** What a request tells those who listen, beside what is recorded of it. */
+/** Request context for destinations, beyond the generation record. */
 export type ExportContext = {
   user: string | null
   trace: Readonly<Record<string, unknown>> | null
-  /** It is a conversation: something is said in it. */
+  /** The call is a conversation with messages. */
   hasMessages: boolean
 }
 
@@ -15,7 +15,7 @@ const MAX_TRACE = 8_192
 const MAX_TRACE_KEY = 256
 const KNOWN = ["trace_id", "trace_name", "span_name", "generation_name", "parent_span_id"]
 
-/** What is noted of a call for those who listen; undefined where nobody does, which costs the call nothing. */
+/** Context of a call for its destinations; undefined if no destination matches, which then costs nothing. */
 export function exportContextOf(
   destinations: readonly DestinationFilter[],
   call: Omit<Covered, "region"> & { region: string | null },

@@ -7,7 +7,7 @@ export type DestinationFilter = {
   keyHashes: readonly string[] | null
   regions: readonly string[]
   samplingRate: number
-  /** What was said is needed: to be sent, or to decide by. */
+  /** The filter or the export of the destination needs the content of calls. */
   readsContent: boolean
 }
 

@@ -37,14 +37,14 @@ export function aboutSecrets(row: Pick<DestinationRow, "id" | "workspace_id" | "
   return { kind: "destination", ownerId: id, workspaceId, name: type, version }
 }
 
-/** A configuration in its two parts: what may be told, and what is sealed. */
+/** Splits a configuration into its public part and its sealed part. */
 export function splitConfig(type: KindName, config: Config): { open: Config; secret: Config } {
   const of = (wanted: boolean) =>
     Object.fromEntries(Object.entries(config).filter(([name]) => isSecret(type, name) === wanted))
   return { open: of(false), secret: of(true) }
 }
 
-/** Of a shorter secret the ends would tell too much. */
+/** Shorter secrets are masked completely: their ends would reveal too much. */
 const LEAST_MASKED = 20
 const MASKED = /^(.{4})?\.\.\.(.{4})?$/
 
@@ -52,7 +52,7 @@ function toMask(secret: string): string {
   return secret.length < LEAST_MASKED ? "..." : `${secret.slice(0, 4)}...${secret.slice(-4)}`
 }
 
-/** The secrets as they may be told. */
+/** Masks the secrets of a configuration. */
 function masked(secret: Config): Config {
   return Object.fromEntries(
     Object.entries(secret).map(([name, value]) => [name, isObject(value) ? masked(value) : toMask(String(value))]),
@@ -150,10 +150,10 @@ export const NEW_COLUMNS = {
   broadcast_generation_request_context: 0,
 } as const
 
-/** What the audit log tells of a destination: all of a body but its configuration. */
+/** Fields whose values the audit log records: all but the configuration. */
 export const AUDITED_FIELDS = ["name", "type", "api_key_hashes", "filter_rules", "regions", "sampling_rate", ...FLAGS]
 
-/** `secret`: the opened JSON; undefined where it does not open, and nothing of it can be told. */
+/** `secret`: the decrypted JSON; undefined if it cannot be decrypted, and then left out. */
 export function toDestination(
   row: DestinationRow & DestinationState,
   secret: string | undefined,

@@ -7,13 +7,13 @@ import type { DestinationRow } from "./destination.ts"
 import type { Facts } from "./filter.ts"
 import type { CallContent } from "./call-content.ts"
 
-/** What a destination is told of one call. Pure. */
+/** One call as it is exported to a destination. Pure. */
 export type CallEvent = {
   /** Always the same for a call and a destination: a receiver that gets it twice knows. */
   id: string
   generation: Settled
   keyName: string | null
-  /** What was said; null where it was not kept, or is not to be told. */
+  /** Content of the call; null if it was not kept or may not be exported. */
   content: CallContent | null
 }
 
@@ -89,7 +89,7 @@ export type Flags = Pick<
   "broadcast_generation_cost" | "broadcast_generation_identity" | "broadcast_generation_request_context"
 >
 
-/** What a call cost, who made it and from where: each only where the destination asks for it. */
+/** Cost, identity and request context of a call, each only if the destination enables it. */
 export function flaggedOf({ generation, keyName }: CallEvent, flags: Flags) {
   return {
     cost: flags.broadcast_generation_cost

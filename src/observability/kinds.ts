@@ -1,8 +1,8 @@
 import * as z from "zod"
 
 /**
- * The kinds of destinations and how each is configured, on the wire's names. `secrets`: what is kept sealed and told
- * masked, as the values of `headers` are for every kind. `urls`: what is checked before it is kept.
+ * Kinds of destinations and their configuration, in API field names. `secrets`: fields that are sealed and returned
+ * masked, as the values of `headers` are for every kind. `urls`: fields that are checked before they are saved.
  */
 
 const MAX_TEXT = 4_096

@@ -204,7 +204,7 @@ async function changedConfig(c: Context<App>, before: KeyedRow, change: Config) 
   return { made, ...(await toSealed(c, before, { ...read, ...made })) }
 }
 
-/** A webhook is always signed: a secret that nobody gave, or that was taken away, is made, and told once. */
+/** Webhooks are always signed: a missing or removed secret is generated, and returned once. */
 function missingSecretOf(type: KindName, config: Config): Record<string, string> {
   return type === "webhook" && config["signingSecret"] === undefined ? { signingSecret: newSigningSecret() } : {}
 }

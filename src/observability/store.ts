@@ -62,8 +62,8 @@ export async function findDestination(
 }
 
 /**
- * With the first destination a workspace begins to tell, unless somebody has said that it shall not. False where the
- * workspace is gone or has as many of this type as it may.
+ * The first destination enables broadcasting in its workspace, unless that was disabled explicitly. False if the
+ * workspace is deleted or has reached the limit of this type.
  */
 export async function insertDestination(db: D1Database, row: DestinationRow, entry: AuditEntry): Promise<boolean> {
   const scope = [row.workspace_id, row.organization_id, row.workspace_id, row.type, MAX_OF_TYPE]
@@ -100,7 +100,7 @@ export async function updateDestination(
   { organizationId, destination: { id, version }, change, entry }: DestinationUpdate,
 ): Promise<boolean> {
   const columns = keysOf(change)
-  // What was wrong with the old settings says nothing of the new ones.
+  // Failures of the old settings do not apply to the new ones.
   const assignments = [...columns.map((column) => `${column} = ?`), "failures = 0", "paused_until = 0"].join(", ")
   const [updated] = await db.batch([
     db
@@ -167,7 +167,7 @@ const ACTIVE = `destinations d JOIN workspaces w ON w.id = d.workspace_id
  WHERE d.enabled = 1 AND d.deleted_at IS NULL`
 const OF_WORKSPACE = `SELECT d.api_key_hashes, d.filter_rules, d.regions, d.sampling_rate, d.privacy_mode FROM ${ACTIVE}`
 
-/** What decides for which calls of a key's workspace anybody listens, for the batch in which the key is read. */
+/** Filters of the active destinations of a key's workspace, for the batch that loads the key. */
 export function headsStatement(db: D1Database, hash: string): D1PreparedStatement {
   return db
     .prepare(

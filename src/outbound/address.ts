@@ -9,10 +9,10 @@ const CLOUD_ADDRESSES = new Set(["168.63.129.16"])
 /** IPv6 beyond the global unicast block has ranges that are handed out over time; none of them is the web. */
 const GLOBAL_UNICAST = ipaddr.parseCIDR("2000::/3") as [ipaddr.IPv6, number]
 
-/** Whether an address in any spelling is one that anybody may reach. What is not understood is not public. */
+/** Whether an IP address, in any spelling, is public. Addresses that cannot be parsed are not. */
 export function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text)) return false
-  // `process` says a v4-mapped address as the IPv4 address that it reaches.
+  // `process` converts a v4-mapped address to its IPv4 address.
   const address = ipaddr.process(text)
   if (address.range() !== "unicast" || CLOUD_ADDRESSES.has(address.toString())) return false
   return address.kind() === "ipv4" || (address as ipaddr.IPv6).match(GLOBAL_UNICAST)

@@ -63,11 +63,10 @@ const UNGUARDED =
   "plain http to a host name is refused in development, where the address cannot be held to the one that was checked: use https"
 
 /**
- * Why a URL whose text is acceptable is not connected to; undefined if every address of its name is public.
- *
- * The runtime resolves the name again when it connects, and cannot be told an address: `fetch` takes no other Host than
- * the one of its URL. If the name has another address by then (DNS rebinding), https fails, because a server on a
- * private address has no certificate for the name. Plain http has no such check, so the network must be guarded.
+ * Why a URL must not be connected to; undefined if every address of its name is public. The runtime resolves the name
+ * again when it connects, and `fetch` cannot pin an address. If the name then has another address (DNS rebinding),
+ * https fails, because a server on a private address has no certificate for the name. Plain http has no such check, so
+ * the network must be guarded.
  */
 export async function unresolvable(
   url: URL,

@@ -5,7 +5,7 @@ import { hostRefusalOf, isPrivateHost } from "./address.ts"
 import { within } from "./deadline.ts"
 import { type Network, unresolvable } from "./resolve.ts"
 
-/** What a caller's words have the gateway send: their URL, and their secrets in the headers. */
+/** A request that a client configured: its URL, and its secrets in the headers. */
 export type Outbound = {
   url: string
   method: "POST" | "PUT"
@@ -23,27 +23,24 @@ export type OutboundDeps = Network & {
 /** What is read at a URL that a caller chose. */
 export type Lookup = Pick<Outbound, "url" | "headers">
 
-/** What came back; without a body where it is larger than asked for. Or why nothing was sent or came. */
+/** The response, without a body if that is larger than the limit; or why nothing was sent or received. */
 export type Found =
   | { status: number; headers: Headers; body: Uint8Array | undefined }
   | { status: null; reason: string }
 
-/**
- * What came back, with the beginning of what was said and how long it asks to be left alone; or why nothing was sent or
- * came.
- */
+/** The status, the beginning of the response and its retry-after; or why nothing was sent or received. */
 export type Sent = { status: number; excerpt: string; retryAfterMs: number | null } | { status: null; reason: string }
 
 const MAX_REDIRECTS = 3
 /** Those that keep the method and the body; the others would turn a delivery into a look. */
 const REDIRECTS = [307, 308]
-/** More than is ever shown: whoever shows it first takes out what must not be. */
+/** More than is ever shown, because callers redact the excerpt before they shorten it. */
 const MAX_EXCERPT_BYTES = 8_192
 const LEAST_FREE_PORT = 1_024
 
 /**
- * Sends to a URL that a caller chose, only where anybody could, and follows redirects by hand: each is checked like the
- * first, and on another origin the headers, which hold the secrets, are left away. Against DNS rebinding see
+ * Sends to a URL that a client configured, only to public addresses. Redirects are followed by hand: each target is
+ * checked, and on another origin the headers, which hold the secrets, are dropped. Against DNS rebinding see
  * resolve.ts.
  */
 export async function sendOutbound(outbound: Outbound, deps: OutboundDeps): Promise<Sent> {

@@ -32,7 +32,7 @@ export type Facts = {
   needsImages: boolean
   needsStructured: boolean
   hasCode: boolean
-  /** The model that the latest assistant message says it is from. */
+  /** Model of the latest assistant message. */
   lastAssistantModel: string | undefined
 }
 
@@ -41,9 +41,9 @@ const PROMPT_SHARE = 3
 const BAND = 20
 
 /**
- * The models to try, best first; none when nothing fits. Models are ranked by price, and a tier takes a fifth of the
- * ranking: the band of its percentiles or, where no model stands in it, the nearest. In a band the newest comes first,
- * since nothing else that is known here tells more of what a model can do; then the cheaper; then by name.
+ * Models to try, best first; none if nothing fits. Models are ranked by price, and a tier takes a fifth of the ranking:
+ * the band of its percentiles or, if that is empty, the nearest. Within a band the newest comes first, as the best
+ * known measure of quality; then the cheaper; then by name.
  */
 export function chooseModels(candidates: readonly Candidate[], wishes: Wishes, facts: Facts): string[] {
   const isWanted = wanted(wishes)

@@ -16,7 +16,7 @@ export type FileReader = {
 const MAX_FILE_BYTES = 10_000_000
 const MAX_FILES = 20
 
-/** By the end of a file's name, for files whose data does not say what they are. */
+/** Media types by file extension, for data without a type. */
 const EXTENSIONS: Record<string, string> = {
   pdf: "application/pdf",
   txt: "text/plain",

@@ -45,7 +45,7 @@ const Answer = z.object({
     .min(1),
 })
 
-/** Whether something in the input may not be sent on. An input nobody could judge is not sent on either: it throws. */
+/** Whether the input is flagged. Throws if it could not be moderated, so that it is not sent either. */
 export async function moderate(
   input: ModerationInput,
   settings: ModerationSettings,
@@ -109,7 +109,7 @@ async function ask(
   }
 }
 
-/** What a caller says in a chat: all texts and images of its messages but the assistant's own words. */
+/** Input of the client: all texts and images of its messages except those of the assistant. */
 export function toModerationInput(messages: readonly Json[]): ModerationInput {
   const texts: string[] = []
   const images: string[] = []

@@ -6,7 +6,7 @@ import { toTimestamp } from "../support/time.ts"
 
 const MAX_QUERY_LENGTH = 400
 
-/** What to search for: the last words of the user; undefined when there are none. */
+/** The search query: the latest user message; undefined if there is none. */
 export function searchQuery(messages: readonly Json[]): string | undefined {
   const message = messages.findLast(({ role }) => role === "user")?.["content"]
   const text = Array.isArray(message) ? message.map(textOf).join(" ") : typeof message === "string" ? message : ""
@@ -17,7 +17,7 @@ function textOf(part: unknown): string {
   return isObject(part) && typeof part["text"] === "string" ? part["text"] : ""
 }
 
-/** The conversation with the results before the words they answer. */
+/** Inserts the search results before the message that they answer. */
 export function withResults(
   messages: readonly Json[],
   results: readonly SearchResult[],

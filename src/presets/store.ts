@@ -137,8 +137,8 @@ type NewPreset = {
 }
 
 /**
- * Makes a preset, or a new version of the one with this slug, which is its designated version then. Whoever comes
- * second makes the second version. Undefined where the preset is archived or the workspace gone.
+ * Creates a preset, or a new designated version if the slug exists; of concurrent calls the second makes the second
+ * version. Undefined if the preset is archived or the workspace is deleted.
  */
 export async function putPreset(
   binding: D1Database,

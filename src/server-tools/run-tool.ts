@@ -28,7 +28,7 @@ export async function runServerTool(
   }
 }
 
-/** An outcome's own item where its wire requires fields of it: the time is told whatever was asked. */
+/** A failed outcome with the item fields that its API format requires: datetime always has a time. */
 function refuse(tool: RequestedTool, message: string, { now }: ToolDeps): ToolOutcome {
   if (tool.kind === "web_search") return failure(message, { action: { type: "search", query: "", sources: [] } })
   if (tool.kind === "web_fetch") return failure(message, { error: message })

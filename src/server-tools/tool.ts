@@ -19,7 +19,7 @@ export type ToolOutcome = {
   costNano: number
   /** Searches that an engine answered. */
   searches: number
-  /** The output item of the Responses wire, but for `type`, `id` and `status`. */
+  /** Output item of the Responses format, without `type`, `id` and `status`. */
   item: Record<string, unknown>
   citations: readonly Citation[]
 }

@@ -20,7 +20,7 @@ export function timeOf(id: string): number {
   return Number.parseInt(uuidOf(id).slice(0, 12), 16)
 }
 
-/** The same id for the same parts, always, that tells a time like one that is sortable. `at`: epoch milliseconds. */
+/** Deterministic id of the given parts that sorts by time. `at`: epoch milliseconds. */
 export function derivedIdAt(at: number, kind: string, ...parts: string[]): string {
   const time = at.toString(16).padStart(12, "0")
   return `${time.slice(0, 8)}-${time.slice(8)}${derivedId(kind, ...parts).slice(13)}`

@@ -1,6 +1,6 @@
 /**
- * Whether a write was refused because another row has a value that must be unique. Only the message of D1's error says
- * so; for a query outside a batch, Drizzle wraps that error in one of its own.
+ * Whether a write violated a unique constraint. Only the message of D1's error shows it; outside of a batch Drizzle
+ * wraps that error.
  */
 export function isTaken(cause: unknown): cause is Error {
   if (!(cause instanceof Error)) return false

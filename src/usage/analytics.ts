@@ -4,7 +4,7 @@ import { windowStart } from "../money/windows.ts"
 import type { UsageRow } from "./store.ts"
 import { keysOf } from "../support/arrays.ts"
 
-/** What usage can be asked about, and the answer. Pure: the rows come from store.ts. */
+/** Metrics, dimensions and filters of analytics. Pure: store.ts reads the rows. */
 
 const GRANULARITIES = ["minute", "hour", "day", "week", "month"] as const
 export type Granularity = (typeof GRANULARITIES)[number]
@@ -124,7 +124,7 @@ export type Question = {
   filters: readonly Filter[]
   orderBy: { field: string; direction: "asc" | "desc" } | null
   limit: number
-  /** With a granularity: the so many groups that have most of the first metric. */
+  /** With a granularity: limit of groups, by the first metric. */
   groupLimit: number | null
 }
 
@@ -169,7 +169,7 @@ function largest<T extends { group: string; sums: Sums }>(
   return groups.filter(({ group }) => kept.has(group))
 }
 
-/** As asked, else the newest bucket and the most of the first metric first; ties in a stable order. */
+/** Sorts as requested, by default newest bucket first, then by the first metric; ties keep a stable order. */
 function sorted(rows: AnalyticsRow[], { orderBy, metrics, granularity }: Question): AnalyticsRow[] {
   const orders = orderBy
     ? [orderBy]

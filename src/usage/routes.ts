@@ -87,7 +87,8 @@ const LONGEST = { minute: DAY_MS, hour: 31 * DAY_MS } as const
 const DEFAULT_DAYS = 30
 
 /**
- * Epoch milliseconds, the end not included; what is finer than a day comes from single generations, kept so many days.
+ * Epoch milliseconds, end excluded. Granularities below a day are computed from generations, which have a limited
+ * retention.
  */
 function rangeOf(
   { time_range: range, granularity, ...requested }: AnalyticsQuery,

@@ -21,9 +21,8 @@ type Copy = {
 const ATTEMPTS = 3
 
 /**
- * The copies, in the order of their names; undefined where they do not fit. Fails where a name is missing (404), is a
- * record without hosts (409), is being changed all the time (409), or was stored
- * by somebody else (403): then nothing is copied.
+ * Copies secrets; returns them by name, undefined if they exceed the limit. Throws and copies nothing if a name is
+ * missing (404), has no hosts (409), keeps being changed (409), or was stored by another user (403).
  */
 export async function copySecrets(copy: Copy): Promise<SecretSummaryRow[] | undefined> {
   const { db, source, target, keys, names, entry, requireControl } = copy

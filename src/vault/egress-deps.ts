@@ -72,7 +72,7 @@ export function egressTestHosts(env: Env): ReadonlyMap<string, string> {
     const origins = hosts.map(([host, origin]): [string, string] => [host, new URL(String(origin)).origin])
     if (origins.every(([, origin]) => origin.startsWith("https://"))) return new Map(origins)
   } catch {
-    // Said below.
+    // Rejected below.
   }
   throw new GatewayError("misconfigured", `${RULE}.`)
 }

@@ -173,7 +173,7 @@ function withoutValues(response: Response, url: URL, isReadable: boolean, hidden
   return { status, statusText: hidden.text(statusText), headers, body, hidden, url: hidden.text(url.href) }
 }
 
-/** Hiding changes the length of a body; without a body the length is what was asked for. */
+/** Redaction changes the length of a body; for a response without a body the length is the declared one. */
 const isLength = (name: string, { body }: Response) => body === null && name.toLowerCase() === "content-length"
 
 /** From the hidden Location: a host that puts a value into it does not send the value on. */

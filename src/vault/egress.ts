@@ -13,7 +13,7 @@ export type Outgoing = { url: URL; headers: readonly (readonly [string, string])
 
 export type Egress =
   | { ok: true; headers: [string, string][]; released: string[] }
-  /** `misdirected`: the host that was connected to is not the one that was asked (HTTP 421). */
+  /** `misdirected`: the connection's host differs from the requested one (HTTP 421). */
   | { ok: false; reason: string; misdirected?: true }
 
 /** Whether the text of a URL's host names an inside: of this machine, of a network, of a cloud. */

@@ -91,8 +91,8 @@ function fold(byte: number): number {
 }
 
 /**
- * A host may answer in UTF-16 whatever it is asked for. Without the outer byte, which is zero: in either order of bytes
- * ASCII is then the same, at the same place.
+ * Encodes a text as UTF-16, in which a host may respond whatever it was requested to send. Leaves out the outer zero
+ * byte, so that ASCII is the same in both byte orders.
  */
 function utf16(text: string, isLittle: boolean): Uint8Array {
   const view = new DataView(new ArrayBuffer(text.length * 2))

@@ -9,7 +9,7 @@ import type { SecretRow } from "./table.ts"
 /** One vault: an intern's, or, where there is no intern, the workspace's own. */
 export type Vault = { organizationId: string; workspaceId: string; vaultId: string; internId: string | null }
 
-/** What of a secret may be told. `hosts` is JSON. */
+/** Public fields of a secret. `hosts` is JSON. */
 export type SecretSummaryRow = Pick<SecretRow, "name" | "hosts" | "fingerprint" | "createdAt">
 
 /** A secret as hosts of agents know it. */

@@ -27,8 +27,8 @@ export function workspaceNotFound(): GatewayError {
 }
 
 /**
- * The workspace of the caller's key; for a management key, any of its organization that is asked for. 400 where none
- * is, and that of the key was deleted, which only keys that manage the organization outlive.
+ * The workspace of the principal's key; for a management key, any requested one of its organization. Throws 400 if none
+ * is requested and that of the key was deleted.
  */
 export async function workspaceOf(
   db: D1Database,

@@ -1,5 +1,5 @@
 import { keysOf } from "../support/arrays.ts"
-/** What a workspace sets for its calls and its records, on the wire's names. Absent is the default, which is below. */
+/** Settings of a workspace for calls and records, in API field names. Absent fields have the defaults below. */
 export type WorkspaceSettings = {
   default_text_model: string | null
   default_image_model: string | null

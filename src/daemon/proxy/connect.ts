@@ -3,7 +3,7 @@ import { once } from "node:events"
 import net from "node:net"
 import { isPublicAddress } from "../../outbound/address.ts"
 
-/** Opens a connection, or rejects with a Refusal where nobody may have one. */
+/** Opens a connection, or rejects with a Refusal if the address is not public. */
 export type Connect = (host: string, port: number) => Promise<net.Socket>
 
 /** Why a connection was not opened, for the agent. */

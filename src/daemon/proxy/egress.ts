@@ -16,7 +16,9 @@ export type EgressAnswer =
   | { is: "host"; envelope: ResponseEnvelope; body: IncomingMessage }
   | { is: "refusal"; status: number; reason: string; isUnbound: boolean }
 
-/** Sends a request with placeholders to the gateway, which puts values in. `body`: streamed if the envelope says so. */
+/**
+ * Sends a request with placeholders to the gateway, which inserts the values. `body`: streamed if the envelope says so.
+ */
 export type Egress = (envelope: RequestEnvelope, body: IncomingMessage, signal: AbortSignal) => Promise<EgressAnswer>
 
 /** Shorter than the gateway keeps a silent connection. */
@@ -71,7 +73,7 @@ async function toAnswer(response: IncomingMessage): Promise<EgressAnswer> {
   const envelope = typeof header === "string" ? decodeResponse(header) : undefined
   if (envelope) return { is: "host", envelope, body: response }
   const { message, reason } = await readRefusal(response)
-  // What the gateway says of the token or of its own state is not the host's status.
+  // A gateway error about the token or its own state is not a status of the host.
   const status = response.statusCode === 403 ? 403 : BAD_GATEWAY
   return { is: "refusal", status, reason: message, isUnbound: reason === "host_not_bound" }
 }

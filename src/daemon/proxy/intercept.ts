@@ -37,7 +37,7 @@ async function pass(
   { egress, onUnbound }: ProxyDeps,
 ): Promise<void> {
   const headers = onward(pairsOf(request.rawHeaders))
-  // Another host in the request line is another host, whatever the connection says.
+  // A request line with another host than the tunnel's is rejected.
   if (!/^(\/|\*$)/.test(request.url ?? "")) return answer(response, 421, "This connection is to another host.")
   if (isMisdirected(host, headers)) return answer(response, 421, MISDIRECTED)
   const { method = "GET", url: target = "/" } = request

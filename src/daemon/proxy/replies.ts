@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream"
 
 const REALM = 'Basic realm="egress"'
 
-/** What the proxy itself says, in the place of a host. */
+/** Responds in the name of the proxy, not of the host. */
 export function answer(response: ServerResponse, status: number, message: string): void {
   if (response.headersSent) return void response.destroy()
   const challenge = status === 407 ? { "proxy-authenticate": REALM } : {}

@@ -33,7 +33,7 @@ export function usageOf({ name, summary, takes, options }: Command): string {
   return `npm run gateway -- ${name}${rest} [options]\n\n${summary}\n\n${lines.join("\n")}`
 }
 
-/** The words after a command's name, or words on how to write it. */
+/** Parses the arguments of a command. Throws its usage text if they are invalid. */
 export function readArguments(command: Command, argv: readonly string[]): Omit<Given, "api"> {
   const all = Object.entries({ ...command.options, ...SHARED })
   const options: Options = Object.fromEntries(all.map(([name, { type }]) => [name, { type }]))
@@ -71,7 +71,10 @@ export function given(body: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
 }
 
-/** Whoever names a key, an app among them, could else move the cursor of a terminal, or turn its text around. */
+/**
+ * Names of keys come from clients, such as apps: control characters could move the cursor of a terminal or reverse its
+ * text.
+ */
 const CONTROL = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
 
 /** Rows under their names, in columns. */

@@ -30,7 +30,7 @@ function responsesEncoder(request: ResponsesRequest, completion: Completion): Co
   }
   return {
     chunk: (chunk) => say(advance(state, chunk)),
-    // Before anything was said there is no response that could have failed.
+    // Before the first event there is no response that could fail.
     failure: () => (state.phase === "new" ? [toEventFrame(ERROR_EVENT)] : say(fail(state, FAILURE))),
     end: () => say(finish(state, { completedAt: Date.now() })),
     document: () => toResponsesResult(toDocument(completion), request, { ...facts, completedAt: Date.now() }),

@@ -1,7 +1,7 @@
 import { estimateTokens } from "../../support/tokens.ts"
 import { toRecord } from "../chat-request.ts"
 
-/** Documents by the share of the query's words that they have; equals stay in the order they came in. */
+/** Sorts documents by the share of the query's words that they contain; ties keep their order. */
 export function rerank(query: string, documents: readonly unknown[], top: number): Record<string, unknown> {
   const wanted = toTokens(query)
   const texts = documents.map(toText)

@@ -7,13 +7,16 @@ const MAX_PAGES = 64
 const LAST_RUNE = 0x10ffff
 const FOLD_CASE = 1
 
-/** What surrounds a boundary between characters, as far as `^`, `$` and `\b` can tell. */
+/** Kinds of characters as far as `^`, `$` and `\b` distinguish them. */
 export const KIND = { edge: 0, newline: 1, word: 2, other: 3 } as const
 
-/** Characters that no step of a program tells apart are of one class, so that a table by class is small. */
+/**
+ * Character classes: characters that no step of a program distinguishes share a class, so that a table by class is
+ * small.
+ */
 export class Alphabet {
   readonly size: number
-  /** Of each class, its KIND; always `other` where the program does not ask. */
+  /** KIND of each class; always `other` if the program has no conditions. */
   readonly kinds: Uint8Array
   readonly ascii: Uint16Array
   readonly #bounds: Int32Array
@@ -93,7 +96,7 @@ function boundsOf(sets: readonly Step[], asksKinds: boolean): Int32Array {
     if (to < LAST_RUNE) bounds.add(to + 1)
   }
   if (asksKinds) for (const [from, to] of KINDS) add(from, to)
-  // What the steps for any character, or any but a newline, tell apart.
+  // Separates newline for the steps that take any character, or any but a newline.
   add(10, 10)
   for (const step of sets) {
     const { runes, arg } = step

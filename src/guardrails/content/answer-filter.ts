@@ -21,7 +21,7 @@ export type AnswerReader = {
   newFilter: (units: Units) => TextFilter
   /** What to make of a text that is all there. */
   visit: Visit
-  /** Something is taken out, so that nothing may tell it in another way. */
+  /** Something is redacted, so that logprobs must not reveal it. */
   hides: boolean
   isBlocked: () => boolean
   refusal: () => GatewayError
@@ -52,8 +52,8 @@ type TextPiece = {
 }
 
 /**
- * The chunks of a chat stream on their way through the filters. Every text of an answer (words, refusals, reasoning,
- * each detail of it, the arguments of each call) goes through one of its own, and waits only where it must.
+ * Filters the chunks of a chat stream. Every text of a response (content, refusal, reasoning, each reasoning detail,
+ * the arguments of each tool call) has its own filter, and is delayed only where needed.
  */
 export class AnswerFilter {
   readonly #reader: AnswerReader
@@ -68,7 +68,7 @@ export class AnswerFilter {
     return this.#reader.isBlocked()
   }
 
-  /** What the caller is told where something is blocked; undefined where nothing is. */
+  /** The error for the client if the response is blocked. */
   refusal(): GatewayError | undefined {
     return this.isBlocked ? this.#reader.refusal() : undefined
   }
@@ -114,7 +114,7 @@ export class AnswerFilter {
     if (!isLast && Object.keys(result).length === 0 && Object.keys(delta).length > 0) return undefined
     const whole = { ...choice, delta: result, ...(hasLogprobs && { logprobs: null }) }
     if (!isLast) return whole
-    // The last words of this very chunk first, then what waited, then the end.
+    // First the text of this chunk, then the delayed text, then the finish reason.
     const waiting = this.#waiting(index)
     if (!waiting && result === delta && !hasLogprobs) return choice
     if (!waiting) return whole

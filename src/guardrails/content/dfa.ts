@@ -32,7 +32,7 @@ type Run = {
   record?: Record
 }
 
-/** More states than this, and a search forgets what it worked out. No pattern that is taken has so many. */
+/** A search forgets its states beyond this limit. No accepted pattern needs so many. */
 export const MAX_STATES = 10_000
 /** Numbers in the tables and sets of one search, and of all that an isolate keeps: 4 bytes each. */
 export const MAX_CELLS = 600_000

@@ -1,7 +1,7 @@
 /**
- * How detectors read what is written: other spellings of ASCII as ASCII (full-width and mathematical letters, digits of
- * other scripts, spaces and hyphens that do not break), and what nobody sees not at all. The patterns of customers look
- * for what they say, so they read texts as they are.
+ * Text normalization for detectors: other spellings of ASCII become ASCII (full-width and mathematical letters, digits
+ * of other scripts, non-breaking spaces and hyphens), and invisible characters are skipped. Custom patterns match
+ * literally, so they read texts unchanged.
  */
 
 /** In place of a character that is not read. */
@@ -30,7 +30,7 @@ const DOTS = [0x2024, 0x3002, 0xfe52, 0xff61]
 const AT_SIGN = 0xfe6b
 /** Where the ten digits of a script begin. */
 const ZEROS = [0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xe50, 0xed0, 0xf20]
-/** Full-width, mathematical and circled: what stands for one ASCII character in them, Unicode says itself. */
+/** Full-width, mathematical and circled characters, which NFKC normalizes to one ASCII character. */
 const STYLED = [...upTo(0xff01, 0xff5e), ...upTo(0x1d400, 0x1d7ff), ...upTo(0x2460, 0x2468), ...upTo(0x24b6, 0x24ea)]
 
 function readings(): Map<number, number> {

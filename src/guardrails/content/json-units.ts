@@ -13,7 +13,7 @@ const STRUCTURE = new Set(['"', "{", "}", "[", "]", ",", ":", " ", "\n", "\r", "
  * document valid JSON.
  */
 export function jsonUnits(): Units {
-  /** One for each unit of what is said: how it is written, and as what. */
+  /** For each unit of decoded text: its escaped form, and its kind. */
   let written: string[] = []
   let kinds: Kind[] = []
   let base = 0

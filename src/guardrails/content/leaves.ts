@@ -1,11 +1,11 @@
 import { isArray, isObject, type Json } from "../../support/json.ts"
 
-/** Whose words a text is: the role of its message, or what stands for one. */
+/** Author of a text: the role of its message, or a default by field. */
 export type Role = string
 /** `json`: the text is a JSON document. */
 export type Visit = (text: string, role: Role, form: "plain" | "json") => string
 
-/** Parts of a request that are words, and whose. */
+/** Request fields with text, and the role of their author. */
 const RULE: Readonly<Record<string, Role>> = {
   messages: "user",
   input: "user",
@@ -18,10 +18,10 @@ const RULE: Readonly<Record<string, Role>> = {
   prediction: "assistant",
 }
 
-/** Parts that are words only where they describe something. */
+/** Fields that contain text only in descriptions. */
 const DESCRIBED = new Set(["tools", "functions", "response_format", "text", "output_format", "output_config"])
 
-/** Strings that are names or bytes, whatever they say. */
+/** Fields with names or bytes, which are never scanned. */
 const NO_TEXT = new Set(
   (
     "type role id call_id tool_call_id tool_use_id item_id name model file_data file_id signature " +
@@ -32,7 +32,7 @@ const NO_TEXT = new Set(
 /** Deeper than anything that is meant, and far from the depth at which a call stack ends. */
 const MAX_DEPTH = 500
 
-/** Whether a value is nested deeper than its words are read. */
+/** Whether a value is nested deeper than texts are scanned. */
 export function isTooDeep(value: unknown): boolean {
   let level: unknown[] = [value]
   for (let depth = 0; level.length > 0; depth++) {
@@ -60,7 +60,7 @@ export function mapRequest<T extends object>(request: T, visit: Visit): T {
   return Object.keys(changed).length === 0 ? request : { ...request, ...changed }
 }
 
-/** The same of any value made of words. Reasoning that is changed is no longer what its signature is of. */
+/** Maps every text of a value. Drops the signature of changed reasoning, which no longer matches. */
 export function mapLeaves(value: unknown, role: Role, visit: Visit): unknown {
   if (typeof value === "string") return visit(value, role, "plain")
   if (isArray(value)) return mapList(value, (one) => mapLeaves(one, role, visit))
@@ -85,7 +85,7 @@ export function mapOthers<T extends Json>(value: T, names: ReadonlySet<string>, 
   return mapped.some(([key, one]) => one !== value[key]) ? { ...value, ...Object.fromEntries(mapped) } : value
 }
 
-/** What an answer and its choices have by the chat wire, beside which a provider may say more. */
+/** Standard fields of a chat response and of its choices; providers may add others. */
 export const OF_AN_ANSWER: ReadonlySet<string> = new Set(
   "id object created model choices usage error provider service_tier system_fingerprint".split(" "),
 )
@@ -99,7 +99,7 @@ function mapField([key, value]: readonly [string, unknown], parent: Json, role: 
   if (key === "name" && typeof value === "string" && parent["role"] !== undefined && role !== "tool") {
     return visit(value, role, "plain")
   }
-  // What a tool is called with: its fields have names of their own, and all of them may be words.
+  // Arguments of a tool call: field names are arbitrary, and every value may be text.
   if (key === "input" && isObject(value) && CALLS.test(String(parent["type"]))) return mapValues(value, role, visit)
   // Bytes in base64, but for the text of a document.
   if (typeof value === "string" && key !== "text" && key !== "content" && isBytes(value)) return value
@@ -111,13 +111,13 @@ function mapField([key, value]: readonly [string, unknown], parent: Json, role: 
 const CALLS = /(?:^|_)tool_use$/
 const DATA_URL = /^data:[\w.+-]+\/[\w.+-]+(?:;[\w.+=-]+)*;base64,/i
 
-/** Whether a text is bytes as a URL has them. Others that begin alike are words. */
+/** Whether a text is a data URL with base64 bytes. */
 function isBytes(text: string): boolean {
   const [head] = DATA_URL.exec(text) ?? []
   return head !== undefined && !/[^A-Za-z0-9+/=_-]/.test(text.slice(head.length))
 }
 
-/** Every text in a value of somebody else's making, whatever its field is called. */
+/** Maps every text of a value with arbitrary field names. */
 function mapValues(value: unknown, role: Role, visit: Visit): unknown {
   if (typeof value === "string") return isBytes(value) ? value : visit(value, role, "plain")
   if (isArray(value)) return mapList(value, (one) => mapValues(one, role, visit))
@@ -133,7 +133,7 @@ function roleOf({ role, type }: Json): Role | undefined {
     : undefined
 }
 
-/** Of a tool only what is said about it: its names and values are what it works by. */
+/** Maps only the descriptions of a tool: its names and values must stay valid. */
 function mapDescriptions(value: unknown, visit: Visit): unknown {
   if (isArray(value)) return mapList(value, (one) => mapDescriptions(one, visit))
   if (!isObject(value)) return value

@@ -5,7 +5,7 @@
  * (test/bench/units.ts): the budget is about one second at most.
  */
 export const SCAN_BUDGET = 150_000_000
-/** Some 10 ms of it: after this much, whoever can lets other work be done. */
+/** About 10 ms of work: after this much, generators yield to the event loop. */
 const SLICE = 2_000_000
 
 /** The unit costs of work that is not a look into a table. */

@@ -12,17 +12,15 @@ export type Step = {
 }
 
 /**
- * A pattern as a machine without memory: what RE2 compiles it to. re2js tells matches only of a whole text; a stream
- * needs to know where a match may have begun that is not over, so the machine is run here (scanner.ts).
+ * A pattern compiled by RE2 to a program for an NFA. re2js only matches complete texts; a stream needs to know where an
+ * open match may have begun, so scanner.ts runs the program itself.
  */
 export type Program = {
   steps: readonly Step[]
   start: number
   /** Where a match that begins with a character is afterwards, by what surrounds it and the character. */
   begins: Map<number, Int32Array>
-  /**
-   * For each step and ASCII character whether the one takes the other: 0 until it was asked, then 1 for no, 2 for yes.
-   */
+  /** Cache by step and ASCII character of whether the step takes it: 0 unknown, 1 no, 2 yes. */
   taken: Uint8Array | undefined
 }
 
@@ -69,7 +67,7 @@ const BOUNDARY = 16
 const NO_BOUNDARY = 32
 const NEWLINE = 10
 
-/** What holds between two characters: beginnings, ends and boundaries of words. */
+/** Flags of the conditions between two characters: line and text edges and word boundaries. */
 export function conditionsBetween(before: number, after: number): number {
   let flags = before === BEFORE_TEXT ? BEGIN_TEXT | BEGIN_LINE : before === NEWLINE ? BEGIN_LINE : 0
   flags |= after === AFTER_TEXT ? END_TEXT | END_LINE : after === NEWLINE ? END_LINE : 0

@@ -10,7 +10,7 @@ export type ContentSettings = {
   content_filter_builtins?: GuardrailRules["content_filter_builtins"] | undefined
 }
 
-/** A rule, with the guardrails that have it (by their places) and whose words it reads. */
+/** A rule with the indexes of the guardrails that contain it. `readsAll`: it also scans texts of the model. */
 export type OwnedRule = Rule & { owners: number[]; readsAll: boolean }
 
 const STRENGTH: Readonly<Record<Action, number>> = { flag: 0, redact: 1, block: 2 }

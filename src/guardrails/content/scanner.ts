@@ -17,11 +17,9 @@ type Threads = { places: Int32Array; starts: Int32Array; count: number }
 type CharacterRead = { rune: number; width: number; conditions: number }
 
 /**
- * Runs a program over a text that comes in pieces, each character once, whatever the pattern: of the ways to be at one
- * place of the program only the one that began first is followed.
- *
- * Told are stretches that match, which may overlap: every character that stands in some match stands in one of them.
- * So nothing that a pattern matches within, or across, another of its matches is missed.
+ * Runs a program over a text that arrives in pieces, in linear time: of the threads at one step only the one that began
+ * first is kept. Reports stretches that match and may overlap: every character that is part of any match is in one of
+ * them. So matches within, or across, other matches are not missed.
  */
 export class Scanner {
   readonly #program: Program
@@ -46,9 +44,9 @@ export class Scanner {
   readonly #growing = new Map<number, number>()
 
   /**
-   * `limit`: no match is longer, in UTF-16 units; what begins and does not end within it is given up. `isWhole`: a
-   * match is told when it can grow no more, which needs a limit; else at each length, and the longer ones hold the
-   * shorter. `folds`: the text is read as fold.ts has it; what is told stands in the text as it is written.
+   * `limit`: maximum length of a match in UTF-16 units; longer candidates are dropped. `isWhole`: a match is reported
+   * when it can grow no more, which needs a limit; else at each length, longer ones including the shorter. `folds`: the
+   * text is normalized by fold.ts; reported positions are those of the original.
    */
   constructor(
     program: Program,
@@ -112,7 +110,7 @@ export class Scanner {
     this.#meter.spend(steps * COST.threadedStep)
   }
 
-  /** Tells what matches if the text ends here, which it may not: it goes on as if nothing had been asked. */
+  /** Reports matches as if the text ended here, without ending it. */
   settle(): void {
     const { places, starts, count } = this.#now
     const read = { rune: AFTER_TEXT, width: 0, conditions: conditionsBetween(this.#before, AFTER_TEXT) }

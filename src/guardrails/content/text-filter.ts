@@ -16,15 +16,15 @@ export type Finding = Span & { rule: Rule }
 
 type Mark = Span & { label: string }
 
-/** A text as it goes on: as it came, but for what is redacted. `units` say how it is written (json-units.ts). */
+/** A streamed text, unchanged except for redactions. `units` define how it is escaped (json-units.ts). */
 export type Units = {
-  /** Takes more of the text as written; returns what it says. */
+  /** Takes more of the escaped text; returns the decoded one. */
   take: (piece: string, isLast: boolean) => string
-  /** As written, from one unit of what is said up to another. */
+  /** The escaped text between two units of the decoded one. */
   slice: (from: number, to: number) => string
   /** What is written in place of such a stretch. */
   replace: (from: number, to: number, label: string) => string
-  /** Nothing before this will be asked for. */
+  /** Units before this are no longer needed. */
   forget: (before: number) => void
   /** Taking a character is work in itself. */
   isDear?: true
@@ -32,9 +32,9 @@ export type Units = {
 
 export type FilterOptions = {
   meter?: Meter
-  /** Every finding is told with its place, not only what is to be redacted. */
+  /** Reports the position of every finding, not only of redactions. */
   tellsPlaces?: boolean
-  /** Told the rule that a text could not be read for, within the work that the meter allows. Nothing goes on then. */
+  /** Called with the rule that could not be evaluated within the work limit. The text is then blocked. */
   onUnchecked?: (rule: Rule) => void
 }
 
@@ -68,7 +68,7 @@ export class TextFilter {
   #scans: { rule: Rule; scanner: Scanner }[]
   #isBegun = false
   readonly #onFinding: (finding: Finding) => void
-  /** Said, as far as it may still be needed. */
+  /** Decoded text, as far as it may still be needed. */
   #text = ""
   #textStart = 0
   #length = 0
@@ -151,7 +151,7 @@ export class TextFilter {
     }
   }
 
-  /** Follows threads only where there is something to find, and where tables tell that something ends. */
+  /** Runs the NFA only where the literals and the DFA tables find the end of a match. */
   *#scan(rule: Rule, detector: Scanned, survey: Survey): Generator<void> {
     const text = this.#text
     let scanner: Scanner | undefined
@@ -208,15 +208,15 @@ export class TextFilter {
   }
 
   #scannerOf(rule: Rule, detector: Scanned): Scanner {
-    // What is built in knows what it looks for in any spelling; a pattern of a customer is what it says.
+    // Built-in detectors match any spelling; custom patterns match literally.
     const folds = detector.engine !== "regex"
     const options = { limit: detector.limit, isWhole: detector.refine !== undefined, folds, meter: this.#meter }
     return new Scanner(detector.program(), options, (span) => this.#match(rule, span))
   }
 
   /**
-   * All that waits, read as if the text ended here, although more may come: something else is told next, and order
-   * counts. What turns out later to have begun before here is redacted from here on.
+   * Releases all delayed text as if it ended here, because another field follows and order counts. A match found later
+   * that began earlier is redacted from here on.
    */
   yield(): string {
     for (const { rule, scanner } of this.#scans) if (!this.#isWithin(rule, () => scanner.settle())) return ""

@@ -11,7 +11,7 @@ export type Detector = Named & (OfPieces | Searched)
 export type Scanned = Named & OfPieces
 
 type Named = {
-  /** As `patterns` tell it. */
+  /** The name that `patterns` reports. */
   name: string
   engine: "regex" | "pii" | "secrets" | "prompt-injection"
   /** Stands in the place of what is redacted. */
@@ -30,7 +30,7 @@ type OfPieces = {
   refine?: (match: string, before: string) => readonly Part[]
   /** What every match that is not refused has one of. */
   signs?: Signs
-  /** Stands in for the program in texts without a literal, to tell what no match goes across (stops.ts). */
+  /** Replaces the program in texts without a literal, to find positions that no match crosses (stops.ts). */
   without?: { literal: string; program: () => Program }
 }
 

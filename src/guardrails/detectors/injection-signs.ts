@@ -5,7 +5,7 @@ const GAP = "[\\s\"'`*_,:;.–-]{1,6}"
 const MAY = "[\\s\"'`*_,:;.–-]{0,6}"
 const text = (...alternatives: string[]) => `(?:${alternatives.join("|")})`
 /**
- * Up to so many words. What is in a word is in no gap: a text is parted in one way only, and time stays in proportion.
+ * Up to `count` words. Gaps contain no word characters: a text can be split in only one way, so matching stays linear.
  */
 const some = (count: number) => `(?:\\w{1,20}${GAP}){0,${count}}`
 
@@ -141,7 +141,7 @@ export type Sign = {
   groups: readonly (readonly string[])[]
 }
 
-/** Words that are in every text: a group with one of them tells nothing. */
+/** Words of every text: a group with one of them is not a sign. */
 const COMMON = new Set(
   "the as to is of me ai no all do are any now this like and you new so has have for in on my that".split(" "),
 )

@@ -4,7 +4,7 @@ import { elementAt } from "../../support/arrays.ts"
 const VERBS = ["ignore", "disregard", "forget", "override", "bypass"]
 const EARLIER = ["previous", "prior", "above", "earlier", "preceding", "system"]
 const ORDERS = ["instruction", "instructions", "prompt", "prompts", "directives", "guidelines"]
-/** How many words may stand between one and the next. */
+/** Maximum number of words between two words of a phrase. */
 const WINDOW = 4
 
 const TOKEN = /\p{L}{4,16}/gu
@@ -26,7 +26,7 @@ function partsOf(verb: string): string[] {
   return [verb.slice(0, half), verb.slice(half), ...scrambled]
 }
 
-/** So many of these letters in every order. */
+/** All arrangements of `count` of these letters. */
 function arrangements(letters: readonly string[], count: number): string[] {
   if (count === 0) return [""]
   return letters.flatMap((letter, at) =>
@@ -34,7 +34,7 @@ function arrangements(letters: readonly string[], count: number): string[] {
   )
 }
 
-/** Sentences that say to drop earlier instructions, with words that are misspelt: a letter off, or scrambled inside. */
+/** Finds instructions to ignore earlier instructions with misspelt words: one letter off, or scrambled inside. */
 export function fuzzyInjections(text: string): Part[] {
   return [...text.matchAll(TOKEN)].flatMap(({ index }) => injectionsFrom(text, index))
 }

@@ -48,7 +48,7 @@ export const phone: Scanned = {
       "\\b0\\d(?:[ .]\\d{2}){4}\\b",
       // North American.
       "(?:\\b1[ .-])?(?:\\(\\d{3}\\) ?|\\b\\d{3}[ .-])\\d{3}[ .-]\\d{4}\\b",
-      // Bare digits where the words before say what they are.
+      // Bare digits after a word such as "phone".
       `\\b${PHONE_TERMS}[^\\d\\n]{0,12}\\d{10,11}\\b`,
     ].join("|"),
   ),

@@ -3,7 +3,7 @@ import { lazyProgram } from "../content/program.ts"
 import type { Literal } from "../prefilter/literals.ts"
 import { bestGroup, requiredOf } from "../prefilter/required.ts"
 
-/** Keys that say by their first characters whose they are. Sources: the makers' own pages on their formats. */
+/** API keys with a prefix of their vendor. Sources: the vendors' documentation of their formats. */
 const PREFIXED = [
   "(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}\\b",
   "gh[pousr]_[A-Za-z0-9]{36,}",

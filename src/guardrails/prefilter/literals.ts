@@ -10,7 +10,7 @@ export type Literal = {
   ends?: true
   /** Its first letter is a capital. */
   isUpper?: true
-  /** A digit stands no more than so many characters before its last. */
+  /** A digit must occur within this many characters before the literal's end. */
   digitWithin?: number
 }
 

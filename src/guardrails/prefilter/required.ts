@@ -5,7 +5,7 @@ import { elementAt } from "../../support/arrays.ts"
  * digit stands for any digit.
  */
 export type Required = {
-  /** Each match begins with one of these; undefined where that cannot be told. */
+  /** Literals of which one begins each match; undefined if unknown. */
   openings: string[] | undefined
   /** Each match has one of each group. */
   groups: string[][]
@@ -111,7 +111,7 @@ function ofStrings(chars: readonly string[]): Node {
   return { exact, openings: undefined, groups: [] }
 }
 
-/** With what is known of it as strings told as openings and a group. */
+/** Closes a sequence: its known strings become openings and a group. */
 function closed(node: Node): Node {
   if (!node.exact) return node
   const isSome = node.exact.every((one) => one !== "")

@@ -1,6 +1,6 @@
 /** What of a text may hold an injection that is written in another way. */
 export type Runs = {
-  /** Where words begin that may be one of some verbs, misspelt. */
+  /** Starts of words that may be one of the verbs, misspelt. */
   verbs: number[]
   /** There are letters that stand apart from each other. */
   hasSpaced: boolean
@@ -74,9 +74,7 @@ function verbsAt(text: string, places: readonly number[], verbIn: VerbIn): numbe
   return verbs
 }
 
-/**
- * Stretches of such characters that are so long; of the text only every so many characters are looked at to find them.
- */
+/** Stretches of at least `least` characters with this flag. Only every `least`th character is tested to find them. */
 function stretches(text: string, flag: number, least: number): [number, number][] {
   const found: [number, number][] = []
   for (let at = least - 1; at < text.length; at += least) {

@@ -2,10 +2,10 @@ import { readAs, UNREAD } from "../content/fold.ts"
 import { CLASS, type Literal, Literals, STRIDE_BITS } from "./literals.ts"
 import { elementAt } from "../../support/arrays.ts"
 
-/** What a detector cannot do without: one of its literals, or else so many digits, or colons that are near. */
+/** What a text must contain for a detector to match: one of its literals, a number of digits, or two near colons. */
 export type Signs = {
   literals?: readonly Literal[]
-  /** So many digits with at most two characters of ` .()/-` between one and the next. */
+  /** Minimum digits with at most two characters of ` .()/-` between neighbours. */
   digits?: number
   /** Two colons, with at most four characters between them. */
   colons?: true
@@ -78,8 +78,8 @@ export class Surveyor {
   readonly #longest: number
 
   /**
-   * `placed`: literals whose beginnings are wanted; `asked`: those of which it counts whether a text has them; `verbs`:
-   * those whose ends are wanted.
+   * `placed`: literals whose starts are needed; `requested`: literals whose presence is needed; `verbs`: literals whose
+   * ends are needed.
    */
   constructor(
     lists: readonly Signs[],
@@ -266,7 +266,8 @@ type LiteralMatch = {
 }
 
 /**
- * Whether what a literal asks for is there; what cannot be told is taken to be. `start`: -1 where that is not plain.
+ * Whether the context that a literal requires is present; assumed to be if it is unknown. `start`: -1 if the literal is
+ * not written plainly.
  */
 function holds(literal: Literal, text: string, { start, at, digitBefore }: LiteralMatch): boolean {
   const { starts, ends, isUpper, digitWithin } = literal

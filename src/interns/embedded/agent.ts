@@ -107,7 +107,7 @@ export class EmbeddedAgent {
     await this.#work(session)
   }
 
-  /** Goes on with a turn until it ends or has to ask. */
+  /** Continues a turn until it ends or needs a permission. */
   async #work(session: string): Promise<void> {
     const known = this.#working.get(session)
     if (known) {
@@ -117,7 +117,7 @@ export class EmbeddedAgent {
     const working = { stopping: new AbortController(), hasNews: true }
     this.#working.set(session, working)
     try {
-      // What it asked may be answered before it has stopped to wait.
+      // The answer to a permission request may arrive before the loop stops to wait for it.
       while (working.hasNews) {
         working.hasNews = false
         while (await this.#step(session, working.stopping.signal)) {
@@ -247,7 +247,7 @@ export class EmbeddedAgent {
   }
 }
 
-/** Calls of the last thing that the model said, which no tool has answered. */
+/** Tool calls of the last assistant message without a result. */
 function openCalls(history: readonly ModelMessage[]): ToolCall[] {
   const at = history.findLastIndex(({ role }) => role === "assistant")
   const answers = history.slice(at + 1)

@@ -29,8 +29,8 @@ type ModelCall = {
 }
 
 /**
- * One call of the gateway's own chat with the intern's own key: the same road as every other call, with its budgets,
- * guardrails, routing and account.
+ * Calls the gateway's chat endpoint with the intern's key, through the same pipeline as every call: budgets,
+ * guardrails, routing, charges.
  */
 export async function callModel(
   callGateway: CallGateway,

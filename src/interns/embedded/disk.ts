@@ -28,7 +28,7 @@ export class Disk {
     return row && new Uint8Array(row.body)
   }
 
-  /** In words, why it was not written; undefined where it was. */
+  /** Writes a file. Returns an error text if it was not written. */
   write(path: string, body: Uint8Array, mode = 0o644): string | undefined {
     const { bytes, files } = this.#used(path)
     if (body.byteLength > MAX_FILE_BYTES) return `${path}: a file may have at most ${MAX_FILE_BYTES} bytes.`
@@ -63,7 +63,7 @@ export class Disk {
     return Object.fromEntries([...rows].map(({ path, body, mode }) => [path, { content: new Uint8Array(body), mode }]))
   }
 
-  /** Takes over what a command left behind. Returns, in words, what could not be kept. */
+  /** Saves the files that a command left behind. Returns error texts for those that could not be saved. */
   async takeOver(fs: InMemoryFs): Promise<string[]> {
     const found = new Set<string>()
     const complaints: string[] = []

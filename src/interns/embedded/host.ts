@@ -109,7 +109,7 @@ export class EmbeddedHost implements InternHost {
     await this.#ownKey()
   }
 
-  /** Beside the caller, who may be in the middle of something that the agent's words concern. */
+  /** Deferred: the caller may be in the middle of a state change that the agent's messages affect. */
   send(message: AcpMessage): void {
     const work = Promise.resolve()
       .then(() => this.#agent.receive(message))

@@ -8,7 +8,7 @@ export type Turn = {
   rounds: number
   usage: { prompt: number; cached: number; completion: number; cost: number }
   model: string | null
-  /** What was said to the turn while it ran. */
+  /** Messages that steered the turn while it ran. */
   steers: string[]
   /** The call that waits for permission, or has been given or refused it. */
   permission: { rpc: string; call: string; decision: "allow" | "reject" | null } | null
@@ -17,12 +17,12 @@ export type Turn = {
 
 export type Rule = "always" | "never"
 
-/** Of a conversation, so much is said to the model again: characters of the latest messages. */
+/** Limit of history that is sent to the model: characters of the latest messages. */
 const MAX_HISTORY_CHARS = 200_000
 /** Of more, the ones begun longest ago are forgotten. */
 const MAX_SESSIONS = 1_000
 
-/** What the embedded agent remembers: its sessions, what was said in them, and the turns that run. */
+/** Storage of the embedded agent: sessions, their messages, and running turns. */
 export class Memory {
   readonly #sql: SqlStorage
 
@@ -49,7 +49,7 @@ export class Memory {
     return [...this.#sql.exec("SELECT 1 FROM agent_sessions WHERE id = ?", session)].length > 0
   }
 
-  /** What was said of a tool for all of a session. */
+  /** The permission rule that the client set for a tool in this session. */
   ruleOf(session: string, tool: string): Rule | undefined {
     const [row] = this.#sql.exec<{ rules: string }>("SELECT rules FROM agent_sessions WHERE id = ?", session)
     return parseStored<Record<string, Rule>>(row?.rules ?? "{}")[tool]

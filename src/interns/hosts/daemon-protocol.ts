@@ -26,7 +26,7 @@ export type Hello = { version: typeof PROTOCOL_VERSION; epoch: string; next: num
 
 export type Welcome = { epoch: string; from: number; next: number; oldest: number; config: DaemonConfig }
 
-/** What a daemon is told of its intern, at every dial. */
+/** Configuration that the gateway sends to a daemon on every connect. */
 export type DaemonConfig = {
   intern_id: string
   name: string

@@ -17,7 +17,7 @@ export type ConfigStore = {
   setFact: (name: "config", value: InternConfig) => void
 }
 
-/** What a host tells the object that it belongs to. */
+/** Events that a host reports to its intern object. */
 export type HostEvents = {
   message: (message: AcpMessage) => void
   /** The agent can be spoken to, for the first time or again. */
@@ -33,9 +33,9 @@ export type InternHost = {
   readonly isUp: boolean
   /** Of the agent's memory: another one knows nothing of earlier sessions unless it loads them. */
   readonly epoch: string
-  /** In words, what provisioning waits for once the host was asked to start. */
+  /** Progress label while the host starts. */
   readonly startLabel: string
-  /** Resolves when the host has done what it can do by itself. One that is not up then says so later. */
+  /** Resolves when the host has done what it can; a host that is not up by then sends `up` later. */
   start: (config: InternConfig) => Promise<void>
   send: (message: AcpMessage) => void
   /** Stops the agent and keeps its disk. */

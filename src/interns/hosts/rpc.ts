@@ -3,8 +3,8 @@ import type { InternHostKind } from "../kinds.ts"
 import type { ApprovalMode } from "../run/run.ts"
 
 /**
- * Whose an intern is, where its agent runs, and where that reaches this gateway: told with every call that may be the
- * first of its object. `apiBase`: with the path of the API, without a slash at the end.
+ * Owner of an intern, where its agent runs, and the URL of this gateway for that host. Passed with every call that may
+ * be the first one of its object. `apiBase` includes the path of the API, without a trailing slash.
  */
 export type InternIdentity = {
   id: string

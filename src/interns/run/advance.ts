@@ -49,7 +49,7 @@ function open(rpc: number, acp: string | undefined): Effect {
     : { do: "request", rpc, method: "session/load", params: { sessionId: acp } }
 }
 
-/** The session is there: say the prompt, and what was said meanwhile. */
+/** The session is open: sends the first prompt, and steers with the messages that arrived meanwhile. */
 function opened(run: Run, rpc: number): Step {
   const { acp } = run
   if (acp === null) throw new Error("A session that is open has a name.")
@@ -68,7 +68,7 @@ function steering(acp: string, spoken: string, rpc: number): Effect {
   return { do: "request", rpc, method: "_intern/steer", params: { sessionId: acp, prompt: [textBlock(spoken)] } }
 }
 
-/** The client says more to a run that it reads along with. */
+/** The client sends a further message to a run that it streams. */
 export function steer(run: Run, spoken: string, rpc: number): Step {
   if (run.promptRpc === null || run.acp === null) {
     return { run: { ...run, pendingPrompts: [...run.pendingPrompts, spoken] }, effects: [] }
@@ -76,7 +76,7 @@ export function steer(run: Run, spoken: string, rpc: number): Step {
   return { run, effects: [steering(run.acp, spoken, rpc)] }
 }
 
-/** The agent said something that concerns the run. */
+/** Handles an event of the agent for this run. */
 export function onAcpEvent(run: Run, news: AcpEvent, now: number, rpc: number): Step {
   switch (news.is) {
     case "text":
@@ -104,7 +104,7 @@ export function onAcpEvent(run: Run, news: AcpEvent, now: number, rpc: number): 
 const unchanged = (run: Run): Step => ({ run, effects: [] })
 
 function spoken(run: Run, delta: Delta, model: string | null): Step {
-  // Before the prompt is said, an agent that loads a session replays what was said long ago.
+  // Before the first prompt, an agent that loads a session replays its old messages.
   if (run.promptRpc === null) return unchanged(run)
   const reported = model === null ? run : { ...run, model }
   if (run.state === "streaming") return { run: reported, effects: [{ do: "say", delta }] }
@@ -159,7 +159,7 @@ function cancelOutcome({ rpc, kind }: Question): Effect {
 /** What a client answered, once it is known to be an answer (answer.ts). */
 export type Reply = { is: "option"; optionId: string } | { is: "form"; result: unknown } | { is: "cancel" }
 
-/** The client that answered is attached: what was said meanwhile comes first, then the answer goes to the agent. */
+/** The client that answered is attached: the replay buffer is sent first, then the answer goes to the agent. */
 export function onAnswer(run: Run, reply: Reply, now: number): Step {
   const { question, queued } = run
   if (question === null) throw new Error("A run that is answered has a question.")
@@ -179,12 +179,12 @@ export function onAnswer(run: Run, reply: Reply, now: number): Step {
   return { run: paused, effects: [...replay, answer, ...effects] }
 }
 
-/** Tell the agent to stop, and answer what it waits for. */
+/** Cancels the agent's turn and answers its pending questions. */
 export function cancel(run: Run, ending: Ending, now: number): Step {
   if (run.state === "cancelling" || run.state === "ended") return unchanged(run)
   const open = [...(run.question ? [run.question] : []), ...run.queued].map(cancelOutcome)
   const isOpening = run.promptRpc === null || run.acp === null
-  // Nothing was said yet, so there is nothing that the agent could confirm.
+  // The agent has no prompt yet, so it cannot confirm a cancellation.
   if (isOpening) return end({ ...run, ending }, finishOf(ending))
   const cancelled: Run = {
     ...run,
@@ -196,7 +196,7 @@ export function cancel(run: Run, ending: Ending, now: number): Step {
     turnDeadline: null,
     graceDeadline: now + LIMITS.graceMs,
   }
-  // In the protocol's order: an agent whose question is answered first may end its turn as if nobody had cancelled it.
+  // Order of the protocol: an agent whose question is answered first may end its turn as if it was not cancelled.
   return { run: cancelled, effects: [cancellation(run.acp ?? ""), ...open, { do: "forget kept" }] }
 }
 
@@ -204,16 +204,14 @@ function cancellation(acp: string): Effect {
   return { do: "notify", method: "session/cancel", params: { sessionId: acp } }
 }
 
-/**
- * The same agent is there again after the gateway or the connection was away: what it may have missed is said again.
- */
+/** The same agent is connected again after an interruption: messages that it may have missed are repeated. */
 export function onHostBack(run: Run): Step {
   if (run.state === "cancelling" && run.acp !== null) return { run, effects: [cancellation(run.acp)] }
   if (run.state === "streaming" && run.promptRpc !== null) return unchanged({ ...run, graceDeadline: null })
   return unchanged(run)
 }
 
-/** The connection to the agent is lost. A run that nobody reads waits; one that is read waits for the grace. */
+/** The connection to the agent is lost. A paused run waits; a streaming run waits for the grace period. */
 export function onHostLost(run: Run, now: number): Step {
   if (run.state !== "streaming" || run.graceDeadline !== null) return unchanged(run)
   return unchanged({ ...run, graceDeadline: now + LIMITS.graceMs })
@@ -264,7 +262,7 @@ function turnEnded(run: Run, result: Record<string, unknown>): Step {
 type Failure = AcpEvent & { is: "failure" }
 
 function turnFailed(run: Run, { message, status, code }: Failure): Step {
-  // An agent may tell a cancellation as a failure.
+  // Some agents report a cancellation as an error.
   if (run.state === "cancelling") return end(run, finishOf(run.ending))
   return end(run, turnFailure(message, status, code))
 }

@@ -4,7 +4,7 @@ import type { TurnUsage } from "./acp.ts"
 import { kindsOf } from "./answer.ts"
 import type { Delta, Finish, Question } from "./run.ts"
 
-/** How two kinds of client spell the same words (CLIENT_DIALECT). */
+/** Spelling of the vendor fields by kind of client (CLIENT_DIALECT). */
 export type Spelling = { vendor: string }
 
 export function spellingOf(clientSpelling: string | undefined): Spelling {

@@ -13,7 +13,7 @@ export const LIMITS = {
   graceMs: 10_000,
   /** For an agent to open a session. */
   openingMs: 60_000,
-  /** What a paused run says meanwhile is kept up to this. */
+  /** Limit of the replay buffer of a paused run. */
   replayBytes: 256 * 1024,
   keepaliveMs: 30_000,
   openRuns: 16,
@@ -30,8 +30,8 @@ export type Question = { id: string; rpc: RpcId; deadline: number } & (
 export type Ending = "deadline" | "client_closed_request" | "timeout" | "answered_cancel" | "stopped" | "not_opened"
 
 /**
- * One turn of an intern. `streaming`: a client reads along. `paused`: on a question, with nobody attached.
- * `cancelling`: the agent was told, and has not confirmed. Instants are epoch milliseconds.
+ * One turn of an intern. `streaming`: a client is attached. `paused`: on a question, without a client. `cancelling`:
+ * the agent has not confirmed the cancellation. Instants are epoch milliseconds.
  */
 export type Run = {
   id: string
@@ -46,7 +46,7 @@ export type Run = {
   openRpc: number | null
   isLoading: boolean
   promptRpc: number | null
-  /** What to say once the session is open: the prompt, then what was said meanwhile. */
+  /** Messages to send once the session is open: the prompt, then later ones. */
   pendingPrompts: string[]
   question: Question | null
   queued: Question[]

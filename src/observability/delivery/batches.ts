@@ -27,7 +27,7 @@ const ASLEEP_MS = 3_600_000
 
 /** A queue may round a delay. */
 const EARLY_MS = 1_500
-/** How long whoever tries a batch may take for it. */
+/** Lease of a batch: how long one consumer may try it. */
 const IN_HAND_MS = 60_000
 
 type Batch = Extract<BroadcastMessage, { kind: "batch" }>
@@ -42,7 +42,7 @@ export async function retryBatch({ organizationId, batchId }: Batch, env: Env, n
   const restMs = receiver.isActive === 1 ? receiver.paused_until - now : ASLEEP_MS
   const rests = restMs > 0 && !isDeadLetter(row, now)
   const nextMs = rests ? restMs : IN_HAND_MS
-  // One that was asked for again has two messages: this one is about what the other has in hand, or comes back to.
+  // A revived batch has two messages. The batch of this one is leased by the other, or will be retried by it.
   const isOurs = await claimBatch(env.DB, row, now + EARLY_MS, now + nextMs)
   if (rests || !isOurs) return { waitMs: isOurs ? nextMs : Math.max(row.due_at - now, IN_HAND_MS) }
   const outcome = await tryBatch(row, receiver, env, now)
@@ -60,11 +60,11 @@ async function tryBatch(row: BatchRow, receiver: Receiver, env: Env, now: number
   const called = await listCalled(env.DB, row.organization_id, parseStored(row.generation_ids))
   const text = await findCallContentBatch(env.FILES, row.id)
   const events = called.map(({ generation, keyName }) => {
-    // Whoever wants privacy now does not get what was kept before.
+    // If privacy mode was enabled later, content kept earlier is not sent.
     const result = receiver.privacy_mode === 1 ? null : (text[generation.id] ?? null)
     return newEvent(receiver.id, generation, keyName, result)
   })
-  // Of calls that are older than the database keeps them there is nothing left to tell.
+  // The generations are past their retention: nothing is left to deliver.
   if (events.length === 0) return { isTaken: true, status: null, message: "", excerpt: "", retryAfterMs: 0 }
   return deliver(receiver, { id: row.id, events, env, now })
 }

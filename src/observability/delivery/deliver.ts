@@ -11,8 +11,8 @@ import { toOutbound } from "../send/request.ts"
 import { dataKeyOf, type KeyedRow } from "../store.ts"
 
 /**
- * What became of a delivery. `words`: for people, without a secret and without what the destination said. `askedMs`:
- * for how long the destination asks to be left alone.
+ * Result of a delivery. `message`: for people, without secrets and without text of the destination. `retryAfterMs`: the
+ * destination's Retry-After.
  */
 export type Outcome = {
   isTaken: boolean
@@ -46,7 +46,7 @@ export async function deliver(row: KeyedRow, { id, events, env, now }: DeliveryR
   }
 }
 
-/** Of an error whose words may hold what it was made from. */
+/** Only the name of an error: its message may quote secrets. */
 function nameOf(cause: unknown): string {
   return cause instanceof Error ? cause.name : "unknown"
 }

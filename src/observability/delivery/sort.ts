@@ -19,14 +19,14 @@ import {
   type Receiver,
 } from "./store.ts"
 
-/** How a message ends: done, or again after so many milliseconds. */
+/** Result of a queue message: done, or retried after these milliseconds. */
 export type Verdict = { waitMs: number | null }
 const DONE: Verdict = { waitMs: null }
 
-/** What was said is on its way for a moment after the call is charged. */
+/** Content is written shortly after the call is charged. */
 const ON_ITS_WAY_MS = 30_000
 const LOOK_AGAIN_MS = 5_000
-/** What is said in one delivery, in UTF-16 units: receivers take a few megabytes. */
+/** Limit of content per delivery, in UTF-16 units: receivers accept a few megabytes. */
 const MAX_CONTENT = 1_000_000
 
 type Calls = Extract<BroadcastMessage, { kind: "calls" }>
@@ -62,7 +62,7 @@ async function broadcast(receiver: Receiver, received: readonly Events[], env: E
   let isAway = receiver.paused_until > now
   for (const events of inParts(wanted)) {
     const id = idOf(receiver, events)
-    // One that is away is not asked again for every batch.
+    // A paused destination is not called for every batch.
     const outcome = isAway ? undefined : await deliver(receiver, { id, events, env, now })
     if (outcome) await note(receiver, outcome, env, now)
     if (outcome?.isTaken) continue
@@ -71,7 +71,7 @@ async function broadcast(receiver: Receiver, received: readonly Events[], env: E
   }
 }
 
-/** What of these calls a destination is to be told, and how much of it. Pure. */
+/** Events of these calls for a destination, with the content that it may get. Pure. */
 export function eventsFor(receiver: Receiver, received: readonly Events[]): CallEvent[] {
   const head = toHead(receiver)
   const { filter_rules: rules } = toLists(receiver)
@@ -108,7 +108,7 @@ function inParts(events: readonly CallEvent[]): CallEvent[][] {
 /** That all goes well is written down so often, not for every delivery. */
 const KNOWN_WELL_MS = 5_000
 
-/** What a destination did, for whoever looks at it; one that fails rests, the longer the more often it did. */
+/** Records the result of a delivery for users. A failing destination is paused, longer with each failure. */
 export async function note(receiver: Receiver, outcome: Outcome, env: Env, now: number): Promise<void> {
   if (outcome.isTaken) {
     const isKnown = receiver.failures === 0 && now - (receiver.last_success_at ?? 0) < KNOWN_WELL_MS
@@ -130,7 +130,8 @@ type KeptBatch = {
 }
 
 /**
- * Keeps what was not taken, and has the queue bring it back. What was said is kept first: a row without it tells less.
+ * Saves a batch that was not accepted and queues its retry. The content is saved first, since a batch without it would
+ * lose it.
  */
 async function keep(receiver: Receiver, { id, events, outcome, env, now }: KeptBatch): Promise<void> {
   const { organization_id: organizationId, workspace_id: workspaceId } = receiver

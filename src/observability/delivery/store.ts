@@ -68,7 +68,7 @@ export async function findBatch(db: D1Database, organizationId: string, id: stri
   return row ?? undefined
 }
 
-/** Whether the batch was there to be taken, its time come by `dueBy`; nobody else takes it before `until`. */
+/** Leases a batch until `until`. False if it is gone, leased by another consumer, or not due by `dueBy`. */
 export async function claimBatch(
   db: D1Database,
   { organization_id, id }: BatchRow,
@@ -147,7 +147,7 @@ export async function listOverdue(db: D1Database, before: number, limit: number)
   return results
 }
 
-/** Of all organizations: batches that were given up so long ago that nobody will ask for them. */
+/** Deletes dead letters of all organizations that are past their retention. */
 export async function pruneBatches(db: D1Database, before: number): Promise<void> {
   await db.prepare("DELETE FROM broadcast_batches WHERE state = 'dead' AND due_at < ?").bind(before).run()
 }

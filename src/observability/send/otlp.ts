@@ -2,7 +2,7 @@ import { type CallEvent, flaggedOf, type Flags, timesOf, traceOf } from "../even
 import type { CallContent } from "../call-content.ts"
 import { isArray, isObject, type Json } from "../../support/json.ts"
 
-/** Calls as OTLP/JSON: an ExportTraceServiceRequest with a span for each, in the words of `gen_ai.*`. Pure. */
+/** Calls as OTLP/JSON: an ExportTraceServiceRequest with one span per call, with `gen_ai.*` attributes. Pure. */
 
 type Value =
   | { stringValue: string }
@@ -103,7 +103,7 @@ export function prefixed(prefix: string, values: object): Attributes {
   return Object.fromEntries(entries.map(([key, value]) => [`${prefix}.${key}`, value]))
 }
 
-/** A message of the chat wire in the shape that the conventions give messages. */
+/** A chat message in the shape of the OpenTelemetry conventions for generative AI. */
 function toMessage(message: unknown): object {
   const { role, content, tool_calls: toolCalls }: Json = isObject(message) ? message : {}
   const parts = isArray(content) ? content.map(toPart) : []
@@ -137,7 +137,7 @@ function toAnswer({ output }: CallContent, finishReason: string | null): object 
 /** USD: always of one type, a whole number of them too, since collectors keep the type that came first. */
 const COST = /(?:^|[._])cost$/
 
-/** Absent where there is nothing to tell. */
+/** Drops attributes without a value. */
 function toAttributes(values: Attributes): Attribute[] {
   return Object.entries(values).flatMap(([key, value]) => {
     const result = typeof value === "number" && COST.test(key) ? { doubleValue: value } : toValue(value)

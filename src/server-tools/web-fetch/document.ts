@@ -16,7 +16,7 @@ const HTML = /^(?:text\/html|application\/xhtml\+xml)$/
 const TEXT =
   /^(?:text\/.+|application\/(?:.+\+)?(?:json|xml|yaml)|application\/(?:json5|x-ndjson|jsonl|x-yaml|toml|javascript|ecmascript|x-sh|sql|graphql))$/
 
-/** What a page says, by its content type. */
+/** Text of a page by its content type. */
 export async function readDocument(
   { url, contentType, bytes, isCut }: Page,
   budget: Budget = newBudget(),

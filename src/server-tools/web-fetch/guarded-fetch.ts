@@ -31,8 +31,8 @@ const HEADERS = {
 }
 
 /**
- * Fetch what a stranger named, and only from where anybody could. Every hop is checked by its text, by the addresses
- * of its name, and by `mayFetch`. Against DNS rebinding see resolve.ts.
+ * Fetches a URL that a model or client chose, only from public addresses. Every hop is checked by its text, by the
+ * addresses of its name and by `mayFetch`. Against DNS rebinding see resolve.ts.
  */
 export async function fetchPublic(
   text: string,

@@ -12,7 +12,7 @@ const BREAK = "\u0001"
 /** Stands for a space that means something: code is indented. */
 const SPACE = "\u0002"
 
-/** A page as text that reads well: its title, headings with #, lists with -, links as [words](url). */
+/** Converts a page to text: its title, headings with #, lists with -, links as [text](url). */
 export async function htmlToText(html: string, baseUrl: string): Promise<{ title: string; text: string }> {
   let title = ""
   const source = new Response(html.replaceAll(BREAK, "").replaceAll(SPACE, ""), {
