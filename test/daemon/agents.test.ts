@@ -74,8 +74,8 @@ test("no secret takes the place of a variable that the agent runs by", () => {
     { name: "intern_key", placeholder: "vault-intern_key-0" },
     { name: "token", placeholder: "vault-token-0" },
   ]
-  const own = { PATH: "/bin", INTERN_JOIN_TOKEN: "join", AWS_SECRET_ACCESS_KEY: "aws" }
-  const env = environmentOf(own, WHERE, secrets, { INTERN_KEY: "sk-intern-own" })
+  const scoped = { PATH: "/bin", INTERN_JOIN_TOKEN: "join", AWS_SECRET_ACCESS_KEY: "aws" }
+  const env = environmentOf(scoped, WHERE, secrets, { INTERN_KEY: "sk-intern-own" })
   expect(env).toMatchObject({ PATH: "/bin", HOME: "/intern/home", INTERN_KEY: "sk-intern-own", TOKEN: "vault-token-0" })
   expect(Object.values(env)).not.toContain("join")
   expect(Object.values(env)).not.toContain("aws")
