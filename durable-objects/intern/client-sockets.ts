@@ -4,7 +4,7 @@ import type { AcpMessage, RpcId } from "../../src/interns/run/acp.ts"
 
 const TAG = "client"
 
-/** What is known of a connected client beyond the object's memory. `name`: of the intern that it came to. */
+/** Attachment of a client socket, which outlives the object's memory. `name`: of the connected intern. */
 export type Client = { id: string; name: string; showsForms: boolean }
 
 /** Character counts: sent, confirmed as read, and sent at the last read request. */

@@ -48,7 +48,7 @@ export class ClientStore {
     `)
   }
 
-  /** Everyone of whom there is anything here. */
+  /** All clients with open state. */
   clients(): string[] {
     const rows = this.#sql.exec<{ client: string }>(
       `SELECT client FROM client_sessions UNION SELECT client FROM client_questions
@@ -96,7 +96,7 @@ export class ClientStore {
     return [...this.#sql.exec<RequestRow>("DELETE FROM client_requests RETURNING *")].map(toRequest)
   }
 
-  /** Requests that are open, or were left since that instant. */
+  /** Open requests, and those whose client disconnected after this instant. */
   openSince(leftSince: number): ClientRequest[] {
     const rows = this.#sql.exec<RequestRow>(
       "SELECT * FROM client_requests WHERE left_at IS NULL OR left_at > ? ORDER BY rpc",
@@ -150,7 +150,7 @@ export class ClientStore {
     return { prompts: left, questions: [...questions].map(toQuestion) }
   }
 
-  /** Another agent is there, which knows of nothing here. */
+  /** The agent was replaced: the new one knows none of the sessions. */
   forgetSessions(): void {
     this.#sql.exec("DELETE FROM client_sessions")
     this.#sql.exec("DELETE FROM client_questions")

@@ -55,7 +55,7 @@ export class InternClients {
     this.#store.reset()
   }
 
-  /** After the object was away: who went meanwhile, without a word, has left. */
+  /** After an eviction: clients whose socket closed meanwhile are handled as disconnected. */
   recover(): void {
     const left = this.openRequests.filter(({ isLeft }) => isLeft)
     for (const client of this.#store.clients()) if (!this.#sockets.isConnected(client)) this.#left(client)
@@ -63,7 +63,7 @@ export class InternClients {
     this.#stop(left)
   }
 
-  /** Connects a client. `check` rejects where it may not be, and resolves to the name of the intern. */
+  /** Connects a client. `check` throws if that is not allowed, and resolves to the name of the intern. */
   async attach(check: () => Promise<string>): Promise<Response> {
     const round = this.#round
     const name = await check()
@@ -81,7 +81,10 @@ export class InternClients {
     return this.#sockets.has(socket)
   }
 
-  /** Requests that the agent has not answered; of what was left, for as long as an agent may take to stop. */
+  /**
+   * Requests that the agent has not answered; those of disconnected clients only for the grace period of a
+   * cancellation.
+   */
   get openRequests(): ClientRequest[] {
     return this.#store.openSince(this.#around.now() - LIMITS.graceMs)
   }

@@ -31,7 +31,7 @@ export class ContainerHost implements InternHost {
     return this.#link.epoch
   }
 
-  /** The join token is made anew for each start: only the container has it. */
+  /** Each start creates a new join token, which only the container has. */
   async start(config: InternConfig): Promise<void> {
     const container = this.#container()
     // Not taken from the Host header of a request: the container sends its token there.

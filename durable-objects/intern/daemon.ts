@@ -70,7 +70,7 @@ export class DaemonLink implements InternHost {
     return open.toSorted((a, b) => stateOf(b).dialled - stateOf(a).dialled)
   }
 
-  /** What was changed reaches the daemon when it dials in again. */
+  /** A daemon reads the new configuration when it reconnects. */
   start(_config: InternConfig): Promise<void> {
     this.#setPeer({ isReady: false })
     this.#closeAll(CLOSE.reconfigured, "reconfigured")

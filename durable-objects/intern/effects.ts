@@ -3,7 +3,7 @@ import type { Effect, Run } from "../../src/interns/run/run.ts"
 import type { RunStore } from "./run-store.ts"
 import type { InternStream } from "./stream.ts"
 
-/** What an effect reaches. */
+/** Dependencies of the effects. */
 export type EffectDeps = {
   runs: RunStore
   /** The responses that clients read along with, by run. */
@@ -16,7 +16,7 @@ export type EffectDeps = {
   now: () => number
 }
 
-/** Does what was decided for a run, which is saved by then. */
+/** Performs an effect of a run, which is saved before. */
 export function perform(run: Run, effect: Effect, { runs, streams, send, epoch, model, now }: EffectDeps): void {
   switch (effect.do) {
     case "request":

@@ -23,10 +23,9 @@ const PRUNE_EVERY = 64
 type Host = ReturnType<typeof openHost>
 
 /**
- * One per intern: its runs, their questions and deadlines, and the host of its agent.
- *
- * It is a shell: what happens to a run is decided in src/interns/run, on rows that are loaded, and is saved before it
- * is done. Whatever a client reads along with is in memory alone, since it ends with the isolate.
+ * Durable Object of one intern: its runs, their questions and deadlines, and the host of its agent. The pure functions
+ * in src/interns/run decide what happens to a run; the object saves the run, then performs the effects. Open response
+ * streams are only in memory, since they end with the isolate.
  */
 export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, keyof Rpc.DurableObjectBranded> {
   /** Tests put others in their place. Epoch milliseconds. */
@@ -100,7 +99,7 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
     this.#schedule()
   }
 
-  /** Stops the agent and cancels its runs; the disk stays. */
+  /** Stops the agent and cancels its runs. Keeps the disk. */
   async suspend(): Promise<void> {
     await this.#lifecycle.suspend()
     this.#schedule()
@@ -122,12 +121,12 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
     daemonOf(this.#hostOf(identity))?.revoke()
   }
 
-  /** Whatever holds secrets in memory reads them again. */
+  /** Hosts that hold secrets in memory read them again. */
   vaultChanged(): void {
     if (this.#currentHost().isUp) this.#send({ method: "_intern/vault_changed", params: {} })
   }
 
-  /** For tests: what is open, and what of it a client reads along with. */
+  /** For tests: open runs, and those with an attached client. */
   peek(): { open: Run[]; attached: string[]; isHostUp: boolean } {
     return { open: this.#runs.open, attached: [...this.#streams.keys()], isHostUp: this.#currentHost().isUp }
   }

@@ -58,7 +58,7 @@ export class InternLifecycle {
     return identity
   }
 
-  /** That the agent was started with; null where that is the workspace's default. */
+  /** Model that the agent was started with; null for the default of the workspace. */
   get model(): string | null {
     return this.#runs.fact("model") ?? null
   }
@@ -74,7 +74,7 @@ export class InternLifecycle {
     throw internError("intern_not_ready", `This intern is not running. ${hint}`)
   }
 
-  /** The name of the intern; rejects where it does not run, or is no longer reached with what this was granted for. */
+  /** The name of the intern. Throws if it is not running, or if the grant belongs to an earlier provision. */
   async requireGrant(grant: string): Promise<string> {
     this.requireRunning()
     const row = await findIntern(this.#env.DB, this.#identity, this.#identity.id)
@@ -87,7 +87,7 @@ export class InternLifecycle {
     await this.#boot()
   }
 
-  /** What is due: a boot or a deletion that was not finished. */
+  /** Resumes an unfinished start or deletion. */
   async wake(): Promise<void> {
     const { phase, wakeAt, isLossAcknowledged } = this.#state
     if (wakeAt === null || wakeAt > this.#around.now()) return
@@ -144,7 +144,7 @@ export class InternLifecycle {
     await this.#recordRunning()
   }
 
-  /** Where the record cannot be written now, it is tried again. */
+  /** Writes the running state to D1, and retries later if that fails. */
   async #recordRunning(): Promise<void> {
     const again = this.#around.now() + RETRY_MS
     this.#set({ wakeAt: again })

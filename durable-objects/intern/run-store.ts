@@ -5,7 +5,7 @@ import { parseStored } from "../../src/support/json.ts"
 
 /** How long an ended run is kept to reject late answers to its questions as ended. */
 const ENDED_KEPT_MS = 24 * 3_600_000
-/** Sessions that are remembered: of more, the ones used longest ago begin anew. */
+/** Limit of stored sessions: the least recently used ones are dropped and begin without history. */
 const MAX_SESSIONS = 1_000
 const MAX_ENDED = 1_000
 
@@ -30,8 +30,8 @@ function fromStored({ [PENDING_PROMPTS]: pendingPrompts, [QUESTION_COUNT]: quest
 export type StoredQuestion = { run: Run | undefined; session: string; isPending: boolean }
 
 /**
- * The runs of an intern: in memory while they are open, and every change in rows before anything is sent, so that an
- * object that is evicted, or dies, goes on where it was.
+ * Runs of an intern: open ones in memory, and every change in rows before anything is sent, so that an object resumes
+ * after an eviction or a crash.
  */
 export class RunStore {
   readonly #sql: SqlStorage
@@ -76,12 +76,12 @@ export class RunStore {
     return this.open.find((run) => run.session === session)
   }
 
-  /** Whose agent session this is. */
+  /** The run of an agent session. */
   ofAcp(acp: string): Run | undefined {
     return this.open.find((run) => run.acp === acp)
   }
 
-  /** Whose request, to which the agent answers, this is. */
+  /** The run that sent this request to the agent. */
   ofRpc(rpc: RpcId): Run | undefined {
     return this.open.find(({ openRpc, promptRpc }) => openRpc === rpc || promptRpc === rpc)
   }

@@ -13,11 +13,9 @@ import {
 import type { Delta, Finish } from "../../src/interns/run/run.ts"
 import type { Timer } from "../../src/support/time.ts"
 
-/** What a client that does not read may leave waiting here. */
+/** Limit of unread bytes per client. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024
-/**
- * A client that left is noticed by the second write after it did, so a keepalive is written in two parts.
- */
+/** A disconnect shows at the second write after it, so a keepalive is written in two parts. */
 const KEEPALIVE_PARTS_MS = 300
 const encoder = new TextEncoder()
 const KEEPALIVE = [encoder.encode(": keepalive\n"), encoder.encode("\n")] as const
@@ -64,7 +62,7 @@ export class InternStream {
     if (this.#out.waitingBytes > MAX_WAITING_BYTES) this.#lose()
   }
 
-  /** The last chunks; nothing comes after them. `session` is null where the run failed before there was one. */
+  /** Writes the last chunks and closes the stream. `session` is null if the run failed before it had one. */
   finish(finish: Finish, session: string | null, usage: TurnUsage | null): void {
     if (this.#isOver) return
     const model = this.#modelWord()
@@ -114,7 +112,7 @@ export class InternStream {
     })
   }
 
-  /** The client left. The stream is ended here too: an object with an open response is never evicted. */
+  /** Client disconnect. Closes the stream as well, because an object with an open response is never evicted. */
   #lose(): void {
     if (this.#isOver) return
     this.#isOver = true

@@ -6,7 +6,7 @@ import { LIMITS, nextDeadline, type Run } from "../../src/interns/run/run.ts"
 import type { Timer } from "../../src/support/time.ts"
 import type { RunStore } from "./run-store.ts"
 
-/** What stands between a caller and a run: each of these lets a call in, or throws why not. */
+/** Checks before a turn: each passes or throws the error for the client. */
 
 const MINUTE_MS = 60_000
 

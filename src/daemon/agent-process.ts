@@ -32,7 +32,7 @@ export type Agent = {
   loadSession: boolean
   steering: boolean
   send: (message: AnyMessage) => void
-  /** Rejects with an RpcFailure, also when the agent is gone. */
+  /** Sends a request. Rejects with an RpcFailure, also if the agent has exited. */
   request: (method: string, params: unknown) => Promise<Record<string, unknown>>
   stop: () => Promise<void>
 }
@@ -49,7 +49,7 @@ const STDIO: ["pipe", "pipe", "inherit"] = ["pipe", "pipe", "inherit"]
 type Handlers = {
   /** Called for requests and notifications of the agent. */
   onMessage: (message: AnyMessage) => void
-  /** That it is gone without having been stopped. */
+  /** The agent exited without having been stopped. */
   onExit: (code: number | null) => void
 }
 
@@ -59,7 +59,7 @@ const STOP_TIMEOUT_MS = 5_000
 const DRAIN_MS = 1_000
 const GONE: RpcError = { code: -32_603, message: "The agent has ended." }
 
-/** Starts an agent and initializes it. Rejects, with nothing left running, where it does not come up. */
+/** Starts an agent and initializes it. Rejects, with no process left running, if that fails. */
 export async function startAgent(command: Command, handlers: Handlers): Promise<Agent> {
   const running = run(command, handlers)
   const timer = setTimeout(() => void running.stop(), START_TIMEOUT_MS)
@@ -92,7 +92,7 @@ type Waiting = { resolve: (result: Record<string, unknown>) => void; reject: (fa
 
 function run({ argv, cwd, env, uid }: Command, { onMessage, onExit }: Handlers) {
   const [file = "", ...args] = argv
-  // A group of its own, so that what it starts ends with it.
+  // A separate process group, so that the agent's child processes are killed with it.
   const options = { cwd, env, detached: true, stdio: STDIO }
   const child = spawn(file, args, { ...options, ...(uid !== undefined && { uid, gid: uid }) })
   const stream = ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>)
@@ -127,7 +127,7 @@ function run({ argv, cwd, env, uid }: Command, { onMessage, onExit }: Handlers) 
     try {
       if (child.pid !== undefined) process.kill(-child.pid, name)
     } catch {
-      // It is gone already.
+      // The process has exited already.
     }
   }
   return {
@@ -150,7 +150,7 @@ function run({ argv, cwd, env, uid }: Command, { onMessage, onExit }: Handlers) 
       const timer = setTimeout(() => signal("SIGKILL"), STOP_TIMEOUT_MS)
       await exited
       clearTimeout(timer)
-      // What it left behind in its group.
+      // Kills the remaining processes of the group.
       signal("SIGKILL")
     },
   }

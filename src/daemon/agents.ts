@@ -1,9 +1,7 @@
 import path from "node:path"
 import type { DaemonConfig } from "../interns/hosts/daemon-protocol.ts"
 
-/**
- * How an agent is started: its command, what is in its environment besides the common, and its own settings as files.
- */
+/** How an agent is started: its command, additional environment variables, and its settings as files. */
 export type AgentSetup = {
   argv: readonly string[]
   env: Record<string, string>
@@ -12,7 +10,7 @@ export type AgentSetup = {
   sessionMode?: string
 }
 
-/** Where the workspace has no default model. */
+/** Model for workspaces without a default model. */
 const ANY_MODEL = "service/auto"
 /** In the agent's environment: the intern's own key. */
 const KEY_NAME = "INTERN_KEY"
@@ -85,7 +83,7 @@ function codex(config: DaemonConfig, { home }: Where): AgentSetup {
     argv: ["codex-acp"],
     env: { [KEY_NAME]: config.api_key, CODEX_HOME: codexHome },
     files: { [path.join(codexHome, "config.toml")]: settings.join("\n") },
-    // In its default mode a reviewer model of its own decides in the user's place.
+    // In its default mode a separate reviewer model decides instead of the user.
     sessionMode: "read-only",
   }
 }
@@ -112,7 +110,7 @@ function anthropicEnv(config: DaemonConfig): Record<string, string> {
     ANTHROPIC_BASE_URL: config.api_base.replace(/\/v1$/, ""),
     ANTHROPIC_AUTH_TOKEN: config.api_key,
     ANTHROPIC_MODEL: modelOf(config),
-    // What its names for models of each size stand for.
+    // Models for the agent's aliases of model sizes.
     ANTHROPIC_DEFAULT_OPUS_MODEL: modelOf(config),
     ANTHROPIC_DEFAULT_SONNET_MODEL: modelOf(config),
     ANTHROPIC_DEFAULT_HAIKU_MODEL: modelOf(config),
@@ -126,10 +124,10 @@ function modelOf({ model }: DaemonConfig): string {
   return model ?? ANY_MODEL
 }
 
-/** Of the daemon's own environment, what an agent needs to run at all. The join token is not among it. */
+/** Variables of the daemon's environment that an agent needs. The join token is not among them. */
 const PASSED = /^(PATH|LANG|LC_\w+|TZ|TERM|SHELL|USER|LOGNAME)$/
 
-/** The environment of an agent: secrets by their placeholders, under what the agent is set up with. */
+/** Environment of an agent: placeholders of secrets, which the agent's own settings override. */
 export function environmentOf(
   current: NodeJS.ProcessEnv,
   { home }: Where,

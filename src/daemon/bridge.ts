@@ -11,14 +11,14 @@ export type BridgeDeps = {
     onMessage: (message: AnyMessage) => void
     onExit: (code: number | null) => void
   }) => Promise<Agent>
-  /** Where the agent works. */
+  /** Working directory of the agent. */
   cwd: string
   /** ACP session mode for new sessions, if the agent's default mode does not request permissions. */
   sessionMode: string | undefined
   /** Moves the agent's folder to the archive, or to nowhere. */
   destroy: () => Promise<void>
   onVaultChanged: () => Promise<void>
-  /** Ends the epoch: what the agent had open is lost. */
+  /** Ends the epoch: open requests of the agent are lost. */
   renew: () => Promise<void>
   log: (text: string) => void
 }
@@ -46,7 +46,7 @@ export class Bridge {
   #ready: Agent | undefined
   /** This epoch has had its agent. */
   #isSpent = false
-  /** How often it has ended, or not begun, in a row. */
+  /** Failed starts and exits in a row. */
   #failures = 0
   #restart: ReturnType<typeof setTimeout> | undefined
   #order: Promise<void> = Promise.resolve()
@@ -62,7 +62,7 @@ export class Bridge {
     this.#order = this.#order.then(() => this.#take(message)).catch((thrown) => this.#deps.log(String(thrown)))
   }
 
-  /** After a welcome: brings the agent to where the gateway has the intern. */
+  /** After a welcome: starts, stops or restarts the agent as the gateway wants it. */
   async settle(wanted: Wanted): Promise<void> {
     if (wanted === "stopped") return this.stopAgent()
     if (this.#agent && wanted === "running") return this.#ready && this.#sendReady(this.#ready)
@@ -81,7 +81,7 @@ export class Bridge {
     await stopping?.then((agent) => agent.stop()).catch(() => {})
   }
 
-  /** The gateway knows nothing any more of what the agent has open: the agent goes, too. */
+  /** The gateway has lost the state of this epoch, so the agent is stopped as well. */
   async lost(): Promise<void> {
     this.#epoch += 1
     this.#runs.clear()
@@ -90,7 +90,7 @@ export class Bridge {
     await stopped
   }
 
-  /** The agent of this epoch, started where there is none. */
+  /** The agent of this epoch; starts it if there is none. */
   #running(): Promise<Agent> {
     if (this.#isSpent) return Promise.reject(failure(FAILED, "The agent was stopped."))
     clearTimeout(this.#restart)
@@ -98,7 +98,7 @@ export class Bridge {
     return this.#agent
   }
 
-  /** At once the first time, and later and later where it ends again and again. */
+  /** At once the first time, then with exponential backoff. */
   #startSoon(): void {
     const delay = this.#failures < 2 ? 0 : Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failures - 2))
     clearTimeout(this.#restart)
@@ -146,7 +146,7 @@ export class Bridge {
     this.#agent = undefined
     this.#ready = undefined
     this.#isSpent = true
-    // The failures of what it had open come first: they settle now that it is gone.
+    // After the failures of its pending requests, which settle now that it has exited.
     setImmediate(() => {
       this.#notify("_intern/agent_exited", { code })
       void this.#renew()
@@ -169,7 +169,7 @@ export class Bridge {
 
   async #onNotification({ method, params }: AnyNotification): Promise<void> {
     if (method === "_intern/vault_changed") {
-      // Not waited for: a cancel may be behind it.
+      // Not awaited: a cancellation may follow in the queue.
       return void this.#deps.onVaultChanged().catch((thrown: unknown) => this.#deps.log(String(thrown)))
     }
     if (method === "session/cancel") {
@@ -237,7 +237,7 @@ export class Bridge {
     return { outcome }
   }
 
-  /** That the folder is gone, and in the archive where the daemon has one. */
+  /** Stops the agent and deletes its folder, archived first if the daemon has an archive. */
   async #destroy(): Promise<unknown> {
     await this.stopAgent()
     await this.#deps.destroy()

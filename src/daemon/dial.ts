@@ -10,7 +10,7 @@ const PING_EVERY_MS = 30_000
 const WELCOME_TIMEOUT_MS = 30_000
 /** How long to wait for acknowledgements of the last frames before an epoch ends. */
 const DRAIN_MS = 2_000
-/** What a gateway answers to a token or an intern that will not become good by asking again. */
+/** Statuses of a rejected token or intern, for which a retry is useless. */
 const REFUSALS = [401, 403, 404]
 
 export type Ending = "replaced" | "refused"
@@ -20,7 +20,7 @@ export type Dialled = {
   joinToken: string
   onWelcome: (config: DaemonConfig) => void
   onMessage: (message: AnyMessage) => void
-  /** The numbering cannot be gone on with: what the agent has open is lost to the gateway. */
+  /** The frame numbers cannot be resumed: the gateway has lost the state of the agent. */
   onLost: () => void
   onEnd: (ending: Ending, rule: string) => void
   log: (rule: string) => void
@@ -28,7 +28,7 @@ export type Dialled = {
 
 type Incoming = { welcome?: Welcome; seq?: number; msg?: AnyMessage; ack?: number; ping?: number; pong?: number }
 
-/** Keeps a socket to the gateway, whatever happens to it, and on it a numbered conversation. */
+/** Keeps a WebSocket to the gateway connected, and on it a link with numbered frames. */
 export class Dial {
   readonly #deps: Dialled
   #link = new Link(randomUUID())

@@ -24,10 +24,10 @@ export type HostDeps = {
   log: (text: string) => void
 }
 
-/** What the gateway wants of the agent: that it is not there, that it is, or that it is with what was changed. */
+/** State that the gateway wants: stopped, running, or restarted with a changed configuration. */
 export type Wanted = "stopped" | "running" | "reconfigured"
 
-/** What an agent runs in: its folder, its settings, and its way out. Values of secrets are in the gateway only. */
+/** Everything an agent runs in: its folder, its settings, and its proxy. Only the gateway has the values of secrets. */
 export class Host {
   readonly #deps: HostDeps
   readonly #authority: Authority
@@ -36,7 +36,7 @@ export class Host {
   /** Variables of the agent that no secret takes. */
   #reserved: ReadonlySet<string> = new Set()
   #refreshed: Promise<Wanted> | undefined
-  /** What the agent was started with. */
+  /** Settings that the agent was started with. */
   #applied: string | undefined
   config: DaemonConfig | undefined
 
@@ -45,7 +45,7 @@ export class Host {
     this.#authority = newAuthority(deps.internId)
   }
 
-  /** Before anything is started: what the agent sends goes out through here. */
+  /** Starts the proxy before anything else: all traffic of the agent goes through it. */
   async open(): Promise<void> {
     const { gateway, allowedHosts, joinToken, log } = this.#deps
     this.#proxy = await startProxy({
@@ -83,8 +83,8 @@ export class Host {
   }
 
   /**
-   * Reads the secrets again, and what is wanted of the agent. If that fails, the former ones stay: the gateway decides
-   * anew with each request that uses one.
+   * Reads the secrets and the wanted state again. If that fails, the previous secrets stay: the gateway checks every
+   * request that uses one.
    */
   refresh(): Promise<Wanted> {
     this.#refreshed = this.#refresh()
@@ -98,7 +98,7 @@ export class Host {
     try {
       const given = await readSecrets(this.config.secrets_url, joinToken)
       this.#secrets = given?.data ?? []
-      // What was changed is taken up with the next provision, not with the next socket.
+      // A change takes effect with the next provision, not with a reconnect.
       const isChanged = this.#applied !== undefined && this.#applied !== settingsOf(this.config)
       if (!given) wanted = "stopped"
       else if (given.status === "provisioning" && isChanged) wanted = "reconfigured"

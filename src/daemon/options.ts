@@ -13,7 +13,7 @@ export type Options = {
   archiveDir: string | undefined
   /** Besides the hosts of secrets and the gateway, these alone are reached; undefined for every public one. */
   allowedHosts: string[] | undefined
-  /** Who the agent runs as, where the daemon may choose. */
+  /** User id of the agent's process, if the daemon may change it. */
   agentUid: number | undefined
 }
 

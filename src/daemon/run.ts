@@ -51,7 +51,7 @@ export function sumOf(one: Usage | null | undefined, other: Usage | null | undef
   return sum
 }
 
-/** What an extension of ACP answers that some agents have; `injected` and `startedNewTurn` mean that it was taken. */
+/** Outcomes of the ACP steering extension which mean that the agent took the message. */
 const TAKEN = ["injected", "startedNewTurn"]
 
 /** Steers a run: within its turn if the agent can, else after it. Undefined if the run has ended. */

@@ -25,7 +25,10 @@ import { isTaken } from "../support/rows.ts"
 const MAX_IDEMPOTENCY_KEY = 255
 const AUDITED_FIELDS = ["name", "description", "model", "provision", "vault_id", "host"]
 
-/** A new intern with its own key and vault; or the one that the same request has made before, `isNew` false. */
+/**
+ * Creates an intern with its key and vault. With an idempotency key that was used before, returns that intern and
+ * `isNew` false.
+ */
 export async function createIntern(c: Context<App>, input: NewIntern): Promise<{ row: InternRow; isNew: boolean }> {
   const { principal } = c.var
   if (input.workspace_id !== undefined && input.workspace_id !== principal.workspaceId) {
@@ -74,7 +77,7 @@ function readIdempotencyKey(header: string | undefined): string | undefined {
   throw internError("invalid_body", "Idempotency-Key: must be 1 to 255 characters.")
 }
 
-/** Undefined where the name, or the key of idempotency, went to another meanwhile. */
+/** Undefined if a concurrent request took the name or the idempotency key. */
 async function insert(
   c: Context<App>,
   input: NewIntern,
@@ -133,8 +136,8 @@ async function insert(
 }
 
 /**
- * Another own key for an intern whose own was revoked, as a child of the caller's, who is its maker from then on. The
- * join token, which the former maker has, ends with it.
+ * Creates a new key for an intern whose key was revoked, as a child of the principal's key. The principal becomes the
+ * creator, and the old join token is revoked, because the former creator has it.
  */
 export async function renewOwnKey(c: Context<App>, row: InternRow): Promise<InternRow> {
   const { principal } = c.var

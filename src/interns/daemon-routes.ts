@@ -52,7 +52,7 @@ const attach = createRoute({
   tags,
   summary: "Where the daemon of an intern dials in: a WebSocket, opened with its join token.",
   security: [{ joinToken: [] }],
-  // What is no UUID is no intern's id, and gets the same answer as a wrong token.
+  // An id that is not a UUID gets the same response as a wrong token.
   request: { params: z.object({ internId: z.string().max(64) }) },
   responses: {
     101: { description: "The daemon is attached." },

@@ -8,7 +8,7 @@ import { internError, metadataOf, type Reason } from "./reasons.ts"
 
 export const MAX_INTERN_BODY_BYTES = 1_048_576
 
-/** What a failure of the shared checks is called here. Others have no word of their own. */
+/** Reasons for errors of shared checks; other errors have no reason. */
 const SHARED: Partial<Record<ErrorName, Reason>> = {
   not_found: "not_found",
   payload_too_large: "payload_too_large",

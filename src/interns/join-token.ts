@@ -10,7 +10,7 @@ import type { InternRow } from "./table.ts"
 
 const BEARER = /^Bearer +(\S{1,256}) *$/i
 
-/** What is read of a request's context. */
+/** The part of a request context that authentication reads. */
 type RequestContext = { env: Env; req: { raw: Request } }
 
 /**
@@ -22,7 +22,7 @@ export async function joinTokenIntern(requested: RequestContext, id: string): Pr
   return (await joinTokenInternAnd(requested, id, [])).intern
 }
 
-/** The same, and the results of other statements, read in the same round trip; they are dropped with a wrong token. */
+/** Also returns the results of other statements, read in the same round trip, if the token is valid. */
 export async function joinTokenInternAnd(
   { env, req }: RequestContext,
   id: string,
@@ -36,7 +36,7 @@ export async function joinTokenInternAnd(
   const requested = { kind: "join token", key: `${id} ${hash}` }
   await throttleUnknownKeys(ip, requested, (pairs) => findKnownJoinTokens(env.DB, pairs), Date.now())
   const { row, others: read } = await findJoinable(env.DB, id, others)
-  // One answer for an unknown intern and a wrong token: a prober learns nothing from the difference.
+  // The same error for an unknown intern and a wrong token, so that ids cannot be probed.
   if (row && isSame(hash, row.joinTokenHash ?? "") && (await hasWorkingKey(env, row))) {
     return { intern: row, others: read }
   }

@@ -109,7 +109,7 @@ const suspend = createRoute({
 })
 
 const PROVISIONABLE: readonly InternStatus[] = ["queued", "provisioning", "running", "failed", "stopped"]
-/** A retry of a creation takes up what it left undone. */
+/** Statuses in which a repeated creation resumes provisioning. */
 const UNFINISHED: readonly InternStatus[] = ["queued", "failed"]
 const SUSPENDABLE: readonly InternStatus[] = ["provisioning", "running", "failed", "stopped"]
 const DELETABLE: readonly InternStatus[] = [...PROVISIONABLE, "awaiting_vendor_install", "destroying", "destroy_failed"]
@@ -198,7 +198,7 @@ type InternUpdate = {
   event: Doing
 }
 
-/** What a caller does to an intern, where its status lets it be done. */
+/** Changes an intern on behalf of the principal. Throws if its status is not in `from`. */
 async function change(c: Context<App>, { row, columns, from, event }: InternUpdate): Promise<InternRow> {
   const { principal } = c.var
   const entry = entryOf(c, { ...event, resourceId: row.id, workspaceId: row.workspaceId })

@@ -45,7 +45,7 @@ export async function findInternByHostname(
   return found && { row: found.row, isInProgramme: found.isInProgramme === 1 }
 }
 
-/** What the access tokens of the interns at these hostnames are made of. */
+/** Nonces from which the access tokens of the interns at these hostnames are derived. */
 export async function findNonces(
   db: D1Database,
   hostnames: readonly string[],
@@ -61,7 +61,7 @@ export async function findNonces(
     )
 }
 
-/** The intern that a creator made with this key of idempotency. */
+/** The intern that was created with this idempotency key. */
 export async function findMadeIntern(
   db: D1Database,
   { creatorUserId, ...scope }: Place & { creatorUserId: string | null },
@@ -80,7 +80,7 @@ export async function findMadeIntern(
   return row
 }
 
-/** Who made the intern of the workspace that owns this vault; undefined if there is none. */
+/** Creator of the intern that owns this vault; undefined if there is none. */
 export async function findVaultOwner(db: D1Database, scope: Place, vaultId: string): Promise<Made | undefined> {
   const [row] = await openDb(db)
     .select({ createdByKey: interns.createdByKey, creatorUserId: interns.creatorUserId })
@@ -94,9 +94,7 @@ const keyExists = (hash: string) => sql`EXISTS (SELECT 1 FROM ${apiKeys} WHERE $
 const assignKey = (db: Db, internId: string, hash: string) =>
   db.update(apiKeys).set({ internId }).where(eq(apiKeys.hash, hash))
 
-/**
- * An intern and its own key; or neither, where the workspace or the creator is gone. Rejects where its name is taken.
- */
+/** Inserts an intern and its key. Undefined if the workspace or the creator is gone. Rejects if the name is taken. */
 export async function insertIntern(
   binding: D1Database,
   row: NewInternRow,
@@ -124,8 +122,8 @@ type KeyReplacement = {
 }
 
 /**
- * Puts another own key in the place of an intern's, which is deleted. False where the intern is gone, has another one
- * by now, or its new key cannot be written; then nothing changes.
+ * Replaces the intern's key and deletes the old one. False, without any change, if the intern is gone, has another key
+ * by now, or the new key cannot be written.
  */
 export async function replaceInternKey(
   binding: D1Database,
@@ -141,7 +139,7 @@ export async function replaceInternKey(
       .where(and(isIntern(old), eq(interns.keyHash, old.keyHash), keyExists(keyHash))),
     auditIfChanged(db, entry),
     assignKey(db, old.id, key.hash),
-    // The former one; or the new one, where it was not taken over.
+    // Deletes the old key, or the new one if it did not replace the old.
     db
       .update(apiKeys)
       .set({ deletedAt: key.createdAt })
@@ -198,7 +196,7 @@ export type InternColumns = Partial<
   >
 >
 
-/** `from`: the statuses that may be left; any if empty. */
+/** `from`: the statuses in which the change is allowed; all if empty. */
 type StatusChange = {
   columns: InternColumns
   from: readonly InternStatus[]
@@ -214,8 +212,8 @@ const change = (db: Db, current: Own, { columns, from, now }: StatusChange) =>
 type AuditedStatusChange = StatusChange & { entry: AuditEntry }
 
 /**
- * What a caller changes. `from`: the statuses in which it may be, all where empty. Undefined where it is in another, or
- * gone. Rejects where its new name is taken.
+ * A change by a principal. Undefined if the intern is gone or its status is not in `from`. Rejects if the new name is
+ * taken.
  */
 export async function changeIntern(
   binding: D1Database,

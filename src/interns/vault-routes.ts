@@ -207,7 +207,7 @@ async function drop(c: Context<App>, vault: Vault, name: string): Promise<void> 
   notifyUsers(c, vault)
 }
 
-/** Daemons have values in memory. They read them again, beside the answer. */
+/** Daemons cache secret values. They are notified without delaying the response. */
 function notifyUsers(c: Context<App>, vault: Vault): void {
   if (vault.internId === null) return
   const result = findUsers(c.env.DB, vault).then((ids) =>
@@ -218,7 +218,7 @@ function notifyUsers(c: Context<App>, vault: Vault): void {
   )
 }
 
-/** A secret has no id; its place is what it is known by. */
+/** The audit id of a secret: its vault and name. */
 function secretName({ vaultId }: Vault, name: string): string {
   return `${vaultId}/${name}`
 }

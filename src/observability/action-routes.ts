@@ -14,7 +14,7 @@ import { find } from "./routes.ts"
 import { Probe } from "./schemas.ts"
 import { reviveBatches } from "./store.ts"
 
-/** They take none. */
+/** These routes take no body. */
 const MAX_BODY_BYTES = 1_024
 
 const shared = {

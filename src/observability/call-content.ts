@@ -16,7 +16,7 @@ const MAX_OUTPUT = 200_000
 const MAX_DATA_URL = 2_000
 
 export const CALL_CONTENT_PREFIX = "broadcast/"
-/** What is left over is removed then: longer than anything is tried for and kept after it. */
+/** Retention of content, longer than any delivery is retried or kept as a dead letter. */
 export const CALL_CONTENT_DAYS = 17
 
 /** Grouped by day, so that a day is deleted at once. `id`: of a generation or a batch; both encode their time. */

@@ -31,7 +31,7 @@ export const NO_STATE: DestinationState = {
   dead_letters: 0,
 }
 
-/** What sort of thing sealed secrets are, and whose. */
+/** Authenticated context of sealed secrets. */
 export function aboutSecrets(row: Pick<DestinationRow, "id" | "workspace_id" | "type" | "version">): About {
   const { id, workspace_id: workspaceId, type, version } = row
   return { kind: "destination", ownerId: id, workspaceId, name: type, version }
@@ -59,7 +59,7 @@ function masked(secret: Config): Config {
   )
 }
 
-/** A configuration as its kind has it; 400 names what is wrong with it. */
+/** Validates a configuration against its kind; throws 400 with the invalid field. */
 export function readConfig(type: KindName, config: Config, privateHosts: ReadonlySet<string>): Config {
   const parsed = z.object({ config: KINDS[type].config }).safeParse({ config })
   if (!parsed.success) throw new GatewayError("invalid_request", explain(parsed.error))
@@ -89,9 +89,7 @@ function requireOutbound(path: string, text: string, privateHosts: ReadonlySet<s
   )
 }
 
-/**
- * What a change makes of a configuration: what is not sent stays, as what is sent back masked does; null takes away.
- */
+/** Merges a change into a configuration: omitted fields and returned masks keep their value; null removes one. */
 export function mergeConfig(type: KindName, before: Config, change: Config): Config {
   const merged = { ...before }
   for (const [name, value] of Object.entries(change)) {
@@ -109,7 +107,7 @@ function keepMasked(before: Record<string, string>, sent: Record<string, string>
   )
 }
 
-/** What is configured, as the code that sends takes it. */
+/** Decrypted configuration for the sender. */
 export function toConfigured({ type, config }: Pick<DestinationRow, "type" | "config">, secret: string): Configured {
   return { type, config: { ...parseStored<Config>(config), ...parseStored<Config>(secret) } } as Configured
 }
@@ -200,10 +198,7 @@ export function newSigningSecret(): string {
   return `whsec_${btoa(String.fromCharCode(...bytes))}`
 }
 
-/**
- * What a destination answers, without any way in which its secrets, or the headers made of them, could be written in
- * it.
- */
+/** Redacts the destination's secrets, and headers made of them, in all encodings of its response. */
 export function withoutSecrets(
   text: string,
   { config, type }: Configured,

@@ -9,7 +9,7 @@ import type { CallContent } from "./call-content.ts"
 
 /** One call as it is exported to a destination. Pure. */
 export type CallEvent = {
-  /** Always the same for a call and a destination: a receiver that gets it twice knows. */
+  /** Deterministic for a call and a destination, so that receivers can deduplicate. */
   id: string
   generation: Settled
   keyName: string | null
@@ -26,7 +26,7 @@ export function newEvent(
   return { id: derivedId("broadcast", destinationId, generation.id), generation, keyName, content }
 }
 
-/** What the rules of a destination decide by. */
+/** Fields of a call for the rules of a destination. */
 export function factsOf({ generation, keyName, content }: Omit<CallEvent, "id">): Facts {
   const { tokens } = generation
   return {
@@ -57,7 +57,7 @@ export function traceOf({ generation }: CallEvent) {
   const parent = text(parent_span_id)
   const operation = generation.apiType === "completions" ? "chat" : generation.apiType
   return {
-    /** 32 hex digits. Rounds of one request that names no trace are one. */
+    /** 32 hex digits. Without a given trace id, all calls of one request share one. */
     traceId: given === null ? uuidOf(generation.requestId) : toHexId(given, TRACE_HEX),
     /** 16 hex digits, of the generation. */
     spanId: sha256Hex(generation.id).slice(0, SPAN_HEX),
@@ -70,7 +70,7 @@ export function traceOf({ generation }: CallEvent) {
   }
 }
 
-/** An id of a trace or a span as it is where it is one, a UUID among them; any other text always as the same id. */
+/** Keeps valid trace and span ids, including UUIDs; hashes any other text. */
 function toHexId(text: string, length: number): string {
   const bare = text.replaceAll("-", "").toLowerCase()
   const isId = new RegExp(`^[0-9a-f]{${length}}$`).test(bare) && !/^0+$/.test(bare)

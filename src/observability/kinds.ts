@@ -15,7 +15,7 @@ const text = z
   .regex(/^[^\p{Cc}]+$/u, "must be on one line")
   .refine((given) => given.isWellFormed(), "must be Unicode")
 const url = text
-/** What is put into SQL or a path of another service. */
+/** For values that become part of SQL or of a path. */
 const word = text.regex(/^[\w$.-]{1,255}$/, "must be letters, digits, _, -, . and $ only")
 const headers = z
   .record(
@@ -125,7 +125,7 @@ function kind<T extends z.core.$ZodLooseShape>(secrets: readonly string[], urls:
 export type KindName = keyof typeof KINDS
 export const KIND_NAMES = Object.keys(KINDS) as [KindName, ...KindName[]]
 
-/** What a destination of a kind is configured with, in clear. */
+/** Decrypted configuration of a kind. */
 export type ConfigOf<Name extends KindName> = z.infer<(typeof KINDS)[Name]["config"]>
 export type Configured = { [Name in KindName]: { type: Name; config: ConfigOf<Name> } }[KindName]
 

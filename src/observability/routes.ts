@@ -160,7 +160,7 @@ export const destinations = newRouter()
     const { id, workspace_id: workspaceId } = before
     const entry = entryOf(c, { action: "destination.update", resourceId: id, workspaceId, changed })
     if (!(await updateDestination(c.env.DB, { organizationId, destination: before, change, entry }))) {
-      // Gone meanwhile, or changed: what was merged with is not what is there.
+      // Deleted or changed concurrently: the merged configuration is outdated.
       await find(c, id)
       throw new GatewayError("conflict", "This destination was modified concurrently. Read it and retry.")
     }
@@ -179,14 +179,14 @@ export const destinations = newRouter()
     return c.json({ deleted: true as const }, 200)
   })
 
-/** 404 where the organization has none with this id. */
+/** Throws 404 if the organization has no destination with this id. */
 export async function find(c: Context<App>, id: string): Promise<KeyedRow> {
   const row = await findDestination(c.env.DB, c.var.principal.organizationId, id)
   if (!row) throw noSuchDestination()
   return row
 }
 
-/** The secrets of a destination as JSON in clear; undefined where they do not open. */
+/** Decrypted secrets of a destination as JSON; undefined if they cannot be decrypted. */
 export function openSecrets(row: KeyedRow, env: App["Bindings"]): Promise<string | undefined> {
   return openSealed({ about: aboutSecrets(row), sealed: row.sealed, dataKey: dataKeyOf(row) }, mastersOf(env))
 }
@@ -212,7 +212,7 @@ function missingSecretOf(type: KindName, config: Config): Record<string, string>
 type Place = Pick<DestinationRow, "id" | "organization_id" | "workspace_id" | "type">
 
 /**
- * A configuration as its columns: sealed in a version of its own, so that no older one can be put back in its place.
+ * Columns of a configuration. The version of the sealed part is authenticated, so that an older one cannot be put back.
  */
 async function toSealed(
   c: Context<App>,

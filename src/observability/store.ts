@@ -25,7 +25,7 @@ export const MAX_OF_TYPE = 5
 
 type Scope = { organizationId: string; workspaceId: string }
 
-/** A destination with the data key of its workspace, which opens what is sealed. */
+/** A destination with the data key of its workspace, to decrypt its secrets. */
 export type KeyedRow = DestinationRow & DestinationState & { masterId: string | null; wrapped: string | null }
 
 export function dataKeyOf({ workspace_id: workspaceId, masterId, wrapped }: KeyedRow): WrappedKey {
@@ -94,7 +94,7 @@ type DestinationUpdate = {
   entry: AuditEntry
 }
 
-/** False where there is none any more, or its secrets were changed since `version` was read. */
+/** False if it is deleted, or its secrets were changed since `version` was read. */
 export async function updateDestination(
   db: D1Database,
   { organizationId, destination: { id, version }, change, entry }: DestinationUpdate,
@@ -121,8 +121,8 @@ type DestinationChange = {
 }
 
 /**
- * The row stays; its secrets and what waited for it go. Returns the ids of those batches; undefined where there is
- * none.
+ * Marks the row as deleted; deletes its secrets and waiting batches. Returns the ids of those batches; undefined if the
+ * destination does not exist.
  */
 export async function deleteDestination(
   db: D1Database,
@@ -177,7 +177,7 @@ export function headsStatement(db: D1Database, hash: string): D1PreparedStatemen
     .bind(hash)
 }
 
-/** The same for a caller whose key is no row. */
+/** Filters for a principal whose key has no row. */
 export async function listActiveDestinations(
   db: D1Database,
   { organizationId, workspaceId }: Scope,

@@ -2,7 +2,7 @@ import * as z from "zod"
 import { readAtMost } from "../support/bytes.ts"
 import { isPublicAddress, NOT_PUBLIC, toHost, toLiteral } from "./address.ts"
 
-/** Every address of a name, of both families; empty when it has none. Throws when that cannot be learned. */
+/** All IPv4 and IPv6 addresses of a name; empty if it has none. Throws if the lookup fails. */
 export type Resolve = (host: string, signal: AbortSignal) => Promise<string[]>
 
 const TYPES = { A: 1, AAAA: 28 } as const
@@ -16,8 +16,8 @@ const Answer = z.object({
 })
 
 /**
- * DNS over HTTPS in JSON, which is also what the runtime's own `node:dns` does, but to an address the operator can
- * choose and through a `fetch` that is handed in.
+ * DNS over HTTPS in JSON. The runtime's `node:dns` does the same, but with a fixed resolver and without an injectable
+ * `fetch`.
  */
 export function dnsOverHttps(endpoint: string, send: typeof fetch): Resolve {
   return async (host, signal) => {

@@ -20,7 +20,7 @@ export type OutboundDeps = Network & {
   timeoutMs: number
 }
 
-/** What is read at a URL that a caller chose. */
+/** A GET request to a URL that a client configured. */
 export type Lookup = Pick<Outbound, "url" | "headers">
 
 /** The response, without a body if that is larger than the limit; or why nothing was sent or received. */
@@ -51,7 +51,7 @@ export async function sendOutbound(outbound: Outbound, deps: OutboundDeps): Prom
   }))
 }
 
-/** Reads a URL that a caller chose, by the same rules. */
+/** Reads a URL that a client configured, by the same rules. */
 export async function readOutbound(lookup: Lookup, deps: OutboundDeps, maxBytes: number): Promise<Found> {
   return exchange({ ...lookup, method: "GET", body: null }, deps, async ({ status, headers, body }) => ({
     status,
@@ -73,7 +73,7 @@ async function exchange<T>(
     const timed = await within(deps.timeoutMs, never, (signal) => follow(outbound, deps, signal, read))
     return "value" in timed ? timed.value : { status: null, reason: `no answer came within ${deps.timeoutMs} ms` }
   } catch {
-    // What a connection fails with can name hosts and addresses of the gateway's own network.
+    // The message of a connection error can name hosts and addresses of the gateway's network.
     return { status: null, reason: "the connection failed" }
   }
 }
@@ -107,7 +107,7 @@ async function follow<T>(
   return { status: null, reason: `it redirects more than ${MAX_REDIRECTS} times` }
 }
 
-/** Why nothing is sent to a URL, as far as its own text shows; undefined when nothing speaks against it. */
+/** Why a URL is rejected, by its text; undefined if it is acceptable. */
 export function outboundRefusalOf(url: URL, privateHosts: ReadonlySet<string>): string | undefined {
   if (url.protocol !== "http:" && url.protocol !== "https:") return "only https URLs are sent to"
   if (url.username !== "" || url.password !== "") return "a URL with a user name or password is not sent to"
@@ -132,7 +132,7 @@ function plainHeadersOf(headers: Record<string, string>): Record<string, string>
   return Object.fromEntries(Object.entries(headers).filter(([name]) => PLAIN.includes(name)))
 }
 
-/** For what is only ever shown: that the rest of an answer does not come, or breaks off, makes its status no other. */
+/** Timeout of an excerpt. A body that stalls or breaks off does not change the status. */
 const EXCERPT_MS = 1_000
 
 async function excerptOf({ body }: Response): Promise<string> {

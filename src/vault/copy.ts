@@ -17,7 +17,7 @@ type Copy = {
   requireControl: (row: SecretRow) => void
 }
 
-/** How often it is begun again when somebody changes a source between its reading and the copy. */
+/** Attempts if a source is changed between reading and copying. */
 const ATTEMPTS = 3
 
 /**

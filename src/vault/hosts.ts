@@ -1,4 +1,4 @@
-/** A hostname in the one spelling in which it is kept and compared, or what is wrong with it. */
+/** A hostname in its canonical spelling, or why it is invalid. */
 export type HostReading = { host: string } | { fault: string }
 
 export const MAX_HOST_LENGTH = 254
@@ -31,7 +31,7 @@ export function readHost(text: string): HostReading {
   const host = url && toBoundHost(url)
   if (!host) return { fault: "must be a DNS hostname such as api.example.com" }
   const labels = host.split(".")
-  // A name whose last label is a number is an IPv4 address, or nothing at all.
+  // A name whose last label is a number is an IPv4 address or invalid.
   if (/^\d+$/.test(labels.at(-1) ?? "")) return { fault: "must be a hostname: IP addresses are not taken" }
   if (host.length > MAX_NAME_LENGTH || !labels.every((label) => LABEL.test(label))) {
     return { fault: "must be a DNS hostname: letters, digits and hyphens, in parts of 1 to 63 between dots" }

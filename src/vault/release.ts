@@ -13,7 +13,7 @@ export async function releaseSecrets(env: Env, internId: string): Promise<Releas
   return openSecrets(env, await findGivenSecrets(env.DB, internId))
 }
 
-/** The same of rows that were read already. */
+/** Decrypts rows that were read already. */
 export async function openSecrets(env: Env, given: readonly SealedSecret[]): Promise<ReleasedSecret[]> {
   const released = await Promise.all(given.map((secret) => release(env, secret)))
   return released.filter((secret) => secret !== undefined)

@@ -19,8 +19,8 @@ export const systemResolve: Resolve = async (host) =>
 const TIMEOUT_MS = 15_000
 
 /**
- * To public addresses alone. The name is resolved once, and it is the address that was looked at that is connected to:
- * a name that changes in between leads nowhere else.
+ * Connects only to public addresses. The name is resolved once and the checked address is used, so DNS rebinding has no
+ * effect.
  */
 export function publicConnect(resolve: Resolve = systemResolve): Connect {
   return async (host, port) => {

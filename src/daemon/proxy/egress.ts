@@ -11,7 +11,7 @@ import {
   type ResponseEnvelope,
 } from "../../vault/egress-envelope.ts"
 
-/** What a host answered, or the gateway in its place. */
+/** The response of a host, or of the gateway in its place. */
 export type EgressAnswer =
   | { is: "host"; envelope: ResponseEnvelope; body: IncomingMessage }
   | { is: "refusal"; status: number; reason: string; isUnbound: boolean }
@@ -55,7 +55,7 @@ export function gatewayEgress(endpoint: () => URL, joinToken: string): Egress {
         })
         request.on("response", resolve)
         request.on("error", (cause: NodeJS.ErrnoException) => {
-          // The gateway closed the silent connection at the same time. Without a body nothing was lost.
+          // The gateway closed the idle connection at the same time. A request without a body can be sent again.
           const isStale = request.reusedSocket && cause.code === "ECONNRESET" && !envelope.hasBody && !isRetry
           if (isStale) open(true).then(resolve, reject)
           else reject(cause)

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http"
 
 export type Pairs = [string, string][]
 
-/** Of one hop, by RFC 9110, and those by which clients speak to a proxy. What is expected has been answered. */
+/** Hop-by-hop headers of RFC 9110 and proxy headers. `Expect` has been handled here. */
 const OF_A_HOP = new Set([
   "connection",
   "expect",
@@ -23,7 +23,7 @@ export function pairsOf(raw: readonly string[]): Pairs {
   return pairs
 }
 
-/** What goes on to the next hop. */
+/** Removes hop-by-hop headers. */
 export function onward(pairs: Pairs): Pairs {
   const named = pairs
     .filter(([name]) => name.toLowerCase() === "connection")

@@ -27,8 +27,8 @@ export function newInterceptor(deps: ProxyDeps): Interception {
 }
 
 /**
- * Has the gateway send it, which has the values. Nothing of a request to a host of secrets leaves this machine
- * otherwise.
+ * Sends the request through the gateway, which inserts the values. No request to a host with secrets leaves this
+ * machine directly.
  */
 async function pass(
   request: IncomingMessage,

@@ -7,7 +7,7 @@ type ProxyEnvironment = {
   proxy: URL
   authority: Authority
   gateway: URL
-  /** What the daemon itself trusts beyond the common, in PEM. */
+  /** Additional certificates that the daemon itself trusts, in PEM. */
   trusted: string
 }
 
@@ -28,10 +28,10 @@ export function proxyEnvironment(
       ...proxied,
       ...direct,
       ...Object.fromEntries(lower),
-      // Added to what is trusted anyway.
+      // Adds to the default certificates.
       NODE_EXTRA_CA_CERTS: current,
       NODE_USE_ENV_PROXY: "1",
-      // In the place of what is trusted anyway.
+      // Replaces the default certificates.
       SSL_CERT_FILE: all,
       GIT_SSL_CAINFO: all,
       REQUESTS_CA_BUNDLE: all,

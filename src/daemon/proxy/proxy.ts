@@ -34,8 +34,8 @@ export type Proxy = { url: URL; close: () => Promise<void> }
 const USER = "agent"
 
 /**
- * The way out of an agent: a CONNECT proxy on this machine. Requests to the hosts of secrets are intercepted and sent
- * by the gateway, which puts the values in; all other connections pass as they are, encrypted, or not at all.
+ * HTTP proxy of an agent on this machine. Requests to hosts with secrets are intercepted and sent through the gateway,
+ * which inserts the values. Other connections are tunnelled encrypted, or rejected.
  */
 export async function startProxy(deps: ProxyDeps): Promise<Proxy> {
   const password = randomBytes(24).toString("hex")
@@ -70,7 +70,7 @@ export async function startProxy(deps: ProxyDeps): Promise<Proxy> {
   }
 }
 
-/** By plain http there is the gateway, where it speaks that, and nothing else. */
+/** Plain HTTP is only allowed to a gateway without TLS. */
 async function plain(request: IncomingMessage, response: ServerResponse, { gateway }: ProxyDeps): Promise<void> {
   const url = URL.parse(request.url ?? "")
   if (url?.origin !== gateway.origin) return answer(response, 403, "Only https leaves from here.")

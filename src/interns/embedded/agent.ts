@@ -24,8 +24,8 @@ const PERMISSION_OPTIONS = [
 ]
 
 /**
- * An agent that speaks ACP, inside the object of its intern. Every step is a row before the next begins, so a turn that
- * waits for a permission goes on in whatever isolate the answer finds.
+ * An ACP agent inside the object of its intern. Every step is stored before the next, so a turn that waits for a
+ * permission continues in any isolate.
  */
 export class EmbeddedAgent {
   readonly #memory: Memory

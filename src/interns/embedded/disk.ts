@@ -1,6 +1,6 @@
 import type { InMemoryFs } from "just-bash/browser"
 
-/** Where an intern's files are: the working folder of its shell. What is elsewhere lasts for one command. */
+/** Working folder of the intern's shell. Files outside of it exist for one command only. */
 export const HOME = "/home/intern"
 const MAX_FILE_BYTES = 1024 * 1024
 const MAX_DISK_BYTES = 16 * 1024 * 1024
@@ -86,7 +86,7 @@ function isSame(one: Uint8Array | undefined, other: Uint8Array): boolean {
   return one !== undefined && one.byteLength === other.byteLength && one.every((byte, index) => byte === other[index])
 }
 
-/** A path as the agent wrote it, made absolute; undefined for one that leaves the intern's folder. */
+/** The absolute path; undefined if it is outside of the intern's folder. */
 export function resolvePath(path: string): string | undefined {
   const parts: string[] = []
   for (const part of (path.startsWith("/") ? path : `${HOME}/${path}`).split("/")) {

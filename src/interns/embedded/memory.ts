@@ -2,7 +2,7 @@ import type { RpcId } from "../run/acp.ts"
 import type { ModelMessage } from "./call-model.ts"
 import { parseStored } from "../../support/json.ts"
 
-/** A prompt that the agent works on. In rows, so that it goes on where it was when the object wakes. */
+/** A prompt in progress. Stored in rows, so that it resumes when the object wakes. */
 export type Turn = {
   rpc: RpcId
   rounds: number
@@ -19,7 +19,7 @@ export type Rule = "always" | "never"
 
 /** Limit of history that is sent to the model: characters of the latest messages. */
 const MAX_HISTORY_CHARS = 200_000
-/** Of more, the ones begun longest ago are forgotten. */
+/** Limit of sessions: the oldest are deleted. */
 const MAX_SESSIONS = 1_000
 
 /** Storage of the embedded agent: sessions, their messages, and running turns. */
@@ -69,7 +69,7 @@ export class Memory {
     this.#sql.exec("UPDATE agent_sessions SET turn = ? WHERE id = ?", body, session)
   }
 
-  /** The session whose turn waits for this permission. */
+  /** The session whose turn waits for the permission with this request id. */
   sessionAwaiting(rpc: RpcId): string | undefined {
     const [row] = this.#sql.exec<{ id: string }>(
       "SELECT id FROM agent_sessions WHERE turn IS NOT NULL AND json_extract(turn, '$.permission.rpc') = ?",

@@ -80,7 +80,7 @@ export function asks({ function: { name } }: ToolCall): boolean {
   return tools[name]?.asks ?? false
 }
 
-/** What a tool answers the model: a failure is an answer too. */
+/** Runs a tool call. Failures are returned as text to the model. */
 export async function runTool(call: ToolCall, around: Surroundings): Promise<string> {
   const { name, arguments: json } = call.function
   const tool = tools[name]

@@ -16,9 +16,7 @@ export const CLIENT_LIMITS = {
 /** Close codes. 4003 is final for the token that the client came with. */
 export const CLIENT_CLOSE = { binary: 1003, tooLarge: 1009, slow: 1013, revoked: 4003 } as const
 
-/**
- * Of JSON-RPC, and of ACP where it has one. ACP has -32000 for "log in first", so the gateway's own stand beside it.
- */
+/** JSON-RPC and ACP error codes. ACP uses -32000 for "log in first", so the gateway's codes differ from it. */
 export const RPC_ERRORS = {
   parse: -32_700,
   invalid: -32_600,
@@ -41,7 +39,7 @@ export type ClientFrame =
 
 const REQUESTED = /^read-(\d{1,15})$/
 
-/** The id of the question whether a client has read so much. Whatever it answers, it has. */
+/** Id of the read request for the first `upTo` characters. Any response to it confirms them. */
 export const readQuestion = (upTo: number): string => `read-${upTo}`
 
 export function readClientFrame(text: string): ClientFrame {

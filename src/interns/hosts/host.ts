@@ -1,6 +1,6 @@
 import type { AcpMessage } from "../run/acp.ts"
 
-/** What an intern runs with from one provision to the next. */
+/** Configuration of an intern between two provisions. */
 export type InternConfig = {
   id: string
   organizationId: string
@@ -11,7 +11,7 @@ export type InternConfig = {
   instructions: string | null
 }
 
-/** Where an object keeps the configuration that its embedded agent runs with. */
+/** Stores the configuration of the embedded agent. */
 export type ConfigStore = {
   fact: (name: "config") => InternConfig | undefined
   setFact: (name: "config", value: InternConfig) => void
@@ -22,16 +22,16 @@ export type HostEvents = {
   message: (message: AcpMessage) => void
   /** The agent can be spoken to, for the first time or again. */
   up: () => void
-  /** The agent that was there is no more; another one knows nothing of what it had in memory. */
+  /** The agent was replaced: the new one has none of the old one's memory. */
   gone: () => void
   /** The agent cannot be reached; it may come back. */
   down: () => void
 }
 
-/** Where the agent of an intern runs. All hosts speak ACP. */
+/** The host of an intern's agent. All hosts speak ACP. */
 export type InternHost = {
   readonly isUp: boolean
-  /** Of the agent's memory: another one knows nothing of earlier sessions unless it loads them. */
+  /** Identifies the agent's memory: an agent with another epoch must load earlier sessions. */
   readonly epoch: string
   /** Progress label while the host starts. */
   readonly startLabel: string
@@ -40,6 +40,6 @@ export type InternHost = {
   send: (message: AcpMessage) => void
   /** Stops the agent and keeps its disk. */
   stop: () => Promise<void>
-  /** Deletes the agent's disk. False where that it was archived before is not confirmed. */
+  /** Deletes the agent's disk. False if the archive of the disk was not confirmed first. */
   destroy: () => Promise<boolean>
 }

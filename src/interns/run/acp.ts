@@ -38,7 +38,7 @@ export type TurnUsage = {
   cost?: number
 }
 
-/** What a message means to a run. */
+/** An ACP message as a run sees it. */
 export type AcpEvent =
   | { is: "text" | "thought"; acp: string; text: string; model: string | null }
   | { is: "cost"; acp: string; usd: number }
@@ -129,7 +129,7 @@ function parseElicitation(rpc: RpcId, acp: string, params: Json): AcpEvent {
   return { is: "elicitation", acp, rpc, message: text(params["message"]) ?? "", fields }
 }
 
-/** What concerns no open run is not left without an answer. */
+/** Response to an agent request that belongs to no open run. */
 export function replyToUnknownRequest(news: AcpEvent): Omit<AcpMessage, "jsonrpc"> | undefined {
   switch (news.is) {
     case "permission":

@@ -3,13 +3,12 @@ import { finishOf, SEVERED, turnFailure } from "./endings.ts"
 import { type Delta, type Effect, type Ending, LIMITS, type Finish, type Question, type Run, type Step } from "./run.ts"
 
 /**
- * What happens to a run, decided without doing any of it: every function takes a run and what happened, and returns the
- * run after it and what is to be done. `now` is epoch milliseconds; `rpc` is a fresh request id, and the one after it
- * is free as well.
+ * Transitions of a run, pure: every function takes a run and an event, and returns the next run and the effects to
+ * perform. `now` is epoch milliseconds; `rpc` is a fresh request id, and the next number is free as well.
  */
 
 type Opening = { id: string; session: string; mode: Run["mode"]; prompt: string }
-/** What is known of the session: the agent's name for it, and whether this very agent has it in memory. */
+/** The agent's id of the session, and whether the current agent has it in memory. */
 export type KnownSession = { acp: string; isLive: boolean } | undefined
 
 export function startRun(opening: Opening, known: KnownSession, now: number, rpc: number): Step {
@@ -122,7 +121,10 @@ const blank = (run: Run, rpc: RpcId) => ({
   deadline: 0,
 })
 
-/** A question: put to the client, behind another that is open, or answered at once where the run drives itself. */
+/**
+ * Handles a question of the agent: asks the client, queues it behind an open question, or answers it at once in
+ * self-drive mode.
+ */
 function put(run: Run, question: Question, now: number): Step {
   const requested = { ...run, questionCount: run.questionCount + 1 }
   if (run.state === "cancelling" || run.state === "ended") return { run: requested, effects: [cancelOutcome(question)] }
@@ -156,7 +158,7 @@ function cancelOutcome({ rpc, kind }: Question): Effect {
   return { do: "respond", rpc, result }
 }
 
-/** What a client answered, once it is known to be an answer (answer.ts). */
+/** A validated answer of the client (answer.ts). */
 export type Reply = { is: "option"; optionId: string } | { is: "form"; result: unknown } | { is: "cancel" }
 
 /** The client that answered is attached: the replay buffer is sent first, then the answer goes to the agent. */
@@ -217,19 +219,19 @@ export function onHostLost(run: Run, now: number): Step {
   return unchanged({ ...run, graceDeadline: now + LIMITS.graceMs })
 }
 
-/** Another agent is there: what the former one had in memory is gone. */
+/** The agent was replaced: the session in its memory is lost. */
 export function severed(run: Run): Step {
   return end({ ...run, question: null, queued: [] }, SEVERED)
 }
 
-/** The clock: what is due by now. */
+/** Handles the deadlines that have passed. */
 export function tick(run: Run, now: number): Step {
   const isDue = (at: number | null) => at !== null && at <= now
   if (run.state === "ended") return unchanged(run)
   if (isDue(run.graceDeadline)) {
     if (run.openRpc !== null) return end(run, finishOf("not_opened"))
     const { run: ended, effects } = end(run, SEVERED)
-    // It may go on where it is, and be there again.
+    // The agent may still be running and reconnect, so it is cancelled as well.
     return { run: ended, effects: [cancellation(run.acp ?? ""), ...effects] }
   }
   if (run.state === "paused" && isDue(run.question?.deadline ?? null)) return cancel(run, "deadline", now)
@@ -244,7 +246,7 @@ function sessionOpened(run: Run, result: Record<string, unknown>, rpc: number): 
   return opened({ ...run, acp, isLoading: false }, rpc)
 }
 
-/** A session that cannot be loaded begins anew. */
+/** A session that cannot be loaded starts without its history. */
 function sessionFailed(run: Run, failure: Failure, now: number, rpc: number): Step {
   if (!run.isLoading) return turnFailed(run, failure)
   const fresh: Run = { ...run, acp: null, isLoading: false, openRpc: rpc, graceDeadline: now + LIMITS.openingMs }

@@ -6,7 +6,7 @@ export type ApprovalMode = (typeof APPROVAL_MODES)[number]
 
 /** How long things may take and how much may be kept. Milliseconds and bytes. */
 export const LIMITS = {
-  /** Of one chat operation: from the prompt, or from an answer, to the end of its response. */
+  /** Limit of one chat request: from the prompt or the answer to the end of its response. */
   turnMs: 300_000,
   questionTimeoutMs: 300_000,
   /** For an agent to confirm a cancellation, and for a lost host to come back. */
@@ -69,12 +69,12 @@ export type Finish =
   | { reason: "tool_calls"; question: Question }
   | { reason: "error"; error: { reason: Reason; message: string; status?: number; retryable?: boolean } }
 
-/** What the shell does for a run, in this order. */
+/** Effects that the object performs, in this order. */
 export type Effect =
   | { do: "request"; rpc: number; method: string; params: unknown }
   | { do: "notify"; method: string; params: unknown }
   | { do: "respond"; rpc: RpcId; result: unknown }
-  /** The agent's name for the session is known, and stands for the client's. */
+  /** Links the agent's id of the session to the client's. */
   | { do: "bind"; acp: string }
   /** To the client that reads along. */
   | { do: "say"; delta: Delta }

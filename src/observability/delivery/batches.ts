@@ -22,7 +22,7 @@ import {
 import { parseStored } from "../../support/json.ts"
 
 const DONE: Verdict = { waitMs: null }
-/** How long one waits whose destination is turned off. */
+/** Delay of a batch while its destination is disabled. */
 const ASLEEP_MS = 3_600_000
 
 /** A queue may round a delay. */
@@ -93,11 +93,11 @@ async function forget(row: BatchRow, env: Env): Promise<Verdict> {
   return DONE
 }
 
-/** A batch whose message is overdue by so long has none any more. */
+/** A batch that is overdue by this much has lost its queue message. */
 const LOST_AFTER_MS = 2 * 3_600_000
 const MOST_A_RUN = 500
 
-/** Gives the queue again what it lost, and removes what was given up long ago. */
+/** Queues batches without a message again, and deletes expired dead letters. */
 export async function sweepBatches(env: Env, now: number): Promise<void> {
   for (const row of await listOverdue(env.DB, now - LOST_AFTER_MS, MOST_A_RUN)) {
     await env.BROADCAST.send({ kind: "batch", organizationId: row.organization_id, batchId: row.id }, toDelay(0))

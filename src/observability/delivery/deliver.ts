@@ -29,9 +29,7 @@ type DeliveryRequest = {
   now: number
 }
 
-/**
- * Tries a delivery once. `id` stays the same however often that is. The secrets are in clear here, and nowhere else.
- */
+/** Attempts a delivery once. `id` is the same in every attempt. Secrets are decrypted only here. */
 export async function deliver(row: KeyedRow, { id, events, env, now }: DeliveryRequest): Promise<Outcome> {
   const about = aboutSecrets(row)
   const secret = await openSealed({ about, sealed: row.sealed, dataKey: dataKeyOf(row) }, mastersOf(env))

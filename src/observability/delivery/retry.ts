@@ -3,7 +3,7 @@
  * otherwise.
  */
 
-/** A destination may be away for so long and misses nothing. */
+/** How long deliveries are retried while a destination is down. */
 export const TRIED_FOR_MS = 24 * 3_600_000
 /** Retention of dead letters, which can be revived meanwhile. */
 export const DEAD_LETTER_DAYS = 14

@@ -32,7 +32,7 @@ const MAX_CONTENT = 1_000_000
 type Calls = Extract<BroadcastMessage, { kind: "calls" }>
 type Events = Called & { content: CallContent | null }
 
-/** Sorts calls to the destinations of their workspace and delivers them; what is not taken waits as a batch. */
+/** Sorts calls to the destinations of their workspace and delivers them; what fails is saved as a batch. */
 export async function sortCalls({ organizationId, workspaceId, generationIds }: Calls, env: Env, now: number) {
   const receivers = await listReceivers(env.DB, organizationId, workspaceId)
   const called = receivers.length === 0 ? [] : await listCalled(env.DB, organizationId, generationIds)
@@ -82,7 +82,7 @@ export function eventsFor(receiver: Receiver, received: readonly Events[]): Call
   })
 }
 
-/** The same for the same calls, should they be sorted twice. */
+/** Deterministic, in case the same calls are sorted twice. */
 function idOf({ id }: Receiver, events: readonly CallEvent[]): string {
   const ids = events.map(({ generation }) => generation.id)
   return derivedIdAt(timeOf(ids[0] ?? ""), "delivery", id, ...ids)

@@ -50,7 +50,7 @@ export async function listCalled(db: D1Database, organizationId: string, ids: re
   return results.map(({ record, name }) => ({ generation: parseStored<Settled>(record), keyName: name }))
 }
 
-/** One that is there already stays as it is. */
+/** An existing batch is left unchanged. */
 export async function insertBatch(db: D1Database, row: BatchRow): Promise<void> {
   await db
     .prepare(
@@ -134,9 +134,7 @@ export async function noteFailure(
     .run()
 }
 
-/**
- * Of all organizations: batches whose time came so long ago that no message of the queue can be about them any more.
- */
+/** Batches of all organizations that are overdue for so long that their queue message is lost. */
 export async function listOverdue(db: D1Database, before: number, limit: number): Promise<BatchRow[]> {
   const { results } = await db
     .prepare(

@@ -18,7 +18,7 @@ const SPAN_KIND_CLIENT = 3
 const STATUS_UNSET = 0
 const STATUS_ERROR = 2
 
-/** `more`: what a kind of destination reads beside the conventions, of the whole and of each call. */
+/** Attributes that a kind of destination reads besides the conventions, for the resource and for each span. */
 export type Extras = { resource?: Attributes; span?: (event: CallEvent, flags: Flags) => Attributes }
 
 export function toOtlp(events: readonly CallEvent[], flags: Flags, more: Extras = {}) {
@@ -134,7 +134,7 @@ function toAnswer({ output }: CallContent, finishReason: string | null): object 
   }
 }
 
-/** USD: always of one type, a whole number of them too, since collectors keep the type that came first. */
+/** USD amounts are always doubles: collectors keep the type that came first. */
 const COST = /(?:^|[._])cost$/
 
 /** Drops attributes without a value. */

@@ -5,8 +5,8 @@ import { type Attributes, type Extras, prefixed, toOtlp } from "./otlp.ts"
 import { USER_AGENT, type Delivery } from "./delivery.ts"
 
 /**
- * Destinations that read OTLP over HTTP: where each does, by what it knows the sender, and what it reads beside the
- * conventions. From their own documents, November 2026.
+ * Destinations that receive OTLP over HTTP: URL, authentication, and attributes besides the conventions. From their
+ * documentation, November 2026.
  */
 
 type Spans = Exclude<KindName, "webhook" | "s3" | "clickhouse" | "snowflake" | "ramp">
