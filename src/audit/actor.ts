@@ -25,7 +25,7 @@ export function originOf(request: Request, requestId: string): Pick<Actor, "ip" 
   }
 }
 
-/** What the caller is about to do, for the store to write together with it. */
+/** Audit entry for an event of the principal; the store writes it with the change. */
 export function entryOf(c: Context<App>, event: AuditEvent): AuditEntry {
   return newEntry(actorOf(c), event)
 }

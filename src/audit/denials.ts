@@ -29,7 +29,7 @@ export class DenialGate {
 
 const gate = new DenialGate()
 
-/** Keeps a refusal, beside the answer: `later` is the runtime's waitUntil. */
+/** Records a denial after the response: `later` is the runtime's waitUntil. */
 export function recordDenial(db: D1Database, entry: AuditEntry, later: (work: Promise<unknown>) => void): void {
   if (!gate.take(entry.keyHash, entry.createdAt)) return
   later(insertAudit(db, entry).catch((cause: unknown) => logError("denial was not recorded", {}, cause)))

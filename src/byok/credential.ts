@@ -6,7 +6,7 @@ import type { ByokRow } from "./table.ts"
 
 type AboutKey = Pick<ByokRow, "id" | "workspaceId" | "provider" | "version">
 
-/** What sort of thing a sealed key is, and whose. */
+/** Authenticated context of a sealed key. */
 export function aboutKey({ id, workspaceId, provider, version }: AboutKey): About {
   return { kind: "byok", ownerId: id, workspaceId, name: provider, version }
 }
@@ -32,7 +32,7 @@ type Columns = Pick<
   | "allowedUserIds"
 >
 
-/** The columns that a body sets, undefined where it does not; the key itself is sealed apart. */
+/** Columns of a request body, undefined where it omits them; the key is sealed separately. */
 export function toColumns(input: ByokChange | NewByok): { [Name in keyof Columns]: Columns[Name] | undefined } {
   return {
     name: input.name,

@@ -168,7 +168,7 @@ export const byok = newRouter()
     return c.json({ deleted: true as const }, 200)
   })
 
-/** A key as its columns: sealed in a version of its own, so that no older one can be put back in its place. */
+/** Columns of a key. The version of the sealed key is authenticated, so that an older one cannot be put back. */
 async function toSealed(
   c: Context<App>,
   credential: Pick<ByokRow, "id" | "organizationId" | "workspaceId" | "provider">,

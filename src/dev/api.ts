@@ -49,7 +49,7 @@ export class Api {
     return result as T
   }
 
-  /** Where the operator's key will do, that one; commands of an organization are its manager's first. */
+  /** Commands for an organization prefer its management key. */
   #keyOf(who: "operator" | "manager"): string {
     const { operator, manager } = this.#keys
     const key = who === "operator" ? operator : (manager ?? operator)

@@ -104,7 +104,7 @@ function firstFile(paths: readonly string[]): string {
   throw new Error(`@tanstack/ai-openrouter is in none of ${paths.join(", ")}`)
 }
 
-/** Text alone comes out; no alias whose target moves (`~`), no variant that is not answered at once (`:batch`). */
+/** Only text output; no moving aliases (`~`) and no batch variants (`:batch`). */
 function isSeeded({ id, supports }: Meta): boolean {
   if (id.startsWith("~") || id.endsWith(":batch") || unseeded.has(id)) return false
   return supports.output.join() === "text" && supports.input.includes("text")

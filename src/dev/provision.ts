@@ -24,7 +24,7 @@ async function call<T>({ baseUrl, key, method, resource, body }: Request): Promi
   return { status: response.status, data: document.data, key: document.key }
 }
 
-/** The catalogue as it ships, put where it is missing or older. What an operator changed stays. */
+/** Uploads the shipped catalogue if it is missing or outdated. Changes by an operator stay. */
 export async function ensureCatalogue(baseUrl: string, bootstrapKey: string, stateDir: string): Promise<void> {
   const seed = readFileSync(path.join(root, "src/models/seed.json"), "utf8")
   const marker = path.join(stateDir, "seeded")
@@ -34,7 +34,7 @@ export async function ensureCatalogue(baseUrl: string, bootstrapKey: string, sta
   writeFileSync(marker, digest)
 }
 
-/** The keys of the last start if they still work, otherwise new ones; an organization first, where there is none. */
+/** The keys of the last start if they still work, otherwise new ones. Creates the organization if there is none. */
 export async function ensureKeys(baseUrl: string, bootstrapKey: string, envFile: string): Promise<Keys> {
   const { GATEWAY_MANAGEMENT_KEY: management = "", GATEWAY_API_KEY: normal = "" } = readEnvFile(envFile)
   if ((await works(baseUrl, management)) && (await works(baseUrl, normal))) return { management, normal }

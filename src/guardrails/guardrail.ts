@@ -17,7 +17,7 @@ export type GuardrailRules = Partial<Pick<Guardrail, ListName>> &
 
 const LISTS = ["allowed_providers", "ignored_providers", "allowed_models", "ignored_models"] as const
 type ListName = (typeof LISTS)[number]
-/** Authors whose models have a flag of their own, by the name of the flag. */
+/** Authors with a separate zero-data-retention flag, by the name of the flag. */
 export const ZDR_FAMILIES = ["anthropic", "google", "openai", "xai", "other"] as const
 const ZDR_FLAGS = ZDR_FAMILIES.map((family) => `enforce_zdr_${family}` as const)
 const FLAGS = [
@@ -43,13 +43,13 @@ export const AUDITED_FIELDS = [
   "include_byok_in_budgets",
 ]
 
-/** What a body sets; what is absent stays. `rules` is a merge patch: null takes a rule away. */
+/** Columns of a change; absent ones stay. `rules` is a merge patch: null removes a rule. */
 export type RowChange = Partial<
   Pick<GuardrailRow, "name" | "description" | "limitNano" | "resetInterval" | "includeByokInBudgets">
 > &
   Pick<GuardrailRow, "rules">
 
-/** The columns that a body changes. Throws what is wrong with its filters. */
+/** Converts a request body to columns. Throws for invalid filters. */
 export function toRowChange(input: GuardrailChange): RowChange {
   refuseFilters(input.content_filters)
   const { limit_usd: limit, include_byok_in_budgets: includesByok, name, description, reset_interval: interval } = input
@@ -70,7 +70,7 @@ function toLimit(usd: number | null): number | null {
   return nano
 }
 
-/** The older flag stands for those of the families that the same body does not give. */
+/** The older flag sets those families that the same body omits. */
 function toRules(input: GuardrailChange): Record<string, unknown> {
   const { enforce_zdr: zdr } = input
   const given = RULE_NAMES.flatMap((name) => (input[name] === undefined ? [] : [[name, input[name]] as const]))

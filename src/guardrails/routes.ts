@@ -207,7 +207,7 @@ async function change(c: Context<App>, id: string, input: GuardrailChange): Prom
   return row
 }
 
-/** A workspace's default guardrail has an id before it is there. */
+/** Creates the default guardrail of a workspace, whose id is known in advance. */
 async function makeDefault(c: Context<App>, id: string, input: GuardrailChange): Promise<GuardrailRow> {
   const { organizationId } = c.var.principal
   const ids = await listWorkspaceIds(c.env.DB, organizationId)

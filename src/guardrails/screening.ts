@@ -19,9 +19,9 @@ import { type Action, type Finding, type Rule, TextFilter, type Units } from "./
 import { type Form, mapInSlices, newReader, type Reader } from "./content/text-reader.ts"
 import { unchecked } from "./content/unchecked.ts"
 
-/** The content filters of a caller at work on one call: what was found, and what came of it. */
+/** Content filters of one call, with their findings. */
 export type Screening = {
-  /** The request as it may go on. Rejects with the refusal where something is blocked, or could not be checked. */
+  /** The filtered request. Rejects with an error if something is blocked or could not be checked. */
   request: <T extends object>(request: T) => Promise<T>
   /** Whether answers are read, or else pass by. */
   readsAnswers: boolean

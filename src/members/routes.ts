@@ -67,7 +67,7 @@ const remove = createRoute({
   responses: { 200: ok(z.object({ deleted: z.literal(true) }), "Removed."), ...FAILURES },
 })
 
-/** Whose name and email belong to no log. */
+/** Names and emails are not logged. */
 const AUDITED_FIELDS = ["role"]
 
 /** Members of an organization. There is no sign-up: managers add members here. */

@@ -49,13 +49,13 @@ export async function findMember(
   return row
 }
 
-/** Rejects with D1's own error where the id or the email is taken. */
+/** Rejects with D1's error if the id or the email is taken. */
 export async function insertMember(binding: D1Database, row: NewMemberRow, entry: AuditEntry): Promise<MemberRow> {
   const db = openDb(binding)
   const [[inserted]] = await db.batch([
     db.insert(members).values(row).returning(),
     auditStatement(db, entry),
-    // Whom a directory took out is back by hand.
+    // A member whom a directory deprovisioned is added again manually.
     db
       .delete(scimLeavers)
       .where(and(eq(scimLeavers.organizationId, row.organizationId), eq(scimLeavers.userId, row.userId))),

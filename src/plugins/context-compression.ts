@@ -8,13 +8,13 @@ type Estimate = (messages: readonly Json[]) => number
 
 export type Compressed = {
   messages: Json[]
-  /** Messages left out. */
+  /** Number of removed messages. */
   dropped: number
-  /** Messages of which the middle was left out. */
+  /** Number of shortened messages. */
   shortened: number
 }
 
-/** Shorter than this a text is not cut: what is left would be a note and no text. */
+/** Shorter texts are not cut: little more than the note would remain. */
 const MIN_TEXT_LENGTH = 256
 
 /**

@@ -35,7 +35,7 @@ const EXTENSIONS: Record<string, string> = {
   htm: "text/html",
 }
 
-/** The conversation with its files as text. Left as it is when the model is to read the files itself. */
+/** Replaces files by their text, unless the model reads files itself. */
 export async function parseFiles(
   messages: readonly Json[],
   { engine }: FileParserOptions,
@@ -45,7 +45,7 @@ export async function parseFiles(
   let files = 0
   const budget = { work: PDF_WORK_OF_REQUEST }
   const parsed: Json[] = []
-  // One after the other, so that one file at a time is in memory.
+  // Sequential, so that only one file is in memory.
   for (const [index, message] of messages.entries()) {
     const { content } = message
     if (!Array.isArray(content)) {

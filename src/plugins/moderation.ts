@@ -55,7 +55,7 @@ export async function moderate(
     throw new GatewayError("invalid_request", `messages: at most ${MAX_IMAGES} images are moderated in one request.`)
   }
   const texts = input.texts.filter((text) => text.trim() !== "")
-  // One image a request is what the model takes; texts go together.
+  // The model accepts one image per request, and all texts together.
   const inputs: unknown[] = input.images.map((url) => [{ type: "image_url", image_url: { url } }])
   if (texts.length > 0) inputs.push(texts)
   if (inputs.length === 0) return { flagged: false, categories: [] }

@@ -47,7 +47,10 @@ export function recordedBy(
   return recorded
 }
 
-/** Where the two differ. A window that a clock running backwards has left behind is not compared. */
+/**
+ * Scopes whose counter differs from its generations. A window before the current one, after a clock ran backwards, is
+ * skipped.
+ */
 export function driftsOf(
   charged: ReadonlyMap<string, Counters>,
   recorded: ReadonlyMap<string, Windows>,

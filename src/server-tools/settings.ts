@@ -18,7 +18,7 @@ export function toolSettings(env: Env): ToolSettings {
   }
 }
 
-/** The world of the tools of one request, from what a route has. */
+/** Dependencies of the tools of one request. */
 export function toolDepsOf(env: Env, { fetch, now, signal }: Pick<ToolDeps, "fetch" | "now" | "signal">): ToolDeps {
   return { fetch, now, signal, ...networkOf(env, fetch), settings: toolSettings(env) }
 }

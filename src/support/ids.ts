@@ -15,7 +15,7 @@ export function uuidOf(id: string): string {
   return id.slice(-36).replaceAll("-", "")
 }
 
-/** When an id that is sortable by time was made, in epoch milliseconds. */
+/** Creation time of a time-sorted id, in epoch milliseconds. */
 export function timeOf(id: string): number {
   return Number.parseInt(uuidOf(id).slice(0, 12), 16)
 }
@@ -26,9 +26,9 @@ export function derivedIdAt(at: number, kind: string, ...parts: string[]): strin
   return `${time.slice(0, 8)}-${time.slice(8)}${derivedId(kind, ...parts).slice(13)}`
 }
 
-/** The same id for the same parts, always: of what is known by what it belongs to. */
+/** Deterministic id of the given parts. */
 export function derivedId(kind: string, ...parts: string[]): string {
   const hex = sha256Hex(JSON.stringify([kind, ...parts]))
-  // Version 8, the one for ids of one's own making.
+  // Version 8, for custom UUIDs.
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }

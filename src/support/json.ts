@@ -1,6 +1,6 @@
 export type Json = Record<string, unknown>
 
-/** Undefined where the text is not JSON. */
+/** Undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -4,9 +4,9 @@ import { isObject } from "./json.ts"
  * embedded upstream as its tokenizer, so that there an estimate and a reported count are the same number.
  */
 
-/** What one message costs beside its text: the role and separators of a chat template. */
+/** Tokens of a message besides its text: the role and separators of a chat template. */
 const TOKENS_PER_MESSAGE = 4
-/** What a picture, a sound or a file is taken to cost when only its presence is known. */
+/** Assumed tokens of an image, audio or file part. */
 const TOKENS_PER_MEDIA_PART = 1_024
 
 /** UTF-16 units of text that make about one token. */

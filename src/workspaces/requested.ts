@@ -3,7 +3,7 @@ import { GatewayError } from "../errors/errors.ts"
 import { findDefaultWorkspace, findWorkspace } from "./store.ts"
 
 /**
- * The workspace that a request names, or else the default one; 404 where it is not there, 400 where that was deleted.
+ * The requested workspace, or else the default one. Throws 404 if it does not exist, 400 if the default was deleted.
  */
 export async function requestedWorkspace(
   db: D1Database,

@@ -83,7 +83,7 @@ const remove = createRoute({
 
 const AUDITED_FIELDS = ["name", "slug", "description", ...SETTING_NAMES]
 
-/** Deletes what a deleted workspace leaves behind outside the database. */
+/** Cleans up data of a deleted workspace outside the database. */
 type AfterDelete = (c: Context<App>, deleted: { organizationId: string; workspaceId: string }) => Promise<void>
 
 export const workspaceRoutes = (afterDelete: AfterDelete) =>

@@ -70,7 +70,7 @@ export async function listWorkspaces(
 
 type Made = Pick<WorkspaceRow, "id" | "organizationId" | "createdBy" | "createdAt">
 
-/** Rejects with D1's own error where the slug is taken. */
+/** Rejects with D1's error if the slug is taken. */
 export async function insertWorkspace(
   binding: D1Database,
   made: Made,
@@ -97,7 +97,7 @@ type WorkspaceUpdate = {
   entry: AuditEntry
 }
 
-/** The changed row, or undefined when there is none. Rejects with D1's own error where the slug is taken. */
+/** The changed row; undefined if it does not exist. Rejects with D1's error if the slug is taken. */
 export async function updateWorkspace(
   binding: D1Database,
   { organizationId, id, change, now, entry }: WorkspaceUpdate,

@@ -8,11 +8,11 @@ export type Command = {
   /** `keys create`. */
   name: string
   summary: string
-  /** Names of what comes after it, `[…]` for what may be left out. */
+  /** Names of positional arguments, `[…]` for optional ones. */
   takes: readonly string[]
   /** By name, with what each does. */
   options: Readonly<Record<string, { type: "string" | "boolean"; description: string }>>
-  /** Returns the exit code where it is not 0. */
+  /** Returns the exit code if it is not 0. */
   run: (given: Given) => Promise<number | void>
 }
 
@@ -66,7 +66,7 @@ export function toNumber(value: string, name: string): number {
   return result
 }
 
-/** A body without what was not given. */
+/** Drops undefined fields of a body. */
 export function given(body: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
 }

@@ -25,7 +25,7 @@ export class Alphabet {
   /** One row for each set of characters, one column for each class. */
   readonly #members: Uint8Array
 
-  /** `sets`: each a step of which others take the same characters. */
+  /** `sets`: one step for each distinct set of characters. */
   constructor(sets: readonly Step[], asksKinds: boolean) {
     const bounds = boundsOf(sets, asksKinds)
     const classes = new Uint16Array(bounds.length)
@@ -55,7 +55,7 @@ export class Alphabet {
     this.ascii = Uint16Array.from({ length: ASCII }, (_, rune) => this.#search(rune))
   }
 
-  /** Stands for the end of the text, behind all classes. */
+  /** Class of the end of the text, after all others. */
   get end(): number {
     return this.size
   }
@@ -88,7 +88,7 @@ export class Alphabet {
   }
 }
 
-/** Where a set of characters may begin or end. */
+/** Boundaries of the character ranges of all sets. */
 function boundsOf(sets: readonly Step[], asksKinds: boolean): Int32Array {
   const bounds = new Set<number>([0])
   const add = (from: number, to: number) => {
@@ -126,7 +126,7 @@ const MAX_FOLDS = 1_000
 const LAST_CASED = 0x1ffff
 let cased: Int32Array | undefined
 
-/** The characters that are this one but for their case. */
+/** Other letter cases of a character. */
 function foldsOf(rune: number, step: Step): readonly number[] {
   const known = folds.get(rune)
   if (known) return known
@@ -146,7 +146,7 @@ function findCased(): Int32Array {
   return Int32Array.from(found)
 }
 
-/** The character at a place, of two units where it has two and both are there. */
+/** The code point at an index, if both of its units are present. */
 export function runeAt(text: string, at: number): number {
   const unit = text.charCodeAt(at)
   if ((unit & 0xfc00) !== 0xd800 || at + 1 >= text.length) return unit

@@ -8,10 +8,11 @@ type Channel = {
   filter: TextFilter
   choice: number
   wrap: (text: string) => Json
-  /** A part of it was emitted before a decision, because another text began. */
+  /** Delayed text was released before a decision, because another field followed. */
   hasYielded: boolean
   /**
-   * It continued afterwards: its buffered text stays buffered, so that a text in alternating pieces is scanned as one.
+   * The field continued after that: its text is now delayed until the end, so that fields in alternating pieces are
+   * scanned as one.
    */
   holds: boolean
 }
@@ -73,7 +74,7 @@ export class AnswerFilter {
     return this.isBlocked ? this.#reader.refusal() : undefined
   }
 
-  /** What goes on for a chunk: the same object where it is as it was, nothing where all of it waits. */
+  /** Chunks to send for a chunk: the same object if it is unchanged, none if all of it is delayed. */
   chunk(result: Json): Json[] {
     const chunk = mapOthers(result, OF_AN_ANSWER, this.#reader.visit)
     if (this.isBlocked) return []
@@ -196,7 +197,7 @@ export class AnswerFilter {
     const isChanged = REASONING.some(
       (field) => this.#channels.get(`${choice} detail ${index} ${field}`)?.filter.isChanged,
     )
-    // What was changed is no longer what was signed, and a provider refuses it as such.
+    // A signature no longer matches changed text, and providers reject it.
     if (isChanged && detail["signature"] != null) result = { ...result, signature: null }
     return result
   }
@@ -215,8 +216,8 @@ export class AnswerFilter {
   }
 
   /**
-   * One text gives way to another: what waits of it comes first, so that the order of an answer stays. Of calls none
-   * gives way to another: each has its place by its index.
+   * Releases delayed text of other fields first, so that the order of the response is kept. Tool calls are not
+   * released: their index orders them.
    */
   #yieldOthers(choice: number, spoken: ReadonlySet<string>, before: Json[]): void {
     const isCalling = [...spoken].every((key) => key.startsWith(`${choice} call `))

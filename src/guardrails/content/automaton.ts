@@ -3,18 +3,18 @@ import { BudgetExceeded } from "./meter.ts"
 import { BEFORE_TEXT, conditionsBetween, OP, type Program, type Step, takesRunes } from "./program.ts"
 import { elementAt } from "../../support/arrays.ts"
 
-/** Lists of numbers one behind the other: the list `at` goes from `offsets[at]` to `offsets[at + 1]`. */
+/** Concatenated lists: list `at` goes from `offsets[at]` to `offsets[at + 1]`. */
 type Lists = { offsets: Int32Array; items: Int32Array }
 
 /** What follows what, where certain conditions hold between two characters. */
 export type Edges = {
-  /** Positions that a match can begin at. */
+  /** Positions at which a match can begin. */
   first: Int32Array
   /** For each position those that can come next. */
   next: Lists
   /** For each position those that can come before. */
   before: Lists
-  /** For each position whether a match can end behind it. */
+  /** For each position whether a match can end after it. */
   ends: Uint8Array
 }
 
@@ -22,8 +22,8 @@ export type Edges = {
 const MAX_EDGES = 400_000
 
 /**
- * A program without its steps that take no character: what is left are positions, each with the set of characters it
- * takes, and the edges between them (Glushkov's construction). What a DFA is worked out from (dfa.ts).
+ * Glushkov automaton of a program: positions with the set of characters that each takes, and the edges between them.
+ * Input of the DFA (dfa.ts).
  */
 export class Automaton {
   readonly alphabet: Alphabet
@@ -37,9 +37,7 @@ export class Automaton {
   readonly #conditions: number
   readonly #edges = new Map<number, Edges>()
   readonly #edgesBetween: (Edges | undefined)[] = []
-  /**
-   * Positions in a chain are in the order in which each can do all that the ones behind it can; -1 for those in none.
-   */
+  /** Position order within a chain: each can do all that the later ones can; -1 for positions in no chain. */
   readonly chains: Int32Array
   readonly ranks: Int32Array
 
@@ -142,7 +140,7 @@ export class Automaton {
     const variants = this.#variants()
     if (variants.some(({ next }) => next.items.length > MAX_EDGES_FOR_CHAINS * (this.size + 100))) return
     const leaders = this.#leaders(variants)
-    // What is assumed of all holds for those that are left once nothing more speaks against it.
+    // Starts from the assumption that all chains hold and removes contradictions until none is left.
     for (let pass = 0; pass < MAX_PASSES; pass++) {
       let isChanged = false
       for (let position = this.size - 1; position >= 0; position--) {
@@ -154,7 +152,7 @@ export class Automaton {
     }
   }
 
-  /** Of each position one that it can be reached from, and that takes the same. */
+  /** For each position a predecessor that takes the same characters. */
   #leaders(variants: readonly Edges[]): Int32Array {
     const leaders = new Int32Array(this.size).fill(-1)
     for (const { next } of variants) {
@@ -173,7 +171,7 @@ export class Automaton {
     for (let position = 0; position < this.size; position++) {
       const leader = leaders[position] ?? 0
       if (leader === -1) continue
-      // A chain does not branch: another that has the same leader begins a chain of its own.
+      // Chains do not branch: another position with the same leader begins a new chain.
       if (led[leader] === -1) led[leader] = position
       else leaders[position] = -1
     }

@@ -4,7 +4,7 @@ import { readAs } from "./fold.ts"
 import { COST, type Meter } from "./meter.ts"
 import { elementAt } from "../../support/arrays.ts"
 
-/** Where a search stands: positions, in order, and the KIND of the character beside them. */
+/** A state: sorted positions, and the KIND of the adjacent character. */
 export type State = {
   set: Int32Array
   kind: number
@@ -14,7 +14,7 @@ export type State = {
 }
 
 export type Record = {
-  /** The row before a character times two, plus one if a match ends there; last the row behind the stretch. */
+  /** Row before a character times two, plus one if a match ends there; the last entry is the row after the stretch. */
   rows: Int32Array
   classes: Uint16Array
 }
@@ -27,14 +27,14 @@ type Run = {
   to: number
   startRow: number
   stopsAtEnd?: boolean
-  /** Reads characters as fold.ts has it. */
+  /** Normalizes characters by fold.ts. */
   folds?: boolean
   record?: Record
 }
 
 /** A search forgets its states beyond this limit. No accepted pattern needs so many. */
 export const MAX_STATES = 10_000
-/** Numbers in the tables and sets of one search, and of all that an isolate keeps: 4 bytes each. */
+/** Memory limits of one search and of all searches of an isolate, in cells of 4 bytes. */
 export const MAX_CELLS = 600_000
 const MAX_ALL_CELLS = 6_000_000
 export const UNKNOWN = -1
@@ -48,8 +48,8 @@ const NOTHING = new Int32Array(0)
 type Taken = { from: number; to: number; one: number; found: number[] }
 
 /**
- * A deterministic automaton, worked out as far as texts need it. `forward`: a state holds the positions that threads
- * are behind, begun anywhere before. `backward`: the positions that take the next character and lead to a match.
+ * A DFA, constructed lazily. `forward`: a state holds the positions of threads that began anywhere before. `backward`:
+ * the positions that take the next character and lead to a match.
  */
 export class Dfa {
   readonly automaton: Automaton
@@ -65,9 +65,9 @@ export class Dfa {
   #round = 0
   #hasNothingFirst = false
   readonly #leads: Int32Array
-  /** Changes when what was worked out is forgotten, and rows mean others than before. */
+  /** Incremented when the states are dropped: rows of earlier generations are invalid. */
   generation = 0
-  /** Of the last stretch that was read: whether a match ends where it begins, and whether one ends after that. */
+  /** For the last stretch: whether a match ends at its start, and whether one ends inside. */
   endsAtStart = false
   endsInside = false
 
@@ -137,7 +137,7 @@ export class Dfa {
     return elementAt(this.states, row / this.stride)
   }
 
-  /** What the table has at a state and a class, worked out if it has nothing there. */
+  /** Entry of the table for a state and a class; computed on first use. */
   entry(row: number, one: number, meter: Meter): number {
     const known = this.table[row + one] ?? 0
     if (known !== UNKNOWN) return known
@@ -147,8 +147,8 @@ export class Dfa {
   }
 
   /**
-   * Reads a stretch forward and returns the row behind it, or, where a match ends at `from` or within the stretch and
-   * `stopsAtEnd` is set, the place of that end, turned round.
+   * Reads a stretch forward. Returns the row after it or, with `stopsAtEnd`, the bitwise complement of the index of the
+   * first match end.
    */
   run(text: string, { from, to, startRow, stopsAtEnd, folds, record }: Run, meter: Meter): number {
     const { alphabet } = this.automaton
@@ -184,7 +184,7 @@ export class Dfa {
       row = entry >> 1
       ends |= entry
       if ((entry & stop) !== 0) return ~before
-      // A match that ends where the stretch begins stands before it.
+      // A match that ends at the start of the stretch lies before it.
       if (before === from) {
         first = ends
         ends = 0
@@ -253,7 +253,7 @@ export class Dfa {
     }
   }
 
-  /** Of each chain only the first: the others can do nothing that it cannot. */
+  /** Keeps only the first position of each chain, since the others can do nothing more. */
   #pruned(found: readonly number[]): Int32Array {
     const { chains, ranks } = this.automaton
     const leads = this.#leads
@@ -279,7 +279,7 @@ export class Dfa {
     this.table = table
   }
 
-  /** Numbers that are kept with its states, beside its tables. */
+  /** Accounts for memory that is stored with the states. */
   countKept(cells: number): void {
     this.#kept += cells
     allCells += cells

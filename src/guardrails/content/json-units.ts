@@ -1,7 +1,7 @@
 import type { Units } from "./text-filter.ts"
 import { elementAt } from "../../support/arrays.ts"
 
-/** `structure`: what must stay for the document to be one; `bare`: a number or a word outside of strings. */
+/** `structure`: syntax that redaction must keep; `bare`: a number or literal outside of strings. */
 type Kind = "string" | "bare" | "structure"
 
 const ESCAPES: Record<string, string> = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" }

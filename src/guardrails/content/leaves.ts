@@ -42,7 +42,7 @@ export function isTooDeep(value: unknown): boolean {
   return false
 }
 
-/** The request with every text in it as `visit` has it; the same object where nothing changed. */
+/** Maps every text of a request; returns the same object if nothing changed. */
 export function mapRequest<T extends object>(request: T, visit: Visit): T {
   const changed: Json = {}
   const fields: [string, unknown][] = Object.entries(request)
@@ -76,9 +76,7 @@ export function mapLeaves(value: unknown, role: Role, visit: Visit): unknown {
   return rest
 }
 
-/**
- * An object with every text in it as `visit` has it, but for the fields of these names; the same where nothing changed.
- */
+/** Maps every text of an object except in the named fields; returns the same object if nothing changed. */
 export function mapOthers<T extends Json>(value: T, names: ReadonlySet<string>, visit: Visit): T {
   const others = Object.entries(value).filter(([key]) => !names.has(key))
   const mapped = others.map(([key, one]) => [key, mapLeaves(one, "assistant", visit)] as const)
@@ -95,7 +93,7 @@ export const OF_A_CHOICE: ReadonlySet<string> = new Set(
 
 function mapField([key, value]: readonly [string, unknown], parent: Json, role: Role, visit: Visit): unknown {
   if (key === "arguments" && typeof value === "string") return visit(value, role, "json")
-  // Of a message, who speaks; of a tool, what it is called.
+  // In a message, the name of the author; in a tool, its identifier.
   if (key === "name" && typeof value === "string" && parent["role"] !== undefined && role !== "tool") {
     return visit(value, role, "plain")
   }

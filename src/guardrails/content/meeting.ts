@@ -31,7 +31,7 @@ function has(ordered: Int32Array, wanted: number): boolean {
 export const ENDS = 1
 export const CROSSES = 2
 
-/** What matches do between the character that a forward state is behind and the one a backward state is before. */
+/** Whether matches cross or end between a forward state and the backward state after it. */
 export function meeting(automaton: Automaton, behind: State, ahead: State, meter: Meter): number {
   const edges = automaton.edges(behind.kind, ahead.kind)
   const ends = behind.set.some((position) => edges.ends[position] === 1) ? ENDS : 0
@@ -74,7 +74,7 @@ function meetsByBits(size: number, { edges, behind, ahead, meter }: Meeting): bo
   return false
 }
 
-/** Where threads can be behind the next character. */
+/** Positions of threads after the next character. */
 function frontierOf(size: number, { next }: Edges, { set }: State, meter: Meter): Int32Array {
   const bits = new Int32Array((size + 31) >> 5)
   let work = set.length

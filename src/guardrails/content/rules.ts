@@ -23,7 +23,7 @@ type NewRule = {
   readsAll: boolean
 }
 
-/** All filters of these settings together: of the same one given twice the stronger action counts. */
+/** Combines the filters of several guardrails: of equal filters the stronger action applies. */
 export function combineRules(settings: readonly ContentSettings[]): OwnedRule[] {
   const rules = new Map<string, OwnedRule>()
   const add = (key: string, { action, owner, detector, readsAll }: NewRule) => {
@@ -57,7 +57,7 @@ function toDetector({ pattern, label }: ContentFilter): Detector {
   }
 }
 
-/** What stands in the place of what an own filter redacts: its label, in brackets. */
+/** Replacement for text that a custom filter redacts: its label in brackets. */
 function ownLabel(label: string | null | undefined): string {
   if (label == null || label === "") return "[REDACTED]"
   return /^\[.*\]$/s.test(label) ? label : `[${label}]`

@@ -1,7 +1,7 @@
 import { elementAt } from "../../support/arrays.ts"
 /**
- * Texts made from a pattern to be slow to search, always the same: its own letters and literals, in order and in
- * disorder.
+ * Deterministic texts that should be slow to search with a pattern, made of its own letters and literals, in and out of
+ * order.
  */
 export function slowTexts(pattern: string): string[] {
   const literals = pattern.slice(0, MAX_SOURCE).match(/[\p{L}\d]{2,}/gu) ?? ["ab"]

@@ -3,7 +3,7 @@ import { COST, Meter } from "./meter.ts"
 import { AFTER_TEXT, BEFORE_TEXT, beginningsWith, conditionsBetween, OP, type Program, takes } from "./program.ts"
 import { elementAt } from "../../support/arrays.ts"
 
-/** From `start` up to `end`, in UTF-16 units since the text began. */
+/** From `start` to before `end`, in UTF-16 units of the complete text. */
 export type Span = { start: number; end: number }
 
 const SPACE = 32
@@ -13,7 +13,7 @@ type ScanOptions = { limit: number; isWhole: boolean; folds?: boolean; meter?: M
 
 type Threads = { places: Int32Array; starts: Int32Array; count: number }
 
-/** A character as the threads take it; `conditions`: those between it and the one before. */
+/** A character with the conditions between it and the previous one. */
 type CharacterRead = { rune: number; width: number; conditions: number }
 
 /**
@@ -38,7 +38,7 @@ export class Scanner {
   #before = BEFORE_TEXT
   #at = 0
   #half = ""
-  /** What stands between the last character and the next is not read. */
+  /** A skipped character lies between the last character and the next. */
   #isParted = false
   /** Matches that may still grow, the longest so far of each beginning. */
   readonly #growing = new Map<number, number>()
@@ -67,14 +67,14 @@ export class Scanner {
     this.#queued = new Int32Array(size)
   }
 
-  /** Up to here no further match can begin: in UTF-16 units since the text began. */
+  /** No further match can begin before this index of the complete text. */
   get safe(): number {
     let safe = this.#now.count > 0 ? (this.#now.starts[0] ?? 0) : this.#at
     for (const start of this.#growing.keys()) safe = Math.min(safe, start)
     return safe
   }
 
-  /** Goes on at a place of the text up to which there is nothing to find, and no thread alive. */
+  /** Continues at an index before which no match is open. */
   skipTo(at: number, before: number): void {
     this.#at = at
     this.#before = before
@@ -121,7 +121,7 @@ export class Scanner {
     this.#report(true)
   }
 
-  /** A character that is not read. It may stand in the middle of a word, or between two: both are looked for. */
+  /** A skipped character, which may be inside a word or between two: both are searched. */
   #part(width: number): void {
     const { places, starts, count } = this.#now
     const read = { rune: AFTER_TEXT, width: 0, conditions: conditionsBetween(this.#before, SPACE) }
@@ -160,7 +160,7 @@ export class Scanner {
     for (let one = 0; one < begun.length; one++) this.#queue(begun[one] ?? 0, this.#at)
   }
 
-  /** All places that can be reached without a character, and from those the ones behind this character. */
+  /** Follows all steps that consume nothing, then adds the steps after this character. */
   #follow(scope: number, start: number, { rune, width, conditions }: CharacterRead): void {
     const { steps } = this.#program
     const open = this.#open
@@ -205,9 +205,7 @@ export class Scanner {
     this.#next.count = count + 1
   }
 
-  /**
-   * Matches that no thread can lengthen. Threads stand in the order of their beginnings, so the first is the oldest.
-   */
+  /** Reports matches that no thread can extend. Threads are ordered by their start, so the first is the oldest. */
   #report(isOver: boolean): void {
     const oldest = isOver || this.#now.count === 0 ? Number.POSITIVE_INFINITY : (this.#now.starts[0] ?? 0)
     for (const [start, end] of this.#growing) {

@@ -21,8 +21,8 @@ export class Searcher {
   readonly forward: Dfa
   readonly backward: Dfa
   /**
-   * What `meeting` made of the latest pairs of rows, by a hash of the two: the one behind, and four times the one ahead
-   * plus that.
+   * Cache of `meeting` results by a hash of both rows: the forward row, and four times the backward row plus the
+   * result.
    */
   readonly meetings = new Int32Array(2 * MEETINGS).fill(-1)
   #generations = 0
@@ -33,7 +33,7 @@ export class Searcher {
     this.backward = new Dfa(this.automaton, "backward")
   }
 
-  /** Beside the beginning or the end of a text. */
+  /** KIND beside the start or the end of a text. */
   get edge(): number {
     const { kinds, end } = this.automaton.alphabet
     return kinds[end] ?? 0
@@ -114,9 +114,7 @@ export function* findStretches(searcher: Searcher, text: string, meter: Meter): 
 /** Of the block that is read: no two are read at once. */
 const record = { rows: new Int32Array(BLOCK + 2), classes: new Uint16Array(BLOCK + 2) }
 
-/**
- * What is known of the text behind a block: where it stands, and where a stretch ends whose beginning is not found yet.
- */
+/** State of the backward pass: the state after the block, and the end of a match whose start is not found yet. */
 type Reading = { ahead: State | undefined; open: number; found: Stretches }
 
 type BackwardRead = {
@@ -133,7 +131,7 @@ function readBackward(searcher: Searcher, text: string, { block: { from, to }, r
   const before = found.count
   const live = searcher.forward.live
   let { open } = reading
-  // Where nothing is open, no match goes on behind this block: all that counts of what follows is the boundary.
+  // Without an open match, only the boundary character after the block counts.
   const kind = to < text.length ? searcher.kindOf(runeAt(text, to)) : searcher.edge
   let row = reading.ahead ? backward.rowOf(reading.ahead) : backward.rowOfNothing(kind)
   let { table } = backward
@@ -153,7 +151,7 @@ function readBackward(searcher: Searcher, text: string, { block: { from, to }, r
       }
     }
     if (open === -1) {
-      // Up to the next end no match goes on, and none from there to the right.
+      // Skips to the next match end: no match crosses the text between.
       do at--
       while (at > from && ((rows[at - from] ?? 0) & 1) === 0)
       if (at === from) break
@@ -177,8 +175,8 @@ function readBackward(searcher: Searcher, text: string, { block: { from, to }, r
 }
 
 /**
- * Stretches outside of which no match stands, and at whose borders no thread is alive: what a scan that follows threads
- * needs to read. Between two places where none is either; the text has no character that is not read (fold.ts) there.
+ * Regions that contain all matches, with no thread alive at their borders: what the NFA must read. Between them the
+ * text has no skipped characters (fold.ts).
  */
 export function* findRegions(
   searcher: Searcher,
@@ -212,7 +210,7 @@ type RegionSearch = {
   regions: Span[]
 }
 
-/** Adds what of a block lies between states without threads and has an end in it. */
+/** Adds the regions of a block between states without threads that contain a match end. */
 function addRegions(from: number, to: number, { live, open, regions }: RegionSearch) {
   const { rows } = record
   for (let at = from; at < to; at++) {
@@ -231,7 +229,7 @@ export function runeBefore(text: string, at: number): number {
   return readAs(pair > 0xffff ? pair : text.charCodeAt(at - 1))
 }
 
-/** Where the first match ends; undefined where there is none. */
+/** End of the first match; undefined if there is none. */
 export function* findFirstEnd(searcher: Searcher, text: string, meter: Meter): Generator<void, number | undefined> {
   const blocks = yield* readForward(searcher, text, meter, false)
   const last = blocks.at(-1)
@@ -270,7 +268,7 @@ function blockEnd(text: string, from: number): number {
   return isInside ? to + 1 : to
 }
 
-/** Works out every state there can be. Throws where that is too much work. */
+/** Constructs all DFA states. Throws if that exceeds the budget. */
 export function explore(searcher: Searcher, meter: Meter): void {
   const { forward, backward, automaton } = searcher
   const { alphabet } = automaton

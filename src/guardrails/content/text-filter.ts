@@ -22,7 +22,7 @@ export type Units = {
   take: (piece: string, isLast: boolean) => string
   /** The escaped text between two units of the decoded one. */
   slice: (from: number, to: number) => string
-  /** What is written in place of such a stretch. */
+  /** Replacement for a redacted stretch. */
   replace: (from: number, to: number, label: string) => string
   /** Units before this are no longer needed. */
   forget: (before: number) => void
@@ -59,8 +59,8 @@ export function plainUnits(): Units {
 const PIECE = 16_384
 
 /**
- * One text on its way through the rules, in one piece or in many. What may yet be part of something to redact or to
- * block waits; all else goes on at once.
+ * Filters one text, complete or in pieces. Text that may become part of a redaction or block is delayed; the rest is
+ * released at once.
  */
 export class TextFilter {
   readonly #units: Units
@@ -73,7 +73,7 @@ export class TextFilter {
   #textStart = 0
   #length = 0
   #released = 0
-  /** To redact, in order, none overlapping another. */
+  /** Redactions, in order and without overlaps. */
   #marks: Mark[] = []
   readonly #meter: Meter
   readonly #tellsPlaces: boolean
@@ -96,7 +96,7 @@ export class TextFilter {
     this.#onUnchecked = onUnchecked
   }
 
-  /** What goes on now. Nothing does once something is blocked. */
+  /** Returns the released text; empty once something is blocked. */
   push(piece: string, isLast: boolean): string {
     if (isLast && !this.#isBegun) return atOnce(this.readWhole(piece))
     if (this.isBlocked) return ""
@@ -108,7 +108,7 @@ export class TextFilter {
     return this.#release(isLast ? this.#length : this.#safe())
   }
 
-  /** A text that is all there, as it goes on. Yields where other work may be done. */
+  /** Filters a complete text. Yields to other work. */
   *readWhole(text: string): Generator<void, string> {
     this.#isBegun = true
     const first = this.#rules[0]
@@ -158,7 +158,7 @@ export class TextFilter {
     let last = 0
     for (const window of windowsOf(detector, text, survey)) {
       this.#meter.spend(window.end - window.start)
-      // Tables do not know of what is not read.
+      // The tables do not handle skipped characters.
       const isPlain = !survey.hasUnread || !hasUnread(text, window)
       const regions = isPlain ? yield* findRegions(searcherOf(detector.program()), text, window, this.#meter) : [window]
       scanner ??= regions.length > 0 ? this.#scannerOf(rule, detector) : undefined
@@ -182,7 +182,7 @@ export class TextFilter {
     return content
   }
 
-  /** Whether the work of a rule could be done; where it could not, nothing of the text goes on. */
+  /** Runs the work of a rule. False if it exceeded the budget; then nothing of the text is released. */
   #isWithin(rule: Rule, work: () => void): boolean {
     try {
       work()
@@ -280,7 +280,7 @@ export class TextFilter {
     if (rule.action === "redact") this.#mark({ ...span, label: rule.detector.label })
   }
 
-  /** Marks that overlap are one, under the name of the one that began first, or else is longer. */
+  /** Merges overlapping redactions under the label of the one that began first, or else is longer. */
   #mark(mark: Mark): void {
     let at = this.#marks.length
     let merged = mark

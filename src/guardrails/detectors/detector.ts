@@ -14,7 +14,7 @@ type Named = {
   /** The name that `patterns` reports. */
   name: string
   engine: "regex" | "pii" | "secrets" | "prompt-injection"
-  /** Stands in the place of what is redacted. */
+  /** Replacement for redacted text. */
   label: string
 }
 
@@ -23,10 +23,7 @@ type OfPieces = {
   program: () => Program
   /** No match is longer, in UTF-16 units. */
   limit: number
-  /**
-   * The parts of a match that are what is looked for; absent where all of it is. `before`: what precedes it, CONTEXT
-   * units.
-   */
+  /** Selects the parts of a match to report; without it the whole match. `before`: the CONTEXT units before it. */
   refine?: (match: string, before: string) => readonly Part[]
   /** What every match that is not refused has one of. */
   signs?: Signs

@@ -1,7 +1,7 @@
 import { requiredOf } from "../prefilter/required.ts"
 
 const GAP = "[\\s\"'`*_,:;.–-]{1,6}"
-/** Or nothing between them. */
+/** Optional separator. */
 const MAY = "[\\s\"'`*_,:;.–-]{0,6}"
 const text = (...alternatives: string[]) => `(?:${alternatives.join("|")})`
 /**
@@ -132,7 +132,7 @@ const PHRASES: readonly string[] = [
   "(?:忽略|无视|忘记|忽視|無視)[^。\\n]{0,12}(?:之前|以上|先前|前面|上述|所有)[^。\\n]{0,8}(?:指令|指示|提示|规则|說明|说明)|(?:以前|これまで|上記|前)の?[^。\\n]{0,6}(?:指示|命令|プロンプト|ルール)[^。\\n]{0,6}(?:無視|忘れ)|(?:игнорируй|забудь|не обращай внимания на)[^.\\n]{0,24}(?:предыдущ|прошл|все|выше)[^.\\n]{0,16}(?:инструкц|указани|правил|команд)|(?:이전|위의|모든)[^.\\n]{0,10}(?:지시|명령|규칙|프롬프트)[^.\\n]{0,8}(?:무시|잊)",
 ]
 
-/** A phrase to look for, and what every text that has it has. */
+/** A phrase to find, and the literals that every text with it contains. */
 export type Sign = {
   anywhere: RegExp
   /** At one place. */

@@ -39,7 +39,7 @@ export function fuzzyInjections(text: string): Part[] {
   return [...text.matchAll(TOKEN)].flatMap(({ index }) => injectionsFrom(text, index))
 }
 
-/** The same where one begins with this word. */
+/** Finds an instruction that begins with the word at this index. */
 export function injectionsFrom(text: string, from: number): Part[] {
   const tokens: RegExpExecArray[] = []
   const pattern = new RegExp(TOKEN)
@@ -56,7 +56,10 @@ export function injectionsFrom(text: string, from: number): Part[] {
   return last ? [[from, last.index + last[0].length]] : []
 }
 
-/** Where in a stretch of letters a word begins that may be such a verb; -1 for nowhere. Cheap, and never too strict. */
+/**
+ * Index in a stretch of letters of a word that may be a misspelt verb; -1 if there is none. A cheap test without false
+ * negatives.
+ */
 export function misspeltVerb(text: string, start: number, to: number): number {
   const length = (to - start) % LONGEST
   if (length < SHORTEST) return -1

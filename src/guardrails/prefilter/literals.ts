@@ -1,12 +1,12 @@
 import { readAs, UNREAD } from "../content/fold.ts"
 import { elementAt } from "../../support/arrays.ts"
 
-/** What some match of a detector must have in it. In lower case; a digit stands for any digit. */
+/** A literal of a detector's matches. In lower case; a digit stands for any digit. */
 export type Literal = {
   text: string
   /** No letter, digit or underscore right before it. */
   starts?: true
-  /** No letter right behind it. */
+  /** No letter may follow. */
   ends?: true
   /** Its first letter is a capital. */
   isUpper?: true
@@ -20,13 +20,13 @@ const GAPS = " .()/-"
 const FIRST_LETTER = CLASS.lastGap + 1
 const FIRST_SHARED = FIRST_LETTER + 26
 const MAX_SIGNS = 16
-/** A row of the table is 128 bytes: the fewer there are in use, the more of them stay near. */
+/** A table row is 128 bytes: fewer rows fit better into the CPU cache. */
 export const STRIDE_BITS = 6
 const STRIDE = 1 << STRIDE_BITS
-/** What a number of the table can name. */
+/** Limit of a 16-bit state number. */
 const MAX_STATES = 0x10000
 const UNITS = 0x10000
-/** Where other forms of the letters of an alphabet stand. */
+/** End of the range with other forms of alphabetic letters. */
 const LAST_FORM = 0x2fff
 
 /**
@@ -75,8 +75,8 @@ export class Literals {
   }
 
   /**
-   * Signs of ASCII have a class each, as far as there are classes. Characters outside of ASCII that are in literals
-   * share the others: what is found is looked at again.
+   * Each ASCII symbol has its own class as far as there are classes. Other characters of literals share classes, and
+   * their matches are checked again.
    */
   #findClasses(texts: readonly string[]): void {
     const { classes } = this
@@ -110,9 +110,7 @@ export class Literals {
   }
 }
 
-/**
- * Fills in where it goes on from each state with each class, and adds what ends there as well. Returns them by depth.
- */
+/** Computes the fail transitions of the Aho-Corasick automaton and merges the outputs. Returns the states by depth. */
 function connect(table: Int32Array, ends: readonly number[][]): number[] {
   const fails = new Int32Array(ends.length)
   const open = [0]

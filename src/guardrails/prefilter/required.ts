@@ -1,7 +1,7 @@
 import { elementAt } from "../../support/arrays.ts"
 /**
- * What every match of a pattern has in it: the literals it begins with, and groups of literals of which each has one.
- * Worked out of a regular expression's source, so that a new phrase or key needs no second table. All in lower case; a
+ * Literals that every match of a pattern contains: those it begins with, and groups of which each match contains one.
+ * Derived from the source of the regular expression, so that new patterns need no second table. All in lower case; a
  * digit stands for any digit.
  */
 export type Required = {
@@ -11,7 +11,7 @@ export type Required = {
   groups: string[][]
 }
 
-/** What a part of a pattern can be, if that is few strings. */
+/** A part of a pattern; `exact`: its strings, if they are few. */
 type Node = { exact: string[] | undefined; openings: string[] | undefined; groups: string[][] }
 
 const MAX_STRINGS = 256
@@ -24,7 +24,7 @@ export function requiredOf(source: string): Required {
   return { openings: openings && withoutLonger(openings, (one, other) => one.startsWith(other)), groups }
 }
 
-/** The group that is least often in a text by chance; undefined where there is none. */
+/** The group that is rarest in other texts; undefined if there is none. */
 export function bestGroup(groups: readonly string[][]): string[] | undefined {
   const worth = (group: readonly string[]) => Math.min(...group.map(({ length }) => length))
   return groups.toSorted((one, other) => worth(other) - worth(one) || one.length - other.length)[0]
@@ -105,7 +105,7 @@ class Parser {
   }
 }
 
-/** A digit stands for all; what has no lower case of its own stays. */
+/** A digit stands for all digits; characters without lower case are kept. */
 function ofStrings(chars: readonly string[]): Node {
   const exact = [...new Set(chars.map((char) => char.toLowerCase().replace(/\d/, "0")))]
   return { exact, openings: undefined, groups: [] }

@@ -15,7 +15,7 @@ export type Signs = {
 export type Survey = {
   /** For each list of signs: ranges of which every match touches one, from the first character of each to its last. */
   marks: readonly number[][]
-  /** For each literal whether the text has it at all. */
+  /** For each literal whether the text contains it. */
   seen: Uint8Array
   /**
    * The literals of `placed` that the text has: their beginnings, each with its number; undefined if there are too
@@ -37,7 +37,7 @@ const MAX_PLACES = 200_000
 const NEAR = 16
 const COLONS_APART = 5
 const LAST_ASCII = 0x7f
-/** Emoji, none of them a letter or a digit. */
+/** Emoji, which are no letters or digits. */
 const FIRST_EMOJI = 0x1f300
 const LAST_EMOJI = 0x1faff
 const isWord = (unit: number) => unit < 128 && /\w/.test(String.fromCharCode(unit))
@@ -45,7 +45,7 @@ const RULE = Uint8Array.from({ length: 128 }, (_, unit) => (isWord(unit) ? 1 : 0
 
 type Known = Literal & { owners: number[]; isPlaced: boolean; isBound: boolean; isVerb: boolean }
 
-/** What is done where a literal ends: see `holds`, `Survey.verbs`, `Survey.places` and `Survey.marks`. */
+/** Action at the end of a literal: see `holds`, `Survey.verbs`, `Survey.places` and `Survey.marks`. */
 const USE = { checked: 1, verb: 2, placed: 4, owned: 8 } as const
 
 function useOf({ isBound, isVerb, isPlaced, owners }: Known): number {
@@ -60,7 +60,7 @@ function useOf({ isBound, isVerb, isPlaced, owners }: Known): number {
 /** Before any text. */
 const FAR = -1_000_000
 
-/** Where a literal ends. `plainFrom`: the text from there is as it was written; `digitBefore`: characters since a digit. */
+/** End of a literal. `plainFrom`: the text is unchanged from there; `digitBefore`: distance to the last digit. */
 type LiteralEnd = { state: number; at: number; plainFrom: number; digitBefore: number }
 
 /** Reads a text once for the signs of all detectors. */
@@ -69,7 +69,7 @@ export class Surveyor {
   readonly #known: Known[] = []
   readonly #numbers = new Map<string, number>()
   readonly #literals: Literals
-  /** Of each literal its length, and what is made of it (USE). */
+  /** By literal: its length, and its actions (USE). */
   readonly #lengths: Uint16Array
   readonly #uses: Uint8Array
   readonly #chains: { owner: number; digits: number }[]

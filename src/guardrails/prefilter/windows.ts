@@ -2,10 +2,7 @@ import type { Span } from "../content/scanner.ts"
 import { readAs, UNREAD } from "../content/fold.ts"
 import type { Stops } from "./stops.ts"
 
-/**
- * Stretches of a text, from front to back, that hold all matches that touch one of some ranges, and at whose borders no
- * match is on its way.
- */
+/** Windows of a text, in order, that contain all matches touching the given ranges. No match crosses their borders. */
 export function windowsAround(ranges: readonly number[], text: string, stops: Stops): Span[] {
   const windows: Span[] = []
   let last = 0

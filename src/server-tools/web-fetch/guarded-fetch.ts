@@ -46,7 +46,7 @@ export async function fetchPublic(
     if ("value" in timed) return timed.value
     return refuse(timed.stopped === "timeout" ? "the page took too long" : "the request was cancelled")
   } catch {
-    // What a connection fails with can name hosts and addresses of the gateway's own network.
+    // The message of a connection error can name hosts and addresses of the gateway's network.
     return refuse("the connection failed")
   }
 }
