@@ -32,9 +32,7 @@ type Answer = ClientFrame & { is: "answer" }
 
 type Rejection = { code: number; message: string; reason?: string | undefined }
 
-/**
- * Between the ACP clients of an intern and the host of its agent. A session is its client's who opened or loaded it.
- */
+/** Routes ACP between clients and the host of an agent. The client that opened or loaded a session owns it. */
 export class InternClients {
   readonly #runs: RunStore
   readonly #store: ClientStore
@@ -81,10 +79,7 @@ export class InternClients {
     return this.#sockets.has(socket)
   }
 
-  /**
-   * Requests that the agent has not answered; those of disconnected clients only for the grace period of a
-   * cancellation.
-   */
+  /** Requests that the agent has not answered; those of disconnected clients only for `graceMs`. */
   get openRequests(): ClientRequest[] {
     return this.#store.openSince(this.#around.now() - LIMITS.graceMs)
   }

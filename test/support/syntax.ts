@@ -6,7 +6,7 @@ type SourceFile = { path: string; text: string }
 export type Syntax = {
   path: string
   lines: number
-  /** Functions and methods with five or more positional parameters. */
+  /** Lines of functions and methods with five or more positional parameters. */
   longSignatures: string[]
   /** Types that `as` asserts, except `const`. */
   casts: string[]
@@ -21,7 +21,7 @@ export function syntaxOf({ path, text }: SourceFile): Syntax {
   const identifiers = new Set<string>()
   const signature = ({ params, start }: { params: readonly { type: string }[]; start: number }): void => {
     if (params.filter(({ type }) => type !== "RestElement").length <= MAX_PARAMETERS) return
-    longSignatures.push(text.slice(start, text.indexOf("(", start) + 1))
+    longSignatures.push(`line ${text.slice(0, start).split("\n").length}`)
   }
   const visitor = new Visitor({
     FunctionDeclaration: signature,
