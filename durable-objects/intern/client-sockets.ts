@@ -4,11 +4,11 @@ import type { AcpMessage, RpcId } from "../../src/interns/run/acp.ts"
 
 const TAG = "client"
 
-/** What is known of a connected client beyond the object's memory. `name`: of the intern that it came to. */
+/** Attachment of a client socket, which outlives the object's memory. `name`: of the connected intern. */
 export type Client = { id: string; name: string; showsForms: boolean }
 
-/** Characters: sent, known to have arrived, and asked after. */
-type Traffic = { sent: number; read: number; asked: number }
+/** Character counts: sent, confirmed as read, and sent at the last read request. */
+type Traffic = { sent: number; read: number; requestedAt: number }
 
 type ToClient = AcpMessage | { jsonrpc: "2.0"; id: RpcId | null; error: RpcError }
 
@@ -48,12 +48,12 @@ export class ClientSockets {
     return socket && clientOf(socket)
   }
 
-  /** What a client that is gone would have been told is lost with it. */
+  /** Messages to a client that is disconnected are dropped. */
   send(client: string, message: ToClient): void {
     const [socket] = this.#open(client)
     if (!socket) return
     const text = JSON.stringify(message)
-    const traffic = this.#traffic.get(client) ?? { sent: 0, read: 0, asked: 0 }
+    const traffic = this.#traffic.get(client) ?? { sent: 0, read: 0, requestedAt: 0 }
     traffic.sent += text.length
     this.#traffic.set(client, traffic)
     if (traffic.sent - traffic.read > CLIENT_LIMITS.unreadBytes) {
@@ -61,9 +61,9 @@ export class ClientSockets {
       return this.#onSlow(client)
     }
     socket.send(text)
-    if (traffic.sent - traffic.asked < CLIENT_LIMITS.askReadBytes) return
-    traffic.asked = traffic.sent
-    // The platform does not tell what waits in a socket. A request is answered by every peer, if only to refuse it.
+    if (traffic.sent - traffic.requestedAt < CLIENT_LIMITS.askReadBytes) return
+    traffic.requestedAt = traffic.sent
+    // The platform does not expose the send buffer of a socket. Every peer answers a request, if only with an error.
     socket.send(JSON.stringify({ jsonrpc: "2.0", id: readQuestion(traffic.sent), method: "_intern/read", params: {} }))
   }
 

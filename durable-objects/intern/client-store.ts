@@ -1,5 +1,6 @@
 import type { ClientQuestion } from "../../src/interns/hosts/client-frames.ts"
 import type { RpcId } from "../../src/interns/run/acp.ts"
+import { parseStored } from "../../src/support/json.ts"
 
 export type ClientRequest = {
   rpc: number
@@ -25,8 +26,8 @@ type RequestRow = {
 type QuestionRow = { id: number; client: string; rpc: string; acp: string; method: ClientQuestion }
 
 /**
- * What ACP clients have open: whose session is whose, what they asked the agent, and what it asked them. In rows,
- * before anything is sent, since their sockets outlive the object's memory.
+ * State of ACP clients: session owners, requests to the agent and questions from it. Written to rows before anything is
+ * sent, because sockets outlive the memory of the object.
  */
 export class ClientStore {
   readonly #sql: SqlStorage
@@ -47,7 +48,7 @@ export class ClientStore {
     `)
   }
 
-  /** Everyone of whom there is anything here. */
+  /** All clients with open state. */
   clients(): string[] {
     const rows = this.#sql.exec<{ client: string }>(
       `SELECT client FROM client_sessions UNION SELECT client FROM client_questions
@@ -61,7 +62,7 @@ export class ClientStore {
     return row?.client
   }
 
-  own(acp: string, client: string): void {
+  setOwner(acp: string, client: string): void {
     this.#sql.exec(
       "INSERT INTO client_sessions (acp, client) VALUES (?, ?) ON CONFLICT (acp) DO UPDATE SET client = excluded.client",
       acp,
@@ -69,7 +70,7 @@ export class ClientStore {
     )
   }
 
-  disown(acp: string): void {
+  clearOwner(acp: string): void {
     this.#sql.exec("DELETE FROM client_sessions WHERE acp = ?", acp)
   }
 
@@ -95,7 +96,7 @@ export class ClientStore {
     return [...this.#sql.exec<RequestRow>("DELETE FROM client_requests RETURNING *")].map(toRequest)
   }
 
-  /** Requests that are open, or were left since that instant. */
+  /** Open requests, and those whose client disconnected after this instant. */
   openSince(leftSince: number): ClientRequest[] {
     const rows = this.#sql.exec<RequestRow>(
       "SELECT * FROM client_requests WHERE left_at IS NULL OR left_at > ? ORDER BY rpc",
@@ -126,14 +127,14 @@ export class ClientStore {
     return row && toQuestion(row)
   }
 
-  /** Those of a session, which nobody can answer any more. */
+  /** Removes and returns the questions of a session, which cannot be answered any more. */
   takeQuestionsOf(acp: string): PendingQuestion[] {
     const rows = this.#sql.exec<QuestionRow>("DELETE FROM client_questions WHERE acp = ? RETURNING *", acp)
     return [...rows].map(toQuestion)
   }
 
   /**
-   * A client is gone: its sessions are nobody's. Returns the prompts that it leaves, which stay until the agent has
+   * Removes a disconnected client: its sessions lose their owner. Returns its prompts, which stay until the agent has
    * ended them, and its questions.
    */
   leave(client: string, now: number): { prompts: ClientRequest[]; questions: PendingQuestion[] } {
@@ -149,7 +150,7 @@ export class ClientStore {
     return { prompts: left, questions: [...questions].map(toQuestion) }
   }
 
-  /** Another agent is there, which knows of nothing here. */
+  /** The agent was replaced: the new one knows none of the sessions. */
   forgetSessions(): void {
     this.#sql.exec("DELETE FROM client_sessions")
     this.#sql.exec("DELETE FROM client_questions")
@@ -157,9 +158,9 @@ export class ClientStore {
 }
 
 function toRequest({ rpc, client, id, method, acp, left_at: leftAt }: RequestRow): ClientRequest {
-  return { rpc, client, id: JSON.parse(id) as RpcId, method, acp, isLeft: leftAt !== null }
+  return { rpc, client, id: parseStored<RpcId>(id), method, acp, isLeft: leftAt !== null }
 }
 
 function toQuestion({ id, client, rpc, acp, method }: QuestionRow): PendingQuestion {
-  return { id, client, rpc: JSON.parse(rpc) as RpcId, acp, method }
+  return { id, client, rpc: parseStored<RpcId>(rpc), acp, method }
 }

@@ -30,12 +30,12 @@ type Request = ClientFrame & { is: "request" }
 type Notice = ClientFrame & { is: "notice" }
 type Answer = ClientFrame & { is: "answer" }
 
-/**
- * Between the ACP clients of an intern and the host of its agent. A session is its client's who opened or loaded it.
- */
+type Rejection = { code: number; message: string; reason?: string | undefined }
+
+/** Routes ACP between clients and the host of an agent. The client that opened or loaded a session owns it. */
 export class InternClients {
   readonly #runs: RunStore
-  readonly #book: ClientStore
+  readonly #store: ClientStore
   readonly #sockets: ClientSockets
   readonly #around: Surroundings
   /** Counts how often all were sent away: who was let in before that is not connected after it. */
@@ -43,25 +43,25 @@ export class InternClients {
 
   constructor(ctx: DurableObjectState, runs: RunStore, around: Surroundings) {
     this.#runs = runs
-    this.#book = new ClientStore(ctx.storage.sql)
+    this.#store = new ClientStore(ctx.storage.sql)
     this.#sockets = new ClientSockets(ctx, (client) => this.#left(client))
     this.#around = around
   }
 
   /** For a storage that was emptied. */
   reset(): void {
-    this.#book.reset()
+    this.#store.reset()
   }
 
-  /** After the object was away: who went meanwhile, without a word, has left. */
+  /** After an eviction: clients whose socket closed meanwhile are handled as disconnected. */
   recover(): void {
     const left = this.openRequests.filter(({ isLeft }) => isLeft)
-    for (const client of this.#book.clients()) if (!this.#sockets.isConnected(client)) this.#left(client)
-    // That an agent was told to stop may be lost with the isolate that told it.
+    for (const client of this.#store.clients()) if (!this.#sockets.isConnected(client)) this.#left(client)
+    // The cancellation may have been lost with the isolate that sent it, so it is sent again.
     this.#stop(left)
   }
 
-  /** Connects a client. `check` rejects where it may not be, and resolves to the name of the intern. */
+  /** Connects a client. `check` throws if that is not allowed, and resolves to the name of the intern. */
   async attach(check: () => Promise<string>): Promise<Response> {
     const round = this.#round
     const name = await check()
@@ -79,9 +79,9 @@ export class InternClients {
     return this.#sockets.has(socket)
   }
 
-  /** Requests that the agent has not answered; of what was left, for as long as an agent may take to stop. */
+  /** Requests that the agent has not answered; those of disconnected clients only for `graceMs`. */
   get openRequests(): ClientRequest[] {
-    return this.#book.openSince(this.#around.now() - LIMITS.graceMs)
+    return this.#store.openSince(this.#around.now() - LIMITS.graceMs)
   }
 
   isBusy(acp: string): boolean {
@@ -102,9 +102,9 @@ export class InternClients {
       case "answer":
         return this.#answered(client, frame)
       case "notice":
-        return this.#told(client, frame)
+        return this.#onNotification(client, frame)
       case "request":
-        return this.#asked(socket, client, frame)
+        return this.#onRequest(socket, client, frame)
     }
   }
 
@@ -114,13 +114,13 @@ export class InternClients {
     this.#left(id)
   }
 
-  /** What the agent said and no run hears. Whether a client did. */
-  heard(message: AcpMessage): boolean {
+  /** Passes a message of the agent that belongs to no run to its client. Returns whether a client took it. */
+  onAgentMessage(message: AcpMessage): boolean {
     const { id, method } = message
     if (method === undefined) return id !== undefined && this.#result(id, message)
     const { sessionId: acp } = record(message.params)
     if (typeof acp !== "string" || this.#runs.ofAcp(acp)) return false
-    const owner = this.#book.ownerOf(acp)
+    const owner = this.#store.ownerOf(acp)
     const client = owner === undefined ? undefined : this.#sockets.of(owner)
     if (!client) return false
     if (id !== undefined) return isClientQuestion(method) && this.#question(client, id, message, acp)
@@ -128,13 +128,13 @@ export class InternClients {
     return true
   }
 
-  /** The agent that was there is no more: whoever waits for it is told, and has to load what was open. */
+  /** The agent has ended: fails pending requests. Clients must load their sessions again. */
   gone(): void {
     const error = { code: RPC_ERRORS.away, message: "The agent was started anew. Load the session again." }
-    for (const { client, id, isLeft } of this.#book.takeRequests()) {
+    for (const { client, id, isLeft } of this.#store.takeRequests()) {
       if (!isLeft) this.#sockets.send(client, { jsonrpc: "2.0", id, error })
     }
-    this.#book.forgetSessions()
+    this.#store.forgetSessions()
   }
 
   /** Sends everyone away: the token that they came with is not good any more. */
@@ -145,7 +145,7 @@ export class InternClients {
     }
   }
 
-  #asked(socket: WebSocket, client: Client, request: Request): void {
+  #onRequest(socket: WebSocket, client: Client, request: Request): void {
     const { id, method, params } = request
     switch (method) {
       case "initialize":
@@ -157,7 +157,7 @@ export class InternClients {
       case "session/prompt":
         return this.#ofSession(client, request)
       default:
-        return this.#refuse(client.id, id, RPC_ERRORS.unknownMethod, `${method} is not served here.`)
+        return this.#refuse(client.id, id, { code: RPC_ERRORS.unknownMethod, message: `${method} is not served here.` })
     }
   }
 
@@ -165,16 +165,29 @@ export class InternClients {
     const { id, method, params } = request
     const { sessionId, prompt } = params
     if (typeof sessionId !== "string" || sessionId === "" || sessionId.length > MAX_SESSION_CHARS) {
-      return this.#refuse(client.id, id, RPC_ERRORS.params, "sessionId: must be the id of a session.")
+      return this.#refuse(client.id, id, {
+        code: RPC_ERRORS.params,
+        message: "sessionId: must be the id of a session.",
+      })
     }
     if (method === "session/prompt" && !Array.isArray(prompt)) {
-      return this.#refuse(client.id, id, RPC_ERRORS.params, "prompt: must be an array of content blocks.")
+      return this.#refuse(client.id, id, {
+        code: RPC_ERRORS.params,
+        message: "prompt: must be an array of content blocks.",
+      })
     }
-    if (method === "session/prompt" && this.#book.ownerOf(sessionId) !== client.id) {
-      return this.#refuse(client.id, id, RPC_ERRORS.noSession, "This connection has not opened or loaded this session.")
+    if (method === "session/prompt" && this.#store.ownerOf(sessionId) !== client.id) {
+      return this.#refuse(client.id, id, {
+        code: RPC_ERRORS.noSession,
+        message: "This connection has not opened or loaded this session.",
+      })
     }
     if (this.#runs.ofAcp(sessionId) || this.isBusy(sessionId)) {
-      return this.#refuse(client.id, id, RPC_ERRORS.busy, "A turn of this session runs. Wait for its end.", "busy")
+      return this.#refuse(client.id, id, {
+        code: RPC_ERRORS.busy,
+        message: "A turn of this session runs. Wait for its end.",
+        reason: "busy",
+      })
     }
     this.#pass(client, request, sessionId, method === "session/prompt" ? { sessionId, prompt } : { sessionId })
   }
@@ -183,22 +196,26 @@ export class InternClients {
   #pass({ id: client }: Client, { id, method }: Request, acp: string | null, params: Record<string, unknown>): void {
     if (!this.#around.host().isUp) {
       const text = "The intern's agent cannot be reached now. Start its daemon, or ask again soon."
-      return this.#refuse(client, id, RPC_ERRORS.away, text, "intern_unreachable")
+      return this.#refuse(client, id, { code: RPC_ERRORS.away, message: text, reason: "intern_unreachable" })
     }
     try {
       this.#around.admit()
     } catch (thrown) {
       if (!(thrown instanceof GatewayError)) throw thrown
-      return this.#refuse(client, id, RPC_ERRORS.busy, thrown.message, thrown.metadata?.reason)
+      return this.#refuse(client, id, {
+        code: RPC_ERRORS.busy,
+        message: thrown.message,
+        reason: thrown.metadata?.reason,
+      })
     }
     const rpc = this.#runs.nextRpc()
-    // An agent says again what was said before it answers that a session is loaded.
-    if (method === "session/load" && acp !== null) this.#book.own(acp, client)
-    this.#book.ask({ rpc, client, id, method, acp })
+    // The agent replays the session before it responds to session/load, so the owner is set first.
+    if (method === "session/load" && acp !== null) this.#store.setOwner(acp, client)
+    this.#store.ask({ rpc, client, id, method, acp })
     this.#send({ id: rpc, method, params })
   }
 
-  #told({ id: client }: Client, { method, params }: Notice): void {
+  #onNotification({ id: client }: Client, { method, params }: Notice): void {
     const { sessionId } = params
     if (method !== "session/cancel") return
     const prompts = this.openRequests.filter((open) => open.client === client && open.method === "session/prompt")
@@ -206,18 +223,18 @@ export class InternClients {
   }
 
   #answered({ id: client }: Client, { id, outcome }: Answer): void {
-    const question = this.#book.takeQuestion(id, client)
+    const question = this.#store.takeQuestion(id, client)
     if (question) this.#send({ id: question.rpc, ...outcome })
   }
 
   #result(rpc: RpcId, { result, error }: AcpMessage): boolean {
-    const request = this.#book.takeRequest(rpc)
+    const request = this.#store.takeRequest(rpc)
     if (!request) return false
     const { client, id, method, acp, isLeft } = request
-    if (acp !== null && method === "session/prompt") this.#cancel(this.#book.takeQuestionsOf(acp))
+    if (acp !== null && method === "session/prompt") this.#cancel(this.#store.takeQuestionsOf(acp))
     if (isLeft) return true
     if (error !== undefined) {
-      if (acp !== null && method === "session/load") this.#book.disown(acp)
+      if (acp !== null && method === "session/load") this.#store.clearOwner(acp)
       this.#sockets.send(client, { jsonrpc: "2.0", id, error })
       return true
     }
@@ -225,20 +242,20 @@ export class InternClients {
     return true
   }
 
-  /** What a client is told of its session: of the modes and options that an agent has, the gateway offers none. */
+  /** Result of session/new or session/load for the client. The gateway offers no modes and no options of the agent. */
   #opened(client: string, method: string, result: unknown): Record<string, unknown> {
     const { sessionId } = record(result)
     if (method === "session/load" || typeof sessionId !== "string") return {}
-    this.#book.own(sessionId, client)
+    this.#store.setOwner(sessionId, client)
     return { sessionId }
   }
 
   #question(client: Client, rpc: RpcId, { method, params }: AcpMessage, acp: string): boolean {
     if (method === undefined || !isClientQuestion(method)) return false
-    // Nobody sees a form that the client does not show: it is as good as a stray.
+    // A form that the client cannot show is handled like a question without a client.
     if (method === "elicitation/create" && !client.showsForms) return false
     const id = this.#runs.nextRpc()
-    this.#book.put({ id, client: client.id, rpc, acp, method })
+    this.#store.put({ id, client: client.id, rpc, acp, method })
     this.#sockets.send(client.id, { jsonrpc: "2.0", id, method, params })
     return true
   }
@@ -248,9 +265,9 @@ export class InternClients {
     this.#left(id)
   }
 
-  /** Its turns are cancelled, and what the agent asked it is answered in its place. Safe twice. */
+  /** Handles a disconnect: cancels the client's turns and answers the agent's questions. Idempotent. */
   #left(client: string): void {
-    const { prompts, questions } = this.#book.leave(client, this.#around.now())
+    const { prompts, questions } = this.#store.leave(client, this.#around.now())
     this.#stop(prompts)
     this.#cancel(questions)
   }
@@ -267,7 +284,7 @@ export class InternClients {
     this.#sockets.send(client, { jsonrpc: "2.0", id, result })
   }
 
-  #refuse(client: string, id: RpcId, code: number, message: string, reason?: string): void {
+  #refuse(client: string, id: RpcId, { code, message, reason }: Rejection): void {
     const error: RpcError = { code, message, ...(reason !== undefined && { data: { reason, retryable: true } }) }
     this.#sockets.send(client, { jsonrpc: "2.0", id, error })
   }

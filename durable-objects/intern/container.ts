@@ -31,14 +31,14 @@ export class ContainerHost implements InternHost {
     return this.#link.epoch
   }
 
-  /** The join token is made anew for each start: only the container has it. */
+  /** Each start creates a new join token, which only the container has. */
   async start(config: InternConfig): Promise<void> {
     const container = this.#container()
-    // Not from a request: its Host would be told a token.
+    // Not taken from the Host header of a request: the container sends its token there.
     const url = URL.parse(configOf(this.#env).PUBLIC_URL ?? "")
     if (!url) throw new Error("A container needs to know where the gateway is: set PUBLIC_URL.")
     const { secret, hash } = newJoinToken()
-    await moveIntern(this.#env.DB, config, [], { joinTokenHash: hash }, Date.now())
+    await moveIntern(this.#env.DB, config, { from: [], columns: { joinTokenHash: hash }, now: Date.now() })
     if (container.running) await container.destroy()
     await this.#link.start(config)
     container.start({

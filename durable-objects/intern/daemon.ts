@@ -2,12 +2,13 @@ import type { Env } from "../../src/config/env.ts"
 import { type Numbered, readFrame } from "../../src/interns/hosts/daemon-frames.ts"
 import { CLOSE, type DaemonConfig, type Hello } from "../../src/interns/hosts/daemon-protocol.ts"
 import type { HostEvents, InternConfig, InternHost } from "../../src/interns/hosts/host.ts"
-import { openInternKey } from "../../src/interns/own-key.ts"
+import { openInternKey } from "../../src/interns/intern-key.ts"
 import type { AcpMessage } from "../../src/interns/run/acp.ts"
 import { logError, logWarning } from "../../src/support/log.ts"
 import { wait } from "../../src/support/time.ts"
 import type { Peer } from "./facts.ts"
 import type { RunStore } from "./run-store.ts"
+import { isObject } from "../../src/support/json.ts"
 
 const TAG = "daemon"
 const DESTROY_TIMEOUT_MS = 8_000
@@ -24,14 +25,14 @@ export class DaemonLink implements InternHost {
   readonly startLabel = "Waiting for the daemon to dial in"
   readonly #ctx: DurableObjectState
   readonly #env: Env
-  readonly #book: RunStore
+  readonly #runs: RunStore
   readonly #events: HostEvents
   #destroyed: ((isArchived: boolean) => void) | undefined
 
   constructor(ctx: DurableObjectState, env: Env, runs: RunStore, events: HostEvents) {
     this.#ctx = ctx
     this.#env = env
-    this.#book = runs
+    this.#runs = runs
     this.#events = events
     ctx.storage.sql.exec(
       "CREATE TABLE IF NOT EXISTS unacknowledged (seq INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT",
@@ -39,11 +40,11 @@ export class DaemonLink implements InternHost {
   }
 
   get #peer(): Peer {
-    return this.#book.fact("peer") ?? { epoch: "", received: 0, next: 1, isReady: false }
+    return this.#runs.fact("peer") ?? { epoch: "", received: 0, next: 1, isReady: false }
   }
 
   #setPeer(change: Partial<Peer>): void {
-    this.#book.setFact("peer", { ...this.#peer, ...change })
+    this.#runs.setFact("peer", { ...this.#peer, ...change })
   }
 
   get epoch(): string {
@@ -69,7 +70,7 @@ export class DaemonLink implements InternHost {
     return open.toSorted((a, b) => stateOf(b).dialled - stateOf(a).dialled)
   }
 
-  /** What was changed reaches the daemon when it dials in again. */
+  /** A daemon reads the new configuration when it reconnects. */
   start(_config: InternConfig): Promise<void> {
     this.#setPeer({ isReady: false })
     this.#closeAll(CLOSE.reconfigured, "reconfigured")
@@ -106,13 +107,13 @@ export class DaemonLink implements InternHost {
     return isArchived
   }
 
-  /** The token was changed: whoever is connected with the old one is sent away. */
+  /** Closes connections that were opened with the old token. */
   revoke(): void {
     this.#closeAll(CLOSE.revoked, "the join token was revoked")
   }
 
   closed(socket: WebSocket): void {
-    // The close of a connection that was replaced says nothing of the one in its place.
+    // The close of a replaced connection does not mean that the daemon is disconnected.
     if (stateOf(socket).isWelcome && this.#sockets().every((other) => other === socket || !stateOf(other).isWelcome)) {
       this.#events.down()
     }
@@ -148,7 +149,7 @@ export class DaemonLink implements InternHost {
       return this.#events.gone()
     }
     if (message.id === DESTROY_RPC) {
-      const { archived } = (message.result ?? {}) as { archived?: unknown }
+      const { archived } = isObject(message.result) ? message.result : {}
       return this.#destroyed?.(archived === true)
     }
     if (message.id !== SHUTDOWN_RPC) this.#events.message(message)
@@ -167,7 +168,7 @@ export class DaemonLink implements InternHost {
     const work = this.#welcome(socket, hello.from)
     this.#ctx.waitUntil(
       work.catch((cause: unknown) => {
-        logError("a daemon was not welcomed", { intern: this.#book.fact("place")?.id }, cause)
+        logError("a daemon was not welcomed", { intern: this.#runs.fact("identity")?.id }, cause)
         socket.close(1011, "not welcomed")
       }),
     )
@@ -194,7 +195,7 @@ export class DaemonLink implements InternHost {
   }
 
   async #config(): Promise<DaemonConfig> {
-    const identity = this.#book.fact("place")
+    const identity = this.#runs.fact("identity")
     if (!identity) throw new Error("A daemon that dials in has an intern.")
     const base = identity.apiBase
     const { row, key } = await openInternKey(this.#env, identity, identity.id)
@@ -219,7 +220,7 @@ function stateOf(socket: WebSocket): Socket {
   return (socket.deserializeAttachment() as Socket | null) ?? { isWelcome: false, dialled: 0 }
 }
 
-/** What cannot be sent now is sent again when the daemon dials in: its close is told apart. */
+/** Ignores a closed socket: unacknowledged frames are sent again when the daemon reconnects. */
 function sendTo(socket: WebSocket, text: string): void {
   try {
     socket.send(text)

@@ -3,9 +3,9 @@ import type { Effect, Run } from "../../src/interns/run/run.ts"
 import type { RunStore } from "./run-store.ts"
 import type { InternStream } from "./stream.ts"
 
-/** What an effect reaches. */
+/** Dependencies of the effects. */
 export type EffectDeps = {
-  book: RunStore
+  runs: RunStore
   /** The responses that clients read along with, by run. */
   streams: Map<string, InternStream>
   send: (message: Omit<AcpMessage, "jsonrpc">) => void
@@ -16,8 +16,8 @@ export type EffectDeps = {
   now: () => number
 }
 
-/** Does what was decided for a run, which is saved by then. */
-export function perform(run: Run, effect: Effect, { book: runs, streams, send, epoch, model, now }: EffectDeps): void {
+/** Performs an effect of a run, which is saved before. */
+export function perform(run: Run, effect: Effect, { runs, streams, send, epoch, model, now }: EffectDeps): void {
   switch (effect.do) {
     case "request":
       return send({ id: effect.rpc, method: effect.method, params: effect.params })

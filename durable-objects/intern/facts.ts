@@ -1,7 +1,7 @@
 import type { InternIdentity } from "../../src/interns/hosts/rpc.ts"
 import type { InternConfig } from "../../src/interns/hosts/host.ts"
 
-/** What is known of the daemon: its epoch, the last frame that it sent, and the number of our next one. */
+/** State of the daemon link: its epoch, the last frame received from it, and the number of the next frame to send. */
 export type Peer = { epoch: string; received: number; next: number; isReady: boolean }
 
 export type Phase = "new" | "provisioning" | "running" | "stopped" | "destroying"
@@ -9,10 +9,10 @@ export type Phase = "new" | "provisioning" | "running" | "stopped" | "destroying
 /** `attempt`: of a boot, from 1. `wakeAt`: when it is taken up again, epoch milliseconds. */
 export type LifecycleState = { phase: Phase; attempt: number; wakeAt: number | null; isLossAcknowledged: boolean }
 
-/** What an object keeps one of. */
+/** Single values that an object stores. */
 export type Facts = {
-  place: InternIdentity
-  life: LifecycleState
+  identity: InternIdentity
+  lifecycle: LifecycleState
   /** The embedded agent's. */
   config: InternConfig
   /** That the agent was started with; null for the default of the workspace. */

@@ -7,17 +7,13 @@ import { ContainerHost } from "./container.ts"
 import { DaemonLink } from "./daemon.ts"
 import type { RunStore } from "./run-store.ts"
 
+type HostDeps = { ctx: DurableObjectState; env: Env; runs: RunStore }
+
 /** The host of an intern's agent. A host that was open before the object slept is found as it was. */
-export function openHost(
-  identity: InternIdentity | undefined,
-  ctx: DurableObjectState,
-  env: Env,
-  runs: RunStore,
-  events: HostEvents,
-) {
+export function openHost(identity: InternIdentity | undefined, { ctx, env, runs }: HostDeps, events: HostEvents) {
   if (!identity || identity.host === "embedded") {
     const callGateway = async (request: Request) => app.fetch(request, env, executionContext(ctx))
-    return new EmbeddedHost(ctx, env, { book: runs, events, callGateway })
+    return new EmbeddedHost(ctx, env, { runs, events, callGateway })
   }
   const link = new DaemonLink(ctx, env, runs, events)
   return identity.host === "daemon" ? link : new ContainerHost(ctx, env, link)

@@ -23,31 +23,30 @@ const PRUNE_EVERY = 64
 type Host = ReturnType<typeof openHost>
 
 /**
- * One per intern: its runs, their questions and deadlines, and the host of its agent.
- *
- * It is a shell: what happens to a run is decided in src/interns/run, on rows that are loaded, and is saved before it
- * is done. Whatever a client reads along with is in memory alone, since it ends with the isolate.
+ * Durable Object of one intern: its runs, their questions and deadlines, and the host of its agent. The pure functions
+ * in src/interns/run decide what happens to a run; the object saves the run, then performs the effects. Open response
+ * streams are only in memory, since they end with the isolate.
  */
 export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, keyof Rpc.DurableObjectBranded> {
   /** Tests put others in their place. Epoch milliseconds. */
   static clock: () => number = Date.now
   static timer: Timer = realTimer
   static openRuns: number = LIMITS.openRuns
-  readonly #book: RunStore
-  readonly #life: InternLifecycle
+  readonly #runs: RunStore
+  readonly #lifecycle: InternLifecycle
   readonly #clients: InternClients
   readonly #streams = new Map<string, InternStream>()
-  readonly #reach: EffectDeps
-  readonly #hostArrival = new guards.HostEvent()
+  readonly #effectDeps: EffectDeps
+  readonly #hostConnected = new guards.HostEvent()
   #host: Host | undefined
   readonly #alarm: Alarm
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.#alarm = new Alarm(ctx.storage)
-    this.#book = new RunStore(ctx.storage.sql)
-    const around = { host: () => this.#hostOfLife(), now: () => Intern.clock() }
-    this.#life = new InternLifecycle(this.#book, env, {
+    this.#runs = new RunStore(ctx.storage.sql)
+    const around = { host: () => this.#currentHost(), now: () => Intern.clock() }
+    this.#lifecycle = new InternLifecycle(this.#runs, env, {
       ...around,
       stopRuns: () => {
         this.#clients.closeAll()
@@ -55,13 +54,13 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
       },
       clear: () => this.#clear(),
     })
-    this.#clients = new InternClients(ctx, this.#book, { ...around, admit: () => this.#admit() })
-    this.#reach = {
-      book: this.#book,
+    this.#clients = new InternClients(ctx, this.#runs, { ...around, admit: () => this.#admit() })
+    this.#effectDeps = {
+      runs: this.#runs,
       streams: this.#streams,
       send: (message) => this.#send(message),
-      epoch: () => this.#hostOfLife().epoch,
-      model: () => this.#life.model,
+      epoch: () => this.#currentHost().epoch,
+      model: () => this.#lifecycle.model,
       now: around.now,
     }
     void ctx.blockConcurrencyWhile(async () => {
@@ -71,7 +70,7 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
         run.state === "streaming" ? machine.cancel(run, "client_closed_request", Intern.clock()) : { run, effects: [] },
       )
       this.#clients.recover()
-      if (this.#book.open.length > 0 && this.#hostOfLife().isUp) this.#forAll(machine.onHostBack)
+      if (this.#runs.open.length > 0 && this.#currentHost().isUp) this.#forAll(machine.onHostBack)
     })
   }
 
@@ -80,7 +79,7 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
       const { pathname } = new URL(request.url)
       if (pathname === "/chat") return await this.#chat(await request.json<rpc.ChatCall>(), request.signal)
       const grant = request.headers.get(rpc.CLIENT_HEADER) ?? ""
-      if (pathname === "/client") return await this.#clients.attach(() => this.#life.requireGrant(grant))
+      if (pathname === "/client") return await this.#clients.attach(() => this.#lifecycle.requireGrant(grant))
       const host = this.#hostOf(JSON.parse(request.headers.get(rpc.PLACE_HEADER) ?? "") as rpc.InternIdentity)
       if (!("attach" in host)) throw internError("intern_rejected", "This intern's agent runs inside the gateway.")
       return host.attach()
@@ -92,24 +91,24 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
     }
   }
 
-  /** Starts the agent, or applies what was changed to one that runs. Returns at once; the record tells how it goes. */
+  /** Starts the agent, or applies changes to a running one. Returns at once; the row in D1 shows the progress. */
   provision(identity: rpc.InternIdentity): void {
-    this.#life.setIdentity(identity)
+    this.#lifecycle.setIdentity(identity)
     this.#clients.closeAll()
-    this.ctx.waitUntil(this.#life.provision().finally(() => this.#schedule()))
+    this.ctx.waitUntil(this.#lifecycle.provision().finally(() => this.#schedule()))
     this.#schedule()
   }
 
-  /** Stops the agent and cancels its runs; the disk stays. */
+  /** Stops the agent and cancels its runs. Keeps the disk. */
   async suspend(): Promise<void> {
-    await this.#life.suspend()
+    await this.#lifecycle.suspend()
     this.#schedule()
   }
 
   /** Deletes everything of the intern. Returns at once. */
   destroy(identity: rpc.InternIdentity, isLossAcknowledged: boolean): void {
-    this.#life.setIdentity(identity)
-    this.ctx.waitUntil(this.#life.destroy(isLossAcknowledged).finally(() => this.#schedule()))
+    this.#lifecycle.setIdentity(identity)
+    this.ctx.waitUntil(this.#lifecycle.destroy(isLossAcknowledged).finally(() => this.#schedule()))
     this.#schedule()
   }
 
@@ -122,20 +121,20 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
     daemonOf(this.#hostOf(identity))?.revoke()
   }
 
-  /** Whatever holds secrets in memory reads them again. */
+  /** Hosts that hold secrets in memory read them again. */
   vaultChanged(): void {
-    if (this.#hostOfLife().isUp) this.#send({ method: "_intern/vault_changed", params: {} })
+    if (this.#currentHost().isUp) this.#send({ method: "_intern/vault_changed", params: {} })
   }
 
-  /** For tests: what is open, and what of it a client reads along with. */
+  /** For tests: open runs, and those with an attached client. */
   peek(): { open: Run[]; attached: string[]; isHostUp: boolean } {
-    return { open: this.#book.open, attached: [...this.#streams.keys()], isHostUp: this.#hostOfLife().isUp }
+    return { open: this.#runs.open, attached: [...this.#streams.keys()], isHostUp: this.#currentHost().isUp }
   }
 
   override async alarm(): Promise<void> {
     this.#alarm.rang()
     this.#forAll((run) => machine.tick(run, Intern.clock()))
-    await this.#life.wake()
+    await this.#lifecycle.wake()
     this.#schedule()
   }
 
@@ -154,35 +153,35 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
   }
 
   #endOf(socket: WebSocket) {
-    return this.#clients.has(socket) ? this.#clients : daemonOf(this.#hostOfLife())
+    return this.#clients.has(socket) ? this.#clients : daemonOf(this.#currentHost())
   }
 
   #admit(): void {
-    guards.rateLimitTurn(this.#book, Intern.clock())
-    guards.requireCapacity(this.#book.open.length + this.#clients.openRequests.length, Intern.openRuns)
+    guards.rateLimitTurn(this.#runs, Intern.clock())
+    guards.requireCapacity(this.#runs.open.length + this.#clients.openRequests.length, Intern.openRuns)
   }
 
   async #chat(call: rpc.ChatCall, signal: AbortSignal): Promise<Response> {
-    if (call.is === "prompt") await this.#hostUp()
-    const open = call.session === null ? undefined : this.#book.ofSession(call.session)
+    if (call.is === "prompt") await this.#waitForHost()
+    const open = call.session === null ? undefined : this.#runs.ofSession(call.session)
     if (call.is === "answer") return this.#answer(call, signal)
-    this.#life.requireRunning()
+    this.#lifecycle.requireRunning()
     const now = Intern.clock()
     if (open && open.state !== "streaming") throw guards.sessionBusyError(open, now)
     if (open) {
-      guards.rateLimitTurn(this.#book, now)
-      this.#apply(machine.steer(open, call.text, this.#book.nextRpc()))
+      guards.rateLimitTurn(this.#runs, now)
+      this.#apply(machine.steer(open, call.text, this.#runs.nextRpc()))
       return Response.json({ session_id: open.session, status: "steered" }, { status: 202 })
     }
-    const known = call.session === null ? undefined : this.#book.session(call.session)
+    const known = call.session === null ? undefined : this.#runs.session(call.session)
     if (known && this.#clients.isBusy(known.acp)) throw guards.clientBusyError()
     this.#admit()
-    const rpc = this.#book.nextRpc()
-    if (rpc % PRUNE_EVERY === 0) this.#book.prune(now)
+    const rpc = this.#runs.nextRpc()
+    if (rpc % PRUNE_EVERY === 0) this.#runs.prune(now)
     const id = crypto.randomUUID()
     const session = call.session ?? crypto.randomUUID()
     const stream = this.#attach(id, signal)
-    const isLive = known?.epoch === this.#hostOfLife().epoch
+    const isLive = known?.epoch === this.#currentHost().epoch
     this.#apply(
       machine.startRun({ id, session, mode: call.mode, prompt: call.text }, known && { ...known, isLive }, now, rpc),
     )
@@ -194,9 +193,9 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
     signal: AbortSignal,
   ): Promise<Response> {
     const late = (run: Run) => this.#apply(machine.cancel(run, "deadline", Intern.clock()))
-    const find = () => guards.findPending(this.#book, { session, id, content }, Intern.clock(), late)
+    const find = () => guards.findPending(this.#runs, { session, id, content }, Intern.clock(), late)
     find()
-    await this.#hostUp()
+    await this.#waitForHost()
     const { run, reply } = find()
     const stream = this.#attach(run.id, signal)
     this.#apply(machine.onAnswer(run, reply, Intern.clock()))
@@ -205,7 +204,7 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
 
   #attach(run: string, signal: AbortSignal): InternStream {
     const stream = new InternStream(`intern-${crypto.randomUUID()}`, {
-      dialect: spellingOf(configOf(this.env).CLIENT_DIALECT),
+      spelling: spellingOf(configOf(this.env).CLIENT_DIALECT),
       keepaliveMs: configOf(this.env).INTERN_KEEPALIVE_MS,
       timer: Intern.timer,
       signal,
@@ -218,27 +217,27 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
   #left(id: string, stream: InternStream): void {
     if (this.#streams.get(id) !== stream) return
     this.#streams.delete(id)
-    const run = this.#book.get(id)
+    const run = this.#runs.get(id)
     if (run?.state === "streaming") this.#apply(machine.cancel(run, "client_closed_request", Intern.clock()))
     this.#schedule()
   }
 
-  /** Waits a little for a host that is away. */
-  async #hostUp(): Promise<void> {
-    this.#life.requireRunning()
-    if (this.#hostOfLife().isUp) return
-    await this.#hostArrival.within(LIMITS.graceMs, Intern.timer)
-    if (!this.#hostOfLife().isUp) throw guards.unreachable()
+  async #waitForHost(): Promise<void> {
+    this.#lifecycle.requireRunning()
+    if (this.#currentHost().isUp) return
+    await this.#hostConnected.within(LIMITS.graceMs, Intern.timer)
+    if (!this.#currentHost().isUp) throw guards.unreachable()
   }
 
   #hostOf(identity: rpc.InternIdentity): Host {
-    this.#life.setIdentity(identity)
-    return this.#hostOfLife()
+    this.#lifecycle.setIdentity(identity)
+    return this.#currentHost()
   }
 
-  #hostOfLife(): Host {
-    this.#host ??= openHost(this.#life.place, this.ctx, this.env, this.#book, {
-      message: (message) => this.#heard(message),
+  #currentHost(): Host {
+    const deps = { ctx: this.ctx, env: this.env, runs: this.#runs }
+    this.#host ??= openHost(this.#lifecycle.identity, deps, {
+      message: (message) => this.#onAgentMessage(message),
       up: () => this.#hostIsUp(),
       gone: () => {
         this.#forAll(machine.severed)
@@ -254,16 +253,16 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
 
   #hostIsUp(): void {
     this.#forAll(machine.onHostBack)
-    this.#hostArrival.tell()
-    this.ctx.waitUntil(this.#life.hostIsUp().finally(() => this.#schedule()))
+    this.#hostConnected.notify()
+    this.ctx.waitUntil(this.#lifecycle.hostIsUp().finally(() => this.#schedule()))
   }
 
-  #heard(message: AcpMessage): void {
+  #onAgentMessage(message: AcpMessage): void {
     const news = parseAcp(message)
-    const run = this.#book.runOf(news)
+    const run = this.#runs.runOf(news)
     const mayAsk = news.is === "result" || news.is === "failure"
-    if (run) this.#apply(machine.onAcpEvent(run, news, Intern.clock(), mayAsk ? this.#book.nextRpc() : 0))
-    else if (!this.#clients.heard(message)) {
+    if (run) this.#apply(machine.onAcpEvent(run, news, Intern.clock(), mayAsk ? this.#runs.nextRpc() : 0))
+    else if (!this.#clients.onAgentMessage(message)) {
       const answer = replyToUnknownRequest(news)
       if (answer) this.#send(answer)
     }
@@ -271,20 +270,20 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
   }
 
   #send(message: Omit<AcpMessage, "jsonrpc">): void {
-    this.#hostOfLife().send({ jsonrpc: "2.0", ...message })
+    this.#currentHost().send({ jsonrpc: "2.0", ...message })
   }
 
   #forAll(move: (run: Run) => Step): void {
-    for (const run of this.#book.open) this.#apply(move(run))
+    for (const run of this.#runs.open) this.#apply(move(run))
   }
 
   #apply({ run, effects }: Step): void {
-    this.#book.save(run, Intern.clock())
-    for (const effect of effects) perform(run, effect, this.#reach)
+    this.#runs.save(run, Intern.clock())
+    for (const effect of effects) perform(run, effect, this.#effectDeps)
   }
 
   #schedule(): void {
-    const due = [...this.#book.open.map(nextDeadline), this.#life.wakeAt].filter((at) => at !== null)
+    const due = [...this.#runs.open.map(nextDeadline), this.#lifecycle.wakeAt].filter((at) => at !== null)
     this.#alarm.set(due.length === 0 ? null : Math.min(...due))
   }
 
@@ -293,7 +292,7 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
     this.#alarm.set(null)
     this.#host = undefined
     await this.ctx.storage.deleteAll()
-    this.#book.reset()
+    this.#runs.reset()
     this.#clients.reset()
   }
 }

@@ -5,7 +5,7 @@ import { hostnameOf } from "../../src/interns/intern.ts"
 import { type InternStatus } from "../../src/interns/kinds.ts"
 import { internError } from "../../src/interns/reasons.ts"
 import { grantOf } from "../../src/interns/tokens.ts"
-import { deleteInternRows, findIntern, moveIntern } from "../../src/interns/store.ts"
+import { deleteInternRows, findIntern, type InternColumns, moveIntern } from "../../src/interns/store.ts"
 import { logError } from "../../src/support/log.ts"
 import type { RunStore } from "./run-store.ts"
 import type { LifecycleState } from "./facts.ts"
@@ -23,61 +23,61 @@ type LifecycleDeps = {
   clear: () => Promise<void>
 }
 
-/** From provisioning to deletion: what the object does, and what the intern's record in D1 says of it. */
+/** State machine from provisioning to deletion; mirrors its state to the intern's row in D1. */
 export class InternLifecycle {
-  readonly #book: RunStore
+  readonly #runs: RunStore
   readonly #env: Env
   readonly #around: LifecycleDeps
   #booting = false
 
   constructor(runs: RunStore, env: Env, around: LifecycleDeps) {
-    this.#book = runs
+    this.#runs = runs
     this.#env = env
     this.#around = around
   }
 
-  get #life(): LifecycleState {
-    return this.#book.fact("life") ?? { phase: "new", attempt: 0, wakeAt: null, isLossAcknowledged: false }
+  get #state(): LifecycleState {
+    return this.#runs.fact("lifecycle") ?? { phase: "new", attempt: 0, wakeAt: null, isLossAcknowledged: false }
   }
 
   #set(change: Partial<LifecycleState>): void {
-    this.#book.setFact("life", { ...this.#life, ...change })
+    this.#runs.setFact("lifecycle", { ...this.#state, ...change })
   }
 
   setIdentity(identity: InternIdentity): void {
-    this.#book.setFact("place", identity)
+    this.#runs.setFact("identity", identity)
   }
 
-  get place(): InternIdentity | undefined {
-    return this.#book.fact("place")
+  get identity(): InternIdentity | undefined {
+    return this.#runs.fact("identity")
   }
 
-  get #place(): InternIdentity {
-    const identity = this.#book.fact("place")
+  get #identity(): InternIdentity {
+    const identity = this.#runs.fact("identity")
     if (!identity) throw new Error("The Durable Object of an intern has no identity yet.")
     return identity
   }
 
-  /** That the agent was started with; null where that is the workspace's default. */
+  /** Model that the agent was started with; null for the default of the workspace. */
   get model(): string | null {
-    return this.#book.fact("model") ?? null
+    return this.#runs.fact("model") ?? null
   }
 
   get wakeAt(): number | null {
-    return this.#life.wakeAt
+    return this.#state.wakeAt
   }
 
   requireRunning(): void {
-    const { phase } = this.#life
+    const { phase } = this.#state
     if (phase === "running") return
     const hint = phase === "provisioning" ? "It is being provisioned: ask again in a moment." : "Provision it first."
     throw internError("intern_not_ready", `This intern is not running. ${hint}`)
   }
 
-  /** The name of the intern; rejects where it does not run, or is no longer reached with what this was granted for. */
+  /** The name of the intern. Throws if it is not running, or if the grant belongs to an earlier provision. */
   async requireGrant(grant: string): Promise<string> {
     this.requireRunning()
-    const row = await findIntern(this.#env.DB, this.#place, this.#place.id)
+    const row = await findIntern(this.#env.DB, this.#identity, this.#identity.id)
     if (row?.status === "running" && row.accessNonce !== null && grantOf(row.accessNonce) === grant) return row.name
     throw internError("intern_not_running", "This intern was stopped or provisioned just now. Ask for its token again.")
   }
@@ -87,9 +87,9 @@ export class InternLifecycle {
     await this.#boot()
   }
 
-  /** What is due: a boot or a deletion that was not finished. */
+  /** Resumes an unfinished start or deletion. */
   async wake(): Promise<void> {
-    const { phase, wakeAt, isLossAcknowledged } = this.#life
+    const { phase, wakeAt, isLossAcknowledged } = this.#state
     if (wakeAt === null || wakeAt > this.#around.now()) return
     if (phase === "provisioning") await this.#boot()
     else if (phase === "destroying") await this.destroy(isLossAcknowledged)
@@ -102,12 +102,12 @@ export class InternLifecycle {
     this.#booting = true
     try {
       await this.#step("Reading the configuration", 1)
-      const row = await findIntern(this.#env.DB, this.#place, this.#place.id)
+      const row = await findIntern(this.#env.DB, this.#identity, this.#identity.id)
       if (!row) return await this.#around.clear()
       await this.#step("Preparing the workspace", 2)
       const { id, organizationId, workspaceId, name, model, instructions } = row
       const host = this.#around.host()
-      this.#book.setFact("model", model)
+      this.#runs.setFact("model", model)
       const identity = { id, organizationId, workspaceId }
       await host.start({ ...identity, name, model, instructions })
       await this.#step(host.startLabel, TOTAL_STEPS)
@@ -127,8 +127,8 @@ export class InternLifecycle {
   }
 
   async #bootFailed(cause: unknown): Promise<void> {
-    logError("an intern was not provisioned", { intern: this.#place.id }, cause)
-    const { attempt } = this.#life
+    logError("an intern was not provisioned", { intern: this.#identity.id }, cause)
+    const { attempt } = this.#state
     if (attempt < MAX_ATTEMPTS) {
       return this.#set({ attempt: attempt + 1, wakeAt: this.#around.now() + RETRY_MS * attempt })
     }
@@ -137,30 +137,30 @@ export class InternLifecycle {
     await this.#move(["provisioning"], { status: "failed", progress: null, lastFailureMessage: text })
   }
 
-  /** The agent is there: an intern that waits for it runs, and takes prompts before its record says so. */
+  /** The agent is connected: the intern accepts prompts before its row in D1 says that it is running. */
   async hostIsUp(): Promise<void> {
-    if (this.#life.phase !== "provisioning") return
+    if (this.#state.phase !== "provisioning") return
     this.#set({ phase: "running", attempt: 0 })
     await this.#recordRunning()
   }
 
-  /** Where the record cannot be written now, it is tried again. */
+  /** Writes the running state to D1, and retries later if that fails. */
   async #recordRunning(): Promise<void> {
     const again = this.#around.now() + RETRY_MS
     this.#set({ wakeAt: again })
     try {
-      const row = await findIntern(this.#env.DB, this.#place, this.#place.id)
+      const row = await findIntern(this.#env.DB, this.#identity, this.#identity.id)
       const running = { status: "running", progress: null, lastFailureMessage: null } as const
       if (row) await this.#move(["provisioning"], { ...running, hostname: row.hostname ?? hostnameOf(row, this.#env) })
     } catch (cause) {
-      return logError("an intern runs, and its record could not say so yet", { intern: this.#place.id }, cause)
+      return logError("an intern runs, and its record could not say so yet", { intern: this.#identity.id }, cause)
     }
-    const { phase, wakeAt } = this.#life
+    const { phase, wakeAt } = this.#state
     if (phase === "running" && wakeAt === again) this.#set({ wakeAt: null })
   }
 
   async suspend(): Promise<void> {
-    if (this.#life.phase === "destroying") return
+    if (this.#state.phase === "destroying") return
     this.#set({ phase: "stopped", wakeAt: null })
     this.#around.stopRuns()
     await this.#around.host().stop()
@@ -177,12 +177,12 @@ export class InternLifecycle {
         "Delete again with acknowledge_workspace_loss: true to delete it all the same."
       return this.#move(["destroying"], { status: "destroy_failed", progress: null, lastFailureMessage })
     }
-    const row = await findIntern(this.#env.DB, this.#place, this.#place.id)
+    const row = await findIntern(this.#env.DB, this.#identity, this.#identity.id)
     if (row) await deleteInternRows(this.#env.DB, row, this.#around.now())
     await this.#around.clear()
   }
 
-  #move(from: readonly InternStatus[], change: Parameters<typeof moveIntern>[3]): Promise<void> {
-    return moveIntern(this.#env.DB, this.#place, from, change, this.#around.now())
+  #move(from: readonly InternStatus[], columns: InternColumns): Promise<void> {
+    return moveIntern(this.#env.DB, this.#identity, { from, columns, now: this.#around.now() })
   }
 }

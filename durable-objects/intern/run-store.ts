@@ -1,18 +1,37 @@
 import type { AcpEvent, RpcId } from "../../src/interns/run/acp.ts"
 import { type Delta, isOpen, type Run } from "../../src/interns/run/run.ts"
 import type { Facts } from "./facts.ts"
+import { parseStored } from "../../src/support/json.ts"
 
-/** For how long an answer to a question of a run that ended is told that it has ended. */
+/** How long an ended run is kept to reject late answers to its questions as ended. */
 const ENDED_KEPT_MS = 24 * 3_600_000
-/** Sessions that are remembered: of more, the ones used longest ago begin anew. */
+/** Limit of stored sessions: the least recently used ones are dropped and begin without history. */
 const MAX_SESSIONS = 1_000
 const MAX_ENDED = 1_000
+
+// Names in storage, which objects of earlier releases have written.
+const PENDING_PROMPTS = "unsaid"
+const QUESTION_COUNT = "asked"
+const FACT_NAMES: Partial<Record<keyof Facts, string>> = { identity: "place", lifecycle: "life" }
+
+type StoredRun = Omit<Run, "pendingPrompts" | "questionCount"> & {
+  [PENDING_PROMPTS]: string[]
+  [QUESTION_COUNT]: number
+}
+
+function toStored({ pendingPrompts, questionCount, ...run }: Run): StoredRun {
+  return { ...run, [PENDING_PROMPTS]: pendingPrompts, [QUESTION_COUNT]: questionCount }
+}
+
+function fromStored({ [PENDING_PROMPTS]: pendingPrompts, [QUESTION_COUNT]: questionCount, ...run }: StoredRun): Run {
+  return { ...run, pendingPrompts, questionCount }
+}
 
 export type StoredQuestion = { run: Run | undefined; session: string; isPending: boolean }
 
 /**
- * The runs of an intern: in memory while they are open, and every change in rows before anything is sent, so that an
- * object that is evicted, or dies, goes on where it was.
+ * Runs of an intern: open ones in memory, and every change in rows before anything is sent, so that an object resumes
+ * after an eviction or a crash.
  */
 export class RunStore {
   readonly #sql: SqlStorage
@@ -22,7 +41,7 @@ export class RunStore {
     this.#sql = sql
     this.reset()
     for (const { body } of sql.exec<{ body: string }>("SELECT body FROM runs WHERE is_open = 1")) {
-      const run = JSON.parse(body) as Run
+      const run = fromStored(parseStored<StoredRun>(body))
       this.#open.set(run.id, run)
     }
   }
@@ -57,12 +76,12 @@ export class RunStore {
     return this.open.find((run) => run.session === session)
   }
 
-  /** Whose agent session this is. */
+  /** The run of an agent session. */
   ofAcp(acp: string): Run | undefined {
     return this.open.find((run) => run.acp === acp)
   }
 
-  /** Whose request, to which the agent answers, this is. */
+  /** The run that sent this request to the agent. */
   ofRpc(rpc: RpcId): Run | undefined {
     return this.open.find(({ openRpc, promptRpc }) => openRpc === rpc || promptRpc === rpc)
   }
@@ -83,7 +102,7 @@ export class RunStore {
       run.id,
       run.session,
       isRunOpen ? 1 : 0,
-      isRunOpen ? JSON.stringify(run) : "",
+      isRunOpen ? JSON.stringify(toStored(run)) : "",
       isRunOpen ? null : now,
     )
     if (before?.question?.id !== run.question?.id) this.#saveQuestion(run)
@@ -111,7 +130,7 @@ export class RunStore {
 
   kept(run: string): Delta[] {
     const rows = this.#sql.exec<{ body: string }>("SELECT body FROM kept WHERE run = ? ORDER BY n", run)
-    return [...rows].map(({ body }) => JSON.parse(body) as Delta)
+    return [...rows].map(({ body }) => parseStored<Delta>(body))
   }
 
   clearBuffer(run: string): void {
@@ -135,7 +154,7 @@ export class RunStore {
     )
   }
 
-  /** Drops what nobody asks for any more. */
+  /** Deletes ended runs and sessions past their retention. */
   prune(now: number): void {
     this.#sql.exec(
       `DELETE FROM runs WHERE is_open = 0 AND (ended_at < ? OR id NOT IN
@@ -151,14 +170,14 @@ export class RunStore {
   }
 
   fact<Name extends keyof Facts>(name: Name): Facts[Name] | undefined {
-    const [row] = this.#sql.exec<{ value: string }>("SELECT value FROM facts WHERE name = ?", name)
+    const [row] = this.#sql.exec<{ value: string }>("SELECT value FROM facts WHERE name = ?", FACT_NAMES[name] ?? name)
     return row && (JSON.parse(row.value) as Facts[Name])
   }
 
   setFact<Name extends keyof Facts>(name: Name, value: Facts[Name]): void {
     this.#sql.exec(
       "INSERT INTO facts (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-      name,
+      FACT_NAMES[name] ?? name,
       JSON.stringify(value),
     )
   }

@@ -13,17 +13,15 @@ import {
 import type { Delta, Finish } from "../../src/interns/run/run.ts"
 import type { Timer } from "../../src/support/time.ts"
 
-/** What a client that does not read may leave waiting here. */
+/** Limit of unread bytes per client. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024
-/**
- * A client that left is noticed by the second write after it did, so a keepalive is written in two parts.
- */
+/** A disconnect shows at the second write after it, so a keepalive is written in two parts. */
 const KEEPALIVE_PARTS_MS = 300
 const encoder = new TextEncoder()
 const KEEPALIVE = [encoder.encode(": keepalive\n"), encoder.encode("\n")] as const
 
 export type StreamOptions = {
-  dialect: Spelling
+  spelling: Spelling
   keepaliveMs: number
   timer: Timer
   signal: AbortSignal
@@ -52,7 +50,8 @@ export class InternStream {
       headers: { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store" },
     })
     options.signal.addEventListener("abort", () => this.#lose(), { once: true })
-    // Who left while the host was waited for has left already. Whoever made this must know of it first.
+    // The client may have disconnected while the host connected. Deferred, so that the caller holds the stream before
+    // it ends.
     if (options.signal.aborted) queueMicrotask(() => this.#lose())
     this.#waitToKeepAlive()
   }
@@ -63,12 +62,19 @@ export class InternStream {
     if (this.#out.waitingBytes > MAX_WAITING_BYTES) this.#lose()
   }
 
-  /** The last chunks; nothing comes after them. `session` is null where the run failed before there was one. */
+  /** Writes the last chunks and closes the stream. `session` is null if the run failed before it had one. */
   finish(finish: Finish, session: string | null, usage: TurnUsage | null): void {
     if (this.#isOver) return
     const model = this.#modelWord()
     if (finish.reason === "tool_calls") {
-      this.#write(questionChunk(this.#head, model, finish.question, this.#isFirst, this.#options.dialect))
+      this.#write(
+        questionChunk(this.#head, {
+          model,
+          question: finish.question,
+          isFirst: this.#isFirst,
+          spelling: this.#options.spelling,
+        }),
+      )
     }
     this.#write(finishChunk(this.#head, model, finish, this.#isFirst))
     this.#write(finalChunk(this.#head, model, session, finish.reason === "tool_calls" ? null : usage))
@@ -82,7 +88,7 @@ export class InternStream {
   }
 
   #modelWord(): string {
-    return this.#model ?? placeholderModel(this.#options.dialect)
+    return this.#model ?? placeholderModel(this.#options.spelling)
   }
 
   #write(chunk: unknown): void {
@@ -106,7 +112,7 @@ export class InternStream {
     })
   }
 
-  /** The client left. The stream is ended here too: an object with an open response is never evicted. */
+  /** Client disconnect. Closes the stream as well, because an object with an open response is never evicted. */
   #lose(): void {
     if (this.#isOver) return
     this.#isOver = true

@@ -6,7 +6,7 @@ import { LIMITS, nextDeadline, type Run } from "../../src/interns/run/run.ts"
 import type { Timer } from "../../src/support/time.ts"
 import type { RunStore } from "./run-store.ts"
 
-/** What stands between a caller and a run: each of these lets a call in, or throws why not. */
+/** Checks before a turn: each passes or throws the error for the client. */
 
 const MINUTE_MS = 60_000
 
@@ -40,7 +40,7 @@ export function findPending(
   return { run, reply }
 }
 
-/** At most so many prompts within a minute: the instants are kept, since the object may sleep in between. */
+/** Limits prompts per minute. Timestamps are stored, because the object may be evicted in between. */
 export function rateLimitTurn(runs: RunStore, now: number): void {
   const within = (runs.fact("turns") ?? []).filter((at) => at > now - MINUTE_MS)
   const [oldest = now] = within
@@ -92,7 +92,7 @@ export class HostEvent {
     this.#waiting.delete(arrived)
   }
 
-  tell(): void {
+  notify(): void {
     for (const arrived of this.#waiting) arrived()
   }
 }

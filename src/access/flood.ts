@@ -2,11 +2,11 @@ import { GatewayError } from "../errors/errors.ts"
 import { type FindKnown, isKnown } from "./known-keys.ts"
 
 /**
- * The outer guard, by the platform's rate limiter: loose, per location, and in front of what is exact but dearer to
- * ask, the database for keys and the ledger for free requests. The limits stand in wrangler.toml.
+ * Rate limits by the platform's limiter: approximate and per location. They stand in front of exact but expensive
+ * checks: the database for keys, the ledger for free requests. wrangler.toml sets the limits.
  */
 
-/** As [[ratelimits]] RATE in wrangler.toml has it: calls in a period of so many milliseconds. */
+/** Same values as [[ratelimits]] RATE in wrangler.toml: calls per period of milliseconds. */
 const LIMIT = 600
 const PERIOD_MS = 60_000
 /** Addresses that an isolate remembers as flooding it. */
@@ -16,9 +16,8 @@ const BLOCKED_MS = 10_000
 const blocked = new Map<string, number>()
 
 /**
- * Throws where this address has lately tried more unknown keys than anybody mistypes, and this one is unknown, too.
- * Others behind the same address have keys that work: those are looked up, together with all else that comes from
- * there.
+ * Throws if this IP address recently sent many unknown keys and this key is unknown too. Valid keys from the same
+ * address are looked up in the same query and pass.
  */
 export async function throttleUnknownKeys(
   ip: string | undefined,
@@ -47,7 +46,7 @@ export async function countUnknownKey(rate: RateLimit | undefined, ip: string | 
   blocked.set(ip, now + BLOCKED_MS)
 }
 
-/** Throws where an organization asks for free models far beyond what it has of them anyway. */
+/** Throws if an organization sends far more free-model requests than its limit. */
 export async function throttleFreeModels(rate: RateLimit | undefined, organizationId: string): Promise<void> {
   if (!rate) return
   const { success } = await rate.limit({ key: `free:${organizationId}` })

@@ -1,15 +1,12 @@
 /** Which of some keys there are. */
 export type FindKnown = (keys: readonly string[]) => Promise<ReadonlySet<string>>
 
-/**
- * Keys that come from one address, and what was lately found of them. Plain data: no request waits for another's
- * promise.
- */
+/** Keys from one address, and their latest lookups. Plain data: requests do not share promises. */
 type Batch = { waiting: Set<string>; found: Map<string, { isKnown: boolean; at: number }> }
 
 const BATCH_MS = 50
 const MAX_BATCH = 1_000
-/** What was found is believed for as long as an unknown key is (authenticate.ts). */
+/** Lookups are cached as long as an unknown key (authenticate.ts). */
 const FOUND_MS = 1_000
 /** For those who waited for it while the isolate was busy. */
 const KEPT_MS = 10_000

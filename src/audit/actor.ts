@@ -25,7 +25,7 @@ export function originOf(request: Request, requestId: string): Pick<Actor, "ip" 
   }
 }
 
-/** What the caller is about to do, for the store to write together with it. */
+/** Audit entry for an event of the principal; the store writes it with the change. */
 export function entryOf(c: Context<App>, event: AuditEvent): AuditEntry {
   return newEntry(actorOf(c), event)
 }
@@ -43,7 +43,7 @@ export const recordDenials: MiddlewareHandler<App> = async function recordDenial
   if (c.error instanceof GatewayError && c.error.isDenial) recordDenied(c)
 }
 
-/** For routes whose handler itself forbids a key what the request asks for. */
+/** Audits denials that are decided by the handler of a route. */
 export const auditForbidden: MiddlewareHandler<App> = async function auditForbidden(c, next) {
   await next()
   if (c.error instanceof GatewayError && c.error.code === "forbidden" && !c.error.isDenial) recordDenied(c)

@@ -3,7 +3,7 @@ import type { AuditEntry } from "./entry.ts"
 import { insertAudit } from "./store.ts"
 
 const MINUTE_MS = 60_000
-/** A key that is refused all day must not fill the database: so many are kept of a key, a minute and an isolate. */
+/** Limit per key, minute and isolate, so that a key that is denied all day does not fill the database. */
 export const DENIALS_PER_MINUTE = 10
 const MAX_KEYS = 10_000
 
@@ -29,7 +29,7 @@ export class DenialGate {
 
 const gate = new DenialGate()
 
-/** Keeps a refusal, beside the answer: `later` is the runtime's waitUntil. */
+/** Records a denial after the response: `later` is the runtime's waitUntil. */
 export function recordDenial(db: D1Database, entry: AuditEntry, later: (work: Promise<unknown>) => void): void {
   if (!gate.take(entry.keyHash, entry.createdAt)) return
   later(insertAudit(db, entry).catch((cause: unknown) => logError("denial was not recorded", {}, cause)))

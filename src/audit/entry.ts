@@ -25,7 +25,7 @@ export type AuditEvent = {
   changed?: Changed
 }
 
-/** The names of what was changed, and the new values of those that may be told. */
+/** Names of the changed fields, with the new values of audited ones. */
 export type Changed = { fields: readonly string[]; values: Readonly<Record<string, unknown>> }
 
 export const DENIED_RESOURCE = "route"
@@ -55,8 +55,8 @@ export function newEntry(actor: Actor, { action, resourceId, workspaceId, change
 const MAX_VALUE_LENGTH = 1_000
 
 /**
- * What a body sets. Every name is told; a value only where `told` has its name, so that a field added later is kept
- * from the log until somebody decides, and only while it is small.
+ * Fields of a request body for the audit log. Values are included only for names in `audited` and only if they are
+ * small, so that a field added later is not logged until it is listed.
  */
 export function changesOf(input: Readonly<Record<string, unknown>>, audited: readonly string[]): Changed {
   const set = Object.entries(input).filter(([, value]) => value !== undefined)

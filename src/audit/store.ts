@@ -71,7 +71,7 @@ const PRUNE_BATCH = 500
 /** What one run removes at most; the rest waits for the next day. */
 const PRUNE_BATCHES = 100
 
-/** Removes entries older than so many days, of all organizations. Returns how many. */
+/** Deletes entries of all organizations that are older than the retention. Returns how many. */
 export async function pruneAudit(binding: D1Database, now: number, retentionDays: number): Promise<number> {
   const before = now - retentionDays * DAY_MS
   const db = openDb(binding)

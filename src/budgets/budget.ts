@@ -6,7 +6,7 @@ import type { Budget } from "./schemas.ts"
 import { workspaceScope } from "../ledger/scopes.ts"
 import { BUDGET_INTERVALS, type BudgetInterval, type BudgetRow } from "./table.ts"
 
-/** What a workspace may spend, as every call of its keys carries it. */
+/** Budgets of a workspace, loaded with each of its keys. */
 export type WorkspaceBudgets = {
   includeByok: boolean
   limits: readonly { interval: BudgetInterval; limitNano: number }[]
@@ -23,7 +23,7 @@ export function budgetLimits(workspaceId: string, { includeByok, limits }: Works
   }))
 }
 
-/** A budget that a longer one would reach first, or at the same time, would never be felt. */
+/** Rejects a budget that can never be reached, because a longer one has the same or a lower limit. */
 export function refuseDisorder(interval: BudgetInterval, limitNano: number, others: readonly BudgetRow[]): void {
   const location = BUDGET_INTERVALS.indexOf(interval)
   for (const other of others) {

@@ -14,7 +14,7 @@ import { type Budgeted, deleteBudget, findBudgets, putBudget } from "./store.ts"
 
 const PATH = "/workspaces/{workspaceRef}/budgets"
 const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
-const shared = { tags: ["Workspaces"], middleware: [requireManagement] as [typeof requireManagement] }
+const shared = { tags: ["Workspaces"], middleware: [requireManagement] satisfies [typeof requireManagement] }
 
 const list = createRoute({
   ...shared,
@@ -91,7 +91,7 @@ export const budgets = newRouter()
     const resourceId = budgetName(workspaceId, interval)
     const entry = entryOf(c, { action: "workspace_budget.set", resourceId, workspaceId, changed })
     if (!(await putBudget(c.env.DB, { ...row, createdAt: now }, includeByok, entry))) {
-      // Another budget was set in between: it says which rule is broken.
+      // A concurrent change set another budget: report which rule is violated.
       refuseDisorder(interval, limitNano, (await workspaceOf(c.env.DB, organizationId, workspaceRef)).budgets)
       throw new GatewayError("conflict", "Another budget of the workspace was changed concurrently. Retry.")
     }

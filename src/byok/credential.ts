@@ -6,12 +6,12 @@ import type { ByokRow } from "./table.ts"
 
 type AboutKey = Pick<ByokRow, "id" | "workspaceId" | "provider" | "version">
 
-/** What sort of thing a sealed key is, and whose. */
+/** Authenticated context of a sealed key. */
 export function aboutKey({ id, workspaceId, provider, version }: AboutKey): About {
   return { kind: "byok", ownerId: id, workspaceId, name: provider, version }
 }
 
-/** Of a shorter key the ends would tell too much. */
+/** Shorter keys are masked completely: their ends would reveal too much. */
 const LEAST_MASKED = 20
 
 /** Enough to recognize a key by, too little to guess it from. */
@@ -32,7 +32,7 @@ type Columns = Pick<
   | "allowedUserIds"
 >
 
-/** The columns that a body sets, undefined where it does not; the key itself is sealed apart. */
+/** Columns of a request body, undefined where it omits them; the key is sealed separately. */
 export function toColumns(input: ByokChange | NewByok): { [Name in keyof Columns]: Columns[Name] | undefined } {
   return {
     name: input.name,
@@ -47,8 +47,8 @@ export function toColumns(input: ByokChange | NewByok): { [Name in keyof Columns
   }
 }
 
-/** What the audit log tells of a credential: all of a body but the key. */
-export const TOLD_FIELDS = [
+/** Fields whose values the audit log records: all but the key. */
+export const AUDITED_FIELDS = [
   "provider",
   "name",
   "disabled",

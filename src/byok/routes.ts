@@ -16,7 +16,7 @@ import { sealForWorkspace } from "../secrets/workspace-key.ts"
 import { newId } from "../support/ids.ts"
 import { workspaceNotFound, requestedWorkspace } from "../workspaces/requested.ts"
 import { findWorkspace } from "../workspaces/store.ts"
-import { aboutKey, toByok, toColumns, toMask, TOLD_FIELDS } from "./credential.ts"
+import { aboutKey, toByok, toColumns, toMask, AUDITED_FIELDS } from "./credential.ts"
 import { Byok, ByokChange, ByokQuery, NewByok } from "./schemas.ts"
 import { PROVIDER_SLUGS } from "./slugs.ts"
 import { deleteByok, findByok, findKeyHashes, insertByok, listByok, MAX_CREDENTIALS, updateByok } from "./store.ts"
@@ -123,7 +123,7 @@ export const byok = newRouter()
     }
     const columns = { ...toColumns(input), ...flags, ...scope, createdAt: Date.now() }
     const row = { ...columns, ...(await toSealed(c, columns, key)) }
-    const changed = changesOf({ provider, key, ...input }, TOLD_FIELDS)
+    const changed = changesOf({ provider, key, ...input }, AUDITED_FIELDS)
     const entry = entryOf(c, { action: "byok_credential.create", resourceId: row.id, workspaceId, changed })
     const inserted = await insertByok(c.env.DB, row, entry)
     if (!inserted) throw await refusalOf(c, workspaceId)
@@ -148,10 +148,10 @@ export const byok = newRouter()
     })
     await requireOwnHashes(c, input.allowed_api_key_hashes)
     const change = { ...columns, ...(key !== undefined && (await toSealed(c, before, key))) }
-    const changed = changesOf({ ...input, key }, TOLD_FIELDS)
+    const changed = changesOf({ ...input, key }, AUDITED_FIELDS)
     const event = { resourceId: id, workspaceId: before.workspaceId, changed }
     const entry = entryOf(c, { action: "byok_credential.update", ...event })
-    const row = await updateByok(c.env.DB, organizationId, id, change, Date.now(), entry)
+    const row = await updateByok(c.env.DB, { organizationId, id, change, now: Date.now(), entry })
     if (!row) throw noSuchCredential()
     invalidateWorkspace(row.workspaceId)
     return c.json({ data: toByok(row) }, 200)
@@ -163,12 +163,12 @@ export const byok = newRouter()
     if (!before) throw noSuchCredential()
     const { workspaceId } = before
     const entry = entryOf(c, { action: "byok_credential.delete", resourceId: id, workspaceId })
-    if (!(await deleteByok(c.env.DB, organizationId, id, Date.now(), entry))) throw noSuchCredential()
+    if (!(await deleteByok(c.env.DB, { organizationId, id, now: Date.now(), entry }))) throw noSuchCredential()
     invalidateWorkspace(workspaceId)
     return c.json({ deleted: true as const }, 200)
   })
 
-/** A key as its columns: sealed in a version of its own, so that no older one can be put back in its place. */
+/** Columns of a key. The version of the sealed key is authenticated, so that an older one cannot be put back. */
 async function toSealed(
   c: Context<App>,
   credential: Pick<ByokRow, "id" | "organizationId" | "workspaceId" | "provider">,

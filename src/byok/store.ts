@@ -50,7 +50,7 @@ export async function findByok(db: D1Database, organizationId: string, id: strin
   return row
 }
 
-/** The last in the order of its provider. Undefined where the workspace is gone or holds as many as it may. */
+/** Appended to the order of its provider. Undefined if the workspace is deleted or has reached its limit. */
 export async function insertByok(
   binding: D1Database,
   row: Omit<NewByokRow, "sortOrder">,
@@ -76,14 +76,18 @@ export async function insertByok(
 
 export type ByokChange = { [Name in keyof ByokRow]?: ByokRow[Name] | undefined }
 
-/** The changed row, or undefined where the organization has no such credential. */
+type ByokUpdate = {
+  organizationId: string
+  id: string
+  change: ByokChange
+  now: number
+  entry: AuditEntry
+}
+
+/** The changed row; undefined if it does not exist. */
 export async function updateByok(
   binding: D1Database,
-  organizationId: string,
-  id: string,
-  change: ByokChange,
-  now: number,
-  entry: AuditEntry,
+  { organizationId, id, change, now, entry }: ByokUpdate,
 ): Promise<ByokRow | undefined> {
   const db = openDb(binding)
   const [updated] = await db.batch([
@@ -97,13 +101,17 @@ export async function updateByok(
   return updated[0]
 }
 
-/** The row stays, for what was called with it; the key goes. */
+type ByokDeletion = {
+  organizationId: string
+  id: string
+  now: number
+  entry: AuditEntry
+}
+
+/** Keeps the row for its generations; deletes the sealed key. */
 export async function deleteByok(
   binding: D1Database,
-  organizationId: string,
-  id: string,
-  now: number,
-  entry: AuditEntry,
+  { organizationId, id, now, entry }: ByokDeletion,
 ): Promise<boolean> {
   const db = openDb(binding)
   const [deleted] = await db.batch([
@@ -148,7 +156,7 @@ export function byokStatement(db: D1Database, hash: string): D1PreparedStatement
     .bind(hash)
 }
 
-/** The same for a caller whose key is no row. */
+/** Credentials of a principal whose key has no row. */
 export async function findOwnKeys(db: D1Database, { organizationId, workspaceId }: Scope): Promise<ByokCredential[]> {
   const { results } = await db
     .prepare(`${OF_WORKSPACE} AND b.organization_id = ? AND b.workspace_id = ? ORDER BY b.provider, b.sort_order, b.id`)

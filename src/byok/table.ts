@@ -22,6 +22,6 @@ export const byokCredentials = sqliteTable("byok_credentials", {
   updatedAt: integer("updated_at"),
   deletedAt: integer("deleted_at"),
 })
-/** Of a list, null restricts nothing. */
+/** A null list restricts nothing. */
 export type ByokRow = typeof byokCredentials.$inferSelect
 export type NewByokRow = typeof byokCredentials.$inferInsert

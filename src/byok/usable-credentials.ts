@@ -59,7 +59,10 @@ export function usableCredentials({
 /** The ways to one provider: with credentials, in the order they were given, and with the gateway's own key or not. */
 export type CredentialOrder = { first: ByokCredential[]; shared: boolean; last: ByokCredential[] }
 
-/** `keys`: those of the caller. A credential for other models than this one still keeps the gateway's own key away. */
+/**
+ * `keys`: usable credentials of the principal. A BYOK-only credential excludes the gateway's key for every model of the
+ * provider, a required one for the models that it covers.
+ */
 export function credentialOrder(provider: string, model: string, keys: readonly ByokCredential[]): CredentialOrder {
   const ofProvider = keys.filter((key) => key.provider === provider)
   const covering = ofProvider.filter(({ allowedModels }) => allowedModels === null || matcher(allowedModels)(model))

@@ -3,10 +3,11 @@ import { once } from "node:events"
 import { Readable, Writable } from "node:stream"
 import { setTimeout as wait } from "node:timers/promises"
 import { type AnyMessage, ndJsonStream } from "@agentclientprotocol/sdk"
+import { isObject } from "../support/json.ts"
 
 /** A command that speaks ACP on its standard streams, and the surroundings it runs in. */
 export type Command = {
-  words: readonly string[]
+  argv: readonly string[]
   cwd: string
   env: Record<string, string>
   uid: number | undefined
@@ -14,7 +15,7 @@ export type Command = {
 
 export type RpcError = { code: number; message: string; data?: unknown }
 
-/** A JSON-RPC failure as it was told. */
+/** A JSON-RPC error of the agent. */
 export class RpcFailure extends Error {
   override readonly name = "RpcFailure"
   readonly error: RpcError
@@ -31,7 +32,7 @@ export type Agent = {
   loadSession: boolean
   steering: boolean
   send: (message: AnyMessage) => void
-  /** Rejects with an RpcFailure, also when the agent is gone. */
+  /** Sends a request. Rejects with an RpcFailure, also if the agent has exited. */
   request: (method: string, params: unknown) => Promise<Record<string, unknown>>
   stop: () => Promise<void>
 }
@@ -43,10 +44,12 @@ type Initialized = {
   _meta?: { steering?: { supported?: boolean } } | null
 }
 
+const STDIO: ["pipe", "pipe", "inherit"] = ["pipe", "pipe", "inherit"]
+
 type Handlers = {
-  /** What the agent says by itself: its requests and notifications. */
+  /** Called for requests and notifications of the agent. */
   onMessage: (message: AnyMessage) => void
-  /** That it is gone without having been stopped. */
+  /** The agent exited without having been stopped. */
   onExit: (code: number | null) => void
 }
 
@@ -56,7 +59,7 @@ const STOP_TIMEOUT_MS = 5_000
 const DRAIN_MS = 1_000
 const GONE: RpcError = { code: -32_603, message: "The agent has ended." }
 
-/** Starts an agent and initializes it. Rejects, with nothing left running, where it does not come up. */
+/** Starts an agent and initializes it. Rejects, with no process left running, if that fails. */
 export async function startAgent(command: Command, handlers: Handlers): Promise<Agent> {
   const running = run(command, handlers)
   const timer = setTimeout(() => void running.stop(), START_TIMEOUT_MS)
@@ -87,10 +90,10 @@ export async function startAgent(command: Command, handlers: Handlers): Promise<
 
 type Waiting = { resolve: (result: Record<string, unknown>) => void; reject: (failure: RpcFailure) => void }
 
-function run({ words: text, cwd, env, uid }: Command, { onMessage, onExit }: Handlers) {
-  const [file = "", ...args] = text
-  // A group of its own, so that what it starts ends with it.
-  const options = { cwd, env, detached: true, stdio: ["pipe", "pipe", "inherit"] as ["pipe", "pipe", "inherit"] }
+function run({ argv, cwd, env, uid }: Command, { onMessage, onExit }: Handlers) {
+  const [file = "", ...args] = argv
+  // A separate process group, so that the agent's child processes are killed with it.
+  const options = { cwd, env, detached: true, stdio: STDIO }
   const child = spawn(file, args, { ...options, ...(uid !== undefined && { uid, gid: uid }) })
   const stream = ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>)
   const writer = stream.writable.getWriter()
@@ -111,11 +114,11 @@ function run({ words: text, cwd, env, uid }: Command, { onMessage, onExit }: Han
     waiting.delete(message.id)
     if (!requested) return
     if ("error" in message) requested.reject(new RpcFailure(message.error))
-    else requested.resolve((message.result ?? {}) as Record<string, unknown>)
+    else requested.resolve(isObject(message.result) ? message.result : {})
   }
 
   child.once("error", ({ message }) => gone(null, { ...GONE, message: `The agent did not start: ${message}` }))
-  // What it said last is still taken; but a child of its own may hold the pipe for good.
+  // The last output is still read, but a child process of the agent may hold the pipe open.
   child.once("exit", (code) => void Promise.race([draining, wait(DRAIN_MS)]).then(() => gone(code)))
   const draining = (async () => {
     for await (const message of stream.readable) take(message)
@@ -124,7 +127,7 @@ function run({ words: text, cwd, env, uid }: Command, { onMessage, onExit }: Han
     try {
       if (child.pid !== undefined) process.kill(-child.pid, name)
     } catch {
-      // It is gone already.
+      // The process has exited already.
     }
   }
   return {
@@ -147,7 +150,7 @@ function run({ words: text, cwd, env, uid }: Command, { onMessage, onExit }: Han
       const timer = setTimeout(() => signal("SIGKILL"), STOP_TIMEOUT_MS)
       await exited
       clearTimeout(timer)
-      // What it left behind in its group.
+      // Kills the remaining processes of the group.
       signal("SIGKILL")
     },
   }

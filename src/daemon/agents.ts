@@ -1,25 +1,26 @@
 import path from "node:path"
 import type { DaemonConfig } from "../interns/hosts/daemon-protocol.ts"
 
-/**
- * How an agent is started: its command, what is in its environment besides the common, and its own settings as files.
- */
+/** How an agent is started: its command, additional environment variables, and its settings as files. */
 export type AgentSetup = {
-  words: readonly string[]
+  argv: readonly string[]
   env: Record<string, string>
   files: Record<string, string>
-  /** A session mode to choose, where the default one would not ask. */
+  /** ACP session mode to set if the agent's default mode does not request permissions. */
   sessionMode?: string
 }
 
-/** Where the workspace has no default model. */
+/** Model for workspaces without a default model. */
 const ANY_MODEL = "service/auto"
 /** In the agent's environment: the intern's own key. */
 const KEY_NAME = "INTERN_KEY"
 
 type Where = { home: string }
 
-/** What is known of agents: each asks before it acts, reaches models through the gateway alone, and updates nothing. */
+/**
+ * Known agents. Each is configured to request permission before it acts, to reach models only through the gateway, and
+ * not to update itself.
+ */
 const KNOWN: Record<string, (config: DaemonConfig, where: Where) => AgentSetup> = { opencode, qwen, codex, claude }
 
 export function setupOf(agent: readonly string[], config: DaemonConfig, where: Where): AgentSetup {
@@ -44,7 +45,7 @@ function opencode(config: DaemonConfig, { home }: Where): AgentSetup {
     permission: { bash: "ask", edit: "ask" },
   }
   return {
-    words: ["opencode", "acp"],
+    argv: ["opencode", "acp"],
     env: {
       [KEY_NAME]: config.api_key,
       OPENCODE_CONFIG: file,
@@ -59,7 +60,7 @@ function opencode(config: DaemonConfig, { home }: Where): AgentSetup {
 
 function qwen(config: DaemonConfig): AgentSetup {
   return {
-    words: ["qwen", "--acp", "--auth-type", "openai", "--approval-mode", "default"],
+    argv: ["qwen", "--acp", "--auth-type", "openai", "--approval-mode", "default"],
     env: openaiEnv(config),
     files: {},
   }
@@ -79,21 +80,21 @@ function codex(config: DaemonConfig, { home }: Where): AgentSetup {
     "",
   ]
   return {
-    words: ["codex-acp"],
+    argv: ["codex-acp"],
     env: { [KEY_NAME]: config.api_key, CODEX_HOME: codexHome },
     files: { [path.join(codexHome, "config.toml")]: settings.join("\n") },
-    // In its default mode a reviewer model of its own decides in the user's place.
+    // In its default mode a separate reviewer model decides instead of the user.
     sessionMode: "read-only",
   }
 }
 
 function claude(config: DaemonConfig): AgentSetup {
-  return { words: ["claude-agent-acp"], env: anthropicEnv(config), files: {} }
+  return { argv: ["claude-agent-acp"], env: anthropicEnv(config), files: {} }
 }
 
 function custom(message: readonly string[], config: DaemonConfig): AgentSetup {
   return {
-    words: message,
+    argv: message,
     env: { [KEY_NAME]: config.api_key, ...openaiEnv(config), ...anthropicEnv(config) },
     files: {},
   }
@@ -109,7 +110,7 @@ function anthropicEnv(config: DaemonConfig): Record<string, string> {
     ANTHROPIC_BASE_URL: config.api_base.replace(/\/v1$/, ""),
     ANTHROPIC_AUTH_TOKEN: config.api_key,
     ANTHROPIC_MODEL: modelOf(config),
-    // What its names for models of each size stand for.
+    // Models for the agent's aliases of model sizes.
     ANTHROPIC_DEFAULT_OPUS_MODEL: modelOf(config),
     ANTHROPIC_DEFAULT_SONNET_MODEL: modelOf(config),
     ANTHROPIC_DEFAULT_HAIKU_MODEL: modelOf(config),
@@ -123,28 +124,28 @@ function modelOf({ model }: DaemonConfig): string {
   return model ?? ANY_MODEL
 }
 
-/** Of the daemon's own environment, what an agent needs to run at all. The join token is not among it. */
+/** Variables of the daemon's environment that an agent needs. The join token is not among them. */
 const PASSED = /^(PATH|LANG|LC_\w+|TZ|TERM|SHELL|USER|LOGNAME)$/
 
-/** The environment of an agent: secrets by their placeholders, under what the agent is set up with. */
+/** Environment of an agent: placeholders of secrets, which the agent's own settings override. */
 export function environmentOf(
   current: NodeJS.ProcessEnv,
   { home }: Where,
   secrets: readonly { name: string; placeholder: string }[],
   ...set: readonly Record<string, string>[]
 ): Record<string, string> {
-  const passed = Object.entries(current).filter(([name, value]) => PASSED.test(name) && value !== undefined)
-  return Object.assign(
-    Object.fromEntries(secrets.map(({ name, placeholder }) => [name.toUpperCase(), placeholder])),
-    Object.fromEntries(passed),
-    {
-      HOME: home,
-      TMPDIR: path.join(home, "tmp"),
-      XDG_CONFIG_HOME: path.join(home, ".config"),
-      XDG_DATA_HOME: path.join(home, ".local/share"),
-      XDG_STATE_HOME: path.join(home, ".local/state"),
-      XDG_CACHE_HOME: path.join(home, ".cache"),
-    },
-    ...set,
-  ) as Record<string, string>
+  const passed = Object.entries(current).flatMap(([name, value]) =>
+    PASSED.test(name) && value !== undefined ? [[name, value] as const] : [],
+  )
+  return {
+    ...Object.fromEntries(secrets.map(({ name, placeholder }) => [name.toUpperCase(), placeholder])),
+    ...Object.fromEntries(passed),
+    HOME: home,
+    TMPDIR: path.join(home, "tmp"),
+    XDG_CONFIG_HOME: path.join(home, ".config"),
+    XDG_DATA_HOME: path.join(home, ".local/share"),
+    XDG_STATE_HOME: path.join(home, ".local/state"),
+    XDG_CACHE_HOME: path.join(home, ".cache"),
+    ...Object.assign({}, ...set),
+  }
 }

@@ -2,22 +2,23 @@ import type { AnyMessage, AnyNotification, AnyRequest } from "@agentclientprotoc
 import { type Agent, type RpcError, RpcFailure } from "./agent-process.ts"
 import { fit } from "./frames.ts"
 import type { Wanted } from "./host.ts"
-import { type Prompt, steer, runPrompts, type Run } from "./run.ts"
+import { promptOf, runPrompts, sessionOf, steer, type Prompt, type Run } from "./run.ts"
+import { isObject } from "../support/json.ts"
 
-export type BridgeWorld = {
+export type BridgeDeps = {
   toGateway: (message: AnyMessage) => void
   startAgent: (handlers: {
     onMessage: (message: AnyMessage) => void
     onExit: (code: number | null) => void
   }) => Promise<Agent>
-  /** Where the agent works. */
+  /** Working directory of the agent. */
   cwd: string
-  /** What a new session is put in, where the agent's own default would not ask. */
+  /** ACP session mode for new sessions, if the agent's default mode does not request permissions. */
   sessionMode: string | undefined
   /** Moves the agent's folder to the archive, or to nowhere. */
   destroy: () => Promise<void>
   onVaultChanged: () => Promise<void>
-  /** Ends the epoch: what the agent had open is lost. */
+  /** Ends the epoch: open requests of the agent are lost. */
   renew: () => Promise<void>
   log: (text: string) => void
 }
@@ -30,41 +31,41 @@ const NO_SUCH_METHOD = -32_601
 const FAILED = -32_603
 const NO_RUN = -32_001
 
-/** What the agent may ask of the client, and tell it; of files and terminals it has its own. */
+/** Methods that the agent may send to the client. Files and terminals are the agent's own. */
 const REQUESTS_TO_CLIENT = new Set(["session/request_permission", "elicitation/create"])
 const NOTIFICATIONS_TO_CLIENT = new Set(["session/update", "elicitation/complete", "$/cancel_request"])
 const OF_SESSIONS = new Set(["session/new", "session/load", "session/resume"])
 
-/** Between the gateway and the agent: passes on what is ACP, and does what is asked of the daemon itself. */
+/** Connects gateway and agent: forwards ACP messages and handles the `_intern/` requests to the daemon. */
 export class Bridge {
-  readonly #world: BridgeWorld
+  readonly #deps: BridgeDeps
   readonly #runs = new Map<string, Run>()
-  /** Counts epochs: what was asked in an earlier one is not answered in the next. */
+  /** Counts epochs: a request of an earlier epoch is not answered in a later one. */
   #epoch = 0
   #agent: Promise<Agent> | undefined
   #ready: Agent | undefined
   /** This epoch has had its agent. */
   #isSpent = false
-  /** How often it has ended, or not begun, in a row. */
+  /** Failed starts and exits in a row. */
   #failures = 0
   #restart: ReturnType<typeof setTimeout> | undefined
   #order: Promise<void> = Promise.resolve()
 
-  constructor(deps: BridgeWorld) {
-    this.#world = deps
+  constructor(deps: BridgeDeps) {
+    this.#deps = deps
   }
 
   /**
    * One after the other, in the order in which they came: a prompt waits for the agent, and a cancel for the prompt.
    */
   fromGateway(message: AnyMessage): void {
-    this.#order = this.#order.then(() => this.#take(message)).catch((thrown) => this.#world.log(String(thrown)))
+    this.#order = this.#order.then(() => this.#take(message)).catch((thrown) => this.#deps.log(String(thrown)))
   }
 
-  /** After a welcome: brings the agent to where the gateway has the intern. */
+  /** After a welcome: starts, stops or restarts the agent as the gateway wants it. */
   async settle(wanted: Wanted): Promise<void> {
     if (wanted === "stopped") return this.stopAgent()
-    if (this.#agent && wanted === "running") return this.#ready && this.#tellReady(this.#ready)
+    if (this.#agent && wanted === "running") return this.#ready && this.#sendReady(this.#ready)
     await this.stopAgent()
     // Another agent is another epoch. Its welcome comes back here.
     if (this.#isSpent) return this.#renew()
@@ -80,7 +81,7 @@ export class Bridge {
     await stopping?.then((agent) => agent.stop()).catch(() => {})
   }
 
-  /** The gateway knows nothing any more of what the agent has open: the agent goes, too. */
+  /** The gateway has lost the state of this epoch, so the agent is stopped as well. */
   async lost(): Promise<void> {
     this.#epoch += 1
     this.#runs.clear()
@@ -89,7 +90,7 @@ export class Bridge {
     await stopped
   }
 
-  /** The agent of this epoch, started where there is none. */
+  /** The agent of this epoch; starts it if there is none. */
   #running(): Promise<Agent> {
     if (this.#isSpent) return Promise.reject(failure(FAILED, "The agent was stopped."))
     clearTimeout(this.#restart)
@@ -97,20 +98,20 @@ export class Bridge {
     return this.#agent
   }
 
-  /** At once the first time, and later and later where it ends again and again. */
+  /** At once the first time, then with exponential backoff. */
   #startSoon(): void {
     const delay = this.#failures < 2 ? 0 : Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failures - 2))
     clearTimeout(this.#restart)
     this.#restart = setTimeout(() => {
       this.#running().catch((thrown: unknown) => {
-        this.#world.log(errorOf(thrown).message)
+        this.#deps.log(errorOf(thrown).message)
         this.#startSoon()
       })
     }, delay)
   }
 
   async #start(): Promise<Agent> {
-    const { startAgent } = this.#world
+    const { startAgent } = this.#deps
     const startedAt = Date.now()
     const starting: Promise<Agent> = startAgent({
       onMessage: (message) => this.#fromAgent(message),
@@ -121,13 +122,13 @@ export class Bridge {
       // It may have been stopped before it was there.
       if (this.#isStarting()) {
         this.#ready = agent
-        this.#tellReady(agent)
+        this.#sendReady(agent)
       }
       return agent
     } catch (thrown) {
       this.#failures += 1
       this.#agent = undefined
-      this.#tell("_intern/agent_exited", { code: null })
+      this.#notify("_intern/agent_exited", { code: null })
       throw thrown
     }
   }
@@ -136,8 +137,8 @@ export class Bridge {
     return this.#agent !== undefined && this.#ready === undefined
   }
 
-  #tellReady({ name, version, loadSession, steering }: Agent): void {
-    this.#tell("_intern/ready", { agent: { name, version }, loadSession, steering })
+  #sendReady({ name, version, loadSession, steering }: Agent): void {
+    this.#notify("_intern/ready", { agent: { name, version }, loadSession, steering })
   }
 
   #exited(code: number | null, startedAt: number): void {
@@ -145,15 +146,15 @@ export class Bridge {
     this.#agent = undefined
     this.#ready = undefined
     this.#isSpent = true
-    // The failures of what it had open come first: they settle now that it is gone.
+    // After the failures of its pending requests, which settle now that it has exited.
     setImmediate(() => {
-      this.#tell("_intern/agent_exited", { code })
+      this.#notify("_intern/agent_exited", { code })
       void this.#renew()
     })
   }
 
   async #renew(): Promise<void> {
-    await this.#world.renew()
+    await this.#deps.renew()
     this.#isSpent = false
   }
 
@@ -162,14 +163,14 @@ export class Bridge {
       const agent = await this.#agent?.catch(() => undefined)
       return agent?.send(message)
     }
-    if ("id" in message) return this.#asked(message)
-    await this.#told(message)
+    if ("id" in message) return this.#onRequest(message)
+    await this.#onNotification(message)
   }
 
-  async #told({ method, params }: AnyNotification): Promise<void> {
+  async #onNotification({ method, params }: AnyNotification): Promise<void> {
     if (method === "_intern/vault_changed") {
-      // Not waited for: a cancel may be behind it.
-      return void this.#world.onVaultChanged().catch((thrown: unknown) => this.#world.log(String(thrown)))
+      // Not awaited: a cancellation may follow in the queue.
+      return void this.#deps.onVaultChanged().catch((thrown: unknown) => this.#deps.log(String(thrown)))
     }
     if (method === "session/cancel") {
       const run = this.#runs.get(sessionOf(params))
@@ -180,7 +181,7 @@ export class Bridge {
   }
 
   /** Settles once the request has been handed on: the answer comes when it comes. */
-  async #asked(request: AnyRequest): Promise<void> {
+  async #onRequest(request: AnyRequest): Promise<void> {
     const { method } = request
     switch (method) {
       case "_intern/steer":
@@ -204,11 +205,11 @@ export class Bridge {
   }
 
   async #ask(agent: Agent, { method, params }: AnyRequest): Promise<unknown> {
-    if (method === "session/prompt") return this.#prompt(agent, params as Prompt)
+    if (method === "session/prompt") return this.#prompt(agent, promptOf(params))
     if (!OF_SESSIONS.has(method)) return agent.request(method, params)
-    const requested = { ...(params as object), cwd: this.#world.cwd, mcpServers: [] }
+    const requested = { ...(isObject(params) && params), cwd: this.#deps.cwd, mcpServers: [] }
     const made = await agent.request(method, requested)
-    const { sessionMode: modeId } = this.#world
+    const { sessionMode: modeId } = this.#deps
     const sessionId = sessionOf(made) || sessionOf(params)
     if (modeId !== undefined) await agent.request("session/set_mode", { sessionId, modeId })
     return made
@@ -227,7 +228,7 @@ export class Bridge {
   }
 
   async #steer({ params }: AnyRequest): Promise<unknown> {
-    const prompt = params as Prompt
+    const prompt = promptOf(params)
     const run = this.#runs.get(prompt.sessionId)
     const agent = await this.#agent
     const isRunning = () => this.#runs.get(prompt.sessionId) === run && run?.isCancelled === false
@@ -236,10 +237,10 @@ export class Bridge {
     return { outcome }
   }
 
-  /** That the folder is gone, and in the archive where the daemon has one. */
+  /** Stops the agent and deletes its folder, archived first if the daemon has an archive. */
   async #destroy(): Promise<unknown> {
     await this.stopAgent()
-    await this.#world.destroy()
+    await this.#deps.destroy()
     return { archived: true }
   }
 
@@ -264,21 +265,16 @@ export class Bridge {
     if (epoch === this.#epoch) this.#send({ jsonrpc: "2.0", id, ...outcome })
   }
 
-  #tell(method: string, params: unknown): void {
+  #notify(method: string, params: unknown): void {
     this.#send({ jsonrpc: "2.0", method, params })
   }
 
   #send(message: AnyMessage): void {
     const { send, refuse } = fit(message)
-    for (const each of send) this.#world.toGateway(each)
+    for (const each of send) this.#deps.toGateway(each)
     if (refuse) void this.#agent?.then((agent) => agent.send(refuse))
-    if (send.length === 0) this.#world.log("a message of the agent was too large for the gateway, and is lost")
+    if (send.length === 0) this.#deps.log("a message of the agent was too large for the gateway, and is lost")
   }
-}
-
-function sessionOf(params: unknown): string {
-  const { sessionId } = (params ?? {}) as { sessionId?: unknown }
-  return typeof sessionId === "string" ? sessionId : ""
 }
 
 function failure(code: number, message: string): RpcFailure {

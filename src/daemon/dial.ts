@@ -8,9 +8,9 @@ const LONGEST_WAIT_MS = 10_000
 const PING_EVERY_MS = 30_000
 /** From the dial to the welcome. */
 const WELCOME_TIMEOUT_MS = 30_000
-/** How long what was said last is waited for before an epoch ends. */
+/** How long to wait for acknowledgements of the last frames before an epoch ends. */
 const DRAIN_MS = 2_000
-/** What a gateway answers to a token or an intern that will not become good by asking again. */
+/** Statuses of a rejected token or intern, for which a retry is useless. */
 const REFUSALS = [401, 403, 404]
 
 export type Ending = "replaced" | "refused"
@@ -20,7 +20,7 @@ export type Dialled = {
   joinToken: string
   onWelcome: (config: DaemonConfig) => void
   onMessage: (message: AnyMessage) => void
-  /** The numbering cannot be gone on with: what the agent has open is lost to the gateway. */
+  /** The frame numbers cannot be resumed: the gateway has lost the state of the agent. */
   onLost: () => void
   onEnd: (ending: Ending, rule: string) => void
   log: (rule: string) => void
@@ -28,29 +28,29 @@ export type Dialled = {
 
 type Incoming = { welcome?: Welcome; seq?: number; msg?: AnyMessage; ack?: number; ping?: number; pong?: number }
 
-/** Keeps a socket to the gateway, whatever happens to it, and on it a numbered conversation. */
+/** Keeps a WebSocket to the gateway connected, and on it a link with numbered frames. */
 export class Dial {
-  readonly #world: Dialled
+  readonly #deps: Dialled
   #link = new Link(randomUUID())
   #socket: WebSocket | undefined
   #isWelcome = false
   #failures = 0
   #timer: ReturnType<typeof setTimeout> | undefined
-  #isHeard = true
+  #hasTraffic = true
   #onDrained: (() => void) | undefined
 
   constructor(deps: Dialled) {
-    this.#world = deps
+    this.#deps = deps
     setInterval(() => this.#ping(), PING_EVERY_MS).unref()
   }
 
   open(): void {
-    const { attachUrl, joinToken } = this.#world
+    const { attachUrl, joinToken } = this.#deps
     const url = new URL(attachUrl)
     url.protocol = attachUrl.protocol === "https:" ? "wss:" : "ws:"
-    // Headers are what Node's client takes beyond the browser's.
+    // Node's constructor accepts headers; the type is the browser's, which does not.
     const headers = { authorization: `Bearer ${joinToken}` }
-    const socket = new WebSocket(url, { headers } as unknown as string[])
+    const socket: WebSocket = Reflect.construct(WebSocket, [url, { headers }])
     this.#socket = socket
     let isOpen = false
     setTimeout(() => {
@@ -61,12 +61,12 @@ export class Dial {
       socket.send(JSON.stringify({ hello: this.#link.hello() }))
     })
     socket.addEventListener("message", ({ data }) => {
-      if (socket === this.#socket) this.#hear(String(data))
+      if (socket === this.#socket) this.#onFrame(String(data))
     })
     socket.addEventListener("close", ({ code }) => {
       if (socket === this.#socket) void this.#closed(code, isOpen)
     })
-    // What follows it says the same: close.
+    // A close event always follows.
     socket.addEventListener("error", () => {})
   }
 
@@ -75,7 +75,7 @@ export class Dial {
     if (this.#isWelcome) this.#socket?.send(frame)
   }
 
-  /** Ends this epoch, once what was said in it has arrived, and begins another. */
+  /** Ends this epoch after its frames are acknowledged and begins another. */
   async renew(): Promise<void> {
     if (!this.#link.isDrained && this.#isWelcome) await this.#drained()
     this.#begin(CLOSE.done)
@@ -101,8 +101,8 @@ export class Dial {
     this.open()
   }
 
-  #hear(text: string): void {
-    this.#isHeard = true
+  #onFrame(text: string): void {
+    this.#hasTraffic = true
     const frame = read(text)
     if (frame.ping !== undefined) this.#socket?.send(JSON.stringify({ pong: frame.ping }))
     if (frame.welcome) this.#welcome(frame.welcome)
@@ -112,49 +112,49 @@ export class Dial {
     }
     if (frame.seq === undefined || !frame.msg || !this.#isWelcome) return
     const received = this.#link.receive(frame.seq)
-    // Closing is what makes both sides say again from where they are.
+    // Closing makes both sides resume from their last acknowledged frame.
     if (received === "gap") return this.#socket?.close(CLOSE.gap)
     this.#socket?.send(JSON.stringify({ ack: this.#link.taken }))
-    if (received === "take") this.#world.onMessage(frame.msg)
+    if (received === "take") this.#deps.onMessage(frame.msg)
   }
 
   #welcome(welcome: Welcome): void {
     const again = this.#link.welcomed(welcome)
     if (!again) {
-      this.#world.log("the gateway and the daemon cannot go on from where they are: beginning anew")
+      this.#deps.log("the gateway and the daemon cannot go on from where they are: beginning anew")
       this.#begin(CLOSE.lost)
-      this.#world.onLost()
+      this.#deps.onLost()
       return
     }
     this.#isWelcome = true
     this.#failures = 0
     for (const frame of again) this.#socket?.send(frame)
-    this.#world.onWelcome(welcome.config)
+    this.#deps.onWelcome(welcome.config)
   }
 
   async #closed(code: number, wasOpen: boolean): Promise<void> {
     this.#isWelcome = false
     this.#socket = undefined
     this.#onDrained?.()
-    if (code === CLOSE.replaced) return this.#world.onEnd("replaced", "Another daemon of this intern has taken over.")
-    if (code === CLOSE.revoked) return this.#world.onEnd("refused", "The join token was revoked.")
+    if (code === CLOSE.replaced) return this.#deps.onEnd("replaced", "Another daemon of this intern has taken over.")
+    if (code === CLOSE.revoked) return this.#deps.onEnd("refused", "The join token was revoked.")
     if (code === CLOSE.lost) {
       this.#link = new Link(randomUUID())
-      this.#world.onLost()
+      this.#deps.onLost()
     }
     if (!wasOpen && (await this.#isRefused())) {
-      return this.#world.onEnd("refused", "The gateway does not take this join token for this intern.")
+      return this.#deps.onEnd("refused", "The gateway does not take this join token for this intern.")
     }
     const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** this.#failures)
     this.#failures = Math.min(this.#failures + 1, 16)
     this.#timer = setTimeout(() => this.open(), longest * (0.5 + Math.random() / 2))
   }
 
-  /** A WebSocket client does not tell with which status it was refused; the same request without the upgrade does. */
+  /** A WebSocket client does not expose the HTTP status of a rejection; the same request without the upgrade does. */
   async #isRefused(): Promise<boolean> {
     try {
-      const headers = { authorization: `Bearer ${this.#world.joinToken}` }
-      const { status, body } = await fetch(this.#world.attachUrl, { headers, redirect: "manual" })
+      const headers = { authorization: `Bearer ${this.#deps.joinToken}` }
+      const { status, body } = await fetch(this.#deps.attachUrl, { headers, redirect: "manual" })
       await body?.cancel()
       return REFUSALS.includes(status)
     } catch {
@@ -164,9 +164,9 @@ export class Dial {
 
   #ping(): void {
     if (!this.#isWelcome) return
-    // Nothing since the last one: the connection is dead, and nobody has told.
-    if (!this.#isHeard) return this.#socket?.close()
-    this.#isHeard = false
+    // No frame since the last ping: the connection is dead without a close event.
+    if (!this.#hasTraffic) return this.#socket?.close()
+    this.#hasTraffic = false
     this.#socket?.send(JSON.stringify({ ping: 1 }))
   }
 }

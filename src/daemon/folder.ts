@@ -5,7 +5,7 @@ import path from "node:path"
 import { promisify } from "node:util"
 import { replaceFile } from "./files.ts"
 
-/** Where an intern's agent lives: `work` is its project, `home` has its settings and sessions. */
+/** Folders of an intern's agent: `work` is its project, `home` has its settings and sessions. */
 export type Folder = { dir: string; work: string; home: string }
 
 export function folderIn(dir: string): Folder {
@@ -14,7 +14,7 @@ export function folderIn(dir: string): Folder {
 
 type GivenSecret = { name: string; hosts: readonly string[]; placeholder: string }
 
-/** Makes the folder, or what is missing of it; what the agent has left in it stays. */
+/** Creates missing folders and keeps existing files. */
 export async function prepare(
   { dir, work, home }: Folder,
   files: Record<string, string>,
@@ -26,7 +26,7 @@ export async function prepare(
   for (const [file, text] of Object.entries(files)) await replaceFile(file, text, owner)
 }
 
-/** AGENTS.md: what the intern is told to be, and which secrets there are to send, by what stands for them. */
+/** AGENTS.md: the intern's instructions and the placeholders of its secrets. */
 export function agentsFile({ work }: Folder, instructions: string | null, secrets: readonly GivenSecret[]) {
   const result = secrets.map(
     ({ name, hosts, placeholder }) => `- \`$${name.toUpperCase()}\` (\`${placeholder}\`): ${hosts.join(", ")}`,
@@ -47,7 +47,7 @@ export function agentsFile({ work }: Folder, instructions: string | null, secret
 
 const run = promisify(execFile)
 
-/** Archives the folder where there is an archive, and deletes it: not before the archive is whole. */
+/** Archives the folder if there is an archive, and deletes it after the archive is complete. */
 export async function destroy({ dir }: Folder, archiveDir: string | undefined, internId: string): Promise<void> {
   if (archiveDir !== undefined) {
     await mkdir(archiveDir, { recursive: true })

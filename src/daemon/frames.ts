@@ -1,16 +1,18 @@
 import type { AnyMessage, AnyRequest, AnyResponse } from "@agentclientprotocol/sdk"
 import { MAX_FRAME_BYTES } from "../interns/hosts/daemon-protocol.ts"
 
-/** Room for the number of a frame and what is around its message. */
+/** Leaves room for the envelope of a frame. */
 const MAX_MESSAGE_BYTES = MAX_FRAME_BYTES - 256
 /** In UTF-16 units, each of which JSON may write as six bytes. */
 const MAX_PIECE_LENGTH = 131_072
 const TOO_LARGE = { code: -32_603, message: "The message is larger than the gateway takes (1 MiB)." }
 
-/** What may be sent to the gateway of a message, and what the agent is told of one that it asked in vain. */
+/** `send`: frames for the gateway. `refuse`: the error for the agent if its request does not fit. */
 export type Fitted = { send: AnyMessage[]; refuse?: AnyResponse }
 
-/** A message in frames that fit: text is cut in pieces; whatever else is too large fails its request, or is lost. */
+/**
+ * Splits a message into frames of allowed size: text is cut; any other large message fails its request or is dropped.
+ */
 export function fit(message: AnyMessage): Fitted {
   if (Buffer.byteLength(JSON.stringify(message)) <= MAX_MESSAGE_BYTES) return { send: [message] }
   if (!("method" in message)) return { send: [{ jsonrpc: "2.0", id: message.id, error: TOO_LARGE }] }

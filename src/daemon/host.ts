@@ -9,11 +9,11 @@ import { type Authority, newAuthority } from "./proxy/authority.ts"
 import { publicConnect } from "./proxy/connect.ts"
 import { gatewayEgress } from "./proxy/egress.ts"
 import { type Proxy, startProxy } from "./proxy/proxy.ts"
-import { wayOut } from "./proxy/way-out.ts"
+import { proxyEnvironment } from "./proxy/proxy-environment.ts"
 import { secretFileEnv, secretFiles } from "./secret-files.ts"
 import { readSecrets } from "./secrets.ts"
 
-export type HostWorld = {
+export type HostDeps = {
   internId: string
   folder: Folder
   agent: readonly string[]
@@ -24,30 +24,30 @@ export type HostWorld = {
   log: (text: string) => void
 }
 
-/** What the gateway wants of the agent: that it is not there, that it is, or that it is with what was changed. */
+/** State that the gateway wants: stopped, running, or restarted with a changed configuration. */
 export type Wanted = "stopped" | "running" | "reconfigured"
 
-/** What an agent runs in: its folder, its settings, and its way out. Values of secrets are in the gateway only. */
+/** Everything an agent runs in: its folder, its settings, and its proxy. Only the gateway has the values of secrets. */
 export class Host {
-  readonly #world: HostWorld
+  readonly #deps: HostDeps
   readonly #authority: Authority
   #proxy: Proxy | undefined
   #secrets: readonly GivenSecret[] = []
   /** Variables of the agent that no secret takes. */
   #reserved: ReadonlySet<string> = new Set()
   #refreshed: Promise<Wanted> | undefined
-  /** What the agent was started with. */
+  /** Settings that the agent was started with. */
   #applied: string | undefined
   config: DaemonConfig | undefined
 
-  constructor(deps: HostWorld) {
-    this.#world = deps
+  constructor(deps: HostDeps) {
+    this.#deps = deps
     this.#authority = newAuthority(deps.internId)
   }
 
-  /** Before anything is started: what the agent sends goes out through here. */
+  /** Starts the proxy before anything else: all traffic of the agent goes through it. */
   async open(): Promise<void> {
-    const { gateway, allowedHosts, joinToken, log } = this.#world
+    const { gateway, allowedHosts, joinToken, log } = this.#deps
     this.#proxy = await startProxy({
       authority: this.#authority,
       secrets: () => this.#secrets,
@@ -63,23 +63,28 @@ export class Host {
     onMessage: (message: AnyMessage) => void
     onExit: (code: number | null) => void
   }): Promise<Agent> {
-    const { folder, agent, agentUid: uid } = this.#world
+    const { folder, agent, agentUid: uid } = this.#deps
     if (!this.config || !this.#proxy) throw new Error("The gateway has not welcomed the daemon yet.")
-    // An agent that is asked for at once has its secrets all the same.
+    // An agent that starts at once also needs its secrets.
     await this.#refreshed
     this.#applied = settingsOf(this.config)
-    const { words: text, env, files } = setupOf(agent, this.config, folder)
-    const out = wayOut(folder, this.#proxy.url, this.#authority, this.#world.gateway, trustedByDaemon())
+    const { argv, env, files } = setupOf(agent, this.config, folder)
+    const out = proxyEnvironment(folder, {
+      proxy: this.#proxy.url,
+      authority: this.#authority,
+      gateway: this.#deps.gateway,
+      trusted: trustedByDaemon(),
+    })
     const set = [env, out.env, secretFileEnv(folder)]
     this.#reserved = new Set(Object.keys(environmentOf(process.env, folder, [], ...set)))
     await prepare(folder, { ...files, ...out.files, ...this.#agentsFiles() }, uid)
     const whole = environmentOf(process.env, folder, this.#secrets, ...set)
-    return startAgent({ words: text, cwd: folder.work, env: whole, uid }, handlers)
+    return startAgent({ argv, cwd: folder.work, env: whole, uid }, handlers)
   }
 
   /**
-   * Reads the secrets again, and what is wanted of the agent. If that fails, the former ones stay: the gateway decides
-   * anew with each request that uses one.
+   * Reads the secrets and the wanted state again. If that fails, the previous secrets stay: the gateway checks every
+   * request that uses one.
    */
   refresh(): Promise<Wanted> {
     this.#refreshed = this.#refresh()
@@ -87,13 +92,13 @@ export class Host {
   }
 
   async #refresh(): Promise<Wanted> {
-    const { folder, joinToken, agentUid, log } = this.#world
+    const { folder, joinToken, agentUid, log } = this.#deps
     if (!this.config) return "stopped"
     let wanted: Wanted = "running"
     try {
       const given = await readSecrets(this.config.secrets_url, joinToken)
       this.#secrets = given?.data ?? []
-      // What was changed is taken up with the next provision, not with the next socket.
+      // A change takes effect with the next provision, not with a reconnect.
       const isChanged = this.#applied !== undefined && this.#applied !== settingsOf(this.config)
       if (!given) wanted = "stopped"
       else if (given.status === "provisioning" && isChanged) wanted = "reconfigured"
@@ -105,7 +110,7 @@ export class Host {
   }
 
   #agentsFiles(): Record<string, string> {
-    const { folder } = this.#world
+    const { folder } = this.#deps
     const instructions = agentsFile(folder, this.config?.instructions ?? null, this.#secrets)
     return { ...instructions, ...secretFiles(folder, this.#secrets, this.#reserved) }
   }

@@ -1,14 +1,14 @@
 import type { AnyMessage } from "@agentclientprotocol/sdk"
 import { type Hello, PROTOCOL_VERSION, type Welcome } from "../interns/hosts/daemon-protocol.ts"
 
-/** What is kept for sending again. Beyond it the oldest goes, and with it the chance to resume there. */
+/** Limit of unacknowledged frames. Beyond it the oldest are dropped, and the link cannot resume from them. */
 export const MAX_KEPT_BYTES = 4 * 1_048_576
 
 type Kept = { seq: number; text: string; bytes: number }
 
 /**
- * One side of a numbered conversation that outlives its sockets: what is sent is kept until it is acknowledged, and
- * what comes is taken once, in order, or not at all. An epoch is one such numbering, and the life of one agent process.
+ * One side of a link with numbered frames that outlives its sockets: sent frames are kept until acknowledged, received
+ * ones are handled once and in order. An epoch is one numbering, for one agent process.
  */
 export class Link {
   readonly epoch: string
@@ -25,9 +25,9 @@ export class Link {
     return { version: PROTOCOL_VERSION, epoch: this.epoch, next: this.#next, oldest: this.#oldest, from: this.#wanted }
   }
 
-  /** The frames to send again, in order; undefined where the two sides cannot go on from where they are. */
+  /** The frames to send again, in order; undefined if the two sides cannot resume. */
   welcomed(welcome: Pick<Welcome, "epoch" | "from" | "oldest">): string[] | undefined {
-    // An epoch of which nothing has come yet begins wherever the gateway is.
+    // An epoch without received frames starts at the gateway's position.
     if (this.#wanted === 1) this.#wanted = Math.max(1, welcome.oldest)
     const isResumable = welcome.from >= this.#oldest && welcome.from <= this.#next && welcome.oldest <= this.#wanted
     if (welcome.epoch !== this.epoch || !isResumable) return undefined

@@ -13,7 +13,7 @@ export type Options = {
   archiveDir: string | undefined
   /** Besides the hosts of secrets and the gateway, these alone are reached; undefined for every public one. */
   allowedHosts: string[] | undefined
-  /** Who the agent runs as, where the daemon may choose. */
+  /** User id of the agent's process, if the daemon may change it. */
   agentUid: number | undefined
 }
 
@@ -46,7 +46,7 @@ const ON_COMMAND_LINE =
   "--token: a command line can be read by every user of this machine. Use --token-file FILE, --token-stdin or " +
   `the environment variable ${TOKEN_NAME}, and make a new token: this one may have been seen.`
 
-/** The command line, and the environment where it says nothing. Throws words on what is missing. */
+/** Reads the command line and, where it is silent, the environment. Throws a message that names what is missing. */
 export function readOptions(
   argv: readonly string[],
   env: NodeJS.ProcessEnv,

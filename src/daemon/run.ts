@@ -1,16 +1,26 @@
 import type { Usage } from "@agentclientprotocol/sdk/unstable"
 import type { Agent } from "./agent-process.ts"
+import { isArray, isObject } from "../support/json.ts"
 
 export type Prompt = { sessionId: string; prompt: unknown[] }
 
-/** What runs for one prompt of the gateway: the agent's turn, and what was said to it meanwhile. */
+export function sessionOf(params: unknown): string {
+  return isObject(params) && typeof params["sessionId"] === "string" ? params["sessionId"] : ""
+}
+
+export function promptOf(params: unknown): Prompt {
+  const given = isObject(params) ? params : {}
+  return { ...given, sessionId: sessionOf(given), prompt: isArray(given["prompt"]) ? given["prompt"] : [] }
+}
+
+/** State of one gateway prompt: further messages are queued behind the agent's turn. */
 export type Run = { queue: unknown[][]; isCancelled: boolean }
 
 type Answer = { stopReason?: string; usage?: Usage | null } & Record<string, unknown>
 
 /**
- * The agent's turn, and then a turn for each thing that was said to it in between, one after the other: an agent that
- * is given a second prompt while it works may give up the first. The last answer, with the usage of all.
+ * Runs the prompt, then one turn for each queued message: an agent that gets a second prompt during a turn may abandon
+ * the first. Returns the last response with the usage of all.
  */
 export async function runPrompts(agent: Pick<Agent, "request">, first: Prompt, run: Run): Promise<Answer> {
   let answer: Answer = await agent.request("session/prompt", first)
@@ -34,17 +44,17 @@ const COUNTS = [
 
 export function sumOf(one: Usage | null | undefined, other: Usage | null | undefined): Usage | null | undefined {
   if (!one || !other) return one ?? other
-  const sums = COUNTS.filter((count) => one[count] != null || other[count] != null).map((count) => [
-    count,
-    (one[count] ?? 0) + (other[count] ?? 0),
-  ])
-  return { ...one, ...other, ...(Object.fromEntries(sums) as Partial<Usage>) }
+  const sum = { ...one, ...other }
+  for (const count of COUNTS) {
+    if (one[count] != null || other[count] != null) sum[count] = (one[count] ?? 0) + (other[count] ?? 0)
+  }
+  return sum
 }
 
-/** What an extension of ACP answers that some agents have; `injected` and `startedNewTurn` mean that it was taken. */
+/** Outcomes of the ACP steering extension which mean that the agent took the message. */
 const TAKEN = ["injected", "startedNewTurn"]
 
-/** Says something to a run: in its turn where the agent can, else after it. Undefined where it is over. */
+/** Steers a run: within its turn if the agent can, else after it. Undefined if the run has ended. */
 export async function steer(
   agent: Pick<Agent, "request" | "steering">,
   prompt: Prompt,

@@ -21,12 +21,10 @@ export function secretFiles(
   return { [bash]: lines.join(""), [zsh]: lines.join(""), [json]: `${JSON.stringify(list, null, 2)}\n` }
 }
 
-/** What tells an agent and its shells where these files are. */
+/** Environment variables that point the agent and its shells to the secret files. */
 export function secretFileEnv({ home }: Folder): Record<string, string> {
   const { json, bash } = pathsOf(home)
-  // A bash whose input is a socket, as Node makes its pipes, takes itself for one of rshd and reads no BASH_ENV, if it
-  // is
-  // the first of its shells.
+  // Without SHLVL, a bash whose input is a socket, as Node's pipes are, assumes to run under rshd and ignores BASH_ENV.
   return { INTERN_SECRETS_FILE: json, BASH_ENV: bash, SHLVL: "1" }
 }
 

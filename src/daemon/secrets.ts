@@ -4,7 +4,7 @@ const TIMEOUT_MS = 15_000
 
 const NOT_RUNNING = 409
 
-/** The status of the intern, and the secrets that its agent may use now. Values stay in the gateway. */
+/** Status of the intern, and placeholders of the secrets that its agent may use. Values stay in the gateway. */
 export type Given = { status: "provisioning" | "running"; data: GivenSecret[] }
 
 /** Undefined while the intern is not to run. Rejects without a word of an answer. */

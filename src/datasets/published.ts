@@ -1,9 +1,7 @@
 import * as z from "zod"
 import { oneOf } from "../http/schema.ts"
 
-/**
- * What is published elsewhere and that a gateway's own data cannot answer: asked rightly, the answer is an empty one.
- */
+/** Public data sets that a gateway's own data cannot answer: valid queries get an empty result. */
 
 const SOURCES = ["artificial-analysis", "design-arena", "openrouter"] as const
 

@@ -7,7 +7,7 @@ import { dayOf, startOf } from "../support/day.ts"
 
 const FIRST_DAY = "2025-01-01"
 const DEFAULT_DAYS = 30
-/** Models of a date that are told by name; the rest is `other`. */
+/** Models per day that are listed by name; the rest are summed as `other`. */
 export const NAMED_MODELS = 50
 
 const CATEGORIES = ["coding", "creative", "productivity", "entertainment"] as const
@@ -90,8 +90,7 @@ export const RankingsDaily = z
 export type Days = { first: string; last: string }
 
 /**
- * The days asked for, both included: by default the last 30 that are over. Words on what to change, where they are
- * none.
+ * The requested days, both included; by default the last 30 complete ones. Returns an error text for invalid ranges.
  */
 export function daysOf(
   requested: { start_date?: string | undefined; end_date?: string | undefined },
@@ -105,7 +104,7 @@ export function daysOf(
   return { first: first < FIRST_DAY ? FIRST_DAY : first, last }
 }
 
-/** Which filters do not go together, in words; undefined where all is well. */
+/** An error text for filters that cannot be combined; undefined if they can. */
 export function conflictOf(query: RankingsDailyQuery): string | undefined {
   const { category, language_type: language, modality, context_bucket: context, period } = query
   if (category === undefined && language === undefined) return undefined
@@ -117,7 +116,7 @@ export function conflictOf(query: RankingsDailyQuery): string | undefined {
   return period === "day" ? `${name}: needs a period of week or month.` : undefined
 }
 
-/** The kinds of call of a modality; null for all; none where calls are not told apart in that way. */
+/** API types of a modality; null for all; empty if calls are not recorded by that modality. */
 export function apiTypesOf(query: RankingsDailyQuery): string[] | null {
   if (query.category !== undefined || query.language_type !== undefined || query.context_bucket !== undefined) return []
   switch (query.modality) {

@@ -1,8 +1,9 @@
 import path from "node:path"
 import { readEnvFile } from "./dev-vars.ts"
 import { root } from "./options.ts"
+import { isObject } from "../support/json.ts"
 
-/** What a command says when it cannot do its work. */
+/** An error that ends a command, with its message and exit code. */
 export class Failure extends Error {
   readonly exitCode: number
 
@@ -13,7 +14,7 @@ export class Failure extends Error {
   }
 }
 
-/** The public API of a gateway, as anybody has it, with the two keys that commands need. */
+/** Client of the gateway's public API with the two keys that commands use. */
 export class Api {
   readonly #url: string
   readonly #keys: Readonly<Record<"operator" | "manager", string | undefined>>
@@ -48,7 +49,7 @@ export class Api {
     return result as T
   }
 
-  /** Where the operator's key will do, that one; commands of an organization are its manager's first. */
+  /** Commands for an organization prefer its management key. */
   #keyOf(who: "operator" | "manager"): string {
     const { operator, manager } = this.#keys
     const key = who === "operator" ? operator : (manager ?? operator)
@@ -68,8 +69,10 @@ export class Api {
     }).catch(() => undefined)
     if (!answer) throw new Failure(`There is no gateway at ${this.#url}. Start it (npm start), or set GATEWAY_URL.`, 2)
     if (answer.ok) return answer
-    const result = (await answer.json().catch(() => undefined)) as { error?: { message?: string } } | undefined
-    throw new Failure(result?.error?.message ?? `The gateway answered ${answer.status}.`)
+    const result: unknown = await answer.json().catch(() => undefined)
+    const error = isObject(result) && isObject(result["error"]) ? result["error"] : {}
+    const { message = `The gateway answered ${answer.status}.` } = error
+    throw new Failure(String(message))
   }
 }
 

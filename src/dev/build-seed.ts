@@ -9,6 +9,7 @@ import { runInNewContext } from "node:vm"
 import type { Pricing } from "../money/pricing.ts"
 import { basePricing, highestPricing, larger, shift, twice, type Dated, type ListPrices } from "./seed-prices.ts"
 import { authorPrices, embeddingModels, unseeded, upstreams } from "./seed-upstreams.ts"
+import { keysOf } from "../support/arrays.ts"
 
 type Meta = {
   id: string
@@ -103,7 +104,7 @@ function firstFile(paths: readonly string[]): string {
   throw new Error(`@tanstack/ai-openrouter is in none of ${paths.join(", ")}`)
 }
 
-/** Text alone comes out; no alias whose target moves (`~`), no variant that is not answered at once (`:batch`). */
+/** Only text output; no moving aliases (`~`) and no batch variants (`:batch`). */
 function isSeeded({ id, supports }: Meta): boolean {
   if (id.startsWith("~") || id.endsWith(":batch") || unseeded.has(id)) return false
   return supports.output.join() === "text" && supports.input.includes("text")
@@ -147,7 +148,7 @@ function toEmbeddingModel(id: string, { name, context, tokenizer }: (typeof embe
     input_modalities: ["text"],
     output_modalities: ["embeddings"],
     tokenizer,
-    // Nothing is generated: whatever a list says of output is not billed.
+    // Embeddings generate no tokens: an output price in a list is not charged.
     endpoints: nativeOffers(id).map((offer) => ({
       ...offer,
       pricing: { ...offer.pricing, completion: "0" },
@@ -157,7 +158,7 @@ function toEmbeddingModel(id: string, { name, context, tokenizer }: (typeof embe
   }
 }
 
-/** What the providers themselves ask. A price taken over from a reseller, or of a retired model, is not theirs. */
+/** Prices of the providers themselves. Prices copied from a reseller or of a retired model are left out. */
 function nativeOffers(id: string): Offer[] {
   return Object.entries(upstreams).flatMap(([provider, upstream]) => {
     const upstreamId = upstream.models[id]
@@ -211,15 +212,11 @@ function billsCacheWrites(id: string): boolean {
 
 function highestOf(a: Pricing, b: Partial<Pricing>): Pricing {
   const merged: Pricing = { ...a }
-  for (const [key, price] of Object.entries(b) as [keyof Pricing, string][])
-    merged[key] = larger(price, merged[key] ?? "0")
+  for (const key of keysOf<keyof Pricing>(b)) merged[key] = larger(b[key] ?? "0", merged[key] ?? "0")
   return merged
 }
 
-/**
- * A cached token never costs more to read, nor less to write, than a plain one: a list that says so means something
- * else.
- */
+/** Corrects price lists in which a cached token costs more to read, or less to write, than a plain one. */
 function tidy(id: string, pricing: Pricing): Pricing {
   const { input_cache_read: read, input_cache_write: write, audio, ...rest } = pricing
   return {
@@ -228,7 +225,7 @@ function tidy(id: string, pricing: Pricing): Pricing {
       read !== "0" &&
       larger(pricing.prompt, read) === pricing.prompt && { input_cache_read: read }),
     ...(write !== undefined && larger(write, pricing.prompt) === write && { input_cache_write: write }),
-    // In no list: the vendor's price page has it at twice the price of the prompt, whoever serves the model.
+    // In no list: the vendor's price page has it at twice the price of the prompt, at every provider.
     ...(write !== undefined && id.startsWith("anthropic/") && { input_cache_write_1h: twice(pricing.prompt) }),
     ...(audio !== undefined && { audio }),
   }

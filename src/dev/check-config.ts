@@ -6,7 +6,7 @@ const SECRETS = ["MASTER_KEY", "BOOTSTRAP_MANAGEMENT_KEY"]
 /** Keys and base URLs of providers and search engines have names of their own. */
 const OPEN_ENDED = /_(?:API_KEY|BASE_URL)$/
 
-/** What is wrong with `.dev.vars`, before anything is started. The Worker checks the rest when it starts. */
+/** Errors in `.dev.vars`, before anything starts. The Worker checks the rest at startup. */
 export function devVarsFaults(file: string, values: NodeJS.Dict<string>): string[] {
   return [...faultyLines(".dev.vars", readFileSync(file, "utf8")), ...parseVariables(values).faults]
 }

@@ -1,3 +1,5 @@
+import { isObject, objectsOf } from "../support/json.ts"
+
 /** Model servers on this computer, found on the ports they usually have. */
 const USUAL = [
   { slug: "ollama-local", name: "Ollama", port: 11_434 },
@@ -29,8 +31,10 @@ export async function findLocalServers(ownPort: number): Promise<Found[]> {
 async function listModels(baseUrl: string): Promise<string[]> {
   try {
     const response = await fetch(`${baseUrl}/models`, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: "error" })
-    const listed = (await response.json()) as { data?: { id?: unknown }[] }
-    const ids = (listed.data ?? []).flatMap(({ id }) => (typeof id === "string" && MODEL_ID.test(id) ? [id] : []))
+    const listed: unknown = await response.json()
+    const ids = objectsOf(isObject(listed) ? listed["data"] : undefined).flatMap(({ id }) =>
+      typeof id === "string" && MODEL_ID.test(id) ? [id] : [],
+    )
     return [...new Set(ids)].slice(0, 200)
   } catch {
     return []

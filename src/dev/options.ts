@@ -10,7 +10,7 @@ const USAGE = `npm start -- [--port 8787] [--fresh] [--state DIR]
   --fresh  begin with empty state: new keys, no history
   --state  where state and .dev.env are kept (default: .wrangler/state and the project's folder)`
 
-/** The command line, or words on how to write it. */
+/** Parses the command line, or exits with the usage text. */
 export function readOptions(argv: readonly string[]): Options {
   try {
     const { values } = parseArgs({

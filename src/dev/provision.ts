@@ -9,16 +9,11 @@ const STARTING_BALANCE = 100
 
 export type Keys = { management: string; normal: string }
 
-type Answer<T> = { status: number; data: T }
+type Request = { baseUrl: string; key: string; method: string; resource: string; body?: string }
+type Answer<T> = { status: number; data: T; key: string | undefined }
 
-/** The public API, as any operator has it. */
-async function call<T>(
-  baseUrl: string,
-  key: string,
-  method: string,
-  resource: string,
-  body?: string,
-): Promise<Answer<T>> {
+/** Calls the public API. Throws for failures other than 401. */
+async function call<T>({ baseUrl, key, method, resource, body }: Request): Promise<Answer<T>> {
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
   const response = await fetch(`${baseUrl}${resource}`, { method, headers, ...(body !== undefined && { body }) })
   const document = (await response.json()) as { data: T; key?: string; error?: { message: string } }
@@ -26,51 +21,52 @@ async function call<T>(
   if (response.status >= 400 && response.status !== 401) {
     throw new Error(`${method} ${resource} answered ${response.status}: ${document.error?.message ?? ""}`)
   }
-  return { status: response.status, data: document.key === undefined ? document.data : ({ key: document.key } as T) }
+  return { status: response.status, data: document.data, key: document.key }
 }
 
-/** The catalogue as it ships, put where it is missing or older. What an operator changed stays. */
+/** Uploads the shipped catalogue if it is missing or outdated. Changes by an operator stay. */
 export async function ensureCatalogue(baseUrl: string, bootstrapKey: string, stateDir: string): Promise<void> {
   const seed = readFileSync(path.join(root, "src/models/seed.json"), "utf8")
   const marker = path.join(stateDir, "seeded")
   const digest = createHash("sha256").update(seed).digest("hex")
   if (existsSync(marker) && readFileSync(marker, "utf8") === digest) return
-  await call(baseUrl, bootstrapKey, "PUT", "/catalogue", seed)
+  await call({ baseUrl, key: bootstrapKey, method: "PUT", resource: "/catalogue", body: seed })
   writeFileSync(marker, digest)
 }
 
-/** The keys of the last start if they still work, otherwise new ones; an organization first, where there is none. */
+/** The keys of the last start if they still work, otherwise new ones. Creates the organization if there is none. */
 export async function ensureKeys(baseUrl: string, bootstrapKey: string, envFile: string): Promise<Keys> {
   const { GATEWAY_MANAGEMENT_KEY: management = "", GATEWAY_API_KEY: normal = "" } = readEnvFile(envFile)
   if ((await works(baseUrl, management)) && (await works(baseUrl, normal))) return { management, normal }
 
-  const home = await call<{ organization_id: string | null }>(baseUrl, bootstrapKey, "GET", "/key")
+  const operator = { baseUrl, key: bootstrapKey }
+  const home = await call<{ organization_id: string | null }>({ ...operator, method: "GET", resource: "/key" })
   if (home.status === 401)
     throw new Error(
       "The gateway does not know the BOOTSTRAP_MANAGEMENT_KEY of .dev.vars. Write it without quotes or spaces.",
     )
   if (home.data.organization_id === null) {
     const body = JSON.stringify({ name: "Development", starting_balance_usd: STARTING_BALANCE })
-    const made = await call<{ management_key: string; api_key: string }>(
-      baseUrl,
-      bootstrapKey,
-      "POST",
-      "/organizations",
+    const made = await call<{ management_key: string; api_key: string }>({
+      ...operator,
+      method: "POST",
+      resource: "/organizations",
       body,
-    )
+    })
     return { management: made.data.management_key, normal: made.data.api_key }
   }
   return {
-    management: await mint(baseUrl, bootstrapKey, { name: "Management key", kind: "management" }),
-    normal: await mint(baseUrl, bootstrapKey, { name: "Development key" }),
+    management: await mint(operator, { name: "Management key", kind: "management" }),
+    normal: await mint(operator, { name: "Development key" }),
   }
 }
 
 async function works(baseUrl: string, key: string): Promise<boolean> {
-  return key !== "" && (await call(baseUrl, key, "GET", "/key")).status === 200
+  return key !== "" && (await call({ baseUrl, key, method: "GET", resource: "/key" })).status === 200
 }
 
-async function mint(baseUrl: string, bootstrapKey: string, body: object): Promise<string> {
-  const { data } = await call<{ key: string }>(baseUrl, bootstrapKey, "POST", "/keys", JSON.stringify(body))
-  return data.key
+async function mint(operator: { baseUrl: string; key: string }, body: object): Promise<string> {
+  const { key } = await call({ ...operator, method: "POST", resource: "/keys", body: JSON.stringify(body) })
+  if (key === undefined) throw new Error("The gateway created a key without returning it.")
+  return key
 }

@@ -1,7 +1,7 @@
 /**
- * Which provider has which model, and what it calls it: kept by hand, since a name that is only alike can be another
- * model at another price. Left out on purpose: models a provider serves over another wire only (OpenAI's `-pro` and
- * `-codex`), aliases that move (`deepseek-chat`), prices that nobody lists (`sonar-deep-research` bills its searches).
+ * Which provider has which model under which id. Kept by hand, because a similar name can be another model at another
+ * price. Left out on purpose: models that a provider serves only in another API format (OpenAI's `-pro` and `-codex`),
+ * moving aliases (`deepseek-chat`), models without list prices (`sonar-deep-research` bills its searches).
  */
 type Upstream = {
   /** Provider id in @pydantic/genai-prices. */

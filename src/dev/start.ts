@@ -56,7 +56,7 @@ async function start(options: Options): Promise<void> {
   output.follow()
 }
 
-/** Two runtimes on one state would each hold money that the other spends. The lock stands beside the folder. */
+/** Two runtimes on one state would each spend the money that the other holds. The lock file is next to the folder. */
 function lock(stateDir: string): void {
   const file = `${stateDir}.lock`
   mkdirSync(path.dirname(file), { recursive: true })
@@ -76,7 +76,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** wrangler takes seconds to find that there is nothing to apply: it is asked only when the migrations have changed. */
+/** wrangler takes seconds to find nothing to apply, so it runs only when the migrations have changed. */
 async function migrate(stateDir: string): Promise<void> {
   const folder = path.join(root, "d1-migrations")
   const digest = createHash("sha256")
@@ -138,7 +138,7 @@ function collect(child: ChildProcess): Output {
   return { soFar: () => kept, follow: () => (following = true) }
 }
 
-/** Nothing outlives this process: not on a signal, not when npm is killed above it. */
+/** Ends wrangler with this process: on signals, and if npm is killed. */
 function endWith(child: ChildProcess): void {
   let ending = false
   const end = async (code: number) => {
@@ -149,7 +149,7 @@ function endWith(child: ChildProcess): void {
   }
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     process.on(name, () => void end(name === "SIGINT" ? 130 : 143))
-  // Whatever ends this process, an error or a closed terminal among it, ends the rest.
+  // Any exit of this process, by an error or a closed terminal, ends wrangler.
   process.on("exit", () => killWrangler(child))
   process.on("uncaughtException", (error: Error & { code?: string }) => {
     if (error.code !== "EPIPE") console.error(error)

@@ -8,7 +8,7 @@ export const shim = path.join(
   "bin/wrangler.js",
 )
 
-/** No login, no telemetry, no look for updates, nothing outside the project's folder. */
+/** Without login, telemetry, update checks, or files outside of the project. */
 const QUIET = {
   CI: "true",
   CLOUDFLARE_CF_FETCH_ENABLED: "false",
@@ -20,7 +20,7 @@ const QUIET = {
   WRANGLER_REGISTRY_PATH: path.join(root, ".wrangler/registry"),
 }
 
-/** Started by this very Node: what a shell would find may be too old for wrangler. In a process group of its own. */
+/** Runs wrangler with the current Node, since that in the PATH may be too old. In its own process group. */
 export function startWrangler(args: readonly string[]): ChildProcess {
   return spawn(process.execPath, ["--no-warnings", shim, ...args], {
     cwd: root,
@@ -52,7 +52,7 @@ export async function endWrangler(child: ChildProcess): Promise<void> {
   killWrangler(child)
 }
 
-/** The whole group at once: what a first signal did not reach, or what outlived it. */
+/** Kills the whole process group, including what survived the first signal. */
 export function killWrangler({ pid }: ChildProcess): void {
   if (pid !== undefined) signal(-pid, "SIGKILL")
 }
@@ -65,6 +65,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)
   } catch {
-    // It is gone already.
+    // The process has exited already.
   }
 }

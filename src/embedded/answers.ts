@@ -17,7 +17,9 @@ export interface Answer {
 const LONG_TEXT = Array.from({ length: 1_600 }, (_, i) => `word-${String(i + 1).padStart(4, "0")}`).join(" ")
 const MAX_CALLS = 3
 
-/** What a model says. Two choices of one reply differ in nothing but `seed`, which makes the ids of their calls. */
+/**
+ * The response of a model. Two choices of one response differ only in `seed`, which makes the ids of their tool calls.
+ */
 export function answer(request: ChatRequest, seed: string): Answer {
   const parts = say(request, seed)
   const kept = limit(parts, request.maxTokens)
@@ -30,8 +32,8 @@ export function countTokens(parts: readonly Part[], type?: Part["type"]): number
 }
 
 /**
- * Text in pieces of four UTF-16 units. A cut that would part a surrogate pair moves one unit to the left, so there
- * are always as many pieces as `estimateTokens` says.
+ * Text in pieces of four UTF-16 units. A cut that would split a surrogate pair moves one unit to the left, so there are
+ * always as many pieces as `estimateTokens` returns.
  */
 export function toPieces(text: string): string[] {
   const pieces: string[] = []
@@ -43,7 +45,7 @@ export function toPieces(text: string): string[] {
   return pieces
 }
 
-/** Text repeated until it has at least so many tokens. */
+/** Text repeated until it has at least `tokens` tokens. */
 export function pad(text: string, tokens: number): string {
   const repeats = Math.ceil((tokens * 4) / (text.length + 1))
   return estimateTokens(text) >= tokens ? text : Array.from({ length: repeats }, () => text).join(" ")
@@ -110,7 +112,7 @@ function runCommand(request: ChatRequest, text: string, seed: string): Part[] | 
   ]
 }
 
-/** Codex instructs models to request this for commands that need the network; the user is then asked. */
+/** Codex instructs models to request this for commands that need the network; Codex then prompts the user. */
 function escalation({ sandbox_permissions: field }: Record<string, unknown>): Record<string, unknown> {
   const { enum: values } = toRecord(field)
   const isOffered = Array.isArray(values) && values.includes("require_escalated")

@@ -22,19 +22,19 @@ const MEDIA_PRICING: Record<MediaModel["makes"], Pricing> = {
 const EMBEDDED_MAX_COMPLETION = 4_096
 const EMBEDDED_CONTEXT = 128_000
 
-/** The upstream's addresses, each of which speaks another wire, and the authors of their models. */
-const EMBEDDED_WIRES = [
-  { author: "sim", provider: "embedded", wire: "", slugs: embeddedModels.map(({ slug }) => slug) },
-  { author: "sim-responses", provider: "embedded-responses", wire: " (Responses)", slugs: formatSlugs },
-  { author: "sim-messages", provider: "embedded-messages", wire: " (Messages)", slugs: formatSlugs },
+/** Paths of the embedded upstream, one per API format, and the authors of their models. */
+const EMBEDDED_FORMATS = [
+  { author: "sim", provider: "embedded", nameSuffix: "", slugs: embeddedModels.map(({ slug }) => slug) },
+  { author: "sim-responses", provider: "embedded-responses", nameSuffix: " (Responses)", slugs: formatSlugs },
+  { author: "sim-messages", provider: "embedded-messages", nameSuffix: " (Messages)", slugs: formatSlugs },
 ]
 
-/** The scripted models of the embedded upstream, as `sim/…`, and their twins of other wires. */
+/** The scripted models of the embedded upstream, as `sim/…`, and the same models in the other API formats. */
 export const embeddedCatalogue: readonly Model[] = [
-  ...EMBEDDED_WIRES.flatMap(({ author, provider, wire: format, slugs }) =>
+  ...EMBEDDED_FORMATS.flatMap(({ author, provider, nameSuffix, slugs }) =>
     embeddedModels
       .filter(({ slug }) => slugs.includes(slug))
-      .map((model) => toTextModel({ ...model, name: model.name + format }, author, provider)),
+      .map((model) => toTextModel({ ...model, name: model.name + nameSuffix }, author, provider)),
   ),
   ...mediaModels.map(toMediaModel),
 ]

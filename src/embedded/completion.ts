@@ -22,7 +22,7 @@ export function newCompletion(request: ChatRequest, now: number): Completion {
   return { id: `chatcmpl-${id}`, createdAt: now, request, fault: findFault(request.model) ?? {}, answers }
 }
 
-/** The whole answer as one document. */
+/** The complete response as one document. */
 export function toDocument(completion: Completion): Chunk {
   const { id, createdAt, request, fault, answers } = completion
   const usage = toUsage(completion)
@@ -56,7 +56,7 @@ export function* pieceChunks(completion: Completion): Generator<Chunk> {
   }
 }
 
-/** How each choice ended and, for those who asked, the usage. */
+/** The finish reason of each choice and, if requested, the usage. */
 export function* closingChunks(completion: Completion): Generator<Chunk> {
   const { request, fault, answers } = completion
   const nulls = fault.keys === "null" ? { usage: null, system_fingerprint: null } : {}

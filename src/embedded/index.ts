@@ -24,7 +24,7 @@ const routes = new Map<string, (request: Request) => Response | Promise<Response
   ["POST /v1/chat/completions", (request) => complete(request, slugs)],
   ["POST /v1/embeddings", embeddings],
   ...mediaRoutes,
-  // A vendor that has the Responses wire has the chat wire as well.
+  // A vendor with the Responses API has chat completions as well.
   ["POST /responses/v1/chat/completions", (request) => complete(request, formatSlugs)],
   ["POST /responses/v1/responses", serveFormat(responsesFormat)],
   ["POST /messages/v1/messages", serveFormat(messagesFormat)],

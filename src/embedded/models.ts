@@ -63,7 +63,7 @@ export const embeddedModels: readonly EmbeddedModel[] = [
   { slug: "bare-chunks", name: "Bare chunks", description: "Leaves required keys out of every chunk but the last." },
 ]
 
-/** Of these models there are twins that speak another wire. */
+/** Models that are also served in the other API formats. */
 export const formatSlugs: readonly string[] = [
   "echo",
   "tool-call",

@@ -56,7 +56,7 @@ const failures: Readonly<Record<number, Failure>> = {
 }
 
 export const failureStatuses: readonly number[] = Object.keys(failures).map(Number)
-/** The statuses that say when to come back. */
+/** Statuses with a Retry-After header. */
 export const delayedStatuses: readonly number[] = [429, 503]
 
 export function errorResponse(

@@ -2,7 +2,7 @@ import { closingChunks, openingChunks, pieceChunks, type Completion } from "./co
 import type { Fault } from "./faults.ts"
 import type { CompletionEncoder } from "./formats/encoder.ts"
 
-/** What happens next on the wire. A `wait` is counted from the start of the body, so that a pace does not drift. */
+/** Next step of a stream. A `wait` counts from the start of the body, so that delays do not add up. */
 export type Step =
   | { type: "write"; bytes: Uint8Array }
   | { type: "wait"; untilMs: number }
@@ -19,27 +19,27 @@ const PACED = new Set(["paced", "agent"])
 const encoder = new TextEncoder()
 
 /** A completion as server-sent events. */
-export function* streamSteps(completion: Completion, teller: CompletionEncoder): Generator<Step> {
+export function* streamSteps(completion: Completion, encoder: CompletionEncoder): Generator<Step> {
   const { request, fault } = completion
-  if (fault.instead === "error") return yield* emit(teller.failure(), fault)
-  for (const chunk of openingChunks(completion)) yield* emit(teller.chunk(chunk), fault)
+  if (fault.instead === "error") return yield* emit(encoder.failure(), fault)
+  for (const chunk of openingChunks(completion)) yield* emit(encoder.chunk(chunk), fault)
 
   const pieces = pieceChunks(completion)
   for (let at = 0; !fault.afterTen || at < PIECES_BEFORE_FAULT; at++) {
     const { value: chunk, done } = pieces.next()
     if (done) break
     if (PACED.has(request.model)) yield { type: "wait", untilMs: (at + 1) * PACE_MS }
-    yield* emit(teller.chunk(chunk), fault)
+    yield* emit(encoder.chunk(chunk), fault)
   }
-  if (fault.afterTen === "error") return yield* emit(teller.failure(), fault)
+  if (fault.afterTen === "error") return yield* emit(encoder.failure(), fault)
   if (fault.afterTen === "stall") return yield { type: "stall" }
   if (fault.afterTen === "break") {
-    const left = [...pieces, ...closingChunks(completion)].flatMap(teller.chunk)
-    return yield* breakInside([...left, ...teller.end()][0] ?? "")
+    const left = [...pieces, ...closingChunks(completion)].flatMap(encoder.chunk)
+    return yield* breakInside([...left, ...encoder.end()][0] ?? "")
   }
 
-  for (const chunk of closingChunks(completion)) yield* emit(teller.chunk(chunk), fault)
-  yield* emit(teller.end(), fault)
+  for (const chunk of closingChunks(completion)) yield* emit(encoder.chunk(chunk), fault)
+  yield* emit(encoder.end(), fault)
 }
 
 /** A document for the faults that happen to its bytes. */
@@ -76,7 +76,7 @@ export function play(steps: Iterator<Step>, signal: AbortSignal): ReadableStream
   )
 }
 
-/** Resolves after so many milliseconds, or as soon as the signal aborts. */
+/** Resolves after `ms` milliseconds, or as soon as the signal aborts. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   if (ms <= 0 || signal.aborted) return Promise.resolve()
   return new Promise((resolve) => {

@@ -87,7 +87,7 @@ export async function findContent(files: R2Bucket, organizationId: string, call:
 const DELETED_AT_ONCE = 1_000
 const MOST_A_RUN = 20_000
 
-/** Removes what is older than its generation is kept. `parent`: what days stand under. */
+/** Deletes content whose generation is past its retention. `parent`: prefix of the days. */
 export async function pruneContents(files: R2Bucket, now: number, keptDays: number, parent = PREFIX): Promise<void> {
   const { delimitedPrefixes: days } = await files.list({ prefix: parent, delimiter: "/" })
   const before = now - (now % DAY_MS) - keptDays * DAY_MS

@@ -98,7 +98,7 @@ generations.openapi(content, async (c) => {
   const generation = await find(c.env, principal, c.req.valid("query").id)
   if (!generation) throw new GatewayError("not_found", "There is no generation with this id.")
   const look = () => findContent(c.env.FILES, principal.organizationId, generation)
-  // What was said is on its way for a moment after the call is charged.
+  // The content is written shortly after the call is charged.
   const isFresh = Date.now() - generation.createdAt < FRESH_MS
   const kept = (await look()) ?? (isFresh ? await wait(ON_ITS_WAY_MS).then(look) : undefined)
   if (!kept) {

@@ -35,7 +35,7 @@ export async function insertGenerations(db: D1Database, records: readonly string
   await db.batch([insert, note])
 }
 
-/** Of these, the ids that are there. */
+/** The ids among these that exist. */
 export async function findGenerationIds(db: D1Database, ids: readonly string[]): Promise<Set<string>> {
   const rows = await openDb(db)
     .select({ id: generations.id })

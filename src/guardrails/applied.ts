@@ -5,10 +5,11 @@ import { type GuardrailRules, rulesOf } from "./guardrail.ts"
 import { DATA_REGIONS } from "./schemas.ts"
 import { routeFilters } from "./route-filters.ts"
 import type { AppliedRow } from "./store.ts"
+import { elementAt } from "../support/arrays.ts"
 
 type Region = (typeof DATA_REGIONS)[number]
 
-/** A guardrail that a caller is under, and what it is theirs by. */
+/** A guardrail that applies to a call, and by which assignment. */
 export type Applied = {
   id: string
   name: string
@@ -17,7 +18,7 @@ export type Applied = {
   limits: readonly Limit[]
 }
 
-/** All that a caller is under. Read with the key, so what is dear is worked out when it is first needed, and kept. */
+/** All guardrails of a principal. Loaded with the key, so the expensive parts are computed on first use and cached. */
 export type CallerGuardrails = {
   list: readonly Applied[]
   limits: readonly Limit[]
@@ -26,8 +27,8 @@ export type CallerGuardrails = {
 }
 
 /**
- * The guardrails of a caller, combined; null if it has none. A guardrail that applies to several keys of a lineage
- * is listed once, as the caller's own where it is, with the counters of each of them.
+ * Combines the guardrails of a principal; null if there are none. A guardrail that applies to several keys of a lineage
+ * is listed once, with the counters of each of them.
  */
 export function toCallerGuardrails(rows: readonly AppliedRow[]): CallerGuardrails | null {
   if (rows.length === 0) return null
@@ -46,9 +47,9 @@ function once<T>(work: () => T): () => T {
   return () => (done ??= { value: work() }).value
 }
 
-/** The rows of one guardrail, that of the caller's own key first. */
+/** The rows of one guardrail; that of the principal's own key comes first. */
 function toApplied(rows: readonly AppliedRow[]): Applied {
-  const row = rows[0] as AppliedRow
+  const row = elementAt(rows, 0)
   const { id, name } = row
   const scope = row.byKey ? "key" : row.byMember ? "member" : "workspace"
   const limits = new Map(rows.flatMap(limitsOf).map((limit) => [limit.scope, limit]))
@@ -66,7 +67,7 @@ function limitsOf(row: AppliedRow): Limit[] {
   return scopes.map((scope) => ({ scope, limitNano, interval, includeByok }))
 }
 
-/** The regions by whose hostnames the calls of this caller may come: what all of their guardrails allow. */
+/** Regional hostnames that calls of this principal may use: those that all of its guardrails allow. */
 export function allowedRegions(list: readonly Applied[]): Region[] {
   const lists = list.flatMap(({ rules }) => (rules.allowed_data_regions ? [rules.allowed_data_regions] : []))
   if (lists.length === 0) return ["global"]

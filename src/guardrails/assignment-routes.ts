@@ -35,10 +35,13 @@ import { findGuardrail } from "./store.ts"
 
 const MAX_BODY_BYTES = 262_144
 const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
-const read = { tags: ["Guardrails"], middleware: [requireManagement] as [typeof requireManagement] }
+const read = { tags: ["Guardrails"], middleware: [requireManagement] satisfies [typeof requireManagement] }
 const write = {
   tags: ["Guardrails"],
-  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as [typeof requireManagement, typeof requireManagement],
+  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] satisfies [
+    typeof requireManagement,
+    typeof requireManagement,
+  ],
 }
 const KEYS = "/guardrails/{id}/assignments/keys"
 const MEMBERS = "/guardrails/{id}/assignments/members"

@@ -43,9 +43,7 @@ export async function findUnfitKeys(
   }
 }
 
-/**
- * Assigns the keys of the workspace that are named, in place of what they had. Returns how many. `ids`: one for each.
- */
+/** Assigns keys of the workspace, replacing their earlier assignments. Returns how many. `ids`: one per key. */
 export async function assignKeys(
   db: D1Database,
   { organizationId, workspaceId, guardrailId, assignedBy, at }: Assigning,
@@ -90,7 +88,7 @@ export async function unassignKeys(
   return removed?.meta.changes ?? 0
 }
 
-/** Newest first; of all guardrails where none is named. */
+/** Newest first; of all guardrails if none is given. */
 export async function listKeyAssignments(
   db: D1Database,
   organizationId: string,
@@ -157,7 +155,7 @@ export async function unassignMembers(
   return removed?.meta.changes ?? 0
 }
 
-/** Newest first; of all guardrails where none is named. */
+/** Newest first; of all guardrails if none is given. */
 export async function listMemberAssignments(
   db: D1Database,
   organizationId: string,

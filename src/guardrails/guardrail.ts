@@ -5,8 +5,9 @@ import { detectorOf } from "./detectors/builtins.ts"
 import { addPattern, NO_SIZES } from "./content/pattern.ts"
 import type { BuiltinFilter, ContentFilter, Guardrail, GuardrailChange } from "./schemas.ts"
 import type { GuardrailRow } from "./table.ts"
+import { parseStored } from "../support/json.ts"
 
-/** What a guardrail asks of a call, in the wire's words; what is absent or null restricts nothing. */
+/** Rules of a guardrail in API field names; absent or null fields restrict nothing. */
 export type GuardrailRules = Partial<Pick<Guardrail, ListName>> &
   Partial<Record<FlagName, boolean | null>> & {
     allowed_data_regions?: Guardrail["allowed_data_regions"]
@@ -16,7 +17,7 @@ export type GuardrailRules = Partial<Pick<Guardrail, ListName>> &
 
 const LISTS = ["allowed_providers", "ignored_providers", "allowed_models", "ignored_models"] as const
 type ListName = (typeof LISTS)[number]
-/** Authors whose models have a flag of their own, by the name of the flag. */
+/** Authors with a separate zero-data-retention flag, by the name of the flag. */
 export const ZDR_FAMILIES = ["anthropic", "google", "openai", "xai", "other"] as const
 const ZDR_FLAGS = ZDR_FAMILIES.map((family) => `enforce_zdr_${family}` as const)
 const FLAGS = [
@@ -29,8 +30,11 @@ const FLAGS = [
 type FlagName = (typeof FLAGS)[number]
 const RULE_NAMES = [...LISTS, ...FLAGS, "allowed_data_regions", "content_filters", "content_filter_builtins"] as const
 
-/** What the audit log tells of a change; a pattern may hold what it looks for, so filters are told by name alone. */
-export const TOLD_FIELDS = [
+/**
+ * Fields whose values the audit log records. A pattern may contain what it searches for, so filters are logged by name
+ * only.
+ */
+export const AUDITED_FIELDS = [
   ...RULE_NAMES.filter((name) => name !== "content_filters"),
   "name",
   "description",
@@ -39,13 +43,13 @@ export const TOLD_FIELDS = [
   "include_byok_in_budgets",
 ]
 
-/** What a body sets; what is absent stays. `rules` is a merge patch: null takes a rule away. */
+/** Columns of a change; absent ones stay. `rules` is a merge patch: null removes a rule. */
 export type RowChange = Partial<
   Pick<GuardrailRow, "name" | "description" | "limitNano" | "resetInterval" | "includeByokInBudgets">
 > &
   Pick<GuardrailRow, "rules">
 
-/** The columns that a body changes. Throws what is wrong with its filters. */
+/** Converts a request body to columns. Throws for invalid filters. */
 export function toRowChange(input: GuardrailChange): RowChange {
   refuseFilters(input.content_filters)
   const { limit_usd: limit, include_byok_in_budgets: includesByok, name, description, reset_interval: interval } = input
@@ -66,7 +70,7 @@ function toLimit(usd: number | null): number | null {
   return nano
 }
 
-/** The older flag stands for those of the families that the same body does not give. */
+/** The older flag sets those families that the same body omits. */
 function toRules(input: GuardrailChange): Record<string, unknown> {
   const { enforce_zdr: zdr } = input
   const given = RULE_NAMES.flatMap((name) => (input[name] === undefined ? [] : [[name, input[name]] as const]))
@@ -98,7 +102,7 @@ function halfLimit(missing: string): GatewayError {
 }
 
 export function rulesOf({ rules }: Pick<GuardrailRow, "rules">): GuardrailRules {
-  return JSON.parse(rules) as GuardrailRules
+  return parseStored(rules)
 }
 
 export function toGuardrail(row: GuardrailRow): Guardrail {

@@ -4,10 +4,7 @@ import { matcher } from "../support/wildcard.ts"
 import type { Applied } from "./applied.ts"
 import { ZDR_FAMILIES } from "./guardrail.ts"
 
-/**
- * What a guardrail takes out of the running. Each guardrail filters by itself, so of several what all of them allow is
- * left, and what one of them forbids is not.
- */
+/** Endpoint filters of a guardrail. Each guardrail filters separately, so an endpoint must pass all of them. */
 export function routeFilters({ name, rules }: Pick<Applied, "name" | "rules">): Filter[] {
   const filters: Filter[] = []
   const add = (rule: string, keeps: Filter["keeps"]) =>
@@ -31,14 +28,14 @@ export function routeFilters({ name, rules }: Pick<Applied, "name" | "rules">): 
     )
   }
   if (regions) {
-    // On the hostname of a region only its endpoints are asked, so where a call comes in says where it is worked on.
+    // A regional hostname only uses endpoints of its region, so the hostname decides where a call is processed.
     const rule = `takes calls only by the hostnames of: ${regions.join(", ")} (allowed_data_regions)`
     add(rule, (_endpoint, _provider, region) => regions.some((one) => one === (region ?? "global")))
   }
   return [...filters, ...dataFilters(name, rules)]
 }
 
-/** What an endpoint may do with what it is sent. Of publication nothing is known apart: what may keep may publish. */
+/** Filters by data policy. Publication is not known separately: an endpoint that may retain data may publish it. */
 function dataFilters(name: string, rules: Applied["rules"]): Filter[] {
   const filters: Filter[] = []
   const add = (rule: string, keeps: Filter["keeps"]) =>
@@ -67,7 +64,7 @@ function dataFilters(name: string, rules: Applied["rules"]): Filter[] {
   return filters
 }
 
-/** A model's name stands for its variants as well. */
+/** A model name includes its variants. */
 function named(patterns: readonly string[]): (endpoint: Endpoint) => boolean {
   const isMatch = matcher(patterns)
   return ({ model }) => isMatch(model) || (model.includes(":") && isMatch(model.slice(0, model.lastIndexOf(":"))))

@@ -12,7 +12,7 @@ import type { App } from "../access/app.ts"
 import { newId } from "../support/ids.ts"
 import { requestedWorkspace, workspaceNotFound } from "../workspaces/requested.ts"
 import { defaultGuardrailId } from "../workspaces/workspace.ts"
-import { refuseFilters, refuseHalfLimit, rulesOf, TOLD_FIELDS, toGuardrail, toRowChange } from "./guardrail.ts"
+import { refuseFilters, refuseHalfLimit, rulesOf, AUDITED_FIELDS, toGuardrail, toRowChange } from "./guardrail.ts"
 import type { GuardrailRow, NewGuardrailRow } from "./table.ts"
 import {
   ContentTest,
@@ -33,14 +33,18 @@ import {
   updateGuardrail,
 } from "./store.ts"
 import { tryOut } from "./content/try-out.ts"
+import { parseStored } from "../support/json.ts"
 
 /** Room for a few filters of the longest. */
 const MAX_BODY_BYTES = 1_048_576
 const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
-const read = { tags: ["Guardrails"], middleware: [requireManagement] as [typeof requireManagement] }
+const read = { tags: ["Guardrails"], middleware: [requireManagement] satisfies [typeof requireManagement] }
 const write = {
   tags: ["Guardrails"],
-  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as [typeof requireManagement, typeof requireManagement],
+  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] satisfies [
+    typeof requireManagement,
+    typeof requireManagement,
+  ],
 }
 
 const list = createRoute({
@@ -118,7 +122,7 @@ export const guardrails = newRouter()
     refuseHalfLimit(input.limit_usd, input.reset_interval)
     const workspaceId = await requestedWorkspace(c.env.DB, organizationId, requested)
     const made = newRow({ id: newId(), organizationId, workspaceId }, input)
-    const changed = changesOf(input, TOLD_FIELDS)
+    const changed = changesOf(input, AUDITED_FIELDS)
     const entry = entryOf(c, { action: "guardrail.create", resourceId: made.id, workspaceId, changed })
     const row = await insertGuardrail(c.env.DB, made, entry)
     if (!row) throw workspaceNotFound()
@@ -168,7 +172,7 @@ function newRow({ id, organizationId, workspaceId, isDefault }: Place, input: Gu
   return {
     name: "Default guardrail",
     ...change,
-    rules: JSON.stringify(withoutNulls(JSON.parse(change.rules) as Record<string, unknown>)),
+    rules: JSON.stringify(withoutNulls(parseStored(change.rules))),
     id,
     organizationId,
     workspaceId,
@@ -190,16 +194,20 @@ async function change(c: Context<App>, id: string, input: GuardrailChange): Prom
     input.limit_usd === undefined ? limit : input.limit_usd,
     input.reset_interval === undefined ? interval : input.reset_interval,
   )
-  const changed = changesOf(input, TOLD_FIELDS)
+  const changed = changesOf(input, AUDITED_FIELDS)
   const entry = entryOf(c, { action: "guardrail.update", resourceId: id, workspaceId, changed })
-  const row = await updateGuardrail(c.env.DB, organizationId, id, toRowChange(input), Date.now(), entry).catch(
-    asConflict,
-  )
+  const row = await updateGuardrail(c.env.DB, {
+    organizationId,
+    id,
+    change: toRowChange(input),
+    now: Date.now(),
+    entry,
+  }).catch(asConflict)
   if (!row) throw noSuchGuardrail()
   return row
 }
 
-/** A workspace's default guardrail has an id before it is there. */
+/** Creates the default guardrail of a workspace, whose id is known in advance. */
 async function makeDefault(c: Context<App>, id: string, input: GuardrailChange): Promise<GuardrailRow> {
   const { organizationId } = c.var.principal
   const ids = await listWorkspaceIds(c.env.DB, organizationId)
@@ -207,14 +215,17 @@ async function makeDefault(c: Context<App>, id: string, input: GuardrailChange):
   if (workspaceId === undefined) throw noSuchGuardrail()
   refuseHalfLimit(input.limit_usd, input.reset_interval)
   const made = newRow({ id, organizationId, workspaceId, isDefault: true }, input)
-  const changed = changesOf(input, TOLD_FIELDS)
+  const changed = changesOf(input, AUDITED_FIELDS)
   const entry = entryOf(c, { action: "guardrail.create", resourceId: id, workspaceId, changed })
   const row = await insertGuardrail(c.env.DB, made, entry).catch(asConflict)
   if (!row) throw noSuchGuardrail()
   return row
 }
 
-/** Two changes at once: made by another meanwhile, or half of a limit taken away. D1 tells by its message alone. */
+/**
+ * Concurrent changes: another default was created, or half of a limit was removed. Only the message of D1's error shows
+ * it.
+ */
 function asConflict(cause: unknown): never {
   if (!(cause instanceof Error) || !/UNIQUE constraint failed|CHECK constraint failed/.test(cause.message)) throw cause
   throw new GatewayError("conflict", "The guardrail was modified concurrently. Read it and retry.")

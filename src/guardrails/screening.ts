@@ -1,4 +1,4 @@
-import type { Json } from "../support/json.ts"
+import { type Json, objectsOf } from "../support/json.ts"
 import { GatewayError } from "../errors/errors.ts"
 import type { PipelineStage } from "../formats/pipeline-stage.ts"
 import type { CallerGuardrails } from "./applied.ts"
@@ -19,15 +19,15 @@ import { type Action, type Finding, type Rule, TextFilter, type Units } from "./
 import { type Form, mapInSlices, newReader, type Reader } from "./content/text-reader.ts"
 import { unchecked } from "./content/unchecked.ts"
 
-/** The content filters of a caller at work on one call: what was found, and what came of it. */
+/** Content filters of one call, with their findings. */
 export type Screening = {
-  /** The request as it may go on. Rejects with the refusal where something is blocked, or could not be checked. */
+  /** The filtered request. Rejects with an error if something is blocked or could not be checked. */
   request: <T extends object>(request: T) => Promise<T>
   /** Whether answers are read, or else pass by. */
   readsAnswers: boolean
-  /** For an answer that streams on the chat wire. */
+  /** Filter for a response that streams as chat. */
   answerFilter: () => AnswerFilter
-  /** An answer that is all there, as it may be told. Rejects with the refusal like `request`. */
+  /** Filters a complete response. Rejects with the block error like `request`. */
   answer: (result: Json) => Promise<Json>
   stages: () => PipelineStage[]
 }
@@ -35,10 +35,8 @@ export type Screening = {
 const TOO_DEEP = "The request is nested deeper than the guardrails of this key read. Nest it less than 500 levels deep."
 const STRENGTH: readonly Action[] = ["block", "redact", "flag"]
 
-/**
- * Undefined where no guardrail of the caller has content filters. `isTold`: the caller wants to know what was found.
- */
-export function screeningOf(guardrails: CallerGuardrails | null, isTold: boolean): Screening | undefined {
+/** Undefined if no guardrail has content filters. `reportsFindings`: the client requested the findings. */
+export function screeningOf(guardrails: CallerGuardrails | null, reportsFindings: boolean): Screening | undefined {
   const rules = guardrails?.contentRules() ?? []
   if (!guardrails || rules.length === 0) return undefined
   const found = new Set<OwnedRule>()
@@ -48,7 +46,9 @@ export function screeningOf(guardrails: CallerGuardrails | null, isTold: boolean
   let uncheckedRule: Rule | undefined
   const isBlocked = () => uncheckedRule !== undefined || [...found].some(({ action }) => action === "block")
 
-  const answerRules = rules.filter(({ detector, action }) => "program" in detector && (action !== "flag" || isTold))
+  const answerRules = rules.filter(
+    ({ detector, action }) => "program" in detector && (action !== "flag" || reportsFindings),
+  )
   const otherRules = rules.filter(({ readsAll }) => readsAll)
   const newFilter = (about: readonly Rule[], units: Units) => {
     const onUnchecked = (rule: Rule) => void (uncheckedRule ??= rule)
@@ -93,10 +93,13 @@ export function screeningOf(guardrails: CallerGuardrails | null, isTold: boolean
   }
 }
 
-/** Choices of the chat wire, or the words of a transcription, whose parts stand for what its text no longer says. */
+/**
+ * Filters choices of chat or the text of a transcription, whose segments are dropped because they would reveal redacted
+ * text.
+ */
 function mapAnswer(result: Json, visit: Parameters<typeof mapLeaves>[2], hides: boolean): Json {
   if (Array.isArray(result["choices"])) {
-    const choices = (result["choices"] as Json[]).map((choice) => ({
+    const choices = objectsOf(result["choices"]).map((choice) => ({
       ...mapOthers(choice, OF_A_CHOICE, visit),
       message: mapLeaves(choice["message"], "assistant", visit),
       ...(hides && choice["logprobs"] != null && { logprobs: null }),
@@ -114,7 +117,7 @@ function patternsOf(rules: Iterable<OwnedRule>): string[] {
   return [...new Set([...rules].map(({ detector }) => detector.name))]
 }
 
-/** Told are the names of the rules, never what they found. */
+/** Names the rules, never the matched text. */
 function refusalFor(
   { list }: CallerGuardrails,
   rules: readonly OwnedRule[],

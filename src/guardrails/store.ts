@@ -13,7 +13,7 @@ import { guardrailKeys, type GuardrailRow, guardrails, type NewGuardrailRow } fr
 const isGuardrail = (organizationId: string, id: string) =>
   and(eq(guardrails.organizationId, organizationId), eq(guardrails.id, id))
 
-/** Undefined where its workspace is gone. Rejects with D1's own error where the id is taken. */
+/** Undefined if the workspace is deleted. Rejects with D1's error if the id is taken. */
 export async function insertGuardrail(
   binding: D1Database,
   row: NewGuardrailRow,
@@ -64,14 +64,18 @@ export async function listGuardrails(
   )
 }
 
-/** The changed row, or undefined when there is none. Rejects where a limit would be left without its interval. */
+type GuardrailUpdate = {
+  organizationId: string
+  id: string
+  change: RowChange
+  now: number
+  entry: AuditEntry
+}
+
+/** The changed row; undefined if it does not exist. Rejects if a limit would have no interval. */
 export async function updateGuardrail(
   binding: D1Database,
-  organizationId: string,
-  id: string,
-  { rules, ...change }: RowChange,
-  now: number,
-  entry: AuditEntry,
+  { organizationId, id, change: { rules, ...change }, now, entry }: GuardrailUpdate,
 ): Promise<GuardrailRow | undefined> {
   const db = openDb(binding)
   const [updated] = await db.batch([
@@ -100,7 +104,7 @@ export async function deleteGuardrail(
   return deleted.meta.changes > 0
 }
 
-/** The workspaces of the organization, for what is known by the id of one. */
+/** Ids of the organization's workspaces, to find a default guardrail by its derived id. */
 export async function listWorkspaceIds(db: D1Database, organizationId: string): Promise<string[]> {
   const rows = await openDb(db)
     .select({ id: workspaces.id })
@@ -109,10 +113,7 @@ export async function listWorkspaceIds(db: D1Database, organizationId: string): 
   return rows.map(({ id }) => id)
 }
 
-/**
- * A guardrail of a caller, or of a key that created the caller's: what it applies by, and whose counters its budget
- * has.
- */
+/** A guardrail of a key or of an ancestor of it, with its assignment and the counters of its budget. */
 export type AppliedRow = Pick<
   GuardrailRow,
   "id" | "name" | "isDefault" | "limitNano" | "resetInterval" | "includeByokInBudgets" | "rules"
@@ -159,7 +160,7 @@ export function keyGuardrailsStatement(db: D1Database, hash: string): D1Prepared
     .bind(hash)
 }
 
-/** The same of a caller whose key is no row. */
+/** Guardrails of a principal whose key has no row. */
 export async function findCallerGuardrails(
   db: D1Database,
   keyHash: string,

@@ -9,13 +9,13 @@ import type { InternRow } from "./table.ts"
 
 export const NO_SUCH_INTERN = "There is no intern with this id that this key can see."
 
-/** For every intern and vault route: outside the programme, none of them is there. Stands behind the key check. */
+/** Intern and vault routes return 404 outside the program. Runs after the authentication. */
 export const requireProgramme: MiddlewareHandler<App> = async function requireProgramme(c, next) {
   if (!c.var.principal.hasInternsAccess) throw internError("not_found", `There is no ${c.req.method} ${c.req.path}.`)
   return next()
 }
 
-/** For what an intern's own key cannot see: the collection of interns, and the vault of the workspace. */
+/** Routes that an intern's key cannot use: the list of interns, and the vault of the workspace. */
 export const refuseInternKey: MiddlewareHandler<App> = async function refuseInternKey(c, next) {
   if (c.var.principal.internId !== null) throw internError("not_found", `There is no ${c.req.method} ${c.req.path}.`)
   return next()
@@ -29,8 +29,8 @@ export async function visibleIntern(c: Context<App>, id: string): Promise<Intern
 }
 
 /**
- * The intern that the caller names, while its own key works: a key that is disabled, deleted or expired takes the
- * interns that it created along. Provisioned by another key, they work for that one.
+ * The requested intern if its key works. Interns stop with the key that created them; another key can provision them
+ * again.
  */
 export async function workingIntern(c: Context<App>, id: string): Promise<InternRow> {
   const row = await visibleIntern(c, id)

@@ -2,7 +2,7 @@ import type { Principal } from "../access/principal.ts"
 import type { GatewayError } from "../errors/errors.ts"
 import { internError } from "./reasons.ts"
 
-/** Who made an intern, or stored a secret. Rows from before this was kept have no key. */
+/** Key and user that created an intern or stored a secret. Older rows have no key. */
 export type Made = { createdByKey: string | null; creatorUserId: string | null }
 
 /**

@@ -52,7 +52,7 @@ export const internChat = newRouter().openapi(chat, async (c) => {
   return new Response(answer.body, answer)
 })
 
-/** An intern acts for whoever made the key: for somebody who left, it does not. */
+/** An intern acts for the creator of the key. Rejects keys whose creator has left. */
 async function requireCreator(c: Context<App>): Promise<void> {
   const { organizationId, creatorUserId } = c.var.principal
   if (creatorUserId === null) return

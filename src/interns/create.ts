@@ -14,18 +14,21 @@ import { newId } from "../support/ids.ts"
 import { mayControl, notYours } from "./authority.ts"
 import { defaultHost } from "./intern.ts"
 import { type InternStatus } from "./kinds.ts"
-import { sealInternKey } from "./own-key.ts"
+import { sealInternKey } from "./intern-key.ts"
 import { internError } from "./reasons.ts"
 import type { NewIntern } from "./schemas.ts"
 import { openIntern, identityOf } from "./open-intern.ts"
-import { findMadeIntern, findVaultOwner, insertIntern, replaceOwnKey } from "./store.ts"
+import { findMadeIntern, findVaultOwner, insertIntern, replaceInternKey } from "./store.ts"
 import type { InternRow, NewInternRow } from "./table.ts"
 import { isTaken } from "../support/rows.ts"
 
 const MAX_IDEMPOTENCY_KEY = 255
-const TOLD_FIELDS = ["name", "description", "model", "provision", "vault_id", "host"]
+const AUDITED_FIELDS = ["name", "description", "model", "provision", "vault_id", "host"]
 
-/** A new intern with its own key and vault; or the one that the same request has made before, `isNew` false. */
+/**
+ * Creates an intern with its key and vault. With an idempotency key that was used before, returns that intern and
+ * `isNew` false.
+ */
 export async function createIntern(c: Context<App>, input: NewIntern): Promise<{ row: InternRow; isNew: boolean }> {
   const { principal } = c.var
   if (input.workspace_id !== undefined && input.workspace_id !== principal.workspaceId) {
@@ -74,7 +77,7 @@ function readIdempotencyKey(header: string | undefined): string | undefined {
   throw internError("invalid_body", "Idempotency-Key: must be 1 to 255 characters.")
 }
 
-/** Undefined where the name, or the key of idempotency, went to another meanwhile. */
+/** Undefined if a concurrent request took the name or the idempotency key. */
 async function insert(
   c: Context<App>,
   input: NewIntern,
@@ -84,13 +87,18 @@ async function insert(
   const { principal, env } = { principal: c.var.principal, env: c.env }
   const [id, now] = [newId(), Date.now()]
   const { workspaceId, organizationId, creatorUserId } = principal
-  const changed = changesOf(input, TOLD_FIELDS)
+  const changed = changesOf(input, AUDITED_FIELDS)
   const entry = entryOf(c, { action: "intern.create", resourceId: id, workspaceId, changed })
   const made = newKey()
-  const sealed = await sealInternKey(env, principal, id, made.secret, {
-    ...entry,
-    id: newId(),
-    action: "data_key.create",
+  const sealed = await sealInternKey(env, {
+    scope: principal,
+    internId: id,
+    key: made.secret,
+    entry: {
+      ...entry,
+      id: newId(),
+      action: "data_key.create",
+    },
   })
   if (sealed === undefined) throw internError("not_found", "The workspace of this key was deleted.")
   const row: NewInternRow = {
@@ -128,8 +136,8 @@ async function insert(
 }
 
 /**
- * Another own key for an intern whose own was revoked, as a child of the caller's, who is its maker from then on. The
- * join token, which the former maker has, ends with it.
+ * Creates a new key for an intern whose key was revoked, as a child of the principal's key. The principal becomes the
+ * creator, and the old join token is revoked, because the former creator has it.
  */
 export async function renewOwnKey(c: Context<App>, row: InternRow): Promise<InternRow> {
   const { principal } = c.var
@@ -138,11 +146,16 @@ export async function renewOwnKey(c: Context<App>, row: InternRow): Promise<Inte
   const entry = entryOf(c, { action: "intern.renew_key", resourceId: row.id, workspaceId })
   const made = newKey()
   const dataKeyEntry = { ...entry, id: newId(), action: "data_key.create" }
-  const sealed = await sealInternKey(c.env, principal, row.id, made.secret, dataKeyEntry)
+  const sealed = await sealInternKey(c.env, {
+    scope: principal,
+    internId: row.id,
+    key: made.secret,
+    entry: dataKeyEntry,
+  })
   if (sealed === undefined) throw internError("not_found", "The workspace of this key was deleted.")
   const renewed = { ...row, keyHash: made.hash, sealedKey: sealed, createdByKey: principal.keyHash }
   const key = { ...ownKeyRow(renewed, made.label, principal), createdAt: Date.now() }
-  if (await replaceOwnKey(c.env.DB, row, renewed, key, entry)) {
+  if (await replaceInternKey(c.env.DB, { old: row, renewed, key, entry })) {
     invalidateKey(row.keyHash)
     await openIntern(c.env, row.id).revoke(identityOf(c, row))
     return { ...renewed, joinTokenHash: null }

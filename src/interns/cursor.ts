@@ -2,7 +2,7 @@ import { decodeBase64, toBase64Url } from "../support/encoding.ts"
 import { internError } from "./reasons.ts"
 import type { InternRow } from "./table.ts"
 
-/** Where a page of interns ended. Opaque to callers. */
+/** Position of the next page, opaque to clients. */
 export function toCursor({ createdAt, id }: Pick<InternRow, "createdAt" | "id">): string {
   return toBase64Url(new TextEncoder().encode(`${createdAt}:${id}`))
 }

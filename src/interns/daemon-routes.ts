@@ -52,7 +52,7 @@ const attach = createRoute({
   tags,
   summary: "Where the daemon of an intern dials in: a WebSocket, opened with its join token.",
   security: [{ joinToken: [] }],
-  // What is no UUID is no intern's id, and gets the same answer as a wrong token.
+  // An id that is not a UUID gets the same response as a wrong token.
   request: { params: z.object({ internId: z.string().max(64) }) },
   responses: {
     101: { description: "The daemon is attached." },
@@ -89,7 +89,7 @@ export const internDaemons = newRouter()
     const { secret, hash } = newJoinToken()
     const entry = entryOf(c, { action: "intern.join_token", resourceId: row.id, workspaceId: row.workspaceId })
     const current = { ...c.var.principal, id: row.id }
-    await changeIntern(c.env.DB, current, { joinTokenHash: hash }, [], Date.now(), entry)
+    await changeIntern(c.env.DB, current, { columns: { joinTokenHash: hash }, from: [], now: Date.now(), entry })
     await intern.revoke(identityOf(c, row))
     const url = `${new URL(c.req.url).origin}/api/v1/interns/${row.id}/daemon/attach`
     return c.json({ token: secret, url }, 201, { "cache-control": "no-store" })

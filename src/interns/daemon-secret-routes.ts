@@ -22,7 +22,7 @@ import { openSecrets } from "../vault/release.ts"
 import { DaemonSecrets } from "../vault/schemas.ts"
 import { givenSecretsStatement, type SealedSecret, toSealedSecret } from "../vault/store.ts"
 
-// What is no UUID is no intern's id, and gets the same answer as a wrong token.
+// An id that is not a UUID gets the same response as a wrong token.
 const params = z.object({ internId: z.string().max(64) })
 const security = [{ joinToken: [] }]
 const COMMON = ["invalid_request", "unauthenticated", "forbidden", "conflict", "rate_limited", "internal"] as const
@@ -134,7 +134,7 @@ function toResponse(sent: Sent): Response {
   return new Response(body?.pipeThrough(hidden.stream()) ?? null, {
     headers: {
       "content-type": "application/octet-stream",
-      // Nothing on the way may compress it: events would wait for more.
+      // No proxy may compress the stream: it would buffer events.
       "cache-control": "no-store, no-transform",
       [EGRESS_RESPONSE_HEADER]: envelope,
     },

@@ -8,7 +8,7 @@ import { internError, metadataOf, type Reason } from "./reasons.ts"
 
 export const MAX_INTERN_BODY_BYTES = 1_048_576
 
-/** What a failure of the shared checks is called here. Others have no word of their own. */
+/** Reasons for errors of shared checks; other errors have no reason. */
 const SHARED: Partial<Record<ErrorName, Reason>> = {
   not_found: "not_found",
   payload_too_large: "payload_too_large",
@@ -18,9 +18,9 @@ const SHARED: Partial<Record<ErrorName, Reason>> = {
   internal: "internal_error",
 }
 
-/** Every failure of an intern route says its reason and whether to ask again, whichever check found it. */
+/** Adds the reason and `retryable` to every error of an intern route, whichever check threw it. */
 export function addErrorReasons(invalid: Reason): MiddlewareHandler<App> {
-  return async function tellReasons(c, next) {
+  return async function addErrorReasons(c, next) {
     await next()
     const { error } = c
     if (error === undefined || (error instanceof GatewayError && error.metadata?.reason !== undefined)) return
@@ -37,10 +37,7 @@ export function addErrorReasons(invalid: Reason): MiddlewareHandler<App> {
   }
 }
 
-/**
- * Where a body may be left away, one that is empty is none, whatever its headers say. Stands before the body is looked
- * at.
- */
+/** Treats an empty body as no body, whatever its headers are. Must run before the body is read. */
 export const ignoreEmptyBody: MiddlewareHandler<App> = async function ignoreEmptyBody(c, next) {
   const { body, headers } = c.req.raw
   if (body === null || headers.get("content-length") === "0") {

@@ -4,18 +4,19 @@ import { toTimestamp } from "../support/time.ts"
 import type { InternHostKind } from "./kinds.ts"
 import type { Intern } from "./schemas.ts"
 import type { InternRow } from "./table.ts"
+import { parseStored } from "../support/json.ts"
 
 /** However it is written: `Interns.Example.com.` is `interns.example.com`. */
 export function internDomain(env: Env): string {
   return configOf(env).INTERN_DOMAIN
 }
 
-/** `<name>-<last eight digits of the id>.<domain>`: the id's first digits tell the time alone. */
+/** `<name>-<last eight digits of the id>.<domain>`: the first digits of the id only encode the time. */
 export function hostnameOf({ id, name }: Pick<InternRow, "id" | "name">, env: Env): string {
   return `${name}-${id.slice(-8)}.${internDomain(env)}`
 }
 
-/** Where the agents of new interns run unless their creator says otherwise. */
+/** Host of new interns whose creator does not choose one. */
 export function defaultHost(env: Env): InternHostKind {
   return configOf(env).INTERN_HOST
 }
@@ -29,7 +30,7 @@ export function toIntern(row: InternRow): Intern {
     model: row.model,
     status: row.status,
     hostname: row.hostname,
-    progress: row.progress === null ? null : (JSON.parse(row.progress) as Intern["progress"]),
+    progress: row.progress === null ? null : parseStored<Intern["progress"]>(row.progress),
     last_failure_message: row.lastFailureMessage,
     vault_id: row.vaultId,
     attached_vault_id: row.attachedVaultId,

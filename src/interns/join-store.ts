@@ -2,8 +2,8 @@ import { type StoredRow, toRow } from "../support/db.ts"
 import { type InternRow, interns } from "./table.ts"
 
 /**
- * The intern with this id, of whichever organization: its token is what tells whose daemon asks. Undefined outside the
- * programme, and where its workspace is gone. `others` are read in the same round trip.
+ * Finds an intern by id in any organization: its join token identifies the organization. Undefined outside the program
+ * or without a workspace. `others` are read in the same round trip.
  */
 export async function findJoinable(
   db: D1Database,

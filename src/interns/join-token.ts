@@ -10,21 +10,21 @@ import type { InternRow } from "./table.ts"
 
 const BEARER = /^Bearer +(\S{1,256}) *$/i
 
-/** What is read of a request's context. */
-type Asked = { env: Env; req: { raw: Request } }
+/** The part of a request context that authentication reads. */
+type RequestContext = { env: Env; req: { raw: Request } }
 
 /**
- * The intern whose daemon asks, by the token it joined with, or 401. Not an API key: an agent has its intern's key in
- * its environment, and must not read with it what its daemon may. Asked of the database each time: a token that is
- * revoked is refused at once, and one of an intern whose own key was revoked within the bound of keys.
+ * Authenticates a daemon by its join token; throws 401. The token is not an API key, because an agent has the intern's
+ * key in its environment and must not get the rights of its daemon. Read from the database every time: a revoked token
+ * is rejected at once, and one of an intern whose key was revoked within the cache time of keys.
  */
-export async function joinTokenIntern(requested: Asked, id: string): Promise<InternRow> {
+export async function joinTokenIntern(requested: RequestContext, id: string): Promise<InternRow> {
   return (await joinTokenInternAnd(requested, id, [])).intern
 }
 
-/** The same, and the results of other statements, read in the same round trip; they are dropped with a wrong token. */
+/** Also returns the results of other statements, read in the same round trip, if the token is valid. */
 export async function joinTokenInternAnd(
-  { env, req }: Asked,
+  { env, req }: RequestContext,
   id: string,
   others: readonly D1PreparedStatement[],
 ): Promise<{ intern: InternRow; others: D1Result<StoredRow>[] }> {
@@ -36,7 +36,7 @@ export async function joinTokenInternAnd(
   const requested = { kind: "join token", key: `${id} ${hash}` }
   await throttleUnknownKeys(ip, requested, (pairs) => findKnownJoinTokens(env.DB, pairs), Date.now())
   const { row, others: read } = await findJoinable(env.DB, id, others)
-  // One answer for an unknown intern and a wrong token: a prober learns nothing from the difference.
+  // The same error for an unknown intern and a wrong token, so that ids cannot be probed.
   if (row && isSame(hash, row.joinTokenHash ?? "") && (await hasWorkingKey(env, row))) {
     return { intern: row, others: read }
   }

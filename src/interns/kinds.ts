@@ -11,7 +11,7 @@ export const INTERN_STATUSES = [
 
 export type InternStatus = (typeof INTERN_STATUSES)[number]
 
-/** Where an intern's agent runs. */
+/** Hosts for the agent of an intern. */
 export const INTERN_HOSTS = ["embedded", "daemon", "cloudflare-container"] as const
 
 export type InternHostKind = (typeof INTERN_HOSTS)[number]

@@ -13,7 +13,7 @@ export function openIntern(env: Env, id: string): DurableObjectStub<InternRpc> {
   return env.INTERN.get(env.INTERN.idFromName(id)) as DurableObjectStub<InternRpc>
 }
 
-/** Deletes the interns of a workspace that is gone, with whatever their hosts hold: nobody is left to ask for it. */
+/** Deletes the interns of a deleted workspace and the data of their hosts. */
 export async function destroyInternsOf(
   env: Env,
   scope: { organizationId: string; workspaceId: string },
@@ -29,7 +29,7 @@ export async function destroyInternsOf(
   }
 }
 
-/** What the object is told of its intern. A daemon reaches the gateway where this request did. */
+/** Identity that is passed to the object. A daemon reaches the gateway at the origin of this request. */
 export function identityOf(c: Context<App>, row: InternRow): InternIdentity {
   return {
     id: row.id,

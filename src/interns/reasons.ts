@@ -30,7 +30,7 @@ const reasons = {
   internal_error: ["internal", true],
 } as const satisfies Record<string, readonly [ErrorName, boolean]>
 
-/** What is decided on. Two that differ in their status only share a word on the wire. */
+/** Internal reasons. Reasons that differ only in their status share one public name. */
 export type Reason = keyof typeof reasons
 
 const RULE: Partial<Record<Reason, string>> = { no_answer: "timeout", busy_session: "busy" }

@@ -109,7 +109,7 @@ const suspend = createRoute({
 })
 
 const PROVISIONABLE: readonly InternStatus[] = ["queued", "provisioning", "running", "failed", "stopped"]
-/** A retry of a creation takes up what it left undone. */
+/** Statuses in which a repeated creation resumes provisioning. */
 const UNFINISHED: readonly InternStatus[] = ["queued", "failed"]
 const SUSPENDABLE: readonly InternStatus[] = ["provisioning", "running", "failed", "stopped"]
 const DELETABLE: readonly InternStatus[] = [...PROVISIONABLE, "awaiting_vendor_install", "destroying", "destroy_failed"]
@@ -142,7 +142,7 @@ export const interns = newRouter()
     const input = (c.req.valid("json") as InternChange | undefined) ?? {}
     const changed = changesOf(input, ["name", "description", "model"])
     const columns = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
-    const after = await change(c, row, columns, DELETABLE, { action: "intern.update", changed })
+    const after = await change(c, { row, columns, from: DELETABLE, event: { action: "intern.update", changed } })
     return c.json(toIntern(after), 200)
   })
   .openapi(remove, async (c) => {
@@ -150,7 +150,7 @@ export const interns = newRouter()
     const requested = c.req.valid("json") as z.infer<typeof InternDeletion> | undefined
     const isAcknowledged = requested?.acknowledge_workspace_loss ?? false
     const next = { status: "destroying", progress: null } as const
-    const going = await change(c, row, next, DELETABLE, { action: "intern.delete" })
+    const going = await change(c, { row, columns: next, from: DELETABLE, event: { action: "intern.delete" } })
     await openIntern(c.env, row.id).destroy(identityOf(c, going), isAcknowledged)
     return c.json({ deleting: true } as const, 202)
   })
@@ -160,7 +160,12 @@ export const interns = newRouter()
   })
   .openapi(suspend, async (c) => {
     const row = await changeableIntern(c, c.req.valid("param").internId)
-    await change(c, row, { status: "stopped", progress: null }, SUSPENDABLE, { action: "intern.suspend" })
+    await change(c, {
+      row,
+      columns: { status: "stopped", progress: null },
+      from: SUSPENDABLE,
+      event: { action: "intern.suspend" },
+    })
     await openIntern(c.env, row.id).suspend()
     return c.json({ suspended: true } as const, 200)
   })
@@ -179,25 +184,30 @@ async function startProvisioning(c: Context<App>, found: InternRow): Promise<Int
     lastFailureMessage: null,
     accessNonce: newAccessNonce(),
   } satisfies InternColumns
-  const started = await change(c, row, next, PROVISIONABLE, { action: "intern.provision" })
+  const started = await change(c, { row, columns: next, from: PROVISIONABLE, event: { action: "intern.provision" } })
   await openIntern(c.env, row.id).provision(identityOf(c, started))
   return started
 }
 
 type Doing = Pick<AuditEvent, "action" | "changed">
 
-/** What a caller does to an intern, where its status lets it be done. */
-async function change(
-  c: Context<App>,
-  row: InternRow,
-  columns: InternColumns,
-  from: readonly InternStatus[],
-  event: Doing,
-): Promise<InternRow> {
+type InternUpdate = {
+  row: InternRow
+  columns: InternColumns
+  from: readonly InternStatus[]
+  event: Doing
+}
+
+/** Changes an intern on behalf of the principal. Throws if its status is not in `from`. */
+async function change(c: Context<App>, { row, columns, from, event }: InternUpdate): Promise<InternRow> {
   const { principal } = c.var
   const entry = entryOf(c, { ...event, resourceId: row.id, workspaceId: row.workspaceId })
   try {
-    const changed = await changeIntern(c.env.DB, { ...principal, id: row.id }, columns, from, Date.now(), entry)
+    const changed = await changeIntern(
+      c.env.DB,
+      { ...principal, id: row.id },
+      { columns, from, now: Date.now(), entry },
+    )
     if (changed) return changed
   } catch (cause) {
     if (isTaken(cause)) throw nameTaken(columns.name ?? row.name)

@@ -10,7 +10,7 @@ import { internError } from "./reasons.ts"
 import { offeredProtocols, reachedIntern, SUBPROTOCOL } from "./site.ts"
 import { accessTokenOf, grantOf } from "./tokens.ts"
 
-/** What is served at the hostname of an intern. Answers the intern's access token, not API keys. */
+/** Routes at the hostname of an intern. Authenticated by the intern's access token, not by API keys. */
 export const internSite = new Hono<App>()
   .get("/", async (c) => {
     const { id, name, status } = await reachedIntern(c)

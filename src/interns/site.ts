@@ -22,12 +22,12 @@ function hostnameOf(request: Request): string {
 }
 
 /**
- * Whether a request is for the hostname of an intern, and for nothing else of the gateway: every name below the
- * interns' domain is, whether there is an intern of that name or not. A regional hostname stays what it is.
+ * Whether a request is for the hostname of an intern: any name below the interns' domain, existing or not, except
+ * regional hostnames.
  */
 export function isSite(request: Request, env: Env): boolean {
   const below = `.${internDomain(env)}`
-  // Most requests are none: their address is not taken apart.
+  // Fast path: most requests are for other hostnames, and their URL is not parsed.
   if (!request.url.includes(below)) return false
   return hostnameOf(request).endsWith(below) && regionOf(request, env) === null
 }
@@ -44,7 +44,7 @@ function tokenOf(headers: Headers): string | undefined {
   return tokens.find((token) => token !== undefined)
 }
 
-/** The running intern whose hostname and access token a request has, or why it is not served. */
+/** The running intern of the request's hostname and access token. Throws if either is invalid. */
 export async function reachedIntern({ env, req }: { env: Env; req: { raw: Request } }): Promise<InternRow> {
   const { headers } = req.raw
   const token = tokenOf(headers)
@@ -56,7 +56,7 @@ export async function reachedIntern({ env, req }: { env: Env; req: { raw: Reques
   const requested = { kind: "access token", key: `${hostname} ${sha256Hex(token)}` }
   await throttleUnknownKeys(ip, requested, (pairs) => findKnownAccessTokens(env, pairs), Date.now())
   const { row, isInProgramme } = (await findInternByHostname(env.DB, hostname)) ?? {}
-  // One answer for an unknown hostname and a wrong token: a prober learns nothing from the difference.
+  // The same error for an unknown hostname and a wrong token, so that names cannot be probed.
   if (!row || !(await isAccessToken(env, row, token)) || !(await hasWorkingKey(env, row))) {
     await countUnknownKey(env.RATE, ip, Date.now())
     throw unauthenticated("This token is not valid here. GET /interns/{id}/daemon tells the one that is.")

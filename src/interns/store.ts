@@ -25,8 +25,8 @@ export async function findIntern(db: D1Database, scope: Place, id: string): Prom
 }
 
 /**
- * For what knows an intern by its name in the DNS alone: of whichever organization, since a token tells who asks. None
- * where its workspace is gone.
+ * Finds an intern by hostname in any organization: a token authenticates the request. Undefined if its workspace is
+ * deleted.
  */
 export async function findInternByHostname(
   db: D1Database,
@@ -45,7 +45,7 @@ export async function findInternByHostname(
   return found && { row: found.row, isInProgramme: found.isInProgramme === 1 }
 }
 
-/** What the access tokens of the interns at these hostnames are made of. */
+/** Nonces from which the access tokens of the interns at these hostnames are derived. */
 export async function findNonces(
   db: D1Database,
   hostnames: readonly string[],
@@ -61,7 +61,7 @@ export async function findNonces(
     )
 }
 
-/** The intern that a creator made with this key of idempotency. */
+/** The intern that was created with this idempotency key. */
 export async function findMadeIntern(
   db: D1Database,
   { creatorUserId, ...scope }: Place & { creatorUserId: string | null },
@@ -80,7 +80,7 @@ export async function findMadeIntern(
   return row
 }
 
-/** Who made the intern of the workspace that owns this vault; undefined if there is none. */
+/** Creator of the intern that owns this vault; undefined if there is none. */
 export async function findVaultOwner(db: D1Database, scope: Place, vaultId: string): Promise<Made | undefined> {
   const [row] = await openDb(db)
     .select({ createdByKey: interns.createdByKey, creatorUserId: interns.creatorUserId })
@@ -94,9 +94,7 @@ const keyExists = (hash: string) => sql`EXISTS (SELECT 1 FROM ${apiKeys} WHERE $
 const assignKey = (db: Db, internId: string, hash: string) =>
   db.update(apiKeys).set({ internId }).where(eq(apiKeys.hash, hash))
 
-/**
- * An intern and its own key; or neither, where the workspace or the creator is gone. Rejects where its name is taken.
- */
+/** Inserts an intern and its key. Undefined if the workspace or the creator is gone. Rejects if the name is taken. */
 export async function insertIntern(
   binding: D1Database,
   row: NewInternRow,
@@ -116,16 +114,20 @@ export async function insertIntern(
   return inserted[0]
 }
 
+type KeyReplacement = {
+  old: InternRow
+  renewed: Pick<InternRow, "keyHash" | "sealedKey" | "createdByKey">
+  key: NewKeyRow
+  entry: AuditEntry
+}
+
 /**
- * Puts another own key in the place of an intern's, which is deleted. False where the intern is gone, has another one
- * by now, or its new key cannot be written; then nothing changes.
+ * Replaces the intern's key and deletes the old one. False, without any change, if the intern is gone, has another key
+ * by now, or the new key cannot be written.
  */
-export async function replaceOwnKey(
+export async function replaceInternKey(
   binding: D1Database,
-  old: InternRow,
-  renewed: Pick<InternRow, "keyHash" | "sealedKey" | "createdByKey">,
-  key: NewKeyRow,
-  entry: AuditEntry,
+  { old, renewed, key, entry }: KeyReplacement,
 ): Promise<boolean> {
   const db = openDb(binding)
   const { keyHash, sealedKey, createdByKey } = renewed
@@ -137,7 +139,7 @@ export async function replaceOwnKey(
       .where(and(isIntern(old), eq(interns.keyHash, old.keyHash), keyExists(keyHash))),
     auditIfChanged(db, entry),
     assignKey(db, old.id, key.hash),
-    // The former one; or the new one, where it was not taken over.
+    // Deletes the old key, or the new one if it did not replace the old.
     db
       .update(apiKeys)
       .set({ deletedAt: key.createdAt })
@@ -162,7 +164,7 @@ export type InternPage = {
 const isAfter = ({ createdAt, id }: { createdAt: number; id: string }) =>
   or(lt(interns.createdAt, createdAt), and(eq(interns.createdAt, createdAt), lt(interns.id, id)))
 
-/** Newest first; of one more than asked for the page knows that there is more. */
+/** Newest first. Reads one row more than the page to know whether another page follows. */
 export async function listInterns(db: D1Database, scope: Place, page: InternPage): Promise<InternRow[]> {
   return openDb(db)
     .select()
@@ -194,38 +196,38 @@ export type InternColumns = Partial<
   >
 >
 
-const change = (db: Db, current: Own, columns: InternColumns, from: readonly InternStatus[], now: number) =>
+/** `from`: the statuses in which the change is allowed; all if empty. */
+type StatusChange = {
+  columns: InternColumns
+  from: readonly InternStatus[]
+  now: number
+}
+
+const change = (db: Db, current: Own, { columns, from, now }: StatusChange) =>
   db
     .update(interns)
     .set({ ...columns, updatedAt: now })
     .where(and(isIntern(current), from.length === 0 ? undefined : inArray(interns.status, [...from])))
 
+type AuditedStatusChange = StatusChange & { entry: AuditEntry }
+
 /**
- * What a caller changes. `from`: the statuses in which it may be, all where empty. Undefined where it is in another, or
- * gone. Rejects where its new name is taken.
+ * A change by a principal. Undefined if the intern is gone or its status is not in `from`. Rejects if the new name is
+ * taken.
  */
 export async function changeIntern(
   binding: D1Database,
   current: Own,
-  columns: InternColumns,
-  from: readonly InternStatus[],
-  now: number,
-  entry: AuditEntry,
+  { columns, from, now, entry }: AuditedStatusChange,
 ): Promise<InternRow | undefined> {
   const db = openDb(binding)
-  const [changed] = await db.batch([change(db, current, columns, from, now).returning(), auditIfChanged(db, entry)])
+  const [changed] = await db.batch([change(db, current, { columns, from, now }).returning(), auditIfChanged(db, entry)])
   return changed[0]
 }
 
-/** What the intern's own object tells of it; no caller's deed, so the audit log has no entry of it. */
-export async function moveIntern(
-  db: D1Database,
-  current: Own,
-  from: readonly InternStatus[],
-  columns: InternColumns,
-  now: number,
-): Promise<void> {
-  await change(openDb(db), current, columns, from, now)
+/** Status changes by the intern's own object. No principal acts, so there is no audit entry. */
+export async function moveIntern(db: D1Database, current: Own, { from, columns, now }: StatusChange): Promise<void> {
+  await change(openDb(db), current, { columns, from, now })
 }
 
 /** The end of an intern that a caller deleted: its key, its vault, and its row. */

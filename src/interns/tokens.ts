@@ -20,7 +20,7 @@ export function newAccessNonce(): string {
   return random()
 }
 
-/** What names a provision to the intern's object: no secret, and no token is made of it. */
+/** Identifies a provision to the intern's object. Not a secret: no token is derived from it. */
 export function grantOf(nonce: string): string {
   return sha256Hex(`grant:${nonce}`)
 }
@@ -28,8 +28,8 @@ export function grantOf(nonce: string): string {
 const encoder = new TextEncoder()
 
 /**
- * With which the daemon of a running intern is reached: the same at every reveal until the next provision, and stored
- * nowhere. Undefined for an intern that was never provisioned.
+ * Access token of a running intern: the same until the next provision, derived and never stored. Undefined for an
+ * intern that was never provisioned.
  */
 export async function accessTokenOf(env: Env, row: Pick<InternRow, "id" | "accessNonce">): Promise<string | undefined> {
   if (row.accessNonce === null) return undefined

@@ -190,7 +190,8 @@ async function store(c: Context<App>, vault: Vault, secret: { name: string; host
     changed: changesOf(input, ["hosts"]),
   })
   const row = await sealSecret(await openKeys(c, vault), vault, secret, entry)
-  const [put] = (await putSecrets(c.env.DB, vault, [row], { vaultId: vault.vaultId, versions: [] }, entry)) ?? []
+  const [put] =
+    (await putSecrets(c.env.DB, { vault, rows: [row], sources: { vaultId: vault.vaultId, versions: [] }, entry })) ?? []
   if (!put) throw await refusalOf(c, vault, row.sealed.length)
   notifyUsers(c, vault)
   return { data: toSecret(put) }
@@ -206,7 +207,7 @@ async function drop(c: Context<App>, vault: Vault, name: string): Promise<void> 
   notifyUsers(c, vault)
 }
 
-/** Daemons have values in memory. They read them again, beside the answer. */
+/** Daemons cache secret values. They are notified without delaying the response. */
 function notifyUsers(c: Context<App>, vault: Vault): void {
   if (vault.internId === null) return
   const result = findUsers(c.env.DB, vault).then((ids) =>
@@ -217,7 +218,7 @@ function notifyUsers(c: Context<App>, vault: Vault): void {
   )
 }
 
-/** A secret has no id; its place is what it is known by. */
+/** The audit id of a secret: its vault and name. */
 function secretName({ vaultId }: Vault, name: string): string {
   return `${vaultId}/${name}`
 }

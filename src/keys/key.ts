@@ -22,7 +22,7 @@ export function mayMint(minter: KeyKind, kind: KeyKind): boolean {
   return MINTS[minter].includes(kind)
 }
 
-/** A new key as the minter asked for it, or a refusal where it would exceed the minter. */
+/** A new key as requested. Throws if it would exceed the rights of the key that creates it. */
 export function mintKey(
   input: NewApiKey,
   minter: Principal,
@@ -114,8 +114,8 @@ export function requireChangeWithin(principal: Principal, row: KeyRow, isDescend
   }
 }
 
-/** What the audit log tells of a key that is made or changed: all of a body but a key of the caller's own making. */
-export const TOLD_FIELDS = [
+/** Fields whose values the audit log records. A key that the client chose is not among them. */
+export const AUDITED_FIELDS = [
   "name",
   "kind",
   "disabled",
@@ -131,7 +131,7 @@ export function toKeyChange(input: ApiKeyChange, principal: Principal, row: KeyR
   const change: KeyChange = {}
   if (input.name !== undefined) change.name = input.name
   if (input.disabled !== undefined) change.disabled = input.disabled
-  // What a management key disabled stays so, whoever disables it once more.
+  // A key that a management key disabled stays disabled by management, even if another key disables it again.
   const by = principal.kind === "management" || row.disabledBy === "management" ? "management" : "provisioning"
   const stays = row.disabled && input.disabled === true && principal.kind !== "management"
   if (input.disabled !== undefined && !stays) change.disabledBy = input.disabled ? by : null

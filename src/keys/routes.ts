@@ -11,7 +11,7 @@ import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
 import { findMember } from "../members/store.ts"
 import { requestedWorkspace, workspaceNotFound } from "../workspaces/requested.ts"
-import { mayMint, mintKey, requireChangeWithin, toApiKey, toKeyChange, TOLD_FIELDS } from "./key.ts"
+import { mayMint, mintKey, requireChangeWithin, toApiKey, toKeyChange, AUDITED_FIELDS } from "./key.ts"
 import { countChildren, isDescendant } from "./lineage-store.ts"
 import { ApiKey, ApiKeyChange, NewApiKey } from "./schemas.ts"
 import { deleteKey, findKeyRow, insertKey, isLastManagementKey, isDeprovisioned, listKeys, updateKey } from "./store.ts"
@@ -140,7 +140,7 @@ export const keys = newRouter()
     const workspaceId = await requestedWorkspace(c.env.DB, principal.organizationId, input.workspace_id)
     const { secret, row: made } = mintKey(input, principal, workspaceId, Date.now())
     if (input.creator_user_id != null) await requireMember(c.env.DB, principal.organizationId, input.creator_user_id)
-    const changed = changesOf(input, TOLD_FIELDS)
+    const changed = changesOf(input, AUDITED_FIELDS)
     const entry = entryOf(c, { action: "api_key.create", resourceId: made.hash, workspaceId, changed })
     const row = await insertKey(c.env.DB, made, entry).catch(refuseTaken)
     if (!row) throw await uninserted(c.env.DB, made)
@@ -162,10 +162,16 @@ export const keys = newRouter()
     const change = toKeyChange(input, principal, before)
     const isOwn = principal.limitNano !== null && (await isDescendant(c.env.DB, hash, principal.keyHash))
     requireChangeWithin(principal, before, isOwn, change)
-    const changed = changesOf(input, TOLD_FIELDS)
+    const changed = changesOf(input, AUDITED_FIELDS)
     const event = { resourceId: hash, workspaceId: before.workspaceId, changed }
     const entry = entryOf(c, { action: "api_key.update", ...event })
-    const row = await updateKey(c.env.DB, principal.organizationId, hash, change, Date.now(), entry)
+    const row = await updateKey(c.env.DB, {
+      organizationId: principal.organizationId,
+      hash,
+      change,
+      now: Date.now(),
+      entry,
+    })
     if (!row) {
       await refuseLastManagementKey(c.env.DB, before)
       throw (await deprovisionedOf(c.env.DB, before, "disabled: its creator")) ?? noSuchKey()
@@ -180,7 +186,7 @@ export const keys = newRouter()
     const row = await requireAuthorityOver(c.env.DB, c.var.principal, hash)
     const entry = entryOf(c, { action: "api_key.delete", resourceId: hash, workspaceId: row.workspaceId })
     const children = await countChildren(c.env.DB, organizationId, row)
-    if (!(await deleteKey(c.env.DB, organizationId, hash, isOperator, Date.now(), entry))) {
+    if (!(await deleteKey(c.env.DB, { organizationId, hash, mayBeLast: isOperator, now: Date.now(), entry }))) {
       await refuseLastManagementKey(c.env.DB, row)
       throw noSuchKey()
     }

@@ -18,7 +18,7 @@ export const LimitReset = z.enum(["daily", "weekly", "monthly"], {
   error: 'accepts "daily", "weekly", "monthly" or null',
 })
 
-/** The key that asked. */
+/** The key of the request. */
 export const CurrentKey = z
   .object({
     label: z.string(),

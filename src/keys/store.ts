@@ -73,7 +73,7 @@ export type KeyChange = Partial<
   Pick<KeyRow, "name" | "limitNano" | "limitReset" | "includeByokInLimit" | "disabled" | "disabledBy">
 >
 
-/** Keeps the last working management key of an organization, which nobody but the operator could replace. */
+/** Keeps the last working management key of an organization: only the operator could replace it. */
 const leavesManagement: SQL = sql`(${apiKeys.kind} <> 'management' OR EXISTS (SELECT 1 FROM api_keys o
   WHERE o.organization_id = ${apiKeys.organizationId} AND o.kind = 'management' AND o.hash <> ${apiKeys.hash}
     AND o.disabled = 0 AND o.deleted_at IS NULL AND o.expires_at IS NULL))`
@@ -90,17 +90,21 @@ export async function isLastManagementKey(db: D1Database, organizationId: string
 const creatorIsPresent = sql`NOT EXISTS (SELECT 1 FROM scim_leavers l
   WHERE l.organization_id = ${apiKeys.organizationId} AND l.user_id = ${apiKeys.creatorUserId})`
 
+type KeyUpdate = {
+  organizationId: string
+  hash: string
+  change: KeyChange
+  now: number
+  entry: AuditEntry
+}
+
 /**
- * The changed row, or undefined when the organization has no such key, nobody in whose name it may work again, or no
- * other management key than the one to disable.
+ * The changed row. Undefined if the key does not exist, its creator was deprovisioned, or it is the last management key
+ * and would be disabled.
  */
 export async function updateKey(
   binding: D1Database,
-  organizationId: string,
-  hash: string,
-  change: KeyChange,
-  now: number,
-  entry: AuditEntry,
+  { organizationId, hash, change, now, entry }: KeyUpdate,
 ): Promise<KeyRow | undefined> {
   const db = openDb(binding)
   const [updated] = await db.batch([
@@ -120,17 +124,21 @@ export async function updateKey(
   return updated[0]
 }
 
+type KeyDeletion = {
+  organizationId: string
+  hash: string
+  mayBeLast: boolean
+  now: number
+  entry: AuditEntry
+}
+
 /**
  * Deleted keys keep their row, so that their generations keep a name. False for the last management key, unless
  * `mayBeLast`.
  */
 export async function deleteKey(
   binding: D1Database,
-  organizationId: string,
-  hash: string,
-  mayBeLast: boolean,
-  now: number,
-  entry: AuditEntry,
+  { organizationId, hash, mayBeLast, now, entry }: KeyDeletion,
 ): Promise<boolean> {
   const db = openDb(binding)
   const [deleted] = await db.batch([
@@ -145,9 +153,9 @@ export async function deleteKey(
 
 /** Whether a directory of the organization deactivated or deleted this person. */
 export async function isDeprovisioned(db: D1Database, organizationId: string, userId: string): Promise<boolean> {
-  const [leaver] = await openDb(db)
+  const [deprovisioned] = await openDb(db)
     .select({ leftAt: scimLeavers.leftAt })
     .from(scimLeavers)
     .where(and(eq(scimLeavers.organizationId, organizationId), eq(scimLeavers.userId, userId)))
-  return leaver !== undefined
+  return deprovisioned !== undefined
 }

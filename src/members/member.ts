@@ -7,14 +7,14 @@ import type { MemberRow, WorkspaceRole, workspaceMembers } from "./table.ts"
 /** A person in a workspace: a row of workspace_members, or a member of the organization in its default workspace. */
 export type WorkspaceMemberRow = Pick<typeof workspaceMembers.$inferSelect, "userId" | "role" | "createdAt">
 
-export const WIRE_ROLES = ["org:admin", "org:member"] as const
-export type WireRole = (typeof WIRE_ROLES)[number]
+export const API_ROLES = ["org:admin", "org:member"] as const
+export type ApiRole = (typeof API_ROLES)[number]
 
-export function toStoredRole(role: WireRole): WorkspaceRole {
+export function toStoredRole(role: ApiRole): WorkspaceRole {
   return role === "org:admin" ? "admin" : "member"
 }
 
-/** An owner is an admin whom nobody removes. Who never gave an email has an empty one. */
+/** Owners are returned as admins; they cannot be removed. The email is empty if none was set. */
 export function toOrganizationMember(row: MemberRow): z.infer<typeof OrganizationMember> {
   return {
     id: row.userId,

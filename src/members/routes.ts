@@ -15,7 +15,7 @@ import { isTaken } from "../support/rows.ts"
 
 const MAX_BODY_BYTES = 65_536
 const PATH = "/organization/members/{userId}"
-const shared = { tags: ["Organization"], middleware: [requireManagement] as [typeof requireManagement] }
+const shared = { tags: ["Organization"], middleware: [requireManagement] satisfies [typeof requireManagement] }
 const One = z.object({ data: OrganizationMember })
 const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "conflict", "internal")
 
@@ -67,10 +67,10 @@ const remove = createRoute({
   responses: { 200: ok(z.object({ deleted: z.literal(true) }), "Removed."), ...FAILURES },
 })
 
-/** Whose name and email belong to no log. */
-const TOLD_FIELDS = ["role"]
+/** Names and emails are not logged. */
+const AUDITED_FIELDS = ["role"]
 
-/** The people of an organization. There is no sign-up: whoever manages the organization puts them here. */
+/** Members of an organization. There is no sign-up: managers add members here. */
 export const organizationMembers = newRouter()
   .openapi(list, async (c) => {
     const { rows, total } = await listMembers(c.env.DB, c.var.principal.organizationId, c.req.valid("query"))
@@ -87,7 +87,7 @@ export const organizationMembers = newRouter()
       lastName: input.last_name ?? null,
       createdAt: Date.now(),
     }
-    const event = { resourceId: member.userId, workspaceId: null, changed: changesOf(input, TOLD_FIELDS) }
+    const event = { resourceId: member.userId, workspaceId: null, changed: changesOf(input, AUDITED_FIELDS) }
     const entry = entryOf(c, { action: "member.add", ...event })
     const row = await insertMember(c.env.DB, member, entry).catch(refuseTaken)
     return c.json({ data: toOrganizationMember(row) }, 201)
@@ -100,9 +100,9 @@ export const organizationMembers = newRouter()
     if (member.role === "owner" && change.role === "org:member") {
       throw new GatewayError("conflict", "role: the owner of the organization stays an admin.")
     }
-    const event = { resourceId: userId, workspaceId: null, changed: changesOf(change, TOLD_FIELDS) }
+    const event = { resourceId: userId, workspaceId: null, changed: changesOf(change, AUDITED_FIELDS) }
     const entry = entryOf(c, { action: "member.update", ...event })
-    const row = await updateMember(c.env.DB, organizationId, userId, change, entry).catch(refuseTaken)
+    const row = await updateMember(c.env.DB, { organizationId, userId, change, entry }).catch(refuseTaken)
     if (!row) throw noSuchMember()
     return c.json({ data: toOrganizationMember(row) }, 200)
   })

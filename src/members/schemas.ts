@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { WIRE_ROLES } from "./member.ts"
+import { API_ROLES } from "./member.ts"
 
 const MAX_USERS = 100
 const userId = z
@@ -9,7 +9,7 @@ const person = z
   .string({ error: "must be a string or null" })
   .min(1, "must not be empty")
   .max(128, "must be at most 128 characters")
-const role = z.enum(WIRE_ROLES, { error: `accepts ${WIRE_ROLES.join(", ")}` })
+const role = z.enum(API_ROLES, { error: `accepts ${API_ROLES.join(", ")}` })
 const email = z.email("must be an email address").max(254, "must be at most 254 characters")
 
 export const NewMember = z
@@ -51,7 +51,7 @@ export const OrganizationMember = z
     email: z.string(),
     first_name: z.string().nullable(),
     last_name: z.string().nullable(),
-    role: z.enum(WIRE_ROLES),
+    role: z.enum(API_ROLES),
   })
   .meta({ id: "OrganizationMember" })
 

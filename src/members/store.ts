@@ -49,13 +49,13 @@ export async function findMember(
   return row
 }
 
-/** Rejects with D1's own error where the id or the email is taken. */
+/** Rejects with D1's error if the id or the email is taken. */
 export async function insertMember(binding: D1Database, row: NewMemberRow, entry: AuditEntry): Promise<MemberRow> {
   const db = openDb(binding)
   const [[inserted]] = await db.batch([
     db.insert(members).values(row).returning(),
     auditStatement(db, entry),
-    // Whom a directory took out is back by hand.
+    // A member whom a directory deprovisioned is added again manually.
     db
       .delete(scimLeavers)
       .where(and(eq(scimLeavers.organizationId, row.organizationId), eq(scimLeavers.userId, row.userId))),
@@ -67,13 +67,17 @@ export async function insertMember(binding: D1Database, row: NewMemberRow, entry
 /** The role in a workspace of a member with this role in the organization. */
 const workspaceRole = (role: typeof members.role) => sql<WorkspaceRole>`iif(${role} = 'member', 'member', 'admin')`
 
+type MemberUpdate = {
+  organizationId: string
+  userId: string
+  change: MemberChange
+  entry: AuditEntry
+}
+
 /** Of a member whom no directory manages; an owner stays one. The role in workspaces follows the one here. */
 export async function updateMember(
   binding: D1Database,
-  organizationId: string,
-  userId: string,
-  change: MemberChange,
-  entry: AuditEntry,
+  { organizationId, userId, change, entry }: MemberUpdate,
 ): Promise<MemberRow | undefined> {
   const db = openDb(binding)
   const role = change.role && toStoredRole(change.role)
@@ -173,16 +177,20 @@ export async function findStrangers(db: D1Database, organizationId: string, ids:
 const isOneOf = (column: typeof members.userId | typeof workspaceMembers.userId, ids: readonly string[]) =>
   sql`${column} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`
 
+type WorkspaceMembersChange = {
+  organizationId: string
+  workspaceId: string
+  ids: readonly string[]
+  now: number
+  entry: AuditEntry
+}
+
 /**
  * Adds those who are not in the workspace yet, in the role that they have in the organization. Returns whom it added.
  */
 export async function insertWorkspaceMembers(
   binding: D1Database,
-  organizationId: string,
-  workspaceId: string,
-  ids: readonly string[],
-  now: number,
-  entry: AuditEntry,
+  { organizationId, workspaceId, ids, now, entry }: WorkspaceMembersChange,
 ): Promise<WorkspaceMemberRow[]> {
   const db = openDb(binding)
   const [inserted] = await db.batch([
@@ -207,14 +215,15 @@ const isBound = (organizationId: string, workspaceId: string, now: number) =>
       AND k.creator_user_id = ${workspaceMembers.userId} AND k.deleted_at IS NULL AND k.disabled = 0
       AND (k.expires_at IS NULL OR k.expires_at > ${now})))`
 
+type BoundMembersQuery = {
+  organizationId: string
+  workspaceId: string
+  ids: readonly string[]
+  now: number
+}
+
 /** Those of the ids whom the directory keeps in the workspace, or their keys do. */
-export async function findBoundMembers(
-  db: D1Database,
-  organizationId: string,
-  workspaceId: string,
-  ids: readonly string[],
-  now: number,
-) {
+export async function findBoundMembers(db: D1Database, { organizationId, workspaceId, ids, now }: BoundMembersQuery) {
   return openDb(db)
     .select({ userId: workspaceMembers.userId, source: workspaceMembers.source })
     .from(workspaceMembers)
@@ -231,11 +240,7 @@ export async function findBoundMembers(
 /** Removes those of the ids who are there and not bound. Returns how many. */
 export async function deleteWorkspaceMembers(
   binding: D1Database,
-  organizationId: string,
-  workspaceId: string,
-  ids: readonly string[],
-  now: number,
-  entry: AuditEntry,
+  { organizationId, workspaceId, ids, now, entry }: WorkspaceMembersChange,
 ): Promise<number> {
   const db = openDb(binding)
   const [deleted] = await db.batch([

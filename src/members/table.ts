@@ -38,7 +38,7 @@ export const workspaceMembers = sqliteTable(
   (table) => [primaryKey({ columns: [table.workspaceId, table.userId, table.source] })],
 )
 
-/** Whom a directory deactivated or deleted: no key is made in their name any more. */
+/** Users that a directory deactivated or deleted: they get no new keys. */
 export const scimLeavers = sqliteTable(
   "scim_leavers",
   {

@@ -70,7 +70,13 @@ export const workspaceMembers = newRouter()
     const strangers = await findStrangers(c.env.DB, organizationId, ids)
     if (strangers.length > 0) refuse(`${strangers.join(", ")}: not a member of the organization.`)
     const entry = entryOf(c, { action: "workspace_member.add", ...eventOf(id, ids) })
-    const rows = await insertWorkspaceMembers(c.env.DB, organizationId, id, ids, Date.now(), entry)
+    const rows = await insertWorkspaceMembers(c.env.DB, {
+      organizationId,
+      workspaceId: id,
+      ids,
+      now: Date.now(),
+      entry,
+    })
     return c.json({ added_count: rows.length, data: rows.map((row) => toWorkspaceMember(id, row)) }, 200)
   })
   .openapi(remove, async (c) => {
@@ -81,7 +87,7 @@ export const workspaceMembers = newRouter()
       refuse("the default workspace has all members of the organization. DELETE /organization/members removes one.")
     }
     const now = Date.now()
-    const [bound] = await findBoundMembers(c.env.DB, organizationId, workspace.id, ids, now)
+    const [bound] = await findBoundMembers(c.env.DB, { organizationId, workspaceId: workspace.id, ids, now })
     if (bound) {
       refuse(
         bound.source === "scim"
@@ -90,7 +96,13 @@ export const workspaceMembers = newRouter()
       )
     }
     const entry = entryOf(c, { action: "workspace_member.remove", ...eventOf(workspace.id, ids) })
-    const removed = await deleteWorkspaceMembers(c.env.DB, organizationId, workspace.id, ids, now, entry)
+    const removed = await deleteWorkspaceMembers(c.env.DB, {
+      organizationId,
+      workspaceId: workspace.id,
+      ids,
+      now,
+      entry,
+    })
     return c.json({ removed_count: removed }, 200)
   })
 

@@ -14,13 +14,13 @@ import { find } from "./routes.ts"
 import { Probe } from "./schemas.ts"
 import { reviveBatches } from "./store.ts"
 
-/** They take none. */
+/** These routes take no body. */
 const MAX_BODY_BYTES = 1_024
 
 const shared = {
   method: "post" as const,
   tags: ["Observability"],
-  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as [typeof requireManagement, MiddlewareHandler],
+  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] satisfies [typeof requireManagement, MiddlewareHandler],
   request: { params: z.object({ id: z.uuid("must be the UUID of a destination") }) },
 }
 const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
@@ -53,16 +53,16 @@ export const destinationActions = newRouter()
     const {
       isTaken,
       status,
-      words: rule,
+      message: outcome,
       excerpt,
-    } = await deliver(row, newId(), [newProbe(row, startedAt)], c.env, startedAt)
-    const message = (excerpt.trim() || `${rule}.`).slice(0, MAX_MESSAGE)
+    } = await deliver(row, { id: newId(), events: [newProbe(row, startedAt)], env: c.env, now: startedAt })
+    const message = (excerpt.trim() || `${outcome}.`).slice(0, MAX_MESSAGE)
     return c.json({ data: { ok: isTaken, status, latency_ms: Date.now() - startedAt, message } }, 200)
   })
   .openapi(redeliver, async (c) => {
     const { id, organization_id: organizationId, workspace_id: workspaceId } = await find(c, c.req.valid("param").id)
     const entry = entryOf(c, { action: "destination.redeliver", resourceId: id, workspaceId })
-    const batches = await reviveBatches(c.env.DB, organizationId, id, Date.now(), entry)
+    const batches = await reviveBatches(c.env.DB, { organizationId, id, now: Date.now(), entry })
     for (let at = 0; at < batches.length; at += MESSAGES_AT_ONCE) {
       const some = batches.slice(at, at + MESSAGES_AT_ONCE)
       await c.env.BROADCAST.sendBatch(

@@ -1,29 +1,30 @@
 import type { Transcript } from "../formats/transcript.ts"
 import { dayOf } from "../support/day.ts"
 import { timeOf, uuidOf } from "../support/ids.ts"
+import { parseStored } from "../support/json.ts"
 
 /**
- * What was said in calls that somebody listens to, on its way to them. In R2, since a message of a queue is small: of
- * each call until it was sorted, then of each batch that waits, until that is delivered or given up for good.
+ * Content of calls that a destination needs, on its way to delivery. In R2, because a queue message is small: one
+ * object per call until it is sorted, then one per batch until that is delivered or deleted as a dead letter.
  */
 export type CallContent = { input: readonly unknown[]; output: Transcript }
 
-/** More than this of what was said is not told on, in UTF-16 units. */
+/** Limit of exported input, in UTF-16 units. */
 const MAX_INPUT = 200_000
 const MAX_OUTPUT = 200_000
-/** Pictures, sound and files are not told on. */
+/** Longer data, such as images, audio and files, is not exported. */
 const MAX_DATA_URL = 2_000
 
 export const CALL_CONTENT_PREFIX = "broadcast/"
-/** What is left over is removed then: longer than anything is tried for and kept after it. */
+/** Retention of content, longer than any delivery is retried or kept as a dead letter. */
 export const CALL_CONTENT_DAYS = 17
 
-/** Under its day, which is removed as one. `id`: of a generation or a batch, either of which tells its time. */
+/** Grouped by day, so that a day is deleted at once. `id`: of a generation or a batch; both encode their time. */
 function keyOf(id: string): string {
   return `${CALL_CONTENT_PREFIX}${dayOf(timeOf(id))}/${uuidOf(id)}`
 }
 
-/** What is kept of a call: the latest of what was asked, and the beginning of the answer. */
+/** Content to keep of a call: the latest input messages and the start of the output. */
 export function toCallContent(messages: readonly unknown[], output: Transcript): CallContent {
   return { input: latest(messages), output: { content: cut(output.content), reasoning: cut(output.reasoning) } }
 }
@@ -39,7 +40,7 @@ function latest(messages: readonly unknown[]): unknown[] {
   }
   const left = messages.length - kept.length
   const note = left > 0 ? [{ role: "system", content: `[${left} earlier or longer messages are left out]` }] : []
-  return [...note, ...kept.map((text) => JSON.parse(text) as unknown)]
+  return [...note, ...kept.map((text) => parseStored(text))]
 }
 
 function withoutData(_: string, value: unknown): unknown {

@@ -1,11 +1,12 @@
 import type { BroadcastContext } from "../ledger/generation.ts"
 import { type Covered, matches, type DestinationFilter } from "./coverage.ts"
+import { isObject } from "../support/json.ts"
 
-/** What a request tells those who listen, beside what is recorded of it. */
+/** Request context for destinations, beyond the generation record. */
 export type ExportContext = {
   user: string | null
   trace: Readonly<Record<string, unknown>> | null
-  /** It is a conversation: something is said in it. */
+  /** The call is a conversation with messages. */
   hasMessages: boolean
 }
 
@@ -14,7 +15,7 @@ const MAX_TRACE = 8_192
 const MAX_TRACE_KEY = 256
 const KNOWN = ["trace_id", "trace_name", "span_name", "generation_name", "parent_span_id"]
 
-/** What is noted of a call for those who listen; undefined where nobody does, which costs the call nothing. */
+/** Context of a call for its destinations; undefined if no destination matches, which then costs nothing. */
 export function exportContextOf(
   destinations: readonly DestinationFilter[],
   call: Omit<Covered, "region"> & { region: string | null },
@@ -28,14 +29,10 @@ export function exportContextOf(
   return { region, user, trace: isObject(trace) ? bounded(trace) : null, hasContent }
 }
 
-/** Not every surface looks at what it is given. */
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-}
-
 function bounded(trace: Readonly<Record<string, unknown>>): Record<string, unknown> {
   if (JSON.stringify(trace).length <= MAX_TRACE) return { ...trace }
-  const known = Object.entries(trace).filter(([key, value]) => KNOWN.includes(key) && typeof value === "string")
-  const short = known.map(([key, value]) => [key, (value as string).slice(0, MAX_TRACE_KEY)])
+  const short = Object.entries(trace).flatMap(([key, value]) =>
+    KNOWN.includes(key) && typeof value === "string" ? [[key, value.slice(0, MAX_TRACE_KEY)] as const] : [],
+  )
   return { ...Object.fromEntries(short), metadata_left_out: `trace is longer than ${MAX_TRACE} characters` }
 }

@@ -2,12 +2,12 @@ import { sha256Hex } from "../support/encoding.ts"
 import { type DestinationRow, toLists } from "./destination.ts"
 import type { FilterRules } from "./schemas.ts"
 
-/** Which calls a destination is for, as far as that is known before one is made. Pure. */
+/** Filter of a destination as far as it can be evaluated before a call. Pure. */
 export type DestinationFilter = {
   keyHashes: readonly string[] | null
   regions: readonly string[]
   samplingRate: number
-  /** What was said is needed: to be sent, or to decide by. */
+  /** The filter or the export of the destination needs the content of calls. */
   readsContent: boolean
 }
 
@@ -34,9 +34,9 @@ export function matches({ keyHashes, regions, samplingRate }: DestinationFilter,
   return regions.includes(call.region) && sampleOf(call.sessionId ?? call.id) < samplingRate
 }
 
-const LOT_DIGITS = 12
+const SAMPLE_DIGITS = 12
 
-/** From 0 to below 1, evenly, and always the same for the same text. */
+/** Deterministic hash of a text to a number from 0 to below 1. */
 export function sampleOf(text: string): number {
-  return Number.parseInt(sha256Hex(text).slice(0, LOT_DIGITS), 16) / 16 ** LOT_DIGITS
+  return Number.parseInt(sha256Hex(text).slice(0, SAMPLE_DIGITS), 16) / 16 ** SAMPLE_DIGITS
 }

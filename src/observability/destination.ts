@@ -9,6 +9,7 @@ import { outboundRefusalOf } from "../outbound/send.ts"
 import { type Config, type Configured, isSecret, type KindName, KINDS } from "./kinds.ts"
 import type { Destination, DestinationChange, FilterRules, NewDestination } from "./schemas.ts"
 import type { destinations } from "./table.ts"
+import { isObject, parseStored } from "../support/json.ts"
 
 /** How its deliveries go: kept by the consumer of the queue, never by a request. */
 export const STATE_COLUMNS = ["last_success_at", "last_error_at", "last_error", "failures", "paused_until"] as const
@@ -30,20 +31,20 @@ export const NO_STATE: DestinationState = {
   dead_letters: 0,
 }
 
-/** What sort of thing sealed secrets are, and whose. */
+/** Authenticated context of sealed secrets. */
 export function aboutSecrets(row: Pick<DestinationRow, "id" | "workspace_id" | "type" | "version">): About {
   const { id, workspace_id: workspaceId, type, version } = row
   return { kind: "destination", ownerId: id, workspaceId, name: type, version }
 }
 
-/** A configuration in its two parts: what may be told, and what is sealed. */
+/** Splits a configuration into its public part and its sealed part. */
 export function splitConfig(type: KindName, config: Config): { open: Config; secret: Config } {
   const of = (wanted: boolean) =>
     Object.fromEntries(Object.entries(config).filter(([name]) => isSecret(type, name) === wanted))
   return { open: of(false), secret: of(true) }
 }
 
-/** Of a shorter secret the ends would tell too much. */
+/** Shorter secrets are masked completely: their ends would reveal too much. */
 const LEAST_MASKED = 20
 const MASKED = /^(.{4})?\.\.\.(.{4})?$/
 
@@ -51,17 +52,14 @@ function toMask(secret: string): string {
   return secret.length < LEAST_MASKED ? "..." : `${secret.slice(0, 4)}...${secret.slice(-4)}`
 }
 
-/** The secrets as they may be told. */
+/** Masks the secrets of a configuration. */
 function masked(secret: Config): Config {
   return Object.fromEntries(
-    Object.entries(secret).map(([name, value]) => [
-      name,
-      typeof value === "object" && value !== null ? masked(value as Config) : toMask(String(value)),
-    ]),
+    Object.entries(secret).map(([name, value]) => [name, isObject(value) ? masked(value) : toMask(String(value))]),
   )
 }
 
-/** A configuration as its kind has it; 400 names what is wrong with it. */
+/** Validates a configuration against its kind; throws 400 with the invalid field. */
 export function readConfig(type: KindName, config: Config, privateHosts: ReadonlySet<string>): Config {
   const parsed = z.object({ config: KINDS[type].config }).safeParse({ config })
   if (!parsed.success) throw new GatewayError("invalid_request", explain(parsed.error))
@@ -91,9 +89,7 @@ function requireOutbound(path: string, text: string, privateHosts: ReadonlySet<s
   )
 }
 
-/**
- * What a change makes of a configuration: what is not sent stays, as what is sent back masked does; null takes away.
- */
+/** Merges a change into a configuration: omitted fields and returned masks keep their value; null removes one. */
 export function mergeConfig(type: KindName, before: Config, change: Config): Config {
   const merged = { ...before }
   for (const [name, value] of Object.entries(change)) {
@@ -111,9 +107,9 @@ function keepMasked(before: Record<string, string>, sent: Record<string, string>
   )
 }
 
-/** What is configured, as the code that sends takes it. */
+/** Decrypted configuration for the sender. */
 export function toConfigured({ type, config }: Pick<DestinationRow, "type" | "config">, secret: string): Configured {
-  return { type, config: { ...(JSON.parse(config) as Config), ...(JSON.parse(secret) as Config) } } as Configured
+  return { type, config: { ...parseStored<Config>(config), ...parseStored<Config>(secret) } } as Configured
 }
 
 const FLAGS = [
@@ -152,10 +148,10 @@ export const NEW_COLUMNS = {
   broadcast_generation_request_context: 0,
 } as const
 
-/** What the audit log tells of a destination: all of a body but its configuration. */
-export const TOLD_FIELDS = ["name", "type", "api_key_hashes", "filter_rules", "regions", "sampling_rate", ...FLAGS]
+/** Fields whose values the audit log records: all but the configuration. */
+export const AUDITED_FIELDS = ["name", "type", "api_key_hashes", "filter_rules", "regions", "sampling_rate", ...FLAGS]
 
-/** `secret`: the opened JSON; undefined where it does not open, and nothing of it can be told. */
+/** `secret`: the decrypted JSON; undefined if it cannot be decrypted, and then left out. */
 export function toDestination(
   row: DestinationRow & DestinationState,
   secret: string | undefined,
@@ -168,7 +164,7 @@ export function toDestination(
     name: row.name,
     type: row.type,
     enabled: row.enabled === 1,
-    config: { ...(JSON.parse(row.config) as Config), ...masked(JSON.parse(secret ?? "{}") as Config) },
+    config: { ...parseStored<Config>(row.config), ...masked(parseStored<Config>(secret ?? "{}")) },
     ...lists,
     sampling_rate: row.sampling_rate,
     privacy_mode: row.privacy_mode === 1,
@@ -188,9 +184,9 @@ export function toDestination(
 /** The columns that hold lists and objects, read. */
 export function toLists(row: Pick<DestinationRow, "api_key_hashes" | "filter_rules" | "regions">) {
   return {
-    api_key_hashes: row.api_key_hashes === null ? null : (JSON.parse(row.api_key_hashes) as string[]),
-    filter_rules: row.filter_rules === null ? null : (JSON.parse(row.filter_rules) as FilterRules),
-    regions: JSON.parse(row.regions) as ("global" | "europe" | "us")[],
+    api_key_hashes: row.api_key_hashes === null ? null : [...parseStored<string[]>(row.api_key_hashes)],
+    filter_rules: row.filter_rules === null ? null : parseStored<FilterRules>(row.filter_rules),
+    regions: [...parseStored<("global" | "europe" | "us")[]>(row.regions)],
   }
 }
 
@@ -202,10 +198,7 @@ export function newSigningSecret(): string {
   return `whsec_${btoa(String.fromCharCode(...bytes))}`
 }
 
-/**
- * What a destination answers, without any way in which its secrets, or the headers made of them, could be written in
- * it.
- */
+/** Redacts the destination's secrets, and headers made of them, in all encodings of its response. */
 export function withoutSecrets(
   text: string,
   { config, type }: Configured,

@@ -7,27 +7,27 @@ import type { DestinationRow } from "./destination.ts"
 import type { Facts } from "./filter.ts"
 import type { CallContent } from "./call-content.ts"
 
-/** What a destination is told of one call. Pure. */
+/** One call as it is exported to a destination. Pure. */
 export type CallEvent = {
-  /** Always the same for a call and a destination: a receiver that gets it twice knows. */
+  /** Deterministic for a call and a destination, so that receivers can deduplicate. */
   id: string
   generation: Settled
   keyName: string | null
-  /** What was said; null where it was not kept, or is not to be told. */
-  told: CallContent | null
+  /** Content of the call; null if it was not kept or may not be exported. */
+  content: CallContent | null
 }
 
 export function newEvent(
   destinationId: string,
   generation: Settled,
   keyName: string | null,
-  result: CallContent | null,
+  content: CallContent | null,
 ): CallEvent {
-  return { id: derivedId("broadcast", destinationId, generation.id), generation, keyName, told: result }
+  return { id: derivedId("broadcast", destinationId, generation.id), generation, keyName, content }
 }
 
-/** What the rules of a destination decide by. */
-export function factsOf({ generation, keyName, told: result }: Omit<CallEvent, "id">): Facts {
+/** Fields of a call for the rules of a destination. */
+export function factsOf({ generation, keyName, content }: Omit<CallEvent, "id">): Facts {
   const { tokens } = generation
   return {
     model: generation.model,
@@ -36,8 +36,8 @@ export function factsOf({ generation, keyName, told: result }: Omit<CallEvent, "
     user_id: generation.broadcast?.user ?? null,
     api_key_name: keyName,
     finish_reason: generation.finishReason,
-    input: result && JSON.stringify(result.input),
-    output: result && result.output.content,
+    input: content && JSON.stringify(content.input),
+    output: content && content.output.content,
     total_cost: nanoToUsd(generation.costNano),
     total_tokens: tokens.prompt + tokens.completion,
     prompt_tokens: tokens.prompt,
@@ -57,7 +57,7 @@ export function traceOf({ generation }: CallEvent) {
   const parent = text(parent_span_id)
   const operation = generation.apiType === "completions" ? "chat" : generation.apiType
   return {
-    /** 32 hex digits. Rounds of one request that names no trace are one. */
+    /** 32 hex digits. Without a given trace id, all calls of one request share one. */
     traceId: given === null ? uuidOf(generation.requestId) : toHexId(given, TRACE_HEX),
     /** 16 hex digits, of the generation. */
     spanId: sha256Hex(generation.id).slice(0, SPAN_HEX),
@@ -70,7 +70,7 @@ export function traceOf({ generation }: CallEvent) {
   }
 }
 
-/** An id of a trace or a span as it is where it is one, a UUID among them; any other text always as the same id. */
+/** Keeps valid trace and span ids, including UUIDs; hashes any other text. */
 function toHexId(text: string, length: number): string {
   const bare = text.replaceAll("-", "").toLowerCase()
   const isId = new RegExp(`^[0-9a-f]{${length}}$`).test(bare) && !/^0+$/.test(bare)
@@ -89,7 +89,7 @@ export type Flags = Pick<
   "broadcast_generation_cost" | "broadcast_generation_identity" | "broadcast_generation_request_context"
 >
 
-/** What a call cost, who made it and from where: each only where the destination asks for it. */
+/** Cost, identity and request context of a call, each only if the destination enables it. */
 export function flaggedOf({ generation, keyName }: CallEvent, flags: Flags) {
   return {
     cost: flags.broadcast_generation_cost
@@ -116,7 +116,7 @@ export function flaggedOf({ generation, keyName }: CallEvent, flags: Flags) {
 
 /** A call as one flat row, for destinations that keep rows. */
 export function toRow(event: CallEvent, flags: Flags): Record<string, unknown> {
-  const { generation, told: result } = event
+  const { generation, content } = event
   const { tokens } = generation
   const { startedAt, endedAt } = timesOf(event)
   const trace = traceOf(event)
@@ -152,9 +152,9 @@ export function toRow(event: CallEvent, flags: Flags): Record<string, unknown> {
     ...cost,
     ...identity,
     ...context,
-    input: result && JSON.stringify(result.input),
-    output: result && result.output.content,
-    reasoning: result && result.output.reasoning,
+    input: content && JSON.stringify(content.input),
+    output: content && content.output.content,
+    reasoning: content && content.output.reasoning,
     metadata: JSON.stringify(trace.metadata),
   }
 }

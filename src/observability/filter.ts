@@ -1,7 +1,7 @@
 import { RE2JS } from "re2js"
 import type { FilterRule, FilterRules } from "./schemas.ts"
 
-/** What rules are about: the fields of a call by the names that rules give them. Null where a call has none. */
+/** Fields of a call by their names in rules. Null if a call has none. */
 export type Facts = Record<FilterRule["field"], string | number | null>
 
 /** Whether the rules let a call through. Pure. */
@@ -55,7 +55,7 @@ function compares(operator: "gt" | "lt" | "gte" | "lte", fact: number, value: nu
 const programs = new Map<string, RE2JS>()
 const MAX_PROGRAMS = 500
 
-/** In linear time, whatever the pattern: it is a stranger's. */
+/** RE2 matches in linear time: the pattern comes from a customer. */
 function programOf(pattern: string): RE2JS {
   const known = programs.get(pattern)
   if (known) return known

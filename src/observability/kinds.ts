@@ -1,8 +1,8 @@
 import * as z from "zod"
 
 /**
- * The kinds of destinations and how each is configured, on the wire's names. `secrets`: what is kept sealed and told
- * masked, as the values of `headers` are for every kind. `urls`: what is checked before it is kept.
+ * Kinds of destinations and their configuration, in API field names. `secrets`: fields that are sealed and returned
+ * masked, as the values of `headers` are for every kind. `urls`: fields that are checked before they are saved.
  */
 
 const MAX_TEXT = 4_096
@@ -15,7 +15,7 @@ const text = z
   .regex(/^[^\p{Cc}]+$/u, "must be on one line")
   .refine((given) => given.isWellFormed(), "must be Unicode")
 const url = text
-/** What is put into SQL or a path of another service. */
+/** For values that become part of SQL or of a path. */
 const word = text.regex(/^[\w$.-]{1,255}$/, "must be letters, digits, _, -, . and $ only")
 const headers = z
   .record(
@@ -125,7 +125,7 @@ function kind<T extends z.core.$ZodLooseShape>(secrets: readonly string[], urls:
 export type KindName = keyof typeof KINDS
 export const KIND_NAMES = Object.keys(KINDS) as [KindName, ...KindName[]]
 
-/** What a destination of a kind is configured with, in clear. */
+/** Decrypted configuration of a kind. */
 export type ConfigOf<Name extends KindName> = z.infer<(typeof KINDS)[Name]["config"]>
 export type Configured = { [Name in KindName]: { type: Name; config: ConfigOf<Name> } }[KindName]
 

@@ -3,7 +3,7 @@ import { newGenerationId } from "../support/ids.ts"
 import type { DestinationRow } from "./destination.ts"
 import { type CallEvent, newEvent } from "./event.ts"
 
-/** A call that was never made, for a destination to be tried with. */
+/** A fictitious call to test a destination. */
 export function newProbe({ id, organization_id, workspace_id }: DestinationRow, now: number): CallEvent {
   const generation = {
     id: newGenerationId(),

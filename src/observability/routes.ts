@@ -27,7 +27,7 @@ import {
   splitConfig,
   toColumns,
   toDestination,
-  TOLD_FIELDS,
+  AUDITED_FIELDS,
 } from "./destination.ts"
 import type { Config, KindName } from "./kinds.ts"
 import { deleteCallContent } from "./call-content.ts"
@@ -42,6 +42,7 @@ import {
   MAX_OF_TYPE,
   updateDestination,
 } from "./store.ts"
+import { parseStored } from "../support/json.ts"
 
 const MAX_BODY_BYTES = 262_144
 /** Of what waited for a destination, at once; the clock removes the rest with its day. */
@@ -135,7 +136,7 @@ export const destinations = newRouter()
     const scope = { id: newId(), organization_id: organizationId, workspace_id: workspaceId, type }
     const sealed = await toSealed(c, scope, config)
     const row = { ...NEW_COLUMNS, ...toColumns(input), name: input.name, ...scope, ...sealed }
-    const changed = changesOf(input, TOLD_FIELDS)
+    const changed = changesOf(input, AUDITED_FIELDS)
     const entry = entryOf(c, { action: "destination.create", resourceId: scope.id, workspaceId, changed })
     if (!(await insertDestination(c.env.DB, { ...row, created_at: now, updated_at: now }, entry))) {
       throw await refusalOf(c, workspaceId, type)
@@ -155,11 +156,11 @@ export const destinations = newRouter()
     await requireOwnHashes(c, input.api_key_hashes)
     const { made, ...sealed } = config ? await changedConfig(c, before, config) : { made: {} }
     const change = { ...toColumns(input), ...sealed, updated_at: Date.now() }
-    const changed = changesOf({ ...input, config }, TOLD_FIELDS)
+    const changed = changesOf({ ...input, config }, AUDITED_FIELDS)
     const { id, workspace_id: workspaceId } = before
     const entry = entryOf(c, { action: "destination.update", resourceId: id, workspaceId, changed })
-    if (!(await updateDestination(c.env.DB, organizationId, before, change, entry))) {
-      // Gone meanwhile, or changed: what was merged with is not what is there.
+    if (!(await updateDestination(c.env.DB, { organizationId, destination: before, change, entry }))) {
+      // Deleted or changed concurrently: the merged configuration is outdated.
       await find(c, id)
       throw new GatewayError("conflict", "This destination was modified concurrently. Read it and retry.")
     }
@@ -171,21 +172,21 @@ export const destinations = newRouter()
     const { organizationId } = c.var.principal
     const { id, workspace_id: workspaceId } = await find(c, c.req.valid("param").id)
     const entry = entryOf(c, { action: "destination.delete", resourceId: id, workspaceId })
-    const batches = await deleteDestination(c.env.DB, organizationId, id, Date.now(), entry)
+    const batches = await deleteDestination(c.env.DB, { organizationId, id, now: Date.now(), entry })
     if (!batches) throw noSuchDestination()
     await deleteCallContent(c.env.FILES, batches.slice(0, MOST_REMOVED))
     invalidateWorkspace(workspaceId)
     return c.json({ deleted: true as const }, 200)
   })
 
-/** 404 where the organization has none with this id. */
+/** Throws 404 if the organization has no destination with this id. */
 export async function find(c: Context<App>, id: string): Promise<KeyedRow> {
   const row = await findDestination(c.env.DB, c.var.principal.organizationId, id)
   if (!row) throw noSuchDestination()
   return row
 }
 
-/** The secrets of a destination as JSON in clear; undefined where they do not open. */
+/** Decrypted secrets of a destination as JSON; undefined if they cannot be decrypted. */
 export function openSecrets(row: KeyedRow, env: App["Bindings"]): Promise<string | undefined> {
   return openSealed({ about: aboutSecrets(row), sealed: row.sealed, dataKey: dataKeyOf(row) }, mastersOf(env))
 }
@@ -196,14 +197,14 @@ async function result(c: Context<App>, row: KeyedRow): Promise<z.infer<typeof De
 
 async function changedConfig(c: Context<App>, before: KeyedRow, change: Config) {
   const { type } = before
-  const secret = JSON.parse((await openSecrets(before, c.env)) ?? "{}") as Config
-  const merged = mergeConfig(type, { ...(JSON.parse(before.config) as Config), ...secret }, change)
+  const secret = parseStored<Config>((await openSecrets(before, c.env)) ?? "{}")
+  const merged = mergeConfig(type, { ...parseStored<Config>(before.config), ...secret }, change)
   const read = readConfig(type, merged, hostsIn(c.env, "PRIVATE_HOSTS"))
   const made = missingSecretOf(type, read)
   return { made, ...(await toSealed(c, before, { ...read, ...made })) }
 }
 
-/** A webhook is always signed: a secret that nobody gave, or that was taken away, is made, and told once. */
+/** Webhooks are always signed: a missing or removed secret is generated, and returned once. */
 function missingSecretOf(type: KindName, config: Config): Record<string, string> {
   return type === "webhook" && config["signingSecret"] === undefined ? { signingSecret: newSigningSecret() } : {}
 }
@@ -211,7 +212,7 @@ function missingSecretOf(type: KindName, config: Config): Record<string, string>
 type Place = Pick<DestinationRow, "id" | "organization_id" | "workspace_id" | "type">
 
 /**
- * A configuration as its columns: sealed in a version of its own, so that no older one can be put back in its place.
+ * Columns of a configuration. The version of the sealed part is authenticated, so that an older one cannot be put back.
  */
 async function toSealed(
   c: Context<App>,

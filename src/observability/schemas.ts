@@ -93,12 +93,11 @@ export const FilterRules = z
 export type FilterRules = z.infer<typeof FilterRules>
 
 export const REGIONS = ["global", "europe", "us"] as const
-const REGION_ALIASES: Record<string, (typeof REGIONS)[number]> = { eu: "europe" }
 const Regions = z
   .array(oneOf([...REGIONS, "eu"]), { error: "must be an array of regions" })
   .min(1, "must not be empty")
   .max(8)
-  .transform((given) => [...new Set(given.map((region) => REGION_ALIASES[region] ?? (region as "global")))])
+  .transform((given) => [...new Set(given.map((region) => (region === "eu" ? "europe" : region)))])
 
 const rateRule = "must be a number from 0.0001 to 1"
 const flag = z.boolean().optional()

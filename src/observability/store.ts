@@ -7,6 +7,7 @@ import { type DestinationRow, type DestinationState, STATE_COLUMNS } from "./des
 import { destinations } from "./table.ts"
 import { type DestinationFilter, type HeadRow, toHead } from "./coverage.ts"
 import { type Counted, toPage } from "../support/rows.ts"
+import { keysOf } from "../support/arrays.ts"
 
 const columns = columnNames(destinations, [...STATE_COLUMNS, "deleted_at"])
 const COLUMNS = columns.join(", ")
@@ -24,7 +25,7 @@ export const MAX_OF_TYPE = 5
 
 type Scope = { organizationId: string; workspaceId: string }
 
-/** A destination with the data key of its workspace, which opens what is sealed. */
+/** A destination with the data key of its workspace, to decrypt its secrets. */
 export type KeyedRow = DestinationRow & DestinationState & { masterId: string | null; wrapped: string | null }
 
 export function dataKeyOf({ workspace_id: workspaceId, masterId, wrapped }: KeyedRow): WrappedKey {
@@ -61,8 +62,8 @@ export async function findDestination(
 }
 
 /**
- * With the first destination a workspace begins to tell, unless somebody has said that it shall not. False where the
- * workspace is gone or has as many of this type as it may.
+ * The first destination enables broadcasting in its workspace, unless that was disabled explicitly. False if the
+ * workspace is deleted or has reached the limit of this type.
  */
 export async function insertDestination(db: D1Database, row: DestinationRow, entry: AuditEntry): Promise<boolean> {
   const scope = [row.workspace_id, row.organization_id, row.workspace_id, row.type, MAX_OF_TYPE]
@@ -86,16 +87,20 @@ export async function insertDestination(db: D1Database, row: DestinationRow, ent
   return (inserted?.meta.changes ?? 0) > 0
 }
 
-/** False where there is none any more, or its secrets were changed since `version` was read. */
+type DestinationUpdate = {
+  organizationId: string
+  destination: Pick<DestinationRow, "id" | "version">
+  change: Partial<DestinationRow>
+  entry: AuditEntry
+}
+
+/** False if it is deleted, or its secrets were changed since `version` was read. */
 export async function updateDestination(
   db: D1Database,
-  organizationId: string,
-  { id, version }: Pick<DestinationRow, "id" | "version">,
-  change: Partial<DestinationRow>,
-  entry: AuditEntry,
+  { organizationId, destination: { id, version }, change, entry }: DestinationUpdate,
 ): Promise<boolean> {
-  const columns = Object.keys(change) as (keyof DestinationRow)[]
-  // What was wrong with the old settings says nothing of the new ones.
+  const columns = keysOf(change)
+  // Failures of the old settings do not apply to the new ones.
   const assignments = [...columns.map((column) => `${column} = ?`), "failures = 0", "paused_until = 0"].join(", ")
   const [updated] = await db.batch([
     db
@@ -108,16 +113,20 @@ export async function updateDestination(
   return (updated?.meta.changes ?? 0) > 0
 }
 
+type DestinationChange = {
+  organizationId: string
+  id: string
+  now: number
+  entry: AuditEntry
+}
+
 /**
- * The row stays; its secrets and what waited for it go. Returns the ids of those batches; undefined where there is
- * none.
+ * Marks the row as deleted; deletes its secrets and waiting batches. Returns the ids of those batches; undefined if the
+ * destination does not exist.
  */
 export async function deleteDestination(
   db: D1Database,
-  organizationId: string,
-  id: string,
-  now: number,
-  entry: AuditEntry,
+  { organizationId, id, now, entry }: DestinationChange,
 ): Promise<string[] | undefined> {
   const [deleted, , batches] = await db.batch<{ id: string }>([
     db
@@ -136,10 +145,7 @@ export async function deleteDestination(
 /** Takes batches that were given up back among those that are tried. Returns their ids. */
 export async function reviveBatches(
   db: D1Database,
-  organizationId: string,
-  id: string,
-  now: number,
-  entry: AuditEntry,
+  { organizationId, id, now, entry }: DestinationChange,
 ): Promise<string[]> {
   const [revived] = await db.batch<{ id: string }>([
     db
@@ -161,7 +167,7 @@ const ACTIVE = `destinations d JOIN workspaces w ON w.id = d.workspace_id
  WHERE d.enabled = 1 AND d.deleted_at IS NULL`
 const OF_WORKSPACE = `SELECT d.api_key_hashes, d.filter_rules, d.regions, d.sampling_rate, d.privacy_mode FROM ${ACTIVE}`
 
-/** What decides for which calls of a key's workspace anybody listens, for the batch in which the key is read. */
+/** Filters of the active destinations of a key's workspace, for the batch that loads the key. */
 export function headsStatement(db: D1Database, hash: string): D1PreparedStatement {
   return db
     .prepare(
@@ -171,7 +177,7 @@ export function headsStatement(db: D1Database, hash: string): D1PreparedStatemen
     .bind(hash)
 }
 
-/** The same for a caller whose key is no row. */
+/** Filters for a principal whose key has no row. */
 export async function listActiveDestinations(
   db: D1Database,
   { organizationId, workspaceId }: Scope,

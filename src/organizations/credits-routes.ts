@@ -79,7 +79,7 @@ export const credits = newRouter()
     }
     const changed = { fields: ["amount_usd"], values: { amount_usd: amount } }
     const entry = entryOf(c, { action: "credit.create", resourceId: id, workspaceId: null, changed })
-    // First: a credit without its entry could not be told from one that nobody gave.
+    // The audit entry is written first: a credit must never exist without one.
     await insertAudit(c.env.DB, { ...entry, organizationId })
     const { ok: fits, balance } = await openLedger(c.env, organizationId).credit(`added:${id}`, usdToNano(amount))
     if (!fits) throw new GatewayError("invalid_request", "amount_usd: would exceed the maximum balance of 9000000 USD.")

@@ -18,7 +18,7 @@ export type NewOrganization = {
   createdAt: number
 }
 
-/** An organization with its owner, its default workspace and its first keys: all or nothing. */
+/** Inserts an organization with its owner, default workspace and first keys, atomically. */
 export async function insertOrganization(
   binding: D1Database,
   organization: NewOrganization,
@@ -46,7 +46,7 @@ export async function insertOrganization(
 /** What the deployment lets an organization do; undefined leaves it. */
 export type RightsChange = { [Name in "internsProgramme" | "vaultWrites"]: OrganizationRow[Name] | undefined }
 
-/** Undefined where there is none. */
+/** Undefined if the organization does not exist. */
 export async function updateRights(
   binding: D1Database,
   id: string,
@@ -72,7 +72,7 @@ export async function organizationExists(db: D1Database, id: string): Promise<bo
   return row !== undefined
 }
 
-/** Whether the database answers; rejects where it does not. */
+/** Whether the database responds; rejects if it does not. */
 export async function canRead(db: D1Database): Promise<boolean> {
   return (await openDb(db).get<{ one: number }>(sql`SELECT 1 AS one`)).one === 1
 }

@@ -1,18 +1,18 @@
 import ipaddr from "ipaddr.js"
 
-/** Names that mean something inside a network, and nothing outside of it. */
+/** Hostnames that only resolve inside a network. */
 const INTERNAL_NAMES = ["localhost", "localdomain", "local", "internal", "home.arpa", "lan", "intranet", "corp"]
 
 /** Public by number, but the inside of a cloud: Azure's platform services for its machines. */
 const CLOUD_ADDRESSES = new Set(["168.63.129.16"])
 
-/** IPv6 beyond the global unicast block has ranges that are handed out over time; none of them is the web. */
+/** Other IPv6 ranges are not allocated for public use. */
 const GLOBAL_UNICAST = ipaddr.parseCIDR("2000::/3") as [ipaddr.IPv6, number]
 
-/** Whether an address in any spelling is one that anybody may reach. What is not understood is not public. */
+/** Whether an IP address, in any spelling, is public. Addresses that cannot be parsed are not. */
 export function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text)) return false
-  // `process` says a v4-mapped address as the IPv4 address that it reaches.
+  // `process` converts a v4-mapped address to its IPv4 address.
   const address = ipaddr.process(text)
   if (address.range() !== "unicast" || CLOUD_ADDRESSES.has(address.toString())) return false
   return address.kind() === "ipv4" || (address as ipaddr.IPv6).match(GLOBAL_UNICAST)
@@ -31,7 +31,7 @@ export function isAllowedHost(url: URL, allowedHosts: ReadonlySet<string>): bool
   return isListed(url, allowedHosts) || (url.port === "" && allowedHosts.has(toHost(url.hostname)))
 }
 
-/** The same where a host without a port is all of its ports. */
+/** Whether the operator allowed this host; an entry without a port allows all ports. */
 export function isPrivateHost(url: URL, privateHosts: ReadonlySet<string>): boolean {
   return isListed(url, privateHosts) || privateHosts.has(toHost(url.hostname))
 }
@@ -41,12 +41,12 @@ function isListed(url: URL, hosts: ReadonlySet<string>): boolean {
   return hosts.has(`${toHost(url.hostname)}:${port}`)
 }
 
-/** Why a URL is not fetched, as far as its own text shows; undefined when nothing speaks against it. */
+/** Why a URL is rejected, by its text; undefined if it is acceptable. */
 export function refusalOf(url: URL): string | undefined {
   return url.port === "" ? hostRefusalOf(url) : "only the default ports of http and https are fetched"
 }
 
-/** The same of its host alone. */
+/** Why a host is rejected; undefined if it is acceptable. */
 export function hostRefusalOf(url: URL): string | undefined {
   const host = toHost(url.hostname)
   const literal = toLiteral(host)
@@ -59,7 +59,7 @@ export function hostRefusalOf(url: URL): string | undefined {
 
 export const NOT_PUBLIC = "the address is not a public one"
 
-/** The address, where a host is one. `URL` has already turned every spelling of an IPv4 address into the plain one. */
+/** The IP address if the host is one. `URL` has normalized every spelling of IPv4. */
 export function toLiteral(host: string): string | undefined {
   if (host.startsWith("[")) return host.slice(1, -1)
   return ipaddr.IPv4.isValid(host) ? host : undefined

@@ -1,8 +1,8 @@
 export type Timed<T> = { value: T } | { stopped: "timeout" | "cancelled" }
 
 /**
- * What the work comes to, unless its time is over or the caller has left: then its signal fires and it is not waited
- * for.
+ * Result of the work, unless the timeout passes or the client disconnects: then the signal of the work aborts, and it
+ * is not awaited.
  */
 export async function within<T>(
   ms: number,
@@ -19,7 +19,7 @@ export async function within<T>(
   const onLeave = () => stop("cancelled")
   const timer = setTimeout(() => stop("timeout"), ms)
   disconnect.addEventListener("abort", onLeave)
-  // The race is left by its first end; a late failure of the work must not count as unhandled.
+  // The race ends with its first result; a late failure of the work must not be an unhandled rejection.
   const working = work(controller.signal).then((value): Timed<T> => ({ value }))
   working.catch(() => undefined)
   try {

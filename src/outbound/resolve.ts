@@ -2,7 +2,7 @@ import * as z from "zod"
 import { readAtMost } from "../support/bytes.ts"
 import { isPublicAddress, NOT_PUBLIC, toHost, toLiteral } from "./address.ts"
 
-/** Every address of a name, of both families; empty when it has none. Throws when that cannot be learned. */
+/** All IPv4 and IPv6 addresses of a name; empty if it has none. Throws if the lookup fails. */
 export type Resolve = (host: string, signal: AbortSignal) => Promise<string[]>
 
 const TYPES = { A: 1, AAAA: 28 } as const
@@ -16,23 +16,27 @@ const Answer = z.object({
 })
 
 /**
- * DNS over HTTPS in JSON, which is also what the runtime's own `node:dns` does, but to an address the operator can
- * choose and through a `fetch` that is handed in.
+ * DNS over HTTPS in JSON. The runtime's `node:dns` does the same, but with a fixed resolver and without an injectable
+ * `fetch`.
  */
 export function dnsOverHttps(endpoint: string, send: typeof fetch): Resolve {
   return async (host, signal) => {
-    const both = await Promise.all([ask(endpoint, send, host, "A", signal), ask(endpoint, send, host, "AAAA", signal)])
+    const both = await Promise.all([
+      ask(endpoint, { send, host, type: "A", signal }),
+      ask(endpoint, { send, host, type: "AAAA", signal }),
+    ])
     return both.flat()
   }
 }
 
-async function ask(
-  endpoint: string,
-  send: typeof fetch,
-  host: string,
-  type: keyof typeof TYPES,
-  signal: AbortSignal,
-): Promise<string[]> {
+type DnsQuery = {
+  send: typeof fetch
+  host: string
+  type: keyof typeof TYPES
+  signal: AbortSignal
+}
+
+async function ask(endpoint: string, { send, host, type, signal }: DnsQuery): Promise<string[]> {
   const url = new URL(endpoint)
   url.searchParams.set("name", host)
   url.searchParams.set("type", type)
@@ -59,11 +63,10 @@ const UNGUARDED =
   "plain http to a host name is refused in development, where the address cannot be held to the one that was checked: use https"
 
 /**
- * Why a URL whose text is acceptable is not connected to; undefined if every address of its name is public.
- *
- * The runtime resolves the name again when it connects, and cannot be told an address: `fetch` takes no other Host than
- * the one of its URL. If the name has another address by then (DNS rebinding), https fails, because a server on a
- * private address has no certificate for the name. Plain http has no such check, so the network must be guarded.
+ * Why a URL must not be connected to; undefined if every address of its name is public. The runtime resolves the name
+ * again when it connects, and `fetch` cannot pin an address. If the name then has another address (DNS rebinding),
+ * https fails, because a server on a private address has no certificate for the name. Plain http has no such check, so
+ * the network must be guarded.
  */
 export async function unresolvable(
   url: URL,

@@ -5,7 +5,7 @@ import { hostRefusalOf, isPrivateHost } from "./address.ts"
 import { within } from "./deadline.ts"
 import { type Network, unresolvable } from "./resolve.ts"
 
-/** What a caller's words have the gateway send: their URL, and their secrets in the headers. */
+/** A request that a client configured: its URL, and its secrets in the headers. */
 export type Outbound = {
   url: string
   method: "POST" | "PUT"
@@ -20,30 +20,27 @@ export type OutboundDeps = Network & {
   timeoutMs: number
 }
 
-/** What is read at a URL that a caller chose. */
+/** A GET request to a URL that a client configured. */
 export type Lookup = Pick<Outbound, "url" | "headers">
 
-/** What came back; without a body where it is larger than asked for. Or why nothing was sent or came. */
+/** The response, without a body if that is larger than the limit; or why nothing was sent or received. */
 export type Found =
   | { status: number; headers: Headers; body: Uint8Array | undefined }
   | { status: null; reason: string }
 
-/**
- * What came back, with the beginning of what was said and how long it asks to be left alone; or why nothing was sent or
- * came.
- */
+/** The status, the beginning of the response and its retry-after; or why nothing was sent or received. */
 export type Sent = { status: number; excerpt: string; retryAfterMs: number | null } | { status: null; reason: string }
 
 const MAX_REDIRECTS = 3
 /** Those that keep the method and the body; the others would turn a delivery into a look. */
 const REDIRECTS = [307, 308]
-/** More than is ever shown: whoever shows it first takes out what must not be. */
+/** More than is ever shown, because callers redact the excerpt before they shorten it. */
 const MAX_EXCERPT_BYTES = 8_192
 const LEAST_FREE_PORT = 1_024
 
 /**
- * Sends to a URL that a caller chose, only where anybody could, and follows redirects by hand: each is checked like the
- * first, and on another origin the headers, which hold the secrets, are left away. Against DNS rebinding see
+ * Sends to a URL that a client configured, only to public addresses. Redirects are followed by hand: each target is
+ * checked, and on another origin the headers, which hold the secrets, are dropped. Against DNS rebinding see
  * resolve.ts.
  */
 export async function sendOutbound(outbound: Outbound, deps: OutboundDeps): Promise<Sent> {
@@ -54,7 +51,7 @@ export async function sendOutbound(outbound: Outbound, deps: OutboundDeps): Prom
   }))
 }
 
-/** Reads a URL that a caller chose, by the same rules. */
+/** Reads a URL that a client configured, by the same rules. */
 export async function readOutbound(lookup: Lookup, deps: OutboundDeps, maxBytes: number): Promise<Found> {
   return exchange({ ...lookup, method: "GET", body: null }, deps, async ({ status, headers, body }) => ({
     status,
@@ -76,7 +73,7 @@ async function exchange<T>(
     const timed = await within(deps.timeoutMs, never, (signal) => follow(outbound, deps, signal, read))
     return "value" in timed ? timed.value : { status: null, reason: `no answer came within ${deps.timeoutMs} ms` }
   } catch {
-    // What a connection fails with can name hosts and addresses of the gateway's own network.
+    // The message of a connection error can name hosts and addresses of the gateway's network.
     return { status: null, reason: "the connection failed" }
   }
 }
@@ -110,7 +107,7 @@ async function follow<T>(
   return { status: null, reason: `it redirects more than ${MAX_REDIRECTS} times` }
 }
 
-/** Why nothing is sent to a URL, as far as its own text shows; undefined when nothing speaks against it. */
+/** Why a URL is rejected, by its text; undefined if it is acceptable. */
 export function outboundRefusalOf(url: URL, privateHosts: ReadonlySet<string>): string | undefined {
   if (url.protocol !== "http:" && url.protocol !== "https:") return "only https URLs are sent to"
   if (url.username !== "" || url.password !== "") return "a URL with a user name or password is not sent to"
@@ -135,7 +132,7 @@ function plainHeadersOf(headers: Record<string, string>): Record<string, string>
   return Object.fromEntries(Object.entries(headers).filter(([name]) => PLAIN.includes(name)))
 }
 
-/** For what is only ever shown: that the rest of an answer does not come, or breaks off, makes its status no other. */
+/** Timeout of an excerpt. A body that stalls or breaks off does not change the status. */
 const EXCERPT_MS = 1_000
 
 async function excerptOf({ body }: Response): Promise<string> {

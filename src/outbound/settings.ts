@@ -6,7 +6,7 @@ import type { OutboundDeps } from "./send.ts"
 
 const TIMEOUT_MS = 10_000
 
-/** How names are looked up before anything is sent to them, and what the network does with their addresses. */
+/** Resolver for outbound requests. `isGuarded`: the network of the deployment blocks private addresses. */
 export function networkOf(env: Env, send: typeof fetch): Network {
   const url = new URL(configOf(env).WEB_FETCH_DNS_URL)
   const isGuarded = configOf(env).STAGE === "production"
@@ -34,7 +34,7 @@ function toEntry(entry: string, name: string): string {
   return port === undefined || entry.endsWith("]") ? host : `${host}:${Number(port)}`
 }
 
-/** For what is sent to addresses that callers choose, and kept: destinations, directories. */
+/** For requests to addresses that clients configure: destinations and directories. */
 export function outboundDeps(env: Env): OutboundDeps {
   const send: typeof fetch = (...one) => fetch(...one)
   return {

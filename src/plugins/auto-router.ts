@@ -25,14 +25,14 @@ export type Wishes = {
   pin_model?: boolean | null | undefined
 }
 
-/** What is known of a request without a model to read it. */
+/** Features of a request that need no model to compute. */
 export type Facts = {
   promptTokens: number
   needsTools: boolean
   needsImages: boolean
   needsStructured: boolean
   hasCode: boolean
-  /** The model that the latest assistant message says it is from. */
+  /** Model of the latest assistant message. */
   lastAssistantModel: string | undefined
 }
 
@@ -41,9 +41,9 @@ const PROMPT_SHARE = 3
 const BAND = 20
 
 /**
- * The models to try, best first; none when nothing fits. Models are ranked by price, and a tier takes a fifth of the
- * ranking: the band of its percentiles or, where no model stands in it, the nearest. In a band the newest comes first,
- * since nothing else that is known here tells more of what a model can do; then the cheaper; then by name.
+ * Models to try, best first; none if nothing fits. Models are ranked by price, and a tier takes a fifth of the ranking:
+ * the band of its percentiles or, if that is empty, the nearest. Within a band the newest comes first, as the best
+ * known measure of quality; then the cheaper; then by name.
  */
 export function chooseModels(candidates: readonly Candidate[], wishes: Wishes, facts: Facts): string[] {
   const isWanted = wanted(wishes)
@@ -60,7 +60,7 @@ export function chooseModels(candidates: readonly Candidate[], wishes: Wishes, f
   return pinned ? [pinned.id, ...chosen.filter((id) => id !== pinned.id)] : chosen
 }
 
-/** Exclusion wins. Without a list of what is allowed, everything is. */
+/** Exclusion wins. Without a list of allowed models all are allowed. */
 function wanted({ allowed_models: allowed, excluded_models: excluded }: Wishes): (id: string) => boolean {
   const isAllowed = allowed && allowed.length > 0 ? matcher(allowed) : () => true
   const isExcluded = matcher(excluded ?? [])
@@ -117,7 +117,7 @@ export function looksLikeCode(text: string): boolean {
   return CODE.test(text.slice(0, 20_000))
 }
 
-/** For order only, never for charging. NaN, of a price that is none, fails every comparison and so is left out. */
+/** For ranking only, never for charging. NaN, of an invalid price, fails every comparison and drops the model. */
 function blended({ promptPrice, completionPrice }: Candidate): number {
   const [prompt, completion] = [Number(promptPrice), Number(completionPrice)]
   return prompt < 0 || completion < 0 ? -1 : (PROMPT_SHARE * prompt + completion) / (PROMPT_SHARE + 1)

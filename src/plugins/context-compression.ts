@@ -1,4 +1,4 @@
-import type { Json } from "../support/json.ts"
+import { isArray, isObject, type Json } from "../support/json.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { estimatePromptTokens, UNITS_PER_TOKEN } from "../support/tokens.ts"
 import { cutMiddle } from "../server-tools/text.ts"
@@ -8,13 +8,13 @@ type Estimate = (messages: readonly Json[]) => number
 
 export type Compressed = {
   messages: Json[]
-  /** Messages left out. */
+  /** Number of removed messages. */
   dropped: number
-  /** Messages of which the middle was left out. */
+  /** Number of shortened messages. */
   shortened: number
 }
 
-/** Shorter than this a text is not cut: what is left would be a note and no text. */
+/** Shorter texts are not cut: little more than the note would remain. */
 const MIN_TEXT_LENGTH = 256
 
 /**
@@ -118,8 +118,7 @@ function textsOf({ content }: Json): string[] {
 }
 
 function textOf(part: unknown): string | undefined {
-  const text = (part as { text?: unknown } | null)?.text
-  return typeof text === "string" ? text : undefined
+  return isObject(part) && typeof part["text"] === "string" ? part["text"] : undefined
 }
 
 /** Puts a copy with shorter texts in the message's place. Returns whether one was too long. */
@@ -130,10 +129,11 @@ function cutTexts(messages: Json[], position: number, maxLength: number): boolea
   const cut =
     typeof content === "string"
       ? cutMiddle(content, maxLength)
-      : (content as unknown[]).map((part) => {
-          const text = textOf(part)
-          return text === undefined ? part : { ...(part as Json), text: cutMiddle(text, maxLength) }
-        })
+      : (isArray(content) ? content : []).map((part: unknown) =>
+          isObject(part) && typeof part["text"] === "string"
+            ? { ...part, text: cutMiddle(part["text"], maxLength) }
+            : part,
+        )
   messages[position] = { ...message, content: cut }
   return true
 }

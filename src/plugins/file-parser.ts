@@ -1,4 +1,4 @@
-import type { Json } from "../support/json.ts"
+import { isObject, type Json } from "../support/json.ts"
 import { refuseAt } from "../server-tools/parse-at.ts"
 import { decode, isPdf, isText, toMediaType } from "../server-tools/web-fetch/document.ts"
 import type { Fetched } from "../server-tools/web-fetch/guarded-fetch.ts"
@@ -16,7 +16,7 @@ export type FileReader = {
 const MAX_FILE_BYTES = 10_000_000
 const MAX_FILES = 20
 
-/** By the end of a file's name, for files whose data does not say what they are. */
+/** Media types by file extension, for data without a type. */
 const EXTENSIONS: Record<string, string> = {
   pdf: "application/pdf",
   txt: "text/plain",
@@ -35,7 +35,7 @@ const EXTENSIONS: Record<string, string> = {
   htm: "text/html",
 }
 
-/** The conversation with its files as text. Left as it is when the model is to read the files itself. */
+/** Replaces files by their text, unless the model reads files itself. */
 export async function parseFiles(
   messages: readonly Json[],
   { engine }: FileParserOptions,
@@ -45,7 +45,7 @@ export async function parseFiles(
   let files = 0
   const budget = { work: PDF_WORK_OF_REQUEST }
   const parsed: Json[] = []
-  // One after the other, so that one file at a time is in memory.
+  // Sequential, so that only one file is in memory.
   for (const [index, message] of messages.entries()) {
     const { content } = message
     if (!Array.isArray(content)) {
@@ -68,8 +68,8 @@ type FilePart = { type: "file"; file: { filename?: string | null; file_data: str
 
 /** A file that is given by an id is not ours to read. */
 function isFile(part: unknown): part is FilePart {
-  const { type, file } = (part ?? {}) as { type?: unknown; file?: { file_data?: unknown } | null }
-  return type === "file" && typeof file?.file_data === "string"
+  if (!isObject(part) || part["type"] !== "file") return false
+  return isObject(part["file"]) && typeof part["file"]["file_data"] === "string"
 }
 
 type Budget = { work: number }

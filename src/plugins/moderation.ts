@@ -1,4 +1,4 @@
-import type { Json } from "../support/json.ts"
+import { isObject, type Json, objectsOf } from "../support/json.ts"
 import * as z from "zod"
 import { GatewayError } from "../errors/errors.ts"
 import { configOf, credential } from "../config/config.ts"
@@ -45,7 +45,7 @@ const Answer = z.object({
     .min(1),
 })
 
-/** Whether something in the input may not be sent on. An input nobody could judge is not sent on either: it throws. */
+/** Whether the input is flagged. Throws if it could not be moderated, so that it is not sent either. */
 export async function moderate(
   input: ModerationInput,
   settings: ModerationSettings,
@@ -55,7 +55,7 @@ export async function moderate(
     throw new GatewayError("invalid_request", `messages: at most ${MAX_IMAGES} images are moderated in one request.`)
   }
   const texts = input.texts.filter((text) => text.trim() !== "")
-  // One image a request is what the model takes; texts go together.
+  // The model accepts one image per request, and all texts together.
   const inputs: unknown[] = input.images.map((url) => [{ type: "image_url", image_url: { url } }])
   if (texts.length > 0) inputs.push(texts)
   if (inputs.length === 0) return { flagged: false, categories: [] }
@@ -109,17 +109,16 @@ async function ask(
   }
 }
 
-/** What a caller says in a chat: all texts and images of its messages but the assistant's own words. */
+/** Input of the client: all texts and images of its messages except those of the assistant. */
 export function toModerationInput(messages: readonly Json[]): ModerationInput {
   const texts: string[] = []
   const images: string[] = []
   for (const { role, content } of messages) {
     if (role === "assistant") continue
     if (typeof content === "string") texts.push(content)
-    for (const part of Array.isArray(content) ? (content as (Json | null)[]) : []) {
-      if (typeof part?.["text"] === "string") texts.push(part["text"])
-      const url = (part?.["image_url"] as { url?: unknown } | undefined)?.url
-      if (typeof url === "string") images.push(url)
+    for (const { text, image_url: image } of objectsOf(content)) {
+      if (typeof text === "string") texts.push(text)
+      if (isObject(image) && typeof image["url"] === "string") images.push(image["url"])
     }
   }
   return { texts, images }

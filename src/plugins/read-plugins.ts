@@ -151,7 +151,7 @@ function unavailable(id: string, index: number): GatewayError {
   return refuseAt(`plugins[${index}].id`, `${id.slice(0, 100)} is not available on this gateway; it has ${has}`)
 }
 
-/** Clients say null for an option that they leave out. */
+/** Clients send null for options that they omit. */
 function withoutNulls(plugin: Plugin): Record<string, unknown> {
   return Object.fromEntries(Object.entries(plugin).filter(([, value]) => value !== null))
 }

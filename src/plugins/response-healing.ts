@@ -38,7 +38,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** What stands in code fences; the last one may be open. */
+/** Contents of code fences; the last fence may be unclosed. */
 function fencedIn(text: string): string[] {
   return [...text.matchAll(/```[ \t]*[\w-]*[ \t]*\r?\n([\s\S]*?)(?:```|$)/g)].map((match) => match[1] ?? "")
 }

@@ -1,4 +1,4 @@
-import type { Json } from "../support/json.ts"
+import { isObject, type Json } from "../support/json.ts"
 import { startOf } from "../server-tools/text.ts"
 import type { SearchResult } from "../server-tools/web-search/search.ts"
 import { toText } from "../server-tools/web-search/web-search.ts"
@@ -6,7 +6,7 @@ import { toTimestamp } from "../support/time.ts"
 
 const MAX_QUERY_LENGTH = 400
 
-/** What to search for: the last words of the user; undefined when there are none. */
+/** The search query: the latest user message; undefined if there is none. */
 export function searchQuery(messages: readonly Json[]): string | undefined {
   const message = messages.findLast(({ role }) => role === "user")?.["content"]
   const text = Array.isArray(message) ? message.map(textOf).join(" ") : typeof message === "string" ? message : ""
@@ -14,11 +14,10 @@ export function searchQuery(messages: readonly Json[]): string | undefined {
 }
 
 function textOf(part: unknown): string {
-  const text = (part as { text?: unknown } | null)?.text
-  return typeof text === "string" ? text : ""
+  return isObject(part) && typeof part["text"] === "string" ? part["text"] : ""
 }
 
-/** The conversation with the results before the words they answer. */
+/** Inserts the search results before the message that they answer. */
 export function withResults(
   messages: readonly Json[],
   results: readonly SearchResult[],

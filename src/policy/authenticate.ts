@@ -62,7 +62,7 @@ async function principalOf(
   return principal
 }
 
-/** The principal of the key with this hash while the key works: for a session that began with it. */
+/** The principal of the key with this hash if it is valid: for a session that began with it. */
 export async function principalByHash(hash: string, env: Env, now: number): Promise<Principal | undefined> {
   const principal = await find(hash, undefined, env, now)
   return principal && !isExpired(principal, now) ? principal : undefined

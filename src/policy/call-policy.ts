@@ -10,7 +10,7 @@ export type CallPolicy = {
   /** Of the key's workspace, as are its budgets. */
   defaults: CallDefaults
   budgets: WorkspaceBudgets
-  /** Of the key and its ancestors, of their creators and of their workspaces; null where there is none. */
+  /** Guardrails of the key, its ancestors, their creators and workspaces; null if there are none. */
   guardrails: CallerGuardrails | null
   /** BYOK credentials, sealed. */
   byok: readonly ByokCredential[]

@@ -79,7 +79,7 @@ const keyColumns = {
   vaultWrites: organizations.vaultWrites,
 }
 
-/** Where the bootstrap key is at home: the first organization, and its default workspace while there is one. */
+/** Home of the bootstrap key: the first organization and its default workspace, if it exists. */
 async function findOperatorHome(db: D1Database) {
   const [home] = await openDb(db)
     .select({

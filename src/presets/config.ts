@@ -7,8 +7,8 @@ import { toChatRequest as fromResponses } from "../formats/responses/to-chat.ts"
 import { ChatRequest } from "../formats/schemas.ts"
 
 /**
- * A preset's config is told in the words of the chat wire, whichever surface it was made on. A field that is not here
- * is no preset's to say: what a call is about, who makes it, and how it is answered.
+ * A preset stores its config in the field names of chat, whichever API format created it. Fields about the content of a
+ * call, its user or its delivery cannot be preset.
  */
 export const PRESET_FIELDS = [
   "model",
@@ -118,7 +118,7 @@ export function messagesContent(body: z.infer<typeof MessagesPreset>): PresetCon
 type Fields = Omit<PresetConfig, "model"> &
   Partial<Pick<ChatRequest, "model" | "max_completion_tokens" | "reasoning_effort">>
 
-/** What is said in two ways is kept in one; what says nothing is not kept. */
+/** Merges fields with two names into one, and drops fields without effect. */
 function toConfig(message: Fields): PresetConfig {
   const { reasoning, reasoning_effort: effort } = message
   if (effort != null && reasoning?.effort != null && effort !== reasoning.effort) {

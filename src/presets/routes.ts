@@ -21,7 +21,7 @@ import {
 } from "./config.ts"
 import { invalidatePreset } from "./active.ts"
 import { toDesignated, toPreset, toVersion } from "./preset.ts"
-import * as wire from "./schemas.ts"
+import * as schemas from "./schemas.ts"
 import { findPreset, findVersion, listPresets, listVersions, type Place, putPreset, updatePreset } from "./store.ts"
 
 /** An inference request, whose messages are ignored but may be there. */
@@ -29,7 +29,7 @@ const MAX_BODY_BYTES = 1_048_576
 /** Every call of it carries it. */
 const MAX_CONTENT_LENGTH = 200_000
 
-const One = z.object({ data: wire.DesignatedPreset })
+const One = z.object({ data: schemas.DesignatedPreset })
 const READ_FAILURES = failures("invalid_request", "unauthenticated", "not_found", "internal")
 
 function creation<T extends z.ZodType, P extends string>(path: P, operationId: string, body: T) {
@@ -41,7 +41,7 @@ function creation<T extends z.ZodType, P extends string>(path: P, operationId: s
     summary: "A preset from a request, or a new version of the preset with this slug.",
     description: "What a preset has no field for, such as messages, is ignored.",
     middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
-    request: { params: wire.PresetPath, query: wire.PresetQuery, body: jsonBody(body) },
+    request: { params: schemas.PresetPath, query: schemas.PresetQuery, body: jsonBody(body) },
     responses: {
       200: ok(One, "The preset, with the version that was made."),
       ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "conflict", "internal"),
@@ -59,8 +59,8 @@ const list = createRoute({
   operationId: "listPresets",
   tags: ["Presets"],
   summary: "The presets of a workspace, the most recently updated first.",
-  request: { query: wire.PresetPageQuery },
-  responses: { 200: ok(wire.PresetList, "The presets."), ...READ_FAILURES },
+  request: { query: schemas.PresetPageQuery },
+  responses: { 200: ok(schemas.PresetList, "The presets."), ...READ_FAILURES },
 })
 
 const get = createRoute({
@@ -69,7 +69,7 @@ const get = createRoute({
   operationId: "getPreset",
   tags: ["Presets"],
   summary: "One preset, with its designated version.",
-  request: { params: wire.PresetPath, query: wire.PresetQuery },
+  request: { params: schemas.PresetPath, query: schemas.PresetQuery },
   responses: { 200: ok(One, "The preset."), ...READ_FAILURES },
 })
 
@@ -80,7 +80,7 @@ const update = createRoute({
   tags: ["Presets"],
   summary: "Names or describes a preset, disables or archives it, or designates the version that calls get.",
   middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
-  request: { params: wire.PresetPath, query: wire.PresetQuery, body: jsonBody(wire.PresetChange) },
+  request: { params: schemas.PresetPath, query: schemas.PresetQuery, body: jsonBody(schemas.PresetChange) },
   responses: {
     200: ok(One, "The preset as it is now."),
     ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal"),
@@ -93,8 +93,8 @@ const versions = createRoute({
   operationId: "listPresetVersions",
   tags: ["Presets"],
   summary: "The versions of a preset, the oldest first.",
-  request: { params: wire.PresetPath, query: wire.PresetPageQuery },
-  responses: { 200: ok(wire.VersionList, "The versions."), ...READ_FAILURES },
+  request: { params: schemas.PresetPath, query: schemas.PresetPageQuery },
+  responses: { 200: ok(schemas.VersionList, "The versions."), ...READ_FAILURES },
 })
 
 const version = createRoute({
@@ -103,8 +103,8 @@ const version = createRoute({
   operationId: "getPresetVersion",
   tags: ["Presets"],
   summary: "One version of a preset.",
-  request: { params: wire.VersionPath, query: wire.PresetQuery },
-  responses: { 200: ok(z.object({ data: wire.PresetVersion }), "The version."), ...READ_FAILURES },
+  request: { params: schemas.VersionPath, query: schemas.PresetQuery },
+  responses: { 200: ok(z.object({ data: schemas.PresetVersion }), "The version."), ...READ_FAILURES },
 })
 
 export const presets = newRouter()
@@ -151,7 +151,7 @@ export const presets = newRouter()
     const { workspaceId } = scope
     const changed = changesOf(change, ["name", "description", "status", "designated_version"])
     const entry = entryOf(c, { action: "preset.update", resourceId: slug, workspaceId, changed })
-    const found = await updatePreset(c.env.DB, scope, slug, change, Date.now(), entry)
+    const found = await updatePreset(c.env.DB, { scope, slug, change, now: Date.now(), entry })
     invalidatePreset(scope, slug)
     if (found) return c.json({ data: toDesignated(found.preset, found.version) }, 200)
     if (!(await findPreset(c.env.DB, scope, slug))) throw noSuchPreset(slug)
@@ -162,7 +162,10 @@ export const presets = newRouter()
   })
 
 /** The workspace of the key, or for a management key any of its organization. */
-async function placeOf(c: Context<App>, { workspace_id: requested }: z.infer<typeof wire.PresetQuery>): Promise<Place> {
+async function placeOf(
+  c: Context<App>,
+  { workspace_id: requested }: z.infer<typeof schemas.PresetQuery>,
+): Promise<Place> {
   const { organizationId, workspaceId, kind } = c.var.principal
   if (requested === undefined || requested === workspaceId) return { organizationId, workspaceId }
   const found = kind === "management" && (await findWorkspace(c.env.DB, organizationId, requested))
@@ -189,7 +192,7 @@ async function put(c: Context<App>, scope: Place, slug: string, content: PresetC
   })
   const creatorId = creatorUserId ?? keyHash
   const made = { presetId: newId(), versionId: newId(), slug, creatorUserId, creatorId, now: Date.now() }
-  const found = await putPreset(c.env.DB, scope, made, content, entry)
+  const found = await putPreset(c.env.DB, { scope, made, content, entry })
   invalidatePreset(scope, slug)
   if (found) return { data: toDesignated(found.preset, found.version) }
   if (await findWorkspace(c.env.DB, scope.organizationId, scope.workspaceId)) {

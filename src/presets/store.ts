@@ -129,16 +129,20 @@ const workspaceExists = ({ organizationId, workspaceId }: Place): SQL =>
   sql`EXISTS (SELECT 1 FROM workspaces
     WHERE organization_id = ${organizationId} AND id = ${workspaceId} AND deleted_at IS NULL)`
 
+type NewPreset = {
+  scope: Place
+  made: Made
+  content: PresetContent
+  entry: AuditEntry
+}
+
 /**
- * Makes a preset, or a new version of the one with this slug, which is its designated version then. Whoever comes
- * second makes the second version. Undefined where the preset is archived or the workspace gone.
+ * Creates a preset, or a new designated version if the slug exists; of concurrent calls the second makes the second
+ * version. Undefined if the preset is archived or the workspace is deleted.
  */
 export async function putPreset(
   binding: D1Database,
-  scope: Place,
-  made: Made,
-  { config, systemPrompt }: PresetContent,
-  entry: AuditEntry,
+  { scope, made, content: { config, systemPrompt }, entry }: NewPreset,
 ): Promise<Found | undefined> {
   const db = openDb(binding)
   const { presetId, versionId, slug, creatorUserId, creatorId, now } = made
@@ -179,14 +183,18 @@ export async function putPreset(
   return preset && { preset, version }
 }
 
+type PresetUpdate = {
+  scope: Place
+  slug: string
+  change: PresetChange
+  now: number
+  entry: AuditEntry
+}
+
 /** The changed preset, or undefined where it, or the version that it is to have, is not there. */
 export async function updatePreset(
   binding: D1Database,
-  scope: Place,
-  slug: string,
-  change: PresetChange,
-  now: number,
-  entry: AuditEntry,
+  { scope, slug, change, now, entry }: PresetUpdate,
 ): Promise<Found | undefined> {
   const db = openDb(binding)
   const { name, description, status, designated_version: version } = change

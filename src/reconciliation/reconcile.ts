@@ -7,7 +7,7 @@ import { listStalest, saveReconciliation } from "./store.ts"
 /** What one run compares; with more organizations than this each has its turn every other day, or every third. */
 const ORGANIZATIONS_A_RUN = 200
 
-/** Compares the ledger of one organization with its generations, repairs what it may, and keeps what it found. */
+/** Compares the ledger of an organization with its generations, repairs allowed drifts, and stores the result. */
 export async function reconcile(env: Env, organizationId: string, lowers = false): Promise<Reconciliation> {
   const found = await openLedger(env, organizationId).reconcile(organizationId, lowers)
   if (found.drifts.length > 0 || found.restored > 0) logWarning("a ledger and its generations differed", { ...found })

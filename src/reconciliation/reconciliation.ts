@@ -18,7 +18,7 @@ function scopesOf(keyHash: string, workspaceId: string, ancestors: Ancestors): s
 
 const isComparable = (scope: string) => !scope.startsWith("guardrail:")
 
-/** What the generations say: those in the database, summed by key, and those that are still on their way there. */
+/** Sums of generations by key: those in the database and those in the outbox. */
 export function recordedBy(
   sums: readonly KeySums[],
   onTheirWay: readonly Settled[],
@@ -47,7 +47,10 @@ export function recordedBy(
   return recorded
 }
 
-/** Where the two differ. A window that a clock running backwards has left behind is not compared. */
+/**
+ * Scopes whose counter differs from its generations. A window before the current one, after a clock ran backwards, is
+ * skipped.
+ */
 export function driftsOf(
   charged: ReadonlyMap<string, Counters>,
   recorded: ReadonlyMap<string, Windows>,
@@ -71,7 +74,7 @@ export function driftsOf(
 }
 
 /**
- * A counter below its generations has lost a charge, and is raised; one above them is lowered only where that is asked.
+ * A counter below its generations has lost a charge and is raised. A counter above them is lowered only if requested.
  */
 export function mayRepair({ chargedNano, recordedNano }: Drift, lowers: boolean): boolean {
   return chargedNano < recordedNano || lowers

@@ -20,7 +20,7 @@ export async function findReconciliation(db: D1Database, organizationId: string)
   return row?.report
 }
 
-/** Of all organizations, for the operator: those whose last reconciliation is the longest ago. */
+/** Organizations with the oldest reconciliation first, for the operator. */
 export async function listStalest(db: D1Database, limit: number): Promise<string[]> {
   const rows = await openDb(db)
     .select({ id: organizations.id })

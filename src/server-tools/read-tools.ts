@@ -1,4 +1,4 @@
-import type { Json } from "../support/json.ts"
+import { isObject, type Json } from "../support/json.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { datetime, DatetimeConfig } from "./datetime.ts"
 import { parseAt } from "./parse-at.ts"
@@ -11,15 +11,15 @@ type Tool = Json & { type: string }
 
 export const AVAILABLE_TOOLS: readonly ToolKind[] = ["datetime", "web_fetch", "web_search"]
 
-/** Run by whoever sent the request. */
+/** Tools that the client runs. */
 const CLIENT_TYPES = ["function", "custom"]
 const PREFIXED = /^(?:service|openrouter):(.+)$/
 const SEARCH_SHORTHANDS = ["web_search", "web_search_preview", "web_search_preview_2025_03_11", "web_search_2025_08_26"]
-/** As the Messages wire dates its tools: web_search_20250305, web_fetch_20250910. */
+/** The Messages format dates its tools: web_search_20250305, web_fetch_20250910. */
 const DATED = /^(web_search|web_fetch)_\d{8}$/
 const MAX_SERVER_TOOLS = 16
 
-/** The tools of a request, parted by who runs them. Takes the chat wire's functions and the Responses wire's. */
+/** Splits the tools of a request into client tools and server tools. Accepts functions of chat and of responses. */
 export function readServerTools<T extends Tool>(
   tools: readonly T[] | null | undefined,
   settings: ToolSettings,
@@ -75,7 +75,7 @@ function readOne(tool: Tool, index: number, taken: Set<string>, settings: ToolSe
   }
 }
 
-/** A tool that a request has asked for in another way, such as by a plugin. `taken` are the names of its functions. */
+/** Adds a tool that was requested another way, such as by a plugin. `taken`: names of the client's functions. */
 export function requestWebFetch(config: WebFetchConfig, taken: Set<string>): RequestedTool {
   const request = { type: "openrouter:web_fetch", name: newName("web_fetch", taken) }
   return toRequested(webFetch, config, request, config.maxUses)
@@ -118,7 +118,7 @@ function refusal(type: string, index: number): GatewayError {
 
 function nameOf(tool: Json): string {
   const inner = tool["function"] ?? tool["custom"]
-  const name = tool["name"] ?? (inner as Json | undefined)?.["name"]
+  const name = tool["name"] ?? (isObject(inner) ? inner["name"] : undefined)
   return typeof name === "string" ? name : ""
 }
 
@@ -130,7 +130,7 @@ function newName(kind: ToolKind, taken: Set<string>): string {
   return name
 }
 
-/** Clients say null for an option that they leave out. */
+/** Clients send null for options that they omit. */
 function withoutNulls(tool: Json): Json {
   return Object.fromEntries(Object.entries(tool).filter(([, value]) => value !== null))
 }

@@ -1,5 +1,6 @@
 import { logError } from "../support/log.ts"
 import { failure, type RequestedTool, type Tally, type ToolOutcome, type ToolDeps } from "./tool.ts"
+import { isObject, parseJson } from "../support/json.ts"
 
 const MAX_ARGUMENTS_LENGTH = 100_000
 
@@ -27,7 +28,7 @@ export async function runServerTool(
   }
 }
 
-/** An outcome's own item where its wire requires fields of it: the time is told whatever was asked. */
+/** A failed outcome with the item fields that its API format requires: datetime always has a time. */
 function refuse(tool: RequestedTool, message: string, { now }: ToolDeps): ToolOutcome {
   if (tool.kind === "web_search") return failure(message, { action: { type: "search", query: "", sources: [] } })
   if (tool.kind === "web_fetch") return failure(message, { error: message })
@@ -38,11 +39,6 @@ function refuse(tool: RequestedTool, message: string, { now }: ToolDeps): ToolOu
 function parse(json: string): Record<string, unknown> | undefined {
   if (json.trim() === "") return {}
   if (json.length > MAX_ARGUMENTS_LENGTH) return undefined
-  try {
-    const value: unknown = JSON.parse(json)
-    const isObject = typeof value === "object" && value !== null && !Array.isArray(value)
-    return isObject ? (value as Record<string, unknown>) : undefined
-  } catch {
-    return undefined
-  }
+  const value = parseJson(json)
+  return isObject(value) ? value : undefined
 }

@@ -6,7 +6,7 @@ import { configuredSearch } from "./web-search/configured.ts"
 const FETCH_TIMEOUT_MS = 10_000
 const MAX_FETCH_BYTES = 5_000_000
 
-/** What the operator set for the tools. Throws where a variable cannot be used, so ask only when a tool is wanted. */
+/** Settings of the operator for the tools. Throws if a variable is invalid, so call it only if a tool is requested. */
 export function toolSettings(env: Env): ToolSettings {
   return {
     webFetch: {
@@ -18,7 +18,7 @@ export function toolSettings(env: Env): ToolSettings {
   }
 }
 
-/** The world of the tools of one request, from what a route has. */
+/** Dependencies of the tools of one request. */
 export function toolDepsOf(env: Env, { fetch, now, signal }: Pick<ToolDeps, "fetch" | "now" | "signal">): ToolDeps {
   return { fetch, now, signal, ...networkOf(env, fetch), settings: toolSettings(env) }
 }

@@ -3,7 +3,7 @@ export function startOf(text: string, maxLength: number): string {
   return text.slice(0, wholeAt(text, maxLength))
 }
 
-/** The start of a text, with a visible note where it was cut. */
+/** The start of a text, with a note where it is cut. */
 export function cutEnd(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text
   const kept = startOf(text, maxLength)
@@ -20,7 +20,7 @@ export function cutMiddle(text: string, maxLength: number): string {
   return head + note(text.length - head.length - tail.length) + tail
 }
 
-/** The place itself, or one beside it where it would part the two halves of a character. */
+/** The index, moved by one if it would split a surrogate pair. */
 function wholeAt(text: string, at: number, step: -1 | 1 = -1): number {
   const unit = text.charCodeAt(at)
   return unit >= 0xdc00 && unit <= 0xdfff && at > 0 ? at + step : at

@@ -11,20 +11,20 @@ export type FunctionDefinition = { name: string; description: string; parameters
 
 export type Citation = { url: string; title: string; content?: string }
 
-/** What came of one run. A failure is a result too: the model reads it and goes on. */
+/** Result of a run. Failures are results too: the model reads them and continues. */
 export type ToolOutcome = {
-  /** What the model reads. */
+  /** Text for the model. */
   content: string
   isError: boolean
   costNano: number
   /** Searches that an engine answered. */
   searches: number
-  /** The output item of the Responses wire, but for `type`, `id` and `status`. */
+  /** Output item of the Responses format, without `type`, `id` and `status`. */
   item: Record<string, unknown>
   citations: readonly Citation[]
 }
 
-/** What the operator set: settings.ts. */
+/** Settings of the operator: settings.ts. */
 export type ToolSettings = { webFetch: FetchSettings; webSearch: SearchSettings | undefined }
 
 /** All that a tool can touch. */
@@ -36,7 +36,7 @@ export type ToolDeps = Network & {
   settings: ToolSettings
 }
 
-/** What the tools of one request have used up so far. One for each request, the same for every turn of its loop. */
+/** Usage of the tools in one request, shared by all turns of its agent loop. */
 export type Tally = { uses: Map<string, number>; searchResults: number; documents: Budget }
 
 export function newTally(): Tally {

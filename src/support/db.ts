@@ -32,14 +32,14 @@ export function selectRow<T extends SQLiteTable>(table: T, row: SQLiteInsertValu
   return sql`SELECT ${sql.join(values, sql`, `)} WHERE ${condition}`
 }
 
-const dialect = new SQLiteAsyncDialect()
+const sqlBuilder = new SQLiteAsyncDialect()
 
 /**
  * A query as a statement of D1, for a batch that has SQL with parameters among its queries: Drizzle's own batch takes
  * none. The results are stored rows.
  */
 export function toStatement(binding: D1Database, query: SQLWrapper): D1PreparedStatement {
-  const { sql: text, params } = dialect.sqlToQuery(query.getSQL())
+  const { sql: text, params } = sqlBuilder.sqlToQuery(query.getSQL())
   return binding.prepare(text).bind(...params)
 }
 

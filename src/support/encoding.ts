@@ -15,7 +15,7 @@ export function toBase64Url(bytes: Uint8Array): string {
   return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")
 }
 
-/** Standard or URL-safe, with or without padding; undefined for what is neither. */
+/** Standard or URL-safe, with or without padding; undefined if invalid. */
 export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"))
@@ -30,7 +30,7 @@ export function sha256Hex(text: string): string {
   return createHash("sha256").update(text).digest("hex")
 }
 
-/** Takes as long for any two texts of one length, wherever they differ. */
+/** Constant-time comparison of texts of equal length. */
 export function isSame(one: string, other: string): boolean {
   if (one.length !== other.length) return false
   let difference = 0

@@ -1,4 +1,4 @@
-/** A map whose entries end at an instant, with at most `maxSize` of them: the oldest is dropped for a new one. */
+/** A map with expiry and at most `maxSize` entries: a new one evicts the oldest. */
 export class ExpiringMap<Key, Value> {
   readonly #maxSize: number
   readonly #entries = new Map<Key, { value: Value; until: number }>()
@@ -7,7 +7,7 @@ export class ExpiringMap<Key, Value> {
     this.#maxSize = maxSize
   }
 
-  /** Undefined where there is none that is valid at `now`. Epoch milliseconds. */
+  /** Undefined if there is no entry that is valid at `now`, in epoch milliseconds. */
   get(key: Key, now: number): { value: Value } | undefined {
     const entry = this.#entries.get(key)
     return entry && entry.until > now ? entry : undefined

@@ -15,20 +15,20 @@ export function uuidOf(id: string): string {
   return id.slice(-36).replaceAll("-", "")
 }
 
-/** When an id that is sortable by time was made, in epoch milliseconds. */
+/** Creation time of a time-sorted id, in epoch milliseconds. */
 export function timeOf(id: string): number {
   return Number.parseInt(uuidOf(id).slice(0, 12), 16)
 }
 
-/** The same id for the same parts, always, that tells a time like one that is sortable. `at`: epoch milliseconds. */
+/** Deterministic id of the given parts that sorts by time. `at`: epoch milliseconds. */
 export function derivedIdAt(at: number, kind: string, ...parts: string[]): string {
   const time = at.toString(16).padStart(12, "0")
   return `${time.slice(0, 8)}-${time.slice(8)}${derivedId(kind, ...parts).slice(13)}`
 }
 
-/** The same id for the same parts, always: of what is known by what it belongs to. */
+/** Deterministic id of the given parts. */
 export function derivedId(kind: string, ...parts: string[]): string {
   const hex = sha256Hex(JSON.stringify([kind, ...parts]))
-  // Version 8, the one for ids of one's own making.
+  // Version 8, for custom UUIDs.
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }

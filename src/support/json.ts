@@ -1,6 +1,6 @@
 export type Json = Record<string, unknown>
 
-/** Undefined where the text is not JSON. */
+/** Undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -11,4 +11,18 @@ export function parseJson(text: string): unknown {
 
 export function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value)
+}
+
+export function isArray(value: unknown): value is unknown[] {
+  return Array.isArray(value)
+}
+
+/** The objects of a list; none if the value is no list. */
+export function objectsOf(value: unknown): Json[] {
+  return isArray(value) ? value.filter(isObject) : []
+}
+
+/** Parses a column or value that only this code base writes: its shape is not checked again. */
+export function parseStored<T>(json: string): Readonly<T> {
+  return JSON.parse(json) as T
 }

@@ -1,4 +1,4 @@
-/** `retry-after-ms`, then `Retry-After` in seconds or as a date; null for none, for the past and for nonsense. */
+/** `retry-after-ms`, then `Retry-After` in seconds or as a date; null if absent, past or invalid. */
 export function parseRetryAfter(headers: Headers, now: number): number | null {
   const ms = Number(headers.get("retry-after-ms") ?? Number.NaN)
   if (Number.isFinite(ms) && ms >= 0) return Math.ceil(ms)

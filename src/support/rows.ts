@@ -1,6 +1,6 @@
 /**
- * Whether a write was refused because another row has a value that must be unique. Only the message of D1's error says
- * so; for a query outside a batch, Drizzle wraps that error in one of its own.
+ * Whether a write violated a unique constraint. Only the message of D1's error shows it; outside of a batch Drizzle
+ * wraps that error.
  */
 export function isTaken(cause: unknown): cause is Error {
   if (!(cause instanceof Error)) return false
@@ -10,12 +10,12 @@ export function isTaken(cause: unknown): cause is Error {
 /** A row of a page, or the row of the statement that counts all there are. */
 export type Counted<Row> = Row & { total: number }
 
-/** What a batch of two statements found: the rows of a page, and how many rows there are in all. */
+/** Results of a batch of two statements: the rows of a page and the total count. */
 export function toPage<Row>([page, count]: readonly D1Result<Counted<Row>>[]): { rows: Row[]; total: number } {
   return { rows: page?.results ?? [], total: count?.results[0]?.total ?? 0 }
 }
 
-/** The same of two queries. */
+/** The same for two Drizzle queries. */
 export function toCountedPage<Row>([rows, [counted]]: readonly [Row[], readonly { total: number }[]]): {
   rows: Row[]
   total: number

@@ -1,6 +1,6 @@
 export const DAY_MS = 86_400_000
 
-/** RFC 3339 with seconds and `Z`, as every timestamp on the wire. */
+/** RFC 3339 with seconds and `Z`, as in every timestamp of the API. */
 export function toTimestamp(epochMs: number): string {
   return new Date(epochMs).toISOString()
 }
@@ -20,7 +20,7 @@ export const realTimer: Timer = {
   },
 }
 
-/** Undefined, so that what it races with can be told from it. */
+/** Resolves to undefined, so that a race can detect the timeout. */
 export function wait(ms: number): Promise<undefined> {
   return new Promise((resolve) => setTimeout(() => resolve(undefined), ms))
 }

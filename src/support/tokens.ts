@@ -1,11 +1,12 @@
+import { isObject } from "./json.ts"
 /**
  * Token estimates, used where no upstream usage exists (a hold before dispatch, a stream that was cut) and by the
  * embedded upstream as its tokenizer, so that there an estimate and a reported count are the same number.
  */
 
-/** What one message costs beside its text: the role and separators of a chat template. */
+/** Tokens of a message besides its text: the role and separators of a chat template. */
 const TOKENS_PER_MESSAGE = 4
-/** What a picture, a sound or a file is taken to cost when only its presence is known. */
+/** Assumed tokens of an image, audio or file part. */
 const TOKENS_PER_MEDIA_PART = 1_024
 
 /** UTF-16 units of text that make about one token. */
@@ -21,8 +22,8 @@ export function estimatePromptTokens(messages: readonly unknown[]): number {
   let tokens = 0
   for (const message of messages) {
     tokens += TOKENS_PER_MESSAGE
-    if (typeof message !== "object" || message === null) continue
-    const { content, tool_calls: toolCalls } = message as { content?: unknown; tool_calls?: unknown }
+    if (!isObject(message)) continue
+    const { content, tool_calls: toolCalls } = message
     if (typeof content === "string") tokens += estimateTokens(content)
     else if (Array.isArray(content)) for (const part of content) tokens += estimatePartTokens(part)
     if (Array.isArray(toolCalls)) tokens += estimateTokens(JSON.stringify(toolCalls))
@@ -31,7 +32,6 @@ export function estimatePromptTokens(messages: readonly unknown[]): number {
 }
 
 function estimatePartTokens(part: unknown): number {
-  if (typeof part !== "object" || part === null) return 0
-  const { text } = part as { text?: unknown }
-  return typeof text === "string" ? estimateTokens(text) : TOKENS_PER_MEDIA_PART
+  if (!isObject(part)) return 0
+  return typeof part["text"] === "string" ? estimateTokens(part["text"]) : TOKENS_PER_MEDIA_PART
 }

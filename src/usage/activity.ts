@@ -3,12 +3,12 @@ import * as z from "zod"
 import { nanoToUsd } from "../money/money.ts"
 import type { ActivityRow } from "./store.ts"
 
-/** Completed days of UTC that are told. */
+/** Complete UTC days that can be queried. */
 const DAYS = 30
-export const DATE_WORDS = "must be one of the last 30 completed days of UTC, as YYYY-MM-DD"
+export const DATE_RULE = "must be one of the last 30 completed days of UTC, as YYYY-MM-DD"
 
 export const ActivityQuery = z.object({
-  date: z.iso.date({ error: DATE_WORDS }).optional(),
+  date: z.iso.date({ error: DATE_RULE }).optional(),
   api_key_hash: z
     .string()
     .regex(/^[0-9a-f]{64}$/, "must be 64 hex digits, as GET /keys lists them")
@@ -38,7 +38,7 @@ export const ActivityItem = z
 
 export const Activity = z.object({ data: z.array(ActivityItem) }).meta({ id: "Activity" })
 
-/** Epoch milliseconds: one day, or all that are told; undefined for a day that is not among them. */
+/** Epoch milliseconds of one day, or of all; undefined for a day outside of the range. */
 export function activityWindow(date: string | undefined, now: number): { from: number; to: number } | undefined {
   const today = now - (now % DAY_MS)
   if (date === undefined) return { from: today - DAYS * DAY_MS, to: today }

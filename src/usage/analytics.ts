@@ -2,8 +2,9 @@ import { DAY_MS } from "../support/time.ts"
 import { nanoToUsd } from "../money/money.ts"
 import { windowStart } from "../money/windows.ts"
 import type { UsageRow } from "./store.ts"
+import { keysOf } from "../support/arrays.ts"
 
-/** What usage can be asked about, and the answer. Pure: the rows come from store.ts. */
+/** Metrics, dimensions and filters of analytics. Pure: store.ts reads the rows. */
 
 const GRANULARITIES = ["minute", "hour", "day", "week", "month"] as const
 export type Granularity = (typeof GRANULARITIES)[number]
@@ -86,9 +87,9 @@ const OPERATORS = {
 } as const
 export type Operator = keyof typeof OPERATORS
 
-export const DIMENSION_NAMES = Object.keys(DIMENSIONS) as Dimension[]
-export const METRIC_NAMES = Object.keys(METRICS) as Metric[]
-export const OPERATOR_NAMES = Object.keys(OPERATORS) as Operator[]
+export const DIMENSION_NAMES = keysOf(DIMENSIONS)
+export const METRIC_NAMES = keysOf(METRICS)
+export const OPERATOR_NAMES = keysOf(OPERATORS)
 export { GRANULARITIES }
 
 export function describeAnalytics() {
@@ -123,7 +124,7 @@ export type Question = {
   filters: readonly Filter[]
   orderBy: { field: string; direction: "asc" | "desc" } | null
   limit: number
-  /** With a granularity: the so many groups that have most of the first metric. */
+  /** With a granularity: limit of groups, by the first metric. */
   groupLimit: number | null
 }
 
@@ -168,7 +169,7 @@ function largest<T extends { group: string; sums: Sums }>(
   return groups.filter(({ group }) => kept.has(group))
 }
 
-/** As asked, else the newest bucket and the most of the first metric first; ties in a stable order. */
+/** Sorts as requested, by default newest bucket first, then by the first metric; ties keep a stable order. */
 function sorted(rows: AnalyticsRow[], { orderBy, metrics, granularity }: Question): AnalyticsRow[] {
   const orders = orderBy
     ? [orderBy]
@@ -248,6 +249,6 @@ const NOTHING: Sums = {
 }
 
 function add(sums: Sums, more: Sums): Sums {
-  for (const name of Object.keys(NOTHING) as (keyof Sums)[]) sums[name] += more[name]
+  for (const name of keysOf(NOTHING)) sums[name] += more[name]
   return sums
 }

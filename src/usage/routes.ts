@@ -6,7 +6,7 @@ import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
 import { generationRetentionDays } from "./retention.ts"
-import { Activity, ActivityQuery, activityWindow, DATE_WORDS, toActivityItem } from "./activity.ts"
+import { Activity, ActivityQuery, activityWindow, DATE_RULE, toActivityItem } from "./activity.ts"
 import { answerQuestion, describeAnalytics, type Question } from "./analytics.ts"
 import { AnalyticsAnswer, AnalyticsMeta, AnalyticsQuery } from "./schemas.ts"
 import { MAX_USAGE_ROWS, readActivity, readBuckets, readDays, sumDays, type UsageRow } from "./store.ts"
@@ -60,7 +60,7 @@ export const usage = newRouter()
     const requested = c.req.valid("query")
     const { organizationId } = c.var.principal
     const window = activityWindow(requested.date, Date.now())
-    if (!window) throw new GatewayError("invalid_request", `date: ${DATE_WORDS}.`)
+    if (!window) throw new GatewayError("invalid_request", `date: ${DATE_RULE}.`)
     await sumDays(c.env.DB, Date.now(), organizationId)
     const rows = await readActivity(c.env.DB, organizationId, { ...requested, ...window })
     return c.json({ data: rows.map((row) => toActivityItem(row, requested.group_by === "workspace")) }, 200)
@@ -87,7 +87,8 @@ const LONGEST = { minute: DAY_MS, hour: 31 * DAY_MS } as const
 const DEFAULT_DAYS = 30
 
 /**
- * Epoch milliseconds, the end not included; what is finer than a day comes from single generations, kept so many days.
+ * Epoch milliseconds, end excluded. Granularities below a day are computed from generations, which have a limited
+ * retention.
  */
 function rangeOf(
   { time_range: range, granularity, ...requested }: AnalyticsQuery,

@@ -116,8 +116,7 @@ export type ActivityRow = Pick<UsageDay, "day" | "model" | "provider" | "workspa
   Record<"usage" | "byok" | "prompt" | "completion" | "reasoning", number>
 
 /**
- * Answered calls by day, model and provider, and by workspace where that is asked. Nano-USD; instants epoch
- * milliseconds.
+ * Completed calls by day, model and provider, and by workspace if requested. Nano-USD; instants are epoch milliseconds.
  */
 export async function readActivity(
   db: D1Database,
@@ -148,7 +147,7 @@ export async function readActivity(
   return results
 }
 
-/** What was used in one bucket of time by one of everything that can be asked for. Sums; milliseconds and nano-USD. */
+/** Usage of one time bucket and one combination of dimensions. Sums; milliseconds and nano-USD. */
 export type UsageRow = Pick<
   UsageDay,
   | "workspace_id"
@@ -192,7 +191,7 @@ export async function readDays(
   return [...results, ...(await readBuckets(db, organizationId, { from: Math.max(from, today), to, bucketMs: DAY_MS }))]
 }
 
-/** By buckets of so many milliseconds, from the generations themselves. */
+/** Buckets of the given milliseconds, computed from generations. */
 export async function readBuckets(
   db: D1Database,
   organizationId: string,

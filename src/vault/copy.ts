@@ -2,7 +2,7 @@ import type { AuditEntry } from "../audit/entry.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { openText } from "../secrets/seal.ts"
 import { sealSecret, type VaultKeys } from "./sealing.ts"
-import { aboutSecret, toHosts, type ToldRow, type Vault } from "./secret.ts"
+import { aboutSecret, toHosts, type SecretSummaryRow, type Vault } from "./secret.ts"
 import { findSecrets, putSecrets } from "./store.ts"
 import type { SecretRow } from "./table.ts"
 
@@ -17,22 +17,26 @@ type Copy = {
   requireControl: (row: SecretRow) => void
 }
 
-/** How often it is begun again when somebody changes a source between its reading and the copy. */
+/** Attempts if a source is changed between reading and copying. */
 const ATTEMPTS = 3
 
 /**
- * The copies, in the order of their names; undefined where they do not fit. Fails where a name is missing (404), is a
- * record without hosts (409), is being changed all the time (409), or was stored
- * by somebody else (403): then nothing is copied.
+ * Copies secrets; returns them by name, undefined if they exceed the limit. Throws and copies nothing if a name is
+ * missing (404), has no hosts (409), keeps being changed (409), or was stored by another user (403).
  */
-export async function copySecrets(copy: Copy): Promise<ToldRow[] | undefined> {
+export async function copySecrets(copy: Copy): Promise<SecretSummaryRow[] | undefined> {
   const { db, source, target, keys, names, entry, requireControl } = copy
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const found = inOrder(names, await findSecrets(db, source, names))
     found.forEach(requireControl)
     const [from, into] = await Promise.all([keys.source(), keys.target()])
-    const rows = await Promise.all(found.map((row) => reseal(row, from, into, target, entry)))
-    const copied = await putSecrets(db, target, rows, { vaultId: source.vaultId, versions: versionsOf(found) }, entry)
+    const rows = await Promise.all(found.map((row) => reseal(row, { from, into, target, by: entry })))
+    const copied = await putSecrets(db, {
+      vault: target,
+      rows,
+      sources: { vaultId: source.vaultId, versions: versionsOf(found) },
+      entry,
+    })
     if (copied) return copied
     const now = await findSecrets(db, source, names)
     const isUnchanged = JSON.stringify(versionsOf(inOrder(names, now))) === JSON.stringify(versionsOf(found))
@@ -60,13 +64,14 @@ function inOrder(names: readonly string[], rows: readonly SecretRow[]): SecretRo
   )
 }
 
-async function reseal(
-  row: SecretRow,
-  from: VaultKeys,
-  into: VaultKeys,
-  target: Vault,
-  by: AuditEntry,
-): Promise<SecretRow> {
+type Resealing = {
+  from: VaultKeys
+  into: VaultKeys
+  target: Vault
+  by: AuditEntry
+}
+
+async function reseal(row: SecretRow, { from, into, target, by }: Resealing): Promise<SecretRow> {
   const value = await openText(from.sealing, aboutSecret(row), row.sealed)
   if (value === undefined) throw new Error("A secret does not open under the data key of its vault.")
   return sealSecret(into, target, { name: row.name, hosts: toHosts(row.hosts) ?? [], value }, by)

@@ -62,7 +62,7 @@ const gate = new ReleaseGate()
 
 const RULE = `EGRESS_TEST_HOSTS: must be a JSON object of hosts and origins, {"api.example.com":"https://localhost:8443"}`
 
-/** Development only: servers of this computer that stand in for hosts of secrets. Their certificates are verified. */
+/** Development only: local servers in place of the hosts of secrets. Their certificates are verified. */
 export function egressTestHosts(env: Env): ReadonlyMap<string, string> {
   const json = configOf(env).EGRESS_TEST_HOSTS
   if (json === undefined) return new Map()
@@ -72,7 +72,7 @@ export function egressTestHosts(env: Env): ReadonlyMap<string, string> {
     const origins = hosts.map(([host, origin]): [string, string] => [host, new URL(String(origin)).origin])
     if (origins.every(([, origin]) => origin.startsWith("https://"))) return new Map(origins)
   } catch {
-    // Said below.
+    // Rejected below.
   }
   throw new GatewayError("misconfigured", `${RULE}.`)
 }

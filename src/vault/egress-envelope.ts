@@ -7,7 +7,7 @@ import { decodeBase64, toBase64Url } from "../support/encoding.ts"
  */
 
 export const EGRESS_REQUEST_HEADER = "x-egress-request"
-/** Present on what a host answered; an answer of the gateway itself has none. */
+/** Marks responses of the host; the gateway's own responses do not have it. */
 export const EGRESS_RESPONSE_HEADER = "x-egress-response"
 /** Of the encoded header. Cloudflare takes 128 KB of headers. */
 export const MAX_ENVELOPE_LENGTH = 65_536

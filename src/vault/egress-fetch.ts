@@ -21,7 +21,7 @@ export type EgressDeps = Network & {
   onRelease: (names: readonly string[], host: string) => void
 }
 
-/** `headers` and `body` as the agent may have them: without values. `url`: where the response is from. */
+/** `headers` and `body` with placeholders instead of values, for the agent. `url`: of the last redirect. */
 export type EgressResponse = {
   status: number
   statusText: string
@@ -33,9 +33,7 @@ export type EgressResponse = {
 
 export type Sent =
   | { ok: true; response: EgressResponse }
-  /**
-   * `unbound`: no secret is bound to the host. `failed`: the host could not be reached, or what it sent not be read.
-   */
+  /** `unbound`: no secret is bound to the host. `failed`: the host was unreachable or its response unreadable. */
   | { ok: false; reason: string; why: "refused" | "unbound" | "misdirected" | "failed" }
 
 const MAX_REDIRECTS = 5
@@ -57,7 +55,8 @@ const PIECEWISE = /^(range|if-range|request-range|accept-charset|a-im)$/i
 const DECODED = ["gzip", "br"]
 
 /**
- * For the embedded agent: to any public host, and on to where it redirects. Every redirect is decided like the first.
+ * For the embedded agent: fetches any public host and follows redirects. Every redirect is checked like the first
+ * request.
  */
 export async function egressFetch(request: EgressRequest, deps: EgressDeps): Promise<Sent> {
   const secrets = await deps.secrets()
@@ -114,7 +113,7 @@ async function exchange(
   const target = testOrigin === undefined ? url : new URL(`${testOrigin}${url.pathname}${url.search}`)
   const sent =
     decided.released.length === 0 ? decided.headers : decided.headers.filter(([name]) => !PIECEWISE.test(name))
-  const response = await send(target, requested, sent, isBound, deps)
+  const response = await send(target, { request: requested, headers: sent, isBound, deps })
   if (typeof response === "string") return { ok: false, reason: response, why: "failed" }
   const encoding = response.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity"
   const isReadable = encoding === "identity" || DECODED.includes(encoding)
@@ -129,13 +128,17 @@ function refuse(reason: string): Sent {
   return { ok: false, reason, why: "refused" }
 }
 
-/** A response, or why there is none. */
+type Sending = {
+  request: EgressRequest
+  headers: [string, string][]
+  isBound: boolean
+  deps: EgressDeps
+}
+
+/** Sends the request; returns the response, or why there is none. */
 async function send(
   url: URL,
-  { method, body }: EgressRequest,
-  headers: [string, string][],
-  isBound: boolean,
-  { fetch: send, signal }: EgressDeps,
+  { request: { method, body }, headers, isBound, deps: { fetch: send, signal } }: Sending,
 ): Promise<Response | string> {
   try {
     const current = new Headers()
@@ -152,12 +155,12 @@ async function send(
     })
   } catch {
     signal.throwIfAborted()
-    // What a connection fails with may quote what was sent.
+    // The message of a connection error may quote secrets.
     return "The connection failed."
   }
 }
 
-/** What encodings an agent takes is its own matter where there is nothing to hide. */
+/** Without secrets to redact, accept-encoding passes unchanged. */
 const isOwn = (name: string, isBound: boolean) => !isBound && name.toLowerCase() === "accept-encoding"
 
 function withoutValues(response: Response, url: URL, isReadable: boolean, hidden: Hiding): EgressResponse {
@@ -169,7 +172,7 @@ function withoutValues(response: Response, url: URL, isReadable: boolean, hidden
   return { status, statusText: hidden.text(statusText), headers, body, hidden, url: hidden.text(url.href) }
 }
 
-/** Hiding changes the length of a body; without a body the length is what was asked for. */
+/** Redaction changes the length of a body; for a response without a body the length is the declared one. */
 const isLength = (name: string, { body }: Response) => body === null && name.toLowerCase() === "content-length"
 
 /** From the hidden Location: a host that puts a value into it does not send the value on. */

@@ -4,16 +4,15 @@ import { toBoundHost } from "./hosts.ts"
 import type { ReleasedSecret } from "./secret.ts"
 
 /**
- * The rules by which a secret leaves: what an agent sends has placeholders, and a trusted hop puts a value in the place
- * of one, in a header of a request to one of the secret's hosts, by https on 443, and nowhere else. Pure, so that every
- * hop there is follows the same ones.
+ * Rules for the release of secrets: an agent sends placeholders, and a trusted hop replaces one by its value only in a
+ * header of a request to one of the secret's hosts, over https on port 443. Pure, so that all hops share the rules.
  */
 
 export type Outgoing = { url: URL; headers: readonly (readonly [string, string])[] }
 
 export type Egress =
   | { ok: true; headers: [string, string][]; released: string[] }
-  /** `misdirected`: the host that was connected to is not the one that was asked (HTTP 421). */
+  /** `misdirected`: the connection's host differs from the requested one (HTTP 421). */
   | { ok: false; reason: string; misdirected?: true }
 
 /** Whether the text of a URL's host names an inside: of this machine, of a network, of a cloud. */
@@ -21,7 +20,7 @@ export function isPublicTarget(url: URL): boolean {
   return hostRefusalOf(url) === undefined
 }
 
-/** What may be sent in the place of what the agent sent, or why nothing is. */
+/** The request with values inserted, or why it is rejected. */
 export function decideEgress({ url, headers }: Outgoing, secrets: readonly ReleasedSecret[]): Egress {
   if (url.protocol !== "https:" && url.protocol !== "http:") return refuse("Only http and https leave from here.")
   if (!isPublicTarget(url)) return refuse(`It is not sent: ${NOT_PUBLIC}.`)
@@ -41,7 +40,7 @@ export function isMisdirected(url: URL, headers: Outgoing["headers"]): boolean {
   return requested !== undefined && !isHostOf(requested, url)
 }
 
-/** The secrets whose values may go to this URL. */
+/** The secrets that are bound to the host of this URL. */
 export function boundTo<T extends { hosts: readonly string[] }>(url: URL, secrets: readonly T[]): T[] {
   // The URL parser leaves out the port that is the scheme's own.
   if (url.protocol !== "https:" || url.port !== "") return []
@@ -66,7 +65,7 @@ function mentions(placeholder: string, url: URL, headers: Outgoing["headers"]): 
 
 function release({ headers }: Outgoing, bound: readonly ReleasedSecret[]): Egress {
   const known = new Map(bound.map((secret) => [secret.placeholder, secret]))
-  // One pass: what is put in is not looked at again. Placeholders have no character that a pattern would read.
+  // One pass, so that inserted values are not scanned. Placeholders need no escaping in a pattern.
   const anyOf = known.size === 0 ? undefined : new RegExp([...known.keys()].join("|"), "g")
   const released = new Set<string>()
   const swap = (text: string, write: (value: string) => string) =>
@@ -81,7 +80,7 @@ function release({ headers }: Outgoing, bound: readonly ReleasedSecret[]): Egres
   for (const [name, text] of headers) {
     const basic = basicOf(text)
     const credentials = basic && swap(basic, toBinary)
-    // Credentials in which there is nothing may themselves be a placeholder.
+    // If the decoded credentials contain no placeholder, the encoded ones may themselves be one.
     if (credentials !== basic) {
       sent.push([name, `Basic ${btoa(credentials ?? "")}`])
       continue
@@ -96,7 +95,7 @@ function release({ headers }: Outgoing, bound: readonly ReleasedSecret[]): Egres
   return { ok: true, headers: sent, released: [...released] }
 }
 
-/** A line break in a value would begin a header of its own. */
+/** A line break in a value would inject a header. */
 const FITS_A_HEADER = /^[\t\x20-\x7e]*$/
 const BASIC = /^Basic +([A-Za-z0-9+/_=-]+) *$/i
 

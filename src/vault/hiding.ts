@@ -1,6 +1,6 @@
 import { concat } from "../support/bytes.ts"
 
-/** Shorter text occurs where it has nothing to do with the secret; it is hidden only if this request sent it. */
+/** Shorter values also occur by chance; they are redacted only if this request sent them. */
 const MIN_LENGTH = 8
 const MIN_SENT_LENGTH = 4
 /** Of a complete header: the matcher looks for pairs of bytes. */
@@ -16,7 +16,7 @@ export type Echo = { released: readonly (readonly [string, string])[]; secrets: 
 export type Hiding = {
   text: (text: string) => string
   bytes: (bytes: Uint8Array) => Uint8Array
-  /** Delays only those last bytes of a chunk with which a value may begin. */
+  /** Delays only the last bytes of a chunk with which a value may begin. */
   stream: () => TransformStream<Uint8Array, Uint8Array>
 }
 
@@ -24,9 +24,8 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
 /**
- * Replaces what a host echoes of the secrets that it was sent by their placeholders: the values in the encodings below,
- * in either case of letters, and the headers made of them. This is no protection against a host that wants to reveal a
- * value: it can encode it in any other way.
+ * Replaces secret values that a host echoes by their placeholders: in the encodings below, in any letter case, and
+ * headers made of them. No protection against a host that wants to reveal a value, which can encode it differently.
  */
 export function hiding({ released, secrets }: Echo): Hiding {
   const matcher = new Matcher(patternsOf({ released, secrets }))
@@ -91,8 +90,8 @@ function fold(byte: number): number {
 }
 
 /**
- * A host may answer in UTF-16 whatever it is asked for. Without the outer byte, which is zero: in either order of bytes
- * ASCII is then the same, at the same place.
+ * Encodes a text as UTF-16, in which a host may respond whatever it was requested to send. Leaves out the outer zero
+ * byte, so that ASCII is the same in both byte orders.
  */
 function utf16(text: string, isLittle: boolean): Uint8Array {
   const view = new DataView(new ArrayBuffer(text.length * 2))
@@ -101,7 +100,7 @@ function utf16(text: string, isLittle: boolean): Uint8Array {
   return isLittle ? bytes.subarray(0, -1) : bytes.subarray(1)
 }
 
-/** A sent header, and for Basic credentials the part behind the scheme too. */
+/** A sent header; for Basic credentials also the part after the scheme. */
 function withoutScheme(sent: string, requested: string): [string, string][] {
   const scheme = /^Basic +/i
   const whole: [string, string] = [sent, requested]
@@ -141,10 +140,7 @@ function htmlForms(text: string): string[] {
   return [html, quoted, ...singles, go, ...["&#39;", "&#x27;"].map((quote) => mustache.replaceAll("'", quote))]
 }
 
-/**
- * The characters of base64 that depend on the value alone, wherever in the encoded text it begins: a text of which the
- * value is a part has three alignments.
- */
+/** Base64 characters that depend only on the value, for its three possible alignments within an encoded text. */
 function base64Forms(bytes: Uint8Array): string[] {
   return [0, 1, 2].map((offset) => {
     const padded = new Uint8Array(offset + bytes.byteLength)
@@ -159,7 +155,7 @@ function toBase64(bytes: Uint8Array): string {
   return btoa(binaryOf(bytes))
 }
 
-/** A character for a byte: what of UTF-8 is left by a host that reads it as Latin-1. */
+/** One character per byte: UTF-8 that a host decoded as Latin-1. */
 function binaryOf(bytes: Uint8Array): string {
   let binary = ""
   for (let at = 0; at < bytes.byteLength; at += 8_192) binary += String.fromCharCode(...bytes.subarray(at, at + 8_192))
@@ -185,8 +181,8 @@ class Matcher {
   }
 
   /**
-   * `end`: where the bytes begin that may be the start of a pattern, unless they are the last ones. `parts`: the output
-   * up to there; empty if nothing was replaced.
+   * `end`: where an incomplete match may begin, unless the input is the last. `parts`: the output up to there; empty if
+   * nothing was replaced.
    */
   scan(input: Uint8Array, isLast: boolean): { parts: Uint8Array[]; end: number } {
     const parts: Uint8Array[] = []
@@ -205,7 +201,7 @@ class Matcher {
     return { parts, end: at }
   }
 
-  /** Where the last of the patterns ends that overlap: one that begins inside of another is hidden with it. */
+  /** End of the last overlapping pattern: a pattern that begins inside another is redacted with it. */
   #endOf(input: Uint8Array, at: number, { folded }: Pattern, isLast: boolean): number | "partial" {
     let end = at + folded.byteLength
     for (let inside = at + 1; inside < end; inside++) {

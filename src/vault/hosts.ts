@@ -1,4 +1,4 @@
-/** A hostname in the one spelling in which it is kept and compared, or what is wrong with it. */
+/** A hostname in its canonical spelling, or why it is invalid. */
 export type HostReading = { host: string } | { fault: string }
 
 export const MAX_HOST_LENGTH = 254
@@ -6,7 +6,7 @@ export const MAX_HOST_LENGTH = 254
 const MAX_NAME_LENGTH = 253
 const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/
 
-/** What a hostname alone never has, and what it is called. The first that is found is told. */
+/** What a plain hostname must not contain, with its name. The first match is reported. */
 const FOREIGN: readonly (readonly [RegExp, string])[] = [
   [/[\s\p{C}]/u, "must have no spaces, line breaks or invisible characters"],
   [/^[a-z][a-z0-9+.-]*:\/\/|^\/\//i, "must be a hostname alone, without a scheme: api.example.com"],
@@ -31,7 +31,7 @@ export function readHost(text: string): HostReading {
   const host = url && toBoundHost(url)
   if (!host) return { fault: "must be a DNS hostname such as api.example.com" }
   const labels = host.split(".")
-  // A name whose last label is a number is an IPv4 address, or nothing at all.
+  // A name whose last label is a number is an IPv4 address or invalid.
   if (/^\d+$/.test(labels.at(-1) ?? "")) return { fault: "must be a hostname: IP addresses are not taken" }
   if (host.length > MAX_NAME_LENGTH || !labels.every((label) => LABEL.test(label))) {
     return { fault: "must be a DNS hostname: letters, digits and hyphens, in parts of 1 to 63 between dots" }

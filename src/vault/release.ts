@@ -6,14 +6,14 @@ import { aboutSecret, placeholderOf, type ReleasedSecret, toHosts } from "./secr
 import { findGivenSecrets, type SealedSecret } from "./store.ts"
 
 /**
- * The secrets that an intern is given, in clear, by name: for what sends them to their hosts, and nothing else. Those
- * without hosts are nobody's; one that does not open is logged, and left out.
+ * Decrypted secrets of an intern by name, only for egress to their hosts. Secrets without hosts are left out; one that
+ * cannot be decrypted is logged and left out.
  */
 export async function releaseSecrets(env: Env, internId: string): Promise<ReleasedSecret[]> {
   return openSecrets(env, await findGivenSecrets(env.DB, internId))
 }
 
-/** The same of rows that were read already. */
+/** Decrypts rows that were read already. */
 export async function openSecrets(env: Env, given: readonly SealedSecret[]): Promise<ReleasedSecret[]> {
   const released = await Promise.all(given.map((secret) => release(env, secret)))
   return released.filter((secret) => secret !== undefined)

@@ -42,7 +42,7 @@ export const NewSecret = z
       .string({ error: "must be a string" })
       .min(1, "must not be empty")
       .max(MAX_VALUE_LENGTH, `must be at most ${MAX_VALUE_LENGTH} characters`)
-      // What is not is told from nothing else that is not: it has no bytes.
+      // Ill-formed Unicode has no UTF-8 encoding: different values would be stored as the same bytes.
       .refine((value) => value.isWellFormed(), "must be well-formed Unicode, without halves of surrogate pairs")
       .meta({ description: "Write-only: kept sealed, and never told again." }),
   })

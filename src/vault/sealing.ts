@@ -6,7 +6,7 @@ import { newId } from "../support/ids.ts"
 import { aboutSecret, fingerprintOf, type Vault } from "./secret.ts"
 import type { SecretRow } from "./table.ts"
 
-/** What seals the values of one vault, and what makes their fingerprints. */
+/** Keys of one vault: for the values and for their fingerprints. */
 export type VaultKeys = { sealing: CryptoKey; fingerprints: CryptoKey }
 
 export async function openVault(dataKey: WrappedKey, masters: Masters): Promise<VaultKeys> {
@@ -18,7 +18,7 @@ export async function openVault(dataKey: WrappedKey, masters: Masters): Promise<
   return { sealing, fingerprints }
 }
 
-/** A value as its row: sealed in a version of its own, so that no older one can be put back in its place. */
+/** Seals a value for its row. The version is authenticated, so that an older sealed value cannot be put back. */
 export async function sealSecret(
   { sealing, fingerprints }: VaultKeys,
   { organizationId, workspaceId, vaultId }: Vault,

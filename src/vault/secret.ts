@@ -6,16 +6,16 @@ import { toTimestamp } from "../support/time.ts"
 import type { SecretMetadata } from "./schemas.ts"
 import type { SecretRow } from "./table.ts"
 
-/** One vault: an intern's, or, where there is no intern, the workspace's own. */
+/** A vault of an intern or, if `internId` is null, of the workspace. */
 export type Vault = { organizationId: string; workspaceId: string; vaultId: string; internId: string | null }
 
-/** What of a secret may be told. `hosts` is JSON. */
-export type ToldRow = Pick<SecretRow, "name" | "hosts" | "fingerprint" | "createdAt">
+/** Public fields of a secret. `hosts` is JSON. */
+export type SecretSummaryRow = Pick<SecretRow, "name" | "hosts" | "fingerprint" | "createdAt">
 
 /** A secret as hosts of agents know it. */
 export type GivenSecret = { name: string; hosts: string[]; placeholder: string }
 
-/** The same with its value: inside the gateway only, for the function that sends it to its hosts. */
+/** A secret with its value, only for the egress inside the gateway. */
 export type ReleasedSecret = GivenSecret & { value: string }
 
 export function workspaceVault(scope: { organizationId: string; workspaceId: string }): Vault {
@@ -30,14 +30,14 @@ export function internVault(row: { id: string; organizationId: string; workspace
 
 type AboutSecret = Pick<SecretRow, "vaultId" | "workspaceId" | "name" | "version">
 
-/** What sort of thing a sealed secret is, and whose. */
+/** Authenticated context of a sealed secret. */
 export function aboutSecret({ vaultId, workspaceId, name, version }: AboutSecret): About {
   return { kind: "vault-secret", ownerId: vaultId, workspaceId, name, version }
 }
 
 const encoder = new TextEncoder()
 
-/** `sha256:` and 64 hex digits: the same for the same value in one vault, another in any other. `key`: of the vault. */
+/** `sha256:` and 64 hex digits: equal for equal values in one vault, different in others. `key`: of the vault. */
 export async function fingerprintOf(key: CryptoKey, value: string): Promise<string> {
   return `sha256:${toHex(await crypto.subtle.sign("HMAC", key, encoder.encode(value)))}`
 }
@@ -45,15 +45,15 @@ export async function fingerprintOf(key: CryptoKey, value: string): Promise<stri
 const PLACEHOLDER_DIGITS = 16
 
 /**
- * What stands for a secret where its value must not be: the same as long as the vault lives, whatever the value. It
- * fits a header and the user or password of Basic credentials, and none is a part of another: a name has no hyphen.
+ * Placeholder of a secret: constant for the lifetime of the vault, whatever the value. It is valid in a header and as
+ * user or password of Basic credentials, and no placeholder is part of another: a name has no hyphen.
  */
 export async function placeholderOf(key: CryptoKey, name: string): Promise<string> {
   const digits = toHex(await crypto.subtle.sign("HMAC", key, encoder.encode(name)))
   return `vault-${name}-${digits.slice(0, PLACEHOLDER_DIGITS)}`
 }
 
-export function toSecret(row: ToldRow): z.infer<typeof SecretMetadata> {
+export function toSecret(row: SecretSummaryRow): z.infer<typeof SecretMetadata> {
   return {
     name: row.name,
     hosts: toHosts(row.hosts),

@@ -6,7 +6,7 @@ import { dataKeys } from "../secrets/table.ts"
 import { columnList, type Db, openDb, readColumns, selectRow, type StoredRow } from "../support/db.ts"
 import { toCountedPage } from "../support/rows.ts"
 import type { SecretQuery } from "./schemas.ts"
-import type { ToldRow, Vault } from "./secret.ts"
+import type { SecretSummaryRow, Vault } from "./secret.ts"
 import { type SecretRow, vaultSecrets } from "./table.ts"
 
 /** All of a vault can be opened at once in the memory that an isolate has. */
@@ -34,7 +34,7 @@ export async function listSecrets(
   binding: D1Database,
   vault: Vault,
   page: SecretQuery,
-): Promise<{ rows: ToldRow[]; total: number }> {
+): Promise<{ rows: SecretSummaryRow[]; total: number }> {
   const db = openDb(binding)
   const where = inVault(vault)
   return toCountedPage(
@@ -60,10 +60,10 @@ export async function findSecrets(db: D1Database, vault: Vault, names: readonly 
     .where(and(inVault(vault), isNamed))
 }
 
-/** What a copy was made of, and that it is still so. */
+/** Versions of the secrets that a copy was made from, to check that they are unchanged. */
 export type Sources = { vaultId: string; versions: readonly Pick<SecretRow, "name" | "version">[] }
 
-/** Whether the vault is there, has room for the rows, and the sources are what they were. */
+/** Whether the vault exists, has room for the rows, and the sources are unchanged. */
 function canPut(vault: Vault, rows: readonly SecretRow[], sources: Sources): SQL {
   const { organizationId, workspaceId, vaultId, internId } = vault
   const names = JSON.stringify(rows.map(({ name }) => name))
@@ -84,19 +84,23 @@ function canPut(vault: Vault, rows: readonly SecretRow[], sources: Sources): SQL
   return sql.join(conditions, sql` AND `)
 }
 
+type SecretsUpdate = {
+  vault: Vault
+  rows: readonly SecretRow[]
+  sources: Sources
+  entry: AuditEntry
+}
+
 /**
- * Puts all of them, each in the place of the one with its name, or none: where the vault is gone or would hold more
- * than it may, or where a source is not what it was. A secret that was there keeps its `createdAt`.
+ * Inserts or replaces all rows, or none: if the vault is gone or would exceed its limit, or if a source has changed. A
+ * replaced secret keeps its `createdAt`.
  */
 export async function putSecrets(
   binding: D1Database,
-  vault: Vault,
-  rows: readonly SecretRow[],
-  sources: Sources,
-  entry: AuditEntry,
-): Promise<ToldRow[] | undefined> {
+  { vault, rows, sources, entry }: SecretsUpdate,
+): Promise<SecretSummaryRow[] | undefined> {
   const db = openDb(binding)
-  // No condition hangs on what the batch itself puts: the first statement and the last one see the same.
+  // The condition does not depend on the rows that the batch writes: all its statements see the same result.
   const condition = canPut(vault, rows, sources)
   const put = (row: SecretRow) =>
     db
@@ -122,7 +126,7 @@ export async function putSecrets(
   return written.length === rows.length ? written : undefined
 }
 
-/** False where there was none. */
+/** False if the secret did not exist. */
 export async function deleteSecret(
   binding: D1Database,
   vault: Vault,
@@ -137,7 +141,7 @@ export async function deleteSecret(
   return deleted.meta.changes > 0
 }
 
-/** Whether the vault holds as much as it may, so that nothing of this size can be put there. */
+/** Whether the vault has no room for this many bytes. */
 export async function isFull(db: D1Database, vault: Vault, bytes: number): Promise<boolean> {
   const [held] = await openDb(db)
     .select({ total: count(), bytes: sql<number>`coalesce(sum(octet_length(${vaultSecrets.sealed})), 0)` })
@@ -146,7 +150,7 @@ export async function isFull(db: D1Database, vault: Vault, bytes: number): Promi
   return held !== undefined && (held.total >= MAX_SECRETS || held.bytes + bytes > MAX_SEALED_BYTES)
 }
 
-/** Removes a vault with its data key, for good; for the batch of whatever removes what the vault belongs to. */
+/** Deletes a vault with its data key; for the batch that deletes its owner. */
 export function deleteVaultQueries(
   db: Db,
   { organizationId, workspaceId }: { organizationId: string; workspaceId: string },
@@ -163,7 +167,7 @@ export function deleteVaultQueries(
   ] as const
 }
 
-/** The running interns that are given what is in a vault: the one that owns it, and those that borrow it. */
+/** Running interns with access to a vault: its owner and those that attached it. */
 export async function findUsers(db: D1Database, { organizationId, workspaceId, vaultId }: Vault): Promise<string[]> {
   const rows = await openDb(db).all<{ id: string }>(
     sql`SELECT id FROM interns WHERE organization_id = ${organizationId} AND workspace_id = ${workspaceId}
@@ -177,7 +181,7 @@ export type SealedSecret = SecretRow & Pick<WrappedKey, "masterId" | "wrapped">
 
 const SECRET_COLUMNS = columnList(vaultSecrets, "s")
 
-/** What an intern is given: its own vault's, and of the borrowed vault those whose names its own has not. By name. */
+/** Secrets of an intern by name: of its own vault, and of the attached vault those with other names. */
 export function givenSecretsStatement(db: D1Database, internId: string): D1PreparedStatement {
   return db
     .prepare(

@@ -18,5 +18,5 @@ export const vaultSecrets = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.vaultId, table.name] })],
 )
-/** `createdByKey`, `creatorUserId`: who stored the present value; null where that was not kept yet. */
+/** `createdByKey`, `creatorUserId`: key and user that stored the value; null in older rows. */
 export type SecretRow = typeof vaultSecrets.$inferSelect

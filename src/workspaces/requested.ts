@@ -3,7 +3,7 @@ import { GatewayError } from "../errors/errors.ts"
 import { findDefaultWorkspace, findWorkspace } from "./store.ts"
 
 /**
- * The workspace that a request names, or else the default one; 404 where it is not there, 400 where that was deleted.
+ * The requested workspace, or else the default one. Throws 404 if it does not exist, 400 if the default was deleted.
  */
 export async function requestedWorkspace(
   db: D1Database,
@@ -27,8 +27,8 @@ export function workspaceNotFound(): GatewayError {
 }
 
 /**
- * The workspace of the caller's key; for a management key, any of its organization that is asked for. 400 where none
- * is, and that of the key was deleted, which only keys that manage the organization outlive.
+ * The workspace of the principal's key; for a management key, any requested one of its organization. Throws 400 if none
+ * is requested and that of the key was deleted.
  */
 export async function workspaceOf(
   db: D1Database,

@@ -20,7 +20,7 @@ import { isTaken } from "../support/rows.ts"
 const MAX_BODY_BYTES = 65_536
 const PATH = "/workspaces/{workspaceRef}"
 const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
-const shared = { tags: ["Workspaces"], middleware: [requireManagement] as [typeof requireManagement] }
+const shared = { tags: ["Workspaces"], middleware: [requireManagement] satisfies [typeof requireManagement] }
 const One = z.object({ data: Workspace })
 
 const list = createRoute({
@@ -81,9 +81,9 @@ const remove = createRoute({
   responses: { 200: ok(z.object({ deleted: z.literal(true) }), "Deleted."), ...FAILURES },
 })
 
-const TOLD_FIELDS = ["name", "slug", "description", ...SETTING_NAMES]
+const AUDITED_FIELDS = ["name", "slug", "description", ...SETTING_NAMES]
 
-/** Deletes what a deleted workspace leaves behind outside the database. */
+/** Cleans up data of a deleted workspace outside the database. */
 type AfterDelete = (c: Context<App>, deleted: { organizationId: string; workspaceId: string }) => Promise<void>
 
 export const workspaceRoutes = (afterDelete: AfterDelete) =>
@@ -96,7 +96,7 @@ export const workspaceRoutes = (afterDelete: AfterDelete) =>
       const input = c.req.valid("json")
       const { organizationId, creatorUserId } = c.var.principal
       const id = newId()
-      const changed = changesOf(input, TOLD_FIELDS)
+      const changed = changesOf(input, AUDITED_FIELDS)
       const entry = entryOf(c, { action: "workspace.create", resourceId: id, workspaceId: id, changed })
       const made = { id, organizationId, createdBy: creatorUserId, createdAt: Date.now() }
       const row = await insertWorkspace(c.env.DB, made, input, entry).catch(refuseTakenSlug)
@@ -110,9 +110,11 @@ export const workspaceRoutes = (afterDelete: AfterDelete) =>
       const { organizationId } = c.var.principal
       const input = c.req.valid("json")
       const { id } = required(await findWorkspaceRow(c.env.DB, organizationId, c.req.valid("param").workspaceRef))
-      const changed = changesOf(input, TOLD_FIELDS)
+      const changed = changesOf(input, AUDITED_FIELDS)
       const entry = entryOf(c, { action: "workspace.update", resourceId: id, workspaceId: id, changed })
-      const row = await updateWorkspace(c.env.DB, organizationId, id, input, Date.now(), entry).catch(refuseTakenSlug)
+      const row = await updateWorkspace(c.env.DB, { organizationId, id, change: input, now: Date.now(), entry }).catch(
+        refuseTakenSlug,
+      )
       invalidateWorkspace(id)
       return c.json({ data: toWorkspace(required(row)) }, 200)
     })
@@ -127,7 +129,14 @@ export const workspaceRoutes = (afterDelete: AfterDelete) =>
         )
       }
       const entry = entryOf(c, { action: "workspace.delete", resourceId: row.id, workspaceId: row.id })
-      if (!(await deleteWorkspace(c.env.DB, organizationId, { id: row.id, isDefault }, Date.now(), entry))) {
+      if (
+        !(await deleteWorkspace(c.env.DB, {
+          organizationId,
+          workspace: { id: row.id, isDefault },
+          now: Date.now(),
+          entry,
+        }))
+      ) {
         throw new GatewayError(
           "invalid_request",
           "The workspace has active API keys. Delete or disable them first; GET /keys?workspace_id= lists them.",

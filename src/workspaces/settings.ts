@@ -1,4 +1,5 @@
-/** What a workspace sets for its calls and its records, on the wire's names. Absent is the default, which is below. */
+import { keysOf } from "../support/arrays.ts"
+/** Settings of a workspace for calls and records, in API field names. Absent fields have the defaults below. */
 export type WorkspaceSettings = {
   default_text_model: string | null
   default_image_model: string | null
@@ -25,7 +26,7 @@ const DEFAULTS: WorkspaceSettings = {
   is_observability_broadcast_enabled: false,
   is_observability_io_logging_enabled: false,
 }
-export const SETTING_NAMES = Object.keys(DEFAULTS) as (keyof WorkspaceSettings)[]
+export const SETTING_NAMES = keysOf(DEFAULTS)
 
 /** The settings that a row keeps as JSON. */
 export function toSettings(json: string | null): WorkspaceSettings {

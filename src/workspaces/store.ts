@@ -70,7 +70,7 @@ export async function listWorkspaces(
 
 type Made = Pick<WorkspaceRow, "id" | "organizationId" | "createdBy" | "createdAt">
 
-/** Rejects with D1's own error where the slug is taken. */
+/** Rejects with D1's error if the slug is taken. */
 export async function insertWorkspace(
   binding: D1Database,
   made: Made,
@@ -89,14 +89,18 @@ export async function insertWorkspace(
   return inserted[0]
 }
 
-/** The changed row, or undefined when there is none. Rejects with D1's own error where the slug is taken. */
+type WorkspaceUpdate = {
+  organizationId: string
+  id: string
+  change: WorkspaceChange
+  now: number
+  entry: AuditEntry
+}
+
+/** The changed row; undefined if it does not exist. Rejects with D1's error if the slug is taken. */
 export async function updateWorkspace(
   binding: D1Database,
-  organizationId: string,
-  id: string,
-  change: WorkspaceChange,
-  now: number,
-  entry: AuditEntry,
+  { organizationId, id, change, now, entry }: WorkspaceUpdate,
 ): Promise<WorkspaceRow | undefined> {
   const db = openDb(binding)
   const { name, slug, description } = change
@@ -116,6 +120,13 @@ export async function updateWorkspace(
 const isActive = (now: number): SQL =>
   sql`deleted_at IS NULL AND disabled = 0 AND (expires_at IS NULL OR expires_at > ${now})`
 
+type WorkspaceDeletion = {
+  organizationId: string
+  workspace: { id: string; isDefault: boolean }
+  now: number
+  entry: AuditEntry
+}
+
 /**
  * Deletes a workspace with its budgets, guardrails, memberships, destinations, secrets and the keys that are left in
  * it, for good. Of the default workspace the inference keys go whether or not they work, and those that manage the
@@ -123,10 +134,7 @@ const isActive = (now: number): SQL =>
  */
 export async function deleteWorkspace(
   binding: D1Database,
-  organizationId: string,
-  { id, isDefault }: { id: string; isDefault: boolean },
-  now: number,
-  entry: AuditEntry,
+  { organizationId, workspace: { id, isDefault }, now, entry }: WorkspaceDeletion,
 ): Promise<boolean> {
   const db = openDb(binding)
   // Of this workspace, once the first statement has deleted it.

@@ -42,15 +42,15 @@ const MINTERS = ["management", "provisioning", "limitedProvisioning", "otherMana
 const OWNERS = ["management", "maker", "sameUser"] as const
 const OF_WORKSPACE = KINDS.filter((kind) => !["disabled", "expired", ...AWAY].includes(kind))
 
-type World = {
+type Setup = {
   workspace: Workspace
-  doors: Record<Kind, TestClient>
+  clients: Record<Kind, TestClient>
   intern: Intern
   /** A key that a management key disabled, and one with a limit of 0.5 USD. */
   disabledHash: string
   limitedHash: string
 }
-let world: World
+let deps: Setup
 let count = 0
 const name = () => `n${count++}`
 
@@ -60,8 +60,8 @@ beforeAll(async () => {
   const make = (user: string, more: Record<string, unknown> = {}) =>
     newKey(workspace, { creator_user_id: user, ...more })
   const approve = async (as: TestClient) => {
-    const asked = { callback_url: "https://app.example/back" }
-    const { data } = await expectJson<{ data: { id: string } }>(200, as.post("/auth/keys/code", asked))
+    const requests = { callback_url: "https://app.example/back" }
+    const { data } = await expectJson<{ data: { id: string } }>(200, as.post("/auth/keys/code", requests))
     return client((await expectJson<{ key: string }>(200, client().post("/auth/keys", { code: data.id }))).key)
   }
   const [maker, normal, expired, disabled, limited] = [
@@ -87,7 +87,7 @@ beforeAll(async () => {
   )
   type Team = { data: { id: string } }
   const team = await expectJson<Team>(201, workspace.manage.post("/workspaces", { name: "Team", slug: "team" }))
-  const doors: Record<Kind, TestClient> = {
+  const clients: Record<Kind, TestClient> = {
     management: workspace.manage,
     maker: maker.as,
     sameUser: (await make(ada)).as,
@@ -106,12 +106,12 @@ beforeAll(async () => {
     otherOrganization: other.as,
     otherManagement: other.manage,
   }
-  world = { workspace, doors, intern, disabledHash: disabled.hash, limitedHash: limited.hash }
+  deps = { workspace, clients, intern, disabledHash: disabled.hash, limitedHash: limited.hash }
 })
 
 type Row = {
   does: string
-  ask: (as: TestClient, world: World) => Promise<Response> | Response
+  ask: (as: TestClient, deps: Setup) => Promise<Response> | Response
   /** The status for the keys that may, and which those are. */
   ok: [status: number, kinds: readonly Kind[]]
   /** The status for keys for which there is no such thing. */
@@ -121,7 +121,7 @@ type Row = {
 }
 
 const key = () => ({ name: name(), limit: 0.5 })
-const fresh = async ({ workspace }: World, more: Record<string, unknown> = {}) => (await newKey(workspace, more)).hash
+const fresh = async ({ workspace }: Setup, more: Record<string, unknown> = {}) => (await newKey(workspace, more)).hash
 
 const ROWS: Row[] = [
   { does: "mints a normal key", ask: (as) => as.post("/keys", key()), ok: [201, MINTERS], refused: 403 },
@@ -301,7 +301,7 @@ const ROWS: Row[] = [
 
 describe.each(ROWS)("a key that $does", ({ ask, ok, absent, refused }) => {
   test.each(KINDS)("%s", async (kind) => {
-    const answer = await ask(world.doors[kind], world)
+    const answer = await ask(deps.clients[kind], deps)
     const text = await answer.text()
     const expected =
       kind === "disabled" || kind === "expired"

@@ -127,7 +127,7 @@ test("no secret that was ever given is stored, logged or told again", async () =
   const settings = { is_observability_io_logging_enabled: true }
   await expectJson(200, workspace.manage.patch(`/workspaces/${workspace.workspaceId}`, settings))
   const { key, as } = await newKey(workspace)
-  const own = `sk-own-canary-${crypto.randomUUID()}`
+  const scoped = `sk-own-canary-${crypto.randomUUID()}`
   const rotated = `sk-own-rotated-${crypto.randomUUID()}`
   const external = `sk-external-canary-${crypto.randomUUID()}`
   const mistyped = `sk-gw-v1-mistyped-canary-${crypto.randomUUID()}`
@@ -143,7 +143,7 @@ test("no secret that was ever given is stored, logged or told again", async () =
   const destinations = await listenEverywhere(workspace, destined)
 
   type Data = { data: { id: string } }
-  const byok = await expectJson<Data>(201, workspace.manage.post("/byok", { provider: "played", key: own }))
+  const byok = await expectJson<Data>(201, workspace.manage.post("/byok", { provider: "played", key: scoped }))
   await expectJson(200, workspace.manage.patch(`/byok/${byok.data.id}`, { key: rotated }))
   const challenge = {
     callback_url: "https://app.example/back",
@@ -157,7 +157,7 @@ test("no secret that was ever given is stored, logged or told again", async () =
   const answers: Response[] = []
   const ask = async (answer: Promise<Response>) => void answers.push(await answer)
   for (const status of [400, 401, 403, 429, 500]) {
-    const quoted = { error: { message: `The key ${rotated} is wrong, and so is ${own}.`, param: rotated } }
+    const quoted = { error: { message: `The key ${rotated} is wrong, and so is ${scoped}.`, param: rotated } }
     const { stop } = mockProvider(() => Response.json(quoted, { status }))
     for (const stream of [false, true]) await ask(as.chat("played/m92", "Hi", { stream }))
     stop()
@@ -165,8 +165,8 @@ test("no secret that was ever given is stored, logged or told again", async () =
   await ask(as.chat("sim/echo", "Hello"))
   await ask(client(mistyped).get("/key"))
   await ask(workspace.manage.post("/keys", { name: "x", external: { api_key: external, no_such_field: 1 } }))
-  await ask(workspace.manage.call("POST", "/byok", `{"provider":"openai","key":"${own}"`))
-  await ask(workspace.manage.post("/byok", { provider: "nobody", key: own }))
+  await ask(workspace.manage.call("POST", "/byok", `{"provider":"openai","key":"${scoped}"`))
+  await ask(workspace.manage.post("/byok", { provider: "nobody", key: scoped }))
   await ask(as.put("/vault/secrets/token", { hosts: ["*"], value: vaulted }))
   await ask(as.call("PUT", "/vault/secrets/token", `{"hosts":[],"value":"${vaulted}"`))
   await ask(client(intern.joinToken).get("/vault/secrets"))
@@ -205,7 +205,7 @@ test("no secret that was ever given is stored, logged or told again", async () =
   }
   await workspace.ledger.balance()
 
-  const told = await Promise.all(answers.map(async (one) => JSON.stringify([...one.headers]) + (await one.text())))
+  const reported = await Promise.all(answers.map(async (one) => JSON.stringify([...one.headers]) + (await one.text())))
   const ledger = await runInDurableObject(workspace.object, (_, { storage }) =>
     JSON.stringify(
       ["credits", "counters", "holds", "outbox", "broadcasts"].map((table) =>
@@ -215,7 +215,7 @@ test("no secret that was ever given is stored, logged or told again", async () =
   )
   const places = {
     logs: lines.join("\n"),
-    answers: told.join("\n"),
+    answers: reported.join("\n"),
     database: await database(),
     ledger,
     bucket: await bucket(),
@@ -231,13 +231,14 @@ test("no secret that was ever given is stored, logged or told again", async () =
   expect(places.answers).toContain("[redacted]")
   expect(places.answers).not.toContain(btoa(`${destined[0]}:${destined[0]}`))
   expect(places.messages).toContain('"kind":"batch"')
-  const secrets = [key, workspace.key, workspace.managementKey, exchanged.key, own, rotated, external, mistyped]
+  const secrets = [key, workspace.key, workspace.managementKey, exchanged.key, scoped, rotated, external, mistyped]
   const ofInterns = [vaulted, replaced, intern.key, intern.joinToken]
   const bound = [env.MASTER_KEY ?? "", env.BOOTSTRAP_MANAGEMENT_KEY ?? ""]
   for (const secret of [...secrets, ...ofInterns, ...bound, code.data.id, ...destined]) {
     expect(secret.length).toBeGreaterThan(20)
     for (const form of formsOf(secret)) {
-      for (const [place, text] of Object.entries(places)) expect(text.includes(form), `${form} in ${place}`).toBe(false)
+      for (const [position, text] of Object.entries(places))
+        expect(text.includes(form), `${form} in ${position}`).toBe(false)
     }
   }
 })

@@ -9,9 +9,9 @@ const LIMIT = 600
 const ip = () => `203.0.113.${Math.floor(Math.random() * 255)}-${crypto.randomUUID()}`
 
 test("a valid key is looked up together with all else that floods from its address, in one statement", async () => {
-  const asked: (readonly string[])[] = []
+  const requests: (readonly string[])[] = []
   const find = async (keys: readonly string[]) => {
-    asked.push(keys)
+    requests.push(keys)
     return new Set(keys.filter((key) => key === "valid"))
   }
   const address = ip()
@@ -19,7 +19,7 @@ test("a valid key is looked up together with all else that floods from its addre
   const known = await Promise.all(keys.map((key) => isKnown(address, key, find)))
   expect(known.filter(Boolean)).toHaveLength(1)
   expect(known.at(-1)).toBe(true)
-  expect(asked.map(({ length }) => length)).toEqual([501])
+  expect(requests.map(({ length }) => length)).toEqual([501])
 })
 
 test("a batch that fails costs nobody else the lookup", async () => {
@@ -30,8 +30,8 @@ test("a batch that fails costs nobody else the lookup", async () => {
     throw new Error("The database is away.")
   }
   const address = ip()
-  const told = await Promise.allSettled(["a", "b", "c"].map((key) => isKnown(address, key, find)))
-  expect(told.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "fulfilled"])
+  const reported = await Promise.allSettled(["a", "b", "c"].map((key) => isKnown(address, key, find)))
+  expect(reported.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "fulfilled"])
 })
 
 test("an address that tries keys without end is refused, but for keys that work, and others are not", async () => {

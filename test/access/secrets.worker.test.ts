@@ -40,11 +40,11 @@ test("whatever goes wrong, no key is in a log line, an answer or a header", asyn
     await as.get("/nowhere"),
     await as.call("POST", "/chat/completions", `{"k":"${key}`),
   )
-  const told = await Promise.all(
+  const reported = await Promise.all(
     answers.map(async (answer) => JSON.stringify([...answer.headers]) + (await answer.text())),
   )
   for (const secret of [key, workspace.key, workspace.managementKey, providerKey, "sk-gw-boot-of"]) {
     expect(lines.join("\n")).not.toContain(secret)
-    expect(told.join("\n")).not.toContain(secret)
+    expect(reported.join("\n")).not.toContain(secret)
   }
 })

@@ -91,11 +91,11 @@ describe("the audit log", () => {
 
   test("never tells a key of the caller's own making", async () => {
     const workspace = await newWorkspace()
-    const own = "partner-key-0123456789-abcdefghijklmnop"
-    await expectJson(201, workspace.manage.post("/keys", { name: "p", external: { user: "u", api_key: own } }))
+    const scoped = "partner-key-0123456789-abcdefghijklmnop"
+    await expectJson(201, workspace.manage.post("/keys", { name: "p", external: { user: "u", api_key: scoped } }))
     const [entry] = (await auditOf(workspace, "?action=api_key.create")).data
     expect(entry?.changed_fields).toContain("external")
-    expect(JSON.stringify(entry)).not.toContain(own)
+    expect(JSON.stringify(entry)).not.toContain(scoped)
   })
 
   test("tells of feedback, and the operator of the catalogue", async () => {
@@ -131,8 +131,8 @@ describe("the audit log", () => {
       200,
       operatorClient.get("/audit?key_hash=" + sha256Hex(BOOTSTRAP)),
     )
-    const told = listed.data.filter(({ action }) => action.startsWith("catalogue"))
-    expect(told.slice(0, 2)).toMatchObject([
+    const reported = listed.data.filter(({ action }) => action.startsWith("catalogue"))
+    expect(reported.slice(0, 2)).toMatchObject([
       { action: "catalogue_endpoint.override", resource_id: "acme/audited played", changes: { disabled: true } },
       { action: "catalogue.put", key_label: "bootstrap", changes: { source: "operator", models: 1 } },
     ])
@@ -196,8 +196,12 @@ describe("an entry and its change", () => {
     const taken = entryFor(workspace, hash)
     await insertAudit(env.DB, taken)
     // An entry that cannot be written, since its id is taken.
-    await expect(updateKey(env.DB, organizationId, hash, { name: "after" }, 2, taken)).rejects.toThrow("UNIQUE")
-    await expect(deleteKey(env.DB, organizationId, hash, false, 2, taken)).rejects.toThrow("UNIQUE")
+    await expect(
+      updateKey(env.DB, { organizationId, hash, change: { name: "after" }, now: 2, entry: taken }),
+    ).rejects.toThrow("UNIQUE")
+    await expect(deleteKey(env.DB, { organizationId, hash, mayBeLast: false, now: 2, entry: taken })).rejects.toThrow(
+      "UNIQUE",
+    )
     await expect(insertKey(env.DB, keyRow(workspace, other), taken)).rejects.toThrow("UNIQUE")
     const { results } = await env.DB.prepare("SELECT hash, name, deleted_at FROM api_keys WHERE hash IN (?, ?)")
       .bind(hash, other)
@@ -210,8 +214,18 @@ describe("an entry and its change", () => {
     const { organizationId, workspaceId } = workspace
     const before = await auditOf(workspace)
     const hash = newId()
-    expect(await updateKey(env.DB, organizationId, hash, { name: "x" }, 1, entryFor(workspace, hash))).toBeUndefined()
-    expect(await deleteKey(env.DB, organizationId, hash, false, 1, entryFor(workspace, hash))).toBe(false)
+    expect(
+      await updateKey(env.DB, {
+        organizationId,
+        hash,
+        change: { name: "x" },
+        now: 1,
+        entry: entryFor(workspace, hash),
+      }),
+    ).toBeUndefined()
+    expect(
+      await deleteKey(env.DB, { organizationId, hash, mayBeLast: false, now: 1, entry: entryFor(workspace, hash) }),
+    ).toBe(false)
     await expectJson(200, workspace.manage.delete(`/workspaces/${workspaceId}/budgets/daily`))
     expect(await auditOf(workspace)).toEqual(before)
   })
@@ -289,11 +303,11 @@ describe("what is refused", () => {
 test("a value is told only where its name is, and only while it is small", () => {
   const input = fc.dictionary(fc.string(), fc.option(fc.oneof(fc.string({ maxLength: 3_000 }), fc.integer())))
   fc.assert(
-    fc.property(input, fc.array(fc.string()), (body, told) => {
-      const { fields, values } = changesOf(body, told)
+    fc.property(input, fc.array(fc.string()), (body, reported) => {
+      const { fields, values } = changesOf(body, reported)
       expect(fields).toEqual(Object.keys(body))
       for (const [name, value] of Object.entries(values)) {
-        expect(told).toContain(name)
+        expect(reported).toContain(name)
         expect(JSON.stringify(value).length).toBeLessThanOrEqual(1_000)
       }
     }),

@@ -190,13 +190,13 @@ describe("turning the master key", () => {
         .bind(id)
         .first<{ sealed: string; wrapped: string; master_id: string }>()
     const before = await read()
-    const own = env.MASTER_KEY ?? ""
-    for (;;) if ((await rotate(OTHER, own)).remaining === 0) break
+    const scoped = env.MASTER_KEY ?? ""
+    for (;;) if ((await rotate(OTHER, scoped)).remaining === 0) break
     const there = await read()
     expect(there?.sealed).toBe(before?.sealed)
     expect(there?.wrapped).not.toBe(before?.wrapped)
-    expect(await rotate(OTHER, own)).toMatchObject({ rewrapped: 0, remaining: 0 })
-    for (;;) if ((await rotate(own, OTHER)).remaining === 0) break
+    expect(await rotate(OTHER, scoped)).toMatchObject({ rewrapped: 0, remaining: 0 })
+    for (;;) if ((await rotate(scoped, OTHER)).remaining === 0) break
     expect((await read())?.master_id).toBe(before?.master_id)
   })
 

@@ -60,11 +60,11 @@ describe("the ways to a provider", () => {
 test("a call with an own key costs the account nothing, and is told at the price it has for everybody", () => {
   const count = fc.nat(1_000_000)
   const price = fc.nat(99_999).map((micro) => (micro / 1e9).toFixed(12))
-  const input = fc.record({ prompt: count, completion: count, own: count, held: count, told: fc.boolean() })
+  const input = fc.record({ prompt: count, completion: count, ownPrice: count, held: count, isReported: fc.boolean() })
   fc.assert(
-    fc.property(input, price, price, ({ prompt, completion, held, told }, forPrompt, forCompletion) => {
+    fc.property(input, price, price, ({ prompt, completion, held, isReported: reported }, forPrompt, forCompletion) => {
       const pricing = { prompt: forPrompt, completion: forCompletion }
-      const reading = { ...newMeter(), tokens: told ? { ...NO_TOKENS, prompt, completion } : null }
+      const reading = { ...newMeter(), tokens: reported ? { ...NO_TOKENS, prompt, completion } : null }
       const bounds = { promptEstimate: prompt, pieces: { images: 0 } }
       const target = { endpoint: { pricing } } as never
       const shared = chargeFor(reading, { target, bounds, heldNano: held, isComplete: true })

@@ -21,8 +21,8 @@ const WHERE = { home: "/intern/home" }
 
 describe("each known agent asks before it acts, and reaches models through the gateway alone", () => {
   test("opencode", () => {
-    const { words, env, files } = setupOf(["opencode"], CONFIG, WHERE)
-    expect(words).toEqual(["opencode", "acp"])
+    const { argv, env, files } = setupOf(["opencode"], CONFIG, WHERE)
+    expect(argv).toEqual(["opencode", "acp"])
     expect(env).toMatchObject({ INTERN_KEY: "sk-intern-own", OPENCODE_CONFIG: "/intern/home/opencode.json" })
     expect(JSON.parse(files["/intern/home/opencode.json"] ?? "")).toMatchObject({
       enabled_providers: ["gw"],
@@ -61,8 +61,8 @@ describe("each known agent asks before it acts, and reaches models through the g
   })
 
   test("any other command runs as it is written", () => {
-    const { words, env } = setupOf(["node", "agent.js"], { ...CONFIG, model: null }, WHERE)
-    expect(words).toEqual(["node", "agent.js"])
+    const { argv, env } = setupOf(["node", "agent.js"], { ...CONFIG, model: null }, WHERE)
+    expect(argv).toEqual(["node", "agent.js"])
     expect(env).toMatchObject({ INTERN_KEY: "sk-intern-own", OPENAI_MODEL: "service/auto" })
   })
 })
@@ -74,8 +74,8 @@ test("no secret takes the place of a variable that the agent runs by", () => {
     { name: "intern_key", placeholder: "vault-intern_key-0" },
     { name: "token", placeholder: "vault-token-0" },
   ]
-  const own = { PATH: "/bin", INTERN_JOIN_TOKEN: "join", AWS_SECRET_ACCESS_KEY: "aws" }
-  const env = environmentOf(own, WHERE, secrets, { INTERN_KEY: "sk-intern-own" })
+  const scoped = { PATH: "/bin", INTERN_JOIN_TOKEN: "join", AWS_SECRET_ACCESS_KEY: "aws" }
+  const env = environmentOf(scoped, WHERE, secrets, { INTERN_KEY: "sk-intern-own" })
   expect(env).toMatchObject({ PATH: "/bin", HOME: "/intern/home", INTERN_KEY: "sk-intern-own", TOKEN: "vault-token-0" })
   expect(Object.values(env)).not.toContain("join")
   expect(Object.values(env)).not.toContain("aws")
@@ -123,8 +123,8 @@ describe("the command line", () => {
     ["the token", { INTERN_JOIN_TOKEN: "" }, "The join token is missing"],
     ["an agent", { INTERN_AGENT: "" }, "--agent is missing"],
     ["a user that is not root", { INTERN_AGENT_UID: "0" }, "--agent-uid must be"],
-  ])("without %s says so", (_, more, words) => {
-    expect(() => readOptions([], { ...ENV, ...more })).toThrow(words)
+  ])("without %s says so", (_, more, argv) => {
+    expect(() => readOptions([], { ...ENV, ...more })).toThrow(argv)
   })
 
   test.each([[["--token", "the-join-token"]], [["--token=the-join-token"]]])(

@@ -7,13 +7,13 @@ import type { AddressInfo } from "node:net"
 import { newAuthority } from "../../src/daemon/proxy/authority.ts"
 
 /** What a host of secrets was asked, and with which headers. */
-export type Asked = { path: string; method: string; headers: IncomingHttpHeaders }
+export type ReceivedRequest = { path: string; method: string; headers: IncomingHttpHeaders }
 
 export type BoundHost = {
   origin: string
   /** What signed its certificate, in PEM. */
   ca: string
-  asked: Asked[]
+  requests: ReceivedRequest[]
   close: () => Promise<void>
 }
 
@@ -23,12 +23,12 @@ export type BoundHost = {
  */
 export async function openBoundHost(repositories: string, password: string): Promise<BoundHost> {
   const authority = newAuthority("of the bound host")
-  const asked: Asked[] = []
+  const requests: ReceivedRequest[] = []
   const SNICallback = (name: string, done: (error: null, context: ReturnType<typeof authority.contextFor>) => void) =>
     done(null, authority.contextFor(name))
   const server = https.createServer({ SNICallback }, (request, response) => {
     const { url = "", method = "", headers } = request
-    asked.push({ path: url, method, headers })
+    requests.push({ path: url, method, headers })
     const path = url.split("?")[0] ?? ""
     if (path === "/events") return events(response)
     if (path === "/heard") for (const each of waiting.splice(0)) each.end("data: last\n\n")
@@ -45,7 +45,7 @@ export async function openBoundHost(repositories: string, password: string): Pro
   return {
     origin: `https://localhost:${(server.address() as AddressInfo).port}`,
     ca: authority.certificate,
-    asked,
+    requests,
     close: async () => {
       server.closeAllConnections()
       server.close()

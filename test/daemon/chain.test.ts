@@ -15,7 +15,7 @@ import { talkTo } from "./talk.ts"
  * opencode, whose model calls come back through the gateway with the intern's own key.
  */
 
-const PATIENCE_MS = 60_000
+const WAIT_MS = 60_000
 let folder: string
 let commands: string
 let gateway: Started
@@ -55,17 +55,17 @@ async function startDaemon({ id, token, dir }: Intern): Promise<ChildProcess> {
   await eventually(async () => {
     const { status } = await talk.json<{ status: string }>("GET", `/interns/${id}`)
     expect(status, printed).toBe("running")
-  }, PATIENCE_MS)
+  }, WAIT_MS)
   return child
 }
 
 /** A turn that is paused on the question whether a command may run. */
-async function asked(intern: Intern, command: string) {
+async function requests(intern: Intern, command: string) {
   const reading = await eventually(async () => {
     const one = await talk.say(intern.id, `$ ${command}`)
     expect(one.response.status).toBe(200)
     return one
-  }, PATIENCE_MS)
+  }, WAIT_MS)
   await reading.all()
   expect(reading.finish, JSON.stringify(reading.chunks)).toBe("tool_calls")
   return reading
@@ -77,21 +77,21 @@ describe("opencode, through the daemon", { timeout: 240_000 }, () => {
   test("asks, is allowed, runs the command on its disk, and says what it used", async () => {
     const intern = await newIntern("asks")
     await startDaemon(intern)
-    const question = await asked(intern, "echo proof > proof.txt; cat proof.txt")
+    const question = await requests(intern, "echo proof > proof.txt; cat proof.txt")
     expect(existsSync(fileOf(intern, "proof.txt"))).toBe(false)
-    const told = await (await talk.answer(intern.id, question.session, question.question, "allow_once")).all()
-    expect(told.text).toContain("proof")
-    expect(told.finish).toBe("stop")
-    expect(told.usage?.total_tokens).toBeGreaterThan(0)
-    expect(told.chunks.at(-1)?.model).toBe("sim/agent")
+    const reported = await (await talk.answer(intern.id, question.session, question.question, "allow_once")).all()
+    expect(reported.text).toContain("proof")
+    expect(reported.finish).toBe("stop")
+    expect(reported.usage?.total_tokens).toBeGreaterThan(0)
+    expect(reported.chunks.at(-1)?.model).toBe("sim/agent")
     expect(readFileSync(fileOf(intern, "proof.txt"), "utf8")).toBe("proof\n")
 
-    const rejected = await asked(intern, "echo no > no.txt")
+    const rejected = await requests(intern, "echo no > no.txt")
     const ended = await (await talk.answer(intern.id, rejected.session, rejected.question, "reject_once")).all()
     expect(ended.finish).toBe("stop")
     expect(existsSync(fileOf(intern, "no.txt"))).toBe(false)
 
-    const cancelled = await asked(intern, "echo no > no.txt")
+    const cancelled = await requests(intern, "echo no > no.txt")
     const over = await (await talk.answer(intern.id, cancelled.session, cancelled.question, "cancel")).all()
     expect(over.reason).toBe("run_ended")
     expect(existsSync(fileOf(intern, "no.txt"))).toBe(false)
@@ -116,26 +116,26 @@ describe("opencode, through the daemon", { timeout: 240_000 }, () => {
       const one = await talk.say(intern.id, "still there", { session_id: "s" })
       expect(one.response.status).toBe(200)
       return one
-    }, PATIENCE_MS)
+    }, WAIT_MS)
     expect((await next.all()).text).toContain("still there")
   })
 
   test("a gateway that is killed while a question is open takes the answer after its restart", async () => {
     const intern = await newIntern("gateway")
     await startDaemon(intern)
-    const question = await asked(intern, "echo later > later.txt; cat later.txt")
+    const question = await requests(intern, "echo later > later.txt; cat later.txt")
     const { port } = new URL(gateway.url)
     for (const pid of gateway.family) process.kill(pid, "SIGKILL")
     const state = path.join(folder, "gateway")
     gateway = await npmStart(state, () => byNode(["--port", port, "--state", state]))
-    const told = await eventually(async () => {
+    const reported = await eventually(async () => {
       const one = await talk.answer(intern.id, question.session, question.question, "allow_once")
       expect(one.response.status).toBe(200)
       return one
-    }, PATIENCE_MS)
-    await told.all()
-    expect(told.text).toContain("later")
-    expect(told.finish).toBe("stop")
+    }, WAIT_MS)
+    await reported.all()
+    expect(reported.text).toContain("later")
+    expect(reported.finish).toBe("stop")
     expect(readFileSync(fileOf(intern, "later.txt"), "utf8")).toBe("later\n")
   })
 
@@ -144,14 +144,14 @@ describe("opencode, through the daemon", { timeout: 240_000 }, () => {
     const first = await startDaemon(intern)
     const before = await (await talk.say(intern.id, "remember me", { session_id: "s" })).all()
     expect(before.finish).toBe("stop")
-    const question = await asked(intern, "echo x")
+    const question = await requests(intern, "echo x")
     first.kill("SIGKILL")
     await once(first, "exit")
     await startDaemon(intern)
     await eventually(async () => {
       const late = await talk.answer(intern.id, question.session, question.question, "allow_once")
       expect(late.response.status).toBe(409)
-    }, PATIENCE_MS)
+    }, WAIT_MS)
     const after = await (await talk.say(intern.id, "and again", { session_id: "s" })).all()
     expect(after.finish).toBe("stop")
     expect(after.text).toContain("and again")

@@ -70,7 +70,7 @@ describe("a daemon", () => {
 
   test("passes questions and their answers: one, two at once, and a form", async () => {
     const { gateway, sessionId } = await begin()
-    const asked = gateway.prompt(sessionId, "ask rm\nask-two a b\nelicit Your name?")
+    const requests = gateway.prompt(sessionId, "ask rm\nask-two a b\nelicit Your name?")
     const question = await gateway.question("session/request_permission")
     expect(question.params).toMatchObject({ sessionId, toolCall: { title: "rm" } })
     choose(gateway, question, "o-allow_once")
@@ -83,7 +83,7 @@ describe("a daemon", () => {
     const form = await gateway.question("elicitation/create")
     expect(form.params).toMatchObject({ mode: "form", message: "Your name?" })
     gateway.say({ jsonrpc: "2.0", id: form.id, result: { action: "accept", content: { name: "Ada" } } })
-    expect(await asked()).toMatchObject({ result: ENDED })
+    expect(await requests()).toMatchObject({ result: ENDED })
     expect(gateway.text()).toBe(
       'rm: allow_oncea: allow_always, b: reject_once{"action":"accept","content":{"name":"Ada"}}',
     )
@@ -91,10 +91,10 @@ describe("a daemon", () => {
 
   test("cancels what runs", async () => {
     const { gateway, sessionId } = await begin()
-    const asked = gateway.prompt(sessionId, "say begun\nhold")
+    const requests = gateway.prompt(sessionId, "say begun\nhold")
     await eventually(() => expect(gateway.text()).toBe("begun "))
     gateway.notify("session/cancel", { sessionId })
-    expect(await asked()).toMatchObject({ result: { stopReason: "cancelled" } })
+    expect(await requests()).toMatchObject({ result: { stopReason: "cancelled" } })
   })
 
   test("passes a failure of the agent in its own words, and refuses what is no client's", async () => {
@@ -111,11 +111,11 @@ describe("a daemon", () => {
 describe("a conversation that outlives its sockets", () => {
   test("goes on after the gateway was killed with a question open, and the agent never notices", async () => {
     const { gateway, sessionId } = await begin()
-    const asked = gateway.prompt(sessionId, "say before\nask rm\nsay after")
+    const requests = gateway.prompt(sessionId, "say before\nask rm\nsay after")
     const question = await gateway.question("session/request_permission")
     await gateway.restart()
     choose(gateway, question, "o-allow_once")
-    expect(await asked()).toMatchObject({ result: ENDED })
+    expect(await requests()).toMatchObject({ result: ENDED })
     expect(gateway.text()).toBe("before rm: allow_onceafter ")
     expect(new Set(gateway.hellos.map(({ epoch }) => epoch)).size).toBe(1)
     expect(gateway.hellos.length).toBeGreaterThan(1)
@@ -164,11 +164,11 @@ describe("a conversation that outlives its sockets", () => {
     gateway.isAcking = false
     const lines = Array.from({ length: 6 }, () => "big 900000").join("\n")
     await gateway.prompt(sessionId, lines)()
-    const told = gateway.hellos.length
+    const reported = gateway.hellos.length
     gateway.welcome = { from: 1 }
     gateway.sever()
-    await eventually(() => expect(gateway.hellos.length).toBe(told + 2))
-    expect(gateway.hellos[told]?.oldest).toBeGreaterThan(1)
+    await eventually(() => expect(gateway.hellos.length).toBe(reported + 2))
+    expect(gateway.hellos[reported]?.oldest).toBeGreaterThan(1)
   })
 
   test("of a daemon that was restarted is a new one, on the same disk: the session can be loaded", async () => {
@@ -203,26 +203,26 @@ describe("frames of at most 1 MiB", () => {
 })
 
 describe("what is said to a run that is under way", () => {
-  const text = (words: string) => [{ type: "text", text: words }]
+  const text = (texts: string) => [{ type: "text", text: texts }]
 
   test("is put in by an agent that can", async () => {
     const { gateway, sessionId } = await begin({ agent: `${AGENT} --steering` })
-    const asked = gateway.prompt(sessionId, "say begun\nsteered")
+    const requests = gateway.prompt(sessionId, "say begun\nsteered")
     await eventually(() => expect(gateway.text()).toBe("begun "))
     expect(await gateway.result("_intern/steer", { sessionId, prompt: text("left") })).toEqual({ outcome: "injected" })
-    expect(await asked()).toMatchObject({ result: ENDED })
+    expect(await requests()).toMatchObject({ result: ENDED })
     expect(gateway.text()).toBe("begun steered: left")
   })
 
   test("waits its turn with any other, and the run ends after the last of it, with the usage of all", async () => {
     const { gateway, sessionId } = await begin()
-    const asked = gateway.prompt(sessionId, "ask rm")
+    const requests = gateway.prompt(sessionId, "ask rm")
     const question = await gateway.question("session/request_permission")
-    for (const words of ["say second", "say third"]) {
-      expect(await gateway.result("_intern/steer", { sessionId, prompt: text(words) })).toEqual({ outcome: "queued" })
+    for (const texts of ["say second", "say third"]) {
+      expect(await gateway.result("_intern/steer", { sessionId, prompt: text(texts) })).toEqual({ outcome: "queued" })
     }
     choose(gateway, question, "o-allow_once")
-    expect(await asked()).toMatchObject({
+    expect(await requests()).toMatchObject({
       result: { stopReason: "end_turn", usage: { inputTokens: 30, outputTokens: 15, totalTokens: 45 } },
     })
     expect(gateway.text()).toBe("rm: allow_oncesecond third ")
@@ -230,11 +230,11 @@ describe("what is said to a run that is under way", () => {
 
   test("is dropped when the run is cancelled, and refused when there is none", async () => {
     const { gateway, sessionId } = await begin()
-    const asked = gateway.prompt(sessionId, "say begun\nhold")
+    const requests = gateway.prompt(sessionId, "say begun\nhold")
     await eventually(() => expect(gateway.text()).toBe("begun "))
     await gateway.result("_intern/steer", { sessionId, prompt: text("say never") })
     gateway.notify("session/cancel", { sessionId })
-    expect(await asked()).toMatchObject({ result: { stopReason: "cancelled" } })
+    expect(await requests()).toMatchObject({ result: { stopReason: "cancelled" } })
     const late = await gateway.ask("_intern/steer", { sessionId, prompt: text("say never") })()
     expect(late).toMatchObject({ error: { code: -32_001 } })
     await gateway.prompt(sessionId, "say next")()
@@ -245,12 +245,12 @@ describe("what is said to a run that is under way", () => {
 describe("an agent", () => {
   test("that dies fails what it had open, and a new one comes in its place, in a new epoch", async () => {
     const { gateway, sessionId } = await begin()
-    const asked = gateway.prompt(sessionId, "ask-two a b")
+    const requests = gateway.prompt(sessionId, "ask-two a b")
     await gateway.question("session/request_permission", 1)
     const other = await gateway.result("session/new")
     const crashed = gateway.prompt(String(other["sessionId"]), "crash 7")
     expect(await crashed()).toMatchObject({ error: { code: -32_603 } })
-    expect(await asked()).toMatchObject({ error: { code: -32_603 } })
+    expect(await requests()).toMatchObject({ error: { code: -32_603 } })
     expect((await gateway.notified("_intern/agent_exited")).params).toEqual({ code: 7 })
     await eventually(() => expect(new Set(gateway.hellos.map(({ epoch }) => epoch)).size).toBe(2))
     // A new numbering: what is left over of the former is gone.
@@ -275,7 +275,7 @@ describe("an agent", () => {
     expect(await gateway.ask("session/new")()).toMatchObject({ error: { message: "The agent was stopped." } })
     // A socket that breaks meanwhile starts nothing.
     gateway.sever()
-    await eventually(() => expect(gateway.told).toBe(2))
+    await eventually(() => expect(gateway.secretReads).toBe(2))
     gateway.intern = "provisioning"
     gateway.sever(4004)
     await gateway.notified("_intern/ready", 1)
@@ -290,7 +290,7 @@ describe("an agent", () => {
     const gateway = await newGateway()
     gateway.intern = "stopped"
     const daemon = start(gateway)
-    await eventually(() => expect(gateway.told).toBe(1))
+    await eventually(() => expect(gateway.secretReads).toBe(1))
     gateway.intern = "provisioning"
     gateway.sever(4004)
     await gateway.notified("_intern/ready")
@@ -370,9 +370,9 @@ describe("the secrets of the intern", () => {
     expect(environment).not.toContain("vault-path")
     const files = filesIn(daemon.dir)
     expect(files).toContain(`- \`$GITHUB_TOKEN\` (\`${HELD}\`): api.example.com`)
-    for (const place of [files, environment, daemon.printed(), JSON.stringify(gateway.received)]) {
-      expect(place).not.toContain(VALUE)
-      expect(place).not.toContain(JOIN_TOKEN)
+    for (const position of [files, environment, daemon.printed(), JSON.stringify(gateway.received)]) {
+      expect(position).not.toContain(VALUE)
+      expect(position).not.toContain(JOIN_TOKEN)
     }
   })
 
@@ -402,9 +402,9 @@ test("a secret that is added while the agent runs is in its next shell, and in a
   await eventually(() => expect(readFileSync(file, "utf8")).toContain(placeholder))
   const before = gateway.text()
   await gateway.prompt(sessionId, "run echo $GITHUB_TOKEN; echo $PATH | grep -c vault; cat $INTERN_SECRETS_FILE")()
-  const said = gateway.text().slice(before.length)
-  expect(said.split("\n").slice(0, 2)).toEqual([placeholder, "0"])
-  expect(JSON.parse(said.slice(said.indexOf("{")))).toMatchObject({ github_token: { placeholder, hosts } })
+  const output = gateway.text().slice(before.length)
+  expect(output.split("\n").slice(0, 2)).toEqual([placeholder, "0"])
+  expect(JSON.parse(output.slice(output.indexOf("{")))).toMatchObject({ github_token: { placeholder, hosts } })
 })
 
 test("a file of the daemon's takes the place of a link that the agent made, and does not follow it", async () => {

@@ -73,13 +73,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 }, 60_000)
 
-type Told = { status: number; envelope: string; body: string; all: string }
+type Reported = { status: number; envelope: string; body: string; all: string }
 
 /** By hand: `fetch` would not send all of it. */
 async function send(
   target: string,
   more: { method?: string; headers?: [string, string][]; body?: Buffer } = {},
-): Promise<Told> {
+): Promise<Reported> {
   const url = target.startsWith("/") ? `https://api.bound.example${target}` : target
   const headers = more.headers ?? [["Authorization", `Bearer ${held["api_token"]}`]]
   const envelope = { method: more.method ?? "GET", url, headers, hasBody: more.body !== undefined }
@@ -124,11 +124,11 @@ describe("a host that echoes", { timeout: 120_000 }, () => {
         ["Authorization", `Bearer ${held["api_token"]}`],
         ["X-Name", held["name_token"] ?? ""],
       ]
-      const before = host.asked.length
-      const told = await send(one, { headers })
-      expect(host.asked.length).toBeGreaterThan(before)
-      expect(host.asked.at(-1)?.headers["authorization"]).toBe(`Bearer ${VALUE}`)
-      expectHidden(told.all)
+      const before = host.requests.length
+      const reported = await send(one, { headers })
+      expect(host.requests.length).toBeGreaterThan(before)
+      expect(host.requests.at(-1)?.headers["authorization"]).toBe(`Bearer ${VALUE}`)
+      expectHidden(reported.all)
     },
   )
 
@@ -156,7 +156,7 @@ describe("a host that echoes", { timeout: 120_000 }, () => {
   test("hides a value that another secret overlaps, and one with spaces at its ends", async () => {
     expectHidden((await send("/cookie", { headers: [["Cookie", `a=1; c=12345678${held["api_token"]}; b=2`]] })).all)
     const spaced = await send("/echo", { headers: [["X-Spaced", held["spaced"] ?? ""]] })
-    expect(host.asked.at(-1)?.headers["x-spaced"]?.trim()).toBe(SPACED.trim())
+    expect(host.requests.at(-1)?.headers["x-spaced"]?.trim()).toBe(SPACED.trim())
     expectHidden(spaced.all)
   })
 
@@ -173,9 +173,9 @@ describe("a host that echoes", { timeout: 120_000 }, () => {
     "GET / HTTP/1.1\r\nX: y",
     "",
   ])("reveals nothing to the method %j", async (method) => {
-    const told = await send("/echo", { method })
-    expectHidden(told.all)
-    if (/trac|connect|\s|^$/i.test(method)) expect(told.status).toBeGreaterThanOrEqual(400)
+    const reported = await send("/echo", { method })
+    expectHidden(reported.all)
+    if (/trac|connect|\s|^$/i.test(method)) expect(reported.status).toBeGreaterThanOrEqual(400)
   })
 })
 
@@ -185,9 +185,9 @@ describe("an envelope", { timeout: 120_000 }, () => {
     ["a line break in a name", [["X-A: 1\r\nX-B", "2"]]],
     ["a NUL", [["X-A", "1\u00002"]]],
   ])("with %s in a header sends nothing", async (_, headers) => {
-    const before = host.asked.length
+    const before = host.requests.length
     expect((await send("/echo", { headers: headers as [string, string][] })).status).toBeGreaterThanOrEqual(400)
-    expect(host.asked).toHaveLength(before)
+    expect(host.requests).toHaveLength(before)
   })
 
   test("does not decide where a request ends, or who is asked", async () => {
@@ -200,11 +200,11 @@ describe("an envelope", { timeout: 120_000 }, () => {
       ["Authorization", `Bearer ${held["api_token"]}`],
       ["authorization", held["name_token"] ?? ""],
     ]
-    const told = await send("/echo", { headers })
-    const { head = "", headers: sent = {} } = host.asked.at(-1) ?? {}
+    const reported = await send("/echo", { headers })
+    const { head = "", headers: sent = {} } = host.requests.at(-1) ?? {}
     expect(head).not.toMatch(/transfer-encoding|content-length: 5|evil/i)
     expect(sent["authorization"]).toBe(`Bearer ${VALUE}, ${TOKEN}`)
-    expectHidden(told.all)
+    expectHidden(reported.all)
   })
 
   test.each([
@@ -219,10 +219,10 @@ describe("an envelope", { timeout: 120_000 }, () => {
     "https:///evil.example/echo",
     "file:///etc/passwd",
   ])("does not go to %s with a value", async (url) => {
-    const before = host.asked.length
-    const told = await send(url)
-    expect(told.status).toBe(403)
-    expect(host.asked).toHaveLength(before)
+    const before = host.requests.length
+    const reported = await send(url)
+    expect(reported.status).toBe(403)
+    expect(host.requests).toHaveLength(before)
   })
 
   test("stays with its host, however its path is written", async () => {
@@ -234,9 +234,9 @@ describe("an envelope", { timeout: 120_000 }, () => {
       "?x",
       "/%2f%2fevil.example",
     ]) {
-      const before = host.asked.length
+      const before = host.requests.length
       expect((await send(`https://API.Bound.Example.:443${target}`)).status).toBe(200)
-      expect(host.asked).toHaveLength(before + 1)
+      expect(host.requests).toHaveLength(before + 1)
     }
   })
 })
@@ -244,7 +244,7 @@ describe("an envelope", { timeout: 120_000 }, () => {
 describe("the gateway", { timeout: 240_000 }, () => {
   test("keeps values of requests at the same time apart", async () => {
     const names = ["api_token", "name_token"]
-    const told = await Promise.all(
+    const reported = await Promise.all(
       Array.from({ length: 60 }, async (_, at) => {
         const placeholder = held[names[at % 2] ?? ""] ?? ""
         const headers: [string, string][] = [
@@ -255,29 +255,29 @@ describe("the gateway", { timeout: 240_000 }, () => {
         return body.includes(`n${at}.`) && body.includes(placeholder) && body.split("vault-").length === 2
       }),
     )
-    expect(told).not.toContain(false)
+    expect(reported).not.toContain(false)
   })
 
   test("ends the request of a client that leaves, when the host sends more", async () => {
-    const leaving = new AbortController()
+    const disconnecting = new AbortController()
     const envelope = encodeEnvelope({
       method: "GET",
       url: "https://api.bound.example/endless",
       headers: [],
       hasBody: false,
     })
-    const asked = fetch(egressUrl, {
+    const requests = fetch(egressUrl, {
       method: "POST",
       headers: { authorization: `Bearer ${token}`, "x-egress-request": envelope },
-      signal: leaving.signal,
+      signal: disconnecting.signal,
     })
     const endless = await eventually(() => {
-      const one = host.asked.at(-1)
+      const one = host.requests.at(-1)
       expect(one?.path).toBe("/endless")
       return one
     }, 10_000)
-    const response = await asked
-    leaving.abort()
+    const response = await requests
+    disconnecting.abort()
     await response.text().catch(() => {})
     expect(await Promise.race([endless?.closed, wait(20_000, "open")])).not.toBe("open")
   })

@@ -20,11 +20,11 @@ export async function answerEgress(
   response: ServerResponse,
   host: EgressHost,
 ): Promise<void> {
-  const asked = decodeRequest(String(request.headers[EGRESS_REQUEST_HEADER]))
-  if (!asked) return void response.writeHead(400).end()
-  const leaving = new AbortController()
-  response.on("close", () => leaving.abort())
-  const { hasBody, ...rest } = asked
+  const requests = decodeRequest(String(request.headers[EGRESS_REQUEST_HEADER]))
+  if (!requests) return void response.writeHead(400).end()
+  const disconnecting = new AbortController()
+  response.on("close", () => disconnecting.abort())
+  const { hasBody, ...rest } = requests
   const body = hasBody ? (Readable.toWeb(request) as ReadableStream<Uint8Array>) : undefined
   const sent = await egressToBound(
     { ...rest, ...(body && { body }) },
@@ -33,7 +33,7 @@ export async function answerEgress(
       resolve: () => Promise.resolve(["93.184.216.34"]),
       isGuarded: true,
       secrets: () => Promise.resolve(host.secrets()),
-      signal: leaving.signal,
+      signal: disconnecting.signal,
       testHosts: new Map(),
       onRelease: () => {},
     },
@@ -79,13 +79,13 @@ export function fetchFrom(port: () => number, ca: readonly string[]): typeof fet
       if (body instanceof ReadableStream) pipeline(Readable.fromWeb(body as NodeStream), request).catch(reject)
       else request.end(body)
     })
-    const told = new Headers()
+    const reported = new Headers()
     for (const [name, values] of Object.entries(response.headersDistinct)) {
-      for (const value of values ?? []) told.append(name, value)
+      for (const value of values ?? []) reported.append(name, value)
     }
     const status = response.statusCode ?? 0
     const hasBody = init?.method !== "HEAD" && ![204, 304].includes(status)
     const stream = hasBody ? (Readable.toWeb(response) as ReadableStream<Uint8Array>) : null
-    return new Response(stream, { status, headers: told })
+    return new Response(stream, { status, headers: reported })
   }
 }

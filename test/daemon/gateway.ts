@@ -20,7 +20,7 @@ export class FakeGateway {
   readonly received: AnyMessage[] = []
   readonly closes: number[] = []
   /** How often it was asked what is wanted of the agent, and answered. */
-  told = 0
+  secretReads = 0
   secrets: ReleasedSecret[] = []
   more: Partial<DaemonConfig> = {}
   /** What hosts of secrets answer. */
@@ -154,7 +154,7 @@ export class FakeGateway {
           data: this.secrets.map(({ name, hosts, placeholder }) => ({ name, hosts, placeholder })),
         }),
       )
-      this.told += 1
+      this.secretReads += 1
       return
     }
     if (refusal === 101 && request.url?.endsWith("/daemon/egress")) {

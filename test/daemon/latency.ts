@@ -56,15 +56,15 @@ const proxy = await startProxy({
 async function measure(name: string): Promise<number[]> {
   const { url } = proxy
   const credentials = Buffer.from(`${url.username}:${url.password}`).toString("base64")
-  const asked = http.request({
+  const requests = http.request({
     host: url.hostname,
     port: url.port,
     method: "CONNECT",
     path: `${name}:443`,
     headers: { "proxy-authorization": `Basic ${credentials}` },
   })
-  asked.end()
-  const socket = await new Promise<Socket>((resolve) => asked.on("connect", (_, opened) => resolve(opened)))
+  requests.end()
+  const socket = await new Promise<Socket>((resolve) => requests.on("connect", (_, opened) => resolve(opened)))
   const secure = tls.connect({ socket, servername: name, ca: [authority.certificate, host.ca] })
   await new Promise((resolve) => secure.once("secureConnect", resolve))
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
@@ -91,12 +91,12 @@ async function measure(name: string): Promise<number[]> {
 }
 
 const percentile = (values: number[], share: number) => (values[Math.floor(values.length * share)] ?? 0).toFixed(1)
-for (const [words, name] of [
+for (const [content, name] of [
   ["tunnelled by the daemon", "free.example"],
   ["by the gateway's egress", "api.bound.example"],
 ] as const) {
   const taken = await measure(name)
-  console.log(`${words}: median ${percentile(taken, 0.5)} ms, p95 ${percentile(taken, 0.95)} ms (${count} requests)`)
+  console.log(`${content}: median ${percentile(taken, 0.5)} ms, p95 ${percentile(taken, 0.95)} ms (${count} requests)`)
 }
 
 /** Milliseconds of requests to the gateway itself, of which the egress is made up. */
@@ -110,12 +110,12 @@ async function measureGateway(url: string): Promise<number[]> {
   return taken.toSorted((a, b) => a - b)
 }
 
-for (const [words, url] of [
+for (const [content, url] of [
   ["the gateway alone (GET /health)", new URL("/health", gateway.url).href],
   ["and its database (GET …/daemon/secrets)", `${gateway.url}/interns/${id}/daemon/secrets`],
 ] as const) {
   const taken = await measureGateway(url)
-  console.log(`${words}: median ${percentile(taken, 0.5)} ms, p95 ${percentile(taken, 0.95)} ms (${count} requests)`)
+  console.log(`${content}: median ${percentile(taken, 0.5)} ms, p95 ${percentile(taken, 0.95)} ms (${count} requests)`)
 }
 await proxy.close()
 await end(gateway)

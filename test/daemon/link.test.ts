@@ -11,35 +11,35 @@ const message = (params: unknown): AnyMessage => ({ jsonrpc: "2.0", method: "m",
 /** One end, with what it has said and what it has taken. */
 class End {
   readonly link = new Link("epoch")
-  readonly said: number[] = []
+  readonly sentNumbers: number[] = []
   readonly taken: unknown[] = []
   /** On their way to the other end. */
-  wire: string[] = []
+  frames: string[] = []
   #frames: string[] = []
 
   /** Something that was said before comes once more. */
   repeat(index: number): void {
     const frame = this.#frames.at(index % Math.max(1, this.#frames.length))
-    if (frame !== undefined) this.wire.push(frame)
+    if (frame !== undefined) this.frames.push(frame)
   }
 
   say(isUp: boolean, padding = ""): void {
-    const number = this.said.length
-    this.said.push(number)
+    const number = this.sentNumbers.length
+    this.sentNumbers.push(number)
     const frame = this.link.send(message({ number, padding }))
     this.#frames.push(frame)
-    if (isUp) this.wire.push(frame)
+    if (isUp) this.frames.push(frame)
   }
 
   /** Takes one frame of the other's; false where a gap ends the socket. */
-  hear(other: End, isAcked: boolean): boolean {
-    const text = other.wire.shift()
+  receive(other: End, isAcked: boolean): boolean {
+    const text = other.frames.shift()
     if (text === undefined) return true
     const { seq, msg } = JSON.parse(text) as Frame
-    const heard = this.link.receive(seq)
-    if (heard === "take") this.taken.push((msg.params as { number: number }).number)
+    const received = this.link.receive(seq)
+    if (received === "take") this.taken.push((msg.params as { number: number }).number)
     if (isAcked) other.link.acked(this.link.taken)
-    return heard !== "gap"
+    return received !== "gap"
   }
 }
 
@@ -48,8 +48,8 @@ function connect(one: End, other: End): boolean {
   const [hello, welcome] = [one.link.hello(), other.link.hello()]
   const [again, back] = [one.link.welcomed(welcome), other.link.welcomed(hello)]
   if (!again || !back) return false
-  one.wire = again
-  other.wire = back
+  one.frames = again
+  other.frames = back
   return true
 }
 
@@ -71,15 +71,15 @@ test("whatever sockets do, each side takes everything once and in order", () => 
         else if (each.kind === "repeat" && isUp) ends[each.by === 0 ? 0 : 1].repeat(each.index)
         else if (each.kind === "hear" && isUp) {
           const [by, other] = each.by === 0 ? ends : (ends.toReversed() as [End, End])
-          isUp = by.hear(other, each.isAcked)
+          isUp = by.receive(other, each.isAcked)
         } else if (each.kind === "sever") isUp = false
         else if (each.kind === "connect") isUp = connect(...ends)
-        for (const end of ends) if (!isUp) end.wire = []
+        for (const end of ends) if (!isUp) end.frames = []
       }
       expect(connect(...ends)).toBe(true)
       for (const [by, other] of [ends, ends.toReversed() as [End, End]]) {
-        while (other.wire.length > 0) expect(by.hear(other, true)).toBe(true)
-        expect(by.taken).toEqual(other.said)
+        while (other.frames.length > 0) expect(by.receive(other, true)).toBe(true)
+        expect(by.taken).toEqual(other.sentNumbers)
         expect(other.link.isDrained).toBe(true)
       }
     }),
@@ -94,14 +94,14 @@ test("what was dropped to keep within the ring is noticed, and nothing is skippe
       const ends: [End, End] = [new End(), new End()]
       ends[0].say(true)
       connect(...ends)
-      ends[1].hear(ends[0], false)
+      ends[1].receive(ends[0], false)
       for (const size of all) ends[0].say(false, "x".repeat(size))
       const isKept = all.reduce((sum, size) => sum + size + 100, 200) <= MAX_KEPT_BYTES
       const isResumed = connect(...ends)
       if (isKept) expect(isResumed).toBe(true)
       if (!isResumed) return
-      while (ends[0].wire.length > 0) expect(ends[1].hear(ends[0], true)).toBe(true)
-      expect(ends[1].taken).toEqual(ends[0].said)
+      while (ends[0].frames.length > 0) expect(ends[1].receive(ends[0], true)).toBe(true)
+      expect(ends[1].taken).toEqual(ends[0].sentNumbers)
     }),
     { numRuns: runs(0.6) },
   )

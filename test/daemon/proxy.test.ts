@@ -97,7 +97,7 @@ beforeAll(async () => {
     if (host === "inside.example.com") throw new Refusal("The address of the host is not a public one.")
     return open("127.0.0.1", port === 443 || port === 8443 ? portOf(internet) : port)
   }
-  const world = {
+  const deps = {
     authority,
     secrets: () => known ?? secrets,
     egress: gatewayEgress(() => new URL(`http://127.0.0.1:${portOf(gateway)}/egress`), "the-join-token"),
@@ -106,8 +106,8 @@ beforeAll(async () => {
     allowedHosts: undefined,
     connect,
   }
-  proxy = await startProxy(world)
-  strict = await startProxy({ ...world, allowedHosts: ["other.example.com"] })
+  proxy = await startProxy(deps)
+  strict = await startProxy({ ...deps, allowedHosts: ["other.example.com"] })
   secrets = [SECRET]
 })
 
@@ -120,7 +120,7 @@ afterAll(async () => {
   }
 })
 
-type Asked = {
+type ReceivedRequest = {
   by?: URL
   /** Where CONNECT goes to, where the client has been made to connect elsewhere. */
   via?: string
@@ -136,7 +136,10 @@ type Answered = { status: number; text: string; headers: http.IncomingHttpHeader
 type Echo = { headers: Record<string, string>; base64: string }
 
 /** A request to a host by the proxy, as a client makes it. */
-async function ask(host: string, { by = proxy.url, via = `${host}:443`, ...asked }: Asked = {}): Promise<Answered> {
+async function ask(
+  host: string,
+  { by = proxy.url, via = `${host}:443`, ...requests }: ReceivedRequest = {},
+): Promise<Answered> {
   const before = seen.length
   const credentials = Buffer.from(`${by.username}:${by.password}`).toString("base64")
   const headers = { "proxy-authorization": `Basic ${credentials}` }
@@ -155,17 +158,22 @@ async function ask(host: string, { by = proxy.url, via = `${host}:443`, ...asked
   const secure = tls.connect({
     socket,
     servername: host,
-    ca: asked.trust ?? [authority.certificate, upstreams.certificate],
+    ca: requests.trust ?? [authority.certificate, upstreams.certificate],
   })
   await new Promise((resolve, reject) => {
     secure.once("secureConnect", resolve)
     secure.once("error", reject)
   })
-  return exchange(secure, host, asked, before)
+  return exchange(secure, host, requests, before)
 }
 
-async function exchange(secure: tls.TLSSocket, host: string, asked: Asked, before: number): Promise<Answered> {
-  const { method = "GET", path: target = "/", headers = {}, body } = asked
+async function exchange(
+  secure: tls.TLSSocket,
+  host: string,
+  requests: ReceivedRequest,
+  before: number,
+): Promise<Answered> {
+  const { method = "GET", path: target = "/", headers = {}, body } = requests
   const length = body === undefined ? {} : { "content-length": body.length }
   const framing = Array.isArray(body) ? { "transfer-encoding": "chunked" } : length
   const all = { host, ...framing, ...headers }
@@ -179,7 +187,7 @@ async function exchange(secure: tls.TLSSocket, host: string, asked: Asked, befor
   let text = ""
   for await (const part of response) {
     text += String(part)
-    if (text === asked.until) break
+    if (text === requests.until) break
   }
   secure.destroy()
   return { status: response.statusCode ?? 0, text, headers: response.headers, seen: seen.slice(before).at(0) }
@@ -199,27 +207,27 @@ const bearer = { authorization: `Bearer ${HELD}` }
 
 describe("the value goes", () => {
   test("to the host it is bound to", async () => {
-    const told = await ask("api.example.com", { headers: bearer, path: "/v1/x?y=%7C1" })
-    expect(told).toMatchObject({ status: 200, text: "from api.example.com" })
-    expect(told.seen).toMatchObject({ path: "/v1/x?y=%7C1", headers: { authorization: `Bearer ${VALUE}` } })
+    const reported = await ask("api.example.com", { headers: bearer, path: "/v1/x?y=%7C1" })
+    expect(reported).toMatchObject({ status: 200, text: "from api.example.com" })
+    expect(reported.seen).toMatchObject({ path: "/v1/x?y=%7C1", headers: { authorization: `Bearer ${VALUE}` } })
   })
 
   test("in Basic credentials", async () => {
-    const told = await ask("api.example.com", { headers: { authorization: basic(`git:${HELD}`) } })
-    expect(told.seen?.headers.authorization).toBe(basic(`git:${VALUE}`))
+    const reported = await ask("api.example.com", { headers: { authorization: basic(`git:${HELD}`) } })
+    expect(reported.seen?.headers.authorization).toBe(basic(`git:${VALUE}`))
   })
 
   test("however the client writes the host", async () => {
-    const told = await ask("api.example.com", { via: "API.EXAMPLE.COM.:443", headers: bearer })
-    expect(told.seen?.headers.authorization).toBe(`Bearer ${VALUE}`)
+    const reported = await ask("api.example.com", { via: "API.EXAMPLE.COM.:443", headers: bearer })
+    expect(reported.seen?.headers.authorization).toBe(`Bearer ${VALUE}`)
   })
 
   test("with bodies as they are, of a length or in chunks, and answers as they come", async () => {
     for (const body of [`{"key":"${HELD}"}`, [`{"key":`, `"${HELD}"}`]]) {
       for (const method of ["POST", "DELETE"]) {
-        const told = await ask("api.example.com", { method, headers: bearer, body, path: "/chunks" })
-        expect(told).toMatchObject({ text: "one two", seen: { method, body: `{"key":"${HELD}"}` } })
-        expect(told.seen?.headers.authorization).toBe(`Bearer ${VALUE}`)
+        const reported = await ask("api.example.com", { method, headers: bearer, body, path: "/chunks" })
+        expect(reported).toMatchObject({ text: "one two", seen: { method, body: `{"key":"${HELD}"}` } })
+        expect(reported.seen?.headers.authorization).toBe(`Bearer ${VALUE}`)
       }
     }
   })
@@ -234,8 +242,8 @@ describe("the gateway passes on", () => {
 
   test("large bodies in both directions, byte by byte", async () => {
     const body = Array.from({ length: 64 }, (_, at) => String.fromCharCode(97 + (at % 26)).repeat(65_536))
-    const told = await ask("api.example.com", { method: "PUT", headers: bearer, body })
-    expect(told.seen?.body).toBe(body.join(""))
+    const reported = await ask("api.example.com", { method: "PUT", headers: bearer, body })
+    expect(reported.seen?.body).toBe(body.join(""))
   })
 
   test("answers without a body, and errors of the host", async () => {
@@ -245,21 +253,21 @@ describe("the gateway passes on", () => {
 
   test("headers of 12 KB", async () => {
     const long = "x".repeat(12_000)
-    const told = await ask("api.example.com", { headers: { ...bearer, "x-long": long } })
-    expect(told.seen?.headers["x-long"]).toBe(long)
+    const reported = await ask("api.example.com", { headers: { ...bearer, "x-long": long } })
+    expect(reported.seen?.headers["x-long"]).toBe(long)
   })
 })
 
 describe("the value does not go", () => {
   test.each(["example.com", "v1.api.example.com", "other.example.com"])("to %s: what is held stays", async (host) => {
-    const told = await ask(host, { headers: bearer })
-    expect(told).toMatchObject({ status: 200, text: `from ${host}` })
-    expect(told.seen?.headers.authorization).toBe(`Bearer ${HELD}`)
+    const reported = await ask(host, { headers: bearer })
+    expect(reported).toMatchObject({ status: 200, text: `from ${host}` })
+    expect(reported.seen?.headers.authorization).toBe(`Bearer ${HELD}`)
   })
 
   test("to its host on another port", async () => {
-    const told = await ask("api.example.com", { via: "api.example.com:8443", headers: bearer })
-    expect(told.seen?.headers.authorization).toBe(`Bearer ${HELD}`)
+    const reported = await ask("api.example.com", { via: "api.example.com:8443", headers: bearer })
+    expect(reported.seen?.headers.authorization).toBe(`Bearer ${HELD}`)
   })
 
   test("to another site behind the same door: a Host of another is 421", async () => {
@@ -267,16 +275,20 @@ describe("the value does not go", () => {
       { ...bearer, host: "evil.example" },
       { ...bearer, host: "api.example.com:8443" },
     ]) {
-      const told = await ask("api.example.com", { headers })
-      expect(told).toMatchObject({ status: 421, seen: undefined })
+      const reported = await ask("api.example.com", { headers })
+      expect(reported).toMatchObject({ status: 421, seen: undefined })
     }
-    const told = await ask("api.example.com", { headers: bearer, path: "https://evil.example/" })
-    expect(told).toMatchObject({ status: 421, seen: undefined })
+    const reported = await ask("api.example.com", { headers: bearer, path: "https://evil.example/" })
+    expect(reported).toMatchObject({ status: 421, seen: undefined })
   })
 
   test("to a host that was reached under another name: its certificate is not believed", async () => {
-    const told = ask("api.example.com", { via: "other.example.com:443", headers: bearer, trust: authority.certificate })
-    await expect(told).rejects.toThrow(/certificate/)
+    const reported = ask("api.example.com", {
+      via: "other.example.com:443",
+      headers: bearer,
+      trust: authority.certificate,
+    })
+    await expect(reported).rejects.toThrow(/certificate/)
   })
 
   test("to a server that has no certificate for its name", async () => {
@@ -297,8 +309,8 @@ describe("the value does not go", () => {
 
   test("once it was deleted", async () => {
     secrets = []
-    const told = await ask("api.example.com", { headers: bearer })
-    expect(told.seen?.headers.authorization).toBe(`Bearer ${HELD}`)
+    const reported = await ask("api.example.com", { headers: bearer })
+    expect(reported.seen?.headers.authorization).toBe(`Bearer ${HELD}`)
     // The daemon may not have heard of it: the gateway sends nothing, and the daemon asks what there is.
     known = [SECRET]
     const late = await ask("api.example.com", { headers: bearer })
@@ -310,21 +322,21 @@ describe("the value does not go", () => {
 
   test("back to the agent: what a host says of it is hidden, in the body, in base64 and in headers", async () => {
     for (const headers of [bearer, { authorization: basic(`git:${HELD}`) }]) {
-      const told = await ask("api.example.com", { headers, path: "/echo" })
-      expect(told.seen?.headers.authorization).not.toBe(headers.authorization)
-      const decoded = Buffer.from((JSON.parse(told.text) as Echo).base64, "base64").toString("latin1")
-      const heard = JSON.stringify(told.headers) + told.text + decoded
-      for (const form of [VALUE, btoa(VALUE), btoa(`git:${VALUE}`)]) expect(heard).not.toContain(form)
-      expect((JSON.parse(told.text) as Echo).headers.authorization).toBe(headers.authorization)
-      expect(told.headers["x-echo"]).toBe(headers.authorization)
+      const reported = await ask("api.example.com", { headers, path: "/echo" })
+      expect(reported.seen?.headers.authorization).not.toBe(headers.authorization)
+      const decoded = Buffer.from((JSON.parse(reported.text) as Echo).base64, "base64").toString("latin1")
+      const received = JSON.stringify(reported.headers) + reported.text + decoded
+      for (const form of [VALUE, btoa(VALUE), btoa(`git:${VALUE}`)]) expect(received).not.toContain(form)
+      expect((JSON.parse(reported.text) as Echo).headers.authorization).toBe(headers.authorization)
+      expect(reported.headers["x-echo"]).toBe(headers.authorization)
     }
   })
 
   test("to where its host redirects: the agent is told where, without it", async () => {
-    const told = await ask("api.example.com", { headers: bearer, path: "/redirect" })
-    expect(told).toMatchObject({ status: 302, seen: { path: "/redirect" } })
-    expect(told.headers.location).toBe(`https://elsewhere.example.com/?token=${HELD}`)
-    expect(told.headers["set-cookie"]).toEqual(["a=1", `b=${HELD}`])
+    const reported = await ask("api.example.com", { headers: bearer, path: "/redirect" })
+    expect(reported).toMatchObject({ status: 302, seen: { path: "/redirect" } })
+    expect(reported.headers.location).toBe(`https://elsewhere.example.com/?token=${HELD}`)
+    expect(reported.headers["set-cookie"]).toEqual(["a=1", `b=${HELD}`])
   })
 
   test("into a second request that was put into a body", async () => {
@@ -333,7 +345,7 @@ describe("the value does not go", () => {
     // A GET with a body is not sent at all.
     expect(await ask("api.example.com", { method: "GET", body: [inner] })).toMatchObject({ status: 403 })
     await ask("api.example.com", { method: "POST", body: [inner] })
-    expect(seen.slice(before).map(({ path: asked, body }) => [asked, body])).toEqual([["/", inner]])
+    expect(seen.slice(before).map(({ path: requests, body }) => [requests, body])).toEqual([["/", inner]])
   })
 })
 
@@ -414,16 +426,16 @@ test("a name is resolved once, and every address of it must be public", async ()
     "nothing.example": [],
     "mapped.example": ["::ffff:10.0.0.1"],
   }
-  const asked: string[] = []
+  const requests: string[] = []
   const connect = publicConnect((host) => {
-    asked.push(host)
+    requests.push(host)
     return Promise.resolve(answers[host] ?? [])
   })
   for (const host of Object.keys(answers)) await expect(connect(host, 443)).rejects.toBeInstanceOf(Refusal)
   for (const host of ["127.0.0.1", "::1", "169.254.169.254"]) {
     await expect(connect(host, 443)).rejects.toBeInstanceOf(Refusal)
   }
-  expect(asked).toEqual(Object.keys(answers))
+  expect(requests).toEqual(Object.keys(answers))
 })
 
 test("its authority signs for one host at a time, and for servers alone", () => {
@@ -440,9 +452,9 @@ test("whichever host is asked for, only its own sees the value", async () => {
   )
   await fc.assert(
     fc.asyncProperty(hosts, async (host) => {
-      const told = await ask(host, { headers: { ...bearer, "x-key": HELD, cookie: `a=${HELD}` } })
-      const sent = JSON.stringify(told.seen)
-      expect(told.status).toBe(200)
+      const reported = await ask(host, { headers: { ...bearer, "x-key": HELD, cookie: `a=${HELD}` } })
+      const sent = JSON.stringify(reported.seen)
+      expect(reported.status).toBe(200)
       expect(sent.includes(VALUE)).toBe(host === "api.example.com")
       expect(sent.includes(HELD)).toBe(host !== "api.example.com")
     }),

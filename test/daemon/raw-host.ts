@@ -18,7 +18,7 @@ export type RawAnswer = (request: RawRequest, socket: TLSSocket) => void | Promi
 /** An https server that writes the bytes of its answers itself, valid or not. One request a connection. */
 export async function openRawHost(answers: Record<string, RawAnswer>) {
   const authority = newAuthority("of the raw host")
-  const asked: RawRequest[] = []
+  const requests: RawRequest[] = []
   const server = tls.createServer(
     { SNICallback: (name, done) => done(null, authority.contextFor(name)) },
     (socket: TLSSocket) => {
@@ -40,7 +40,7 @@ export async function openRawHost(answers: Record<string, RawAnswer>) {
           .map(([name = "", ...rest]) => [name.toLowerCase(), rest.join(": ")])
         const headers = Object.fromEntries(pairs) as Record<string, string>
         const request: RawRequest = { method, path, head, headers, bodyBytes: () => size - end - 4, closed }
-        asked.push(request)
+        requests.push(request)
         const answer = answers[path.split("?")[0] ?? ""] ?? (() => void socket.end(simple("no such path")))
         void answer(request, socket)
       })
@@ -51,7 +51,7 @@ export async function openRawHost(answers: Record<string, RawAnswer>) {
   return {
     origin: `https://localhost:${(server.address() as AddressInfo).port}`,
     ca: authority.certificate,
-    asked,
+    requests,
     close: () => void server.close(),
   }
 }

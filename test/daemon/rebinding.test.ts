@@ -105,8 +105,8 @@ describe.skipIf(!isPossible)("a name that is this computer once it was checked",
     "the embedded agent's curl": async (url) => {
       const input = { name: "rebinder", host: "embedded", model: "sim/agent", provision: true }
       intern ??= (await talk.json<{ id: string }>("POST", "/interns", input)).id
-      const told = await (await talk.say(intern, `$ curl -sS ${url}`, { approval_mode: "self-drive" })).all()
-      return told.text
+      const reported = await (await talk.say(intern, `$ curl -sS ${url}`, { approval_mode: "self-drive" })).all()
+      return reported.text
     },
     web_fetch: (url) => chat("sim/tool-call", url, { tools: [{ type: "service:web_fetch" }] }),
     "the URL of a file": (url) => {
@@ -127,21 +127,21 @@ describe.skipIf(!isPossible)("a name that is this computer once it was checked",
 
   test.each(Object.keys(ways))("is reached by no https request of %s: it has no certificate", async (way) => {
     ;[lookups.length, reached.length, connections] = [0, 0, 0]
-    const told = await ways[way]?.(`https://${NAME}/inside`)
+    const reported = await ways[way]?.(`https://${NAME}/inside`)
     // It was looked up, and found to be public; the connection then led here.
-    expect(lookups, String(told)).toContain("A")
-    expect(connections, String(told)).toBeGreaterThan(0)
+    expect(lookups, String(reported)).toContain("A")
+    expect(connections, String(reported)).toBeGreaterThan(0)
     expect(reached).toEqual([])
-    expect(told).not.toContain("the inside of this computer")
+    expect(reported).not.toContain("the inside of this computer")
   })
 
   test.each(Object.keys(ways))(
     "is reached by no http request of %s: none is sent outside of production",
     async (way) => {
       reached.length = 0
-      const told = await ways[way]?.(`http://${NAME}/inside`)
+      const reported = await ways[way]?.(`http://${NAME}/inside`)
       expect(reached).toEqual([])
-      expect(told).not.toContain("the inside of this computer")
+      expect(reported).not.toContain("the inside of this computer")
     },
   )
 })

@@ -19,7 +19,7 @@ import { talkTo } from "./talk.ts"
 
 const VALUE = "canary-Value/of+the=secret"
 const OTHER = "canary-of-another-secret"
-const PATIENCE_MS = 60_000
+const WAIT_MS = 60_000
 let commands: string
 let folder: string
 let host: BoundHost
@@ -61,7 +61,7 @@ async function start(name: string, more: Parameters<typeof runDaemon>[1] & { mod
   await eventually(async () => {
     const { status } = await talk.json<{ status: string }>("GET", `/interns/${id}`)
     expect(status, daemon.printed()).toBe("running")
-  }, PATIENCE_MS)
+  }, WAIT_MS)
   return { id, token, daemon }
 }
 
@@ -100,19 +100,19 @@ describe("an agent of a daemon", { timeout: 240_000 }, () => {
 
   test("uses a secret at its host, and reads its own placeholder where the host says the value", async () => {
     const text = await run(running, curl("api.bound.example/echo"))
-    expect(host.asked.at(-1)?.headers.authorization).toBe(`Bearer ${VALUE}`)
+    expect(host.requests.at(-1)?.headers.authorization).toBe(`Bearer ${VALUE}`)
     expect(text).toMatch(/^HTTP\/1.1 200 OK/)
     expect(text).toMatch(/"authorization":"Bearer vault-api_token-[0-9a-f]{16}"/)
     expectNoValue(text)
     expectNoValue(await run(running, curl("api.bound.example/redirect")))
     expectNoValue(await run(running, `curl -sS -i -u "git:$API_TOKEN" https://api.bound.example/echo`))
-    expect(host.asked.at(-1)?.headers.authorization).toBe(`Basic ${Buffer.from(`git:${VALUE}`).toString("base64")}`)
+    expect(host.requests.at(-1)?.headers.authorization).toBe(`Basic ${Buffer.from(`git:${VALUE}`).toString("base64")}`)
   })
 
   test("gets nothing of it at any other host, port or protocol", async () => {
-    const before = host.asked.length
+    const before = host.requests.length
     await run(running, curl("other.bound.example/echo"))
-    const { authorization } = host.asked.at(-1)?.headers ?? {}
+    const { authorization } = host.requests.at(-1)?.headers ?? {}
     expect(authorization).toMatch(/^Bearer vault-api_token-/)
     const port = new URL(host.origin).port
     for (const target of [`localhost:${port}/`, `127.0.0.1:${port}/`, "nobody.example/", "api.bound.example:8443/"]) {
@@ -120,7 +120,7 @@ describe("an agent of a daemon", { timeout: 240_000 }, () => {
     }
     expectNoValue(await run(running, 'curl -sS -i -H "x: $API_TOKEN" http://api.bound.example/echo'))
     expectNoValue(await run(running, curl("api.bound.example/echo", '-H "Host: other.bound.example"')))
-    expect(host.asked).toHaveLength(before + 1)
+    expect(host.requests).toHaveLength(before + 1)
   })
 
   test("sends and gets large bodies, events as they come, and repositories", async () => {
@@ -136,8 +136,8 @@ describe("an agent of a daemon", { timeout: 240_000 }, () => {
     expect(back).toContain(digest)
 
     // The last event is sent once the agent has said that it has the first.
-    const heard = "curl -sS -o heard https://api.bound.example/heard"
-    const loop = `while read -r line; do echo "$line"; case "$line" in *first*) ${heard};; esac; done`
+    const received = "curl -sS -o heard https://api.bound.example/heard"
+    const loop = `while read -r line; do echo "$line"; case "$line" in *first*) ${received};; esac; done`
     const events = await run(running, `curl -sS -N https://api.bound.example/events | ${loop}`)
     expect(events).toMatch(/data: first\s+data: last/)
 
@@ -152,9 +152,9 @@ describe("an agent of a daemon", { timeout: 240_000 }, () => {
       `git -C one push -q ${url} main; git clone -q ${url} two; cmp one/large two/large`,
       `git -C two log --format=%s; echo done`,
     ].join("; ")
-    const told = await run(running, script)
-    expect(told).toContain("one\ndone")
-    expectNoValue(told)
+    const reported = await run(running, script)
+    expect(reported).toContain("one\ndone")
+    expectNoValue(reported)
   })
 
   test("has a secret that is added or changed while it runs, without a restart of anything", async () => {
@@ -162,15 +162,15 @@ describe("an agent of a daemon", { timeout: 240_000 }, () => {
     await store(id, "new_token", "canary-new-value", "api.bound.example")
     const command = 'curl -sS -H "x-new: $NEW_TOKEN" https://api.bound.example/echo'
     const file = path.join(daemon.dir, "home/secrets.json")
-    await eventually(() => expect(readFileSync(file, "utf8")).toContain("vault-new_token-"), PATIENCE_MS)
+    await eventually(() => expect(readFileSync(file, "utf8")).toContain("vault-new_token-"), WAIT_MS)
     expect(await run(running, "echo $NEW_TOKEN")).toMatch(/^vault-new_token-/)
     await run(running, command)
-    expect(host.asked.at(-1)?.headers["x-new"]).toBe("canary-new-value")
+    expect(host.requests.at(-1)?.headers["x-new"]).toBe("canary-new-value")
     const list = await run(running, "cat $INTERN_SECRETS_FILE")
     expect(Object.keys(JSON.parse(list) as object)).toEqual(["api_token", "new_token", "other_token"])
     await store(id, "new_token", "canary-changed-value", "api.bound.example")
     await run(running, command)
-    expect(host.asked.at(-1)?.headers["x-new"]).toBe("canary-changed-value")
+    expect(host.requests.at(-1)?.headers["x-new"]).toBe("canary-changed-value")
     expect(daemon.process.exitCode).toBeNull()
   })
 
@@ -235,25 +235,25 @@ describe("a real agent", { timeout: 240_000 }, () => {
         const one = await talk.say(running.id, `$ ${command}`, { approval_mode: "self-drive" })
         expect(one.response.status).toBe(200)
         return one
-      }, PATIENCE_MS)
-      const told = await reading.all()
-      expect(told.finish, running.daemon.printed() + JSON.stringify(told.chunks)).toBe("stop")
-      return told
+      }, WAIT_MS)
+      const reported = await reading.all()
+      expect(reported.finish, running.daemon.printed() + JSON.stringify(reported.chunks)).toBe("stop")
+      return reported
     }
     const used = await ask(curl(`api.bound.example/${agent}`))
-    const atHost = host.asked.findLast((one) => one.path === `/${agent}`)
+    const atHost = host.requests.findLast((one) => one.path === `/${agent}`)
     expect(atHost?.headers.authorization, JSON.stringify(used.chunks)).toBe(`Bearer ${VALUE}`)
     expect(used.text).toMatch(/vault-api_token-[0-9a-f]{16}/)
     const elsewhere = await ask(curl(`other.bound.example/${agent}/elsewhere`))
-    const other = host.asked.findLast((one) => one.path === `/${agent}/elsewhere`)
+    const other = host.requests.findLast((one) => one.path === `/${agent}/elsewhere`)
     expect(other?.headers.authorization).toMatch(/^Bearer vault-api_token-/)
     for (const { text } of [used, elsewhere]) expectNoValue(text)
 
-    const sent = host.asked.length
+    const sent = host.requests.length
     const question = await talk.say(running.id, `$ ${curl("api.bound.example/asked")}`, { approval_mode: "manual" })
     expect((await question.all()).finish).toBe("tool_calls")
-    expect(host.asked).toHaveLength(sent)
+    expect(host.requests).toHaveLength(sent)
     await (await talk.answer(running.id, question.session, question.question, "reject_once")).all()
-    expect(host.asked).toHaveLength(sent)
+    expect(host.requests).toHaveLength(sent)
   })
 })

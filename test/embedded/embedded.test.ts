@@ -5,21 +5,21 @@ import { embeddedModels } from "../../src/embedded/models.ts"
 import { toSchemaValue } from "../../src/embedded/schema-value.ts"
 import { ask, contentOf, document, events, post, read, stream, user, worker } from "./ask.ts"
 
-const said = "The quick brown fox jumps over the lazy dog, twice."
+const output = "The quick brown fox jumps over the lazy dog, twice."
 
 describe("an ordinary answer", () => {
   test("is the last user message, in one document with its usage", async () => {
-    const answer = await document("echo", said)
+    const answer = await document("echo", output)
     expect(answer).toMatchObject({
       id: expect.stringMatching(/^chatcmpl-/),
       object: "chat.completion",
       created: expect.any(Number),
       model: "echo",
       system_fingerprint: "sim-1",
-      choices: [{ index: 0, message: { role: "assistant", content: said }, finish_reason: "stop" }],
+      choices: [{ index: 0, message: { role: "assistant", content: output }, finish_reason: "stop" }],
     })
-    const prompt = estimatePromptTokens(user(said))
-    const completion = estimateTokens(said)
+    const prompt = estimatePromptTokens(user(output))
+    const completion = estimateTokens(output)
     expect(answer.usage).toEqual({
       prompt_tokens: prompt,
       completion_tokens: completion,
@@ -28,18 +28,18 @@ describe("an ordinary answer", () => {
   })
 
   test("streams a role, one chunk a token, a finish, usage on request and [DONE]", async () => {
-    const chunks = await stream("echo", said)
+    const chunks = await stream("echo", output)
     expect(chunks[0]?.choices).toEqual([{ index: 0, delta: { role: "assistant", content: "" }, finish_reason: null }])
-    expect(chunks).toHaveLength(estimateTokens(said) + 3)
-    expect(contentOf(chunks)).toBe(said)
+    expect(chunks).toHaveLength(estimateTokens(output) + 3)
+    expect(contentOf(chunks)).toBe(output)
     expect(chunks.at(-2)?.choices).toEqual([{ index: 0, delta: {}, finish_reason: "stop" }])
-    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { completion_tokens: estimateTokens(said) } })
+    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { completion_tokens: estimateTokens(output) } })
     expect(chunks.slice(0, -1).some((chunk) => "usage" in chunk)).toBe(false)
     expect(new Set(chunks.map(({ id }) => id)).size).toBe(1)
   })
 
   test("streams no usage to those who did not ask", async () => {
-    const text = await (await ask("echo", said, { stream: true })).text()
+    const text = await (await ask("echo", output, { stream: true })).text()
     expect(text).not.toContain("usage")
     expect(text).toMatch(/\n\ndata: \[DONE\]\n\n$/)
   })
@@ -65,28 +65,28 @@ describe("an ordinary answer", () => {
   })
 
   test("ends with length at the smaller of two limits", async () => {
-    const answer = await document("echo", said, { max_tokens: 5, max_completion_tokens: 3 })
-    expect(answer.choices).toMatchObject([{ message: { content: said.slice(0, 12) }, finish_reason: "length" }])
+    const answer = await document("echo", output, { max_tokens: 5, max_completion_tokens: 3 })
+    expect(answer.choices).toMatchObject([{ message: { content: output.slice(0, 12) }, finish_reason: "length" }])
     expect(answer.usage?.completion_tokens).toBe(3)
   })
 
   test.each([["jumps"], [["nowhere", "jumps", "lazy"]]])("ends before a stop sequence: %j", async (stop) => {
-    const answer = await document("echo", said, { stop })
+    const answer = await document("echo", output, { stop })
     expect(answer.choices).toMatchObject([{ message: { content: "The quick brown fox " }, finish_reason: "stop" }])
   })
 
   test("comes in as many choices as asked, all of them counted", async () => {
-    expect((await document("echo", said, { n: 3 })).usage?.completion_tokens).toBe(3 * estimateTokens(said))
-    const chunks = await stream("echo", said, { n: 2 })
+    expect((await document("echo", output, { n: 3 })).usage?.completion_tokens).toBe(3 * estimateTokens(output))
+    const chunks = await stream("echo", output, { n: 2 })
     for (const index of [0, 1]) {
       const mine = chunks.filter(({ choices }) => choices[0]?.index === index)
-      expect(contentOf(mine)).toBe(said)
+      expect(contentOf(mine)).toBe(output)
       expect(mine.at(-1)?.choices[0]?.finish_reason).toBe("stop")
     }
   })
 
   test("long says four thousand tokens, the same every time", async () => {
-    const answer = await document("long", said)
+    const answer = await document("long", output)
     expect(contentOf([answer])).toMatch(/^word-0001 word-0002 .* word-1600$/)
     expect(answer.usage?.completion_tokens).toBe(4_000)
   })
@@ -94,7 +94,7 @@ describe("an ordinary answer", () => {
 
 describe("other shapes of answers", () => {
   test("json without a schema wraps the message", async () => {
-    expect(JSON.parse(contentOf([await document("json", said)]))).toEqual({ echo: said, ok: true })
+    expect(JSON.parse(contentOf([await document("json", output)]))).toEqual({ echo: output, ok: true })
   })
 
   test("json with a schema fits it, nested objects, references and bounds too", async () => {
@@ -110,11 +110,11 @@ describe("other shapes of answers", () => {
       $defs: { author: { type: "object", properties: { name: { type: ["string", "null"] } } } },
     }
     const response_format = { type: "json_schema", json_schema: { name: "note", schema } }
-    expect(JSON.parse(contentOf([await document("json", said, { response_format })]))).toEqual({
+    expect(JSON.parse(contentOf([await document("json", output, { response_format })]))).toEqual({
       title: "The quick",
       score: 1,
       note: null,
-      author: { name: said },
+      author: { name: output },
       tags: ["x", "x"],
     })
   })
@@ -142,14 +142,14 @@ describe("other shapes of answers", () => {
   })
 
   test("reasoning comes before the content and is counted in both places", async () => {
-    const thought = `The user said: ${said}. I will repeat it.`
-    const { choices, usage } = await document("reasoning", said)
+    const thought = `The user said: ${output}. I will repeat it.`
+    const { choices, usage } = await document("reasoning", output)
     const details = [{ type: "reasoning.text", text: thought, index: 0, format: "unknown" }]
-    expect(choices).toMatchObject([{ message: { content: said, reasoning: thought, reasoning_details: details } }])
-    expect(usage?.completion_tokens).toBe(estimateTokens(thought) + estimateTokens(said))
+    expect(choices).toMatchObject([{ message: { content: output, reasoning: thought, reasoning_details: details } }])
+    expect(usage?.completion_tokens).toBe(estimateTokens(thought) + estimateTokens(output))
     expect(usage?.completion_tokens_details?.reasoning_tokens).toBe(estimateTokens(thought))
 
-    const deltas = (await stream("reasoning", said)).flatMap(({ choices }) => choices[0]?.delta ?? [])
+    const deltas = (await stream("reasoning", output)).flatMap(({ choices }) => choices[0]?.delta ?? [])
     expect(deltas.map(({ reasoning }) => reasoning ?? "").join("")).toBe(thought)
     expect(deltas.findIndex(({ content }) => content)).toBeGreaterThan(
       deltas.findLastIndex(({ reasoning }) => reasoning),
@@ -159,16 +159,16 @@ describe("other shapes of answers", () => {
   test.each([[{ reasoning_effort: "none" }], [{ reasoning: { effort: "none" } }]])(
     "no effort, no reasoning: %j",
     async (more) => {
-      const { choices } = await document("reasoning", said, more)
-      expect(choices[0]?.message).toEqual({ role: "assistant", content: said })
+      const { choices } = await document("reasoning", output, more)
+      expect(choices[0]?.message).toEqual({ role: "assistant", content: output })
     },
   )
 
   test("a refusal has no content", async () => {
     const refusal = "I can't help with that."
-    const { choices } = await document("refusal", said)
+    const { choices } = await document("refusal", output)
     expect(choices).toMatchObject([{ message: { content: null, refusal }, finish_reason: "stop" }])
-    const chunks = await stream("refusal", said)
+    const chunks = await stream("refusal", output)
     expect(chunks.map(({ choices }) => choices[0]?.delta?.refusal ?? "").join("")).toBe(refusal)
     expect(contentOf(chunks)).toBe("")
   })
@@ -197,7 +197,7 @@ describe("refused requests", () => {
   test.each(["unknown", "status-999", "status-500:date", "constructor"])(
     "a model that does not exist: %s",
     async (model) => {
-      const refused = await ask(model, said)
+      const refused = await ask(model, output)
       expect(refused.status).toBe(404)
       expect(await refused.json()).toMatchObject({ error: { param: "model", code: "model_not_found" } })
     },
@@ -216,7 +216,7 @@ test("every model of the list is served under its slug", async () => {
   expect(new Set(slugs).size).toBe(slugs.length)
   const waiting = ["slow", "paced"]
   for (const slug of chatting.filter((slug) => !waiting.includes(slug))) {
-    const answered = await ask(slug, said, { stream: true })
+    const answered = await ask(slug, output, { stream: true })
     expect([200, Number(slug.slice(7, 10))]).toContain(answered.status)
     await answered.body?.cancel()
   }
@@ -224,8 +224,8 @@ test("every model of the list is served under its slug", async () => {
 
 test("the same question streams the same events", async () => {
   const [one, other] = [
-    await read(await ask("long", said, { stream: true })),
-    await read(await ask("long", said, { stream: true })),
+    await read(await ask("long", output, { stream: true })),
+    await read(await ask("long", output, { stream: true })),
   ]
   const anonymous = (text: string) => text.replaceAll(/"id":"[^"]*","object":"[^"]*","created":\d+/g, "")
   expect(anonymous(one.text)).toBe(anonymous(other.text))

@@ -8,14 +8,14 @@ import { chatEncoder } from "../../src/embedded/formats/chat.ts"
 import { estimatePromptTokens, estimateTokens } from "../../src/support/tokens.ts"
 import { ask, chunksOf, contentOf, document, events, read, stream, user } from "./ask.ts"
 
-const said = "Repeat after me."
-const padded = pad(said, 20)
+const output = "Repeat after me."
+const padded = pad(output, 20)
 const streamed = { stream: true, stream_options: { include_usage: true } }
 
 describe("a status model", () => {
   test.each(failureStatuses.map((status) => [status]))("refuses with %i in OpenAI's shape", async (status) => {
     for (const more of [{}, { stream: true }]) {
-      const refused = await ask(`status-${status}`, said, more)
+      const refused = await ask(`status-${status}`, output, more)
       expect(refused.status).toBe(status)
       const { error } = (await refused.json()) as { error: { message: string; type: string; code: unknown } }
       expect(error).toEqual({ message: expect.any(String), type: expect.any(String), param: null, code: error.code })
@@ -23,11 +23,11 @@ describe("a status model", () => {
   })
 
   test("that refuses the key repeats it", async () => {
-    expect(await (await ask("status-401", said)).text()).toContain("Bearer sk-upstream")
+    expect(await (await ask("status-401", output)).text()).toContain("Bearer sk-upstream")
   })
 
   test.each(["status-429", "status-503"])("%s says when to come back, in three ways", async (model) => {
-    const [seconds, date, ms] = await Promise.all(["", ":date", ":ms"].map((variant) => ask(model + variant, said)))
+    const [seconds, date, ms] = await Promise.all(["", ":date", ":ms"].map((variant) => ask(model + variant, output)))
     expect(seconds?.headers.get("retry-after")).toBe("2")
     const aheadMs = Date.parse(date?.headers.get("retry-after") ?? "") - Date.now()
     expect(aheadMs).toBeGreaterThan(0)
@@ -37,24 +37,24 @@ describe("a status model", () => {
   })
 
   test("that has nothing to wait for says nothing about it", async () => {
-    expect((await ask("status-500", said)).headers.has("retry-after")).toBe(false)
+    expect((await ask("status-500", output)).headers.has("retry-after")).toBe(false)
   })
 })
 
 describe("a stream that goes wrong", () => {
   test("an empty answer has the right type and no bytes", async () => {
-    const body = await ask("empty", said, { stream: true })
+    const body = await ask("empty", output, { stream: true })
     expect([body.status, body.headers.get("content-type"), await body.text()]).toEqual([
       200,
       "text/event-stream; charset=utf-8",
       "",
     ])
-    const whole = await ask("empty", said)
+    const whole = await ask("empty", output)
     expect([whole.status, whole.headers.get("content-type"), await whole.text()]).toEqual([200, "application/json", ""])
   })
 
   test("a page comes where events were asked for", async () => {
-    const page = await ask("html", said, { stream: true })
+    const page = await ask("html", output, { stream: true })
     expect(page.headers.get("content-type")).toMatch(/^text\/html/)
     expect(await page.text()).toContain("Service portal")
   })
@@ -62,12 +62,12 @@ describe("a stream that goes wrong", () => {
   const overloaded = { error: { message: "The model is overloaded.", type: "server_error", code: 503 } }
 
   test("an error is the first and only frame", async () => {
-    const { text } = await read(await ask("first-frame-error", said, streamed))
+    const { text } = await read(await ask("first-frame-error", output, streamed))
     expect(text).toBe(`data: ${JSON.stringify(overloaded)}\n\n`)
   })
 
   test("an error comes after ten pieces and nothing follows it", async () => {
-    const frames = events((await read(await ask("late-error", said, streamed))).text)
+    const frames = events((await read(await ask("late-error", output, streamed))).text)
     expect(frames).toHaveLength(12)
     expect(
       contentOf(
@@ -83,12 +83,12 @@ describe("a stream that goes wrong", () => {
   })
 
   test.each(["first-frame-error", "late-error"])("%s as a document is an error under 200", async (model) => {
-    const whole = await ask(model, said)
+    const whole = await ask(model, output)
     expect([whole.status, await whole.json()]).toEqual([200, overloaded])
   })
 
   test("a cut stream breaks in the middle of an event", async () => {
-    const { text, broke } = await read(await ask("cut", said, streamed))
+    const { text, broke } = await read(await ask("cut", output, streamed))
     const frames = text.split("\n\n")
     expect(broke).toBe(true)
     expect(contentOf(chunksOf(frames.slice(0, 11).join("\n\n")))).toBe(padded.slice(0, 40))
@@ -98,20 +98,20 @@ describe("a stream that goes wrong", () => {
   })
 
   test("a cut document breaks in its middle", async () => {
-    const { text, broke } = await read(await ask("cut", said))
+    const { text, broke } = await read(await ask("cut", output))
     expect(broke).toBe(true)
     expect(text).toMatch(/^\{"id"/)
     expect(() => JSON.parse(text)).toThrow()
   })
 
   test("an answer cut short by its limit still breaks inside an event", async () => {
-    const { text, broke } = await read(await ask("cut", said, { ...streamed, max_tokens: 3 }))
+    const { text, broke } = await read(await ask("cut", output, { ...streamed, max_tokens: 3 }))
     expect(broke).toBe(true)
     expect(text.split("\n\n")).toHaveLength(5)
   })
 
   test("no-done finishes with usage but without [DONE]", async () => {
-    const { text, broke } = await read(await ask("no-done", said, streamed))
+    const { text, broke } = await read(await ask("no-done", output, streamed))
     expect(broke).toBe(false)
     expect(text).not.toContain("[DONE]")
     expect(chunksOf(text).at(-1)).toMatchObject({ choices: [], usage: { completion_tokens: toPieces(padded).length } })
@@ -120,30 +120,30 @@ describe("a stream that goes wrong", () => {
 
 describe("a vendor's usage", () => {
   const counts = {
-    prompt_tokens: estimatePromptTokens(user(said)),
+    prompt_tokens: estimatePromptTokens(user(output)),
     completion_tokens: estimateTokens(padded),
-    total_tokens: estimatePromptTokens(user(said)) + estimateTokens(padded),
+    total_tokens: estimatePromptTokens(user(output)) + estimateTokens(padded),
   }
 
   test("is never there", async () => {
-    expect(await document("no-usage", said)).not.toHaveProperty("usage")
-    expect((await stream("no-usage", said)).some((chunk) => "usage" in chunk)).toBe(false)
+    expect(await document("no-usage", output)).not.toHaveProperty("usage")
+    expect((await stream("no-usage", output)).some((chunk) => "usage" in chunk)).toBe(false)
   })
 
   test("is zero for a real answer", async () => {
     const zero = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
-    expect((await document("zero-usage", said)).usage).toEqual(zero)
-    const chunks = await stream("zero-usage", said)
+    expect((await document("zero-usage", output)).usage).toEqual(zero)
+    const chunks = await stream("zero-usage", output)
     expect(chunks.at(-1)?.usage).toEqual(zero)
     expect(contentOf(chunks)).toBe(padded)
   })
 
   test("rides on a choice after the finish, with keys nobody knows", async () => {
-    const chunks = await stream("odd-usage", said)
+    const chunks = await stream("odd-usage", output)
     expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe("stop")
     expect(chunks.at(-1)?.choices).toEqual([{ index: 0, delta: {}, finish_reason: null }])
     expect(chunks.at(-1)?.usage).toMatchObject(counts)
-    expect((await document("odd-usage", said)).usage).toEqual({
+    expect((await document("odd-usage", output)).usage).toEqual({
       ...counts,
       billing_units: expect.any(Number),
       queue_time: expect.any(Number),
@@ -156,12 +156,12 @@ describe("a vendor's usage", () => {
       prompt_tokens_details: { cached_tokens: Math.floor(counts.prompt_tokens / 2) },
       completion_tokens_details: { reasoning_tokens: 0 },
     }
-    expect((await document("cached-tokens", said)).usage).toEqual(expected)
-    expect((await stream("cached-tokens", said)).at(-1)?.usage).toEqual(expected)
+    expect((await document("cached-tokens", output)).usage).toEqual(expected)
+    expect((await stream("cached-tokens", output)).at(-1)?.usage).toEqual(expected)
   })
 
   test("is null on every chunk before the last, as is the fingerprint", async () => {
-    const chunks = await stream("null-usage", said)
+    const chunks = await stream("null-usage", output)
     for (const chunk of chunks.slice(0, -1)) expect(chunk).toMatchObject({ usage: null, system_fingerprint: null })
     expect(chunks.at(-1)?.usage).toEqual(counts)
   })
@@ -169,7 +169,7 @@ describe("a vendor's usage", () => {
 
 describe("a sloppy wire", () => {
   test("bare chunks lack what a chunk must have, until the finish", async () => {
-    const chunks = await stream("bare-chunks", said)
+    const chunks = await stream("bare-chunks", output)
     for (const chunk of chunks.slice(0, -2)) {
       expect(Object.keys(chunk)).toEqual(["id", "model", "choices"])
       expect(Object.keys(chunk.choices[0] ?? {})).toEqual(["index", "delta"])
@@ -179,32 +179,32 @@ describe("a sloppy wire", () => {
   })
 
   test("every line ends with CRLF", async () => {
-    const { text } = await read(await ask("crlf", said, streamed))
+    const { text } = await read(await ask("crlf", output, streamed))
     expect(text.replaceAll("\r\n", "")).not.toMatch(/[\r\n]/)
     expect(contentOf(chunksOf(text))).toBe(padded)
   })
 
   test("comments stand before, between and inside events", async () => {
-    const { text } = await read(await ask("comments", said, streamed))
+    const { text } = await read(await ask("comments", output, streamed))
     expect(text).toMatch(/^: ping\n\n: ping\ndata: .*\n: ping\n\n: ping\n\n: ping\ndata: /)
     expect(contentOf(chunksOf(text))).toBe(padded)
   })
 
   test("bytes come one at a time", async () => {
     for (const more of [{}, streamed]) {
-      const { text, chunks } = await read(await ask("byte-chunks", said, more))
+      const { text, chunks } = await read(await ask("byte-chunks", output, more))
       expect(chunks.every((chunk) => chunk.length === 1)).toBe(true)
       expect(text).toContain(padded.slice(0, 4))
     }
   })
 
   test("characters are split across writes, and none is lost", async () => {
-    const expected = pad(`héllo wörld 🌍 日本語 ${said}`, 20)
-    const { text, chunks } = await read(await ask("split-utf8", said, streamed))
+    const expected = pad(`héllo wörld 🌍 日本語 ${output}`, 20)
+    const { text, chunks } = await read(await ask("split-utf8", output, streamed))
     expect(contentOf(chunksOf(text))).toBe(expected)
     const broken = chunks.filter((chunk) => new TextDecoder().decode(chunk).includes("\ufffd"))
     expect(broken.length).toBeGreaterThan(6)
-    expect(contentOf([await document("split-utf8", said)])).toBe(expected)
+    expect(contentOf([await document("split-utf8", output)])).toBe(expected)
   })
 
   test.each([
@@ -226,16 +226,16 @@ describe("time", () => {
 
   test("slow holds its headers back for six seconds", async () => {
     let answered = false
-    const slow = ask("slow", said).then((response) => ((answered = true), response))
+    const slow = ask("slow", output).then((response) => ((answered = true), response))
     await vi.advanceTimersByTimeAsync(5_999)
     expect(answered).toBe(false)
     await vi.advanceTimersByTimeAsync(1)
-    expect(contentOf([await (await slow).json()])).toBe(said)
+    expect(contentOf([await (await slow).json()])).toBe(output)
   })
 
   test("slow stops waiting when the caller leaves", async () => {
     const principal = new AbortController()
-    const slow = ask("slow", said, {}, { signal: principal.signal })
+    const slow = ask("slow", output, {}, { signal: principal.signal })
     await vi.advanceTimersByTimeAsync(100)
     principal.abort()
     await slow
@@ -272,7 +272,7 @@ describe("time", () => {
     ["stream", streamed, 11],
     ["document", {}, 1],
   ])("a stalled %s is silent until the reader leaves", async (_, more, reads) => {
-    const body = (await ask("stall", said, more)).body
+    const body = (await ask("stall", output, more)).body
     const reader = (body as ReadableStream<Uint8Array>).getReader()
     let done = 0
     const reading = (async () => {
@@ -292,6 +292,6 @@ describe("time", () => {
   }
 
   function toRequest(model: string, more: object = {}): ChatRequest {
-    return toChatRequest({ model, messages: user(said), ...more }) as ChatRequest
+    return toChatRequest({ model, messages: user(output), ...more }) as ChatRequest
   }
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { estimateTokens } from "../../src/support/tokens.ts"
 import { contentOf, document, stream, user } from "./ask.ts"
 
-const said = "The quick brown fox jumps over the lazy dog, twice."
+const output = "The quick brown fox jumps over the lazy dog, twice."
 const weather = {
   type: "function",
   function: {
@@ -24,10 +24,10 @@ const weather = {
 const clock = { type: "function", function: { name: "get_time" } }
 
 describe("tools", () => {
-  const args = { city: said, unit: "celsius", days: 42, hourly: true, places: [], extra: {} }
+  const args = { city: output, unit: "celsius", days: 42, hourly: true, places: [], extra: {} }
 
   test("the first tool is called, its arguments made from its schema", async () => {
-    const answer = await document("tool-call", said, { tools: [weather, clock] })
+    const answer = await document("tool-call", output, { tools: [weather, clock] })
     const [choice] = answer.choices
     expect(choice).toMatchObject({ finish_reason: "tool_calls", message: { content: null } })
     const calls = choice?.message?.tool_calls ?? []
@@ -39,7 +39,7 @@ describe("tools", () => {
   })
 
   test("a streamed call opens with its name and no arguments, which then come in pieces", async () => {
-    const chunks = await stream("tool-call", said, { tools: [weather] })
+    const chunks = await stream("tool-call", output, { tools: [weather] })
     const deltas = chunks.flatMap(({ choices }) => choices[0]?.delta?.tool_calls ?? [])
     expect(deltas[0]).toMatchObject({ index: 0, type: "function", function: { name: "get_weather", arguments: "" } })
     expect(JSON.parse(deltas.map((delta) => delta.function.arguments).join(""))).toEqual(args)
@@ -49,7 +49,7 @@ describe("tools", () => {
 
   test("a named choice decides which tool is called", async () => {
     const named = { type: "function", function: { name: "get_time" } }
-    const { choices } = await document("tool-call", said, { tools: [weather, clock], tool_choice: named })
+    const { choices } = await document("tool-call", output, { tools: [weather, clock], tool_choice: named })
     expect(choices[0]?.message?.tool_calls).toMatchObject([{ function: { name: "get_time", arguments: "{}" } }])
   })
 
@@ -57,34 +57,34 @@ describe("tools", () => {
     ["there are none", {}],
     ["none may be called", { tools: [weather], tool_choice: "none" }],
   ])("the message is repeated when %s", async (_, more) => {
-    expect(contentOf([await document("tool-call", said, more)])).toBe(said)
+    expect(contentOf([await document("tool-call", output, more)])).toBe(output)
   })
 
   test("the result of a tool is answered in text", async () => {
-    const messages = [...user(said), { role: "tool", tool_call_id: "call_1", content: "sunny" }]
+    const messages = [...user(output), { role: "tool", tool_call_id: "call_1", content: "sunny" }]
     const answer = await document("parallel-tools", "", { messages, tools: [weather] })
     expect(contentOf([answer])).toBe("The tool answered: sunny")
     expect(answer.choices[0]?.finish_reason).toBe("stop")
   })
 
   test("several tools are called at once, each with its own index and id", async () => {
-    const chunks = await stream("parallel-tools", said, { tools: [weather, clock] })
+    const chunks = await stream("parallel-tools", output, { tools: [weather, clock] })
     const opened = chunks.flatMap(({ choices }) => choices[0]?.delta?.tool_calls ?? []).filter(({ id }) => id)
     expect(opened.map(({ index, function: { name } }) => [index, name])).toEqual([
       [0, "get_weather"],
       [1, "get_time"],
     ])
-    const { choices } = await document("parallel-tools", said, { tools: [clock] })
+    const { choices } = await document("parallel-tools", output, { tools: [clock] })
     expect(new Set(choices[0]?.message?.tool_calls?.map(({ id }) => id)).size).toBe(3)
   })
 
   test("one tool is called when parallel calls are off", async () => {
     const more = { tools: [weather, clock], parallel_tool_calls: false }
-    expect((await document("parallel-tools", said, more)).choices[0]?.message?.tool_calls).toHaveLength(1)
+    expect((await document("parallel-tools", output, more)).choices[0]?.message?.tool_calls).toHaveLength(1)
   })
 
   test("a limit cuts the arguments of a call short", async () => {
-    const { choices, usage } = await document("tool-call", said, { tools: [weather], max_tokens: 2 })
+    const { choices, usage } = await document("tool-call", output, { tools: [weather], max_tokens: 2 })
     expect(choices).toMatchObject([{ finish_reason: "length" }])
     expect(choices[0]?.message?.tool_calls?.[0]?.function.arguments).toBe(JSON.stringify(args).slice(0, 8))
     expect(usage?.completion_tokens).toBe(2)

@@ -4,25 +4,25 @@ import { events, read, worker } from "./ask.ts"
 
 type Json = Record<string, unknown>
 
-const SAID = "Say it again and again.."
+const TEXT = "Say it again and again.."
 const PARAMETERS = { type: "object", properties: { city: { type: "string" } }, required: ["city"] }
 
 const wires = {
   responses: {
     url: "https://embedded/responses/v1/responses",
-    question: { input: SAID },
+    question: { input: TEXT },
     tool: { type: "function", name: "weather", parameters: PARAMETERS },
     last: "response.completed",
-    wordsOf: (event: Json) => (event["type"] === "response.output_text.delta" ? event["delta"] : ""),
+    textOf: (event: Json) => (event["type"] === "response.output_text.delta" ? event["delta"] : ""),
     thoughtOf: (event: Json) => (event["type"] === "response.reasoning_text.delta" ? event["delta"] : ""),
     argumentsOf: (event: Json) => (event["type"] === "response.function_call_arguments.delta" ? event["delta"] : ""),
   },
   messages: {
     url: "https://embedded/messages/v1/messages",
-    question: { messages: [{ role: "user", content: SAID }], max_tokens: 4_096 },
+    question: { messages: [{ role: "user", content: TEXT }], max_tokens: 4_096 },
     tool: { name: "weather", input_schema: PARAMETERS },
     last: "message_stop",
-    wordsOf: (event: Json) => deltaOf(event)["text"] ?? "",
+    textOf: (event: Json) => deltaOf(event)["text"] ?? "",
     thoughtOf: (event: Json) => deltaOf(event)["thinking"] ?? "",
     argumentsOf: (event: Json) => deltaOf(event)["partial_json"] ?? "",
   },
@@ -33,66 +33,66 @@ function deltaOf(event: Json): Json {
   return event["type"] === "content_block_delta" ? (event["delta"] as Json) : {}
 }
 
-function ask(wire: keyof typeof wires, model: string, more: Json = {}): Promise<Response> {
-  const { url, question } = wires[wire]
+function ask(format: keyof typeof wires, model: string, more: Json = {}): Promise<Response> {
+  const { url, question } = wires[format]
   const body = JSON.stringify({ model, ...question, ...more })
   return worker.fetch(new Request(url, { method: "POST", headers: { "content-type": "application/json" }, body }))
 }
 
-async function stream(wire: keyof typeof wires, model: string, more: Json = {}) {
-  const { text, broke } = await read(await ask(wire, model, { stream: true, ...more }))
+async function stream(format: keyof typeof wires, model: string, more: Json = {}) {
+  const { text, broke } = await read(await ask(format, model, { stream: true, ...more }))
   const whole = text.slice(0, text.lastIndexOf("\n\n") + 2)
-  return { told: events(whole).map((data) => JSON.parse(data) as Json), rest: text.slice(whole.length), broke }
+  return { events: events(whole).map((data) => JSON.parse(data) as Json), rest: text.slice(whole.length), broke }
 }
 
-describe.each(names)("in the words of /%s", (wire) => {
-  const { tool, last, wordsOf, thoughtOf, argumentsOf } = wires[wire]
+describe.each(names)("in the words of /%s", (format) => {
+  const { tool, last, textOf: textsOf, thoughtOf, argumentsOf } = wires[format]
 
   test("a stream ends with the wire's own last event, and without [DONE]", async () => {
-    const { told } = await stream(wire, "echo")
-    expect(told.map(wordsOf).join("")).toBe(SAID)
-    expect(told.at(-1)?.["type"]).toBe(last)
+    const { events: reported } = await stream(format, "echo")
+    expect(reported.map(textsOf).join("")).toBe(TEXT)
+    expect(reported.at(-1)?.["type"]).toBe(last)
   })
 
   test("tools are called", async () => {
-    const { told } = await stream(wire, "tool-call", { tools: [tool] })
-    expect(JSON.parse(told.map(argumentsOf).join(""))).toEqual({ city: SAID })
+    const { events: reported } = await stream(format, "tool-call", { tools: [tool] })
+    expect(JSON.parse(reported.map(argumentsOf).join(""))).toEqual({ city: TEXT })
   })
 
   test("thoughts come before the words", async () => {
-    const { told } = await stream(wire, "reasoning")
-    expect(told.map(thoughtOf).join("")).toContain("I will repeat it.")
-    expect(told.findIndex((event) => wordsOf(event) !== "")).toBeGreaterThan(
-      told.findLastIndex((event) => thoughtOf(event) !== ""),
+    const { events: reported } = await stream(format, "reasoning")
+    expect(reported.map(thoughtOf).join("")).toContain("I will repeat it.")
+    expect(reported.findIndex((event) => textsOf(event) !== "")).toBeGreaterThan(
+      reported.findLastIndex((event) => thoughtOf(event) !== ""),
     )
   })
 
   test("cut breaks inside an event", async () => {
-    const { told, rest, broke } = await stream(wire, "cut")
+    const { events: reported, rest, broke } = await stream(format, "cut")
     expect(broke).toBe(true)
-    expect(told.filter((event) => wordsOf(event) !== "")).toHaveLength(10)
+    expect(reported.filter((event) => textsOf(event) !== "")).toHaveLength(10)
     expect(rest).toMatch(/^event: .*\ndata: \{/)
     expect(() => JSON.parse(rest.split("data: ")[1] ?? "")).toThrow()
-    expect((await read(await ask(wire, "cut"))).broke).toBe(true)
+    expect((await read(await ask(format, "cut"))).broke).toBe(true)
   })
 
   test("every model of the list is served, and no other", async () => {
-    for (const model of formatSlugs) expect((await ask(wire, model)).status).not.toBe(404)
-    expect((await ask(wire, "long")).status).toBe(404)
+    for (const model of formatSlugs) expect((await ask(format, model)).status).not.toBe(404)
+    expect((await ask(format, "long")).status).toBe(404)
   })
 
   test("a request that the wire does not have is refused", async () => {
-    expect((await ask(wire, "echo", { input: 5, messages: "x" })).status).toBe(400)
+    expect((await ask(format, "echo", { input: 5, messages: "x" })).status).toBe(400)
   })
 })
 
 describe("a failing vendor of /responses", () => {
   test("tells an error before it has begun, and a failed response after", async () => {
-    const { told } = await stream("responses", "first-frame-error")
-    expect(told).toEqual([
+    const { events: reported } = await stream("responses", "first-frame-error")
+    expect(reported).toEqual([
       { type: "error", sequence_number: 0, code: "server_error", message: expect.any(String), param: null },
     ])
-    const late = (await stream("responses", "late-error")).told.at(-1)
+    const late = (await stream("responses", "late-error")).events.at(-1)
     expect(late).toMatchObject({
       type: "response.failed",
       response: { status: "failed", error: { code: "server_error" } },
@@ -105,10 +105,10 @@ describe("a failing vendor of /responses", () => {
       worker.fetch(
         new Request("https://embedded/responses/v1/chat/completions", {
           method: "POST",
-          body: JSON.stringify({ model, messages: [{ role: "user", content: SAID }] }),
+          body: JSON.stringify({ model, messages: [{ role: "user", content: TEXT }] }),
         }),
       )
-    expect(await (await complete("echo")).json()).toMatchObject({ choices: [{ message: { content: SAID } }] })
+    expect(await (await complete("echo")).json()).toMatchObject({ choices: [{ message: { content: TEXT } }] })
     expect((await complete("long")).status).toBe(404)
   })
 
@@ -127,10 +127,10 @@ describe("a failing vendor of /messages", () => {
   const overloaded = { type: "error", error: { type: "overloaded_error", message: expect.any(String) } }
 
   test("tells an error event, before it has begun and after", async () => {
-    expect((await stream("messages", "first-frame-error")).told).toEqual([overloaded])
-    const { told } = await stream("messages", "late-error")
-    expect(told[0]?.["type"]).toBe("message_start")
-    expect(told.at(-1)).toEqual(overloaded)
+    expect((await stream("messages", "first-frame-error")).events).toEqual([overloaded])
+    const { events: reported } = await stream("messages", "late-error")
+    expect(reported[0]?.["type"]).toBe("message_start")
+    expect(reported.at(-1)).toEqual(overloaded)
     const whole = await ask("messages", "late-error")
     expect([whole.status, await whole.json()]).toEqual([529, overloaded])
   })
@@ -143,19 +143,19 @@ describe("a failing vendor of /messages", () => {
 
   test("no-usage has none, anywhere", async () => {
     expect(await (await ask("messages", "no-usage")).text()).not.toContain('"usage":')
-    expect(JSON.stringify((await stream("messages", "no-usage")).told)).not.toContain('"usage":')
+    expect(JSON.stringify((await stream("messages", "no-usage")).events)).not.toContain('"usage":')
   })
 
   test("a thought is signed once, at its end", async () => {
-    const { told } = await stream("messages", "reasoning")
-    const kinds = told.map((event) => deltaOf(event)["type"])
+    const { events: reported } = await stream("messages", "reasoning")
+    const kinds = reported.map((event) => deltaOf(event)["type"])
     expect(kinds.filter((kind) => kind === "signature_delta")).toHaveLength(1)
     expect(kinds.indexOf("signature_delta")).toBe(kinds.lastIndexOf("thinking_delta") + 1)
     const answer = await ask("messages", "reasoning")
     const { content } = await answer.json<{ content: Json[] }>()
     expect(content).toMatchObject([
       { type: "thinking", signature: expect.stringMatching(/^\w+=*$/) },
-      { type: "text", text: SAID },
+      { type: "text", text: TEXT },
     ])
   })
 })

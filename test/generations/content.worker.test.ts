@@ -18,7 +18,7 @@ async function logging(settings: Record<string, unknown> = {}): Promise<Workspac
   return workspace
 }
 
-const asked = [{ role: "user", content: "Keep this" }]
+const requests = [{ role: "user", content: "Keep this" }]
 const idOf = (response: Response) => response.headers.get("x-generation-id") ?? ""
 
 async function kept(workspace: Workspace, id: string): Promise<Kept["data"]> {
@@ -28,11 +28,16 @@ async function kept(workspace: Workspace, id: string): Promise<Kept["data"]> {
 
 describe("GET /generation/content", () => {
   test.each([
-    ["chat, whole", "/chat/completions", { messages: asked }, "sim/echo"],
+    ["chat, whole", "/chat/completions", { messages: requests }, "sim/echo"],
     ["responses, whole", "/responses", { input: "Keep this" }, "sim/echo"],
     ["responses of a provider that speaks them", "/responses", { input: "Keep this" }, "sim-responses/echo"],
-    ["messages, whole", "/messages", { messages: asked, max_tokens: 100 }, "sim/echo"],
-    ["messages of a provider that speaks them", "/messages", { messages: asked, max_tokens: 100 }, "sim-messages/echo"],
+    ["messages, whole", "/messages", { messages: requests, max_tokens: 100 }, "sim/echo"],
+    [
+      "messages of a provider that speaks them",
+      "/messages",
+      { messages: requests, max_tokens: 100 },
+      "sim-messages/echo",
+    ],
   ])("%s: the prompt and the answer", async (_, path, body, model) => {
     const workspace = await logging()
     const response = await workspace.as.post(path, { ...body, model })
@@ -49,8 +54,8 @@ describe("GET /generation/content", () => {
     for (let at = 0; at < 22; at += 1) {
       const { response, chunks } = await readStream(workspace.as.chat("sim/echo", "Word by word", { stream: true }))
       if (at < 21) continue
-      const said = chunks.map((chunk) => chunk.choices[0]?.delta.content ?? "").join("")
-      expect((await kept(workspace, idOf(response))).output.completion).toBe(said)
+      const texts = chunks.map((chunk) => chunk.choices[0]?.delta.content ?? "").join("")
+      expect((await kept(workspace, idOf(response))).output.completion).toBe(texts)
     }
   })
 

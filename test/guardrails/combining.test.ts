@@ -38,16 +38,16 @@ const rules = fc.record({
 })
 type Rules = typeof rules extends fc.Arbitrary<infer T> ? T & Record<string, unknown> : never
 
-const row = (place: number, one: object, limitNano: number | null): AppliedRow => ({
-  id: `g${place}`,
-  name: `Rail ${place}`,
-  isDefault: place === 0,
+const row = (position: number, one: object, limitNano: number | null): AppliedRow => ({
+  id: `g${position}`,
+  name: `Rail ${position}`,
+  isDefault: position === 0,
   limitNano,
   resetInterval: limitNano === null ? null : "daily",
   includeByokInBudgets: false,
   rules: JSON.stringify(one),
-  byKey: place === 1,
-  byMember: place === 2,
+  byKey: position === 1,
+  byMember: position === 2,
   keyHash: "key",
   userId: "user",
 })
@@ -100,7 +100,7 @@ test("a call goes where every guardrail lets it go, and nowhere else", () => {
       fc.boolean(),
       fc.constantFrom(null, "europe", "us"),
       (all, model, slug, isKept, region) => {
-        const guardrails = toCallerGuardrails(all.map((one, place) => row(place, one, null)))
+        const guardrails = toCallerGuardrails(all.map((one, position) => row(position, one, null)))
         const [at, of] = [endpoint(model, slug, isKept), provider(slug)]
         const isKeptBy = (guardrails?.routeFilters() ?? []).every((filter) => filter.keeps(at, of, region))
         expect(isKeptBy).toBe(all.every((one) => allows(one as Rules, at, of, region)))
@@ -113,8 +113,8 @@ test("a call goes where every guardrail lets it go, and nowhere else", () => {
 test("filters are a union, and of the same filter the strongest action counts", () => {
   fc.assert(
     fc.property(fc.array(rules, { minLength: 1, maxLength: 3 }), (all) => {
-      const guardrails = toCallerGuardrails(all.map((one, place) => row(place, one, null)))
-      const told = new Map(guardrails?.contentRules().map(({ detector, action }) => [detector.name, action]))
+      const guardrails = toCallerGuardrails(all.map((one, position) => row(position, one, null)))
+      const reported = new Map(guardrails?.contentRules().map(({ detector, action }) => [detector.name, action]))
       const expected = new Map<string, string>()
       for (const name of [...SLUGS, ...PATTERNS]) {
         const given = all.flatMap((one) => [
@@ -124,7 +124,7 @@ test("filters are a union, and of the same filter the strongest action counts", 
         const strongest = ACTIONS.findLast((action) => given.some((one) => one.action === action))
         if (strongest) expected.set(name, strongest)
       }
-      expect(told).toEqual(expected)
+      expect(reported).toEqual(expected)
     }),
   )
 })

@@ -29,16 +29,16 @@ function measure(slug: BuiltinSlug) {
     missed: [] as string[],
   }
   for (const { text, labels } of lines) {
-    const own = labels.filter((label) => label.slug === slug)
+    const scoped = labels.filter((label) => label.slug === slug)
     const findings = find(slug, text)
     const isWhole = slug === "regex-prompt-injection" ? overlaps : covers
-    result.labels += own.length
-    for (const label of own) {
+    result.labels += scoped.length
+    for (const label of scoped) {
       if (findings.some((finding) => isWhole(finding, label))) result.found += 1
       else result.missed.push(text)
     }
     // What another detector is for is as little ordinary as its own.
-    const right = findings.filter((finding) => own.some((label) => overlaps(finding, label)))
+    const right = findings.filter((finding) => scoped.some((label) => overlaps(finding, label)))
     result.findings += findings.length
     result.right += right.length
     if (right.length < findings.length) {
@@ -70,7 +70,7 @@ describe(`the detectors on ${lines.length} labelled lines, ${ordinary.length} of
   })
 
   test("a text that is all there is told as one that comes in pieces", () => {
-    const told = (slug: BuiltinSlug, pieces: readonly string[]) => {
+    const reported = (slug: BuiltinSlug, pieces: readonly string[]) => {
       const rules = combineRules([{ content_filter_builtins: [{ slug, action: "redact" }] }])
       const found: Span[] = []
       const filter = new TextFilter(rules, plainUnits(), ({ start, end }) => found.push({ start, end }))
@@ -85,7 +85,7 @@ describe(`the detectors on ${lines.length} labelled lines, ${ordinary.length} of
         .join(at % 2 === 0 ? " " : "\n")
       for (const slug of BUILTIN_SLUGS) {
         if (slug === "regex-prompt-injection") continue
-        expect(told(slug, [text]), text).toEqual(told(slug, [text.slice(0, 7), text.slice(7), ""]))
+        expect(reported(slug, [text]), text).toEqual(reported(slug, [text.slice(0, 7), text.slice(7), ""]))
       }
     }
   })
@@ -144,9 +144,9 @@ describe(`the detectors on ${lines.length} labelled lines, ${ordinary.length} of
     console.info(
       `${slug}: precision ${percent(precision)}, recall ${percent(recall)} of ${labels}, false alarms ${percent(alarms)}`,
     )
-    const told = JSON.stringify({ wrong, missed }, null, 1)
-    expect(precision, told).toBeGreaterThanOrEqual(FLOORS[slug].precision)
-    expect(recall, told).toBeGreaterThanOrEqual(FLOORS[slug].recall)
-    expect(alarms, told).toBeLessThan(FLOORS[slug].alarms)
+    const reported = JSON.stringify({ wrong, missed }, null, 1)
+    expect(precision, reported).toBeGreaterThanOrEqual(FLOORS[slug].precision)
+    expect(recall, reported).toBeGreaterThanOrEqual(FLOORS[slug].recall)
+    expect(alarms, reported).toBeLessThan(FLOORS[slug].alarms)
   })
 })

@@ -17,7 +17,7 @@ type Failure = {
   service_metadata?: { pipeline: Record<string, unknown>[] }
 }
 type Answer = { choices: { message: { content: string } }[]; service_metadata: { pipeline: Record<string, unknown>[] } }
-const TOLD = { "x-service-metadata": "enabled" }
+const CONTENT = { "x-service-metadata": "enabled" }
 
 /** A guardrail on the workspace's own key. */
 async function guard(workspace: Workspace, rules: Record<string, unknown>, name = "Rail"): Promise<string> {
@@ -34,7 +34,7 @@ async function ownHash(workspace: Workspace): Promise<string> {
 }
 const assign = (workspace: Workspace, id: string, hash: string) =>
   expectJson(200, workspace.manage.post(`/guardrails/${id}/assignments/keys`, { key_hashes: [hash] }))
-const own = async (workspace: Workspace) => {
+const scoped = async (workspace: Workspace) => {
   const { data } = await expectJson<{ data: { creator_user_id: string } }>(200, workspace.manage.get("/key"))
   return data.creator_user_id
 }
@@ -42,9 +42,9 @@ const own = async (workspace: Workspace) => {
 let stop: () => void = () => {}
 afterEach(() => stop())
 function play(answer: Parameters<typeof mockProvider>[0]) {
-  const played = mockProvider(answer)
-  stop = played.stop
-  return played
+  const mock = mockProvider(answer)
+  stop = mock.stop
+  return mock
 }
 const whole = (content: string, more: Record<string, unknown> = {}, beside: Record<string, unknown> = {}) =>
   Response.json({
@@ -98,10 +98,10 @@ describe("models and providers", () => {
 
   test("leave the endpoints that they allow", async () => {
     const workspace = await newWorkspace()
-    const { asked } = play(() => whole("Hello"))
+    const { asked: calls } = play(() => whole("Hello"))
     await guard(workspace, { allowed_providers: ["twin-a", "twin-b"], ignored_providers: ["twin-a"] })
     for (let turn = 0; turn < 4; turn++) await expectJson(200, workspace.as.chat("acme/chat-61", "Hi"))
-    expect(new Set(asked.map(({ url }) => new URL(url).hostname))).toEqual(new Set(["twin-b.test"]))
+    expect(new Set(calls.map(({ url }) => new URL(url).hostname))).toEqual(new Set(["twin-b.test"]))
   })
 
   test("let calls in by the hostnames of the regions that all of them allow", async () => {
@@ -161,7 +161,7 @@ describe("models and providers", () => {
 describe("whose guardrail", () => {
   test("of a key, of its creator and of the workspace: all of them count", async () => {
     const workspace = await newWorkspace()
-    const userId = await own(workspace)
+    const userId = await scoped(workspace)
     const key = await newKey(workspace, { creator_user_id: userId })
     const made = async (rules: object) =>
       (
@@ -211,7 +211,7 @@ describe("a budget of a guardrail", () => {
 
   test("of a member is of all their keys together", async () => {
     const workspace = await newWorkspace()
-    const userId = await own(workspace)
+    const userId = await scoped(workspace)
     const keys = [await newKey(workspace), await newKey(workspace)] as const
     const input = { name: "Person", limit_usd: 0.0014, reset_interval: "monthly" }
     const { data } = await expectJson<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", input))
@@ -249,7 +249,10 @@ describe("content in a request", () => {
   test("is blocked before anything is held, with the names of what was found and no word of it", async () => {
     const workspace = await newWorkspace()
     const id = await guard(workspace, email("block"))
-    const answer = await expectJson<Failure>(403, workspace.as.chat("sim/echo", "I am lovelace@example.com", {}, TOLD))
+    const answer = await expectJson<Failure>(
+      403,
+      workspace.as.chat("sim/echo", "I am lovelace@example.com", {}, CONTENT),
+    )
     expect(answer.error).toEqual({
       code: 403,
       message: 'The guardrail "Rail" blocks this request: it has email in it. Take that out of the request.',
@@ -267,7 +270,7 @@ describe("content in a request", () => {
     ])
     expect(JSON.stringify(answer)).not.toContain("lovelace")
     expect(await workspace.ledger.balance()).toMatchObject({ spentNano: 0, heldNano: 0 })
-    const passed = await expectJson<Answer>(200, workspace.as.chat("sim/echo", "I am Ada", {}, TOLD))
+    const passed = await expectJson<Answer>(200, workspace.as.chat("sim/echo", "I am Ada", {}, CONTENT))
     expect(passed.service_metadata.pipeline).toMatchObject([
       { summary: "nothing was found", data: { action: "none", detected: false, patterns: [] } },
     ])
@@ -277,7 +280,7 @@ describe("content in a request", () => {
   test("is redacted before it leaves, wherever it stands", async () => {
     const workspace = await newWorkspace()
     await guard(workspace, email("redact"))
-    const { asked } = play(() => whole("Yes"))
+    const { asked: calls } = play(() => whole("Yes"))
     const messages = [
       { role: "system", content: "Write to root@example.com" },
       {
@@ -297,7 +300,7 @@ describe("content in a request", () => {
       { role: "tool", tool_call_id: "c1", content: "sent to a@b.com" },
     ]
     await expectJson(200, workspace.as.post("/chat/completions", { model: "played/m61", messages }))
-    expect(asked[0]?.body["messages"]).toEqual(
+    expect(calls[0]?.body["messages"]).toEqual(
       [
         { role: "system", content: "Write to [EMAIL]" },
         { role: "user", content: [{ type: "text", text: "or to [EMAIL]" }, messages[1]?.content?.[1]] },
@@ -365,7 +368,10 @@ describe("content in a request", () => {
   test("is flagged and goes on as it is", async () => {
     const workspace = await newWorkspace()
     await guard(workspace, email("flag"))
-    const answer = await expectJson<Answer>(200, workspace.as.chat("sim/echo", "I am lovelace@example.com", {}, TOLD))
+    const answer = await expectJson<Answer>(
+      200,
+      workspace.as.chat("sim/echo", "I am lovelace@example.com", {}, CONTENT),
+    )
     expect(answer.choices[0]?.message.content).toContain("lovelace@example.com")
     expect(answer.service_metadata.pipeline).toMatchObject([{ data: { action: "flag", detected: true } }])
   })
@@ -452,21 +458,21 @@ describe("content in an answer", () => {
       const answer = await whole("Yes", {}, { text: SECRET }).json<object>()
       return Response.json({ ...answer, citations: [SECRET] })
     })
-    const told = await expectJson(200, workspace.as.chat("played/m62", "Hi"))
-    expect(told).toMatchObject({ citations: ["[EMAIL]"], choices: [{ text: "[EMAIL]" }] })
+    const reported = await expectJson(200, workspace.as.chat("played/m62", "Hi"))
+    expect(reported).toMatchObject({ citations: ["[EMAIL]"], choices: [{ text: "[EMAIL]" }] })
   })
 
   test("is blocked in a document, and charged: it was made", async () => {
     const workspace = await newWorkspace()
     await guard(workspace, rules("block"))
     play(() => whole(`To ${SECRET}.`))
-    const answer = await workspace.as.chat("played/m63", "Hi", {}, TOLD)
+    const answer = await workspace.as.chat("played/m63", "Hi", {}, CONTENT)
     const copy = answer.clone()
-    const told = await expectJson<Failure>(403, answer)
-    expect(told.error.message).toContain("blocks this answer")
-    expect(told.error.metadata).toMatchObject({ patterns: ["email"] })
-    expect(told.service_metadata?.pipeline).toMatchObject([{ data: { action: "block", detected: true } }])
-    expect(JSON.stringify(told)).not.toContain("lovelace")
+    const reported = await expectJson<Failure>(403, answer)
+    expect(reported.error.message).toContain("blocks this answer")
+    expect(reported.error.metadata).toMatchObject({ patterns: ["email"] })
+    expect(reported.service_metadata?.pipeline).toMatchObject([{ data: { action: "block", detected: true } }])
+    expect(JSON.stringify(reported)).not.toContain("lovelace")
     expect(await receiptOf(workspace, copy)).toMatchObject({ status: 403, tokens_completion: 5 })
     expect(await openHolds(workspace)).toEqual([])
   })
@@ -484,8 +490,8 @@ describe("content in an answer", () => {
       const answer = await workspace.as.post(path, { model, stream: true, ...body })
       const raw = await answer.text()
       expect(raw, path).not.toMatch(/lovelace|@/)
-      const said = [...raw.matchAll(/"(?:content|delta|text)":"((?:[^"\\]|\\.)*)"/g)].map(([, one]) => one).join("")
-      expect(said).toContain("Dear all, mail [EMAIL] today.")
+      const output = [...raw.matchAll(/"(?:content|delta|text)":"((?:[^"\\]|\\.)*)"/g)].map(([, one]) => one).join("")
+      expect(output).toContain("Dear all, mail [EMAIL] today.")
     }
   })
 
@@ -493,7 +499,7 @@ describe("content in an answer", () => {
     const workspace = await newWorkspace()
     await guard(workspace, rules("block"))
     play(() => sse(good(`Dear all, mail ${SECRET} today.`)))
-    const answer = await workspace.as.chat("played/m65", "Hi", { stream: true }, TOLD)
+    const answer = await workspace.as.chat("played/m65", "Hi", { stream: true }, CONTENT)
     const copy = answer.clone()
     const { chunks, done, raw } = await readStream(answer)
     expect(raw).not.toContain("lovelace")
@@ -524,13 +530,13 @@ describe("content in an answer", () => {
     const workspace = await newWorkspace()
     await guard(workspace, { content_filters: [{ action: "redact", pattern: "(?i)\\w+", label: "WORD" }] })
     const sound = { data: "aGk=", format: "wav" }
-    const told = await expectJson<{ text: string }>(
+    const reported = await expectJson<{ text: string }>(
       200,
       workspace.as.post("/audio/transcriptions", { model: "sim/transcribe", input_audio: sound }),
     )
-    expect(told.text).toMatch(/^[^a-z]*\[WORD\]/i)
-    expect(told).not.toHaveProperty("words")
-    expect(told).not.toHaveProperty("segments")
+    expect(reported.text).toMatch(/^[^a-z]*\[WORD\]/i)
+    expect(reported).not.toHaveProperty("words")
+    expect(reported).not.toHaveProperty("segments")
   })
 
   test("the agent's rounds are calls too", async () => {
@@ -555,7 +561,7 @@ describe("content in an answer", () => {
       content_filters: [{ action: "redact", pattern: "\\d{4}-\\d\\d-\\d\\dT[\\d:.]+", label: "WHEN" }],
     })
     let round = 0
-    const { asked } = play(() => {
+    const { asked: calls } = play(() => {
       round += 1
       if (round > 1) return sse(good("It was 2026-11-21T10:00:00 then."))
       const call = { index: 0, id: "c1", type: "function", function: { name: "datetime", arguments: "{}" } }
@@ -564,8 +570,8 @@ describe("content in an answer", () => {
     const tools = [{ type: "openrouter:datetime" }]
     const { chunks, raw } = await readStream(workspace.as.chat("played/m68", "When?", { stream: true, tools }))
     expect(textOf(chunks)).toBe("It was [WHEN] then.")
-    expect(JSON.stringify(asked[1]?.body["messages"])).toContain("[WHEN]")
-    expect(JSON.stringify(asked[1]?.body["messages"])).not.toMatch(/\d{4}-\d\d-\d\dT/)
+    expect(JSON.stringify(calls[1]?.body["messages"])).toContain("[WHEN]")
+    expect(JSON.stringify(calls[1]?.body["messages"])).not.toMatch(/\d{4}-\d\d-\d\dT/)
     expect(raw).not.toContain("10:00")
   })
 })

@@ -271,14 +271,14 @@ describe("assignments", () => {
   test("strangers, keys of others and of other workspaces are refused, and nothing is assigned", async () => {
     const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
     const { id } = await create(mine)
-    const [own, foreign] = [await newKey(mine), await newKey(theirs)]
+    const [scoped, foreign] = [await newKey(mine), await newKey(theirs)]
     const made = await expectJson<{ data: { id: string } }>(
       201,
       mine.manage.post("/workspaces", { name: "Team", slug: "team" }),
     )
     const elsewhere = await newKey(mine, { workspace_id: made.data.id })
     const assign = (hash: string) =>
-      mine.manage.post(`/guardrails/${id}/assignments/keys`, { key_hashes: [own.hash, hash] })
+      mine.manage.post(`/guardrails/${id}/assignments/keys`, { key_hashes: [scoped.hash, hash] })
     await expectJson(404, assign(foreign.hash))
     await expectJson(400, assign(elsewhere.hash))
     await expectJson(400, assign("nothing"))

@@ -144,9 +144,9 @@ describe("the scan budget", () => {
         meter,
         onUnchecked: ({ detector }) => refused.push(detector.name),
       })
-      const told = filter.push(`${"a".repeat(900)}x${"a".repeat(1_500)}`.repeat(170), true)
+      const reported = filter.push(`${"a".repeat(900)}x${"a".repeat(1_500)}`.repeat(170), true)
       if (action === "block") return expect(refused).toEqual([])
-      expect(told).toBe("")
+      expect(reported).toBe("")
       expect(refused).toEqual([".{0,1000}.{0,1000}x"])
       expect(filter.isBlocked).toBe(true)
     },
@@ -191,10 +191,10 @@ describe("the scan budget", () => {
     const answer = { choices: [{ index: 0, message: { role: "assistant", content: HOSTILE } }] }
     await expect(screening()?.answer(answer)).rejects.toMatchObject({ metadata: { reason: "guardrail_unchecked" } })
     const filter = screening()?.answerFilter()
-    const told: unknown[] = []
+    const reported: unknown[] = []
     for (let at = 0; at < HOSTILE.length && !filter?.isBlocked; at += 1_000) {
       const delta = { content: HOSTILE.slice(at, at + 1_000).replaceAll("x", "y") }
-      told.push(...(filter?.chunk({ id: "x", choices: [{ index: 0, delta, finish_reason: null }] }) ?? []))
+      reported.push(...(filter?.chunk({ id: "x", choices: [{ index: 0, delta, finish_reason: null }] }) ?? []))
     }
     expect(filter?.refusal()?.metadata).toMatchObject({ reason: "guardrail_unchecked" })
     expect(filter?.end()).toEqual([])

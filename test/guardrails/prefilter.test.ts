@@ -83,9 +83,9 @@ describe("what the detectors find, and do not read the rest for, is what they fi
     for (const language of LANGUAGES) {
       for (let at = 0; at < runs(0.2); at++) {
         const text = prose(language, 2_000)
-        const place = below(text.length)
+        const position = below(text.length)
         const joint = () => oneOf([" ", "\n", "", "x"])
-        expectAlike(text.slice(0, place) + joint() + mutated() + joint() + text.slice(place))
+        expectAlike(text.slice(0, position) + joint() + mutated() + joint() + text.slice(position))
       }
     }
   })

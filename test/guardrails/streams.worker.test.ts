@@ -51,8 +51,8 @@ const harmless = fc.constantFrom(
 
 describe("a text in pieces", () => {
   test("loses every secret and nothing else, wherever it is cut", () => {
-    for (const [, said, label] of SECRETS) {
-      const text = `It is ${said}, and more.`
+    for (const [, output, label] of SECRETS) {
+      const text = `It is ${output}, and more.`
       for (const pieces of cuts(text)) expect(pass(pieces)).toBe(`It is ${label}, and more.`)
       expect(pass(text.split(""))).toBe(`It is ${label}, and more.`)
     }
@@ -77,10 +77,10 @@ describe("a text in pieces", () => {
       ["DE89\u00a03704\u00a00044\u00a00532\u00a00130\u00a000", "[IBAN]"],
       [["AK", "\u200bIA", "IOSFODNN7EXAMPLQ"].join(""), "[SECRET]"],
     ]
-    for (const [said, label] of spellings) {
-      const text = `It is ${said}, and more.`
+    for (const [output, label] of spellings) {
+      const text = `It is ${output}, and more.`
       for (const pieces of [[text], ...cuts(text), text.split("")]) {
-        expect(pass(pieces), JSON.stringify(said)).toBe(`It is ${label}, and more.`)
+        expect(pass(pieces), JSON.stringify(output)).toBe(`It is ${label}, and more.`)
       }
     }
   })
@@ -93,9 +93,11 @@ describe("a text in pieces", () => {
   })
 
   test("is read as it is by a pattern of one's own", () => {
-    const own = combineRules([{ content_filters: [{ action: "redact", pattern: "\\x{200B}|[0-9]{4}", label: "Own" }] }])
-    const told = new TextFilter(own, plainUnits(), () => {}).push("a\u200bb １２３４", true)
-    expect(told).toBe("a[Own]b １２３４")
+    const scoped = combineRules([
+      { content_filters: [{ action: "redact", pattern: "\\x{200B}|[0-9]{4}", label: "Own" }] },
+    ])
+    const reported = new TextFilter(scoped, plainUnits(), () => {}).push("a\u200bb １２３４", true)
+    expect(reported).toBe("a[Own]b １２３４")
   })
 
   test("is told alike in one piece and in any others", () => {
@@ -104,12 +106,12 @@ describe("a text in pieces", () => {
         fc.array(fc.tuple(harmless, secret), { maxLength: 4 }),
         fc.array(fc.nat(200), { maxLength: 12 }),
         (parts, places) => {
-          const text = `${parts.map(([before, [, said]]) => `${before}(${said})`).join(" ")} end`
+          const text = `${parts.map(([before, [, output]]) => `${before}(${output})`).join(" ")} end`
           const expected = `${parts.map(([before, [, , label]]) => `${before}(${label})`).join(" ")} end`
           expect(pass([text])).toBe(expected)
           const at = [
             0,
-            ...places.filter((place) => place < text.length).sort((one, other) => one - other),
+            ...places.filter((position) => position < text.length).sort((one, other) => one - other),
             text.length,
           ]
           expect(pass(at.slice(1).map((end, index) => text.slice(at[index], end)))).toBe(expected)
@@ -139,15 +141,15 @@ describe("a text in pieces", () => {
         fc.array(fc.tuple(harmless, secret), { minLength: 1, maxLength: 3 }),
         fc.boolean(),
         (parts, isHidden) => {
-          const words = parts.map(([before, [, said]]) => `${before}\n${said}`).join(" ; ")
+          const texts = parts.map(([before, [, output]]) => `${before}\n${output}`).join(" ; ")
           const escape = (text: string) =>
             text.replaceAll(/[@.\d]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`)
-          const plain = JSON.stringify({ words, n: 7, list: [true, null] })
-          const json = isHidden ? plain.replace(JSON.stringify(words).slice(1, -1), (text) => escape(text)) : plain
+          const plain = JSON.stringify({ content: texts, n: 7, list: [true, null] })
+          const json = isHidden ? plain.replace(JSON.stringify(texts).slice(1, -1), (text) => escape(text)) : plain
           const expected = parts.map(([before, [, , label]]) => `${before}\n${label}`).join(" ; ")
           for (const pieces of [[json], json.split("")]) {
-            const told = pass(pieces, jsonUnits())
-            expect(JSON.parse(told)).toEqual({ words: expected, n: 7, list: [true, null] })
+            const reported = pass(pieces, jsonUnits())
+            expect(JSON.parse(reported)).toEqual({ content: expected, n: 7, list: [true, null] })
           }
         },
       ),
@@ -172,21 +174,21 @@ type Json = Record<string, unknown>
 
 /** What a stream of chunks came to: texts, reasoning and the arguments of calls. */
 function gathered(chunks: readonly Json[]) {
-  const told = { content: "", reasoning: "", details: "", calls: [] as string[], ends: 0 }
+  const reported = { content: "", reasoning: "", details: "", calls: [] as string[], ends: 0 }
   for (const { choices } of chunks as { choices: { delta: Json; finish_reason: string | null }[] }[]) {
     for (const { delta, finish_reason: end } of choices) {
-      told.content += (delta["content"] as string | undefined) ?? ""
-      told.reasoning += (delta["reasoning"] as string | undefined) ?? ""
+      reported.content += (delta["content"] as string | undefined) ?? ""
+      reported.reasoning += (delta["reasoning"] as string | undefined) ?? ""
       for (const detail of (delta["reasoning_details"] as Json[] | undefined) ?? [])
-        told.details += (detail["text"] as string) ?? ""
+        reported.details += (detail["text"] as string) ?? ""
       for (const call of (delta["tool_calls"] as { index: number; function: { arguments?: string } }[] | undefined) ??
         []) {
-        told.calls[call.index] = (told.calls[call.index] ?? "") + (call.function.arguments ?? "")
+        reported.calls[call.index] = (reported.calls[call.index] ?? "") + (call.function.arguments ?? "")
       }
-      if (end !== null) told.ends += 1
+      if (end !== null) reported.ends += 1
     }
   }
-  return told
+  return reported
 }
 
 function filterOf(action: "redact" | "block"): AnswerFilter {
@@ -203,9 +205,9 @@ function filterOf(action: "redact" | "block"): AnswerFilter {
   return screeningOf(guardrails, false)?.answerFilter() as AnswerFilter
 }
 
-const delta = (said: Json, end: string | null = null): Json => ({
+const delta = (output: Json, end: string | null = null): Json => ({
   id: "x",
-  choices: [{ index: 0, delta: said, finish_reason: end }],
+  choices: [{ index: 0, delta: output, finish_reason: end }],
 })
 
 /** An answer that says the secret in every way there is, cut at the same places in each. */
@@ -225,19 +227,19 @@ function answerIn(pieces: readonly string[]): Json[] {
 
 describe("an answer in chunks", () => {
   test("leaks nothing of a secret from words, reasoning or arguments, and keeps their order", () => {
-    for (const [, said, label] of SECRETS) {
-      for (const pieces of cuts(`so ${said} it is`)) {
+    for (const [, output, label] of SECRETS) {
+      for (const pieces of cuts(`so ${output} it is`)) {
         const filter = filterOf("redact")
-        const told = [...answerIn(pieces).flatMap((chunk) => filter.chunk(chunk)), ...filter.end()]
+        const reported = [...answerIn(pieces).flatMap((chunk) => filter.chunk(chunk)), ...filter.end()]
         const expected = `so ${label} it is`
-        expect(gathered(told)).toEqual({
+        expect(gathered(reported)).toEqual({
           content: expected,
           reasoning: expected,
           details: expected,
           calls: [`{"a":"${expected}"}`],
           ends: 1,
         })
-        const kinds = told.map(({ choices }) => Object.keys((choices as { delta: Json }[])[0]?.delta ?? {})[0])
+        const kinds = reported.map(({ choices }) => Object.keys((choices as { delta: Json }[])[0]?.delta ?? {})[0])
         expect(kinds.lastIndexOf("reasoning")).toBeLessThan(kinds.lastIndexOf("content"))
         expect(kinds.lastIndexOf("content")).toBeLessThan(kinds.indexOf("tool_calls"))
       }
@@ -245,8 +247,8 @@ describe("an answer in chunks", () => {
   })
 
   test("leaks nothing of a secret whose pieces come in turns with those of another text", () => {
-    for (const [, said, label] of SECRETS) {
-      const text = `so ${said} it is`
+    for (const [, output, label] of SECRETS) {
+      const text = `so ${output} it is`
       const call = (index: number, json: string) => delta({ tool_calls: [{ index, function: { arguments: json } }] })
       const named = [0, 1].map((index) => delta({ tool_calls: [{ index, id: `c${index}`, function: { name: "f" } }] }))
       const chunks = [
@@ -258,35 +260,35 @@ describe("an answer in chunks", () => {
         delta({}, "tool_calls"),
       ]
       const filter = filterOf("redact")
-      const told = gathered([...chunks.flatMap((one) => filter.chunk(one)), ...filter.end()])
-      expect(told.content).toBe(`so ${label} it is`)
-      expect(told.reasoning).toBe("?".repeat(text.length))
-      expect(told.calls.map((json) => JSON.parse(json) as unknown)).toEqual(
+      const reported = gathered([...chunks.flatMap((one) => filter.chunk(one)), ...filter.end()])
+      expect(reported.content).toBe(`so ${label} it is`)
+      expect(reported.reasoning).toBe("?".repeat(text.length))
+      expect(reported.calls.map((json) => JSON.parse(json) as unknown)).toEqual(
         [0, 1].map(() => ({ a: `so ${label} it is` })),
       )
     }
   })
 
   test("leaks nothing of a secret that a choice says beside its delta", () => {
-    for (const [, said, label] of SECRETS) {
+    for (const [, output, label] of SECRETS) {
       const filter = filterOf("redact")
-      const choice = { index: 0, delta: { content: "a " }, message: { content: said }, finish_reason: null }
-      const told = filter.chunk({ id: "x", choices: [choice] })
-      expect(JSON.stringify(told)).not.toContain(said)
-      expect(JSON.stringify(told)).toContain(label)
-      const beside = filter.chunk({ id: "x", choices: [], citations: [{ title: said }] })
+      const choice = { index: 0, delta: { content: "a " }, message: { content: output }, finish_reason: null }
+      const reported = filter.chunk({ id: "x", choices: [choice] })
+      expect(JSON.stringify(reported)).not.toContain(output)
+      expect(JSON.stringify(reported)).toContain(label)
+      const beside = filter.chunk({ id: "x", choices: [], citations: [{ title: output }] })
       expect(beside).toEqual([{ id: "x", choices: [], citations: [{ title: label }] }])
     }
   })
 
   test("that is blocked says nothing of what blocked it", () => {
-    for (const [, said] of SECRETS) {
-      for (const pieces of cuts(`so ${said} it is`)) {
+    for (const [, output] of SECRETS) {
+      for (const pieces of cuts(`so ${output} it is`)) {
         const filter = filterOf("block")
-        const told = [...answerIn(pieces).flatMap((chunk) => filter.chunk(chunk)), ...filter.end()]
+        const reported = [...answerIn(pieces).flatMap((chunk) => filter.chunk(chunk)), ...filter.end()]
         expect(filter.isBlocked).toBe(true)
-        expect(gathered(told)).toMatchObject({ content: "", calls: [], ends: 0 })
-        expect("so ".startsWith(gathered(told).reasoning)).toBe(true)
+        expect(gathered(reported)).toMatchObject({ content: "", calls: [], ends: 0 })
+        expect("so ".startsWith(gathered(reported).reasoning)).toBe(true)
       }
     }
   })
@@ -317,11 +319,11 @@ describe("through the front door", () => {
     )
     const body = { key_hashes: [key.hash] }
     await expectJson(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, body))
-    const said = SECRETS.map(([, one]) => one)
+    const output = SECRETS.map(([, one]) => one)
     const expected = SECRETS.map(([, , label]) => label).join("; ")
     const frames = [
       chunk({ role: "assistant", content: "" }),
-      ...(said.join("; ").match(/[^]{1,3}/g) ?? []).map((content) => chunk({ content })),
+      ...(output.join("; ").match(/[^]{1,3}/g) ?? []).map((content) => chunk({ content })),
       chunk({}, "stop"),
       usageChunk(10, 10),
       DONE,
@@ -330,13 +332,13 @@ describe("through the front door", () => {
     const cutAt = (size: number) =>
       Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) => bytes.slice(at * size, (at + 1) * size))
     for (const size of [1, 2, 3, 7, 64, 191, bytes.length]) {
-      const played = mockProvider(() => sse(cutAt(size)))
-      stop = played.stop
+      const mock = mockProvider(() => sse(cutAt(size)))
+      stop = mock.stop
       const raw = await (await key.as.chat("played/m71", "Hi", { stream: true })).text()
       stop()
-      const told = [...raw.matchAll(/"content":"([^"]*)"/g)].map(([, content]) => content).join("")
-      expect(told).toBe(expected)
-      for (const one of said) expect(raw).not.toContain(one)
+      const reported = [...raw.matchAll(/"content":"([^"]*)"/g)].map(([, content]) => content).join("")
+      expect(reported).toBe(expected)
+      for (const one of output) expect(raw).not.toContain(one)
       expect(raw.endsWith("data: [DONE]\n\n")).toBe(true)
     }
   })

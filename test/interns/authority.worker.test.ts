@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import { describe, expect, test } from "vitest"
 import { mayControl } from "../../src/interns/authority.ts"
-import { newDaemonIntern, PlayedDaemon } from "../support/daemon.ts"
+import { newDaemonIntern, MockDaemon } from "../support/daemon.ts"
 import { insertIntern } from "../support/interns.ts"
 import { newKey, newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 
@@ -80,26 +80,26 @@ describe("a key that did not make an intern", () => {
     for (const { as, hash } of await othersOf(workspace)) {
       const path = `/vault/interns/${intern.id}/secrets/copy`
       expect((await refused(403, as.post(path, copy))).metadata).toEqual(FORBIDDEN)
-      const own = await insertIntern(workspace, { createdByKey: hash })
-      const { metadata, message } = await refused(403, as.post(`/vault/interns/${own.id}/secrets/copy`, copy))
+      const scoped = await insertIntern(workspace, { createdByKey: hash })
+      const { metadata, message } = await refused(403, as.post(`/vault/interns/${scoped.id}/secrets/copy`, copy))
       expect(metadata).toEqual(FORBIDDEN)
       expect(message).toContain("token")
-      expect(await expectJson(200, as.get(`/vault/interns/${own.id}/secrets`))).toMatchObject({ total_count: 0 })
+      expect(await expectJson(200, as.get(`/vault/interns/${scoped.id}/secrets`))).toMatchObject({ total_count: 0 })
     }
     await expectJson(200, workspace.as.post(`/vault/interns/${intern.id}/secrets/copy`, copy))
     await expectJson(200, workspace.manage.post(`/vault/interns/${intern.id}/secrets/copy`, copy))
     // Whoever stores a value anew stored the present one.
     const other = await foreignKey(workspace, "bob")
-    const own = await insertIntern(workspace, { createdByKey: other.hash })
+    const scoped = await insertIntern(workspace, { createdByKey: other.hash })
     await expectJson(200, other.as.put("/vault/secrets/token", { hosts, value: "stored by another key" }))
-    await expectJson(200, other.as.post(`/vault/interns/${own.id}/secrets/copy`, copy))
+    await expectJson(200, other.as.post(`/vault/interns/${scoped.id}/secrets/copy`, copy))
     await refused(403, workspace.as.post(`/vault/interns/${intern.id}/secrets/copy`, copy))
   })
 })
 
 test("a new token does not cut off a daemon that is attached, unless that is what is asked for", async () => {
   const intern = await newDaemonIntern(await newWorkspace())
-  const daemon = await new PlayedDaemon(intern).dial()
+  const daemon = await new MockDaemon(intern).dial()
   const path = `/interns/${intern.id}/daemon/token`
   for (const body of [undefined, {}, { replace: false }]) {
     const { metadata } = await refused(409, intern.as.post(path, body))
@@ -108,7 +108,7 @@ test("a new token does not cut off a daemon that is attached, unless that is wha
   expect(daemon.closedWith).toBeUndefined()
   const { token } = await expectJson<{ token: string }>(201, intern.as.post(path, { replace: true }))
   await expect.poll(() => daemon.closedWith).toBe(4003)
-  const next = await new PlayedDaemon({ ...intern, token }).dial()
+  const next = await new MockDaemon({ ...intern, token }).dial()
   next.cut()
   await expect.poll(async () => (await intern.as.post(path, undefined)).status).toBe(201)
   await refused(400, intern.as.post(path, { replace: "yes" }))

@@ -5,7 +5,7 @@ import { RPC_ERRORS } from "../../src/interns/hosts/client-frames.ts"
 import { internObject } from "../support/intern-object.ts"
 import type { AcpMessage } from "../../src/interns/run/acp.ts"
 import { AcpClient, type Question, type Site, siteOf } from "../support/acp-client.ts"
-import { newDaemonIntern, PlayedDaemon } from "../support/daemon.ts"
+import { newDaemonIntern, MockDaemon } from "../support/daemon.ts"
 import { newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 import { eventually } from "../support/eventually.ts"
 import { runs } from "../support/runs.ts"
@@ -33,25 +33,31 @@ const OPERATIONS = {
 type Operation = { do: keyof typeof OPERATIONS; slot: number; session: number; question: number }
 
 type Prompt = { client: AcpClient; id: number; message: AcpMessage; isLeft: boolean }
-type Asked = { rpc: string; acp: string; client: AcpClient | undefined; shown: Question | undefined; answer: unknown }
+type ReceivedRequest = {
+  rpc: string
+  acp: string
+  client: AcpClient | undefined
+  shown: Question | undefined
+  answer: unknown
+}
 
 const CANCELLED = { outcome: { outcome: "cancelled" } }
 
-class World {
+class Setup {
   readonly site: Site
-  readonly daemon: PlayedDaemon
+  readonly daemon: MockDaemon
   readonly slots: (AcpClient | undefined)[] = [undefined, undefined, undefined]
   readonly sessions: string[] = []
   readonly owners = new Map<string, AcpClient>()
   readonly prompts = new Map<string, Prompt>()
-  readonly asked: Asked[] = []
-  readonly said = new Map<AcpClient, string[]>()
+  readonly questions: ReceivedRequest[] = []
+  readonly shown = new Map<AcpClient, string[]>()
   readonly cancels = new Map<string, number>()
   /** That an agent was told to stop is told again by an object that wakes up. */
   hasSlept = false
   #count = 0
 
-  constructor(site: Site, daemon: PlayedDaemon) {
+  constructor(site: Site, daemon: MockDaemon) {
     this.site = site
     this.daemon = daemon
   }
@@ -60,12 +66,12 @@ class World {
     return internObject(this.daemon.intern.id)
   }
 
-  static async of(workspace: Workspace): Promise<World> {
+  static async of(workspace: Workspace): Promise<Setup> {
     const intern = await newDaemonIntern(workspace)
-    const daemon = await new PlayedDaemon(intern).dial()
+    const daemon = await new MockDaemon(intern).dial()
     const running = () => expectJson(200, workspace.as.get(`/interns/${intern.id}`))
     await eventually(async () => expect(await running()).toMatchObject({ status: "running" }))
-    return new World(await siteOf(workspace.as, intern.id), daemon)
+    return new Setup(await siteOf(workspace.as, intern.id), daemon)
   }
 
   async do({ do: what, slot, session, question }: Operation): Promise<void> {
@@ -76,7 +82,7 @@ class World {
     if (what === "crash") return this.crash()
     if (what === "open" && client) return this.open(client)
     if (what === "close" && client) return this.close(slot, client)
-    if (what === "answer" && client) return this.answer(client, this.asked.at(-1 - question))
+    if (what === "answer" && client) return this.answer(client, this.questions.at(-1 - question))
     if (acp === undefined) return
     if (what === "say") return this.say(acp)
     if (what === "ask") return this.ask(acp)
@@ -91,7 +97,7 @@ class World {
     if (this.slots[slot]) return
     const client = await AcpClient.connect(this.site)
     this.slots[slot] = client
-    this.said.set(client, [])
+    this.shown.set(client, [])
   }
 
   async open(client: AcpClient): Promise<void> {
@@ -109,7 +115,7 @@ class World {
 
   async prompt(client: AcpClient, acp: string): Promise<void> {
     const isOwn = this.owners.get(acp) === client
-    const before = this.daemon.heard.filter(({ method }) => method === "session/prompt").length
+    const before = this.daemon.received.filter(({ method }) => method === "session/prompt").length
     const id = client.prompt(acp, `prompt ${this.#count++}`)
     if (!isOwn || this.prompts.has(acp)) {
       const { error } = await client.answerTo(id)
@@ -124,24 +130,24 @@ class World {
     const text = `said ${this.#count++}.`
     this.daemon.text(acp, text)
     const owner = this.owners.get(acp)
-    if (owner) this.said.get(owner)?.push(`${acp}: ${text}`)
+    if (owner) this.shown.get(owner)?.push(`${acp}: ${text}`)
   }
 
   async ask(acp: string): Promise<void> {
     const rpc = `q${this.#count++}`
     const client = this.owners.get(acp)
-    const before = client?.heard.filter(({ method }) => method === "session/request_permission").length
+    const before = client?.received.filter(({ method }) => method === "session/request_permission").length
     this.daemon.ask(acp, rpc)
-    const shown = await client?.asked("session/request_permission", before)
-    this.asked.push({ rpc, acp, client, shown, answer: client ? undefined : CANCELLED })
+    const shown = await client?.nextQuestion("session/request_permission", before)
+    this.questions.push({ rpc, acp, client, shown, answer: client ? undefined : CANCELLED })
   }
 
   /** By its own client or another, for the first time or again. */
-  answer(client: AcpClient, asked: Asked | undefined): void {
-    if (!asked?.shown) return
+  answer(client: AcpClient, requests: ReceivedRequest | undefined): void {
+    if (!requests?.shown) return
     const optionId = `choice ${this.#count++}`
-    client.choose(asked.shown, optionId)
-    if (asked.client === client) asked.answer ??= { outcome: { outcome: "selected", optionId } }
+    client.choose(requests.shown, optionId)
+    if (requests.client === client) requests.answer ??= { outcome: { outcome: "selected", optionId } }
   }
 
   cancel(client: AcpClient, acp: string): void {
@@ -156,7 +162,7 @@ class World {
     const stopReason = `end ${this.#count++}`
     this.daemon.end(prompt.message, stopReason)
     this.prompts.delete(acp)
-    for (const asked of this.asked) if (asked.acp === acp) asked.answer ??= CANCELLED
+    for (const requests of this.questions) if (requests.acp === acp) requests.answer ??= CANCELLED
     if (!prompt.isLeft) expect((await prompt.client.answerTo(prompt.id)).result).toEqual({ stopReason })
   }
 
@@ -184,7 +190,7 @@ class World {
 
   #gone(client: AcpClient): void {
     for (const [acp, owner] of this.owners) if (owner === client) this.owners.delete(acp)
-    for (const asked of this.asked) if (asked.client === client) asked.answer ??= CANCELLED
+    for (const requests of this.questions) if (requests.client === client) requests.answer ??= CANCELLED
     for (const [acp, prompt] of this.prompts) {
       if (prompt.client !== client || prompt.isLeft) continue
       prompt.isLeft = true
@@ -202,10 +208,10 @@ class World {
     const beginAll = () => Promise.all(connected.map((client) => client.get("initialize")))
     await beginAll()
     await this.daemon.settled()
-    const told = () => this.daemon.heard.filter(({ method }) => method === "_intern/vault_changed").length
-    const before = told()
+    const reported = () => this.daemon.received.filter(({ method }) => method === "_intern/vault_changed").length
+    const before = reported()
     await this.object.vaultChanged()
-    await eventually(() => expect(told(), "barrier").toBeGreaterThan(before))
+    await eventually(() => expect(reported(), "barrier").toBeGreaterThan(before))
     await beginAll()
   }
 
@@ -213,20 +219,22 @@ class World {
     // That a socket closed is noticed in its own time.
     await eventually(async () => {
       await this.settle()
-      for (const { rpc, answer } of this.asked) {
+      for (const { rpc, answer } of this.questions) {
         expect(this.daemon.answersTo(rpc).map(({ result }) => result)).toEqual(answer === undefined ? [] : [answer])
       }
       for (const acp of this.sessions) {
-        const cancels = this.daemon.heard.filter((heard) => heard.method === "session/cancel" && of(heard) === acp)
+        const cancels = this.daemon.received.filter(
+          (received) => received.method === "session/cancel" && of(received) === acp,
+        )
         const expected = this.cancels.get(acp) ?? 0
         if (this.hasSlept) expect(cancels.length).toBeGreaterThanOrEqual(expected)
         else expect(cancels.length).toBe(expected)
       }
     })
-    for (const [client, said] of this.said) {
-      const updates = client.heard.filter(({ method }) => method === "session/update")
-      expect(updates.map((message) => `${of(message)}: ${textOf(message)}`)).toEqual(said)
-      const answers = client.heard.filter(({ method }) => method === undefined).map(({ id }) => id)
+    for (const [client, output] of this.shown) {
+      const updates = client.received.filter(({ method }) => method === "session/update")
+      expect(updates.map((message) => `${of(message)}: ${textOf(message)}`)).toEqual(output)
+      const answers = client.received.filter(({ method }) => method === undefined).map(({ id }) => id)
       expect(new Set(answers).size).toBe(answers.length)
     }
   }
@@ -247,11 +255,11 @@ test("any schedule of clients, their agent and the runtime keeps what is promise
   })
   await fc.assert(
     fc.asyncProperty(fc.array(operation, { minLength: 25, maxLength: 50, size: "max" }), async (operations) => {
-      const world = await World.of(workspace)
-      await world.connect(0)
+      const deps = await Setup.of(workspace)
+      await deps.connect(0)
       for (const one of operations) {
-        await world.do(one)
-        await world.check()
+        await deps.do(one)
+        await deps.check()
       }
     }),
     { numRuns: runs(0.25), endOnFailure: true },

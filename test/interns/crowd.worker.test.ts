@@ -15,29 +15,29 @@ afterEach(() => {
 const INTERNS = Math.min(1_000, runs(4))
 const AT_ONCE = 20
 
-async function askedIntern(workspace: Workspace, name: string) {
+async function internWithQuestion(workspace: Workspace, name: string) {
   const input = { name, model: "sim/tool-call", provision: true }
   const { id } = await expectJson<{ id: string }>(201, workspace.as.post("/interns", input))
   const chat = internChat(workspace.key, id)
-  let asked = await chat.say("echo hello")
+  let requests = await chat.say("echo hello")
   // It boots beside its answer.
-  while (asked.response.status === 409) {
-    await asked.response.body?.cancel()
-    asked = await chat.say("echo hello")
+  while (requests.response.status === 409) {
+    await requests.response.body?.cancel()
+    requests = await chat.say("echo hello")
   }
-  await asked.all()
-  expect(asked.finish).toBe("tool_calls")
-  return { id, chat, session: asked.session, question: asked.question.id }
+  await requests.all()
+  expect(requests.finish).toBe("tool_calls")
+  return { id, chat, session: requests.session, question: requests.question.id }
 }
 
 test("many interns with a question each: every deadline ends its run, once, and leaves nothing behind", async () => {
   const workspace = await newWorkspace()
-  const all: Awaited<ReturnType<typeof askedIntern>>[] = []
+  const all: Awaited<ReturnType<typeof internWithQuestion>>[] = []
   for (let at = 0; at < INTERNS; at += AT_ONCE) {
     const names = Array.from({ length: AT_ONCE }, (_, index) => `i${at + index}`)
-    all.push(...(await Promise.all(names.map((name) => askedIntern(workspace, name)))))
+    all.push(...(await Promise.all(names.map((name) => internWithQuestion(workspace, name)))))
   }
-  const later = Date.now() + LIMITS.interactionMs
+  const later = Date.now() + LIMITS.questionTimeoutMs
   Intern.clock = () => later
   for (const { id, chat, session, question } of all) {
     const object = internObject(id)

@@ -43,36 +43,36 @@ describe("the agent that every gateway brings along", () => {
 
   test("asks before its shell, runs what is allowed, and tells the usage of the whole turn", async () => {
     const { chat } = await newIntern("sim/tool-call")
-    const asked = await (await chat.say("echo hello | tr a-z A-Z")).all()
-    expect(asked.question).toMatchObject({
+    const requests = await (await chat.say("echo hello | tr a-z A-Z")).all()
+    expect(requests.question).toMatchObject({
       kind: "permission",
       operation: "shell",
       options: ["allow_once", "allow_always", "reject_once", "reject_always"],
     })
-    const told = await (await chat.answer(asked.session, asked.question.id, "allow_once")).all()
-    expect(told.text).toContain("HELLO")
-    const { prompt_tokens: prompt = 0, completion_tokens: completion = 0, cost } = told.usage ?? {}
+    const reported = await (await chat.answer(requests.session, requests.question.id, "allow_once")).all()
+    expect(reported.text).toContain("HELLO")
+    const { prompt_tokens: prompt = 0, completion_tokens: completion = 0, cost } = reported.usage ?? {}
     expect(completion).toBeGreaterThan(5)
     expect(cost).toBeCloseTo(prompt * 0.000001 + completion * 0.000002, 9)
-    const again = await (await chat.say("pwd", { session_id: asked.session })).all()
+    const again = await (await chat.say("pwd", { session_id: requests.session })).all()
     expect(again.finish).toBe("tool_calls")
   })
 
   test("asks no more in a session where it is always allowed, and in every other", async () => {
     const { chat } = await newIntern("sim/tool-call")
-    const asked = await (await chat.say("echo one")).all()
-    await (await chat.answer(asked.session, asked.question.id, "allow_always")).all()
-    const free = await (await chat.say("echo two", { session_id: asked.session })).all()
+    const requests = await (await chat.say("echo one")).all()
+    await (await chat.answer(requests.session, requests.question.id, "allow_always")).all()
+    const free = await (await chat.say("echo two", { session_id: requests.session })).all()
     expect(free.text).toContain("two")
     expect((await (await chat.say("echo three")).all()).finish).toBe("tool_calls")
   })
 
   test("runs nothing that was rejected, and asks no more where it was rejected for good", async () => {
     const { chat, object } = await newIntern("sim/tool-call")
-    const asked = await (await chat.say("echo x > file")).all()
-    const told = await (await chat.answer(asked.session, asked.question.id, "reject_always")).all()
-    expect(told.text).toContain("did not allow")
-    const again = await (await chat.say("echo y > file", { session_id: asked.session })).all()
+    const requests = await (await chat.say("echo x > file")).all()
+    const reported = await (await chat.answer(requests.session, requests.question.id, "reject_always")).all()
+    expect(reported.text).toContain("did not allow")
+    const again = await (await chat.say("echo y > file", { session_id: requests.session })).all()
     expect(again.finish).toBe("stop")
     await runInDurableObject(object, (_, state) => {
       expect([...state.storage.sql.exec("SELECT path FROM disk")]).toEqual([])
@@ -93,10 +93,10 @@ describe("the agent that every gateway brings along", () => {
 
   test("goes on after its object was evicted with the question open", async () => {
     const { chat, object } = await newIntern("sim/tool-call")
-    const asked = await (await chat.say("echo still here")).all()
+    const requests = await (await chat.say("echo still here")).all()
     await evictDurableObject(object)
-    const told = await (await chat.answer(asked.session, asked.question.id, "allow_once")).all()
-    expect(told.text).toContain("still here")
+    const reported = await (await chat.answer(requests.session, requests.question.id, "allow_once")).all()
+    expect(reported.text).toContain("still here")
   })
 
   test("is steered while it works, and answers both in the same stream", async () => {
@@ -175,11 +175,11 @@ describe("the agent that every gateway brings along", () => {
         choices,
       })
       const finish = isCall ? "tool_calls" : "stop"
-      const said = [
+      const output = [
         chunk([{ index: 0, delta, finish_reason: null }]),
         chunk([{ index: 0, delta: {}, finish_reason: finish }]),
       ]
-      return sse([...said.map((one) => `data: ${JSON.stringify(one)}\n\n`), "data: [DONE]\n\n"])
+      return sse([...output.map((one) => `data: ${JSON.stringify(one)}\n\n`), "data: [DONE]\n\n"])
     })
     try {
       const reading = await (await chat.say("Write a report")).all()

@@ -6,7 +6,7 @@ import { env } from "cloudflare:workers"
 import { runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { internObject } from "../support/intern-object.ts"
-import { newDaemonIntern, PlayedDaemon } from "../support/daemon.ts"
+import { newDaemonIntern, MockDaemon } from "../support/daemon.ts"
 import { internChat, refused } from "../support/intern-chat.ts"
 import {
   type TestClient,
@@ -174,8 +174,8 @@ describe("making an intern", () => {
       workspace.manage.post(`/guardrails/${guardrail.data.id}/assignments/keys`, { key_hashes: [capped.hash] }),
     )
     const { id } = await make(capped.as, { name: "ada" })
-    const own = await env.DB.prepare("SELECT hash FROM api_keys WHERE intern_id = ?").bind(id).first<string>("hash")
-    const principal = await principalByHash(own ?? "", env, Date.now())
+    const scoped = await env.DB.prepare("SELECT hash FROM api_keys WHERE intern_id = ?").bind(id).first<string>("hash")
+    const principal = await principalByHash(scoped ?? "", env, Date.now())
     const caller = callerOf(principal as Principal)
     expect(limitsOf(caller)).toMatchObject([{ limitNano: 2_000_000_000, interval: "daily" }])
     expect(caller.guardrails?.list.map((applied) => applied.id)).toEqual([guardrail.data.id])
@@ -228,24 +228,24 @@ describe("who sees an intern", () => {
   test("an intern's own key sees that intern alone, and can always list its secrets", async () => {
     const workspace = await newWorkspace()
     const { id, other, key } = await ownKeyOf(workspace)
-    const own = client(key)
-    await expectJson(200, own.get(`/interns/${id}`))
-    await expectJson(200, own.get(`/vault/interns/${id}/secrets`))
+    const scoped = client(key)
+    await expectJson(200, scoped.get(`/interns/${id}`))
+    await expectJson(200, scoped.get(`/vault/interns/${id}/secrets`))
     for (const path of ["/interns", `/interns/${other}`, "/vault/secrets", `/vault/interns/${other}/secrets`]) {
-      await refusal(404, own.get(path))
+      await refusal(404, scoped.get(path))
     }
-    await refusal(404, own.post("/interns", { name: "child" }))
-    await expectJson(200, own.chat("sim/echo", "Hello"))
+    await refusal(404, scoped.post("/interns", { name: "child" }))
+    await expectJson(200, scoped.chat("sim/echo", "Hello"))
   })
 
   test("an intern's own key makes nothing that reads the values of secrets, or that sees more than itself", async () => {
     const workspace = await newWorkspace()
     const { id, key } = await ownKeyOf(workspace)
-    const own = client(key)
-    await refusal(404, own.post(`/interns/${id}/daemon/token`, {}))
-    const asked = { callback_url: "https://app.example.com/callback" }
-    await refusal(403, own.post("/auth/keys/code", asked))
-    await expectJson(200, workspace.as.post("/auth/keys/code", asked))
+    const scoped = client(key)
+    await refusal(404, scoped.post(`/interns/${id}/daemon/token`, {}))
+    const requests = { callback_url: "https://app.example.com/callback" }
+    await refusal(403, scoped.post("/auth/keys/code", requests))
+    await expectJson(200, workspace.as.post("/auth/keys/code", requests))
   })
 
   test("on a regional hostname no intern, vault or daemon route is served", async () => {
@@ -273,7 +273,7 @@ describe("who sees an intern", () => {
 async function ownKeyOf(workspace: Awaited<ReturnType<typeof newWorkspace>>) {
   const intern = await newDaemonIntern(workspace)
   const other = await make(workspace.as, { name: "other" })
-  const daemon = await new PlayedDaemon(intern).dial()
+  const daemon = await new MockDaemon(intern).dial()
   return { id: intern.id, other: other.id, key: String(daemon.welcome?.config["api_key"]) }
 }
 
@@ -402,7 +402,7 @@ describe("an intern's life", () => {
       step_number: 3,
       total_steps: 3,
     })
-    await new PlayedDaemon(intern).dial()
+    await new MockDaemon(intern).dial()
     await becomes(workspace.as, intern.id, "running")
   })
 })

@@ -5,7 +5,7 @@ import { Intern } from "../../durable-objects/intern/intern.ts"
 import { internObject } from "../support/intern-object.ts"
 import type { AcpMessage } from "../../src/interns/run/acp.ts"
 import { LIMITS } from "../../src/interns/run/run.ts"
-import { newDaemonIntern, paramsOf, PlayedDaemon } from "../support/daemon.ts"
+import { newDaemonIntern, paramsOf, MockDaemon } from "../support/daemon.ts"
 import { internChat, type InternReader, refused } from "../support/intern-chat.ts"
 import { newWorkspace, type Workspace } from "../support/world.ts"
 import { eventually } from "../support/eventually.ts"
@@ -16,7 +16,7 @@ import { runs } from "../support/runs.ts"
  * them. The model below is the promise; what is done is done through the front door, to a real object.
  */
 
-type Asked = { rpc: string; isShown: boolean }
+type ReceivedRequest = { rpc: string; isShown: boolean }
 type Run = {
   session: string
   acp: string
@@ -26,9 +26,9 @@ type Run = {
   /** Of the client that reads along. */
   reader: InternReader | undefined
   /** What the agent said while the run was open, and what clients saw of it before the present one. */
-  said: string
+  output: string
   seen: string
-  questions: Asked[]
+  questions: ReceivedRequest[]
   questionId: string | undefined
   answered: string[]
   deadline: number
@@ -68,18 +68,18 @@ type Operation = { do: keyof typeof OPERATIONS; session: 0 | 1 | 2 }
 const OPERATION_NAMES = Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[]
 const SESSIONS = ["a", "b", "c"] as const
 
-class World {
-  readonly daemon: PlayedDaemon
+class Setup {
+  readonly daemon: MockDaemon
   readonly chat: ReturnType<typeof internChat>
   readonly runs = new Map<string, Run>()
   readonly ended: { session: string; question: string }[] = []
-  readonly asked: { rpc: string; epoch: string; run: Run }[] = []
+  readonly questions: { rpc: string; epoch: string; run: Run }[] = []
   readonly undelivered: { run: Run; text: string }[] = []
   isConnected = true
   now: number
   count = 0
 
-  constructor(daemon: PlayedDaemon, key: string) {
+  constructor(daemon: MockDaemon, key: string) {
     this.daemon = daemon
     this.chat = internChat(key, daemon.intern.id)
     this.now = Intern.clock()
@@ -120,9 +120,9 @@ class World {
       case "pass a little":
         return this.pass(1_000)
       case "pass the deadline":
-        return this.pass(LIMITS.interactionMs)
+        return this.pass(LIMITS.questionTimeoutMs)
       case "pass to just before it":
-        return this.pass(LIMITS.interactionMs - 1)
+        return this.pass(LIMITS.questionTimeoutMs - 1)
       case "pass the grace":
         return this.pass(LIMITS.graceMs)
       case "ring twice":
@@ -144,7 +144,7 @@ class World {
 
   async prompt(session: string, mode: Run["mode"]): Promise<void> {
     const open = this.runs.get(session)
-    const nth = this.daemon.heard.filter(({ method }) => method === "session/prompt").length
+    const nth = this.daemon.received.filter(({ method }) => method === "session/prompt").length
     const reading = await this.chat.say(`p${this.count++}`, { session_id: session, approval_mode: mode })
     if (!this.isConnected) return refusedWith(reading, { reason: "intern_unreachable" })
     if (open?.state === "streaming") {
@@ -165,7 +165,7 @@ class World {
       state: "streaming",
       mode,
       reader: reading,
-      said: "",
+      output: "",
       seen: "",
       questions: [],
       questionId: undefined,
@@ -188,7 +188,7 @@ class World {
   async delivered(run: Run, text: string): Promise<void> {
     await this.daemon.settled()
     if (run.state !== "streaming" && run.state !== "paused") return
-    run.said += text
+    run.output += text
     if (run.state === "streaming") await run.reader?.until(text)
   }
 
@@ -196,7 +196,7 @@ class World {
     if (!this.isConnected) return
     const rpc = `q${this.count++}-${run.acp}`
     this.daemon.ask(run.acp, rpc)
-    this.asked.push({ rpc, epoch: this.daemon.epoch, run })
+    this.questions.push({ rpc, epoch: this.daemon.epoch, run })
     if (run.state === "cancelling") {
       expect(await this.daemon.answerTo(rpc)).toEqual(CANCELLED)
       return
@@ -214,10 +214,10 @@ class World {
     const reader = await run.reader?.all()
     expect(reader?.finish).toBe("tool_calls")
     run.seen += reader?.text ?? ""
-    expect(run.seen).toBe(run.said)
+    expect(run.seen).toBe(run.output)
     expect(reader?.session).toBe(run.session)
     Object.assign(run, { state: "paused", reader: undefined, questionId: reader?.question.id })
-    run.deadline = this.now + LIMITS.interactionMs
+    run.deadline = this.now + LIMITS.questionTimeoutMs
   }
 
   async answer(run: Run): Promise<void> {
@@ -235,7 +235,7 @@ class World {
     expect(reader.response.status, reader.raw).toBe(200)
     run.answered.push(run.questionId ?? "")
     Object.assign(run, { state: "streaming", reader, questionId: undefined, turn: this.now + LIMITS.turnMs })
-    const rest = run.said.slice(run.seen.length)
+    const rest = run.output.slice(run.seen.length)
     if (rest !== "") await reader.until(rest)
   }
 
@@ -284,23 +284,23 @@ class World {
   /** The run is told to stop: what it asks is answered, once. */
   async cancelled(run: Run): Promise<void> {
     Object.assign(run, { state: "cancelling", grace: this.now + LIMITS.graceMs, cancels: run.cancels + 1 })
-    this.askedNoMore(run)
+    this.questionIsClosed(run)
     if (!this.isConnected) return
-    await this.heardCancel(run)
+    await this.receivesCancel(run)
   }
 
-  askedNoMore(run: Run): void {
+  questionIsClosed(run: Run): void {
     if (run.questionId !== undefined) this.ended.push({ session: run.session, question: run.questionId })
     run.questions = []
     run.questionId = undefined
   }
 
-  async heardCancel(run: Run): Promise<void> {
+  async receivesCancel(run: Run): Promise<void> {
     await eventually(() => {
-      const heard = this.daemon.heard.filter(
+      const received = this.daemon.received.filter(
         (message) => message.method === "session/cancel" && paramsOf(message).sessionId === run.acp,
       )
-      expect(heard.length).toBeGreaterThanOrEqual(run.cancels)
+      expect(received.length).toBeGreaterThanOrEqual(run.cancels)
     })
   }
 
@@ -316,11 +316,11 @@ class World {
 
   /** The run is over; a client that read along is told why. `reason` is undefined for a good end. */
   async over(run: Run, reason: string | undefined): Promise<void> {
-    this.askedNoMore(run)
+    this.questionIsClosed(run)
     const reader = await run.reader?.all()
     if (reader) {
       run.seen += reader.text
-      if (run.state === "streaming") expect(run.seen).toBe(run.said)
+      if (run.state === "streaming") expect(run.seen).toBe(run.output)
       expect(reader.finish).toBe(reason === undefined ? "stop" : "error")
       if (reason !== undefined && reason !== ANY) expect(reader.error?.metadata.reason).toBe(reason)
       if (reason === ANY) expect(["run_ended", "timeout"]).toContain(reader.error?.metadata.reason)
@@ -375,7 +375,7 @@ class World {
     this.isConnected = true
     for (const run of this.runs.values()) {
       if (run.state === "streaming") run.grace = null
-      if (run.state === "cancelling") await this.heardCancel(run)
+      if (run.state === "cancelling") await this.receivesCancel(run)
     }
     for (const { run, text } of this.undelivered.splice(0)) await this.delivered(run, text)
   }
@@ -418,7 +418,7 @@ class World {
       expect(pending).toHaveLength(expected.filter(({ state }) => state === "paused").length)
     })
     if (!this.isConnected) return
-    for (const { rpc, epoch, run } of this.asked) {
+    for (const { rpc, epoch, run } of this.questions) {
       if (epoch !== this.daemon.epoch) continue
       const isOpen = run.questions.some((question) => question.rpc === rpc)
       await eventually(() => expect(this.daemon.answersTo(rpc), rpc).toHaveLength(isOpen ? 0 : 1))
@@ -444,24 +444,24 @@ afterEach(() => {
   Intern.timer = timer
 })
 
-async function newWorld(workspace: Workspace): Promise<World> {
+async function newSetup(workspace: Workspace): Promise<Setup> {
   const intern = await newDaemonIntern(workspace)
   // Far from the clock of the machine, so that no alarm rings but those of the test.
   const start = Date.now() + 365 * 86_400_000
   Intern.clock = () => start
   Intern.openRuns = OPEN_RUNS
   Intern.timer = { ...timer, wait: () => Promise.resolve(undefined) }
-  const daemon = await new PlayedDaemon(intern).dial()
-  const world = new World(daemon, workspace.key)
+  const daemon = await new MockDaemon(intern).dial()
+  const deps = new Setup(daemon, workspace.key)
   await eventually(async () => {
     const { status } = await (await workspace.as.get(`/interns/${intern.id}`)).json<{ status: string }>()
     expect(status).toBe("running")
   })
   // The object puts its alarm away when it hears that the record was written, which may be after the test does.
-  await runInDurableObject(world.object, (_, { storage }) =>
+  await runInDurableObject(deps.object, (_, { storage }) =>
     eventually(async () => expect(await storage.getAlarm()).toBeNull()),
   )
-  return world
+  return deps
 }
 
 test("whatever happens in whatever order, every run keeps its promises", { timeout: 180_000 }, async () => {
@@ -472,10 +472,10 @@ test("whatever happens in whatever order, every run keeps its promises", { timeo
   })
   await fc.assert(
     fc.asyncProperty(fc.array(operation, { minLength: 25, maxLength: 60, size: "max" }), async (operations) => {
-      const world = await newWorld(workspace)
+      const deps = await newSetup(workspace)
       for (const one of operations) {
-        await world.do(one)
-        await world.check()
+        await deps.do(one)
+        await deps.check()
       }
     }),
     { numRuns: runs(0.4), endOnFailure: true },

@@ -34,11 +34,11 @@ describe("a chat that cannot be taken", () => {
     [{ messages: [user("Hi")], stream: true, approval_mode: "yolo" }, "approval_mode"],
     [{ messages: [user("Hi")], stream: true, session_id: "" }, "session_id"],
     [{ messages: [{ role: "tool", tool_call_id: "x", content: "allow_once" }], stream: true }, "session_id"],
-  ])("%j is 400 bad_request, and names %s", async (body, words) => {
+  ])("%j is 400 bad_request, and names %s", async (body, texts) => {
     const { chat } = await newIntern()
     const answer = await refused(chat.call(body))
     expect(answer).toMatchObject({ status: 400, reason: "bad_request", retryable: false })
-    expect(answer.message).toContain(words)
+    expect(answer.message).toContain(texts)
   })
 
   test("is refused before it is read where it is too large, not JSON, or for nobody", async () => {

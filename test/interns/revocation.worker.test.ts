@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers"
 import { expect, test } from "vitest"
-import { openInternKey } from "../../src/interns/own-key.ts"
+import { openInternKey } from "../../src/interns/intern-key.ts"
 import { askSite, siteOf } from "../support/acp-client.ts"
 import { newDaemonIntern } from "../support/daemon.ts"
 import { eventually } from "../support/eventually.ts"
@@ -18,8 +18,8 @@ test("an intern of a deleted key takes no turn, shows no token and lets no clien
     await newKey(workspace, { creator_user_id: ada }),
     await newKey(workspace),
   ]
-  const asked = { name: "ada", model: "sim/echo", provision: true }
-  const { id } = await expectJson<{ id: string }>(201, maker.as.post("/interns", asked))
+  const requests = { name: "ada", model: "sim/echo", provision: true }
+  const { id } = await expectJson<{ id: string }>(201, maker.as.post("/interns", requests))
   await becomes(workspace.as, id, "running")
   const site = await siteOf(workspace.as, id)
   const before = await openInternKey(env, workspace, id)

@@ -6,15 +6,15 @@ import { Intern } from "../../durable-objects/intern/intern.ts"
 import { internObject } from "../support/intern-object.ts"
 import type { Env } from "../../src/config/env.ts"
 import { LIMITS } from "../../src/interns/run/run.ts"
-import { newDaemonIntern, paramsOf, PlayedDaemon } from "../support/daemon.ts"
+import { newDaemonIntern, paramsOf, MockDaemon } from "../support/daemon.ts"
 import { internChat, refused } from "../support/intern-chat.ts"
 import { newWorkspace, expectJson } from "../support/world.ts"
 import { eventually } from "../support/eventually.ts"
 
-async function playedIntern() {
+async function connectedIntern() {
   const workspace = await newWorkspace()
   const intern = await newDaemonIntern(workspace)
-  const daemon = await new PlayedDaemon(intern).dial()
+  const daemon = await new MockDaemon(intern).dial()
   await eventually(async () => {
     const { status } = await expectJson<{ status: string }>(200, workspace.as.get(`/interns/${intern.id}`))
     expect(status).toBe("running")
@@ -23,14 +23,14 @@ async function playedIntern() {
 }
 
 /** A run that is paused on a question. */
-async function pausedRun(play: Awaited<ReturnType<typeof playedIntern>>, text = "Run it") {
-  const nth = play.daemon.heard.filter(({ method }) => method === "session/prompt").length
-  const asked = await play.chat.say(text)
+async function pausedRun(play: Awaited<ReturnType<typeof connectedIntern>>, text = "Run it") {
+  const nth = play.daemon.received.filter(({ method }) => method === "session/prompt").length
+  const requests = await play.chat.say(text)
   const prompt = await play.daemon.hears("session/prompt", nth)
   const acp = paramsOf(prompt).sessionId
   play.daemon.ask(acp, `q-${crypto.randomUUID()}`)
-  await asked.all()
-  return { acp, prompt, asked, session: asked.session, question: asked.question.id }
+  await requests.all()
+  return { acp, prompt, pending: requests, session: requests.session, question: requests.question.id }
 }
 
 /** Goes `ms` on by the clock of all interns, and rings at this one. */
@@ -53,7 +53,7 @@ afterEach(() => {
 
 describe("a turn", () => {
   test("streams what the agent says and thinks, and ends with its usage", async () => {
-    const { chat, daemon } = await playedIntern()
+    const { chat, daemon } = await connectedIntern()
     const reading = await chat.say("Hello")
     const prompt = await daemon.hears("session/prompt")
     expect(paramsOf(prompt).prompt).toEqual([{ type: "text", text: "Hello" }])
@@ -81,7 +81,7 @@ describe("a turn", () => {
   })
 
   test("goes on in the same session of the agent when the caller names its session", async () => {
-    const { chat, daemon } = await playedIntern()
+    const { chat, daemon } = await connectedIntern()
     const first = await chat.say("One")
     const prompt = await daemon.hears("session/prompt")
     daemon.end(prompt)
@@ -94,19 +94,19 @@ describe("a turn", () => {
   })
 
   test("an unknown session is a new one under that id", async () => {
-    const { chat, daemon } = await playedIntern()
+    const { chat, daemon } = await connectedIntern()
     const reading = await chat.say("Hello", { session_id: "my-own" })
     daemon.end(await daemon.hears("session/prompt"))
     expect((await reading.all()).session).toBe("my-own")
   })
 
   test("tells an agent's failure with its reason, retryable unless the model refused", async () => {
-    const { chat, daemon } = await playedIntern()
+    const { chat, daemon } = await connectedIntern()
     for (const [message, retryable] of [
       ["402 no credits", false],
       ["socket hang up", true],
     ] as const) {
-      const nth = daemon.heard.filter(({ method }) => method === "session/prompt").length
+      const nth = daemon.received.filter(({ method }) => method === "session/prompt").length
       const reading = await chat.say("Hello")
       const prompt = await daemon.hears("session/prompt", nth)
       daemon.say({ id: prompt.id ?? 0, error: { code: -32_603, message } })
@@ -117,27 +117,27 @@ describe("a turn", () => {
   })
 
   test("tells an agent's failure with a status that clients can read, whatever the agent calls one", async () => {
-    const { chat, daemon } = await playedIntern()
-    for (const [status, told] of [
+    const { chat, daemon } = await connectedIntern()
+    for (const [status, reported] of [
       [402, 402],
       [429.5, 502],
       [200, 502],
       [-1, 502],
       [9_000, 502],
     ] as const) {
-      const nth = daemon.heard.filter(({ method }) => method === "session/prompt").length
+      const nth = daemon.received.filter(({ method }) => method === "session/prompt").length
       const reading = await chat.say("Hello")
       const prompt = await daemon.hears("session/prompt", nth)
       daemon.say({ id: prompt.id ?? 0, error: { code: -32_603, message: "It failed.", data: { status } } })
       await reading.all()
-      expect(reading.error?.code).toBe(told)
+      expect(reading.error?.code).toBe(reported)
     }
   })
 })
 
 describe("a question", () => {
   test("pauses the run, is answered, and the run goes on where it was", async () => {
-    const play = await playedIntern()
+    const play = await connectedIntern()
     const reading = await play.chat.say("Run it")
     const prompt = await play.daemon.hears("session/prompt")
     const acp = paramsOf(prompt).sessionId
@@ -166,7 +166,7 @@ describe("a question", () => {
   })
 
   test("a second one that comes meanwhile is put after the first is answered", async () => {
-    const { chat, daemon } = await playedIntern()
+    const { chat, daemon } = await connectedIntern()
     const reading = await chat.say("Run both")
     const prompt = await daemon.hears("session/prompt")
     const acp = paramsOf(prompt).sessionId
@@ -185,7 +185,7 @@ describe("a question", () => {
   })
 
   test("a form is answered as JSON with its required fields", async () => {
-    const { chat, daemon } = await playedIntern()
+    const { chat, daemon } = await connectedIntern()
     const reading = await chat.say("Ask me", { approval_mode: "self-drive" })
     const prompt = await daemon.hears("session/prompt")
     const { sessionId } = paramsOf(prompt)
@@ -222,7 +222,7 @@ describe("a question", () => {
   })
 
   test("self-drive consents on the caller's behalf, with the narrowest consent there is", async () => {
-    const { chat, daemon } = await playedIntern()
+    const { chat, daemon } = await connectedIntern()
     const reading = await chat.say("Run it", { approval_mode: null })
     const prompt = await daemon.hears("session/prompt")
     const acp = paramsOf(prompt).sessionId
@@ -237,7 +237,7 @@ describe("a question", () => {
   })
 
   test("`cancel` as the answer ends the run, and says so", async () => {
-    const play = await playedIntern()
+    const play = await connectedIntern()
     const { session, question, prompt } = await pausedRun(play)
     const going = await play.chat.answer(session, question, "cancel")
     await play.daemon.hears("session/cancel")
@@ -250,12 +250,12 @@ describe("a question", () => {
     const previous = env.CLIENT_DIALECT
     try {
       env.CLIENT_DIALECT = "openrouter"
-      const play = await playedIntern()
+      const play = await connectedIntern()
       await parseAgain(play.object)
       onTestFinished(() => parseAgain(play.object))
-      const { asked } = await pausedRun(play)
-      expect(asked.question.name).toBe("openrouter.provide_input")
-      expect(asked.chunks[0]?.model).toBe("openrouter/intern")
+      const { pending: requests } = await pausedRun(play)
+      expect(requests.question.name).toBe("openrouter.provide_input")
+      expect(requests.chunks[0]?.model).toBe("openrouter/intern")
     } finally {
       if (previous === undefined) delete env.CLIENT_DIALECT
       else env.CLIENT_DIALECT = previous
@@ -265,7 +265,7 @@ describe("a question", () => {
 
 describe("an answer that is not taken", () => {
   test("unknown, of another session, wrong, given twice: each says what it is, and moves no deadline", async () => {
-    const play = await playedIntern()
+    const play = await connectedIntern()
     const { session, question, prompt } = await pausedRun(play)
     const unknown = { status: 404, reason: "interaction_unknown", retryable: false }
     expect(await refused(play.chat.answer(session, "call_nothing", "allow_once"))).toMatchObject(unknown)
@@ -282,10 +282,10 @@ describe("an answer that is not taken", () => {
   })
 
   test("late: the run is cancelled by its deadline, which a rejected answer did not move", async () => {
-    const play = await playedIntern()
+    const play = await connectedIntern()
     const { session, question, prompt, acp } = await pausedRun(play)
-    await pass(play.object, LIMITS.interactionMs - 1_000)
-    expect(play.daemon.heard.some(({ method }) => method === "session/cancel")).toBe(false)
+    await pass(play.object, LIMITS.questionTimeoutMs - 1_000)
+    expect(play.daemon.received.some(({ method }) => method === "session/cancel")).toBe(false)
     await refused(play.chat.answer(session, question, "maybe"))
     await pass(play.object, 1_000)
     expect(paramsOf(await play.daemon.hears("session/cancel")).sessionId).toBe(acp)
@@ -299,9 +299,9 @@ describe("an answer that is not taken", () => {
   })
 
   test("late by a moment that no alarm has seen: the same", async () => {
-    const play = await playedIntern()
+    const play = await connectedIntern()
     const { session, question } = await pausedRun(play)
-    const at = Date.now() + LIMITS.interactionMs
+    const at = Date.now() + LIMITS.questionTimeoutMs
     Intern.clock = () => at
     const late = await refused(play.chat.answer(session, question, "allow_once"))
     expect(late).toMatchObject({ status: 409, reason: "interaction_not_pending" })
@@ -309,7 +309,7 @@ describe("an answer that is not taken", () => {
   })
 
   test("more was said than is kept: 410 attachment_failed", async () => {
-    const play = await playedIntern()
+    const play = await connectedIntern()
     const { session, question, acp } = await pausedRun(play)
     for (let at = 0; at < 5; at++) play.daemon.text(acp, "x".repeat(60_000))
     await play.daemon.settled()
@@ -320,7 +320,7 @@ describe("an answer that is not taken", () => {
 
 describe("a session that is busy", () => {
   test("a prompt while it streams steers the turn: 202", async () => {
-    const { chat, daemon } = await playedIntern()
+    const { chat, daemon } = await connectedIntern()
     const reading = await chat.say("Go", { session_id: "s" })
     const prompt = await daemon.hears("session/prompt")
     const steered = await chat.say("But softly", { session_id: "s" })
@@ -333,7 +333,7 @@ describe("a session that is busy", () => {
   })
 
   test("a prompt while it waits for an answer: 409 busy, with Retry-After", async () => {
-    const play = await playedIntern()
+    const play = await connectedIntern()
     const { session } = await pausedRun(play)
     const busy = await refused(play.chat.say("Hello?", { session_id: session }))
     expect(busy).toMatchObject({ status: 409, reason: "busy", retryable: true })
@@ -341,7 +341,7 @@ describe("a session that is busy", () => {
   })
 
   test("more open runs than an intern holds: 503 busy", async () => {
-    const play = await playedIntern()
+    const play = await connectedIntern()
     for (let at = 0; at < LIMITS.openRuns; at++) await pausedRun(play)
     const full = await refused(play.chat.say("One more"))
     expect(full).toMatchObject({ status: 503, reason: "busy", retryable: true })
@@ -349,7 +349,7 @@ describe("a session that is busy", () => {
   })
 
   test("more turns a minute than an intern takes: 429 rate_limited", async () => {
-    const { chat, daemon } = await playedIntern()
+    const { chat, daemon } = await connectedIntern()
     const reading = await chat.say("Go", { session_id: "s" })
     await daemon.hears("session/prompt")
     for (let at = 1; at < LIMITS.turnsPerMinute; at++) await chat.say("more", { session_id: "s" })
@@ -366,7 +366,7 @@ describe("a session that is busy", () => {
 
 describe("a client that leaves", () => {
   test("while the run streams: it is cancelled", async () => {
-    const { chat, daemon } = await playedIntern()
+    const { chat, daemon } = await connectedIntern()
     const reading = await chat.say("Go", { session_id: "s" })
     const prompt = await daemon.hears("session/prompt")
     daemon.text(paramsOf(prompt).sessionId, "going")
@@ -382,19 +382,19 @@ describe("a client that leaves", () => {
   })
 
   test("after the question was put: the run waits on", async () => {
-    const play = await playedIntern()
-    const { session, question, prompt, asked } = await pausedRun(play)
-    asked.leave()
+    const play = await connectedIntern()
+    const { session, question, prompt, pending: requests } = await pausedRun(play)
+    requests.leave()
     const going = await play.chat.answer(session, question, "allow_once")
     play.daemon.end(prompt)
     expect((await going.all()).finish).toBe("stop")
-    expect(play.daemon.heard.some(({ method }) => method === "session/cancel")).toBe(false)
+    expect(play.daemon.received.some(({ method }) => method === "session/cancel")).toBe(false)
   })
 })
 
 describe("what breaks", () => {
   test("a turn that takes longer than its time is cancelled, and says so", async () => {
-    const { chat, daemon, object } = await playedIntern()
+    const { chat, daemon, object } = await connectedIntern()
     const reading = await chat.say("Go")
     const prompt = await daemon.hears("session/prompt")
     await pass(object, LIMITS.turnMs)
@@ -405,7 +405,7 @@ describe("what breaks", () => {
   })
 
   test("an agent that does not confirm in time: stream_severed", async () => {
-    const { chat, daemon, object } = await playedIntern()
+    const { chat, daemon, object } = await connectedIntern()
     const reading = await chat.say("Go")
     await daemon.hears("session/prompt")
     await pass(object, LIMITS.turnMs)
@@ -415,7 +415,7 @@ describe("what breaks", () => {
   })
 
   test("a daemon that is cut off and comes back in time loses nothing, and doubles nothing", async () => {
-    const { chat, daemon } = await playedIntern()
+    const { chat, daemon } = await connectedIntern()
     const reading = await chat.say("Go")
     const prompt = await daemon.hears("session/prompt")
     const acp = paramsOf(prompt).sessionId
@@ -431,7 +431,7 @@ describe("what breaks", () => {
   })
 
   test("a daemon that stays away: stream_severed for who reads, nothing for who waits", async () => {
-    const play = await playedIntern()
+    const play = await connectedIntern()
     const paused = await pausedRun(play)
     const reading = await play.chat.say("Go")
     await play.daemon.hears("session/prompt", 1)
@@ -449,7 +449,7 @@ describe("what breaks", () => {
   })
 
   test("a daemon that starts anew: its runs are over, and its sessions are loaded", async () => {
-    const play = await playedIntern()
+    const play = await connectedIntern()
     const { session, question, acp } = await pausedRun(play)
     play.daemon.cut()
     play.daemon.restart()
@@ -466,7 +466,7 @@ describe("what breaks", () => {
   })
 
   test("an object that is evicted while a question is open goes on with the answer", async () => {
-    const play = await playedIntern()
+    const play = await connectedIntern()
     const { session, question, prompt, acp } = await pausedRun(play)
     play.daemon.text(acp, "kept ")
     await play.daemon.settled()
@@ -478,7 +478,7 @@ describe("what breaks", () => {
   })
 
   test("an object that dies cancels what streamed and keeps what waited", async () => {
-    const play = await playedIntern()
+    const play = await connectedIntern()
     const paused = await pausedRun(play)
     const reading = await play.chat.say("Go")
     const prompt = await play.daemon.hears("session/prompt", 1)
@@ -495,8 +495,8 @@ describe("what breaks", () => {
 
 describe("a daemon's connection", () => {
   test("a newer one takes its place: 4000", async () => {
-    const { intern, daemon, chat } = await playedIntern()
-    const newer = await new PlayedDaemon(intern).dial()
+    const { intern, daemon, chat } = await connectedIntern()
+    const newer = await new MockDaemon(intern).dial()
     await eventually(() => expect(daemon.closedWith).toBe(4000))
     const reading = await chat.say("Hello")
     newer.end(await newer.hears("session/prompt"))
@@ -504,21 +504,21 @@ describe("a daemon's connection", () => {
   })
 
   test("a new join token sends the daemon of the old one away: 4003, and lets it in no more", async () => {
-    const { intern, daemon, workspace } = await playedIntern()
+    const { intern, daemon, workspace } = await connectedIntern()
     await expectJson(201, workspace.as.post(`/interns/${intern.id}/daemon/token`, { replace: true }))
     await eventually(() => expect(daemon.closedWith).toBe(4003))
     await expect(daemon.connect()).rejects.toThrow("expected 401 to be 101")
   })
 
   test("a gap in its numbers closes it: 4001", async () => {
-    const { daemon } = await playedIntern()
+    const { daemon } = await connectedIntern()
     daemon.skip()
     daemon.text("acp-0", "lost before this")
     await eventually(() => expect(daemon.closedWith).toBe(4001))
   })
 
   test("is told what it needs, and no more than it needs", async () => {
-    const { daemon, intern } = await playedIntern()
+    const { daemon, intern } = await connectedIntern()
     expect(daemon.welcome?.config).toMatchObject({
       intern_id: intern.id,
       model: null,
@@ -530,7 +530,7 @@ describe("a daemon's connection", () => {
   })
 
   test("is not there: 502 intern_unreachable, once the patience is over", async () => {
-    const { daemon, chat } = await playedIntern()
+    const { daemon, chat } = await connectedIntern()
     daemon.cut()
     Intern.timer = { ...timer, wait: () => Promise.resolve(undefined) }
     const away = await eventually(async () => {
@@ -543,9 +543,9 @@ describe("a daemon's connection", () => {
 })
 
 test("a question whose time is over leaves nothing behind but its name", async () => {
-  const play = await playedIntern()
+  const play = await connectedIntern()
   const { session, question, prompt } = await pausedRun(play)
-  await pass(play.object, LIMITS.interactionMs)
+  await pass(play.object, LIMITS.questionTimeoutMs)
   play.daemon.end(prompt, "cancelled")
   await play.daemon.settled()
   await runInDurableObject(play.object, async (_, state) => {

@@ -11,7 +11,7 @@ import { internObject } from "../support/intern-object.ts"
 import { isSite } from "../../src/interns/site.ts"
 import { grantOf } from "../../src/interns/tokens.ts"
 import { AcpClient, askSite, siteOf } from "../support/acp-client.ts"
-import { newDaemonIntern, paramsOf, PlayedDaemon } from "../support/daemon.ts"
+import { newDaemonIntern, paramsOf, MockDaemon } from "../support/daemon.ts"
 import { internChat, refused } from "../support/intern-chat.ts"
 import { type TestClient, newWorkspace, operatorClient, expectJson, type Workspace } from "../support/world.ts"
 import { eventually } from "../support/eventually.ts"
@@ -28,33 +28,33 @@ async function newIntern(model: string) {
 }
 
 /** A running intern of a daemon that the test plays, which answers what it is told to. */
-async function newPlayed() {
+async function newConnectedIntern() {
   const workspace = await newWorkspace()
   const intern = await newDaemonIntern(workspace)
-  const daemon = await new PlayedDaemon(intern).dial()
+  const daemon = await new MockDaemon(intern).dial()
   await becomes(workspace.as, intern.id, "running")
   const site = await siteOf(workspace.as, intern.id)
   return { workspace, id: intern.id, daemon, site, object: internObject(intern.id) }
 }
 
 /** A client whose turn waits for the answer to `q1`. */
-async function askedInTheMiddle(site: Awaited<ReturnType<typeof siteOf>>, daemon: PlayedDaemon) {
+async function requestedMidway(site: Awaited<ReturnType<typeof siteOf>>, daemon: MockDaemon) {
   const client = await AcpClient.connect(site)
   const session = await client.newSession()
   client.prompt(session, "Long work")
   const prompt = await daemon.hears("session/prompt")
   daemon.ask(session, "q1")
-  await client.asked()
+  await client.nextQuestion()
   return { client, session, prompt }
 }
 
 test.each(["interns.example.com", "Interns.Example.COM", "interns.example.com.", ".interns.example.com"])(
   "the domain %s is one domain, however it is written",
   (INTERN_DOMAIN) => {
-    const own = { ...env, INTERN_DOMAIN }
-    expect(internDomain(own)).toBe("interns.example.com")
-    expect(isSite(new Request("https://ada-12345678.interns.example.com/acp"), own)).toBe(true)
-    expect(isSite(new Request("https://interns.example.com/"), own)).toBe(false)
+    const scoped = { ...env, INTERN_DOMAIN }
+    expect(internDomain(scoped)).toBe("interns.example.com")
+    expect(isSite(new Request("https://ada-12345678.interns.example.com/acp"), scoped)).toBe(true)
+    expect(isSite(new Request("https://interns.example.com/"), scoped)).toBe(false)
   },
 )
 
@@ -192,12 +192,12 @@ describe("an ACP client", () => {
     })
     const session = await client.newSession()
     const prompt = client.prompt(session, "echo hello | tr a-z A-Z")
-    const question = await client.asked()
+    const question = await client.nextQuestion()
     expect(question.params).toMatchObject({ sessionId: session, toolCall: { name: "shell" } })
     client.choose(question, "once")
     expect((await client.answerTo(prompt)).result).toMatchObject({ stopReason: "end_turn", usage: {} })
-    expect(client.said(session)).toContain("HELLO")
-    expect(client.said(session).length).toBeGreaterThan(0)
+    expect(client.textOf(session)).toContain("HELLO")
+    expect(client.textOf(session).length).toBeGreaterThan(0)
   })
 
   test("cancels a turn", async () => {
@@ -205,7 +205,7 @@ describe("an ACP client", () => {
     const client = await AcpClient.connect(site)
     const session = await client.newSession()
     const prompt = client.prompt(session, "echo one")
-    await client.asked()
+    await client.nextQuestion()
     client.send({ method: "session/cancel", params: { sessionId: session } })
     expect((await client.answerTo(prompt)).result).toEqual({
       stopReason: "cancelled",
@@ -213,7 +213,7 @@ describe("an ACP client", () => {
       _meta: expect.anything(),
     })
     const next = client.prompt(session, "echo two")
-    client.choose(await client.asked(undefined, 1), "once")
+    client.choose(await client.nextQuestion(undefined, 1), "once")
     expect((await client.answerTo(next)).result).toMatchObject({ stopReason: "end_turn" })
   })
 
@@ -225,8 +225,8 @@ describe("an ACP client", () => {
     first.close()
     const second = await AcpClient.connect(site)
     await second.get("session/load", { sessionId: session, cwd: "/", mcpServers: [] })
-    expect(second.said(session, "user_message_chunk")).toBe("Remember me")
-    expect(second.said(session)).toBe("Remember me")
+    expect(second.textOf(session, "user_message_chunk")).toBe("Remember me")
+    expect(second.textOf(session)).toBe("Remember me")
     expect((await second.ask("session/load", { sessionId: "unknown" })).error?.code).toBe(RPC_ERRORS.noSession)
   })
 
@@ -235,11 +235,11 @@ describe("an ACP client", () => {
     const client = await AcpClient.connect(site)
     const session = await client.newSession()
     const prompt = client.prompt(session, "echo still here")
-    const question = await client.asked()
+    const question = await client.nextQuestion()
     await evictDurableObject(object)
     client.choose(question, "once")
     expect((await client.answerTo(prompt)).result).toMatchObject({ stopReason: "end_turn" })
-    expect(client.said(session)).toContain("still here")
+    expect(client.textOf(session)).toContain("still here")
   })
 
   test("is refused what is not offered, and whatever is not JSON-RPC, and stays", async () => {
@@ -261,7 +261,7 @@ describe("an ACP client", () => {
     client.send({ method: "session/cancel", params: { sessionId: "nobody's" } })
     client.send({ id: 4, result: {} })
     expect(await client.get("initialize", { protocolVersion: 1 })).toMatchObject({ protocolVersion: 1 })
-    const codes = client.heard.filter(({ id }) => (id as unknown) === null).map(({ error }) => error?.code)
+    const codes = client.received.filter(({ id }) => (id as unknown) === null).map(({ error }) => error?.code)
     expect(codes).toEqual([RPC_ERRORS.parse, RPC_ERRORS.invalid, RPC_ERRORS.invalid])
   })
 
@@ -364,31 +364,31 @@ describe("an ACP client", () => {
 
 describe("an ACP client of a daemon", () => {
   test("speaks with its agent, whose folder and servers are the daemon's own", async () => {
-    const { daemon, site } = await newPlayed()
+    const { daemon, site } = await newConnectedIntern()
     const client = await AcpClient.connect(site)
     const session = await client.get<{ sessionId: string }>("session/new", { cwd: "/etc", mcpServers: [{ name: "x" }] })
     expect((await daemon.hears("session/new")).params).toEqual({})
     const prompt = client.prompt(session.sessionId, "Hello")
-    const heard = await daemon.hears("session/prompt")
-    expect(paramsOf(heard)).toEqual({ sessionId: session.sessionId, prompt: [{ type: "text", text: "Hello" }] })
+    const received = await daemon.hears("session/prompt")
+    expect(paramsOf(received)).toEqual({ sessionId: session.sessionId, prompt: [{ type: "text", text: "Hello" }] })
     daemon.text(session.sessionId, "Hello ")
     daemon.text(session.sessionId, "yourself")
     daemon.ask(session.sessionId, "q1")
-    client.choose(await client.asked(), "allow_once-0")
+    client.choose(await client.nextQuestion(), "allow_once-0")
     expect(await daemon.answerTo("q1")).toEqual({ outcome: { outcome: "selected", optionId: "allow_once-0" } })
-    daemon.end(heard, "end_turn", { inputTokens: 3 })
+    daemon.end(received, "end_turn", { inputTokens: 3 })
     expect((await client.answerTo(prompt)).result).toEqual({ stopReason: "end_turn", usage: { inputTokens: 3 } })
-    expect(client.said(session.sessionId)).toBe("Hello yourself")
+    expect(client.textOf(session.sessionId)).toBe("Hello yourself")
   })
 
   test("answers once, whether the object slept in between or not, and nobody answers for it", async () => {
-    const { daemon, site, object } = await newPlayed()
+    const { daemon, site, object } = await newConnectedIntern()
     const [client, other] = [await AcpClient.connect(site), await AcpClient.connect(site)]
     const session = await client.newSession()
     client.prompt(session, "Hello")
     await daemon.hears("session/prompt")
     daemon.ask(session, "q1")
-    const question = await client.asked()
+    const question = await client.nextQuestion()
     other.choose(question, "stolen")
     await other.ask("initialize")
     await evictDurableObject(object)
@@ -401,7 +401,7 @@ describe("an ACP client of a daemon", () => {
   })
 
   test("shows forms where it says that it does; else they are cancelled in its place", async () => {
-    const { daemon, site } = await newPlayed()
+    const { daemon, site } = await newConnectedIntern()
     const client = await AcpClient.connect(site)
     const session = await client.newSession()
     const elicit = (id: string) =>
@@ -410,7 +410,7 @@ describe("an ACP client of a daemon", () => {
     expect(await daemon.answerTo("e1")).toEqual({ action: "cancel" })
     await client.get("initialize", { protocolVersion: 1, clientCapabilities: { elicitation: { form: {} } } })
     elicit("e2")
-    const { id } = await client.asked("elicitation/create")
+    const { id } = await client.nextQuestion("elicitation/create")
     client.send({ id, result: { action: "accept", content: { name: "Ada" } } })
     expect(await daemon.answerTo("e2")).toEqual({ action: "accept", content: { name: "Ada" } })
     daemon.say({ id: "f1", method: "fs/read_text_file", params: { sessionId: session, path: "/" } })
@@ -418,42 +418,42 @@ describe("an ACP client of a daemon", () => {
   })
 
   test("hears of its own sessions alone, and cannot speak in another's", async () => {
-    const { daemon, site } = await newPlayed()
+    const { daemon, site } = await newConnectedIntern()
     const [one, two] = [await AcpClient.connect(site), await AcpClient.connect(site)]
     const [first, second] = [await one.newSession(), await two.newSession()]
     const prompts = [one.prompt(first, "One"), two.prompt(second, "Two")]
-    const heard = [await daemon.hears("session/prompt", 0), await daemon.hears("session/prompt", 1)]
+    const received = [await daemon.hears("session/prompt", 0), await daemon.hears("session/prompt", 1)]
     daemon.text(first, "for one")
     daemon.text(second, "for two")
     daemon.ask(second, "q2")
-    await two.asked()
+    await two.nextQuestion()
     expect((await one.ask("session/prompt", { sessionId: second, prompt: [] })).error?.code).toBe(RPC_ERRORS.noSession)
     expect((await one.ask("session/load", { sessionId: second })).error?.code).toBe(RPC_ERRORS.busy)
     one.send({ method: "session/cancel", params: { sessionId: second } })
-    for (const message of heard) daemon.end(message)
+    for (const message of received) daemon.end(message)
     await Promise.all([one.answerTo(prompts[0]), two.answerTo(prompts[1])])
-    expect(JSON.stringify(one.heard)).not.toContain("for two")
-    expect(JSON.stringify(two.heard)).not.toContain("for one")
-    expect(daemon.heard.some(({ method }) => method === "session/cancel")).toBe(false)
+    expect(JSON.stringify(one.received)).not.toContain("for two")
+    expect(JSON.stringify(two.received)).not.toContain("for one")
+    expect(daemon.received.some(({ method }) => method === "session/cancel")).toBe(false)
     // What nobody answered while the turn ran is answered when it has ended.
     expect(await daemon.answerTo("q2")).toEqual({ outcome: { outcome: "cancelled" } })
   })
 
   test("that loads a session which is not busy takes it over", async () => {
-    const { daemon, site } = await newPlayed()
+    const { daemon, site } = await newConnectedIntern()
     const [one, two] = [await AcpClient.connect(site), await AcpClient.connect(site)]
     const session = await one.newSession()
     await two.get("session/load", { sessionId: session })
     daemon.text(session, "for whom?")
-    await two.until(() => two.said(session) || undefined)
-    expect(two.said(session)).toBe("for whom?")
-    expect(one.said(session)).toBe("")
+    await two.until(() => two.textOf(session) || undefined)
+    expect(two.textOf(session)).toBe("for whom?")
+    expect(one.textOf(session)).toBe("")
     expect((await one.ask("session/prompt", { sessionId: session, prompt: [] })).error?.code).toBe(RPC_ERRORS.noSession)
   })
 
   test("that leaves cancels its turns, and its questions are answered in its place", async () => {
-    const { daemon, site, object } = await newPlayed()
-    const { client, session, prompt } = await askedInTheMiddle(site, daemon)
+    const { daemon, site, object } = await newConnectedIntern()
+    const { client, session, prompt } = await requestedMidway(site, daemon)
     client.close()
     expect((await daemon.hears("session/cancel")).params).toEqual({ sessionId: session })
     expect(await daemon.answerTo("q1")).toEqual({ outcome: { outcome: "cancelled" } })
@@ -463,12 +463,12 @@ describe("an ACP client of a daemon", () => {
     await daemon.settled()
     await evictDurableObject(object)
     await next.get("session/load", { sessionId: session })
-    expect(daemon.heard.filter(({ method }) => method === "session/cancel")).toHaveLength(1)
+    expect(daemon.received.filter(({ method }) => method === "session/cancel")).toHaveLength(1)
   })
 
   test("that a crash parts from the gateway has left: its turns are cancelled, its questions answered", async () => {
-    const { daemon, site } = await newPlayed()
-    const { session, prompt } = await askedInTheMiddle(site, daemon)
+    const { daemon, site } = await newConnectedIntern()
+    const { session, prompt } = await requestedMidway(site, daemon)
     await abortAllDurableObjects()
     await daemon.dial()
     expect((await daemon.hears("session/cancel")).params).toEqual({ sessionId: session })
@@ -483,7 +483,7 @@ describe("an ACP client of a daemon", () => {
   })
 
   test("and a chat do not mix: a session is one's while a turn runs in it", async () => {
-    const { workspace, id, daemon, site } = await newPlayed()
+    const { workspace, id, daemon, site } = await newConnectedIntern()
     const chat = internChat(workspace.key, id)
     const client = await AcpClient.connect(site)
     const reading = await chat.say("Hello", { session_id: "s" })
@@ -503,7 +503,7 @@ describe("an ACP client of a daemon", () => {
     daemon.text(sessionId, "to the client")
     daemon.end(second)
     await client.answerTo(prompt)
-    expect(client.said(sessionId)).toBe("to the client")
+    expect(client.textOf(sessionId)).toBe("to the client")
     const again = await chat.say("Again", { session_id: "s" })
     const third = await daemon.hears("session/prompt", 2)
     client.send({ method: "session/cancel", params: { sessionId } })
@@ -514,12 +514,12 @@ describe("an ACP client of a daemon", () => {
     expect((await client.ask("session/prompt", { sessionId, prompt: [] })).error?.code).toBe(RPC_ERRORS.busy)
     daemon.end(third)
     await again.all()
-    expect(JSON.stringify(client.heard)).not.toMatch(/to the chat|tool_call/)
-    expect(daemon.heard.some(({ method }) => method === "session/cancel")).toBe(false)
+    expect(JSON.stringify(client.received)).not.toMatch(/to the chat|tool_call/)
+    expect(daemon.received.some(({ method }) => method === "session/cancel")).toBe(false)
   })
 
   test("is told when the daemon is away, and when it comes back without what it had in memory", async () => {
-    const { daemon, site } = await newPlayed()
+    const { daemon, site } = await newConnectedIntern()
     const client = await AcpClient.connect(site)
     const session = await client.newSession()
     const prompt = client.prompt(session, "Hello")
@@ -543,25 +543,25 @@ describe("an ACP client of a daemon", () => {
   })
 
   test("goes on after the connection of its daemon was cut", async () => {
-    const { daemon, site } = await newPlayed()
+    const { daemon, site } = await newConnectedIntern()
     const client = await AcpClient.connect(site)
     const session = await client.newSession()
     const prompt = client.prompt(session, "Hello")
-    const heard = await daemon.hears("session/prompt")
+    const received = await daemon.hears("session/prompt")
     daemon.cut()
     daemon.text(session, "said meanwhile")
-    daemon.end(heard)
+    daemon.end(received)
     await daemon.dial()
     expect((await client.answerTo(prompt)).result).toEqual({ stopReason: "end_turn" })
-    expect(client.said(session)).toBe("said meanwhile")
+    expect(client.textOf(session)).toBe("said meanwhile")
   })
 
   test("that does not read is sent away, and one that does is not", async () => {
-    const { daemon, site } = await newPlayed()
+    const { daemon, site } = await newConnectedIntern()
     const [slow, quick] = [await AcpClient.connect(site, { answersReads: false }), await AcpClient.connect(site)]
     const [first, second] = [await slow.newSession(), await quick.newSession()]
     const prompt = quick.prompt(second, "Tell me")
-    const heard = await daemon.hears("session/prompt")
+    const received = await daemon.hears("session/prompt")
     const piece = "x".repeat(1_000_000)
     for (let sent = 0; sent <= CLIENT_LIMITS.unreadBytes * 1.2; sent += piece.length) {
       daemon.text(second, piece)
@@ -569,9 +569,9 @@ describe("an ACP client of a daemon", () => {
       await daemon.settled()
     }
     expect(await slow.closed()).toBe(1013)
-    daemon.end(heard)
+    daemon.end(received)
     await quick.answerTo(prompt)
     expect(quick.closedWith).toBeUndefined()
-    expect(quick.said(second).length).toBeGreaterThan(CLIENT_LIMITS.unreadBytes)
+    expect(quick.textOf(second).length).toBeGreaterThan(CLIENT_LIMITS.unreadBytes)
   })
 })

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest"
 import { newKey as newSecret } from "../../src/access/key.ts"
 import { apiKeys, type NewKeyRow } from "../../src/keys/table.ts"
 import { openDb } from "../../src/support/db.ts"
-import { openInternKey } from "../../src/interns/own-key.ts"
+import { openInternKey } from "../../src/interns/intern-key.ts"
 import { good } from "../support/played.ts"
 import {
   type TestClient,
@@ -31,8 +31,8 @@ const statusesOf = (answers: Promise<Response>[]) =>
   )
 
 async function appKeyOf(workspace: Workspace, as: TestClient, more: object = {}) {
-  const asked = { callback_url: "https://app.example/back", ...more }
-  const { data } = await expectJson<{ data: { id: string } }>(200, as.post("/auth/keys/code", asked))
+  const requests = { callback_url: "https://app.example/back", ...more }
+  const { data } = await expectJson<{ data: { id: string } }>(200, as.post("/auth/keys/code", requests))
   const { key } = await expectJson<{ key: string }>(200, client().post("/auth/keys", { code: data.id }))
   const { data: keys } = await expectJson<{ data: { hash: string; label: string; source: string }[] }>(
     200,
@@ -154,8 +154,8 @@ describe("what a key creates", () => {
       ...["ada", "bob", "cleo"].map((name) => internKeyOf(workspace, as, name)),
       appKeyOf(workspace, as),
     ])
-    const doors = [as, ...children.map((child) => child.as)]
-    const statuses = await statusesOf([...doors, ...doors].map(spend))
+    const clients = [as, ...children.map((child) => child.as)]
+    const statuses = await statusesOf([...clients, ...clients].map(spend))
     expect(statuses.filter((status) => status === 200)).toHaveLength(2)
     expect(statuses.filter((status) => status === 402)).toHaveLength(8)
     const [first = as] = children.map((child) => child.as)
@@ -253,13 +253,13 @@ describe("what a provisioning key mints", () => {
     const workspace = await newWorkspace()
     const { as, hash } = await provisioning(workspace, { limit: 0.03 })
     const children = [await mint(as, { limit: 0.03 }), await mint(as, { limit: 0.02 })]
-    const doors = children.map((child) => child.as)
-    expect(await statusesOf([spend(doors[0] as TestClient)])).toEqual([200])
+    const clients = children.map((child) => child.as)
+    expect(await statusesOf([spend(clients[0] as TestClient)])).toEqual([200])
     expect(await expectJson(200, workspace.manage.delete(`/keys/${hash}`))).toEqual({
       deleted: true,
       surviving_keys: 2,
     })
-    const statuses = await statusesOf([...doors, ...doors, ...doors].map(spend))
+    const statuses = await statusesOf([...clients, ...clients, ...clients].map(spend))
     expect(statuses.filter((status) => status === 200)).toHaveLength(2)
     expect(statuses.filter((status) => status === 402)).toHaveLength(4)
   })
@@ -287,9 +287,9 @@ describe("what a provisioning key mints", () => {
   test("is all it may widen: the limit of another key it can only lower", async () => {
     const workspace = await newWorkspace()
     const { as } = await provisioning(workspace, { limit: 5 })
-    const [own, other] = [await mint(as, { limit: 1 }), await newKey(workspace, { limit: 1 })]
-    await expectJson(200, as.patch(`/keys/${own.hash}`, { limit: 4 }))
-    await expectJson(403, as.patch(`/keys/${own.hash}`, { limit: 6 }))
+    const [scoped, other] = [await mint(as, { limit: 1 }), await newKey(workspace, { limit: 1 })]
+    await expectJson(200, as.patch(`/keys/${scoped.hash}`, { limit: 4 }))
+    await expectJson(403, as.patch(`/keys/${scoped.hash}`, { limit: 6 }))
     await expectJson(403, as.patch(`/keys/${other.hash}`, { limit: 4 }))
     await expectJson(200, as.patch(`/keys/${other.hash}`, { limit: 0.5 }))
   })

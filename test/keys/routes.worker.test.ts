@@ -35,8 +35,8 @@ describe("the answer to a key that does not work is one", () => {
     if (kind === "disabled") await expectJson(200, workspace.manage.patch(`/keys/${hash}`, { disabled: true }))
     if (kind === "deleted") await expectJson(200, workspace.manage.delete(`/keys/${hash}`))
     if (kind === "expired") vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 120_000 })
-    const asked = kind === "unknown" ? client("sk-gw-v1-unknown") : as
-    const answer = await asked.get("/key")
+    const requests = kind === "unknown" ? client("sk-gw-v1-unknown") : as
+    const answer = await requests.get("/key")
     expect(answer.status).toBe(401)
     expect(await answer.json()).toEqual({ error: { code: 401, message: "This API key is not valid." } })
   })
@@ -240,12 +240,14 @@ describe("a minted key never exceeds its minter", () => {
 
 test("a key of the caller's own making works, is random, and is not told back", async () => {
   const workspace = await newWorkspace()
-  const own = `own-${crypto.randomUUID()}-${crypto.randomUUID()}`
+  const scoped = `own-${crypto.randomUUID()}-${crypto.randomUUID()}`
   await expectJson(400, workspace.manage.post("/keys", { name: "x", external: { user: "u", api_key: "a".repeat(32) } }))
-  const made = await (await workspace.manage.post("/keys", { name: "x", external: { user: "u", api_key: own } })).text()
-  expect(made).not.toContain(own)
-  await expectJson(200, client(own).get("/key"))
-  await expectJson(409, workspace.manage.post("/keys", { name: "y", external: { user: "u", api_key: own } }))
+  const made = await (
+    await workspace.manage.post("/keys", { name: "x", external: { user: "u", api_key: scoped } })
+  ).text()
+  expect(made).not.toContain(scoped)
+  await expectJson(200, client(scoped).get("/key"))
+  await expectJson(409, workspace.manage.post("/keys", { name: "y", external: { user: "u", api_key: scoped } }))
 })
 
 test("only the bootstrap key creates organizations", async () => {

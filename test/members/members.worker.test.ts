@@ -29,9 +29,9 @@ const fromDirectory = (userId: string) =>
 
 describe("the people of an organization", () => {
   test("are added, listed, changed and removed", async () => {
-    const world = await newWorkspace()
-    const { manage } = world
-    const id = await addPerson(world, { user_id: "u-1", first_name: "Ada", email: "Ada@Example.com" })
+    const deps = await newWorkspace()
+    const { manage } = deps
+    const id = await addPerson(deps, { user_id: "u-1", first_name: "Ada", email: "Ada@Example.com" })
     expect(id).toBe("u-1")
     const list = OrganizationMembers.strict().parse(await expectJson<unknown>(200, manage.get("/organization/members")))
     expect(list.total_count).toBe(2)
@@ -64,9 +64,9 @@ describe("the people of an organization", () => {
   })
 
   test("have an id and an email of their own", async () => {
-    const world = await newWorkspace()
-    await addPerson(world, { user_id: "same", email: "same@example.com" })
-    const add = (body: object) => expectJson<Failure>(409, world.manage.post("/organization/members", body))
+    const deps = await newWorkspace()
+    await addPerson(deps, { user_id: "same", email: "same@example.com" })
+    const add = (body: object) => expectJson<Failure>(409, deps.manage.post("/organization/members", body))
     expect((await add({ user_id: "same", email: "b@example.com" })).error.message).toContain("user_id")
     expect((await add({ email: "SAME@example.com" })).error.message).toContain("email")
     await addPerson(await newWorkspace(), { user_id: "same", email: "same@example.com" })
@@ -91,12 +91,12 @@ describe("the people of an organization", () => {
   })
 
   test("are the directory's where it put them", async () => {
-    const world = await newWorkspace()
-    const id = await addPerson(world)
+    const deps = await newWorkspace()
+    const id = await addPerson(deps)
     await fromDirectory(id)
-    const { error } = await expectJson<Failure>(409, world.manage.delete(`/organization/members/${id}`))
+    const { error } = await expectJson<Failure>(409, deps.manage.delete(`/organization/members/${id}`))
     expect(error.message).toContain("directory")
-    await expectJson(409, world.manage.patch(`/organization/members/${id}`, { role: "org:admin" }))
+    await expectJson(409, deps.manage.patch(`/organization/members/${id}`, { role: "org:admin" }))
   })
 
   test.each([
@@ -114,42 +114,42 @@ describe("the people of an organization", () => {
 
 describe("the people of a workspace", () => {
   test("are added in the role that they have in the organization, once, and removed", async () => {
-    const world = await newWorkspace()
-    const team = await addTeam(world)
-    const [admin, member] = [await addPerson(world, { role: "org:admin" }), await addPerson(world)]
-    const add = (ids: string[]) => world.manage.post(`/workspaces/${team}/members/add`, { user_ids: ids })
+    const deps = await newWorkspace()
+    const team = await addTeam(deps)
+    const [admin, member] = [await addPerson(deps, { role: "org:admin" }), await addPerson(deps)]
+    const add = (ids: string[]) => deps.manage.post(`/workspaces/${team}/members/add`, { user_ids: ids })
     const first = await expectJson<{ added_count: number; data: { role: string }[] }>(200, add([admin]))
     expect(first).toMatchObject({ added_count: 1, data: [{ user_id: admin, workspace_id: team, role: "admin" }] })
     const second = await expectJson<{ added_count: number }>(200, add([admin, member, member]))
     expect(second).toMatchObject({ added_count: 1, data: [{ user_id: member, role: "member" }] })
-    expect((await membersOf(world, team)).total_count).toBe(2)
-    await expectJson(200, world.manage.patch(`/organization/members/${member}`, { role: "org:admin" }))
-    expect((await membersOf(world, team)).data.map(({ role }) => role)).toEqual(["admin", "admin"])
-    const removal = world.manage.post(`/workspaces/${team}/members/remove`, { user_ids: [member, "nobody"] })
+    expect((await membersOf(deps, team)).total_count).toBe(2)
+    await expectJson(200, deps.manage.patch(`/organization/members/${member}`, { role: "org:admin" }))
+    expect((await membersOf(deps, team)).data.map(({ role }) => role)).toEqual(["admin", "admin"])
+    const removal = deps.manage.post(`/workspaces/${team}/members/remove`, { user_ids: [member, "nobody"] })
     expect(await expectJson(200, removal)).toEqual({ removed_count: 1 })
-    expect((await membersOf(world, team)).data.map(({ user_id: id }) => id)).toEqual([admin])
+    expect((await membersOf(deps, team)).data.map(({ user_id: id }) => id)).toEqual([admin])
   })
 
   test("of the default workspace are all of the organization", async () => {
-    const world = await newWorkspace()
-    const id = await addPerson(world)
-    const { data, total_count: total } = await membersOf(world, "default")
+    const deps = await newWorkspace()
+    const id = await addPerson(deps)
+    const { data, total_count: total } = await membersOf(deps, "default")
     expect(total).toBe(2)
-    expect(data[0]).toMatchObject({ user_id: id, role: "member", workspace_id: world.workspaceId })
-    expect((await membersOf(world, world.workspaceId)).data).toEqual(data)
+    expect(data[0]).toMatchObject({ user_id: id, role: "member", workspace_id: deps.workspaceId })
+    expect((await membersOf(deps, deps.workspaceId)).data).toEqual(data)
     const path = "/workspaces/default/members"
-    expect(await expectJson(200, world.manage.post(`${path}/add`, { user_ids: [id] }))).toEqual({
+    expect(await expectJson(200, deps.manage.post(`${path}/add`, { user_ids: [id] }))).toEqual({
       added_count: 0,
       data: [],
     })
-    await expectJson(400, world.manage.post(`${path}/remove`, { user_ids: [id] }))
+    await expectJson(400, deps.manage.post(`${path}/remove`, { user_ids: [id] }))
   })
 
   test("are members of the organization", async () => {
-    const [world, other] = [await newWorkspace(), await newWorkspace()]
-    const [team, stranger] = [await addTeam(world), await addPerson(other)]
+    const [deps, other] = [await newWorkspace(), await newWorkspace()]
+    const [team, stranger] = [await addTeam(deps), await addPerson(other)]
     const body = { user_ids: [stranger] }
-    const { error } = await expectJson<Failure>(400, world.manage.post(`/workspaces/${team}/members/add`, body))
+    const { error } = await expectJson<Failure>(400, deps.manage.post(`/workspaces/${team}/members/add`, body))
     expect(error.message).toContain(stranger)
     await expectJson(404, other.manage.post(`/workspaces/${team}/members/add`, body))
     await expectJson(404, other.manage.post(`/workspaces/${team}/members/remove`, body))
@@ -157,27 +157,27 @@ describe("the people of a workspace", () => {
   })
 
   test("stay while their keys work there, and while the directory says so", async () => {
-    const world = await newWorkspace()
-    const [team, id] = [await addTeam(world), await addPerson(world)]
+    const deps = await newWorkspace()
+    const [team, id] = [await addTeam(deps), await addPerson(deps)]
     const body = { user_ids: [id] }
-    await expectJson(200, world.manage.post(`/workspaces/${team}/members/add`, body))
-    const remove = () => world.manage.post(`/workspaces/${team}/members/remove`, body)
-    const { hash } = await newKey(world, { workspace_id: team, creator_user_id: id })
+    await expectJson(200, deps.manage.post(`/workspaces/${team}/members/add`, body))
+    const remove = () => deps.manage.post(`/workspaces/${team}/members/remove`, body)
+    const { hash } = await newKey(deps, { workspace_id: team, creator_user_id: id })
     expect((await expectJson<Failure>(400, remove())).error.message).toContain("active API keys")
-    await expectJson(200, world.manage.delete(`/keys/${hash}`))
+    await expectJson(200, deps.manage.delete(`/keys/${hash}`))
     await fromDirectory(id)
     expect((await expectJson<Failure>(400, remove())).error.message).toContain("directory")
-    expect((await membersOf(world, team)).total_count).toBe(1)
+    expect((await membersOf(deps, team)).total_count).toBe(1)
   })
 
   test("leave all workspaces with the organization", async () => {
-    const world = await newWorkspace()
-    const [one, two, id] = [await addTeam(world), await addTeam(world), await addPerson(world)]
+    const deps = await newWorkspace()
+    const [one, two, id] = [await addTeam(deps), await addTeam(deps), await addPerson(deps)]
     for (const team of [one, two]) {
-      await expectJson(200, world.manage.post(`/workspaces/${team}/members/add`, { user_ids: [id] }))
+      await expectJson(200, deps.manage.post(`/workspaces/${team}/members/add`, { user_ids: [id] }))
     }
-    await expectJson(200, world.manage.delete(`/organization/members/${id}`))
-    for (const team of [one, two]) expect((await membersOf(world, team)).total_count).toBe(0)
-    expect((await membersOf(world, "default")).total_count).toBe(1)
+    await expectJson(200, deps.manage.delete(`/organization/members/${id}`))
+    for (const team of [one, two]) expect((await membersOf(deps, team)).total_count).toBe(0)
+    expect((await membersOf(deps, "default")).total_count).toBe(1)
   })
 })

@@ -28,11 +28,11 @@ test("a message that fails for a reason of our own comes again, and holds no oth
   const errors = vi.spyOn(console, "error").mockImplementation(() => {})
   const workspace = await newWorkspace()
   await listen(workspace, "http://127.0.0.1:9/nobody")
-  let asked = 0
+  let requests = 0
   const DB = new Proxy(env.DB, {
     get(target, name) {
       if (name !== "prepare") return Reflect.get(target, name) as unknown
-      if (asked++ === 0) throw new Error("The database is away.")
+      if (requests++ === 0) throw new Error("The database is away.")
       return target.prepare.bind(target)
     },
   })

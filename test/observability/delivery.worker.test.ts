@@ -20,7 +20,7 @@ import {
   newReceiver,
   playReceivers,
   spansIn,
-  told,
+  receivedSpans,
 } from "./receiver.ts"
 import { eventually } from "../support/eventually.ts"
 
@@ -56,7 +56,7 @@ describe("a call", () => {
       build: { number: 7 },
     }
     const id = await call(workspace.as.chat("sim/echo", "Hello there", { trace, session_id: "s-1", user: "ada" }))
-    const [span] = await told(got, 1)
+    const [span] = await receivedSpans(got, 1)
     expect(span).toMatchObject({ traceId: trace.trace_id, parentSpanId: trace.parent_span_id, name: "answer" })
     expect(span?.spanId).toMatch(/^[0-9a-f]{16}$/)
     expect(span?.at).toMatchObject({
@@ -93,13 +93,13 @@ describe("a call", () => {
     const headers = { "x-title": "Shop", "http-referer": "https://shop.example", "user-agent": "shop/1" }
     await call(workspace.as.chat("sim/echo", "Hi", { user: "grace" }, headers))
     const keysOf = (names: string[], group: string) => names.filter((name) => name.startsWith(group)).toSorted()
-    const bare = Object.keys((await told(plain.got, 1))[0]?.at ?? {})
+    const bare = Object.keys((await receivedSpans(plain.got, 1))[0]?.at ?? {})
     expect(
       keysOf(bare, "gateway.cost").concat(keysOf(bare, "gateway.identity"), keysOf(bare, "gateway.context")),
     ).toEqual([])
     expect(bare).not.toContain("gen_ai.usage.cost")
     expect(plain.got[0]?.body).not.toContain("grace")
-    const [span] = await told(full.got, 1)
+    const [span] = await receivedSpans(full.got, 1)
     expect(span?.at).toMatchObject({
       "gen_ai.usage.cost": expect.any(Number) as number,
       "gateway.cost.is_byok": false,
@@ -120,7 +120,7 @@ describe("a call", () => {
     const { got, url } = newReceiver()
     await listen(workspace, url)
     await call(workspace.as.post(path, { model: "sim/echo", ...body }))
-    const [span] = await told(got, 1)
+    const [span] = await receivedSpans(got, 1)
     expect(span?.at["gen_ai.input.messages"]).toContain("Keep this")
     expect(span?.at["gen_ai.output.messages"]).toContain("Keep this")
   })
@@ -133,7 +133,7 @@ describe("a call", () => {
       await call(workspace.as.post("/embeddings", { model: "sim/embed", input: "Hello" })),
       await call(workspace.as.chat("sim/status-500", "Hello")),
     ]
-    const spans = await told(got, 2)
+    const spans = await receivedSpans(got, 2)
     expect(spans.map(({ at }) => at["gateway.generation_id"]).toSorted()).toEqual(ids.toSorted())
     const refused = spans.find(({ at }) => at["gateway.generation_id"] === ids[1])
     expect(refused).toMatchObject({ status: { code: 2 }, at: { "error.type": "refused" } })
@@ -150,9 +150,9 @@ describe("a destination gets", () => {
     await listen(workspace, quiet.url, { privacy_mode: true })
     const theirs = await call(workspace.as.chat("sim/echo", "Not for one"))
     const mine = await call(as.chat("sim/echo", "For one"))
-    expect((await told(all.got, 2)).length).toBe(2)
-    await told(quiet.got, 2)
-    await told(one.got, 1)
+    expect((await receivedSpans(all.got, 2)).length).toBe(2)
+    await receivedSpans(quiet.got, 2)
+    await receivedSpans(one.got, 1)
     expect(generationsIn(one.got)).toEqual([mine])
     expect(generationsIn(all.got).toSorted()).toEqual([theirs, mine].toSorted())
     const quietly = JSON.stringify(quiet.got.map(({ body }) => body))
@@ -170,8 +170,8 @@ describe("a destination gets", () => {
     await listen(workspace, all.url)
     await call(workspace.as.chat("sim/echo", "Leave this out"))
     const id = await call(workspace.as.chat("sim/echo", "This is wanted"))
-    await told(all.got, 2)
-    await told(matched.got, 1)
+    await receivedSpans(all.got, 2)
+    await receivedSpans(matched.got, 1)
     expect(generationsIn(matched.got)).toEqual([id])
     expect(matched.got[0]?.body).not.toContain("This is wanted")
   })
@@ -182,12 +182,12 @@ describe("a destination gets", () => {
     await listen(workspace, some.url, { sampling_rate: 0.5 })
     await listen(workspace, all.url)
     for (let at = 0; at < 24; at++) await call(workspace.as.chat("sim/echo", "Hi", { session_id: `session-${at % 8}` }))
-    await told(all.got, 24)
+    await receivedSpans(all.got, 24)
     const countOf = (got: typeof all.got) => Map.groupBy(spansIn(got), ({ at }) => at["session.id"] as string)
-    const heard = [...countOf(some.got)].map(([session, calls]) => [session, calls.length])
-    expect(heard.every(([, count]) => count === 3)).toBe(true)
-    expect(heard.length).toBeGreaterThan(0)
-    expect(heard.length).toBeLessThan(8)
+    const events = [...countOf(some.got)].map(([session, calls]) => [session, calls.length])
+    expect(events.every(([, count]) => count === 3)).toBe(true)
+    expect(events.length).toBeGreaterThan(0)
+    expect(events.length).toBeLessThan(8)
   })
 
   test("nothing while it is off, while its workspace tells nothing, and once it is gone", async () => {
@@ -196,7 +196,7 @@ describe("a destination gets", () => {
     const { id } = await listen(workspace, off.url, { enabled: false })
     const here = await listen(workspace, control.url)
     await call(workspace.as.chat("sim/echo", "Hi"))
-    await told(control.got, 1)
+    await receivedSpans(control.got, 1)
     await expectJson(200, workspace.manage.patch(`/observability/destinations/${id}`, { enabled: true }))
     const settings = (isOn: boolean) =>
       expectJson(
@@ -209,7 +209,7 @@ describe("a destination gets", () => {
     await settings(true)
     await expectJson(200, workspace.manage.delete(`/observability/destinations/${id}`))
     await call(workspace.as.chat("sim/echo", "Hi"))
-    await told(control.got, 2)
+    await receivedSpans(control.got, 2)
     expect([off.got.length, spansIn(control.got).length]).toEqual([0, 2])
     expect(here.backlog).toBe(0)
   })
@@ -221,7 +221,7 @@ describe("a destination gets", () => {
     await listen(workspace, both.url, { regions: ["global", "eu"] })
     const here = await call(workspace.as.chat("sim/echo", "Hi"))
     await flush(workspace)
-    await told(both.got, 1)
+    await receivedSpans(both.got, 1)
     expect(generationsIn(global.got)).toEqual([here])
     const context = createExecutionContext()
     const european = await app.fetch(
@@ -235,7 +235,7 @@ describe("a destination gets", () => {
     )
     await european.text()
     await waitOnExecutionContext(context)
-    const spans = await told(both.got, 2)
+    const spans = await receivedSpans(both.got, 2)
     expect(spans.map(({ at }) => at["gateway.region"]).toSorted()).toEqual(["europe", "global"])
     expect(generationsIn(global.got)).toEqual([here])
   })
@@ -298,7 +298,7 @@ describe("a destination that does not take a call", () => {
     const { id } = await listen(workspace, url)
     const before = Date.now()
     await call(workspace.as.chat("sim/echo", "Hi"))
-    await told(got, 1)
+    await receivedSpans(got, 1)
     const row = await eventually(async () => {
       const query = `SELECT d.paused_until, b.due_at FROM destinations d JOIN broadcast_batches b ON b.destination_id = d.id WHERE d.id = ?`
       const found = await env.DB.prepare(query).bind(id).first<{ paused_until: number; due_at: number }>()
@@ -367,9 +367,9 @@ describe("a destination that does not take a call", () => {
     await listen(workspace, well.url)
     const id = await call(workspace.as.chat("sim/echo", "Hi"))
     await flush(workspace)
-    await told(well.got, 1)
+    await receivedSpans(well.got, 1)
     expect(generationsIn(well.got)).toEqual([id])
-    await told(hung.got, 1)
+    await receivedSpans(hung.got, 1)
     hung.letGo()
   })
 
@@ -402,9 +402,9 @@ describe("what is told on", () => {
     expect(await findCallContent(env.FILES, unheard)).toBeNull()
     const { got, url } = newReceiver()
     await listen(workspace, url)
-    const heard = await call(workspace.as.chat("sim/echo", "Somebody listens"))
-    await told(got, 1)
-    await eventually(async () => expect(await findCallContent(env.FILES, heard)).toBeNull())
+    const events = await call(workspace.as.chat("sim/echo", "Somebody listens"))
+    await receivedSpans(got, 1)
+    await eventually(async () => expect(await findCallContent(env.FILES, events)).toBeNull())
   })
 
   test("is the same batch with the same events, should it be sorted twice", async () => {
@@ -412,7 +412,7 @@ describe("what is told on", () => {
     const { got, url } = newReceiver()
     await listen(workspace, url, { privacy_mode: true })
     const id = await call(workspace.as.chat("sim/echo", "Hi"))
-    await told(got, 1)
+    await receivedSpans(got, 1)
     const message = {
       kind: "calls" as const,
       organizationId: workspace.organizationId,
@@ -519,17 +519,17 @@ describe("turning the master key", () => {
       config: { url, headers: { "x-key": "a-secret-header-0123456789" } },
     })
     const id = await call(workspace.as.chat("sim/echo", "Hi"))
-    await told(got, 1)
+    await receivedSpans(got, 1)
     const { organizationId, workspaceId } = workspace
     const message = { kind: "calls" as const, organizationId, workspaceId, generationIds: [id], since: 0 }
-    const own = env.MASTER_KEY ?? ""
-    const turned = await rotate(OTHER, own)
+    const scoped = env.MASTER_KEY ?? ""
+    const turned = await rotate(OTHER, scoped)
     try {
       await sortCalls(message, { ...turned, MASTER_KEY_PREVIOUS: undefined } as never, Date.now())
       expect(got.at(-1)?.headers.get("x-key")).toBe("a-secret-header-0123456789")
       expect(got.length).toBe(2)
     } finally {
-      await rotate(own, OTHER)
+      await rotate(scoped, OTHER)
     }
     await sortCalls(message, env, Date.now())
     expect(got.length).toBe(3)

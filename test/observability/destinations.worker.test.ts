@@ -81,11 +81,11 @@ describe("destinations", () => {
     const config = { ...kind.config, headers }
     const made = await add(workspace, { type, name: type, config })
     for (const name of kind.secrets) expect(made.config[name], name).toMatch(/^(.{4})?\.\.\.(.{4})?$/)
-    const told = await (await workspace.manage.get(`${PATH}/${made.id}`)).text()
+    const reported = await (await workspace.manage.get(`${PATH}/${made.id}`)).text()
     const stored = JSON.stringify(await env.DB.prepare("SELECT * FROM destinations WHERE id = ?").bind(made.id).first())
     const audit = await (await workspace.manage.get("/audit?limit=100")).text()
     for (const secret of [...kind.secrets.map((name) => kind.config[name] ?? ""), headers["x-team"]]) {
-      for (const text of [told, stored, audit]) expect(text).not.toContain(secret)
+      for (const text of [reported, stored, audit]) expect(text).not.toContain(secret)
     }
     const again = await expectJson<One>(200, workspace.manage.patch(`${PATH}/${made.id}`, { config: made.config }))
     expect(again.data.config).toEqual(made.config)

@@ -5,7 +5,7 @@ import { newWorkspace, expectJson } from "../support/world.ts"
 type Hop = { url: string; method: string; headers: Record<string, string>; body: string }
 
 /** A network in which only what is listed answers. */
-function world(
+function deps(
   answers: Record<string, (request: Request) => Response | Promise<Response>>,
   addresses: Record<string, string[]> = {},
   privateHosts: string[] = [],
@@ -81,7 +81,7 @@ const REFUSED: [string, string][] = [
 
 describe("nothing is sent to", () => {
   test.each(REFUSED)("%s: %s", async (_, url) => {
-    const network = world({ "*": ok })
+    const network = deps({ "*": ok })
     expect(await sendOutbound(to(url), network)).toMatchObject({ status: null })
     expect(network.sent).toEqual([])
   })
@@ -94,13 +94,13 @@ describe("nothing is sent to", () => {
     ["NAT64", ["64:ff9b::7f00:1"]],
     ["no address", []],
   ])("a name with %s", async (_, addresses) => {
-    const network = world({ "*": ok }, { "collector.example.com": addresses })
+    const network = deps({ "*": ok }, { "collector.example.com": addresses })
     expect(await sendOutbound(to("https://collector.example.com/"), network)).toMatchObject({ status: null })
     expect(network.sent).toEqual([])
   })
 
   test.each(REFUSED)("%s by way of a redirect: %s", async (_, url) => {
-    const network = world({
+    const network = deps({
       "https://a.example/": () => new Response(null, { status: 307, headers: { location: url } }),
     })
     expect(await sendOutbound(to("https://a.example/"), network)).toMatchObject({ status: null })
@@ -111,7 +111,7 @@ describe("nothing is sent to", () => {
 describe("what is sent", () => {
   test("goes to a public https URL, at its own port, too", async () => {
     for (const url of ["https://a.example/", "https://a.example:4318/v1/traces", "https://93.184.216.34/"]) {
-      const network = world({ [url]: ok })
+      const network = deps({ [url]: ok })
       expect(await sendOutbound(to(url), network)).toMatchObject({ status: 200, excerpt: "fine" })
       expect(network.sent).toEqual([{ url, method: "POST", headers: HEADERS, body: `{"a":1}` }])
     }
@@ -123,7 +123,7 @@ describe("what is sent", () => {
     ["collector.internal", "https://collector.internal:22/"],
     ["[::1]", "http://[::1]:9/"],
   ])("goes where the operator allows it: %s opens %s", async (host, url) => {
-    expect(await sendOutbound(to(url), world({ "*": ok }, {}, [host]))).toMatchObject({ status: 200 })
+    expect(await sendOutbound(to(url), deps({ "*": ok }, {}, [host]))).toMatchObject({ status: 200 })
   })
 
   test.each([
@@ -131,7 +131,7 @@ describe("what is sent", () => {
     ["collector.internal", "https://other.collector.internal/"],
     ["127.0.0.1", "http://user@127.0.0.1/"],
   ])("goes no further than that: %s does not open %s", async (host, url) => {
-    const network = world({ "*": ok }, {}, [host])
+    const network = deps({ "*": ok }, {}, [host])
     expect(await sendOutbound(to(url), network)).toMatchObject({ status: null })
     expect(network.sent).toEqual([])
   })
@@ -139,7 +139,7 @@ describe("what is sent", () => {
   const moved = (location: string, status = 307) => new Response(null, { status, headers: { location } })
 
   test("follows a redirect of its origin whole, and one to another without its secrets", async () => {
-    const network = world({
+    const network = deps({
       "https://a.example/": () => moved("/next"),
       "https://a.example/next": () => moved("https://b.example/", 308),
       "https://b.example/": ok,
@@ -156,22 +156,22 @@ describe("what is sent", () => {
   })
 
   test("follows three redirects, not four, and none that would turn it into a look", async () => {
-    const network = world({ "*": ({ url }) => moved(`${url}x`) })
+    const network = deps({ "*": ({ url }) => moved(`${url}x`) })
     expect(await sendOutbound(to("https://a.example/"), network)).toMatchObject({ status: null })
     expect(network.sent.length).toBe(4)
     for (const status of [301, 302, 303]) {
-      const looking = world({ "*": () => moved("https://b.example/", status) })
+      const looking = deps({ "*": () => moved("https://b.example/", status) })
       expect(await sendOutbound(to("https://a.example/"), looking)).toMatchObject({ status })
       expect(looking.sent.length).toBe(1)
     }
   })
 
   test("tells nothing of the network when a connection fails, and does not wait for ever", async () => {
-    expect(await sendOutbound(to("https://a.example/"), world({}))).toEqual({
+    expect(await sendOutbound(to("https://a.example/"), deps({}))).toEqual({
       status: null,
       reason: "the connection failed",
     })
-    const silent = { ...world({ "*": () => new Promise<Response>(() => {}) }), timeoutMs: 5 }
+    const silent = { ...deps({ "*": () => new Promise<Response>(() => {}) }), timeoutMs: 5 }
     expect(await sendOutbound(to("https://a.example/"), silent)).toEqual({
       status: null,
       reason: "no answer came within 5 ms",
@@ -186,20 +186,20 @@ describe("what is sent", () => {
       }),
     ]
     for (const body of parts) {
-      const network = { ...world({ "*": () => new Response(body) }), timeoutMs: 5_000 }
+      const network = { ...deps({ "*": () => new Response(body) }), timeoutMs: 5_000 }
       expect(await sendOutbound(to("https://a.example/"), network)).toMatchObject({ status: 200 })
     }
   })
 
   test("tells how long it is asked to wait", async () => {
     const headers = { "retry-after": "120" }
-    const network = world({ "*": () => new Response("slow down", { status: 429, headers }) })
+    const network = deps({ "*": () => new Response("slow down", { status: 429, headers }) })
     expect(await sendOutbound(to("https://a.example/"), network)).toMatchObject({ status: 429, retryAfterMs: 120_000 })
   })
 
   test("reads no more of an answer than it shows", async () => {
     const endless = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(1_000).fill(65)) })
-    const sent = await sendOutbound(to("https://a.example/"), world({ "*": () => new Response(endless) }))
+    const sent = await sendOutbound(to("https://a.example/"), deps({ "*": () => new Response(endless) }))
     expect(sent).toEqual({ status: 200, excerpt: "A".repeat(8_192), retryAfterMs: null })
   })
 })
@@ -221,13 +221,13 @@ test("a destination is not written down with an address that nothing is sent to"
 
 describe("what is read goes by the same rules", () => {
   test.each(REFUSED)("nothing is asked of %s", async (_, url) => {
-    const network = world({ "*": ok })
+    const network = deps({ "*": ok })
     expect(await readOutbound({ url, headers: HEADERS }, network, 100)).toMatchObject({ status: null })
     expect(network.sent).toEqual([])
   })
 
   test("secrets do not follow a redirect to another origin, and a body ends where it is too large", async () => {
-    const network = world({
+    const network = deps({
       "https://directory.example.com/Users": () =>
         new Response(null, { status: 307, headers: { location: "https://other.example.com/Users" } }),
       "https://other.example.com/Users": () => new Response("x".repeat(101)),

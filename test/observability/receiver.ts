@@ -79,10 +79,10 @@ type Span = {
   name: string
   attributes: { key: string; value: Value }[]
 }
-export type Told = Omit<Span, "attributes"> & { at: Record<string, unknown> }
+export type ReceivedSpan = Omit<Span, "attributes"> & { at: Record<string, unknown> }
 
 /** The spans that a receiver got, their attributes as an object. */
-export function spansIn(got: readonly Received[]): Told[] {
+export function spansIn(got: readonly Received[]): ReceivedSpan[] {
   type Body = { resourceSpans: { scopeSpans: { spans: Span[] }[] }[] }
   const spans = got.flatMap(({ body }) =>
     (JSON.parse(body) as Body).resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans)),
@@ -97,7 +97,7 @@ export const generationsIn = (got: readonly Received[]) =>
   spansIn(got).map(({ at }) => at["gateway.generation_id"] as string)
 
 /** The calls that a receiver has been told of, once it has been told of so many. */
-export async function told(got: readonly Received[], count: number): Promise<Told[]> {
+export async function receivedSpans(got: readonly Received[], count: number): Promise<ReceivedSpan[]> {
   return eventually(() => {
     const spans = spansIn(got)
     expect(spans.length).toBeGreaterThanOrEqual(count)
@@ -108,8 +108,8 @@ export async function told(got: readonly Received[], count: number): Promise<Tol
 export const idOf = (response: Response) => response.headers.get("x-generation-id") ?? ""
 
 /** A call, read to its end; its id. */
-export async function call(asked: Promise<Response>): Promise<string> {
-  const response = await asked
+export async function call(requests: Promise<Response>): Promise<string> {
+  const response = await requests
   await response.text()
   return idOf(response)
 }

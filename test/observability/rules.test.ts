@@ -38,7 +38,7 @@ describe("which calls a destination is for", () => {
 
   test("about its share of calls without a session", () => {
     for (const rate of [0.01, 0.25, 0.5, 0.9]) {
-      const hits = Array.from({ length: 20_000 }, (_, at) => sampleOf(`gen-${at}`)).filter((lot) => lot < rate)
+      const hits = Array.from({ length: 20_000 }, (_, at) => sampleOf(`gen-${at}`)).filter((batch) => batch < rate)
       expect(Math.abs(hits.length / 20_000 - rate)).toBeLessThan(0.02)
     }
   })
@@ -164,9 +164,9 @@ describe("what travels with a call", () => {
     fc.assert(
       fc.property(fc.object({ maxDepth: 3 }), fc.nat(20_000), (object, length) => {
         const trace = { ...object, trace_id: "t".repeat(300), long: "x".repeat(length) }
-        const told = exportContextOf([HEAD], CALL, { ...nothing, trace })
-        expect(JSON.stringify(told).length).toBeLessThan(10_000)
-        expect(String(told?.trace?.["trace_id"])).toMatch(/^t{256,300}$/)
+        const reported = exportContextOf([HEAD], CALL, { ...nothing, trace })
+        expect(JSON.stringify(reported).length).toBeLessThan(10_000)
+        expect(String(reported?.trace?.["trace_id"])).toMatch(/^t{256,300}$/)
       }),
     )
     const bare = exportContextOf([HEAD], CALL, { ...nothing, trace: "no object" as never })
@@ -178,9 +178,9 @@ describe("what travels with a call", () => {
     const short = toCallContent([{ role: "user", content: [picture] }], { content: "x".repeat(300_000), reasoning: "" })
     expect(JSON.stringify(short.input)).toContain("characters of data")
     expect(short.output.content.length).toBeLessThan(200_010)
-    const words = "many words ".repeat(9_000)
+    const text = "many words ".repeat(9_000)
     const long = toCallContent(
-      ["first", "second", "last"].map((name) => ({ role: "user", content: `${name} ${words}` })),
+      ["first", "second", "last"].map((name) => ({ role: "user", content: `${name} ${text}` })),
       { content: "", reasoning: "" },
     )
     expect(long.input.length).toBe(3)

@@ -42,7 +42,7 @@ const GENERATION: Settled = {
   serviceTier: null,
   attempts: [],
 }
-const TOLD: CallContent = { input: [{ role: "user", content: "Hello" }], output: { content: "Hi", reasoning: "" } }
+const CONTENT: CallContent = { input: [{ role: "user", content: "Hello" }], output: { content: "Hi", reasoning: "" } }
 const ALL = {
   broadcast_generation_cost: 1,
   broadcast_generation_identity: 1,
@@ -51,8 +51,8 @@ const ALL = {
 const NOW = Date.UTC(2026, 10, 21, 17, 5, 9)
 const DELIVERY_ID = "01a1fed6-f156-81f0-8e2f-d3a472f3d414"
 
-const eventOf = (change: Partial<Settled> = {}, told: CallContent | null = TOLD): CallEvent =>
-  newEvent("destination", { ...GENERATION, ...change }, "ci", told)
+const eventOf = (change: Partial<Settled> = {}, reported: CallContent | null = CONTENT): CallEvent =>
+  newEvent("destination", { ...GENERATION, ...change }, "ci", reported)
 
 async function outboundOf(type: KindName, more: Record<string, unknown> = {}, event = eventOf()) {
   const config = readConfig(type, { ...CONFIGS[type]?.config, ...more }, new Set())
@@ -174,11 +174,11 @@ describe("rows", () => {
     const { url, headers, body } = await outboundOf("snowflake")
     expect(url.href).toBe(`https://org-account.snowflakecomputing.com/api/v2/statements?requestId=${DELIVERY_ID}`)
     expect(headers["authorization"]).toBe("Bearer snowflake-token-0123456789")
-    const { statement, bindings, ...place } = JSON.parse(body) as {
+    const { statement, bindings, ...position } = JSON.parse(body) as {
       statement: string
       bindings: { 1: { type: string; value: string } }
     }
-    expect(place).toMatchObject({ database: "SNOWFLAKE_LEARNING_DB", schema: "PUBLIC", warehouse: "COMPUTE_WH" })
+    expect(position).toMatchObject({ database: "SNOWFLAKE_LEARNING_DB", schema: "PUBLIC", warehouse: "COMPUTE_WH" })
     expect(statement).toMatch(/^MERGE INTO "GATEWAY_TRACES" .*PARSE_JSON\(\?\)/)
     expect(statement).not.toContain("Hello")
     expect(JSON.parse(bindings[1].value)).toEqual([toRow(eventOf(), ALL)])
@@ -242,11 +242,11 @@ describe("a trace", () => {
 
   test("of any words has an id that is one, always the same, and never that of no trace", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.string({ minLength: 1 }), async (words) => {
-        const span = await spanOf({ trace_id: words, parent_span_id: words })
+      fc.asyncProperty(fc.string({ minLength: 1 }), async (texts) => {
+        const span = await spanOf({ trace_id: texts, parent_span_id: texts })
         expect(span?.traceId).toMatch(/^(?!0{32})[0-9a-f]{32}$/)
         expect(span?.parentSpanId).toMatch(/^(?!0{16})[0-9a-f]{16}$/)
-        expect((await spanOf({ trace_id: words }))?.traceId).toBe(span?.traceId)
+        expect((await spanOf({ trace_id: texts }))?.traceId).toBe(span?.traceId)
       }),
       { numRuns: runs(0.8) },
     )

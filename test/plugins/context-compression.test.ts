@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { GatewayError } from "../../src/errors/errors.ts"
 import { estimatePromptTokens } from "../../src/support/tokens.ts"
 import { compress } from "../../src/plugins/context-compression.ts"
-import { refusalOf } from "../server-tools/played.ts"
+import { refusalOf } from "../server-tools/mock-network.ts"
 import { runs } from "../support/runs.ts"
 
 type Message = Record<string, unknown> & { role: string }
@@ -17,7 +17,7 @@ const calls = (...ids: string[]): Message => ({
   tool_calls: ids.map((id) => ({ id, type: "function", function: { name: "f", arguments: "{}" } })),
 })
 const result = (id: string, content = "done"): Message => ({ role: "tool", tool_call_id: id, content })
-const words = (count: number) => "word ".repeat(count)
+const filler = (count: number) => "word ".repeat(count)
 
 describe("a conversation", () => {
   test("that fits stays as it is", () => {
@@ -26,7 +26,7 @@ describe("a conversation", () => {
   })
 
   test("that does not fit loses its middle, the older half of it first", () => {
-    const messages = [system("s"), ...[1, 2, 3, 4, 5, 6].map((number) => says(`${number} ${words(40)}`)), user("now")]
+    const messages = [system("s"), ...[1, 2, 3, 4, 5, 6].map((number) => says(`${number} ${filler(40)}`)), user("now")]
     const { messages: left, dropped } = compress(messages, 230)
     expect(left.map(({ content }) => String(content).slice(0, 1))).toEqual(["s", "1", "2", "5", "6", "n"])
     expect(dropped).toBe(2)
@@ -36,14 +36,14 @@ describe("a conversation", () => {
 
   test("keeps instructions wherever they stand, and all of its last turn", () => {
     const turn = [user("now"), calls("x"), result("x"), says("so")]
-    const messages = [system("s"), user(words(400)), { role: "developer", content: "d" }, says(words(400)), ...turn]
+    const messages = [system("s"), user(filler(400)), { role: "developer", content: "d" }, says(filler(400)), ...turn]
     const { messages: left, dropped } = compress(messages, 80)
     expect(left).toEqual([system("s"), { role: "developer", content: "d" }, ...turn])
     expect(dropped).toBe(2)
   })
 
   test("loses calls only with their results", () => {
-    const exchange = (id: string) => [calls(id, `${id}2`), result(id, words(50)), result(`${id}2`, words(50))]
+    const exchange = (id: string) => [calls(id, `${id}2`), result(id, filler(50)), result(`${id}2`, filler(50))]
     const messages = [user("first"), ...exchange("a"), ...exchange("b"), ...exchange("c"), user("now")]
     const { messages: left, dropped } = compress(messages, 380)
     expect(dropped).toBe(3)
@@ -51,19 +51,19 @@ describe("a conversation", () => {
   })
 
   test("with ids that come again takes a result for that of the latest call", () => {
-    const exchange = () => [calls("call_0"), result("call_0", words(50))]
+    const exchange = () => [calls("call_0"), result("call_0", filler(50))]
     const messages = [user("first"), ...exchange(), ...exchange(), ...exchange(), user("now")]
     const { messages: left } = compress(messages, 230)
     expect(left).toEqual([user("first"), ...exchange(), ...exchange(), user("now")])
   })
 
   test("keeps calls whose results came after the user spoke again", () => {
-    const messages = [says(words(400)), calls("a"), says(words(400)), user("now"), result("a")]
+    const messages = [says(filler(400)), calls("a"), says(filler(400)), user("now"), result("a")]
     expect(compress(messages, 80).messages).toEqual([calls("a"), user("now"), result("a")])
   })
 
   test("with one message that is too long has its middle cut, and nothing else is lost", () => {
-    const messages = [user(`START ${words(2_000)} END`), says("ok"), user("now")]
+    const messages = [user(`START ${filler(2_000)} END`), says("ok"), user("now")]
     const { messages: left, dropped, shortened } = compress(messages, 1_000)
     expect([left.length, dropped, shortened]).toEqual([3, 0, 1])
     expect(left[0]?.["content"]).toMatch(/^START [\s\S]*\n\[… \d+ characters left out …\]\n[\s\S]* END$/)
@@ -72,7 +72,7 @@ describe("a conversation", () => {
 
   test("whose last turn is too long has that cut, its pictures aside", () => {
     const picture = { type: "image_url", image_url: { url: "data:," } }
-    const messages = [says("old"), user([{ type: "text", text: `START ${words(5_000)} END` }, picture])]
+    const messages = [says("old"), user([{ type: "text", text: `START ${filler(5_000)} END` }, picture])]
     const { messages: left, dropped, shortened } = compress(messages, 2_000)
     expect([dropped, shortened]).toEqual([1, 1])
     const parts = left[0]?.["content"] as { text: string }[]
@@ -81,7 +81,7 @@ describe("a conversation", () => {
   })
 
   test("whose instructions do not fit is refused, in words that help", async () => {
-    const messages = [system(words(2_000)), user("now")]
+    const messages = [system(filler(2_000)), user("now")]
     expect(() => compress(messages, 1_000)).toThrow(GatewayError)
     expect(await refusalOf(() => compress(messages, 1_000))).toBe(
       "messages: even compressed, the system messages and the last turn need about 2509 tokens, and there is room for 1000. Shorten them, ask for fewer tokens, or choose a model with a longer context.",
@@ -89,14 +89,14 @@ describe("a conversation", () => {
   })
 
   test("is not changed where its caller has it", () => {
-    const messages = [user(words(3_000)), user([{ type: "text", text: words(3_000) }])]
+    const messages = [user(filler(3_000)), user([{ type: "text", text: filler(3_000) }])]
     const before = structuredClone(messages)
     compress(messages, 1_000)
     expect(messages).toEqual(before)
   })
 
   test("of ten thousand messages comes to an end", () => {
-    const messages = [...Array.from({ length: 10_000 }, (_, index) => says(`${index} ${words(20)}`)), user("now")]
+    const messages = [...Array.from({ length: 10_000 }, (_, index) => says(`${index} ${filler(20)}`)), user("now")]
     expect(estimatePromptTokens(compress(messages, 5_000).messages)).toBeLessThanOrEqual(5_000)
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { parseFiles } from "../../src/plugins/file-parser.ts"
 import type { Fetched } from "../../src/server-tools/web-fetch/guarded-fetch.ts"
-import { pdf, refusalOf } from "../server-tools/played.ts"
+import { pdf, refusalOf } from "../server-tools/mock-network.ts"
 
 const base64 = (bytes: Uint8Array) => btoa(String.fromCharCode(...bytes))
 const utf8 = (text: string) => base64(new TextEncoder().encode(text))
@@ -118,10 +118,10 @@ describe("a file in a message", () => {
       file(`data:text/plain;base64,${"A".repeat(14_000_004)}`),
       `${PLACE}.file.file_data: a file may have at most 10000000 bytes.`,
     ],
-  ])("is refused by its place when it is %s", async (_, part, words) => {
+  ])("is refused by its place when it is %s", async (_, part, texts) => {
     const message = await refusalOf(() => parse(part))
-    if (typeof words === "string") expect(message).toBe(words)
-    else expect(message).toMatch(words)
+    if (typeof texts === "string") expect(message).toBe(texts)
+    else expect(message).toMatch(texts)
   })
 
   test("is not one of too many", async () => {
@@ -138,26 +138,26 @@ describe("a file elsewhere", () => {
   })
 
   test("is fetched by the guarded fetch, and named by its URL where it has no name", async () => {
-    const asked: string[] = []
+    const requests: string[] = []
     const fetchFile = async (url: string) => {
-      asked.push(url)
+      requests.push(url)
       return page(new TextEncoder().encode("a,b"), "application/octet-stream")
     }
     expect(await parse(file("https://example.com/data/a.csv?x=1"), fetchFile)).toBe('<file name="file">\na,b\n</file>')
-    expect(asked).toEqual(["https://example.com/data/a.csv?x=1"])
+    expect(requests).toEqual(["https://example.com/data/a.csv?x=1"])
     const asPdf = async () => page(pdf("Hi."), "application/pdf")
     expect(await parse(file("HTTPS://example.com/a", "a.pdf"), asPdf)).toBe('<file name="a.pdf">\nHi.\n</file>')
   })
 
   test("is refused as the fetch refuses it, or when it is too large", async () => {
     const refused = async (): Promise<Fetched> => ({ ok: false, reason: "the address is not a public one" })
-    const place = "messages[0].content[1].file.file_data"
+    const position = "messages[0].content[1].file.file_data"
     expect(await refusalOf(() => parse(file("http://10.0.0.1/a.pdf"), refused))).toBe(
-      `${place}: the file was not fetched: the address is not a public one.`,
+      `${position}: the file was not fetched: the address is not a public one.`,
     )
     const cut = async () => page(new Uint8Array(10), "text/plain", true)
     expect(await refusalOf(() => parse(file("http://example.com/a.txt"), cut))).toBe(
-      `${place}: the file is larger than 10 bytes.`,
+      `${position}: the file is larger than 10 bytes.`,
     )
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { GatewayError } from "../../src/errors/errors.ts"
 import type { Env } from "../../src/config/env.ts"
 import { configuredModeration, moderate, toModerationInput } from "../../src/plugins/moderation.ts"
-import { type Answer, network, redirect, refusalOf, SECRET } from "../server-tools/played.ts"
+import { type Answer, network, redirect, refusalOf, SECRET } from "../server-tools/mock-network.ts"
 
 const settings = { baseUrl: "https://moderation.test/v1", apiKey: SECRET, model: "judge", timeoutMs: 200 }
 const { signal } = new AbortController()

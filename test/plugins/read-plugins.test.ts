@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { type PluginSettings, readPlugins } from "../../src/plugins/read-plugins.ts"
-import { refusalOf, SECRET, searchSettings } from "../server-tools/played.ts"
+import { refusalOf, SECRET, searchSettings } from "../server-tools/mock-network.ts"
 
 const moderation = { baseUrl: "https://moderation.test/v1", apiKey: SECRET, model: "m", timeoutMs: 100 }
 const all: PluginSettings = { search: searchSettings(["exa", "brave"]), moderation }
@@ -104,10 +104,10 @@ describe("the plugins of a request", () => {
       [{ id: "web-fetch", max_content_tokens: 0 }],
       "plugins[0].max_content_tokens: must be an integer from 1 to 200000.",
     ],
-  ])("case %#: are refused by their place", async (plugins, words) => {
+  ])("case %#: are refused by their place", async (plugins, content) => {
     const message = await refusalOf(() => read(plugins))
-    if (typeof words === "string") expect(message).toBe(words)
-    else expect(message).toMatch(words)
+    if (typeof content === "string") expect(message).toBe(content)
+    else expect(message).toMatch(content)
   })
 
   test("at the limits of patterns are taken", () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { searchQuery, withResults } from "../../src/plugins/web.ts"
 import { toAnnotations } from "../../src/server-tools/citations.ts"
 import { toCitations } from "../../src/server-tools/web-search/web-search.ts"
-import { NOW } from "../server-tools/played.ts"
+import { NOW } from "../server-tools/mock-network.ts"
 
 const results = [
   { title: "Salt", url: "https://a.example/salt", snippet: "White.", published: "2026-10-01" },

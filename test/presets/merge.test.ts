@@ -34,27 +34,32 @@ const configs = fc.record(
   { requiredKeys: [] },
 ) as fc.Arbitrary<PresetConfig>
 
-const WORDS = [
+const TEXTS = [
   ["chat", (config: PresetConfig): Record<string, unknown> => config],
   ["responses", toResponses],
   ["messages", toMessages],
 ] as const
 
-describe.each(WORDS)("a preset in the words of %s", (_, presetWords) => {
+describe.each(TEXTS)("a preset in the words of %s", (_, fieldsOf) => {
   test("never takes a word from a request, and is heard where it is silent", () => {
     fc.assert(
-      fc.property(configs, configs, fc.dictionary(fc.string({ maxLength: 8 }), fc.jsonValue()), (own, preset, more) => {
-        const request = { ...more, ...presetWords(own) }
-        const words = presetWords(preset)
-        const merged = merge(request, words)
-        for (const [field, value] of Object.entries(request)) {
-          // What holds several things to say may be added to.
-          const isCompound = field === "text" || field === "output_config"
-          if (value != null) expect(merged[field]).toEqual(isCompound ? expect.objectContaining(value) : value)
-        }
-        for (const field of Object.keys(merged)) expect(field in request || field in words).toBe(true)
-        expect(merge({}, words)).toEqual(words)
-      }),
+      fc.property(
+        configs,
+        configs,
+        fc.dictionary(fc.string({ maxLength: 8 }), fc.jsonValue()),
+        (scoped, preset, more) => {
+          const request = { ...more, ...fieldsOf(scoped) }
+          const content = fieldsOf(preset)
+          const merged = merge(request, content)
+          for (const [field, value] of Object.entries(request)) {
+            // What holds several things to say may be added to.
+            const isCompound = field === "text" || field === "output_config"
+            if (value != null) expect(merged[field]).toEqual(isCompound ? expect.objectContaining(value) : value)
+          }
+          for (const field of Object.keys(merged)) expect(field in request || field in content).toBe(true)
+          expect(merge({}, content)).toEqual(content)
+        },
+      ),
     )
   })
 })
@@ -93,8 +98,8 @@ test.each(CONTENTS)("a body of %s never makes a preset keep what is not its own"
     )
     .filter((body) => Object.keys(body).every((key) => !PRESET_FIELDS.includes(key as "model") && !KNOWN.test(key)))
   fc.assert(
-    fc.property(unknown, fc.record({ temperature: fc.constant(0.5) }, { requiredKeys: [] }), (noise, said) => {
-      expect(contentOf({ ...noise, ...said })).toEqual({ config: said, systemPrompt: null })
+    fc.property(unknown, fc.record({ temperature: fc.constant(0.5) }, { requiredKeys: [] }), (noise, output) => {
+      expect(contentOf({ ...noise, ...output })).toEqual({ config: output, systemPrompt: null })
     }),
   )
 })

@@ -10,8 +10,8 @@ type Json = Record<string, unknown>
 const One = z.strictObject({ data: DesignatedPreset.extend({ designated_version: PresetVersion.strict() }).strict() })
 
 /** A preset of this workspace, made on one of the three surfaces. */
-async function put({ manage }: Pick<Workspace, "manage">, slug: string, body: Json, surface = "chat/completions") {
-  return One.parse(await expectJson<unknown>(200, manage.post(`/presets/${slug}/${surface}`, body))).data
+async function put({ manage }: Pick<Workspace, "manage">, slug: string, body: Json, endpoint = "chat/completions") {
+  return One.parse(await expectJson<unknown>(200, manage.post(`/presets/${slug}/${endpoint}`, body))).data
 }
 
 let stop = () => {}
@@ -22,19 +22,19 @@ afterEach(() => {
 
 /** A provider that answers on whichever wire it is asked; what it was asked comes back. */
 function play(): Asked[] {
-  const played = mockProvider(({ url, body }) => {
+  const mock = mockProvider(({ url, body }) => {
     const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
     if (url.endsWith("/messages")) {
       const counted = { input_tokens: 1, output_tokens: 1 }
       const content = [{ type: "text", text: "ok" }]
-      const told = { id: "m", type: "message", role: "assistant", model: "m", stop_sequence: null }
-      return Response.json({ ...told, content, stop_reason: "end_turn", usage: counted })
+      const reported = { id: "m", type: "message", role: "assistant", model: "m", stop_sequence: null }
+      return Response.json({ ...reported, content, stop_reason: "end_turn", usage: counted })
     }
     const choices = [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: "ok" } }]
     return Response.json({ id: "up", object: "chat.completion", created: 1, model: body["model"], choices, usage })
   })
-  stop = played.stop
-  return played.asked
+  stop = mock.stop
+  return mock.asked
 }
 
 describe("a preset", () => {
@@ -205,11 +205,11 @@ describe("a preset", () => {
     ["responses", { tools: "all" }, "tools"],
     ["responses", { instructions: "x".repeat(200_001) }, "instructions"],
     ["messages", { system: 7 }, "system"],
-  ])("is refused at %s with %j", async (surface, body, field) => {
+  ])("is refused at %s with %j", async (endpoint, body, field) => {
     const { manage } = await newWorkspace()
-    const { error } = await expectJson<Failure>(400, manage.post(`/presets/p/${surface}`, body))
+    const { error } = await expectJson<Failure>(400, manage.post(`/presets/p/${endpoint}`, body))
     expect(error.message).toContain(field)
-    await expectJson(400, manage.post(`/presets/no%20slug/${surface}`, {}))
+    await expectJson(400, manage.post(`/presets/no%20slug/${endpoint}`, {}))
     await expectJson(404, manage.get("/presets/p"))
   })
 
@@ -259,10 +259,10 @@ describe.each(SURFACES)("a call of %s to %s", (path, model, body) => {
   ])("has the preset that it names by %s", async (_, named) => {
     const workspace = await newWorkspace()
     await put(workspace, "soft", { model, ...config }, "responses")
-    const asked = play()
+    const requests = play()
     await expectJson(200, workspace.as.post(path, { ...body, ...named, top_p: 0.9 }))
-    expect(asked).toHaveLength(1)
-    const [call] = asked
+    expect(requests).toHaveLength(1)
+    const [call] = requests
     expect(call?.body).toMatchObject({ temperature: 0.3, top_p: 0.9 })
     expect(JSON.stringify(call?.body)).not.toContain("preset")
     expect(call && instructionsIn(call)).toContain("Speak softly.")
@@ -271,7 +271,7 @@ describe.each(SURFACES)("a call of %s to %s", (path, model, body) => {
   test("keeps its own instructions, behind those of the preset", async () => {
     const workspace = await newWorkspace()
     await put(workspace, "soft", { model, ...config }, "responses")
-    const own: Record<string, Json> = {
+    const scoped: Record<string, Json> = {
       "/chat/completions": {
         messages: [
           { role: "system", content: "Rhyme." },
@@ -281,18 +281,18 @@ describe.each(SURFACES)("a call of %s to %s", (path, model, body) => {
       "/responses": { instructions: "Rhyme." },
       "/messages": { system: "Rhyme." },
     }
-    const asked = play()
-    await expectJson(200, workspace.as.post(path, { ...body, ...own[path], preset: "soft" }))
-    expect(JSON.stringify(asked[0]?.body)).toMatch(/Speak softly\..*Rhyme\./)
+    const requests = play()
+    await expectJson(200, workspace.as.post(path, { ...body, ...scoped[path], preset: "soft" }))
+    expect(JSON.stringify(requests[0]?.body)).toMatch(/Speak softly\..*Rhyme\./)
   })
 
   test("has the preset's tools and limits, in the words of whoever is asked", async () => {
     const workspace = await newWorkspace()
     const tools = [{ type: "function", function: { name: "look", parameters: { type: "object" } } }]
     await put(workspace, "tools", { model, tools, tool_choice: "required", max_tokens: 30, stop: "END" })
-    const asked = play()
+    const requests = play()
     await expectJson(200, workspace.as.post(path, { ...body, preset: "tools" }))
-    const upstream = asked[0]?.body ?? {}
+    const upstream = requests[0]?.body ?? {}
     expect(JSON.stringify(upstream["tools"])).toContain('"look"')
     expect(["required", "any"]).toContain(
       (upstream["tool_choice"] as { type?: string }).type ?? upstream["tool_choice"],
@@ -350,10 +350,10 @@ describe("a preset in calls", () => {
   test("is what it was changed to, at once here and within seconds elsewhere", async () => {
     vi.useFakeTimers({ toFake: ["Date"] })
     const workspace = await newWorkspace()
-    const asked = play()
+    const requests = play()
     const temperature = async () => {
       await expectJson(200, workspace.as.chat("@preset/p", "Hi"))
-      return asked.at(-1)?.body["temperature"]
+      return requests.at(-1)?.body["temperature"]
     }
     await expectJson(404, workspace.as.chat("@preset/p", "Hi"))
     const { id } = await put(workspace, "p", { model: MODEL, temperature: 0.1 })

@@ -1,10 +1,10 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { isPublicAddress } from "../../src/outbound/address.ts"
-import { fetchPublic, type FetchWorld } from "../../src/server-tools/web-fetch/guarded-fetch.ts"
-import { html, network, PUBLIC, redirect, SECRET } from "./played.ts"
+import { fetchPublic, type FetchDeps } from "../../src/server-tools/web-fetch/guarded-fetch.ts"
+import { html, network, PUBLIC, redirect, SECRET } from "./mock-network.ts"
 
-type Made = { world: FetchWorld; sent: { url: string }[]; asked: string[] }
+type Made = { deps: FetchDeps; sent: { url: string }[]; requests: string[] }
 
 function make(
   answers: Parameters<typeof network>[0],
@@ -12,18 +12,18 @@ function make(
   allowed: string[] = [],
 ): Made {
   const { fetch, sent } = network(answers)
-  const asked: string[] = []
-  const world: FetchWorld = {
+  const requests: string[] = []
+  const deps: FetchDeps = {
     fetch,
     isGuarded: true,
     resolve: async (host) => {
-      asked.push(host)
+      requests.push(host)
       return addresses[host] ?? [PUBLIC]
     },
     signal: new AbortController().signal,
     settings: { allowedHosts: new Set(allowed), timeoutMs: 1_000, maxBytes: 1_000 },
   }
-  return { world, sent, asked }
+  return { deps, sent, requests }
 }
 
 const FORBIDDEN: [string, string][] = [
@@ -100,17 +100,17 @@ const FORBIDDEN: [string, string][] = [
 
 describe("a fetch for a stranger", () => {
   test.each(FORBIDDEN)("does not go to %s: %s", async (_, url) => {
-    const { world, sent, asked } = make({ "*": html("secret") })
-    const fetched = await fetchPublic(url, world)
+    const { deps, sent, requests } = make({ "*": html("secret") })
+    const fetched = await fetchPublic(url, deps)
     expect(fetched.ok).toBe(false)
     expect(sent).toEqual([])
-    expect(asked).toEqual([])
+    expect(requests).toEqual([])
     expect(JSON.stringify(fetched)).not.toContain(SECRET)
   })
 
   test.each(FORBIDDEN.filter(([, url]) => URL.canParse(url)))("is not led by a redirect to %s: %s", async (_, url) => {
-    const { world, sent } = make({ "https://example.com/": redirect(url), "*": html("secret") })
-    expect((await fetchPublic("https://example.com/", world)).ok).toBe(false)
+    const { deps, sent } = make({ "https://example.com/": redirect(url), "*": html("secret") })
+    expect((await fetchPublic("https://example.com/", deps)).ok).toBe(false)
     expect(sent.map((one) => one.url)).toEqual(["https://example.com/"])
   })
 
@@ -122,14 +122,14 @@ describe("a fetch for a stranger", () => {
     ["no address", []],
     ["something that is no address", ["example.org."]],
   ])("does not go to a name that stands for %s", async (_, addresses) => {
-    const { world, sent } = make({ "*": html("secret") }, { "rebound.example.com": addresses })
-    expect((await fetchPublic("https://rebound.example.com/", world)).ok).toBe(false)
+    const { deps, sent } = make({ "*": html("secret") }, { "rebound.example.com": addresses })
+    expect((await fetchPublic("https://rebound.example.com/", deps)).ok).toBe(false)
     expect(sent).toEqual([])
   })
 
   test("does not go where the name cannot be looked up", async () => {
-    const { world, sent } = make({ "*": html("secret") })
-    const failing = { ...world, resolve: async () => Promise.reject(new Error(`10.0.0.53 said ${SECRET}`)) }
+    const { deps, sent } = make({ "*": html("secret") })
+    const failing = { ...deps, resolve: async () => Promise.reject(new Error(`10.0.0.53 said ${SECRET}`)) }
     expect(await fetchPublic("https://example.com/", failing)).toEqual({
       ok: false,
       reason: "its host name could not be resolved",
@@ -139,12 +139,12 @@ describe("a fetch for a stranger", () => {
 
   test("looks up the name of every hop", async () => {
     const answers = { "https://a.example/": redirect("https://b.example/"), "https://b.example/": html("never") }
-    const { world, sent, asked } = make(answers, { "b.example": ["169.254.169.254"] })
-    expect(await fetchPublic("https://a.example/", world)).toEqual({
+    const { deps, sent, requests } = make(answers, { "b.example": ["169.254.169.254"] })
+    expect(await fetchPublic("https://a.example/", deps)).toEqual({
       ok: false,
       reason: "the address is not a public one",
     })
-    expect(asked).toEqual(["a.example", "b.example"])
+    expect(requests).toEqual(["a.example", "b.example"])
     expect(sent.map((one) => one.url)).toEqual(["https://a.example/"])
   })
 
@@ -157,71 +157,71 @@ describe("a fetch for a stranger", () => {
         ]),
       )
     const five = make(chain(5))
-    expect(await fetchPublic("https://example.com/0", five.world)).toMatchObject({
+    expect(await fetchPublic("https://example.com/0", five.deps)).toMatchObject({
       ok: true,
       page: { url: "https://example.com/5" },
     })
     const six = make(chain(6))
-    expect(await fetchPublic("https://example.com/0", six.world)).toMatchObject({ ok: false })
+    expect(await fetchPublic("https://example.com/0", six.deps)).toMatchObject({ ok: false })
     expect(six.sent).toHaveLength(6)
   })
 
   test("leaves a loop of redirects", async () => {
-    const { world, sent } = make({ "https://example.com/": redirect("https://example.com/") })
-    const fetched = await fetchPublic("https://example.com/", world)
+    const { deps, sent } = make({ "https://example.com/": redirect("https://example.com/") })
+    const fetched = await fetchPublic("https://example.com/", deps)
     expect(fetched).toEqual({ ok: false, reason: "it redirects more than 5 times" })
     expect(sent).toHaveLength(6)
   })
 
   test("says only what it must", async () => {
     const { fetch, sent } = network({ "*": html("hello") })
-    const { world } = make({})
-    await fetchPublic("https://EXAMPLE.com./a?b=c#d", { ...world, fetch })
+    const { deps } = make({})
+    await fetchPublic("https://EXAMPLE.com./a?b=c#d", { ...deps, fetch })
     expect(sent).toMatchObject([{ url: "https://example.com./a?b=c", method: "GET", body: "", redirect: "manual" }])
     expect(Object.keys(sent[0]?.headers ?? {}).sort()).toEqual(["accept", "user-agent"])
     expect(sent[0]?.headers["user-agent"]).toBe("edge-model-gateway")
   })
 
   test("goes to names of any script, by their ASCII form", async () => {
-    const { world, sent, asked } = make({ "*": html("hallo") })
-    expect((await fetchPublic("http://bücher.example/", world)).ok).toBe(true)
-    expect(asked).toEqual(["xn--bcher-kva.example"])
+    const { deps, sent, requests } = make({ "*": html("hallo") })
+    expect((await fetchPublic("http://bücher.example/", deps)).ok).toBe(true)
+    expect(requests).toEqual(["xn--bcher-kva.example"])
     expect(sent[0]?.url).toBe("http://xn--bcher-kva.example/")
   })
 
   test("goes to public addresses without looking them up", async () => {
-    const { world, asked } = make({ "*": html("hello") })
-    expect((await fetchPublic(`http://${PUBLIC}/`, world)).ok).toBe(true)
-    expect((await fetchPublic("http://[2606:4700::1111]/", world)).ok).toBe(true)
-    expect((await fetchPublic("http://[::ffff:93.184.216.34]/", world)).ok).toBe(true)
-    expect(asked).toEqual([])
+    const { deps, requests } = make({ "*": html("hello") })
+    expect((await fetchPublic(`http://${PUBLIC}/`, deps)).ok).toBe(true)
+    expect((await fetchPublic("http://[2606:4700::1111]/", deps)).ok).toBe(true)
+    expect((await fetchPublic("http://[::ffff:93.184.216.34]/", deps)).ok).toBe(true)
+    expect(requests).toEqual([])
   })
 
   test("goes by plain http to a name only where the network itself has no private addresses", async () => {
-    const { world, sent, asked } = make({ "*": html("hello") }, {}, ["wiki.internal"])
-    const open = { ...world, isGuarded: false }
+    const { deps, sent, requests } = make({ "*": html("hello") }, {}, ["wiki.internal"])
+    const open = { ...deps, isGuarded: false }
     expect(await fetchPublic("http://rebinding.example/", open)).toMatchObject({
       ok: false,
       reason: expect.stringContaining("use https"),
     })
     const led = make({ "https://example.com/": redirect("http://rebinding.example/"), "*": html("never") })
-    expect((await fetchPublic("https://example.com/", { ...led.world, isGuarded: false })).ok).toBe(false)
-    expect([...sent, ...asked]).toEqual([])
+    expect((await fetchPublic("https://example.com/", { ...led.deps, isGuarded: false })).ok).toBe(false)
+    expect([...sent, ...requests]).toEqual([])
     // By https it is the certificate that holds the name, and an address is connected to as it is.
     for (const url of ["https://example.com/", `http://${PUBLIC}/`, "http://wiki.internal/"]) {
       expect((await fetchPublic(url, open)).ok).toBe(true)
     }
-    expect((await fetchPublic("http://example.com/", world)).ok).toBe(true)
+    expect((await fetchPublic("http://example.com/", deps)).ok).toBe(true)
   })
 
   test("goes to exactly the private hosts that the operator wrote down", async () => {
-    const { world, sent, asked } = make({ "*": html("hello") }, {}, ["wiki.internal", "10.0.0.5:8080", "[::1]:9000"])
-    const goesTo = async (url: string) => (await fetchPublic(url, world)).ok
+    const { deps, sent, requests } = make({ "*": html("hello") }, {}, ["wiki.internal", "10.0.0.5:8080", "[::1]:9000"])
+    const goesTo = async (url: string) => (await fetchPublic(url, deps)).ok
     expect(await goesTo("http://wiki.internal/page")).toBe(true)
     expect(await goesTo("https://WIKI.internal./page")).toBe(true)
     expect(await goesTo("http://10.0.0.5:8080/")).toBe(true)
     expect(await goesTo("http://[::1]:9000/")).toBe(true)
-    expect(asked).toEqual([])
+    expect(requests).toEqual([])
     expect(sent).toHaveLength(4)
     expect(await goesTo("http://wiki.internal:8080/")).toBe(false)
     expect(await goesTo("http://sub.wiki.internal/")).toBe(false)
@@ -232,31 +232,31 @@ describe("a fetch for a stranger", () => {
   })
 
   test("does not wait for ever, and stops reading", async () => {
-    const { world } = make({
+    const { deps } = make({
       "*": (_, signal) =>
         new Promise<Response>((_resolve, reject) => signal?.addEventListener("abort", () => reject(new Error(SECRET)))),
     })
-    const patient = { ...world, settings: { ...world.settings, timeoutMs: 20 } }
+    const patient = { ...deps, settings: { ...deps.settings, timeoutMs: 20 } }
     expect(await fetchPublic("https://example.com/", patient)).toEqual({ ok: false, reason: "the page took too long" })
   })
 
   test("stops when the caller has left", async () => {
-    const leaving = new AbortController()
-    const { world } = make({
+    const disconnecting = new AbortController()
+    const { deps } = make({
       "*": () => {
-        leaving.abort()
+        disconnecting.abort()
         return new Promise<Response>(() => {})
       },
     })
-    const watched = { ...world, signal: leaving.signal }
+    const watched = { ...deps, signal: disconnecting.signal }
     const reason = { ok: false, reason: "the request was cancelled" }
     expect(await fetchPublic("https://example.com/", watched)).toEqual(reason)
     expect(await fetchPublic("https://example.com/", watched)).toEqual(reason)
   })
 
   test("repeats nothing that a failed connection says", async () => {
-    const { world } = make({ "*": new Error(`connect to 10.0.0.1 with ${SECRET}`) })
-    expect(await fetchPublic("https://example.com/", world)).toEqual({ ok: false, reason: "the connection failed" })
+    const { deps } = make({ "*": new Error(`connect to 10.0.0.1 with ${SECRET}`) })
+    expect(await fetchPublic("https://example.com/", deps)).toEqual({ ok: false, reason: "the connection failed" })
   })
 
   test("reads as much as it may, of a body without end too", async () => {
@@ -267,8 +267,8 @@ describe("a fetch for a stranger", () => {
         controller.enqueue(new Uint8Array(400))
       },
     })
-    const { world } = make({ "*": () => new Response(endless) })
-    const fetched = await fetchPublic("https://example.com/", world)
+    const { deps } = make({ "*": () => new Response(endless) })
+    const fetched = await fetchPublic("https://example.com/", deps)
     expect(fetched).toMatchObject({ ok: true, page: { isCut: true } })
     expect(fetched.ok && fetched.page.bytes.byteLength).toBe(1_000)
     expect(pulled).toBeLessThan(10)

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { readDocument } from "../../src/server-tools/web-fetch/document.ts"
 import { htmlToText } from "../../src/server-tools/web-fetch/html.ts"
 import { readPdf } from "../../src/server-tools/web-fetch/pdf.ts"
-import { pdf } from "./played.ts"
+import { pdf } from "./mock-network.ts"
 
 const encoder = new TextEncoder()
 const BASE = "https://example.com/dir/page"

@@ -3,7 +3,7 @@ import { parseFiles } from "../../src/plugins/file-parser.ts"
 import { readPdf } from "../../src/server-tools/web-fetch/pdf.ts"
 import { PDF_WORK, rebuildPdf } from "../../src/server-tools/web-fetch/pdf/rebuild.ts"
 import { file, latin1, RESOURCES, stream, words } from "../support/pdf.ts"
-import { refusalOf } from "./played.ts"
+import { refusalOf } from "./mock-network.ts"
 
 const form = (text: string) => stream(text, `/Type/XObject/Subtype/Form/BBox[0 0 300 200]/Resources ${RESOURCES}`)
 
@@ -23,9 +23,9 @@ describe("a PDF that is more work than a file may be", () => {
   })
 
   test("is cut where its pages share their contents, each of which counts", async () => {
-    const told = await readPdf(file(500, await stream(words(2_000))))
-    expect(told).toMatchObject({ ok: true, pages: 500, isCut: true })
-    expect(told.ok && told.work).toBeLessThanOrEqual(PDF_WORK)
+    const reported = await readPdf(file(500, await stream(words(2_000))))
+    expect(reported).toMatchObject({ ok: true, pages: 500, isCut: true })
+    expect(reported.ok && reported.work).toBeLessThanOrEqual(PDF_WORK)
   })
 
   test.each<[string, () => Promise<Uint8Array>]>([

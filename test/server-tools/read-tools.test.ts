@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { readServerTools, toolOfType } from "../../src/server-tools/read-tools.ts"
-import { searchSettings, settings, refusalOf } from "./played.ts"
+import { searchSettings, settings, refusalOf } from "./mock-network.ts"
 
 const read = (...tools: { type: string; [key: string]: unknown }[]) => readServerTools(tools, settings())
 
@@ -158,8 +158,8 @@ describe("options", () => {
       "tools[0].filters.allowed_domains: must be an array of domains.",
     ],
     [{ type: "web_search", user_location: { type: "exact" } }, 'tools[0].user_location.type: accepts "approximate".'],
-  ])("%j is refused by its place", async (tool, words) => {
-    expect(await refusalOf(() => read(tool))).toMatch(words)
+  ])("%j is refused by its place", async (tool, content) => {
+    expect(await refusalOf(() => read(tool))).toMatch(content)
   })
 
   test("of a search need an engine", async () => {

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest"
 import { dnsOverHttps } from "../../src/outbound/resolve.ts"
-import { network, redirect } from "./played.ts"
+import { network, redirect } from "./mock-network.ts"
 
 const { signal } = new AbortController()
 const at = (type: string) => `https://dns.test/dns-query?name=example.com&type=${type}`
 
 function lookUp(a: Response, aaaa: Response = Response.json({ Status: 0 })) {
-  const played = network({ [at("A")]: a, [at("AAAA")]: aaaa })
-  return { ...played, addresses: dnsOverHttps("https://dns.test/dns-query", played.fetch)("example.com", signal) }
+  const mock = network({ [at("A")]: a, [at("AAAA")]: aaaa })
+  return { ...mock, addresses: dnsOverHttps("https://dns.test/dns-query", mock.fetch)("example.com", signal) }
 }
 
 test("a name stands for its addresses of both families, and its aliases are passed over", async () => {

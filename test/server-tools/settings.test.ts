@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import type { Env } from "../../src/config/env.ts"
 import { toolSettings, toolDepsOf } from "../../src/server-tools/settings.ts"
 import { configuredSearch } from "../../src/server-tools/web-search/configured.ts"
-import { network, NOW, refusalOf, SECRET } from "./played.ts"
+import { network, NOW, refusalOf, SECRET } from "./mock-network.ts"
 
 const env = (variables: Record<string, string>) => variables as unknown as Env
 
@@ -52,9 +52,9 @@ describe("the search engines of a deployment", () => {
       { EXA_API_KEY: SECRET, EXA_BASE_URL: `https://u:${SECRET}@x.test` },
       /^EXA_BASE_URL: must be an http or https URL/,
     ],
-  ])("are refused when %j", async (variables, words) => {
+  ])("are refused when %j", async (variables, content) => {
     const message = await refusalOf(() => configuredSearch(env(variables)))
-    expect(message).toMatch(words)
+    expect(message).toMatch(content)
     expect(message).not.toContain(SECRET)
   })
 })

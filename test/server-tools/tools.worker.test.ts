@@ -3,7 +3,7 @@ import { toIso } from "../../src/server-tools/datetime.ts"
 import { readServerTools } from "../../src/server-tools/read-tools.ts"
 import { runServerTool } from "../../src/server-tools/run-tool.ts"
 import { newTally, type RequestedTool, type ToolDeps } from "../../src/server-tools/tool.ts"
-import { html, network, NOW, pdf, redirect, SECRET, settings, world } from "./played.ts"
+import { html, network, NOW, pdf, redirect, SECRET, settings, newDeps } from "./mock-network.ts"
 
 function tool(type: string, parameters?: object, configured = settings()): RequestedTool {
   const [requested] = readServerTools([{ type, parameters }], configured).serverTools
@@ -11,7 +11,7 @@ function tool(type: string, parameters?: object, configured = settings()): Reque
   return requested
 }
 
-function run(requested: RequestedTool, args: object | string, around: ToolDeps = world(), tally = newTally()) {
+function run(requested: RequestedTool, args: object | string, around: ToolDeps = newDeps(), tally = newTally()) {
   return runServerTool(requested, typeof args === "string" ? args : JSON.stringify(args), around, tally)
 }
 
@@ -60,7 +60,7 @@ describe("web_fetch", () => {
 
   test("gives the model the page in a frame, and the caller its item", async () => {
     const { fetch } = network({ "https://example.com/": redirect("/salt"), "https://example.com/salt": article })
-    expect(await run(tool("openrouter:web_fetch"), { url: "https://example.com/" }, world({ fetch }))).toEqual({
+    expect(await run(tool("openrouter:web_fetch"), { url: "https://example.com/" }, newDeps({ fetch }))).toEqual({
       content:
         "Content of https://example.com/salt:\nTitle: Salt\n\n# Salt\n\nWhite.\n\nEnd of the content of https://example.com/salt.",
       isError: false,
@@ -75,7 +75,11 @@ describe("web_fetch", () => {
     const { fetch } = network({
       "*": new Response(pdf("In print."), { headers: { "content-type": "application/pdf" } }),
     })
-    const { content } = await run(tool("openrouter:web_fetch"), { url: "https://example.com/a.pdf" }, world({ fetch }))
+    const { content } = await run(
+      tool("openrouter:web_fetch"),
+      { url: "https://example.com/a.pdf" },
+      newDeps({ fetch }),
+    )
     expect(content).toContain("In print.")
   })
 
@@ -84,14 +88,14 @@ describe("web_fetch", () => {
       "*": new Response("word ".repeat(1_000), { headers: { "content-type": "text/plain" } }),
     })
     const small = tool("openrouter:web_fetch", { max_content_tokens: 10 })
-    const { item } = await run(small, { url: "https://example.com/" }, world({ fetch }))
+    const { item } = await run(small, { url: "https://example.com/" }, newDeps({ fetch }))
     expect(item["content"]).toBe(`${"word ".repeat(8)}\n[… cut here: 4960 more characters]`)
     const configured = settings()
     configured.webFetch.maxBytes = 12
     const cut = await run(
       tool("openrouter:web_fetch"),
       { url: "https://example.com/" },
-      world({ fetch, settings: configured }),
+      newDeps({ fetch, settings: configured }),
     )
     expect(cut.item["content"]).toBe("word word wo\n[… the page is longer than the gateway reads]")
   })
@@ -107,7 +111,7 @@ describe("web_fetch", () => {
     ["a redirect to a blocked domain", { blocked_domains: ["example.net"] }, "https://example.com/away"],
   ])("does not fetch %s", async (_, parameters, url) => {
     const { fetch, sent } = network({ "https://example.com/away": redirect("https://example.net/"), "*": article })
-    const outcome = await run(tool("openrouter:web_fetch", parameters), { url }, world({ fetch }))
+    const outcome = await run(tool("openrouter:web_fetch", parameters), { url }, newDeps({ fetch }))
     expect(outcome).toMatchObject({
       isError: true,
       item: { error: "this domain is not among those that may be fetched" },
@@ -123,18 +127,18 @@ describe("web_fetch", () => {
     [{ blocked_domains: ["example.com/private"] }, "https://example.com/public"],
   ])("fetches what %j allows: %s", async (parameters, url) => {
     const { fetch } = network({ "*": article })
-    expect((await run(tool("openrouter:web_fetch", parameters), { url }, world({ fetch }))).isError).toBe(false)
+    expect((await run(tool("openrouter:web_fetch", parameters), { url }, newDeps({ fetch }))).isError).toBe(false)
   })
 
   test.each([
     ["a page that is gone", new Response("gone, say the words", { status: 404 }), "the server answered 404", 404],
     ["a picture", new Response("x", { headers: { "content-type": "image/png" } }), "image/png, is not text", 200],
     ["a connection that fails", new Error(`of ${SECRET}`), "the connection failed", undefined],
-  ])("tells the model of %s", async (_, answer, words, status) => {
+  ])("tells the model of %s", async (_, answer, texts, status) => {
     const { fetch } = network({ "*": answer })
-    const outcome = await run(tool("openrouter:web_fetch"), { url: "https://example.com/" }, world({ fetch }))
+    const outcome = await run(tool("openrouter:web_fetch"), { url: "https://example.com/" }, newDeps({ fetch }))
     expect(outcome).toMatchObject({ isError: true, citations: [], item: { url: "https://example.com/" } })
-    expect(outcome.content).toContain(words)
+    expect(outcome.content).toContain(texts)
     expect(outcome.item["httpStatus"]).toBe(status)
     expect(JSON.stringify(outcome)).not.toContain(SECRET)
     expect(outcome.content).not.toContain("say the words")
@@ -156,7 +160,7 @@ describe("a run", () => {
     const { fetch, sent } = network({ "*": html("hello") })
     const twice = tool("openrouter:web_fetch", { max_uses: 2 })
     const tally = newTally()
-    const around = world({ fetch })
+    const around = newDeps({ fetch })
     expect((await run(twice, { url: "http://localhost/" }, around, tally)).isError).toBe(true)
     expect((await run(twice, { url: "https://example.com/" }, around, tally)).isError).toBe(false)
     expect(await run(twice, { url: "https://example.com/" }, around, tally)).toMatchObject({
@@ -170,7 +174,7 @@ describe("a run", () => {
   test("counts calls that run side by side", async () => {
     const { fetch, sent } = network({ "*": html("hello") })
     const once = tool("openrouter:web_fetch", { max_uses: 1 })
-    const [tally, around] = [newTally(), world({ fetch })]
+    const [tally, around] = [newTally(), newDeps({ fetch })]
     const both = await Promise.all([1, 2].map(() => run(once, { url: "https://example.com/" }, around, tally)))
     expect(both.map(({ isError }) => isError)).toEqual([false, true])
     expect(sent).toHaveLength(1)

@@ -3,7 +3,7 @@ import { readServerTools } from "../../src/server-tools/read-tools.ts"
 import { runServerTool } from "../../src/server-tools/run-tool.ts"
 import { newTally, type RequestedTool } from "../../src/server-tools/tool.ts"
 import { type EngineName, engineNames } from "../../src/server-tools/web-search/engines.ts"
-import { type Answer, network, redirect, SECRET, searchSettings, settings, world } from "./played.ts"
+import { type Answer, network, redirect, SECRET, searchSettings, settings, newDeps } from "./mock-network.ts"
 
 const PAGES = [
   { title: "Salt", url: "https://a.example/salt", snippet: "White.", published: "2026-10-01" },
@@ -65,13 +65,13 @@ const ANSWERS: Record<EngineName, unknown> = {
 function setUp(engine: EngineName, answer: Answer, parameters: object = {}) {
   const configured = settings({ webSearch: searchSettings([engine]) })
   const [tool] = readServerTools([{ type: "openrouter:web_search", parameters }], configured).serverTools
-  const played = network({ "*": answer })
-  return { tool: tool as RequestedTool, ...played, world: world({ fetch: played.fetch, settings: configured }) }
+  const mock = network({ "*": answer })
+  return { tool: tool as RequestedTool, ...mock, deps: newDeps({ fetch: mock.fetch, settings: configured }) }
 }
 
 async function search(engine: EngineName, answer: Answer, parameters: object = {}, query = "salt") {
   const made = setUp(engine, answer, parameters)
-  const outcome = await runServerTool(made.tool, JSON.stringify({ query }), made.world, newTally())
+  const outcome = await runServerTool(made.tool, JSON.stringify({ query }), made.deps, newTally())
   return { outcome, sent: made.sent, body: JSON.parse(made.sent[0]?.body || "{}") as Record<string, unknown> }
 }
 
@@ -104,10 +104,10 @@ describe.each(engineNames)("%s", (engine) => {
     ["what is not JSON", new Response(`<html>${SECRET}`), "could not be read"],
     ["JSON that is no object", Response.json([SECRET]), "could not be read"],
     ["an answer without end", new Response("x".repeat(4_100_000)), "too large"],
-  ])("tells the model of %s in the gateway's own words, free of charge", async (_, answer, words) => {
+  ])("tells the model of %s in the gateway's own words, free of charge", async (_, answer, texts) => {
     const { outcome, sent } = await search(engine, answer)
     expect(outcome).toMatchObject({ isError: true, costNano: 0, searches: 0, citations: [] })
-    expect(outcome.content).toContain(words)
+    expect(outcome.content).toContain(texts)
     expect(JSON.stringify(outcome)).not.toContain(SECRET)
     expect(sent).toHaveLength(1)
   })
@@ -250,7 +250,7 @@ describe("a search", () => {
   })
 
   test("does not take for ever", async () => {
-    const { tool, world: around } = setUp("exa", () => new Promise<Response>(() => {}))
+    const { tool, deps: around } = setUp("exa", () => new Promise<Response>(() => {}))
     if (around.settings.webSearch) around.settings.webSearch.timeoutMs = 20
     const outcome = await runServerTool(tool, '{"query":"salt"}', around, newTally())
     expect(outcome.content).toBe("The search failed: the search engine took too long.")
@@ -260,7 +260,7 @@ describe("a search", () => {
     const {
       tool,
       sent,
-      world: around,
+      deps: around,
     } = setUp("exa", () => Response.json(ANSWERS.exa), {
       max_results: 2,
       max_total_results: 3,
@@ -275,7 +275,7 @@ describe("a search", () => {
   })
 
   test("that failed uses none of them", async () => {
-    const { tool, world: around } = setUp("exa", () => new Response("", { status: 500 }), { max_total_results: 5 })
+    const { tool, deps: around } = setUp("exa", () => new Response("", { status: 500 }), { max_total_results: 5 })
     const tally = newTally()
     await runServerTool(tool, '{"query":"salt"}', around, tally)
     expect(tally.searchResults).toBe(0)

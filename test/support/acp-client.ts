@@ -26,7 +26,7 @@ export type Question = AcpMessage & { id: number }
 /** An ACP client that the test plays, over a socket of its own. */
 export class AcpClient {
   /** All that came, in order. */
-  readonly heard: AcpMessage[] = []
+  readonly received: AcpMessage[] = []
   closedWith: number | undefined
   protocol = ""
   readonly #socket: WebSocket
@@ -61,7 +61,7 @@ export class AcpClient {
   #read(text: string): void {
     const message = JSON.parse(text) as AcpMessage
     if (message.method !== "_intern/read") {
-      this.heard.push(message)
+      this.received.push(message)
       this.#tell()
     } else if (this.#answersReads) this.send({ id: message.id ?? 0, error: { code: -32_601, message: "unknown" } })
   }
@@ -95,7 +95,7 @@ export class AcpClient {
   }
 
   answerTo(id: AcpMessage["id"] | null): Promise<AcpMessage> {
-    return this.until(() => this.heard.find((message) => message.method === undefined && message.id === id))
+    return this.until(() => this.received.find((message) => message.method === undefined && message.id === id))
   }
 
   async ask(method: string, params: unknown = {}): Promise<AcpMessage> {
@@ -119,9 +119,9 @@ export class AcpClient {
   }
 
   /** The nth question of the agent with this method. */
-  asked(method = "session/request_permission", nth = 0): Promise<Question> {
+  nextQuestion(method = "session/request_permission", nth = 0): Promise<Question> {
     return this.until(
-      () => this.heard.filter((one): one is Question => one.method === method && one.id !== undefined)[nth],
+      () => this.received.filter((one): one is Question => one.method === method && one.id !== undefined)[nth],
     )
   }
 
@@ -130,9 +130,11 @@ export class AcpClient {
   }
 
   /** What the agent said in a session, of this kind. */
-  said(sessionId: string, kind = "agent_message_chunk"): string {
+  textOf(sessionId: string, kind = "agent_message_chunk"): string {
     type Update = { sessionId: string; update: { sessionUpdate: string; content?: { text?: string } } }
-    const updates = this.heard.filter(({ method }) => method === "session/update").map(({ params }) => params as Update)
+    const updates = this.received
+      .filter(({ method }) => method === "session/update")
+      .map(({ params }) => params as Update)
     const own = updates.filter(({ sessionId: of, update }) => of === sessionId && update.sessionUpdate === kind)
     return own.map(({ update }) => update.content?.text ?? "").join("")
   }

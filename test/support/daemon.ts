@@ -24,12 +24,12 @@ type Welcome = { epoch: string; from: number; next: number; oldest: number; conf
  * A daemon as the wire protocol has it, played by the test: it numbers its frames, sends again what was not acknowledged,
  * and answers what the gateway asks as it is told to.
  */
-export class PlayedDaemon {
+export class MockDaemon {
   readonly intern: DaemonIntern
   epoch = crypto.randomUUID()
   welcome: Welcome | undefined
   /** What the gateway said, each frame once. */
-  readonly heard: AcpMessage[] = []
+  readonly received: AcpMessage[] = []
   closedWith: number | undefined
   #socket: WebSocket | undefined
   #sent: { seq: number; msg: AcpMessage }[] = []
@@ -100,7 +100,7 @@ export class PlayedDaemon {
     if (frame.seq === undefined || frame.msg === undefined) return
     if (frame.seq === this.#received + 1) {
       this.#received = frame.seq
-      this.heard.push(frame.msg)
+      this.received.push(frame.msg)
       this.#serve(frame.msg)
     }
     socket.send(JSON.stringify({ ack: this.#received }))
@@ -155,7 +155,7 @@ export class PlayedDaemon {
   /** The nth message of the gateway with this method, once it is there. */
   async hears(method: string, nth = 0): Promise<AcpMessage> {
     return eventually(() => {
-      const message = this.heard.filter((one) => one.method === method)[nth]
+      const message = this.received.filter((one) => one.method === method)[nth]
       expect(message, `${method} ${nth}`).toBeDefined()
       return message as AcpMessage
     })
@@ -164,14 +164,14 @@ export class PlayedDaemon {
   /** What the gateway answered a request of the agent. */
   async answerTo(id: string): Promise<unknown> {
     return eventually(() => {
-      const message = this.heard.find((one) => one.id === id && one.method === undefined)
+      const message = this.received.find((one) => one.id === id && one.method === undefined)
       expect(message, `answer to ${id}`).toBeDefined()
       return message?.result
     })
   }
 
   answersTo(id: string): AcpMessage[] {
-    return this.heard.filter((one) => one.id === id && one.method === undefined)
+    return this.received.filter((one) => one.id === id && one.method === undefined)
   }
 }
 

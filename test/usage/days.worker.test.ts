@@ -55,14 +55,14 @@ async function keptOf(organizationId: string) {
 
 describe("usage by day", () => {
   test("however generations arrive, late and twice, the sums are those of each once", async () => {
-    const arrival = fc.record({
+    const event = fc.record({
       daysAgo: fc.integer({ min: 0, max: 4 }),
       nano: fc.integer({ min: 0, max: 1_000 }),
       deliveries: fc.integer({ min: 1, max: 3 }),
       sumsAfter: fc.boolean(),
     })
     await fc.assert(
-      fc.asyncProperty(fc.array(arrival, { maxLength: 12 }), async (arrivals) => {
+      fc.asyncProperty(fc.array(event, { maxLength: 12 }), async (arrivals) => {
         const organizationId = newId()
         for (const { daysAgo, nano, deliveries, sumsAfter } of arrivals) {
           const one = generation(organizationId, today - daysAgo * DAY_MS + 5_000, nano)

@@ -64,7 +64,7 @@ describe("the egress of a daemon", () => {
   test("puts the value in on the way out, streams both bodies, and hides the value on the way back", async () => {
     const { intern, held } = await newSecret(await newWorkspace())
     const seen = internet(async (request) => {
-      const echo = { said: await request.text(), sent: request.headers.get("authorization"), base64: btoa(VALUE) }
+      const echo = { text: await request.text(), sent: request.headers.get("authorization"), base64: btoa(VALUE) }
       return Response.json(echo, { status: 201, headers: { "x-sent": VALUE } })
     })
     const headers: [string, string][] = [
@@ -75,13 +75,13 @@ describe("the egress of a daemon", () => {
     const text = await answer.text()
     expect(answer.status, text).toBe(200)
     expect(seen[0]?.headers.get("authorization")).toBe(`Bearer ${VALUE}`)
-    expect(JSON.parse(text)).toMatchObject({ said: `a body with ${held}`, sent: `Bearer ${held}` })
+    expect(JSON.parse(text)).toMatchObject({ text: `a body with ${held}`, sent: `Bearer ${held}` })
     const envelope = decodeResponse(answer.headers.get(EGRESS_RESPONSE_HEADER) ?? "")
     expect(envelope?.status).toBe(201)
     expect(envelope?.headers).toContainEqual(["x-sent", held])
-    for (const place of [text, JSON.stringify([...answer.headers]), JSON.stringify(envelope)]) {
-      expect(place).not.toContain(VALUE)
-      expect(place).not.toContain(btoa(VALUE).slice(0, -4))
+    for (const position of [text, JSON.stringify([...answer.headers]), JSON.stringify(envelope)]) {
+      expect(position).not.toContain(VALUE)
+      expect(position).not.toContain(btoa(VALUE).slice(0, -4))
     }
   })
 

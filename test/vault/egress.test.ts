@@ -71,8 +71,8 @@ describe("a placeholder in a header", () => {
     ["the cloud's own", "https://169.254.169.254/latest", "not a public one"],
     ["an inner name", "https://db.internal/", "not a public one"],
     ["a name of one word", "https://intranet/", "not a public one"],
-  ])("is not sent at all to %s", (_, url, words) => {
-    expect(sentTo(url)).toContain(words)
+  ])("is not sent at all to %s", (_, url, content) => {
+    expect(sentTo(url)).toContain(content)
   })
 
   test("is swapped wherever it stands in whichever header, each time", () => {
@@ -209,7 +209,7 @@ describe("a fetch for an agent", () => {
   type Seen = { url: string; method: string; headers: Record<string, string>; body: string }
 
   /** What hosts answer, by host and path; what they saw. */
-  function world(answers: Record<string, () => Response>, addresses: Record<string, string[]> = {}) {
+  function deps(answers: Record<string, () => Response>, addresses: Record<string, string[]> = {}) {
     const seen: Seen[] = []
     const used: string[] = []
     const controller = new AbortController()
@@ -249,16 +249,16 @@ describe("a fetch for an agent", () => {
   })
 
   test("carries the value to its host, and the body as it is", async () => {
-    const played = world({ "https://api.example.com/v1": () => new Response("done") })
+    const mock = deps({ "https://api.example.com/v1": () => new Response("done") })
     const body = `{"key":"${HELD}"}`
-    const sent = await egressFetch(ask("https://api.example.com/v1", { method: "POST", body }), played)
+    const sent = await egressFetch(ask("https://api.example.com/v1", { method: "POST", body }), mock)
     expect(await textOf(sent)).toBe("done")
-    expect(played.used).toEqual(["token api.example.com"])
-    expect(played.seen).toMatchObject([{ headers: { authorization: `Bearer ${VALUE}` }, body, method: "POST" }])
+    expect(mock.used).toEqual(["token api.example.com"])
+    expect(mock.seen).toMatchObject([{ headers: { authorization: `Bearer ${VALUE}` }, body, method: "POST" }])
   })
 
   test("does not carry it on to where its host redirects", async () => {
-    const played = world({
+    const mock = deps({
       "https://api.example.com/": to("https://evil.example/steal"),
       "https://evil.example/steal": () => new Response("thanks"),
     })
@@ -266,22 +266,22 @@ describe("a fetch for an agent", () => {
       ["authorization", `Bearer ${HELD}`],
       ["x-api-key", HELD],
     ]
-    expect(await egressFetch(ask("https://api.example.com/", { headers }), played)).toMatchObject({
+    expect(await egressFetch(ask("https://api.example.com/", { headers }), mock)).toMatchObject({
       ok: true,
       response: { url: "https://evil.example/steal" },
     })
-    expect(played.used).toEqual(["token api.example.com"])
-    expect(played.seen.map((one) => JSON.stringify(one).includes(VALUE))).toEqual([true, false])
-    expect(played.seen[1]?.headers).toEqual({ "x-api-key": HELD })
+    expect(mock.used).toEqual(["token api.example.com"])
+    expect(mock.seen.map((one) => JSON.stringify(one).includes(VALUE))).toEqual([true, false])
+    expect(mock.seen[1]?.headers).toEqual({ "x-api-key": HELD })
   })
 
   test("carries it along to the next page of the same host", async () => {
-    const played = world({
+    const mock = deps({
       "https://api.example.com/a": to("/b", 307),
       "https://api.example.com/b": () => new Response("done"),
     })
-    await egressFetch(ask("https://api.example.com/a", { method: "POST", body: "text" }), played)
-    expect(played.seen[1]).toMatchObject({
+    await egressFetch(ask("https://api.example.com/a", { method: "POST", body: "text" }), mock)
+    expect(mock.seen[1]).toMatchObject({
       headers: { authorization: `Bearer ${VALUE}` },
       method: "POST",
       body: "text",
@@ -294,28 +294,28 @@ describe("a fetch for an agent", () => {
     [301, "PUT", "PUT"],
     [308, "POST", "POST"],
   ])("after %s a %s is a %s", async (status, method, then) => {
-    const played = world({
+    const mock = deps({
       "https://api.example.com/a": to("/b", status),
       "https://api.example.com/b": () => new Response("done"),
     })
-    await egressFetch(ask("https://api.example.com/a", { method, body: "text" }), played)
-    expect(played.seen[1]).toMatchObject({ method: then, body: then === "GET" ? "" : "text" })
+    await egressFetch(ask("https://api.example.com/a", { method, body: "text" }), mock)
+    expect(mock.seen[1]).toMatchObject({ method: then, body: then === "GET" ? "" : "text" })
   })
 
   test("does not follow to an inside, to plain http with a placeholder, or round and round", async () => {
-    for (const [location, words] of [
+    for (const [location, content] of [
       ["http://169.254.169.254/", "not a public one"],
       ["https://127.0.0.1/", "not a public one"],
       ["https://user:pass@api.example.com/", "user or password"],
       ["https://inside.example/", "not a public one"],
       ["https://api.example.com/", "more than 5 times"],
     ] as const) {
-      const played = world({ "https://api.example.com/": to(location) }, { "inside.example": ["10.0.0.1"] })
-      const sent = await egressFetch(ask("https://api.example.com/"), played)
-      expect(sent).toEqual({ ok: false, reason: expect.stringContaining(words), why: "refused" })
-      expect(played.seen.every(({ url }) => url === "https://api.example.com/")).toBe(true)
+      const mock = deps({ "https://api.example.com/": to(location) }, { "inside.example": ["10.0.0.1"] })
+      const sent = await egressFetch(ask("https://api.example.com/"), mock)
+      expect(sent).toEqual({ ok: false, reason: expect.stringContaining(content), why: "refused" })
+      expect(mock.seen.every(({ url }) => url === "https://api.example.com/")).toBe(true)
     }
-    const plain = world({ "https://api.example.com/": to("http://api.example.com/") })
+    const plain = deps({ "https://api.example.com/": to("http://api.example.com/") })
     const headers: [string, string][] = [["x-api-key", HELD]]
     const sent = await egressFetch(ask("https://api.example.com/", { headers }), plain)
     expect(sent).toMatchObject({ ok: false, reason: expect.stringContaining("by https only") })
@@ -326,15 +326,15 @@ describe("a fetch for an agent", () => {
       ["authorization", basic(`me:${HELD}`)],
       ["x-key", HELD],
     ]
-    const played = world({ "https://api.example.com/": () => new Response("fine") })
-    const sent = await egressFetch(ask("https://api.example.com/", { headers }), played)
+    const mock = deps({ "https://api.example.com/": () => new Response("fine") })
+    const sent = await egressFetch(ask("https://api.example.com/", { headers }), mock)
     if (!sent.ok) throw new Error(sent.reason)
     const { hidden } = sent.response
-    const went = played.seen[0]?.headers ?? {}
+    const went = mock.seen[0]?.headers ?? {}
     expect(JSON.stringify(went)).toContain(VALUE)
-    const said = JSON.stringify({ ...went, alone: VALUE })
-    const told = new TextDecoder().decode(hidden.bytes(new TextEncoder().encode(said)))
-    expect(JSON.parse(told)).toEqual({ ...Object.fromEntries(headers), "accept-encoding": "identity", alone: HELD })
+    const output = JSON.stringify({ ...went, alone: VALUE })
+    const reported = new TextDecoder().decode(hidden.bytes(new TextEncoder().encode(output)))
+    expect(JSON.parse(reported)).toEqual({ ...Object.fromEntries(headers), "accept-encoding": "identity", alone: HELD })
     expect(hidden.text(`key=${VALUE}`)).toBe(`key=${HELD}`)
     const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte)
     expect(hidden.bytes(bytes)).toEqual(bytes)
@@ -347,15 +347,15 @@ describe("a fetch for an agent", () => {
         statusText: `${VALUE} moved`,
         headers: { location: `https://evil.example/?t=${encodeURIComponent(VALUE)}`, "set-cookie": `t=${VALUE}` },
       })
-    const played = world({
+    const mock = deps({
       "https://api.example.com/": echo,
       [`https://evil.example/?t=${HELD}`]: () => new Response("thanks"),
     })
-    expect(await egressFetch(ask("https://api.example.com/"), played)).toMatchObject({
+    expect(await egressFetch(ask("https://api.example.com/"), mock)).toMatchObject({
       ok: true,
       response: { url: `https://evil.example/?t=${HELD}` },
     })
-    const sent = await egressToBound(ask("https://api.example.com/"), played)
+    const sent = await egressToBound(ask("https://api.example.com/"), mock)
     if (!sent.ok) throw new Error(sent.reason)
     const { status, statusText, headers } = sent.response
     expect([status, statusText]).toEqual([307, `${HELD} moved`])
@@ -366,24 +366,24 @@ describe("a fetch for an agent", () => {
   })
 
   test("of a daemon goes to hosts of secrets only, and not on to where they redirect", async () => {
-    const played = world({ "https://api.example.com/": to("https://other.example.com/") })
-    expect(await egressToBound(ask("https://api.example.com/"), played)).toMatchObject({
+    const mock = deps({ "https://api.example.com/": to("https://other.example.com/") })
+    expect(await egressToBound(ask("https://api.example.com/"), mock)).toMatchObject({
       ok: true,
       response: { status: 302 },
     })
     for (const url of ["https://evil.example/", "http://api.example.com/", "https://api.example.com:8443/", "x"]) {
-      expect(await egressToBound(ask(url), played)).toMatchObject({ ok: false, why: "unbound" })
+      expect(await egressToBound(ask(url), mock)).toMatchObject({ ok: false, why: "unbound" })
     }
-    expect(played.seen).toHaveLength(1)
+    expect(mock.seen).toHaveLength(1)
   })
 
   test("asks hosts of secrets for plain bytes, and passes on none that it cannot read", async () => {
     const packed = () => new Response("packed", { headers: { "content-encoding": "zstd" } })
-    const played = world({ "https://api.example.com/": packed, "https://free.example.com/": packed })
+    const mock = deps({ "https://api.example.com/": packed, "https://free.example.com/": packed })
     const headers: [string, string][] = [["accept-encoding", "zstd"]]
-    expect(await egressFetch(ask("https://api.example.com/", { headers }), played)).toMatchObject({ why: "failed" })
-    expect(await egressFetch(ask("https://free.example.com/", { headers }), played)).toMatchObject({ ok: true })
-    expect(played.seen.map((one) => one.headers["accept-encoding"])).toEqual(["identity", "zstd"])
+    expect(await egressFetch(ask("https://api.example.com/", { headers }), mock)).toMatchObject({ why: "failed" })
+    expect(await egressFetch(ask("https://free.example.com/", { headers }), mock)).toMatchObject({ ok: true })
+    expect(mock.seen.map((one) => one.headers["accept-encoding"])).toEqual(["identity", "zstd"])
   })
 
   test("goes by plain http to a name only where the network has no inside, and to an address anywhere", async () => {
@@ -394,9 +394,9 @@ describe("a fetch for an agent", () => {
       [false, "http://example.com/", false],
       [false, "http://93.184.216.34/", true],
     ] as const) {
-      const played = { ...world(answers), isGuarded }
-      expect((await egressFetch(ask(url, { headers }), played)).ok).toBe(ok)
-      expect(played.seen).toHaveLength(ok ? 1 : 0)
+      const mock = { ...deps(answers), isGuarded }
+      expect((await egressFetch(ask(url, { headers }), mock)).ok).toBe(ok)
+      expect(mock.seen).toHaveLength(ok ? 1 : 0)
     }
   })
 
@@ -405,7 +405,7 @@ describe("a fetch for an agent", () => {
     for (const level of ["log", "info", "warn", "error", "debug"] as const) {
       vi.spyOn(console, level).mockImplementation((...parts: unknown[]) => void lines.push(parts.map(String).join(" ")))
     }
-    const sent = await egressFetch(ask("https://api.example.com/"), world({}))
+    const sent = await egressFetch(ask("https://api.example.com/"), deps({}))
     expect(sent).toEqual({ ok: false, reason: "The connection failed.", why: "failed" })
     expect(lines).toEqual([])
   })

@@ -21,10 +21,12 @@ async function streamed(by: Hiding, chunks: readonly Uint8Array[]): Promise<stri
 }
 
 /** Of the value in this text: all of it but what was put around it. */
-function encodedLength(said: string): number {
-  const isBase64 = /^[A-Za-z0-9+/_=-]+$/.test(said) && !/^[0-9a-f]+$/.test(said)
+function encodedLength(output: string): number {
+  const isBase64 = /^[A-Za-z0-9+/_=-]+$/.test(output) && !/^[0-9a-f]+$/.test(output)
   if (isBase64) return Math.floor((bytesOf(VALUE).byteLength * 4) / 3)
-  return said.length - (said.startsWith("{") ? 12 : said.startsWith("VALUE=") ? 6 : said.startsWith('"') ? 2 : 0)
+  return (
+    output.length - (output.startsWith("{") ? 12 : output.startsWith("VALUE=") ? 6 : output.startsWith('"') ? 2 : 0)
+  )
 }
 
 describe("a value is hidden", () => {
@@ -56,11 +58,11 @@ describe("a value is hidden", () => {
         base64(`${before}${VALUE}~~~`).replaceAll("+", "-").replaceAll("/", "_"),
       ],
     ]),
-  ])("%s", (_, said) => {
-    const told = read(hidden.bytes(bytesOf(said)))
-    expect(told).toContain(HELD)
+  ])("%s", (_, output) => {
+    const reported = read(hidden.bytes(bytesOf(output)))
+    expect(reported).toContain(HELD)
     // Beside it there may be the characters of base64 that hold bits of a neighbour, too.
-    expect(told.length).toBeLessThanOrEqual(said.length - encodedLength(said) + HELD.length + 6)
+    expect(reported.length).toBeLessThanOrEqual(output.length - encodedLength(output) + HELD.length + 6)
   })
 
   test("however its bytes are cut into chunks", async () => {
@@ -96,8 +98,8 @@ describe("a value is hidden", () => {
 })
 
 test("a value in UTF-16 is hidden", () => {
-  const told = Buffer.from(hidden.bytes(new Uint8Array(Buffer.from(`a ${VALUE} b`, "utf16le"))))
-  expect(told.toString("utf16le")).toBe(`a ${HELD} b`)
+  const reported = Buffer.from(hidden.bytes(new Uint8Array(Buffer.from(`a ${VALUE} b`, "utf16le"))))
+  expect(reported.toString("utf16le")).toBe(`a ${HELD} b`)
 })
 
 test("a value that begins inside of another one is hidden with it, however they are cut", async () => {

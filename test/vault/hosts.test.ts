@@ -60,8 +60,8 @@ describe("a host", () => {
     ["a label of 64", `${"a".repeat(64)}.example`, "hostname"],
     ["punycode that is none", "xn--a.example.xn--", "hostname"],
     ["255 characters", "a".repeat(255), "254"],
-  ])("with %s is refused, and why is said", (_, text, words) => {
-    expect(faultOf(text)).toContain(words)
+  ])("with %s is refused, and why is said", (_, text, content) => {
+    expect(faultOf(text)).toContain(content)
   })
 })
 

@@ -6,7 +6,7 @@ import { app } from "../../src/app/app.ts"
 import { interns } from "../../src/interns/table.ts"
 import { openDb } from "../../src/support/db.ts"
 import { deleteVaultQueries } from "../../src/vault/store.ts"
-import { newDaemonIntern, PlayedDaemon } from "../support/daemon.ts"
+import { newDaemonIntern, MockDaemon } from "../support/daemon.ts"
 import { insertIntern } from "../support/interns.ts"
 import {
   BOOTSTRAP,
@@ -117,17 +117,17 @@ describe("the vault of a workspace", () => {
     ["with a host that is no text", { hosts: [1], value: "v" }, "hosts[0]: must be a hostname, a string."],
     ["with one bad host", { hosts: ["a.example.com", "*.example.com"], value: "v" }, "hosts[1]: must be one exact"],
     ["with a field that is not known", { hosts: HOSTS, value: "v", note: "x" }, "note"],
-  ])("refuses a secret %s", async (_, input, words) => {
+  ])("refuses a secret %s", async (_, input, content) => {
     const { as } = await newWorkspace()
-    expect((await refused(400, as.put("/vault/secrets/token", input))).message).toContain(words)
+    expect((await refused(400, as.put("/vault/secrets/token", input))).message).toContain(content)
   })
 
   test.each(["Token", "1token", "token_", "to__ken", "to-ken", "_token", "a".repeat(256), "to%20ken"])(
     "refuses the name %s, and says what a name is",
     async (name) => {
       const { as } = await newWorkspace()
-      const words = await refused(400, as.put(`/vault/secrets/${name}`, { hosts: HOSTS, value: "v" }))
-      expect(words.message).toMatch(/^name: must be /)
+      const content = await refused(400, as.put(`/vault/secrets/${name}`, { hosts: HOSTS, value: "v" }))
+      expect(content.message).toMatch(/^name: must be /)
       await refused(400, as.delete(`/vault/secrets/${name}`))
     },
   )
@@ -412,7 +412,7 @@ describe("what is kept of it", () => {
     const intern = await insertIntern(workspace)
     const made = await put(workspace.as, ofIntern(intern.id, "token"), "sealed under two masters")
     const before = (await secretsIn(intern.vaultId)).results
-    const own = env.MASTER_KEY ?? ""
+    const scoped = env.MASTER_KEY ?? ""
     const other = btoa(String.fromCharCode(...new Uint8Array(32).fill(11)))
     const turned = (current: string, previous: string, request: Request) =>
       app.fetch(request, { ...env, MASTER_KEY: current, MASTER_KEY_PREVIOUS: previous }, createExecutionContext())
@@ -422,13 +422,13 @@ describe("what is kept of it", () => {
       const answer = await turned(current, previous, request)
       return (await expectJson<{ data: { remaining: number } }>(200, answer)).data.remaining
     }
-    while ((await rotate(other, own)) > 0);
+    while ((await rotate(other, scoped)) > 0);
     const daemon = new Request(`http://gateway.test/api/v1/interns/${intern.id}/daemon/secrets`, {
       headers: { authorization: `Bearer ${intern.joinToken}` },
     })
     const given = await expectJson<{ data: { name: string }[] }>(200, turned(other, "", daemon))
     expect(given.data.map(({ name }) => name)).toEqual(["token"])
-    while ((await rotate(own, other)) > 0);
+    while ((await rotate(scoped, other)) > 0);
     expect((await secretsIn(intern.vaultId)).results).toEqual(before)
     const again = await put(workspace.as, ofIntern(intern.id, "token"), "sealed under two masters")
     expect(again.fingerprint).toBe(made.fingerprint)
@@ -551,19 +551,19 @@ test("a write to a vault is told to the daemons that hold its values, a borrower
   const owner = await newDaemonIntern(workspace)
   const { vault_id } = await expectJson<{ vault_id: string }>(200, workspace.as.get(`/interns/${owner.id}`))
   const daemons = [owner, await newDaemonIntern(workspace, { vault_id }), await newDaemonIntern(workspace)]
-  const [own, borrowing, other] = await Promise.all(daemons.map((intern) => new PlayedDaemon(intern).dial()))
+  const [scoped, borrowing, other] = await Promise.all(daemons.map((intern) => new MockDaemon(intern).dial()))
   for (const { id } of daemons) {
     await eventually(async () =>
       expect(await expectJson(200, workspace.as.get(`/interns/${id}`))).toMatchObject({ status: "running" }),
     )
   }
-  const toldOf = (daemon?: PlayedDaemon) =>
-    daemon?.heard.filter(({ method }) => method === "_intern/vault_changed").length
+  const resultsOf = (daemon?: MockDaemon) =>
+    daemon?.received.filter(({ method }) => method === "_intern/vault_changed").length
   await put(workspace.as, "/vault/secrets/token")
   await put(workspace.as, ofIntern(owner.id, "a"))
   await expectJson(200, workspace.as.post(`${ofIntern(owner.id)}/copy`, { names: ["token"] }))
   await workspace.as.delete(ofIntern(owner.id, "a"))
   await refused(404, workspace.as.delete(ofIntern(owner.id, "a")))
-  await eventually(() => expect([own, borrowing].map(toldOf)).toEqual([3, 3]))
-  expect(toldOf(other)).toBe(0)
+  await eventually(() => expect([scoped, borrowing].map(resultsOf)).toEqual([3, 3]))
+  expect(resultsOf(other)).toBe(0)
 })

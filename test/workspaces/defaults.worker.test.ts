@@ -87,12 +87,12 @@ describe("the default sort of a workspace", () => {
     await expectJson(200, operatorClient.put("/catalogue", { models: [{ id, name: id, endpoints }] }))
     const workspace = await newWorkspace()
     await set(workspace, { default_provider_sort: "price" })
-    const played = mockProvider(answer)
-    stop = played.stop
+    const mock = mockProvider(answer)
+    stop = mock.stop
     // By chance alone, all of them would come to the cheaper one once in ten million times.
     for (let turn = 0; turn < 20; turn++) await expectJson(200, workspace.as.chat(id, "Hi"))
-    expect(new Set(played.asked.map(({ url }) => new URL(url).hostname))).toEqual(new Set(["twin-b.test"]))
+    expect(new Set(mock.asked.map(({ url }) => new URL(url).hostname))).toEqual(new Set(["twin-b.test"]))
     await expectJson(200, workspace.as.chat(id, "Hi", { provider: { order: ["twin-a"] } }))
-    expect(played.asked.at(-1)?.url).toContain("twin-a.test")
+    expect(mock.asked.at(-1)?.url).toContain("twin-a.test")
   })
 })

@@ -18,8 +18,8 @@ async function addWorkspace({ manage }: World, input: Record<string, unknown> = 
 
 describe("a workspace", () => {
   test("is made with its settings, read by id and slug, changed and deleted", async () => {
-    const world = await newWorkspace()
-    const { manage } = world
+    const deps = await newWorkspace()
+    const { manage } = deps
     const settings = {
       description: "Ours.",
       default_text_model: "sim/echo",
@@ -32,7 +32,7 @@ describe("a workspace", () => {
       is_observability_broadcast_enabled: true,
       is_observability_io_logging_enabled: true,
     }
-    const made = await addWorkspace(world, settings)
+    const made = await addWorkspace(deps, settings)
     expect(made).toMatchObject({ ...settings, name: "Team", include_byok_in_budgets: false, updated_at: null })
     expect(made.created_by).toEqual(expect.any(String))
     for (const ref of [made.id, made.slug]) {
@@ -48,9 +48,9 @@ describe("a workspace", () => {
   })
 
   test("has defaults where nothing is set, and a guardrail id that stays", async () => {
-    const world = await newWorkspace()
-    const { data } = One.parse(await expectJson<unknown>(200, world.manage.get("/workspaces/default")))
-    const again = One.parse(await expectJson<unknown>(200, world.manage.get(`/workspaces/${world.workspaceId}`)))
+    const deps = await newWorkspace()
+    const { data } = One.parse(await expectJson<unknown>(200, deps.manage.get("/workspaces/default")))
+    const again = One.parse(await expectJson<unknown>(200, deps.manage.get(`/workspaces/${deps.workspaceId}`)))
     expect(again.data).toEqual(data)
     expect(data).toMatchObject({
       name: "Default",
@@ -63,19 +63,19 @@ describe("a workspace", () => {
   })
 
   test("is listed newest first, in pages, with its own organization's only", async () => {
-    const [world, other] = [await newWorkspace(), await newWorkspace()]
+    const [deps, other] = [await newWorkspace(), await newWorkspace()]
     const names = ["a", "b", "c"]
-    for (const name of names) await addWorkspace(world, { name })
-    const all = WorkspaceList.strict().parse(await expectJson<unknown>(200, world.manage.get("/workspaces")))
+    for (const name of names) await addWorkspace(deps, { name })
+    const all = WorkspaceList.strict().parse(await expectJson<unknown>(200, deps.manage.get("/workspaces")))
     expect(all.data.map(({ name }) => name)).toEqual(["c", "b", "a", "Default"])
     expect(all.total_count).toBe(4)
-    const page = await expectJson<unknown>(200, world.manage.get("/workspaces?limit=2&offset=1"))
+    const page = await expectJson<unknown>(200, deps.manage.get("/workspaces?limit=2&offset=1"))
     expect(page).toEqual({ data: all.data.slice(1, 3), total_count: 4 })
     const [first] = all.data
     await expectJson(404, other.manage.get(`/workspaces/${first?.id}`))
     await expectJson(404, other.manage.patch(`/workspaces/${first?.id}`, { name: "mine" }))
     await expectJson(404, other.manage.delete(`/workspaces/${first?.id}`))
-    await expectJson(403, world.as.get("/workspaces"))
+    await expectJson(403, deps.as.get("/workspaces"))
     await expectJson(401, client().get("/workspaces"))
   })
 
@@ -100,25 +100,25 @@ describe("a workspace", () => {
   })
 
   test("has a slug of its own, which is free again when it is gone", async () => {
-    const world = await newWorkspace()
-    const { slug } = await addWorkspace(world)
-    const other = await addWorkspace(world)
+    const deps = await newWorkspace()
+    const { slug } = await addWorkspace(deps)
+    const other = await addWorkspace(deps)
     const body = { name: "n", slug }
-    expect((await expectJson<Failure>(400, world.manage.post("/workspaces", body))).error.message).toContain("slug")
-    await expectJson(400, world.manage.patch(`/workspaces/${other.id}`, { slug }))
+    expect((await expectJson<Failure>(400, deps.manage.post("/workspaces", body))).error.message).toContain("slug")
+    await expectJson(400, deps.manage.patch(`/workspaces/${other.id}`, { slug }))
     await expectJson(201, (await newWorkspace()).manage.post("/workspaces", body))
-    await expectJson(200, world.manage.delete(`/workspaces/${slug}`))
-    await expectJson(200, world.manage.patch(`/workspaces/${other.id}`, { slug }))
+    await expectJson(200, deps.manage.delete(`/workspaces/${slug}`))
+    await expectJson(200, deps.manage.patch(`/workspaces/${other.id}`, { slug }))
   })
 
   test("tells the audit log what was done to it", async () => {
-    const world = await newWorkspace()
-    const { id } = await addWorkspace(world, { description: "d" })
-    await expectJson(200, world.manage.patch(`/workspaces/${id}`, { default_text_model: "sim/echo" }))
-    await expectJson(200, world.manage.delete(`/workspaces/${id}`))
+    const deps = await newWorkspace()
+    const { id } = await addWorkspace(deps, { description: "d" })
+    await expectJson(200, deps.manage.patch(`/workspaces/${id}`, { default_text_model: "sim/echo" }))
+    await expectJson(200, deps.manage.delete(`/workspaces/${id}`))
     const { data } = await expectJson<{ data: { action: string; changes: object }[] }>(
       200,
-      world.manage.get(`/audit?workspace_id=${id}`),
+      deps.manage.get(`/audit?workspace_id=${id}`),
     )
     expect(data.map(({ action }) => action)).toEqual(["workspace.delete", "workspace.update", "workspace.create"])
     expect(data[1]?.changes).toEqual({ default_text_model: "sim/echo" })
@@ -127,41 +127,41 @@ describe("a workspace", () => {
 
 describe("a workspace that is deleted", () => {
   test("must have no key that works", async () => {
-    const world = await newWorkspace()
-    const { id } = await addWorkspace(world)
-    const { hash, as } = await newKey(world, { workspace_id: id })
-    const { error } = await expectJson<Failure>(400, world.manage.delete(`/workspaces/${id}`))
+    const deps = await newWorkspace()
+    const { id } = await addWorkspace(deps)
+    const { hash, as } = await newKey(deps, { workspace_id: id })
+    const { error } = await expectJson<Failure>(400, deps.manage.delete(`/workspaces/${id}`))
     expect(error.message).toContain("active API keys")
     await expectJson(200, as.get("/key"))
-    await expectJson(200, world.manage.patch(`/keys/${hash}`, { disabled: true }))
-    await expectJson(200, world.manage.put(`/workspaces/${id}/budgets/daily`, { limit_usd: 1 }))
-    await expectJson(200, world.manage.delete(`/workspaces/${id}`))
+    await expectJson(200, deps.manage.patch(`/keys/${hash}`, { disabled: true }))
+    await expectJson(200, deps.manage.put(`/workspaces/${id}/budgets/daily`, { limit_usd: 1 }))
+    await expectJson(200, deps.manage.delete(`/workspaces/${id}`))
     // What was disabled cannot be brought back.
-    await expectJson(404, world.manage.patch(`/keys/${hash}`, { disabled: false }))
-    await expectJson(404, world.manage.get(`/workspaces/${id}/budgets`))
+    await expectJson(404, deps.manage.patch(`/keys/${hash}`, { disabled: false }))
+    await expectJson(404, deps.manage.get(`/workspaces/${id}/budgets`))
     const budgets = await env.DB.prepare("SELECT count(*) AS n FROM workspace_budgets WHERE workspace_id = ?")
       .bind(id)
       .first<{ n: number }>()
     expect(budgets?.n).toBe(0)
-    await expectJson(404, world.manage.post("/keys", { name: "late", workspace_id: id }))
+    await expectJson(404, deps.manage.post("/keys", { name: "late", workspace_id: id }))
   })
 
   test("wins or loses against a key that is made meanwhile, never both", async () => {
-    const world = await newWorkspace()
+    const deps = await newWorkspace()
     for (let turn = 0; turn < 10; turn++) {
-      const { id } = await addWorkspace(world)
+      const { id } = await addWorkspace(deps)
       const [made, deleted] = await Promise.all([
-        world.manage.post("/keys", { name: "k", workspace_id: id }),
-        world.manage.delete(`/workspaces/${id}`),
+        deps.manage.post("/keys", { name: "k", workspace_id: id }),
+        deps.manage.delete(`/workspaces/${id}`),
       ])
       expect([made.status, deleted.status].toSorted()).not.toEqual([200, 201])
     }
   })
 
   test("is the default one only when that is confirmed, and then a workspace must be named", async () => {
-    const world = await newWorkspace()
-    const { manage, as, workspaceId } = world
-    const other = await addWorkspace(world)
+    const deps = await newWorkspace()
+    const { manage, as, workspaceId } = deps
+    const other = await addWorkspace(deps)
     const { error } = await expectJson<Failure>(400, manage.delete("/workspaces/default"))
     expect(error.message).toContain("confirm_default_workspace_deletion")
     await expectJson(200, as.get("/key"))

@@ -60,13 +60,13 @@ function certify(
 const toPem = ({ privateKey }: Pair) => privateKey.export({ type: "pkcs8", format: "pem" })
 
 export type Authority = {
-  /** What the agent is to trust, in PEM. Its key never leaves this process, and ends with it. */
+  /** CA certificate for the agent to trust, in PEM. Its private key stays in the memory of this process. */
   certificate: string
-  /** What a server at this host shows to the agent. */
+  /** The certificate of a host, as the agent sees it. */
   contextFor: (host: string) => SecureContext
 }
 
-/** An authority of one daemon's own, for the hosts of its secrets. */
+/** A certificate authority for the hosts of one daemon's secrets. */
 export function newAuthority(internId: string, now: () => number = Date.now): Authority {
   const name = `Egress of intern ${internId}`
   const pair = newPair()
@@ -97,7 +97,7 @@ export function newAuthority(internId: string, now: () => number = Date.now): Au
 
 function leafOf(host: string, leaf: Pair, issuer: Pair, now: number): Certificate {
   return {
-    // The name that counts is below; this one may be too long for the whole of it.
+    // Clients check the subject alternative name below; the common name is limited to 64 characters.
     subject: host.slice(0, 64),
     subjectPair: leaf,
     days: LEAF_DAYS,

@@ -3,7 +3,7 @@ import { once } from "node:events"
 import net from "node:net"
 import { isPublicAddress } from "../../outbound/address.ts"
 
-/** Opens a connection, or rejects with a Refusal where nobody may have one. */
+/** Opens a connection, or rejects with a Refusal if the address is not public. */
 export type Connect = (host: string, port: number) => Promise<net.Socket>
 
 /** Why a connection was not opened, for the agent. */
@@ -19,8 +19,8 @@ export const systemResolve: Resolve = async (host) =>
 const TIMEOUT_MS = 15_000
 
 /**
- * To public addresses alone. The name is resolved once, and it is the address that was looked at that is connected to:
- * a name that changes in between leads nowhere else.
+ * Connects only to public addresses. The name is resolved once and the checked address is used, so DNS rebinding has no
+ * effect.
  */
 export function publicConnect(resolve: Resolve = systemResolve): Connect {
   return async (host, port) => {

@@ -1,4 +1,4 @@
-/** The few parts of ASN.1 DER (X.690) that a certificate is made of. */
+/** The parts of ASN.1 DER (X.690) that a certificate needs. */
 
 export function tlv(tag: number, ...contents: readonly Buffer[]): Buffer {
   const content = Buffer.concat(contents)
@@ -18,7 +18,7 @@ export const octets = (...items: Buffer[]) => tlv(0x04, ...items)
 export const bits = (bytes: Buffer, unused = 0) => tlv(0x03, Buffer.from([unused]), bytes)
 export const utf8 = (text: string) => tlv(0x0c, Buffer.from(text, "utf8"))
 export const yes = tlv(0x01, Buffer.from([0xff]))
-/** A constructed value in the place of a tag: `[2] EXPLICIT`. */
+/** An explicitly tagged value: `[2] EXPLICIT`. */
 export const explicit = (tag: number, ...items: Buffer[]) => tlv(0xa0 | tag, ...items)
 export const implicit = (tag: number, bytes: Buffer) => tlv(0x80 | tag, bytes)
 

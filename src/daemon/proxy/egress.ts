@@ -11,12 +11,14 @@ import {
   type ResponseEnvelope,
 } from "../../vault/egress-envelope.ts"
 
-/** What a host answered, or the gateway in its place. */
+/** The response of a host, or of the gateway in its place. */
 export type EgressAnswer =
   | { is: "host"; envelope: ResponseEnvelope; body: IncomingMessage }
   | { is: "refusal"; status: number; reason: string; isUnbound: boolean }
 
-/** Sends a request with placeholders to the gateway, which puts values in. `body`: streamed if the envelope says so. */
+/**
+ * Sends a request with placeholders to the gateway, which inserts the values. `body`: streamed if the envelope says so.
+ */
 export type Egress = (envelope: RequestEnvelope, body: IncomingMessage, signal: AbortSignal) => Promise<EgressAnswer>
 
 /** Shorter than the gateway keeps a silent connection. */
@@ -53,7 +55,7 @@ export function gatewayEgress(endpoint: () => URL, joinToken: string): Egress {
         })
         request.on("response", resolve)
         request.on("error", (cause: NodeJS.ErrnoException) => {
-          // The gateway closed the silent connection at the same time. Without a body nothing was lost.
+          // The gateway closed the idle connection at the same time. A request without a body can be sent again.
           const isStale = request.reusedSocket && cause.code === "ECONNRESET" && !envelope.hasBody && !isRetry
           if (isStale) open(true).then(resolve, reject)
           else reject(cause)
@@ -71,7 +73,7 @@ async function toAnswer(response: IncomingMessage): Promise<EgressAnswer> {
   const envelope = typeof header === "string" ? decodeResponse(header) : undefined
   if (envelope) return { is: "host", envelope, body: response }
   const { message, reason } = await readRefusal(response)
-  // What the gateway says of the token or of its own state is not the host's status.
+  // A gateway error about the token or its own state is not a status of the host.
   const status = response.statusCode === 403 ? 403 : BAD_GATEWAY
   return { is: "refusal", status, reason: message, isUnbound: reason === "host_not_bound" }
 }

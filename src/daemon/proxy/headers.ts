@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http"
 
 export type Pairs = [string, string][]
 
-/** Of one hop, by RFC 9110, and those by which clients speak to a proxy. What is expected has been answered. */
+/** Hop-by-hop headers of RFC 9110 and proxy headers. `Expect` has been handled here. */
 const OF_A_HOP = new Set([
   "connection",
   "expect",
@@ -16,27 +16,27 @@ const OF_A_HOP = new Set([
   "upgrade",
 ])
 
-/** Names and values as they came, in their order: Node tells them in one list. */
+/** Header pairs in their original order: Node returns names and values in one flat list. */
 export function pairsOf(raw: readonly string[]): Pairs {
   const pairs: Pairs = []
   for (let at = 0; at + 1 < raw.length; at += 2) pairs.push([raw[at] ?? "", raw[at + 1] ?? ""])
   return pairs
 }
 
-/** What goes on to the next hop. */
+/** Removes hop-by-hop headers. */
 export function onward(pairs: Pairs): Pairs {
   const named = pairs
     .filter(([name]) => name.toLowerCase() === "connection")
     .flatMap(([, value]) => value.toLowerCase().split(","))
     .map((name) => name.trim())
-  // A length and a host are no matter of a hop, whatever is said of them.
+  // content-length and host are not hop-by-hop headers, even if Connection lists them.
   const dropped = new Set([...named.filter((name) => name !== "content-length" && name !== "host"), ...OF_A_HOP])
   return pairs.filter(([name]) => !dropped.has(name.toLowerCase()))
 }
 
 /**
- * The headers with which a request goes on, with its body told as it came. A client is not to decide what this side
- * sends as a request of its own: Node frames the body of a GET only where a header says so.
+ * Headers of the forwarded request. They frame the body as received, against request smuggling: Node frames the body of
+ * a GET only if a header says so.
  */
 export function framed(request: IncomingMessage): Pairs {
   const pairs = onward(pairsOf(request.rawHeaders))

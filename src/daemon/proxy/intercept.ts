@@ -4,13 +4,13 @@ import type { TLSSocket } from "node:tls"
 import { isMisdirected, MISDIRECTED } from "../../vault/egress.ts"
 import { toBoundHost } from "../../vault/hosts.ts"
 import { onward, pairsOf } from "./headers.ts"
-import type { ProxyWorld } from "./proxy.ts"
+import type { ProxyDeps } from "./proxy.ts"
 import { answer } from "./replies.ts"
 
 /** Takes connections that the agent believes to be to a host, and speaks for it. */
 export type Interception = { take: (secure: TLSSocket, host: URL) => void }
 
-export function newInterceptor(deps: ProxyWorld): Interception {
+export function newInterceptor(deps: ProxyDeps): Interception {
   const hosts = new WeakMap<object, URL>()
   const server = http.createServer((request, response) => {
     const host = hosts.get(request.socket)
@@ -27,17 +27,17 @@ export function newInterceptor(deps: ProxyWorld): Interception {
 }
 
 /**
- * Has the gateway send it, which has the values. Nothing of a request to a host of secrets leaves this machine
- * otherwise.
+ * Sends the request through the gateway, which inserts the values. No request to a host with secrets leaves this
+ * machine directly.
  */
 async function pass(
   request: IncomingMessage,
   response: ServerResponse,
   host: URL,
-  { egress, onUnbound }: ProxyWorld,
+  { egress, onUnbound }: ProxyDeps,
 ): Promise<void> {
   const headers = onward(pairsOf(request.rawHeaders))
-  // Another host in the request line is another host, whatever the connection says.
+  // A request line with another host than the tunnel's is rejected.
   if (!/^(\/|\*$)/.test(request.url ?? "")) return answer(response, 421, "This connection is to another host.")
   if (isMisdirected(host, headers)) return answer(response, 421, MISDIRECTED)
   const { method = "GET", url: target = "/" } = request

@@ -16,7 +16,7 @@ import { framed, onward, pairsOf } from "./headers.ts"
 import { type Interception, newInterceptor } from "./intercept.ts"
 import { answer, refuse } from "./replies.ts"
 
-export type ProxyWorld = {
+export type ProxyDeps = {
   authority: Authority
   /** Those of this moment: their hosts are intercepted. */
   secrets: () => readonly Pick<GivenSecret, "hosts">[]
@@ -34,10 +34,10 @@ export type Proxy = { url: URL; close: () => Promise<void> }
 const USER = "agent"
 
 /**
- * The way out of an agent: a CONNECT proxy on this machine. Requests to the hosts of secrets are intercepted and sent
- * by the gateway, which puts the values in; all other connections pass as they are, encrypted, or not at all.
+ * HTTP proxy of an agent on this machine. Requests to hosts with secrets are intercepted and sent through the gateway,
+ * which inserts the values. Other connections are tunnelled encrypted, or rejected.
  */
-export async function startProxy(deps: ProxyWorld): Promise<Proxy> {
+export async function startProxy(deps: ProxyDeps): Promise<Proxy> {
   const password = randomBytes(24).toString("hex")
   const credentials = `Basic ${Buffer.from(`${USER}:${password}`).toString("base64")}`
   const isKnown = ({ headers }: IncomingMessage) => isSame(headers["proxy-authorization"] ?? "", credentials)
@@ -48,7 +48,7 @@ export async function startProxy(deps: ProxyWorld): Promise<Proxy> {
   })
   server.on("connect", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on("error", () => socket.destroy())
-    if (isKnown(request)) void connect(request, socket, head, deps, intercept)
+    if (isKnown(request)) void connect(request, { socket, head, deps, intercept })
     else refuse(socket, 407, "The proxy's credentials are missing.")
   })
   const sockets = new Set<Socket>()
@@ -70,8 +70,8 @@ export async function startProxy(deps: ProxyWorld): Promise<Proxy> {
   }
 }
 
-/** By plain http there is the gateway, where it speaks that, and nothing else. */
-async function plain(request: IncomingMessage, response: ServerResponse, { gateway }: ProxyWorld): Promise<void> {
+/** Plain HTTP is only allowed to a gateway without TLS. */
+async function plain(request: IncomingMessage, response: ServerResponse, { gateway }: ProxyDeps): Promise<void> {
   const url = URL.parse(request.url ?? "")
   if (url?.origin !== gateway.origin) return answer(response, 403, "Only https leaves from here.")
   const { method = "GET" } = request
@@ -84,12 +84,16 @@ async function plain(request: IncomingMessage, response: ServerResponse, { gatew
   await pipeline(request, upstream).catch(() => upstream.destroy())
 }
 
+type Tunnel = {
+  socket: Duplex
+  head: Buffer
+  deps: ProxyDeps
+  intercept: Interception
+}
+
 async function connect(
   { url: target = "" }: IncomingMessage,
-  socket: Duplex,
-  head: Buffer,
-  deps: ProxyWorld,
-  intercept: Interception,
+  { socket, head, deps, intercept }: Tunnel,
 ): Promise<void> {
   const url = /^[^/?#@]+:\d+$/.test(target) ? URL.parse(`https://${target}`) : null
   if (!url) return refuse(socket, 400, "CONNECT takes a host and a port.")
@@ -115,14 +119,14 @@ async function connect(
   }
 }
 
-function isAllowed(url: URL, isBound: boolean, deps: ProxyWorld): boolean {
+function isAllowed(url: URL, isBound: boolean, deps: ProxyDeps): boolean {
   if (isGateway(url, deps)) return true
   if (!isPublicTarget(url)) return false
   return isBound || deps.allowedHosts === undefined || deps.allowedHosts.includes(toBoundHost(url))
 }
 
 /** The one address on the inside that there may be. */
-function isGateway(url: URL, { gateway }: ProxyWorld): boolean {
+function isGateway(url: URL, { gateway }: ProxyDeps): boolean {
   return url.host === gateway.host
 }
 

@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream"
 
 const REALM = 'Basic realm="egress"'
 
-/** What the proxy itself says, in the place of a host. */
+/** Responds in the name of the proxy, not of the host. */
 export function answer(response: ServerResponse, status: number, message: string): void {
   if (response.headersSent) return void response.destroy()
   const challenge = status === 407 ? { "proxy-authenticate": REALM } : {}
@@ -11,7 +11,7 @@ export function answer(response: ServerResponse, status: number, message: string
   response.end(message)
 }
 
-/** The same where no connection was made yet. */
+/** Responds before a tunnel is established. */
 export function refuse(socket: Duplex, status: number, message: string): void {
   const challenge = status === 407 ? `Proxy-Authenticate: ${REALM}\r\n` : ""
   const head = `HTTP/1.1 ${status} ${http.STATUS_CODES[status] ?? ""}\r\n${challenge}Content-Type: text/plain\r\n`

@@ -1,4 +1,4 @@
-import { type Command, given as withGiven, number, table, tell, text, toNumber } from "./command.ts"
+import { type Command, given as withGiven, number, table, print, text, toNumber } from "./command.ts"
 
 type Key = {
   hash: string
@@ -18,8 +18,8 @@ export const keysList: Command = {
   summary: "The keys of a workspace, newest first.\nNeeds GATEWAY_MANAGEMENT_KEY, as all commands on keys do.",
   takes: [],
   options: {
-    workspace: { type: "string", words: "the id of a workspace (default: the default one)" },
-    all: { type: "boolean", words: "disabled ones, too" },
+    workspace: { type: "string", description: "the id of a workspace (default: the default one)" },
+    all: { type: "boolean", description: "disabled ones, too" },
   },
   async run(given) {
     const workspace = text(given, "workspace")
@@ -44,7 +44,7 @@ export const keysList: Command = {
       key.expires_at,
       key.hash,
     ])
-    tell(given, keys, table(["NAME", "KEY", "KIND", "USED USD", "LIMIT USD", "EXPIRES", "HASH"], rows))
+    print(given, keys, table(["NAME", "KEY", "KIND", "USED USD", "LIMIT USD", "EXPIRES", "HASH"], rows))
   },
 }
 
@@ -53,11 +53,11 @@ export const keysCreate: Command = {
   summary: "A new key. It is printed once.",
   takes: ["NAME"],
   options: {
-    limit: { type: "string", words: "USD that it may spend" },
-    reset: { type: "string", words: "daily, weekly or monthly: when the limit begins anew (default: never)" },
-    kind: { type: "string", words: "normal, management, provisioning or free_tier (default: normal)" },
-    expires: { type: "string", words: "an instant such as 2027-01-01T00:00:00Z" },
-    workspace: { type: "string", words: "the id of a workspace (default: the default one)" },
+    limit: { type: "string", description: "USD that it may spend" },
+    reset: { type: "string", description: "daily, weekly or monthly: when the limit begins anew (default: never)" },
+    kind: { type: "string", description: "normal, management, provisioning or free_tier (default: normal)" },
+    expires: { type: "string", description: "an instant such as 2027-01-01T00:00:00Z" },
+    workspace: { type: "string", description: "the id of a workspace (default: the default one)" },
   },
   async run(given) {
     const body = withGiven({
@@ -69,7 +69,7 @@ export const keysCreate: Command = {
       workspace_id: text(given, "workspace"),
     })
     const made = await given.api.as<{ key: string; data: Key }>("manager", "POST", "/keys", body)
-    tell(given, made, `${made.key}\n\nThe key is told only now. Its hash is ${made.data.hash}`)
+    print(given, made, `${made.key}\n\nThe key is told only now. Its hash is ${made.data.hash}`)
   },
 }
 
@@ -81,7 +81,7 @@ export const keysRevoke: Command = {
   async run(given) {
     const hash = encodeURIComponent(given.positionals[0] ?? "")
     const answer = await given.api.as("manager", "DELETE", `/keys/${hash}`)
-    tell(given, answer, "The key is revoked.")
+    print(given, answer, "The key is revoked.")
   },
 }
 
@@ -91,8 +91,8 @@ export const creditsAdd: Command = {
     "Credits an organization, once for an id: the same command twice gives the credit once.\nNeeds BOOTSTRAP_MANAGEMENT_KEY.",
   takes: ["USD"],
   options: {
-    id: { type: "string", words: "a name of your own for this credit, such as invoice-17 (default: a new one)" },
-    organization: { type: "string", words: "the id of an organization (default: the first one)" },
+    id: { type: "string", description: "a name of your own for this credit, such as invoice-17 (default: a new one)" },
+    organization: { type: "string", description: "the id of an organization (default: the first one)" },
   },
   async run(given) {
     const body = withGiven({
@@ -103,6 +103,6 @@ export const creditsAdd: Command = {
     type Credits = { data: { total_credits: number; total_usage: number } }
     const answer = await given.api.as<Credits>("operator", "POST", "/credits", body)
     const { total_credits: credited, total_usage: used } = answer.data
-    tell(given, answer, `Credited ${credited} USD in all, of which ${used} USD are used.`)
+    print(given, answer, `Credited ${credited} USD in all, of which ${used} USD are used.`)
   },
 }

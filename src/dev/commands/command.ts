@@ -2,35 +2,38 @@ import { parseArgs, type ParseArgsConfig } from "node:util"
 import { type Api, Failure } from "../api.ts"
 
 type Options = NonNullable<ParseArgsConfig["options"]>
-export type Given = { values: Record<string, string | boolean | undefined>; positionals: string[]; api: Api }
+export type Given = { values: Readonly<Record<string, unknown>>; positionals: string[]; api: Api }
 
 export type Command = {
   /** `keys create`. */
   name: string
   summary: string
-  /** Names of what comes after it, `[…]` for what may be left out. */
+  /** Names of positional arguments, `[…]` for optional ones. */
   takes: readonly string[]
   /** By name, with what each does. */
-  options: Readonly<Record<string, { type: "string" | "boolean"; words: string }>>
-  /** Returns the exit code where it is not 0. */
+  options: Readonly<Record<string, { type: "string" | "boolean"; description: string }>>
+  /** Returns the exit code if it is not 0. */
   run: (given: Given) => Promise<number | void>
 }
 
 export const SHARED: Command["options"] = {
-  url: { type: "string", words: "the gateway, such as https://gateway.example.com/api/v1 (default: GATEWAY_URL)" },
-  json: { type: "boolean", words: "print the gateway's answer as JSON" },
-  help: { type: "boolean", words: "say this" },
+  url: {
+    type: "string",
+    description: "the gateway, such as https://gateway.example.com/api/v1 (default: GATEWAY_URL)",
+  },
+  json: { type: "boolean", description: "print the gateway's answer as JSON" },
+  help: { type: "boolean", description: "say this" },
 }
 
 export function usageOf({ name, summary, takes, options }: Command): string {
   const all = { ...options, ...SHARED }
   const width = Math.max(...Object.keys(all).map((option) => option.length))
-  const lines = Object.entries(all).map(([option, { words: rule }]) => `  --${option.padEnd(width)}  ${rule}`)
+  const lines = Object.entries(all).map(([option, { description }]) => `  --${option.padEnd(width)}  ${description}`)
   const rest = takes.length > 0 ? ` ${takes.join(" ")}` : ""
   return `npm run gateway -- ${name}${rest} [options]\n\n${summary}\n\n${lines.join("\n")}`
 }
 
-/** The words after a command's name, or words on how to write it. */
+/** Parses the arguments of a command. Throws its usage text if they are invalid. */
 export function readArguments(command: Command, argv: readonly string[]): Omit<Given, "api"> {
   const all = Object.entries({ ...command.options, ...SHARED })
   const options: Options = Object.fromEntries(all.map(([name, { type }]) => [name, { type }]))
@@ -41,7 +44,7 @@ export function readArguments(command: Command, argv: readonly string[]): Omit<G
     if (!isRequesting && (positionals.length < needed.length || positionals.length > command.takes.length)) {
       throw new Error(`${command.name} takes ${command.takes.join(" ") || "nothing"}.`)
     }
-    return { values: values as Given["values"], positionals }
+    return { values, positionals }
   } catch (error) {
     throw new Failure(`${error instanceof Error ? error.message : String(error)}\n\n${usageOf(command)}`, 2)
   }
@@ -63,12 +66,15 @@ export function toNumber(value: string, name: string): number {
   return result
 }
 
-/** A body without what was not given. */
+/** Drops undefined fields of a body. */
 export function given(body: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
 }
 
-/** Whoever names a key, an app among them, could else move the cursor of a terminal, or turn its text around. */
+/**
+ * Names of keys come from clients, such as apps: control characters could move the cursor of a terminal or reverse its
+ * text.
+ */
 const CONTROL = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
 
 /** Rows under their names, in columns. */
@@ -85,7 +91,7 @@ export function table(names: readonly string[], rows: readonly (readonly (string
     .join("\n")
 }
 
-/** The answer as it came, or as words. */
-export function tell({ values }: Given, answer: unknown, rule: string): void {
-  console.log(values["json"] === true ? JSON.stringify(answer, null, 2) : rule)
+/** Prints the response as JSON with `--json`, else the text. */
+export function print({ values }: Given, response: unknown, text: string): void {
+  console.log(values["json"] === true ? JSON.stringify(response, null, 2) : text)
 }

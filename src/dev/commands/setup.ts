@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import path from "node:path"
 import { Failure } from "../api.ts"
 import { root } from "../options.ts"
-import { type Command, number, tell, text } from "./command.ts"
+import { type Command, number, print, text } from "./command.ts"
 
 type Organization = { id: string; workspace_id: string; management_key: string; api_key: string }
 const SEED = path.join(root, "src/models/seed.json")
@@ -14,9 +14,9 @@ export const init: Command = {
     "Sets up a deployed gateway: the catalogue as it ships, and the first organization. Its two keys are printed once.\nNeeds BOOTSTRAP_MANAGEMENT_KEY in the environment.",
   takes: ["[NAME]"],
   options: {
-    balance: { type: "string", words: "USD that it begins with (default: 0)" },
-    "owner-email": { type: "string", words: "the address of its owner" },
-    another: { type: "boolean", words: "make one more, where there is one already" },
+    balance: { type: "string", description: "USD that it begins with (default: 0)" },
+    "owner-email": { type: "string", description: "the address of its owner" },
+    another: { type: "boolean", description: "make one more, where there is one already" },
   },
   async run(given) {
     const { api, positionals, values } = given
@@ -30,7 +30,7 @@ export const init: Command = {
     const email = text(given, "owner-email")
     const body = { name, starting_balance_usd: number(given, "balance") ?? 0, ...(email && { owner_email: email }) }
     const { data } = await api.as<{ data: Organization }>("operator", "POST", "/organizations", body)
-    tell(
+    print(
       given,
       data,
       `The organization ${name} is made. These keys are told only now:
@@ -51,7 +51,7 @@ export const providers: Command = {
   async run(given) {
     type Listing = { data: { slug: string; name: string }[] }
     const answer = await given.api.open<Listing>("/providers")
-    tell(
+    print(
       given,
       answer,
       answer.data.map(({ slug, name }) => `${slug.padEnd(24)}${name}`).join("\n") || "There is none yet.",
@@ -68,7 +68,7 @@ export const catalogueUpdate: Command = {
   async run(given) {
     const [file = SEED] = given.positionals
     const answer = await given.api.as<{ data: object }>("operator", "PUT", "/catalogue", read(file))
-    tell(given, answer, `The catalogue is up to date: ${JSON.stringify(answer.data)}`)
+    print(given, answer, `The catalogue is up to date: ${JSON.stringify(answer.data)}`)
   },
 }
 
@@ -85,10 +85,10 @@ export const cataloguePrice: Command = {
   summary: "Sets an operator's own price, in USD a token, or switches an endpoint off and on.",
   takes: ["MODEL", "PROVIDER"],
   options: {
-    prompt: { type: "string", words: "USD a token of the prompt, such as 0.000001" },
-    completion: { type: "string", words: "USD a token of the answer" },
-    off: { type: "boolean", words: "nobody is sent there any more" },
-    on: { type: "boolean", words: "it can be called again" },
+    prompt: { type: "string", description: "USD a token of the prompt, such as 0.000001" },
+    completion: { type: "string", description: "USD a token of the answer" },
+    off: { type: "boolean", description: "nobody is sent there any more" },
+    on: { type: "boolean", description: "it can be called again" },
   },
   async run(given) {
     const { api, positionals, values } = given
@@ -108,6 +108,6 @@ export const cataloguePrice: Command = {
       ...(isOff !== isOn && { disabled: isOff }),
     }
     const answer = await api.as("operator", "PATCH", "/catalogue/endpoints", body)
-    tell(given, answer, `${model} by ${provider} is changed.`)
+    print(given, answer, `${model} by ${provider} is changed.`)
   },
 }

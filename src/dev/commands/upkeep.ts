@@ -3,7 +3,7 @@ import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import type { ReadableStream as NodeStream } from "node:stream/web"
 import { Failure } from "../api.ts"
-import { type Command, given as withGiven, tell, text } from "./command.ts"
+import { type Command, given as withGiven, print, text } from "./command.ts"
 
 type Rotation = { rewrapped: number; remaining: number; unreadable: number }
 
@@ -27,7 +27,7 @@ After it, delete MASTER_KEY_PREVIOUS. Needs BOOTSTRAP_MANAGEMENT_KEY.`,
     const { rewrapped, remaining, unreadable } = total
     const lost = unreadable > 0 ? ` ${unreadable} are under a key that is neither of the two, and do not open.` : ""
     const left = remaining > 0 ? ` ${remaining} are left and do not open.` : ""
-    tell(given, total, `${rewrapped} data keys were put under the current master key.${left}${lost}`)
+    print(given, total, `${rewrapped} data keys were put under the current master key.${left}${lost}`)
     return remaining + unreadable > 0 ? 1 : 0
   },
 }
@@ -37,11 +37,11 @@ export const exportCalls: Command = {
   summary: "The calls of a time, as a table or as lines of JSON. Needs GATEWAY_MANAGEMENT_KEY.",
   takes: [],
   options: {
-    from: { type: "string", words: "the first instant or day that is told: 2026-11-01" },
-    to: { type: "string", words: "the first that is not told any more (default: now)" },
-    format: { type: "string", words: "csv or ndjson (default: csv)" },
-    workspace: { type: "string", words: "the id of one workspace (default: all of the organization)" },
-    out: { type: "string", words: "the file to write (default: the standard output)" },
+    from: { type: "string", description: "the first instant or day that is told: 2026-11-01" },
+    to: { type: "string", description: "the first that is not told any more (default: now)" },
+    format: { type: "string", description: "csv or ndjson (default: csv)" },
+    workspace: { type: "string", description: "the id of one workspace (default: all of the organization)" },
+    out: { type: "string", description: "the file to write (default: the standard output)" },
   },
   async run(given) {
     const from = toInstant(text(given, "from"), "--from")
@@ -63,7 +63,7 @@ export const exportCalls: Command = {
     await pipeline(bytes, createWriteStream(file, { mode: 0o600 })).catch((cause: NodeJS.ErrnoException) => {
       throw new Failure(`${file} cannot be written: ${cause.code ?? cause.message}.`, 2)
     })
-    tell(given, made, `${file} has ${made.size_bytes} bytes.`)
+    print(given, made, `${file} has ${made.size_bytes} bytes.`)
   },
 }
 
@@ -89,14 +89,17 @@ export const reconcile: Command = {
     "Compares the ledgers with their generations, and repairs them. Exits with 1 where they differ.\nNeeds BOOTSTRAP_MANAGEMENT_KEY.",
   takes: [],
   options: {
-    organization: { type: "string", words: "the id of one organization (default: 50, those that waited the longest)" },
-    lower: { type: "boolean", words: "also lower what stands above its generations; with --organization" },
+    organization: {
+      type: "string",
+      description: "the id of one organization (default: 50, those that waited the longest)",
+    },
+    lower: { type: "boolean", description: "also lower what stands above its generations; with --organization" },
   },
   async run(given) {
     const lower = given.values["lower"] === true ? true : undefined
     const body = withGiven({ organization_id: text(given, "organization"), lower })
     const { data } = await given.api.as<{ data: Reconciliation[] }>("operator", "POST", "/reconciliations", body)
-    tell(given, data, data.map(toText).join("\n") || "There is no organization yet.")
+    print(given, data, data.map(toText).join("\n") || "There is no organization yet.")
     return data.some(({ drifts }) => drifts.some(({ repaired }) => !repaired)) ? 1 : 0
   },
 }

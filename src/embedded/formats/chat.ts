@@ -2,7 +2,7 @@ import { toDocument, type Completion } from "../completion.ts"
 import { overloaded, type Fault } from "../faults.ts"
 import type { CompletionEncoder } from "./encoder.ts"
 
-/** The chat wire: the completion's own words. */
+/** The chat format, which is the format of the completion itself. */
 export function chatEncoder(completion: Completion): CompletionEncoder {
   const { fault } = completion
   return {

@@ -1,16 +1,16 @@
 import type { Chunk } from "../completion.ts"
 
-/** How a completion is told on one wire. One is made for each answer, and remembers what it has told. */
+/** Encodes a completion in one API format. Stateful: one per response. */
 export interface CompletionEncoder {
-  /** The frames of one chunk of the chat wire. */
+  /** Frames of one chat chunk. */
   chunk: (chunk: Chunk) => string[]
   /** The frames of a vendor's failure after it has answered 200. */
   failure: () => string[]
   /** The last frames of an answer that is whole. */
   end: () => string[]
-  /** The whole answer in one document. */
+  /** The complete response as one document. */
   document: () => Chunk
-  /** The failure, told to those who wait for a document. */
+  /** The error response to a request without streaming. */
   failed: () => Response
 }
 

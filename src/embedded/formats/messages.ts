@@ -17,7 +17,7 @@ export const messagesFormat: SimulatedFormat = {
   read: (body) =>
     readAs(MessagesRequest, body, (request) => ({
       chat: toChatRequest(request),
-      tellerOf: (completion) => messagesEncoder(completion),
+      encoderOf: (completion) => messagesEncoder(completion),
     })),
   refuse: async (refusal) => {
     const { error } = toRecord(await refusal.json())
@@ -28,7 +28,7 @@ export const messagesFormat: SimulatedFormat = {
   },
 }
 
-/** The status by which this wire knows a vendor that has too much to do. */
+/** The status of this API for an overloaded vendor. */
 const OVERLOADED = 529
 
 function messagesEncoder(completion: Completion): CompletionEncoder {
@@ -60,7 +60,7 @@ function withoutUsage(result: Json): Json {
   return message === undefined ? event : { ...event, message: withoutUsage(toRecord(message)) }
 }
 
-/** What this wire's vendor would have to verify of a thought that comes back. */
+/** Reasoning detail with the format of this API's vendor, which verifies its signature when it is sent back. */
 const DETAIL = { type: "reasoning.text", index: 0, format: CLAUDE_FORMAT }
 const SIGNED = { ...DETAIL, signature: "c2ltLXNpZ25hdHVyZQ==" }
 const SIGNATURE: Chunk = { choices: [{ index: 0, delta: { reasoning_details: [{ ...SIGNED, text: "" }] } }] }

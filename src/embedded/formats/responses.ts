@@ -12,7 +12,7 @@ export const responsesFormat: SimulatedFormat = {
   read: (body) =>
     readAs(ResponsesRequest, body, (request) => ({
       chat: toChatRequest(request),
-      tellerOf: (completion) => responsesEncoder(request, completion),
+      encoderOf: (completion) => responsesEncoder(request, completion),
     })),
   refuse: (refusal) => refusal,
 }
@@ -30,7 +30,7 @@ function responsesEncoder(request: ResponsesRequest, completion: Completion): Co
   }
   return {
     chunk: (chunk) => say(advance(state, chunk)),
-    // Before anything was said there is no response that could have failed.
+    // Before the first event there is no response that could fail.
     failure: () => (state.phase === "new" ? [toEventFrame(ERROR_EVENT)] : say(fail(state, FAILURE))),
     end: () => say(finish(state, { completedAt: Date.now() })),
     document: () => toResponsesResult(toDocument(completion), request, { ...facts, completedAt: Date.now() }),

@@ -5,17 +5,17 @@ import { reply } from "../reply.ts"
 import { findFailure, invalid, unknownModel } from "../statuses.ts"
 import type { CompletionEncoder } from "./encoder.ts"
 
-/** A wire beside the chat wire: its requests are read as chats, and the scripted answers are told in its words. */
+/** An API format besides chat: its requests are translated to chat, and the scripted responses are encoded in it. */
 export interface SimulatedFormat {
   read: (body: unknown) => Question | Invalid
-  /** A refusal of the OpenAI shape in the shape of this wire. */
+  /** Converts an error of the OpenAI shape to the shape of this format. */
   refuse: (refusal: Response) => Response | Promise<Response>
 }
 
 export interface Question {
-  /** The body of the chat wire. */
+  /** The request as a chat body. */
   chat: Record<string, unknown>
-  tellerOf: (completion: Completion) => CompletionEncoder
+  encoderOf: (completion: Completion) => CompletionEncoder
 }
 
 export function serveFormat(format: SimulatedFormat): (request: Request) => Promise<Response> {
@@ -34,5 +34,5 @@ async function complete(request: Request, format: SimulatedFormat): Promise<Resp
   const failure = findFailure(chat.model, null, Date.now())
   if (failure) return failure
   const completion = newCompletion(chat, Date.now())
-  return reply(completion, question.tellerOf(completion), request.signal)
+  return reply(completion, question.encoderOf(completion), request.signal)
 }

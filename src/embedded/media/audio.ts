@@ -20,7 +20,7 @@ export function tone(text: string): Uint8Array {
 
 const WAV_HEADER_BYTES = 44
 
-/** Samples with the header that says what they are. */
+/** Samples with a WAV header. */
 export function toWav(samples: Uint8Array): Uint8Array {
   const header = new Uint8Array(WAV_HEADER_BYTES)
   const view = new DataView(header.buffer)

@@ -1,12 +1,12 @@
 import { estimateTokens } from "../../support/tokens.ts"
 import { toRecord } from "../chat-request.ts"
 
-/** Documents by the share of the query's words that they have; equals stay in the order they came in. */
+/** Sorts documents by the share of the query's words that they contain; ties keep their order. */
 export function rerank(query: string, documents: readonly unknown[], top: number): Record<string, unknown> {
-  const wanted = toWords(query)
+  const wanted = toTokens(query)
   const texts = documents.map(toText)
   const results = texts
-    .map((text, index) => ({ index, relevance_score: shareOf(wanted, toWords(text)) }))
+    .map((text, index) => ({ index, relevance_score: shareOf(wanted, toTokens(text)) }))
     .sort((a, b) => b.relevance_score - a.relevance_score)
     .slice(0, top)
   const tokens = [query, ...texts].reduce((sum, text) => sum + estimateTokens(text), 0)
@@ -19,7 +19,7 @@ function toText(document: unknown): string {
   return typeof text === "string" ? text : ""
 }
 
-function toWords(text: string): Set<string> {
+function toTokens(text: string): Set<string> {
   return new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu))
 }
 

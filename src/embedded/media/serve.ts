@@ -9,7 +9,7 @@ import { BYTES_A_SECOND, tone, toWav } from "./audio.ts"
 
 type Serve = (request: Request) => Promise<Response>
 
-/** What the upstream makes besides words, by method and path. */
+/** Media endpoints of the embedded upstream, by method and path. */
 export const mediaRoutes: readonly (readonly [string, Serve])[] = [
   ["POST /v1/rerank", inJson("rerank", order)],
   ["POST /v1/images/generations", inJson("image", paint)],
@@ -51,7 +51,7 @@ function order({ model, query, documents, top_n: top }: Json): Response {
 function paint({ prompt, n }: Json): Response {
   if (typeof prompt !== "string") return invalid(400, "'prompt' must be a string.", "prompt", null)
   const data = Array.from({ length: typeof n === "number" ? n : 1 }, (_, at) => {
-    // The prompt makes two of the colours; the third tells the pictures of one answer apart.
+    // The prompt makes two of the colours; the third differs for each image of a response.
     const picture = toPicture(prompt.length & 0xff, prompt.charCodeAt(0) & 0xff, at)
     return { b64_json: btoa(String.fromCharCode(...picture)) }
   })

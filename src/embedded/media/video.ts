@@ -1,4 +1,4 @@
-/** Orders of films. Nothing is stored: an order's id says what was ordered. */
+/** Video jobs. Nothing is stored: the id of a job encodes its request. */
 
 const ID = /^video_[0-9a-f-]{36}_(\d+)$/
 const DEFAULT_SECONDS = 4
@@ -11,7 +11,7 @@ export function newOrder(request: Record<string, unknown>): Order {
   return { id: `video_${crypto.randomUUID()}_${seconds}`, ...common(seconds), status: "queued", progress: 0 }
 }
 
-/** The order of an id, which is ready as soon as anyone asks; undefined for an id that no order has. */
+/** The job of an id, which is complete at the first poll; undefined for an invalid id. */
 export function findOrder(id: string): Order | undefined {
   const seconds = ID.exec(id)?.[1]
   return seconds === undefined ? undefined : { id, ...common(Number(seconds)), status: "completed", progress: 100 }

@@ -7,13 +7,16 @@ const MAX_PAGES = 64
 const LAST_RUNE = 0x10ffff
 const FOLD_CASE = 1
 
-/** What surrounds a boundary between characters, as far as `^`, `$` and `\b` can tell. */
+/** Kinds of characters as far as `^`, `$` and `\b` distinguish them. */
 export const KIND = { edge: 0, newline: 1, word: 2, other: 3 } as const
 
-/** Characters that no step of a program tells apart are of one class, so that a table by class is small. */
+/**
+ * Character classes: characters that no step of a program distinguishes share a class, so that a table by class is
+ * small.
+ */
 export class Alphabet {
   readonly size: number
-  /** Of each class, its KIND; always `other` where the program does not ask. */
+  /** KIND of each class; always `other` if the program has no conditions. */
   readonly kinds: Uint8Array
   readonly ascii: Uint16Array
   readonly #bounds: Int32Array
@@ -22,7 +25,7 @@ export class Alphabet {
   /** One row for each set of characters, one column for each class. */
   readonly #members: Uint8Array
 
-  /** `sets`: each a step of which others take the same characters. */
+  /** `sets`: one step for each distinct set of characters. */
   constructor(sets: readonly Step[], asksKinds: boolean) {
     const bounds = boundsOf(sets, asksKinds)
     const classes = new Uint16Array(bounds.length)
@@ -47,12 +50,12 @@ export class Alphabet {
     this.#classes = classes
     this.#members = new Uint8Array(sets.length * this.size)
     for (const [one, column] of columns.entries()) {
-      for (let set = 0; set < sets.length; set++) this.#members[set * this.size + one] = column[set] as number
+      for (let set = 0; set < sets.length; set++) this.#members[set * this.size + one] = column[set] ?? 0
     }
     this.ascii = Uint16Array.from({ length: ASCII }, (_, rune) => this.#search(rune))
   }
 
-  /** Stands for the end of the text, behind all classes. */
+  /** Class of the end of the text, after all others. */
   get end(): number {
     return this.size
   }
@@ -62,7 +65,7 @@ export class Alphabet {
   }
 
   classOf(rune: number): number {
-    if (rune < ASCII) return this.ascii[rune] as number
+    if (rune < ASCII) return this.ascii[rune] ?? 0
     const number = rune >> 8
     let page = this.#pages.get(number)
     if (!page) {
@@ -70,7 +73,7 @@ export class Alphabet {
       if (this.#pages.size >= MAX_PAGES) this.#pages.clear()
       this.#pages.set(number, page)
     }
-    return page[rune & 0xff] as number
+    return page[rune & 0xff] ?? 0
   }
 
   #search(rune: number): number {
@@ -78,14 +81,14 @@ export class Alphabet {
     let high = this.#bounds.length - 1
     while (low < high) {
       const middle = (low + high + 1) >> 1
-      if ((this.#bounds[middle] as number) <= rune) low = middle
+      if ((this.#bounds[middle] ?? 0) <= rune) low = middle
       else high = middle - 1
     }
-    return this.#classes[low] as number
+    return this.#classes[low] ?? 0
   }
 }
 
-/** Where a set of characters may begin or end. */
+/** Boundaries of the character ranges of all sets. */
 function boundsOf(sets: readonly Step[], asksKinds: boolean): Int32Array {
   const bounds = new Set<number>([0])
   const add = (from: number, to: number) => {
@@ -93,14 +96,14 @@ function boundsOf(sets: readonly Step[], asksKinds: boolean): Int32Array {
     if (to < LAST_RUNE) bounds.add(to + 1)
   }
   if (asksKinds) for (const [from, to] of KINDS) add(from, to)
-  // What the steps for any character, or any but a newline, tell apart.
+  // Separates newline for the steps that take any character, or any but a newline.
   add(10, 10)
   for (const step of sets) {
     const { runes, arg } = step
     if (runes.length === 1) {
-      const rune = runes[0] as number
+      const rune = runes[0] ?? 0
       for (const one of (arg & FOLD_CASE) !== 0 ? foldsOf(rune, step) : [rune]) add(one, one)
-    } else for (let at = 0; at < runes.length; at += 2) add(runes[at] as number, runes[at + 1] as number)
+    } else for (let at = 0; at < runes.length; at += 2) add(runes[at] ?? 0, runes[at + 1] ?? 0)
   }
   return Int32Array.from(bounds).sort()
 }
@@ -123,7 +126,7 @@ const MAX_FOLDS = 1_000
 const LAST_CASED = 0x1ffff
 let cased: Int32Array | undefined
 
-/** The characters that are this one but for their case. */
+/** Other letter cases of a character. */
 function foldsOf(rune: number, step: Step): readonly number[] {
   const known = folds.get(rune)
   if (known) return known
@@ -143,7 +146,7 @@ function findCased(): Int32Array {
   return Int32Array.from(found)
 }
 
-/** The character at a place, of two units where it has two and both are there. */
+/** The code point at an index, if both of its units are present. */
 export function runeAt(text: string, at: number): number {
   const unit = text.charCodeAt(at)
   if ((unit & 0xfc00) !== 0xd800 || at + 1 >= text.length) return unit

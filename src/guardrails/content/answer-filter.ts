@@ -1,4 +1,4 @@
-import type { Json } from "../../support/json.ts"
+import { isArray, isObject, type Json } from "../../support/json.ts"
 import type { GatewayError } from "../../errors/errors.ts"
 import { jsonUnits } from "./json-units.ts"
 import { mapLeaves, mapOthers, OF_A_CHOICE, OF_AN_ANSWER, type Visit } from "./leaves.ts"
@@ -8,10 +8,11 @@ type Channel = {
   filter: TextFilter
   choice: number
   wrap: (text: string) => Json
-  /** A part of it was emitted before a decision, because another text began. */
+  /** Delayed text was released before a decision, because another field followed. */
   hasYielded: boolean
   /**
-   * It continued afterwards: its buffered text stays buffered, so that a text in alternating pieces is scanned as one.
+   * The field continued after that: its text is now delayed until the end, so that fields in alternating pieces are
+   * scanned as one.
    */
   holds: boolean
 }
@@ -21,7 +22,7 @@ export type AnswerReader = {
   newFilter: (units: Units) => TextFilter
   /** What to make of a text that is all there. */
   visit: Visit
-  /** Something is taken out, so that nothing may tell it in another way. */
+  /** Something is redacted, so that logprobs must not reveal it. */
   hides: boolean
   isBlocked: () => boolean
   refusal: () => GatewayError
@@ -31,9 +32,29 @@ const REASONING = ["text", "summary"] as const
 /** In pieces, and otherwise than other fields. */
 const OF_A_PIECE = new Set([...OF_A_CHOICE].filter((name) => name !== "message"))
 
+type ChoiceParts = {
+  delta: Json
+  result: Json
+  index: number
+  before: Json[]
+}
+
+type CallPiece = {
+  choice: number
+  spoken: Set<string>
+  wrap: (called: Json) => Json
+}
+
+type TextPiece = {
+  choice: number
+  units: () => Units
+  wrap: (text: string) => Json
+  spoken: Set<string>
+}
+
 /**
- * The chunks of a chat stream on their way through the filters. Every text of an answer (words, refusals, reasoning,
- * each detail of it, the arguments of each call) goes through one of its own, and waits only where it must.
+ * Filters the chunks of a chat stream. Every text of a response (content, refusal, reasoning, each reasoning detail,
+ * the arguments of each tool call) has its own filter, and is delayed only where needed.
  */
 export class AnswerFilter {
   readonly #reader: AnswerReader
@@ -48,25 +69,24 @@ export class AnswerFilter {
     return this.#reader.isBlocked()
   }
 
-  /** What the caller is told where something is blocked; undefined where nothing is. */
+  /** The error for the client if the response is blocked. */
   refusal(): GatewayError | undefined {
     return this.isBlocked ? this.#reader.refusal() : undefined
   }
 
-  /** What goes on for a chunk: the same object where it is as it was, nothing where all of it waits. */
+  /** Chunks to send for a chunk: the same object if it is unchanged, none if all of it is delayed. */
   chunk(result: Json): Json[] {
     const chunk = mapOthers(result, OF_AN_ANSWER, this.#reader.visit)
     if (this.isBlocked) return []
     const { choices, usage: _, error: __, ...head } = chunk
     this.#head = head
-    if (!Array.isArray(choices)) return [chunk]
+    if (!isArray(choices)) return [chunk]
     const before: Json[] = []
-    const list = choices as unknown[]
-    const mapped = list.map((choice) => (isObject(choice) ? this.#choice(choice, before) : choice))
+    const mapped = choices.map((choice) => (isObject(choice) ? this.#choice(choice, before) : choice))
     if (this.isBlocked) return []
-    const isSame = mapped.every((choice, at) => choice === list[at])
+    const isSame = mapped.every((choice, at) => choice === choices[at])
     const kept = mapped.filter((choice) => choice !== undefined)
-    const isEmpty = kept.length === 0 && list.length > 0 && chunk["usage"] == null
+    const isEmpty = kept.length === 0 && choices.length > 0 && chunk["usage"] == null
     return [...before, ...(isEmpty ? [] : [isSame ? chunk : { ...chunk, choices: kept }])]
   }
 
@@ -85,17 +105,17 @@ export class AnswerFilter {
     const spoken = new Set<string>()
     const result = this.#delta(delta, index, spoken)
     if (spoken.size > 0) this.#yieldOthers(index, spoken, before)
-    return this.#whole(mapOthers(choice, OF_A_PIECE, this.#reader.visit), delta, result, index, before)
+    return this.#whole(mapOthers(choice, OF_A_PIECE, this.#reader.visit), { delta, result, index, before })
   }
 
-  #whole(choice: Json, delta: Json, result: Json, index: number, before: Json[]): Json | undefined {
+  #whole(choice: Json, { delta, result, index, before }: ChoiceParts): Json | undefined {
     const isLast = typeof choice["finish_reason"] === "string"
     const hasLogprobs = this.#reader.hides && choice["logprobs"] != null
     if (result === delta && !hasLogprobs && !isLast) return choice
     if (!isLast && Object.keys(result).length === 0 && Object.keys(delta).length > 0) return undefined
     const whole = { ...choice, delta: result, ...(hasLogprobs && { logprobs: null }) }
     if (!isLast) return whole
-    // The last words of this very chunk first, then what waited, then the end.
+    // First the text of this chunk, then the delayed text, then the finish reason.
     const waiting = this.#waiting(index)
     if (!waiting && result === delta && !hasLogprobs) return choice
     if (!waiting) return whole
@@ -123,18 +143,18 @@ export class AnswerFilter {
   #field(key: string, value: unknown, choice: number, spoken: Set<string>): unknown {
     if (key === "role" || value === null) return value
     if (typeof value === "string")
-      return this.#text(key, value, choice, plainUnits, (text) => ({ [key]: text }), spoken)
-    if (key === "tool_calls" && Array.isArray(value)) {
-      return same(value as unknown[], (call, at) => this.#call(call, at, choice, spoken))
+      return this.#text(key, value, { choice, units: plainUnits, wrap: (text) => ({ [key]: text }), spoken })
+    if (key === "tool_calls" && isArray(value)) {
+      return same(value, (call, at) => this.#call(call, at, choice, spoken))
     }
-    if (key === "reasoning_details" && Array.isArray(value)) {
-      return same(value as unknown[], (detail, at) => this.#detail(detail, at, choice, spoken))
+    if (key === "reasoning_details" && isArray(value)) {
+      return same(value, (detail, at) => this.#detail(detail, at, choice, spoken))
     }
     if (key === "function_call" && isObject(value))
-      return this.#called("function_call", value, choice, spoken, (one) => ({ function_call: one }))
+      return this.#called("function_call", value, { choice, spoken, wrap: (one) => ({ function_call: one }) })
     if (key === "audio" && isObject(value) && typeof value["transcript"] === "string") {
       const wrap = (transcript: string) => ({ audio: { transcript } })
-      const transcript = this.#text("audio", value["transcript"], choice, plainUnits, wrap, spoken)
+      const transcript = this.#text("audio", value["transcript"], { choice, units: plainUnits, wrap, spoken })
       return transcript === value["transcript"] ? value : { ...value, transcript }
     }
     return mapLeaves(value, "assistant", this.#reader.visit)
@@ -144,14 +164,19 @@ export class AnswerFilter {
     if (!isObject(call) || !isObject(call["function"])) return call
     const index = typeof call["index"] === "number" ? call["index"] : at
     const wrap = (called: Json) => ({ tool_calls: [{ index, function: called }] })
-    const called = this.#called(`call ${index}`, call["function"], choice, spoken, wrap)
+    const called = this.#called(`call ${index}`, call["function"], { choice, spoken, wrap })
     return called === call["function"] ? call : { ...call, function: called }
   }
 
-  #called(name: string, called: Json, choice: number, spoken: Set<string>, wrap: (called: Json) => Json): Json {
+  #called(name: string, called: Json, { choice, spoken, wrap }: CallPiece): Json {
     const { arguments: written } = called
     if (typeof written !== "string") return called
-    const result = this.#text(name, written, choice, jsonUnits, (text) => wrap({ arguments: text }), spoken)
+    const result = this.#text(name, written, {
+      choice,
+      units: jsonUnits,
+      wrap: (text) => wrap({ arguments: text }),
+      spoken,
+    })
     return result === written ? called : { ...called, arguments: result }
   }
 
@@ -166,25 +191,18 @@ export class AnswerFilter {
       const wrap = (rest: string) => ({
         reasoning_details: [{ type, ...(format != null && { format }), index, [field]: rest }],
       })
-      const kept = this.#text(`detail ${index} ${field}`, text, choice, plainUnits, wrap, spoken)
+      const kept = this.#text(`detail ${index} ${field}`, text, { choice, units: plainUnits, wrap, spoken })
       if (kept !== text) result = { ...result, [field]: kept }
     }
     const isChanged = REASONING.some(
       (field) => this.#channels.get(`${choice} detail ${index} ${field}`)?.filter.isChanged,
     )
-    // What was changed is no longer what was signed, and a provider refuses it as such.
+    // A signature no longer matches changed text, and providers reject it.
     if (isChanged && detail["signature"] != null) result = { ...result, signature: null }
     return result
   }
 
-  #text(
-    name: string,
-    piece: string,
-    choice: number,
-    units: () => Units,
-    wrap: (text: string) => Json,
-    spoken: Set<string>,
-  ): string {
+  #text(name: string, piece: string, { choice, units, wrap, spoken }: TextPiece): string {
     const key = `${choice} ${name}`
     if (piece !== "") spoken.add(key)
     let channel = this.#channels.get(key)
@@ -198,8 +216,8 @@ export class AnswerFilter {
   }
 
   /**
-   * One text gives way to another: what waits of it comes first, so that the order of an answer stays. Of calls none
-   * gives way to another: each has its place by its index.
+   * Releases delayed text of other fields first, so that the order of the response is kept. Tool calls are not
+   * released: their index orders them.
    */
   #yieldOthers(choice: number, spoken: ReadonlySet<string>, before: Json[]): void {
     const isCalling = [...spoken].every((key) => key.startsWith(`${choice} call `))
@@ -230,8 +248,4 @@ export class AnswerFilter {
 function same(list: readonly unknown[], map: (one: unknown, at: number) => unknown): readonly unknown[] {
   const mapped = list.map(map)
   return mapped.some((one, at) => one !== list[at]) ? mapped : list
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }

@@ -1,19 +1,20 @@
 import { Alphabet, KIND } from "./alphabet.ts"
 import { BudgetExceeded } from "./meter.ts"
 import { BEFORE_TEXT, conditionsBetween, OP, type Program, type Step, takesRunes } from "./program.ts"
+import { elementAt } from "../../support/arrays.ts"
 
-/** Lists of numbers one behind the other: the list `at` goes from `offsets[at]` to `offsets[at + 1]`. */
+/** Concatenated lists: list `at` goes from `offsets[at]` to `offsets[at + 1]`. */
 type Lists = { offsets: Int32Array; items: Int32Array }
 
 /** What follows what, where certain conditions hold between two characters. */
 export type Edges = {
-  /** Positions that a match can begin at. */
+  /** Positions at which a match can begin. */
   first: Int32Array
   /** For each position those that can come next. */
   next: Lists
   /** For each position those that can come before. */
   before: Lists
-  /** For each position whether a match can end behind it. */
+  /** For each position whether a match can end after it. */
   ends: Uint8Array
 }
 
@@ -21,8 +22,8 @@ export type Edges = {
 const MAX_EDGES = 400_000
 
 /**
- * A program without its steps that take no character: what is left are positions, each with the set of characters it
- * takes, and the edges between them (Glushkov's construction). What a DFA is worked out from (dfa.ts).
+ * Glushkov automaton of a program: positions with the set of characters that each takes, and the edges between them.
+ * Input of the DFA (dfa.ts).
  */
 export class Automaton {
   readonly alphabet: Alphabet
@@ -33,19 +34,17 @@ export class Automaton {
   readonly #steps: Int32Array
   readonly #positions: Int32Array
   readonly #program: Program
-  readonly #asked: number
+  readonly #conditions: number
   readonly #edges = new Map<number, Edges>()
   readonly #edgesBetween: (Edges | undefined)[] = []
-  /**
-   * Positions in a chain are in the order in which each can do all that the ones behind it can; -1 for those in none.
-   */
+  /** Position order within a chain: each can do all that the later ones can; -1 for positions in no chain. */
   readonly chains: Int32Array
   readonly ranks: Int32Array
 
   constructor(program: Program) {
     const { steps } = program
     this.#program = program
-    const taking = [...steps.keys()].filter((at) => takesRunes(steps[at] as Step))
+    const taking = [...steps.keys()].filter((at) => takesRunes(elementAt(steps, at)))
     this.#steps = Int32Array.from(taking)
     this.size = taking.length
     this.#positions = new Int32Array(steps.length).fill(-1)
@@ -53,21 +52,24 @@ export class Automaton {
     const known = new Map<string, number>()
     const sets: Step[] = []
     this.#sets = Int32Array.from(taking, (at) => {
-      const step = steps[at] as Step
+      const step = elementAt(steps, at)
       const key = `${step.op} ${step.runes.length === 1 ? step.arg : 0} ${step.runes.join()}`
       const found = known.get(key) ?? sets.push(step) - 1
       known.set(key, found)
       return found
     })
-    this.#asked = steps.reduce((requested, step) => (step.op === OP.emptyWidth ? requested | step.arg : requested), 0)
-    this.alphabet = new Alphabet(sets, this.#asked !== 0)
+    this.#conditions = steps.reduce(
+      (requested, step) => (step.op === OP.emptyWidth ? requested | step.arg : requested),
+      0,
+    )
+    this.alphabet = new Alphabet(sets, this.#conditions !== 0)
     this.chains = new Int32Array(this.size).fill(-1)
     this.ranks = new Int32Array(this.size)
     this.#findChains()
   }
 
   takes(position: number, one: number): boolean {
-    return this.alphabet.has(this.#sets[position] as number, one)
+    return this.alphabet.has(this.#sets[position] ?? 0, one)
   }
 
   /** The edges between two characters of these kinds. */
@@ -76,7 +78,7 @@ export class Automaton {
   }
 
   #findEdges(before: number, after: number): Edges {
-    const conditions = conditionsBetween(SAMPLES[before] as number, SAMPLES[after] as number) & this.#asked
+    const conditions = conditionsBetween(SAMPLES[before] ?? 0, SAMPLES[after] ?? 0) & this.#conditions
     let edges = this.#edges.get(conditions)
     if (!edges) {
       edges = this.#edgesUnder(conditions)
@@ -99,14 +101,14 @@ export class Automaton {
       for (let at = open.pop(); at !== undefined; at = open.pop()) {
         if (seen[at] === round) continue
         seen[at] = round
-        const step = steps[at] as Step
+        const step = elementAt(steps, at)
         if (step.op === OP.alt || step.op === OP.altMatch) open.push(step.arg, step.out)
         else if (step.op === OP.emptyWidth) {
           if ((step.arg & ~conditions) === 0) open.push(step.out)
         } else if (step.op === OP.capture || step.op === OP.nop) open.push(step.out)
         else if (step.op === OP.match) isEnd = true
         else if (step.op !== OP.fail) {
-          if (found.push(this.#positions[at] as number) > MAX_EDGES) throw new BudgetExceeded()
+          if (found.push(this.#positions[at] ?? 0) > MAX_EDGES) throw new BudgetExceeded()
         }
       }
     }
@@ -116,7 +118,7 @@ export class Automaton {
     const offsets = new Int32Array(this.size + 1)
     const ends = new Uint8Array(this.size)
     for (let position = 0; position < this.size; position++) {
-      close((steps[this.#steps[position] as number] as Step).out)
+      close(elementAt(steps, this.#steps[position] ?? 0).out)
       ends[position] = isEnd ? 1 : 0
       offsets[position + 1] = found.length
     }
@@ -126,7 +128,7 @@ export class Automaton {
 
   /** The edges under all conditions that can hold. */
   #variants(): Edges[] {
-    const kinds = this.#asked === 0 ? [KIND.other] : Object.values(KIND)
+    const kinds = this.#conditions === 0 ? [KIND.other] : Object.values(KIND)
     return [...new Set(kinds.flatMap((before) => kinds.map((after) => this.edges(before, after))))]
   }
 
@@ -138,7 +140,7 @@ export class Automaton {
     const variants = this.#variants()
     if (variants.some(({ next }) => next.items.length > MAX_EDGES_FOR_CHAINS * (this.size + 100))) return
     const leaders = this.#leaders(variants)
-    // What is assumed of all holds for those that are left once nothing more speaks against it.
+    // Starts from the assumption that all chains hold and removes contradictions until none is left.
     for (let pass = 0; pass < MAX_PASSES; pass++) {
       let isChanged = false
       for (let position = this.size - 1; position >= 0; position--) {
@@ -150,13 +152,13 @@ export class Automaton {
     }
   }
 
-  /** Of each position one that it can be reached from, and that takes the same. */
+  /** For each position a predecessor that takes the same characters. */
   #leaders(variants: readonly Edges[]): Int32Array {
     const leaders = new Int32Array(this.size).fill(-1)
     for (const { next } of variants) {
       for (let from = 0; from < this.size; from++) {
-        for (let at = next.offsets[from] as number; at < (next.offsets[from + 1] as number); at++) {
-          const to = next.items[at] as number
+        for (let at = next.offsets[from] ?? 0; at < (next.offsets[from + 1] ?? 0); at++) {
+          const to = next.items[at] ?? 0
           if (to !== from && this.#sets[to] === this.#sets[from]) leaders[to] = from
         }
       }
@@ -167,9 +169,9 @@ export class Automaton {
   #number(leaders: Int32Array): void {
     const led = new Int32Array(this.size).fill(-1)
     for (let position = 0; position < this.size; position++) {
-      const leader = leaders[position] as number
+      const leader = leaders[position] ?? 0
       if (leader === -1) continue
-      // A chain does not branch: another that has the same leader begins a chain of its own.
+      // Chains do not branch: another position with the same leader begins a new chain.
       if (led[leader] === -1) led[leader] = position
       else leaders[position] = -1
     }
@@ -177,7 +179,7 @@ export class Automaton {
     for (let position = 0; position < this.size; position++) {
       if (leaders[position] !== -1 || led[position] === -1) continue
       let rank = 0
-      for (let at = position; at !== -1; at = led[at] as number) {
+      for (let at = position; at !== -1; at = led[at] ?? 0) {
         this.chains[at] = chain
         this.ranks[at] = rank++
       }
@@ -191,17 +193,17 @@ const MAX_PASSES = 20
 
 /** Whether the leader of a position can do all that the position can, if that holds for all others. */
 function isLed(position: number, leaders: Int32Array, { next: { offsets, items }, ends }: Edges): boolean {
-  const leader = leaders[position] as number
-  const from = offsets[leader] as number
-  const to = offsets[leader + 1] as number
+  const leader = leaders[position] ?? 0
+  const from = offsets[leader] ?? 0
+  const to = offsets[leader + 1] ?? 0
   const has = (wanted: number) => {
     for (let at = from; at < to; at++) if (items[at] === wanted) return true
     return false
   }
   if (ends[position] === 1 && ends[leader] === 0) return false
-  for (let at = offsets[position] as number; at < (offsets[position + 1] as number); at++) {
-    const one = items[at] as number
-    const before = leaders[one] as number
+  for (let at = offsets[position] ?? 0; at < (offsets[position + 1] ?? 0); at++) {
+    const one = items[at] ?? 0
+    const before = leaders[one] ?? 0
     if (!has(one) && (before === -1 || !has(before))) return false
   }
   return true
@@ -213,15 +215,15 @@ const SAMPLES = [BEFORE_TEXT, 10, 97, 32]
 function reversed({ offsets, items }: Lists): Lists {
   const size = offsets.length - 1
   const counts = new Int32Array(size + 1)
-  for (const to of items) counts[to + 1] = (counts[to + 1] as number) + 1
-  for (let at = 0; at < size; at++) counts[at + 1] = (counts[at + 1] as number) + (counts[at] as number)
+  for (const to of items) counts[to + 1] = (counts[to + 1] ?? 0) + 1
+  for (let at = 0; at < size; at++) counts[at + 1] = (counts[at + 1] ?? 0) + (counts[at] ?? 0)
   const places = counts.slice()
   const sources = new Int32Array(items.length)
   for (let from = 0; from < size; from++) {
-    for (let at = offsets[from] as number; at < (offsets[from + 1] as number); at++) {
-      const to = items[at] as number
-      sources[places[to] as number] = from
-      places[to] = (places[to] as number) + 1
+    for (let at = offsets[from] ?? 0; at < (offsets[from + 1] ?? 0); at++) {
+      const to = items[at] ?? 0
+      sources[places[to] ?? 0] = from
+      places[to] = (places[to] ?? 0) + 1
     }
   }
   return { offsets: counts, items: sources }

@@ -2,8 +2,9 @@ import { KIND, runeAt } from "./alphabet.ts"
 import type { Automaton, Edges } from "./automaton.ts"
 import { readAs } from "./fold.ts"
 import { COST, type Meter } from "./meter.ts"
+import { elementAt } from "../../support/arrays.ts"
 
-/** Where a search stands: positions, in order, and the KIND of the character beside them. */
+/** A state: sorted positions, and the KIND of the adjacent character. */
 export type State = {
   set: Int32Array
   kind: number
@@ -12,27 +13,28 @@ export type State = {
   frontiers?: Map<Edges, Int32Array>
 }
 
-/** What a run writes down, by the place in its stretch. */
 export type Record = {
-  /** The row before a character times two, plus one if a match ends there; last the row behind the stretch. */
+  /** Row before a character times two, plus one if a match ends there; the last entry is the row after the stretch. */
   rows: Int32Array
-  /** The class of a character. */
   classes: Uint16Array
 }
 
-/** In place of a class: the second unit of a character. Its row is any with positions. */
+/** Class of the second unit of a surrogate pair. */
 export const HALF = 0xffff
 
-type RunOptions = {
+type Run = {
+  from: number
+  to: number
+  startRow: number
   stopsAtEnd?: boolean
-  /** Reads characters as fold.ts has it. */
+  /** Normalizes characters by fold.ts. */
   folds?: boolean
   record?: Record
 }
 
-/** More states than this, and a search forgets what it worked out. No pattern that is taken has so many. */
+/** A search forgets its states beyond this limit. No accepted pattern needs so many. */
 export const MAX_STATES = 10_000
-/** Numbers in the tables and sets of one search, and of all that an isolate keeps: 4 bytes each. */
+/** Memory limits of one search and of all searches of an isolate, in cells of 4 bytes. */
 export const MAX_CELLS = 600_000
 const MAX_ALL_CELLS = 6_000_000
 export const UNKNOWN = -1
@@ -43,9 +45,11 @@ let allCells = 0
 const KINDS = Object.values(KIND)
 const NOTHING = new Int32Array(0)
 
+type Taken = { from: number; to: number; one: number; found: number[] }
+
 /**
- * A deterministic automaton, worked out as far as texts need it. `forward`: a state holds the positions that threads
- * are behind, begun anywhere before. `backward`: the positions that take the next character and lead to a match.
+ * A DFA, constructed lazily. `forward`: a state holds the positions of threads that began anywhere before. `backward`:
+ * the positions that take the next character and lead to a match.
  */
 export class Dfa {
   readonly automaton: Automaton
@@ -61,9 +65,9 @@ export class Dfa {
   #round = 0
   #hasNothingFirst = false
   readonly #leads: Int32Array
-  /** Changes when what was worked out is forgotten, and rows mean others than before. */
+  /** Incremented when the states are dropped: rows of earlier generations are invalid. */
   generation = 0
-  /** Of the last stretch that was read: whether a match ends where it begins, and whether one ends after that. */
+  /** For the last stretch: whether a match ends at its start, and whether one ends inside. */
   endsAtStart = false
   endsInside = false
 
@@ -117,7 +121,7 @@ export class Dfa {
 
   rowOf({ set, kind }: State): number {
     let hash = kind
-    for (let at = 0; at < set.length; at++) hash = (Math.imul(hash, 31) + (set[at] as number)) | 0
+    for (let at = 0; at < set.length; at++) hash = (Math.imul(hash, 31) + (set[at] ?? 0)) | 0
     const alike = this.#known.get(hash)
     for (const row of alike ?? []) if (isSame(this.stateAt(row), set, kind)) return row
     const row = this.states.length * this.stride
@@ -130,12 +134,12 @@ export class Dfa {
   }
 
   stateAt(row: number): State {
-    return this.states[row / this.stride] as State
+    return elementAt(this.states, row / this.stride)
   }
 
-  /** What the table has at a state and a class, worked out if it has nothing there. */
+  /** Entry of the table for a state and a class; computed on first use. */
   entry(row: number, one: number, meter: Meter): number {
-    const known = this.table[row + one] as number
+    const known = this.table[row + one] ?? 0
     if (known !== UNKNOWN) return known
     const entry = this.#isBackward ? this.#backward(row, one, meter) : this.#forward(row, one, meter)
     this.table[row + one] = entry
@@ -143,30 +147,28 @@ export class Dfa {
   }
 
   /**
-   * Reads a stretch forward and returns the row behind it, or, where a match ends at `from` or within the stretch and
-   * `stopsAtEnd` is set, the place of that end, turned round.
+   * Reads a stretch forward. Returns the row after it or, with `stopsAtEnd`, the bitwise complement of the index of the
+   * first match end.
    */
-  run(text: string, from: number, to: number, start: number, meter: Meter, options: RunOptions): number {
-    const { stopsAtEnd, folds, record } = options
+  run(text: string, { from, to, startRow, stopsAtEnd, folds, record }: Run, meter: Meter): number {
     const { alphabet } = this.automaton
     const { ascii } = alphabet
     const stop = stopsAtEnd ? 1 : 0
     let { table } = this
-    let row = start
-    let first = 0
-    let ends = 0
+    let row = startRow
+    let [first, ends] = [0, 0]
     meter.spend(to - from)
     for (let at = from; at < to; at++) {
       const before = at
       const unit = text.charCodeAt(at)
       let one: number
-      if (unit < 128) one = ascii[unit] as number
+      if (unit < 128) one = ascii[unit] ?? 0
       else {
         const rune = runeAt(text, at)
         if (rune > 0xffff) at++
         one = alphabet.classOf(folds ? readAs(rune) : rune)
       }
-      let entry = table[row + one] as number
+      let entry = table[row + one] ?? 0
       if (entry < 0) {
         entry = this.entry(row, one, meter)
         ;({ table } = this)
@@ -174,12 +176,15 @@ export class Dfa {
       if (record) {
         record.rows[before - from] = row * 2 + (entry & 1)
         record.classes[before - from] = one
-        if (at > before) this.#recordHalf(record, at - from)
+        if (at > before) {
+          record.rows[at - from] = this.live * 2
+          record.classes[at - from] = HALF
+        }
       }
       row = entry >> 1
       ends |= entry
       if ((entry & stop) !== 0) return ~before
-      // A match that ends where the stretch begins stands before it.
+      // A match that ends at the start of the stretch lies before it.
       if (before === from) {
         first = ends
         ends = 0
@@ -191,28 +196,23 @@ export class Dfa {
     return row
   }
 
-  #recordHalf({ rows, classes }: Record, at: number): void {
-    rows[at] = this.live * 2
-    classes[at] = HALF
-  }
-
   #forward(row: number, one: number, meter: Meter): number {
     const { automaton } = this
     const { set, kind } = this.stateAt(row)
-    const after = automaton.alphabet.kinds[one] as number
+    const after = automaton.alphabet.kinds[one] ?? 0
     const { first, next, ends } = automaton.edges(kind, after)
     let work = set.length + first.length
     let isEnd = 0
     const found: number[] = []
     this.#round++
-    for (let at = 0; at < set.length; at++) isEnd |= ends[set[at] as number] as number
+    for (let at = 0; at < set.length; at++) isEnd |= ends[set[at] ?? 0] ?? 0
     if (one !== automaton.alphabet.end) {
-      this.#take(first, 0, first.length, one, found)
+      this.#take(first, { from: 0, to: first.length, one, found })
       for (let at = 0; at < set.length; at++) {
-        const position = set[at] as number
-        const [from, to] = [next.offsets[position] as number, next.offsets[position + 1] as number]
+        const position = set[at] ?? 0
+        const [from, to] = [next.offsets[position] ?? 0, next.offsets[position + 1] ?? 0]
         work += to - from
-        this.#take(next.items, from, to, one, found)
+        this.#take(next.items, { from, to, one, found })
       }
     }
     meter.spend(COST.entry + work * COST.edge)
@@ -222,7 +222,7 @@ export class Dfa {
   #backward(row: number, one: number, meter: Meter): number {
     const { automaton } = this
     const { set, kind } = this.stateAt(row)
-    const before = automaton.alphabet.kinds[one] as number
+    const before = automaton.alphabet.kinds[one] ?? 0
     const { before: sources, ends } = automaton.edges(before, kind)
     let work = ends.length
     const found: number[] = []
@@ -234,39 +234,39 @@ export class Dfa {
       }
     }
     for (let at = 0; at < set.length; at++) {
-      const position = set[at] as number
-      const [from, to] = [sources.offsets[position] as number, sources.offsets[position + 1] as number]
+      const position = set[at] ?? 0
+      const [from, to] = [sources.offsets[position] ?? 0, sources.offsets[position + 1] ?? 0]
       work += to - from
-      this.#take(sources.items, from, to, one, found)
+      this.#take(sources.items, { from, to, one, found })
     }
     meter.spend(COST.entry + work * COST.edge)
     return this.rowOf({ set: Int32Array.from(found).sort(), kind: before }) * 2
   }
 
-  #take(items: Int32Array, from: number, to: number, one: number, found: number[]): void {
+  #take(items: Int32Array, { from, to, one, found }: Taken): void {
     const marks = this.#marks
     for (let at = from; at < to; at++) {
-      const position = items[at] as number
+      const position = items[at] ?? 0
       if (marks[position] === this.#round || !this.automaton.takes(position, one)) continue
       marks[position] = this.#round
       found.push(position)
     }
   }
 
-  /** Of each chain only the first: the others can do nothing that it cannot. */
+  /** Keeps only the first position of each chain, since the others can do nothing more. */
   #pruned(found: readonly number[]): Int32Array {
     const { chains, ranks } = this.automaton
     const leads = this.#leads
     for (const position of found) {
-      const chain = chains[position] as number
+      const chain = chains[position] ?? 0
       if (chain !== -1) leads[chain] = ranks.length
     }
     for (const position of found) {
-      const chain = chains[position] as number
-      if (chain !== -1) leads[chain] = Math.min(leads[chain] as number, ranks[position] as number)
+      const chain = chains[position] ?? 0
+      if (chain !== -1) leads[chain] = Math.min(leads[chain] ?? 0, ranks[position] ?? 0)
     }
     const kept = found.filter((position) => {
-      const chain = chains[position] as number
+      const chain = chains[position] ?? 0
       return chain === -1 || ranks[position] === leads[chain]
     })
     return Int32Array.from(kept).sort()
@@ -279,7 +279,7 @@ export class Dfa {
     this.table = table
   }
 
-  /** Numbers that are kept with its states, beside its tables. */
+  /** Accounts for memory that is stored with the states. */
   countKept(cells: number): void {
     this.#kept += cells
     allCells += cells

@@ -1,17 +1,15 @@
 /**
- * How detectors read what is written: other spellings of ASCII as ASCII (full-width and mathematical letters, digits of
- * other scripts, spaces and hyphens that do not break), and what nobody sees not at all. The patterns of customers look
- * for what they say, so they read texts as they are.
+ * Text normalization for detectors: other spellings of ASCII become ASCII (full-width and mathematical letters, digits
+ * of other scripts, non-breaking spaces and hyphens), and invisible characters are skipped. Custom patterns match
+ * literally, so they read texts unchanged.
  */
 
-/** In place of a character that is not read. */
+/** Stands for a skipped character. */
 export const UNREAD = -2
 
 const upTo = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
 
-/**
- * Soft hyphens, joiners, marks of direction, variation selectors, tags, and marks that stand above or below a letter.
- */
+/** Soft hyphens, joiners, direction marks, variation selectors, tags and combining marks. */
 const UNREAD_RANGES: readonly (readonly [number, number])[] = [
   [0xad, 0xad],
   [0x300, 0x36f],
@@ -28,9 +26,9 @@ const SPACES = [0xa0, ...upTo(0x2000, 0x200a), 0x202f, 0x205f, 0x3000]
 const HYPHENS = [...upTo(0x2010, 0x2013), 0x2212, 0xfe58, 0xfe63]
 const DOTS = [0x2024, 0x3002, 0xfe52, 0xff61]
 const AT_SIGN = 0xfe6b
-/** Where the ten digits of a script begin. */
+/** Zeros of the scripts with decimal digits. */
 const ZEROS = [0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xe50, 0xed0, 0xf20]
-/** Full-width, mathematical and circled: what stands for one ASCII character in them, Unicode says itself. */
+/** Full-width, mathematical and circled characters, which NFKC normalizes to one ASCII character. */
 const STYLED = [...upTo(0xff01, 0xff5e), ...upTo(0x1d400, 0x1d7ff), ...upTo(0x2460, 0x2468), ...upTo(0x24b6, 0x24ea)]
 
 function readings(): Map<number, number> {
@@ -71,16 +69,14 @@ export function foldBefore(written: string): string {
   return last !== undefined && readAs(last) === UNREAD ? `${text} ` : text
 }
 
-/**
- * A text as detectors read it; `places` where its units stand in what is written, absent where they stand as they are.
- */
+/** Normalizes a text for detectors. `places`: index of each unit in the original; undefined if all are the same. */
 export function fold(written: string): { text: string; places?: number[] } {
   if (isAscii(written)) return { text: written }
   let text = ""
   const places: number[] = []
   let at = 0
   for (const char of written) {
-    const rune = readAs(char.codePointAt(0) as number)
+    const rune = readAs(char.codePointAt(0) ?? 0)
     if (rune !== UNREAD) {
       const read = String.fromCodePoint(rune)
       for (let unit = 0; unit < read.length; unit++) places.push(at + unit)

@@ -1,6 +1,7 @@
 import type { Units } from "./text-filter.ts"
+import { elementAt } from "../../support/arrays.ts"
 
-/** `structure`: what must stay for the document to be one; `bare`: a number or a word outside of strings. */
+/** `structure`: syntax that redaction must keep; `bare`: a number or literal outside of strings. */
 type Kind = "string" | "bare" | "structure"
 
 const ESCAPES: Record<string, string> = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" }
@@ -12,7 +13,7 @@ const STRUCTURE = new Set(['"', "{", "}", "[", "]", ",", ":", " ", "\n", "\r", "
  * document valid JSON.
  */
 export function jsonUnits(): Units {
-  /** One for each unit of what is said: how it is written, and as what. */
+  /** For each unit of decoded text: its escaped form, and its kind. */
   let written: string[] = []
   let kinds: Kind[] = []
   let base = 0
@@ -48,7 +49,7 @@ export function jsonUnits(): Units {
     isDear: true,
     take(piece, isLast) {
       let text = ""
-      for (let at = 0; at < piece.length; at++) text += take(piece[at] as string)
+      for (let at = 0; at < piece.length; at++) text += take(piece.charAt(at))
       if (isLast && escape !== "") text += keep(escape, "structure", " ")
       return text
     },
@@ -58,7 +59,7 @@ export function jsonUnits(): Units {
       let out = ""
       let last: Kind = "structure"
       for (let at = from - base; at < to - base; at++) {
-        const kind = kinds[at] as Kind
+        const kind = elementAt(kinds, at)
         if (kind === "structure") out += written[at]
         else if (kind !== last) out += kind === "string" ? quoted.slice(1, -1) : quoted
         last = kind

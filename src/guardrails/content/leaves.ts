@@ -1,10 +1,11 @@
-import type { Json } from "../../support/json.ts"
-/** Whose words a text is: the role of its message, or what stands for one. */
+import { isArray, isObject, type Json } from "../../support/json.ts"
+
+/** Author of a text: the role of its message, or a default by field. */
 export type Role = string
 /** `json`: the text is a JSON document. */
 export type Visit = (text: string, role: Role, form: "plain" | "json") => string
 
-/** Parts of a request that are words, and whose. */
+/** Request fields with text, and the role of their author. */
 const RULE: Readonly<Record<string, Role>> = {
   messages: "user",
   input: "user",
@@ -17,10 +18,10 @@ const RULE: Readonly<Record<string, Role>> = {
   prediction: "assistant",
 }
 
-/** Parts that are words only where they describe something. */
+/** Fields that contain text only in descriptions. */
 const DESCRIBED = new Set(["tools", "functions", "response_format", "text", "output_format", "output_config"])
 
-/** Strings that are names or bytes, whatever they say. */
+/** Fields with names or bytes, which are never scanned. */
 const NO_TEXT = new Set(
   (
     "type role id call_id tool_call_id tool_use_id item_id name model file_data file_id signature " +
@@ -31,20 +32,21 @@ const NO_TEXT = new Set(
 /** Deeper than anything that is meant, and far from the depth at which a call stack ends. */
 const MAX_DEPTH = 500
 
-/** Whether a value is nested deeper than its words are read. */
+/** Whether a value is nested deeper than texts are scanned. */
 export function isTooDeep(value: unknown): boolean {
   let level: unknown[] = [value]
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > MAX_DEPTH) return true
-    level = level.flatMap((one) => (typeof one === "object" && one !== null ? (Object.values(one) as unknown[]) : []))
+    level = level.flatMap((one) => (isArray(one) ? one : isObject(one) ? Object.values(one) : []))
   }
   return false
 }
 
-/** The request with every text in it as `visit` has it; the same object where nothing changed. */
+/** Maps every text of a request; returns the same object if nothing changed. */
 export function mapRequest<T extends object>(request: T, visit: Visit): T {
   const changed: Json = {}
-  for (const [key, value] of Object.entries(request) as [string, unknown][]) {
+  const fields: [string, unknown][] = Object.entries(request)
+  for (const [key, value] of fields) {
     const role = RULE[key]
     const mapped = DESCRIBED.has(key)
       ? mapDescriptions(value, visit)
@@ -58,15 +60,15 @@ export function mapRequest<T extends object>(request: T, visit: Visit): T {
   return Object.keys(changed).length === 0 ? request : { ...request, ...changed }
 }
 
-/** The same of any value made of words. Reasoning that is changed is no longer what its signature is of. */
+/** Maps every text of a value. Drops the signature of changed reasoning, which no longer matches. */
 export function mapLeaves(value: unknown, role: Role, visit: Visit): unknown {
   if (typeof value === "string") return visit(value, role, "plain")
-  if (Array.isArray(value)) return mapList(value as unknown[], (one) => mapLeaves(one, role, visit))
+  if (isArray(value)) return mapList(value, (one) => mapLeaves(one, role, visit))
   if (!isObject(value)) return value
   const current = roleOf(value) ?? role
   const changed: Json = {}
   for (const [key, one] of Object.entries(value)) {
-    const mapped = mapField(value, key, one, current, visit)
+    const mapped = mapField([key, one], value, current, visit)
     if (mapped !== one) changed[key] = mapped
   }
   if (Object.keys(changed).length === 0) return value
@@ -74,16 +76,14 @@ export function mapLeaves(value: unknown, role: Role, visit: Visit): unknown {
   return rest
 }
 
-/**
- * An object with every text in it as `visit` has it, but for the fields of these names; the same where nothing changed.
- */
+/** Maps every text of an object except in the named fields; returns the same object if nothing changed. */
 export function mapOthers<T extends Json>(value: T, names: ReadonlySet<string>, visit: Visit): T {
   const others = Object.entries(value).filter(([key]) => !names.has(key))
   const mapped = others.map(([key, one]) => [key, mapLeaves(one, "assistant", visit)] as const)
   return mapped.some(([key, one]) => one !== value[key]) ? { ...value, ...Object.fromEntries(mapped) } : value
 }
 
-/** What an answer and its choices have by the chat wire, beside which a provider may say more. */
+/** Standard fields of a chat response and of its choices; providers may add others. */
 export const OF_AN_ANSWER: ReadonlySet<string> = new Set(
   "id object created model choices usage error provider service_tier system_fingerprint".split(" "),
 )
@@ -91,13 +91,13 @@ export const OF_A_CHOICE: ReadonlySet<string> = new Set(
   "index delta message finish_reason native_finish_reason logprobs".split(" "),
 )
 
-function mapField(parent: Json, key: string, value: unknown, role: Role, visit: Visit): unknown {
+function mapField([key, value]: readonly [string, unknown], parent: Json, role: Role, visit: Visit): unknown {
   if (key === "arguments" && typeof value === "string") return visit(value, role, "json")
-  // Of a message, who speaks; of a tool, what it is called.
+  // In a message, the name of the author; in a tool, its identifier.
   if (key === "name" && typeof value === "string" && parent["role"] !== undefined && role !== "tool") {
     return visit(value, role, "plain")
   }
-  // What a tool is called with: its fields have names of their own, and all of them may be words.
+  // Arguments of a tool call: field names are arbitrary, and every value may be text.
   if (key === "input" && isObject(value) && CALLS.test(String(parent["type"]))) return mapValues(value, role, visit)
   // Bytes in base64, but for the text of a document.
   if (typeof value === "string" && key !== "text" && key !== "content" && isBytes(value)) return value
@@ -109,16 +109,16 @@ function mapField(parent: Json, key: string, value: unknown, role: Role, visit: 
 const CALLS = /(?:^|_)tool_use$/
 const DATA_URL = /^data:[\w.+-]+\/[\w.+-]+(?:;[\w.+=-]+)*;base64,/i
 
-/** Whether a text is bytes as a URL has them. Others that begin alike are words. */
+/** Whether a text is a data URL with base64 bytes. */
 function isBytes(text: string): boolean {
   const [head] = DATA_URL.exec(text) ?? []
   return head !== undefined && !/[^A-Za-z0-9+/=_-]/.test(text.slice(head.length))
 }
 
-/** Every text in a value of somebody else's making, whatever its field is called. */
+/** Maps every text of a value with arbitrary field names. */
 function mapValues(value: unknown, role: Role, visit: Visit): unknown {
   if (typeof value === "string") return isBytes(value) ? value : visit(value, role, "plain")
-  if (Array.isArray(value)) return mapList(value as unknown[], (one) => mapValues(one, role, visit))
+  if (isArray(value)) return mapList(value, (one) => mapValues(one, role, visit))
   if (!isObject(value)) return value
   const mapped = Object.entries(value).map(([key, one]) => [key, mapValues(one, role, visit)] as const)
   return mapped.some(([key, one]) => one !== value[key]) ? Object.fromEntries(mapped) : value
@@ -131,9 +131,9 @@ function roleOf({ role, type }: Json): Role | undefined {
     : undefined
 }
 
-/** Of a tool only what is said about it: its names and values are what it works by. */
+/** Maps only the descriptions of a tool: its names and values must stay valid. */
 function mapDescriptions(value: unknown, visit: Visit): unknown {
-  if (Array.isArray(value)) return mapList(value as unknown[], (one) => mapDescriptions(one, visit))
+  if (isArray(value)) return mapList(value, (one) => mapDescriptions(one, visit))
   if (!isObject(value)) return value
   const changed: Json = {}
   for (const [key, one] of Object.entries(value)) {
@@ -147,8 +147,4 @@ function mapDescriptions(value: unknown, visit: Visit): unknown {
 function mapList(list: readonly unknown[], map: (one: unknown) => unknown): readonly unknown[] {
   const mapped = list.map(map)
   return mapped.some((one, at) => one !== list[at]) ? mapped : list
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }

@@ -20,7 +20,7 @@ function has(ordered: Int32Array, wanted: number): boolean {
   let high = ordered.length - 1
   while (low <= high) {
     const middle = (low + high) >> 1
-    const one = ordered[middle] as number
+    const one = ordered[middle] ?? 0
     if (one === wanted) return true
     if (one < wanted) low = middle + 1
     else high = middle - 1
@@ -31,7 +31,7 @@ function has(ordered: Int32Array, wanted: number): boolean {
 export const ENDS = 1
 export const CROSSES = 2
 
-/** What matches do between the character that a forward state is behind and the one a backward state is before. */
+/** Whether matches cross or end between a forward state and the backward state after it. */
 export function meeting(automaton: Automaton, behind: State, ahead: State, meter: Meter): number {
   const edges = automaton.edges(behind.kind, ahead.kind)
   const ends = behind.set.some((position) => edges.ends[position] === 1) ? ENDS : 0
@@ -39,22 +39,29 @@ export function meeting(automaton: Automaton, behind: State, ahead: State, meter
   const crosses =
     automaton.size > MAX_BITS
       ? meetsOneByOne(edges, behind, ahead, meter)
-      : meetsByBits(automaton.size, edges, behind, ahead, meter)
+      : meetsByBits(automaton.size, { edges, behind, ahead, meter })
   return ends | (crosses ? CROSSES : 0)
 }
 
 function meetsOneByOne({ next }: Edges, behind: State, ahead: State, meter: Meter): boolean {
   meter.spend(COST.entry)
   for (let at = 0; at < behind.set.length; at++) {
-    const position = behind.set[at] as number
-    const [from, to] = [next.offsets[position] as number, next.offsets[position + 1] as number]
+    const position = behind.set[at] ?? 0
+    const [from, to] = [next.offsets[position] ?? 0, next.offsets[position + 1] ?? 0]
     meter.spend((1 + to - from) * COST.edge)
-    for (let edge = from; edge < to; edge++) if (has(ahead.set, next.items[edge] as number)) return true
+    for (let edge = from; edge < to; edge++) if (has(ahead.set, next.items[edge] ?? 0)) return true
   }
   return false
 }
 
-function meetsByBits(size: number, edges: Edges, behind: State, ahead: State, meter: Meter): boolean {
+type Meeting = {
+  edges: Edges
+  behind: State
+  ahead: State
+  meter: Meter
+}
+
+function meetsByBits(size: number, { edges, behind, ahead, meter }: Meeting): boolean {
   meter.spend(COST.meeting)
   let frontier = behind.frontiers?.get(edges)
   if (!frontier) {
@@ -63,18 +70,18 @@ function meetsByBits(size: number, edges: Edges, behind: State, ahead: State, me
     behind.frontiers.set(edges, frontier)
   }
   const bits = (ahead.bits ??= bitsOf(size, ahead.set))
-  for (let at = 0; at < bits.length; at++) if (((bits[at] as number) & (frontier[at] as number)) !== 0) return true
+  for (let at = 0; at < bits.length; at++) if (((bits[at] ?? 0) & (frontier[at] ?? 0)) !== 0) return true
   return false
 }
 
-/** Where threads can be behind the next character. */
+/** Positions of threads after the next character. */
 function frontierOf(size: number, { next }: Edges, { set }: State, meter: Meter): Int32Array {
   const bits = new Int32Array((size + 31) >> 5)
   let work = set.length
   for (const position of set) {
-    const [from, to] = [next.offsets[position] as number, next.offsets[position + 1] as number]
+    const [from, to] = [next.offsets[position] ?? 0, next.offsets[position + 1] ?? 0]
     work += to - from
-    for (let edge = from; edge < to; edge++) setBit(bits, next.items[edge] as number)
+    for (let edge = from; edge < to; edge++) setBit(bits, next.items[edge] ?? 0)
   }
   meter.spend(COST.entry + work * COST.edge)
   return bits
@@ -87,5 +94,5 @@ function bitsOf(size: number, set: Int32Array): Int32Array {
 }
 
 function setBit(bits: Int32Array, at: number): void {
-  bits[at >> 5] = (bits[at >> 5] as number) | (1 << (at & 31))
+  bits[at >> 5] = (bits[at >> 5] ?? 0) | (1 << (at & 31))
 }

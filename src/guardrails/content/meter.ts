@@ -5,7 +5,7 @@
  * (test/bench/units.ts): the budget is about one second at most.
  */
 export const SCAN_BUDGET = 150_000_000
-/** Some 10 ms of it: after this much, whoever can lets other work be done. */
+/** About 10 ms of work: after this much, generators yield to the event loop. */
 const SLICE = 2_000_000
 
 /** The unit costs of work that is not a look into a table. */
@@ -15,24 +15,22 @@ export const COST = {
   edge: 4,
   /** One character read backward where something matches. */
   backward: 3,
-  /** One look whether a thread before a place leads to a match behind it. */
+  /** One check whether a thread leads to a match after it. */
   meeting: 20,
   /** One character in a scan that follows threads, and each step of them. */
   threadedCharacter: 10,
   threadedStep: 6,
-  /** One stretch that a search found; what is made of a finding, and what takes its place. */
+  /** One match of a search, with its finding and its redaction. */
   found: 2,
   finding: 60,
-  /**
-   * One character of a JSON document, or of a text with characters outside of ASCII, as it is made ready to be read.
-   */
+  /** Preparing one character of a JSON document, or of a text outside of ASCII. */
   prepared: 20,
   /**
    * One character as it is looked at for what detectors cannot do without (prefilter), and for disguised injections.
    */
   surveyed: 2,
   runs: 2,
-  /** One word that may be a verb, misspelt, with those behind it. */
+  /** One word that may be a misspelt verb, with the words after it. */
   misspelt: 400,
   /** One look whether a phrase is at a place; one character searched for a phrase, and for all of them. */
   attempt: 40,
@@ -40,7 +38,7 @@ export const COST = {
   dearest: 40,
 } as const
 
-/** Thrown where the work left is less than the work to do. */
+/** Thrown if the remaining budget is less than the work. */
 export class BudgetExceeded extends Error {
   override readonly name = "BudgetExceeded"
 }
@@ -64,7 +62,7 @@ export class Meter {
   }
 }
 
-/** Runs steps to their end, and lets the isolate do other work in between. */
+/** Runs a generator to its end, yielding to the event loop between slices. */
 export async function inSlices<T>(steps: Generator<void, T>, meter: Meter): Promise<T> {
   for (let due = meter.spent + SLICE; ;) {
     const { done, value } = steps.next()
@@ -75,7 +73,7 @@ export async function inSlices<T>(steps: Generator<void, T>, meter: Meter): Prom
   }
 }
 
-/** The same at once. */
+/** Runs a generator to its end without yielding. */
 export function atOnce<T>(steps: Generator<void, T>): T {
   for (;;) {
     const { done, value } = steps.next()

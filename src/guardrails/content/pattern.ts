@@ -6,22 +6,22 @@ import { explore, findStretches, Searcher } from "./search.ts"
 
 export const MAX_PATTERN_LENGTH = 100_000
 /**
- * Steps of the compiled machines of one guardrail, each of them some 150 bytes of an isolate's 128 MB.
- * `(?:a{1000}){1000}` is short, and a million of them.
+ * Limit of program steps per guardrail, each about 150 bytes of an isolate's 128 MB. `(?:a{1000}){1000}` is short and
+ * has a million of them.
  */
 export const MAX_STEPS = 120_000
 /**
- * Units of work (meter.ts) to work out all states that a pattern's automaton can be in, and those of one guardrail's
- * together: some 0.2 and 0.8 s. A pattern within it is searched for by tables alone, whatever the text.
+ * Work limits (meter.ts) to construct all DFA states of a pattern, and of all patterns of one guardrail: about 0.2 and
+ * 0.8 s. Patterns within them are searched with tables alone, whatever the text.
  */
 export const EXPLORE_BUDGET = 40_000_000
 const EXPLORE_BUDGET_OF_ALL = 160_000_000
 
-/** What the patterns of one guardrail come to so far. */
+/** Sum over the patterns of a guardrail so far. */
 export type Sizes = { steps: number; work: number }
 export const NO_SIZES: Sizes = { steps: 0, work: 0 }
 
-/** Why a pattern is none, as a sentence for its author; undefined where it is one. `stepsBefore`: of the others. */
+/** Why a pattern is invalid, as an error text; undefined if it is valid. `stepsBefore`: of the other patterns. */
 export function problemOf(pattern: string, stepsBefore = 0): string | undefined {
   if (pattern.length > MAX_PATTERN_LENGTH) return `must be at most ${MAX_PATTERN_LENGTH} characters.`
   if (hasNestedRepeat(pattern)) {
@@ -61,7 +61,7 @@ const MAX_UNITS = 10
 
 const works = new WeakMap<Program, number>()
 
-/** Throws where a pattern has more states than can be kept. */
+/** Throws if a pattern has too many DFA states. */
 function workOf(pattern: string, program: Program): number {
   const known = works.get(program)
   if (known !== undefined) return known
@@ -72,7 +72,7 @@ function workOf(pattern: string, program: Program): number {
   return meter.spent
 }
 
-/** Throws where a search of this text, with its tables worked out, is more work than MAX_UNITS for each character. */
+/** Throws if searching this text, with the tables constructed, exceeds MAX_UNITS of work per character. */
 function checkSpeed(program: Program, text: string): void {
   const searcher = new Searcher(program)
   try {
@@ -109,8 +109,7 @@ export function programOf(pattern: string): Program {
 type Group = { hasEndless: boolean }
 
 /**
- * Harmless to the machine here, and refused all the same: other gateways of this interface refuse it, and a pattern
- * should mean the same everywhere it is taken.
+ * Harmless to RE2, but rejected: other gateways with this API reject it, and a pattern should work the same everywhere.
  */
 function hasNestedRepeat(pattern: string): boolean {
   const groups: Group[] = [{ hasEndless: false }]
@@ -144,7 +143,7 @@ function quoted(pattern: string, at: number): number {
 function classEnd(pattern: string, from: number): number {
   let at = from + 1
   if (pattern[at] === "^") at++
-  // A bracket that comes first stands for itself.
+  // A leading bracket is literal.
   if (pattern[at] === "]") at++
   for (; at < pattern.length && pattern[at] !== "]"; at++) {
     if (pattern[at] === "\\") at++

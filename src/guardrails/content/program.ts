@@ -1,6 +1,7 @@
 import { RE2JS } from "re2js"
+import { elementAt } from "../../support/arrays.ts"
 
-/** One step of a compiled pattern, as re2js has it; `out` and `arg` are places of other steps. */
+/** A program step of re2js; `out` and `arg` are indexes of other steps. */
 export type Step = {
   op: number
   out: number
@@ -11,17 +12,15 @@ export type Step = {
 }
 
 /**
- * A pattern as a machine without memory: what RE2 compiles it to. re2js tells matches only of a whole text; a stream
- * needs to know where a match may have begun that is not over, so the machine is run here (scanner.ts).
+ * A pattern compiled by RE2 to a program for an NFA. re2js only matches complete texts; a stream needs to know where an
+ * open match may have begun, so scanner.ts runs the program itself.
  */
 export type Program = {
   steps: readonly Step[]
   start: number
-  /** Where a match that begins with a character is afterwards, by what surrounds it and the character. */
+  /** Steps after the first character of a match, by conditions and character. */
   begins: Map<number, Int32Array>
-  /**
-   * For each step and ASCII character whether the one takes the other: 0 until it was asked, then 1 for no, 2 for yes.
-   */
+  /** Cache by step and ASCII character of whether the step takes it: 0 unknown, 1 no, 2 yes. */
   taken: Uint8Array | undefined
 }
 
@@ -40,12 +39,12 @@ export const OP = {
 }
 
 const ASCII = 128
-/** Of larger programs nothing is remembered: half a megabyte is the most for one. */
+/** Larger programs get no cache: it would exceed half a megabyte. */
 const MAX_REMEMBERED = 4_096
 
-/** Throws re2js's own error for what is no pattern of RE2's syntax. */
+/** Throws the error of re2js for an invalid pattern. */
 export function compileProgram(pattern: string): Program {
-  const { re2Input } = RE2JS.compile(pattern) as unknown as { re2Input: { prog: { inst: Step[]; start: number } } }
+  const { re2Input } = RE2JS.compile(pattern) as RE2JS & { re2Input: { prog: { inst: Step[]; start: number } } }
   const { inst: steps, start } = re2Input.prog
   const taken = steps.length <= MAX_REMEMBERED ? new Uint8Array(steps.length * ASCII) : undefined
   return { steps, start, begins: new Map(), taken }
@@ -68,28 +67,28 @@ const BOUNDARY = 16
 const NO_BOUNDARY = 32
 const NEWLINE = 10
 
-/** What holds between two characters: beginnings, ends and boundaries of words. */
+/** Flags of the conditions between two characters: line and text edges and word boundaries. */
 export function conditionsBetween(before: number, after: number): number {
   let flags = before === BEFORE_TEXT ? BEGIN_TEXT | BEGIN_LINE : before === NEWLINE ? BEGIN_LINE : 0
   flags |= after === AFTER_TEXT ? END_TEXT | END_LINE : after === NEWLINE ? END_LINE : 0
   return flags | (isWord(before) === isWord(after) ? NO_BOUNDARY : BOUNDARY)
 }
 
-/** As RE2 has it: ASCII letters, digits and the underscore. */
+/** RE2's definition: ASCII letters, digits and the underscore. */
 function isWord(rune: number): boolean {
   return (rune >= 97 && rune <= 122) || (rune >= 48 && rune <= 57) || (rune >= 65 && rune <= 90) || rune === 95
 }
 
-/** Whether the step at this place goes on with this character. */
+/** Whether the step takes this character. */
 export function takes({ steps, taken }: Program, scope: number, rune: number): boolean {
-  const step = steps[scope] as Step
+  const step = elementAt(steps, scope)
   if (!taken || rune >= ASCII) return isOfStep(step, rune)
   const at = scope * ASCII + rune
   if (taken[at] === 0) taken[at] = isOfStep(step, rune) ? 2 : 1
   return taken[at] === 2
 }
 
-/** Whether a step takes a character at all. */
+/** Whether a step consumes a character. */
 export function takesRunes({ op }: Step): boolean {
   return op >= OP.runes && op <= OP.anyButNewline
 }
@@ -102,9 +101,7 @@ export function isOfStep(step: Step, rune: number): boolean {
 
 const MAX_KEPT = 2_048
 
-/**
- * Where matches that begin with this character are after it. Worked out once for each character and what surrounds it.
- */
+/** Steps after a match's first character. Cached by conditions and character. */
 export function beginningsWith(program: Program, conditions: number, rune: number): Int32Array {
   const key = conditions * 0x110000 + rune
   const known = program.begins.get(key)

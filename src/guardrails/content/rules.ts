@@ -10,16 +10,23 @@ export type ContentSettings = {
   content_filter_builtins?: GuardrailRules["content_filter_builtins"] | undefined
 }
 
-/** A rule, with the guardrails that have it (by their places) and whose words it reads. */
+/** A rule with the indexes of the guardrails that contain it. `readsAll`: it also scans texts of the model. */
 export type OwnedRule = Rule & { owners: number[]; readsAll: boolean }
 
 const STRENGTH: Readonly<Record<Action, number>> = { flag: 0, redact: 1, block: 2 }
 const MAX_NAME_LENGTH = 100
 
-/** All filters of these settings together: of the same one given twice the stronger action counts. */
+type NewRule = {
+  action: Action
+  owner: number
+  detector: () => Detector
+  readsAll: boolean
+}
+
+/** Combines the filters of several guardrails: of equal filters the stronger action applies. */
 export function combineRules(settings: readonly ContentSettings[]): OwnedRule[] {
   const rules = new Map<string, OwnedRule>()
-  const add = (key: string, action: Action, owner: number, detector: () => Detector, readsAll: boolean) => {
+  const add = (key: string, { action, owner, detector, readsAll }: NewRule) => {
     const known = rules.get(key)
     if (!known) return void rules.set(key, { detector: detector(), action, owners: [owner], readsAll })
     if (STRENGTH[action] > STRENGTH[known.action]) known.action = action
@@ -28,9 +35,9 @@ export function combineRules(settings: readonly ContentSettings[]): OwnedRule[] 
   }
   for (const [owner, { content_filters: current, content_filter_builtins: builtins }] of settings.entries()) {
     for (const filter of current ?? [])
-      add(`own ${filter.pattern}`, filter.action, owner, () => toDetector(filter), true)
+      add(`own ${filter.pattern}`, { action: filter.action, owner, detector: () => toDetector(filter), readsAll: true })
     for (const { slug, action, scan_scope: scope } of builtins ?? []) {
-      add(slug, action, owner, () => detectorOf(slug), readsAll({ slug, scan_scope: scope }))
+      add(slug, { action, owner, detector: () => detectorOf(slug), readsAll: readsAll({ slug, scan_scope: scope }) })
     }
   }
   return [...rules.values()]
@@ -50,7 +57,7 @@ function toDetector({ pattern, label }: ContentFilter): Detector {
   }
 }
 
-/** What stands in the place of what an own filter redacts: its label, in brackets. */
+/** Replacement for text that a custom filter redacts: its label in brackets. */
 function ownLabel(label: string | null | undefined): string {
   if (label == null || label === "") return "[REDACTED]"
   return /^\[.*\]$/s.test(label) ? label : `[${label}]`

@@ -1,6 +1,7 @@
+import { elementAt } from "../../support/arrays.ts"
 /**
- * Texts made from a pattern to be slow to search, always the same: its own letters and literals, in order and in
- * disorder.
+ * Deterministic texts that should be slow to search with a pattern, made of its own letters and literals, in and out of
+ * order.
  */
 export function slowTexts(pattern: string): string[] {
   const literals = pattern.slice(0, MAX_SOURCE).match(/[\p{L}\d]{2,}/gu) ?? ["ab"]
@@ -10,11 +11,11 @@ export function slowTexts(pattern: string): string[] {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
     return Math.floor((state / 2 ** 32) * end)
   }
-  const char = () => chars[below(chars.length)] as string
+  const char = () => elementAt(chars, below(chars.length))
   const parts: (() => string)[] = [
     char,
-    () => (below(2) === 0 ? (literals[below(literals.length)] as string) : char().repeat(1 + below(12))),
-    () => chars[0] as string,
+    () => (below(2) === 0 ? elementAt(literals, below(literals.length)) : char().repeat(1 + below(12))),
+    () => elementAt(chars, 0),
   ]
   return parts.map((part) => {
     let text = ""

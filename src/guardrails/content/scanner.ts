@@ -1,8 +1,9 @@
 import { readAs, UNREAD } from "./fold.ts"
 import { COST, Meter } from "./meter.ts"
 import { AFTER_TEXT, BEFORE_TEXT, beginningsWith, conditionsBetween, OP, type Program, takes } from "./program.ts"
+import { elementAt } from "../../support/arrays.ts"
 
-/** From `start` up to `end`, in UTF-16 units since the text began. */
+/** From `start` to before `end`, in UTF-16 units of the complete text. */
 export type Span = { start: number; end: number }
 
 const SPACE = 32
@@ -12,12 +13,13 @@ type ScanOptions = { limit: number; isWhole: boolean; folds?: boolean; meter?: M
 
 type Threads = { places: Int32Array; starts: Int32Array; count: number }
 
+/** A character with the conditions between it and the previous one. */
+type CharacterRead = { rune: number; width: number; conditions: number }
+
 /**
- * Runs a program over a text that comes in pieces, each character once, whatever the pattern: of the ways to be at one
- * place of the program only the one that began first is followed.
- *
- * Told are stretches that match, which may overlap: every character that stands in some match stands in one of them.
- * So nothing that a pattern matches within, or across, another of its matches is missed.
+ * Runs a program over a text that arrives in pieces, in linear time: of the threads at one step only the one that began
+ * first is kept. Reports stretches that match and may overlap: every character that is part of any match is in one of
+ * them. So matches within, or across, other matches are not missed.
  */
 export class Scanner {
   readonly #program: Program
@@ -36,15 +38,15 @@ export class Scanner {
   #before = BEFORE_TEXT
   #at = 0
   #half = ""
-  /** What stands between the last character and the next is not read. */
+  /** A skipped character lies between the last character and the next. */
   #isParted = false
   /** Matches that may still grow, the longest so far of each beginning. */
   readonly #growing = new Map<number, number>()
 
   /**
-   * `limit`: no match is longer, in UTF-16 units; what begins and does not end within it is given up. `isWhole`: a
-   * match is told when it can grow no more, which needs a limit; else at each length, and the longer ones hold the
-   * shorter. `folds`: the text is read as fold.ts has it; what is told stands in the text as it is written.
+   * `limit`: maximum length of a match in UTF-16 units; longer candidates are dropped. `isWhole`: a match is reported
+   * when it can grow no more, which needs a limit; else at each length, longer ones including the shorter. `folds`: the
+   * text is normalized by fold.ts; reported positions are those of the original.
    */
   constructor(
     program: Program,
@@ -65,14 +67,14 @@ export class Scanner {
     this.#queued = new Int32Array(size)
   }
 
-  /** Up to here no further match can begin: in UTF-16 units since the text began. */
+  /** No further match can begin before this index of the complete text. */
   get safe(): number {
-    let safe = this.#now.count > 0 ? (this.#now.starts[0] as number) : this.#at
+    let safe = this.#now.count > 0 ? (this.#now.starts[0] ?? 0) : this.#at
     for (const start of this.#growing.keys()) safe = Math.min(safe, start)
     return safe
   }
 
-  /** Goes on at a place of the text up to which there is nothing to find, and no thread alive. */
+  /** Continues at an index before which no match is open. */
   skipTo(at: number, before: number): void {
     this.#at = at
     this.#before = before
@@ -89,7 +91,7 @@ export class Scanner {
         return
       }
       // Only where there is a next unit: at the end of a slice, V8 has been seen to read the unit behind it.
-      const rune = isHalf && at < text.length - 1 ? (text.codePointAt(at) as number) : text.charCodeAt(at)
+      const rune = isHalf && at < text.length - 1 ? (text.codePointAt(at) ?? 0) : text.charCodeAt(at)
       const width = rune > 0xffff ? 2 : 1
       const read = this.#folds ? readAs(rune) : rune
       if (read === UNREAD) this.#part(width)
@@ -108,24 +110,24 @@ export class Scanner {
     this.#meter.spend(steps * COST.threadedStep)
   }
 
-  /** Tells what matches if the text ends here, which it may not: it goes on as if nothing had been asked. */
+  /** Reports matches as if the text ended here, without ending it. */
   settle(): void {
     const { places, starts, count } = this.#now
-    const conditions = conditionsBetween(this.#before, AFTER_TEXT)
+    const read = { rune: AFTER_TEXT, width: 0, conditions: conditionsBetween(this.#before, AFTER_TEXT) }
     this.#round++
     for (let thread = 0; thread < count; thread++) {
-      this.#follow(places[thread] as number, starts[thread] as number, AFTER_TEXT, 0, conditions)
+      this.#follow(places[thread] ?? 0, starts[thread] ?? 0, read)
     }
-    this.#tell(true)
+    this.#report(true)
   }
 
-  /** A character that is not read. It may stand in the middle of a word, or between two: both are looked for. */
+  /** A skipped character, which may be inside a word or between two: both are searched. */
   #part(width: number): void {
     const { places, starts, count } = this.#now
-    const conditions = conditionsBetween(this.#before, SPACE)
+    const read = { rune: AFTER_TEXT, width: 0, conditions: conditionsBetween(this.#before, SPACE) }
     this.#round++
     for (let thread = 0; thread < count; thread++) {
-      this.#follow(places[thread] as number, starts[thread] as number, AFTER_TEXT, 0, conditions)
+      this.#follow(places[thread] ?? 0, starts[thread] ?? 0, read)
     }
     this.#at += width
     this.#isParted = true
@@ -134,10 +136,11 @@ export class Scanner {
   #step(rune: number, width: number): void {
     const { places, starts, count } = this.#now
     const conditions = conditionsBetween(this.#before, rune)
+    const read = { rune, width, conditions }
     this.#round++
     this.#next.count = 0
     for (let thread = 0; thread < count; thread++) {
-      this.#follow(places[thread] as number, starts[thread] as number, rune, width, conditions)
+      this.#follow(places[thread] ?? 0, starts[thread] ?? 0, read)
     }
     if (rune !== AFTER_TEXT) {
       this.#begin(conditions, rune)
@@ -149,16 +152,16 @@ export class Scanner {
     this.#next = emptied
     this.#at += width
     this.#before = rune
-    if (this.#growing.size > 0) this.#tell(rune === AFTER_TEXT)
+    if (this.#growing.size > 0) this.#report(rune === AFTER_TEXT)
   }
 
   #begin(conditions: number, rune: number): void {
     const begun = beginningsWith(this.#program, conditions, rune)
-    for (let one = 0; one < begun.length; one++) this.#queue(begun[one] as number, this.#at)
+    for (let one = 0; one < begun.length; one++) this.#queue(begun[one] ?? 0, this.#at)
   }
 
-  /** All places that can be reached without a character, and from those the ones behind this character. */
-  #follow(scope: number, start: number, rune: number, width: number, conditions: number): void {
+  /** Follows all steps that consume nothing, then adds the steps after this character. */
+  #follow(scope: number, start: number, { rune, width, conditions }: CharacterRead): void {
     const { steps } = this.#program
     const open = this.#open
     open.push(scope)
@@ -166,7 +169,7 @@ export class Scanner {
       if (this.#seen[at] === this.#round) continue
       this.#seen[at] = this.#round
       this.#steps++
-      const step = steps[at] as (typeof steps)[number]
+      const step = elementAt(steps, at)
       switch (step.op) {
         case OP.alt:
         case OP.altMatch:
@@ -202,11 +205,9 @@ export class Scanner {
     this.#next.count = count + 1
   }
 
-  /**
-   * Matches that no thread can lengthen. Threads stand in the order of their beginnings, so the first is the oldest.
-   */
-  #tell(isOver: boolean): void {
-    const oldest = isOver || this.#now.count === 0 ? Number.POSITIVE_INFINITY : (this.#now.starts[0] as number)
+  /** Reports matches that no thread can extend. Threads are ordered by their start, so the first is the oldest. */
+  #report(isOver: boolean): void {
+    const oldest = isOver || this.#now.count === 0 ? Number.POSITIVE_INFINITY : (this.#now.starts[0] ?? 0)
     for (const [start, end] of this.#growing) {
       if (start >= oldest) continue
       this.#growing.delete(start)

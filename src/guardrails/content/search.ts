@@ -21,8 +21,8 @@ export class Searcher {
   readonly forward: Dfa
   readonly backward: Dfa
   /**
-   * What `meeting` made of the latest pairs of rows, by a hash of the two: the one behind, and four times the one ahead
-   * plus that.
+   * Cache of `meeting` results by a hash of both rows: the forward row, and four times the backward row plus the
+   * result.
    */
   readonly meetings = new Int32Array(2 * MEETINGS).fill(-1)
   #generations = 0
@@ -33,15 +33,15 @@ export class Searcher {
     this.backward = new Dfa(this.automaton, "backward")
   }
 
-  /** Beside the beginning or the end of a text. */
+  /** KIND beside the start or the end of a text. */
   get edge(): number {
     const { kinds, end } = this.automaton.alphabet
-    return kinds[end] as number
+    return kinds[end] ?? 0
   }
 
   kindOf(rune: number): number {
     const { alphabet } = this.automaton
-    return alphabet.kinds[alphabet.classOf(rune)] as number
+    return alphabet.kinds[alphabet.classOf(rune)] ?? 0
   }
 
   meeting(behind: number, ahead: number, meter: Meter): number {
@@ -103,8 +103,8 @@ export function* findStretches(searcher: Searcher, text: string, meter: Meter): 
       continue
     }
     searcher.makeRoom()
-    forward.run(text, block.from, block.to, forward.rowOf(block.before), meter, { record })
-    readBackward(searcher, text, block, reading, meter)
+    forward.run(text, { from: block.from, to: block.to, startRow: forward.rowOf(block.before), record }, meter)
+    readBackward(searcher, text, { block, reading, meter })
     if (++read % BLOCKS_AT_ONCE === 0) yield
   }
   if (reading.open !== -1) found.add(0, reading.open)
@@ -114,12 +114,16 @@ export function* findStretches(searcher: Searcher, text: string, meter: Meter): 
 /** Of the block that is read: no two are read at once. */
 const record = { rows: new Int32Array(BLOCK + 2), classes: new Uint16Array(BLOCK + 2) }
 
-/**
- * What is known of the text behind a block: where it stands, and where a stretch ends whose beginning is not found yet.
- */
+/** State of the backward pass: the state after the block, and the end of a match whose start is not found yet. */
 type Reading = { ahead: State | undefined; open: number; found: Stretches }
 
-function readBackward(searcher: Searcher, text: string, { from, to }: Block, reading: Reading, meter: Meter): void {
+type BackwardRead = {
+  block: Block
+  reading: Reading
+  meter: Meter
+}
+
+function readBackward(searcher: Searcher, text: string, { block: { from, to }, reading, meter }: BackwardRead): void {
   const { backward, meetings } = searcher
   const { alphabet } = searcher.automaton
   const { rows, classes } = record
@@ -127,18 +131,18 @@ function readBackward(searcher: Searcher, text: string, { from, to }: Block, rea
   const before = found.count
   const live = searcher.forward.live
   let { open } = reading
-  // Where nothing is open, no match goes on behind this block: all that counts of what follows is the boundary.
+  // Without an open match, only the boundary character after the block counts.
   const kind = to < text.length ? searcher.kindOf(runeAt(text, to)) : searcher.edge
   let row = reading.ahead ? backward.rowOf(reading.ahead) : backward.rowOfNothing(kind)
   let { table } = backward
   let read = 0
   for (let at = to; at > from; read++) {
     if (open !== -1 || at === to) {
-      const left = (rows[at - from] as number) >> 1
+      const left = (rows[at - from] ?? 0) >> 1
       let met = 0
       if (left >= live) {
         const scope = placeOf(left, row)
-        const known = meetings[scope + 1] as number
+        const known = meetings[scope + 1] ?? 0
         met = meetings[scope] === left && known >> 2 === row ? known & 3 : searcher.meeting(left, row, meter)
       }
       if ((met & CROSSES) === 0) {
@@ -147,18 +151,18 @@ function readBackward(searcher: Searcher, text: string, { from, to }: Block, rea
       }
     }
     if (open === -1) {
-      // Up to the next end no match goes on, and none from there to the right.
+      // Skips to the next match end: no match crosses the text between.
       do at--
-      while (at > from && ((rows[at - from] as number) & 1) === 0)
+      while (at > from && ((rows[at - from] ?? 0) & 1) === 0)
       if (at === from) break
       open = at
-      row = backward.rowOfNothing(alphabet.kinds[classes[at - from] as number] as number)
+      row = backward.rowOfNothing(alphabet.kinds[classes[at - from] ?? 0] ?? 0)
       ;({ table } = backward)
     }
     at--
     if (classes[at - from] === HALF) at--
-    const one = classes[at - from] as number
-    let entry = table[row + one] as number
+    const one = classes[at - from] ?? 0
+    let entry = table[row + one] ?? 0
     if (entry < 0) {
       entry = backward.entry(row, one, meter)
       ;({ table } = backward)
@@ -171,8 +175,8 @@ function readBackward(searcher: Searcher, text: string, { from, to }: Block, rea
 }
 
 /**
- * Stretches outside of which no match stands, and at whose borders no thread is alive: what a scan that follows threads
- * needs to read. Between two places where none is either; the text has no character that is not read (fold.ts) there.
+ * Regions that contain all matches, with no thread alive at their borders: what the NFA must read. Between them the
+ * text has no skipped characters (fold.ts).
  */
 export function* findRegions(
   searcher: Searcher,
@@ -188,8 +192,8 @@ export function* findRegions(
   for (let from = start, blocks = 1; from < end; blocks++) {
     searcher.makeRoom()
     const to = Math.min(end, blockEnd(text, from))
-    const row = forward.run(text, from, to, forward.rowOf(state), meter, { folds: true, record })
-    addRegions(from, to, forward.live, open, regions)
+    const row = forward.run(text, { from, to, startRow: forward.rowOf(state), folds: true, record }, meter)
+    addRegions(from, to, { live: forward.live, open, regions })
     state = forward.stateAt(row)
     from = to
     if (blocks % BLOCKS_AT_ONCE === 0) yield
@@ -200,12 +204,18 @@ export function* findRegions(
   return regions
 }
 
-/** Adds what of a block lies between states without threads and has an end in it. */
-function addRegions(from: number, to: number, live: number, open: { start: number; hasEnd: boolean }, regions: Span[]) {
+type RegionSearch = {
+  live: number
+  open: { start: number; hasEnd: boolean }
+  regions: Span[]
+}
+
+/** Adds the regions of a block between states without threads that contain a match end. */
+function addRegions(from: number, to: number, { live, open, regions }: RegionSearch) {
   const { rows } = record
   for (let at = from; at < to; at++) {
-    if (((rows[at - from] as number) & 1) === 1) open.hasEnd = true
-    if ((rows[at + 1 - from] as number) >> 1 >= live) continue
+    if (((rows[at - from] ?? 0) & 1) === 1) open.hasEnd = true
+    if ((rows[at + 1 - from] ?? 0) >> 1 >= live) continue
     if (open.hasEnd) regions.push({ start: open.start, end: at + 1 })
     open.hasEnd = false
     open.start = at + 1
@@ -219,7 +229,7 @@ export function runeBefore(text: string, at: number): number {
   return readAs(pair > 0xffff ? pair : text.charCodeAt(at - 1))
 }
 
-/** Where the first match ends; undefined where there is none. */
+/** End of the first match; undefined if there is none. */
 export function* findFirstEnd(searcher: Searcher, text: string, meter: Meter): Generator<void, number | undefined> {
   const blocks = yield* readForward(searcher, text, meter, false)
   const last = blocks.at(-1)
@@ -236,7 +246,7 @@ function* readForward(searcher: Searcher, text: string, meter: Meter, isWhole: b
   for (let from = 0; from < text.length;) {
     const to = blockEnd(text, from)
     searcher.makeRoom()
-    const row = forward.run(text, from, to, forward.rowOf(state), meter, { stopsAtEnd: !isWhole })
+    const row = forward.run(text, { from, to, startRow: forward.rowOf(state), stopsAtEnd: !isWhole }, meter)
     if (row < 0) return [{ from, to: ~row, before: state, hasEnd: true }]
     const last = blocks.at(-1)
     if (last && forward.endsAtStart) last.hasEnd = true
@@ -258,7 +268,7 @@ function blockEnd(text: string, from: number): number {
   return isInside ? to + 1 : to
 }
 
-/** Works out every state there can be. Throws where that is too much work. */
+/** Constructs all DFA states. Throws if that exceeds the budget. */
 export function explore(searcher: Searcher, meter: Meter): void {
   const { forward, backward, automaton } = searcher
   const { alphabet } = automaton

@@ -22,7 +22,7 @@ export class Stretches {
   /** By their order in the text. */
   at(index: number): Span {
     const scope = 2 * (this.count - 1 - index)
-    return { start: this.#places[scope] as number, end: this.#places[scope + 1] as number }
+    return { start: this.#places[scope] ?? 0, end: this.#places[scope + 1] ?? 0 }
   }
 
   toSpans(): Span[] {

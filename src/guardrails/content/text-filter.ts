@@ -6,25 +6,25 @@ import { fold, foldBefore } from "./fold.ts"
 import { atOnce, BudgetExceeded, COST, Meter } from "./meter.ts"
 import { Scanner, type Span } from "./scanner.ts"
 import { findFirstEnd, findRegions, findStretches, runeBefore, searcherOf } from "./search.ts"
+import { elementAt } from "../../support/arrays.ts"
 
 export type Action = "block" | "redact" | "flag"
 
-/** What a text is searched for, and what follows from finding it. */
 export type Rule = { detector: Detector; action: Action }
 
 export type Finding = Span & { rule: Rule }
 
 type Mark = Span & { label: string }
 
-/** A text as it goes on: as it came, but for what is redacted. `units` say how it is written (json-units.ts). */
+/** A streamed text, unchanged except for redactions. `units` define how it is escaped (json-units.ts). */
 export type Units = {
-  /** Takes more of the text as written; returns what it says. */
+  /** Takes more of the escaped text; returns the decoded one. */
   take: (piece: string, isLast: boolean) => string
-  /** As written, from one unit of what is said up to another. */
+  /** The escaped text between two units of the decoded one. */
   slice: (from: number, to: number) => string
-  /** What is written in place of such a stretch. */
+  /** Replacement for a redacted stretch. */
   replace: (from: number, to: number, label: string) => string
-  /** Nothing before this will be asked for. */
+  /** Units before this are no longer needed. */
   forget: (before: number) => void
   /** Taking a character is work in itself. */
   isDear?: true
@@ -32,9 +32,9 @@ export type Units = {
 
 export type FilterOptions = {
   meter?: Meter
-  /** Every finding is told with its place, not only what is to be redacted. */
+  /** Reports the position of every finding, not only of redactions. */
   tellsPlaces?: boolean
-  /** Told the rule that a text could not be read for, within the work that the meter allows. Nothing goes on then. */
+  /** Called with the rule that could not be evaluated within the work limit. The text is then blocked. */
   onUnchecked?: (rule: Rule) => void
 }
 
@@ -59,8 +59,8 @@ export function plainUnits(): Units {
 const PIECE = 16_384
 
 /**
- * One text on its way through the rules, in one piece or in many. What may yet be part of something to redact or to
- * block waits; all else goes on at once.
+ * Filters one text, complete or in pieces. Text that may become part of a redaction or block is delayed; the rest is
+ * released at once.
  */
 export class TextFilter {
   readonly #units: Units
@@ -68,12 +68,12 @@ export class TextFilter {
   #scans: { rule: Rule; scanner: Scanner }[]
   #isBegun = false
   readonly #onFinding: (finding: Finding) => void
-  /** Said, as far as it may still be needed. */
-  #said = ""
-  #saidFrom = 0
+  /** Decoded text, as far as it may still be needed. */
+  #text = ""
+  #textStart = 0
   #length = 0
-  #told = 0
-  /** To redact, in order, none overlapping another. */
+  #released = 0
+  /** Redactions, in order and without overlaps. */
   #marks: Mark[] = []
   readonly #meter: Meter
   readonly #tellsPlaces: boolean
@@ -96,7 +96,7 @@ export class TextFilter {
     this.#onUnchecked = onUnchecked
   }
 
-  /** What goes on now. Nothing does once something is blocked. */
+  /** Returns the released text; empty once something is blocked. */
   push(piece: string, isLast: boolean): string {
     if (isLast && !this.#isBegun) return atOnce(this.readWhole(piece))
     if (this.isBlocked) return ""
@@ -108,7 +108,7 @@ export class TextFilter {
     return this.#release(isLast ? this.#length : this.#safe())
   }
 
-  /** A text that is all there, as it goes on. Yields where other work may be done. */
+  /** Filters a complete text. Yields to other work. */
   *readWhole(text: string): Generator<void, string> {
     this.#isBegun = true
     const first = this.#rules[0]
@@ -119,7 +119,7 @@ export class TextFilter {
         this.#take(text, true)
         if (this.#rules.every(({ detector }) => detector.engine === "regex")) return
         this.#meter.spend(this.#length * COST.surveyed)
-        survey = surveyOf(this.#said)
+        survey = surveyOf(this.#text)
       })
     if (!isPrepared) return ""
     for (const rule of this.#rules) {
@@ -138,27 +138,27 @@ export class TextFilter {
     const { detector } = rule
     if ("search" in detector) {
       if (survey)
-        for (const [start, end] of detector.search(this.#said, survey, this.#meter)) this.#find(rule, { start, end })
+        for (const [start, end] of detector.search(this.#text, survey, this.#meter)) this.#find(rule, { start, end })
     } else if (survey && detector.engine !== "regex") {
       yield* this.#scan(rule, detector, survey)
     } else if (rule.action === "redact" || this.#tellsPlaces) {
       const searcher = searcherOf(detector.program())
-      const found = yield* findStretches(searcher, this.#said, this.#meter)
+      const found = yield* findStretches(searcher, this.#text, this.#meter)
       for (let at = 0; at < found.count; at++) this.#find(rule, found.at(at))
     } else {
-      const end = yield* findFirstEnd(searcherOf(detector.program()), this.#said, this.#meter)
+      const end = yield* findFirstEnd(searcherOf(detector.program()), this.#text, this.#meter)
       if (end !== undefined) this.#find(rule, { start: end - 1, end })
     }
   }
 
-  /** Follows threads only where there is something to find, and where tables tell that something ends. */
+  /** Runs the NFA only where the literals and the DFA tables find the end of a match. */
   *#scan(rule: Rule, detector: Scanned, survey: Survey): Generator<void> {
-    const text = this.#said
+    const text = this.#text
     let scanner: Scanner | undefined
     let last = 0
     for (const window of windowsOf(detector, text, survey)) {
       this.#meter.spend(window.end - window.start)
-      // Tables do not know of what is not read.
+      // The tables do not handle skipped characters.
       const isPlain = !survey.hasUnread || !hasUnread(text, window)
       const regions = isPlain ? yield* findRegions(searcherOf(detector.program()), text, window, this.#meter) : [window]
       scanner ??= regions.length > 0 ? this.#scannerOf(rule, detector) : undefined
@@ -177,12 +177,12 @@ export class TextFilter {
   #take(piece: string, isLast: boolean): string {
     if (this.#units.isDear) this.#meter.spend(piece.length * COST.prepared)
     const content = this.#units.take(piece, isLast)
-    this.#said += content
+    this.#text += content
     this.#length += content.length
     return content
   }
 
-  /** Whether the work of a rule could be done; where it could not, nothing of the text goes on. */
+  /** Runs the work of a rule. False if it exceeded the budget; then nothing of the text is released. */
   #isWithin(rule: Rule, work: () => void): boolean {
     try {
       work()
@@ -208,15 +208,15 @@ export class TextFilter {
   }
 
   #scannerOf(rule: Rule, detector: Scanned): Scanner {
-    // What is built in knows what it looks for in any spelling; a pattern of a customer is what it says.
+    // Built-in detectors match any spelling; custom patterns match literally.
     const folds = detector.engine !== "regex"
     const options = { limit: detector.limit, isWhole: detector.refine !== undefined, folds, meter: this.#meter }
     return new Scanner(detector.program(), options, (span) => this.#match(rule, span))
   }
 
   /**
-   * All that waits, read as if the text ended here, although more may come: something else is told next, and order
-   * counts. What turns out later to have begun before here is redacted from here on.
+   * Releases all delayed text as if it ended here, because another field follows and order counts. A match found later
+   * that began earlier is redacted from here on.
    */
   yield(): string {
     for (const { rule, scanner } of this.#scans) if (!this.#isWithin(rule, () => scanner.settle())) return ""
@@ -235,41 +235,41 @@ export class TextFilter {
     if (this.isBlocked) return ""
     let out = ""
     let over = 0
-    for (; over < this.#marks.length; over++) {
-      const mark = this.#marks[over] as Mark
+    for (const mark of this.#marks) {
       if (mark.end > upTo) break
-      const start = Math.max(mark.start, this.#told)
-      out += this.#units.slice(this.#told, start)
+      over++
+      const start = Math.max(mark.start, this.#released)
+      out += this.#units.slice(this.#released, start)
       if (mark.end > start) out += this.#units.replace(start, mark.end, mark.label)
-      this.#told = Math.max(this.#told, mark.end)
+      this.#released = Math.max(this.#released, mark.end)
       this.isChanged = true
     }
     this.#marks.splice(0, over)
-    const end = Math.max(upTo, this.#told)
-    out += this.#units.slice(this.#told, end)
-    this.#told = end
+    const end = Math.max(upTo, this.#released)
+    out += this.#units.slice(this.#released, end)
+    this.#released = end
     this.#forget()
     return out
   }
 
   /** What no match can reach any more, but for what detectors may look back at. */
   #forget(): void {
-    let needed = this.#told
+    let needed = this.#released
     for (const { scanner } of this.#scans) needed = Math.min(needed, scanner.safe)
-    this.#units.forget(Math.min(needed, this.#told))
+    this.#units.forget(Math.min(needed, this.#released))
     const from = needed - CONTEXT
-    if (from - this.#saidFrom < 1_024) return
-    this.#said = this.#said.slice(from - this.#saidFrom)
-    this.#saidFrom = from
+    if (from - this.#textStart < 1_024) return
+    this.#text = this.#text.slice(from - this.#textStart)
+    this.#textStart = from
   }
 
   #match(rule: Rule, { start, end }: Span): void {
     const refine = "refine" in rule.detector ? rule.detector.refine : undefined
     if (!refine) return this.#find(rule, { start, end })
-    const at = (scope: number) => Math.max(0, scope - this.#saidFrom)
-    const { text, places } = fold(this.#said.slice(at(start), at(end)))
+    const at = (scope: number) => Math.max(0, scope - this.#textStart)
+    const { text, places } = fold(this.#text.slice(at(start), at(end)))
     const scope = (unit: number) => start + (places?.[unit] ?? unit)
-    const parts = refine(text, foldBefore(this.#said.slice(at(start - CONTEXT), at(start))))
+    const parts = refine(text, foldBefore(this.#text.slice(at(start - CONTEXT), at(start))))
     for (const [from, to] of parts) this.#find(rule, { start: scope(from), end: scope(to) })
   }
 
@@ -280,12 +280,12 @@ export class TextFilter {
     if (rule.action === "redact") this.#mark({ ...span, label: rule.detector.label })
   }
 
-  /** Marks that overlap are one, under the name of the one that began first, or else is longer. */
+  /** Merges overlapping redactions under the label of the one that began first, or else is longer. */
   #mark(mark: Mark): void {
     let at = this.#marks.length
     let merged = mark
     while (at > 0) {
-      const other = this.#marks[at - 1] as Mark
+      const other = elementAt(this.#marks, at - 1)
       if (other.end <= merged.start) break
       at--
       if (other.start >= merged.end) continue

@@ -30,8 +30,8 @@ export function newReader(
 }
 
 /**
- * Goes twice over the texts of a value: to read them, a slice at a time, and to put what came of them in their places.
- * `check` throws where a text could not be read.
+ * Walks the texts of a value twice: to scan them in slices, then to insert the results. `check` throws if a text could
+ * not be scanned.
  */
 export async function mapInSlices<T>(
   map: (visit: Visit) => T,

@@ -5,7 +5,7 @@ import { address, personName } from "./people.ts"
 import { creditCard, email, iban, ipAddress, phone, ssn } from "./pii.ts"
 import { secrets } from "./secrets.ts"
 
-/** Of requests: what a model says takes over nobody. */
+/** Scans requests only: output of the model cannot inject instructions into it. */
 const injection: Detector = {
   name: "regex-prompt-injection",
   engine: "prompt-injection",

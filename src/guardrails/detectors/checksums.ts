@@ -23,14 +23,14 @@ const IBAN_LENGTHS: Readonly<Record<string, number>> = Object.fromEntries(
 
 export const IBAN_COUNTRIES = Object.keys(IBAN_LENGTHS)
 
-/** Where the IBAN ends that a text begins with, spaces in it or not; undefined where it begins with none. */
+/** End of the IBAN, with or without spaces, at the start of a text; undefined if there is none. */
 export function isIban(written: string): number | undefined {
   const length = IBAN_LENGTHS[written.slice(0, 2).toUpperCase()]
   if (length === undefined) return undefined
   let code = ""
   let end = 0
   for (; end < written.length && code.length < length; end++) {
-    const char = written[end] as string
+    const char = written.charAt(end)
     if (char !== " " && char !== "-") code += char.toUpperCase()
   }
   const isCutShort = /^[A-Za-z0-9]/.test(written.slice(end))

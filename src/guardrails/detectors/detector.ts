@@ -11,10 +11,10 @@ export type Detector = Named & (OfPieces | Searched)
 export type Scanned = Named & OfPieces
 
 type Named = {
-  /** As `patterns` tell it. */
+  /** The name that `patterns` reports. */
   name: string
   engine: "regex" | "pii" | "secrets" | "prompt-injection"
-  /** Stands in the place of what is redacted. */
+  /** Replacement for redacted text. */
   label: string
 }
 
@@ -23,14 +23,11 @@ type OfPieces = {
   program: () => Program
   /** No match is longer, in UTF-16 units. */
   limit: number
-  /**
-   * The parts of a match that are what is looked for; absent where all of it is. `before`: what precedes it, CONTEXT
-   * units.
-   */
+  /** Selects the parts of a match to report; without it the whole match. `before`: the CONTEXT units before it. */
   refine?: (match: string, before: string) => readonly Part[]
   /** What every match that is not refused has one of. */
   signs?: Signs
-  /** Stands in for the program in texts without a literal, to tell what no match goes across (stops.ts). */
+  /** Replaces the program in texts without a literal, to find positions that no match crosses (stops.ts). */
   without?: { literal: string; program: () => Program }
 }
 

@@ -1,11 +1,11 @@
 import { requiredOf } from "../prefilter/required.ts"
 
 const GAP = "[\\s\"'`*_,:;.–-]{1,6}"
-/** Or nothing between them. */
+/** Optional separator. */
 const MAY = "[\\s\"'`*_,:;.–-]{0,6}"
 const text = (...alternatives: string[]) => `(?:${alternatives.join("|")})`
 /**
- * Up to so many words. What is in a word is in no gap: a text is parted in one way only, and time stays in proportion.
+ * Up to `count` words. Gaps contain no word characters: a text can be split in only one way, so matching stays linear.
  */
 const some = (count: number) => `(?:\\w{1,20}${GAP}){0,${count}}`
 
@@ -132,7 +132,7 @@ const PHRASES: readonly string[] = [
   "(?:忽略|无视|忘记|忽視|無視)[^。\\n]{0,12}(?:之前|以上|先前|前面|上述|所有)[^。\\n]{0,8}(?:指令|指示|提示|规则|說明|说明)|(?:以前|これまで|上記|前)の?[^。\\n]{0,6}(?:指示|命令|プロンプト|ルール)[^。\\n]{0,6}(?:無視|忘れ)|(?:игнорируй|забудь|не обращай внимания на)[^.\\n]{0,24}(?:предыдущ|прошл|все|выше)[^.\\n]{0,16}(?:инструкц|указани|правил|команд)|(?:이전|위의|모든)[^.\\n]{0,10}(?:지시|명령|규칙|프롬프트)[^.\\n]{0,8}(?:무시|잊)",
 ]
 
-/** A phrase to look for, and what every text that has it has. */
+/** A phrase to find, and the literals that every text with it contains. */
 export type Sign = {
   anywhere: RegExp
   /** At one place. */
@@ -141,7 +141,7 @@ export type Sign = {
   groups: readonly (readonly string[])[]
 }
 
-/** Words that are in every text: a group with one of them tells nothing. */
+/** Words of every text: a group with one of them is not a sign. */
 const COMMON = new Set(
   "the as to is of me ai no all do are any now this like and you new so has have for in on my that".split(" "),
 )

@@ -1,9 +1,10 @@
 import type { Part } from "./detector.ts"
+import { elementAt } from "../../support/arrays.ts"
 
 const VERBS = ["ignore", "disregard", "forget", "override", "bypass"]
 const EARLIER = ["previous", "prior", "above", "earlier", "preceding", "system"]
 const ORDERS = ["instruction", "instructions", "prompt", "prompts", "directives", "guidelines"]
-/** How many words may stand between one and the next. */
+/** Maximum number of words between two words of a phrase. */
 const WINDOW = 4
 
 const TOKEN = /\p{L}{4,16}/gu
@@ -25,7 +26,7 @@ function partsOf(verb: string): string[] {
   return [verb.slice(0, half), verb.slice(half), ...scrambled]
 }
 
-/** So many of these letters in every order. */
+/** All arrangements of `count` of these letters. */
 function arrangements(letters: readonly string[], count: number): string[] {
   if (count === 0) return [""]
   return letters.flatMap((letter, at) =>
@@ -33,12 +34,12 @@ function arrangements(letters: readonly string[], count: number): string[] {
   )
 }
 
-/** Sentences that say to drop earlier instructions, with words that are misspelt: a letter off, or scrambled inside. */
+/** Finds instructions to ignore earlier instructions with misspelt words: one letter off, or scrambled inside. */
 export function fuzzyInjections(text: string): Part[] {
   return [...text.matchAll(TOKEN)].flatMap(({ index }) => injectionsFrom(text, index))
 }
 
-/** The same where one begins with this word. */
+/** Finds an instruction that begins with the word at this index. */
 export function injectionsFrom(text: string, from: number): Part[] {
   const tokens: RegExpExecArray[] = []
   const pattern = new RegExp(TOKEN)
@@ -55,7 +56,10 @@ export function injectionsFrom(text: string, from: number): Part[] {
   return last ? [[from, last.index + last[0].length]] : []
 }
 
-/** Where in a stretch of letters a word begins that may be such a verb; -1 for nowhere. Cheap, and never too strict. */
+/**
+ * Index in a stretch of letters of a word that may be a misspelt verb; -1 if there is none. A cheap test without false
+ * negatives.
+ */
 export function misspeltVerb(text: string, start: number, to: number): number {
   const length = (to - start) % LONGEST
   if (length < SHORTEST) return -1
@@ -73,7 +77,7 @@ export function misspeltVerb(text: string, start: number, to: number): number {
 
 function next(tokens: readonly RegExpExecArray[], from: number, content: readonly string[]): number | undefined {
   for (let at = from + 1; at <= from + WINDOW && at < tokens.length; at++) {
-    const [token, before] = [tokens[at] as RegExpExecArray, tokens[at - 1] as RegExpExecArray]
+    const [token, before] = [elementAt(tokens, at), elementAt(tokens, at - 1)]
     // Not across sentences, nor from one line of code to the next.
     if (token.index - before.index - before[0].length > 12) return undefined
     if (isLike(token[0], content)) return at

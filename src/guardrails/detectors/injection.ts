@@ -7,7 +7,7 @@ import { type Sign, SIGNS } from "./injection-signs.ts"
 import { fuzzyInjections, injectionsFrom, misspeltVerb } from "./injection-typos.ts"
 import { numberOf, surveyChanged, surveyOf } from "./surveyor.ts"
 
-/** What the signs come to without the spaces, for letters that are set apart. */
+/** The signs without spaces, for text with separated letters. */
 const SQUEEZED =
   /(?:ignore|disregard|forget|override|bypass)(?:all|any|the|my|your|of|these|those){0,4}(?:previous|prior|above|earlier|preceding|system|safety|your)(?:system)?(?:instructions?|prompts?|rules|directives?|guidelines?|commands?)|(?:reveal|show|print|repeat|output|leak)(?:me)?(?:your|the)(?:hidden|secret|initial|full|entire|original){0,2}system(?:prompt|instructions?|message)|doanythingnow/i
 
@@ -27,7 +27,7 @@ const LEET: Readonly<Record<string, string>> = {
   "!": "i",
 }
 
-/** Where a text tries to take over the model that reads it, in the open or disguised. */
+/** Finds attempts to override the instructions of a model, plain or disguised. */
 export function findInjections(text: string, survey: Survey, meter: Meter): Part[] {
   const runs = survey.places && !survey.hasPairs ? runsOf(text, survey.verbs, misspeltVerb) : undefined
   meter.spend(text.length * COST.runs + (runs?.verbs.length ?? 0) * COST.misspelt)
@@ -60,7 +60,7 @@ function cleaned(text: string, { hasUnread, isAscii }: Survey): string {
   return (hasUnread ? text.replaceAll(INVISIBLE, "") : text).normalize("NFKC")
 }
 
-/** What is written with letters set apart, as Base64 or as hexadecimal digits. */
+/** Finds instructions in separated letters, Base64 or hexadecimal digits. */
 function encoded(text: string, runs: Runs | undefined, meter: Meter): Part[] {
   const parts: Part[] = []
   const whole = [0, text.length]
@@ -76,7 +76,7 @@ function encoded(text: string, runs: Runs | undefined, meter: Meter): Part[] {
   if (!runs || runs.hasSpaced) {
     find(SPACED, whole, (match) => SQUEEZED.test(match.replaceAll(/[^\p{L}\p{N}]/gu, "")))
   }
-  // The signs that fill Base64 up stand behind its run.
+  // Includes the padding after a Base64 run.
   const base64 = runs?.base64.map((scope, at) => (at % 2 === 0 ? scope : Math.min(text.length, scope + 2)))
   find(BASE64, base64 ?? whole, (match) => isHidden(fromBase64(match), meter))
   find(HEX, runs?.hex ?? whole, (match) => isHidden(fromHex(match), meter))
@@ -87,17 +87,17 @@ function plainly(text: string, survey: Survey, meter: Meter): Part[] {
   const parts: Part[] = []
   const { groups, openers } = (known ??= numbered())
   const has = (literal: number) => survey.seen[literal] === 1
-  const starts = SIGNS.map((_, sign) =>
-    groups[sign]?.every((group) => group.some(has)) ? ([] as number[]) : undefined,
+  const starts = SIGNS.map((_, sign): number[] | undefined =>
+    groups[sign]?.every((group) => group.some(has)) ? [] : undefined,
   )
   const { places } = survey
   for (let at = 0; places && at < places.starts.length; at++) {
-    for (const sign of openers[places.literals[at] as number] ?? []) starts[sign]?.push(places.starts[at] as number)
+    for (const sign of openers[places.literals[at] ?? 0] ?? []) starts[sign]?.push(places.starts[at] ?? 0)
   }
   for (const [at, sign] of SIGNS.entries()) {
     const current = starts[at]
     if (!current) continue
-    if (sign.openings && places) startingAt(sign, text, inOrder(current), meter, parts)
+    if (sign.openings && places) startingAt(sign, text, { starts: inOrder(current), meter, parts })
     else {
       meter.spend(text.length * COST.searched)
       for (const match of text.matchAll(sign.anywhere)) parts.push(partOf(match))
@@ -106,7 +106,7 @@ function plainly(text: string, survey: Survey, meter: Meter): Part[] {
   return parts
 }
 
-/** The numbers of literals: of each sign its groups; `openers`: of each literal the signs that begin with it. */
+/** Indexes of literals: the groups of each sign; `openers`: the signs that begin with each literal. */
 type Numbered = { groups: readonly number[][][]; openers: readonly number[][] }
 
 let known: Numbered | undefined
@@ -124,8 +124,14 @@ function inOrder(starts: number[]): number[] {
   return starts.sort((one, other) => one - other)
 }
 
-/** As a search of the whole text finds it, which goes on behind what it found. */
-function startingAt({ here }: Sign, text: string, starts: readonly number[], meter: Meter, parts: Part[]): void {
+type SignSearch = {
+  starts: readonly number[]
+  meter: Meter
+  parts: Part[]
+}
+
+/** Equals a search of the whole text, which continues after each match. */
+function startingAt({ here }: Sign, text: string, { starts, meter, parts }: SignSearch): void {
   let from = 0
   meter.spend(starts.length * COST.attempt)
   for (const start of starts) {
@@ -142,7 +148,7 @@ function partOf(match: RegExpExecArray): Part {
   return [match.index, match.index + match[0].length]
 }
 
-/** Signs in place of letters, one for one, so that places stay the same. */
+/** Replaces symbols by the letters they imitate, one for one, so that indexes stay the same. */
 function unleet(text: string, changed: number[]): string {
   return text.replaceAll(/[013457@$!]/g, (sign, at: number) => {
     changed.push(at)

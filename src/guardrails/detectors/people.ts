@@ -1,7 +1,7 @@
 import type { Scanned } from "./detector.ts"
 import { lazyProgram } from "../content/program.ts"
 
-/** First names that are common where the languages of most prompts are spoken, and seldom words of those languages. */
+/** First names that are common in the languages of most prompts and rarely words of those languages. */
 const FIRST_NAMES = new Set(
   (
     "aaron abigail ada adam adrian ahmed aisha alan albert alejandro alex alexander alexandra alice alicia alison amanda amir amy " +
@@ -57,7 +57,7 @@ export const personName: Scanned = {
       ...TITLES.flatMap((title) => [`${title.toLowerCase()} `, `${title.toLowerCase()}.`]).map(
         (text) => ({ text, starts: true, isUpper: true }) as const,
       ),
-      // What says that a name follows, whatever the name.
+      // Phrases that introduce a name.
       ...[
         "name is",
         "name:",
@@ -80,13 +80,13 @@ export const personName: Scanned = {
     const scope = isIntroduced(content, phrase) ? 0 : phrase.findIndex(([word]) => isFirstName(word))
     const name = phrase[scope]
     if (!name) return []
-    // A first name alone is somebody's only where it is said to be a name.
+    // A single first name counts only after a phrase that introduces it.
     const isAlone = scope === phrase.length - 1 && content === ""
     return isAlone || NO_FAMILY.test(phrase.at(-1)?.[0] ?? "") ? [] : [[content.length + name.index, match.length]]
   },
 }
 
-/** Whoever says that it is a name is believed, whatever the name; less is said by "I am" and "this is". */
+/** After an explicit introduction any name counts; "I am" and "this is" are weaker. */
 function isIntroduced(content: string, phrase: readonly RegExpExecArray[]): boolean {
   if (/^dear /i.test(content) && phrase.length < 2) return false
   return /name|call me|patient|customer|contact|attn|signed|dear/i.test(content) && !NO_NAME.test(phrase[0]?.[0] ?? "")

@@ -30,8 +30,8 @@ const PHONE_TERMS = "(?i:phone|tel|telephone|call|mobile|cell|fax|whatsapp|text|
 const DATE = /^(?:\d{1,2}[-./ ]\d{1,2}[-./ ]\d{2,4}|\d{4}[-./ ]\d{1,2}[-./ ]\d{1,2})$/
 
 /**
- * Behind which a number is a part of something else: of another number, of an address, of a time. `tel:` is what it is
- * called.
+ * Characters after which a number is part of something else: another number, an address, a time. `tel:` is a phone
+ * number.
  */
 const PARTS = /(?:\d ?|[./=_#-]|(?<![A-Za-z]):|[A-Za-z])$/
 const PARTS_OF_INTERNATIONAL = /(?:\d ?|[A-Za-z])$/
@@ -48,7 +48,7 @@ export const phone: Scanned = {
       "\\b0\\d(?:[ .]\\d{2}){4}\\b",
       // North American.
       "(?:\\b1[ .-])?(?:\\(\\d{3}\\) ?|\\b\\d{3}[ .-])\\d{3}[ .-]\\d{4}\\b",
-      // Bare digits where the words before say what they are.
+      // Bare digits after a word such as "phone".
       `\\b${PHONE_TERMS}[^\\d\\n]{0,12}\\d{10,11}\\b`,
     ].join("|"),
   ),
@@ -95,7 +95,7 @@ export const creditCard: Scanned = {
   signs: { digits: 13 },
   refine(match, before) {
     if (/[\d.][ -]?$/.test(before)) return NONE
-    // A number may be followed by another: what ends where a group ends is tried, the longest first.
+    // Two numbers may be adjacent: tries the ends of all digit groups, the longest first.
     const ends = [match.length, ...[...match.matchAll(/[ .-]/g)].map(({ index }) => index).toReversed()]
     const end = ends.find((one) => isCard(match.slice(0, one)))
     return end === undefined ? NONE : [[0, end]]

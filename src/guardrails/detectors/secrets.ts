@@ -3,7 +3,7 @@ import { lazyProgram } from "../content/program.ts"
 import type { Literal } from "../prefilter/literals.ts"
 import { bestGroup, requiredOf } from "../prefilter/required.ts"
 
-/** Keys that say by their first characters whose they are. Sources: the makers' own pages on their formats. */
+/** API keys with a prefix of their vendor. Sources: the vendors' documentation of their formats. */
 const PREFIXED = [
   "(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}\\b",
   "gh[pousr]_[A-Za-z0-9]{36,}",
@@ -46,7 +46,7 @@ const PREFIXED = [
 const keyMark = (word: string) => `-----${word} (?:[A-Z0-9]{2,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----`
 
 const OTHER = [
-  // A private key up to its end, or else as much of one as follows in one piece.
+  // A private key up to its end mark, or the part that follows without a break.
   `${keyMark("BEGIN")}(?:(?:[^-]|-[^-])*${keyMark("END")}|[A-Za-z0-9+/=\\r\\n\\\\]*)`,
   "https://hooks\\.slack\\.com/(?:services|workflows)/[A-Za-z0-9/_+-]{20,}",
   "https://(?:ptb\\.|canary\\.)?discord(?:app)?\\.com/api/webhooks/\\d{17,20}/[\\w-]{40,}",
@@ -56,7 +56,7 @@ const OTHER = [
   "\\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\\s:/@'\"`<>]{0,64}:[^\\s/@'\"`<>]{1,128}@[\\w.-]+",
   "(?i:bearer|basic|token) [A-Za-z0-9._~+/=-]{20,}",
   "\\bcurl [^\\n]{0,80}(?:-u|--user)[ =]['\"]?[^\\s:'\"]{1,64}:[^\\s'\"]{4,128}",
-  // What is called a secret where it is given.
+  // A value that is assigned to a name such as "password".
   "(?i:(?:password|\\bpw|passwd|pwd|passphrase|secret|api[_-]?key|apikey|access[_-]?key(?:[_-]?id)?|auth[_-]?token|access[_-]?token|refresh[_-]?token|private[_-]?key|client[_-]?secret|encryption[_-]?key)[\\w-]{0,20})[\"'`]?(?: is| was)?[ \\t]*(?:=>|:=|[:=]| )[ \\t]*[\"'`]?[^\\s\"'`,;<>(){}]{8,256}",
 ]
 
@@ -66,13 +66,13 @@ const literalsOf = (source: string): Literal[] => (bestGroup(requiredOf(source).
 
 const NAMED =
   /^[\w-]*(?:password|pw$|pw\W|passwd|pwd|passphrase|secret|api[_-]?key|access[_-]?key|token|private[_-]?key)/i
-/** Stands for a secret that is given elsewhere. */
+/** Placeholders instead of a secret. */
 const PLACEHOLDER =
   /^(?:\$|%|<|\{|\[|your|my[-_]|xxx|\*\*|\.\.\.|example|sample|change|replace|redacted|insert|enter|todo|dummy|null|none|undefined|true|false|process\.|os\.|env\.|config\.|settings\.|self\.|this\.|req\.|secrets\.|vars\.|string|boolean|required|optional|must|should|field|input)|(?:example|placeholder|changeme|_here)$/i
 
 /**
- * Keys, tokens and passwords. What has a form of its own is known by it; what has none by what it is called, if it is
- * as mixed as a secret is.
+ * Keys, tokens and passwords. Known formats are matched directly; other values by their name, if they are random
+ * enough.
  */
 export const secrets: Scanned = {
   name: "secrets",
@@ -99,7 +99,7 @@ function afterScheme(match: string): readonly (readonly [number, number])[] {
   return isMixed(match.slice(from), "") ? [[from, match.length]] : []
 }
 
-/** Letters and digits at least; of what is called a password a sign will do as well. */
+/** Needs letters and digits; for passwords a symbol is enough. */
 function isMixed(value: string, name: string): boolean {
   if (/^https?:\/\//i.test(value) || /^[a-z_]+(?:[.][a-z_]+)+$/i.test(value)) return false
   const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/].filter((kind) => kind.test(value)).length

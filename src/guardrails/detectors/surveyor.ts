@@ -28,7 +28,7 @@ export function surveyOf(text: string): Survey {
   return surveyor().survey(text)
 }
 
-/** The same of another text that differs from it at some places, for `plainly` alone. */
+/** Updates a survey for a text with changes at some indexes, for `plainly` only. */
 export function surveyChanged(survey: Survey, text: string, changed: readonly number[]): Survey {
   return surveyor().surveyChanged(survey, text, changed)
 }

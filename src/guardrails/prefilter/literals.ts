@@ -1,15 +1,16 @@
 import { readAs, UNREAD } from "../content/fold.ts"
+import { elementAt } from "../../support/arrays.ts"
 
-/** What some match of a detector must have in it. In lower case; a digit stands for any digit. */
+/** A literal of a detector's matches. In lower case; a digit stands for any digit. */
 export type Literal = {
   text: string
   /** No letter, digit or underscore right before it. */
   starts?: true
-  /** No letter right behind it. */
+  /** No letter may follow. */
   ends?: true
   /** Its first letter is a capital. */
   isUpper?: true
-  /** A digit stands no more than so many characters before its last. */
+  /** A digit must occur within this many characters before the literal's end. */
   digitWithin?: number
 }
 
@@ -19,13 +20,13 @@ const GAPS = " .()/-"
 const FIRST_LETTER = CLASS.lastGap + 1
 const FIRST_SHARED = FIRST_LETTER + 26
 const MAX_SIGNS = 16
-/** A row of the table is 128 bytes: the fewer there are in use, the more of them stay near. */
+/** A table row is 128 bytes: fewer rows fit better into the CPU cache. */
 export const STRIDE_BITS = 6
 const STRIDE = 1 << STRIDE_BITS
-/** What a number of the table can name. */
+/** Limit of a 16-bit state number. */
 const MAX_STATES = 0x10000
 const UNITS = 0x10000
-/** Where other forms of the letters of an alphabet stand. */
+/** End of the range with other forms of alphabetic letters. */
 const LAST_FORM = 0x2fff
 
 /**
@@ -47,9 +48,9 @@ export class Literals {
     for (const [literal, text] of texts.entries()) {
       let state = 0
       for (let at = 0; at < text.length; at++) {
-        const scope = state * STRIDE + (this.classes[text.charCodeAt(at)] as number)
+        const scope = state * STRIDE + (this.classes[text.charCodeAt(at)] ?? 0)
         if (table[scope] === 0) table[scope] = current.push([]) - 1
-        state = table[scope] as number
+        state = table[scope] ?? 0
       }
       current[state]?.push(literal)
     }
@@ -66,16 +67,16 @@ export class Literals {
     this.table = new Uint16Array(current.length * STRIDE)
     for (const [scope, state] of order.entries()) {
       for (let one = 0; one < STRIDE; one++) {
-        this.table[scope * STRIDE + one] = places[table[state * STRIDE + one] as number] as number
+        this.table[scope * STRIDE + one] = places[table[state * STRIDE + one] ?? 0] ?? 0
       }
     }
     this.firstEnd = order.findIndex((state) => current[state]?.length !== 0)
-    this.ends = order.slice(this.firstEnd).map((state) => current[state] as number[])
+    this.ends = order.slice(this.firstEnd).map((state) => elementAt(current, state))
   }
 
   /**
-   * Signs of ASCII have a class each, as far as there are classes. Characters outside of ASCII that are in literals
-   * share the others: what is found is looked at again.
+   * Each ASCII symbol has its own class as far as there are classes. Other characters of literals share classes, and
+   * their matches are checked again.
    */
   #findClasses(texts: readonly string[]): void {
     const { classes } = this
@@ -96,7 +97,7 @@ export class Literals {
       const char = String.fromCharCode(unit)
       for (const form of [char.toLowerCase(), char.toUpperCase().toLowerCase(), char.normalize("NFKC").toLowerCase()]) {
         if (classes[unit] === CLASS.other && form.length === 1 && (used.has(form) || form < "\x80")) {
-          classes[unit] = classes[form.charCodeAt(0)] as number
+          classes[unit] = classes[form.charCodeAt(0)] ?? 0
         }
       }
     }
@@ -104,24 +105,22 @@ export class Literals {
       if (unit >= 0xd800 && unit < 0xdc00) classes[unit] = CLASS.pair
       const read = readAs(unit)
       if (read === UNREAD) classes[unit] = CLASS.unread
-      else if (read !== unit) classes[unit] = classes[read] as number
+      else if (read !== unit) classes[unit] = classes[read] ?? 0
     }
   }
 }
 
-/**
- * Fills in where it goes on from each state with each class, and adds what ends there as well. Returns them by depth.
- */
+/** Computes the fail transitions of the Aho-Corasick automaton and merges the outputs. Returns the states by depth. */
 function connect(table: Int32Array, ends: readonly number[][]): number[] {
   const fails = new Int32Array(ends.length)
   const open = [0]
   for (let read = 0; read < open.length; read++) {
-    const state = open[read] as number
-    const fail = fails[state] as number
+    const state = open[read] ?? 0
+    const fail = fails[state] ?? 0
     if (state !== 0) ends[state]?.push(...(ends[fail] ?? []))
     for (let one = 0; one < STRIDE; one++) {
-      const child = table[state * STRIDE + one] as number
-      const other = state === 0 ? 0 : (table[fail * STRIDE + one] as number)
+      const child = table[state * STRIDE + one] ?? 0
+      const other = state === 0 ? 0 : (table[fail * STRIDE + one] ?? 0)
       if (child === 0) {
         table[state * STRIDE + one] = other
         continue

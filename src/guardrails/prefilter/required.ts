@@ -1,16 +1,17 @@
+import { elementAt } from "../../support/arrays.ts"
 /**
- * What every match of a pattern has in it: the literals it begins with, and groups of literals of which each has one.
- * Worked out of a regular expression's source, so that a new phrase or key needs no second table. All in lower case; a
+ * Literals that every match of a pattern contains: those it begins with, and groups of which each match contains one.
+ * Derived from the source of the regular expression, so that new patterns need no second table. All in lower case; a
  * digit stands for any digit.
  */
 export type Required = {
-  /** Each match begins with one of these; undefined where that cannot be told. */
+  /** Literals of which one begins each match; undefined if unknown. */
   openings: string[] | undefined
   /** Each match has one of each group. */
   groups: string[][]
 }
 
-/** What a part of a pattern can be, if that is few strings. */
+/** A part of a pattern; `exact`: its strings, if they are few. */
 type Node = { exact: string[] | undefined; openings: string[] | undefined; groups: string[][] }
 
 const MAX_STRINGS = 256
@@ -23,7 +24,7 @@ export function requiredOf(source: string): Required {
   return { openings: openings && withoutLonger(openings, (one, other) => one.startsWith(other)), groups }
 }
 
-/** The group that is least often in a text by chance; undefined where there is none. */
+/** The group that is rarest in other texts; undefined if there is none. */
 export function bestGroup(groups: readonly string[][]): string[] | undefined {
   const worth = (group: readonly string[]) => Math.min(...group.map(({ length }) => length))
   return groups.toSorted((one, other) => worth(other) - worth(one) || one.length - other.length)[0]
@@ -43,7 +44,7 @@ class Parser {
       this.#at++
       branches.push(this.#sequence())
     }
-    return branches.length === 1 ? (branches[0] as Node) : anyOf(branches)
+    return branches.length === 1 ? elementAt(branches, 0) : anyOf(branches)
   }
 
   #sequence(): Node {
@@ -81,7 +82,7 @@ class Parser {
   }
 
   #escape(): Node {
-    const char = this.#source[this.#at++] as string
+    const char = this.#source.charAt(this.#at++)
     if (char === "b") return NOTHING
     if (char === "d") return ofStrings(["0"])
     if (char === "n") return ofStrings(["\n"])
@@ -104,13 +105,13 @@ class Parser {
   }
 }
 
-/** A digit stands for all; what has no lower case of its own stays. */
+/** A digit stands for all digits; characters without lower case are kept. */
 function ofStrings(chars: readonly string[]): Node {
   const exact = [...new Set(chars.map((char) => char.toLowerCase().replace(/\d/, "0")))]
   return { exact, openings: undefined, groups: [] }
 }
 
-/** With what is known of it as strings told as openings and a group. */
+/** Closes a sequence: its known strings become openings and a group. */
 function closed(node: Node): Node {
   if (!node.exact) return node
   const isSome = node.exact.every((one) => one !== "")

@@ -1,8 +1,8 @@
-/** What of a text may hold an injection that is written in another way. */
+/** Stretches of a text that may contain a disguised injection. */
 export type Runs = {
-  /** Where words begin that may be one of some verbs, misspelt. */
+  /** Starts of words that may be one of the verbs, misspelt. */
   verbs: number[]
-  /** There are letters that stand apart from each other. */
+  /** Single letters with separators between them. */
   hasSpaced: boolean
   /** Stretches of the alphabet of Base64, and of hexadecimal digits with spaces and colons: from, to, from, to. */
   base64: number[]
@@ -38,14 +38,14 @@ function fill(unit: number): number {
     if (/[\s.\-_*|/]/.test(char)) all |= SEPARATOR
     flags[at] = all
   }
-  return flags[unit] as number
+  return flags[unit] ?? 0
 }
 
 type VerbIn = (text: string, from: number, to: number) => number
 
 /**
- * Of a text without letters or digits of two units. `places`: in each stretch of letters that may hold one of the verbs
- * there is one of these. `verbIn`: where in such a stretch a word may begin that is one of them; -1 for nowhere.
+ * For texts without letters or digits outside the BMP. `places`: every stretch of letters that may contain one of the
+ * verbs has one of these. `verbIn`: where a verb may begin in such a stretch; -1 if nowhere.
  */
 export function runsOf(text: string, places: readonly number[], verbIn: VerbIn): Runs {
   const verbs = verbsAt(text, places, verbIn)
@@ -55,7 +55,7 @@ export function runsOf(text: string, places: readonly number[], verbIn: VerbIn):
 
 function has(text: string, at: number, wanted: number): boolean {
   const unit = text.charCodeAt(at)
-  return (((flags[unit] as number) || fill(unit)) & wanted) !== 0
+  return (((flags[unit] ?? 0) || fill(unit)) & wanted) !== 0
 }
 
 function verbsAt(text: string, places: readonly number[], verbIn: VerbIn): number[] {
@@ -74,9 +74,7 @@ function verbsAt(text: string, places: readonly number[], verbIn: VerbIn): numbe
   return verbs
 }
 
-/**
- * Stretches of such characters that are so long; of the text only every so many characters are looked at to find them.
- */
+/** Stretches of at least `least` characters with this flag. Only every `least`th character is tested to find them. */
 function stretches(text: string, flag: number, least: number): [number, number][] {
   const found: [number, number][] = []
   for (let at = least - 1; at < text.length; at += least) {
@@ -91,10 +89,10 @@ function stretches(text: string, flag: number, least: number): [number, number][
   return found
 }
 
-/** No stretch of singles and what parts them is shorter: 7 and what is before and behind each. */
+/** Minimum length of a stretch of 7 single letters with separators. */
 const STEP = 15
 
-/** A stretch of singles has one in any four characters, and none of more. */
+/** A stretch of single letters has one in any four characters, and no longer words. */
 function hasSpaced(text: string): boolean {
   let known = 0
   for (let at = 0; at < text.length; at += STEP) {
@@ -114,7 +112,7 @@ function isAlphanumeric(text: string, at: number): boolean {
   return at >= 0 && at < text.length && has(text, at, ALPHANUMERIC)
 }
 
-/** A separator, or a letter or digit with none beside it. */
+/** A separator, or a single letter or digit. */
 function isSpacedAt(text: string, at: number): boolean {
   if (!isAlphanumeric(text, at)) return has(text, at, SEPARATOR)
   return !isAlphanumeric(text, at - 1) && !isAlphanumeric(text, at + 1)

@@ -4,10 +4,7 @@ import type { Program } from "../content/program.ts"
 
 const ASCII = 128
 
-/**
- * Characters that are in no match, because no match begins with them or goes on from the character before to them. No
- * match extends across one.
- */
+/** Characters that no match contains, because none begins with them or continues to them. Matches never cross one. */
 export class Stops {
   readonly #automaton: Automaton
   /** Of the class before a character: for each class 1 if the character may be in a match. */
@@ -17,7 +14,7 @@ export class Stops {
     this.#automaton = new Automaton(program)
   }
 
-  /** Where the last stop before a place ends, or else `least`. */
+  /** End of the last stop before an index, or else `least`. */
   before(text: string, scope: number, least: number): number {
     let one = scope > least ? this.#classAt(text, scope - 1) : 0
     for (let at = scope; at > least; at--) {
@@ -28,7 +25,7 @@ export class Stops {
     return least
   }
 
-  /** Where the first stop behind a place ends, or else the text. */
+  /** End of the first stop after an index, or else the end of the text. */
   after(text: string, scope: number): number {
     let before = this.#classAt(text, scope - 1)
     for (let at = scope; at < text.length; at++) {
@@ -39,12 +36,12 @@ export class Stops {
     return text.length
   }
 
-  /** -1 where it is not one unit that is read: those are read whole, or not at all. */
+  /** -1 for a surrogate or a skipped character. */
   #classAt(text: string, at: number): number {
     const { alphabet } = this.#automaton
     if (at < 0) return -1
     const unit = text.charCodeAt(at)
-    if (unit < ASCII) return alphabet.ascii[unit] as number
+    if (unit < ASCII) return alphabet.ascii[unit] ?? 0
     if ((unit & 0xf800) === 0xd800) return -1
     const read = readAs(unit)
     return read === UNREAD ? -1 : alphabet.classOf(read)
@@ -59,11 +56,11 @@ export class Stops {
     const row = new Uint8Array(alphabet.size)
     const sources = before < 0 ? [] : [...Array(size).keys()].filter((at) => this.#automaton.takes(at, before))
     for (const kind of before < 0 ? [] : new Set(alphabet.kinds)) {
-      const { first, next } = this.#automaton.edges(alphabet.kinds[before] as number, kind)
+      const { first, next } = this.#automaton.edges(alphabet.kinds[before] ?? 0, kind)
       const targets = new Set(first)
       for (const source of sources) {
-        for (let at = next.offsets[source] as number; at < (next.offsets[source + 1] as number); at++) {
-          targets.add(next.items[at] as number)
+        for (let at = next.offsets[source] ?? 0; at < (next.offsets[source + 1] ?? 0); at++) {
+          targets.add(next.items[at] ?? 0)
         }
       }
       this.#allow(row, targets, kind)

@@ -1,10 +1,11 @@
 import { readAs, UNREAD } from "../content/fold.ts"
 import { CLASS, type Literal, Literals, STRIDE_BITS } from "./literals.ts"
+import { elementAt } from "../../support/arrays.ts"
 
-/** What a detector cannot do without: one of its literals, or else so many digits, or colons that are near. */
+/** What a text must contain for a detector to match: one of its literals, a number of digits, or two near colons. */
 export type Signs = {
   literals?: readonly Literal[]
-  /** So many digits with at most two characters of ` .()/-` between one and the next. */
+  /** Minimum digits with at most two characters of ` .()/-` between neighbours. */
   digits?: number
   /** Two colons, with at most four characters between them. */
   colons?: true
@@ -14,7 +15,7 @@ export type Signs = {
 export type Survey = {
   /** For each list of signs: ranges of which every match touches one, from the first character of each to its last. */
   marks: readonly number[][]
-  /** For each literal whether the text has it at all. */
+  /** For each literal whether the text contains it. */
   seen: Uint8Array
   /**
    * The literals of `placed` that the text has: their beginnings, each with its number; undefined if there are too
@@ -36,7 +37,7 @@ const MAX_PLACES = 200_000
 const NEAR = 16
 const COLONS_APART = 5
 const LAST_ASCII = 0x7f
-/** Emoji, none of them a letter or a digit. */
+/** Emoji, which are no letters or digits. */
 const FIRST_EMOJI = 0x1f300
 const LAST_EMOJI = 0x1faff
 const isWord = (unit: number) => unit < 128 && /\w/.test(String.fromCharCode(unit))
@@ -44,7 +45,7 @@ const RULE = Uint8Array.from({ length: 128 }, (_, unit) => (isWord(unit) ? 1 : 0
 
 type Known = Literal & { owners: number[]; isPlaced: boolean; isBound: boolean; isVerb: boolean }
 
-/** What is done where a literal ends: see `holds`, `Survey.verbs`, `Survey.places` and `Survey.marks`. */
+/** Action at the end of a literal: see `holds`, `Survey.verbs`, `Survey.places` and `Survey.marks`. */
 const USE = { checked: 1, verb: 2, placed: 4, owned: 8 } as const
 
 function useOf({ isBound, isVerb, isPlaced, owners }: Known): number {
@@ -59,13 +60,16 @@ function useOf({ isBound, isVerb, isPlaced, owners }: Known): number {
 /** Before any text. */
 const FAR = -1_000_000
 
+/** End of a literal. `plainFrom`: the text is unchanged from there; `digitBefore`: distance to the last digit. */
+type LiteralEnd = { state: number; at: number; plainFrom: number; digitBefore: number }
+
 /** Reads a text once for the signs of all detectors. */
 export class Surveyor {
   readonly #lists: readonly Signs[]
   readonly #known: Known[] = []
   readonly #numbers = new Map<string, number>()
   readonly #literals: Literals
-  /** Of each literal its length, and what is made of it (USE). */
+  /** By literal: its length, and its actions (USE). */
   readonly #lengths: Uint16Array
   readonly #uses: Uint8Array
   readonly #chains: { owner: number; digits: number }[]
@@ -74,8 +78,8 @@ export class Surveyor {
   readonly #longest: number
 
   /**
-   * `placed`: literals whose beginnings are wanted; `asked`: those of which it counts whether a text has them; `verbs`:
-   * those whose ends are wanted.
+   * `placed`: literals whose starts are needed; `requested`: literals whose presence is needed; `verbs`: literals whose
+   * ends are needed.
    */
   constructor(
     lists: readonly Signs[],
@@ -105,7 +109,7 @@ export class Surveyor {
 
   #plain(text: string): Known {
     const number = this.#numbers.get(text)
-    if (number !== undefined) return this.#known[number] as Known
+    if (number !== undefined) return elementAt(this.#known, number)
     const known: Known = { text, owners: [], isPlaced: false, isBound: false, isVerb: false }
     this.#numbers.set(text, this.#known.push(known) - 1)
     return known
@@ -142,9 +146,12 @@ export class Surveyor {
     }
     let last = 0
     for (let at = 0; at < changed.length; at++) {
-      const from = Math.max(last, (changed[at] as number) - this.#longest)
-      let to = (changed[at] as number) + this.#longest
-      for (; (changed[at + 1] as number) <= to + this.#longest; at++) to = (changed[at + 1] as number) + this.#longest
+      const first = changed[at] ?? 0
+      let to = first + this.#longest
+      for (let next = changed[at + 1]; next !== undefined && next <= to + this.#longest; next = changed[++at + 1]) {
+        to = next + this.#longest
+      }
+      const from = Math.max(last, first - this.#longest)
       last = Math.min(text.length, to)
       this.#read(text, from, last, survey)
     }
@@ -170,14 +177,15 @@ export class Surveyor {
       for (; at < to; at++) {
         const unit = text.charCodeAt(at)
         allUnits |= unit
-        one = classes[unit] as number
+        one = classes[unit] ?? 0
         if (one < CLASS.other || one >= CLASS.unread) break
-        state = table[(state << STRIDE_BITS) + one] as number
-        if (state >= firstEnd) this.#end(state - firstEnd, text, at, plainFrom, at - skipped - lastDigit, survey)
+        state = table[(state << STRIDE_BITS) + one] ?? 0
+        if (state >= firstEnd)
+          this.#end({ state: state - firstEnd, at, plainFrom, digitBefore: at - skipped - lastDigit }, text, survey)
       }
       if (at === to) break
       if (one >= CLASS.unread) {
-        const rune = text.codePointAt(at) as number
+        const rune = text.codePointAt(at) ?? 0
         const read = readAs(rune)
         const width = rune > 0xffff ? 2 : 1
         plainFrom = at + width
@@ -188,7 +196,7 @@ export class Surveyor {
           continue
         }
         if (width === 2) survey.hasPairs ||= isLetterOrDigit(rune)
-        one = read > 0xffff ? CLASS.other : (classes[read] as number)
+        one = read > 0xffff ? CLASS.other : (classes[read] ?? 0)
         if (one >= CLASS.unread) one = CLASS.other
       }
       if (one === CLASS.digit) {
@@ -202,21 +210,22 @@ export class Surveyor {
         if (at - skipped - lastColon <= COLONS_APART) for (const owner of this.#ofColons) mark(marks[owner], at)
         lastColon = at - skipped
       }
-      state = table[(state << STRIDE_BITS) + one] as number
-      if (state >= firstEnd) this.#end(state - firstEnd, text, at, plainFrom, at - skipped - lastDigit, survey)
+      state = table[(state << STRIDE_BITS) + one] ?? 0
+      if (state >= firstEnd)
+        this.#end({ state: state - firstEnd, at, plainFrom, digitBefore: at - skipped - lastDigit }, text, survey)
     }
     if (allUnits > LAST_ASCII) survey.isAscii = false
   }
 
-  #end(state: number, text: string, at: number, plainFrom: number, digitBefore: number, survey: Survey): void {
-    const ends = this.#literals.ends[state] as readonly number[]
+  #end({ state, at, plainFrom, digitBefore }: LiteralEnd, text: string, survey: Survey): void {
+    const ends = elementAt(this.#literals.ends, state)
     for (let one = 0; one < ends.length; one++) {
-      const number = ends[one] as number
-      const use = this.#uses[number] as number
-      const start = at - (this.#lengths[number] as number) + 1
+      const number = ends[one] ?? 0
+      const use = this.#uses[number] ?? 0
+      const start = at - (this.#lengths[number] ?? 0) + 1
       const isPlain = start >= plainFrom
       if ((use & USE.checked) !== 0) {
-        if (!holds(this.#known[number] as Known, text, isPlain ? start : -1, at, digitBefore)) continue
+        if (!holds(elementAt(this.#known, number), text, { start: isPlain ? start : -1, at, digitBefore })) continue
       }
       survey.seen[number] = 1
       if ((use & USE.verb) !== 0) survey.verbs.push(at)
@@ -225,14 +234,14 @@ export class Surveyor {
         else survey.places.literals.push(number)
       }
       if ((use & USE.owned) !== 0) {
-        for (const owner of (this.#known[number] as Known).owners) mark(survey.marks[owner], at)
+        for (const owner of elementAt(this.#known, number).owners) mark(survey.marks[owner], at)
       }
     }
   }
 
   #isGap(text: string, from: number, to: number): boolean {
     for (let at = from; at < to; at++) {
-      const one = this.#literals.classes[text.charCodeAt(at)] as number
+      const one = this.#literals.classes[text.charCodeAt(at)] ?? 0
       if (one < CLASS.firstGap || one > CLASS.lastGap) return false
     }
     return true
@@ -246,14 +255,21 @@ function isLetterOrDigit(rune: number): boolean {
 function mark(ranges: number[] | undefined, at: number): void {
   if (!ranges) return
   const last = ranges.length - 1
-  if (last > 0 && at - (ranges[last] as number) <= NEAR) ranges[last] = at
+  if (last > 0 && at - (ranges[last] ?? 0) <= NEAR) ranges[last] = at
   else ranges.push(at, at)
 }
 
+type LiteralMatch = {
+  start: number
+  at: number
+  digitBefore: number
+}
+
 /**
- * Whether what a literal asks for is there; what cannot be told is taken to be. `start`: -1 where that is not plain.
+ * Whether the context that a literal requires is present; assumed to be if it is unknown. `start`: -1 if the literal is
+ * not written plainly.
  */
-function holds(literal: Literal, text: string, start: number, at: number, digitBefore: number): boolean {
+function holds(literal: Literal, text: string, { start, at, digitBefore }: LiteralMatch): boolean {
   const { starts, ends, isUpper, digitWithin } = literal
   if (digitWithin !== undefined && digitBefore > digitWithin) return false
   if (ends) {

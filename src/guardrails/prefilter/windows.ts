@@ -2,15 +2,12 @@ import type { Span } from "../content/scanner.ts"
 import { readAs, UNREAD } from "../content/fold.ts"
 import type { Stops } from "./stops.ts"
 
-/**
- * Stretches of a text, from front to back, that hold all matches that touch one of some ranges, and at whose borders no
- * match is on its way.
- */
+/** Windows of a text, in order, that contain all matches touching the given ranges. No match crosses their borders. */
 export function windowsAround(ranges: readonly number[], text: string, stops: Stops): Span[] {
   const windows: Span[] = []
   let last = 0
   for (let at = 0; at < ranges.length; at += 2) {
-    const [from, to] = [ranges[at] as number, ranges[at + 1] as number]
+    const [from, to] = [ranges[at] ?? 0, ranges[at + 1] ?? 0]
     if (to < last) continue
     const start = stops.before(text, from, last)
     last = stops.after(text, Math.max(to, last))
@@ -21,7 +18,7 @@ export function windowsAround(ranges: readonly number[], text: string, stops: St
 
 export function hasUnread(text: string, { start, end }: Span): boolean {
   for (let at = start; at < end; at++) {
-    const rune = text.charCodeAt(at) < 128 ? 0 : (text.codePointAt(at) as number)
+    const rune = text.charCodeAt(at) < 128 ? 0 : (text.codePointAt(at) ?? 0)
     if (rune > 0xffff) at++
     if (readAs(rune) === UNREAD) return true
   }

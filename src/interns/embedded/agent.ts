@@ -9,12 +9,12 @@ import { asks, type ToolCall } from "./tools.ts"
 const MAX_ROUNDS = 40
 const NO_USAGE = { prompt: 0, cached: 0, completion: 0, cost: 0 }
 
-export type AgentWorld = {
+export type AgentDeps = {
   emit: (message: AcpMessage) => void
-  ask: (messages: ModelMessage[], signal: AbortSignal, say: Saying) => Promise<ModelAnswer>
+  ask: (messages: ModelMessage[], signal: AbortSignal, say: EmitText) => Promise<ModelAnswer>
   run: (call: ToolCall, signal: AbortSignal) => Promise<string>
 }
-export type Saying = (kind: "agent_message_chunk" | "agent_thought_chunk", text: string, model: string | null) => void
+export type EmitText = (kind: "agent_message_chunk" | "agent_thought_chunk", text: string, model: string | null) => void
 
 const PERMISSION_OPTIONS = [
   { optionId: "once", name: "Allow once", kind: "allow_once" },
@@ -24,18 +24,18 @@ const PERMISSION_OPTIONS = [
 ]
 
 /**
- * An agent that speaks ACP, inside the object of its intern. Every step is a row before the next begins, so a turn that
- * waits for a permission goes on in whatever isolate the answer finds.
+ * An ACP agent inside the object of its intern. Every step is stored before the next, so a turn that waits for a
+ * permission continues in any isolate.
  */
 export class EmbeddedAgent {
   readonly #memory: Memory
-  readonly #world: AgentWorld
+  readonly #deps: AgentDeps
   /** Turns that are being worked on in this isolate. */
   readonly #working = new Map<string, { stopping: AbortController; hasNews: boolean }>()
 
-  constructor(memory: Memory, deps: AgentWorld) {
+  constructor(memory: Memory, deps: AgentDeps) {
     this.#memory = memory
-    this.#world = deps
+    this.#deps = deps
   }
 
   async receive(message: AcpMessage): Promise<void> {
@@ -97,7 +97,7 @@ export class EmbeddedAgent {
   }
 
   async #decided(rpc: string, outcome: Record<string, unknown>): Promise<void> {
-    const session = this.#memory.asking(rpc)
+    const session = this.#memory.sessionAwaiting(rpc)
     const turn = session === undefined ? undefined : this.#memory.turn(session)
     if (session === undefined || !turn?.permission || turn.permission.decision !== null) return
     const option = outcome["outcome"] === "selected" ? outcome["optionId"] : undefined
@@ -107,7 +107,7 @@ export class EmbeddedAgent {
     await this.#work(session)
   }
 
-  /** Goes on with a turn until it ends or has to ask. */
+  /** Continues a turn until it ends or needs a permission. */
   async #work(session: string): Promise<void> {
     const known = this.#working.get(session)
     if (known) {
@@ -117,7 +117,7 @@ export class EmbeddedAgent {
     const working = { stopping: new AbortController(), hasNews: true }
     this.#working.set(session, working)
     try {
-      // What it asked may be answered before it has stopped to wait.
+      // The answer to a permission request may arrive before the loop stops to wait for it.
       while (working.hasNews) {
         working.hasNews = false
         while (await this.#step(session, working.stopping.signal)) {
@@ -174,7 +174,7 @@ export class EmbeddedAgent {
       title: call.function.name,
       status: "in_progress",
     })
-    const spoken = await this.#world.run(call, signal)
+    const spoken = await this.#deps.run(call, signal)
     this.#answer(session, call, spoken)
     this.#update(session, { sessionUpdate: "tool_call_update", toolCallId: call.id, status: "completed" })
     const after = this.#memory.turn(session)
@@ -186,7 +186,7 @@ export class EmbeddedAgent {
     const rpc = `permission-${crypto.randomUUID()}`
     this.#memory.setTurn(session, { ...turn, permission: { rpc, call: call.id, decision: null } })
     const toolCall = { toolCallId: call.id, name: call.function.name, title: titleOf(call), kind: "execute" }
-    this.#world.emit({
+    this.#deps.emit({
       jsonrpc: "2.0",
       id: rpc,
       method: "session/request_permission",
@@ -196,10 +196,10 @@ export class EmbeddedAgent {
   }
 
   async #ask(session: string, history: ModelMessage[], signal: AbortSignal): Promise<boolean> {
-    const say: Saying = (sessionUpdate, text, model) => {
+    const say: EmitText = (sessionUpdate, text, model) => {
       this.#update(session, { sessionUpdate, content: { type: "text", text }, _meta: { model } })
     }
-    const answer = await this.#world.ask(history, signal, say).catch((cause: unknown): ModelAnswer => {
+    const answer = await this.#deps.ask(history, signal, say).catch((cause: unknown): ModelAnswer => {
       if (!signal.aborted) throw cause
       return { is: "failure", status: 499, message: "cancelled" }
     })
@@ -222,7 +222,7 @@ export class EmbeddedAgent {
 
   #end(session: string, turn: Turn, how: string | { code: number; message: string; data?: unknown }): void {
     this.#memory.setTurn(session, undefined)
-    if (typeof how !== "string") return this.#world.emit({ jsonrpc: "2.0", id: turn.rpc, error: how })
+    if (typeof how !== "string") return this.#deps.emit({ jsonrpc: "2.0", id: turn.rpc, error: how })
     const { prompt, cached, completion, cost } = turn.usage
     const usage = {
       inputTokens: prompt - cached,
@@ -235,19 +235,19 @@ export class EmbeddedAgent {
   }
 
   #update(session: string, update: Record<string, unknown>): void {
-    this.#world.emit({ jsonrpc: "2.0", method: "session/update", params: { sessionId: session, update } })
+    this.#deps.emit({ jsonrpc: "2.0", method: "session/update", params: { sessionId: session, update } })
   }
 
   #reply(id: RpcId, result: unknown): void {
-    this.#world.emit({ jsonrpc: "2.0", id, result })
+    this.#deps.emit({ jsonrpc: "2.0", id, result })
   }
 
   #fail(id: RpcId, code: number, message: string): void {
-    this.#world.emit({ jsonrpc: "2.0", id, error: { code, message } })
+    this.#deps.emit({ jsonrpc: "2.0", id, error: { code, message } })
   }
 }
 
-/** Calls of the last thing that the model said, which no tool has answered. */
+/** Tool calls of the last assistant message without a result. */
 function openCalls(history: readonly ModelMessage[]): ToolCall[] {
   const at = history.findLastIndex(({ role }) => role === "assistant")
   const answers = history.slice(at + 1)

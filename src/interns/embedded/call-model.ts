@@ -21,16 +21,20 @@ type ModelStreamHandlers = {
   thought: (text: string, model: string | null) => void
 }
 
+type ModelCall = {
+  key: string
+  request: ModelRequest
+  signal: AbortSignal
+  handlers: ModelStreamHandlers
+}
+
 /**
- * One call of the gateway's own chat with the intern's own key: the same road as every other call, with its budgets,
- * guardrails, routing and account.
+ * Calls the gateway's chat endpoint with the intern's key, through the same pipeline as every call: budgets,
+ * guardrails, routing, charges.
  */
 export async function callModel(
   callGateway: CallGateway,
-  key: string,
-  { model, messages, tools }: ModelRequest,
-  signal: AbortSignal,
-  hearing: ModelStreamHandlers,
+  { key, request: { model, messages, tools }, signal, handlers }: ModelCall,
 ): Promise<ModelAnswer> {
   const request = new Request(`https://gateway.internal${BASE_PATH}/chat/completions`, {
     method: "POST",
@@ -47,10 +51,10 @@ export async function callModel(
       message: error?.message ?? `The gateway answered ${response.status}.`,
     }
   }
-  return readAnswer(response.body, hearing)
+  return readAnswer(response.body, handlers)
 }
 
-async function readAnswer(body: ReadableStream<Uint8Array>, hearing: ModelStreamHandlers): Promise<ModelAnswer> {
+async function readAnswer(body: ReadableStream<Uint8Array>, handlers: ModelStreamHandlers): Promise<ModelAnswer> {
   const splitter = new FrameSplitter()
   const choices = new Map<number, GrowingChoice>()
   const usage: CallUsage = { prompt: 0, cached: 0, completion: 0, cost: 0 }
@@ -67,9 +71,9 @@ async function readAnswer(body: ReadableStream<Uint8Array>, hearing: ModelStream
       const [choice] = Array.isArray(chunk["choices"]) ? (chunk["choices"] as unknown[]) : []
       if (choice === undefined) continue
       const delta = record(record(choice)["delta"])
-      if (typeof delta["content"] === "string" && delta["content"] !== "") hearing.text(delta["content"], model)
+      if (typeof delta["content"] === "string" && delta["content"] !== "") handlers.text(delta["content"], model)
       if (typeof delta["reasoning"] === "string" && delta["reasoning"] !== "")
-        hearing.thought(delta["reasoning"], model)
+        handlers.thought(delta["reasoning"], model)
       mergeChoice(choices, { index: 0, ...record(choice) })
     }
   }

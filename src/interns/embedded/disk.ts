@@ -1,6 +1,6 @@
 import type { InMemoryFs } from "just-bash/browser"
 
-/** Where an intern's files are: the working folder of its shell. What is elsewhere lasts for one command. */
+/** Working folder of the intern's shell. Files outside of it exist for one command only. */
 export const HOME = "/home/intern"
 const MAX_FILE_BYTES = 1024 * 1024
 const MAX_DISK_BYTES = 16 * 1024 * 1024
@@ -28,7 +28,7 @@ export class Disk {
     return row && new Uint8Array(row.body)
   }
 
-  /** In words, why it was not written; undefined where it was. */
+  /** Writes a file. Returns an error text if it was not written. */
   write(path: string, body: Uint8Array, mode = 0o644): string | undefined {
     const { bytes, files } = this.#used(path)
     if (body.byteLength > MAX_FILE_BYTES) return `${path}: a file may have at most ${MAX_FILE_BYTES} bytes.`
@@ -63,7 +63,7 @@ export class Disk {
     return Object.fromEntries([...rows].map(({ path, body, mode }) => [path, { content: new Uint8Array(body), mode }]))
   }
 
-  /** Takes over what a command left behind. Returns, in words, what could not be kept. */
+  /** Saves the files that a command left behind. Returns error texts for those that could not be saved. */
   async takeOver(fs: InMemoryFs): Promise<string[]> {
     const found = new Set<string>()
     const complaints: string[] = []
@@ -86,7 +86,7 @@ function isSame(one: Uint8Array | undefined, other: Uint8Array): boolean {
   return one !== undefined && one.byteLength === other.byteLength && one.every((byte, index) => byte === other[index])
 }
 
-/** A path as the agent wrote it, made absolute; undefined for one that leaves the intern's folder. */
+/** The absolute path; undefined if it is outside of the intern's folder. */
 export function resolvePath(path: string): string | undefined {
   const parts: string[] = []
   for (const part of (path.startsWith("/") ? path : `${HOME}/${path}`).split("/")) {

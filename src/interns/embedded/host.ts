@@ -1,7 +1,7 @@
 import type { Env } from "../../config/env.ts"
 import { logError } from "../../support/log.ts"
 import type { ConfigStore, HostEvents, InternConfig, InternHost } from "../hosts/host.ts"
-import { openInternKey } from "../own-key.ts"
+import { openInternKey } from "../intern-key.ts"
 import { findIntern } from "../store.ts"
 import type { InternRow } from "../table.ts"
 import { releaseSecrets } from "../../vault/release.ts"
@@ -15,7 +15,7 @@ import { placeholdersOf, shellFetch } from "./network.ts"
 import { asks, runTool, TOOL_DEFINITIONS } from "./tools.ts"
 
 type EmbeddedHostDeps = {
-  book: ConfigStore
+  runs: ConfigStore
   events: HostEvents
   /** Sends a request to the gateway itself, without leaving the isolate. */
   callGateway: CallGateway
@@ -27,15 +27,15 @@ export class EmbeddedHost implements InternHost {
   readonly startLabel = "Starting the agent"
   readonly #ctx: DurableObjectState
   readonly #env: Env
-  readonly #book: ConfigStore
+  readonly #runs: ConfigStore
   readonly #agent: EmbeddedAgent
   readonly #disk: Disk
   #key: string | undefined
 
-  constructor(ctx: DurableObjectState, env: Env, { book: runs, events, callGateway }: EmbeddedHostDeps) {
+  constructor(ctx: DurableObjectState, env: Env, { runs, events, callGateway }: EmbeddedHostDeps) {
     this.#ctx = ctx
     this.#env = env
-    this.#book = runs
+    this.#runs = runs
     this.#disk = new Disk(ctx.storage.sql)
     this.#agent = new EmbeddedAgent(new Memory(ctx.storage.sql), {
       emit: events.message,
@@ -47,9 +47,14 @@ export class EmbeddedHost implements InternHost {
           messages: [{ role: "system", content: systemPrompt(config) }, ...messages],
           tools: TOOL_DEFINITIONS,
         }
-        return callModel(callGateway, key, request, signal, {
-          text: (text, model) => say("agent_message_chunk", text, config.model ?? model),
-          thought: (text, model) => say("agent_thought_chunk", text, config.model ?? model),
+        return callModel(callGateway, {
+          key,
+          request,
+          signal,
+          handlers: {
+            text: (text, model) => say("agent_message_chunk", text, config.model ?? model),
+            thought: (text, model) => say("agent_thought_chunk", text, config.model ?? model),
+          },
         })
       },
       run: async (call, signal) => {
@@ -70,11 +75,11 @@ export class EmbeddedHost implements InternHost {
   }
 
   get isUp(): boolean {
-    return this.#book.fact("config") !== undefined
+    return this.#runs.fact("config") !== undefined
   }
 
   get #config(): InternConfig {
-    const config = this.#book.fact("config")
+    const config = this.#runs.fact("config")
     if (!config) throw new Error("An agent that works has a configuration.")
     return config
   }
@@ -98,13 +103,13 @@ export class EmbeddedHost implements InternHost {
   }
 
   async start(config: InternConfig): Promise<void> {
-    this.#book.setFact("config", config)
+    this.#runs.setFact("config", config)
     // It may be another one than at the last start.
     this.#key = undefined
     await this.#ownKey()
   }
 
-  /** Beside the caller, who may be in the middle of something that the agent's words concern. */
+  /** Deferred: the caller may be in the middle of a state change that the agent's messages affect. */
   send(message: AcpMessage): void {
     const work = Promise.resolve()
       .then(() => this.#agent.receive(message))

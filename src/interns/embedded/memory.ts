@@ -1,13 +1,14 @@
 import type { RpcId } from "../run/acp.ts"
 import type { ModelMessage } from "./call-model.ts"
+import { parseStored } from "../../support/json.ts"
 
-/** A prompt that the agent works on. In rows, so that it goes on where it was when the object wakes. */
+/** A prompt in progress. Stored in rows, so that it resumes when the object wakes. */
 export type Turn = {
   rpc: RpcId
   rounds: number
   usage: { prompt: number; cached: number; completion: number; cost: number }
   model: string | null
-  /** What was said to the turn while it ran. */
+  /** Messages that steered the turn while it ran. */
   steers: string[]
   /** The call that waits for permission, or has been given or refused it. */
   permission: { rpc: string; call: string; decision: "allow" | "reject" | null } | null
@@ -16,12 +17,12 @@ export type Turn = {
 
 export type Rule = "always" | "never"
 
-/** Of a conversation, so much is said to the model again: characters of the latest messages. */
+/** Limit of history that is sent to the model: characters of the latest messages. */
 const MAX_HISTORY_CHARS = 200_000
-/** Of more, the ones begun longest ago are forgotten. */
+/** Limit of sessions: the oldest are deleted. */
 const MAX_SESSIONS = 1_000
 
-/** What the embedded agent remembers: its sessions, what was said in them, and the turns that run. */
+/** Storage of the embedded agent: sessions, their messages, and running turns. */
 export class Memory {
   readonly #sql: SqlStorage
 
@@ -48,10 +49,10 @@ export class Memory {
     return [...this.#sql.exec("SELECT 1 FROM agent_sessions WHERE id = ?", session)].length > 0
   }
 
-  /** What was said of a tool for all of a session. */
+  /** The permission rule that the client set for a tool in this session. */
   ruleOf(session: string, tool: string): Rule | undefined {
     const [row] = this.#sql.exec<{ rules: string }>("SELECT rules FROM agent_sessions WHERE id = ?", session)
-    return (JSON.parse(row?.rules ?? "{}") as Record<string, Rule>)[tool]
+    return parseStored<Record<string, Rule>>(row?.rules ?? "{}")[tool]
   }
 
   rule(session: string, tool: string, rule: Rule): void {
@@ -60,7 +61,7 @@ export class Memory {
 
   turn(session: string): Turn | undefined {
     const [row] = this.#sql.exec<{ turn: string | null }>("SELECT turn FROM agent_sessions WHERE id = ?", session)
-    return row?.turn == null ? undefined : (JSON.parse(row.turn) as Turn)
+    return row?.turn == null ? undefined : parseStored<Turn>(row.turn)
   }
 
   setTurn(session: string, turn: Turn | undefined): void {
@@ -68,8 +69,8 @@ export class Memory {
     this.#sql.exec("UPDATE agent_sessions SET turn = ? WHERE id = ?", body, session)
   }
 
-  /** The session whose turn waits for this permission. */
-  asking(rpc: RpcId): string | undefined {
+  /** The session whose turn waits for the permission with this request id. */
+  sessionAwaiting(rpc: RpcId): string | undefined {
     const [row] = this.#sql.exec<{ id: string }>(
       "SELECT id FROM agent_sessions WHERE turn IS NOT NULL AND json_extract(turn, '$.permission.rpc') = ?",
       String(rpc),
@@ -92,7 +93,7 @@ export class Memory {
     for (const { body } of rows) {
       chars += body.length
       if (chars > MAX_HISTORY_CHARS && latest.some(({ role }) => role === "user")) break
-      latest.unshift(JSON.parse(body) as ModelMessage)
+      latest.unshift(parseStored<ModelMessage>(body))
     }
     return latest.slice(
       Math.max(

@@ -6,7 +6,7 @@ import { inspect } from "../../files/upload.ts"
 import type { InternRow } from "../table.ts"
 import { actorOfIntern } from "./actor.ts"
 
-/** Keeps what an intern made among the files of its workspace, from where it can be downloaded. */
+/** Saves a file of an intern as a file of its workspace, where clients can download it. */
 export async function publishFile(env: Env, intern: InternRow, path: string, content: Uint8Array): Promise<FileRow> {
   const inspected = await inspect(new Blob([content]).stream(), path)
   const scope = { organizationId: intern.organizationId, workspaceId: intern.workspaceId }

@@ -2,7 +2,7 @@ import type { ModelMessage } from "./call-model.ts"
 
 type Update = Record<string, unknown>
 
-/** What was said in a session, as an agent tells it again to whom loads it. */
+/** Messages of a session as updates, for a client that loads it. */
 export function replayOf(history: readonly ModelMessage[]): Update[] {
   return history.flatMap(({ role, content, tool_calls: calls = [], tool_call_id: call }): Update[] => {
     if (role === "tool") return [{ sessionUpdate: "tool_call_update", toolCallId: call, status: "completed" }]

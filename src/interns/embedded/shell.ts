@@ -26,17 +26,18 @@ export type ShellFetch = (
   options?: { method?: string; headers?: Headers | Record<string, string>; body?: string; signal?: AbortSignal },
 ) => Promise<Fetched>
 
+type ShellCommand = {
+  command: string
+  env: Record<string, string>
+  signal: AbortSignal
+  fetch: ShellFetch
+}
+
 /**
  * Runs a command in a shell that is a program of this gateway: there is no operating system under it, and its files are
  * the intern's rows. Loaded with the first command, since it is the largest part of the Worker.
  */
-export async function runShell(
-  disk: Disk,
-  command: string,
-  env: Record<string, string>,
-  signal: AbortSignal,
-  fetch: ShellFetch,
-): Promise<string> {
+export async function runShell(disk: Disk, { command, env, signal, fetch }: ShellCommand): Promise<string> {
   const { Bash, InMemoryFs } = await import("just-bash/browser")
   const fs = new InMemoryFs(disk.files())
   await fs.mkdir(HOME, { recursive: true })

@@ -32,7 +32,8 @@ const tools: Record<string, Tool> = {
     description: `Runs a command in a POSIX-like shell whose folder is ${HOME}. Standard tools, jq and curl are there; programs cannot be installed.`,
     parameters: schema({ command: textField("The command line.") }, ["command"]),
     asks: true,
-    run: ({ command }, { disk, env, signal, fetch }) => runShell(disk, text(command, "command"), env, signal, fetch),
+    run: ({ command }, { disk, env, signal, fetch }) =>
+      runShell(disk, { command: text(command, "command"), env, signal, fetch }),
   },
   read_file: {
     description: `Reads a text file below ${HOME}.`,
@@ -79,7 +80,7 @@ export function asks({ function: { name } }: ToolCall): boolean {
   return tools[name]?.asks ?? false
 }
 
-/** What a tool answers the model: a failure is an answer too. */
+/** Runs a tool call. Failures are returned as text to the model. */
 export async function runTool(call: ToolCall, around: Surroundings): Promise<string> {
   const { name, arguments: json } = call.function
   const tool = tools[name]

@@ -8,7 +8,7 @@ import { type AcpMessage, record, type RpcId } from "../run/acp.ts"
 export const CLIENT_LIMITS = {
   clients: 8,
   frameBytes: 1024 * 1024,
-  /** Sent to a client that has not said that it read it; a question after each so many of them. */
+  /** Limit of unread data per client; a read request follows after `askReadBytes`. */
   unreadBytes: 8 * 1024 * 1024,
   askReadBytes: 1024 * 1024,
 } as const
@@ -16,9 +16,7 @@ export const CLIENT_LIMITS = {
 /** Close codes. 4003 is final for the token that the client came with. */
 export const CLIENT_CLOSE = { binary: 1003, tooLarge: 1009, slow: 1013, revoked: 4003 } as const
 
-/**
- * Of JSON-RPC, and of ACP where it has one. ACP has -32000 for "log in first", so the gateway's own stand beside it.
- */
+/** JSON-RPC and ACP error codes. ACP uses -32000 for "log in first", so the gateway's codes differ from it. */
 export const RPC_ERRORS = {
   parse: -32_700,
   invalid: -32_600,
@@ -41,7 +39,7 @@ export type ClientFrame =
 
 const REQUESTED = /^read-(\d{1,15})$/
 
-/** The id of the question whether a client has read so much. Whatever it answers, it has. */
+/** Id of the read request for the first `upTo` characters. Any response to it confirms them. */
 export const readQuestion = (upTo: number): string => `read-${upTo}`
 
 export function readClientFrame(text: string): ClientFrame {
@@ -80,7 +78,7 @@ function malformed(id: RpcId | null, code: number, message: string): ClientFrame
   return { is: "malformed", id, error: { code, message } }
 }
 
-/** The agent's answer to `initialize`, whatever version the client asked for. */
+/** The agent's response to `initialize`. It ignores the version that the client requests. */
 export function initialized(name: string) {
   return {
     protocolVersion: 1,
@@ -90,7 +88,7 @@ export function initialized(name: string) {
   }
 }
 
-/** Whether a client shows forms, as it says when it begins. */
+/** Whether the client declared support for forms in `initialize`. */
 export function showsForms(params: Record<string, unknown>): boolean {
   const { form } = record(record(params["clientCapabilities"])["elicitation"])
   return typeof form === "object" && form !== null
@@ -102,7 +100,7 @@ export function isClientQuestion(method: string): method is ClientQuestion {
   return method === "session/request_permission" || method === "elicitation/create"
 }
 
-/** To an agent whose question nobody answers. */
+/** Response to an agent whose question no client can answer. */
 export function unanswered(method: ClientQuestion) {
   return method === "session/request_permission" ? { outcome: { outcome: "cancelled" } } : { action: "cancel" }
 }

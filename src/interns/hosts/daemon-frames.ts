@@ -23,7 +23,7 @@ const Frame = z.union([
 export type Numbered = { seq: number; msg: AcpMessage }
 export type DaemonFrame = { hello: Hello } | Numbered | { ack: number } | { ping: unknown } | { pong: unknown }
 
-/** A frame of a daemon, or undefined for what is none. */
+/** Parses a frame of a daemon; undefined if it is invalid. */
 export function readFrame(text: string): DaemonFrame | undefined {
   if (text.length > MAX_FRAME_BYTES) return undefined
   try {

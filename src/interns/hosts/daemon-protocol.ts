@@ -1,6 +1,6 @@
 /**
- * What travels between a daemon and its intern's object: text frames of JSON. Both sides number what they send and keep
- * it until the other has acknowledged it, so that a connection may break anywhere and nothing is lost or done twice.
+ * Protocol between a daemon and its intern's object: JSON text frames. Both sides number their frames and keep them
+ * until acknowledged, so that after a broken connection no frame is lost or handled twice.
  */
 
 export const PROTOCOL_VERSION = 1
@@ -26,7 +26,7 @@ export type Hello = { version: typeof PROTOCOL_VERSION; epoch: string; next: num
 
 export type Welcome = { epoch: string; from: number; next: number; oldest: number; config: DaemonConfig }
 
-/** What a daemon is told of its intern, at every dial. */
+/** Configuration that the gateway sends to a daemon on every connect. */
 export type DaemonConfig = {
   intern_id: string
   name: string

@@ -1,6 +1,6 @@
 import type { AcpMessage } from "../run/acp.ts"
 
-/** What an intern runs with from one provision to the next. */
+/** Configuration of an intern between two provisions. */
 export type InternConfig = {
   id: string
   organizationId: string
@@ -11,35 +11,35 @@ export type InternConfig = {
   instructions: string | null
 }
 
-/** Where an object keeps the configuration that its embedded agent runs with. */
+/** Stores the configuration of the embedded agent. */
 export type ConfigStore = {
   fact: (name: "config") => InternConfig | undefined
   setFact: (name: "config", value: InternConfig) => void
 }
 
-/** What a host tells the object that it belongs to. */
+/** Events that a host reports to its intern object. */
 export type HostEvents = {
   message: (message: AcpMessage) => void
   /** The agent can be spoken to, for the first time or again. */
   up: () => void
-  /** The agent that was there is no more; another one knows nothing of what it had in memory. */
+  /** The agent was replaced: the new one has none of the old one's memory. */
   gone: () => void
   /** The agent cannot be reached; it may come back. */
   down: () => void
 }
 
-/** Where the agent of an intern runs. All hosts speak ACP. */
+/** The host of an intern's agent. All hosts speak ACP. */
 export type InternHost = {
   readonly isUp: boolean
-  /** Of the agent's memory: another one knows nothing of earlier sessions unless it loads them. */
+  /** Identifies the agent's memory: an agent with another epoch must load earlier sessions. */
   readonly epoch: string
-  /** In words, what provisioning waits for once the host was asked to start. */
+  /** Progress label while the host starts. */
   readonly startLabel: string
-  /** Resolves when the host has done what it can do by itself. One that is not up then says so later. */
+  /** Resolves when the host has done what it can; a host that is not up by then sends `up` later. */
   start: (config: InternConfig) => Promise<void>
   send: (message: AcpMessage) => void
   /** Stops the agent and keeps its disk. */
   stop: () => Promise<void>
-  /** Deletes the agent's disk. False where that it was archived before is not confirmed. */
+  /** Deletes the agent's disk. False if the archive of the disk was not confirmed first. */
   destroy: () => Promise<boolean>
 }

@@ -3,8 +3,8 @@ import type { InternHostKind } from "../kinds.ts"
 import type { ApprovalMode } from "../run/run.ts"
 
 /**
- * Whose an intern is, where its agent runs, and where that reaches this gateway: told with every call that may be the
- * first of its object. `apiBase`: with the path of the API, without a slash at the end.
+ * Owner of an intern, where its agent runs, and the URL of this gateway for that host. Passed with every call that may
+ * be the first one of its object. `apiBase` includes the path of the API, without a trailing slash.
  */
 export type InternIdentity = {
   id: string
@@ -17,7 +17,7 @@ export const PLACE_HEADER = "x-intern-place"
 /** For which of an intern's provisions a client was let in (grantOf of tokens.ts). */
 export const CLIENT_HEADER = "x-intern-client"
 
-/** What the Worker hands to an intern's object: the last message of a chat, checked. */
+/** The last message of a validated chat request, for the intern's object. */
 export type ChatCall = { session: string | null; mode: ApprovalMode } & (
   | { is: "prompt"; text: string }
   | { is: "answer"; question: string; content: string }
@@ -34,7 +34,7 @@ export function toRejection(error: GatewayError): Response {
   return Response.json(refusal, { headers: { [REFUSED]: "1" } })
 }
 
-/** The answer of an intern's object, or the refusal that it stands for, thrown. */
+/** Returns the response of an intern's object, or throws the error that it encodes. */
 export async function throwIfRejected(response: Response): Promise<Response> {
   if (!response.headers.has(REFUSED)) return response
   const { code, message, metadata, headers } = await response.json<RpcRejection>()

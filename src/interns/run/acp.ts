@@ -1,8 +1,7 @@
 import type { Json } from "../../support/json.ts"
 /**
- * The Agent Client Protocol, version 1, as far as a run needs it: JSON-RPC 2.0 messages, and what an agent says in
- * them. Agents differ in what they send, so everything is read leniently.
- * https://agentclientprotocol.com/protocol/overview
+ * The part of the Agent Client Protocol, version 1, that a run needs: JSON-RPC 2.0 messages and their content. Agents
+ * differ in what they send, so parsing is lenient. https://agentclientprotocol.com/protocol/overview
  */
 
 export type RpcId = number | string
@@ -30,7 +29,7 @@ export type FieldDescriptor = {
   options?: string[]
 }
 
-/** Tokens of a turn, in the wire's names. `cost` in USD. */
+/** Token usage of a turn in the field names of the API. `cost` in USD. */
 export type TurnUsage = {
   prompt_tokens: number
   completion_tokens: number
@@ -39,7 +38,7 @@ export type TurnUsage = {
   cost?: number
 }
 
-/** What a message means to a run. */
+/** An ACP message as a run sees it. */
 export type AcpEvent =
   | { is: "text" | "thought"; acp: string; text: string; model: string | null }
   | { is: "cost"; acp: string; usd: number }
@@ -78,7 +77,7 @@ function parseAnswer(rpc: RpcId, { result, error }: AcpMessage): AcpEvent {
   }
 }
 
-/** Whatever an agent says, clients read a status of HTTP. */
+/** Clients only accept HTTP error statuses, whatever number the agent sends. */
 function isFailureStatus(status: unknown): status is number {
   return typeof status === "number" && Number.isInteger(status) && status >= 400 && status < 600
 }
@@ -130,7 +129,7 @@ function parseElicitation(rpc: RpcId, acp: string, params: Json): AcpEvent {
   return { is: "elicitation", acp, rpc, message: text(params["message"]) ?? "", fields }
 }
 
-/** What concerns no open run is not left without an answer. */
+/** Response to an agent request that belongs to no open run. */
 export function replyToUnknownRequest(news: AcpEvent): Omit<AcpMessage, "jsonrpc"> | undefined {
   switch (news.is) {
     case "permission":
@@ -145,8 +144,8 @@ export function replyToUnknownRequest(news: AcpEvent): Omit<AcpMessage, "jsonrpc
 }
 
 /**
- * The usage of a turn as its result tells it: an unstable part of the protocol that most agents send. Of agents,
- * "input" leaves the cached tokens out; on our wire they are part of the prompt.
+ * Usage from the result of a turn: an unstable part of the protocol that most agents send. Agents exclude cached tokens
+ * from "input"; this API includes them in the prompt tokens.
  */
 export function usageOf(result: Json): TurnUsage | null {
   const usage = record(result["usage"] ?? record(result["_meta"])["usage"])

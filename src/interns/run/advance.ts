@@ -3,13 +3,12 @@ import { finishOf, SEVERED, turnFailure } from "./endings.ts"
 import { type Delta, type Effect, type Ending, LIMITS, type Finish, type Question, type Run, type Step } from "./run.ts"
 
 /**
- * What happens to a run, decided without doing any of it: every function takes a run and what happened, and returns the
- * run after it and what is to be done. `now` is epoch milliseconds; `rpc` is a fresh request id, and the one after it
- * is free as well.
+ * Transitions of a run, pure: every function takes a run and an event, and returns the next run and the effects to
+ * perform. `now` is epoch milliseconds; `rpc` is a fresh request id, and the next number is free as well.
  */
 
 type Opening = { id: string; session: string; mode: Run["mode"]; prompt: string }
-/** What is known of the session: the agent's name for it, and whether this very agent has it in memory. */
+/** The agent's id of the session, and whether the current agent has it in memory. */
 export type KnownSession = { acp: string; isLive: boolean } | undefined
 
 export function startRun(opening: Opening, known: KnownSession, now: number, rpc: number): Step {
@@ -23,10 +22,10 @@ export function startRun(opening: Opening, known: KnownSession, now: number, rpc
     openRpc: null,
     isLoading: false,
     promptRpc: null,
-    unsaid: [opening.prompt],
+    pendingPrompts: [opening.prompt],
     question: null,
     queued: [],
-    asked: 0,
+    questionCount: 0,
     keptBytes: 0,
     hasOverflowed: false,
     usage: null,
@@ -49,17 +48,17 @@ function open(rpc: number, acp: string | undefined): Effect {
     : { do: "request", rpc, method: "session/load", params: { sessionId: acp } }
 }
 
-/** The session is there: say the prompt, and what was said meanwhile. */
+/** The session is open: sends the first prompt, and steers with the messages that arrived meanwhile. */
 function opened(run: Run, rpc: number): Step {
   const { acp } = run
   if (acp === null) throw new Error("A session that is open has a name.")
-  const [prompt = "", ...more] = run.unsaid
+  const [prompt = "", ...more] = run.pendingPrompts
   const effects: Effect[] = [
     { do: "bind", acp },
     { do: "request", rpc, method: "session/prompt", params: { sessionId: acp, prompt: [textBlock(prompt)] } },
   ]
   if (more.length > 0) effects.push(steering(acp, more.join("\n\n"), rpc + 1))
-  return { run: { ...run, openRpc: null, graceDeadline: null, promptRpc: rpc, unsaid: [] }, effects }
+  return { run: { ...run, openRpc: null, graceDeadline: null, promptRpc: rpc, pendingPrompts: [] }, effects }
 }
 
 const textBlock = (spoken: string) => ({ type: "text", text: spoken })
@@ -68,15 +67,15 @@ function steering(acp: string, spoken: string, rpc: number): Effect {
   return { do: "request", rpc, method: "_intern/steer", params: { sessionId: acp, prompt: [textBlock(spoken)] } }
 }
 
-/** The client says more to a run that it reads along with. */
+/** The client sends a further message to a run that it streams. */
 export function steer(run: Run, spoken: string, rpc: number): Step {
   if (run.promptRpc === null || run.acp === null) {
-    return { run: { ...run, unsaid: [...run.unsaid, spoken] }, effects: [] }
+    return { run: { ...run, pendingPrompts: [...run.pendingPrompts, spoken] }, effects: [] }
   }
   return { run, effects: [steering(run.acp, spoken, rpc)] }
 }
 
-/** The agent said something that concerns the run. */
+/** Handles an event of the agent for this run. */
 export function onAcpEvent(run: Run, news: AcpEvent, now: number, rpc: number): Step {
   switch (news.is) {
     case "text":
@@ -104,7 +103,7 @@ export function onAcpEvent(run: Run, news: AcpEvent, now: number, rpc: number): 
 const unchanged = (run: Run): Step => ({ run, effects: [] })
 
 function spoken(run: Run, delta: Delta, model: string | null): Step {
-  // Before the prompt is said, an agent that loads a session replays what was said long ago.
+  // Before the first prompt, an agent that loads a session replays its old messages.
   if (run.promptRpc === null) return unchanged(run)
   const reported = model === null ? run : { ...run, model }
   if (run.state === "streaming") return { run: reported, effects: [{ do: "say", delta }] }
@@ -116,11 +115,18 @@ function spoken(run: Run, delta: Delta, model: string | null): Step {
   return { run: { ...reported, keptBytes }, effects: [{ do: "keep", delta }] }
 }
 
-const blank = (run: Run, rpc: RpcId) => ({ id: `call_${run.id.replaceAll("-", "")}_${run.asked}`, rpc, deadline: 0 })
+const blank = (run: Run, rpc: RpcId) => ({
+  id: `call_${run.id.replaceAll("-", "")}_${run.questionCount}`,
+  rpc,
+  deadline: 0,
+})
 
-/** A question: put to the client, behind another that is open, or answered at once where the run drives itself. */
+/**
+ * Handles a question of the agent: asks the client, queues it behind an open question, or answers it at once in
+ * self-drive mode.
+ */
 function put(run: Run, question: Question, now: number): Step {
-  const requested = { ...run, asked: run.asked + 1 }
+  const requested = { ...run, questionCount: run.questionCount + 1 }
   if (run.state === "cancelling" || run.state === "ended") return { run: requested, effects: [cancelOutcome(question)] }
   if (question.kind === "permission" && run.mode === "self-drive") {
     const option = optionOf(question, "allow_once") ?? optionOf(question, "allow_always")
@@ -131,7 +137,7 @@ function put(run: Run, question: Question, now: number): Step {
 }
 
 function pause(run: Run, requested: Question, now: number): Step {
-  const question = { ...requested, deadline: now + LIMITS.interactionMs }
+  const question = { ...requested, deadline: now + LIMITS.questionTimeoutMs }
   return {
     run: { ...run, state: "paused", question, turnDeadline: null },
     effects: [{ do: "finish", finish: { reason: "tool_calls", question } }],
@@ -152,10 +158,10 @@ function cancelOutcome({ rpc, kind }: Question): Effect {
   return { do: "respond", rpc, result }
 }
 
-/** What a client answered, once it is known to be an answer (answer.ts). */
+/** A validated answer of the client (answer.ts). */
 export type Reply = { is: "option"; optionId: string } | { is: "form"; result: unknown } | { is: "cancel" }
 
-/** The client that answered is attached: what was said meanwhile comes first, then the answer goes to the agent. */
+/** The client that answered is attached: the replay buffer is sent first, then the answer goes to the agent. */
 export function onAnswer(run: Run, reply: Reply, now: number): Step {
   const { question, queued } = run
   if (question === null) throw new Error("A run that is answered has a question.")
@@ -175,12 +181,12 @@ export function onAnswer(run: Run, reply: Reply, now: number): Step {
   return { run: paused, effects: [...replay, answer, ...effects] }
 }
 
-/** Tell the agent to stop, and answer what it waits for. */
+/** Cancels the agent's turn and answers its pending questions. */
 export function cancel(run: Run, ending: Ending, now: number): Step {
   if (run.state === "cancelling" || run.state === "ended") return unchanged(run)
   const open = [...(run.question ? [run.question] : []), ...run.queued].map(cancelOutcome)
   const isOpening = run.promptRpc === null || run.acp === null
-  // Nothing was said yet, so there is nothing that the agent could confirm.
+  // The agent has no prompt yet, so it cannot confirm a cancellation.
   if (isOpening) return end({ ...run, ending }, finishOf(ending))
   const cancelled: Run = {
     ...run,
@@ -192,7 +198,7 @@ export function cancel(run: Run, ending: Ending, now: number): Step {
     turnDeadline: null,
     graceDeadline: now + LIMITS.graceMs,
   }
-  // In the protocol's order: an agent whose question is answered first may end its turn as if nobody had cancelled it.
+  // Order of the protocol: an agent whose question is answered first may end its turn as if it was not cancelled.
   return { run: cancelled, effects: [cancellation(run.acp ?? ""), ...open, { do: "forget kept" }] }
 }
 
@@ -200,34 +206,32 @@ function cancellation(acp: string): Effect {
   return { do: "notify", method: "session/cancel", params: { sessionId: acp } }
 }
 
-/**
- * The same agent is there again after the gateway or the connection was away: what it may have missed is said again.
- */
+/** The same agent is connected again after an interruption: messages that it may have missed are repeated. */
 export function onHostBack(run: Run): Step {
   if (run.state === "cancelling" && run.acp !== null) return { run, effects: [cancellation(run.acp)] }
   if (run.state === "streaming" && run.promptRpc !== null) return unchanged({ ...run, graceDeadline: null })
   return unchanged(run)
 }
 
-/** The connection to the agent is lost. A run that nobody reads waits; one that is read waits for the grace. */
+/** The connection to the agent is lost. A paused run waits; a streaming run waits for the grace period. */
 export function onHostLost(run: Run, now: number): Step {
   if (run.state !== "streaming" || run.graceDeadline !== null) return unchanged(run)
   return unchanged({ ...run, graceDeadline: now + LIMITS.graceMs })
 }
 
-/** Another agent is there: what the former one had in memory is gone. */
+/** The agent was replaced: the session in its memory is lost. */
 export function severed(run: Run): Step {
   return end({ ...run, question: null, queued: [] }, SEVERED)
 }
 
-/** The clock: what is due by now. */
+/** Handles the deadlines that have passed. */
 export function tick(run: Run, now: number): Step {
   const isDue = (at: number | null) => at !== null && at <= now
   if (run.state === "ended") return unchanged(run)
   if (isDue(run.graceDeadline)) {
     if (run.openRpc !== null) return end(run, finishOf("not_opened"))
     const { run: ended, effects } = end(run, SEVERED)
-    // It may go on where it is, and be there again.
+    // The agent may still be running and reconnect, so it is cancelled as well.
     return { run: ended, effects: [cancellation(run.acp ?? ""), ...effects] }
   }
   if (run.state === "paused" && isDue(run.question?.deadline ?? null)) return cancel(run, "deadline", now)
@@ -242,7 +246,7 @@ function sessionOpened(run: Run, result: Record<string, unknown>, rpc: number): 
   return opened({ ...run, acp, isLoading: false }, rpc)
 }
 
-/** A session that cannot be loaded begins anew. */
+/** A session that cannot be loaded starts without its history. */
 function sessionFailed(run: Run, failure: Failure, now: number, rpc: number): Step {
   if (!run.isLoading) return turnFailed(run, failure)
   const fresh: Run = { ...run, acp: null, isLoading: false, openRpc: rpc, graceDeadline: now + LIMITS.openingMs }
@@ -260,7 +264,7 @@ function turnEnded(run: Run, result: Record<string, unknown>): Step {
 type Failure = AcpEvent & { is: "failure" }
 
 function turnFailed(run: Run, { message, status, code }: Failure): Step {
-  // An agent may tell a cancellation as a failure.
+  // Some agents report a cancellation as an error.
   if (run.state === "cancelling") return end(run, finishOf(run.ending))
   return end(run, turnFailure(message, status, code))
 }

@@ -5,7 +5,7 @@ import type { Question } from "./run.ts"
 
 const FORM_ACTIONS = ["accept", "decline", "cancel"]
 
-/** A client's words as the answer to a question; throws bad_request for what answers it not. */
+/** Parses a client message as the answer to a question; throws bad_request if it does not answer it. */
 export function readReply(question: Question, content: string): Reply {
   return question.kind === "permission" ? readOption(question, content.trim()) : readForm(question, content)
 }

@@ -4,23 +4,30 @@ import type { TurnUsage } from "./acp.ts"
 import { kindsOf } from "./answer.ts"
 import type { Delta, Finish, Question } from "./run.ts"
 
-/** How two kinds of client spell the same words (CLIENT_DIALECT). */
+/** Spelling of the vendor fields by kind of client (CLIENT_DIALECT). */
 export type Spelling = { vendor: string }
 
 export function spellingOf(clientSpelling: string | undefined): Spelling {
   return { vendor: clientSpelling === "openrouter" ? "openrouter" : "service" }
 }
 
-/** Of every chunk of one response. `created`: epoch seconds. */
+/** Fields of every chunk of a response. `created`: epoch seconds. */
 export type Head = { id: string; created: number }
 
-/** One chunk of an intern's stream, as it stands behind `data: `. `isFirst` brings the role along. */
+/** A chunk of an intern's stream, the JSON after `data: `. `isFirst` adds the role. */
 export function deltaChunk(head: Head, model: string, delta: Delta, isFirst: boolean) {
   return chunk(head, model, [choice(withRole(delta, isFirst), null)])
 }
 
-export function questionChunk(head: Head, model: string, question: Question, isFirst: boolean, dialect: Spelling) {
-  return chunk(head, model, [choice(withRole({ tool_calls: [toCall(question, dialect)] }, isFirst), null)])
+type QuestionChunk = {
+  model: string
+  question: Question
+  isFirst: boolean
+  spelling: Spelling
+}
+
+export function questionChunk(head: Head, { model, question, isFirst, spelling }: QuestionChunk) {
+  return chunk(head, model, [choice(withRole({ tool_calls: [toCall(question, spelling)] }, isFirst), null)])
 }
 
 export function finishChunk(head: Head, model: string, finish: Finish, isFirst: boolean) {
@@ -28,7 +35,7 @@ export function finishChunk(head: Head, model: string, finish: Finish, isFirst: 
   return { ...chunk(head, model, chosen), ...(finish.reason === "error" && { error: toError(finish.error) }) }
 }
 
-/** The last chunk: it names the session, and is there however the response ends. */
+/** The last chunk. Always sent, with the id of the session. */
 export function finalChunk(head: Head, model: string, session: string | null, usage: TurnUsage | null) {
   return { ...chunk(head, model, []), session_id: session, usage }
 }

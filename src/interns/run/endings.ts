@@ -14,7 +14,8 @@ const NOT_WORTH_REPEATING = /\b(?:400|401|402|403|404|413|422)\b/
 const INVALID = -32_000
 
 /**
- * The agent told that it failed. `code` is of JSON-RPC, `status` of the model call that failed it, where it is known.
+ * The agent reported a failure. `code` is the JSON-RPC code, `status` the HTTP status of the failed model call, if
+ * known.
  */
 export function turnFailure(message: string, status: number | null, code: number): Finish {
   const isFinal = code === INVALID || NOT_WORTH_REPEATING.test(status === null ? message : String(status))

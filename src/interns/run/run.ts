@@ -6,14 +6,14 @@ export type ApprovalMode = (typeof APPROVAL_MODES)[number]
 
 /** How long things may take and how much may be kept. Milliseconds and bytes. */
 export const LIMITS = {
-  /** Of one chat operation: from the prompt, or from an answer, to the end of its response. */
+  /** Limit of one chat request: from the prompt or the answer to the end of its response. */
   turnMs: 300_000,
-  interactionMs: 300_000,
+  questionTimeoutMs: 300_000,
   /** For an agent to confirm a cancellation, and for a lost host to come back. */
   graceMs: 10_000,
   /** For an agent to open a session. */
   openingMs: 60_000,
-  /** What a paused run says meanwhile is kept up to this. */
+  /** Limit of the replay buffer of a paused run. */
   replayBytes: 256 * 1024,
   keepaliveMs: 30_000,
   openRuns: 16,
@@ -30,8 +30,8 @@ export type Question = { id: string; rpc: RpcId; deadline: number } & (
 export type Ending = "deadline" | "client_closed_request" | "timeout" | "answered_cancel" | "stopped" | "not_opened"
 
 /**
- * One turn of an intern. `streaming`: a client reads along. `paused`: on a question, with nobody attached.
- * `cancelling`: the agent was told, and has not confirmed. Instants are epoch milliseconds.
+ * One turn of an intern. `streaming`: a client is attached. `paused`: on a question, without a client. `cancelling`:
+ * the agent has not confirmed the cancellation. Instants are epoch milliseconds.
  */
 export type Run = {
   id: string
@@ -46,12 +46,12 @@ export type Run = {
   openRpc: number | null
   isLoading: boolean
   promptRpc: number | null
-  /** What to say once the session is open: the prompt, then what was said meanwhile. */
-  unsaid: string[]
+  /** Messages to send once the session is open: the prompt, then later ones. */
+  pendingPrompts: string[]
   question: Question | null
   queued: Question[]
   /** How many questions were put, for their ids. */
-  asked: number
+  questionCount: number
   keptBytes: number
   hasOverflowed: boolean
   usage: TurnUsage | null
@@ -69,12 +69,12 @@ export type Finish =
   | { reason: "tool_calls"; question: Question }
   | { reason: "error"; error: { reason: Reason; message: string; status?: number; retryable?: boolean } }
 
-/** What the shell does for a run, in this order. */
+/** Effects that the object performs, in this order. */
 export type Effect =
   | { do: "request"; rpc: number; method: string; params: unknown }
   | { do: "notify"; method: string; params: unknown }
   | { do: "respond"; rpc: RpcId; result: unknown }
-  /** The agent's name for the session is known, and stands for the client's. */
+  /** Links the agent's id of the session to the client's. */
   | { do: "bind"; acp: string }
   /** To the client that reads along. */
   | { do: "say"; delta: Delta }

@@ -19,14 +19,15 @@ import {
   type Receiver,
   updateBatch,
 } from "./store.ts"
+import { parseStored } from "../../support/json.ts"
 
 const DONE: Verdict = { waitMs: null }
-/** How long one waits whose destination is turned off. */
+/** Delay of a batch while its destination is disabled. */
 const ASLEEP_MS = 3_600_000
 
 /** A queue may round a delay. */
 const EARLY_MS = 1_500
-/** How long whoever tries a batch may take for it. */
+/** Lease of a batch: how long one consumer may try it. */
 const IN_HAND_MS = 60_000
 
 type Batch = Extract<BroadcastMessage, { kind: "batch" }>
@@ -37,11 +38,11 @@ export async function retryBatch({ organizationId, batchId }: Batch, env: Env, n
   if (row?.state !== "pending") return DONE
   const receiver = await findReceiver(env.DB, organizationId, row.destination_id)
   if (!receiver) return forget(row, env)
-  if (receiver.isActive !== 1 && isDeadLetter(row, now)) return wait(row, row, 0, env, now)
+  if (receiver.isActive !== 1 && isDeadLetter(row, now)) return wait(row, row, { ms: 0, env, now })
   const restMs = receiver.isActive === 1 ? receiver.paused_until - now : ASLEEP_MS
   const rests = restMs > 0 && !isDeadLetter(row, now)
   const nextMs = rests ? restMs : IN_HAND_MS
-  // One that was asked for again has two messages: this one is about what the other has in hand, or comes back to.
+  // A revived batch has two messages. The batch of this one is leased by the other, or will be retried by it.
   const isOurs = await claimBatch(env.DB, row, now + EARLY_MS, now + nextMs)
   if (rests || !isOurs) return { waitMs: isOurs ? nextMs : Math.max(row.due_at - now, IN_HAND_MS) }
   const outcome = await tryBatch(row, receiver, env, now)
@@ -51,31 +52,33 @@ export async function retryBatch({ organizationId, batchId }: Batch, env: Env, n
   return wait(
     row,
     { attempts: row.attempts + 1, rejections },
-    waitMs(receiver.failures + 1 + rejections, outcome.askedMs),
-    env,
-    now,
+    { ms: waitMs(receiver.failures + 1 + rejections, outcome.retryAfterMs), env, now },
   )
 }
 
 async function tryBatch(row: BatchRow, receiver: Receiver, env: Env, now: number): Promise<Outcome> {
-  const called = await listCalled(env.DB, row.organization_id, JSON.parse(row.generation_ids) as string[])
+  const called = await listCalled(env.DB, row.organization_id, parseStored(row.generation_ids))
   const text = await findCallContentBatch(env.FILES, row.id)
   const events = called.map(({ generation, keyName }) => {
-    // Whoever wants privacy now does not get what was kept before.
+    // If privacy mode was enabled later, content kept earlier is not sent.
     const result = receiver.privacy_mode === 1 ? null : (text[generation.id] ?? null)
     return newEvent(receiver.id, generation, keyName, result)
   })
-  // Of calls that are older than the database keeps them there is nothing left to tell.
-  if (events.length === 0) return { isTaken: true, status: null, words: "", excerpt: "", askedMs: 0 }
-  return deliver(receiver, row.id, events, env, now)
+  // The generations are past their retention: nothing is left to deliver.
+  if (events.length === 0) return { isTaken: true, status: null, message: "", excerpt: "", retryAfterMs: 0 }
+  return deliver(receiver, { id: row.id, events, env, now })
+}
+
+type Delay = {
+  ms: number
+  env: Env
+  now: number
 }
 
 async function wait(
   row: BatchRow,
   { attempts, rejections }: Pick<BatchRow, "attempts" | "rejections">,
-  ms: number,
-  env: Env,
-  now: number,
+  { ms, env, now }: Delay,
 ): Promise<Verdict> {
   const isDead = isDeadLetter({ since: row.since, rejections }, now)
   const state = isDead ? "dead" : "pending"
@@ -90,11 +93,11 @@ async function forget(row: BatchRow, env: Env): Promise<Verdict> {
   return DONE
 }
 
-/** A batch whose message is overdue by so long has none any more. */
+/** A batch that is overdue by this much has lost its queue message. */
 const LOST_AFTER_MS = 2 * 3_600_000
 const MOST_A_RUN = 500
 
-/** Gives the queue again what it lost, and removes what was given up long ago. */
+/** Queues batches without a message again, and deletes expired dead letters. */
 export async function sweepBatches(env: Env, now: number): Promise<void> {
   for (const row of await listOverdue(env.DB, now - LOST_AFTER_MS, MOST_A_RUN)) {
     await env.BROADCAST.send({ kind: "batch", organizationId: row.organization_id, batchId: row.id }, toDelay(0))

@@ -5,14 +5,14 @@ import { findBatch, updateBatch } from "./store.ts"
 import { type Verdict, sortCalls } from "./sort.ts"
 import { retryBatch } from "./batches.ts"
 
-/** The queue of what nobody could handle: the names end alike in every environment. */
+/** Dead-letter queues: their names end alike in every environment. */
 const DEAD = /-dead$/
 const AFTER_A_BUG_MS = 30_000
 const AFTER_DEATH_MS = 3_600_000
 /** What could not even be sorted for so long is let go of. */
 const SORTED_FOR_MS = 4 * 24 * 3_600_000
 
-/** Takes messages of the broadcast queue: each by itself, so that one that fails holds nothing up. */
+/** Handles messages of the broadcast queue one by one, so that a failure does not block others. */
 export async function consumeBroadcasts(batch: MessageBatch<BroadcastMessage>, env: Env): Promise<void> {
   const handle = DEAD.test(batch.queue) ? bury : take
   await Promise.all(

@@ -11,21 +11,26 @@ import { toOutbound } from "../send/request.ts"
 import { dataKeyOf, type KeyedRow } from "../store.ts"
 
 /**
- * What became of a delivery. `words`: for people, without a secret and without what the destination said. `askedMs`:
- * for how long the destination asks to be left alone.
+ * Result of a delivery. `message`: for people, without secrets and without text of the destination. `retryAfterMs`: the
+ * destination's Retry-After.
  */
-export type Outcome = { isTaken: boolean; status: number | null; words: string; excerpt: string; askedMs: number }
+export type Outcome = {
+  isTaken: boolean
+  status: number | null
+  message: string
+  excerpt: string
+  retryAfterMs: number
+}
 
-/**
- * Tries a delivery once. `id` stays the same however often that is. The secrets are in clear here, and nowhere else.
- */
-export async function deliver(
-  row: KeyedRow,
-  id: string,
-  events: readonly CallEvent[],
-  env: Env,
-  now: number,
-): Promise<Outcome> {
+type DeliveryRequest = {
+  id: string
+  events: readonly CallEvent[]
+  env: Env
+  now: number
+}
+
+/** Attempts a delivery once. `id` is the same in every attempt. Secrets are decrypted only here. */
+export async function deliver(row: KeyedRow, { id, events, env, now }: DeliveryRequest): Promise<Outcome> {
   const about = aboutSecrets(row)
   const secret = await openSealed({ about, sealed: row.sealed, dataKey: dataKeyOf(row) }, mastersOf(env))
   if (secret === undefined) return refused("its secrets do not open: MASTER_KEY is not the one they were sealed under")
@@ -39,13 +44,13 @@ export async function deliver(
   }
 }
 
-/** Of an error whose words may hold what it was made from. */
+/** Only the name of an error: its message may quote secrets. */
 function nameOf(cause: unknown): string {
   return cause instanceof Error ? cause.name : "unknown"
 }
 
 function refused(message: string): Outcome {
-  return { isTaken: false, status: null, words: message, excerpt: "", askedMs: 0 }
+  return { isTaken: false, status: null, message: message, excerpt: "", retryAfterMs: 0 }
 }
 
 function toOutcome(sent: Sent, configured: Configured, { headers }: Outbound): Outcome {
@@ -56,8 +61,8 @@ function toOutcome(sent: Sent, configured: Configured, { headers }: Outbound): O
   return {
     isTaken,
     status,
-    words: `it answered ${status}${hint}`,
+    message: `it answered ${status}${hint}`,
     excerpt: withoutSecrets(sent.excerpt, configured, headers),
-    askedMs: sent.retryAfterMs ?? 0,
+    retryAfterMs: sent.retryAfterMs ?? 0,
   }
 }

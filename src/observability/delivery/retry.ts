@@ -3,20 +3,21 @@
  * otherwise.
  */
 
-/** A destination may be away for so long and misses nothing. */
+/** How long deliveries are retried while a destination is down. */
 export const TRIED_FOR_MS = 24 * 3_600_000
-/** What was given up is kept for so long, to be asked for again. */
+/** Retention of dead letters, which can be revived meanwhile. */
 export const DEAD_LETTER_DAYS = 14
-/** What a destination refuses for what it says is tried so often. */
+/** Attempts for a batch that the destination rejects for its content. */
 const MAX_REJECTIONS = 5
 const FIRST_WAIT_MS = 2_000
 const LONGEST_WAIT_MS = 3_600_000
 
 /**
- * `failures`: in a row, this one included. `askedMs`: what the destination itself asks for, which only lengthens it.
+ * `failures`: in a row, including this one. `retryAfterMs`: the destination's Retry-After, which can only lengthen the
+ * delay.
  */
-export function waitMs(failures: number, askedMs = 0): number {
-  return Math.min(LONGEST_WAIT_MS, Math.max(askedMs, FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 20)))
+export function waitMs(failures: number, retryAfterMs = 0): number {
+  return Math.min(LONGEST_WAIT_MS, Math.max(retryAfterMs, FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 20)))
 }
 
 /** Statuses that blame the content: another batch may well be taken. */

@@ -19,20 +19,20 @@ import {
   type Receiver,
 } from "./store.ts"
 
-/** How a message ends: done, or again after so many milliseconds. */
+/** Result of a queue message: done, or retried after these milliseconds. */
 export type Verdict = { waitMs: number | null }
 const DONE: Verdict = { waitMs: null }
 
-/** What was said is on its way for a moment after the call is charged. */
+/** Content is written shortly after the call is charged. */
 const ON_ITS_WAY_MS = 30_000
 const LOOK_AGAIN_MS = 5_000
-/** What is said in one delivery, in UTF-16 units: receivers take a few megabytes. */
+/** Limit of content per delivery, in UTF-16 units: receivers accept a few megabytes. */
 const MAX_CONTENT = 1_000_000
 
 type Calls = Extract<BroadcastMessage, { kind: "calls" }>
-type Events = Called & { told: CallContent | null }
+type Events = Called & { content: CallContent | null }
 
-/** Sorts calls to the destinations of their workspace and delivers them; what is not taken waits as a batch. */
+/** Sorts calls to the destinations of their workspace and delivers them; what fails is saved as a batch. */
 export async function sortCalls({ organizationId, workspaceId, generationIds }: Calls, env: Env, now: number) {
   const receivers = await listReceivers(env.DB, organizationId, workspaceId)
   const called = receivers.length === 0 ? [] : await listCalled(env.DB, organizationId, generationIds)
@@ -48,13 +48,13 @@ export async function sortCalls({ organizationId, workspaceId, generationIds }: 
 
 async function receive(call: Called, env: Env): Promise<Events> {
   const { generation } = call
-  const result = generation.broadcast?.hasContent ? await findCallContent(env.FILES, generation.id) : null
-  return { ...call, told: result }
+  const content = generation.broadcast?.hasContent ? await findCallContent(env.FILES, generation.id) : null
+  return { ...call, content }
 }
 
-function isOnItsWay({ generation, told: result }: Events, now: number): boolean {
+function isOnItsWay({ generation, content }: Events, now: number): boolean {
   const { broadcast, ending, settledAt } = generation
-  return result === null && broadcast?.hasContent === true && ending !== "unsettled" && now - settledAt < ON_ITS_WAY_MS
+  return content === null && broadcast?.hasContent === true && ending !== "unsettled" && now - settledAt < ON_ITS_WAY_MS
 }
 
 async function broadcast(receiver: Receiver, received: readonly Events[], env: Env, now: number): Promise<void> {
@@ -62,27 +62,27 @@ async function broadcast(receiver: Receiver, received: readonly Events[], env: E
   let isAway = receiver.paused_until > now
   for (const events of inParts(wanted)) {
     const id = idOf(receiver, events)
-    // One that is away is not asked again for every batch.
-    const outcome = isAway ? undefined : await deliver(receiver, id, events, env, now)
+    // A paused destination is not called for every batch.
+    const outcome = isAway ? undefined : await deliver(receiver, { id, events, env, now })
     if (outcome) await note(receiver, outcome, env, now)
     if (outcome?.isTaken) continue
     isAway ||= !isRejection(outcome?.status ?? null)
-    await keep(receiver, id, events, outcome, env, now)
+    await keep(receiver, { id, events, outcome, env, now })
   }
 }
 
-/** What of these calls a destination is to be told, and how much of it. Pure. */
+/** Events of these calls for a destination, with the content that it may get. Pure. */
 export function eventsFor(receiver: Receiver, received: readonly Events[]): CallEvent[] {
   const head = toHead(receiver)
   const { filter_rules: rules } = toLists(receiver)
-  return received.flatMap(({ generation, keyName, told: result }) => {
+  return received.flatMap(({ generation, keyName, content }) => {
     const call = { ...generation, region: generation.broadcast?.region ?? "global" }
-    if (!matches(head, call) || !passes(rules, factsOf({ generation, keyName, told: result }))) return []
-    return [newEvent(receiver.id, generation, keyName, receiver.privacy_mode === 1 ? null : result)]
+    if (!matches(head, call) || !passes(rules, factsOf({ generation, keyName, content }))) return []
+    return [newEvent(receiver.id, generation, keyName, receiver.privacy_mode === 1 ? null : content)]
   })
 }
 
-/** The same for the same calls, should they be sorted twice. */
+/** Deterministic, in case the same calls are sorted twice. */
 function idOf({ id }: Receiver, events: readonly CallEvent[]): string {
   const ids = events.map(({ generation }) => generation.id)
   return derivedIdAt(timeOf(ids[0] ?? ""), "delivery", id, ...ids)
@@ -92,7 +92,7 @@ function inParts(events: readonly CallEvent[]): CallEvent[][] {
   const parts: CallEvent[][] = []
   let text = 0
   for (const event of events) {
-    const size = event.told ? JSON.stringify(event.told).length : 0
+    const size = event.content ? JSON.stringify(event.content).length : 0
     const part = parts.at(-1)
     if (!part || text + size > MAX_CONTENT) {
       parts.push([event])
@@ -108,32 +108,36 @@ function inParts(events: readonly CallEvent[]): CallEvent[][] {
 /** That all goes well is written down so often, not for every delivery. */
 const KNOWN_WELL_MS = 5_000
 
-/** What a destination did, for whoever looks at it; one that fails rests, the longer the more often it did. */
+/** Records the result of a delivery for users. A failing destination is paused, longer with each failure. */
 export async function note(receiver: Receiver, outcome: Outcome, env: Env, now: number): Promise<void> {
   if (outcome.isTaken) {
     const isKnown = receiver.failures === 0 && now - (receiver.last_success_at ?? 0) < KNOWN_WELL_MS
     return isKnown ? undefined : noteSuccess(env.DB, receiver, now)
   }
   const failures = receiver.failures + 1
-  const pause = isRejection(outcome.status) ? undefined : { failures, until: now + waitMs(failures, outcome.askedMs) }
-  await noteFailure(env.DB, receiver, outcome.words, pause, now)
+  const pause = isRejection(outcome.status)
+    ? undefined
+    : { failures, until: now + waitMs(failures, outcome.retryAfterMs) }
+  await noteFailure(env.DB, receiver, { message: outcome.message, pause, now })
+}
+
+type KeptBatch = {
+  id: string
+  events: readonly CallEvent[]
+  outcome: Outcome | undefined
+  env: Env
+  now: number
 }
 
 /**
- * Keeps what was not taken, and has the queue bring it back. What was said is kept first: a row without it tells less.
+ * Saves a batch that was not accepted and queues its retry. The content is saved first, since a batch without it would
+ * lose it.
  */
-async function keep(
-  receiver: Receiver,
-  id: string,
-  events: readonly CallEvent[],
-  outcome: Outcome | undefined,
-  env: Env,
-  now: number,
-): Promise<void> {
+async function keep(receiver: Receiver, { id, events, outcome, env, now }: KeptBatch): Promise<void> {
   const { organization_id: organizationId, workspace_id: workspaceId } = receiver
-  const text = events.flatMap(({ generation, told: result }) => (result ? [[generation.id, result] as const] : []))
+  const text = events.flatMap(({ generation, content }) => (content ? [[generation.id, content] as const] : []))
   await saveCallContentBatch(env.FILES, id, Object.fromEntries(text))
-  const pauseMs = Math.max(waitMs(receiver.failures + 1, outcome?.askedMs), receiver.paused_until - now)
+  const pauseMs = Math.max(waitMs(receiver.failures + 1, outcome?.retryAfterMs), receiver.paused_until - now)
   await insertBatch(env.DB, {
     id,
     organization_id: organizationId,

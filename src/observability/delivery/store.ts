@@ -3,6 +3,7 @@ import { columnNames, type StoredOf } from "../../support/db.ts"
 import type { DestinationRow } from "../destination.ts"
 import type { KeyedRow } from "../store.ts"
 import { broadcastBatches } from "../table.ts"
+import { parseStored } from "../../support/json.ts"
 
 export type BatchRow = StoredOf<typeof broadcastBatches>
 
@@ -46,10 +47,10 @@ export async function listCalled(db: D1Database, organizationId: string, ids: re
     )
     .bind(organizationId, JSON.stringify(ids))
     .all<{ record: string; name: string | null }>()
-  return results.map(({ record, name }) => ({ generation: JSON.parse(record) as Settled, keyName: name }))
+  return results.map(({ record, name }) => ({ generation: parseStored<Settled>(record), keyName: name }))
 }
 
-/** One that is there already stays as it is. */
+/** An existing batch is left unchanged. */
 export async function insertBatch(db: D1Database, row: BatchRow): Promise<void> {
   await db
     .prepare(
@@ -67,7 +68,7 @@ export async function findBatch(db: D1Database, organizationId: string, id: stri
   return row ?? undefined
 }
 
-/** Whether the batch was there to be taken, its time come by `dueBy`; nobody else takes it before `until`. */
+/** Leases a batch until `until`. False if it is gone, leased by another consumer, or not due by `dueBy`. */
 export async function claimBatch(
   db: D1Database,
   { organization_id, id }: BatchRow,
@@ -112,13 +113,17 @@ export async function noteSuccess(db: D1Database, { organization_id, id }: Which
     .run()
 }
 
+type DeliveryFailure = {
+  message: string
+  pause: { failures: number; until: number } | undefined
+  now: number
+}
+
 /** `pauseMs`: by how many failures in a row there were. Only one of those that fail together counts. */
 export async function noteFailure(
   db: D1Database,
   { organization_id, id }: Which,
-  message: string,
-  pause: { failures: number; until: number } | undefined,
-  now: number,
+  { message, pause, now }: DeliveryFailure,
 ): Promise<void> {
   await db
     .prepare(
@@ -129,9 +134,7 @@ export async function noteFailure(
     .run()
 }
 
-/**
- * Of all organizations: batches whose time came so long ago that no message of the queue can be about them any more.
- */
+/** Batches of all organizations that are overdue for so long that their queue message is lost. */
 export async function listOverdue(db: D1Database, before: number, limit: number): Promise<BatchRow[]> {
   const { results } = await db
     .prepare(
@@ -142,7 +145,7 @@ export async function listOverdue(db: D1Database, before: number, limit: number)
   return results
 }
 
-/** Of all organizations: batches that were given up so long ago that nobody will ask for them. */
+/** Deletes dead letters of all organizations that are past their retention. */
 export async function pruneBatches(db: D1Database, before: number): Promise<void> {
   await db.prepare("DELETE FROM broadcast_batches WHERE state = 'dead' AND due_at < ?").bind(before).run()
 }

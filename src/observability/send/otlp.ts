@@ -1,7 +1,8 @@
 import { type CallEvent, flaggedOf, type Flags, timesOf, traceOf } from "../event.ts"
 import type { CallContent } from "../call-content.ts"
+import { isArray, isObject, type Json } from "../../support/json.ts"
 
-/** Calls as OTLP/JSON: an ExportTraceServiceRequest with a span for each, in the words of `gen_ai.*`. Pure. */
+/** Calls as OTLP/JSON: an ExportTraceServiceRequest with one span per call, with `gen_ai.*` attributes. Pure. */
 
 type Value =
   | { stringValue: string }
@@ -17,7 +18,7 @@ const SPAN_KIND_CLIENT = 3
 const STATUS_UNSET = 0
 const STATUS_ERROR = 2
 
-/** `more`: what a kind of destination reads beside the conventions, of the whole and of each call. */
+/** Attributes that a kind of destination reads besides the conventions, for the resource and for each span. */
 export type Extras = { resource?: Attributes; span?: (event: CallEvent, flags: Flags) => Attributes }
 
 export function toOtlp(events: readonly CallEvent[], flags: Flags, more: Extras = {}) {
@@ -57,7 +58,7 @@ function toNano(epochMs: number): string {
 }
 
 function attributesOf(event: CallEvent, flags: Flags): Attributes {
-  const { generation, told: result } = event
+  const { generation, content } = event
   const { tokens, sessionId } = generation
   const { operation, traceName, givenTraceId, metadata } = traceOf(event)
   const { cost, identity, context } = flaggedOf(event, flags)
@@ -90,36 +91,38 @@ function attributesOf(event: CallEvent, flags: Flags): Attributes {
     ...("total_cost" in cost && { "gen_ai.usage.cost": cost.total_cost, ...prefixed("gateway.cost", cost) }),
     ...("user_id" in identity && { "user.id": identity.user_id, ...prefixed("gateway.identity", identity) }),
     ...prefixed("gateway.context", context),
-    ...(result && {
-      "gen_ai.input.messages": JSON.stringify(result.input.map(toMessage)),
-      "gen_ai.output.messages": JSON.stringify([toAnswer(result, generation.finishReason)]),
+    ...(content && {
+      "gen_ai.input.messages": JSON.stringify(content.input.map(toMessage)),
+      "gen_ai.output.messages": JSON.stringify([toAnswer(content, generation.finishReason)]),
     }),
   }
 }
 
 export function prefixed(prefix: string, values: object): Attributes {
-  return Object.fromEntries(Object.entries(values).map(([key, value]) => [`${prefix}.${key}`, value as unknown]))
+  const entries: [string, unknown][] = Object.entries(values)
+  return Object.fromEntries(entries.map(([key, value]) => [`${prefix}.${key}`, value]))
 }
 
-/** A message of the chat wire in the shape that the conventions give messages. */
+/** A chat message in the shape of the OpenTelemetry conventions for generative AI. */
 function toMessage(message: unknown): object {
-  const { role, content, ...rest } = (message ?? {}) as { role?: unknown; content?: unknown } & Attributes
-  const parts = Array.isArray(content) ? (content as unknown[]).map(toPart) : []
+  const { role, content, tool_calls: toolCalls }: Json = isObject(message) ? message : {}
+  const parts = isArray(content) ? content.map(toPart) : []
   const spoken = typeof content === "string" ? [{ type: "text", content }] : parts
-  const calls = Array.isArray(rest["tool_calls"]) ? (rest["tool_calls"] as unknown[]).map(toCallPart) : []
+  const calls = isArray(toolCalls) ? toolCalls.map(toCallPart) : []
   return { role: typeof role === "string" ? role : "user", parts: [...spoken, ...calls] }
 }
 
 function toPart(part: unknown): object {
-  const { type, text } = (part ?? {}) as { type?: unknown; text?: unknown }
+  const { type, text }: Json = isObject(part) ? part : {}
   return typeof text === "string"
     ? { type: "text", content: text }
     : { type: typeof type === "string" ? type : "unknown", content: part }
 }
 
 function toCallPart(call: unknown): object {
-  const { id, function: called } = (call ?? {}) as { id?: unknown; function?: { name?: unknown; arguments?: unknown } }
-  return { type: "tool_call", id, name: called?.name, arguments: called?.arguments }
+  const { id, function: called }: Json = isObject(call) ? call : {}
+  const { name, arguments: input }: Json = isObject(called) ? called : {}
+  return { type: "tool_call", id, name, arguments: input }
 }
 
 function toAnswer({ output }: CallContent, finishReason: string | null): object {
@@ -131,10 +134,10 @@ function toAnswer({ output }: CallContent, finishReason: string | null): object 
   }
 }
 
-/** USD: always of one type, a whole number of them too, since collectors keep the type that came first. */
+/** USD amounts are always doubles: collectors keep the type that came first. */
 const COST = /(?:^|[._])cost$/
 
-/** Absent where there is nothing to tell. */
+/** Drops attributes without a value. */
 function toAttributes(values: Attributes): Attribute[] {
   return Object.entries(values).flatMap(([key, value]) => {
     const result = typeof value === "number" && COST.test(key) ? { doubleValue: value } : toValue(value)

@@ -6,7 +6,7 @@ import { toSpans } from "./spans.ts"
 import { toWebhook } from "./webhook.ts"
 import type { Delivery } from "./delivery.ts"
 
-/** A delivery in the words of a destination, as its kind documents them. */
+/** A delivery in the documented format of the destination's kind. */
 export function toOutbound(to: Configured, delivery: Delivery): Promise<Outbound> | Outbound {
   switch (to.type) {
     case "webhook":

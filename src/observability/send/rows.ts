@@ -3,7 +3,7 @@ import type { ConfigOf } from "../kinds.ts"
 import { toRow } from "../event.ts"
 import { USER_AGENT, type Delivery } from "./delivery.ts"
 
-/** Destinations that keep a row a call, in a table that is there: see toRow for its columns. */
+/** Destinations with one row per call in an existing table: see toRow for its columns. */
 
 const JSON_HEADERS = { "content-type": "application/json", "user-agent": USER_AGENT }
 
@@ -31,9 +31,7 @@ export function toClickhouse(config: ConfigOf<"clickhouse">, { id, events, flags
 /** Columns of a Snowflake table, each VARIANT or of the type of its values. */
 const COLUMNS = ["event_id", "generation_id", "started_at", "model", "provider", "session_id", "event"] as const
 
-/**
- * https://docs.snowflake.com/en/developer-guide/sql-api. What was sent before is not sent again: MERGE by `event_id`.
- */
+/** https://docs.snowflake.com/en/developer-guide/sql-api. MERGE by `event_id` makes repeated deliveries idempotent. */
 export function toSnowflake(config: ConfigOf<"snowflake">, { id, events, flags }: Delivery): Outbound {
   const rows = events.map((event) => toRow(event, flags))
   const value = (column: string) =>
@@ -70,7 +68,7 @@ export function toSnowflake(config: ConfigOf<"snowflake">, { id, events, flags }
   }
 }
 
-/** Rows as JSON: Ramp publishes no shape of its own for them. */
+/** Rows as JSON: Ramp documents no format for them. */
 export function toRamp(config: ConfigOf<"ramp">, { id, events, flags }: Delivery): Outbound {
   return {
     url: config.baseUrl,

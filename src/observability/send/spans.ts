@@ -5,8 +5,8 @@ import { type Attributes, type Extras, prefixed, toOtlp } from "./otlp.ts"
 import { USER_AGENT, type Delivery } from "./delivery.ts"
 
 /**
- * Destinations that read OTLP over HTTP: where each does, by what it knows the sender, and what it reads beside the
- * conventions. From their own documents, November 2026.
+ * Destinations that receive OTLP over HTTP: URL, authentication, and attributes besides the conventions. From their
+ * documentation, November 2026.
  */
 
 type Spans = Exclude<KindName, "webhook" | "s3" | "clickhouse" | "snowflake" | "ramp">
@@ -120,7 +120,7 @@ function userOf(event: CallEvent, flags: Flags): string | null {
 }
 
 function langfuseAttributes(event: CallEvent, flags: Flags): Attributes {
-  const { generation, told: result } = event
+  const { generation, content } = event
   const { traceName, metadata } = traceOf(event)
   const { cost } = flaggedOf(event, flags)
   return {
@@ -130,16 +130,16 @@ function langfuseAttributes(event: CallEvent, flags: Flags): Attributes {
     "langfuse.user.id": userOf(event, flags),
     ...("total_cost" in cost && { "langfuse.observation.cost_details": JSON.stringify({ total: cost.total_cost }) }),
     ...prefixed("langfuse.trace.metadata", metadata),
-    ...(result && {
-      "langfuse.observation.input": JSON.stringify(result.input),
-      "langfuse.observation.output": result.output.content,
+    ...(content && {
+      "langfuse.observation.input": JSON.stringify(content.input),
+      "langfuse.observation.output": content.output.content,
     }),
   }
 }
 
 /** https://arize-ai.github.io/openinference/spec/semantic_conventions.html */
 function openInferenceAttributes(event: CallEvent, flags: Flags): Attributes {
-  const { generation, told: result } = event
+  const { generation, content } = event
   const { tokens } = generation
   const { metadata } = traceOf(event)
   return {
@@ -151,17 +151,17 @@ function openInferenceAttributes(event: CallEvent, flags: Flags): Attributes {
     "llm.token_count.total": tokens.prompt + tokens.completion,
     "user.id": userOf(event, flags),
     metadata: JSON.stringify(metadata),
-    ...(result && {
-      "input.value": JSON.stringify(result.input),
+    ...(content && {
+      "input.value": JSON.stringify(content.input),
       "input.mime_type": "application/json",
-      "output.value": result.output.content,
+      "output.value": content.output.content,
       "output.mime_type": "text/plain",
     }),
   }
 }
 
 function langsmithAttributes(event: CallEvent, flags: Flags): Attributes {
-  const { generation, told: result } = event
+  const { generation, content } = event
   const { traceName, metadata } = traceOf(event)
   return {
     "langsmith.span.kind": "llm",
@@ -169,9 +169,9 @@ function langsmithAttributes(event: CallEvent, flags: Flags): Attributes {
     "langsmith.metadata.session_id": generation.sessionId,
     "langsmith.metadata.user_id": userOf(event, flags),
     ...prefixed("langsmith.metadata", metadata),
-    ...(result && {
-      "gen_ai.prompt": JSON.stringify({ messages: result.input }),
-      "gen_ai.completion": JSON.stringify({ messages: [{ role: "assistant", content: result.output.content }] }),
+    ...(content && {
+      "gen_ai.prompt": JSON.stringify({ messages: content.input }),
+      "gen_ai.completion": JSON.stringify({ messages: [{ role: "assistant", content: content.output.content }] }),
     }),
   }
 }

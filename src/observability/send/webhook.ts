@@ -5,8 +5,8 @@ import { toOtlp } from "./otlp.ts"
 import { USER_AGENT, type Delivery } from "./delivery.ts"
 
 /**
- * OTLP/JSON, signed as https://www.standardwebhooks.com has it: `webhook-signature` is `v1,` and the HMAC-SHA-256, in
- * base64, of the id, the timestamp in seconds and the body, joined by dots, under the bytes that follow `whsec_`.
+ * OTLP/JSON, signed by https://www.standardwebhooks.com: `webhook-signature` is `v1,` and the base64 HMAC-SHA-256 of
+ * id, timestamp in seconds and body, joined by dots. The key are the bytes after `whsec_`.
  */
 export async function toWebhook(config: ConfigOf<"webhook">, delivery: Delivery): Promise<Outbound> {
   const body = JSON.stringify(toOtlp(delivery.events, delivery.flags))

@@ -5,7 +5,7 @@ import type { Page } from "./guarded-fetch.ts"
 
 export type Readable = { ok: true; title: string | undefined; text: string } | { ok: false; reason: string }
 
-/** The work on PDFs that one request has left. */
+/** Remaining PDF work of a request. */
 export type Budget = { work: number }
 export const newBudget = (): Budget => ({ work: PDF_WORK_OF_REQUEST })
 const LEAST_WORK = 10_000
@@ -16,7 +16,7 @@ const HTML = /^(?:text\/html|application\/xhtml\+xml)$/
 const TEXT =
   /^(?:text\/.+|application\/(?:.+\+)?(?:json|xml|yaml)|application\/(?:json5|x-ndjson|jsonl|x-yaml|toml|javascript|ecmascript|x-sh|sql|graphql))$/
 
-/** What a page says, by its content type. */
+/** Text of a page by its content type. */
 export async function readDocument(
   { url, contentType, bytes, isCut }: Page,
   budget: Budget = newBudget(),
@@ -37,7 +37,7 @@ export async function readDocument(
   return refuse(type === "" ? "it states no content type" : `its content type, ${type}, is not text, HTML or PDF`)
 }
 
-/** Only what a media type may be made of, as a server can send anything in its place. */
+/** Removes characters that a media type cannot contain: a server can send anything. */
 export function toMediaType(contentType: string): string {
   const type = (contentType.split(";")[0] ?? "").trim().toLowerCase()
   return /^[\w.+-]{1,60}\/[\w.+-]{1,100}$/.test(type) ? type : ""
@@ -54,7 +54,7 @@ export function isPdf(bytes: Uint8Array): boolean {
 async function read(bytes: Uint8Array, budget: Budget): Promise<Readable> {
   if (budget.work < LEAST_WORK) return refuse("the PDFs of this request were too much work already")
   const maxWork = Math.min(PDF_WORK, budget.work)
-  // Taken before the work is done: others of the same round run beside it.
+  // Deducted before the work, because other tool calls of the round run concurrently.
   budget.work -= maxWork
   const pdf = await readPdf(bytes, { maxWork })
   if (!pdf.ok) return refuse(PDF_FAULTS[pdf.reason])

@@ -1,4 +1,4 @@
-/** The named characters that pages are in fact written with; the rest of the 2,231 is left as it stands. */
+/** Common named character references; the rest of the 2,231 are left unchanged. */
 const NAMED: Record<string, string> = {
   amp: "&",
   lt: "<",

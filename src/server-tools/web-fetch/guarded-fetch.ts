@@ -10,7 +10,7 @@ export type FetchSettings = {
   maxBytes: number
 }
 
-export type FetchWorld = Network & { fetch: typeof fetch; signal: AbortSignal; settings: FetchSettings }
+export type FetchDeps = Network & { fetch: typeof fetch; signal: AbortSignal; settings: FetchSettings }
 
 export type Page = {
   /** After redirects. */
@@ -31,12 +31,12 @@ const HEADERS = {
 }
 
 /**
- * Fetch what a stranger named, and only from where anybody could. Every hop is checked by its text, by the addresses
- * of its name, and by `mayFetch`. Against DNS rebinding see resolve.ts.
+ * Fetches a URL that a model or client chose, only from public addresses. Every hop is checked by its text, by the
+ * addresses of its name and by `mayFetch`. Against DNS rebinding see resolve.ts.
  */
 export async function fetchPublic(
   text: string,
-  deps: FetchWorld,
+  deps: FetchDeps,
   mayFetch: (url: URL) => boolean = () => true,
 ): Promise<Fetched> {
   try {
@@ -46,7 +46,7 @@ export async function fetchPublic(
     if ("value" in timed) return timed.value
     return refuse(timed.stopped === "timeout" ? "the page took too long" : "the request was cancelled")
   } catch {
-    // What a connection fails with can name hosts and addresses of the gateway's own network.
+    // The message of a connection error can name hosts and addresses of the gateway's network.
     return refuse("the connection failed")
   }
 }
@@ -55,7 +55,7 @@ function refuse(reason: string, status?: number): Fetched {
   return { ok: false, reason, ...(status !== undefined && { status }) }
 }
 
-async function follow(text: string, deps: FetchWorld, mayFetch: (url: URL) => boolean): Promise<Fetched> {
+async function follow(text: string, deps: FetchDeps, mayFetch: (url: URL) => boolean): Promise<Fetched> {
   let target = text
   let base: string | undefined
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
@@ -77,7 +77,7 @@ async function follow(text: string, deps: FetchWorld, mayFetch: (url: URL) => bo
   return refuse(`it redirects more than ${MAX_REDIRECTS} times`)
 }
 
-async function refusalAt(url: URL, deps: FetchWorld, mayFetch: (url: URL) => boolean): Promise<string | undefined> {
+async function refusalAt(url: URL, deps: FetchDeps, mayFetch: (url: URL) => boolean): Promise<string | undefined> {
   if (url.protocol !== "http:" && url.protocol !== "https:") return "only http and https URLs are fetched"
   if (url.username !== "" || url.password !== "") return "a URL with a user name or password is not fetched"
   if (!mayFetch(url)) return "this domain is not among those that may be fetched"

@@ -1,18 +1,18 @@
 import { decodeEntities } from "./entities.ts"
 
-/** Not content: what runs, what decorates, what leads elsewhere, and what a reader would not see. */
+/** Elements without content: scripts, styles, navigation and hidden elements. */
 const DROPPED =
   "script, style, noscript, template, svg, math, nav, iframe, object, canvas, select, button, [hidden], [aria-hidden=true]"
 const BLOCKS =
   "p, div, section, article, main, header, footer, aside, figure, figcaption, blockquote, ul, ol, dl, table, form, pre, hr, address, details, summary"
 const LINES = "br, tr, dt, dd"
 
-/** Stand for line breaks of the text while those of the source are still in it. No document has it: it is taken out. */
+/** Marks line breaks of the output while those of the source are collapsed. Removed from documents. */
 const BREAK = "\u0001"
-/** Stands for a space that means something: code is indented. */
+/** Marks significant spaces, as in indented code. */
 const SPACE = "\u0002"
 
-/** A page as text that reads well: its title, headings with #, lists with -, links as [words](url). */
+/** Converts a page to text: its title, headings with #, lists with -, links as [text](url). */
 export async function htmlToText(html: string, baseUrl: string): Promise<{ title: string; text: string }> {
   let title = ""
   const source = new Response(html.replaceAll(BREAK, "").replaceAll(SPACE, ""), {
@@ -48,7 +48,7 @@ export async function htmlToText(html: string, baseUrl: string): Promise<{ title
   return { title: squeeze(decodeEntities(title)), text: toLines(marked) }
 }
 
-/** Attribute values come as they are written, so what is put back as HTML is decoded with the rest of the text. */
+/** Attribute values are raw: they are decoded with the rest of the text. */
 function link(element: Element, baseUrl: string): void {
   const url = URL.parse(decodeEntities(element.getAttribute("href") ?? ""), baseUrl)
   if (!url || (url.protocol !== "http:" && url.protocol !== "https:")) return

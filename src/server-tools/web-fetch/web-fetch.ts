@@ -15,7 +15,7 @@ const uses = "must be an integer of at least 1"
 export const maxUses = z.int({ error: uses }).min(1, uses).nullish()
 const tokens = `must be an integer from 1 to ${MAX_CONTENT_TOKENS}`
 
-/** Every engine that is taken is the gateway's own fetch: a provider's own cannot be told apart by its caller. */
+/** Every accepted engine is the gateway's own fetch: clients cannot tell a provider's engine from it. */
 export const WebFetchConfig = z
   .object(
     {

@@ -21,7 +21,7 @@ const between = (least: number, most: number) => {
 }
 const scope = z.string({ error: "must be a string" }).max(200, "must be at most 200 characters").nullish()
 
-/** Options as the wire has them. The two lists of domains have another name in each of the shapes that are taken. */
+/** Options in API field names. The two domain lists have different names in each accepted shape. */
 const WebSearchOptions = z.object(
   {
     engine: z.enum(CHOICES, { error: `accepts ${CHOICES.join(", ")}` }).nullish(),
@@ -124,7 +124,7 @@ export function webSearchConfig(settings: SearchSettings) {
   })
 }
 
-/** The settings, or a refusal that tells the operator what to set. */
+/** The settings. Throws an error that tells the operator what to configure. */
 export function requireSearch(settings: SearchSettings | undefined, path: string, name: string): SearchSettings {
   if (settings) return settings
   throw refuseAt(path, `${name} needs a search engine, and none is configured here: set ${SEARCH_VARIABLES}`)
@@ -138,7 +138,7 @@ function orNone(rules: readonly DomainRule[] | null | undefined): readonly Domai
   return rules ?? []
 }
 
-/** Engines take a country as its two letters; a place in other words is of no use to them. */
+/** Engines accept a two-letter country code; other locations are dropped. */
 function toCountry(country: string | null | undefined): string | undefined {
   return country != null && /^[A-Za-z]{2}$/.test(country) ? country.toUpperCase() : undefined
 }

@@ -16,7 +16,7 @@ export type SearchSettings = {
 
 const TIMEOUT_MS = 15_000
 
-/** The search engines this deployment can ask; undefined when it can ask none. */
+/** Search engines with configuration; undefined if there are none. */
 export function configuredSearch(env: Env): SearchSettings | undefined {
   const configured = new Map(engineNames.flatMap((name) => toConfigured(name, env) ?? []))
   const [first] = configured.keys()
@@ -31,7 +31,7 @@ export function configuredSearch(env: Env): SearchSettings | undefined {
   }
 }
 
-/** The variable without which an engine is not asked: a key, or the place of one's own server. */
+/** The variable that enables an engine: its API key, or the base URL of a self-hosted server. */
 export function variableOf(name: EngineName): `${string}_API_KEY` | "SEARXNG_BASE_URL" {
   return name === "searxng" ? "SEARXNG_BASE_URL" : `${name.toUpperCase()}_API_KEY`
 }

@@ -2,13 +2,13 @@ import type { DomainRule } from "../domains.ts"
 import { startOf } from "../text.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
 
-/** In the order in which one is chosen when nobody chose. */
+/** In order of preference if none is requested. */
 export const engineNames = ["exa", "tavily", "brave", "parallel", "firecrawl", "perplexity", "searxng"] as const
 export type EngineName = (typeof engineNames)[number]
 
 export type SearchResult = { title: string; url: string; snippet: string; published?: string }
 
-/** A search in the gateway's own words. */
+/** A search, independent of the engine. */
 export type Search = {
   query: string
   maxResults: number

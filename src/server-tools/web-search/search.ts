@@ -15,7 +15,7 @@ const MAX_QUERY_LENGTH = 1_000
 const MAX_TITLE_LENGTH = 300
 const MAX_URL_LENGTH = 2_048
 
-/** Ask one engine. Nothing that it says of a failure is repeated, since it may quote the key it was asked with. */
+/** Calls one engine. Its error texts are never repeated, since they may quote the API key. */
 export async function searchWeb(engine: EngineName, search: Search, deps: SearchDeps): Promise<Searched> {
   const { settings } = deps
   try {

@@ -1,11 +1,11 @@
 import type { PdfObjects } from "./objects.ts"
 import { type Dict, PdfFault, Ref, type Value } from "./syntax.ts"
 
-/** What says which characters a font's codes stand for, and how wide they are. */
+/** Keys that define the characters and widths of a font's codes. */
 const FONT = "Type Subtype BaseFont FirstChar LastChar Widths Name FontMatrix FontBBox DW CIDSystemInfo".split(" ")
 const DESCRIPTOR =
   "Type FontName FontFamily Flags FontBBox ItalicAngle Ascent Descent CapHeight StemV MissingWidth AvgWidth".split(" ")
-/** Characters that a font may tell of, whatever the ranges that it tells of them in. */
+/** Limit of characters per font, summed over all ranges. */
 const MAX_CHARACTERS = 70_000
 const MAX_ITEMS = 20_000
 const MAX_DEPTH = 6

@@ -9,8 +9,8 @@ const MAX_HOPS = 20
 type Place = { text: string; at: number }
 
 /**
- * The objects of a file, found by reading through it; a table of their places could say anything. The last of a number
- * counts.
+ * Objects of a file, found by scanning it, because the cross-reference table may be wrong. The last definition of a
+ * number wins.
  */
 export class PdfObjects {
   readonly #text: string
@@ -113,7 +113,7 @@ export class PdfObjects {
     }
   }
 
-  /** What a stream says; undefined where it is none, or is written in a way that is not read here. */
+  /** Decodes a stream; undefined if the value is none or uses an unsupported filter. */
   async stream(value: Value | undefined): Promise<string | undefined> {
     if (!(value instanceof Ref)) return undefined
     const known = this.#streams.get(value.id)

@@ -131,7 +131,7 @@ class Rebuilder {
     return { dict, work: PAGE_WORK + content.work + drawn(content, resources.draw) }
   }
 
-  /** The contents of a page are one stream or several, which may part anywhere between two words. */
+  /** The contents of a page are one or several streams, which may be split between any two tokens. */
   async #contentOf(value: Value | undefined): Promise<{ content: Content; ref: Ref }> {
     const found = this.#objects.get(value)
     const refs = Array.isArray(found) ? found : value === undefined ? [] : [value]

@@ -58,7 +58,7 @@ export function settings(more: Partial<ToolSettings> = {}): ToolSettings {
   }
 }
 
-export function world(more: Partial<ToolDeps> = {}): ToolDeps {
+export function newDeps(more: Partial<ToolDeps> = {}): ToolDeps {
   return {
     fetch: network().fetch,
     now: () => NOW,

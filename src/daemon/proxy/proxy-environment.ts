@@ -3,14 +3,18 @@ import { rootCertificates } from "node:tls"
 import type { Folder } from "../folder.ts"
 import type { Authority } from "./authority.ts"
 
+type ProxyEnvironment = {
+  proxy: URL
+  authority: Authority
+  gateway: URL
+  /** Additional certificates that the daemon itself trusts, in PEM. */
+  trusted: string
+}
+
 /** What makes an agent's programs go by the proxy and believe it: variables that most of them read, and their files. */
-export function wayOut(
+export function proxyEnvironment(
   { home }: Folder,
-  proxy: URL,
-  { certificate }: Authority,
-  gateway: URL,
-  /** What the daemon itself trusts beyond the common, in PEM. */
-  trusted: string,
+  { proxy, authority: { certificate }, gateway, trusted }: ProxyEnvironment,
 ): { env: Record<string, string>; files: Record<string, string> } {
   const current = path.join(home, "egress-ca.pem")
   const all = path.join(home, "ca-bundle.pem")
@@ -18,16 +22,16 @@ export function wayOut(
   const proxied = { HTTPS_PROXY: href, HTTP_PROXY: href }
   // A gateway by plain http is one on this machine. One by https is reached as any other host is.
   const direct = gateway.protocol === "http:" ? { NO_PROXY: gateway.hostname } : { NO_PROXY: "" }
-  const lower = Object.entries({ ...proxied, ...direct }).map(([name, value]) => [name.toLowerCase(), value])
+  const lower = Object.entries({ ...proxied, ...direct }).map(([name, value]) => [name.toLowerCase(), value] as const)
   return {
     env: {
       ...proxied,
       ...direct,
-      ...(Object.fromEntries(lower) as Record<string, string>),
-      // Added to what is trusted anyway.
+      ...Object.fromEntries(lower),
+      // Adds to the default certificates.
       NODE_EXTRA_CA_CERTS: current,
       NODE_USE_ENV_PROXY: "1",
-      // In the place of what is trusted anyway.
+      // Replaces the default certificates.
       SSL_CERT_FILE: all,
       GIT_SSL_CAINFO: all,
       REQUESTS_CA_BUNDLE: all,

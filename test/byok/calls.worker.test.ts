@@ -27,7 +27,7 @@ const OWN = "ownCanary0123456789abcdefXYZ"
 const GATEWAY = /-provider-key-0123456789$/
 
 type Credential = { id: string }
-async function own(workspace: Workspace, provider: string, more: Record<string, unknown> = {}): Promise<Credential> {
+async function scoped(workspace: Workspace, provider: string, more: Record<string, unknown> = {}): Promise<Credential> {
   const input = { provider, key: OWN, ...more }
   return (await expectJson<{ data: Credential }>(201, workspace.manage.post("/byok", input))).data
 }
@@ -43,10 +43,10 @@ const whole = (usage: unknown = { prompt_tokens: 10, completion_tokens: 5, total
     usage,
   })
 /** Answers, and refuses those keys with this status. */
-const refusing = (status: number, refused: (key: string, asked: Asked) => boolean) =>
-  mockProvider((asked) => {
-    const key = keyOf(asked) ?? ""
-    return refused(key, asked)
+const refusing = (status: number, refused: (key: string, requests: Asked) => boolean) =>
+  mockProvider((requests) => {
+    const key = keyOf(requests) ?? ""
+    return refused(key, requests)
       ? Response.json({ error: { message: `Incorrect API key provided: ${key}` } }, { status })
       : whole()
   })
@@ -56,11 +56,11 @@ const errorOf = async (status: number, answer: Promise<Response>) =>
 describe("a call with the workspace's own key", () => {
   test("is sent with that key, costs the account nothing, and says so everywhere", async () => {
     const workspace = await newWorkspace()
-    await own(workspace, "twin-b")
-    const { asked } = mockProvider(() => whole())
+    await scoped(workspace, "twin-b")
+    const { asked: requests } = mockProvider(() => whole())
     const answer = await workspace.as.chat(newModel(), "Hi", {}, { "x-service-metadata": "enabled" })
     const body = await expectJson<Record<string, unknown>>(200, answer.clone())
-    expect(asked.map((one) => [new URL(one.url).hostname, keyOf(one)])).toEqual([["twin-b.test", OWN]])
+    expect(requests.map((one) => [new URL(one.url).hostname, keyOf(one)])).toEqual([["twin-b.test", OWN]])
     expect(body).toMatchObject({
       usage: {
         cost: 0,
@@ -86,11 +86,11 @@ describe("a call with the workspace's own key", () => {
 
   test("tells its cost in a stream, and on every wire", async () => {
     const workspace = await newWorkspace()
-    for (const slug of ["twin-a", "twin-b", "twin-c"]) await own(workspace, slug, { is_byok_only: true })
+    for (const slug of ["twin-a", "twin-b", "twin-c"]) await scoped(workspace, slug, { is_byok_only: true })
     const { stop } = mockProvider(() => sse(good("Hello you")))
     const model = newModel()
-    const asked = { stream: true, usage: { include: true } }
-    const { chunks } = await readStream(workspace.as.chat(model, "Hi", asked))
+    const requests = { stream: true, usage: { include: true } }
+    const { chunks } = await readStream(workspace.as.chat(model, "Hi", requests))
     expect(chunks.at(-1)?.usage).toMatchObject({
       cost: 0,
       is_byok: true,
@@ -112,19 +112,19 @@ describe("a call with the workspace's own key", () => {
   test("needs no credit", async () => {
     const workspace = await newWorkspace(0)
     const model = newModel()
-    const { asked } = mockProvider(() => whole())
+    const { asked: requests } = mockProvider(() => whole())
     await expectJson(402, workspace.as.chat(model, "Hi"))
-    await own(workspace, "twin-a")
+    await scoped(workspace, "twin-a")
     const answer = await workspace.as.chat(model, "Hi")
     await expectJson(200, answer.clone())
-    expect(asked.map(keyOf)).toEqual([OWN])
+    expect(requests.map(keyOf)).toEqual([OWN])
     expect(await receiptOf(workspace, answer)).toMatchObject({ total_cost: 0, is_byok: true })
     expect(await openHolds(workspace)).toEqual([])
   })
 
   test("counts under limits that include it, and under no others", async () => {
     const workspace = await newWorkspace()
-    await own(workspace, "twin-a", { is_byok_only: true })
+    await scoped(workspace, "twin-a", { is_byok_only: true })
     const only = { provider: { only: ["twin-a"] }, max_tokens: 16 }
     const [counted, plain] = [
       await newKey(workspace, { limit: 0.0009, include_byok_in_limit: true }),
@@ -140,7 +140,7 @@ describe("a call with the workspace's own key", () => {
 
   test("is charged to nobody's account when the runtime that serves it dies", async () => {
     const workspace = await newWorkspace()
-    await own(workspace, "twin-a", { is_byok_only: true })
+    await scoped(workspace, "twin-a", { is_byok_only: true })
     mockProvider(() => new Promise(() => {}))
     const unanswered = workspace.as.chat(newModel(), "Hi", { provider: { only: ["twin-a"] }, stream: true })
     await eventually(async () => expect(await openHolds(workspace)).toHaveLength(1))
@@ -163,23 +163,23 @@ describe("a call with the workspace's own key", () => {
       { provider: "mistral", upstream_id: "m", pricing: { prompt: "0.000001", completion: "0.000002" } },
     ]
     await expectJson(200, operatorClient.put("/catalogue", { models: [{ id: model, name: model, endpoints }] }))
-    await own(workspace, "mistral")
-    const { asked } = mockProvider(() => whole())
+    await scoped(workspace, "mistral")
+    const { asked: requests } = mockProvider(() => whole())
     await expectJson(200, workspace.as.chat(model, "Hi"))
     await expectJson(404, other.as.chat(model, "Hi"))
-    expect(asked.map((one) => [new URL(one.url).hostname, keyOf(one)])).toEqual([["api.mistral.ai", OWN]])
+    expect(requests.map((one) => [new URL(one.url).hostname, keyOf(one)])).toEqual([["api.mistral.ai", OWN]])
   })
 })
 
 describe("which key a provider is asked with", () => {
   test("the workspace's own come first, in their order, before the gateway's; those for a fallback after it", async () => {
     const workspace = await newWorkspace()
-    await own(workspace, "twin-a", { key: "own-fallback-0123456789", is_fallback: true })
-    await own(workspace, "twin-a", { key: "own-first-0123456789" })
-    await own(workspace, "twin-a", { key: "own-second-0123456789" })
-    const { asked } = refusing(429, () => true)
+    await scoped(workspace, "twin-a", { key: "own-fallback-0123456789", is_fallback: true })
+    await scoped(workspace, "twin-a", { key: "own-first-0123456789" })
+    await scoped(workspace, "twin-a", { key: "own-second-0123456789" })
+    const { asked: requests } = refusing(429, () => true)
     await expectJson(429, workspace.as.chat(newModel(), "Hi", { provider: { only: ["twin-a"] } }))
-    expect(asked.map(keyOf)).toEqual([
+    expect(requests.map(keyOf)).toEqual([
       "own-first-0123456789",
       "own-second-0123456789",
       "twin-a-provider-key-0123456789",
@@ -189,43 +189,43 @@ describe("which key a provider is asked with", () => {
 
   test("they come before other providers, even those that the caller would rather have", async () => {
     const workspace = await newWorkspace()
-    await own(workspace, "twin-c")
-    const { asked } = refusing(429, (key) => key === OWN)
+    await scoped(workspace, "twin-c")
+    const { asked: requests } = refusing(429, (key) => key === OWN)
     const order = ["twin-b", "twin-a"]
     await expectJson(200, workspace.as.chat(newModel(), "Hi", { provider: { order } }))
-    expect(asked.map((one) => new URL(one.url).hostname)).toEqual(["twin-c.test", "twin-b.test"])
+    expect(requests.map((one) => new URL(one.url).hostname)).toEqual(["twin-c.test", "twin-b.test"])
   })
 
   test("one key that fails does not cool the endpoint for anybody else", async () => {
     const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
-    await own(mine, "twin-a", { is_byok_only: true })
+    await scoped(mine, "twin-a", { is_byok_only: true })
     const model = newModel()
-    const { asked } = refusing(429, (key) => key === OWN)
+    const { asked: requests } = refusing(429, (key) => key === OWN)
     await expectJson(429, mine.as.chat(model, "Hi", { provider: { only: ["twin-a"] } }))
     await expectJson(200, theirs.as.chat(model, "Hi", { provider: { order: ["twin-a"] } }))
-    expect(asked.map(keyOf)).toEqual([OWN, "twin-a-provider-key-0123456789"])
+    expect(requests.map(keyOf)).toEqual([OWN, "twin-a-provider-key-0123456789"])
   })
 
   test.each([["is_required"], ["is_byok_only"]])("with %s the gateway's own key is never used for it", async (flag) => {
     const workspace = await newWorkspace()
-    await own(workspace, "twin-a", { [flag]: true })
+    await scoped(workspace, "twin-a", { [flag]: true })
     const model = newModel()
-    const { asked } = refusing(500, () => true)
+    const { asked: requests } = refusing(500, () => true)
     await expectJson(502, workspace.as.chat(model, "Hi", { provider: { only: ["twin-a"] } }))
-    expect(asked.map(keyOf)).toEqual([OWN])
+    expect(requests.map(keyOf)).toEqual([OWN])
   })
 
   test("is_required speaks of the models it covers, is_byok_only of all", async () => {
     const [some, all] = [await newWorkspace(), await newWorkspace()]
     const model = newModel()
-    await own(some, "twin-a", { is_required: true, allowed_models: ["acme/other-*"] })
-    await own(all, "twin-a", { is_byok_only: true, allowed_models: ["acme/other-*"] })
-    const { asked } = mockProvider(() => whole())
+    await scoped(some, "twin-a", { is_required: true, allowed_models: ["acme/other-*"] })
+    await scoped(all, "twin-a", { is_byok_only: true, allowed_models: ["acme/other-*"] })
+    const { asked: requests } = mockProvider(() => whole())
     const only = { provider: { only: ["twin-a"] } }
     await expectJson(200, some.as.chat(model, "Hi", only))
-    expect(asked.map(keyOf)).toEqual(["twin-a-provider-key-0123456789"])
+    expect(requests.map(keyOf)).toEqual(["twin-a-provider-key-0123456789"])
     await expectJson(404, all.as.chat(model, "Hi", only))
-    expect(asked).toHaveLength(1)
+    expect(requests).toHaveLength(1)
   })
 
   test("a credential is for the models, keys and users that it names", async () => {
@@ -236,13 +236,13 @@ describe("which key a provider is asked with", () => {
     ]
     const model = newModel()
     const only = { provider: { only: ["twin-a"] } }
-    const { asked } = mockProvider(() => whole())
+    const { asked: requests } = mockProvider(() => whole())
     const usedBy = async (credential: Record<string, unknown>) => {
-      const { id } = await own(workspace, "twin-a", credential)
-      asked.length = 0
+      const { id } = await scoped(workspace, "twin-a", credential)
+      requests.length = 0
       for (const { as } of [named, other]) await expectJson(200, as.chat(model, "Hi", only))
       await expectJson(200, workspace.manage.delete(`/byok/${id}`))
-      return asked.map((one) => keyOf(one) === OWN)
+      return requests.map((one) => keyOf(one) === OWN)
     }
     expect(await usedBy({ allowed_models: ["acme/*"] })).toEqual([true, true])
     expect(await usedBy({ allowed_models: ["acme/none"] })).toEqual([false, false])
@@ -256,13 +256,13 @@ describe("which key a provider is asked with", () => {
     type Made = { data: { id: string } }
     const { data } = await expectJson<Made>(201, mine.manage.post("/workspaces", { name: "Team", slug: "team" }))
     const beside = await newKey(mine, { workspace_id: data.id })
-    for (const slug of ["twin-a", "twin-b", "twin-c"]) await own(mine, slug)
+    for (const slug of ["twin-a", "twin-b", "twin-c"]) await scoped(mine, slug)
     const model = newModel()
-    const { asked } = mockProvider(() => whole())
+    const { asked: requests } = mockProvider(() => whole())
     for (const as of [beside.as, theirs.as]) await expectJson(200, as.chat(model, "Hi"))
-    expect(asked.map((one) => GATEWAY.test(keyOf(one) ?? ""))).toEqual([true, true])
+    expect(requests.map((one) => GATEWAY.test(keyOf(one) ?? ""))).toEqual([true, true])
     // Not even by a row that was put there: what is sealed for one opens for no other.
-    await own(theirs, "twin-a", { key: "own-theirs-0123456789", is_byok_only: true })
+    await scoped(theirs, "twin-a", { key: "own-theirs-0123456789", is_byok_only: true })
     await env.DB.prepare(
       `UPDATE byok_credentials SET (sealed, version) =
          (SELECT sealed, version FROM byok_credentials WHERE workspace_id = ? AND provider = 'twin-a')
@@ -272,52 +272,52 @@ describe("which key a provider is asked with", () => {
       .run()
     vi.spyOn(console, "error").mockImplementation(() => {})
     await expectJson(502, theirs.as.chat(model, "Hi", { provider: { only: ["twin-a"] } }))
-    expect(asked).toHaveLength(2)
+    expect(requests).toHaveLength(2)
   })
 
   test("a changed or deleted key takes effect on the next call", async () => {
     const workspace = await newWorkspace()
-    const { id } = await own(workspace, "twin-a")
+    const { id } = await scoped(workspace, "twin-a")
     const model = newModel()
-    const { asked } = mockProvider(() => whole())
+    const { asked: requests } = mockProvider(() => whole())
     const call = () => expectJson(200, workspace.as.chat(model, "Hi", { provider: { only: ["twin-a"] } }))
     await call()
     await expectJson(200, workspace.manage.patch(`/byok/${id}`, { key: "own-renewed-0123456789" }))
     await call()
     await expectJson(200, workspace.manage.delete(`/byok/${id}`))
     await call()
-    expect(asked.map(keyOf)).toEqual([OWN, "own-renewed-0123456789", "twin-a-provider-key-0123456789"])
+    expect(requests.map(keyOf)).toEqual([OWN, "own-renewed-0123456789", "twin-a-provider-key-0123456789"])
   })
 
   test("one that says its account keeps nothing opens the provider for calls that insist on it", async () => {
     const workspace = await newWorkspace()
     const model = newModel()
     const zdr = { provider: { zdr: true } }
-    const { asked } = mockProvider(() => whole())
+    const { asked: requests } = mockProvider(() => whole())
     await expectJson(404, workspace.as.chat(model, "Hi", zdr))
-    await own(workspace, "twin-b", { declared_zdr: true })
+    await scoped(workspace, "twin-b", { declared_zdr: true })
     await expectJson(200, workspace.as.chat(model, "Hi", zdr))
-    expect(asked.map(keyOf)).toEqual([OWN])
+    expect(requests.map(keyOf)).toEqual([OWN])
   })
 })
 
 describe("a key that its provider refuses", () => {
   test.each([401, 402, 403])("with %d is passed over, and the next target is asked", async (status) => {
     const workspace = await newWorkspace()
-    await own(workspace, "twin-a")
-    const { asked } = refusing(status, (key) => key === OWN)
+    await scoped(workspace, "twin-a")
+    const { asked: requests } = refusing(status, (key) => key === OWN)
     const answer = await workspace.as.chat(newModel(), "Hi", { provider: { only: ["twin-a"] } })
     await expectJson(200, answer.clone())
-    expect(asked.map(keyOf)).toEqual([OWN, "twin-a-provider-key-0123456789"])
+    expect(requests.map(keyOf)).toEqual([OWN, "twin-a-provider-key-0123456789"])
     expect(await receiptOf(workspace, answer)).toMatchObject({ total_cost: 0.00002, is_byok: false })
   })
 
   test("and that the caller insists on ends the call, in words that say whose key it is and not what it is", async () => {
     const workspace = await newWorkspace()
-    await own(workspace, "twin-a", { is_required: true })
-    const { asked } = refusing(401, (key) => key === OWN)
+    await scoped(workspace, "twin-a", { is_required: true })
+    const { asked: requests } = refusing(401, (key) => key === OWN)
     const error = await errorOf(502, workspace.as.chat(newModel(), "Hi"))
-    expect(asked.map(keyOf)).toEqual([OWN])
+    expect(requests.map(keyOf)).toEqual([OWN])
     expect(error.message).toContain("workspace's credential")
     expect(error.message).not.toContain(OWN)
     expect(error.metadata).toMatchObject({ provider_code: "401" })
@@ -330,7 +330,7 @@ test("whatever goes wrong, the own key is in no log line, no answer, no header a
     vi.spyOn(console, level).mockImplementation((...parts: unknown[]) => void lines.push(parts.map(String).join(" ")))
   }
   const workspace = await newWorkspace()
-  const { id } = await own(workspace, "twin-a", { is_byok_only: true })
+  const { id } = await scoped(workspace, "twin-a", { is_byok_only: true })
   const leak = (status: number) => Response.json({ error: { message: `no: ${OWN}`, code: OWN } }, { status })
   const answers: Response[] = [await workspace.manage.get(`/byok/${id}`), await workspace.manage.get("/audit")]
   const model = newModel()
@@ -349,11 +349,11 @@ test("whatever goes wrong, the own key is in no log line, no answer, no header a
     }
     stop()
   }
-  const told = await Promise.all(answers.map(async (one) => JSON.stringify([...one.headers]) + (await one.text())))
+  const reported = await Promise.all(answers.map(async (one) => JSON.stringify([...one.headers]) + (await one.text())))
   await workspace.ledger.balance()
   const { results: tables } = await env.DB.prepare(
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite%'",
   ).all<{ name: string }>()
   const rows = await Promise.all(tables.map(({ name }) => env.DB.prepare(`SELECT * FROM "${name}"`).all()))
-  for (const text of [lines.join("\n"), told.join("\n"), JSON.stringify(rows)]) expect(text).not.toContain(OWN)
+  for (const text of [lines.join("\n"), reported.join("\n"), JSON.stringify(rows)]) expect(text).not.toContain(OWN)
 })

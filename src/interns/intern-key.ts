@@ -12,13 +12,20 @@ const aboutKey = (internId: string, workspaceId: string) => {
   return { kind: "intern-key", ownerId: internId, workspaceId, name: "key", version: "1" }
 }
 
-/** The intern's own key as its row keeps it; undefined where the workspace is gone. */
-export function sealInternKey(env: Env, scope: Place, internId: string, key: string, entry: AuditEntry) {
+type KeyToSeal = {
+  scope: Place
+  internId: string
+  key: string
+  entry: AuditEntry
+}
+
+/** Seals the intern's key for its row; undefined if the workspace is deleted. */
+export function sealInternKey(env: Env, { scope, internId, key, entry }: KeyToSeal) {
   const about = aboutKey(internId, scope.workspaceId)
   return sealForWorkspace(env.DB, mastersOf(env), { about, plain: key, organizationId: scope.organizationId }, entry)
 }
 
-/** The intern and its own key, for the host of its agent. Throws where either is gone. */
+/** The intern and its decrypted key, for the host of its agent. Throws if either is missing. */
 export async function openInternKey(env: Env, scope: Place, id: string): Promise<{ row: InternRow; key: string }> {
   const row = await findIntern(env.DB, scope, id)
   if (!row) throw new Error("The intern is gone.")

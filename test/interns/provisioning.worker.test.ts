@@ -27,7 +27,7 @@ type Write = () => Promise<D1Result>
 async function living(
   workspace: Workspace,
   record: (write: Write) => Promise<D1Result>,
-  use: (life: InternLifecycle, clock: { now: number }) => Promise<void>,
+  use: (lifecycle: InternLifecycle, clock: { now: number }) => Promise<void>,
 ): Promise<string> {
   const { id } = await newDaemonIntern(workspace)
   const wrapped = (statement: D1PreparedStatement, values: unknown[] = []): D1PreparedStatement =>
@@ -43,9 +43,9 @@ async function living(
   await runInDurableObject(internObject(id), async (_, { storage }) => {
     const clock = { now: Date.now() }
     const around = { host: () => host, now: () => clock.now, stopRuns: () => undefined, clear: () => Promise.resolve() }
-    const life = new InternLifecycle(new RunStore(storage.sql), { ...env, DB }, around)
-    life.setIdentity({ id, organizationId: workspace.organizationId, workspaceId: workspace.workspaceId, ...REST })
-    await use(life, clock)
+    const lifecycle = new InternLifecycle(new RunStore(storage.sql), { ...env, DB }, around)
+    lifecycle.setIdentity({ id, organizationId: workspace.organizationId, workspaceId: workspace.workspaceId, ...REST })
+    await use(lifecycle, clock)
   })
   return id
 }
@@ -67,10 +67,10 @@ test("an intern takes prompts from the moment its record says that it runs", asy
     }
     return result
   }
-  const id = await living(workspace, look, async (life) => {
-    booted = life
-    await life.provision()
-    expect(life.wakeAt).toBeNull()
+  const id = await living(workspace, look, async (lifecycle) => {
+    booted = lifecycle
+    await lifecycle.provision()
+    expect(lifecycle.wakeAt).toBeNull()
   })
   expect(refusal).toBeUndefined()
   expect(await statusOf(id, workspace)).toBe("running")
@@ -80,18 +80,18 @@ test("an intern whose record could not be written runs, and its record says so a
   const workspace = await newWorkspace()
   let isDown = true
   const failing = (write: Write) => (isDown ? Promise.reject(new Error("The database is away.")) : write())
-  const id = await living(workspace, failing, async (life, clock) => {
-    await life.provision()
+  const id = await living(workspace, failing, async (lifecycle, clock) => {
+    await lifecycle.provision()
     for (let tries = 0; tries < 5; tries += 1) {
-      life.requireRunning()
-      expect(life.wakeAt).toBeGreaterThan(clock.now)
-      clock.now = life.wakeAt ?? 0
-      await life.wake()
+      lifecycle.requireRunning()
+      expect(lifecycle.wakeAt).toBeGreaterThan(clock.now)
+      clock.now = lifecycle.wakeAt ?? 0
+      await lifecycle.wake()
     }
     isDown = false
-    clock.now = life.wakeAt ?? 0
-    await life.wake()
-    expect(life.wakeAt).toBeNull()
+    clock.now = lifecycle.wakeAt ?? 0
+    await lifecycle.wake()
+    expect(lifecycle.wakeAt).toBeNull()
   })
   expect(await statusOf(id, workspace)).toBe("running")
 })
@@ -103,10 +103,10 @@ test("an intern that is stopped while its record is written stays stopped", asyn
     await booted?.suspend()
     return write()
   }
-  await living(workspace, stopping, async (life) => {
-    booted = life
-    await life.provision()
-    expect(() => life.requireRunning()).toThrow(/not running/)
-    expect(life.wakeAt).toBeNull()
+  await living(workspace, stopping, async (lifecycle) => {
+    booted = lifecycle
+    await lifecycle.provision()
+    expect(() => lifecycle.requireRunning()).toThrow(/not running/)
+    expect(lifecycle.wakeAt).toBeNull()
   })
 })
