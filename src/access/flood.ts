@@ -1,4 +1,5 @@
 import { GatewayError } from "../errors/errors.ts"
+import { ExpiringMap } from "../support/expiring-map.ts"
 import { type FindKnown, isKnown } from "./known-keys.ts"
 
 /**
@@ -13,7 +14,7 @@ const PERIOD_MS = 60_000
 const MAX_BLOCKED = 10_000
 const BLOCKED_MS = 10_000
 
-const blocked = new Map<string, number>()
+const blocked = new ExpiringMap<string, true>(MAX_BLOCKED)
 
 /**
  * Throws where this address has lately tried more unknown keys than anybody mistypes, and this one is unknown, too.
@@ -31,7 +32,7 @@ export async function throttleUnknownKeys(
 }
 
 function isFlooding(ip: string, now: number): boolean {
-  return (blocked.get(ip) ?? 0) > now
+  return blocked.get(ip, now) !== undefined
 }
 
 function flooding(now: number): GatewayError {
@@ -42,9 +43,7 @@ function flooding(now: number): GatewayError {
 export async function countUnknownKey(rate: RateLimit | undefined, ip: string | undefined, now: number): Promise<void> {
   if (!rate || ip === undefined) return
   const { success } = await rate.limit({ key: `unknown-key:${ip}` })
-  if (success) return
-  if (blocked.size >= MAX_BLOCKED) blocked.delete(blocked.keys().next().value ?? "")
-  blocked.set(ip, now + BLOCKED_MS)
+  if (!success) blocked.set(ip, true, now + BLOCKED_MS)
 }
 
 /** Throws where an organization asks for free models far beyond what it has of them anyway. */
