@@ -63,7 +63,7 @@ export const oauthTokens = newRouter().openapi(exchange, async (c) => {
   const now = Date.now()
   const keys = await issuerKeys(policy, now)
   if (!keys) return c.json(refused("temporarily_unavailable", "The issuer's keys cannot be had now. Try again."), 503)
-  const subject = await subjectOf(form.get("subject_token") ?? "", policy, keys, now)
+  const subject = await subjectOf({ token: form.get("subject_token") ?? "", policy, keys, now })
   const token = subject === undefined ? undefined : await issue(c, policy, subject, now)
   if (token === undefined) return c.json(NOT_TRUSTED, 400)
   const result = { issued_token_type: ACCESS_TOKEN, scope: SCOPE, token_type: "Bearer" } as const
