@@ -1,3 +1,4 @@
+import { isObject } from "../support/json.ts"
 import { invalid } from "./errors.ts"
 
 /**
@@ -84,10 +85,6 @@ const MAX_VALUES = 100
 export function findAttribute(attributes: readonly Attribute[], name: string): Attribute | undefined {
   const folded = name.toLowerCase()
   return attributes.find((attribute) => attribute.name.toLowerCase() === folded)
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
 /**

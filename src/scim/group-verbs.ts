@@ -12,7 +12,6 @@ import {
   listGroups,
   updateGroup,
 } from "./group-store.ts"
-import { readOperations } from "./patch.ts"
 import { readProjection } from "./projection.ts"
 import { directoryOf, entryOf, pageOf, type ScimRequest, unchanged, type Verbs } from "./request.ts"
 import { versionTag } from "./user.ts"
@@ -24,6 +23,7 @@ const MAX_BODY_BYTES = 2_097_152
 const MAX_LISTED_MEMBERS = 20_000
 
 export const groups: Verbs = {
+  maxBodyBytes: MAX_BODY_BYTES,
   async list(request) {
     const { page, startIndex } = pageOf(request, GROUP_FIELDS)
     const { rows, total } = await listGroups(request.db, directoryOf(request), page)
@@ -57,8 +57,7 @@ export const groups: Verbs = {
   async replace(request) {
     return answer(request, await change(request, readGroup(await request.body(MAX_BODY_BYTES))))
   },
-  async patch(request) {
-    const operations = readOperations(await request.body(MAX_BODY_BYTES))
+  async patch(request, operations) {
     const row = await change(request, planGroup(operations))
     // The whole group, which may be large, is for those who ask for it.
     if (request.query.has("attributes")) return answer(request, row)

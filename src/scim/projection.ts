@@ -1,4 +1,5 @@
-import { ENTERPRISE_SCHEMA, GROUP_SCHEMA, isObject, USER_SCHEMA } from "./attributes.ts"
+import { isObject } from "../support/json.ts"
+import { ENTERPRISE_SCHEMA, GROUP_SCHEMA, USER_SCHEMA } from "./attributes.ts"
 
 /** Which attributes of a resource are told: `attributes` and `excludedAttributes` of RFC 7644, section 3.9. */
 export type Projection = {

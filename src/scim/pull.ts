@@ -1,5 +1,5 @@
 import type { Found } from "../outbound/send.ts"
-import { isObject } from "./attributes.ts"
+import { isObject } from "../support/json.ts"
 import { parseRetryAfter } from "../support/retry-after.ts"
 import { ScimError } from "./errors.ts"
 import { readGroup } from "./group.ts"

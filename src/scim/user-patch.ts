@@ -1,10 +1,10 @@
 import { type Filter, filter as toPredicate } from "scim2-parse-filter"
+import { isObject } from "../support/json.ts"
 import {
   type Attribute,
   type Document,
   ENTERPRISE_SCHEMA,
   findAttribute,
-  isObject,
   readValue,
   USER_ATTRIBUTES,
   USER_SCHEMA,

@@ -4,7 +4,6 @@ import { newId } from "../support/ids.ts"
 import type { Document } from "./attributes.ts"
 import { invalid, ScimError } from "./errors.ts"
 import { USER_FIELDS } from "./filter.ts"
-import { readOperations } from "./patch.ts"
 import { readProjection } from "./projection.ts"
 import { directoryOf, entryOf, pageOf, type ScimRequest, unchanged, type Verbs } from "./request.ts"
 import { readUser, toUser, type UserFields, type UserRow, versionTag } from "./user.ts"
@@ -18,6 +17,7 @@ const MAX_BODY_BYTES = 131_072
 const MAX_TRIES = 25
 
 export const users: Verbs = {
+  maxBodyBytes: MAX_BODY_BYTES,
   async list(request) {
     const { page, startIndex } = pageOf(request, USER_FIELDS)
     const { rows, total } = await listUsers(request.db, directoryOf(request), page)
@@ -49,8 +49,7 @@ export const users: Verbs = {
     const body = await request.body(MAX_BODY_BYTES)
     return change(request, (row) => readUser(body, { wasActive: row.active === 1, isTold: true }))
   },
-  async patch(request) {
-    const operations = readOperations(await request.body(MAX_BODY_BYTES))
+  async patch(request, operations) {
     return change(request, (row) => {
       const patched = patchUser(JSON.parse(row.attributes) as Document, operations)
       return readUser(patched, { wasActive: row.active === 1, isTold: "active" in patched })

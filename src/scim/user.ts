@@ -1,6 +1,7 @@
 import type { StoredOf } from "../support/db.ts"
 import { toTimestamp } from "../support/time.ts"
-import { type Document, ENTERPRISE_SCHEMA, isObject, readDocument, USER_ATTRIBUTES, USER_SCHEMA } from "./attributes.ts"
+import { isObject } from "../support/json.ts"
+import { type Document, ENTERPRISE_SCHEMA, readDocument, USER_ATTRIBUTES, USER_SCHEMA } from "./attributes.ts"
 import { invalid } from "./errors.ts"
 import type { scimUsers } from "./table.ts"
 
