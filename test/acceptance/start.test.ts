@@ -36,9 +36,11 @@ async function memoryOf(started: Started, generationId: string) {
   }
 }
 
-test("a second start has the keys, the balance and the history of the first", async () => {
+test("a second start has what the first one had, and SIGTERM and SIGINT leave no process behind", async () => {
   const state = newFolder()
   const first = watched(await npmStart(state))
+  // The command, wrangler and its runtimes.
+  expect(first.family.length).toBeGreaterThan(3)
   const response = await fetch(`${first.url}/chat/completions`, {
     method: "POST",
     headers: { authorization: `Bearer ${first.apiKey}`, "content-type": "application/json" },
@@ -48,17 +50,11 @@ test("a second start has the keys, the balance and the history of the first", as
   const generationId = response.headers.get("x-generation-id") ?? ""
   const before = await memoryOf(first, generationId)
   expect(before.credits.total_usage).toBeGreaterThan(0)
-  await end(first)
+  await end(first, "SIGTERM")
 
   const second = watched(await npmStart(state))
   expect(await memoryOf(second, generationId)).toEqual(before)
-})
-
-test.each(["SIGTERM", "SIGINT"] as const)("%s leaves no process behind", async (signal) => {
-  const started = watched(await npmStart(newFolder()))
-  // The command, wrangler and its runtimes.
-  expect(started.family.length).toBeGreaterThan(3)
-  await end(started, signal)
+  await end(second, "SIGINT")
 })
 
 test("a killed parent leaves no process behind", async () => {
