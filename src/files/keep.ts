@@ -21,10 +21,12 @@ export function newRow(
 /** A file with its bytes, both or neither: the row is there first, so that bytes without one are never forgotten. */
 export async function keepFile(
   env: Env,
-  actor: Actor,
-  row: NewFileRow,
-  content: AsyncIterable<Uint8Array>,
-  mimeType: () => string,
+  {
+    actor,
+    row,
+    content,
+    mimeType,
+  }: { actor: Actor; row: NewFileRow; content: AsyncIterable<Uint8Array>; mimeType: () => string },
 ): Promise<FileRow> {
   const { DB: db, FILES: bucket } = env
   const quota = quotaBytes(env)

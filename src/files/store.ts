@@ -95,10 +95,7 @@ export async function findFile(db: D1Database, scope: Place, id: string): Promis
 
 export async function deleteFile(
   binding: D1Database,
-  scope: Place,
-  id: string,
-  now: number,
-  entry: AuditEntry,
+  { scope, id, now, entry }: { scope: Place; id: string; now: number; entry: AuditEntry },
 ): Promise<FileRow | undefined> {
   const db = openDb(binding)
   const [deleted] = await db.batch([

@@ -88,7 +88,7 @@ export const oauthKeys = newRouter()
     c.set("principal", approver)
     const changed = changesOf({ name: key.name, kind: key.kind, callback_url: row.callbackUrl }, TOLD_FIELDS)
     const event = { action: "api_key.create", resourceId: keyHash, workspaceId: row.workspaceId, changed } as const
-    if (!(await exchangeCode(c.env.DB, hash, key, now, newEntry(actorOf(c), event)))) throw refusedExchange()
+    if (!(await exchangeCode(c.env.DB, { hash, key, now, entry: newEntry(actorOf(c), event) }))) throw refusedExchange()
     invalidateKey(keyHash)
     return c.json({ key: secret, user_id: row.userId }, 200)
   })

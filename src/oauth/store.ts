@@ -27,10 +27,7 @@ const workspaceExists = sql`EXISTS (SELECT 1 FROM workspaces w
 /** The code for the key, both or neither. Whoever comes second gets false, as where the workspace is gone. */
 export async function exchangeCode(
   binding: D1Database,
-  hash: string,
-  key: NewKeyRow,
-  now: number,
-  entry: AuditEntry,
+  { hash, key, now, entry }: { hash: string; key: NewKeyRow; now: number; entry: AuditEntry },
 ): Promise<boolean> {
   const db = openDb(binding)
   const [, inserted] = await db.batch([

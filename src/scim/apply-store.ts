@@ -23,20 +23,17 @@ export function applyUserStatus(
   ids: readonly string[],
   now: number,
 ): D1PreparedStatement[] {
-  return settlePeople(db, "listed", organizationId, JSON.stringify(ids), now)
+  return settlePeople(db, { kind: "listed", organizationId, of: JSON.stringify(ids), now })
 }
 
 /** The same for everybody in a directory. */
 export function settleDirectory(db: D1Database, { id, organizationId }: DirectoryId, now: number) {
-  return settlePeople(db, "directory", organizationId, id, now)
+  return settlePeople(db, { kind: "directory", organizationId, of: id, now })
 }
 
 function settlePeople(
   db: D1Database,
-  kind: keyof typeof LISTS,
-  organizationId: string,
-  of: string,
-  now: number,
+  { kind, organizationId, of, now }: { kind: keyof typeof LISTS; organizationId: string; of: string; now: number },
 ): D1PreparedStatement[] {
   const listed = [organizationId, of]
   const list = LISTS[kind]
@@ -74,7 +71,7 @@ function settlePeople(
            last_name = excluded.last_name, source = iif(role = 'owner', source, 'scim')`,
       )
       .bind(...listed, now),
-    ...applyMemberships(db, kind === "listed" ? "users" : "directory", organizationId, of, now),
+    ...applyMemberships(db, { scope: kind === "listed" ? "users" : "directory", organizationId, of, now }),
   ]
 }
 
@@ -131,10 +128,7 @@ const SCOPES = {
  */
 export function applyMemberships(
   db: D1Database,
-  scope: keyof typeof SCOPES,
-  organizationId: string,
-  of: string,
-  now: number,
+  { scope, organizationId, of, now }: { scope: keyof typeof SCOPES; organizationId: string; of: string; now: number },
 ): D1PreparedStatement[] {
   const { theirs, given } = SCOPES[scope]
   return [

@@ -50,10 +50,7 @@ export async function insertDirectory(db: D1Database, row: DirectoryRow, entry: 
  */
 export async function deleteDirectory(
   db: D1Database,
-  organizationId: string,
-  id: string,
-  now: number,
-  entry: AuditEntry,
+  { organizationId, id, now, entry }: { organizationId: string; id: string; now: number; entry: AuditEntry },
 ): Promise<boolean> {
   const scope = [organizationId, id]
   const where = "organization_id = ?1 AND directory_id = ?2"

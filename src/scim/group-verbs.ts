@@ -65,7 +65,12 @@ export const groups: Verbs = {
   },
   async remove(request) {
     const { id, ...write } = await begin(request)
-    const isDeleted = await deleteGroup(request.db, directoryOf(request), id, write, groupEntry(request, "delete", id))
+    const isDeleted = await deleteGroup(request.db, {
+      directory: directoryOf(request),
+      id,
+      write,
+      entry: groupEntry(request, "delete", id),
+    })
     if (!isDeleted) throw outdated()
     return new Response(null, { status: 204 })
   },
@@ -82,14 +87,13 @@ async function begin(request: ScimRequest) {
 async function change(request: ScimRequest, group: GroupChange): Promise<GroupRow> {
   const { id, ...write } = await begin(request)
   await requireUsers(request, group.members.added)
-  const row = await updateGroup(
-    request.db,
-    directoryOf(request),
+  const row = await updateGroup(request.db, {
+    directory: directoryOf(request),
     id,
-    group,
+    change: group,
     write,
-    groupEntry(request, "update", id, group),
-  )
+    entry: groupEntry(request, "update", id, group),
+  })
   if (!row) throw outdated()
   return row
 }

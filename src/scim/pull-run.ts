@@ -48,7 +48,7 @@ export async function pullStep(env: Env, job: SyncJobRow, now: number): Promise<
   const ask = await pending(env, directory, now)
   const { next, waitMs } =
     cursor.part === "missing"
-      ? await askForMissing(env.DB, job, directory, cursor, ask)
+      ? await askForMissing(env.DB, { job, directory, cursor, ask })
       : await readNext(env.DB, job, cursor, ask)
   if ("words" in next) throw new PullFailure(`The directory ${directory.name} was not pulled: ${next.words}.`)
   if ("cursor" in next) return moveCursor(env.DB, job, next.cursor, waitMs === undefined ? undefined : now + waitMs)
@@ -67,7 +67,7 @@ export async function pullStep(env: Env, job: SyncJobRow, now: number): Promise<
     },
     { action: "scim_directory.pull", resourceId: directory.id, workspaceId: null },
   )
-  const disabled = await applyPull(env.DB, job, directory.id, now, entry).catch(refuseTaken(directory))
+  const disabled = await applyPull(env.DB, { job, directoryId: directory.id, now, entry }).catch(refuseTaken(directory))
   for (const hash of disabled) invalidateKey(hash)
 }
 
@@ -116,12 +116,9 @@ function afterNothing(cursor: Cursor, reading: Exclude<Reading<unknown>, { is: "
 /** Nobody is deactivated whom a shifted page left out: whoever is missing is asked for by id. */
 async function askForMissing(
   db: D1Database,
-  job: SyncJobRow,
-  directory: PullRow,
-  cursor: Cursor,
-  ask: Ask,
+  { job, directory, cursor, ask }: { job: SyncJobRow; directory: PullRow; cursor: Cursor; ask: Ask },
 ): Promise<Step> {
-  const missing = await findMissing(db, job, directory.id, cursor.after, MISSING)
+  const missing = await findMissing(db, { job, directoryId: directory.id, after: cursor.after, limit: MISSING })
   for (const id of missing) {
     const answer = await ask(`/Users/${encodeURIComponent(id)}`)
     if (answer.is === "read") return { next: restart(cursor) }

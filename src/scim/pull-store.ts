@@ -81,10 +81,7 @@ export async function countPulled(db: D1Database, job: SyncJobRow, part: "users"
 /** The active users of the directory who were not read, by their ids there. */
 export async function findMissing(
   db: D1Database,
-  job: SyncJobRow,
-  directoryId: string,
-  after: string,
-  limit: number,
+  { job, directoryId, after, limit }: { job: SyncJobRow; directoryId: string; after: string; limit: number },
 ): Promise<string[]> {
   const { results } = await db
     .prepare(
@@ -169,10 +166,7 @@ const FREE_ADDRESSES = `UPDATE members SET email = NULL WHERE organization_id = 
 /** Everything that was read takes effect, with what follows from it, or nothing does. Returns the keys it disabled. */
 export async function applyPull(
   db: D1Database,
-  job: SyncJobRow,
-  directoryId: string,
-  now: number,
-  entry: AuditEntry,
+  { job, directoryId, now, entry }: { job: SyncJobRow; directoryId: string; now: number; entry: AuditEntry },
 ): Promise<string[]> {
   const bound = [job.organization_id, directoryId, job.id, now]
   const results = await db.batch([

@@ -77,7 +77,9 @@ export const scimDirectories = newRouter()
   .openapi(remove, async (c) => {
     const { id } = c.req.valid("param")
     const entry = entryOf(c, { action: "scim_directory.delete", resourceId: id, workspaceId: null })
-    if (!(await deleteDirectory(c.env.DB, c.var.principal.organizationId, id, Date.now(), entry))) {
+    if (
+      !(await deleteDirectory(c.env.DB, { organizationId: c.var.principal.organizationId, id, now: Date.now(), entry }))
+    ) {
       throw new GatewayError("not_found", "There is no directory with this id.")
     }
     return c.json({ deleted: true as const }, 200)

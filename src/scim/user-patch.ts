@@ -60,12 +60,17 @@ function applyAt(document: Document, path: string, op: Operation["op"], value: u
     const at = readPath(rest)
     if (IGNORED.includes(at.name.toLowerCase())) return document
     if (READ_ONLY.includes(at.name.toLowerCase())) throw invalid("mutability", `${at.name}: is read-only.`)
-    return set(document, USER_ATTRIBUTES, at, op, value)
+    return set(document, { attributes: USER_ATTRIBUTES, path: at, op, value })
   }
   const extension = USER_ATTRIBUTES.find(({ name }) => name === ENTERPRISE_SCHEMA)
-  if (rest === "") return set(document, USER_ATTRIBUTES, { name: ENTERPRISE_SCHEMA, ...WHOLE }, op, value)
+  if (rest === "")
+    return set(document, { attributes: USER_ATTRIBUTES, path: { name: ENTERPRISE_SCHEMA, ...WHOLE }, op, value })
   const inner = isObject(document[ENTERPRISE_SCHEMA]) ? document[ENTERPRISE_SCHEMA] : {}
-  return withValue(document, ENTERPRISE_SCHEMA, set(inner, extension?.parts ?? [], readPath(rest), op, value))
+  return withValue(
+    document,
+    ENTERPRISE_SCHEMA,
+    set(inner, { attributes: extension?.parts ?? [], path: readPath(rest), op, value }),
+  )
 }
 
 const WHOLE = { filter: undefined, part: undefined }
@@ -78,10 +83,12 @@ function withValue(document: Document, name: string, value: Value | undefined): 
 
 function set(
   document: Document,
-  attributes: readonly Attribute[],
-  path: Path,
-  op: Operation["op"],
-  value: unknown,
+  {
+    attributes,
+    path,
+    op,
+    value,
+  }: { attributes: readonly Attribute[]; path: Path; op: Operation["op"]; value: unknown },
 ): Document {
   const attribute = findAttribute(attributes, path.name)
   if (!attribute) throw invalid("invalidPath", `path: there is no attribute ${path.name.slice(0, 100)}.`)
@@ -90,13 +97,17 @@ function set(
   if (attribute.multiValued) {
     const items = (Array.isArray(before) ? before : []).filter(isObject) as Document[]
     const after =
-      path.filter || path.part ? setItems(items, attribute, path, op, value) : setAll(items, attribute, op, value)
+      path.filter || path.part ? setItems(items, { attribute, path, op, value }) : setAll(items, attribute, op, value)
     return withValue(document, name, readValue(attribute, after, name))
   }
   if (path.filter) throw invalid("invalidPath", `path: ${name} has one value, which takes no filter.`)
   if (path.part !== undefined) {
     const inner = isObject(before) ? before : {}
-    return withValue(document, name, set(inner, attribute.parts ?? [], { name: path.part, ...WHOLE }, op, value))
+    return withValue(
+      document,
+      name,
+      set(inner, { attributes: attribute.parts ?? [], path: { name: path.part, ...WHOLE }, op, value }),
+    )
   }
   if (op === "remove" && attribute.required) throw invalid("mutability", `${name}: is required, and cannot be removed.`)
   if (op === "remove") return withValue(document, name, undefined)
@@ -123,15 +134,17 @@ const sorted = (item: Document) => Object.entries(item).toSorted(([one], [other]
 /** Those of the values that a filter chooses, or all of them. One that is missing is made where its filter says how. */
 function setItems(
   items: Document[],
-  attribute: Attribute,
-  { filter, part }: Path,
-  op: Operation["op"],
-  value: unknown,
+  {
+    attribute,
+    path: { filter, part },
+    op,
+    value,
+  }: { attribute: Attribute; path: Path; op: Operation["op"]; value: unknown },
 ): Document[] {
   const parts = attribute.parts ?? []
   const isChosen = filter ? matcher(filter) : () => true
   const change = (item: Document): Document => {
-    if (part !== undefined) return set(item, parts, { name: part, ...WHOLE }, op, value)
+    if (part !== undefined) return set(item, { attributes: parts, path: { name: part, ...WHOLE }, op, value })
     // Some send the one value in a list of its own.
     const one: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value
     const read = readValue({ ...attribute, multiValued: false }, one, attribute.name)

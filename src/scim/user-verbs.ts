@@ -38,7 +38,11 @@ export const users: Verbs = {
       created_at: now,
       updated_at: now,
     }
-    forget(await insertUser(request.db, row, userEntry(request, "create", row.id, fields)).catch(refuseTaken))
+    forget(
+      await insertUser(request.db, row, userEntry(request, { verb: "create", id: row.id, after: fields })).catch(
+        refuseTaken,
+      ),
+    )
     return answer(request, row, 201)
   },
   async read(request) {
@@ -59,7 +63,7 @@ export const users: Verbs = {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const row = await wanted(request)
       requireMatch(request.headers, row.version)
-      const disabled = await deleteUser(request.db, row, Date.now(), userEntry(request, "delete", row.id))
+      const disabled = await deleteUser(request.db, row, Date.now(), userEntry(request, { verb: "delete", id: row.id }))
       if (!disabled) continue
       forget(disabled)
       return new Response(null, { status: 204 })
@@ -75,8 +79,10 @@ async function change(request: ScimRequest, next: (row: UserRow) => UserFields):
     requireMatch(request.headers, before.version)
     const fields = next(before)
     if (fields.attributes.length > MAX_BODY_BYTES) throw invalid("tooMany", "The user would be larger than 128 KiB.")
-    const entry = userEntry(request, "update", before.id, fields, before)
-    const { row, disabled } = await updateUser(request.db, before, fields, Date.now(), entry).catch(refuseTaken)
+    const entry = userEntry(request, { verb: "update", id: before.id, after: fields, before })
+    const { row, disabled } = await updateUser(request.db, { before, fields, now: Date.now(), entry }).catch(
+      refuseTaken,
+    )
     forget(disabled)
     if (row) return answer(request, row)
     if (hasMatch(request.headers)) break
@@ -112,10 +118,17 @@ function forget(hashes: readonly string[]): void {
 /** Of people only whether they are active is told. */
 function userEntry(
   request: ScimRequest,
-  verb: "create" | "update" | "delete",
-  id: string,
-  after?: UserFields,
-  before?: UserFields,
+  {
+    verb,
+    id,
+    after,
+    before,
+  }: {
+    verb: "create" | "update" | "delete"
+    id: string
+    after?: UserFields | undefined
+    before?: UserFields | undefined
+  },
 ): AuditEntry {
   const names = ["user_name", "external_id", "active", "email", "first_name", "last_name", "attributes"] as const
   const fields = names.filter((field) => after && after[field] !== before?.[field])

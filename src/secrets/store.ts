@@ -30,10 +30,7 @@ export async function findDataKey(
 /** The key that is there afterwards: of two that are made at once, the first. Undefined where the workspace is gone. */
 export async function insertDataKey(
   binding: D1Database,
-  scope: Place,
-  key: WrappedKey,
-  now: number,
-  entry: AuditEntry,
+  { scope, key, now, entry }: { scope: Place; key: WrappedKey; now: number; entry: AuditEntry },
 ): Promise<WrappedKey | undefined> {
   const db = openDb(binding)
   const row = { ...key, ...scope, createdAt: now }

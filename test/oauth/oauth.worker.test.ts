@@ -134,7 +134,7 @@ describe("a code", () => {
     for (const key of keys) {
       const deed = { action: "api_key.create", resourceId: key.hash, workspaceId: row.workspaceId } as const
       const entry = newEntry({ ...actor, requestId: "r", at: Date.now() }, deed)
-      taken.push(await exchangeCode(env.DB, hash, key, Date.now(), entry))
+      taken.push(await exchangeCode(env.DB, { hash, key, now: Date.now(), entry }))
     }
     expect(taken).toEqual([true, false])
     const made = "SELECT hash FROM api_keys WHERE hash IN (?, ?)"
