@@ -140,7 +140,7 @@ export async function countGenerations(db: D1Database, range: Range): Promise<nu
   return n ?? 0
 }
 
-export type Told = Generation & { settledAt: number }
+export type SettledGeneration = Generation & { settledAt: number }
 
 /** In the order in which they were charged, those after this one. */
 export async function listGenerations(
@@ -148,7 +148,7 @@ export async function listGenerations(
   range: Range,
   after: { settledAt: number; id: string },
   limit: number,
-): Promise<Told[]> {
+): Promise<SettledGeneration[]> {
   const { results } = await db
     .prepare(
       `SELECT record, settled_at AS settledAt FROM generations

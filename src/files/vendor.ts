@@ -102,7 +102,7 @@ export function toVendorQuery(
 }
 
 const text = (value: unknown, fallback = "") => (typeof value === "string" ? value : fallback)
-const whole = (value: unknown) => (Number.isSafeInteger(value) ? (value as number) : 0)
+const whole = (value: unknown) => (typeof value === "number" && Number.isSafeInteger(value) ? value : 0)
 
 /** A vendor's file, with what clients insist on. */
 export function toVendorFile(vendor: Vendor, file: Json): Json {

@@ -12,7 +12,7 @@ export function wantsTiming(value: string | undefined): boolean {
  * How long the headers of the answer took, and whatever a route says of itself before, in milliseconds. The clock of
  * the runtime moves with what a request waits for, not while it computes: what is told is waiting.
  */
-export const serverTiming: MiddlewareHandler<App> = async function tellTiming(c, next) {
+export const serverTiming: MiddlewareHandler<App> = async function serverTiming(c, next) {
   if (!wantsTiming(c.req.header(TIMING_HEADER))) return next()
   const startedAt = Date.now()
   await next()

@@ -86,7 +86,7 @@ export const oauthKeys = newRouter()
     const { secret, hash: keyHash, label } = newKey()
     const key = toKeyRow(row, { hash: keyHash, label }, approver, now)
     c.set("principal", approver)
-    const changed = changesOf({ name: key.name, kind: key.kind, callback_url: row.callbackUrl }, TOLD_FIELDS)
+    const changed = changesOf({ name: key.name, kind: key.kind, callback_url: row.callbackUrl }, AUDITED_FIELDS)
     const event = { action: "api_key.create", resourceId: keyHash, workspaceId: row.workspaceId, changed } as const
     if (!(await exchangeCode(c.env.DB, { hash, key, now, entry: newEntry(actorOf(c), event) }))) throw refusedExchange()
     invalidateKey(keyHash)
@@ -97,4 +97,4 @@ export const oauthKeys = newRouter()
     return c.json({ keys: await publicKeys(mastersOf(c.env)) }, 200)
   })
 
-const TOLD_FIELDS = ["name", "kind", "callback_url"]
+const AUDITED_FIELDS = ["name", "kind", "callback_url"]

@@ -1,3 +1,4 @@
+import { isObject } from "../support/json.ts"
 import type { DirectoryId } from "./directory.ts"
 
 /**
@@ -78,7 +79,7 @@ function settlePeople(
 /** The hashes of keys that the statements of settleUsers disabled. */
 export function disabledHashes(results: readonly D1Result<unknown>[]): string[] {
   return results.flatMap(({ results: rows }) =>
-    (rows as { disabled_hash?: string }[]).flatMap(({ disabled_hash: hash }) => (hash === undefined ? [] : [hash])),
+    rows.flatMap((row) => (isObject(row) && typeof row["disabled_hash"] === "string" ? [row["disabled_hash"]] : [])),
   )
 }
 

@@ -60,6 +60,10 @@ export const USER_ATTRIBUTES: readonly Attribute[] = [
 export type Value = string | boolean | Document | Value[]
 export type Document = { [name: string]: Value }
 
+export function isDocument(value: Value): value is Document {
+  return isObject(value)
+}
+
 /** Of what a list refers to: set when it is put there, and not changed in place; its name follows from it. */
 const links = (mutability: "readOnly" | "immutable", canonicalValues: readonly string[]): readonly Attribute[] => [
   { ...text("value"), caseExact: true, mutability },

@@ -31,11 +31,12 @@ import {
 
 const MAX_BODY_BYTES = 65_536
 const PATH = "/scim/group-mappings"
-const shared = { tags: ["SCIM"], middleware: [requireManagement] as [typeof requireManagement] }
+const shared = { tags: ["SCIM"], middleware: requireManagement }
 const takesJson = acceptJson(MAX_BODY_BYTES)
+const guards: [typeof requireManagement, typeof takesJson] = [requireManagement, takesJson]
 const writing = {
   tags: ["SCIM"],
-  middleware: [requireManagement, takesJson] as [typeof requireManagement, typeof takesJson],
+  middleware: guards,
 }
 const One = z.object({ data: ScimGroupMapping })
 const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")

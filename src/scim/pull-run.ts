@@ -50,7 +50,7 @@ export async function pullStep(env: Env, job: SyncJobRow, now: number): Promise<
     cursor.part === "missing"
       ? await askForMissing(env.DB, { job, directory, cursor, ask })
       : await readNext(env.DB, job, cursor, ask)
-  if ("words" in next) throw new PullFailure(`The directory ${directory.name} was not pulled: ${next.words}.`)
+  if ("reason" in next) throw new PullFailure(`The directory ${directory.name} was not pulled: ${next.reason}.`)
   if ("cursor" in next) return moveCursor(env.DB, job, next.cursor, waitMs === undefined ? undefined : now + waitMs)
   if (cursor.part === "users") return moveCursor(env.DB, job, { ...START, part: "groups", restarts: cursor.restarts })
   if (cursor.part === "groups") return moveCursor(env.DB, job, { ...START, part: "missing", restarts: cursor.restarts })
@@ -103,13 +103,13 @@ async function readNext(db: D1Database, job: SyncJobRow, cursor: Cursor, ask: As
 function afterNothing(cursor: Cursor, reading: Exclude<Reading<unknown>, { is: "read" }>): Step {
   switch (reading.is) {
     case "later":
-      return { next: afterTimeout(cursor, reading.words), waitMs: reading.ms }
+      return { next: afterTimeout(cursor, reading.reason), waitMs: reading.ms }
     case "too-large":
       return { next: afterTooLarge(cursor) }
     case "absent":
-      return { next: { words: "it answered 404" } }
+      return { next: { reason: "it answered 404" } }
     case "refused":
-      return { next: { words: reading.words } }
+      return { next: { reason: reading.reason } }
   }
 }
 

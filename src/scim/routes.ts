@@ -20,7 +20,7 @@ import { deleteDirectory, insertDirectory, listDirectories } from "./directory-s
 import { CreatedDirectory, Directories, DirectoryPath, NewDirectory } from "./schemas.ts"
 
 const MAX_BODY_BYTES = 65_536
-const shared = { tags: ["SCIM"], middleware: [requireManagement] as [typeof requireManagement] }
+const shared = { tags: ["SCIM"], middleware: requireManagement }
 const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
 
 const list = createRoute({

@@ -5,6 +5,7 @@ import {
   type Document,
   ENTERPRISE_SCHEMA,
   findAttribute,
+  isDocument,
   readValue,
   USER_ATTRIBUTES,
   USER_SCHEMA,
@@ -95,7 +96,7 @@ function set(
   const { name } = attribute
   const before = document[name]
   if (attribute.multiValued) {
-    const items = (Array.isArray(before) ? before : []).filter(isObject) as Document[]
+    const items = (Array.isArray(before) ? before : []).filter(isDocument)
     const after =
       path.filter || path.part ? setItems(items, { attribute, path, op, value }) : setAll(items, attribute, op, value)
     return withValue(document, name, readValue(attribute, after, name))
@@ -118,7 +119,8 @@ function set(
 
 /** The whole of an attribute with several values. Without a filter, a value in a removal says which. */
 function setAll(items: Document[], attribute: Attribute, op: Operation["op"], value: unknown): Document[] {
-  const given = (readValue(attribute, value, attribute.name) ?? []) as Document[]
+  const read = readValue(attribute, value, attribute.name)
+  const given = (Array.isArray(read) ? read : []).filter(isDocument)
   if (op === "replace") return given
   if (op === "remove") {
     if (given.length === 0) return []
