@@ -2,7 +2,7 @@ import { nanoToUsd } from "../money/money.ts"
 import { toTimestamp } from "../support/time.ts"
 import { listGenerations, type Range, type SettledGeneration } from "./store.ts"
 
-/** Rows are read so many at a time: what is in memory is one of these. */
+/** Rows per query: only one such batch is in memory. */
 const PAGE_ROWS = 1_000
 
 export const EXPORT_FORMATS = {
@@ -57,7 +57,7 @@ const NO_GENERATION = {
 } as unknown as SettledGeneration
 const HEADER = Object.keys(toLine(NO_GENERATION)).join(",")
 
-/** Some of these texts come from whoever calls, and a spreadsheet takes one that begins like this for a formula. */
+/** Clients choose some of these texts, and a spreadsheet reads one that begins like this as a formula. */
 const FORMULA = /^[=+\-@\t\r]/
 
 export function toCsvCell(value: Cell): string {

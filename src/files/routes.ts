@@ -190,7 +190,7 @@ export const files = newRouter()
 
 type VendorFile = z.infer<typeof VendorAnswer>
 
-/** Never shown by a browser: what is in a file is somebody else's. */
+/** Browsers must not render the file: its content is untrusted. */
 const BYTES = {
   "content-type": "application/octet-stream",
   "x-content-type-options": "nosniff",

@@ -56,7 +56,7 @@ const jwks = createRoute({
   responses: { 200: ok(Jwks), ...failures("internal") },
 })
 
-/** With a key: whoever holds it lets an app have another. */
+/** With a key: its holder approves another key for an app. */
 export const oauthCodes = newRouter().openapi(create, async (c) => {
   const { code, row } = await approve(c, c.req.valid("json"), c.var.principal)
   return c.json({ data: toCode(code, row) }, 200)

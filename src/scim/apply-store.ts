@@ -96,7 +96,7 @@ const FROM_PEOPLE = `scim_group_members gm CROSS JOIN scim_group_mappings m
 export const FROM_MAPPINGS = `scim_group_mappings m CROSS JOIN scim_group_members gm
   ON gm.group_id = m.scim_group_id AND gm.organization_id = m.organization_id ${giving}`
 
-/** Whether nobody's groups give a row of workspace_members. */
+/** Whether no mapping gives a row of workspace_members. */
 export const IS_NOT_MAPPED = `NOT EXISTS (SELECT 1 FROM ${FROM_PEOPLE}
   WHERE gm.organization_id = workspace_members.organization_id AND gm.user_id = workspace_members.user_id
     AND m.workspace_id = workspace_members.workspace_id)`

@@ -11,7 +11,7 @@ export type Attribute = {
   required?: boolean
   unique?: boolean
   mutability?: "readOnly" | "immutable"
-  /** Whether words that differ by case alone are different values. */
+  /** Whether values are compared case-sensitively. */
   caseExact?: boolean
   /** Values it has. */
   canonicalValues?: readonly string[]
@@ -72,7 +72,7 @@ const links = (mutability: "readOnly" | "immutable", canonicalValues: readonly s
   { ...reference("$ref"), mutability },
 ]
 
-/** What is told of a user and follows from its groups. */
+/** Attributes of a user that are derived from its groups. */
 export const DERIVED_ATTRIBUTES: readonly Attribute[] = [
   { name: "groups", type: "complex", multiValued: true, mutability: "readOnly", parts: links("readOnly", ["direct"]) },
 ]
@@ -105,7 +105,7 @@ export function readDocument(attributes: readonly Attribute[], input: Record<str
   return read
 }
 
-/** A value of an attribute; undefined where it says that there is none. */
+/** The value of an attribute; undefined for null and for empty values. */
 export function readValue(attribute: Attribute, value: unknown, path: string): Value | undefined {
   if (value === null || value === undefined) return undefined
   if (!attribute.multiValued) return readOne(attribute, value, path)

@@ -9,7 +9,7 @@ import { type Counted, toPage } from "../support/rows.ts"
 const columns = columnNames(scimDirectories)
 const COLUMNS = columns.join(", ")
 
-/** The directory with this token. Without an organization: it is what tells the organization. */
+/** The directory with this token. Without an organization, because the token identifies it. */
 export async function findDirectory(db: D1Database, tokenHash: string): Promise<DirectoryRow | undefined> {
   const row = await db
     .prepare(`SELECT ${COLUMNS} FROM scim_directories WHERE token_hash = ?`)

@@ -59,7 +59,7 @@ export const groups: Verbs = {
   },
   async patch(request, operations) {
     const row = await change(request, planGroup(operations))
-    // The whole group, which may be large, is for those who ask for it.
+    // A complete group may be large: it is returned only on request.
     if (request.query.has("attributes")) return answer(request, row)
     return new Response(null, { status: 204, headers: { etag: versionTag(row.version) } })
   },
@@ -76,7 +76,7 @@ export const groups: Verbs = {
   },
 }
 
-/** The group that a write is for, as the client may have named its version. */
+/** Finds the group of a write and checks the version that the client requires. */
 async function begin(request: ScimRequest) {
   const { headers } = request
   const { id, version } = await wanted(request)
@@ -113,7 +113,7 @@ async function requireUsers(request: ScimRequest, ids: ReadonlySet<string>): Pro
   }
 }
 
-/** At least one group, so that a client gets on. */
+/** At least one group, so that paging advances. */
 function withinBound<T extends { size: number }>(rows: readonly T[]): T[] {
   let members = 0
   return rows.filter(({ size }, index) => (members += size) <= MAX_LISTED_MEMBERS || index === 0)
@@ -133,7 +133,7 @@ async function answer(request: ScimRequest, row: GroupRow, status = 200): Promis
   return scimJson(resource, status, { etag: versionTag(row.version), location: `${request.base}/Groups/${row.id}` })
 }
 
-/** How many came and went is told, not who. */
+/** Records the number of added and removed members, not their ids. */
 function groupEntry(
   request: ScimRequest,
   verb: "create" | "update" | "delete",

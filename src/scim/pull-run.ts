@@ -37,10 +37,10 @@ import { isTaken } from "../support/rows.ts"
  * Of one answer; a page that is larger is asked for in halves. What is kept of it is one parameter, of at most 2 MB.
  */
 const MAX_ANSWER_BYTES = 1_500_000
-/** Of those who are missing, how many one step asks for. */
+/** Missing users that one step requests. */
 const MISSING = 20
 
-/** One step of reading: a page, some of the missing, or all that was read taking effect. Throws a PullFailure. */
+/** One step of a pull: reads a page, requests missing users, or applies what was read. Throws a PullFailure. */
 export async function pullStep(env: Env, job: SyncJobRow, now: number): Promise<void> {
   const directory = await findPullDirectory(env.DB, job)
   if (!directory) return job.pull_cursor === null ? nextPhase(env.DB, job) : dropPulled(env.DB, job)
@@ -113,7 +113,7 @@ function afterNothing(cursor: Cursor, reading: Exclude<Reading<unknown>, { is: "
   }
 }
 
-/** Nobody is deactivated whom a shifted page left out: whoever is missing is asked for by id. */
+/** Requests missing users by id, so that a shifted page deactivates no one. */
 async function askForMissing(
   db: D1Database,
   { job, directory, cursor, ask }: { job: SyncJobRow; directory: PullRow; cursor: Cursor; ask: Ask },

@@ -6,15 +6,15 @@ import { readGroup } from "./group.ts"
 import { readUser } from "./user.ts"
 import { foldNames } from "./wire.ts"
 
-/** How far a directory is read: its users, its groups, then whoever is missing, one by one. */
+/** Progress of a pull: users, groups, then the missing users one by one. */
 export type Cursor = {
   part: "users" | "groups" | "missing"
   /** Of the next page, from 1. */
   startIndex: number
   count: number
-  /** How many the pages before said there are. */
+  /** The total that earlier pages reported. */
   total: number | null
-  /** The last of the missing that was asked for. */
+  /** The last missing user that was requested. */
   after: string
   /** How often a list was begun anew, and how often in a row the service did not answer. */
   restarts: number
@@ -50,7 +50,7 @@ export type Pulled = {
   members?: string
 }
 
-/** What an answer comes to. `reason`: for people, without anything that the service said. */
+/** The result of a response. `reason`: for people, without text from the service. */
 export type Reading<T> =
   | { is: "read"; value: T }
   | { is: "absent" }
@@ -127,7 +127,7 @@ export type Next = { cursor: Cursor } | { done: true } | { reason: string }
 
 /** `kept`: how many of the part are kept, with this page. */
 export function afterPage(cursor: Cursor, { total, items }: Page, kept: number): Next {
-  // A page that is shifted by a change leaves somebody out, or tells somebody twice.
+  // A change between two pages shifts them: a user is missing or listed twice.
   const isChanged = cursor.total !== null && cursor.total !== total
   const startIndex = cursor.startIndex + items.length
   const isEnd = startIndex > total

@@ -15,7 +15,7 @@ export function readFilter(rule: string): Filter {
   if (rule.length > MAX_FILTER_LENGTH) {
     throw invalid("invalidFilter", `filter: takes at most ${MAX_FILTER_LENGTH} characters.`)
   }
-  // The parser has an idea of its own of what is escaped in a string: it sees their numbers.
+  // The parser handles escapes differently: it gets the indexes of the strings instead.
   const strings: string[] = []
   const bare = rule
     .replaceAll(QUOTED, (quoted) => `"${strings.push(toText(quoted)) - 1}"`)

@@ -71,7 +71,7 @@ export const scimDirectories = newRouter()
     const result = { name: input.name, ...(input.pull && { pull: { url: input.pull.url } }) }
     const event = { resourceId: row.id, workspaceId: null, changed: changesOf(result, ["name", "pull"]) }
     await insertDirectory(c.env.DB, row, entryOf(c, { action: "scim_directory.create", ...event }))
-    // Nobody pushes into a directory that is read: its token is told to nobody.
+    // A pulled directory takes no pushes, so its token is never shown.
     return c.json({ data: { ...toDirectory(row, c.req.url), token: input.pull ? null : token } }, 201)
   })
   .openapi(remove, async (c) => {

@@ -38,7 +38,7 @@ export async function findSyncJob(db: D1Database, organizationId: string, id: st
   return row ?? undefined
 }
 
-/** Of all organizations: jobs that nobody works on. */
+/** Jobs of all organizations that no worker has leased. */
 export async function findOpenSyncJobs(db: D1Database, now: number): Promise<SyncJobRow[]> {
   const { results } = await db
     .prepare(

@@ -14,7 +14,7 @@ import {
 import { invalid } from "./errors.ts"
 import { type Operation, type Path, readPath } from "./patch.ts"
 
-/** Names that a client may send and that nothing comes of, as in a whole user: a password is never kept. */
+/** Attributes that clients may send and that are ignored, as in a complete user. A password is never stored. */
 const IGNORED = ["password", "ims", "photos", "x509certificates"]
 const READ_ONLY = ["id", "meta", "groups", "schemas"]
 
@@ -28,7 +28,7 @@ export function patchUser(document: Document, operations: readonly Operation[]):
 function apply(document: Document, { op, path, value }: Operation): Document {
   if (path !== undefined) return applyAt(document, path, op, value)
   if (!isObject(value)) throw invalid("invalidValue", "value: must be an object where there is no path.")
-  // Okta repeats the whole resource, Entra names attributes by their paths.
+  // Okta sends the complete resource, Entra attributes by their paths.
   let patched = document
   for (const [name, one] of Object.entries(value)) {
     if (isKnown(name)) patched = applyAt(patched, name, one === null ? "remove" : op, one)
@@ -41,7 +41,7 @@ function isKnown(name: string): boolean {
   return inExtension || findAttribute(USER_ATTRIBUTES, rest.split(/[.[]/)[0] ?? "") !== undefined
 }
 
-/** Which schema a path is of, and the path in it. */
+/** The schema of a path, and the path within it. */
 function split(path: string): { inExtension: boolean; rest: string } {
   const folded = path.toLowerCase()
   for (const schema of [ENTERPRISE_SCHEMA, USER_SCHEMA]) {
@@ -55,7 +55,7 @@ function split(path: string): { inExtension: boolean; rest: string } {
 
 function applyAt(document: Document, path: string, op: Operation["op"], value: unknown): Document {
   const { inExtension, rest } = split(path)
-  // The core schema by its name is the whole user.
+  // The URI of the core schema stands for the complete user.
   if (!inExtension && rest === "" && op !== "remove") return apply(document, { op, path: undefined, value })
   if (!inExtension) {
     const at = readPath(rest)
@@ -117,7 +117,7 @@ function set(
   return withValue(document, name, isMerged ? { ...before, ...read } : read)
 }
 
-/** The whole of an attribute with several values. Without a filter, a value in a removal says which. */
+/** Changes a multi-valued attribute. Without a filter, the value of a removal selects the items. */
 function setAll(items: Document[], attribute: Attribute, op: Operation["op"], value: unknown): Document[] {
   const read = readValue(attribute, value, attribute.name)
   const given = (Array.isArray(read) ? read : []).filter(isDocument)
@@ -133,7 +133,7 @@ function setAll(items: Document[], attribute: Attribute, op: Operation["op"], va
 
 const sorted = (item: Document) => Object.entries(item).toSorted(([one], [other]) => (one < other ? -1 : 1))
 
-/** Those of the values that a filter chooses, or all of them. One that is missing is made where its filter says how. */
+/** Changes the items that match the filter, or all. A missing item is created from the equations of its filter. */
 function setItems(
   items: Document[],
   {
@@ -147,7 +147,7 @@ function setItems(
   const isChosen = filter ? matcher(filter) : () => true
   const change = (item: Document): Document => {
     if (part !== undefined) return set(item, { attributes: parts, path: { name: part, ...WHOLE }, op, value })
-    // Some send the one value in a list of its own.
+    // Some clients send a single value in an array.
     const one: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value
     const read = readValue({ ...attribute, multiValued: false }, one, attribute.name)
     return isObject(read) ? { ...item, ...read } : item
@@ -158,7 +158,7 @@ function setItems(
       : items.map((item) => (isChosen(item) ? change(item) : item))
   }
   if (items.some(isChosen)) {
-    // The one that is set last becomes the primary one.
+    // The item that is set last becomes the primary one.
     const [others, chosen] = [items.filter((item) => !isChosen(item)), items.filter(isChosen).map(change)]
     return [...others, ...chosen]
   }
@@ -167,7 +167,7 @@ function setItems(
   return [...items, change(start)]
 }
 
-/** The value that a filter of equations describes. */
+/** The item that a filter of equations describes. */
 function startOf(filter: Filter, parts: readonly Attribute[]): Document | undefined {
   const equations = filter.op === "and" ? filter.filters : [filter]
   const start: Document = {}
@@ -180,7 +180,7 @@ function startOf(filter: Filter, parts: readonly Attribute[]): Document | undefi
   return start
 }
 
-/** Whether a value matches; neither names nor words are told apart by case. */
+/** Matches items of an attribute; names and values are compared case-insensitively. */
 function matcher(filter: Filter): (item: Document) => boolean {
   const matches = toPredicate(folded(filter))
   return (item) =>

@@ -13,7 +13,7 @@ import { hasMatch, listResponse, outdated, requireMatch, scimJson } from "./wire
 import { isTaken } from "../support/rows.ts"
 
 const MAX_BODY_BYTES = 131_072
-/** How often a change is tried that meets another one: of so many at once, the last is done at its last try. */
+/** Attempts of a change that conflicts with others: of 25 concurrent changes, the last one succeeds at its last attempt. */
 const MAX_TRIES = 25
 
 export const users: Verbs = {
@@ -72,7 +72,7 @@ export const users: Verbs = {
   },
 }
 
-/** Changes the user as it is now; once more where another change came between, unless the client named a version. */
+/** Changes the current user. Retries after a concurrent change, unless the client requires a version. */
 async function change(request: ScimRequest, next: (row: UserRow) => UserFields): Promise<Response> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const before = await wanted(request)
@@ -115,7 +115,7 @@ function forget(hashes: readonly string[]): void {
   for (const hash of hashes) invalidateKey(hash)
 }
 
-/** Of people only whether they are active is told. */
+/** The entry of a user has `active` as its only value, since the others are personal data. */
 function userEntry(
   request: ScimRequest,
   {

@@ -11,7 +11,7 @@ const JSON_TYPE = /^application\/(?:scim\+)?json\s*(?:;|$)/i
 
 const asJson = (type: string) => type.includes("application/json")
 
-/** The media type of an answer: SCIM's own, unless only plain JSON is asked for (RFC 7644, section 3.8). */
+/** The media type of a response: that of SCIM, unless the client accepts plain JSON only (RFC 7644, section 3.8). */
 export function mediaTypeFor(accept: string): string {
   const types = accept.toLowerCase().split(",")
   return types.some(asJson) && !types.some((type) => /scim\+json|\*\//.test(type)) ? "application/json" : MEDIA_TYPE
@@ -59,7 +59,7 @@ export type ListQuery = {
   count: number
 }
 
-/** How a list is asked for: RFC 7644, section 3.4.2. Numbers out of their range mean the nearest that is in it. */
+/** The parameters of a list (RFC 7644, section 3.4.2). Numbers are clamped to their range. */
 export function readListQuery(query: URLSearchParams): ListQuery {
   return {
     filter: query.get("filter") || undefined,
@@ -131,7 +131,7 @@ export function requireMatch(headers: Headers, version: number): void {
   if (names(headers.get("if-match"), version) === false) throw outdated()
 }
 
-/** The version that a write must find, where the client said one. */
+/** Whether the client requires a version for a write. */
 export function hasMatch(headers: Headers): boolean {
   return headers.has("if-match")
 }
