@@ -3,6 +3,7 @@ import path from "node:path"
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers"
 import { useMemoryDisk } from "./support/memory-disk.ts"
 import { startPlayed } from "./support/outbound.ts"
+import { RATE_LIMIT } from "./support/rate-limit.ts"
 
 type CommonOptions = { setupFiles: string[] }
 
@@ -13,6 +14,9 @@ function configPath(): string {
   const folder = path.join(root, ".wrangler/test")
   const config = readFileSync(path.join(root, "wrangler.toml"), "utf8")
     .replace('main = "src/index.ts"', `main = "${path.join(root, "src/index.ts")}"`)
+    .replaceAll(/^simple = \{ limit = \d+,/gm, `simple = { limit = ${RATE_LIMIT},`)
+    // Queues deliver at once: a test that waits for a delivery waits for no batch.
+    .replaceAll(/^max_batch_timeout = \d+$/gm, "max_batch_timeout = 0")
     .replaceAll('migrations_dir = "d1-migrations"', `migrations_dir = "${path.join(root, "d1-migrations")}"`)
   mkdirSync(folder, { recursive: true })
   writeFileSync(path.join(folder, "wrangler.toml"), config)

@@ -154,7 +154,13 @@ export class Holds {
 }
 
 /** The row of a request that was granted so much, in nano-USD. */
-export function toHold(request: HoldRequest, id: string, amount: number, limits: readonly Limit[], now: number): HoldRow {
+export function toHold(
+  request: HoldRequest,
+  id: string,
+  amount: number,
+  limits: readonly Limit[],
+  now: number,
+): HoldRow {
   return {
     id,
     amount,

@@ -1,4 +1,5 @@
 import { GatewayError } from "../errors/errors.ts"
+import { ExpiringMap } from "../support/expiring-map.ts"
 import { type FindKnown, isKnown } from "./known-keys.ts"
 
 /**
@@ -13,7 +14,7 @@ const PERIOD_MS = 60_000
 const MAX_BLOCKED = 10_000
 const BLOCKED_MS = 10_000
 
-const blocked = new Map<string, number>()
+const blocked = new ExpiringMap<string, true>(MAX_BLOCKED)
 
 /**
  * Throws if this IP address recently sent many unknown keys and this key is unknown too. Valid keys from the same
@@ -30,7 +31,7 @@ export async function throttleUnknownKeys(
 }
 
 function isFlooding(ip: string, now: number): boolean {
-  return (blocked.get(ip) ?? 0) > now
+  return blocked.get(ip, now) !== undefined
 }
 
 function flooding(now: number): GatewayError {
@@ -41,9 +42,7 @@ function flooding(now: number): GatewayError {
 export async function countUnknownKey(rate: RateLimit | undefined, ip: string | undefined, now: number): Promise<void> {
   if (!rate || ip === undefined) return
   const { success } = await rate.limit({ key: `unknown-key:${ip}` })
-  if (success) return
-  if (blocked.size >= MAX_BLOCKED) blocked.delete(blocked.keys().next().value ?? "")
-  blocked.set(ip, now + BLOCKED_MS)
+  if (!success) blocked.set(ip, true, now + BLOCKED_MS)
 }
 
 /** Throws if an organization sends far more free-model requests than its limit. */

@@ -1,17 +1,24 @@
-/** Which of some keys there are. */
+import { ExpiringMap } from "../support/expiring-map.ts"
+
+/** Returns those of the given keys that exist. */
 export type FindKnown = (keys: readonly string[]) => Promise<ReadonlySet<string>>
 
-/** Keys from one address, and their latest lookups. Plain data: requests do not share promises. */
-type Batch = { waiting: Set<string>; found: Map<string, { isKnown: boolean; at: number }> }
+/**
+ * Keys from one address that wait for a lookup, and the results of recent lookups. Plain data: no request waits for
+ * the promise of another one.
+ */
+type Batch = { waiting: Set<string>; found: ExpiringMap<string, boolean> }
 
 const BATCH_MS = 50
 const MAX_BATCH = 1_000
-/** Lookups are cached as long as an unknown key (authenticate.ts). */
+/** A result serves requests that arrive within this time, as long as an unknown key is cached (key-cache.ts). */
 const FOUND_MS = 1_000
-/** For those who waited for it while the isolate was busy. */
-const KEPT_MS = 10_000
+/** Results stay in memory for requests that arrived in time and waited while the isolate was busy. */
+const BUSY_MS = 9_000
 const MAX_TURNS = 10
 const MAX_BATCHES = 1_000
+/** More than the lookups of an address can find in the time that results are kept. */
+const MAX_FOUND = (MAX_BATCH * (FOUND_MS + BUSY_MS)) / BATCH_MS
 
 const batches = new Map<string, Batch>()
 
@@ -22,11 +29,11 @@ const batches = new Map<string, Batch>()
 export async function isKnown(address: string, key: string, find: FindKnown): Promise<boolean> {
   const batch = batchOf(address)
   batch.waiting.add(key)
-  const since = Date.now() - FOUND_MS
+  const arrivedAt = Date.now()
   for (let turn = 0; turn < MAX_TURNS; turn++) {
     await new Promise((resolve) => setTimeout(resolve, BATCH_MS))
-    const found = batch.found.get(key)
-    if (found && found.at > since) return found.isKnown
+    const found = batch.found.get(key, arrivedAt)
+    if (found) return found.value
     if (batch.waiting.has(key)) return lookUp(batch, key, find)
   }
   // The request that took this key into its batch was cancelled.
@@ -37,16 +44,16 @@ async function lookUp({ waiting, found }: Batch, current: string, find: FindKnow
   const keys = [current, ...[...waiting].filter((key) => key !== current).slice(0, MAX_BATCH - 1)]
   for (const key of keys) waiting.delete(key)
   const known = await find(keys)
-  const at = Date.now()
-  for (const [key, one] of found) if (one.at <= at - KEPT_MS) found.delete(key)
-  for (const key of keys) found.set(key, { isKnown: known.has(key), at })
+  const now = Date.now()
+  found.prune(now - BUSY_MS)
+  for (const key of keys) found.set(key, known.has(key), now + FOUND_MS)
   return known.has(current)
 }
 
 function batchOf(address: string): Batch {
   let batch = batches.get(address)
   if (!batch) {
-    batch = { waiting: new Set(), found: new Map() }
+    batch = { waiting: new Set(), found: new ExpiringMap(MAX_FOUND) }
     if (batches.size >= MAX_BATCHES) batches.delete(batches.keys().next().value ?? "")
     batches.set(address, batch)
   }

@@ -3,6 +3,7 @@ import type { Env } from "../config/env.ts"
 import type { App } from "../access/app.ts"
 import { loadCatalogue } from "../models/compile.ts"
 import { canRead } from "../organizations/store.ts"
+import { ExpiringMap } from "../support/expiring-map.ts"
 import { wait } from "../support/time.ts"
 import { configError } from "./configuration.ts"
 
@@ -21,15 +22,13 @@ const REMEMBERED_MS = 5_000
 /** What is wrong is remembered for less. */
 const LESS_MS = 500
 const TIMEOUT_MS = 2_000
-let remembered: { health: Health; env: Env; until: number } | undefined
+const cache = new ExpiringMap<Env, Health>(1)
 
 export const healthHandler: Handler<App> = async (c) => {
   const now = Date.now()
-  if (!remembered || remembered.until <= now || remembered.env !== c.env) {
-    const health = await probe(c.env)
-    remembered = { health, env: c.env, until: now + (health.status === "ok" ? REMEMBERED_MS : LESS_MS) }
-  }
-  const { health } = remembered
+  const cached = cache.get(c.env, now)
+  const health = cached ? cached.value : await probe(c.env)
+  if (!cached) cache.set(c.env, health, now + (health.status === "ok" ? REMEMBERED_MS : LESS_MS))
   return c.json(health, health.status === "ok" ? 200 : 503)
 }
 

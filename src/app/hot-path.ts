@@ -29,7 +29,7 @@ export async function handleRequest(request: Request, env: Env, executionCtx: Ex
   if (!principal) return app.fetch(request, env, executionCtx)
   const text = await request.text()
   const body = parseJson(text)
-  if (!isPlainChat(body)) return app.fetch(new Request(request, { body: text }), env, executionCtx)
+  if (!isPlainChat(body)) return app.fetch(new Request(request, { method: "POST", body: text }), env, executionCtx)
   const requestId = newRequestId()
   const incoming = { request, env, executionCtx, requestId, caller: callerOf(principal) }
   const response = await answer(incoming, body).catch((thrown: unknown) =>

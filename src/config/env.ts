@@ -5,7 +5,7 @@ import type { BroadcastMessage } from "./messages.ts"
 export interface Bindings {
   DB: D1Database
   CATALOG: KVNamespace
-  /** The bytes of files, and what was said in calls. */
+  /** The bytes of files, and the content of calls. */
   FILES: R2Bucket
   LEDGER: DurableObjectNamespace
   INTERN: DurableObjectNamespace
@@ -13,7 +13,7 @@ export interface Bindings {
   BROADCAST: Queue<BroadcastMessage>
   /** The outer guard against floods (access/flood.ts). */
   RATE?: RateLimit
-  /** A data point for every call (observability/metrics.ts); absent where nobody wants them. */
+  /** A data point for every call (observability/metrics.ts); optional. */
   METRICS?: AnalyticsEngineDataset
   /** The embedded upstream; absent in production. */
   EMBEDDED?: Fetcher

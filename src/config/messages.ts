@@ -1,11 +1,11 @@
-/** What travels in the queue: ids alone, of what is in D1 and R2. Nothing in it is a secret or was said. */
+/** The payload of the queue: ids of rows in D1 and objects in R2, without secrets or call content. */
 export type BroadcastMessage =
   /** Calls of a workspace that were charged, to be sorted to its destinations. */
   | { kind: "calls"; organizationId: string; workspaceId: string; generationIds: string[]; since: number }
   /** A batch that a destination did not take, to be tried again. */
   | { kind: "batch"; organizationId: string; batchId: string }
 
-/** Calls of one message: what was said in them must fit in an isolate, together with that of other messages. */
+/** Calls in one message: their content must fit in an isolate together with that of other messages. */
 export const CALLS_OF_A_MESSAGE = 25
 
 /** The longest delay that a queue has, in seconds. */

@@ -9,7 +9,7 @@ export type Timers = {
   firstByteMs: number
   /** Between two chunks of a stream. */
   idleMs: number
-  /** For the call as a whole. */
+  /** Total time of a call. */
   totalMs: number
   /** After this, a stream gets status 200 and heartbeats although there is no content yet. */
   earlyCommitMs: number

@@ -53,7 +53,7 @@ export async function* atMost(content: AsyncIterable<Uint8Array>, maxBytes: numb
 const BATCH = 500
 const BATCHES = 20
 
-/** Clears away what no row tells of any more: first the bytes, then the row, so that no byte is forgotten. */
+/** Removes stale files: first the bytes, then the row, so that no bytes are left without a row. */
 export async function clearFiles(env: Env, now: number): Promise<void> {
   for (let batch = 0; batch < BATCHES; batch++) {
     const stale = await listStaleFiles(env.DB, now - DAY_MS, BATCH)

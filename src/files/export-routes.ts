@@ -54,5 +54,8 @@ export const exports = newRouter().openapi(create, async (c) => {
   const home = workspaceId ?? (await workspaceOf(c.env.DB, c.var.principal, undefined))
   const row = newRow({ organizationId, workspaceId: home }, { filename, mimeType, source: "export", internId: null })
   const lines = exportLines(c.env.DB, range, format)
-  return c.json(toFileRecord(await keepFile(c.env, actorOf(c), row, lines, () => mimeType)), 201)
+  return c.json(
+    toFileRecord(await keepFile(c.env, { actor: actorOf(c), row, content: lines, mimeType: () => mimeType })),
+    201,
+  )
 })

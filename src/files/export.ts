@@ -1,8 +1,8 @@
 import { nanoToUsd } from "../money/money.ts"
 import { toTimestamp } from "../support/time.ts"
-import { listGenerations, type Range, type Told } from "./store.ts"
+import { listGenerations, type Range, type SettledGeneration } from "./store.ts"
 
-/** Rows are read so many at a time: what is in memory is one of these. */
+/** Rows per query: only one such batch is in memory. */
 const PAGE_ROWS = 1_000
 
 export const EXPORT_FORMATS = {
@@ -11,7 +11,7 @@ export const EXPORT_FORMATS = {
 } as const
 export type ExportFormat = keyof typeof EXPORT_FORMATS
 
-function toLine(generation: Told) {
+function toLine(generation: SettledGeneration) {
   const { tokens } = generation
   return {
     id: generation.id,
@@ -54,10 +54,10 @@ const NO_GENERATION = {
   settledAt: 0,
   costNano: 0,
   byokCostNano: 0,
-} as unknown as Told
+} as unknown as SettledGeneration
 const HEADER = Object.keys(toLine(NO_GENERATION)).join(",")
 
-/** Some of these texts come from whoever calls, and a spreadsheet takes one that begins like this for a formula. */
+/** Clients choose some of these texts, and a spreadsheet reads one that begins like this as a formula. */
 const FORMULA = /^[=+\-@\t\r]/
 
 export function toCsvCell(value: Cell): string {
@@ -67,7 +67,7 @@ export function toCsvCell(value: Cell): string {
   return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert
 }
 
-function format(generation: Told, kind: ExportFormat): string {
+function format(generation: SettledGeneration, kind: ExportFormat): string {
   const line = toLine(generation)
   if (kind === "ndjson") return `${JSON.stringify(line)}\n`
   return `${Object.values(line).map(toCsvCell).join(",")}\r\n`

@@ -18,13 +18,15 @@ export function newRow(
   return { id: `file_${newId()}`, ...scope, ...about, sizeBytes: 0, isReady: false, createdAt: Date.now() }
 }
 
-/** A file with its bytes, both or neither: the row is there first, so that bytes without one are never forgotten. */
+/** Stores a file. The row is written before the bytes, so that no bytes are ever without a row. */
 export async function keepFile(
   env: Env,
-  actor: Actor,
-  row: NewFileRow,
-  content: AsyncIterable<Uint8Array>,
-  mimeType: () => string,
+  {
+    actor,
+    row,
+    content,
+    mimeType,
+  }: { actor: Actor; row: NewFileRow; content: AsyncIterable<Uint8Array>; mimeType: () => string },
 ): Promise<FileRow> {
   const { DB: db, FILES: bucket } = env
   const quota = quotaBytes(env)

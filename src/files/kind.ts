@@ -1,4 +1,4 @@
-/** What a file is, told from its bytes: what a name or a caller says of it is not believed. */
+/** The type of a file, detected from its bytes: neither its name nor the client's Content-Type is trusted. */
 
 /** Enough for the first entries of an office document. */
 export const HEAD_BYTES = 65_536
@@ -32,7 +32,7 @@ const OFFICE: readonly (readonly [string, string])[] = [
   ["ppt/", "application/vnd.openxmlformats-officedocument.presentationml.presentation"],
 ]
 
-/** The kind of a file by its first bytes; "text" where only all of them can tell, undefined for what is not taken. */
+/** The type of a file by its first bytes; "text" if all bytes are needed, undefined if it is not supported. */
 export function kindOf(head: Uint8Array): string | undefined {
   const start = toBinary(head.subarray(0, HEAD_BYTES))
   const known = MAGIC.find(([pattern]) => pattern.test(start))
@@ -44,7 +44,7 @@ export function kindOf(head: Uint8Array): string | undefined {
   return start.includes("\0") ? undefined : "text"
 }
 
-/** Follows a text as it comes, and says at its end which kind it is. */
+/** Reads a text in chunks and detects its type at the end. */
 export class TextKind {
   readonly #decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false })
   #start = ""
@@ -61,7 +61,7 @@ export class TextKind {
     }
   }
 
-  /** `filename`: of two kinds of plain text only the name tells which it is. */
+  /** `filename`: distinguishes CSV and Markdown, which look like plain text. */
   kind(filename: string): string {
     const extension = /\.(\w+)$/.exec(filename)?.[1]?.toLowerCase() ?? ""
     if (isLines(this.#start)) return "application/x-ndjson"

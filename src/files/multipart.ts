@@ -1,7 +1,7 @@
 import { GatewayError } from "../errors/errors.ts"
 import { concat } from "../support/bytes.ts"
 
-/** One file of a `multipart/form-data` body, while it comes: none of it is kept. */
+/** One file of a `multipart/form-data` body as a stream. */
 export type FilePart = { filename: string; content: AsyncIterable<Uint8Array> }
 
 const MAX_HEAD_BYTES = 16_384
@@ -15,10 +15,10 @@ export function boundaryOf(contentType: string): string | undefined {
   return quoted ?? plain
 }
 
-/** The part named `file`, or undefined where the body has none. What stands before it is passed over. */
+/** The part named `file`; undefined if the body has none. Parts before it are skipped. */
 export async function readFilePart(body: ReadableStream<Uint8Array>, boundary: string): Promise<FilePart | undefined> {
   const source = new Source(body)
-  // Every boundary but the first follows a line end: as if there were one before it, too.
+  // Every boundary but the first follows a line end; an added one makes the first equal.
   source.unread(encoder.encode("\r\n"))
   const delimiter = encoder.encode(`\r\n--${boundary}`)
   for (;;) {
@@ -33,7 +33,7 @@ export async function readFilePart(body: ReadableStream<Uint8Array>, boundary: s
 }
 
 const FILENAME = /[;\s]filename(?:="((?:[^"\\]|\\.)*)"|=([^\s;"]+))/i
-/** RFC 5987. Forms should not have it, and some do, beside the other or alone. */
+/** RFC 5987. Not allowed in forms, but some clients send it, with or without the plain parameter. */
 const EXTENDED = /[;\s]filename\*=UTF-8'[\w-]*'([^\s;"]+)/i
 
 function filenameIn(disposition: string): string | undefined {
@@ -69,7 +69,7 @@ class Source {
     return true
   }
 
-  /** All up to the delimiter, which is passed over. */
+  /** All bytes up to the delimiter, which is skipped. */
   async *until(delimiter: Uint8Array, mustEnd = false): AsyncGenerator<Uint8Array> {
     for (;;) {
       const at = indexOf(this.#rest, delimiter)
@@ -78,7 +78,7 @@ class Source {
         this.#rest = this.#rest.subarray(at + delimiter.byteLength)
         return
       }
-      // The delimiter may have begun.
+      // The last bytes may be the start of a delimiter.
       const sure = this.#rest.byteLength - delimiter.byteLength + 1
       if (sure > 0) {
         yield this.#rest.subarray(0, sure)
@@ -90,11 +90,11 @@ class Source {
     }
   }
 
-  /** A short text up to the delimiter; undefined where it is longer. */
+  /** The text up to the delimiter; undefined if it is longer than `maxBytes`. */
   async take(delimiter: Uint8Array, maxBytes: number): Promise<string | undefined> {
     for (;;) {
       const at = indexOf(this.#rest, delimiter)
-      // The end of the body has no head.
+      // The closing boundary has no headers.
       if (at < 0 && startsWith(this.#rest, "--")) return "--"
       if (at >= 0) {
         const text = decoder.decode(this.#rest.subarray(0, at))
@@ -110,7 +110,7 @@ function startsWith(bytes: Uint8Array, text: string): boolean {
   return decoder.decode(bytes.subarray(0, text.length)) === text
 }
 
-/** Delimiters begin with CR: the platform looks for those. */
+/** Delimiters begin with CR, which the native indexOf finds. */
 function indexOf(bytes: Uint8Array, delimiter: Uint8Array): number {
   for (let at = bytes.indexOf(CR); at >= 0; at = bytes.indexOf(CR, at + 1)) {
     if (at + delimiter.byteLength > bytes.byteLength) return -1

@@ -114,7 +114,7 @@ export const files = newRouter()
     const filename = toFilename(part.filename)
     const { content, mimeType } = await inspect(atMost(part.content, MAX_FILE_BYTES, tooLarge), filename)
     const row = newRow(scope, { filename, mimeType: mimeType(), source: "upload", internId: scope.internId })
-    return c.json(toFileRecord(await keepFile(c.env, actorOf(c), row, content, mimeType)), 200)
+    return c.json(toFileRecord(await keepFile(c.env, { actor: actorOf(c), row, content, mimeType })), 200)
   })
   .openapi(list, async (c) => {
     const query = c.req.valid("query")
@@ -154,7 +154,7 @@ export const files = newRouter()
     }
     const scope = await placeOf(c, requested)
     const entry = entryOf(c, { action: "file.delete", resourceId: id, workspaceId: scope.workspaceId })
-    const row = await deleteFile(c.env.DB, scope, id, Date.now(), entry)
+    const row = await deleteFile(c.env.DB, { scope, id, now: Date.now(), entry })
     if (!row) throw noSuchFile()
     // Bytes that stay behind are cleared away by the clock.
     await c.env.FILES.delete(objectKey(row)).catch(() => undefined)
@@ -190,7 +190,7 @@ export const files = newRouter()
 
 type VendorFile = z.infer<typeof VendorAnswer>
 
-/** Never shown by a browser: what is in a file is somebody else's. */
+/** Browsers must not render the file: its content is untrusted. */
 const BYTES = {
   "content-type": "application/octet-stream",
   "x-content-type-options": "nosniff",

@@ -30,7 +30,7 @@ export const FileDeleted = z
   .object({ _shape: z.literal("openrouter"), id: z.string(), type: z.literal("file_deleted") })
   .meta({ id: "FileDeleted" })
 
-/** What a vendor's own storage tells, in the vendor's shape. */
+/** A record of a vendor's storage, in the vendor's format. */
 export const VendorAnswer = z.looseObject({ _shape: z.enum(["openai", "anthropic"]) }).meta({ id: "VendorFile" })
 
 export const FilePath = z.object({

@@ -62,7 +62,7 @@ export async function completeFile(
   return completed[0]
 }
 
-/** A file that came to nothing. */
+/** Marks a file whose upload failed as deleted. */
 export async function abandonFile(db: D1Database, row: NewFileRow, now: number): Promise<void> {
   await openDb(db)
     .update(files)
@@ -75,7 +75,7 @@ export async function usedBytes(db: D1Database, organizationId: string): Promise
   return used
 }
 
-/** Oldest first, one more than `limit` where there is more. */
+/** Oldest first; one more than `limit` if there are more. */
 export async function listFiles(db: D1Database, scope: Place, after: string, limit: number): Promise<FileRow[]> {
   return openDb(db)
     .select()
@@ -95,10 +95,7 @@ export async function findFile(db: D1Database, scope: Place, id: string): Promis
 
 export async function deleteFile(
   binding: D1Database,
-  scope: Place,
-  id: string,
-  now: number,
-  entry: AuditEntry,
+  { scope, id, now, entry }: { scope: Place; id: string; now: number; entry: AuditEntry },
 ): Promise<FileRow | undefined> {
   const db = openDb(binding)
   const [deleted] = await db.batch([
@@ -112,7 +109,7 @@ export async function deleteFile(
   return deleted[0]
 }
 
-/** Of all organizations: what was deleted, what came to nothing before `before`, and what is of a deleted workspace. */
+/** Files of all organizations that are deleted, were abandoned before `before`, or belong to a deleted workspace. */
 export async function listStaleFiles(db: D1Database, before: number, limit: number): Promise<FileRow[]> {
   const isAbandoned = and(eq(files.isReady, false), lt(files.createdAt, before))
   const isOfDeletedWorkspace = sql`${files.workspaceId} IN (SELECT id FROM workspaces WHERE deleted_at IS NOT NULL)`
@@ -123,7 +120,7 @@ export async function listStaleFiles(db: D1Database, before: number, limit: numb
     .limit(limit)
 }
 
-/** Once their bytes are gone. */
+/** Deletes the rows, after their bytes. */
 export async function forgetFiles(db: D1Database, ids: readonly string[]): Promise<void> {
   await openDb(db)
     .delete(files)
@@ -143,7 +140,7 @@ export async function countGenerations(db: D1Database, range: Range): Promise<nu
   return n ?? 0
 }
 
-export type Told = Generation & { settledAt: number }
+export type SettledGeneration = Generation & { settledAt: number }
 
 /** In the order in which they were charged, those after this one. */
 export async function listGenerations(
@@ -151,7 +148,7 @@ export async function listGenerations(
   range: Range,
   after: { settledAt: number; id: string },
   limit: number,
-): Promise<Told[]> {
+): Promise<SettledGeneration[]> {
   const { results } = await db
     .prepare(
       `SELECT record, settled_at AS settledAt FROM generations

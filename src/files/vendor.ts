@@ -20,7 +20,7 @@ const MAX_ERROR_BYTES = 65_536
 /** What the Messages wire's vendor asks of callers of its file API. */
 const ANTHROPIC_HEADERS = { "anthropic-version": "2023-06-01", "anthropic-beta": "files-api-2025-04-14" }
 
-/** The vendor with the workspace's own key: the gateway's own is for nobody's files. */
+/** The vendor with the workspace's BYOK credential. The gateway's own key is never used for files. */
 export async function vendorFor(slug: Vendor, principal: Principal, env: Env): Promise<Provider> {
   if (principal.internId !== null) {
     throw new GatewayError("forbidden", "provider: an intern's own key sees only the files that its intern made.")
@@ -43,7 +43,7 @@ export async function vendorFor(slug: Vendor, principal: Principal, env: Env): P
 
 export type Sent = { method: string; path: string; body?: ReadableStream<Uint8Array> | null; contentType?: string }
 
-/** Asks the vendor. Throws what the vendor refuses, in words that hold no key. */
+/** Sends a request to the vendor. Throws its rejection with a message that contains no key. */
 export async function askVendor(provider: Provider, sent: Sent, signal: AbortSignal): Promise<Response> {
   const { method, path, body = null, contentType } = sent
   const headers = {
@@ -87,7 +87,7 @@ export async function readJson(provider: Provider, response: Response): Promise<
   throw new GatewayError("provider_failed", `${provider.name} returned a body that is not JSON.`)
 }
 
-/** Where a page begins, in the vendor's words. */
+/** The cursor of a page under the vendor's parameter name. */
 export function toVendorQuery(
   vendor: Vendor,
   { limit, after, after_id: afterId, before_id: beforeId, order, cursor }: FilesQuery,
@@ -101,7 +101,7 @@ export function toVendorQuery(
 }
 
 const text = (value: unknown, fallback = "") => (typeof value === "string" ? value : fallback)
-const whole = (value: unknown) => (Number.isSafeInteger(value) ? (value as number) : 0)
+const whole = (value: unknown) => (typeof value === "number" && Number.isSafeInteger(value) ? value : 0)
 
 /** A vendor's file, with what clients insist on. */
 export function toVendorFile(vendor: Vendor, file: Json): Json {

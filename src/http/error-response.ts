@@ -24,7 +24,7 @@ function failedOf(c: Context<App>): Failed {
   return { path: c.req.path, requestId: c.var.requestId }
 }
 
-/** Clients of the Messages wire read the kind of a failure from words of that wire, which stand beside ours. */
+/** Clients of the Messages format read the error type from its own fields, which are added to ours. */
 const SPEAKS_MESSAGES = /\/messages(?:\/count_tokens)?$/
 
 function withMessagesError(envelope: ErrorEnvelope, { status, message }: GatewayError) {
@@ -36,7 +36,7 @@ export const onError: ErrorHandler<App> = (thrown, c) => toErrorResponse(thrown,
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 
-/** An unknown path is a 404; a known path asked with another method is a 405 that says which ones it takes. */
+/** An unknown path is a 404; a known path with another method is a 405 that lists the allowed methods. */
 export function onNotFound(allowed: (method: string, path: string) => boolean): NotFoundHandler<App> {
   return (c) => {
     const { method, path } = c.req

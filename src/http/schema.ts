@@ -20,7 +20,7 @@ export const ErrorEnvelope = z
   })
   .meta({ id: "Error" })
 
-/** One of these words, or words that name them. */
+/** One of these values; the error message lists them. */
 export function oneOf<const T extends readonly string[]>(text: T) {
   return z.enum(text, { error: `accepts ${text.join(", ")}` })
 }
@@ -38,7 +38,7 @@ export function ok<T extends z.ZodType>(schema: T, description = "OK") {
   return { description, content: json(schema) }
 }
 
-/** No status of its own, so that a handler's type lists only what it returns: failures are thrown. */
+/** Without statuses, so that the type of a handler has only what it returns: failures are thrown. */
 type Failures = Record<never, ReturnType<typeof ok<typeof ErrorEnvelope>>>
 
 /** The documented failures of a route, from the same table that answers them. */
@@ -47,7 +47,7 @@ export function failures(...names: ErrorName[]): Failures {
   return Object.fromEntries(names.map((name) => [errors[name].status, ok(ErrorEnvelope, text(name))]))
 }
 
-/** The words for a body, path or query that its schema refused: the field, and what it accepts. */
+/** The message for a body, path or query that does not match its schema: the field and its rule. */
 export function explain(error: { issues: readonly z.core.$ZodIssue[] }): string {
   const all = [...new Set(error.issues.map((issue) => describe(deepest(issue))))]
   const sentences = all.slice(0, 3)
@@ -76,7 +76,7 @@ function describe(issue: z.core.$ZodIssue): string {
   return `${path || "body"}: ${toText(issue.message).replace(/\.?$/, ".")}`
 }
 
-/** What a schema has no words of its own for, in ours. */
+/** Replaces the default messages of zod. */
 function toText(message: string): string {
   const [, expected = "", received] = /^Invalid input: expected (\w+), received (\w+)$/.exec(message) ?? []
   if (expected === "") return message

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono"
 import type { App } from "../access/app.ts"
 
-/** `X-Service-Timing: enabled` asks for `Server-Timing`. */
+/** `X-Service-Timing: enabled` requests `Server-Timing`. */
 export const TIMING_HEADER = "x-service-timing"
 
 export function wantsTiming(value: string | null | undefined): boolean {
@@ -9,10 +9,10 @@ export function wantsTiming(value: string | null | undefined): boolean {
 }
 
 /**
- * How long the headers of the answer took, and whatever a route says of itself before, in milliseconds. The clock of
- * the runtime moves with what a request waits for, not while it computes: what is told is waiting.
+ * Adds the time until the response headers, and the metrics of the route, in milliseconds. The clock of the runtime
+ * advances with I/O, not with computation, so the times are waiting times.
  */
-export const serverTiming: MiddlewareHandler<App> = async function tellTiming(c, next) {
+export const serverTiming: MiddlewareHandler<App> = async function serverTiming(c, next) {
   if (!wantsTiming(c.req.header(TIMING_HEADER))) return next()
   const startedAt = Date.now()
   await next()
@@ -20,7 +20,7 @@ export const serverTiming: MiddlewareHandler<App> = async function tellTiming(c,
 }
 
 /**
- * One metric of `Server-Timing`. `words`: whatever can stand between quotation marks; the rest of them is left away.
+ * One metric of `Server-Timing`. Characters of `message` that a quoted string cannot hold are dropped.
  */
 export function timing(name: string, ms: number, message = ""): string {
   const result = message.replaceAll(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, "")

@@ -32,15 +32,17 @@ export function isSite(request: Request, env: Env): boolean {
   return hostnameOf(request).endsWith(below) && regionOf(request, env) === null
 }
 
-/** The subprotocols that a client offers. */
-export function offeredProtocols(headers: Headers): string[] {
-  return (headers.get("sec-websocket-protocol") ?? "").split(",").map((name) => name.trim())
+/** The subprotocols of a Sec-WebSocket-Protocol header. */
+export function splitProtocols(header: string): string[] {
+  return header.split(",").map((name) => name.trim())
 }
 
 function tokenOf(headers: Headers): string | undefined {
   const header = headers.get("authorization")
   if (header !== null) return BEARER.exec(header)?.[1]
-  const tokens = offeredProtocols(headers).map((name) => TOKEN_PROTOCOL.exec(name)?.[1])
+  const tokens = splitProtocols(headers.get("sec-websocket-protocol") ?? "").map(
+    (name) => TOKEN_PROTOCOL.exec(name)?.[1],
+  )
   return tokens.find((token) => token !== undefined)
 }
 

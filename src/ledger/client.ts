@@ -2,9 +2,10 @@ import type { Env } from "../config/env.ts"
 import { cappedAt, type Generation } from "./generation.ts"
 import type { Reconciliation } from "./reconciliation.ts"
 import { logError } from "../support/log.ts"
+import { type PendingSettlement, type Shared, sharedOf, type TrackedCall } from "./shared.ts"
 import { realTimer, type Timer } from "../support/time.ts"
 import type { FreeLimits } from "./free-requests.ts"
-import { IDLE_MS, type Lease, Leases } from "./leases.ts"
+import { IDLE_MS, type Lease, type Leases } from "./leases.ts"
 import type { Counters, Limit, Verdict } from "./limits.ts"
 import {
   type Balance,
@@ -14,7 +15,6 @@ import {
   type LedgerRpc,
   NOTHING_TO_REPORT,
   type FlushRequest,
-  type Settlement,
 } from "./protocol.ts"
 
 /**
@@ -36,36 +36,6 @@ const REGISTER_AFTER_MS = 2_000
 const RENEW_AFTER_MS = 5_000
 /** The return of a lease is tried so often; after that, the lease costs what was declared of it. */
 const RETURN_TRIES = 3
-
-/**
- * A settlement on its way. Calls share nothing but this plain data: a promise of a call whose client has left may never
- * settle, so no call waits for another's. `known`: the ledger has charged it, or has said that it need not.
- */
-type PendingSettlement = Settlement & { state: "waiting" | "taken" | "known" | "returned" }
-
-/** A call that runs: nano-USD that it has cost so far, and when the ledger is to hear of it, in epoch milliseconds. */
-type Tracked = { estimate: () => number; ttlMs: number; reportAt: number }
-
-/** `heldAt`: epoch milliseconds. */
-type TrackedCall = Pick<Tracked, "estimate" | "ttlMs"> & { heldAt: number }
-
-/** What the calls of one isolate share of one organization. */
-export type Shared = { waiting: PendingSettlement[]; book: Leases; tracked: Map<string, Tracked> }
-
-export function newShared(): Shared {
-  return { waiting: [], book: new Leases(), tracked: new Map() }
-}
-
-const shared = new Map<string, Shared>()
-
-function sharedOf(organizationId: string): Shared {
-  let one = shared.get(organizationId)
-  if (!one) {
-    one = newShared()
-    shared.set(organizationId, one)
-  }
-  return one
-}
 
 /**
  * One call's way to the ledger. A settlement goes along with the next call that this isolate makes there, whichever

@@ -23,7 +23,7 @@ export function requireApprover(principal: Principal): void {
   if (fault !== undefined) throw new GatewayError("forbidden", fault)
 }
 
-/** Why this key may not; undefined where it may. */
+/** Why this key may not approve an app; undefined if it may. */
 export function approverFault({ kind, source, organizationId }: Principal): string | undefined {
   if (organizationId === "") return "There is no organization yet."
   const which = kind === "free_tier" ? "A key of the free tier" : NOT_APPROVING[source]
@@ -37,7 +37,7 @@ const NOT_APPROVING: Record<KeySource, string | undefined> = {
   workload: "A workload's key",
 }
 
-/** A new code, to be told once, and what is kept of it. */
+/** A new code, which is shown once, and the row that is stored for it. */
 export function newCode(
   request: CodeRequest,
   approver: Principal,
@@ -73,7 +73,7 @@ export function newCode(
   return { code, row }
 }
 
-/** The key that a code is exchanged for. */
+/** The row of the key that a code is exchanged for. */
 export function toKeyRow(
   row: CodeRow,
   { hash, label }: { hash: string; label: string },
@@ -98,7 +98,8 @@ export function toKeyRow(
 }
 
 /**
- * Whether whoever exchanges a code is whoever asked for it. A verifier for a code that has no challenge is a mix-up.
+ * Whether the client that exchanges a code is the one that requested it (PKCE). A verifier for a code without a
+ * challenge is rejected.
  */
 export function isProven(row: Pick<CodeRow, "codeChallenge" | "codeChallengeMethod">, exchange: Exchange): boolean {
   const { code_verifier: verifier, code_challenge_method: result } = exchange
@@ -117,17 +118,17 @@ export function toCode(code: string, { callbackUrl: url, createdAt: at }: NewCod
   return { id: code, app_id: appIdOf(url), created_at: toTimestamp(at) }
 }
 
-/** Nobody registers apps here: one is known by where it lives. */
+/** Apps are not registered: the origin of the callback URL identifies one. */
 function appIdOf(callbackUrl: string): number {
   return Number.parseInt(sha256Hex(new URL(callbackUrl).origin).slice(0, 12), 16)
 }
 
-/** The same words for every reason: whoever holds half of it learns nothing of the other half. */
+/** One message for every reason: a client with the code or the verifier alone learns nothing of the other. */
 export function refusedExchange(): GatewayError {
   return new GatewayError("forbidden", "The code or its verifier is not valid, or the code was used or is too old.")
 }
 
-/** What the key will be, for whoever is asked to approve it. */
+/** Describes the key to the person who approves it. */
 export function describeKey(
   { limit, usage_limit_type: reset, expires_at: expiresAt }: CodeRequest,
   { limitNano, kind }: Principal,

@@ -1,32 +1,40 @@
+import type { JSONWebKeySet } from "jose"
+import * as z from "zod"
 import { readAtMost } from "../support/bytes.ts"
-import type { Policy } from "./policies.ts"
-import type { Jwk } from "./subject-token.ts"
+import { ExpiringMap } from "../support/expiring-map.ts"
+import { parseJson } from "../support/json.ts"
+import { Jwk, type Policy } from "./policies.ts"
 
 const MAX_BYTES = 262_144
 const TIMEOUT_MS = 5_000
-/** Issuers turn their keys over days; a key taken back is believed no longer than this. */
+/** Issuers rotate their keys over days. A revoked key is trusted for no longer than this. */
 const CACHE_MS = 5 * 60_000
+const MAX_ISSUERS = 100
 
-const remembered = new Map<string, { keys: Jwk[]; until: number }>()
+const cache = new ExpiringMap<string, JSONWebKeySet>(MAX_ISSUERS)
 
-/** The public keys of an issuer; undefined where they cannot be had. */
-export async function issuerKeys({ jwks, jwks_uri: uri }: Policy, now: number): Promise<Jwk[] | undefined> {
-  if (jwks) return jwks.keys as Jwk[]
+/** One key that cannot be read does not take the others with it. */
+const KeySet = z.object({
+  keys: z.array(z.unknown()).transform((keys) => keys.flatMap((key) => Jwk.safeParse(key).data ?? [])),
+})
+
+/** The public keys of an issuer; undefined if they cannot be fetched. */
+export async function issuerKeys({ jwks, jwks_uri: uri }: Policy, now: number): Promise<JSONWebKeySet | undefined> {
+  if (jwks) return jwks
   if (uri === undefined) return undefined
-  const known = remembered.get(uri)
-  if (known && known.until > now) return known.keys
+  const cached = cache.get(uri, now)
+  if (cached) return cached.value
   const keys = await fetchKeys(uri)
-  if (keys) remembered.set(uri, { keys, until: now + CACHE_MS })
+  if (keys) cache.set(uri, keys, now + CACHE_MS)
   return keys
 }
 
-async function fetchKeys(uri: string): Promise<Jwk[] | undefined> {
+async function fetchKeys(uri: string): Promise<JSONWebKeySet | undefined> {
   try {
     const request = new Request(uri, { redirect: "manual", signal: AbortSignal.timeout(TIMEOUT_MS) })
     const response = await fetch(request)
     const bytes = response.ok && response.body ? await readAtMost(response.body, MAX_BYTES) : undefined
-    const result = bytes && (JSON.parse(new TextDecoder().decode(bytes)) as { keys?: unknown })
-    return Array.isArray(result?.keys) ? (result.keys as Jwk[]) : undefined
+    return bytes && KeySet.safeParse(parseJson(new TextDecoder().decode(bytes))).data
   } catch {
     return undefined
   }

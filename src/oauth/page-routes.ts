@@ -1,28 +1,41 @@
-import { type Context, Hono } from "hono"
+import { type Context, Hono, type MiddlewareHandler } from "hono"
+import { getCookie, setCookie } from "hono/cookie"
+import type { ContentfulStatusCode } from "hono/utils/http-status"
 import { principalByHash } from "../policy/authenticate.ts"
 import type { Principal } from "../access/principal.ts"
 import { hashKey } from "../access/key.ts"
 import { asGatewayError, GatewayError } from "../errors/errors.ts"
-import { explain } from "../http/schema.ts"
+import { validate } from "../http/validate.ts"
 import type { App } from "../access/app.ts"
 import { logError } from "../support/log.ts"
 import { readAtMost } from "../support/bytes.ts"
 import { findWorkspaceRow } from "../workspaces/store.ts"
-import { withAnswer } from "./callback.ts"
+import { withParameters } from "./callback.ts"
 import { approverFault, describeKey } from "./code.ts"
-import { consentPage, faultPage, signInPage } from "./page.ts"
+import { consentPage, faultPage, type Html, signInPage } from "./page.ts"
 import { approve } from "./routes.ts"
-import { CodeRequest } from "./schemas.ts"
+import { AuthForm, AuthQuery, type CodeRequest } from "./schemas.ts"
 import { formToken, isFormToken, newSession, readCookie, type Session, toCookie } from "./session.ts"
-
-/** Where a person lets an app have a key: at the origin, as clients of this interface family expect it. */
-export const authPage = new Hono<App>()
 
 const COOKIE = "gateway_auth"
 const MAX_FORM_BYTES = 65_536
 
-authPage.get("/", async (c) => {
-  const requested = readRequest(c)
+const invalidForm = () => new GatewayError("invalid_request", "Invalid form submission. Reload the page and try again.")
+
+const acceptForm: MiddlewareHandler<App> = async function acceptForm(c, next) {
+  const { body } = c.req.raw
+  const type = c.req.header("content-type") ?? ""
+  const bytes = body && type.startsWith("application/x-www-form-urlencoded") && (await readAtMost(body, MAX_FORM_BYTES))
+  if (!bytes) throw invalidForm()
+  c.req.raw = new Request(c.req.raw, { method: c.req.method, body: bytes })
+  return next()
+}
+
+/** The page where a person approves an app: at the origin, where clients of this interface family expect it. */
+export const authPage = new Hono<App>()
+
+authPage.get("/", validate("query", AuthQuery), async (c) => {
+  const requested = { request: c.req.valid("query"), query: queryOf(c) }
   const session = (await sessionOf(c)) ?? newSession(null, Date.now())
   const principal = session.keyHash === null ? undefined : await principalByHash(session.keyHash, c.env, Date.now())
   const fault = principal && approverFault(principal)
@@ -31,24 +44,26 @@ authPage.get("/", async (c) => {
     : showSignIn(c, requested, session, fault)
 })
 
-authPage.post("/", async (c) => {
-  const requested = readRequest(c)
-  const form = await readForm(c)
-  const [event, session] = [form.get("deed") ?? "", await sessionOf(c)]
-  const isSigningIn = event === "sign_in"
-  const token = form.get("token") ?? ""
-  const kind = isSigningIn ? "sign_in" : "decide"
-  if (!session || !(await isFormToken(token, session, kind, requested.query, masterOf(c)))) {
-    throw new GatewayError("forbidden", "This page was open for too long, or was not opened here. Go back to the app.")
+const validForm = validate("form", AuthForm, invalidForm)
+
+authPage.post("/", validate("query", AuthQuery), acceptForm, validForm, async (c) => {
+  const requested = { request: c.req.valid("query"), query: queryOf(c) }
+  const form = c.req.valid("form")
+  const session = await sessionOf(c)
+  const purpose = form.action === "sign_in" ? "sign_in" : "decide"
+  const isValid = session && (await isFormToken(form.token, { session, purpose, query: requested.query }, masterOf(c)))
+  if (!isValid) {
+    throw new GatewayError("forbidden", "This page has expired or was not opened here. Go back to the app.")
   }
-  if (isSigningIn) return signIn(c, requested, session, form.get("api_key")?.trim() ?? "")
-  if (event === "sign_out") return leave(c, `/auth?${requested.query}`, newSession(null, Date.now()))
-  if (event === "deny") return leave(c, withAnswer(requested.request.callback_url, { error: "access_denied" }), session)
+  if (form.action === "sign_in") return signIn(c, requested, session, form.api_key)
+  if (form.action === "sign_out") return redirect(c, `/auth?${requested.query}`, newSession(null, Date.now()))
+  const { callback_url: callbackUrl } = requested.request
+  if (form.action === "deny") return redirect(c, withParameters(callbackUrl, { error: "access_denied" }), session)
   const principal = session.keyHash === null ? undefined : await principalByHash(session.keyHash, c.env, Date.now())
-  if (!principal) return showSignIn(c, requested, newSession(null, Date.now()), "Sign in once more.")
+  if (!principal) return showSignIn(c, requested, newSession(null, Date.now()), "Sign in again.")
   const { code } = await approve(c, requested.request, principal)
-  // Signed out with it: the next app asks anew.
-  return leave(c, withAnswer(requested.request.callback_url, { code }), newSession(null, Date.now()))
+  // The approval ends the session: the next app needs a new sign-in.
+  return redirect(c, withParameters(callbackUrl, { code }), newSession(null, Date.now()))
 })
 
 authPage.onError((thrown, c) => {
@@ -57,24 +72,10 @@ authPage.onError((thrown, c) => {
   return show(c, error.status, (nonce) => faultPage(nonce, error.message))
 })
 
-type Asked = { request: CodeRequest; query: string }
+type AppRequest = { request: CodeRequest; query: string }
 
-/** What the app asks for. Parameters of other flows, which apps send by habit, are passed over. */
-function readRequest(c: Context<App>): Asked {
-  const url = new URL(c.req.url)
-  const known = Object.entries(c.req.query()).filter(([name]) => Object.hasOwn(CodeRequest.shape, name))
-  const fields = known.map(([name, value]) => [name, name === "limit" && value !== "" ? Number(value) : value])
-  const parsed = CodeRequest.safeParse(Object.fromEntries(fields))
-  if (!parsed.success) throw new GatewayError("invalid_request", explain(parsed.error))
-  return { request: parsed.data, query: url.search.slice(1) }
-}
-
-async function readForm(c: Context<App>): Promise<URLSearchParams> {
-  const { body } = c.req.raw
-  const type = c.req.header("content-type") ?? ""
-  const bytes = body && type.startsWith("application/x-www-form-urlencoded") && (await readAtMost(body, MAX_FORM_BYTES))
-  if (!bytes) throw new GatewayError("invalid_request", "Invalid form submission. Reload the page and try again.")
-  return new URLSearchParams(new TextDecoder().decode(bytes))
+function queryOf(c: Context<App>): string {
+  return new URL(c.req.url).search.slice(1)
 }
 
 function masterOf(c: Context<App>): string {
@@ -82,63 +83,63 @@ function masterOf(c: Context<App>): string {
 }
 
 async function sessionOf(c: Context<App>): Promise<Session | undefined> {
-  const cookies = (c.req.header("cookie") ?? "").split(/;\s*/).map((one) => one.split("="))
-  const [, value] = cookies.find(([name]) => name === COOKIE) ?? []
+  const value = getCookie(c, COOKIE)
   return value === undefined ? undefined : readCookie(value, masterOf(c), Date.now())
 }
 
 async function keepSession(c: Context<App>, session: Session): Promise<void> {
-  const seconds = Math.max(0, Math.floor((session.expiresAt - Date.now()) / 1_000))
-  const secure = new URL(c.req.url).protocol === "https:" ? "; Secure" : ""
-  const value = await toCookie(session, masterOf(c))
-  c.header("set-cookie", `${COOKIE}=${value}; Path=/auth; HttpOnly; SameSite=Lax; Max-Age=${seconds}${secure}`)
+  setCookie(c, COOKIE, await toCookie(session, masterOf(c)), {
+    path: "/auth",
+    httpOnly: true,
+    sameSite: "Lax",
+    maxAge: Math.max(0, Math.floor((session.expiresAt - Date.now()) / 1_000)),
+    secure: new URL(c.req.url).protocol === "https:",
+  })
 }
 
-async function signIn(c: Context<App>, requested: Asked, session: Session, apiKey: string): Promise<Response> {
+async function signIn(c: Context<App>, requested: AppRequest, session: Session, apiKey: string): Promise<Response> {
   const principal = apiKey === "" ? undefined : await principalByHash(hashKey(apiKey), c.env, Date.now())
   const fault = principal ? approverFault(principal) : "This API key is not valid."
   if (!principal || fault !== undefined) return showSignIn(c, requested, session, fault)
-  // A new id with the new rights: who knew the old one knows nothing of this one.
-  return leave(c, `/auth?${requested.query}`, newSession(principal.keyHash, Date.now()))
+  // A new session id with the new rights, against session fixation.
+  return redirect(c, `/auth?${requested.query}`, newSession(principal.keyHash, Date.now()))
 }
 
-async function leave(c: Context<App>, to: string, session: Session): Promise<Response> {
+async function redirect(c: Context<App>, to: string, session: Session): Promise<Response> {
   await keepSession(c, session)
   return c.body(null, 303, { location: to, "cache-control": "no-store", "referrer-policy": "no-referrer" })
 }
 
-async function showSignIn(c: Context<App>, { request, query }: Asked, session: Session, fault?: string) {
+async function showSignIn(c: Context<App>, { request, query }: AppRequest, session: Session, fault?: string) {
   await keepSession(c, session)
-  const token = await formToken(session, "sign_in", query, masterOf(c))
+  const token = await formToken({ session, purpose: "sign_in", query }, masterOf(c))
   const app = new URL(request.callback_url).host
   return show(c, fault === undefined ? 200 : 401, (nonce) => signInPage({ app, query, token, nonce }, fault))
 }
 
-async function showConsent(c: Context<App>, { request, query }: Asked, session: Session, principal: Principal) {
+async function showConsent(c: Context<App>, { request, query }: AppRequest, session: Session, principal: Principal) {
   const workspaceId = request.workspace_id ?? principal.workspaceId
   const isOpen = workspaceId === principal.workspaceId || principal.kind === "management"
   const workspace = isOpen ? await findWorkspaceRow(c.env.DB, principal.organizationId, workspaceId) : undefined
   if (!workspace) throw new GatewayError("not_found", "There is no workspace with this workspace_id.")
   await keepSession(c, session)
-  const token = await formToken(session, "decide", query, masterOf(c))
+  const token = await formToken({ session, purpose: "decide", query }, masterOf(c))
   const { host: app } = new URL(request.callback_url)
   const { label: signedInAs } = principal
   const keyName = request.key_label ?? app
   const facts = describeKey(request, principal)
-  const result = { workspace: workspace.name, signedInAs, keyName, callbackUrl: request.callback_url, facts }
-  return show(c, 200, (nonce) => consentPage({ app, query, token, nonce, ...result }), "http: https:")
+  const consent = { workspace: workspace.name, signedInAs, keyName, callbackUrl: request.callback_url, facts }
+  return show(c, 200, (nonce) => consentPage({ app, query, token, nonce, ...consent }), "http: https:")
 }
 
 /**
- * Nothing but the page itself: no script, no frame around it, and forms that go here. `beyond`: where they are
- * redirected to. Browsers hold every further redirect of the app to that as well, and the policy has no words for
- * `[::1]`.
+ * Allows no script, no frame, and forms that post to this page only. `targets`: further origins that the response to a
+ * form may redirect to. Browsers apply them to every redirect of the app as well, and a policy cannot name `[::1]`.
  */
-function show(c: Context<App>, status: number, page: (nonce: string) => string, beyond = ""): Response {
+function show(c: Context<App>, status: ContentfulStatusCode, page: (nonce: string) => Html, targets = "") {
   const nonce = crypto.randomUUID().replaceAll("-", "")
-  const policy = `default-src 'none'; style-src 'nonce-${nonce}'; form-action 'self' ${beyond}; frame-ancestors 'none'; base-uri 'none'`
-  return c.body(page(nonce), status as 200, {
-    "content-type": "text/html; charset=utf-8",
+  const policy = `default-src 'none'; style-src 'nonce-${nonce}'; form-action 'self' ${targets}; frame-ancestors 'none'; base-uri 'none'`
+  return c.html(page(nonce), status, {
     "content-security-policy": policy,
     "x-frame-options": "DENY",
     "x-content-type-options": "nosniff",

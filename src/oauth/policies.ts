@@ -5,10 +5,10 @@ import { configOf } from "../config/config.ts"
 import type { Env } from "../config/env.ts"
 
 const NAME = "OAUTH_TRUSTED_ISSUERS"
-const MOST_SECONDS = 900
+const MAX_SECONDS = 900
 
 const text = z.string({ error: "must be a string" }).min(1, "must not be empty")
-const Jwk = z.looseObject({ kty: text, kid: text.optional() })
+export const Jwk = z.looseObject({ kty: text, kid: text.exactOptional() })
 
 const PolicyShape = z
   .strictObject({
@@ -24,22 +24,22 @@ const PolicyShape = z
     ttl_seconds: z
       .int()
       .min(60, "must be from 60 to 900")
-      .max(MOST_SECONDS, "must be from 60 to 900")
-      .default(MOST_SECONDS),
+      .max(MAX_SECONDS, "must be from 60 to 900")
+      .default(MAX_SECONDS),
   })
   .refine(({ jwks, jwks_uri: uri }) => (jwks === undefined) !== (uri === undefined), {
     error: "needs one of jwks and jwks_uri",
   })
 
-/** Whose tokens are good for a key of which workspace. `subject`: a pattern, `*` for anything. */
+/** The tokens that give a key of a workspace. `subject` is a pattern, in which `*` matches anything. */
 export type Policy = z.infer<typeof PolicyShape>
 
-const remembered = new WeakMap<Env, ReadonlyMap<string, Policy>>()
+const cache = new WeakMap<Env, ReadonlyMap<string, Policy>>()
 
-/** By id, as the operator wrote them; throws where they make no sense. */
+/** The operator's policies by id. Throws if the configuration is not valid. */
 export function trustedIssuers(env: Env): ReadonlyMap<string, Policy> {
-  const known = remembered.get(env)
-  if (known) return known
+  const cached = cache.get(env)
+  if (cached) return cached
   const parsed = z.array(PolicyShape).safeParse(parseJson(configOf(env)[NAME]))
   if (!parsed.success) {
     const { path = [], message = "is not valid" } = parsed.error.issues[0] ?? {}
@@ -47,6 +47,6 @@ export function trustedIssuers(env: Env): ReadonlyMap<string, Policy> {
     throw new GatewayError("misconfigured", `${NAME}${where}: ${message}.`)
   }
   const policies = new Map(parsed.data.map((policy) => [policy.id, policy]))
-  remembered.set(env, policies)
+  cache.set(env, policies)
   return policies
 }

@@ -56,7 +56,7 @@ const jwks = createRoute({
   responses: { 200: ok(Jwks), ...failures("internal") },
 })
 
-/** With a key: whoever holds it lets an app have another. */
+/** With a key: its holder approves another key for an app. */
 export const oauthCodes = newRouter().openapi(create, async (c) => {
   const { code, row } = await approve(c, c.req.valid("json"), c.var.principal)
   return c.json({ data: toCode(code, row) }, 200)
@@ -86,9 +86,9 @@ export const oauthKeys = newRouter()
     const { secret, hash: keyHash, label } = newKey()
     const key = toKeyRow(row, { hash: keyHash, label }, approver, now)
     c.set("principal", approver)
-    const changed = changesOf({ name: key.name, kind: key.kind, callback_url: row.callbackUrl }, TOLD_FIELDS)
+    const changed = changesOf({ name: key.name, kind: key.kind, callback_url: row.callbackUrl }, AUDITED_FIELDS)
     const event = { action: "api_key.create", resourceId: keyHash, workspaceId: row.workspaceId, changed } as const
-    if (!(await exchangeCode(c.env.DB, hash, key, now, newEntry(actorOf(c), event)))) throw refusedExchange()
+    if (!(await exchangeCode(c.env.DB, { hash, key, now, entry: newEntry(actorOf(c), event) }))) throw refusedExchange()
     invalidateKey(keyHash)
     return c.json({ key: secret, user_id: row.userId }, 200)
   })
@@ -97,4 +97,4 @@ export const oauthKeys = newRouter()
     return c.json({ keys: await publicKeys(mastersOf(c.env)) }, 200)
   })
 
-const TOLD_FIELDS = ["name", "kind", "callback_url"]
+const AUDITED_FIELDS = ["name", "kind", "callback_url"]

@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { firstValues } from "../http/validate.ts"
 import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
 import { LimitReset } from "../keys/schemas.ts"
 import { isCallback } from "./callback.ts"
@@ -8,7 +9,7 @@ const MAX_URL_LENGTH = 2_048
 const MAX_LIMIT_USD = 1_000_000
 const limitRule = `must be a number of USD from 0 to ${MAX_LIMIT_USD}`
 
-/** As an app writes it, in a URL or a body: what the key it asks for is to be. */
+/** The key that an app requests, in the query of the page or in a body. */
 export const CodeRequest = z
   .strictObject({
     callback_url: z
@@ -19,7 +20,7 @@ export const CodeRequest = z
       .string()
       .regex(/^[\w.~-]{43,128}$/, "must be 43 to 128 letters, digits and . _ ~ -")
       .optional()
-      .meta({ description: "Of S256, the SHA-256 of the verifier in base64url." }),
+      .meta({ description: "With S256: the SHA-256 of the verifier in base64url." }),
     code_challenge_method: z.enum(["S256", "plain"], { error: 'accepts "S256" or "plain"' }).optional(),
     expires_at: z.iso
       .datetime({ offset: true, error: "must be an ISO 8601 date-time with seconds and Z" })
@@ -48,6 +49,25 @@ export const CodeRequest = z
   })
   .meta({ id: "AuthorizationCodeRequest" })
 export type CodeRequest = z.infer<typeof CodeRequest>
+
+/** The query of the authorization page. Parameters of other flows, which some apps send, are ignored. */
+export const AuthQuery = z.preprocess((query) => {
+  const known = Object.entries(firstValues(query)).filter(([name]) => Object.hasOwn(CodeRequest.shape, name))
+  return Object.fromEntries(
+    known.map(([name, value]) => [name, name === "limit" && value !== "" ? Number(value) : value]),
+  )
+}, CodeRequest)
+
+const token = z.string().default("")
+
+/** The forms of the authorization page. */
+export const AuthForm = z.preprocess(
+  firstValues,
+  z.discriminatedUnion("action", [
+    z.object({ action: z.literal("sign_in"), token, api_key: z.string().trim().default("") }),
+    z.object({ action: z.literal(["approve", "deny", "sign_out"]), token }),
+  ]),
+)
 
 export const Code = z
   .object({

@@ -1,10 +1,11 @@
+import * as z from "zod"
 import { signingKey } from "../secrets/master-key.ts"
 import { decodeBase64, toBase64Url } from "../support/encoding.ts"
+import { parseJson } from "../support/json.ts"
 
-/**
- * Who sits at the authorization page: an id of the sitting, and the hash of the key they signed in with, if they did.
- */
-export type Session = { id: string; keyHash: string | null; expiresAt: number }
+/** A visit to the authorization page. `keyHash`: the key that the person signed in with; null before. */
+const Session = z.object({ id: z.string(), keyHash: z.string().nullable(), expiresAt: z.number() })
+export type Session = z.infer<typeof Session>
 
 const SESSION_MS = 10 * 60_000
 const encoder = new TextEncoder()
@@ -18,33 +19,38 @@ async function sign(master: string, purpose: string, text: string): Promise<stri
   return toBase64Url(new Uint8Array(await crypto.subtle.sign("HMAC", key, encoder.encode(text))))
 }
 
-async function isSigned(master: string, purpose: string, text: string, signature: string): Promise<boolean> {
+type Signed = { master: string; purpose: string; text: string; signature: string }
+
+async function isSigned({ master, purpose, text, signature }: Signed): Promise<boolean> {
   const bytes = decodeBase64(signature)
   const key = await signingKey(master, purpose)
   return bytes !== undefined && crypto.subtle.verify("HMAC", key, bytes, encoder.encode(text))
 }
 
-/** The session as a cookie holds it: readable, unforgeable, and without the key itself. */
+/** The value of the session cookie: signed, not encrypted, and without the key itself. */
 export async function toCookie(session: Session, master: string): Promise<string> {
-  const result = toBase64Url(encoder.encode(JSON.stringify(session)))
-  return `${result}.${await sign(master, "auth-session", result)}`
+  const payload = toBase64Url(encoder.encode(JSON.stringify(session)))
+  return `${payload}.${await sign(master, "auth-session", payload)}`
 }
 
-/** The session of a cookie that this deployment made and that is not over. */
+/** The session of a cookie that this deployment signed and that has not expired. */
 export async function readCookie(cookie: string, master: string, now: number): Promise<Session | undefined> {
-  const [result = "", signature = ""] = cookie.split(".")
-  if (result === "" || !(await isSigned(master, "auth-session", result, signature))) return undefined
-  const session = JSON.parse(new TextDecoder().decode(decodeBase64(result))) as Session
-  return session.expiresAt > now ? session : undefined
+  const [payload = "", signature = ""] = cookie.split(".")
+  const signed = { master, purpose: "auth-session", text: payload, signature }
+  if (payload === "" || !(await isSigned(signed))) return undefined
+  const session = Session.safeParse(parseJson(new TextDecoder().decode(decodeBase64(payload)))).data
+  return session && session.expiresAt > now ? session : undefined
 }
 
-/**
- * What a form must carry, so that no other page can send it: made for one sitting, one deed and one request of an app.
- */
-export function formToken(session: Session, event: string, query: string, master: string): Promise<string> {
-  return sign(master, "auth-form", JSON.stringify([session.id, event, query]))
+type FormPurpose = { session: Session; purpose: "sign_in" | "decide"; query: string }
+
+const textOf = ({ session, purpose, query }: FormPurpose) => JSON.stringify([session.id, purpose, query])
+
+/** A token against forged forms: valid for one session, one purpose and one request of an app. */
+export function formToken(form: FormPurpose, master: string): Promise<string> {
+  return sign(master, "auth-form", textOf(form))
 }
 
-export function isFormToken(token: string, session: Session, event: string, query: string, master: string) {
-  return isSigned(master, "auth-form", JSON.stringify([session.id, event, query]), token)
+export function isFormToken(token: string, form: FormPurpose, master: string): Promise<boolean> {
+  return isSigned({ master, purpose: "auth-form", text: textOf(form), signature: token })
 }

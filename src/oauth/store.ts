@@ -15,7 +15,7 @@ export async function insertCode(binding: D1Database, row: NewCodeRow, entry: Au
 const isOpen = (hash: string, now: number) =>
   and(eq(oauthCodes.hash, hash), isNull(oauthCodes.keyHash), gt(oauthCodes.expiresAt, now))
 
-/** A code that can be exchanged. The one lookup without an organization: the code is what tells it. */
+/** A code that can be exchanged. The only lookup without an organization, because the code identifies it. */
 export async function findOpenCode(db: D1Database, hash: string, now: number): Promise<CodeRow | undefined> {
   const [row] = await openDb(db).select().from(oauthCodes).where(isOpen(hash, now))
   return row
@@ -24,13 +24,10 @@ export async function findOpenCode(db: D1Database, hash: string, now: number): P
 const workspaceExists = sql`EXISTS (SELECT 1 FROM workspaces w
   WHERE w.id = ${oauthCodes.workspaceId} AND w.deleted_at IS NULL)`
 
-/** The code for the key, both or neither. Whoever comes second gets false, as where the workspace is gone. */
+/** Marks the code as used and inserts the key, atomically. False if the code is used or the workspace is gone. */
 export async function exchangeCode(
   binding: D1Database,
-  hash: string,
-  key: NewKeyRow,
-  now: number,
-  entry: AuditEntry,
+  { hash, key, now, entry }: { hash: string; key: NewKeyRow; now: number; entry: AuditEntry },
 ): Promise<boolean> {
   const db = openDb(binding)
   const [, inserted] = await db.batch([
@@ -44,7 +41,7 @@ export async function exchangeCode(
   return inserted.meta.changes > 0
 }
 
-/** The key of a workload. False where the workspace is gone. */
+/** Inserts the key of a workload. False if the workspace is gone. */
 export async function insertToken(
   binding: D1Database,
   key: NewKeyRow,
@@ -63,7 +60,7 @@ export async function insertToken(
   return inserted.meta.changes > 0
 }
 
-/** Takes away, a day later, what has ended by itself: codes, and keys of workloads, which keep their rows. */
+/** Deletes codes, and marks keys of workloads as deleted, one day after they expired. */
 export async function pruneOauth(binding: D1Database, now: number): Promise<void> {
   const db = openDb(binding)
   const before = now - DAY_MS

@@ -53,7 +53,7 @@ const exchange = createRoute({
   },
 })
 
-/** Without a key. Fails in the words of OAuth, not in the envelope. */
+/** Without a key. Errors have the format of OAuth, not the envelope. */
 export const oauthTokens = newRouter().openapi(exchange, async (c) => {
   const form = await readForm(c)
   const refusal = form ? refusalOf(form) : refused("invalid_request", "Send a form of at most 64 KiB.")
@@ -63,7 +63,7 @@ export const oauthTokens = newRouter().openapi(exchange, async (c) => {
   const now = Date.now()
   const keys = await issuerKeys(policy, now)
   if (!keys) return c.json(refused("temporarily_unavailable", "The issuer's keys cannot be had now. Try again."), 503)
-  const subject = await subjectOf(form.get("subject_token") ?? "", policy, keys, now)
+  const subject = await subjectOf({ token: form.get("subject_token") ?? "", policy, keys, now })
   const token = subject === undefined ? undefined : await issue(c, policy, subject, now)
   if (token === undefined) return c.json(NOT_TRUSTED, 400)
   const result = { issued_token_type: ACCESS_TOKEN, scope: SCOPE, token_type: "Bearer" } as const
@@ -77,7 +77,7 @@ oauthTokens.onError((thrown, c) => {
   return c.json(refused("server_error", message), 500)
 })
 
-/** One answer for a policy that is not there and for every fault of a token: a prober learns nothing. */
+/** One response for an unknown policy and for every fault of a token, so that probing reveals nothing. */
 const NOT_TRUSTED: Refused = {
   error: "invalid_grant",
   error_description: "This subject_token is not trusted under this federation_policy_id.",
@@ -104,7 +104,7 @@ function refusalOf(form: URLSearchParams): Refused | undefined {
   if (form.get("subject_token_type") !== JWT) {
     return refused("invalid_request", `subject_token_type: accepts ${JWT}.`)
   }
-  // An empty one is as good as none: RFC 6749, section 3.2.
+  // An empty parameter counts as omitted (RFC 6749, section 3.2).
   if (![ACCESS_TOKEN, ""].includes(form.get("requested_token_type") ?? "")) {
     return refused("invalid_request", `requested_token_type: accepts ${ACCESS_TOKEN}.`)
   }
@@ -113,7 +113,7 @@ function refusalOf(form: URLSearchParams): Refused | undefined {
     : refused("invalid_scope", `scope: accepts ${SCOPE}.`)
 }
 
-/** A key that is a token as well: whoever gets it can verify it, and here it is known by its hash like any other. */
+/** Issues a key that is also a signed token. Clients can verify it; the gateway finds it by its hash, as any key. */
 async function issue(c: Context<App>, policy: Policy, subject: string, now: number): Promise<string | undefined> {
   const { organization_id: organizationId, workspace_id: workspaceId, ttl_seconds: seconds, id: policyId } = policy
   const issuedAt = Math.floor(now / 1_000)

@@ -1,3 +1,4 @@
+import { isObject } from "../support/json.ts"
 import type { DirectoryId } from "./directory.ts"
 
 /**
@@ -23,20 +24,17 @@ export function applyUserStatus(
   ids: readonly string[],
   now: number,
 ): D1PreparedStatement[] {
-  return settlePeople(db, "listed", organizationId, JSON.stringify(ids), now)
+  return settlePeople(db, { kind: "listed", organizationId, of: JSON.stringify(ids), now })
 }
 
 /** The same for everybody in a directory. */
 export function settleDirectory(db: D1Database, { id, organizationId }: DirectoryId, now: number) {
-  return settlePeople(db, "directory", organizationId, id, now)
+  return settlePeople(db, { kind: "directory", organizationId, of: id, now })
 }
 
 function settlePeople(
   db: D1Database,
-  kind: keyof typeof LISTS,
-  organizationId: string,
-  of: string,
-  now: number,
+  { kind, organizationId, of, now }: { kind: keyof typeof LISTS; organizationId: string; of: string; now: number },
 ): D1PreparedStatement[] {
   const listed = [organizationId, of]
   const list = LISTS[kind]
@@ -74,14 +72,14 @@ function settlePeople(
            last_name = excluded.last_name, source = iif(role = 'owner', source, 'scim')`,
       )
       .bind(...listed, now),
-    ...applyMemberships(db, kind === "listed" ? "users" : "directory", organizationId, of, now),
+    ...applyMemberships(db, { scope: kind === "listed" ? "users" : "directory", organizationId, of, now }),
   ]
 }
 
 /** The hashes of keys that the statements of settleUsers disabled. */
 export function disabledHashes(results: readonly D1Result<unknown>[]): string[] {
   return results.flatMap(({ results: rows }) =>
-    (rows as { disabled_hash?: string }[]).flatMap(({ disabled_hash: hash }) => (hash === undefined ? [] : [hash])),
+    rows.flatMap((row) => (isObject(row) && typeof row["disabled_hash"] === "string" ? [row["disabled_hash"]] : [])),
   )
 }
 
@@ -98,7 +96,7 @@ const FROM_PEOPLE = `scim_group_members gm CROSS JOIN scim_group_mappings m
 export const FROM_MAPPINGS = `scim_group_mappings m CROSS JOIN scim_group_members gm
   ON gm.group_id = m.scim_group_id AND gm.organization_id = m.organization_id ${giving}`
 
-/** Whether nobody's groups give a row of workspace_members. */
+/** Whether no mapping gives a row of workspace_members. */
 export const IS_NOT_MAPPED = `NOT EXISTS (SELECT 1 FROM ${FROM_PEOPLE}
   WHERE gm.organization_id = workspace_members.organization_id AND gm.user_id = workspace_members.user_id
     AND m.workspace_id = workspace_members.workspace_id)`
@@ -131,10 +129,7 @@ const SCOPES = {
  */
 export function applyMemberships(
   db: D1Database,
-  scope: keyof typeof SCOPES,
-  organizationId: string,
-  of: string,
-  now: number,
+  { scope, organizationId, of, now }: { scope: keyof typeof SCOPES; organizationId: string; of: string; now: number },
 ): D1PreparedStatement[] {
   const { theirs, given } = SCOPES[scope]
   return [

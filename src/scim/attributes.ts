@@ -1,3 +1,4 @@
+import { isObject } from "../support/json.ts"
 import { invalid } from "./errors.ts"
 
 /**
@@ -10,7 +11,7 @@ export type Attribute = {
   required?: boolean
   unique?: boolean
   mutability?: "readOnly" | "immutable"
-  /** Whether words that differ by case alone are different values. */
+  /** Whether values are compared case-sensitively. */
   caseExact?: boolean
   /** Values it has. */
   canonicalValues?: readonly string[]
@@ -59,6 +60,10 @@ export const USER_ATTRIBUTES: readonly Attribute[] = [
 export type Value = string | boolean | Document | Value[]
 export type Document = { [name: string]: Value }
 
+export function isDocument(value: Value): value is Document {
+  return isObject(value)
+}
+
 /** Of what a list refers to: set when it is put there, and not changed in place; its name follows from it. */
 const links = (mutability: "readOnly" | "immutable", canonicalValues: readonly string[]): readonly Attribute[] => [
   { ...text("value"), caseExact: true, mutability },
@@ -67,7 +72,7 @@ const links = (mutability: "readOnly" | "immutable", canonicalValues: readonly s
   { ...reference("$ref"), mutability },
 ]
 
-/** What is told of a user and follows from its groups. */
+/** Attributes of a user that are derived from its groups. */
 export const DERIVED_ATTRIBUTES: readonly Attribute[] = [
   { name: "groups", type: "complex", multiValued: true, mutability: "readOnly", parts: links("readOnly", ["direct"]) },
 ]
@@ -86,10 +91,6 @@ export function findAttribute(attributes: readonly Attribute[], name: string): A
   return attributes.find((attribute) => attribute.name.toLowerCase() === folded)
 }
 
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-}
-
 /**
  * What a body has of these attributes. What is unknown is left out, as section 3.3 of RFC 7644 allows, a password too.
  */
@@ -104,7 +105,7 @@ export function readDocument(attributes: readonly Attribute[], input: Record<str
   return read
 }
 
-/** A value of an attribute; undefined where it says that there is none. */
+/** The value of an attribute; undefined for null and for empty values. */
 export function readValue(attribute: Attribute, value: unknown, path: string): Value | undefined {
   if (value === null || value === undefined) return undefined
   if (!attribute.multiValued) return readOne(attribute, value, path)

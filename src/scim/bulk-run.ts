@@ -1,28 +1,33 @@
 import { logError } from "../support/log.ts"
-import { type BulkOperation, mapReferences, MAX_BULK_BYTES, orderOf, readBulk } from "./bulk.ts"
+import { type BulkOperation, mapReferences, type Bulk, orderOf } from "./bulk.ts"
 import { invalid, ScimError, toScimFailure } from "./errors.ts"
+import { readMessage } from "./message.ts"
+import { PatchRequest } from "./patch.ts"
 import type { ScimRequest, Verbs } from "./request.ts"
 import { scimJson } from "./wire.ts"
 
-/** How an operation went: what a request of its own would have been answered. */
+/** The result of an operation, equal to the response of a single request. */
 type Outcome = {
   status: number
-  /** Of the resource, where there is one. */
+  /** Id of the resource, if there is one. */
   id?: string
   location?: string
   version?: string
   response?: unknown
 }
 
-/** What is there to be changed, by the name in its path. */
+/** Resource types by the name in their path. */
 export type Endpoints = Readonly<Record<string, Verbs>>
 
 const PATH = /^\/(\w+)(?:\/([^/?]+))?\/?$/
-const VERBS = { POST: "create", PUT: "replace", PATCH: "patch", DELETE: "remove" } as const
+const VERBS = { POST: "create", PUT: "replace", DELETE: "remove" } as const
 
-/** Does the operations of a bulk one by one; each fails by itself, and the rest is left undone after `failOnErrors`. */
-export async function runBulk(request: ScimRequest, endpoints: Endpoints): Promise<Response> {
-  const { operations, failOnErrors } = readBulk(await request.body(MAX_BULK_BYTES))
+/** Runs the operations of a bulk one by one. Each one fails separately; after `failOnErrors` failures, the rest is skipped. */
+export async function runBulk(
+  { Operations: operations, failOnErrors }: Bulk,
+  request: ScimRequest,
+  endpoints: Endpoints,
+): Promise<Response> {
   const { order, circular } = orderOf(operations)
   const outcomes = new Map<BulkOperation, Outcome>()
   const made = new Map<string, Outcome>()
@@ -74,16 +79,21 @@ async function perform(
     ...request,
     id: decode(id),
     headers: new Headers(version === undefined ? {} : { "if-match": version }),
-    // Nothing of the resource is told, so nothing of it is looked up.
+    // A bulk response has no resources, so groups and members need no lookup.
     query: new URLSearchParams({ attributes: "id" }),
     body: async (maxBytes: number) => within(maxBytes, data ?? {}),
   }
+  const run = async (): Promise<Response> => {
+    if (method !== "PATCH") return verbs[VERBS[method]](one)
+    const { Operations: operations } = readMessage(PatchRequest, await one.body(verbs.maxBodyBytes))
+    return verbs.patch(one, operations)
+  }
   const location = id === "" ? undefined : `${request.base}/${endpoint}/${id}`
-  const answer = await verbs[VERBS[method]](one).catch((thrown: unknown) => failed(thrown, request))
+  const answer = await run().catch((thrown: unknown) => failed(thrown, request))
   return answer instanceof Response ? toOutcome(answer, location) : { ...answer, ...(location && { location }) }
 }
 
-/** Unlike decodeURIComponent, this throws at nothing. */
+/** Unlike decodeURIComponent, this never throws. */
 function decode(id: string): string {
   return new URLSearchParams(`id=${id.replaceAll("+", "%2B").replaceAll("&", "%26")}`).get("id") ?? ""
 }

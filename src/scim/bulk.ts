@@ -1,71 +1,84 @@
-import { isObject } from "./attributes.ts"
-import { invalid, ScimError } from "./errors.ts"
-import { foldNames } from "./wire.ts"
+import * as z from "zod"
+import type { Fault } from "../http/validate.ts"
+import { isObject } from "../support/json.ts"
+import { ScimError } from "./errors.ts"
+import { issue, message, rule, toScimError } from "./message.ts"
 
-/** RFC 7644, section 3.7: what a bulk asks for, and in which order it is done. */
+/** Bulk operations and their order (RFC 7644, section 3.7). */
 
 /**
- * Each asks the database three times at most, which a Worker may a thousand times for one request. 1,000 of them would
- * be three thousand.
+ * An operation needs at most three queries, and a Worker may make 1,000 in one request: that many operations would
+ * need 3,000.
  */
 export const MAX_BULK_OPERATIONS = 300
 export const MAX_BULK_BYTES = 1_048_576
 
-/** No resource has more than five. */
+/** No resource has more than five levels. */
 const MAX_DEPTH = 20
+const MAX_NAME_LENGTH = 200
+const NO_OPERATIONS = "must be an array of at least one operation"
 
 const METHODS = ["POST", "PUT", "PATCH", "DELETE"] as const
+const upperCase = (value: unknown) => (typeof value === "string" ? value.toUpperCase() : value)
 
-export type BulkOperation = {
-  method: (typeof METHODS)[number]
-  bulkId: string | undefined
-  version: string | undefined
-  path: string
-  data: Record<string, unknown> | undefined
+const name = z
+  .string({ error: `must be a string of at most ${MAX_NAME_LENGTH} characters` })
+  .refine((text) => text !== "" && text.length <= MAX_NAME_LENGTH, {
+    error: `must be a string of at most ${MAX_NAME_LENGTH} characters`,
+  })
+  .nullish()
+  .transform((text) => text ?? undefined)
+
+const BulkOperation = message(
+  {
+    method: z.preprocess(upperCase, z.enum(METHODS, { error: `accepts ${METHODS.join(", ")}` })),
+    path: z.string({ error: "must be a string" }),
+    bulkId: name,
+    version: name,
+    data: z.unknown().optional(),
+  },
+  "must be an object",
+)
+  .superRefine(({ method, bulkId, data }, context) => {
+    const fail = (path: string, text: string) => context.addIssue(issue("invalidSyntax", [path], text))
+    if (method === "POST" && bulkId === undefined) fail("bulkId", "is required by POST")
+    if (method !== "DELETE" && !isObject(data)) fail("data", "must be an object")
+    if (isDeeper(data, MAX_DEPTH)) fail("data", `is nested more than ${MAX_DEPTH} levels deep`)
+  })
+  .transform((operation) => ({ ...operation, data: isObject(operation.data) ? operation.data : undefined }))
+export type BulkOperation = z.infer<typeof BulkOperation>
+
+export const BulkRequest = message({
+  Operations: z
+    .array(z.unknown(), { error: NO_OPERATIONS })
+    .min(1, NO_OPERATIONS)
+    .max(MAX_BULK_OPERATIONS, `a bulk takes at most ${MAX_BULK_OPERATIONS} (maxOperations)`)
+    .pipe(z.array(BulkOperation))
+    .superRefine((operations, context) => {
+      const ids = operations.flatMap(({ bulkId, method }) =>
+        bulkId !== undefined && method === "POST" ? [bulkId] : [],
+      )
+      const repeated = ids.find((bulkId, index) => ids.indexOf(bulkId) !== index)
+      if (repeated === undefined) return
+      context.addIssue(issue("invalidValue", [], `bulkId ${repeated.slice(0, 100)} is given to two resources`))
+    }),
+  failOnErrors: rule<number>("invalidValue", "must be an integer of at least 1", isCount)
+    .nullish()
+    .transform((count) => count ?? Infinity),
+})
+export type Bulk = z.infer<typeof BulkRequest>
+
+function isCount(value: unknown): boolean {
+  return typeof value === "number" && Number.isInteger(value) && value >= 1
 }
 
-export type Bulk = { operations: readonly BulkOperation[]; failOnErrors: number }
-
-export function readBulk(body: Record<string, unknown>): Bulk {
-  const { operations, failonerrors } = foldNames(body)
-  if (!Array.isArray(operations) || operations.length === 0) {
-    throw invalid("invalidSyntax", "Operations: must be an array of at least one operation.")
-  }
-  if (operations.length > MAX_BULK_OPERATIONS) {
-    throw new ScimError(413, `Operations: a bulk takes at most ${MAX_BULK_OPERATIONS} (maxOperations).`)
-  }
-  const isCount = typeof failonerrors === "number" && Number.isInteger(failonerrors) && failonerrors >= 1
-  if (failonerrors !== undefined && failonerrors !== null && !isCount) {
-    throw invalid("invalidValue", "failOnErrors: must be an integer of at least 1.")
-  }
-  const read = operations.map(readOperation)
-  const named = read.flatMap(({ bulkId, method }) => (bulkId !== undefined && method === "POST" ? [bulkId] : []))
-  const twice = named.find((bulkId, index) => named.indexOf(bulkId) !== index)
-  if (twice !== undefined) throw invalid("invalidValue", `bulkId: ${twice.slice(0, 100)} is given to two resources.`)
-  return { operations: read, failOnErrors: isCount ? failonerrors : Infinity }
+/** RFC 7644, section 3.7.4: more operations than the service takes are 413. */
+export function toBulkError(fault: Fault): ScimError {
+  const error = toScimError(fault)
+  return error.scimType === "tooMany" ? new ScimError(413, error.message) : error
 }
 
-function readOperation(input: unknown, index: number): BulkOperation {
-  if (!isObject(input)) throw invalid("invalidSyntax", `Operations[${index}]: must be an object.`)
-  const { method: verb, bulkid, version, path, data } = foldNames(input)
-  const method = METHODS.find((one) => typeof verb === "string" && one === verb.toUpperCase())
-  if (!method) throw invalid("invalidSyntax", `Operations[${index}].method: accepts ${METHODS.join(", ")}.`)
-  if (typeof path !== "string") throw invalid("invalidSyntax", `Operations[${index}].path: must be a string.`)
-  const bulkId = readName(bulkid, `Operations[${index}].bulkId`)
-  if (method === "POST" && bulkId === undefined) {
-    throw invalid("invalidSyntax", `Operations[${index}].bulkId: is required by POST.`)
-  }
-  if (method !== "DELETE" && !isObject(data)) {
-    throw invalid("invalidSyntax", `Operations[${index}].data: must be an object.`)
-  }
-  if (isDeeper(data, MAX_DEPTH)) {
-    throw invalid("invalidSyntax", `Operations[${index}].data: is nested more than ${MAX_DEPTH} levels deep.`)
-  }
-  const result = readName(version, `Operations[${index}].version`)
-  return { method, bulkId, version: result, path, data: isObject(data) ? data : undefined }
-}
-
-/** Level by level: what is nested deeply enough would overflow the stack. */
+/** Level by level, since recursion into deeply nested data would overflow the stack. */
 function isDeeper(value: unknown, most: number): boolean {
   let level = [value]
   for (let depth = 0; level.length > 0; depth++) {
@@ -75,16 +88,10 @@ function isDeeper(value: unknown, most: number): boolean {
   return false
 }
 
-function readName(value: unknown, path: string): string | undefined {
-  if (value === undefined || value === null) return undefined
-  if (typeof value === "string" && value !== "" && value.length <= 200) return value
-  throw invalid("invalidSyntax", `${path}: must be a string of at most 200 characters.`)
-}
-
 const REFERENCE = /^bulkId:(.+)$/s
 const IN_PATH = /(?<=\/)bulkId:([^/]+)$/
 
-/** The operation with `replace` in the place of every `bulkId:`, in its path and anywhere in its data. */
+/** Replaces every `bulkId:` reference of an operation, in its path and anywhere in its data. */
 export function mapReferences(operation: BulkOperation, replace: (bulkId: string) => string): BulkOperation {
   const map = (value: unknown): unknown => {
     if (typeof value === "string") {
@@ -96,12 +103,13 @@ export function mapReferences(operation: BulkOperation, replace: (bulkId: string
     return value
   }
   const path = operation.path.replace(IN_PATH, (_, bulkId: string) => encodeURIComponent(replace(bulkId)))
-  return { ...operation, path, data: map(operation.data) as BulkOperation["data"] }
+  const data = map(operation.data)
+  return { ...operation, path, data: isObject(data) ? data : undefined }
 }
 
 /**
- * As they were sent, but what makes a resource comes before what refers to it. `circular`: those that refer to each
- * other, none of which can be the first.
+ * Keeps the order of the request, but moves an operation that creates a resource before those that refer to it.
+ * `circular`: operations that refer to each other, so that none can be first.
  */
 export function orderOf(operations: readonly BulkOperation[]): {
   order: readonly BulkOperation[]

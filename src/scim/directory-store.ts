@@ -9,7 +9,7 @@ import { type Counted, toPage } from "../support/rows.ts"
 const columns = columnNames(scimDirectories)
 const COLUMNS = columns.join(", ")
 
-/** The directory with this token. Without an organization: it is what tells the organization. */
+/** The directory with this token. Without an organization, because the token identifies it. */
 export async function findDirectory(db: D1Database, tokenHash: string): Promise<DirectoryRow | undefined> {
   const row = await db
     .prepare(`SELECT ${COLUMNS} FROM scim_directories WHERE token_hash = ?`)
@@ -50,10 +50,7 @@ export async function insertDirectory(db: D1Database, row: DirectoryRow, entry: 
  */
 export async function deleteDirectory(
   db: D1Database,
-  organizationId: string,
-  id: string,
-  now: number,
-  entry: AuditEntry,
+  { organizationId, id, now, entry }: { organizationId: string; id: string; now: number; entry: AuditEntry },
 ): Promise<boolean> {
   const scope = [organizationId, id]
   const where = "organization_id = ?1 AND directory_id = ?2"

@@ -37,7 +37,7 @@ export const NO_PULL = {
   pull_label: null,
 }
 
-/** Which directory of whom. */
+/** A directory and its organization. */
 export type DirectoryId = { id: string; organizationId: string }
 
 /** Where directories push to, outside the interface. */
@@ -47,7 +47,7 @@ const PREFIX = "scim-gw-v1-"
 /** 256 bits. */
 const SECRET_BYTES = 32
 
-/** A directory with its token: the one time that the token is told. */
+/** A directory with its token, which is shown only here. */
 export function newDirectory(organizationId: string, name: string, now: number): { token: string; row: DirectoryRow } {
   const token = PREFIX + toBase64Url(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)))
   const id = newId()

@@ -11,7 +11,7 @@ import {
 import { MAX_BULK_BYTES, MAX_BULK_OPERATIONS } from "./bulk.ts"
 import { MAX_PAGE } from "./wire.ts"
 
-/** What the service tells of itself: RFC 7643, sections 5 to 7. */
+/** The discovery documents of the service (RFC 7643, sections 5 to 7). */
 
 const CORE = "urn:ietf:params:scim:schemas:core:2.0"
 

@@ -1,19 +1,21 @@
 import { asGatewayError } from "../errors/errors.ts"
 
 /** RFC 7644, section 3.12. */
-type ScimType =
-  | "invalidFilter"
-  | "tooMany"
-  | "uniqueness"
-  | "mutability"
-  | "invalidSyntax"
-  | "invalidPath"
-  | "noTarget"
-  | "invalidValue"
+export const SCIM_TYPES = [
+  "invalidFilter",
+  "tooMany",
+  "uniqueness",
+  "mutability",
+  "invalidSyntax",
+  "invalidPath",
+  "noTarget",
+  "invalidValue",
+] as const
+export type ScimType = (typeof SCIM_TYPES)[number]
 
 type Status = 400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 415 | 501
 
-/** A refusal in the words of SCIM. */
+/** An error in the format of SCIM. */
 export class ScimError extends Error {
   override readonly name = "ScimError"
   readonly status: Status
@@ -32,7 +34,7 @@ export function invalid(scimType: ScimType, detail: string): ScimError {
 
 export const ERROR_SCHEMA = "urn:ietf:params:scim:api:messages:2.0:Error"
 
-/** Any failure as SCIM tells it: its status, headers and body. */
+/** The response to a failure: status, headers and body. */
 export function toScimFailure(thrown: unknown) {
   const error = thrown instanceof ScimError ? thrown : asGatewayError(thrown)
   const scimType = error instanceof ScimError ? error.scimType : undefined

@@ -6,10 +6,10 @@ import { readFilter } from "./read-filter.ts"
 /** A condition or an order of SQL, made of the constants of this file; what comes from outside is in `values`. */
 export type Clause = { sql: string; values: (string | number)[] }
 
-/** What of a resource can be asked for. A list is asked by its parts, `value` where none is named. */
+/** The fields that a filter can use. A list is filtered by its parts, `value` by default. */
 type Field =
   | { kind: "text" | "exact" | "flag" | "instant"; sql: string }
-  /** What has parts, and can only be asked for whether it is there. */
+  /** Complex attributes, for which only presence can be tested. */
   | { kind: "whole"; sql: string }
   | { kind: "list"; from: string; of: string; parts: Readonly<Record<string, Field>> }
 type List = Extract<Field, { kind: "list" }>

@@ -83,10 +83,12 @@ export async function findUnknownUsers(
 /** The members as the change has them, where the write with this stamp took place. */
 function memberStatements(
   db: D1Database,
-  directory: DirectoryId,
-  groupId: string,
-  stamp: string,
-  { fromNobody, added, removed }: GroupChange["members"],
+  {
+    directory,
+    groupId,
+    stamp,
+    members: { fromNobody, added, removed },
+  }: { directory: DirectoryId; groupId: string; stamp: string; members: GroupChange["members"] },
 ): D1PreparedStatement[] {
   const where = "EXISTS (SELECT 1 FROM scim_groups WHERE id = ?1 AND stamp = ?2)"
   const addedIds = JSON.stringify([...added])
@@ -119,18 +121,26 @@ export async function insertGroup(
       .prepare(`INSERT INTO scim_groups (${COLUMNS}) VALUES (${columns.map(() => "?").join(", ")})`)
       .bind(...columns.map((column) => row[column])),
     auditStatement(db, entry),
-    ...memberStatements(db, directory, row.id, row.stamp, members),
+    ...memberStatements(db, { directory, groupId: row.id, stamp: row.stamp, members }),
   ])
 }
 
 /** Undefined where there is no such group, or none of this version. */
 export async function updateGroup(
   db: D1Database,
-  directory: DirectoryId,
-  id: string,
-  change: GroupChange,
-  write: { version: number | undefined; stamp: string; now: number },
-  entry: AuditEntry,
+  {
+    directory,
+    id,
+    change,
+    write,
+    entry,
+  }: {
+    directory: DirectoryId
+    id: string
+    change: GroupChange
+    write: { version: number | undefined; stamp: string; now: number }
+    entry: AuditEntry
+  },
 ): Promise<GroupRow | undefined> {
   const [updated] = await db.batch([
     db
@@ -152,8 +162,8 @@ export async function updateGroup(
         write.version ?? null,
       ),
     auditIfChanged(db, entry),
-    ...memberStatements(db, directory, id, write.stamp, change.members),
-    ...applyMemberships(db, "group", directory.organizationId, id, write.now),
+    ...memberStatements(db, { directory, groupId: id, stamp: write.stamp, members: change.members }),
+    ...applyMemberships(db, { scope: "group", organizationId: directory.organizationId, of: id, now: write.now }),
   ])
   return updated?.results[0] as GroupRow | undefined
 }
@@ -161,10 +171,17 @@ export async function updateGroup(
 /** With its mappings and what they gave. False where there is no such group, or none of this version. */
 export async function deleteGroup(
   db: D1Database,
-  directory: DirectoryId,
-  id: string,
-  write: { version: number | undefined; stamp: string; now: number },
-  entry: AuditEntry,
+  {
+    directory,
+    id,
+    write,
+    entry,
+  }: {
+    directory: DirectoryId
+    id: string
+    write: { version: number | undefined; stamp: string; now: number }
+    entry: AuditEntry
+  },
 ): Promise<boolean> {
   const where = "EXISTS (SELECT 1 FROM scim_groups WHERE id = ?1 AND stamp = ?2)"
   const [deleted] = await db.batch([
@@ -176,7 +193,7 @@ export async function deleteGroup(
       .bind(directory.organizationId, directory.id, id, write.now, write.stamp, write.version ?? null),
     auditIfChanged(db, entry),
     db.prepare(`DELETE FROM scim_group_members WHERE group_id = ?1 AND ${where}`).bind(id, write.stamp),
-    ...applyMemberships(db, "group", directory.organizationId, id, write.now),
+    ...applyMemberships(db, { scope: "group", organizationId: directory.organizationId, of: id, now: write.now }),
     db.prepare(`DELETE FROM scim_group_mappings WHERE scim_group_id = ?1 AND ${where}`).bind(id, write.stamp),
   ])
   return (deleted?.meta.changes ?? 0) > 0

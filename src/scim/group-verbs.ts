@@ -12,7 +12,6 @@ import {
   listGroups,
   updateGroup,
 } from "./group-store.ts"
-import { readOperations } from "./patch.ts"
 import { readProjection } from "./projection.ts"
 import { directoryOf, entryOf, pageOf, type ScimRequest, unchanged, type Verbs } from "./request.ts"
 import { versionTag } from "./user.ts"
@@ -24,6 +23,7 @@ const MAX_BODY_BYTES = 2_097_152
 const MAX_LISTED_MEMBERS = 20_000
 
 export const groups: Verbs = {
+  maxBodyBytes: MAX_BODY_BYTES,
   async list(request) {
     const { page, startIndex } = pageOf(request, GROUP_FIELDS)
     const { rows, total } = await listGroups(request.db, directoryOf(request), page)
@@ -57,22 +57,26 @@ export const groups: Verbs = {
   async replace(request) {
     return answer(request, await change(request, readGroup(await request.body(MAX_BODY_BYTES))))
   },
-  async patch(request) {
-    const operations = readOperations(await request.body(MAX_BODY_BYTES))
+  async patch(request, operations) {
     const row = await change(request, planGroup(operations))
-    // The whole group, which may be large, is for those who ask for it.
+    // A complete group may be large: it is returned only on request.
     if (request.query.has("attributes")) return answer(request, row)
     return new Response(null, { status: 204, headers: { etag: versionTag(row.version) } })
   },
   async remove(request) {
     const { id, ...write } = await begin(request)
-    const isDeleted = await deleteGroup(request.db, directoryOf(request), id, write, groupEntry(request, "delete", id))
+    const isDeleted = await deleteGroup(request.db, {
+      directory: directoryOf(request),
+      id,
+      write,
+      entry: groupEntry(request, "delete", id),
+    })
     if (!isDeleted) throw outdated()
     return new Response(null, { status: 204 })
   },
 }
 
-/** The group that a write is for, as the client may have named its version. */
+/** Finds the group of a write and checks the version that the client requires. */
 async function begin(request: ScimRequest) {
   const { headers } = request
   const { id, version } = await wanted(request)
@@ -83,14 +87,13 @@ async function begin(request: ScimRequest) {
 async function change(request: ScimRequest, group: GroupChange): Promise<GroupRow> {
   const { id, ...write } = await begin(request)
   await requireUsers(request, group.members.added)
-  const row = await updateGroup(
-    request.db,
-    directoryOf(request),
+  const row = await updateGroup(request.db, {
+    directory: directoryOf(request),
     id,
-    group,
+    change: group,
     write,
-    groupEntry(request, "update", id, group),
-  )
+    entry: groupEntry(request, "update", id, group),
+  })
   if (!row) throw outdated()
   return row
 }
@@ -110,7 +113,7 @@ async function requireUsers(request: ScimRequest, ids: ReadonlySet<string>): Pro
   }
 }
 
-/** At least one group, so that a client gets on. */
+/** At least one group, so that paging advances. */
 function withinBound<T extends { size: number }>(rows: readonly T[]): T[] {
   let members = 0
   return rows.filter(({ size }, index) => (members += size) <= MAX_LISTED_MEMBERS || index === 0)
@@ -130,7 +133,7 @@ async function answer(request: ScimRequest, row: GroupRow, status = 200): Promis
   return scimJson(resource, status, { etag: versionTag(row.version), location: `${request.base}/Groups/${row.id}` })
 }
 
-/** How many came and went is told, not who. */
+/** Records the number of added and removed members, not their ids. */
 function groupEntry(
   request: ScimRequest,
   verb: "create" | "update" | "delete",

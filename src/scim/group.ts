@@ -1,7 +1,8 @@
 import type { Filter } from "scim2-parse-filter"
 import type { StoredOf } from "../support/db.ts"
 import { toTimestamp } from "../support/time.ts"
-import { GROUP_SCHEMA, isObject } from "./attributes.ts"
+import { isObject } from "../support/json.ts"
+import { GROUP_SCHEMA } from "./attributes.ts"
 import { invalid } from "./errors.ts"
 import { type Operation, readPath } from "./patch.ts"
 import type { scimGroups } from "./table.ts"
@@ -9,7 +10,7 @@ import { type Reference, versionTag } from "./user.ts"
 
 export type GroupRow = Omit<StoredOf<typeof scimGroups>, "deleted_at" | "remote_id">
 
-/** What becomes of a group: names where they are set, and who is in it. `fromNobody`: nobody stays who is not added. */
+/** A change of a group. `fromNobody`: the added members replace all others. */
 export type GroupChange = {
   displayName?: string
   externalId?: string | null
@@ -21,7 +22,7 @@ const MAX_NAME_LENGTH = 1_024
 /** Of one request; a larger group is pushed in several. */
 const MAX_MEMBERS = 10_000
 
-/** A whole group as a body tells it. */
+/** Reads a complete group from a body. */
 export function readGroup(body: Record<string, unknown>): Required<GroupChange> {
   const named = new Map(Object.entries(body).map(([name, value]) => [name.toLowerCase(), value]))
   const externalId = named.get("externalid") ?? null
@@ -125,7 +126,7 @@ function planMembers(members: Members, op: Operation["op"], value: unknown): voi
   }
 }
 
-/** `members` undefined: not asked for. `base`: the URL of the service. */
+/** `members` undefined: not requested. `base`: the URL of the service. */
 export function toGroup(row: GroupRow, members: readonly Reference[] | undefined, base: string) {
   return {
     schemas: [GROUP_SCHEMA],

@@ -31,11 +31,12 @@ import {
 
 const MAX_BODY_BYTES = 65_536
 const PATH = "/scim/group-mappings"
-const shared = { tags: ["SCIM"], middleware: [requireManagement] as [typeof requireManagement] }
+const shared = { tags: ["SCIM"], middleware: requireManagement }
 const takesJson = acceptJson(MAX_BODY_BYTES)
+const guards: [typeof requireManagement, typeof takesJson] = [requireManagement, takesJson]
 const writing = {
   tags: ["SCIM"],
-  middleware: [requireManagement, takesJson] as [typeof requireManagement, typeof takesJson],
+  middleware: guards,
 }
 const One = z.object({ data: ScimGroupMapping })
 const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
@@ -140,7 +141,7 @@ export const scimMappings = newRouter()
     const changed = changesOf({ role }, ["role"])
     const event = { resourceId: before.id, workspaceId: before.workspace_id, changed }
     const entry = entryOf(c, { action: "scim_group_mapping.update", ...event })
-    const row = await updateMapping(c.env.DB, before, role, Date.now(), entry)
+    const row = await updateMapping(c.env.DB, { mapping: before, role, now: Date.now(), entry })
     if (!row) throw noSuchMapping()
     return c.json({ data: toMapping(row) }, 200)
   })
@@ -150,7 +151,8 @@ export const scimMappings = newRouter()
     const changed = changesOf({ keep_members: keep }, ["keep_members"])
     const event = { resourceId: before.id, workspaceId: before.workspace_id, changed }
     const entry = entryOf(c, { action: "scim_group_mapping.delete", ...event })
-    if (!(await deleteMapping(c.env.DB, before, keep, Date.now(), entry))) throw noSuchMapping()
+    if (!(await deleteMapping(c.env.DB, { mapping: before, keepMembers: keep, now: Date.now(), entry })))
+      throw noSuchMapping()
     return c.json({ deleted: true as const }, 200)
   })
 

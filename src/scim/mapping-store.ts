@@ -90,7 +90,12 @@ export async function insertMapping(
         row.organization_id,
       ),
     auditIfChanged(db, entry),
-    ...applyMemberships(db, "workspaces", row.organization_id, JSON.stringify([row.workspace_id]), row.updated_at),
+    ...applyMemberships(db, {
+      scope: "workspaces",
+      organizationId: row.organization_id,
+      of: JSON.stringify([row.workspace_id]),
+      now: row.updated_at,
+    }),
     db
       .prepare(
         `SELECT ${COLUMNS} FROM scim_group_mappings WHERE organization_id = ? AND scim_group_id = ? AND workspace_id = ?`,
@@ -102,10 +107,12 @@ export async function insertMapping(
 
 export async function updateMapping(
   db: D1Database,
-  { id, organization_id: organizationId, workspace_id: workspaceId }: MappingRow,
-  role: MappingRow["role"],
-  now: number,
-  entry: AuditEntry,
+  {
+    mapping: { id, organization_id: organizationId, workspace_id: workspaceId },
+    role,
+    now,
+    entry,
+  }: { mapping: MappingRow; role: MappingRow["role"]; now: number; entry: AuditEntry },
 ): Promise<MappingRow | undefined> {
   const [updated] = await db.batch([
     db
@@ -115,7 +122,7 @@ export async function updateMapping(
       )
       .bind(organizationId, id, role, now),
     auditIfChanged(db, entry),
-    ...applyMemberships(db, "workspaces", organizationId, JSON.stringify([workspaceId]), now),
+    ...applyMemberships(db, { scope: "workspaces", organizationId, of: JSON.stringify([workspaceId]), now }),
   ])
   return updated?.results[0] as MappingRow | undefined
 }
@@ -125,10 +132,12 @@ export async function updateMapping(
  */
 export async function deleteMapping(
   db: D1Database,
-  { id, organization_id: organizationId, workspace_id: workspaceId }: MappingRow,
-  keepMembers: boolean,
-  now: number,
-  entry: AuditEntry,
+  {
+    mapping: { id, organization_id: organizationId, workspace_id: workspaceId },
+    keepMembers,
+    now,
+    entry,
+  }: { mapping: MappingRow; keepMembers: boolean; now: number; entry: AuditEntry },
 ): Promise<boolean> {
   const results = await db.batch([
     db
@@ -140,7 +149,7 @@ export async function deleteMapping(
       .bind(organizationId, id, keepMembers ? 1 : 0, now),
     db.prepare("DELETE FROM scim_group_mappings WHERE organization_id = ? AND id = ?").bind(organizationId, id),
     auditIfChanged(db, entry),
-    ...applyMemberships(db, "workspaces", organizationId, JSON.stringify([workspaceId]), now),
+    ...applyMemberships(db, { scope: "workspaces", organizationId, of: JSON.stringify([workspaceId]), now }),
   ])
   return (results[1]?.meta.changes ?? 0) > 0
 }

@@ -12,7 +12,7 @@ export function toMapping(row: MappingRow): z.infer<typeof ScimGroupMapping> {
   return { ...row, created_at: toTimestamp(row.created_at), updated_at: toTimestamp(row.updated_at) }
 }
 
-/** What the interface tells of a group. */
+/** A group in the format of the API. */
 export type ListedGroup = Pick<
   StoredOf<typeof scimGroups>,
   "id" | "organization_id" | "display_name" | "external_id" | "created_at" | "updated_at"
@@ -22,7 +22,7 @@ export function toListedGroup(row: ListedGroup): z.infer<typeof ScimGroup> {
   return { ...row, created_at: toTimestamp(row.created_at), updated_at: toTimestamp(row.updated_at) }
 }
 
-/** How many groups are synced is told from the start of the work on, how many were deleted once all are. */
+/** The number of synced groups is set while the job runs, the number of deleted ones when it ends. */
 export function toSyncJob(row: SyncJobRow): z.infer<typeof ScimSyncJob> {
   const isDone = row.status === "succeeded"
   return {

@@ -1,38 +1,39 @@
 import type { Filter } from "scim2-parse-filter"
-import { isObject } from "./attributes.ts"
+import * as z from "zod"
 import { invalid } from "./errors.ts"
+import { issue, message, rule } from "./message.ts"
 import { readFilter } from "./read-filter.ts"
-import { foldNames } from "./wire.ts"
-
-export type Operation = { op: "add" | "remove" | "replace"; path: string | undefined; value: unknown }
 
 const MAX_OPERATIONS = 1_000
+const NO_OPERATIONS = "must be an array of at least one operation"
 
-/** The operations of a PATCH. Entra writes their names with a capital. */
-export function readOperations(body: Record<string, unknown>): Operation[] {
-  const operations = foldNames(body)["operations"]
-  if (!Array.isArray(operations) || operations.length === 0) {
-    throw invalid("invalidSyntax", "Operations: must be an array of at least one operation.")
-  }
-  if (operations.length > MAX_OPERATIONS) {
-    throw invalid("tooMany", `Operations: takes at most ${MAX_OPERATIONS}.`)
-  }
-  return operations.map(readOperation)
-}
+/** Entra writes the names of operations with a capital. */
+const lowerCase = (value: unknown) => (typeof value === "string" ? value.toLowerCase() : value)
 
-function readOperation(input: unknown): Operation {
-  if (!isObject(input)) throw invalid("invalidSyntax", "Operations: each must be an object.")
-  const { op: word, path: at, value } = foldNames(input)
-  const op = typeof word === "string" ? word.toLowerCase() : ""
-  if (op !== "add" && op !== "remove" && op !== "replace") {
-    throw invalid("invalidSyntax", "op: accepts add, remove and replace.")
+const Operation = message(
+  {
+    op: z.preprocess(lowerCase, z.enum(["add", "remove", "replace"], { error: "accepts add, remove and replace" })),
+    path: rule<string>("invalidPath", "must be a string", (value) => typeof value === "string")
+      .nullish()
+      .transform((path) => path || undefined),
+    value: z.unknown().optional(),
+  },
+  "must be an object",
+).superRefine(({ op, path, value }, context) => {
+  if (op === "remove" && path === undefined) context.addIssue(issue("noTarget", ["path"], "is required by remove"))
+  if (op !== "remove" && value === undefined) {
+    context.addIssue(issue("invalidValue", ["value"], `is required by ${op}`))
   }
-  const path = at ?? undefined
-  if (path !== undefined && typeof path !== "string") throw invalid("invalidPath", "path: must be a string.")
-  if (op === "remove" && !path) throw invalid("noTarget", "path: is required by remove.")
-  if (op !== "remove" && value === undefined) throw invalid("invalidValue", `value: is required by ${op}.`)
-  return { op, path: path || undefined, value }
-}
+})
+export type Operation = z.infer<typeof Operation>
+
+export const PatchRequest = message({
+  Operations: z
+    .array(z.unknown(), { error: NO_OPERATIONS })
+    .min(1, NO_OPERATIONS)
+    .max(MAX_OPERATIONS, `takes at most ${MAX_OPERATIONS}`)
+    .pipe(z.array(Operation)),
+})
 
 export type Path = { name: string; filter: Filter | undefined; part: string | undefined }
 

@@ -1,13 +1,14 @@
-import { ENTERPRISE_SCHEMA, GROUP_SCHEMA, isObject, USER_SCHEMA } from "./attributes.ts"
+import { isObject } from "../support/json.ts"
+import { ENTERPRISE_SCHEMA, GROUP_SCHEMA, USER_SCHEMA } from "./attributes.ts"
 
-/** Which attributes of a resource are told: `attributes` and `excludedAttributes` of RFC 7644, section 3.9. */
+/** The attributes to return: `attributes` and `excludedAttributes` of RFC 7644, section 3.9. */
 export type Projection = {
   /** Whether any of an attribute is. */
   tells: (name: string) => boolean
   project: (resource: object) => object
 }
 
-/** Attributes by their names in lower case, and of each which parts are meant; null for the whole. */
+/** Attributes by their names in lower case, each with the selected parts; null for all of them. */
 type Named = ReadonlyMap<string, ReadonlySet<string> | null>
 
 const ALWAYS = ["schemas", "id"]

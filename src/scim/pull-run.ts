@@ -37,10 +37,10 @@ import { isTaken } from "../support/rows.ts"
  * Of one answer; a page that is larger is asked for in halves. What is kept of it is one parameter, of at most 2 MB.
  */
 const MAX_ANSWER_BYTES = 1_500_000
-/** Of those who are missing, how many one step asks for. */
+/** Missing users that one step requests. */
 const MISSING = 20
 
-/** One step of reading: a page, some of the missing, or all that was read taking effect. Throws a PullFailure. */
+/** One step of a pull: reads a page, requests missing users, or applies what was read. Throws a PullFailure. */
 export async function pullStep(env: Env, job: SyncJobRow, now: number): Promise<void> {
   const directory = await findPullDirectory(env.DB, job)
   if (!directory) return job.pull_cursor === null ? nextPhase(env.DB, job) : dropPulled(env.DB, job)
@@ -48,9 +48,9 @@ export async function pullStep(env: Env, job: SyncJobRow, now: number): Promise<
   const ask = await pending(env, directory, now)
   const { next, waitMs } =
     cursor.part === "missing"
-      ? await askForMissing(env.DB, job, directory, cursor, ask)
+      ? await askForMissing(env.DB, { job, directory, cursor, ask })
       : await readNext(env.DB, job, cursor, ask)
-  if ("words" in next) throw new PullFailure(`The directory ${directory.name} was not pulled: ${next.words}.`)
+  if ("reason" in next) throw new PullFailure(`The directory ${directory.name} was not pulled: ${next.reason}.`)
   if ("cursor" in next) return moveCursor(env.DB, job, next.cursor, waitMs === undefined ? undefined : now + waitMs)
   if (cursor.part === "users") return moveCursor(env.DB, job, { ...START, part: "groups", restarts: cursor.restarts })
   if (cursor.part === "groups") return moveCursor(env.DB, job, { ...START, part: "missing", restarts: cursor.restarts })
@@ -67,7 +67,7 @@ export async function pullStep(env: Env, job: SyncJobRow, now: number): Promise<
     },
     { action: "scim_directory.pull", resourceId: directory.id, workspaceId: null },
   )
-  const disabled = await applyPull(env.DB, job, directory.id, now, entry).catch(refuseTaken(directory))
+  const disabled = await applyPull(env.DB, { job, directoryId: directory.id, now, entry }).catch(refuseTaken(directory))
   for (const hash of disabled) invalidateKey(hash)
 }
 
@@ -103,25 +103,22 @@ async function readNext(db: D1Database, job: SyncJobRow, cursor: Cursor, ask: As
 function afterNothing(cursor: Cursor, reading: Exclude<Reading<unknown>, { is: "read" }>): Step {
   switch (reading.is) {
     case "later":
-      return { next: afterTimeout(cursor, reading.words), waitMs: reading.ms }
+      return { next: afterTimeout(cursor, reading.reason), waitMs: reading.ms }
     case "too-large":
       return { next: afterTooLarge(cursor) }
     case "absent":
-      return { next: { words: "it answered 404" } }
+      return { next: { reason: "it answered 404" } }
     case "refused":
-      return { next: { words: reading.words } }
+      return { next: { reason: reading.reason } }
   }
 }
 
-/** Nobody is deactivated whom a shifted page left out: whoever is missing is asked for by id. */
+/** Requests missing users by id, so that a shifted page deactivates no one. */
 async function askForMissing(
   db: D1Database,
-  job: SyncJobRow,
-  directory: PullRow,
-  cursor: Cursor,
-  ask: Ask,
+  { job, directory, cursor, ask }: { job: SyncJobRow; directory: PullRow; cursor: Cursor; ask: Ask },
 ): Promise<Step> {
-  const missing = await findMissing(db, job, directory.id, cursor.after, MISSING)
+  const missing = await findMissing(db, { job, directoryId: directory.id, after: cursor.after, limit: MISSING })
   for (const id of missing) {
     const answer = await ask(`/Users/${encodeURIComponent(id)}`)
     if (answer.is === "read") return { next: restart(cursor) }

@@ -26,7 +26,7 @@ export function tokenKeyOf(db: D1Database, directory: PullRow): Promise<WrappedK
 
 const HERE = "organization_id = ?1 AND id = ?2 AND status = 'running' AND phase = 'pull' AND position = ?3"
 
-/** `until`: from when on somebody may go on with it, where that is later than now. */
+/** `until`: the time before which no worker continues the job, if it has to wait. */
 export async function moveCursor(db: D1Database, job: SyncJobRow, cursor: Cursor, until?: number): Promise<void> {
   await db
     .prepare(`UPDATE scim_sync_jobs SET pull_cursor = ?4, leased_until = coalesce(?5, leased_until) WHERE ${HERE}`)
@@ -81,10 +81,7 @@ export async function countPulled(db: D1Database, job: SyncJobRow, part: "users"
 /** The active users of the directory who were not read, by their ids there. */
 export async function findMissing(
   db: D1Database,
-  job: SyncJobRow,
-  directoryId: string,
-  after: string,
-  limit: number,
+  { job, directoryId, after, limit }: { job: SyncJobRow; directoryId: string; after: string; limit: number },
 ): Promise<string[]> {
   const { results } = await db
     .prepare(
@@ -97,7 +94,7 @@ export async function findMissing(
   return results.map(({ id }) => id)
 }
 
-/** A second run of the same step, by somebody who was too slow, finds the job moved on and changes nothing. */
+/** A second run of the same step, by a worker whose lease expired, finds the job advanced and changes nothing. */
 const GUARD = `EXISTS (SELECT 1 FROM scim_sync_jobs j WHERE j.organization_id = ?1 AND j.id = ?3 AND j.status = 'running'
   AND j.phase = 'pull' AND j.position < ?2 AND j.pull_cursor IS NOT NULL)`
 const MINE = "organization_id = ?1 AND directory_id = ?2"
@@ -169,10 +166,7 @@ const FREE_ADDRESSES = `UPDATE members SET email = NULL WHERE organization_id = 
 /** Everything that was read takes effect, with what follows from it, or nothing does. Returns the keys it disabled. */
 export async function applyPull(
   db: D1Database,
-  job: SyncJobRow,
-  directoryId: string,
-  now: number,
-  entry: AuditEntry,
+  { job, directoryId, now, entry }: { job: SyncJobRow; directoryId: string; now: number; entry: AuditEntry },
 ): Promise<string[]> {
   const bound = [job.organization_id, directoryId, job.id, now]
   const results = await db.batch([

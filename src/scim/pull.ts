@@ -1,20 +1,20 @@
 import type { Found } from "../outbound/send.ts"
-import { isObject } from "./attributes.ts"
+import { isObject } from "../support/json.ts"
 import { parseRetryAfter } from "../support/retry-after.ts"
 import { ScimError } from "./errors.ts"
 import { readGroup } from "./group.ts"
 import { readUser } from "./user.ts"
 import { foldNames } from "./wire.ts"
 
-/** How far a directory is read: its users, its groups, then whoever is missing, one by one. */
+/** Progress of a pull: users, groups, then the missing users one by one. */
 export type Cursor = {
   part: "users" | "groups" | "missing"
   /** Of the next page, from 1. */
   startIndex: number
   count: number
-  /** How many the pages before said there are. */
+  /** The total that earlier pages reported. */
   total: number | null
-  /** The last of the missing that was asked for. */
+  /** The last missing user that was requested. */
   after: string
   /** How often a list was begun anew, and how often in a row the service did not answer. */
   restarts: number
@@ -50,26 +50,26 @@ export type Pulled = {
   members?: string
 }
 
-/** What an answer comes to. `words`: for people, without anything that the service said. */
+/** The result of a response. `reason`: for people, without text from the service. */
 export type Reading<T> =
   | { is: "read"; value: T }
   | { is: "absent" }
   | { is: "too-large" }
-  | { is: "later"; ms: number; words: string }
-  | { is: "refused"; words: string }
+  | { is: "later"; ms: number; reason: string }
+  | { is: "refused"; reason: string }
 
 type Page = { total: number; items: Pulled[] }
 
 export function readAnswer(found: Found, now: number): Reading<Record<string, unknown>> {
-  if (found.status === null) return { is: "later", ms: LEAST_WAIT_MS, words: found.reason }
+  if (found.status === null) return { is: "later", ms: LEAST_WAIT_MS, reason: found.reason }
   const { status, headers, body } = found
   const text = `it answered ${status}`
   if (status === 404) return { is: "absent" }
-  if (status === 429 || status >= 500) return { is: "later", ms: waitOf(headers, now), words: text }
-  if (status !== 200) return { is: "refused", words: text }
+  if (status === 429 || status >= 500) return { is: "later", ms: waitOf(headers, now), reason: text }
+  if (status !== 200) return { is: "refused", reason: text }
   if (!body) return { is: "too-large" }
   const value = parse(body)
-  return isObject(value) ? { is: "read", value } : { is: "refused", words: "its answer is not a JSON object" }
+  return isObject(value) ? { is: "read", value } : { is: "refused", reason: "its answer is not a JSON object" }
 }
 
 /** Milliseconds, in bounds. */
@@ -88,13 +88,13 @@ function parse(body: Uint8Array): unknown {
 export function readPage(part: "users" | "groups", answer: Record<string, unknown>): Reading<Page> {
   const { totalresults: total, resources = [] } = foldNames(answer)
   if (typeof total !== "number" || !Number.isInteger(total) || total < 0 || !Array.isArray(resources)) {
-    return { is: "refused", words: "its answer is not a SCIM list" }
+    return { is: "refused", reason: "its answer is not a SCIM list" }
   }
   try {
     return { is: "read", value: { total, items: resources.map(part === "users" ? toUser : toGroup) } }
   } catch (cause) {
     if (!(cause instanceof ScimError)) throw cause
-    return { is: "refused", words: `one of its ${part} cannot be read: ${cause.message}` }
+    return { is: "refused", reason: `one of its ${part} cannot be read: ${cause.message}` }
   }
 }
 
@@ -123,11 +123,11 @@ function toResource(resource: unknown): { id: string; body: Record<string, unkno
 }
 
 /** What follows: the next cursor, nothing left to read of this part, or why the directory is not pulled. */
-export type Next = { cursor: Cursor } | { done: true } | { words: string }
+export type Next = { cursor: Cursor } | { done: true } | { reason: string }
 
 /** `kept`: how many of the part are kept, with this page. */
 export function afterPage(cursor: Cursor, { total, items }: Page, kept: number): Next {
-  // A page that is shifted by a change leaves somebody out, or tells somebody twice.
+  // A change between two pages shifts them: a user is missing or listed twice.
   const isChanged = cursor.total !== null && cursor.total !== total
   const startIndex = cursor.startIndex + items.length
   const isEnd = startIndex > total
@@ -139,15 +139,15 @@ export function afterPage(cursor: Cursor, { total, items }: Page, kept: number):
 export function restart(cursor: Cursor): Next {
   const part = cursor.part === "missing" ? "users" : cursor.part
   if (cursor.restarts < MAX_RESTARTS) return { cursor: { ...START, part, restarts: cursor.restarts + 1 } }
-  return { words: `its list of ${part} ends early, or changes each time that it is read` }
+  return { reason: `its list of ${part} ends early, or changes each time that it is read` }
 }
 
 export function afterTimeout(cursor: Cursor, text: string): Next {
   if (cursor.failures + 1 < MAX_FAILURES) return { cursor: { ...cursor, failures: cursor.failures + 1 } }
-  return { words: `${text}, ${MAX_FAILURES} times in a row` }
+  return { reason: `${text}, ${MAX_FAILURES} times in a row` }
 }
 
 export function afterTooLarge(cursor: Cursor): Next {
   if (cursor.count > 1) return { cursor: { ...cursor, count: Math.floor(cursor.count / 2) } }
-  return { words: `one of its ${cursor.part} is larger than the gateway reads` }
+  return { reason: `one of its ${cursor.part} is larger than the gateway reads` }
 }

@@ -1,3 +1,4 @@
+import * as z from "zod"
 import { type Filter, parse } from "scim2-parse-filter"
 import { invalid } from "./errors.ts"
 
@@ -14,7 +15,7 @@ export function readFilter(rule: string): Filter {
   if (rule.length > MAX_FILTER_LENGTH) {
     throw invalid("invalidFilter", `filter: takes at most ${MAX_FILTER_LENGTH} characters.`)
   }
-  // The parser has an idea of its own of what is escaped in a string: it sees their numbers.
+  // The parser handles escapes differently: it gets the indexes of the strings instead.
   const strings: string[] = []
   const bare = rule
     .replaceAll(QUOTED, (quoted) => `"${strings.push(toText(quoted)) - 1}"`)
@@ -27,12 +28,10 @@ export function readFilter(rule: string): Filter {
   }
 }
 
-/**
- * Strings are those of JSON; what is none is meant as it stands, such as a domain and a name with a single backslash.
- */
+/** Strings are JSON. Other text is taken literally, such as a domain and a name with a single backslash. */
 function toText(quoted: string): string {
   try {
-    return JSON.parse(quoted) as string
+    return z.string().parse(JSON.parse(quoted))
   } catch {
     return quoted.slice(1, -1).replaceAll('\\"', '"')
   }

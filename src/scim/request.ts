@@ -2,11 +2,12 @@ import type { originOf } from "../audit/actor.ts"
 import { type AuditEntry, type Changed, newEntry } from "../audit/entry.ts"
 import type { DirectoryId, DirectoryRow } from "./directory.ts"
 import { type Fields, toCondition, toOrder } from "./filter.ts"
+import type { Operation } from "./patch.ts"
 import type { ResourcePage } from "./schemas.ts"
 import { versionTag } from "./user.ts"
 import { isUnchanged, readListQuery } from "./wire.ts"
 
-/** What a directory asks of users or groups: by a request of its own, a search, or an operation of a bulk. */
+/** A request for users or groups: a single request, a search, or an operation of a bulk. */
 export type ScimRequest = {
   db: D1Database
   directory: DirectoryRow
@@ -20,9 +21,12 @@ export type ScimRequest = {
   body: (maxBytes: number) => Promise<Record<string, unknown>>
 }
 
-/** What can be asked of a type of resource. */
+/** The operations on a resource type. */
 export type Verbs = Readonly<
-  Record<"list" | "create" | "read" | "replace" | "patch" | "remove", (request: ScimRequest) => Promise<Response>>
+  Record<"list" | "create" | "read" | "replace" | "remove", (request: ScimRequest) => Promise<Response>> & {
+    patch: (request: ScimRequest, operations: readonly Operation[]) => Promise<Response>
+    maxBodyBytes: number
+  }
 >
 
 export function directoryOf({ directory }: ScimRequest): DirectoryId {

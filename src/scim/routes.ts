@@ -20,7 +20,7 @@ import { deleteDirectory, insertDirectory, listDirectories } from "./directory-s
 import { CreatedDirectory, Directories, DirectoryPath, NewDirectory } from "./schemas.ts"
 
 const MAX_BODY_BYTES = 65_536
-const shared = { tags: ["SCIM"], middleware: [requireManagement] as [typeof requireManagement] }
+const shared = { tags: ["SCIM"], middleware: requireManagement }
 const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
 
 const list = createRoute({
@@ -71,13 +71,15 @@ export const scimDirectories = newRouter()
     const result = { name: input.name, ...(input.pull && { pull: { url: input.pull.url } }) }
     const event = { resourceId: row.id, workspaceId: null, changed: changesOf(result, ["name", "pull"]) }
     await insertDirectory(c.env.DB, row, entryOf(c, { action: "scim_directory.create", ...event }))
-    // Nobody pushes into a directory that is read: its token is told to nobody.
+    // A pulled directory takes no pushes, so its token is never shown.
     return c.json({ data: { ...toDirectory(row, c.req.url), token: input.pull ? null : token } }, 201)
   })
   .openapi(remove, async (c) => {
     const { id } = c.req.valid("param")
     const entry = entryOf(c, { action: "scim_directory.delete", resourceId: id, workspaceId: null })
-    if (!(await deleteDirectory(c.env.DB, c.var.principal.organizationId, id, Date.now(), entry))) {
+    if (
+      !(await deleteDirectory(c.env.DB, { organizationId: c.var.principal.organizationId, id, now: Date.now(), entry }))
+    ) {
       throw new GatewayError("not_found", "There is no directory with this id.")
     }
     return c.json({ deleted: true as const }, 200)

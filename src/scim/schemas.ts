@@ -63,5 +63,5 @@ export type ScimApp = {
   }
 }
 
-/** What of a list is asked for, in SQL. */
+/** Condition, order and page of a list, in SQL. */
 export type ResourcePage = { condition: Clause; order: string; limit: number; offset: number }

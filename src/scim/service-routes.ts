@@ -1,35 +1,30 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono"
+import { HTTPException } from "hono/http-exception"
 import { originOf } from "../audit/actor.ts"
 import { countUnknownKey, throttleUnknownKeys } from "../access/flood.ts"
 import { findKnownDirectories } from "../access/known-keys-store.ts"
 import { validate } from "../http/validate.ts"
 import { logError } from "../support/log.ts"
 import { sha256Hex } from "../support/encoding.ts"
+import { BulkRequest, MAX_BULK_BYTES, toBulkError } from "./bulk.ts"
 import { runBulk } from "./bulk-run.ts"
 import { type DirectoryRow, SERVICE_PATH } from "./directory.ts"
 import { findDirectory } from "./directory-store.ts"
 import { resourceTypes, schemas, serviceProviderConfig } from "./discovery.ts"
-import { ScimError, toScimFailure } from "./errors.ts"
+import { invalid, ScimError, toScimFailure } from "./errors.ts"
 import { groups } from "./group-verbs.ts"
+import { NOT_AN_OBJECT, toScimError } from "./message.ts"
+import { PatchRequest } from "./patch.ts"
 import type { ScimRequest } from "./request.ts"
 import type { ScimApp } from "./schemas.ts"
 import { users } from "./user-verbs.ts"
-import {
-  ListParameters,
-  listResponse,
-  mediaTypeFor,
-  readBody,
-  requireListParameters,
-  scimJson,
-  toQuery,
-  toQueryError,
-} from "./wire.ts"
+import { ListParameters, listResponse, mediaTypeFor, readBody, readJsonBytes, scimJson, SearchRequest } from "./wire.ts"
 
 const BEARER = /^Bearer +(\S{1,256}) *$/i
 const MAX_SEARCH_BYTES = 65_536
 const ENDPOINTS = { Users: users, Groups: groups }
 
-/** Where the service is for this request, and what media type it is answered in. */
+/** Sets the base URL of the service and the media type of the response. */
 const speakScim: MiddlewareHandler<ScimApp> = async function speakScim(c, next) {
   c.set("base", new URL(c.req.url).origin + SERVICE_PATH)
   await next()
@@ -38,7 +33,7 @@ const speakScim: MiddlewareHandler<ScimApp> = async function speakScim(c, next) 
 }
 
 /**
- * Which directory is pushing, or 401. Asked of the database each time: a directory that is disconnected stops at once.
+ * Identifies the directory by its token. Not cached, so that a disconnected directory is rejected at once.
  */
 const authenticateDirectory: MiddlewareHandler<ScimApp> = async function authenticateDirectory(c, next) {
   const token = BEARER.exec(c.req.header("authorization") ?? "")?.[1]
@@ -55,11 +50,19 @@ const authenticateDirectory: MiddlewareHandler<ScimApp> = async function authent
   return next()
 }
 
-/** RFC 7644, section 4: what the service tells of itself is told whole. */
+/** Discovery endpoints take no filter (RFC 7644, section 4). */
 const refuseFilter: MiddlewareHandler<ScimApp> = async function refuseFilter(c, next) {
   if (c.req.query("filter") !== undefined) throw new ScimError(403, "filter: is not taken here. Leave it out.")
   return next()
 }
+
+/** Reads a JSON body of at most `maxBytes`, for the validator that comes next. */
+const acceptScimJson = (maxBytes: number): MiddlewareHandler<ScimApp> =>
+  async function acceptScimJson(c, next) {
+    const body = await readJsonBytes(c.req.raw, maxBytes)
+    c.req.raw = new Request(c.req.raw, { method: c.req.method, body })
+    return next()
+  }
 
 function requestOf(c: Context<ScimApp>): ScimRequest {
   const { directory, base, requestId } = c.var
@@ -75,14 +78,14 @@ function requestOf(c: Context<ScimApp>): ScimRequest {
   }
 }
 
-/** SCIM 2.0 (RFC 7643 and 7644), as directories speak it: under /scim/v2, with a directory's token. */
+/** The SCIM 2.0 service (RFC 7643 and 7644) under /scim/v2, for requests with a directory's token. */
 export const scimService = new Hono<ScimApp>()
 
-/** Some directories end every path with a slash. */
+/** Some directories append a slash to every path. */
 const slashed = (path: string) => [path, `${path}/`]
 
 scimService.use(speakScim)
-// Told to anybody, so that a client learns how to authenticate: RFC 7643, section 5.
+// Without authentication, so that a client learns how to authenticate (RFC 7643, section 5).
 scimService.on("GET", slashed("/ServiceProviderConfig"), refuseFilter, (c) =>
   scimJson(serviceProviderConfig(c.var.base)),
 )
@@ -109,29 +112,36 @@ scimService.get("/Schemas/:id", (c) => {
 })
 for (const [name, verbs] of Object.entries(ENDPOINTS)) {
   const [all, one] = [slashed(`/${name}`), slashed(`/${name}/:id`)]
-  for (const path of all) scimService.get(path, validate("query", ListParameters, toQueryError))
+  for (const path of all) scimService.get(path, validate("query", ListParameters, toScimError))
   scimService.on("GET", all, (c) => verbs.list(requestOf(c)))
   scimService.on("POST", all, (c) => verbs.create(requestOf(c)))
-  scimService.on("POST", slashed(`/${name}/.search`), async (c) => {
-    const query = toQuery(await readBody(c.req.raw, MAX_SEARCH_BYTES))
-    requireListParameters(query)
-    return verbs.list({ ...requestOf(c), query })
-  })
+  for (const path of slashed(`/${name}/.search`)) {
+    scimService.post(path, acceptScimJson(MAX_SEARCH_BYTES), validate("json", SearchRequest, toScimError), (c) =>
+      verbs.list({ ...requestOf(c), query: c.req.valid("json") }),
+    )
+  }
   scimService.on("GET", one, (c) => verbs.read(requestOf(c)))
   scimService.on("PUT", one, (c) => verbs.replace(requestOf(c)))
-  scimService.on("PATCH", one, (c) => verbs.patch(requestOf(c)))
+  for (const path of one) {
+    scimService.patch(path, acceptScimJson(verbs.maxBodyBytes), validate("json", PatchRequest, toScimError), (c) =>
+      verbs.patch(requestOf(c), c.req.valid("json").Operations),
+    )
+  }
   scimService.on("DELETE", one, (c) => verbs.remove(requestOf(c)))
 }
-scimService.post("/Bulk", (c) => runBulk(requestOf(c), ENDPOINTS))
+const bulk = validate("json", BulkRequest, toBulkError)
+scimService.post("/Bulk", acceptScimJson(MAX_BULK_BYTES), bulk, (c) =>
+  runBulk(c.req.valid("json"), requestOf(c), ENDPOINTS),
+)
 
-/** What RFC 7644 lets a service leave out: a token is no person's, and one list holds one type. */
-const LEFT_OUT = [
-  { paths: ["/Me", "/Me/*"], words: "/Me is not served: the token is a directory's, not a person's." },
-  { paths: ["/", "/.search"], words: "Lists of all types are not served. Ask /Users or /Groups." },
+/** Optional in RFC 7644: a token does not belong to a person, and a list has one resource type. */
+const NOT_SERVED = [
+  { paths: ["/Me", "/Me/*"], detail: "/Me is not served: the token is a directory's, not a person's." },
+  { paths: ["/", "/.search"], detail: "Lists of all types are not served. Request /Users or /Groups." },
 ]
-for (const { paths, words: rule } of LEFT_OUT) {
+for (const { paths, detail } of NOT_SERVED) {
   scimService.on(["GET", "POST", "PUT", "PATCH", "DELETE"], paths, () => {
-    throw new ScimError(501, rule)
+    throw new ScimError(501, detail)
   })
 }
 
@@ -148,7 +158,9 @@ scimService.all("*", (c) => {
 })
 
 scimService.onError((thrown, c) => {
-  const { status, headers, body, error } = toScimFailure(thrown)
+  const isMalformed = thrown instanceof HTTPException && thrown.status === 400
+  const failure = isMalformed ? invalid("invalidSyntax", NOT_AN_OBJECT) : thrown
+  const { status, headers, body, error } = toScimFailure(failure)
   if (status >= 500) logError(error.message, { requestId: c.var.requestId }, error.cause)
   const challenge = status === 401 ? { "www-authenticate": "Bearer" } : {}
   return scimJson(body, status, { "cache-control": "no-store", ...challenge, ...headers })

@@ -7,7 +7,7 @@ import type { scimSyncJobs } from "./table.ts"
  */
 export type SyncJobRow = StoredOf<typeof scimSyncJobs>
 
-/** Why a directory could not be read, in words for whoever started the job. */
+/** Why a directory could not be read; the message is shown to the person who started the job. */
 export class PullFailure extends Error {
   override readonly name = "PullFailure"
 }

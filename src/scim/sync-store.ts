@@ -38,7 +38,7 @@ export async function findSyncJob(db: D1Database, organizationId: string, id: st
   return row ?? undefined
 }
 
-/** Of all organizations: jobs that nobody works on. */
+/** Jobs of all organizations that no worker has leased. */
 export async function findOpenSyncJobs(db: D1Database, now: number): Promise<SyncJobRow[]> {
   const { results } = await db
     .prepare(
@@ -53,11 +53,13 @@ export async function findOpenSyncJobs(db: D1Database, now: number): Promise<Syn
 /** The job, for one to work on: who has the lease (`held`) goes on with it, anybody else once it has ended. */
 export async function leaseSyncJob(
   db: D1Database,
-  organizationId: string,
-  id: string,
-  now: number,
-  held: number,
-  leaseMs: number,
+  {
+    organizationId,
+    id,
+    now,
+    held,
+    leaseMs,
+  }: { organizationId: string; id: string; now: number; held: number; leaseMs: number },
 ): Promise<SyncJobRow | undefined> {
   const row = await db
     .prepare(
@@ -120,7 +122,7 @@ export async function syncGroups(db: D1Database, job: SyncJobRow, now: number): 
     ? ({ phase: "leftovers", position: "" } as const)
     : ({ phase: "groups", position: ids.at(-1) ?? "" } as const)
   await db.batch([
-    ...applyMemberships(db, "groups", job.organization_id, JSON.stringify(ids), now),
+    ...applyMemberships(db, { scope: "groups", organizationId: job.organization_id, of: JSON.stringify(ids), now }),
     move(db, job, { ...to, synced_groups: job.synced_groups + ids.length }),
   ])
 }

@@ -18,7 +18,7 @@ export async function runSyncJob(env: Env, organizationId: string, id: string, s
   let lease = 0
   for (let step = 0; step < steps; step++) {
     const now = Date.now()
-    const job = await leaseSyncJob(env.DB, organizationId, id, now, lease, LEASE_MS)
+    const job = await leaseSyncJob(env.DB, { organizationId, id, now, held: lease, leaseMs: LEASE_MS })
     if (!job) return step
     lease = job.leased_until
     try {

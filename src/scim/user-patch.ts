@@ -1,10 +1,11 @@
 import { type Filter, filter as toPredicate } from "scim2-parse-filter"
+import { isObject } from "../support/json.ts"
 import {
   type Attribute,
   type Document,
   ENTERPRISE_SCHEMA,
   findAttribute,
-  isObject,
+  isDocument,
   readValue,
   USER_ATTRIBUTES,
   USER_SCHEMA,
@@ -13,7 +14,7 @@ import {
 import { invalid } from "./errors.ts"
 import { type Operation, type Path, readPath } from "./patch.ts"
 
-/** Names that a client may send and that nothing comes of, as in a whole user: a password is never kept. */
+/** Attributes that clients may send and that are ignored, as in a complete user. A password is never stored. */
 const IGNORED = ["password", "ims", "photos", "x509certificates"]
 const READ_ONLY = ["id", "meta", "groups", "schemas"]
 
@@ -27,7 +28,7 @@ export function patchUser(document: Document, operations: readonly Operation[]):
 function apply(document: Document, { op, path, value }: Operation): Document {
   if (path !== undefined) return applyAt(document, path, op, value)
   if (!isObject(value)) throw invalid("invalidValue", "value: must be an object where there is no path.")
-  // Okta repeats the whole resource, Entra names attributes by their paths.
+  // Okta sends the complete resource, Entra attributes by their paths.
   let patched = document
   for (const [name, one] of Object.entries(value)) {
     if (isKnown(name)) patched = applyAt(patched, name, one === null ? "remove" : op, one)
@@ -40,7 +41,7 @@ function isKnown(name: string): boolean {
   return inExtension || findAttribute(USER_ATTRIBUTES, rest.split(/[.[]/)[0] ?? "") !== undefined
 }
 
-/** Which schema a path is of, and the path in it. */
+/** The schema of a path, and the path within it. */
 function split(path: string): { inExtension: boolean; rest: string } {
   const folded = path.toLowerCase()
   for (const schema of [ENTERPRISE_SCHEMA, USER_SCHEMA]) {
@@ -54,18 +55,23 @@ function split(path: string): { inExtension: boolean; rest: string } {
 
 function applyAt(document: Document, path: string, op: Operation["op"], value: unknown): Document {
   const { inExtension, rest } = split(path)
-  // The core schema by its name is the whole user.
+  // The URI of the core schema stands for the complete user.
   if (!inExtension && rest === "" && op !== "remove") return apply(document, { op, path: undefined, value })
   if (!inExtension) {
     const at = readPath(rest)
     if (IGNORED.includes(at.name.toLowerCase())) return document
     if (READ_ONLY.includes(at.name.toLowerCase())) throw invalid("mutability", `${at.name}: is read-only.`)
-    return set(document, USER_ATTRIBUTES, at, op, value)
+    return set(document, { attributes: USER_ATTRIBUTES, path: at, op, value })
   }
   const extension = USER_ATTRIBUTES.find(({ name }) => name === ENTERPRISE_SCHEMA)
-  if (rest === "") return set(document, USER_ATTRIBUTES, { name: ENTERPRISE_SCHEMA, ...WHOLE }, op, value)
+  if (rest === "")
+    return set(document, { attributes: USER_ATTRIBUTES, path: { name: ENTERPRISE_SCHEMA, ...WHOLE }, op, value })
   const inner = isObject(document[ENTERPRISE_SCHEMA]) ? document[ENTERPRISE_SCHEMA] : {}
-  return withValue(document, ENTERPRISE_SCHEMA, set(inner, extension?.parts ?? [], readPath(rest), op, value))
+  return withValue(
+    document,
+    ENTERPRISE_SCHEMA,
+    set(inner, { attributes: extension?.parts ?? [], path: readPath(rest), op, value }),
+  )
 }
 
 const WHOLE = { filter: undefined, part: undefined }
@@ -78,25 +84,31 @@ function withValue(document: Document, name: string, value: Value | undefined): 
 
 function set(
   document: Document,
-  attributes: readonly Attribute[],
-  path: Path,
-  op: Operation["op"],
-  value: unknown,
+  {
+    attributes,
+    path,
+    op,
+    value,
+  }: { attributes: readonly Attribute[]; path: Path; op: Operation["op"]; value: unknown },
 ): Document {
   const attribute = findAttribute(attributes, path.name)
   if (!attribute) throw invalid("invalidPath", `path: there is no attribute ${path.name.slice(0, 100)}.`)
   const { name } = attribute
   const before = document[name]
   if (attribute.multiValued) {
-    const items = (Array.isArray(before) ? before : []).filter(isObject) as Document[]
+    const items = (Array.isArray(before) ? before : []).filter(isDocument)
     const after =
-      path.filter || path.part ? setItems(items, attribute, path, op, value) : setAll(items, attribute, op, value)
+      path.filter || path.part ? setItems(items, { attribute, path, op, value }) : setAll(items, attribute, op, value)
     return withValue(document, name, readValue(attribute, after, name))
   }
   if (path.filter) throw invalid("invalidPath", `path: ${name} has one value, which takes no filter.`)
   if (path.part !== undefined) {
     const inner = isObject(before) ? before : {}
-    return withValue(document, name, set(inner, attribute.parts ?? [], { name: path.part, ...WHOLE }, op, value))
+    return withValue(
+      document,
+      name,
+      set(inner, { attributes: attribute.parts ?? [], path: { name: path.part, ...WHOLE }, op, value }),
+    )
   }
   if (op === "remove" && attribute.required) throw invalid("mutability", `${name}: is required, and cannot be removed.`)
   if (op === "remove") return withValue(document, name, undefined)
@@ -105,9 +117,10 @@ function set(
   return withValue(document, name, isMerged ? { ...before, ...read } : read)
 }
 
-/** The whole of an attribute with several values. Without a filter, a value in a removal says which. */
+/** Changes a multi-valued attribute. Without a filter, the value of a removal selects the items. */
 function setAll(items: Document[], attribute: Attribute, op: Operation["op"], value: unknown): Document[] {
-  const given = (readValue(attribute, value, attribute.name) ?? []) as Document[]
+  const read = readValue(attribute, value, attribute.name)
+  const given = (Array.isArray(read) ? read : []).filter(isDocument)
   if (op === "replace") return given
   if (op === "remove") {
     if (given.length === 0) return []
@@ -120,19 +133,21 @@ function setAll(items: Document[], attribute: Attribute, op: Operation["op"], va
 
 const sorted = (item: Document) => Object.entries(item).toSorted(([one], [other]) => (one < other ? -1 : 1))
 
-/** Those of the values that a filter chooses, or all of them. One that is missing is made where its filter says how. */
+/** Changes the items that match the filter, or all. A missing item is created from the equations of its filter. */
 function setItems(
   items: Document[],
-  attribute: Attribute,
-  { filter, part }: Path,
-  op: Operation["op"],
-  value: unknown,
+  {
+    attribute,
+    path: { filter, part },
+    op,
+    value,
+  }: { attribute: Attribute; path: Path; op: Operation["op"]; value: unknown },
 ): Document[] {
   const parts = attribute.parts ?? []
   const isChosen = filter ? matcher(filter) : () => true
   const change = (item: Document): Document => {
-    if (part !== undefined) return set(item, parts, { name: part, ...WHOLE }, op, value)
-    // Some send the one value in a list of its own.
+    if (part !== undefined) return set(item, { attributes: parts, path: { name: part, ...WHOLE }, op, value })
+    // Some clients send a single value in an array.
     const one: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value
     const read = readValue({ ...attribute, multiValued: false }, one, attribute.name)
     return isObject(read) ? { ...item, ...read } : item
@@ -143,7 +158,7 @@ function setItems(
       : items.map((item) => (isChosen(item) ? change(item) : item))
   }
   if (items.some(isChosen)) {
-    // The one that is set last becomes the primary one.
+    // The item that is set last becomes the primary one.
     const [others, chosen] = [items.filter((item) => !isChosen(item)), items.filter(isChosen).map(change)]
     return [...others, ...chosen]
   }
@@ -152,7 +167,7 @@ function setItems(
   return [...items, change(start)]
 }
 
-/** The value that a filter of equations describes. */
+/** The item that a filter of equations describes. */
 function startOf(filter: Filter, parts: readonly Attribute[]): Document | undefined {
   const equations = filter.op === "and" ? filter.filters : [filter]
   const start: Document = {}
@@ -165,7 +180,7 @@ function startOf(filter: Filter, parts: readonly Attribute[]): Document | undefi
   return start
 }
 
-/** Whether a value matches; neither names nor words are told apart by case. */
+/** Matches items of an attribute; names and values are compared case-insensitively. */
 function matcher(filter: Filter): (item: Document) => boolean {
   const matches = toPredicate(folded(filter))
   return (item) =>

@@ -81,10 +81,7 @@ type Written = { row: UserRow | undefined; disabled: string[] }
 /** No row where the user is no longer of the version that `before` has. Rejects as insertUser does. */
 export async function updateUser(
   db: D1Database,
-  before: UserRow,
-  fields: UserFields,
-  now: number,
-  entry: AuditEntry,
+  { before, fields, now, entry }: { before: UserRow; fields: UserFields; now: number; entry: AuditEntry },
 ): Promise<Written> {
   const results = await db.batch([
     db

@@ -4,7 +4,6 @@ import { newId } from "../support/ids.ts"
 import type { Document } from "./attributes.ts"
 import { invalid, ScimError } from "./errors.ts"
 import { USER_FIELDS } from "./filter.ts"
-import { readOperations } from "./patch.ts"
 import { readProjection } from "./projection.ts"
 import { directoryOf, entryOf, pageOf, type ScimRequest, unchanged, type Verbs } from "./request.ts"
 import { readUser, toUser, type UserFields, type UserRow, versionTag } from "./user.ts"
@@ -14,10 +13,11 @@ import { hasMatch, listResponse, outdated, requireMatch, scimJson } from "./wire
 import { isTaken } from "../support/rows.ts"
 
 const MAX_BODY_BYTES = 131_072
-/** How often a change is tried that meets another one: of so many at once, the last is done at its last try. */
+/** Attempts of a change that conflicts with others: of 25 concurrent changes, the last one succeeds at its last attempt. */
 const MAX_TRIES = 25
 
 export const users: Verbs = {
+  maxBodyBytes: MAX_BODY_BYTES,
   async list(request) {
     const { page, startIndex } = pageOf(request, USER_FIELDS)
     const { rows, total } = await listUsers(request.db, directoryOf(request), page)
@@ -38,7 +38,11 @@ export const users: Verbs = {
       created_at: now,
       updated_at: now,
     }
-    forget(await insertUser(request.db, row, userEntry(request, "create", row.id, fields)).catch(refuseTaken))
+    forget(
+      await insertUser(request.db, row, userEntry(request, { verb: "create", id: row.id, after: fields })).catch(
+        refuseTaken,
+      ),
+    )
     return answer(request, row, 201)
   },
   async read(request) {
@@ -47,20 +51,19 @@ export const users: Verbs = {
   },
   async replace(request) {
     const body = await request.body(MAX_BODY_BYTES)
-    return change(request, (row) => readUser(body, { wasActive: row.active === 1, isTold: true }))
+    return change(request, (row) => readUser(body, { wasActive: row.active === 1, isGiven: true }))
   },
-  async patch(request) {
-    const operations = readOperations(await request.body(MAX_BODY_BYTES))
+  async patch(request, operations) {
     return change(request, (row) => {
       const patched = patchUser(JSON.parse(row.attributes) as Document, operations)
-      return readUser(patched, { wasActive: row.active === 1, isTold: "active" in patched })
+      return readUser(patched, { wasActive: row.active === 1, isGiven: "active" in patched })
     })
   },
   async remove(request) {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const row = await wanted(request)
       requireMatch(request.headers, row.version)
-      const disabled = await deleteUser(request.db, row, Date.now(), userEntry(request, "delete", row.id))
+      const disabled = await deleteUser(request.db, row, Date.now(), userEntry(request, { verb: "delete", id: row.id }))
       if (!disabled) continue
       forget(disabled)
       return new Response(null, { status: 204 })
@@ -69,15 +72,17 @@ export const users: Verbs = {
   },
 }
 
-/** Changes the user as it is now; once more where another change came between, unless the client named a version. */
+/** Changes the current user. Retries after a concurrent change, unless the client requires a version. */
 async function change(request: ScimRequest, next: (row: UserRow) => UserFields): Promise<Response> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const before = await wanted(request)
     requireMatch(request.headers, before.version)
     const fields = next(before)
     if (fields.attributes.length > MAX_BODY_BYTES) throw invalid("tooMany", "The user would be larger than 128 KiB.")
-    const entry = userEntry(request, "update", before.id, fields, before)
-    const { row, disabled } = await updateUser(request.db, before, fields, Date.now(), entry).catch(refuseTaken)
+    const entry = userEntry(request, { verb: "update", id: before.id, after: fields, before })
+    const { row, disabled } = await updateUser(request.db, { before, fields, now: Date.now(), entry }).catch(
+      refuseTaken,
+    )
     forget(disabled)
     if (row) return answer(request, row)
     if (hasMatch(request.headers)) break
@@ -110,13 +115,20 @@ function forget(hashes: readonly string[]): void {
   for (const hash of hashes) invalidateKey(hash)
 }
 
-/** Of people only whether they are active is told. */
+/** The entry of a user has `active` as its only value, since the others are personal data. */
 function userEntry(
   request: ScimRequest,
-  verb: "create" | "update" | "delete",
-  id: string,
-  after?: UserFields,
-  before?: UserFields,
+  {
+    verb,
+    id,
+    after,
+    before,
+  }: {
+    verb: "create" | "update" | "delete"
+    id: string
+    after?: UserFields | undefined
+    before?: UserFields | undefined
+  },
 ): AuditEntry {
   const names = ["user_name", "external_id", "active", "email", "first_name", "last_name", "attributes"] as const
   const fields = names.filter((field) => after && after[field] !== before?.[field])

@@ -1,6 +1,7 @@
 import type { StoredOf } from "../support/db.ts"
 import { toTimestamp } from "../support/time.ts"
-import { type Document, ENTERPRISE_SCHEMA, isObject, readDocument, USER_ATTRIBUTES, USER_SCHEMA } from "./attributes.ts"
+import { isObject } from "../support/json.ts"
+import { type Document, ENTERPRISE_SCHEMA, readDocument, USER_ATTRIBUTES, USER_SCHEMA } from "./attributes.ts"
 import { invalid } from "./errors.ts"
 import type { scimUsers } from "./table.ts"
 
@@ -16,11 +17,11 @@ const string = (value: unknown): string | null => (typeof value === "string" && 
 
 /**
  * A user as a body tells it. Nobody is inactive who was not said to be, nor active again who was: what is said of it
- * last holds, even where it is taken away (`isTold` false) and told no more.
+ * last holds, even where it is taken away (`isGiven` false) and told no more.
  */
 export function readUser(
   body: Record<string, unknown>,
-  { wasActive, isTold }: { wasActive: boolean; isTold: boolean } = { wasActive: true, isTold: true },
+  { wasActive, isGiven }: { wasActive: boolean; isGiven: boolean } = { wasActive: true, isGiven: true },
 ): UserFields {
   const document = readDocument(USER_ATTRIBUTES, body)
   const userName = string(document["userName"])
@@ -34,7 +35,7 @@ export function readUser(
     email: emailOf(document, userName),
     first_name: string(name["givenName"]),
     last_name: string(name["familyName"]),
-    attributes: JSON.stringify(isTold ? { ...document, active } : document),
+    attributes: JSON.stringify(isGiven ? { ...document, active } : document),
   }
 }
 

@@ -1,9 +1,9 @@
 import * as z from "zod"
-import { explain } from "../http/schema.ts"
-import type { Fault } from "../http/validate.ts"
+import { firstValue } from "../http/validate.ts"
 import { readAtMost } from "../support/bytes.ts"
-import { isObject } from "./attributes.ts"
+import { isObject, type Json, parseJson } from "../support/json.ts"
 import { invalid, ScimError } from "./errors.ts"
+import { message, NOT_AN_OBJECT, rule } from "./message.ts"
 import { versionTag } from "./user.ts"
 
 export const MEDIA_TYPE = "application/scim+json"
@@ -11,7 +11,7 @@ const JSON_TYPE = /^application\/(?:scim\+)?json\s*(?:;|$)/i
 
 const asJson = (type: string) => type.includes("application/json")
 
-/** The media type of an answer: SCIM's own, unless only plain JSON is asked for (RFC 7644, section 3.8). */
+/** The media type of a response: that of SCIM, unless the client accepts plain JSON only (RFC 7644, section 3.8). */
 export function mediaTypeFor(accept: string): string {
   const types = accept.toLowerCase().split(",")
   return types.some(asJson) && !types.some((type) => /scim\+json|\*\//.test(type)) ? "application/json" : MEDIA_TYPE
@@ -21,13 +21,13 @@ export function scimJson(body: unknown, status = 200, headers: Record<string, st
   return new Response(JSON.stringify(body), { status, headers: { "content-type": MEDIA_TYPE, ...headers } })
 }
 
-/** The same names of the attributes of a message, however they are spelled: `{ operations }` of `{ Operations }`. */
-export function foldNames(body: Record<string, unknown>): Record<string, unknown> {
+/** The attributes of a message with their names in lower case. */
+export function foldNames(body: Json): Json {
   return Object.fromEntries(Object.entries(body).map(([name, value]) => [name.toLowerCase(), value]))
 }
 
-/** The JSON object of a request, of at most so many bytes. */
-export async function readBody(request: Request, maxBytes: number): Promise<Record<string, unknown>> {
+/** The bytes of a JSON body of at most `maxBytes`. */
+export async function readJsonBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
   if (!JSON_TYPE.test(request.headers.get("content-type") ?? "")) {
     throw new ScimError(415, `Send the body as JSON, with Content-Type: ${MEDIA_TYPE}.`)
   }
@@ -35,17 +35,14 @@ export async function readBody(request: Request, maxBytes: number): Promise<Reco
   if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge
   const bytes = request.body ? await readAtMost(request.body, maxBytes) : new Uint8Array()
   if (!bytes) throw tooLarge
-  const body = parse(new TextDecoder().decode(bytes))
-  if (!isObject(body)) throw invalid("invalidSyntax", "The body is not valid JSON. Send one JSON object.")
-  return body
+  return bytes
 }
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+/** The JSON object of a request, of at most `maxBytes`. */
+export async function readBody(request: Request, maxBytes: number): Promise<Json> {
+  const body = parseJson(new TextDecoder().decode(await readJsonBytes(request, maxBytes)))
+  if (!isObject(body)) throw invalid("invalidSyntax", NOT_AN_OBJECT)
+  return body
 }
 
 export const MAX_PAGE = 200
@@ -62,23 +59,7 @@ export type ListQuery = {
   count: number
 }
 
-/** A search (RFC 7644, section 3.4.3) as the query of a list that means the same. */
-export function toQuery(search: Record<string, unknown>): URLSearchParams {
-  const { schemas: _, ...requested } = foldNames(search)
-  const query = new URLSearchParams()
-  for (const name of ["attributes", "excludedAttributes", "filter", "sortBy", "sortOrder", "startIndex", "count"]) {
-    const value = requested[name.toLowerCase()] ?? undefined
-    if (value === undefined) continue
-    const message = Array.isArray(value) ? value.join(",") : value
-    if (typeof message !== "string" && typeof message !== "number") {
-      throw invalid("invalidValue", `${name}: must be a string, or what RFC 7644 lets it be in a search.`)
-    }
-    query.set(name, String(message))
-  }
-  return query
-}
-
-/** How a list is asked for: RFC 7644, section 3.4.2. Numbers out of their range mean the nearest that is in it. */
+/** The parameters of a list (RFC 7644, section 3.4.2). Numbers are clamped to their range. */
 export function readListQuery(query: URLSearchParams): ListQuery {
   return {
     filter: query.get("filter") || undefined,
@@ -94,28 +75,39 @@ function readInteger(query: URLSearchParams, name: string, standard: number): nu
   return text === null || text === "" ? standard : Math.min(MAX_INTEGER, Number(text))
 }
 
-/** The first value of a name that is repeated. */
-const first = (value: unknown) => (Array.isArray(value) ? (value[0] as unknown) : value)
-const integer = z.preprocess(
-  first,
-  z
-    .string()
-    .regex(/^([+-]?\d{1,40})?$/, "must be an integer")
-    .optional(),
+const integer = z
+  .string()
+  .regex(/^([+-]?\d{1,40})?$/, "must be an integer")
+  .optional()
+
+/** The parameters of a list that must be numbers. */
+export const ListParameters = z.looseObject({
+  startIndex: z.preprocess(firstValue, integer),
+  count: z.preprocess(firstValue, integer),
+})
+
+const isParameter = (value: unknown) => ["string", "number"].includes(typeof value) || Array.isArray(value)
+const parameter = rule<string | number | unknown[]>(
+  "invalidValue",
+  "must be a string, a number or an array",
+  isParameter,
 )
+  .nullish()
+  .transform((value) => (value == null ? undefined : Array.isArray(value) ? value.join(",") : String(value)))
 
-/** The parameters of a list whose text must have a form. */
-export const ListParameters = z.looseObject({ startIndex: integer, count: integer })
-
-/** SCIM tells one fault at a time. */
-export function toQueryError({ issues }: Fault): ScimError {
-  return invalid("invalidValue", explain({ issues: issues.slice(0, 1) }))
-}
-
-export function requireListParameters(query: URLSearchParams): void {
-  const { error } = ListParameters.safeParse(Object.fromEntries(query))
-  if (error) throw toQueryError(error)
-}
+/** A search (RFC 7644, section 3.4.3), as the query of an equivalent list. */
+export const SearchRequest = message({
+  attributes: parameter,
+  excludedAttributes: parameter,
+  filter: parameter,
+  sortBy: parameter,
+  sortOrder: parameter,
+  startIndex: parameter.pipe(integer),
+  count: parameter.pipe(integer),
+}).transform((fields) => {
+  const given = Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
+  return new URLSearchParams(given)
+})
 
 export function listResponse(resources: readonly object[], total: number, startIndex: number) {
   return {
@@ -139,7 +131,7 @@ export function requireMatch(headers: Headers, version: number): void {
   if (names(headers.get("if-match"), version) === false) throw outdated()
 }
 
-/** The version that a write must find, where the client said one. */
+/** Whether the client requires a version for a write. */
 export function hasMatch(headers: Headers): boolean {
   return headers.has("if-match")
 }

@@ -2,7 +2,7 @@ import { masterIdOf, type Masters, purposeOf, wrappingKey } from "./master-key.t
 import { open, seal } from "./seal.ts"
 import type { DataKeyRow } from "./table.ts"
 
-/** A data key as it is stored: sealed under the master key that `masterId` tells. `id`: of what it belongs to. */
+/** A stored data key, sealed under the master key `masterId`. `id`: of its owner. */
 export type WrappedKey = Pick<DataKeyRow, "id" | "workspaceId" | "masterId" | "wrapped">
 
 const DATA_KEY_BYTES = 32
@@ -28,7 +28,7 @@ export async function openDataKey(key: WrappedKey, masters: Masters): Promise<Cr
   return bytes && crypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["encrypt", "decrypt"])
 }
 
-/** A key that signs, for one purpose, and hangs on a data key; undefined where no master key opens that one. */
+/** A signing key for one purpose, derived from a data key; undefined if no master key opens that one. */
 export async function openSigningKey(
   key: WrappedKey,
   purpose: string,
@@ -49,7 +49,7 @@ async function unwrap(key: WrappedKey, { current, previous }: Masters): Promise<
   return undefined
 }
 
-/** The same key under the current master key: what it sealed stays as it is. */
+/** Seals the same key under the current master key. Values sealed with it do not change. */
 export async function rewrap(key: WrappedKey, masters: Masters): Promise<WrappedKey | undefined> {
   const bytes = await unwrap(key, masters)
   return bytes && wrap(key, bytes, masters.current)

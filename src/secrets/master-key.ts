@@ -2,7 +2,7 @@ import { configOf } from "../config/config.ts"
 import type { Env } from "../config/env.ts"
 import { decodeBase64, toHex } from "../support/encoding.ts"
 
-/** The secrets that all others hang on, in base64. `previous` is read, and seals nothing new. */
+/** The master keys that protect all other secrets, in base64. `previous` only opens, it never seals. */
 export type Masters = { current: string; previous: string | undefined }
 
 export const MASTER_KEY_BYTES = 32
@@ -13,7 +13,7 @@ export function mastersOf(env: Env): Masters {
 
 const encoder = new TextEncoder()
 
-/** No key is used for two things: each purpose has one of its own, by HKDF. */
+/** Each purpose has a separate key, derived by HKDF. */
 export const purposeOf = (purpose: string) => ({
   name: "HKDF",
   hash: "SHA-256",
@@ -27,12 +27,12 @@ async function importMaster(master: string): Promise<CryptoKey> {
   return crypto.subtle.importKey("raw", bytes, "HKDF", false, ["deriveKey", "deriveBits"])
 }
 
-/** What hangs on a master key alone, by that key: each is wanted with every sealed value. */
+/** Values derived from a master key alone, since every sealed value needs them. */
 const derived = new Map<string, { id?: string; wrapping?: CryptoKey }>()
-/** The current one and the previous one, and as many again where they change while this runs. */
+/** The current and the previous key, twice, in case they change while the isolate runs. */
 const MAX_MASTERS = 4
 
-/** Values only: a promise belongs to the request that made it. */
+/** Stores values, not promises: a promise belongs to the request that made it. */
 function derivedOf(master: string): { id?: string; wrapping?: CryptoKey } {
   const known = derived.get(master) ?? {}
   if (!derived.has(master) && derived.size >= MAX_MASTERS) derived.clear()
@@ -51,20 +51,20 @@ async function deriveWrappingKey(master: string): Promise<CryptoKey> {
   return crypto.subtle.deriveKey(purposeOf("data-keys"), secret, algorithm, false, ["encrypt", "decrypt"])
 }
 
-/** A key that signs what is to come back unchanged, for one purpose. */
+/** A key that signs values which clients return, for one purpose. */
 export async function signingKey(master: string, purpose: string): Promise<CryptoKey> {
   const algorithm = { name: "HMAC", hash: "SHA-256", length: 256 }
   return crypto.subtle.deriveKey(purposeOf(purpose), await importMaster(master), algorithm, false, ["sign", "verify"])
 }
 
-/** Tells master keys apart without telling anything of them: 32 hex digits. */
+/** Identifies a master key without revealing it: 32 hex digits. */
 export async function masterIdOf(master: string): Promise<string> {
   return (derivedOf(master).id ??= toHex(
     await crypto.subtle.deriveBits(purposeOf("master-key-id"), await importMaster(master), 128),
   ))
 }
 
-/** 32 bytes that are always the same for a master key and a purpose. */
+/** 32 bytes, deterministic for a master key and a purpose. */
 export async function derivedBytes(master: string, purpose: string): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await crypto.subtle.deriveBits(purposeOf(purpose), await importMaster(master), 256))
 }

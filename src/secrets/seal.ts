@@ -6,7 +6,7 @@ import { decodeBase64, toBase64Url } from "../support/encoding.ts"
  */
 export type About = { kind: string; ownerId: string; workspaceId: string; name: string; version: string }
 
-/** 96 bits, as GCM wants them: random ones collide after some 2^32 values of one key. */
+/** 96 bits, the size that GCM requires. Random nonces of one key collide after about 2^32 values. */
 const NONCE_BYTES = 12
 const encoder = new TextEncoder()
 
@@ -16,7 +16,7 @@ const parametersOf = (nonce: Uint8Array<ArrayBuffer>, { kind, ownerId, workspace
   additionalData: encoder.encode(JSON.stringify([kind, ownerId, workspaceId, name, version])),
 })
 
-/** The value as it may be stored: URL-safe base64 of a nonce and the ciphertext. `key`: AES-256-GCM. */
+/** Encrypts a value for storage: URL-safe base64 of a nonce and the ciphertext. `key`: AES-256-GCM. */
 export async function seal(key: CryptoKey, about: About, plain: Uint8Array<ArrayBuffer>): Promise<string> {
   const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES))
   const ciphertext = new Uint8Array(await crypto.subtle.encrypt(parametersOf(nonce, about), key, plain))
@@ -26,7 +26,7 @@ export async function seal(key: CryptoKey, about: About, plain: Uint8Array<Array
   return toBase64Url(sealed)
 }
 
-/** What was sealed; undefined where anything about it is not as it was then. */
+/** Decrypts a sealed value; undefined if the value or its owner was changed. */
 export async function open(key: CryptoKey, about: About, sealed: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const bytes = decodeBase64(sealed)
   if (!bytes || bytes.byteLength <= NONCE_BYTES) return undefined

@@ -14,7 +14,7 @@ const wrappedKey = {
 
 type Place = { organizationId: string; workspaceId: string }
 
-/** `id`: the workspace itself, or what in it has a key of its own. */
+/** `id`: the workspace, or a resource in it that has a separate key. */
 export async function findDataKey(
   db: D1Database,
   { organizationId, workspaceId }: Place,
@@ -27,13 +27,10 @@ export async function findDataKey(
   return row
 }
 
-/** The key that is there afterwards: of two that are made at once, the first. Undefined where the workspace is gone. */
+/** Inserts a key and returns the stored one: of two concurrent inserts, the first. Undefined if the workspace is gone. */
 export async function insertDataKey(
   binding: D1Database,
-  scope: Place,
-  key: WrappedKey,
-  now: number,
-  entry: AuditEntry,
+  { scope, key, now, entry }: { scope: Place; key: WrappedKey; now: number; entry: AuditEntry },
 ): Promise<WrappedKey | undefined> {
   const db = openDb(binding)
   const row = { ...key, ...scope, createdAt: now }
@@ -49,7 +46,7 @@ export async function insertDataKey(
   return findDataKey(binding, scope, key.id)
 }
 
-/** Of all organizations: keys that are still under this master key. */
+/** Keys of all organizations that are sealed under this master key. */
 export async function listDataKeys(db: D1Database, masterId: string, limit: number): Promise<WrappedKey[]> {
   return openDb(db)
     .select(wrappedKey)
@@ -59,7 +56,7 @@ export async function listDataKeys(db: D1Database, masterId: string, limit: numb
     .limit(limit)
 }
 
-/** Puts keys in the place of themselves. One that somebody else has put there meanwhile stays. Returns how many. */
+/** Replaces rewrapped keys, unless one was changed meanwhile. Returns the number of changed keys. */
 export async function replaceDataKeys(
   binding: D1Database,
   keys: readonly { before: WrappedKey; after: WrappedKey }[],
@@ -77,7 +74,7 @@ export async function replaceDataKeys(
   return changed.reduce((sum, { meta }) => sum + meta.changes, 0)
 }
 
-/** How many keys are under the one master key, and how many under neither of the two. */
+/** Counts the keys under the previous master key, and those under neither. */
 export async function countDataKeys(
   db: D1Database,
   currentId: string,

@@ -21,7 +21,7 @@ export async function dataKeyOf(
   const scope = { organizationId, workspaceId }
   const known = await findDataKey(db, scope, id)
   if (known) return known
-  return insertDataKey(db, scope, await newDataKey({ id, workspaceId }, masters), entry.createdAt, entry)
+  return insertDataKey(db, { scope, key: await newDataKey({ id, workspaceId }, masters), now: entry.createdAt, entry })
 }
 
 /** Seals a text under the key of its workspace, which is made on first use. Undefined where the workspace is gone. */

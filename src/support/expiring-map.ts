@@ -1,34 +1,50 @@
-/** A map with expiry and at most `maxSize` entries: a new one evicts the oldest. */
+type Entry<Value> = { value: Value; until: number; size: number }
+
+/**
+ * A map whose entries expire. `maxSize` bounds the sum of `sizeOf`, by default the number of entries; the oldest
+ * entries make room for a new one.
+ */
 export class ExpiringMap<Key, Value> {
   readonly #maxSize: number
-  readonly #entries = new Map<Key, { value: Value; until: number }>()
+  readonly #sizeOf: (value: Value) => number
+  readonly #entries = new Map<Key, Entry<Value>>()
+  #size = 0
 
-  constructor(maxSize: number) {
+  constructor(maxSize: number, sizeOf: (value: Value) => number = () => 1) {
     this.#maxSize = maxSize
+    this.#sizeOf = sizeOf
   }
 
-  /** Undefined if there is no entry that is valid at `now`, in epoch milliseconds. */
+  /** Undefined unless the key has an entry that is valid at `now`. Epoch milliseconds. */
   get(key: Key, now: number): { value: Value } | undefined {
     const entry = this.#entries.get(key)
     return entry && entry.until > now ? entry : undefined
   }
 
   set(key: Key, value: Value, until: number): void {
-    this.#entries.delete(key)
-    if (this.#entries.size >= this.#maxSize) {
-      for (const oldest of this.#entries.keys()) {
-        this.#entries.delete(oldest)
-        break
-      }
+    this.delete(key)
+    const size = this.#sizeOf(value)
+    for (const oldest of this.#entries.keys()) {
+      if (this.#size + size <= this.#maxSize) break
+      this.delete(oldest)
     }
-    this.#entries.set(key, { value, until })
+    this.#entries.set(key, { value, until, size })
+    this.#size += size
   }
 
   delete(key: Key): void {
+    const entry = this.#entries.get(key)
+    if (!entry) return
     this.#entries.delete(key)
+    this.#size -= entry.size
   }
 
   deleteWhere(matches: (value: Value, key: Key) => boolean): void {
-    for (const [key, { value }] of this.#entries) if (matches(value, key)) this.#entries.delete(key)
+    for (const [key, { value }] of this.#entries) if (matches(value, key)) this.delete(key)
+  }
+
+  /** Frees the memory of the entries that expired by `now`. */
+  prune(now: number): void {
+    for (const [key, { until }] of this.#entries) if (until <= now) this.delete(key)
   }
 }

@@ -1,9 +1,7 @@
 import { expect, test } from "vitest"
 import { isKnown } from "../../src/access/known-keys.ts"
+import { RATE_LIMIT } from "../support/rate-limit.ts"
 import { client, newKey, newWorkspace, expectJson } from "../support/world.ts"
-
-/** As wrangler.toml has it. */
-const LIMIT = 600
 
 /** Of this test alone. */
 const ip = () => `203.0.113.${Math.floor(Math.random() * 255)}-${crypto.randomUUID()}`
@@ -46,7 +44,7 @@ test("an address that tries keys without end is refused, but for keys that work,
       })
   const statuses = new Set<number>()
   // Twice the limit: a minute may end in between, and with it the count.
-  for (let at = 0; at <= 2 * LIMIT && !statuses.has(429); at += 50) {
+  for (let at = 0; at <= 2 * RATE_LIMIT && !statuses.has(429); at += 50) {
     const tries = Array.from({ length: 50 }, () => from(`sk-gw-v1-${crypto.randomUUID()}`))
     for (const { status } of await Promise.all(tries)) statuses.add(status)
   }
@@ -65,7 +63,7 @@ test("an address that tries keys without end is refused, but for keys that work,
 test("a flood on free models does not reach the ledger", async () => {
   const workspace = await newWorkspace()
   const answers: string[] = []
-  for (let at = 0; at <= 2 * LIMIT && !answers.includes("flood"); at += 50) {
+  for (let at = 0; at <= 2 * RATE_LIMIT && !answers.includes("flood"); at += 50) {
     const calls = Array.from({ length: 50 }, async () => {
       const response = await workspace.as.chat("sim/echo:free", "Hi")
       const { error } = await response.json<{ error?: { metadata?: { reason?: string } } }>()

@@ -106,8 +106,8 @@ test("generated requests: the same upstream request, response, headers and charg
   // The key is in the cache of the isolate from now on.
   await seen(workspace, { model: "played/m80", messages: [{ role: "user", content: "Hi" }] }, true, provider)
   for (const sent of fc.sample(request, runs(2))) {
-    const hot = await seen(workspace, sent as Json, true, provider)
-    const routed = await seen(workspace, sent as Json, false, provider)
+    const hot = await seen(workspace, sent, true, provider)
+    const routed = await seen(workspace, sent, false, provider)
     expect(hot, JSON.stringify(sent)).toEqual(routed)
   }
   expect(await openHolds(workspace)).toEqual([])

@@ -76,7 +76,7 @@ function expectCharged(
   })
 }
 
-describe("an answer that is whole", () => {
+describe.concurrent("an answer that is whole", () => {
   test.each([
     "echo",
     "crlf",
@@ -148,7 +148,7 @@ describe("an answer that is whole", () => {
   }, 15_000)
 })
 
-describe("what models do", () => {
+describe.concurrent("what models do", () => {
   const tools = ["weather", "time"].map((name) => ({
     type: "function",
     function: { name, parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] } },
@@ -200,7 +200,7 @@ describe("what models do", () => {
   })
 })
 
-describe("usage that is not what it should be", () => {
+describe.concurrent("usage that is not what it should be", () => {
   test("sim/no-usage: what was delivered is charged, not nothing", async () => {
     const { chunks, done, receipt } = await stream("no-usage")
     expectComplete(chunks, done)
@@ -227,7 +227,7 @@ describe("usage that is not what it should be", () => {
   })
 })
 
-describe("a provider that fails before it answers", () => {
+describe.concurrent("a provider that fails before it answers", () => {
   const cases: [slug: string, status: number, retryAfter: string | null][] = [
     ["status-400", 400, null],
     ["status-401", 502, null],
@@ -277,7 +277,7 @@ describe("a provider that fails before it answers", () => {
   })
 })
 
-describe("a provider that fails in the middle of its answer", () => {
+describe.concurrent("a provider that fails in the middle of its answer", () => {
   test.each([
     ["late-error", 503],
     ["cut", 502],

@@ -1,6 +1,6 @@
-import { describe, expect, test } from "vitest"
+import { beforeAll, describe, expect, test } from "vitest"
 import { embeddedModels } from "../../src/embedded/models.ts"
-import { type TestClient, newWorkspace, openHolds, receiptOf } from "../support/world.ts"
+import { type TestClient, newWorkspace, openHolds, receiptOf, type Workspace } from "../support/world.ts"
 
 /**
  * Every scripted model by every surface, streamed and whole, alone and with a healthy model behind it: the client gets
@@ -223,8 +223,12 @@ describe.each([chat, responses, messages])("$name", (surface) => {
     ])("fallback: %s", (hasFallback) => {
       const cases = slugs.filter((slug) => !SLOW.includes(slug) && !(slug === "stall" && !stream))
 
-      test.each(cases)("sim/%s", async (slug) => {
-        const workspace = await newWorkspace()
+      let workspace: Workspace
+      beforeAll(async () => {
+        workspace = await newWorkspace()
+      })
+
+      test.concurrent.each(cases)("sim/%s", async (slug) => {
         const more = { stream, ...(hasFallback && { models: ["sim/echo"] }) }
         const response = await ask(workspace.as, surface, slug, more)
         const raw = await response.text()
@@ -262,6 +266,9 @@ describe.each([chat, responses, messages])("$name", (surface) => {
           if (receipt.tokens_from === "upstream")
             expect([told.told.prompt, told.told.completion]).toEqual([prompt, completion])
         }
+      })
+
+      test("leave no hold", async () => {
         expect(await openHolds(workspace)).toEqual([])
       })
     })

@@ -47,7 +47,7 @@ const textOf = ({ output }: Answer) =>
     .map(({ text }) => text ?? "")
     .join("")
 
-describe("a response", () => {
+describe.concurrent("a response", () => {
   test("in one document, charged like the chat it is", async () => {
     const workspace = await newWorkspace()
     const response = await ask({}, Promise.resolve(workspace))
@@ -104,7 +104,7 @@ describe("a response", () => {
   })
 })
 
-describe("a provider that fails", () => {
+describe.concurrent("a provider that fails", () => {
   test.each([
     ["sim/status-429", 429],
     ["sim/status-500", 502],
@@ -144,7 +144,7 @@ describe("a provider that fails", () => {
   })
 })
 
-describe("what cannot be had is refused with a message that names it", () => {
+describe.concurrent("what cannot be had is refused with a message that names it", () => {
   test.each([
     [{ previous_response_id: "resp_1" }, "previous_response_id"],
     [{ prompt: { id: "p" } }, "prompt"],

@@ -134,7 +134,7 @@ describe("a code", () => {
     for (const key of keys) {
       const deed = { action: "api_key.create", resourceId: key.hash, workspaceId: row.workspaceId } as const
       const entry = newEntry({ ...actor, requestId: "r", at: Date.now() }, deed)
-      taken.push(await exchangeCode(env.DB, hash, key, Date.now(), entry))
+      taken.push(await exchangeCode(env.DB, { hash, key, now: Date.now(), entry }))
     }
     expect(taken).toEqual([true, false])
     const made = "SELECT hash FROM api_keys WHERE hash IN (?, ?)"
@@ -240,7 +240,7 @@ describe("the authorization page", () => {
   async function signedIn(key: string) {
     const first = await visit()
     const token = tokenIn(await first.text())
-    const entered = await send(cookieOf(first), { deed: "sign_in", token, api_key: key })
+    const entered = await send(cookieOf(first), { action: "sign_in", token, api_key: key })
     expect([entered.status, entered.headers.get("location")]).toEqual([303, `/auth?${QUERY}`])
     const cookie = cookieOf(entered)
     const consent = await visit(cookie)
@@ -254,7 +254,7 @@ describe("the authorization page", () => {
     expect(policy).toContain("form-action 'self' http: https:;")
     for (const words of ["app.example", "5 USD", "&lt;b&gt;App&lt;/b&gt;"]) expect(html).toContain(words)
     for (const secret of ["<b>App", workspace.key]) expect(html).not.toContain(secret)
-    const allowed = await send(cookie, { deed: "approve", token })
+    const allowed = await send(cookie, { action: "approve", token })
     expect(allowed.status).toBe(303)
     const back = new URL(allowed.headers.get("location") ?? "")
     expect([back.origin + back.pathname, back.searchParams.get("state")]).toEqual(["https://app.example/back", "1"])
@@ -268,7 +268,7 @@ describe("the authorization page", () => {
   test("tells the app of a refusal, and makes nothing", async () => {
     const workspace = await newWorkspace()
     const { cookie, token } = await signedIn(workspace.managementKey)
-    const refused = await send(cookie, { deed: "deny", token })
+    const refused = await send(cookie, { action: "deny", token })
     expect(refused.headers.get("location")).toBe("https://app.example/back?state=1&error=access_denied")
     const { data } = await expectJson<{ data: { action: string }[] }>(200, workspace.manage.get("/audit"))
     expect(data.map(({ action }) => action)).not.toContain("oauth_code.create")
@@ -280,7 +280,7 @@ describe("the authorization page", () => {
     expect(policy).toMatch(/^default-src 'none'; style-src 'nonce-\w{32}'; form-action 'self' ; frame-ancestors 'none'/)
     expect(first.headers.get("x-frame-options")).toBe("DENY")
     expect(first.headers.get("cache-control")).toBe("no-store")
-    expect(first.headers.get("set-cookie")).toMatch(/; Path=\/auth; HttpOnly; SameSite=Lax; Max-Age=\d{1,3}$/)
+    expect(first.headers.get("set-cookie")).toMatch(/; Max-Age=\d{1,3}; Path=\/auth; HttpOnly; SameSite=Lax$/)
     const secured = await (exports as unknown as { default: Fetcher }).default.fetch(
       `https://gateway.test/auth?${QUERY}`,
     )
@@ -295,19 +295,19 @@ describe("the authorization page", () => {
     const anonymous = tokenIn(await first.text())
     const other = QUERY.replace("limit=5", "limit=50")
     for (const attempt of [
-      () => send(mine.cookie, { deed: "approve", token: theirs.token }),
-      () => send(mine.cookie, { deed: "approve", token: "" }),
-      () => send(mine.cookie, { deed: "approve", token: anonymous }),
-      () => send(mine.cookie, { deed: "approve", token: mine.token }, other),
-      () => send("", { deed: "approve", token: mine.token }),
-      () => send(`${mine.cookie}x`, { deed: "approve", token: mine.token }),
-      () => send("", { deed: "sign_in", token: anonymous, api_key: workspace.key }),
-      () => send(cookieOf(first), { deed: "sign_in", token: mine.token, api_key: workspace.key }),
+      () => send(mine.cookie, { action: "approve", token: theirs.token }),
+      () => send(mine.cookie, { action: "approve", token: "" }),
+      () => send(mine.cookie, { action: "approve", token: anonymous }),
+      () => send(mine.cookie, { action: "approve", token: mine.token }, other),
+      () => send("", { action: "approve", token: mine.token }),
+      () => send(`${mine.cookie}x`, { action: "approve", token: mine.token }),
+      () => send("", { action: "sign_in", token: anonymous, api_key: workspace.key }),
+      () => send(cookieOf(first), { action: "sign_in", token: mine.token, api_key: workspace.key }),
     ]) {
       const refused = await attempt()
       expect([refused.status, refused.headers.get("location")]).toEqual([403, null])
     }
-    const anonymousApproval = await send(cookieOf(first), { deed: "approve", token: anonymous })
+    const anonymousApproval = await send(cookieOf(first), { action: "approve", token: anonymous })
     expect(anonymousApproval.status).toBe(403)
   })
 
@@ -317,14 +317,14 @@ describe("the authorization page", () => {
     for (const key of ["", "sk-wrong", free.key]) {
       const first = await visit()
       const token = tokenIn(await first.text())
-      const refused = await send(cookieOf(first), { deed: "sign_in", token, api_key: key })
+      const refused = await send(cookieOf(first), { action: "sign_in", token, api_key: key })
       expect([refused.status, refused.headers.get("location")]).toEqual([401, null])
       expect(await refused.text()).toContain('role="alert"')
     }
     const { key, hash } = await newKey(workspace)
     const { cookie, token } = await signedIn(key)
     await expectJson(200, workspace.manage.delete(`/keys/${hash}`))
-    const late = await send(cookie, { deed: "approve", token })
+    const late = await send(cookie, { action: "approve", token })
     expect([late.status, late.headers.get("location")]).toEqual([401, null])
   })
 

@@ -16,15 +16,16 @@ const RSA = {
 const EC = { name: "ECDSA", namedCurve: "P-256" }
 const SIGNATURES = { RS256: { name: RSA.name }, ES256: { name: "ECDSA", hash: "SHA-256" } }
 
+const newPair = async (algorithm: object) =>
+  (await crypto.subtle.generateKey(algorithm as typeof EC, true, ["sign", "verify"])) as CryptoKeyPair
+
 let workspace: Workspace
 let keys: Record<"RS256" | "ES256" | "other", CryptoKeyPair>
 let jwks: { keys: object[] }
 
 beforeAll(async () => {
   workspace = await newWorkspace()
-  const make = async (algorithm: object) =>
-    (await crypto.subtle.generateKey(algorithm as typeof EC, true, ["sign", "verify"])) as CryptoKeyPair
-  keys = { RS256: await make(RSA), ES256: await make(EC), other: await make(EC) }
+  keys = { RS256: await newPair(RSA), ES256: await newPair(EC), other: await newPair(EC) }
   const told = async (kid: string, { publicKey }: CryptoKeyPair) => {
     const jwk = await crypto.subtle.exportKey("jwk", publicKey)
     return { ...(jwk as object), kid, use: "sig", alg: kid }
@@ -98,6 +99,18 @@ describe("a workload", () => {
     expect(log.data[0]).toMatchObject({ changes: { policy: "ci", subject: SUBJECT }, key_label: "policy ci" })
   })
 
+  test("gets a key for a token that names no key, where several keys may have signed it", async () => {
+    const [, trusted] = jwks.keys
+    const { kid: _, ...other } = {
+      kid: "",
+      ...((await crypto.subtle.exportKey("jwk", keys.other.publicKey)) as object),
+    }
+    const policy = { jwks: { keys: [other, trusted] } }
+    await expectJson(200, ask({ subject_token: await sign(claims(), "ES256", { kid: undefined }) }, policy))
+    const forged = sign(claims(), "ES256", { kid: undefined }, await newPair(EC))
+    await expectJson(400, ask({ subject_token: await forged }, policy))
+  })
+
   test("can have its key verified by whoever reads the public keys", async () => {
     const { access_token: token } = await expectJson<Token>(200, ask({ subject_token: await sign(claims()) }))
     const { keys: told } = await expectJson<{ keys: (JsonWebKey & { kid: string })[] }>(
@@ -133,6 +146,7 @@ describe("a workload", () => {
     ["no end", () => sign(claims({ exp: undefined }))],
     ["an end that is over", () => sign(claims({ exp: seconds() - 120 }))],
     ["a beginning that is to come", () => sign(claims({ nbf: seconds() + 600 }))],
+    ["a time of issue that is to come", () => sign(claims({ iat: seconds() + 600 }))],
     ["another key", () => sign(claims(), "ES256", {}, keys.other)],
     ["a key of another name", () => sign(claims(), "ES256", { kid: "unknown" })],
     ["no algorithm", async () => (await sign(claims(), "ES256", { alg: "none" })).replace(/[^.]+$/, "")],

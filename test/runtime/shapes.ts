@@ -359,7 +359,7 @@ export const STREAMS: Shape[] = [
   {
     name: "an error in words",
     fails: true,
-    body: stream(text("Hello"), frame({ error: "out of memory" } as Json), DONE),
+    body: stream(text("Hello"), frame({ error: "out of memory" }), DONE),
   },
   {
     name: "an error after the usage",

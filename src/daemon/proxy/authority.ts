@@ -1,11 +1,14 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto"
 import { createSecureContext, type SecureContext } from "node:tls"
+import { ExpiringMap } from "../../support/expiring-map.ts"
 import { bits, explicit, implicit, integer, octets, oid, sequence, set, time, utf8, yes } from "./der.ts"
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const CA_DAYS = 3_650
 const LEAF_DAYS = 7
+/** Hosts whose certificates are kept. */
+const MAX_HOSTS = 1_000
 
 const ECDSA_SHA256 = sequence(oid("1.2.840.10045.4.3.2"))
 const COMMON_NAME = "2.5.4.3"
@@ -82,14 +85,14 @@ export function newAuthority(internId: string, now: () => number = Date.now): Au
       extension("subjectKeyIdentifier", octets(idOf(pair))),
     ],
   })
-  const known = new Map<string, { context: SecureContext; until: number }>()
+  const contexts = new ExpiringMap<string, SecureContext>(MAX_HOSTS)
   const contextFor = (host: string): SecureContext => {
-    const kept = known.get(host)
-    if (kept && kept.until > now()) return kept.context
+    const known = contexts.get(host, now())
+    if (known) return known.value
     const leaf = newPair()
     const cert = certify(name, pair, leafOf(host, leaf, pair, now()))
     const context = createSecureContext({ key: toPem(leaf), cert: cert + certificate })
-    known.set(host, { context, until: now() + DAY_MS })
+    contexts.set(host, context, now() + DAY_MS)
     return context
   }
   return { certificate, contextFor }

@@ -101,7 +101,7 @@ const FIELDS: Readonly<Record<string, Check>> = {
   frequency_penalty: orNull(isBetween(-2, 2)),
   presence_penalty: orNull(isBetween(-2, 2)),
   seed: orNull(isInteger(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)),
-  stop: orNull((value) => isText(value) || (isListOf(isText)(value) && (value as unknown[]).length <= 4)),
+  stop: orNull((value) => isText(value) || (Array.isArray(value) && value.length <= 4 && isListOf(isText)(value))),
   n: orNull(isInteger(1, 128)),
   tools: orNull(isListOf(isTool)),
   tool_choice: orNull(isOneOf("none", "auto", "required")),

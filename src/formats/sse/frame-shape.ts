@@ -199,11 +199,15 @@ function withMarks(event: Json, strings: readonly VariableString[]): Json {
   const copy = structuredClone(event)
   for (const [index, { path }] of strings.entries()) {
     let parent: unknown = copy
-    for (const key of path.slice(0, -1)) parent = (parent as Record<string | number, unknown> | undefined)?.[key]
+    for (const key of path.slice(0, -1)) parent = isContainer(parent) ? Reflect.get(parent, key) : undefined
     const key = path.at(-1)
-    if (parent !== null && typeof parent === "object" && key !== undefined) Reflect.set(parent, key, markOf(index))
+    if (isContainer(parent) && key !== undefined) Reflect.set(parent, key, markOf(index))
   }
   return copy
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === "object" && value !== null
 }
 
 function splitMarks(frame: string): (Uint8Array | number)[] {

@@ -11,5 +11,5 @@ export async function publishFile(env: Env, intern: InternRow, path: string, con
   const inspected = await inspect(new Blob([content]).stream(), path)
   const scope = { organizationId: intern.organizationId, workspaceId: intern.workspaceId }
   const row = newRow(scope, { filename: toFilename(path), mimeType: "", source: "intern", internId: intern.id })
-  return keepFile(env, actorOfIntern(intern), row, inspected.content, inspected.mimeType)
+  return keepFile(env, { actor: actorOfIntern(intern), row, content: inspected.content, mimeType: inspected.mimeType })
 }

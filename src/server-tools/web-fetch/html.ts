@@ -1,4 +1,4 @@
-import { decodeEntities } from "./entities.ts"
+import { decodeHTMLStrict } from "entities"
 
 /** Elements without content: scripts, styles, navigation and hidden elements. */
 const DROPPED =
@@ -45,12 +45,12 @@ export async function htmlToText(html: string, baseUrl: string): Promise<{ title
     .onDocument({ comments: (comment) => void comment.remove() })
     .transform(source)
     .text()
-  return { title: squeeze(decodeEntities(title)), text: toLines(marked) }
+  return { title: squeeze(decode(title)), text: toLines(marked) }
 }
 
 /** Attribute values are raw: they are decoded with the rest of the text. */
 function link(element: Element, baseUrl: string): void {
-  const url = URL.parse(decodeEntities(element.getAttribute("href") ?? ""), baseUrl)
+  const url = URL.parse(decodeHTMLStrict(element.getAttribute("href") ?? ""), baseUrl)
   if (!url || (url.protocol !== "http:" && url.protocol !== "https:")) return
   const isOfThisPage = url.hash !== "" && url.href.replace(url.hash, "") === baseUrl
   if (!isOfThisPage) element.before("[").after(`](${url.href})`)
@@ -63,13 +63,21 @@ function asTyped(text: string): string {
     .replaceAll(" ", SPACE)
 }
 
+const INVISIBLE = /[\u00ad\u200c\u200d]/g
+const SPACES = /[\u00a0\u2002\u2003\u2009]/g
+
+/** Invisible characters would only cost a model tokens. */
+function decode(text: string): string {
+  return decodeHTMLStrict(text).replace(INVISIBLE, "").replace(SPACES, " ")
+}
+
 function squeeze(text: string): string {
   return text.replace(/\s+/g, " ").trim()
 }
 
 function toLines(marked: string): string {
   const lines = marked.replace(/^\s*<!doctype[^>]*>/i, "").split(BREAK)
-  return decodeEntities(lines.map(squeeze).join("\n").replaceAll(SPACE, " "))
+  return decode(lines.map(squeeze).join("\n").replaceAll(SPACE, " "))
     .replace(/\[\s*\]\([^)\s]*\)/g, "")
     .replace(/\n(?:[ \t]*\n)+/g, "\n\n")
     .replace(/^(?:[ \t]*\n)+|\s+$/g, "")

@@ -41,9 +41,8 @@ export function messagesEncoder(_request: MessagesRequest, call: CallContext): R
       const { costs, metadata } = closing(charge, reported)
       if (reported.reader.name === "messages")
         return { ...result, model: facts.model, usage: asCharged(charge, result["usage"], costs), ...metadata }
-      const normal = normalizeResult(result, defaultsOf(call))
       const usage = usageOf(charge, result["usage"])
-      return toMessagesResult(normal, { ...facts, ...costs, metadata, usage })
+      return toMessagesResult(normalizeResult(result, defaultsOf(call)), { ...facts, ...costs, metadata, usage })
     },
     open(reported) {
       answering = reported
@@ -55,13 +54,8 @@ export function messagesEncoder(_request: MessagesRequest, call: CallContext): R
         last.push(event)
         return []
       }
-      if (event["type"] !== "message_start" || !isObject(event["message"])) {
-        return [frame ?? toEventFrame(event as MessagesEvent)]
-      }
-      const isNamed = event["message"]["model"] === facts.model
-      if (isNamed && frame) return [frame]
-      const message = { ...event["message"], model: facts.model }
-      return [toEventFrame({ ...event, type: "message_start", message })]
+      if (startsMessage(event)) return [withModel(event, facts.model, frame)]
+      return [frame ?? toEventFrame(event as MessagesEvent)]
     },
     // Only a comment may precede the first event.
     heartbeat: () => (!answering ? [KEEPALIVE_FRAME] : isNative() ? [PING] : say(keepAlive(state))),
@@ -72,11 +66,9 @@ export function messagesEncoder(_request: MessagesRequest, call: CallContext): R
       // A stream that ended after its stop reason is complete.
       const isStopped = last.some(({ type }) => type === "message_stop")
       const frames = (isStopped ? last : [...last, { type: "message_stop" }]).map((event) => {
-        const reported =
-          event["type"] === "message_delta"
-            ? { ...event, usage: asCharged(charge, event["usage"], costs), ...metadata }
-            : event
-        return toEventFrame(reported as MessagesEvent)
+        const usage = () => asCharged(charge, event["usage"], costs)
+        const isDelta = event["type"] === "message_delta"
+        return toEventFrame((isDelta ? { ...event, usage: usage(), ...metadata } : event) as MessagesEvent)
       })
       last = []
       return frames
@@ -101,3 +93,15 @@ function costsOf(charge: Charge): Costs {
 }
 
 const PING = toEventFrame({ type: "ping" })
+
+type MessageStart = Json & { message: Json }
+
+function startsMessage(event: Json): event is MessageStart {
+  return event["type"] === "message_start" && isObject(event["message"])
+}
+
+/** The first event under the gateway's name of the model. */
+function withModel(event: MessageStart, model: string, frame: Uint8Array | undefined): Uint8Array {
+  if (event.message["model"] === model && frame) return frame
+  return toEventFrame({ ...event, type: "message_start", message: { ...event.message, model } })
+}

@@ -1,0 +1,32 @@
+import { Leases } from "./leases.ts"
+import type { Settlement } from "./protocol.ts"
+
+/**
+ * A settlement on its way. Calls share only this plain data: a promise of a call whose client disconnected may never
+ * settle, so no call waits for another's. `known`: the ledger has charged it, or has said that it need not.
+ */
+export type PendingSettlement = Settlement & { state: "waiting" | "taken" | "known" | "returned" }
+
+/** A running call: its cost so far in nano-USD, and when it is reported to the ledger, in epoch milliseconds. */
+export type Tracked = { estimate: () => number; ttlMs: number; reportAt: number }
+
+/** `heldAt`: epoch milliseconds. */
+export type TrackedCall = Pick<Tracked, "estimate" | "ttlMs"> & { heldAt: number }
+
+/** What the calls of one isolate share of one organization. */
+export type Shared = { waiting: PendingSettlement[]; book: Leases; tracked: Map<string, Tracked> }
+
+export function newShared(): Shared {
+  return { waiting: [], book: new Leases(), tracked: new Map() }
+}
+
+const shared = new Map<string, Shared>()
+
+export function sharedOf(organizationId: string): Shared {
+  let one = shared.get(organizationId)
+  if (!one) {
+    one = newShared()
+    shared.set(organizationId, one)
+  }
+  return one
+}
