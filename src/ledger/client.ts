@@ -47,21 +47,21 @@ export class LedgerClient {
   readonly #open: () => DurableObjectStub<LedgerRpc>
   #opened: DurableObjectStub<LedgerRpc> | undefined
   readonly #waiting: PendingSettlement[]
-  readonly #book: Leases
+  readonly #leases: Leases
   readonly #later: ((work: Promise<unknown>) => void) | undefined
   readonly #timer: Timer
   readonly #tracked: Shared["tracked"]
 
   constructor(
     open: () => DurableObjectStub<LedgerRpc>,
-    { waiting, book, tracked }: Shared,
+    { waiting, leases, tracked }: Shared,
     later?: (work: Promise<unknown>) => void,
     timer = realTimer,
   ) {
     this.#timer = timer
     this.#open = open
     this.#waiting = waiting
-    this.#book = book
+    this.#leases = leases
     this.#tracked = tracked
     this.#later = later
   }
@@ -76,21 +76,21 @@ export class LedgerClient {
     const mayLease = this.#later !== undefined && !request.free && request.wanted.mostNano > 0
     if (!mayLease) return this.#hold(request)
     const now = Date.now()
-    const lease = this.#book.leaseFor(request, now)
-    if (this.#book.admit(lease, request, now)) return { ok: true, grantedNano: request.wanted.mostNano }
-    const ask = this.#book.ask(lease, request, now)
+    const lease = this.#leases.leaseFor(request, now)
+    if (this.#leases.admit(lease, request, now)) return { ok: true, grantedNano: request.wanted.mostNano }
+    const ask = this.#leases.ask(lease, request, now)
     const verdict = await this.#hold(ask ? { ...request, lease: ask } : request)
-    if (ask) this.#book.granted(lease, ask.sequence, verdict.ok ? verdict.leasedNano : undefined, now)
+    if (ask) this.#leases.granted(lease, ask.sequence, verdict.ok ? verdict.leasedNano : undefined, now)
     // What this isolate leased is held against the very limits that refused.
     if (verdict.ok && !verdict.leasedNano) return verdict
-    const isAdmitted = this.#book.admit(lease, request, Date.now())
+    const isAdmitted = this.#leases.admit(lease, request, Date.now())
     if (isAdmitted) return { ok: true, grantedNano: request.wanted.mostNano }
     return verdict.ok ? this.#hold(request) : verdict
   }
 
   /** Whether anything at all is left under these limits. Holds nothing; asks nobody where the isolate has a lease. */
   async room(limits: readonly Limit[], chargesAccount: boolean): Promise<Verdict> {
-    if (this.#book.hasRoom({ limits, chargesAccount }, Date.now())) return { ok: true, grantedNano: 0 }
+    if (this.#leases.hasRoom({ limits, chargesAccount }, Date.now())) return { ok: true, grantedNano: 0 }
     return this.#stub.room(limits, chargesAccount)
   }
 
@@ -134,11 +134,11 @@ export class LedgerClient {
     for (const [id, call] of this.#tracked) {
       if (ending.has(id)) continue
       const renewMs = Math.min(RENEW_AFTER_MS, call.ttlMs / 3)
-      const isLeased = this.#book.call(id)?.isRegistered === false
+      const isLeased = this.#leases.call(id)?.isRegistered === false
       if (call.reportAt - (isLeased ? 0 : renewMs / 2) > now) continue
       call.reportAt = now + renewMs
       const estimateNano = call.estimate()
-      const registration = this.#book.registration(id, estimateNano)
+      const registration = this.#leases.registration(id, estimateNano)
       if (registration) progress.registrations.push(registration)
       else progress.renewals.push({ id, estimateNano, ttlMs: call.ttlMs })
     }
@@ -150,7 +150,7 @@ export class LedgerClient {
 
   /** Resolves when the generation is charged. */
   async settle(generation: Generation): Promise<void> {
-    const call = this.#book.call(generation.id)
+    const call = this.#leases.call(generation.id)
     const lease = call?.lease
     // Of a call that the lease covers only the isolate knows what was held for it.
     const capped = call ? cappedAt(generation, call.mostNano) : generation
@@ -163,9 +163,9 @@ export class LedgerClient {
     try {
       if (current.state !== "known") await this.#alone(current)
     } finally {
-      this.#book.close(generation.id, costOf(capped), false)
+      this.#leases.close(generation.id, costOf(capped), false)
     }
-    if (lease && this.#book.watch(lease, Date.now())) this.#later?.(this.#returnWhenIdle(lease))
+    if (lease && this.#leases.watch(lease, Date.now())) this.#later?.(this.#returnWhenIdle(lease))
   }
 
   async #alone(current: PendingSettlement): Promise<void> {
@@ -174,7 +174,7 @@ export class LedgerClient {
 
   async #returnWhenIdle(lease: Lease): Promise<void> {
     while (lease.open.size === 0 && Date.now() < lease.watchedUntil) {
-      if (this.#book.retire(lease, Date.now())) {
+      if (this.#leases.retire(lease, Date.now())) {
         const { id, ttlMs, declarations } = lease
         for (let tries = 0; tries < RETURN_TRIES; tries++) {
           const leases = [{ id, ttlMs, isReturned: true, ...declarations.next(0) }]
@@ -248,22 +248,22 @@ export class LedgerClient {
       ...settlements.map((one) => one.generation.id),
       ...registrations.map((one) => one.draft.id),
     ])
-    const leases = new Set([...result].flatMap((id) => this.#book.call(id)?.lease ?? []))
+    const leases = new Set([...result].flatMap((id) => this.#leases.call(id)?.lease ?? []))
     const reportedAt = Date.now()
-    const news = this.#book.updates(leases, result)
+    const news = this.#leases.updates(leases, result)
     const answer = await call({
       settlements: settlements.map(({ generation, leaseId }) => ({ generation, leaseId })),
       registrations,
       renewals,
       leases: news,
     })
-    this.#book.registered(registrations)
-    this.#book.acknowledged(leases, news, new Set(answer.alive), reportedAt)
+    this.#leases.registered(registrations)
+    this.#leases.acknowledged(leases, news, new Set(answer.alive), reportedAt)
     const charged = new Set(answer.charged)
     for (const one of settlements) {
       one.state = "known"
       const { generation } = one
-      this.#book.close(generation.id, costOf(generation), charged.has(generation.id))
+      this.#leases.close(generation.id, costOf(generation), charged.has(generation.id))
     }
     return answer
   }

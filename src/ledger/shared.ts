@@ -14,10 +14,10 @@ export type Tracked = { estimate: () => number; ttlMs: number; reportAt: number 
 export type TrackedCall = Pick<Tracked, "estimate" | "ttlMs"> & { heldAt: number }
 
 /** What the calls of one isolate share of one organization. */
-export type Shared = { waiting: PendingSettlement[]; book: Leases; tracked: Map<string, Tracked> }
+export type Shared = { waiting: PendingSettlement[]; leases: Leases; tracked: Map<string, Tracked> }
 
 export function newShared(): Shared {
-  return { waiting: [], book: new Leases(), tracked: new Map() }
+  return { waiting: [], leases: new Leases(), tracked: new Map() }
 }
 
 const shared = new Map<string, Shared>()

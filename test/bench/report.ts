@@ -54,18 +54,46 @@ export function report(rows: readonly string[], workloads: readonly Workload[], 
 }
 
 export function legend(workloads: readonly Workload[]): string {
-  const [json, burst, ...paced] = workloads
   return [
     "CPU of the target's process as a multiple of the bare Worker's in the same round: median (least-most) of the rounds.",
-    `1 KB JSON: a request; 1 KB there and back, ${json?.concurrency} at a time.`,
-    `SSE burst: an event; ${burst?.events} events a stream written at once, ${burst?.concurrency} streams at a time.`,
-    ...paced.map(({ title, events }) => `${title}: an event; streams x events a second, ${events} events a stream.`),
-    "Of a stream the request and its settlement are counted in, spread over its events.",
-    "first byte: from the request to the first byte of the body, median. delivered: events that came in time.",
-    "bare: a Worker that passes everything on. gateway: this one as deployed, its streams passed natively, as those of an",
-    "endpoint that has proven itself; scripted: every event is looked at. The simulated D1, KV and Durable Objects are in",
-    "its CPU, which in production are not the Worker's. Portkey: on Node, without keys, metering or storage.",
+    ...workloads.map(describeWorkload),
+    "Of a stream the request and its settlement are counted in, spread over its events. Streams are shaped as OpenAI sends",
+    "them: `usage: null` on every chunk. first byte: from the request to the first byte of the body, median. delivered:",
+    "events that came in time.",
+    "bare: a Worker that only calls fetch. script: a Worker that parses and serializes both JSON bodies, or reads and writes",
+    "every chunk of a stream, and does nothing else. gateway: this one as deployed; the simulated D1, KV and Durable",
+    "Objects are in its CPU, which in production are not the Worker's. Portkey: on Node, without keys, metering or storage.",
   ].join("\n")
+}
+
+function describeWorkload({ title, events, perSecond, concurrency, bytes, path }: Workload): string {
+  if (events === 0) return `${title}: a request; ${bytes} bytes there and back, ${concurrency} at a time.`
+  const pace = perSecond === 0 ? "written at once" : `${perSecond} a second`
+  return `${title}: an event; POST /${path}, ${events} events a stream, ${pace}, ${concurrency} streams at a time.`
+}
+
+/**
+ * Ratios of the gateway that mean that something has gone wrong, wide enough for a busy machine. About twice what is
+ * measured on a quiet one.
+ */
+const BOUNDS: Readonly<Record<string, number>> = {
+  "1 KB JSON": 9,
+  "100 KB JSON": 8,
+  "SSE burst": 6,
+  "SSE 50 x 50/s": 8,
+}
+
+/** The workloads in which the gateway costs more than its bound. */
+export function overBounds(slices: readonly Slice[]): string[] {
+  return Object.entries(BOUNDS).flatMap(([workload, bound]) => {
+    const of = (row: string) => slices.filter((slice) => slice.row === row && slice.workload === workload)
+    const ratios = of("gateway").flatMap(({ round, cpuEach }) => {
+      const base = of(BASE).find((slice) => slice.round === round)
+      return base ? [cpuEach / base.cpuEach] : []
+    })
+    const ratio = median(ratios)
+    return ratio > bound ? [`${workload}: ${ratio.toFixed(1)} times the bare Worker, more than ${bound}`] : []
+  })
 }
 
 function table(head: readonly string[], body: readonly (readonly string[])[]): string {

@@ -6,7 +6,7 @@ import { type Child, startChild, stopChildren } from "./child.ts"
 import { cpuMs } from "./cpu.ts"
 import type { Job, Load } from "./load.ts"
 import { buildBundle, installPortkey, PORTKEY_VERSION, QUIET } from "./prepare.ts"
-import { legend, report, type Slice } from "./report.ts"
+import { legend, overBounds, report, type Slice } from "./report.ts"
 import type { Target } from "./target.ts"
 import { COST_NANO_USD, requestBody, type Workload, workloads as workloadsOf } from "./workloads.ts"
 
@@ -15,6 +15,7 @@ const HELP = `npm run bench -- [--quick] [--rounds N] [--offline]
 What a request and an event of a stream cost in CPU, as multiples of a Worker that only passes bytes on.
   --quick    one short round (about 45 s)
   --rounds   how many (3, about 3 minutes)
+  --check    fails where the gateway costs about twice what it should
   --only     workloads whose title contains this text
   --offline  without Portkey's gateway, unless it is installed already`
 
@@ -43,6 +44,7 @@ async function main(): Promise<number> {
       quick: { type: "boolean" },
       offline: { type: "boolean" },
       only: { type: "string", default: "" },
+      check: { type: "boolean" },
       rounds: { type: "string", default: "3" },
     },
   })
@@ -89,6 +91,7 @@ async function main(): Promise<number> {
   }
   for (const row of rows) if (row.target.credits) await checkCharges(row, bench)
 
+  if (values.check) bench.wrong.push(...overBounds(slices))
   if (slices.length > 0)
     say(
       report(

@@ -235,8 +235,8 @@ describe("a vendor's own storage", () => {
   }
   function play(answer: (request: Request) => Response) {
     const asked: { method: string; url: string; key: string | null; body: string }[] = []
-    vi.spyOn(globalThis, "fetch").mockImplementation(async (input) => {
-      const request = input as Request
+    vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
+      const request = new Request(input, init)
       const key = request.headers.get("x-api-key") ?? request.headers.get("authorization")
       asked.push({ method: request.method, url: request.url, key, body: await request.clone().text() })
       return answer(request)

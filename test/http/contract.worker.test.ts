@@ -8,6 +8,9 @@ import { client, newWorkspace, operatorClient, expectJson } from "../support/wor
 const PUBLIC = [
   "GET /credits/vendor",
   "GET /endpoints/zdr",
+  "GET /images/models",
+  "GET /images/models/{author}/{slug}/endpoints",
+  "GET /videos/models",
   "GET /model/{id}",
   "GET /model/{author}/{slug}",
   "GET /models",

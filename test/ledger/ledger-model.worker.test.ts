@@ -118,7 +118,7 @@ class World {
       () => {},
       this.timer,
     )
-    return { wire, book: shared.book, client }
+    return { wire, book: shared.leases, client }
   }
 
   limits(): Limit[] {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { findModel, splitRequestVariants } from "../../src/routing/names.ts"
+import { findModel, splitRequestVariants, suggestModels } from "../../src/routing/names.ts"
 import { EndpointHealth } from "../../src/routing/health.ts"
 import type { Catalogue, Model } from "../../src/models/catalogue.ts"
 
@@ -90,5 +90,26 @@ describe("what is measured of an endpoint", () => {
     expect(tokensPerSecond).toEqual({ p50: 50, p75: 25, p90: 10, p99: 1 })
     expect(failures).toBeCloseTo(0.1)
     expect(health.statisticsOf("e", 30 * 60_000 + 200)).toEqual({ latencyMs: null, tokensPerSecond: null, failures: 0 })
+  })
+})
+
+describe("a name that is not quite the id", () => {
+  test.each([
+    ["OpenAI/GPT-5.5", "openai/gpt-5.5"],
+    ["gpt-5.5", "openai/gpt-5.5"],
+    ["GPT-5.5:nitro", "openai/gpt-5.5"],
+    ["gpt-9", undefined],
+  ])("%s is %s", (name, id) => {
+    expect(findModel(name, catalogue).model?.id).toBe(id)
+  })
+
+  test("a slug that two authors have is nobody's", () => {
+    const models = new Map(["a/same", "b/same"].map((id) => [id, model(id)]))
+    expect(findModel("same", { models }).model).toBeUndefined()
+  })
+
+  test("near misses are suggested, the most similar first", () => {
+    expect(suggestModels("openai/gpt-5.5-min", catalogue.models.keys())[0]).toBe("openai/gpt-5.5-mini")
+    expect(suggestModels("completely different", catalogue.models.keys())).toEqual([])
   })
 })

@@ -232,3 +232,36 @@ describe("sorted by what was measured", () => {
     expect(provider.asked.map(twinOf)).toEqual(["twin-b", "twin-b"])
   })
 })
+
+describe("the turns of a conversation", () => {
+  const opening = (text: string) => [
+    { role: "system", content: "Be brief." },
+    { role: "user", content: text },
+  ]
+  const turn = async ({ as }: Workspace, model: string, more: Record<string, unknown>) => {
+    const { choices } = await expectJson<{ choices: { message: { content: string } }[] }>(
+      200,
+      as.post("/chat/completions", { model, ...more }),
+    )
+    return choices[0]?.message.content
+  }
+
+  test("go to one provider, for its prompt cache; conversations are spread", async () => {
+    play(() => undefined)
+    const [workspace, model] = [await newWorkspace(), newModel()]
+    const first = await turn(workspace, model, { messages: opening("One") })
+    const later = [...opening("One"), { role: "assistant", content: "1" }, { role: "user", content: "Go on" }]
+    for (let at = 0; at < 5; at++) expect(await turn(workspace, model, { messages: later })).toBe(first)
+    const others = Array.from({ length: 30 }, (_, at) => turn(workspace, model, { messages: opening(`Other ${at}`) }))
+    expect(new Set(await Promise.all(others)).size).toBeGreaterThan(1)
+  })
+
+  test("are known by prompt_cache_key, whatever they begin with", async () => {
+    play(() => undefined)
+    const [workspace, model] = [await newWorkspace(), newModel()]
+    const turns = Array.from({ length: 10 }, (_, at) =>
+      turn(workspace, model, { messages: opening(`Turn ${at}`), prompt_cache_key: "one" }),
+    )
+    expect(new Set(await Promise.all(turns)).size).toBe(1)
+  })
+})
