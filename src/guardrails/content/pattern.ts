@@ -53,10 +53,10 @@ export function addPattern(pattern: string, before: Sizes): Sizes | string {
 }
 
 const TOO_COMPLEX =
-  "cannot be searched for at 20 MB a second: a text can bring it into too many states. Shorten its repetitions, write exact " +
+  "cannot be searched for at 10 MB a second in every text. Shorten its repetitions, write exact " +
   "ones as {0,20} in place of {20}, and part long lists into several filters."
 
-/** A unit is some 5 ns (test/bench/units.ts), so that this is 20 MB a second. */
+/** A unit takes about 5 ns, up to 16 ns in the worst text found (test/bench/patterns.ts): 10 MB a second or more. */
 const MAX_UNITS = 10
 
 const works = new WeakMap<Program, number>()
