@@ -103,7 +103,6 @@ export const DOUBLE_CASTS: Exceptions = {
 /** Identifiers with a word of the deny list. */
 export const DENIED_NAMES: Exceptions = {
   "src/dev/docs-config.ts": 1,
-  "src/formats/chat/normalize-calls.ts": 1,
   "src/formats/messages/messages.ts": 1,
   "src/formats/messages/upstream/blocks.ts": 4,
   "src/formats/messages/upstream/content.ts": 1,
@@ -122,7 +121,6 @@ export const DENIED_NAMES: Exceptions = {
   "src/inference/endpoints/messages/request.ts": 1,
   "src/inference/prepare/replay.ts": 2,
   "src/inference/prepare/web.ts": 1,
-  "src/ledger/client.ts": 2,
   "src/ledger/leases.ts": 2,
   "src/models/model.ts": 1,
   "src/models/routes.ts": 1,

@@ -17,7 +17,7 @@ type Health = {
   components: Record<string, "ok" | "unavailable" | "absent">
 }
 
-/** Anybody may ask, so often that it must not be a way to the database. */
+/** Needs no key, so a flood of requests must not reach the database. */
 const REMEMBERED_MS = 5_000
 /** What is wrong is remembered for less. */
 const LESS_MS = 500
@@ -53,7 +53,7 @@ async function probe(env: Env): Promise<Health> {
 }
 
 /** In time, and true. */
-async function passesWithin(ask: () => Promise<boolean>): Promise<boolean> {
-  const answer = ask().catch(() => false)
+async function passesWithin(probe: () => Promise<boolean>): Promise<boolean> {
+  const answer = probe().catch(() => false)
   return (await Promise.race([answer, wait(TIMEOUT_MS)])) ?? false
 }

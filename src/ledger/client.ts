@@ -78,9 +78,10 @@ export class LedgerClient {
     const now = Date.now()
     const lease = this.#leases.leaseFor(request, now)
     if (this.#leases.admit(lease, request, now)) return { ok: true, grantedNano: request.wanted.mostNano }
-    const ask = this.#leases.ask(lease, request, now)
-    const verdict = await this.#hold(ask ? { ...request, lease: ask } : request)
-    if (ask) this.#leases.granted(lease, ask.sequence, verdict.ok ? verdict.leasedNano : undefined, now)
+    const leaseRequest = this.#leases.requestFor(lease, request, now)
+    const verdict = await this.#hold(leaseRequest ? { ...request, lease: leaseRequest } : request)
+    if (leaseRequest)
+      this.#leases.granted(lease, leaseRequest.sequence, verdict.ok ? verdict.leasedNano : undefined, now)
     // What this isolate leased is held against the very limits that refused.
     if (verdict.ok && !verdict.leasedNano) return verdict
     const isAdmitted = this.#leases.admit(lease, request, Date.now())
@@ -88,7 +89,7 @@ export class LedgerClient {
     return verdict.ok ? this.#hold(request) : verdict
   }
 
-  /** Whether anything at all is left under these limits. Holds nothing; asks nobody where the isolate has a lease. */
+  /** Whether anything is left under these limits. Holds nothing; makes no request where the isolate has a lease. */
   async room(limits: readonly Limit[], chargesAccount: boolean): Promise<Verdict> {
     if (this.#leases.hasRoom({ limits, chargesAccount }, Date.now())) return { ok: true, grantedNano: 0 }
     return this.#stub.room(limits, chargesAccount)
@@ -169,7 +170,7 @@ export class LedgerClient {
   }
 
   async #alone(current: PendingSettlement): Promise<void> {
-    await this.#told([current], NOTHING_ELSE, this.#report)
+    await this.#send([current], NOTHING_ELSE, this.#report)
   }
 
   async #returnWhenIdle(lease: Lease): Promise<void> {
@@ -231,7 +232,7 @@ export class LedgerClient {
     const taken = this.#waiting.splice(0)
     for (const one of taken) one.state = "taken"
     try {
-      return await this.#told(taken, progress, call)
+      return await this.#send(taken, progress, call)
     } catch (error) {
       for (const one of taken) one.state = "returned"
       throw error
@@ -239,7 +240,7 @@ export class LedgerClient {
   }
 
   /** A report, and what follows from its having arrived. */
-  async #told<T extends FlushResult>(
+  async #send<T extends FlushResult>(
     settlements: PendingSettlement[],
     { registrations, renewals }: Progress,
     call: (report: FlushRequest) => Promise<T>,

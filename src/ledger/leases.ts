@@ -6,7 +6,7 @@ import { type HoldRequest, type LeaseUpdate, newLeaseId, type Registration } fro
 
 /** A caller too near a limit for a lease is asked about again after so long. */
 const REFUSED_FOR_MS = 1_000
-/** An isolate's request may end while it asks: after so long another one may ask. */
+/** A request for a lease may never be answered: after this, another call of the isolate may make one. */
 const REQUEST_TIMEOUT_MS = 5_000
 /** A lease that nothing has used for so long goes back. */
 export const IDLE_MS = 1_000
@@ -117,8 +117,8 @@ export class Leases {
     return true
   }
 
-  /** What to ask the ledger for beside a hold; undefined where another call is asking, or has lately been refused. */
-  ask(lease: Lease, { wanted, estimateNano }: HoldRequest, now: number): HoldRequest["lease"] {
+  /** The lease to request with a hold; undefined where another call has requested one, or was rejected lately. */
+  requestFor(lease: Lease, { wanted, estimateNano }: HoldRequest, now: number): HoldRequest["lease"] {
     if (lease.askAgainAt > now) return undefined
     lease.askAgainAt = now + REQUEST_TIMEOUT_MS
     lease.requestedAt ||= now
@@ -133,7 +133,7 @@ export class Leases {
       lease.declarations.accepted(sequence)
       lease.slice = refill(lease.slice, leasedNano)
       lease.askAgainAt = 0
-      this.#heard(lease, askedAt)
+      this.#extend(lease, askedAt)
     } else {
       lease.declarations.ignored(sequence)
       lease.askAgainAt = askedAt + REFUSED_FOR_MS
@@ -144,7 +144,7 @@ export class Leases {
     return this.#open.get(id)
   }
 
-  /** The call is charged so much; where the ledger would not say, its lease has lost all that it could cost. */
+  /** Closes a call with its charge. Without a confirmation of the ledger, the lease loses the most that the call could cost. */
   close(id: string, costNano: number, isCertain: boolean): void {
     const call = this.#open.get(id)
     if (!call) return
@@ -172,11 +172,11 @@ export class Leases {
     }
   }
 
-  /** Of these leases, once the calls in `told` are charged or registered. */
-  updates(leases: Iterable<Lease>, result: ReadonlySet<string>): LeaseUpdate[] {
+  /** The updates of these leases, once the calls in `reported` are charged or registered. */
+  updates(leases: Iterable<Lease>, reported: ReadonlySet<string>): LeaseUpdate[] {
     return [...leases].map(({ id, open, unknownNano, typicalNano, declarations, ttlMs }) => {
       let leftNano = unknownNano
-      for (const one of result) {
+      for (const one of reported) {
         const call = open.get(one)
         if (call && !call.isRegistered) leftNano -= call.estimateNano
       }
@@ -184,7 +184,7 @@ export class Leases {
     })
   }
 
-  /** Of the leases that a report told of, `alive` are those that the ledger still holds; the others are over. */
+  /** Of the reported leases, `alive` are those that the ledger still holds; the others are over. */
   acknowledged(
     leases: Iterable<Lease>,
     news: readonly LeaseUpdate[],
@@ -194,12 +194,12 @@ export class Leases {
     const sequences = new Map(news.map(({ id, sequence }) => [id, sequence]))
     for (const lease of leases) {
       lease.declarations.accepted(sequences.get(lease.id) ?? 0)
-      if (alive.has(lease.id)) this.#heard(lease, reportedAt)
+      if (alive.has(lease.id)) this.#extend(lease, reportedAt)
       else lease.isOver = true
     }
   }
 
-  /** A lease that nothing uses and nobody asks for, which is then no longer here. */
+  /** Removes a lease that no call uses and no request is under way for. */
   retire(lease: Lease, now: number): boolean {
     if (lease.open.size > 0 || lease.askAgainAt > now || now - lease.usedAt < IDLE_MS) return false
     if (this.#leases.get(lease.signature) === lease) this.#leases.delete(lease.signature)
@@ -218,7 +218,7 @@ export class Leases {
     return this.#leases.values()
   }
 
-  /** Callers near their limits have no lease to give back, and so nobody who sees to it. */
+  /** Callers near their limits have no lease to return, so no call removes their entry. */
   #forgetRefused(): void {
     if (this.#leases.size < MAX_LEASES) return
     for (const [signature, { slice, open }] of this.#leases) {
@@ -226,7 +226,7 @@ export class Leases {
     }
   }
 
-  #heard(lease: Lease, at: number): void {
+  #extend(lease: Lease, at: number): void {
     lease.usableUntil = Math.max(lease.usableUntil, at + lease.ttlMs / 2)
   }
 }

@@ -2,7 +2,7 @@ import { type CallDelta, growCall, type GrowingCall, readCallDelta, routeCall } 
 import { isObject, type Json } from "../../support/json.ts"
 
 /** A call of a stream, and the number it goes out under. */
-export type SeenCall = GrowingCall & { choice: number; place: number }
+export type SeenCall = GrowingCall & { choice: number; position: number }
 
 /** What a delta adds to a call that has begun; empty strings add nothing. */
 type AddedToCall = { name: string; arguments: string }
@@ -61,12 +61,12 @@ function number(delta: CallDelta, choice: number, seen: SeenCall[]): { index: nu
     const { name } = known
     const { grown, added } = growCall(known, delta)
     Object.assign(known, grown)
-    return { index: known.place, added: { name: grown.name.slice(name.length), arguments: added } }
+    return { index: known.position, added: { name: grown.name.slice(name.length), arguments: added } }
   }
   const { index, id, name, arguments: result } = delta
-  const place = calls.length
-  seen.push({ index, upstreamId: id, name: name ?? "", arguments: result, choice, place })
-  return { index: place }
+  const position = calls.length
+  seen.push({ index, upstreamId: id, name: name ?? "", arguments: result, choice, position })
+  return { index: position }
 }
 
 /** The same number and the same id are one call to every client. */

@@ -26,7 +26,7 @@ export function messagesEncoder(_request: MessagesRequest, call: CallContext): R
   /** The last events of a provider's own message wait for the settlement. */
   let last: Json[] = []
   const isNative = () => answering?.reader.name === "messages"
-  const say = ([next, events]: Step) => {
+  const encode = ([next, events]: Step) => {
     state = next
     return events.map(toEventFrame)
   }
@@ -46,10 +46,10 @@ export function messagesEncoder(_request: MessagesRequest, call: CallContext): R
     },
     open(reported) {
       answering = reported
-      return isNative() ? [] : say(start(state))
+      return isNative() ? [] : encode(start(state))
     },
     chunk(event, frame) {
-      if (!isNative()) return say(advance(state, event))
+      if (!isNative()) return encode(advance(state, event))
       if (event["type"] === "message_delta" || event["type"] === "message_stop") {
         last.push(event)
         return []
@@ -58,11 +58,11 @@ export function messagesEncoder(_request: MessagesRequest, call: CallContext): R
       return [frame ?? toEventFrame(event as MessagesEvent)]
     },
     // Only a comment may precede the first event.
-    heartbeat: () => (!answering ? [KEEPALIVE_FRAME] : isNative() ? [PING] : say(keepAlive(state))),
+    heartbeat: () => (!answering ? [KEEPALIVE_FRAME] : isNative() ? [PING] : encode(keepAlive(state))),
     failure: (error, metadata) => [toEventFrame({ ...toMessagesError(error.status, error.message), ...metadata })],
     end(charge) {
       const { costs, metadata } = closing(charge, answering)
-      if (!isNative()) return say(finish(state, { ...costs, metadata, usage: usageOf(charge, state.usage) }))
+      if (!isNative()) return encode(finish(state, { ...costs, metadata, usage: usageOf(charge, state.usage) }))
       // A stream that ended after its stop reason is complete.
       const isStopped = last.some(({ type }) => type === "message_stop")
       const frames = (isStopped ? last : [...last, { type: "message_stop" }]).map((event) => {

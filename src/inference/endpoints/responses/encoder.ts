@@ -28,7 +28,7 @@ export function responsesEncoder(request: ResponsesRequest, call: CallContext): 
   let state = newEventState(request, facts)
   let native: NativeResponse | undefined
   let answering: ServingInfo | undefined
-  const say = ([next, events]: Step) => {
+  const encode = ([next, events]: Step) => {
     state = next
     return events.map(toEventFrame)
   }
@@ -54,23 +54,23 @@ export function responsesEncoder(request: ResponsesRequest, call: CallContext): 
       const echo =
         request.debug?.echo_upstream_body === true ? { debug: { echo_upstream_body: upstreamBody } } : undefined
       if (reported.reader.name !== "responses")
-        return [...say(start(state)), ...(echo ? say(advance(state, echo)) : [])]
+        return [...encode(start(state)), ...(echo ? encode(advance(state, echo)) : [])]
       native = new NativeResponse(request, facts, state.sequence)
       return echo ? native.take({ type: "response.debug", ...echo }, undefined) : []
     },
-    chunk: (chunk, frame) => (native ? native.take(chunk, frame) : say(advance(state, chunk))),
+    chunk: (chunk, frame) => (native ? native.take(chunk, frame) : encode(advance(state, chunk))),
     // A comment does not reset the idle timer of every Responses client.
-    heartbeat: () => (native ? native.silence() : say(keepAlive(state))),
+    heartbeat: () => (native ? native.silence() : encode(keepAlive(state))),
     failure: (error, metadata) => [
       ...(native
         ? native.failure(error, metadata)
-        : [...say(advance(state, metadata)), ...say(fail(state, toFailure(error)))]),
+        : [...encode(advance(state, metadata)), ...encode(fail(state, toFailure(error)))]),
       DONE_FRAME,
     ],
     end(charge) {
       const { costs, metadata } = closing(charge, answering)
       const ending = { completedAt: Date.now(), ...costs, metadata, usage: usageOf(charge, state.usage) }
-      return [...(native ? native.end({ charge, costs, metadata }) : say(finish(state, ending))), DONE_FRAME]
+      return [...(native ? native.end({ charge, costs, metadata }) : encode(finish(state, ending))), DONE_FRAME]
     },
   }
 }

@@ -20,12 +20,12 @@ export class NativeResponse {
   #latest: Json
   #terminal: Json | undefined
 
-  /** `told`: how many events the caller has seen; a caller who has seen any has seen the response begin. */
-  constructor(request: ResponsesRequest, facts: ResponseFacts, result: number) {
+  /** `sent`: the number of events that the client has; the first of them began the response. */
+  constructor(request: ResponsesRequest, facts: ResponseFacts, sent: number) {
     this.#request = request
     this.#facts = facts
-    this.#sequence = result
-    this.#isStarted = result > 0
+    this.#sequence = sent
+    this.#isStarted = sent > 0
     this.#latest = {}
   }
 
@@ -43,18 +43,18 @@ export class NativeResponse {
     if (!isObject(response)) {
       return [event["sequence_number"] === number && frame ? frame : this.#frame({ ...event, sequence_number: number })]
     }
-    return [this.#frame({ ...event, response: this.#retell(response), sequence_number: number })]
+    return [this.#frame({ ...event, response: this.#rewrite(response), sequence_number: number })]
   }
 
   silence(): Uint8Array[] {
-    return [this.#say("response.in_progress", this.#retell(this.#latest))]
+    return [this.#event("response.in_progress", this.#rewrite(this.#latest))]
   }
 
   end(closing: Closing): Uint8Array[] {
     const event = this.#terminal
     const response = isObject(event?.["response"]) ? event["response"] : this.#latest
     return [
-      this.#say(
+      this.#event(
         TERMINAL.has(event?.["type"]) ? (event?.["type"] as string) : "response.completed",
         this.whole(response, closing),
       ),
@@ -63,23 +63,23 @@ export class NativeResponse {
 
   failure(error: GatewayError, metadata: Json): Uint8Array[] {
     const failed = {
-      ...this.#retell(this.#latest),
+      ...this.#rewrite(this.#latest),
       status: "failed",
       error: { code: error.status === 429 ? "rate_limit_exceeded" : "server_error", message: error.message },
       error_type: errors[error.code].type,
       ...metadata,
     }
-    return [this.#say("response.failed", failed)]
+    return [this.#event("response.failed", failed)]
   }
 
   whole(response: Json, { charge, costs, metadata }: Closing): Json {
-    const result = this.#retell(response)
+    const result = this.#rewrite(response)
     const { cost_details: details, ...rest } = costs
     const money = { ...rest, ...(details && { cost_details: responsesCostDetails(details) }) }
     return { ...result, usage: { ...usageAsCharged(charge, result["usage"]), ...money }, ...metadata }
   }
 
-  #retell(response: Json): Json {
+  #rewrite(response: Json): Json {
     const known = Object.fromEntries(Object.entries(response).filter(([, value]) => value !== undefined))
     return {
       ...toResponse(this.#request, this.#facts, NOT_BEGUN),
@@ -90,7 +90,7 @@ export class NativeResponse {
     }
   }
 
-  #say(type: string, response: Json): Uint8Array {
+  #event(type: string, response: Json): Uint8Array {
     return this.#frame({ type, sequence_number: this.#sequence++, response })
   }
 
