@@ -7,9 +7,9 @@ const BURST_READS = 3
 /** Reads in a row with a longer gap end a burst. */
 const CALM_GAP_MS = 4 * PACE_MS
 const CALM_READS = 16
-const READ_BYTES = 64 * 1024
-/** While a burst may be over, a read waits for long and holds its memory. */
-const CALM_READ_BYTES = 4 * 1024
+/** A read holds its memory while it waits, so its size follows what the last one returned. */
+const LEAST_READ_BYTES = 4 * 1024
+const MOST_READ_BYTES = 64 * 1024
 /** Each burst adds a tee to the stream, so their number is bounded. */
 const MAX_BURSTS = 8
 
@@ -30,6 +30,7 @@ export class PacedReader {
   #bursts = 0
   #streak = 0
   #isFull = false
+  #readBytes = MOST_READ_BYTES
   #lastReadAt = 0
   #unread: Uint8Array | undefined
 
@@ -83,9 +84,10 @@ export class PacedReader {
   async #readBurst(reader: ReadableStreamBYOBReader): Promise<Chunk> {
     const rest = PACE_MS - (Date.now() - this.#lastReadAt)
     if (rest > 0 && !this.#isFull) await wait(rest)
-    const size = this.#streak > 0 ? CALM_READ_BYTES : READ_BYTES
-    const chunk = await reader.read(new Uint8Array(size))
-    this.#isFull = chunk.value?.byteLength === size
+    const chunk = await reader.read(new Uint8Array(this.#readBytes))
+    const size = chunk.value?.byteLength ?? 0
+    this.#isFull = size === this.#readBytes
+    this.#readBytes = Math.min(MOST_READ_BYTES, Math.max(LEAST_READ_BYTES, 4 * size))
     return chunk
   }
 
@@ -99,6 +101,7 @@ export class PacedReader {
     const [drained, seen] = this.#stream.tee()
     const drain = new AbortController()
     this.#stream = seen
+    this.#readBytes = MOST_READ_BYTES
     this.#burst = { reader: seen.getReader({ mode: "byob" }), drain }
     this.#bursts += 1
     this.#streak = 0
