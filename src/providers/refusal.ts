@@ -60,7 +60,13 @@ const MAX_MESSAGE_LENGTH = 2_000
 const MAX_HINT_MS = 300_000
 
 /** A provider's answer that is not a success, read: `body` is its text, at most what is worth reading. */
-export function toRejection(provider: Told, status: number, headers: Headers, body: string, now: number): Rejection {
+export function toRejection(
+  provider: RejectingProvider,
+  status: number,
+  headers: Headers,
+  body: string,
+  now: number,
+): Rejection {
   const result = parseError(body)
   const blamesKey = (status === 400 || status === 422) && result.message !== undefined && KEY_TERMS.test(result.message)
   const rule = blamesKey ? KEY_AT_FAULT : (RULES[status] ?? ANYTHING_ELSE)
@@ -85,10 +91,10 @@ function unfitnessIn(message: string | undefined): Pick<Rejection, "unfit"> {
   return MODEL_TERMS.test(message) ? { unfit: "model" } : {}
 }
 
-type Told = { name: string; apiKey?: string; baseUrl?: string }
+type RejectingProvider = { name: string; apiKey?: string; baseUrl?: string }
 
 /** A provider's error text without its key and its host, cut to what a client is sent. */
-export function redacted(message: string, { apiKey, baseUrl }: Told): string {
+export function redacted(message: string, { apiKey, baseUrl }: RejectingProvider): string {
   const known = redactSecrets(message, apiKey)
   const host = baseUrl === undefined ? undefined : URL.parse(baseUrl)?.host
   const text = host === undefined || host === "" ? known : known.replaceAll(host, "[redacted]")

@@ -61,14 +61,14 @@ function toUserMessages(content: readonly ContentBlock[], at: number): Json[] {
   const parts: Json[] = []
   content.forEach((block, position) => {
     if (isKnown(block) && block.type === "tool_result") results.push(toToolMessage(block))
-    else if (isKnown(block) && isTold(block)) parts.push(...toParts(block))
+    else if (isKnown(block) && isResponseBlock(block)) parts.push(...toParts(block))
     else throw refuse(block, "user", at, position)
   })
   if (parts.length === 0 && results.length > 0) return results
   return [...results, { role: "user", content: simplest(parts) }]
 }
 
-function isTold(block: KnownBlock): block is ResponseBlock {
+function isResponseBlock(block: KnownBlock): block is ResponseBlock {
   return ["text", "image", "document", "search_result"].includes(block.type)
 }
 

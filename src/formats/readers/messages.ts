@@ -32,11 +32,11 @@ function read(meter: ResponseMeter, event: Json): void {
   if (type === "message_start" && isObject(event["message"])) readMessage(meter, event["message"])
   else if (type === "message") {
     readMessage(meter, event)
-    if (Array.isArray(event["content"])) for (const block of event["content"] as unknown[]) readWords(meter, block)
+    if (Array.isArray(event["content"])) for (const block of event["content"] as unknown[]) readText(meter, block)
     readEnd(meter, event)
     meter.done = true
-  } else if (type === "content_block_start") readWords(meter, event["content_block"])
-  else if (type === "content_block_delta") readWords(meter, event["delta"])
+  } else if (type === "content_block_start") readText(meter, event["content_block"])
+  else if (type === "content_block_delta") readText(meter, event["delta"])
   else if (type === "message_delta") {
     readUsage(meter, event["usage"])
     if (isObject(event["delta"])) readEnd(meter, event["delta"])
@@ -86,7 +86,7 @@ function count(value: unknown): number | undefined {
 
 const RULE = ["text", "thinking", "partial_json", "data"] as const
 
-function readWords(meter: ResponseMeter, text: unknown): void {
+function readText(meter: ResponseMeter, text: unknown): void {
   if (!isObject(text)) return
   readSignature(meter, text["signature"], text["type"] === "redacted_thinking" ? text["data"] : undefined)
   let units = RULE.reduce((sum, key) => sum + (typeof text[key] === "string" ? text[key].length : 0), 0)

@@ -59,7 +59,7 @@ function read(meter: ResponseMeter, answer: Json): void {
   meter.choices.set(0, true)
   meter.done = true
   // A document has its text only here.
-  if (type === undefined) readWords(meter, response["output"])
+  if (type === undefined) readText(meter, response["output"])
 }
 
 function toFinishReason(response: Json): string {
@@ -75,7 +75,7 @@ function isCall(item: Json): boolean {
   return item["type"] === "function_call" || item["type"] === "custom_tool_call"
 }
 
-function readWords(meter: ResponseMeter, output: unknown): void {
+function readText(meter: ResponseMeter, output: unknown): void {
   if (!Array.isArray(output)) return
   for (const item of output as unknown[]) {
     if (!isObject(item)) continue

@@ -7,7 +7,7 @@ import { NOT_BEGUN, type Progress, type ResponseFacts, type ResponseFailure, toR
 import type { ResponsesEvent, ResponsesRequest } from "./schemas.ts"
 import { toolNames } from "./tool-names.ts"
 import { itemAt, type ItemStatus } from "./stream/drafts.ts"
-import { closeCall, takeCall, tellCall } from "./stream/on-calls.ts"
+import { closeCall, takeCall, emitCall } from "./stream/on-calls.ts"
 import { takeFields, emitFields } from "./stream/on-fields.ts"
 import { takeDetail, takeLate } from "./stream/on-reasoning.ts"
 import { takeServerTool } from "./stream/on-tools.ts"
@@ -155,7 +155,7 @@ function toIncompleteReason(finishReason: string | null): Progress["incompleteRe
 /** Closes what still grows, in the order of the output. The last of it is what a limit has cut. */
 function closeAll(turn: Turn, lastStatus: ItemStatus, otherStatus: ItemStatus = "completed"): void {
   const { state } = turn
-  state.calls.forEach((_, at) => tellCall(turn, at))
+  state.calls.forEach((_, at) => emitCall(turn, at))
   const growing = [...state.items.entries()].filter(
     ([at, draft]) => at === state.open || draft.type === "function_call",
   )

@@ -21,29 +21,24 @@ export async function respondJson(
     const round = await readWholeRound(response, (metadata) => (agent.metadata = metadata))
     const current = agent.pending(round)
     const details = renumber(round.message["reasoning_details"], agent.detailOffset)
-    const text: Json = { ...round.message, reasoning_details: details, tool_calls: agent.foreign(round) }
+    const turn: Json = { ...round.message, reasoning_details: details, tool_calls: agent.foreign(round) }
     const { details: runs, goesOn } =
       current.length > 0 ? await agent.answer(round, current, signal) : { details: [] as Json[], goesOn: false }
     const done = runs.map((run) => ({ reasoning_details: [run] }))
-    if (!goesOn) return encodeAnswer(agent, encoder, round, { earlier, said: text, done })
-    earlier.push(text, ...done)
+    if (!goesOn) return encodeAnswer(agent, encoder, round, { earlier, turn, done })
+    earlier.push(turn, ...done)
     response = await agent.ask(signal)
   }
 }
 
-type Answer = { earlier: Json[]; said: Json; done: Json[] }
+type Answer = { earlier: Json[]; turn: Json; done: Json[] }
 
 /** On a wire of items, the turns one after the other, as its stream tells them; on another, all of them as one. */
-function encodeAnswer(
-  agent: Agent,
-  encoder: ResponseEncoder,
-  round: Round,
-  { earlier, said: text, done }: Answer,
-): Json {
+function encodeAnswer(agent: Agent, encoder: ResponseEncoder, round: Round, { earlier, turn, done }: Answer): Json {
   const { prepared, emitsToolItems } = agent.job
   const { chat, heals } = prepared
   const { finishReason, nativeFinishReason, head } = round
-  const last = emitsToolItems ? text : merge([...earlier, text, ...done])
+  const last = emitsToolItems ? turn : merge([...earlier, turn, ...done])
   if (heals && isJson(chat) && typeof last["content"] === "string")
     last["content"] = heal(last["content"]) ?? last["content"]
   if (agent.annotations.length > 0) last["annotations"] = [...listOf(last["annotations"]), ...agent.annotations]

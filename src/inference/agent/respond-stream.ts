@@ -11,7 +11,7 @@ import { answeringOf, chargeOf, finishOf, isJson } from "./respond.ts"
 /** Says the rounds of an agent as one stream, in the words of the caller. */
 export class StreamResponder {
   readonly #agent: Agent
-  readonly #dialect: ResponseEncoder
+  readonly #encoder: ResponseEncoder
   readonly #out: FrameWriter
   readonly #signal: AbortSignal
   /** What every chunk of one answer shares: that of the first round stands for all. */
@@ -19,14 +19,14 @@ export class StreamResponder {
 
   constructor(agent: Agent, encoder: ResponseEncoder, out: FrameWriter, signal: AbortSignal) {
     this.#agent = agent
-    this.#dialect = encoder
+    this.#encoder = encoder
     this.#out = out
     this.#signal = signal
   }
 
-  async tell(first: Response): Promise<void> {
+  async respond(first: Response): Promise<void> {
     const agent = this.#agent
-    this.#out.write(this.#dialect.open(answeringOf({}, agent.job.prepared.chat.model ?? "")))
+    this.#out.write(this.#encoder.open(answeringOf({}, agent.job.prepared.chat.model ?? "")))
     let response = first
     for (;;) {
       const round = await this.#read(response)
@@ -57,7 +57,7 @@ export class StreamResponder {
         if (this.#head["id"] === undefined) this.#head = chunk
         this.#write({ ...chunk })
       },
-      onSilence: () => this.#out.write(this.#dialect.heartbeat()),
+      onSilence: () => this.#out.write(this.#encoder.heartbeat()),
       onMetadata: (metadata) => (agent.metadata = metadata),
       holdsContent: this.#holdsContent,
       detailOffset: agent.detailOffset,
@@ -81,7 +81,7 @@ export class StreamResponder {
     this.#say({}, native, finishOf(finishReason, agent.sieve.count))
     const { usage } = agent.total
     if (usage) this.#write({ choices: [], usage })
-    this.#out.write(this.#dialect.end(chargeOf(agent)))
+    this.#out.write(this.#encoder.end(chargeOf(agent)))
   }
 
   #say(delta: Json, more: Json = {}, finishReason: string | null = null): void {
@@ -91,7 +91,7 @@ export class StreamResponder {
   #write(chunk: Json): void {
     const { id, model, created, provider } = this.#head
     const shared = { id, object: "chat.completion.chunk", created, model, ...(provider !== undefined && { provider }) }
-    this.#out.write(this.#dialect.chunk({ ...chunk, ...shared }, undefined))
+    this.#out.write(this.#encoder.chunk({ ...chunk, ...shared }, undefined))
   }
 
   /** Work during which the caller hears nothing else. */
@@ -100,7 +100,7 @@ export class StreamResponder {
     for (;;) {
       const first = await Promise.race([done, wait(this.#agent.deps.timers.keepaliveMs)])
       if (first) return first.value
-      this.#out.write(this.#dialect.heartbeat())
+      this.#out.write(this.#encoder.heartbeat())
     }
   }
 }

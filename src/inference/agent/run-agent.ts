@@ -38,7 +38,7 @@ export async function runAgent(job: Job, callUpstream: CallUpstream, deps: Deps)
   const channel = new IdentityTransformStream()
   const out = new FrameWriter(channel.writable, () => disconnect.abort())
   const work = new StreamResponder(agent, encoder, out, signal)
-    .tell(first)
+    .respond(first)
     .catch((thrown: unknown) => {
       const error = asGatewayError(thrown)
       if (error.code === "internal")

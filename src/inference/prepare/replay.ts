@@ -22,7 +22,7 @@ export function replayServerTools(
   return replayed as ChatRequest["messages"]
 }
 
-type Run = { call: Json; result: string; round: unknown; isPending: boolean; said: unknown }
+type Run = { call: Json; result: string; round: unknown; isPending: boolean; contentLength: unknown }
 /** What the model thought in a turn of its own, and what it called for then. */
 type Round = { thoughts: Json[]; runs: Run[] }
 
@@ -84,11 +84,17 @@ function roundsOf(details: readonly Json[], names: ReadonlySet<string>): { round
 }
 
 function toRun(detail: Json, name: string, index: number): Run {
-  const { tool_call_id: reported, round, is_pending: isPending, content_length: said, call_fields: fields } = detail
+  const {
+    tool_call_id: reported,
+    round,
+    is_pending: isPending,
+    content_length: contentLength,
+    call_fields: fields,
+  } = detail
   const id = typeof reported === "string" ? reported : `call_${index}`
-  const call = { id, type: "function", function: { name, arguments: wordsOf(detail["arguments"]) || "{}" } }
+  const call = { id, type: "function", function: { name, arguments: stringify(detail["arguments"]) || "{}" } }
   addFields(call, fields)
-  return { call, result: wordsOf(detail["result"]), round, isPending: isPending === true, said }
+  return { call, result: stringify(detail["result"]), round, isPending: isPending === true, contentLength }
 }
 
 /**
@@ -100,7 +106,7 @@ function standsBesideOthers({ isPending, round }: Run): boolean {
 
 /** Where the words of a turn end in those of the whole answer. */
 function endOf([run]: readonly Run[], content: unknown, start: number): number {
-  const end = run?.said
+  const end = run?.contentLength
   const isPlace = typeof content === "string" && Number.isSafeInteger(end)
   return isPlace && (end as number) >= start && (end as number) <= content.length ? (end as number) : start
 }
@@ -127,7 +133,7 @@ function textOf(detail: Json): string {
   return typeof text === "string" ? text : ""
 }
 
-function wordsOf(value: unknown): string {
+function stringify(value: unknown): string {
   if (typeof value === "string") return value
   return isObject(value) ? JSON.stringify(value) : ""
 }

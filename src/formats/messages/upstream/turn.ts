@@ -29,11 +29,11 @@ export type MessagesReading = {
 /** One step of the machine: a state of its own to change, and the chunks that the step tells. */
 export type Turn = { state: { -readonly [Key in keyof MessagesReading]: MessagesReading[Key] }; chunks: Json[] }
 
-export function say(turn: Turn, delta: Json, finishReason: string | null = null, further: Json = {}): void {
-  tell(turn, { choices: [{ index: 0, delta, finish_reason: finishReason, ...further }] })
+export function pushDelta(turn: Turn, delta: Json, finishReason: string | null = null, further: Json = {}): void {
+  pushChunk(turn, { choices: [{ index: 0, delta, finish_reason: finishReason, ...further }] })
 }
 
-export function tell({ state, chunks }: Turn, fields: Json): void {
+export function pushChunk({ state, chunks }: Turn, fields: Json): void {
   const { id, model, facts } = state
   chunks.push({
     ...(id !== null && { id }),
