@@ -3,15 +3,7 @@ export type Exceptions = Readonly<Record<string, number>>
 
 /** Functions with five or more positional parameters. */
 export const LONG_SIGNATURES: Exceptions = {
-  "durable-objects/ledger/holds.ts": 1,
-  "durable-objects/ledger/ledger.ts": 1,
-  "src/formats/responses/stream/on-reasoning.ts": 2,
-  "src/inference/agent/run-tools.ts": 1,
-  "src/inference/prepare/prepare.ts": 1,
-  "src/ledger/lease.ts": 1,
-  "src/models/store.ts": 2,
   "src/providers/refusal.ts": 1,
-  "src/providers/table.ts": 1,
 }
 
 /** Casts in the files of rooms that have more than four per 1,000 lines. */

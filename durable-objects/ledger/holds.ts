@@ -156,10 +156,7 @@ export class Holds {
 /** The row of a request that was granted so much, in nano-USD. */
 export function toHold(
   request: HoldRequest,
-  id: string,
-  amount: number,
-  limits: readonly Limit[],
-  now: number,
+  { id, amount, limits, now }: { id: string; amount: number; limits: readonly Limit[]; now: number },
 ): HoldRow {
   return {
     id,

@@ -86,15 +86,15 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     const heldOf = (scope: string) => this.#holds.held(scope)
     const { lease } = request
     const isLeasable = lease !== undefined && this.#isLeasable(lease)
-    const leasedNano = isLeasable ? sliceOf(request.wanted, lease.wantNano, limits, countersOf, heldOf) : 0
+    const leasedNano = isLeasable ? sliceOf(request.wanted, lease.wantNano, limits, { countersOf, heldOf }) : 0
     if (isLeasable && leasedNano > 0) {
-      this.#lease(request, lease, leasedNano, limits, now)
+      this.#lease(request, lease, { nano: leasedNano, limits, now })
       return { ok: true, grantedNano: request.wanted.mostNano, leasedNano }
     }
     const verdict = decideHold(request.wanted, limits, countersOf, heldOf)
     if (!verdict.ok) return verdict
     if (free) this.#counters.saveFree(free.count)
-    this.#hold(toHold(request, request.draft.id, verdict.grantedNano, limits, now))
+    this.#hold(toHold(request, { id: request.draft.id, amount: verdict.grantedNano, limits, now }))
     return verdict
   }
 
@@ -107,15 +107,13 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
   #lease(
     request: HoldRequest,
     { id, estimateNano, sequence }: NonNullable<HoldRequest["lease"]>,
-    nano: number,
-    limits: readonly Limit[],
-    now: number,
+    { nano, limits, now }: { nano: number; limits: readonly Limit[]; now: number },
   ): void {
     const lease = this.#holds.lease(id)
     const isNewer = this.#holds.isNewer(id, sequence)
     const amount = (lease?.amount ?? 0) + nano
     const estimate = Math.min(isNewer || !lease ? estimateNano : lease.estimate, amount)
-    const fresh = { ...toHold(request, id, nano, limits, now), estimate }
+    const fresh = { ...toHold(request, { id, amount: nano, limits, now }), estimate }
     if (lease) this.#holds.changeLease(id, { amount, estimate, expires_at: fresh.expires_at })
     else this.#hold(fresh)
   }

@@ -166,7 +166,7 @@ export const catalogueAdmin = newRouter()
     const models = admin.toCatalogueModels(body)
     const changed = changesOf({ source: body.source, models: models.length }, ["source", "models"])
     const entry = entryOf(c, { action: "catalogue.put", resourceId: body.source, workspaceId: null, changed })
-    const data = await upsertCatalogue(c.env.DB, models, body.source, Date.now(), entry)
+    const data = await upsertCatalogue(c.env.DB, models, { source: body.source, now: Date.now(), entry })
     await publishCatalogue(c.env)
     return c.json({ data }, 200)
   })
@@ -181,7 +181,7 @@ export const catalogueAdmin = newRouter()
     const changed = changesOf(change, ["pricing", "disabled"])
     const event = { resourceId: `${id} ${provider}`, workspaceId: null, changed }
     const entry = entryOf(c, { action: "catalogue_endpoint.override", ...event })
-    const written = await overrideEndpoint(c.env.DB, id, provider, change, Date.now(), entry)
+    const written = await overrideEndpoint(c.env.DB, { modelId: id, provider }, change, { now: Date.now(), entry })
     if (!written) {
       throw new GatewayError(
         "not_found",

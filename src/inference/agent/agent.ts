@@ -122,8 +122,12 @@ export class Agent {
   ): Promise<{ details: Json[]; goesOn: boolean }> {
     const { job, deps } = this
     const all = callsOf(round.message)
-    const pay = toolCharger(job.prepared.chat, job, deps)
-    const runs = await runCalls(current, job.prepared.tools, { ...deps.tools(), signal }, this.#tally, pay)
+    const runs = await runCalls(current, {
+      tools: job.prepared.tools,
+      deps: { ...deps.tools(), signal },
+      tally: this.#tally,
+      chargeToolRun: toolCharger(job.prepared.chat, job, deps),
+    })
     const goesOn = all.length === current.length
     this.detailOffset = nextIndex(round.message["reasoning_details"], 0) + this.detailOffset
     const scope = { round: this.#steps, isPending: !goesOn, contentLength: this.#lengthWith(round) }

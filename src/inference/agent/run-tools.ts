@@ -8,13 +8,17 @@ import { isPaymentRequired, type ChargeToolRun } from "./charge-tool-run.ts"
 
 export type Run = { call: ToolCall; tool: RequestedTool; outcome: ToolOutcome }
 
-/** Answers the calls of one round, side by side. What fails is an answer too. */
+type ToolRunContext = {
+  tools: readonly RequestedTool[]
+  deps: ToolDeps
+  tally: Tally
+  chargeToolRun: ChargeToolRun
+}
+
+/** Runs the calls of one round in parallel. A failed call has an outcome too. */
 export function runCalls(
   calls: readonly ToolCall[],
-  tools: readonly RequestedTool[],
-  deps: ToolDeps,
-  tally: Tally,
-  chargeToolRun: ChargeToolRun,
+  { tools, deps, tally, chargeToolRun }: ToolRunContext,
 ): Promise<Run[]> {
   const runs = calls.flatMap((call) => {
     const tool = tools.find(({ definition }) => definition.name === call.function.name)

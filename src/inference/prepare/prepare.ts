@@ -66,7 +66,7 @@ export async function prepare(
   const { tools, clientTools } = toolsOf(chat, plugins, deps)
   const names = new Set(tools.map(({ definition }) => definition.name))
   let messages = replayServerTools(chat.messages, names)
-  if (plugins.fileParser) messages = await readFiles(messages, chat, plugins.fileParser, deps, stages)
+  if (plugins.fileParser) messages = await readFiles(messages, plugins.fileParser, { chat, deps, stages })
   const found = plugins.web ? await searchFor(messages, plugins.web, deps, chargeToolRun) : undefined
   if (found) stages.push(found.stage)
   messages = found?.messages ?? messages
@@ -165,10 +165,8 @@ function toolFields(
 
 async function readFiles(
   messages: Messages,
-  chat: ChatRequest,
   options: NonNullable<Plugins["fileParser"]>,
-  deps: Deps,
-  stages: PipelineStage[],
+  { chat, deps, stages }: { chat: ChatRequest; deps: Deps; stages: PipelineStage[] },
 ): Promise<Messages> {
   const readsFiles = firstModel(chat, deps)?.inputModalities.includes("file") ?? false
   const engine = options.engine ?? (readsFiles ? "native" : "cloudflare-ai")
