@@ -1,3 +1,4 @@
+import { parseStored } from "../support/json.ts"
 import type { Env } from "../config/env.ts"
 import { configuredProviders, customProviders, reachableProviders } from "../providers/configured.ts"
 import type { Provider } from "../providers/provider.ts"
@@ -47,7 +48,7 @@ export async function loadReachableCatalogue(env: Env, now: number = Date.now())
   const catalogue = await loadCatalogue(env, now)
   const copy = copies.get(env)
   if (!copy) return catalogue
-  copy.reachable ??= await toCatalogue(JSON.parse(copy.compiled) as Model[], env, reachableProviders(env))
+  copy.reachable ??= await toCatalogue(parseStored<Model[]>(copy.compiled), env, reachableProviders(env))
   return copy.reachable
 }
 
@@ -59,7 +60,7 @@ export async function publishCatalogue(env: Env, now: number = Date.now()): Prom
 }
 
 async function keep(env: Env, compiled: string, now: number): Promise<Catalogue> {
-  const catalogue = await toCatalogue(JSON.parse(compiled) as Model[], env)
+  const catalogue = await toCatalogue(parseStored<Model[]>(compiled), env)
   copies.set(env, { catalogue, compiled, until: now + CATALOGUE_CACHE_MS })
   return catalogue
 }

@@ -1,3 +1,4 @@
+import { isArray, isObject, type Json, objectsOf, parseJson } from "../support/json.ts"
 import type { ErrorName } from "../errors/errors.ts"
 import { parseRetryAfter } from "../support/retry-after.ts"
 
@@ -115,32 +116,24 @@ function redactSecrets(text: string, apiKey: string | undefined): string {
 }
 
 function parseError(body: string): { message: string | undefined; retryAfterMs: number | null } {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(body)
-  } catch {
-    return { message: undefined, retryAfterMs: null }
-  }
+  const parsed = parseJson(body)
   // Google wraps its error in an array.
-  const outer = Array.isArray(parsed) ? (parsed[0] as unknown) : parsed
-  if (typeof outer !== "object" || outer === null) return { message: undefined, retryAfterMs: null }
-  const { error, message, detail } = outer as { error?: unknown; message?: unknown; detail?: unknown }
-  const inner = typeof error === "object" && error !== null ? (error as Record<string, unknown>) : {}
+  const outer = isArray(parsed) ? parsed[0] : parsed
+  if (!isObject(outer)) return { message: undefined, retryAfterMs: null }
+  const { error, message, detail } = outer
+  const inner = isObject(error) ? error : {}
   const nested = "message" in inner ? inner["message"] : error
   return {
     message: [nested, message, detail].find((candidate) => typeof candidate === "string"),
-    retryAfterMs: hintIn(inner) ?? hintIn(outer as Record<string, unknown>),
+    retryAfterMs: hintIn(inner) ?? hintIn(outer),
   }
 }
 
 /** A hint in the body, as providers without the header give it: `retry_after`, or Google's RetryInfo. */
-function hintIn(error: Record<string, unknown>): number | null {
+function hintIn(error: Json): number | null {
   const seconds = error["retry_after"] ?? error["retry_after_seconds"]
   if (typeof seconds === "number" && seconds >= 0 && Number.isFinite(seconds)) return Math.ceil(seconds * 1_000)
-  const details = Array.isArray(error["details"]) ? (error["details"] as unknown[]) : []
-  for (const detail of details) {
-    if (typeof detail !== "object" || detail === null) continue
-    const { retryDelay } = detail as { retryDelay?: unknown }
+  for (const { retryDelay } of objectsOf(error["details"])) {
     const delay = typeof retryDelay === "string" ? /^(\d+(?:\.\d+)?)s$/.exec(retryDelay)?.[1] : undefined
     if (delay !== undefined) return Math.ceil(Number(delay) * 1_000)
   }

@@ -1,4 +1,4 @@
-import { isObject } from "../../support/json.ts"
+import { isInteger, isObject } from "../../support/json.ts"
 
 /** Calls of tools as chunks tell them, piece by piece, and not always by the rules. */
 
@@ -15,7 +15,7 @@ export function readCallDelta(delta: unknown): CallDelta {
   // Some providers send the arguments as the object they encode.
   const encoded = isObject(called["arguments"]) ? JSON.stringify(called["arguments"]) : called["arguments"]
   return {
-    index: Number.isSafeInteger(call["index"]) ? (call["index"] as number) : null,
+    index: isInteger(call["index"]) ? call["index"] : null,
     id: content(call["id"]),
     name: content(called["name"]),
     arguments: content(encoded) ?? "",

@@ -1,7 +1,7 @@
 import { type CallDelta, growCall, type GrowingCall, readCallDelta, routeCall } from "./call-deltas.ts"
 import { flattenContent } from "./flatten.ts"
-import { listOf, newMeter, type ProviderError } from "./meter.ts"
-import { isObject, type Json } from "../../support/json.ts"
+import { newMeter, type ProviderError } from "./meter.ts"
+import { isArray, isInteger, isObject, type Json, listOf } from "../../support/json.ts"
 import type { ResponseReader } from "../readers/reader.ts"
 import { readItem } from "../sse/read-item.ts"
 import type { StreamItem } from "../sse/stream-head.ts"
@@ -28,7 +28,7 @@ export function toResult(
     const { choices: text, usage: counted, object: _, ...rest } = chunk
     head = { ...rest, ...head }
     if (isObject(counted)) usage = counted
-    if (Array.isArray(text)) for (const choice of text as unknown[]) if (isObject(choice)) mergeChoice(choices, choice)
+    if (isArray(text)) for (const choice of text) if (isObject(choice)) mergeChoice(choices, choice)
   }
   if (meter.error) return { result: undefined, error: meter.error }
   // Without a finish it was cut: half an answer is none.
@@ -43,7 +43,7 @@ export function toResult(
  */
 export function mergeChoice(choices: Map<number, GrowingChoice>, text: Json): number[] {
   const { index: reported, delta, message: _, finish_reason: finishReason, logprobs, ...rest } = text
-  const index = Number.isSafeInteger(reported) ? (reported as number) : 0
+  const index = isInteger(reported) ? reported : 0
   const growing = choices.get(index) ?? newChoice(index)
   choices.set(index, growing)
   const { choice } = growing
@@ -62,9 +62,9 @@ function mergeDelta(growing: GrowingChoice, delta: Json): number[] {
   let places: number[] = []
   for (const [key, value] of Object.entries(delta)) {
     if (key === "role" || value === null) continue
-    if (key === "tool_calls" && Array.isArray(value)) places = value.map((piece) => mergeCall(growing, piece))
+    if (key === "tool_calls" && isArray(value)) places = value.map((piece) => mergeCall(growing, piece))
     else if (typeof value === "string") message[key] = (typeof message[key] === "string" ? message[key] : "") + value
-    else if (Array.isArray(value)) message[key] = [...listOf(message[key]), ...(value as unknown[])]
+    else if (isArray(value)) message[key] = [...listOf(message[key]), ...value]
     else message[key] = value
   }
   return places
@@ -74,7 +74,7 @@ function mergeDelta(growing: GrowingChoice, delta: Json): number[] {
 function mergeLogprobs(known: unknown, text: Json): Json {
   const merged: Json = isObject(known) ? { ...known } : {}
   for (const [key, value] of Object.entries(text)) {
-    if (Array.isArray(value)) merged[key] = [...listOf(merged[key]), ...(value as unknown[])]
+    if (isArray(value)) merged[key] = [...listOf(merged[key]), ...value]
     else merged[key] ??= value
   }
   return merged
@@ -102,7 +102,7 @@ function toCall(known: unknown, reported: Json, grown: GrowingCall): Json {
   const { index: _, function: piece, ...rest } = reported
   const before = isObject(known) ? known : { id: "", type: "function", function: {} }
   const further = Object.fromEntries(Object.entries(rest).filter(([, value]) => Boolean(value)))
-  const called = { ...(before["function"] as Json), ...(isObject(piece) && piece) }
+  const called = { ...(isObject(before["function"]) && before["function"]), ...(isObject(piece) && piece) }
   return {
     ...before,
     ...further,

@@ -13,11 +13,11 @@ export function toContent(content: string | readonly ResponseBlock[]): ChatConte
 
 export function simplest(parts: Json[]): ChatContent {
   const [only] = parts
-  return parts.length === 1 && only && isPlainText(only) ? (only["text"] as string) : parts
+  return parts.length === 1 && only && isPlainText(only) ? only.text : parts
 }
 
-export function isPlainText(part: Json): boolean {
-  return part["type"] === "text" && Object.keys(part).length === 2
+export function isPlainText(part: Json): part is { type: "text"; text: string } {
+  return part["type"] === "text" && typeof part["text"] === "string" && Object.keys(part).length === 2
 }
 
 export function toTextPart(text: string, cacheControl?: Json | null): Json {

@@ -1,6 +1,6 @@
 import { costsIn, type Costs } from "../cost-fields.ts"
-import { listOf, toProviderError } from "../chat/meter.ts"
-import { isObject, type Json } from "../../support/json.ts"
+import { toProviderError } from "../chat/meter.ts"
+import { isArray, isObject, type Json, listOf } from "../../support/json.ts"
 import { readDetails } from "../responses/reasoning-details.ts"
 import { toMessagesError } from "./errors.ts"
 import type { MessagesEvent } from "./schemas.ts"
@@ -149,8 +149,8 @@ function takeFinish({ state }: Turn, reason: string, choice: Json): void {
 
 function toText(content: unknown): string {
   if (typeof content === "string") return content
-  if (!Array.isArray(content)) return ""
-  return (content as unknown[]).map((part) => (isObject(part) ? toText(part["text"]) : "")).join("")
+  if (!isArray(content)) return ""
+  return content.map((part) => (isObject(part) ? toText(part["text"]) : "")).join("")
 }
 
 const BROKEN: MessageFailure = {

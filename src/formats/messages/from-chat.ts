@@ -15,8 +15,9 @@ export function toMessagesResult(result: Json, { id, model, newId, ...ending }: 
   const blocks: Json[] = []
   for (const event of [...text, ...last]) {
     if (event.type === "error") throw new GatewayError("provider_failed", textOf(event["error"]))
-    if (event.type === "message_start") message = event["message"] as Json
-    if (event.type === "content_block_start") blocks.push({ ...(event["content_block"] as Json) })
+    if (event.type === "message_start" && isObject(event["message"])) message = event["message"]
+    if (event.type === "content_block_start" && isObject(event["content_block"]))
+      blocks.push({ ...event["content_block"] })
     if (event.type === "content_block_delta") grow(blocks, event)
     if (event.type === "message_delta") message = { ...message, ...endOf(event) }
   }
@@ -29,13 +30,14 @@ function textOf(error: unknown): string {
 
 function endOf(event: MessagesEvent): Json {
   const { type: _, delta, usage, ...metadata } = event
-  return { ...(delta as Json), usage, ...metadata }
+  return { ...(isObject(delta) && delta), usage, ...metadata }
 }
 
 /** The events of a whole answer give each block all of its text at once. */
 function grow(blocks: Json[], { delta }: MessagesEvent): void {
   const block = blocks.at(-1) ?? {}
-  const { type, ...text } = delta as Json
+  if (!isObject(delta)) return
+  const { type, ...text } = delta
   if (type !== "input_json_delta") Object.assign(block, text)
   else block["input"] = toInput(String(text["partial_json"]))
 }

@@ -85,7 +85,7 @@ function toToolMessage({ tool_use_id: id, content, is_error: failed, cache_contr
   return {
     role: "tool",
     tool_call_id: id,
-    content: isPlain ? marked.map(({ text }) => text as string).join("\n") : marked,
+    content: isPlain ? marked.map(({ text }) => text).join("\n") : marked,
   }
 }
 
@@ -121,7 +121,7 @@ function toAssistantMessage(content: readonly ContentBlock[], at: number): Json 
     const call = type === CALL_FIELDS ? calls.find((one) => one["id"] === id) : undefined
     if (call) addFields(call, fields)
   }
-  const phrase = parts.every(isPlainText) ? parts.map(({ text }) => text as string).join("") : parts
+  const phrase = parts.every(isPlainText) ? parts.map(({ text }) => text).join("") : parts
   return {
     role: "assistant",
     content: parts.length > 0 ? phrase : calls.length > 0 ? null : "",
@@ -131,8 +131,9 @@ function toAssistantMessage(content: readonly ContentBlock[], at: number): Json 
 }
 
 function resultOf(content: readonly ContentBlock[], id: string, name: string): unknown {
-  const result = content.find((block) => block.type === resultTypeOf(name) && (block as Json)["tool_use_id"] === id)
-  return result === undefined ? null : (result as Json)["content"]
+  const isResult = (block: Json) => block["type"] === resultTypeOf(name) && block["tool_use_id"] === id
+  const result: Json | undefined = content.find(isResult)
+  return result === undefined ? null : result["content"]
 }
 
 const TAKEN = {

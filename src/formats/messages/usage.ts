@@ -1,6 +1,6 @@
 import { NO_TOKENS } from "../../money/money.ts"
 import { toTokens } from "../chat/meter.ts"
-import { isObject, type Json } from "../../support/json.ts"
+import { isCount, isObject, type Json } from "../../support/json.ts"
 
 /** Usage in the words of both wires. There, `input_tokens` is what was neither read from a cache nor written to one. */
 
@@ -51,7 +51,7 @@ export function addCounts(counts: Counts, usage: unknown): Counts {
 }
 
 function toCount(value: unknown): number | null {
-  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null
+  return isCount(value) ? value : null
 }
 
 /** The usage of the chat wire, whose prompt includes what was cached; null when nothing was counted. */

@@ -10,7 +10,7 @@ export function toContent(content: string | readonly InputPart[]): ChatContent {
   if (typeof content === "string") return content
   const parts = content.map(toPart)
   const [only] = parts
-  return parts.length === 1 && only && isPlainText(only) ? (only["text"] as string) : parts
+  return parts.length === 1 && only && isPlainText(only) ? only.text : parts
 }
 
 /** What an assistant said: refusals apart, plain texts as the one string that they were. */
@@ -23,7 +23,7 @@ export function toText(content: string | readonly InputPart[] | null | undefined
   }
   const refusals = content.flatMap((part) => (part.type === "refusal" ? [part.refusal] : []))
   const parts = content.filter((part) => part.type !== "refusal").map(toPart)
-  const message = parts.every(isPlainText) ? parts.map((part) => part["text"] as string).join("") : parts
+  const message = parts.every(isPlainText) ? parts.map((part) => part.text).join("") : parts
   return {
     content: parts.length === 0 ? null : message,
     refusal: refusals.length === 0 ? null : refusals.join(""),
@@ -40,8 +40,8 @@ function toParts(content: ChatContent): Json[] {
   return typeof content === "string" ? [{ type: "text", text: content }] : content
 }
 
-function isPlainText(part: Json): boolean {
-  return part["type"] === "text" && Object.keys(part).length === 2
+function isPlainText(part: Json): part is { type: "text"; text: string } {
+  return part["type"] === "text" && typeof part["text"] === "string" && Object.keys(part).length === 2
 }
 
 function toPart(part: InputPart): Json {

@@ -1,7 +1,7 @@
 import { costsIn, type Costs } from "../cost-fields.ts"
 import { readCallDelta } from "../chat/call-deltas.ts"
-import { listOf, toProviderError } from "../chat/meter.ts"
-import { isObject, type Json } from "../../support/json.ts"
+import { toProviderError } from "../chat/meter.ts"
+import { isArray, isObject, type Json, listOf } from "../../support/json.ts"
 import { readDetails } from "./reasoning-details.ts"
 import { NOT_BEGUN, type Progress, type ResponseFacts, type ResponseFailure, toResponse } from "./response.ts"
 import type { ResponsesEvent, ResponsesRequest } from "./schemas.ts"
@@ -125,8 +125,8 @@ function takeDelta(turn: Turn, delta: Json, logprobs: unknown): void {
 
 function toText(content: unknown): string {
   if (typeof content === "string") return content
-  if (!Array.isArray(content)) return ""
-  return (content as unknown[]).map((part) => (isObject(part) ? toText(part["text"]) : "")).join("")
+  if (!isArray(content)) return ""
+  return content.map((part) => (isObject(part) ? toText(part["text"]) : "")).join("")
 }
 
 const BROKEN: ResponseFailure = {

@@ -1,6 +1,6 @@
 import { responsesCostDetails } from "../cost-fields.ts"
 import { toTokens } from "../chat/meter.ts"
-import { isObject, type Json } from "../../support/json.ts"
+import { isInteger, isObject, type Json } from "../../support/json.ts"
 import { withoutNulls } from "./content.ts"
 import type { ResponsesRequest, ResponsesResult } from "./schemas.ts"
 import { isFunctionTool } from "./to-chat.ts"
@@ -119,7 +119,7 @@ function toResponsesUsage(usage: unknown): ResponsesResult["usage"] {
     },
     output_tokens: tokens.completion,
     output_tokens_details: { reasoning_tokens: tokens.reasoning },
-    total_tokens: Number.isSafeInteger(total) ? (total as number) : tokens.prompt + tokens.completion,
+    total_tokens: isInteger(total) ? total : tokens.prompt + tokens.completion,
     ...(typeof cost === "number" && { cost }),
     ...(typeof isByok === "boolean" && { is_byok: isByok }),
     ...(details && { cost_details: details }),

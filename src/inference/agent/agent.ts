@@ -1,4 +1,4 @@
-import type { Json } from "../../support/json.ts"
+import { type Json, listOf } from "../../support/json.ts"
 import type { Caller } from "../../policy/call-policy.ts"
 import { toAnnotations } from "../../server-tools/citations.ts"
 import { newTally } from "../../server-tools/tool.ts"
@@ -41,6 +41,8 @@ export type CallUpstream = (round: PreparedCall, deps: Deps) => Promise<Response
  * The state of one such conversation. Every round is a call of its own on the road, held, charged and recorded by
  * itself; what the caller is told of usage and cost is their sum.
  */
+export type AnsweredCalls = { details: Json[]; goesOn: boolean }
+
 export class Agent {
   readonly job: Job
   readonly deps: Deps
@@ -115,11 +117,7 @@ export class Agent {
   }
 
   /** Answers these calls. Afterwards the conversation goes on, unless the caller's own tools are called too. */
-  async answer(
-    round: Round,
-    current: readonly ToolCall[],
-    signal: AbortSignal,
-  ): Promise<{ details: Json[]; goesOn: boolean }> {
+  async answer(round: Round, current: readonly ToolCall[], signal: AbortSignal): Promise<AnsweredCalls> {
     const { job, deps } = this
     const all = callsOf(round.message)
     const runs = await runCalls(current, {
@@ -192,7 +190,7 @@ export class Agent {
 /** The model's own turn, as it goes back to it: its words, its reasoning and the calls that were answered. */
 function toAssistant(message: Json, current: readonly ToolCall[]): Json {
   const { content, reasoning, reasoning_details: details } = message
-  const merged = mergeDetails(Array.isArray(details) ? (details as unknown[]) : [])
+  const merged = mergeDetails(listOf(details))
   return {
     role: "assistant",
     content: content ?? null,

@@ -1,8 +1,8 @@
-import type { Json } from "../../support/json.ts"
+import { isArray, type Json, listOf } from "../../support/json.ts"
 import { heal } from "../../plugins/response-healing.ts"
-import { listOf } from "../../formats/chat/meter.ts"
+
 import type { ResponseEncoder } from "../../formats/encoder.ts"
-import type { Agent } from "./agent.ts"
+import type { Agent, AnsweredCalls } from "./agent.ts"
 import { renumber } from "./details.ts"
 import { readWholeRound, type Round } from "./round.ts"
 import { answeringOf, chargeOf, finishOf, isJson } from "./respond.ts"
@@ -22,8 +22,8 @@ export async function respondJson(
     const current = agent.pending(round)
     const details = renumber(round.message["reasoning_details"], agent.detailOffset)
     const turn: Json = { ...round.message, reasoning_details: details, tool_calls: agent.foreign(round) }
-    const { details: runs, goesOn } =
-      current.length > 0 ? await agent.answer(round, current, signal) : { details: [] as Json[], goesOn: false }
+    const { details: runs, goesOn }: AnsweredCalls =
+      current.length > 0 ? await agent.answer(round, current, signal) : { details: [], goesOn: false }
     const done = runs.map((run) => ({ reasoning_details: [run] }))
     if (!goesOn) return encodeAnswer(agent, encoder, round, { earlier, turn, done })
     earlier.push(turn, ...done)
@@ -60,8 +60,8 @@ function merge(messages: readonly Json[]): Json {
   for (const [key, value] of messages.flatMap(Object.entries<unknown>)) {
     const before = reported[key]
     if (key === "role" || value === null || value === undefined) continue
-    if (Array.isArray(value)) {
-      if (value.length > 0) reported[key] = [...listOf(before), ...(value as unknown[])]
+    if (isArray(value)) {
+      if (value.length > 0) reported[key] = [...listOf(before), ...value]
     } else reported[key] = typeof value === "string" && typeof before === "string" ? before + value : value
   }
   return reported

@@ -1,10 +1,9 @@
-import type { Json } from "../../support/json.ts"
+import { listOf, type Json } from "../../support/json.ts"
 import { heal } from "../../plugins/response-healing.ts"
 import { wait } from "../../support/time.ts"
-import { listOf } from "../../formats/chat/meter.ts"
 import type { ResponseEncoder } from "../../formats/encoder.ts"
 import type { FrameWriter } from "../../formats/sse/frame-writer.ts"
-import type { Agent } from "./agent.ts"
+import type { Agent, AnsweredCalls } from "./agent.ts"
 import { readStreamedRound, type Round } from "./round.ts"
 import { answeringOf, chargeOf, finishOf, isJson } from "./respond.ts"
 
@@ -34,10 +33,10 @@ export class StreamResponder {
       const current = agent.pending(round)
       const untold = agent.sieve.rest(listOf(round.message["tool_calls"]))
       if (untold.length > 0) this.#say({ tool_calls: untold })
-      const { details, goesOn } =
+      const { details, goesOn }: AnsweredCalls =
         current.length > 0
           ? await this.#unlessSilent(agent.answer(round, current, this.#signal))
-          : { details: [] as Json[], goesOn: false }
+          : { details: [], goesOn: false }
       this.#sayHeld(round, goesOn)
       for (const detail of details) this.#say({ reasoning_details: [detail] })
       if (!goesOn) return this.#end(round)

@@ -1,3 +1,4 @@
+import { listOf } from "../../support/json.ts"
 import { DispatchAbort } from "../dispatch-abort.ts"
 import { MAX_NANO } from "../../money/money.ts"
 import { asGatewayError, GatewayError } from "../../errors/errors.ts"
@@ -75,7 +76,7 @@ function outerCall(id: string, agent: Agent): CallContext {
     deps,
     metadata: () => {
       if (!agent.metadata) return {}
-      const stages = Array.isArray(agent.metadata["pipeline"]) ? (agent.metadata["pipeline"] as PipelineStage[]) : []
+      const stages = listOf(agent.metadata["pipeline"])
       const metadata = { ...agent.metadata, pipeline: [...stages, ...agent.stages, ...healingOf(job)] }
       return { service_metadata: metadata, openrouter_metadata: metadata }
     },

@@ -5,7 +5,7 @@ import { redacted } from "../../providers/refusal.ts"
 import type { Masters } from "../../secrets/master-key.ts"
 import { decodeBase64, isSame, toBase64Url } from "../../support/encoding.ts"
 import { pseudonym } from "../../support/pseudonym.ts"
-import { isObject } from "../../support/json.ts"
+import { isObject, parseStored } from "../../support/json.ts"
 
 /**
  * A video is ordered from one provider and asked for later. Nothing is stored of it here: its id says where it was
@@ -36,7 +36,7 @@ export async function toJobId(
 export async function readJobId(id: string, workspaceId: string, masters: Masters): Promise<Order> {
   const [, result = "", signature = ""] = /^vid_([\w-]+)_([0-9a-f]{32})$/.exec(id) ?? []
   if (result !== "" && (await isSigned(result, workspaceId, masters, signature))) {
-    const parts = JSON.parse(new TextDecoder().decode(decodeBase64(result))) as [string, string, string?]
+    const parts = parseStored<[string, string, string?]>(new TextDecoder().decode(decodeBase64(result)))
     const [provider, upstreamId, ownKeyId = null] = parts
     return { provider, upstreamId, workspaceId, ownKeyId }
   }

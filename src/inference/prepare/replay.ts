@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../../support/json.ts"
+import { isInteger, isObject, type Json } from "../../support/json.ts"
 import { addFields } from "../../formats/responses/call-fields.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
 import { isRun } from "../../formats/server-tool-detail.ts"
@@ -107,8 +107,8 @@ function standsBesideOthers({ isPending, round }: Run): boolean {
 /** Where the words of a turn end in those of the whole answer. */
 function endOf([run]: readonly Run[], content: unknown, start: number): number {
   const end = run?.contentLength
-  const isPlace = typeof content === "string" && Number.isSafeInteger(end)
-  return isPlace && (end as number) >= start && (end as number) <= content.length ? (end as number) : start
+  if (typeof content !== "string" || !isInteger(end)) return start
+  return end >= start && end <= content.length ? end : start
 }
 
 /** The calls of a turn whose words were a message of their own belong to that message. */

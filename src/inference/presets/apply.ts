@@ -1,4 +1,4 @@
-import type { Json } from "../../support/json.ts"
+import { isObject, type Json } from "../../support/json.ts"
 import { GatewayError } from "../../errors/errors.ts"
 import { type ActivePreset, requireActive } from "../../presets/preset.ts"
 import type { InferenceCall } from "../call.ts"
@@ -85,7 +85,7 @@ export function merge(request: Readonly<Json>, preset: Readonly<Json>): Json {
   for (const [name, value] of Object.entries(preset)) {
     const current = request[name]
     if (value === undefined) continue
-    if (COMPOUND.includes(name) && current != null) merged[name] = merge(current as Json, value as Json)
+    if (COMPOUND.includes(name) && isObject(current) && isObject(value)) merged[name] = merge(current, value)
     else if (!(SET_BY[name] ?? [name]).some((one) => isSet(request, one))) merged[name] = value
   }
   return merged

@@ -38,9 +38,9 @@ export function prependInstructions(request: MessagesRequest, prompt: string): M
 }
 
 /** A tool that its type describes is the same on every wire. */
-function toTool(tool: object): Json {
-  const { type: _, function: called, ...rest } = tool as Json
-  if (!isObject(called)) return tool as Json
+function toTool(tool: Json): Json {
+  const { type: _, function: called, ...rest } = tool
+  if (!isObject(called)) return tool
   const { parameters, ...described } = called
   return { ...rest, ...withoutNulls(described), input_schema: parameters ?? { type: "object" } }
 }
@@ -58,7 +58,7 @@ type Reasoning = PresetConfig["reasoning"]
 
 function toThinking(reasoning: Reasoning): Json | undefined {
   if (reasoning == null) return undefined
-  const { effort, enabled, max_tokens: budget } = reasoning as Json
+  const { effort, enabled, max_tokens: budget }: Json = reasoning
   if (effort === "none" || enabled === false) return { type: "disabled" }
   if (typeof budget === "number") return { type: "enabled", budget_tokens: Math.max(budget, MIN_BUDGET) }
   return enabled === true ? { type: "adaptive" } : undefined

@@ -1,5 +1,5 @@
 import type { PresetConfig } from "../../presets/config.ts"
-import { isObject, type Json } from "../../support/json.ts"
+import { isObject, type Json, objectsOf } from "../../support/json.ts"
 import { withoutNulls } from "../../formats/responses/content.ts"
 import type { ResponsesRequest } from "../../formats/responses/schemas.ts"
 
@@ -31,15 +31,15 @@ function toText(format: PresetConfig["response_format"]): Json | undefined {
 }
 
 /** A function stands flat in its tool here. */
-function toTool(tool: object): Json {
-  const { function: called, ...rest } = tool as Json
+function toTool(tool: Json): Json {
+  const { function: called, ...rest } = tool
   return isObject(called) ? { ...rest, ...called } : rest
 }
 
 function toChoice(choice: PresetConfig["tool_choice"]): unknown {
   if (!isObject(choice)) return choice
-  const { allowed_tools: allowed, ...rest } = choice as Json
+  const { allowed_tools: allowed, ...rest } = choice
   if (!isObject(allowed)) return toTool(choice)
   const { mode, tools } = allowed
-  return { ...rest, mode, tools: Array.isArray(tools) ? (tools as object[]).map(toTool) : [] }
+  return { ...rest, mode, tools: objectsOf(tools).map(toTool) }
 }

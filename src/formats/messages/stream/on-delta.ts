@@ -1,3 +1,4 @@
+import { isInteger } from "../../../support/json.ts"
 import { type CallDelta, growCall, readCallDelta, routeCall } from "../../chat/call-deltas.ts"
 import { type ReasoningDetail, textOf } from "../../responses/reasoning-details.ts"
 import { carry, isNative, toServerCall } from "../thinking.ts"
@@ -31,7 +32,7 @@ function takeThought(turn: Turn, type: ThinkingDraft["type"], detail: ReasoningD
   if (text === "" && signature === null) return
   const { drafts } = turn.state
   const last = drafts.at(-1)
-  const index = Number.isSafeInteger(detail["index"]) ? (detail["index"] as number) : null
+  const index = isInteger(detail["index"]) ? detail["index"] : null
   const content = { signature, format: stringOf(detail, "format"), id: stringOf(detail, "id"), index }
   if (last?.kind !== "thinking" || !fits(last, { ...content, type, text })) {
     return addDraft(turn, { kind: "thinking", type, pending: text, ...content })

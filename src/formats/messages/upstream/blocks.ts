@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../../../support/json.ts"
+import { isObject, type Json, objectsOf } from "../../../support/json.ts"
 import { CLAUDE_FORMAT, type ServerCall, toServerDetail } from "../thinking.ts"
 import { pushDelta, type Turn } from "./turn.ts"
 
@@ -21,7 +21,7 @@ function open(turn: Turn, block: Json): OpenBlock {
   const { state } = turn
   const type = textIn(block, "type")
   if (type === "text") {
-    const citations = Array.isArray(block["citations"]) ? (block["citations"] as unknown[]).filter(isObject) : []
+    const citations = objectsOf(block["citations"])
     const opened: OpenBlock = { kind: "text", startsAt: state.length, citations }
     emitText(turn, textIn(block, "text"))
     return opened

@@ -1,5 +1,5 @@
 import { GatewayError } from "../../../errors/errors.ts"
-import { isObject, type Json } from "../../../support/json.ts"
+import { isObject, type Json, objectsOf } from "../../../support/json.ts"
 
 /** Content parts of the chat wire as blocks of this one. */
 
@@ -34,7 +34,7 @@ export function toTextBlocks(content: unknown, context: ContentContext): Block[]
 }
 
 function toParts(content: unknown): Json[] {
-  return Array.isArray(content) ? (content as unknown[]).filter(isObject) : []
+  return objectsOf(content)
 }
 
 function toBlock(part: Json, { path, ttl }: ContentContext): Block[] {

@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../../../support/json.ts"
+import { isInteger, isObject, type Json, objectsOf } from "../../../support/json.ts"
 import { toErrorStatus } from "../errors.ts"
 import { toFinishReason } from "../stop-reasons.ts"
 import { addCounts, NO_COUNTS, toChatUsage } from "../usage.ts"
@@ -42,7 +42,7 @@ export function usageOf({ counts }: MessagesReading): Json | null {
 }
 
 function take(turn: Turn, event: Json): void {
-  const index = Number.isSafeInteger(event["index"]) ? (event["index"] as number) : 0
+  const index = isInteger(event["index"]) ? event["index"] : 0
   const inside = (key: string) => (isObject(event[key]) ? event[key] : {})
   switch (event["type"]) {
     case "message_start":
@@ -73,7 +73,7 @@ function takeStart(turn: Turn, message: Json): void {
   if (typeof message["model"] === "string") state.model = message["model"]
   takeUsage(turn, message["usage"])
   pushDelta(turn, { role: "assistant", content: "" })
-  const blocks = Array.isArray(message["content"]) ? (message["content"] as unknown[]).filter(isObject) : []
+  const blocks = objectsOf(message["content"])
   for (const block of blocks) {
     startBlock(turn, 0, block)
     stopBlock(turn, 0)

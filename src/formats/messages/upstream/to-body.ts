@@ -1,4 +1,4 @@
-import type { Json } from "../../../support/json.ts"
+import { isArray, isObject, type Json } from "../../../support/json.ts"
 import type { UpstreamFields } from "../../upstream.ts"
 import { withoutNulls } from "../../responses/content.ts"
 import type { ChatRequest } from "../../schemas.ts"
@@ -74,8 +74,8 @@ function toFormat(format: ChatRequest["response_format"]): { format?: Json; sent
 /** The API insists that an object says it has no further properties. What a schema says itself stands. */
 function closeObjects(schema: Json): Json {
   const isOpen = schema["type"] === "object" && "properties" in schema && !("additionalProperties" in schema)
-  const inside = Object.entries(schema).map(([key, value]) => [key, closeInside(key, value)])
-  return { ...(Object.fromEntries(inside) as Json), ...(isOpen && { additionalProperties: false }) }
+  const inside = Object.entries(schema).map(([key, value]): [string, unknown] => [key, closeInside(key, value)])
+  return { ...Object.fromEntries(inside), ...(isOpen && { additionalProperties: false }) }
 }
 
 const NAMED_SCHEMAS = ["properties", "$defs", "definitions"]
@@ -87,7 +87,8 @@ function closeInside(key: string, value: unknown): unknown {
     return Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, closeInside("items", schema)]))
   }
   if (!SCHEMAS.includes(key)) return value
-  return Array.isArray(value) ? value.map((schema) => closeInside("items", schema)) : closeObjects(value as Json)
+  if (isArray(value)) return value.map((schema) => closeInside("items", schema))
+  return isObject(value) ? closeObjects(value) : value
 }
 
 /**
@@ -118,6 +119,6 @@ function toServiceTier(tier: ChatRequest["service_tier"]): string | undefined {
 
 /** How much a model says is part of its effort. */
 function toVerbosity(request: ChatRequest, traits: Traits): string | undefined {
-  const { verbosity } = request as Json
+  const { verbosity }: Json = request
   return typeof verbosity === "string" && traits.efforts.length > 0 ? toEffort(verbosity, traits) : undefined
 }

@@ -16,7 +16,7 @@ export type Turn = { role: "user" | "assistant"; content: Block[] }
 export function toTurns(request: ChatRequest): { system: Block[]; turns: Turn[] } {
   const reported = request.prompt_cache_options?.ttl
   const ttl = reported === "5m" || reported === "1h" ? reported : undefined
-  const serverTools = (request.tools ?? []).map((tool) => (tool as Json)["name"])
+  const serverTools = (request.tools ?? []).map((tool: Json) => tool["name"])
   const system: Block[] = []
   const turns: Turn[] = []
   request.messages.forEach((message, at) => {
@@ -58,11 +58,13 @@ function toCallId(id: string): string {
   return id.replaceAll(/[^\w-]/g, "_") || "_"
 }
 
+const NO_BLOCK: Block = { type: "text" }
+
 function toResult({ tool_call_id: id, content }: Extract<Message, { role: "tool" }>, context: ContentContext): Block {
   const blocks = toBlocks(content, context)
   const last = blocks.at(-1)
   // What marks the end of the result marks the block that holds it.
-  const { cache_control: cacheControl, ...unmarked } = last ?? ({} as Block)
+  const { cache_control: cacheControl, ...unmarked } = last ?? NO_BLOCK
   const marked = cacheControl === undefined ? blocks : [...blocks.slice(0, -1), unmarked]
   return {
     type: "tool_result",
