@@ -9,7 +9,7 @@ export type HoldRow = {
   id: string
   /** Nano-USD. */
   amount: number
-  /** Nano-USD to charge if nobody ever settles it. */
+  /** Nano-USD to charge if the call is never settled. */
   estimate: number
   expires_at: number
   /** JSON: every scope it is held against. */
@@ -154,7 +154,7 @@ export class Holds {
   }
 }
 
-/** The row of a request that was granted so much, in nano-USD. */
+/** The row of a granted request; `amount` is in nano-USD. */
 export function toHold(
   request: HoldRequest,
   { id, amount, limits, now }: { id: string; amount: number; limits: readonly Limit[]; now: number },
@@ -174,7 +174,7 @@ export function toHold(
  */
 export function expiredGeneration({ id, estimate, draft }: HoldRow, isLease: boolean): Generation {
   const { broadcast, ...facts } = parseStored<GenerationDraft>(draft)
-  // What was noted of a lease's first call says nothing of the others.
+  // The draft of a lease's first call does not apply to its other calls.
   const charged = unsettledGeneration({ ...facts, ...(broadcast && !isLease && { broadcast }), id }, estimate)
   return isLease ? { ...charged, ending: "unattributed" } : charged
 }

@@ -66,7 +66,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
 
   /**
    * Reserve before dispatch: every limit at once, all or nothing. A caller far from every limit gets a lease instead,
-   * where it asks for one, of which this call is the first. What was reported along is done first.
+   * if it requests one, with this call as its first. The report in the same request is applied first.
    */
   hold(request: HoldRequest, report: FlushRequest = NOTHING_TO_REPORT): HoldAnswer {
     const received = this.report(report)
@@ -244,7 +244,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     const found = this.#outbox.find(id)
     if (found || this.#holds.isEmpty) return found
     if (this.#holds.has(id)) await this.#waiters.wait(id, SETTLEMENT_TIMEOUT_MS)
-    // Known by the provider's id, or running under a lease: which call it is cannot be told, so any may be the one.
+    // With a provider's id, or under a lease, the call cannot be identified: wait for the next settlement of any call.
     else if (!id.startsWith("gen-") || this.#holds.hasLeases) await this.#waiters.wait(ANY_CALL, SHORT_TIMEOUT_MS)
     return this.#outbox.find(id)
   }

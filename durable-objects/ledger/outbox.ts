@@ -190,7 +190,7 @@ export class Outbox {
   }
 }
 
-/** A message for each workspace, and for so many calls. */
+/** One message per workspace and batch of calls. */
 function toMessages(rows: readonly Listened[], since: number): BroadcastMessage[] {
   const messages: Extract<BroadcastMessage, { kind: "calls" }>[] = []
   for (const { id, organization_id: organizationId, workspace_id: workspaceId } of rows) {

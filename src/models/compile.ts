@@ -43,7 +43,7 @@ export async function loadCatalogue(env: Env, now: number = Date.now()): Promise
   return copy.catalogue
 }
 
-/** With what can be called by those who bring a key of their own: made when somebody does. */
+/** The catalogue with the endpoints that BYOK credentials can reach, compiled on the first such request. */
 export async function loadReachableCatalogue(env: Env, now: number = Date.now()): Promise<Catalogue> {
   const catalogue = await loadCatalogue(env, now)
   const copy = copies.get(env)

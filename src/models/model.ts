@@ -73,7 +73,7 @@ export function toPublicEndpoint(
     pricing: toPrices(endpoint.pricing),
     quantization: endpoint.quantization,
     supported_parameters: [...endpoint.supportedParameters],
-    // A cheaper read that no write pays for is a cache nobody has to ask for.
+    // Cached reads without a price for writes mean that the provider caches implicitly.
     supports_implicit_caching:
       endpoint.pricing.input_cache_read !== undefined && endpoint.pricing.input_cache_write === undefined,
     supports_tool_choice: {
@@ -104,8 +104,8 @@ export function toProviderListing(provider: Provider): schemas.ProviderListing {
 }
 
 /**
- * `request` and `image` are always said: clients of this interface family read them without asking whether they are
- * there.
+ * `request` and `image` are always present: clients of this interface family read them without a check for their
+ * presence.
  */
 function toPrices(pricing: Pricing): schemas.Model["pricing"] {
   return { ...pricing, request: pricing.request ?? "0", image: pricing.image ?? "0" }

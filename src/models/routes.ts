@@ -192,7 +192,7 @@ export const catalogueAdmin = newRouter()
     return c.json({ data: admin.toStoredOffer(written, configuredProviders(c.env)) }, 200)
   })
 
-/** The models that `query` asks for, with the endpoints that `filters` leave. */
+/** The models that match `query`, with the endpoints that pass `filters`. */
 export async function listModels(c: Context<App>, query: Partial<Search>, filters: readonly EndpointFilter[] = []) {
   const { models } = await loadCatalogue(c.env)
   const providers = configuredProviders(c.env)

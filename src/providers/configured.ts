@@ -14,7 +14,7 @@ type Configuration = {
   custom: readonly CustomProvider[]
 }
 
-/** An isolate keeps one `env`, and what it says does not change. */
+/** An isolate keeps one `env`, whose values do not change. */
 const remembered = new WeakMap<Env, Configuration>()
 
 /** The providers this deployment can reach, by slug. */
@@ -22,12 +22,12 @@ export function configuredProviders(env: Env): ReadonlyMap<string, Provider> {
   return configurationOf(env).providers
 }
 
-/** Those, and without a key all others whose address is known: callers can bring a key of their own. */
+/** Also providers of known address without a gateway key: BYOK credentials can reach them. */
 export function reachableProviders(env: Env): ReadonlyMap<string, Provider> {
   return configurationOf(env).reachable
 }
 
-/** The servers the operator added, with the models they were said to have. */
+/** The servers that the operator configured, with their models. */
 export function customProviders(env: Env): readonly CustomProvider[] {
   return configurationOf(env).custom
 }

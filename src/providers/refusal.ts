@@ -7,7 +7,7 @@ export type Rejection = {
   provider: string
   /** The provider's HTTP status; null when it never answered. */
   status: number | null
-  /** What the caller is told if no other target takes the call. */
+  /** The error code for the client if no other target accepts the call. */
   code: ErrorName
   /** The provider's words where they help the caller and can hold no secret; otherwise ours. */
   message: string
@@ -25,8 +25,8 @@ export type Rejection = {
 type Rule = { code: ErrorName; retryable: boolean; relay: boolean }
 
 /**
- * What a provider's status means to the caller. 401, 402 and 403 are about the gateway's own account there, never about
- * the caller's key, so they are a failed provider; 5xx details help nobody and are not relayed.
+ * The error code and retry rule for the status of a provider. 401, 402 and 403 are about the gateway's account at the
+ * provider, never about the client's key, so they become `provider_failed`. Details of 5xx responses are not relayed.
  */
 const RULES: Record<number, Rule> = {
   400: { code: "invalid_request", retryable: false, relay: true },
@@ -44,23 +44,23 @@ const RULES: Record<number, Rule> = {
 }
 const ANYTHING_ELSE: Rule = { code: "provider_failed", retryable: true, relay: false }
 
-/** A refusal that speaks of the gateway's own key or account, under a status that says the request is at fault. */
+/** Matches errors about the gateway's key or account that providers send with status 400 or 422. */
 const KEY_STATUSES = [401, 402, 403]
 const KEY_AT_FAULT: Rule = { code: "provider_failed", retryable: true, relay: false }
 const KEY_TERMS =
   /api[ _-]?key[^.]{0,40}\b(?:not valid|invalid|incorrect|expired|disabled)|\b(?:invalid|incorrect) api[ _-]?key|credit balance|billing|quota|insufficient[ _](?:funds|balance|credit|quota)|(?:does not|do not|don't) have access|not (?:available|enabled|allowed|authorized|authorised) (?:for|in|to|on) (?:your|this) (?:api[ _-]?key|account|key|project|organization|subscription|region|tier|plan)|account (?:is|has been) (?:disabled|suspended|deactivated)/i
 
-/** A refusal that speaks of the model and not of the request. */
+/** Match errors that another model could avoid. */
 const CONTEXT_TERMS =
   /context[ _](?:length|window|size)|maximum context|(?:prompt|input) is too long|too many (?:input )?tokens/i
 const MODEL_TERMS =
   /model[^.]{0,80}(?:does not|doesn't|do not) (?:support|exist|accept)|not supported (?:by|with|for|on) (?:this|the) model/i
 
 const MAX_MESSAGE_LENGTH = 2_000
-/** A hint is believed, and told, up to this. */
+/** Longer retry hints are cut to this. */
 const MAX_HINT_MS = 300_000
 
-/** A provider's answer that is not a success, read: `body` is its text, at most what is worth reading. */
+/** Maps an error response of a provider. `body` is its text, truncated by the reader. */
 export function toRejection(
   provider: RejectingProvider,
   status: number,

@@ -125,7 +125,7 @@ function findLatest(name: string, catalogue: Catalogue): Model | undefined {
 }
 
 const PREVIEWS = new Set(["preview", "beta", "exp", "experimental", "alpha"])
-/** A date in a name is not its version, but tells apart what has the same one. */
+/** A date in a name is not a version, but orders models of the same version. */
 const LEAST_DATE = 100
 
 type Slug = { stem: string; version: number[]; dates: number[]; isPreview: boolean; hasVariant: boolean }

@@ -29,9 +29,9 @@ export type PlanInput = {
   byok?: ByokRoutes | undefined
   /** The region that the call must stay in, or null. */
   region?: string | null
-  /** Where neither the request nor the name of its model says how to choose. */
+  /** Used where neither the request nor the model name selects a sort. */
   defaultSort?: Sort | undefined
-  /** Of the caller; asked last, so that what the request itself excludes is told as its own. */
+  /** Applied last, so that an exclusion by the request itself is reported as the request's. */
   guardrails?: readonly Filter[]
   isCooling: (target: string) => boolean
   statisticsOf?: (target: string) => Statistics
@@ -61,10 +61,10 @@ export function plan(request: Routable, deps: PlanInput): Target[] {
   throw refusalFor(names, removed)
 }
 
-/** What took the last endpoints of a model out of the running. */
+/** Why the last endpoints of a model were removed from the plan. */
 type Removal = { reason: string; isGuardrail: boolean }
 
-/** What would be there, were it not for a guardrail, is forbidden; what is not there in any case is not found. */
+/** `forbidden` if a guardrail removed the endpoints, `not_found` otherwise. */
 function refusalFor(names: string, removed: readonly Removal[]): GatewayError {
   if (removed.length === 0) {
     return new GatewayError(

@@ -16,7 +16,7 @@ export function targetKey(target: Target): string {
   return `${target.endpoint.model} ${target.endpoint.provider}`
 }
 
-/** What fails and recovers by itself: a key of somebody's own says nothing of the endpoint to anybody else. */
+/** The unit of health tracking. A BYOK credential has its own: its failures must not affect other clients of the endpoint. */
 export function healthKey(target: Target): string {
   return target.byok ? `${targetKey(target)} ${target.byok.id}` : targetKey(target)
 }

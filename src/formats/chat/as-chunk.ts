@@ -1,12 +1,12 @@
 import { isObject, type Json, listOf, objectsOf } from "../../support/json.ts"
 
-/** A whole answer as the one chunk that would have told it. */
+/** Converts a chat completion to one equivalent chunk. */
 export function toWholeChunk(result: Json): Json {
   const choices = listOf(result["choices"])
   return { ...result, choices: choices.filter(isObject).map((choice) => ({ ...choice, delta: toDelta(choice) })) }
 }
 
-/** The parts of a whole answer are apart already: each gets its place, and each call an id that only it has. */
+/** Each part of a document gets its index. A call whose id occurred before gets an empty id. */
 function toDelta({ message }: Json): Json {
   if (!isObject(message)) return {}
   const calls = objectsOf(message["tool_calls"])

@@ -5,7 +5,7 @@ import { isInteger, isObject } from "../../support/json.ts"
 /** A call as far as it has grown. */
 export type GrowingCall = { index: number | null; upstreamId: string | null; name: string; arguments: string }
 
-/** What a delta says of a call; empty strings say nothing. */
+/** The fields of a call delta; an empty string means that the field is absent. */
 export type CallDelta = { index: number | null; id: string | null; name: string | null; arguments: string }
 
 export function readCallDelta(delta: unknown): CallDelta {

@@ -4,7 +4,7 @@ import { isObject, type Json, listOf, objectsOf } from "../../support/json.ts"
 import { DONE_FRAME, toFrame } from "../sse/frames.ts"
 import type { StreamHead } from "../sse/stream-head.ts"
 
-/** A whole answer told as a stream, for a provider that was asked to stream and does not. */
+/** Converts a chat completion to a stream, for a provider that ignores `stream: true`. */
 export function toChunks(result: Json): StreamHead {
   const answered = listOf(result["choices"])
   const normal = answered.map((choice, index) => (isObject(choice) ? normalizeChoice(choice, index) : choice))

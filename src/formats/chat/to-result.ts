@@ -7,7 +7,7 @@ import { readItem } from "../sse/read-item.ts"
 import type { StreamItem } from "../sse/stream-head.ts"
 
 type Choice = Json & { index: number; message: Json; finish_reason: string | null }
-/** A choice as far as it has grown, and how its calls are told apart. */
+/** A choice merged so far, with the state that assigns deltas to its calls. */
 export type GrowingChoice = { choice: Choice; calls: GrowingCall[] }
 
 /** A stream as a document, for a provider that streams without `stream: true`. */
@@ -22,7 +22,7 @@ export function toResult(
   for (const item of items) {
     const chunk = readItem(item, meter, reader)
     if (chunk === "done") break
-    // What it held is lost.
+    // The content of a malformed event is lost.
     if (chunk === "malformed") return { result: undefined, error: meter.error }
     if (chunk === "empty" || chunk === "comment") continue
     const { choices: text, usage: counted, object: _, ...rest } = chunk
@@ -31,7 +31,7 @@ export function toResult(
     if (isArray(text)) for (const choice of text) if (isObject(choice)) mergeChoice(choices, choice)
   }
   if (meter.error) return { result: undefined, error: meter.error }
-  // Without a finish it was cut: half an answer is none.
+  // Without a finish reason the stream was cut: a partial response is not returned.
   if (meter.finishReason === null && !meter.done) return { result: undefined, error: null }
   const ordered = [...choices.values()].map(({ choice }) => choice).sort((a, b) => a.index - b.index)
   return { result: { ...head, choices: ordered, ...(usage !== undefined && { usage }) }, error: null }
@@ -70,7 +70,7 @@ function mergeDelta(growing: GrowingChoice, delta: Json): number[] {
   return places
 }
 
-/** The lists of tokens go on from chunk to chunk. */
+/** Concatenates the token lists of consecutive chunks. */
 function mergeLogprobs(known: unknown, text: Json): Json {
   const merged: Json = isObject(known) ? { ...known } : {}
   for (const [key, value] of Object.entries(text)) {
@@ -97,7 +97,7 @@ function newCall({ index, id }: CallDelta): GrowingCall {
   return { index, upstreamId: id, name: "", arguments: "" }
 }
 
-/** Fields that the wire does not know stay with their call: providers may verify them. */
+/** Keeps unknown fields of a call: providers may verify them. */
 function toCall(known: unknown, reported: Json, grown: GrowingCall): Json {
   const { index: _, function: piece, ...rest } = reported
   const before = isObject(known) ? known : { id: "", type: "function", function: {} }

@@ -5,8 +5,8 @@ import { advance, type Ending, finish, type MessageFacts, newEventState } from "
 import type { MessagesEvent, MessagesResult } from "./schemas.ts"
 
 /**
- * A whole chat completion as a message: what its stream would have told, by the same machine, so that an answer is the
- * same however it was asked for. Throws for an answer that failed, since a message has no way to say so.
+ * Converts a chat completion to a Messages document through the stream encoder, so that documents and streams give the
+ * same result. Throws for a failed completion, since a Messages document has no error field.
  */
 export function toMessagesResult(result: Json, { id, model, newId, ...ending }: MessageFacts & Ending): MessagesResult {
   const [spoken, text] = advance(newEventState({ id, model, newId }), toWholeChunk(result))
@@ -33,7 +33,7 @@ function endOf(event: MessagesEvent): Json {
   return { ...(isObject(delta) && delta), usage, ...metadata }
 }
 
-/** The events of a whole answer give each block all of its text at once. */
+/** The events of a document carry the complete text of a block in one delta. */
 function grow(blocks: Json[], { delta }: MessagesEvent): void {
   const block = blocks.at(-1) ?? {}
   if (!isObject(delta)) return
@@ -43,7 +43,7 @@ function grow(blocks: Json[], { delta }: MessagesEvent): void {
 }
 
 /**
- * An input is an object. Where a limit has cut one, or a model misspelt it, a tool must not take the rest for whole.
+ * Tool input must be an object. Input that was cut by a limit or is not valid JSON must not look complete to the tool.
  */
 function toInput(encoded: string): Json {
   try {

@@ -55,7 +55,7 @@ function toBlockList(content: string | readonly ContentBlock[]): readonly Conten
   return typeof content === "string" ? [{ type: "text", text: content }] : content
 }
 
-/** Each result is a message of its own, right after the answer that called for it; the rest is what the user says. */
+/** Tool results become separate messages directly after the assistant message with the calls; other blocks follow. */
 function toUserMessages(content: readonly ContentBlock[], at: number): Json[] {
   const results: Json[] = []
   const parts: Json[] = []
@@ -74,7 +74,7 @@ function isResponseBlock(block: KnownBlock): block is ResponseBlock {
 
 const FAILED = "The tool failed:"
 
-/** The chat wire does not know failed tools, so the text says so. */
+/** The chat format has no flag for a failed tool, so the text reports the failure. */
 function toToolMessage({ tool_use_id: id, content, is_error: failed, cache_control: mark }: ToolResultBlock): Json {
   const parts = typeof content === "string" ? [toTextPart(content)] : (content ?? []).flatMap(toParts)
   const reported = failed ? [toTextPart(FAILED), ...parts] : parts

@@ -4,7 +4,7 @@ import type { StreamHead } from "../sse/stream-head.ts"
 
 type Event = Json & { type: string }
 
-/** A whole message told as the events that its stream would have had. */
+/** Converts a Messages document to the events of the equivalent stream. */
 export function toEvents(message: Json): StreamHead {
   const { content, stop_reason: reason, stop_sequence: sequence, stop_details: details, usage, ...head } = message
   const blocks = objectsOf(content)

@@ -5,7 +5,7 @@ import type { InputPart } from "./input-schemas.ts"
 
 export type ChatContent = string | Json[]
 
-/** One plain text is said as a string, which every provider takes. */
+/** A single plain text becomes a string, which every provider accepts. */
 export function toContent(content: string | readonly InputPart[]): ChatContent {
   if (typeof content === "string") return content
   const parts = content.map(toPart)
@@ -13,7 +13,7 @@ export function toContent(content: string | readonly InputPart[]): ChatContent {
   return parts.length === 1 && only && isPlainText(only) ? only.text : parts
 }
 
-/** What an assistant said: refusals apart, plain texts as the one string that they were. */
+/** The content of an assistant message: refusals separately, plain texts joined to one string. */
 export function toText(content: string | readonly InputPart[] | null | undefined): {
   content: ChatContent | null
   refusal: string | null
@@ -50,7 +50,7 @@ function toPart(part: InputPart): Json {
       const { type: _, ...rest } = part
       return { ...withoutNulls(rest), type: "text" }
     }
-    // Its annotations and logprobs tell of an answer, and are no part of a question.
+    // Annotations and logprobs belong to a response and are not valid in a request.
     case "output_text":
       return { type: "text", text: part.text }
     case "refusal":

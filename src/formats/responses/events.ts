@@ -15,13 +15,13 @@ import { takeAnnotations, takeImage, takeRefusal, onText } from "./stream/on-tex
 import { closeOpen, emit, type EventState, newTurn, type Turn } from "./stream/turn.ts"
 
 /**
- * A chat stream told as the events of a response: each step takes a state and returns the next one with the events
- * between the two. The terminal event carries the whole response; after it nothing is told.
+ * Converts a chat stream to Responses events: each step takes a state and returns the next one with the events
+ * between the two. The terminal event carries the complete response; nothing is emitted after it.
  */
 export type { EventState } from "./stream/turn.ts"
 export type Step = [state: EventState, events: ResponsesEvent[]]
 
-/** What is known only when the answer has ended. Usage and cost stand above what the chunks said of them. */
+/** Facts known when the response has ended. Usage and cost replace those of the chunks. */
 export type Ending = Costs & { completedAt: number; usage?: Json; metadata?: Json }
 
 export function newEventState(request: ResponsesRequest, facts: ResponseFacts): EventState {
@@ -70,7 +70,7 @@ export function finish(state: EventState, ending: Ending): Step {
   })
 }
 
-/** The answer cannot go on: what there is of it is closed, and `response.failed` says why. */
+/** Ends a failed stream: closes the open items and emits `response.failed` with the reason. */
 export function fail(state: EventState, failure: ResponseFailure): Step {
   return step(state, (turn) => endFailed(turn, failure))
 }

@@ -23,7 +23,7 @@ export function readDetails(message: Record<string, unknown>): ReasoningDetail[]
   return [{ type: "reasoning.text", text: plain }, ...details]
 }
 
-/** What the detail says in words, if it does. */
+/** The text of a detail, if it has any. */
 export function textOf(detail: ReasoningDetail): string {
   const text = detail["text"] ?? detail["summary"]
   return typeof text === "string" ? text : ""

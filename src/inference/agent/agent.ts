@@ -34,15 +34,15 @@ export type Job = {
   screening?: Screening
 }
 
+export type AnsweredCalls = { details: Json[]; goesOn: boolean }
+
 /** Sends one round (pipeline.ts). */
 export type CallUpstream = (round: PreparedCall, deps: Deps) => Promise<Response>
 
 /**
- * The state of one such conversation. Every round is a call of its own on the road, held, charged and recorded by
- * itself; what the caller is told of usage and cost is their sum.
+ * The state of an agent loop. Every round is a separate upstream call with its own hold, charge and generation; the
+ * client receives the sum of their usage and cost.
  */
-export type AnsweredCalls = { details: Json[]; goesOn: boolean }
-
 export class Agent {
   readonly job: Job
   readonly deps: Deps
@@ -57,7 +57,7 @@ export class Agent {
   #isLast = false
   #contentLength = 0
   usage: Json | undefined
-  /** Routing metadata of the last round that told any. */
+  /** Routing metadata of the last round that reported any. */
   metadata: Json | undefined
   detailOffset = 0
   sieve: CallSieve
@@ -110,7 +110,7 @@ export class Agent {
     return current
   }
 
-  /** The calls of a round that are the caller's to answer. One of the gateway's that it will not answer is nobody's. */
+  /** The calls of a round that the client must answer. Server tool calls that are not run any more are dropped. */
   foreign({ message }: Round): ToolCall[] {
     const names = this.#names
     return callsOf(message).filter((call) => !names.includes(call.function.name))
@@ -148,7 +148,7 @@ export class Agent {
     return { details, goesOn }
   }
 
-  /** How much has been said with this round, where that is a place in the words of the answer. */
+  /** Length of the content after this round, where it is an offset into the content of the response. */
   #lengthWith({ message: { content } }: Round): number | undefined {
     const { prepared, emitsToolItems } = this.job
     if (typeof content === "string") this.#contentLength += content.length
@@ -164,7 +164,7 @@ export class Agent {
     }
   }
 
-  /** Of all rounds and tools together, as the caller is told. */
+  /** Usage and cost of all rounds and tools, as reported to the client. */
   get total(): { usage: Json | undefined; costNano: number } {
     const costNano = costNanoOf(this.usage) + this.#toolCostNano
     if (!this.usage) return { usage: undefined, costNano }

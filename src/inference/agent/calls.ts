@@ -57,7 +57,7 @@ export class CallSieve {
     })
   }
 
-  /** Calls that never came to arguments, and so were not told yet. */
+  /** Calls that received no arguments and therefore were not emitted yet. */
   rest(whole: readonly unknown[]): Json[] {
     const untold = [...whole.keys()].filter((scope) => !this.#passed.has(scope))
     return this.take(

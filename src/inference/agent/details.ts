@@ -1,6 +1,6 @@
 import { isArray, isObject, type Json } from "../../support/json.ts"
 
-/** The pieces in which a stream told its reasoning, as the blocks that they are: what goes back must be whole. */
+/** Merges streamed reasoning fragments into complete blocks, which providers require in the next request. */
 export function mergeDetails(pieces: readonly unknown[]): Json[] {
   const merged: Json[] = []
   for (const piece of pieces) {

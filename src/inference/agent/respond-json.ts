@@ -7,14 +7,14 @@ import { renumber } from "./details.ts"
 import { readWholeRound, type Round } from "./round.ts"
 import { answeringOf, chargeOf, finishOf, isJson } from "./respond.ts"
 
-/** The rounds to their end, and their answer in one document. */
+/** Runs the rounds to the end and returns one JSON document. */
 export async function respondJson(
   agent: Agent,
   encoder: ResponseEncoder,
   first: Response,
   signal: AbortSignal,
 ): Promise<Json> {
-  /** What was said and done before the last words. */
+  /** Messages and tool runs before the last message. */
   const earlier: Json[] = []
   let response = first
   for (;;) {
@@ -33,7 +33,7 @@ export async function respondJson(
 
 type Answer = { earlier: Json[]; turn: Json; done: Json[] }
 
-/** On a wire of items, the turns one after the other, as its stream tells them; on another, all of them as one. */
+/** Encodes the turns one after the other for a format with output items, and merged into one message otherwise. */
 function encodeAnswer(agent: Agent, encoder: ResponseEncoder, round: Round, { earlier, turn, done }: Answer): Json {
   const { prepared, emitsToolItems } = agent.job
   const { chat, heals } = prepared
@@ -54,7 +54,7 @@ function encodeAnswer(agent: Agent, encoder: ResponseEncoder, round: Round, { ea
   return encoder.document(result, answeringOf(head, chat.model ?? ""), chargeOf(agent), before.toReversed())
 }
 
-/** What was said in turns as one message: texts and lists grow, the rest is the later one's. */
+/** Merges turns into one message: concatenates texts and lists, and takes the last value of other fields. */
 function merge(messages: readonly Json[]): Json {
   const reported: Json = { role: "assistant", content: null }
   for (const [key, value] of messages.flatMap(Object.entries<unknown>)) {

@@ -7,13 +7,13 @@ import type { Agent, AnsweredCalls } from "./agent.ts"
 import { readStreamedRound, type Round } from "./round.ts"
 import { answeringOf, chargeOf, finishOf, isJson } from "./respond.ts"
 
-/** Says the rounds of an agent as one stream, in the words of the caller. */
+/** Streams the rounds of an agent as one response in the API format of the client. */
 export class StreamResponder {
   readonly #agent: Agent
   readonly #encoder: ResponseEncoder
   readonly #out: FrameWriter
   readonly #signal: AbortSignal
-  /** What every chunk of one answer shares: that of the first round stands for all. */
+  /** Fields that all chunks of a response share, taken from the first round. */
   #head: Json = {}
 
   constructor(agent: Agent, encoder: ResponseEncoder, out: FrameWriter, signal: AbortSignal) {
@@ -67,7 +67,7 @@ export class StreamResponder {
     return round
   }
 
-  /** Words kept back until they were whole; those of the last round are mended. */
+  /** Emits buffered content. That of the last round is repaired first. */
   #sayHeld({ message: { content } }: Round, goesOn: boolean): void {
     if (!this.#holdsContent || typeof content !== "string") return
     this.#say({ content: goesOn ? content : (heal(content) ?? content) })
@@ -93,7 +93,7 @@ export class StreamResponder {
     this.#out.write(this.#encoder.chunk({ ...chunk, ...shared }, undefined))
   }
 
-  /** Work during which the caller hears nothing else. */
+  /** Sends heartbeats to the client until the work is done. */
   async #unlessSilent<T>(work: Promise<T>): Promise<T> {
     const done = work.then((value) => ({ value }))
     for (;;) {

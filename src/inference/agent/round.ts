@@ -16,14 +16,14 @@ export type Round = {
   usage: Json | undefined
 }
 
-/** What stands in an answer for the gateway's own use, and is told again over all rounds. */
+/** Fields of a round that the gateway reads itself and reports once for all rounds. */
 const OWN_KEYS = ["usage", "choices", "service_metadata", "openrouter_metadata", "object"]
 
 function headOf(answer: Json): Json {
   return Object.fromEntries(Object.entries(answer).filter(([key]) => !OWN_KEYS.includes(key)))
 }
 
-/** A round that came as one document. */
+/** Reads a round from a JSON document. */
 export async function readWholeRound(response: Response, onMetadata: (result: Json) => void): Promise<Round> {
   const answer = await response.json<Json>()
   takeMetadata(answer, onMetadata)
@@ -42,14 +42,14 @@ export type Listener = {
   onChunk: (chunk: Json) => void
   onSilence: () => void
   onMetadata: (result: Json) => void
-  /** Keeps the words back, for whoever mends them once they are all there. */
+  /** Buffers the content, because response healing needs all of it. */
   holdsContent: boolean
   detailOffset: number
   sieve: CallSieve
   signal: AbortSignal
 }
 
-/** A round as it streams: what goes on to the caller is handed on at once. Throws what the round failed with. */
+/** Reads a streamed round and passes chunks for the client on at once. Throws the error of a failed round. */
 export async function readStreamedRound(response: Response, listener: Listener): Promise<Round> {
   const round: Round = { head: {}, message: {}, finishReason: null, nativeFinishReason: undefined, usage: undefined }
   const choices = new Map<number, GrowingChoice>()

@@ -16,7 +16,7 @@ import { StreamResponder } from "./respond-stream.ts"
 import { respondJson } from "./respond-json.ts"
 import { isJson } from "./respond.ts"
 
-/** A call whose answer the gateway works on: its tools answer the model, or its plugins mend what the model says. */
+/** Serves a call with server tools or response plugins, which may take several upstream calls. */
 export async function runAgent(job: Job, callUpstream: CallUpstream, deps: Deps): Promise<Response> {
   const { meta } = job
   const { chat } = job.prepared
@@ -53,7 +53,7 @@ export async function runAgent(job: Job, callUpstream: CallUpstream, deps: Deps)
   return new Response(channel.readable, { headers: streamHeaders(id) })
 }
 
-/** What a dialect reads of a call; of this one the road knows the rounds alone. */
+/** The call context for the encoder of the client response. The pipeline only sees the single rounds. */
 function outerCall(id: string, agent: Agent): CallContext {
   const { job, deps } = agent
   const { meta, caller } = job

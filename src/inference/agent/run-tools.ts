@@ -57,17 +57,17 @@ export function toResults(runs: readonly Run[]): Json[] {
   return runs.map(({ call, outcome }) => ({ role: "tool", tool_call_id: call.id, content: outcome.content }))
 }
 
-/** Where in an answer a run stands, for the turns to be told apart again. */
+/** Position of a run in a response, from which replay restores the turns. */
 export type RunPlace = {
   index: number
   round: number
   /** Calls of the same turn await the caller. */
   isPending: boolean
-  /** The length of the words before it, where an answer tells all its words as one. */
+  /** Length of the content before the run, where the response has all content in one message. */
   contentLength: number | undefined
 }
 
-/** A run as it is told in the answer, for the caller to send back with the conversation. */
+/** A run as a detail of the response, which clients send back with the conversation. */
 export function toDetail({ call, tool, outcome }: Run, scope: RunPlace, tellsItem: boolean): Json {
   const status = outcome.isError ? tool.failedStatus : "completed"
   const fields = fieldsOf(call)

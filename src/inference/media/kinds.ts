@@ -98,7 +98,7 @@ const SOUND_TYPES: Record<string, string> = {
   mp3: "mpeg",
 }
 
-/** Charged by the character: of sound nobody counts tokens. */
+/** Charged per character, because providers count no tokens for speech. */
 export function speechRequest(request: SpeechRequest): InferenceRequest {
   return plainRequest(request, {
     apiType: "tts",

@@ -8,14 +8,14 @@ import { pseudonym } from "../../support/pseudonym.ts"
 import { isObject, parseStored } from "../../support/json.ts"
 
 /**
- * A video is ordered from one provider and asked for later. Nothing is stored of it here: its id says where it was
- * ordered and by whom, signed, so that no caller reads another's and none makes one up.
+ * A video job at a provider, polled later. Nothing is stored: the id contains the provider and the workspace and is
+ * signed, so that clients can neither read jobs of other workspaces nor forge ids.
  */
 export type Order = {
   provider: string
   upstreamId: string
   workspaceId: string
-  /** The credential of the caller's own that it was ordered with: nobody else's key knows it. */
+  /** The BYOK credential that created the job. Other keys cannot read it. */
   ownKeyId: string | null
 }
 
@@ -72,7 +72,7 @@ const STATES: Record<string, string> = {
   expired: "expired",
 }
 
-/** A provider's order as callers are told it. `base`: the URL of the videos of this gateway. */
+/** Converts a provider's job to the response of the gateway. `base`: the URL of the videos of this gateway. */
 export function toJob(
   order: Record<string, unknown>,
   id: string,

@@ -12,7 +12,7 @@ import type { Deps } from "../deps.ts"
 /** What the caller is under, and the region that the call must stay in. */
 type Within = { filters: readonly Filter[]; region: string | null }
 
-/** The chosen model, and so many to fall back on. */
+/** Maximum number of models: the chosen one and its fallbacks. */
 const MAX_CHOSEN = 4
 
 /** The request with models in place of the automatic one. */

@@ -6,8 +6,8 @@ import { isRun } from "../../formats/server-tool-detail.ts"
 type Assistant = Extract<ChatRequest["messages"][number], { role: "assistant" }>
 
 /**
- * Runs of server tools that earlier answers of the conversation carry, as the calls and results they were; only those
- * of tools that the request still has, since providers refuse a call of a tool they are not told of.
+ * Restores server tool runs in earlier responses of the conversation as calls and results. Only runs of tools that the
+ * request still has: providers reject a call of a tool that is not declared.
  */
 export function replayServerTools(
   messages: ChatRequest["messages"],
@@ -98,13 +98,13 @@ function toRun(detail: Json, name: string, index: number): Run {
 }
 
 /**
- * What tells so may be lost on the way; a turn that goes on as it began is whole then, and keeps its thoughts in front.
+ * Clients may drop `is_pending` and `round`; the turn then stays in one message with its reasoning in front.
  */
 function standsBesideOthers({ isPending, round }: Run): boolean {
   return isPending || round === undefined
 }
 
-/** Where the words of a turn end in those of the whole answer. */
+/** The end of the content of a turn, as an offset into the content of the response. */
 function endOf([run]: readonly Run[], content: unknown, start: number): number {
   const end = run?.contentLength
   if (typeof content !== "string" || !isInteger(end)) return start

@@ -6,7 +6,7 @@ import type { ResponsesRequest } from "../../formats/responses/schemas.ts"
 /** Fields of a preset that the Responses wire does not have. */
 const UNKNOWN_HERE = ["max_tokens", "response_format", "top_a", "min_p", "repetition_penalty", "seed", "stop"]
 
-/** A preset in the words of the Responses wire. */
+/** A preset in the Responses format. */
 export function presetFields(config: PresetConfig): Json {
   const { max_tokens: limit, response_format: format, tools, tool_choice: choice } = config
   const shared: Json = { ...config }
@@ -30,7 +30,7 @@ function toText(format: PresetConfig["response_format"]): Json | undefined {
   return format?.type === "json_schema" ? { format: { type: "json_schema", ...format.json_schema } } : undefined
 }
 
-/** A function stands flat in its tool here. */
+/** Flattens `function` into its tool. */
 function toTool(tool: Json): Json {
   const { function: called, ...rest } = tool
   return isObject(called) ? { ...rest, ...called } : rest

@@ -5,7 +5,7 @@ import { carry, isNative, toServerCall } from "../thinking.ts"
 import type { CallDraft, ThinkingDraft } from "./drafts.ts"
 import { addDraft, replaceDraft, type Turn } from "./turn.ts"
 
-/** Takes what a chunk says into the drafts that it belongs to. */
+/** Adds the content of a chunk to the drafts. */
 
 export function onText(turn: Turn, text: string): void {
   if (text === "") return
@@ -15,7 +15,7 @@ export function onText(turn: Turn, text: string): void {
   else addDraft(turn, { kind: "text", pending: text })
 }
 
-/** One detail, or a fragment of one. What no block of this wire says is carried in one that is opaque. */
+/** Takes one detail or a fragment of one. Details without a matching block type go into an opaque block. */
 export function takeDetail(turn: Turn, detail: ReasoningDetail): void {
   const { type } = detail
   if (type === "reasoning.text" || type === "reasoning.summary") return takeThought(turn, type, detail)

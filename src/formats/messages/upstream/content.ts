@@ -12,18 +12,18 @@ export function refuse(path: string, text: string): GatewayError {
   return new GatewayError("invalid_request", `${path}: ${text}.`)
 }
 
-/** The API refuses text blocks in which nothing is said, so they are left out. */
+/** Omits blank text blocks, which the API rejects. */
 export function toTextBlock(text: string, further: Json = {}): Block[] {
   return text.trim() === "" ? [] : [{ type: "text", text, ...further }]
 }
 
-/** What a user or a tool says. */
+/** The content of a user or tool message. */
 export function toBlocks(content: unknown, context: ContentContext): Block[] {
   if (typeof content === "string") return toTextBlock(content)
   return toParts(content).flatMap((part, at) => toBlock(part, { ...context, path: `${context.path}.content[${at}]` }))
 }
 
-/** What instructions and assistants say: words alone. */
+/** The content of a system or assistant message, which is text only. */
 export function toTextBlocks(content: unknown, context: ContentContext): Block[] {
   if (typeof content === "string") return toTextBlock(content)
   return toParts(content).flatMap((part, at) => {

@@ -6,8 +6,8 @@ import { growBlock, startBlock, stopAll, stopBlock, emitUnanswered } from "./blo
 import { type MessagesReading, type ReadingFacts, pushDelta, pushChunk, type Turn } from "./turn.ts"
 
 /**
- * The events of a Messages stream told as chunks of the chat wire: each step takes a state and an event, and returns
- * the next state with the chunks between the two. Foreign JSON: nothing about it is taken on trust.
+ * Converts the events of a Messages stream to chat chunks: each step takes a state and an event, and returns
+ * the next state with the chunks between the two. Upstream JSON is untrusted: every field is checked.
  */
 export type { MessagesReading, ReadingFacts } from "./turn.ts"
 
@@ -28,7 +28,7 @@ export function newMessagesReading(facts: ReadingFacts = {}): MessagesReading {
   }
 }
 
-/** Takes one event. After the end of the message, or its failure, nothing is told. */
+/** Takes one event. Emits nothing after the end or the failure of the message. */
 export function advance(state: MessagesReading, event: Json): [state: MessagesReading, chunks: Json[]] {
   if (state.phase === "over" || state.phase === "failed") return [state, []]
   const turn: Turn = { state: { ...state }, chunks: [] }
@@ -36,7 +36,7 @@ export function advance(state: MessagesReading, event: Json): [state: MessagesRe
   return [turn.state, turn.chunks]
 }
 
-/** The usage as far as it has been told, on the chat wire's terms: the prompt's from the start, in case of a cut. */
+/** The usage reported so far, in chat format. Prompt tokens are known from the start, also for a stream that is cut. */
 export function usageOf({ counts }: MessagesReading): Json | null {
   return toChatUsage(counts)
 }

@@ -2,8 +2,8 @@ import { isInteger, isObject, type Json, listOf, objectsOf } from "../../../supp
 import { advance, newMessagesReading, type ReadingFacts, toChatError } from "./meter.ts"
 
 /**
- * A whole message as a chat completion: what its stream would have said, by the same machine, so that an answer is the
- * same however it was asked for.
+ * Converts a Messages document to a chat completion through the stream reader, so that documents and streams give the
+ * same result.
  */
 export function toChatResult(message: Json, facts: ReadingFacts = {}): Json {
   if (message["type"] === "error" || (!("content" in message) && isObject(message["error"]))) {

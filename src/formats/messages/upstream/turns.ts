@@ -33,7 +33,7 @@ export function toTurns(request: ChatRequest): { system: Block[]; turns: Turn[] 
   return { system: [], turns: [{ role: "user", content: system }] }
 }
 
-/** Adds to the last turn, if it is of the same role. Results of tools stand before anything else that a user says. */
+/** Appends to the last turn if it has the same role. Tool results come before the other blocks of a user turn. */
 function join(turns: Turn[], role: Turn["role"], blocks: Block[]): void {
   if (blocks.length === 0) return
   const last = turns.at(-1)
@@ -46,7 +46,7 @@ function join(turns: Turn[], role: Turn["role"], blocks: Block[]): void {
   last.content = [...content.filter(isResult), ...content.filter((block) => !isResult(block))]
 }
 
-/** The API refuses an answer to continue that ends in a blank. */
+/** The API rejects a prefilled answer that ends in white space. */
 function trimLast(turns: Turn[]): void {
   const last = turns.at(-1)
   const block = last?.content.at(-1)
